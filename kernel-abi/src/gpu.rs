@@ -1,0 +1,239 @@
+//! The device as the driver sees it. [`Gpu`] is what a vc4 render node offers, in safe terms;
+//! `DrmGpu` does ioctls, the simulator runs the same calls, and the driver cannot tell them apart.
+
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// A GEM handle of one device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BoHandle(pub u32);
+
+/// Sequence number of a job; jobs finish in this order (kernel-abi.md §11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Seqno(pub u64);
+
+/// The IDENT registers (kernel-abi.md §3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ident {
+    /// Technology version and "V3D".
+    pub ident0: u32,
+    /// Configuration: VPM size, slices, QPUs, revision.
+    pub ident1: u32,
+    /// TLB size and double buffering.
+    pub ident2: u32,
+}
+
+/// What a device call can answer other than success.
+#[derive(Debug, thiserror::Error)]
+pub enum GpuError {
+    /// No memory of the device is left (or none contiguous).
+    #[error("out of device memory ({0})")]
+    OutOfMemory(&'static str),
+    /// The device or node is not there, or is not a VC4.
+    #[error("no usable VC4 device: {0}")]
+    NoDevice(String),
+    /// The submission breaks a rule; the text names rule, place and content.
+    #[error("submission refused: {0}")]
+    Refused(String),
+    /// The job did not finish: the GPU hung.
+    #[error("the GPU hung: {0}")]
+    Hang(String),
+    /// Any other answer of the operating system.
+    #[error("{call} failed: {source}")]
+    Os {
+        /// The call that failed.
+        call: &'static str,
+        /// The operating system's answer.
+        source: std::io::Error,
+    },
+}
+
+/// A BO's memory in this process. GPU and other threads may change it at any time, so it is never a
+/// Rust slice: bytes are copied in and out.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping {
+    ptr: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: a mapping is an address range that stays mapped until its BO is closed; all access goes
+// through raw copies that any thread may do.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Wraps `len` bytes at `ptr`.
+    ///
+    /// # Safety
+    /// The range must be readable and writable and stay mapped until the BO that it belongs to is
+    /// closed, and nobody may use the mapping after that.
+    pub unsafe fn new(ptr: NonNull<u8>, len: usize) -> Mapping {
+        Mapping { ptr, len }
+    }
+
+    /// The first byte, for handing to applications (`vkMapMemory`).
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.ptr.as_ptr()
+    }
+
+    /// Size in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Copies `data` to byte `offset`.
+    ///
+    /// # Panics
+    /// If the range leaves the mapping: callers check application input first.
+    pub fn write(&self, offset: usize, data: &[u8]) {
+        self.check(offset, data.len());
+        // SAFETY: the range was checked and the mapping is live by the contract of `new`; the source
+        // is ordinary memory of ours that cannot overlap a BO mapping seen only through raw pointers.
+        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.ptr.as_ptr().add(offset), data.len()) }
+    }
+
+    /// Copies bytes from `offset` into `data`.
+    ///
+    /// # Panics
+    /// If the range leaves the mapping.
+    pub fn read(&self, offset: usize, data: &mut [u8]) {
+        self.check(offset, data.len());
+        // SAFETY: as in `write`.
+        unsafe { std::ptr::copy_nonoverlapping(self.ptr.as_ptr().add(offset), data.as_mut_ptr(), data.len()) }
+    }
+
+    /// The little-endian word at byte `offset`.
+    ///
+    /// # Panics
+    /// If the word leaves the mapping.
+    pub fn read_u32(&self, offset: usize) -> u32 {
+        let mut word = [0; 4];
+        self.read(offset, &mut word);
+        u32::from_le_bytes(word)
+    }
+
+    /// Writes a little-endian word at byte `offset`.
+    ///
+    /// # Panics
+    /// If the word leaves the mapping.
+    pub fn write_u32(&self, offset: usize, word: u32) {
+        self.write(offset, &word.to_le_bytes());
+    }
+
+    fn check(&self, offset: usize, len: usize) {
+        assert!(
+            offset.checked_add(len).is_some_and(|end| end <= self.len),
+            "{len} bytes at {offset} leave a mapping of {} bytes",
+            self.len
+        );
+    }
+}
+
+/// A render surface of a submission (kernel-abi.md §5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surface {
+    /// Index into [`Submit::bos`].
+    pub bo_index: u32,
+    /// Byte offset in the BO.
+    pub offset: u32,
+    /// Packet bits (kernel-abi.md §5.2).
+    pub bits: u16,
+    /// Bit 0: the read is a full-resolution one.
+    pub flags: u16,
+}
+
+bitflags::bitflags! {
+    /// Flags of a submission (kernel-abi.md §5.1).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SubmitFlags: u32 {
+        /// The clear values are valid.
+        const USE_CLEAR_COLOR = 1;
+        /// The two order bits below are meant.
+        const FIXED_RCL_ORDER = 2;
+        /// Tiles in increasing x.
+        const RCL_ORDER_INCREASING_X = 4;
+        /// Tiles in increasing y.
+        const RCL_ORDER_INCREASING_Y = 8;
+    }
+}
+
+/// One job: DRM_VC4_SUBMIT_CL in safe terms (kernel-abi.md §5).
+#[derive(Clone, Debug, Default)]
+pub struct Submit {
+    /// Binning list; empty for a draw-less job.
+    pub bin_cl: Vec<u8>,
+    /// Shader records, each preceded by its BO indices (kernel-abi.md §5.3).
+    pub shader_rec: Vec<u8>,
+    /// Number of records.
+    pub shader_rec_count: u32,
+    /// Uniform blocks: FS, VS, CS of each record, each preceded by its texture BO indices.
+    pub uniforms: Vec<u8>,
+    /// Every BO that the job uses, each once.
+    pub bos: Vec<BoHandle>,
+    /// Width of the render target in pixels.
+    pub width: u16,
+    /// Height in pixels.
+    pub height: u16,
+    /// First and last tile (inclusive): min x, min y, max x, max y.
+    pub tiles: [u8; 4],
+    /// Colour loaded at tile start.
+    pub color_read: Option<Surface>,
+    /// Colour stored at tile end.
+    pub color_write: Option<Surface>,
+    /// `bits` of an absent colour store: they still set the multisample mode (kernel-abi.md §5.2).
+    pub color_write_bits_if_absent: u16,
+    /// Depth/stencil loaded at tile start.
+    pub zs_read: Option<Surface>,
+    /// Depth/stencil stored at tile end.
+    pub zs_write: Option<Surface>,
+    /// Raw multisample colour store.
+    pub msaa_color_write: Option<Surface>,
+    /// Raw multisample depth/stencil store.
+    pub msaa_zs_write: Option<Surface>,
+    /// Clear colour, the RGBA8888 word twice.
+    pub clear_color: [u32; 2],
+    /// Clear depth, 24 bits.
+    pub clear_z: u32,
+    /// Clear stencil.
+    pub clear_s: u8,
+    /// Flags.
+    pub flags: SubmitFlags,
+}
+
+/// What a vc4 render node offers.
+///
+/// All methods may be called from any thread. Handles belong to the device that made them; a handle
+/// of another device or a closed one is answered with an error, never with undefined behaviour.
+pub trait Gpu: Send + Sync {
+    /// What this is, for people: e.g. `"VideoCore IV via /dev/dri/renderD128"` or `"simulated VideoCore IV"`.
+    fn description(&self) -> String;
+
+    /// Whether the machine is simulated.
+    fn is_simulated(&self) -> bool;
+
+    /// The IDENT registers.
+    fn ident(&self) -> Result<Ident, GpuError>;
+
+    /// Bytes of memory that BOs can come from.
+    fn memory_size(&self) -> u64;
+
+    /// A zeroed BO of at least `size` bytes (rounded up to 4096), `size` > 0.
+    fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError>;
+
+    /// A validated, immutable shader BO holding `code` at offset 0.
+    fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError>;
+
+    /// Maps the whole BO; the mapping lives until `close_bo`. Mapping twice gives the same memory.
+    fn map_bo(&self, bo: BoHandle) -> Result<Mapping, GpuError>;
+
+    /// Closes the handle; running jobs keep the memory until they are done.
+    fn close_bo(&self, bo: BoHandle);
+
+    /// Queues a job. Jobs run and finish in submission order.
+    fn submit(&self, job: &Submit) -> Result<Seqno, GpuError>;
+
+    /// Waits until the job is done; `Ok(false)` when `timeout` passed first, `None` waits forever.
+    fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError>;
+}

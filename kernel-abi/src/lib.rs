@@ -1,0 +1,6 @@
+//! The Linux vc4 DRM interface as it is (manual: kernel-abi.md): the uAPI structs, every ioctl once,
+//! the [`Gpu`] trait that silicon and simulator share, and the submission validator rule by rule.
+
+pub mod gpu;
+
+pub use gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit, SubmitFlags, Surface};

@@ -1,0 +1,24 @@
+//! The chip's numbers, each with its place in the manual.
+
+/// SIMD elements of a QPU (qpu.md §1.1).
+pub const LANES: usize = 16;
+/// Tile edge in pixels without multisampling, 32-bit colour (v3d.md §8).
+pub const TILE_PX: u32 = 64;
+/// Tile edge in pixels with 4x multisampling (v3d.md §8).
+pub const TILE_MS_PX: u32 = 32;
+/// Attribute arrays of a shader record (v3d.md §6.1).
+pub const ATTRIBUTE_ARRAYS: usize = 8;
+/// Words of attributes one vertex program can declare: the size is a byte (v3d.md §6.1).
+pub const ATTRIBUTE_WORDS: usize = 63;
+/// Scalar varyings (v3d.md §14).
+pub const VARYINGS: usize = 32;
+/// Largest texture edge in texels (textures.md §5).
+pub const TEXTURE_MAX_PX: u32 = 2048;
+/// Largest edge of a render target that is proven (v3d.md §14).
+pub const TARGET_MAX_PX: u32 = 2048;
+/// Draws per bin list before the PTB's state counters wrap (HW-2116, v3d.md §12).
+pub const MAX_DRAWS_PER_BIN_LIST: u32 = 0x1ef0;
+/// Largest vertex number of an array draw (GFXH-515, v3d.md §12).
+pub const MAX_VERTEX_INDEX: u32 = 0xffff;
+/// Largest 24-bit depth value (v3d.md §9.7).
+pub const DEPTH_MAX: u32 = 0x00ff_ffff;

@@ -1,0 +1,9 @@
+//! The QPU: instruction set, words, text, meaning and rules (manual: qpu.md).
+
+pub mod inst;
+pub mod isa;
+
+pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
+pub use isa::{
+    AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr,
+};
