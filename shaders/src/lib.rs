@@ -1,1 +1,10 @@
-//! (being written)
+//! SPIR-V in, QPU code out.
+//!
+//! [`spirv`] reads a module into the scalar SSA form of [`ir`]; [`pass`] optimises and lowers it
+//! (stage inputs and outputs, pipeline state, textures, precision) until every operation is one the
+//! QPU has; [`backend`] schedules, allocates registers and packs the words. The result is a
+//! [`program::Program`]: code and the recipe of its uniform stream.
+#![forbid(unsafe_code)]
+
+pub mod ir;
+pub mod program;
