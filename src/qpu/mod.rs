@@ -1,8 +1,10 @@
 //! The QPU: instruction set, words, text, meaning and rules (manual: qpu.md).
 
+pub mod alu;
 pub mod inst;
 pub mod isa;
 
+pub use alu::{AluResult, Lanes};
 pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
 pub use isa::{
     AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr,

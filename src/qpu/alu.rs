@@ -1,0 +1,655 @@
+//! What the add and mul units compute, per element (qpu.md §2.3, §2.4, §2.7).
+//!
+//! Every operation is a pure function of two words. The `*_lanes` forms run one operation over all
+//! sixteen elements; they are written as plain loops without branches so that they vectorise.
+
+use super::isa::{AddOp, MulOp};
+use crate::hw::LANES;
+
+/// One value per SIMD element.
+pub type Lanes = [u32; LANES];
+
+/// Result of one operation on one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AluResult {
+    /// The 32-bit result before any pack.
+    pub value: u32,
+    /// The C flag.
+    pub carry: bool,
+    /// Signed overflow of `add` and `sub`, which a file-A pack saturates on (qpu.md §2.11).
+    pub overflow: bool,
+}
+
+impl AluResult {
+    /// The N flag.
+    pub const fn negative(self) -> bool {
+        self.value >> 31 != 0
+    }
+
+    /// The Z flag.
+    pub const fn zero(self) -> bool {
+        self.value == 0
+    }
+}
+
+/// How a float unit drops the bits that do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// To nearest, ties to even.
+    NearestEven,
+    /// Toward zero.
+    TowardZero,
+}
+
+/// UNVERIFIED: does `fmul` round to nearest even or truncate? Multiply two floats whose product has
+/// a fraction above one half ulp (for example 0x3f800001 × 0x3fffffff) and compare the last bit (qpu.md §2.4).
+pub const FMUL_ROUNDING: Rounding = Rounding::NearestEven;
+
+/// UNVERIFIED: above which product does `mul24` set C, 0xffffff or 0xffffffff? Multiply 0x1000 by 0x1000
+/// with `.sf` and write a register under `cs` (qpu.md §2.4).
+pub const MUL24_CARRY_ABOVE: u64 = 0x00ff_ffff;
+
+const SIGN: u32 = 0x8000_0000;
+const INF: u32 = 0x7f80_0000;
+const MANTISSA: u32 = 0x007f_ffff;
+
+const fn exponent(w: u32) -> u32 {
+    w >> 23 & 0xff
+}
+
+/// Inputs and results without a normal exponent count as +0 (qpu.md §2.3).
+#[inline(always)]
+const fn flush(w: u32) -> u32 {
+    if w & INF == 0 { 0 } else { w }
+}
+
+/// Sum of two finite words, truncated. The float sum is rounded to nearest; its exact error says whether it
+/// went away from zero, and then the truncated sum is one word below. Sums near the smallest normal
+/// number are exact, so the step never leaves the normal range.
+#[inline(always)]
+fn fadd_finite(a: u32, b: u32) -> u32 {
+    let (x, y) = (f32::from_bits(flush(a)), f32::from_bits(flush(b)));
+    let sum = x + y;
+    let y_part = sum - x;
+    let error = (x - (sum - y_part)) + (y - y_part);
+    let away = (error != 0.0) & ((error.to_bits() ^ sum.to_bits()) >> 31 != 0);
+    flush(sum.to_bits().wrapping_sub(away as u32))
+}
+
+/// Whether [`fadd_finite`] may be wrong: a NaN, an infinity, or operands whose sum can overflow.
+#[inline(always)]
+const fn fadd_is_wide(a: u32, b: u32) -> bool {
+    (a & INF >= 254 << 23) | (b & INF >= 254 << 23)
+}
+
+/// Sums at the upper end of the range, in double precision.
+///
+/// UNVERIFIED: what is the sum of +Inf and -Inf, of a NaN and an infinity, and of two numbers whose sum
+/// exceeds the largest float? Here operand b's infinity wins over operand a's and an overflow gives an
+/// infinity (qpu.md §2.3).
+#[cold]
+fn fadd_wide(a: u32, b: u32) -> u32 {
+    if exponent(b) == 255 {
+        return b & SIGN | INF;
+    }
+    if exponent(a) == 255 {
+        return a & SIGN | INF;
+    }
+    let (x, y) = (f64::from(f32::from_bits(flush(a))), f64::from(f32::from_bits(flush(b))));
+    let sum = x + y;
+    let y_part = sum - x;
+    let error = (x - (sum - y_part)) + (y - y_part);
+    let away = error != 0.0 && (error < 0.0) != (sum < 0.0);
+    let bits = sum.to_bits() - u64::from(away);
+    // The conversion is exact for what fits, and turns 2^128 and above into an infinity.
+    flush((f64::from_bits(bits & DOUBLE_AS_SINGLE) as f32).to_bits())
+}
+
+/// The bits of a double whose mantissa has only the bits of a single.
+const DOUBLE_AS_SINGLE: u64 = !0x1fff_ffff;
+
+/// a + b, truncated toward zero.
+#[inline]
+pub fn fadd(a: u32, b: u32) -> u32 {
+    if fadd_is_wide(a, b) { fadd_wide(a, b) } else { fadd_finite(a, b) }
+}
+
+/// a - b, truncated toward zero.
+#[inline]
+pub fn fsub(a: u32, b: u32) -> u32 {
+    fadd(a, b ^ SIGN)
+}
+
+/// Key that orders float words as sign-magnitude integers, with -0 equal to +0.
+#[inline(always)]
+const fn float_order(w: u32) -> i32 {
+    let magnitude = (w & !SIGN) as i32;
+    if w & SIGN != 0 { -magnitude } else { magnitude }
+}
+
+/// Smaller operand word; a when equal. Neither flushes nor quietens.
+#[inline]
+pub const fn fmin(a: u32, b: u32) -> u32 {
+    if float_order(a) > float_order(b) { b } else { a }
+}
+
+/// Larger operand word; b when equal.
+#[inline]
+pub const fn fmax(a: u32, b: u32) -> u32 {
+    if float_order(a) > float_order(b) { a } else { b }
+}
+
+/// Smaller magnitude, sign cleared.
+#[inline]
+pub const fn fminabs(a: u32, b: u32) -> u32 {
+    let (a, b) = (a & !SIGN, b & !SIGN);
+    if a > b { b } else { a }
+}
+
+/// Larger magnitude, sign cleared.
+#[inline]
+pub const fn fmaxabs(a: u32, b: u32) -> u32 {
+    let (a, b) = (a & !SIGN, b & !SIGN);
+    if a > b { a } else { b }
+}
+
+/// Float to signed integer, truncating; 0 for magnitudes of 2^32 and above, infinities and NaN.
+///
+/// UNVERIFIED: what does `ftoi` give for 2^31 ≤ |x| < 2^32 and for infinities? Here the mantissa is
+/// shifted into place and negated modulo 2^32, so that ±2^31 give 0x80000000; infinities give 0 (qpu.md §2.3).
+#[inline]
+pub const fn ftoi(a: u32) -> u32 {
+    let in_range = f32::from_bits(a) as i32 as u32;
+    let top = (a & MANTISSA | 0x0080_0000) << 8;
+    let top = if a & SIGN != 0 { top.wrapping_neg() } else { top };
+    match exponent(a) {
+        159.. => 0,
+        158 => top,
+        _ => in_range,
+    }
+}
+
+/// Signed integer to float, truncated toward zero.
+#[inline]
+pub fn itof(a: u32) -> u32 {
+    let exact = f64::from(a as i32);
+    (f64::from_bits(exact.to_bits() & DOUBLE_AS_SINGLE) as f32).to_bits()
+}
+
+/// Logical shift right by the low five bits of b.
+#[inline]
+pub const fn shr(a: u32, b: u32) -> u32 {
+    a >> (b & 31)
+}
+
+/// Arithmetic shift right by the low five bits of b.
+#[inline]
+pub const fn asr(a: u32, b: u32) -> u32 {
+    (a as i32 >> (b & 31)) as u32
+}
+
+/// Rotate right by the low five bits of b.
+#[inline]
+pub const fn ror(a: u32, b: u32) -> u32 {
+    a.rotate_right(b & 31)
+}
+
+/// Shift left by the low five bits of b.
+#[inline]
+pub const fn shl(a: u32, b: u32) -> u32 {
+    a << (b & 31)
+}
+
+/// Signed minimum.
+#[inline]
+pub const fn min(a: u32, b: u32) -> u32 {
+    if (a as i32) < (b as i32) { a } else { b }
+}
+
+/// Signed maximum.
+#[inline]
+pub const fn max(a: u32, b: u32) -> u32 {
+    if (a as i32) > (b as i32) { a } else { b }
+}
+
+const HIGH_BITS: u32 = 0x8080_8080;
+
+/// Per byte min(255, a + b).
+#[inline]
+pub const fn v8adds(a: u32, b: u32) -> u32 {
+    let low = (a & !HIGH_BITS) + (b & !HIGH_BITS);
+    let over = ((a & b) | ((a | b) & low)) & HIGH_BITS;
+    (low ^ ((a ^ b) & HIGH_BITS)) | ((over << 1).wrapping_sub(over >> 7))
+}
+
+/// Per byte max(0, a - b).
+#[inline]
+pub const fn v8subs(a: u32, b: u32) -> u32 {
+    !v8adds(!a, b)
+}
+
+/// Per byte unsigned minimum.
+#[inline]
+pub const fn v8min(a: u32, b: u32) -> u32 {
+    a - v8subs(a, b)
+}
+
+/// Per byte unsigned maximum.
+#[inline]
+pub const fn v8max(a: u32, b: u32) -> u32 {
+    b + v8subs(a, b)
+}
+
+/// Per byte (a·b + 127) / 255.
+#[inline]
+pub const fn v8muld(a: u32, b: u32) -> u32 {
+    const fn byte(a: u32, b: u32, shift: u32) -> u32 {
+        // (t + t / 256) / 256 with this bias equals the division for all inputs.
+        let t = (a >> shift & 255) * (b >> shift & 255) + 128;
+        ((t + (t >> 8)) >> 8) << shift
+    }
+    byte(a, b, 0) | byte(a, b, 8) | byte(a, b, 16) | byte(a, b, 24)
+}
+
+/// Float product. A zero or denormal operand wins over everything, then an infinity or NaN gives an infinity.
+#[inline]
+pub fn fmul(a: u32, b: u32) -> u32 {
+    // Without NaN inputs and with zeros kept apart the host product is never NaN.
+    let quiet = |w: u32| if w & INF == INF { w & !MANTISSA } else { w };
+    let (x, y) = (f32::from_bits(quiet(a)), f32::from_bits(quiet(b)));
+    let product = match FMUL_ROUNDING {
+        Rounding::NearestEven => (x * y).to_bits(),
+        Rounding::TowardZero => {
+            let exact = f64::from(x) * f64::from(y);
+            (f64::from_bits(exact.to_bits() & DOUBLE_AS_SINGLE) as f32).to_bits()
+        }
+    };
+    if (a & INF == 0) | (b & INF == 0) { 0 } else { flush(product) }
+}
+
+/// Low 32 bits of the product of the low 24 bits, unsigned.
+#[inline]
+pub const fn mul24(a: u32, b: u32) -> u32 {
+    (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)
+}
+
+/// The result word of an add operation.
+#[inline]
+pub fn add_value(op: AddOp, a: u32, b: u32) -> u32 {
+    match op {
+        AddOp::Nop => 0,
+        AddOp::Fadd => fadd(a, b),
+        AddOp::Fsub => fsub(a, b),
+        AddOp::Fmin => fmin(a, b),
+        AddOp::Fmax => fmax(a, b),
+        AddOp::Fminabs => fminabs(a, b),
+        AddOp::Fmaxabs => fmaxabs(a, b),
+        AddOp::Ftoi => ftoi(a),
+        AddOp::Itof => itof(a),
+        AddOp::Add => a.wrapping_add(b),
+        AddOp::Sub => a.wrapping_sub(b),
+        AddOp::Shr => shr(a, b),
+        AddOp::Asr => asr(a, b),
+        AddOp::Ror => ror(a, b),
+        AddOp::Shl => shl(a, b),
+        AddOp::Min => min(a, b),
+        AddOp::Max => max(a, b),
+        AddOp::And => a & b,
+        AddOp::Or => a | b,
+        AddOp::Xor => a ^ b,
+        AddOp::Not => !a,
+        AddOp::Clz => a.leading_zeros(),
+        AddOp::V8adds => v8adds(a, b),
+        AddOp::V8subs => v8subs(a, b),
+    }
+}
+
+/// The C flag of an add operation with result `value` (qpu.md §2.3).
+#[inline]
+pub const fn add_carry(op: AddOp, a: u32, b: u32, value: u32) -> bool {
+    match op {
+        AddOp::Fadd | AddOp::Fsub | AddOp::Itof => value as i32 > 0,
+        AddOp::Fmin | AddOp::Fmax => float_order(a) > float_order(b),
+        AddOp::Fminabs | AddOp::Fmaxabs => a & !SIGN > b & !SIGN,
+        AddOp::Add => value < a,
+        AddOp::Sub => a < b,
+        // Shifting by n - 1 modulo 32 brings the last bit out to the edge; n = 0 has none.
+        AddOp::Shr | AddOp::Asr => b & 31 != 0 && a >> (b.wrapping_sub(1) & 31) & 1 != 0,
+        AddOp::Shl => (a as u64) << (b & 31) >> 32 & 1 != 0,
+        AddOp::Min | AddOp::Max => a as i32 > b as i32,
+        AddOp::Nop
+        | AddOp::Ftoi
+        | AddOp::Ror
+        | AddOp::And
+        | AddOp::Or
+        | AddOp::Xor
+        | AddOp::Not
+        | AddOp::Clz
+        | AddOp::V8adds
+        | AddOp::V8subs => false,
+    }
+}
+
+/// Signed overflow of an add operation with result `value`; only `add` and `sub` signal it.
+#[inline]
+pub const fn add_overflow(op: AddOp, a: u32, b: u32, value: u32) -> bool {
+    match op {
+        AddOp::Add => (a ^ value) & (b ^ value) & SIGN != 0,
+        AddOp::Sub => (a ^ b) & (a ^ value) & SIGN != 0,
+        _ => false,
+    }
+}
+
+/// The result word of a mul operation.
+#[inline]
+pub fn mul_value(op: MulOp, a: u32, b: u32) -> u32 {
+    match op {
+        MulOp::Nop => 0,
+        MulOp::Fmul => fmul(a, b),
+        MulOp::Mul24 => mul24(a, b),
+        MulOp::V8muld => v8muld(a, b),
+        MulOp::V8min => v8min(a, b),
+        MulOp::V8max => v8max(a, b),
+        MulOp::V8adds => v8adds(a, b),
+        MulOp::V8subs => v8subs(a, b),
+    }
+}
+
+/// The C flag of a mul operation (qpu.md §2.4).
+#[inline]
+pub const fn mul_carry(op: MulOp, a: u32, b: u32) -> bool {
+    matches!(op, MulOp::Mul24) && (a & 0xff_ffff) as u64 * (b & 0xff_ffff) as u64 > MUL24_CARRY_ABOVE
+}
+
+/// One element through the add unit. `nop` yields 0; its result is never written.
+#[inline]
+pub fn add_op(op: AddOp, a: u32, b: u32) -> AluResult {
+    let value = add_value(op, a, b);
+    AluResult { value, carry: add_carry(op, a, b, value), overflow: add_overflow(op, a, b, value) }
+}
+
+/// One element through the mul unit. `nop` yields 0; the stale word that hardware would
+/// write (qpu.md §3.4) is not modelled here.
+#[inline]
+pub fn mul_op(op: MulOp, a: u32, b: u32) -> AluResult {
+    AluResult { value: mul_value(op, a, b), carry: mul_carry(op, a, b), overflow: false }
+}
+
+/// Runs `f` over all elements; with the operation a constant of the closure the loop vectorises.
+#[inline(always)]
+fn map(a: &Lanes, b: &Lanes, f: impl Fn(u32, u32) -> u32) -> Lanes {
+    let mut out = [0; LANES];
+    for i in 0..LANES {
+        out[i] = f(a[i], b[i]);
+    }
+    out
+}
+
+#[inline(always)]
+fn mask(f: impl Fn(usize) -> bool) -> u16 {
+    let mut out = 0;
+    for i in 0..LANES {
+        out |= u16::from(f(i)) << i;
+    }
+    out
+}
+
+/// All elements of a sum whose second operand has its sign flipped by `flip`.
+#[inline(always)]
+fn fadd_lanes(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
+    let mut wide = false;
+    for i in 0..LANES {
+        wide |= fadd_is_wide(a[i], b[i]);
+    }
+    if wide { map(a, b, |a, b| fadd(a, b ^ flip)) } else { map(a, b, |a, b| fadd_finite(a, b ^ flip)) }
+}
+
+/// Expands a match so that each arm is its own loop over a known operation.
+macro_rules! per_op {
+    ($op:expr, $ty:ident: [$($variant:ident)*], |$known:ident| $body:expr) => {
+        match $op { $($ty::$variant => { const $known: $ty = $ty::$variant; $body })* }
+    };
+}
+
+/// The result words of an add operation on all elements.
+pub fn add_value_lanes(op: AddOp, a: &Lanes, b: &Lanes) -> Lanes {
+    match op {
+        AddOp::Fadd => fadd_lanes(a, b, 0),
+        AddOp::Fsub => fadd_lanes(a, b, SIGN),
+        _ => per_op!(op, AddOp: [Nop Fadd Fsub Fmin Fmax Fminabs Fmaxabs Ftoi Itof Add Sub Shr Asr Ror Shl
+            Min Max And Or Xor Not Clz V8adds V8subs], |OP| map(a, b, |a, b| add_value(OP, a, b))),
+    }
+}
+
+/// The C flags of an add operation whose results are `value`; bit i is element i.
+pub fn add_carry_lanes(op: AddOp, a: &Lanes, b: &Lanes, value: &Lanes) -> u16 {
+    mask(|i| add_carry(op, a[i], b[i], value[i]))
+}
+
+/// Signed overflow of an add operation whose results are `value`; bit i is element i.
+pub fn add_overflow_lanes(op: AddOp, a: &Lanes, b: &Lanes, value: &Lanes) -> u16 {
+    match op {
+        AddOp::Add | AddOp::Sub => mask(|i| add_overflow(op, a[i], b[i], value[i])),
+        _ => 0,
+    }
+}
+
+/// All elements through the add unit: values and C flags. Callers that do not set flags save time
+/// with [`add_value_lanes`].
+pub fn add_lanes(op: AddOp, a: &Lanes, b: &Lanes) -> (Lanes, u16) {
+    let value = add_value_lanes(op, a, b);
+    let carry = add_carry_lanes(op, a, b, &value);
+    (value, carry)
+}
+
+/// The result words of a mul operation on all elements.
+pub fn mul_value_lanes(op: MulOp, a: &Lanes, b: &Lanes) -> Lanes {
+    per_op!(op, MulOp: [Nop Fmul Mul24 V8muld V8min V8max V8adds V8subs], |OP| map(a, b, |a, b| mul_value(OP, a, b)))
+}
+
+/// All elements through the mul unit: values and C flags.
+pub fn mul_lanes(op: MulOp, a: &Lanes, b: &Lanes) -> (Lanes, u16) {
+    (mul_value_lanes(op, a, b), mask(|i| mul_carry(op, a[i], b[i])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Sum truncated toward zero in integers: 80 guard bits and a sticky bit stand for the rest.
+    fn reference_fadd(a: u32, b: u32) -> u32 {
+        let split = |w: u32| {
+            let e = exponent(w);
+            let m = if e == 0 { 0 } else { i128::from(w & MANTISSA | 0x80_0000) };
+            (e, if w & SIGN != 0 { -m } else { m })
+        };
+        let ((ea, ma), (eb, mb)) = (split(a), split(b));
+        let ((eh, mh), (el, ml)) = if ea >= eb { ((ea, ma), (eb, mb)) } else { ((eb, mb), (ea, ma)) };
+        let gap = eh - el;
+        // Below the guard bits only the sign of the small operand matters.
+        let low = if gap > 80 { ml.signum() } else { ml << (80 - gap) };
+        let sum = (mh << 80) + low;
+        let (sign, magnitude) = (if sum < 0 { SIGN } else { 0 }, sum.unsigned_abs());
+        if magnitude == 0 {
+            return 0;
+        }
+        let top = 127 - magnitude.leading_zeros() as i32;
+        let exponent = eh as i32 + top - (80 + 23);
+        if exponent <= 0 {
+            return 0;
+        }
+        if exponent >= 255 {
+            return sign | INF;
+        }
+        let mantissa = if top >= 23 { magnitude >> (top - 23) } else { magnitude << (23 - top) };
+        sign | (exponent as u32) << 23 | (mantissa as u32 & MANTISSA)
+    }
+
+    fn finite() -> impl Strategy<Value = u32> {
+        any::<u32>().prop_map(|w| if exponent(w) == 255 { w & !0x4000_0000 } else { w })
+    }
+
+    /// Pairs whose exponents lie close together, where cancellation and rounding happen.
+    fn close_pair() -> impl Strategy<Value = (u32, u32)> {
+        (finite(), any::<u32>(), -30i32..30).prop_map(|(a, b, gap)| {
+            let e = (exponent(a) as i32 + gap).clamp(0, 254) as u32;
+            (a, b & (SIGN | MANTISSA) | e << 23)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn fadd_truncates((a, b) in close_pair()) {
+            prop_assert_eq!(fadd(a, b), reference_fadd(a, b), "{:#x} + {:#x}", a, b);
+            prop_assert_eq!(fsub(a, b), reference_fadd(a, b ^ SIGN), "{:#x} - {:#x}", a, b);
+        }
+
+        #[test]
+        fn fadd_truncates_far_operands(a in finite(), b in finite()) {
+            prop_assert_eq!(fadd(a, b), reference_fadd(a, b), "{:#x} + {:#x}", a, b);
+        }
+
+        #[test]
+        fn bytes_match_their_definitions(a: u32, b: u32) {
+            let per_byte = |f: fn(u32, u32) -> u32| {
+                let (x, y) = (a.to_le_bytes(), b.to_le_bytes());
+                u32::from_le_bytes([0, 1, 2, 3].map(|i| f(x[i].into(), y[i].into()) as u8))
+            };
+            prop_assert_eq!(v8adds(a, b), per_byte(|a, b| (a + b).min(255)));
+            prop_assert_eq!(v8subs(a, b), per_byte(|a, b| a.saturating_sub(b)));
+            prop_assert_eq!(v8min(a, b), per_byte(|a, b| a.min(b)));
+            prop_assert_eq!(v8max(a, b), per_byte(|a, b| a.max(b)));
+            prop_assert_eq!(v8muld(a, b), per_byte(|a, b| (a * b + 127) / 255));
+        }
+
+        #[test]
+        fn itof_truncates(a: i32) {
+            let back = f64::from(f32::from_bits(itof(a as u32)));
+            let exact = f64::from(a);
+            prop_assert!(back.abs() <= exact.abs());
+            prop_assert!(exact.abs() - back.abs() < 2f64.powi(8));
+            let next = f64::from(f32::from_bits(itof(a as u32) + 1));
+            prop_assert!(a == 0 || next.abs() > exact.abs());
+        }
+
+        #[test]
+        fn integer_carries(a: u32, b: u32) {
+            let carry = |op| add_op(op, a, b).carry;
+            prop_assert_eq!(carry(AddOp::Add), a.checked_add(b).is_none());
+            prop_assert_eq!(carry(AddOp::Sub), a.checked_sub(b).is_none());
+            prop_assert_eq!(add_op(AddOp::Add, a, b).overflow, (a as i32).checked_add(b as i32).is_none());
+            prop_assert_eq!(add_op(AddOp::Sub, a, b).overflow, (a as i32).checked_sub(b as i32).is_none());
+            let n = b & 31;
+            let out_right = (u64::from(a) << 32 >> n) >> 31 & 1 != 0;
+            prop_assert_eq!(carry(AddOp::Shr), out_right);
+            prop_assert_eq!(carry(AddOp::Asr), out_right);
+            prop_assert_eq!(carry(AddOp::Shl), n != 0 && a >> (32 - n) & 1 != 0);
+        }
+
+        #[test]
+        fn lanes_equal_scalars(a: [u32; 16], b: [u32; 16]) {
+            for &op in AddOp::ALL {
+                let (value, carry) = add_lanes(op, &a, &b);
+                let overflow = add_overflow_lanes(op, &a, &b, &value);
+                for i in 0..16 {
+                    let one = AluResult {
+                        value: value[i], carry: carry >> i & 1 != 0, overflow: overflow >> i & 1 != 0,
+                    };
+                    prop_assert_eq!(one, add_op(op, a[i], b[i]), "{:?} {:#x} {:#x}", op, a[i], b[i]);
+                }
+            }
+            for &op in MulOp::ALL {
+                let (value, carry) = mul_lanes(op, &a, &b);
+                for i in 0..16 {
+                    let one = AluResult { value: value[i], carry: carry >> i & 1 != 0, overflow: false };
+                    prop_assert_eq!(one, mul_op(op, a[i], b[i]), "{:?} {:#x} {:#x}", op, a[i], b[i]);
+                }
+            }
+        }
+
+        #[test]
+        fn fmul_is_the_host_product_of_normals(a in finite(), b in finite()) {
+            let host = f32::from_bits(a) * f32::from_bits(b);
+            if f32::from_bits(a).is_normal() && f32::from_bits(b).is_normal() && host.is_normal() {
+                prop_assert_eq!(fmul(a, b), host.to_bits());
+            } else if exponent(a) == 0 || exponent(b) == 0 {
+                prop_assert_eq!(fmul(a, b), 0);
+            }
+        }
+    }
+
+    const ONE: u32 = 0x3f80_0000;
+    const NAN: u32 = 0x7fc0_0000;
+    const NEG_ZERO: u32 = SIGN;
+
+    #[test]
+    fn recorded_sums() {
+        // qpu.md §2.3: 1.0 + (-2.5e-29).
+        assert_eq!(fadd(ONE, (-2.5e-29f32).to_bits()), 0x3f7f_ffff);
+        assert_eq!(fadd(NEG_ZERO, NEG_ZERO), 0);
+        assert_eq!(fsub(ONE, ONE), 0);
+        assert_eq!(fadd(0x0000_0001, ONE), ONE);
+        assert_eq!(fadd(NAN, ONE), INF);
+        assert_eq!(fadd(NAN | SIGN, ONE), INF | SIGN);
+        assert_eq!(fadd(NAN | SIGN, NAN), INF);
+        assert_eq!(fsub(NAN | SIGN, NAN), INF | SIGN);
+        assert_eq!(itof(0x7fff_ffff), 0x4eff_ffff);
+    }
+
+    #[test]
+    fn sums_at_the_upper_end() {
+        let max = f32::MAX.to_bits();
+        assert_eq!(fadd(max, max), INF);
+        assert_eq!(fadd(max | SIGN, max | SIGN), INF | SIGN);
+        // A host addition would round this up to an infinity.
+        assert_eq!(fadd(max, 0x7300_0000), max);
+        assert_eq!(fadd(max, 0x0080_0000), max);
+        assert_eq!(fsub(max, 0x0080_0000), max - 1);
+    }
+
+    #[test]
+    fn float_minimum_and_maximum_compare_words() {
+        assert_eq!(fmax(0, NEG_ZERO), NEG_ZERO);
+        assert_eq!(fmin(0, NEG_ZERO), 0);
+        assert_eq!(fmax(NAN, INF), NAN);
+        assert_eq!(fmin(NAN | SIGN, INF | SIGN), NAN | SIGN);
+        assert_eq!(fmin(ONE | SIGN, ONE), ONE | SIGN);
+        assert_eq!(fminabs(ONE | SIGN, 0x4000_0000), ONE);
+        assert_eq!(fmaxabs(ONE, 0x4000_0000 | SIGN), 0x4000_0000);
+        assert!(add_op(AddOp::Fmin, ONE, ONE | SIGN).carry);
+        assert!(!add_op(AddOp::Fmax, 0, NEG_ZERO).carry);
+        assert!(add_op(AddOp::Fmaxabs, ONE | SIGN, 0).carry);
+    }
+
+    #[test]
+    fn float_to_integer() {
+        let of = |x: f32| ftoi(x.to_bits()) as i32;
+        assert_eq!([of(0.99), of(-0.99), of(1.5), of(-1.5), of(16777215.0)], [0, 0, 1, -1, 16777215]);
+        assert_eq!([of(1.6e29), of(-1.6e29), of(f32::NAN), of(1e-40)], [0; 4]);
+        assert_eq!([of(2147483648.0), of(-2147483648.0)], [i32::MIN; 2]);
+        assert_eq!(of(2147483520.0), 2147483520);
+    }
+
+    #[test]
+    fn products_with_special_operands() {
+        assert_eq!(fmul(NEG_ZERO, NAN), 0);
+        assert_eq!(fmul(INF, 0x0000_0001), 0);
+        assert_eq!(fmul(NAN, ONE | SIGN), INF | SIGN);
+        assert_eq!(fmul(INF | SIGN, INF | SIGN), INF);
+        assert_eq!(fmul(0x0080_0000 | SIGN, 0x0080_0000), 0);
+        assert_eq!(fmul(f32::MAX.to_bits(), 0x4000_0000 | SIGN), INF | SIGN);
+        assert_eq!(mul24(0xffff_ffff, 0xff00_0003), 0x02ff_fffd);
+    }
+
+    #[test]
+    fn float_carries() {
+        assert!(add_op(AddOp::Fadd, INF, ONE).carry);
+        assert!(!add_op(AddOp::Fsub, ONE, ONE).carry);
+        assert!(!add_op(AddOp::Fsub, 0, ONE).carry);
+        assert!(add_op(AddOp::Itof, 1, 0).carry);
+        assert!(!add_op(AddOp::Ftoi, ONE, 0).carry);
+    }
+}
