@@ -1,1 +1,10 @@
-//! (being written)
+//! Control lists and the records they point at (manual: v3d.md §4–§6).
+//!
+//! [`packets`] is the packet table, [`list`] writes and reads whole lists, [`dump`] shows them as text and
+//! reads that text back, and [`records`] holds what lists, shaders and uniforms point at in memory.
+
+pub mod field;
+pub mod packets;
+
+pub use field::{Addr, Bits, F187, S12_4};
+pub use packets::{AnyPacket, Binner, Lists, Packet, ReadError, Renderer};
