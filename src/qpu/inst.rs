@@ -14,7 +14,10 @@ const _: () = assert!(width(ALU) == 64 && width(LOAD) == 64 && width(BRANCH) == 
 
 macro_rules! fields {
     ($picture:ident: $($name:ident $letter:literal),* $(,)?) => {
-        $(const $name: Field = field($picture, $letter);)*
+        $(
+            #[doc = concat!("Field `", $letter, "` of the ", stringify!($picture), " word.")]
+            pub const $name: Field = field($picture, $letter);
+        )*
     };
 }
 

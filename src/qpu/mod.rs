@@ -3,6 +3,8 @@
 pub mod alu;
 pub mod inst;
 pub mod isa;
+pub mod pack;
+pub mod sfu;
 
 pub use alu::{AluResult, Lanes};
 pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
