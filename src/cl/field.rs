@@ -101,11 +101,8 @@ impl FieldType for f32 {
     }
     fn put_text(self, out: &mut String) {
         // A NaN's payload would be lost as "NaN".
-        let _ = if self.is_nan() {
-            write!(out, "0x{:08x}", f32::to_bits(self))
-        } else {
-            write!(out, "{self:?}")
-        };
+        let _ =
+            if self.is_nan() { write!(out, "0x{:08x}", f32::to_bits(self)) } else { write!(out, "{self:?}") };
     }
     fn from_text(text: &str) -> Option<Self> {
         if text.starts_with("0x") { number(text).map(f32::from_bits) } else { text.parse().ok() }

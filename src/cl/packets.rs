@@ -352,9 +352,16 @@ const fn field_info<T: FieldType>(name: &'static str, bit: u32, width: u32) -> F
 }
 
 macro_rules! allow {
-    (Binner $name:ident) => { impl AllowedIn<Binner> for $name {} };
-    (Renderer $name:ident) => { impl AllowedIn<Renderer> for $name {} };
-    (Both $name:ident) => { impl AllowedIn<Binner> for $name {} impl AllowedIn<Renderer> for $name {} };
+    (Binner $name:ident) => {
+        impl AllowedIn<Binner> for $name {}
+    };
+    (Renderer $name:ident) => {
+        impl AllowedIn<Renderer> for $name {}
+    };
+    (Both $name:ident) => {
+        impl AllowedIn<Binner> for $name {}
+        impl AllowedIn<Renderer> for $name {}
+    };
     (Neither $name:ident) => {};
 }
 
