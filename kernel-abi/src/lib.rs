@@ -2,5 +2,8 @@
 //! the [`Gpu`] trait that silicon and simulator share, and the submission validator rule by rule.
 
 pub mod gpu;
+pub mod ioctl;
+pub mod uapi;
+pub mod validate;
 
 pub use gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit, SubmitFlags, Surface};
