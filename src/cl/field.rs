@@ -147,6 +147,81 @@ impl<const N: u32> FieldType for Bits<N> {
     }
 }
 
+/// A number 1 to `1 << N` in a field of `N` bits, where the field's 0 means the largest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Count<const N: u32>(u32);
+
+impl<const N: u32> Count<N> {
+    /// The largest number, `1 << N`.
+    pub const MAX: Self = Count(1 << N);
+
+    /// One.
+    pub const ONE: Self = Count(1);
+
+    /// The number; `None` outside 1 to `1 << N`.
+    pub const fn new(value: u32) -> Option<Self> {
+        if value >= 1 && value <= 1 << N { Some(Count(value)) } else { None }
+    }
+
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl<const N: u32> FieldType for Count<N> {
+    const KIND: &'static str = "count";
+    const MAX_WIDTH: u32 = N;
+    fn to_bits(self) -> u32 {
+        self.0 & ((1 << N) - 1)
+    }
+    fn from_bits(bits: u32) -> Option<Self> {
+        if bits == 0 { Some(Self::MAX) } else { Count::new(bits) }
+    }
+    fn put_text(self, out: &mut String) {
+        let _ = write!(out, "{}", self.0);
+    }
+    fn from_text(text: &str) -> Option<Self> {
+        Count::new(number(text)?)
+    }
+}
+
+/// A size in whole 4 KiB pages, fewer than `1 << N` of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Pages<const N: u32>(u32);
+
+impl<const N: u32> Pages<N> {
+    /// Zero bytes.
+    pub const ZERO: Self = Pages(0);
+
+    /// A size in bytes; `None` if it is no multiple of 4096 or too large.
+    pub const fn from_bytes(bytes: u32) -> Option<Self> {
+        if bytes % 4096 == 0 && (bytes / 4096) >> N == 0 { Some(Pages(bytes / 4096)) } else { None }
+    }
+
+    /// The size in bytes.
+    pub const fn bytes(self) -> u32 {
+        self.0 * 4096
+    }
+}
+
+impl<const N: u32> FieldType for Pages<N> {
+    const KIND: &'static str = "pages";
+    const MAX_WIDTH: u32 = N;
+    fn to_bits(self) -> u32 {
+        self.0
+    }
+    fn from_bits(bits: u32) -> Option<Self> {
+        (bits >> N == 0).then_some(Pages(bits))
+    }
+    fn put_text(self, out: &mut String) {
+        let _ = write!(out, "0x{:x}", self.bytes());
+    }
+    fn from_text(text: &str) -> Option<Self> {
+        Pages::from_bytes(number(text)?)
+    }
+}
+
 /// A 32-bit bus address, or a byte offset inside a BO where the kernel adds the BO's address. `SHIFT` low bits
 /// are not stored: the address is a multiple of `1 << SHIFT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

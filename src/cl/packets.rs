@@ -1,7 +1,7 @@
 //! THE packet table: every packet of the control lists once (v3d.md §5). Structs, bytes, text, sizes and the
 //! question which list may hold a packet all derive from these rows.
 
-use super::field::{Addr, Bits, F187, FieldType, S12_4, vocabulary};
+use super::field::{Addr, Bits, Count, F187, FieldType, S12_4, vocabulary};
 
 vocabulary! {
     /// What the vertices of a draw form (v3d.md §5.5).
@@ -346,7 +346,7 @@ const fn field_mask(size: usize, fields: &[FieldInfo]) -> u128 {
 }
 
 /// Lays out a field and checks that its width suits its type.
-const fn field_info<T: FieldType>(name: &'static str, bit: u32, width: u32) -> FieldInfo {
+pub(crate) const fn field_info<T: FieldType>(name: &'static str, bit: u32, width: u32) -> FieldInfo {
     assert!(width >= T::MIN_WIDTH && width <= T::MAX_WIDTH, "the width does not suit the field's type");
     FieldInfo { name, bit, width, kind: T::KIND, names: T::NAMES }
 }
@@ -655,8 +655,8 @@ packets! {
     }
     /// Uses a GL shader record (v3d.md §6.1).
     64 "GL_SHADER_STATE" GlShaderState Both 5 {
-        /// Number of attribute arrays; 0 means 8.
-        @0 3 attribute_arrays: Bits<3> = Bits::low(0),
+        /// Number of attribute arrays, 1 to 8.
+        @0 3 attribute_arrays: Count<3> = Count::MAX,
         /// The record has 26-bit strides.
         @3 1 extended: bool = false,
         /// The record; the kernel fills it in under Linux.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::dump::{ParseError, dump, parse};
 use super::list::{List, ListError, Reader, read_binner, read_renderer};
 use super::packets::*;
-use super::{Addr, Bits, S12_4};
+use super::{Addr, Bits, Count, S12_4};
 
 /// v3d.md §11.3: 64x64, one tile, two attributes, three vertices.
 const WORKED_LIST: &str = "
@@ -50,7 +50,7 @@ fn worked_list() -> List<Binner> {
         .push(ClipperZScaleAndOffset::default())
         .push(ViewportOffset { x: S12_4::from_px(32).unwrap(), y: S12_4::from_px(32).unwrap() })
         .push(FlatShadeFlags::default())
-        .push(GlShaderState { attribute_arrays: Bits::low(2), ..Default::default() })
+        .push(GlShaderState { attribute_arrays: Count::new(2).unwrap(), ..Default::default() })
         .push(VertexArrayPrimitives { count: 3, ..Default::default() })
         .push(IncrementSemaphore {})
         .push(Flush {});
