@@ -361,7 +361,8 @@ macro_rules! addresses {
         impl $ty {
             $($(#[$row])* pub const $konst: $ty = $ty($code);)*
 
-            /// Every assembler name with its address, in table order.
+            /// Every assembler name with its address, in table order. An address that means two
+            /// things has its file-A name first.
             pub const NAMES: &'static [(&'static str, $ty)] = &[$($(($text, $ty($code)),)+)*];
 
             /// The address with this code; codes above 63 do not exist.
@@ -378,6 +379,15 @@ macro_rules! addresses {
 
             /// The hardware code, 0–63.
             pub const fn code(self) -> u8 { self.0 }
+
+            /// The assembler name of the address in `file`; `None` for physical registers and unnamed addresses.
+            pub fn name(self, file: RegFile) -> Option<&'static str> {
+                let mut names = Self::NAMES.iter().filter(|row| row.1 == self).map(|row| row.0);
+                match file {
+                    RegFile::A => names.next(),
+                    RegFile::B => names.last(),
+                }
+            }
 
             /// Whether this is a physical register of a file.
             pub const fn is_reg(self) -> bool { self.0 < 32 }

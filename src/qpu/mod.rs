@@ -1,12 +1,14 @@
 //! The QPU: instruction set, words, text, meaning and rules (manual: qpu.md).
 
 pub mod alu;
+pub mod disasm;
 pub mod inst;
 pub mod isa;
 pub mod pack;
 pub mod sfu;
 
 pub use alu::{AluResult, Lanes};
+pub use disasm::disassemble;
 pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
 pub use isa::{
     AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr,

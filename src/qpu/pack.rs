@@ -257,8 +257,7 @@ mod tests {
             [1, 127, 128, 255].map(|v| BYTE_TO_FLOAT[v]),
             [0x3b80_8080, 0x3efe_fefe, 0x3f00_8080, 0x3f80_0000]
         );
-        for v in 1..256 {
-            let word = BYTE_TO_FLOAT[v];
+        for (v, &word) in BYTE_TO_FLOAT.iter().enumerate().skip(1) {
             let exact = v as f64 / 255.0;
             assert!(
                 f64::from(f32::from_bits(word)) <= exact && exact < f64::from(f32::from_bits(word + 1)),

@@ -101,9 +101,9 @@ const fn exponent(x: u32) -> u32 {
 /// The interpolator: 15 bits of argument to 15 bits of function.
 const fn interpolate(table: &Table, m: u32, rising: bool) -> u32 {
     let i = (m >> 11 & 15) as usize;
-    let linear = (table.c1[i] * (m & 0x7ff) >> 11) & 0xfff;
+    let linear = ((table.c1[i] * (m & 0x7ff)) >> 11) & 0xfff;
     let linear = if rising { !linear & 0x7fff } else { linear };
-    let bow = (table.c2[i] * SQ[(m >> 5 & 63) as usize] >> 5) & 0x7f;
+    let bow = ((table.c2[i] * SQ[(m >> 5 & 63) as usize]) >> 5) & 0x7f;
     table.c0[i].wrapping_sub(linear).wrapping_sub(bow) & 0x7fff
 }
 
