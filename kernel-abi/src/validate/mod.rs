@@ -2,9 +2,15 @@
 //! ([`shader::validate`]); a submission passes [`frame`], [`bin`](bin::bin) with its records and
 //! textures, and [`render`](render::render), in this order.
 
+pub mod frame;
+mod raw;
+pub mod render;
 mod rule;
 pub mod shader;
+mod surface;
 
+pub use frame::{CopySizes, Layout};
+pub use render::{BinTiles, render, render_frame};
 pub use rule::Rule;
 pub use shader::{SampleInfo, ShaderInfo};
 
