@@ -1,6 +1,7 @@
 //! The QPU: instruction set, words, text, meaning and rules (manual: qpu.md).
 
 pub mod alu;
+pub mod asm;
 pub mod disasm;
 pub mod inst;
 pub mod isa;
@@ -8,6 +9,7 @@ pub mod pack;
 pub mod sfu;
 
 pub use alu::{AluResult, Lanes};
+pub use asm::{AsmError, Assembled, Diagnostic, assemble};
 pub use disasm::disassemble;
 pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
 pub use isa::{

@@ -1,0 +1,161 @@
+//! The vectors of an independent assembler, and the way back from the disassembler.
+
+use super::*;
+use crate::qpu::disasm::disassemble;
+use proptest::prelude::*;
+
+/// The rows of the vector file whose first column is `kind` (`""`: plain vectors), split at tabs.
+fn rows(kind: &str) -> Vec<Vec<String>> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/qpu-vectors.tsv");
+    let text = std::fs::read_to_string(path).expect("the vectors stand beside the crate");
+    let split = |line: &str| line.split('\t').map(String::from).collect::<Vec<_>>();
+    let wanted = |line: &&str| match kind {
+        "" => !line.starts_with('#') && !line.is_empty(),
+        kind => line.split('\t').next() == Some(kind),
+    };
+    text.lines().filter(wanted).map(split).collect()
+}
+
+fn hex(text: &str) -> u64 {
+    u64::from_str_radix(text.strip_prefix("0x").expect("a hexadecimal number"), 16).expect("a word")
+}
+
+fn one(text: &str) -> u64 {
+    let assembled = assemble(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+    assert_eq!(assembled.words.len(), 1, "{text}");
+    assembled.words[0]
+}
+
+fn message(text: &str) -> String {
+    assemble(text).expect_err(text).to_string()
+}
+
+#[test]
+fn all_vectors_assemble_to_their_words() {
+    let rows = rows("");
+    assert_eq!(rows.len(), 1247);
+    for row in rows {
+        assert_eq!(one(&row[1]), hex(&row[0]), "{}", row[1]);
+    }
+}
+
+#[test]
+fn extensions_assemble_to_their_words() {
+    let rows = rows("#EXTRA");
+    assert_eq!(rows.len(), 31);
+    for row in rows {
+        assert_eq!(one(&row[2]), hex(&row[1]), "{}", row[2]);
+    }
+}
+
+#[test]
+fn excluded_texts_give_the_intended_word_an_error_or_a_warning() {
+    let rows = rows("#EXCLUDED");
+    assert_eq!(rows.len(), 62);
+    let mut intended_words = 0;
+    for row in rows {
+        let (text, note) = (&row[2], &row[3]);
+        let intended = ["correct value 0x", "intended 0x", "raddr_a field 0: 0x"]
+            .iter()
+            .find_map(|mark| note.find(mark).map(|at| at + mark.len()))
+            .map(|at| u64::from_str_radix(&note[at..at + 16], 16).expect("a word"));
+        match (assemble(text), intended) {
+            (Ok(assembled), Some(word)) => {
+                assert_eq!(assembled.words, [word], "{text}");
+                intended_words += 1;
+            }
+            (Err(error), Some(_)) => panic!("{text}: {error}"),
+            (Ok(assembled), None) => {
+                let plain = text.contains("rx010") || text.contains("nop()");
+                assert!(plain || !assembled.warnings.is_empty(), "{text}");
+            }
+            (Err(_), None) => {}
+        }
+    }
+    assert_eq!(intended_words, 45);
+}
+
+#[test]
+fn canonical_text_of_the_vectors_returns() {
+    for row in rows("") {
+        let word = hex(&row[0]);
+        assert_eq!(one(&Inst::decode(word).expect("a vector").to_string()), word, "{}", row[1]);
+    }
+}
+
+#[test]
+fn oddities_of_existing_programs_assemble() {
+    const NOP: u64 = 0x1000_09e7_009e_7000;
+    assert_eq!(one(";; sig_none;nop=nop(r0,r0) ;; ; nop = nop( r0 , r0 );;"), NOP);
+    assert_eq!(one("sig_none ; nop = nop(nop, nop) ; nop = nop()"), NOP);
+    let load = "sig_load_imm ; r0 = load32.always(0x3F800000\u{202c}) ; nop = load32() ;";
+    assert_eq!(one(load), 0xe002_0827_3f80_0000);
+    let warned = |text: &str, word: u64| {
+        let assembled = assemble(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!((assembled.words[0], assembled.warnings.len()), (word, 1), "{text}");
+    };
+    warned(
+        "sig_small_imm ; r2 = or.always(b, b, nop, 0xbf800000) ; nop = nop(r0, r0) ;",
+        0xd002_08a7_159f_ffc0,
+    );
+    warned("sig_small_imm ; r0 = add.always(r1, b) ; nop = nop(r0, r0) ;", 0xd002_0827_0c9e_73c0);
+    warned("sig_none ; nop = nop(r0, r0) ; r1.8a = nop(r0, r0) ;", 0x1000_09e1_009e_7000);
+}
+
+#[test]
+fn errors_point_at_the_word() {
+    let text = "sig_none ; nop = nop(r0, r0) ; nop = nop(r0, r0) ;\n  sig_none ; r9 = or.always(r1, r1) ; nop = nop(r0, r0) ;\nsig_bogus ;";
+    let error = assemble(text).expect_err("two bad lines");
+    let places: Vec<_> =
+        error.diagnostics.iter().map(|d| (d.line, d.column, d.token.as_str(), d.message.as_str())).collect();
+    assert_eq!(places, [(2, 14, "r9", "unknown destination"), (3, 1, "sig_bogus", "unknown signal")]);
+    assert_eq!(&text[error.diagnostics[0].span.clone()], "r9");
+}
+
+#[test]
+fn errors_say_what_to_write() {
+    let add = |args: &str| format!("sig_small_imm ; r0 = add.always({args}) ; nop = nop(r0, r0) ;");
+    assert!(message(&add("r1, b, nop, 1.0")).contains("0x3f800000"));
+    assert!(message(&add("r1, b, nop, 16")).contains("0 to 15"));
+    assert!(message(&add("r1, b, nop, rot16")).contains("rot1 to rot15"));
+    assert!(message("sig_none ; r4 = or(r0, r0) ; nop = nop(r0, r0) ;").contains("r4 cannot be written"));
+    assert!(message("sig_none ; ra4 = or(r0, r0) ; nop = nop(r0, r0) ;").contains("rxN"));
+    assert!(message("sig_none ; r0 = or(a, b, rb1) ; nop = nop(r0, r0) ;").contains("fourth argument"));
+    assert!(message("sig_load_imm ; r0 = load32(1) ; nop = nop(r0, r0) ;").contains("both halves"));
+    assert!(message("sig_none ; r0 = or(r0) ; nop = nop(r0, r0) ;").contains("two operands"));
+    assert!(message("sig_branch ; nop = branch.reg(0, always) ; nop = branch() ;").contains("ra0 to ra31"));
+    assert!(message("sig_none ; r0 = or(r0, r0)").contains("expected `;`"));
+}
+
+#[test]
+fn listings_assemble() {
+    let words = [0x1000_09e7_009e_7000, 0x1000_09e7_099e_7000, 0xff00_0000_0000_0000, 0xe800_09e7_0000_0015];
+    assert_eq!(assemble(&disassemble(&words)).expect("a listing").words, words);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn disassembly_returns(word: u64, signal in 0u64..16) {
+        let word = word & !(15 << 60) | signal << 60;
+        // Half of the branches would fall to bits that must be zero.
+        let word = if signal == 15 { word & !(15 << 56) } else { word };
+        if let Ok(inst) = Inst::decode(word) {
+            prop_assert_eq!(inst.encode(), word);
+            let text = inst.to_string();
+            let assembled = assemble(&text).map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?;
+            prop_assert_eq!(&assembled.words[..], &[word][..], "{}", text);
+            prop_assert!(assembled.warnings.is_empty(), "{}", text);
+        }
+    }
+
+    #[test]
+    fn any_text_is_answered(text in "(sig_none|sig_branch|;|=|r0|rx[0-9]{1,9}|[.]|load32|nop|[(]|[)]|,|-|#|\n| |0x[0-9a-f]{1,20}|\u{202c}|é|b|add){0,40}") {
+        if let Err(error) = assemble(&text) {
+            for diagnostic in error.diagnostics {
+                prop_assert!(diagnostic.line >= 1 && text.is_char_boundary(diagnostic.span.end));
+            }
+        }
+    }
+}
