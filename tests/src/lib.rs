@@ -1,1 +1,8 @@
-//! (being written)
+//! Cross-crate suites. [`harness`] draws a [`scenes::Scene`] offscreen through the Vulkan loader, on
+//! whatever driver the loader finds; [`compare`] holds two pictures against each other.
+
+pub mod compare;
+pub mod harness;
+pub mod icd;
+pub mod scenes;
+pub mod shared;

@@ -1,1 +1,52 @@
-fn main() {}
+//! Chores on a bare machine: `cargo xtask vkcube`, `cargo xtask test`, `cargo xtask bench`.
+
+mod bench;
+mod build;
+mod display;
+mod packages;
+mod test;
+mod vkcube;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Chores of vulkan-vc4")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+    /// Install nothing: refuse and list the Debian packages that are missing.
+    #[arg(long, global = true)]
+    no_install: bool,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Run Debian's unmodified vkcube on the driver.
+    Vkcube(vkcube::Options),
+    /// Run all tests.
+    Test(test::Options),
+    /// Measure and print; asserts nothing.
+    Bench(bench::Options),
+}
+
+/// What stops a chore, for people.
+type Error = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let install = !arguments.no_install;
+    let result = match arguments.chore {
+        Chore::Vkcube(options) => vkcube::run(&options, install),
+        Chore::Test(options) => test::run(&options, install),
+        Chore::Bench(options) => bench::run(&options, install),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Building the driver and telling the loader where it is.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Error;
+
+/// A cargo profile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Optimised, with checks: what the tests use.
+    Dev,
+    /// What users run.
+    Release,
+}
+
+/// Builds the ICD and writes its manifest beside it; returns the manifest's path.
+pub fn driver(profile: Profile) -> Result<PathBuf, Error> {
+    let mut arguments = vec!["build", "--package", "vc4-icd"];
+    if profile == Profile::Release {
+        arguments.push("--release");
+    }
+    cargo(&arguments)?;
+    let directory = target_directory()?.join(if profile == Profile::Release { "release" } else { "debug" });
+    write_manifest(&directory)
+}
+
+/// Runs cargo in the workspace.
+pub fn cargo(arguments: &[&str]) -> Result<(), Error> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(program).args(arguments).current_dir(workspace()).status()?;
+    if status.success() { Ok(()) } else { Err(format!("cargo {} failed ({status})", arguments.join(" ")).into()) }
+}
+
+/// The workspace's root directory.
+pub fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+}
+
+/// `vc4_icd.<arch>.json` with a library path relative to itself, so that the directory can be moved.
+fn write_manifest(directory: &Path) -> Result<PathBuf, Error> {
+    let template = std::fs::read_to_string(workspace().join("icd/vc4_icd.json.in"))?;
+    let manifest = directory.join(format!("vc4_icd.{}.json", std::env::consts::ARCH));
+    std::fs::write(&manifest, template.replace("@library_path@", "./libvulkan_vc4.so"))?;
+    Ok(manifest)
+}
+
+/// This program lies in `<target>/<profile>`, wherever the user put the target directory.
+fn target_directory() -> Result<PathBuf, Error> {
+    let executable = std::env::current_exe()?;
+    let directory = executable.parent().and_then(Path::parent).ok_or("xtask does not lie in a target directory")?;
+    Ok(directory.to_path_buf())
+}
