@@ -1,5 +1,12 @@
 //! The QPU interpreter and what it is connected to.
 
+mod check;
+mod exec;
+mod program;
+
+pub use exec::{INSTRUCTION_LIMIT, Payload, Qpu, Stats, run};
+pub use program::Program;
+
 use crate::memory::BusError;
 
 /// One 32-bit value per SIMD element.

@@ -1,0 +1,568 @@
+//! Running a flattened program on sixteen elements.
+
+use vc4::hw::LANES;
+use vc4::qpu::alu::{add_carry_lanes, add_value_lanes, mul_lanes, mul_value_lanes};
+use vc4::qpu::pack::{pack_a_lanes, pack_mul_lanes, saturate_lanes, unpack_lanes};
+use vc4::qpu::{AddOp, BranchCond, Cond, LoadMode, MulOp, SmallImm};
+
+use super::check::Checker;
+use super::program::{Action, Branch, Dest, Op, Port, Program, Rotate, extra, slot, unsupported};
+use super::{Fault, LaneMask, Lanes, Ports};
+use crate::memory::Memory;
+use crate::tmu::{Tmu, TmuFault};
+
+/// All elements.
+const ALL: LaneMask = 0xffff;
+
+/// Instructions after which a program counts as hung. The kernel resets the GPU when a job makes no
+/// progress for 100 ms (kernel-abi.md §11), which is about this many instruction slots.
+pub const INSTRUCTION_LIMIT: u64 = 1 << 23;
+
+/// UNVERIFIED: which element of a file-A register is the target of a register branch? A hardware
+/// experiment says 15, the architecture guide 0 (qpu.md §2.8).
+const REGISTER_BRANCH_ELEMENT: usize = 15;
+
+/// What accumulators hold after a thread switch: nothing a program may rely on (qpu.md §1.4).
+const LOST_IN_SWITCH: u32 = 0xdead_4dea;
+
+/// The fragment payload (qpu.md §4.3); vertex and coordinate programs start with zeros.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// W of each pixel, float.
+    pub ra15: Lanes,
+    /// Z of each pixel, 24 bits.
+    pub rb15: Lanes,
+}
+
+/// Counts over all instances that were run with it.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Program instances.
+    pub instances: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Texture and direct lookups of 16 elements.
+    pub lookups: u64,
+    /// Whether to look for violations of the programming rules; costs time.
+    pub check: bool,
+    /// Broken rules with the instruction that broke them, each once, in the order of discovery.
+    pub findings: Vec<(&'static str, u32)>,
+}
+
+impl Stats {
+    pub(super) fn report(&mut self, rule: &'static str, index: u32) {
+        if !self.findings.contains(&(rule, index)) {
+            self.findings.push((rule, index));
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Register(Lanes);
+
+/// The state of one QPU. Reusing it for the next instance keeps decoded texture set-ups.
+pub struct Qpu {
+    regs: [Register; slot::COUNT],
+    z: LaneMask,
+    n: LaneMask,
+    c: LaneMask,
+    uniforms: u32,
+    semaphores: [u8; 16],
+    tmus: [Tmu; 2],
+}
+
+impl Default for Qpu {
+    fn default() -> Qpu {
+        Qpu::new()
+    }
+}
+
+/// Runs one instance on a fresh QPU; see [`Qpu::run`].
+pub fn run<P: Ports>(
+    program: &Program,
+    memory: &Memory,
+    uniforms_address: u32,
+    ports: &mut P,
+    initial: &Payload,
+    stats: &mut Stats,
+) -> Result<(), Fault> {
+    Qpu::new().run(program, memory, uniforms_address, ports, initial, stats)
+}
+
+impl Qpu {
+    /// A QPU with all registers zero.
+    pub fn new() -> Qpu {
+        let mut regs = [Register([0; LANES]); slot::COUNT];
+        regs[usize::from(slot::ELEMENT)] = Register(std::array::from_fn(|i| i as u32));
+        for code in 0..48 {
+            regs[usize::from(slot::SMALL + code)] = Register([SmallImm::new(code).value(); LANES]);
+        }
+        Qpu { regs, z: 0, n: 0, c: 0, uniforms: 0, semaphores: [0; 16], tmus: Default::default() }
+    }
+
+    /// Runs one instance of `program` from its first instruction to its end. Registers that the program
+    /// reads start as zero, except for the payload; nothing of an earlier instance is visible.
+    ///
+    /// # Errors
+    /// What the program did that the machine has no answer for; memory and ports keep the effects so far.
+    pub fn run<P: Ports>(
+        &mut self,
+        program: &Program,
+        memory: &Memory,
+        uniforms_address: u32,
+        ports: &mut P,
+        initial: &Payload,
+        stats: &mut Stats,
+    ) -> Result<(), Fault> {
+        for &s in &program.reads {
+            self.regs[usize::from(s)] = Register([0; LANES]);
+        }
+        self.regs[usize::from(slot::RA + 15)] = Register(initial.ra15);
+        self.regs[usize::from(slot::RB + 15)] = Register(initial.rb15);
+        (self.z, self.n, self.c) = (0, 0, 0);
+        self.uniforms = uniforms_address;
+        self.semaphores = [0; 16];
+        for tmu in &mut self.tmus {
+            tmu.reset();
+        }
+        stats.instances += 1;
+        let mut instance = Instance { q: self, memory, ports, lookups: 0, pops: 0 };
+        let result = if stats.check {
+            instance.run_checked(program, stats)
+        } else {
+            instance.run_loop(program, &mut stats.instructions, |_, _| ())
+        };
+        stats.lookups += instance.lookups;
+        result
+    }
+}
+
+/// What happens when the delay slots of an instruction are over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Event {
+    Jump(usize),
+    End,
+    Switch,
+}
+
+/// What an instruction asks for after its delay slots: the event and how many instructions still run.
+type Control = Option<(Event, usize)>;
+
+struct Instance<'a, P> {
+    q: &'a mut Qpu,
+    memory: &'a Memory,
+    ports: &'a mut P,
+    lookups: u64,
+    /// Uniform words taken so far.
+    pops: u64,
+}
+
+impl<P: Ports> Instance<'_, P> {
+    fn run_checked(&mut self, program: &Program, stats: &mut Stats) -> Result<(), Fault> {
+        let mut checker = Checker::new();
+        let mut found: Vec<(&'static str, u32)> = Vec::new();
+        let mut count = 0;
+        let result = self.run_loop(program, &mut count, |index, facts| {
+            checker.instruction(&program.insts[index], facts, |rule| found.push((rule, index as u32)));
+        });
+        stats.instructions += count;
+        if self.q.tmus.iter().any(|tmu| tmu.outstanding() > 0) && result.is_ok() {
+            found.push((super::check::TMU_LEFT_OVER, program.len() as u32 - 1));
+        }
+        for (rule, index) in found {
+            stats.report(rule, index);
+        }
+        result
+    }
+
+    /// `observe` sees each executed instruction after it ran.
+    fn run_loop(
+        &mut self,
+        program: &Program,
+        executed: &mut u64,
+        mut observe: impl FnMut(usize, Facts),
+    ) -> Result<(), Fault> {
+        let (mut pc, mut stop, mut event) = (0, usize::MAX, Event::End);
+        let mut budget = INSTRUCTION_LIMIT;
+        loop {
+            if pc == stop {
+                stop = usize::MAX;
+                match event {
+                    Event::End => break,
+                    Event::Jump(target) => pc = target,
+                    Event::Switch => self.lose_accumulators(),
+                }
+            }
+            let Some(op) = program.ops.get(pc) else {
+                return Err(unsupported(pc as u32, "execution runs behind the program end"));
+            };
+            if budget == 0 {
+                return Err(Fault::Endless(INSTRUCTION_LIMIT));
+            }
+            budget -= 1;
+            let pops = self.pops;
+            let control = self.execute(op, pc as u32, program)?;
+            observe(pc, Facts { popped: self.pops != pops });
+            if let Some((next, slots)) = control {
+                if stop != usize::MAX {
+                    let what = "branch, thread switch or program end inside of the delay slots of another";
+                    return Err(unsupported(pc as u32, what));
+                }
+                (event, stop) = (next, pc + slots + 1);
+            }
+            pc += 1;
+        }
+        *executed += INSTRUCTION_LIMIT - budget;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn reg(&self, s: u8) -> &Lanes {
+        &self.q.regs[usize::from(s) & (slot::COUNT - 1)].0
+    }
+
+    #[inline(always)]
+    fn reg_mut(&mut self, s: u8) -> &mut Lanes {
+        &mut self.q.regs[usize::from(s) & (slot::COUNT - 1)].0
+    }
+
+    #[inline(always)]
+    fn condition(&self, cond: Cond) -> LaneMask {
+        match cond {
+            Cond::Never => 0,
+            Cond::Always => ALL,
+            Cond::Zs => self.q.z,
+            Cond::Zc => !self.q.z,
+            Cond::Ns => self.q.n,
+            Cond::Nc => !self.q.n,
+            Cond::Cs => self.q.c,
+            Cond::Cc => !self.q.c,
+        }
+    }
+
+    #[inline(always)]
+    fn execute(&mut self, op: &Op, index: u32, program: &Program) -> Result<Control, Fault> {
+        let mut varying_c = None;
+        if op.extras & (extra::PORTS | extra::UNPACK) != 0 {
+            if op.extras & extra::PORTS != 0 {
+                self.read_ports(op, &mut varying_c)?;
+            }
+            if op.extras & extra::UNPACK != 0 {
+                let value = unpack_lanes(op.unpack, self.reg(op.unpack_from), op.unpack_float);
+                *self.reg_mut(slot::UNPACKED) = value;
+            }
+        }
+        // Both units see the flags and registers as they were before the instruction.
+        let (add_mask, mul_mask) = (self.condition(op.add_cond), self.condition(op.mul_cond));
+        match (op.add != AddOp::Nop, op.mul != MulOp::Nop) {
+            (false, false) => {}
+            (true, false) => {
+                let add = self.add(op, add_mask);
+                self.write(op, op.add_dest, add_mask, &add, op.add.writes_float(), index)?;
+            }
+            (false, true) => {
+                let mul = self.mul(op, mul_mask);
+                self.write(op, op.mul_dest, mul_mask, &mul, op.mul == MulOp::Fmul, index)?;
+            }
+            (true, true) => {
+                let mul = self.mul(op, mul_mask);
+                let add = self.add(op, add_mask);
+                self.write(op, op.add_dest, add_mask, &add, op.add.writes_float(), index)?;
+                self.write(op, op.mul_dest, mul_mask, &mul, op.mul == MulOp::Fmul, index)?;
+            }
+        }
+        if let Some(c) = varying_c {
+            *self.reg_mut(slot::R5) = c;
+        }
+        if op.extras & extra::ACTION != 0 { self.act(op, index, program) } else { Ok(None) }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, op: &Op, mask: LaneMask) -> Lanes {
+        let (a, b) = (self.reg(op.add_a), self.reg(op.add_b));
+        let mut value = add_value_lanes(op.add, a, b);
+        if op.extras & extra::FLAGS != 0 && !op.flags_from_mul {
+            let carry = add_carry_lanes(op.add, a, b, &value);
+            self.set_flags(&value, carry, mask);
+        }
+        if matches!(op.add_dest, Dest::Packed(_)) {
+            let (a, b) = (self.reg(op.add_a), self.reg(op.add_b));
+            saturate_lanes(op.pack, op.add, a, b, &mut value);
+        }
+        value
+    }
+
+    #[inline(always)]
+    fn mul(&mut self, op: &Op, mask: LaneMask) -> Lanes {
+        let (a, b) = (self.reg(op.mul_a), self.reg(op.mul_b));
+        if op.extras & (extra::ROTATE | extra::FLAGS) == 0 {
+            return mul_value_lanes(op.mul, a, b);
+        }
+        let (mut value, mut carry) = mul_lanes(op.mul, a, b);
+        if let Some(rotate) = op.rotate {
+            (value, carry) = self.rotate(rotate, &value, carry);
+        }
+        if op.extras & extra::FLAGS != 0 && op.flags_from_mul {
+            self.set_flags(&value, carry, mask);
+        }
+        value
+    }
+
+    fn rotate(&self, rotate: Rotate, value: &Lanes, carry: LaneMask) -> (Lanes, LaneMask) {
+        let by = match rotate.by {
+            Some(n) => usize::from(n),
+            None => self.reg(slot::R5)[0] as usize & 15,
+        };
+        let source = |i: usize| {
+            if rotate.quad { i & !3 | i.wrapping_sub(by) & 3 } else { i.wrapping_sub(by) & 15 }
+        };
+        let turned = std::array::from_fn(|i| value[source(i)]);
+        let carry = (0..LANES).fold(0, |mask, i| mask | (carry >> source(i) & 1) << i);
+        (turned, carry)
+    }
+
+    #[inline(always)]
+    fn set_flags(&mut self, value: &Lanes, carry: LaneMask, mask: LaneMask) {
+        let (mut zero, mut negative) = (0u32, 0u32);
+        for (i, &word) in value.iter().enumerate() {
+            zero |= if word == 0 { 1 << i } else { 0 };
+            negative |= if word >> 31 != 0 { 1 << i } else { 0 };
+        }
+        let merge = |old: LaneMask, new: LaneMask| old & !mask | new & mask;
+        self.q.z = merge(self.q.z, zero as LaneMask);
+        self.q.n = merge(self.q.n, negative as LaneMask);
+        self.q.c = merge(self.q.c, carry);
+    }
+
+    fn read_ports(&mut self, op: &Op, varying_c: &mut Option<Lanes>) -> Result<(), Fault> {
+        for (port, s) in [(op.port_a, slot::PORT_A), (op.port_b, slot::PORT_B)] {
+            let value = match port {
+                Port::None => continue,
+                Port::Uniform => [self.uniform()?; LANES],
+                Port::Varying => {
+                    let (partial, c) = self.ports.varying()?;
+                    *varying_c = Some(c);
+                    partial
+                }
+                Port::PixelX => self.ports.pixel_xy().0,
+                Port::PixelY => self.ports.pixel_xy().1,
+                Port::MsFlags => self.ports.ms_flags(),
+                Port::RevFlag => self.ports.rev_flag(),
+                Port::Vpm => self.ports.vpm_read()?,
+                Port::Imm(mode) => immediate(mode, op.imm),
+            };
+            *self.reg_mut(s) = value;
+        }
+        Ok(())
+    }
+
+    fn uniform(&mut self) -> Result<u32, Fault> {
+        let word = self.memory.read(self.q.uniforms)?;
+        self.q.uniforms = self.q.uniforms.wrapping_add(4);
+        self.pops += 1;
+        Ok(word)
+    }
+
+    #[inline(always)]
+    fn write(
+        &mut self,
+        op: &Op,
+        dest: Dest,
+        mask: LaneMask,
+        value: &Lanes,
+        float: bool,
+        index: u32,
+    ) -> Result<(), Fault> {
+        match dest {
+            Dest::None => Ok(()),
+            Dest::Slot(s) if op.extras & extra::MUL_PACK == 0 => {
+                select(self.reg_mut(s), mask, value);
+                Ok(())
+            }
+            _ => self.write_special(op, dest, mask, value, float, index),
+        }
+    }
+
+    #[inline(never)]
+    fn write_special(
+        &mut self,
+        op: &Op,
+        dest: Dest,
+        mask: LaneMask,
+        value: &Lanes,
+        float: bool,
+        index: u32,
+    ) -> Result<(), Fault> {
+        // The add result of an instruction with a mul pack is not packed; equal destinations are undefined.
+        let packed;
+        let mut value = value;
+        if op.extras & extra::MUL_PACK != 0 && dest == op.mul_dest {
+            let old = match dest {
+                Dest::Slot(s) => *self.reg(s),
+                Dest::R5All | Dest::R5Quad => *self.reg(slot::R5),
+                _ => [0; LANES],
+            };
+            packed = pack_mul_lanes(op.pack, value, &old).unwrap_or(old);
+            value = &packed;
+        }
+        match dest {
+            Dest::None => {}
+            Dest::Slot(s) => select(self.reg_mut(s), mask, value),
+            Dest::Packed(s) => {
+                let packed = pack_a_lanes(op.pack, value, self.reg(s), float);
+                select(self.reg_mut(s), mask, &packed);
+            }
+            Dest::R5Quad => {
+                for (i, lane) in self.reg_mut(slot::R5).iter_mut().enumerate() {
+                    if mask >> (i & !3) & 1 != 0 {
+                        *lane = value[i & !3];
+                    }
+                }
+            }
+            Dest::R5All => {
+                if mask & 1 != 0 {
+                    *self.reg_mut(slot::R5) = [value[0]; LANES];
+                }
+            }
+            Dest::UnifAddr => self.q.uniforms = value[0],
+            Dest::MsFlags => self.ports.set_ms_flags(mask, value),
+            Dest::TlbStencil => self.ports.tlb_stencil(value[0])?,
+            Dest::TlbZ => self.ports.tlb_z(mask, value)?,
+            Dest::TlbColor { all } => self.ports.tlb_color_write(mask, value, all)?,
+            // FIFO-type peripherals take conditional writes as unconditional ones (qpu.md §3.4).
+            Dest::Vpm => self.ports.vpm_write(value)?,
+            Dest::VpmReadSetup => self.ports.vpm_read_setup(value[0])?,
+            Dest::VpmWriteSetup => self.ports.vpm_write_setup(value[0])?,
+            Dest::Sfu(function) => *self.reg_mut(slot::R4) = function.apply_lanes(value),
+            Dest::Tmu(unit, parameter) => self.tmu_write(op, unit, parameter, value, index)?,
+        }
+        Ok(())
+    }
+
+    fn tmu_write(
+        &mut self,
+        op: &Op,
+        unit: u8,
+        parameter: u8,
+        value: &Lanes,
+        index: u32,
+    ) -> Result<(), Fault> {
+        let unit = usize::from(unit);
+        let config = if self.q.tmus[unit].is_direct(parameter) {
+            0
+        } else if op.port_a == Port::Uniform || op.port_b == Port::Uniform {
+            let what =
+                "TMU parameter write together with a uniform read; its own configuration word is a uniform";
+            return Err(unsupported(index, what));
+        } else {
+            self.uniform()?
+        };
+        self.lookups += u64::from(parameter == 0);
+        self.q.tmus[unit].write(self.memory, parameter, value, config).map_err(|fault| match fault {
+            TmuFault::Bus(error) => Fault::Bus(error),
+            TmuFault::Unsupported(what) => unsupported(index, what),
+        })
+    }
+
+    fn act(&mut self, op: &Op, index: u32, program: &Program) -> Result<Control, Fault> {
+        match op.action {
+            Action::None => Ok(None),
+            Action::End => Ok(Some((Event::End, 2))),
+            Action::Switch => Ok(Some((Event::Switch, 2))),
+            Action::ColorLoad => {
+                let color = self.ports.tlb_color_read()?;
+                *self.reg_mut(slot::R4) = color;
+                Ok(None)
+            }
+            Action::LoadTmu(unit) => match self.q.tmus[usize::from(unit)].load() {
+                Some(result) => {
+                    *self.reg_mut(slot::R4) = result;
+                    Ok(None)
+                }
+                None => {
+                    let what =
+                        format!("load from TMU{unit} without a request stalls for ever; send one first");
+                    Err(unsupported(index, what))
+                }
+            },
+            Action::Semaphore { number, decrement } => {
+                let count = &mut self.q.semaphores[usize::from(number)];
+                let next = if decrement { count.checked_sub(1) } else { Some(*count + 1) };
+                *count = next.filter(|&n| n < 16).ok_or_else(|| {
+                    unsupported(index, format!("semaphore {number} stalls for ever; no other QPU changes it"))
+                })?;
+                Ok(None)
+            }
+            Action::Branch(branch) => self.branch(&branch, index, program),
+        }
+    }
+
+    fn branch(&mut self, branch: &Branch, index: u32, program: &Program) -> Result<Control, Fault> {
+        let (z, n, c) = (self.q.z, self.q.n, self.q.c);
+        let taken = match branch.cond {
+            BranchCond::AllZs => z == ALL,
+            BranchCond::AllZc => z == 0,
+            BranchCond::AnyZs => z != 0,
+            BranchCond::AnyZc => z != ALL,
+            BranchCond::AllNs => n == ALL,
+            BranchCond::AllNc => n == 0,
+            BranchCond::AnyNs => n != 0,
+            BranchCond::AnyNc => n != ALL,
+            BranchCond::AllCs => c == ALL,
+            BranchCond::AllCc => c == 0,
+            BranchCond::AnyCs => c != 0,
+            BranchCond::AnyCc => c != ALL,
+            BranchCond::Always => true,
+        };
+        if !taken {
+            return Ok(None);
+        }
+        let register = branch.reg.map_or(0, |r| self.reg(slot::RA + r)[REGISTER_BRANCH_ELEMENT]);
+        let offset = branch.base.wrapping_add(register).wrapping_sub(program.address);
+        for s in branch.link_to.into_iter().flatten() {
+            *self.reg_mut(s) = [branch.link; LANES];
+        }
+        let target = offset as usize / 8;
+        if offset % 8 != 0 || target >= program.ops.len() {
+            return Err(unsupported(index, format!("branch to byte {offset:#x}, outside of the program")));
+        }
+        Ok(Some((Event::Jump(target), 3)))
+    }
+
+    fn lose_accumulators(&mut self) {
+        for s in slot::ACC..=slot::R5 {
+            *self.reg_mut(s) = [LOST_IN_SWITCH; LANES];
+        }
+        (self.q.z, self.q.n, self.q.c) = (0x5555, 0x3333, 0x0f0f);
+    }
+}
+
+/// What an instruction did that its word alone does not say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// Whether it took a uniform word, itself or through the TMU.
+    pub popped: bool,
+}
+
+fn immediate(mode: LoadMode, imm: u32) -> Lanes {
+    match mode {
+        LoadMode::Word => [imm; LANES],
+        LoadMode::PerElementUnsigned => std::array::from_fn(|i| (imm >> (16 + i) & 1) << 1 | imm >> i & 1),
+        LoadMode::PerElementSigned => {
+            std::array::from_fn(|i| (imm >> i & 1).wrapping_sub((imm >> (16 + i) & 1) << 1))
+        }
+    }
+}
+
+/// Writes the elements of `mask`.
+#[inline(always)]
+fn select(to: &mut Lanes, mask: LaneMask, value: &Lanes) {
+    if mask == ALL {
+        *to = *value;
+        return;
+    }
+    for (i, lane) in to.iter_mut().enumerate() {
+        *lane = if u32::from(mask) & (1 << i) != 0 { value[i] } else { *lane };
+    }
+}

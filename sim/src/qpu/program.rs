@@ -1,0 +1,508 @@
+//! Programs flattened for running: operands are slots of one register array, destinations and side
+//! effects are resolved, and what an instruction does not need costs one bit test.
+
+use vc4::qpu::pack::exists_on_mul;
+use vc4::qpu::sfu::SfuOp;
+use vc4::qpu::{
+    AddOp, AluInst, BranchCond, BranchInst, Cond, Inst, LoadMode, MulOp, Mux, Pack, Raddr, RaddrB, Signal,
+    Unpack, Waddr,
+};
+
+use super::Fault;
+use crate::memory::Memory;
+
+/// Places in the register array of a [`super::Qpu`].
+pub(super) mod slot {
+    /// Number of slots; a power of two, so that a masked index needs no bounds check.
+    pub const COUNT: usize = 128;
+    /// ra0.
+    pub const RA: u8 = 0;
+    /// rb0.
+    pub const RB: u8 = 32;
+    /// r0.
+    pub const ACC: u8 = 64;
+    /// SFU, TMU and tile load results.
+    pub const R4: u8 = 68;
+    /// The per-quad register.
+    pub const R5: u8 = 69;
+    /// What a peripheral delivered to read port A, or an immediate.
+    pub const PORT_A: u8 = 70;
+    /// What a peripheral delivered to read port B.
+    pub const PORT_B: u8 = 71;
+    /// The file-A value or r4 after its unpack.
+    pub const UNPACKED: u8 = 72;
+    /// All zero: reads that deliver nothing defined (qpu.md §3.4), and the QPU number.
+    pub const ZERO: u8 = 73;
+    /// Element numbers.
+    pub const ELEMENT: u8 = 74;
+    /// Small immediate 0; the codes up to 47 follow.
+    pub const SMALL: u8 = 80;
+}
+
+/// What a read port fetches besides the register files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Port {
+    None,
+    Uniform,
+    Varying,
+    PixelX,
+    PixelY,
+    MsFlags,
+    RevFlag,
+    Vpm,
+    Imm(LoadMode),
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dest {
+    None,
+    /// A whole register or r0–r3.
+    Slot(u8),
+    /// A file-A register through the pack unit.
+    Packed(u8),
+    R5Quad,
+    R5All,
+    UnifAddr,
+    MsFlags,
+    TlbStencil,
+    TlbZ,
+    TlbColor {
+        all: bool,
+    },
+    Vpm,
+    VpmReadSetup,
+    VpmWriteSetup,
+    Sfu(SfuOp),
+    /// Unit and parameter: 0 s, 1 t, 2 r, 3 b.
+    Tmu(u8, u8),
+}
+
+/// What the instruction's signal does in the simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    None,
+    LoadTmu(u8),
+    ColorLoad,
+    /// Program end after two more instructions.
+    End,
+    /// Thread switch after two more instructions.
+    Switch,
+    /// Semaphore number and direction.
+    Semaphore {
+        number: u8,
+        decrement: bool,
+    },
+    Branch(Branch),
+}
+
+/// A branch with its target split into the known part and the register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Branch {
+    pub cond: BranchCond,
+    /// Added to the register (if any); absolute.
+    pub base: u32,
+    pub reg: Option<u8>,
+    /// Value of the link writes.
+    pub link: u32,
+    /// Registers that a taken branch writes the link to.
+    pub link_to: [Option<u8>; 2],
+}
+
+/// Mul units' own rotation (qpu.md §2.12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rotate {
+    /// Elements, or `None` for r5 element 0.
+    pub by: Option<u8>,
+    /// Only inside of each quad: an operand comes from elsewhere than r0–r3.
+    pub quad: bool,
+}
+
+/// Bits of [`Op::extras`]: the steps that most instructions skip.
+pub(super) mod extra {
+    pub const PORTS: u8 = 1;
+    pub const UNPACK: u8 = 2;
+    pub const FLAGS: u8 = 4;
+    pub const ROTATE: u8 = 8;
+    pub const MUL_PACK: u8 = 16;
+    pub const ACTION: u8 = 32;
+}
+
+/// One flattened instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Op {
+    pub extras: u8,
+    pub add: AddOp,
+    pub mul: MulOp,
+    pub add_a: u8,
+    pub add_b: u8,
+    pub mul_a: u8,
+    pub mul_b: u8,
+    pub add_cond: Cond,
+    pub mul_cond: Cond,
+    pub add_dest: Dest,
+    pub mul_dest: Dest,
+    pub port_a: Port,
+    pub port_b: Port,
+    pub unpack: Unpack,
+    /// Slot that the unpack reads.
+    pub unpack_from: u8,
+    /// Whether a float operation consumes the unpacked value.
+    pub unpack_float: bool,
+    pub pack: Pack,
+    pub rotate: Option<Rotate>,
+    /// Whether the flags come from the mul result.
+    pub flags_from_mul: bool,
+    pub imm: u32,
+    pub action: Action,
+}
+
+/// A decoded program, from its first instruction to the two that follow the end signal.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(super) ops: Vec<Op>,
+    /// The undecoded form, for the checker and for messages.
+    pub(super) insts: Vec<Inst>,
+    pub(super) address: u32,
+    /// Register slots that some instruction reads: they start from zero in every instance.
+    pub(super) reads: Vec<u8>,
+}
+
+/// Longest program that is decoded, in instructions: the kernel's object size limit is far below.
+const MAX_INSTRUCTIONS: u32 = 1 << 20;
+
+impl Program {
+    /// Decodes the program at the bus address `address` up to the two instructions behind its first
+    /// end signal.
+    ///
+    /// # Errors
+    /// [`Fault::Bus`] when the code leaves memory, [`Fault::Decode`] for a reserved code and
+    /// [`Fault::Unsupported`] for what the kernel forbids or this simulator lacks.
+    pub fn decode(memory: &Memory, address: u32) -> Result<Program, Fault> {
+        let mut insts = Vec::new();
+        let mut last = MAX_INSTRUCTIONS;
+        let mut index = 0;
+        while index <= last {
+            let at = address.wrapping_add(index * 8);
+            let word = u64::from(memory.read(at)?) | u64::from(memory.read(at.wrapping_add(4))?) << 32;
+            let inst = Inst::decode(word).map_err(|error| Fault::Decode { index, error })?;
+            if last == MAX_INSTRUCTIONS && matches!(inst.signal(), Signal::End | Signal::ColorLoadEnd) {
+                last = index + 2;
+            }
+            insts.push(inst);
+            index += 1;
+            if index == MAX_INSTRUCTIONS {
+                return Err(unsupported(index, "no end signal; end the program with sig_end"));
+            }
+        }
+        Program::from_insts(insts, address)
+    }
+
+    /// Flattens instructions that stand at the bus address `address`; the last two follow the end signal.
+    ///
+    /// # Errors
+    /// As [`Program::decode`].
+    pub fn from_insts(insts: Vec<Inst>, address: u32) -> Result<Program, Fault> {
+        let ops = insts
+            .iter()
+            .enumerate()
+            .map(|(i, inst)| flatten(inst, address, i as u32))
+            .collect::<Result<Vec<Op>, Fault>>()?;
+        let mut read = [false; slot::COUNT];
+        for op in &ops {
+            for s in [op.add_a, op.add_b, op.mul_a, op.mul_b, op.unpack_from] {
+                read[usize::from(s)] = true;
+            }
+            // A partial pack keeps the rest of its register.
+            for dest in [op.add_dest, op.mul_dest] {
+                if let Dest::Packed(s) | Dest::Slot(s) = dest {
+                    read[usize::from(s)] |=
+                        op.pack != Pack::Nop || op.add_cond != Cond::Always || op.mul_cond != Cond::Always;
+                }
+            }
+            if let Action::Branch(Branch { reg: Some(r), .. }) = op.action {
+                read[usize::from(slot::RA + r)] = true;
+            }
+        }
+        let reads = (0..=slot::R5).filter(|&s| read[usize::from(s)]).collect();
+        Ok(Program { ops, insts, address, reads })
+    }
+
+    /// Number of instructions.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether there is no instruction at all.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// The decoded instructions.
+    pub fn insts(&self) -> &[Inst] {
+        &self.insts
+    }
+}
+
+pub(super) fn unsupported(index: u32, what: impl Into<String>) -> Fault {
+    Fault::Unsupported { index, what: what.into() }
+}
+
+const IDLE: Op = Op {
+    extras: 0,
+    add: AddOp::Nop,
+    mul: MulOp::Nop,
+    add_a: slot::ZERO,
+    add_b: slot::ZERO,
+    mul_a: slot::ZERO,
+    mul_b: slot::ZERO,
+    add_cond: Cond::Never,
+    mul_cond: Cond::Never,
+    add_dest: Dest::None,
+    mul_dest: Dest::None,
+    port_a: Port::None,
+    port_b: Port::None,
+    unpack: Unpack::Nop,
+    unpack_from: slot::ZERO,
+    unpack_float: false,
+    pack: Pack::Nop,
+    rotate: None,
+    flags_from_mul: false,
+    imm: 0,
+    action: Action::None,
+};
+
+fn flatten(inst: &Inst, program: u32, index: u32) -> Result<Op, Fault> {
+    let mut op = match inst {
+        Inst::Alu(alu) => flatten_alu(alu, index)?,
+        Inst::LoadImm(i) => {
+            let head = Head { pm: i.pm, pack: i.pack, conds: [i.cond_add, i.cond_mul], ws: i.ws, sf: i.sf };
+            flatten_immediate(&head, [i.waddr_add, i.waddr_mul], Port::Imm(i.mode), i.imm, index)?
+        }
+        Inst::Semaphore(i) => {
+            let head = Head { pm: i.pm, pack: i.pack, conds: [i.cond_add, i.cond_mul], ws: i.ws, sf: i.sf };
+            let port = Port::Imm(LoadMode::Word);
+            let mut op = flatten_immediate(&head, [i.waddr_add, i.waddr_mul], port, i.imm, index)?;
+            op.action = Action::Semaphore { number: i.number(), decrement: i.is_decrement() };
+            op
+        }
+        Inst::Branch(i) => flatten_branch(i, program, index)?,
+    };
+    op.extras |= u8::from(op.port_a != Port::None || op.port_b != Port::None) * extra::PORTS
+        | u8::from(op.rotate.is_some()) * extra::ROTATE
+        | u8::from(op.action != Action::None) * extra::ACTION;
+    let tmu = |dest| matches!(dest, Dest::Tmu(..));
+    if tmu(op.add_dest) && tmu(op.mul_dest) {
+        return Err(unsupported(index, "two TMU writes in one instruction; write one per instruction"));
+    }
+    Ok(op)
+}
+
+/// The fields that ALU, load-immediate and semaphore words share.
+struct Head {
+    pm: bool,
+    pack: Pack,
+    conds: [Cond; 2],
+    ws: bool,
+    sf: bool,
+}
+
+/// Fills destinations, conditions, packs and flags.
+fn set_head(op: &mut Op, head: &Head, waddrs: [Waddr; 2], index: u32) -> Result<(), Fault> {
+    [op.add_cond, op.mul_cond] = head.conds;
+    op.add_dest = destination(waddrs[0], !head.ws, head, head.conds[0], index)?;
+    op.mul_dest = destination(waddrs[1], head.ws, head, head.conds[1], index)?;
+    op.pack = head.pack;
+    if head.pm && head.pack != Pack::Nop {
+        op.extras |= extra::MUL_PACK;
+        if !exists_on_mul(head.pack) {
+            return Err(unsupported(index, format!("mul pack {} is reserved", head.pack.name())));
+        }
+    }
+    if head.sf {
+        op.extras |= extra::FLAGS;
+    }
+    Ok(())
+}
+
+fn destination(waddr: Waddr, file_a: bool, head: &Head, cond: Cond, index: u32) -> Result<Dest, Fault> {
+    if cond == Cond::Never {
+        return Ok(Dest::None);
+    }
+    let denied = |what: &str| Err(unsupported(index, what));
+    Ok(match waddr {
+        w if w.is_reg() && !file_a => Dest::Slot(slot::RB + w.code()),
+        // The pack unit sits in front of the physical registers of file A only (qpu.md §3.2).
+        w if w.is_reg() && !head.pm && head.pack != Pack::Nop => Dest::Packed(slot::RA + w.code()),
+        w if w.is_reg() => Dest::Slot(slot::RA + w.code()),
+        Waddr::R0 | Waddr::R1 | Waddr::R2 | Waddr::R3 => {
+            Dest::Slot(slot::ACC + waddr.code() - Waddr::R0.code())
+        }
+        Waddr::R5 if file_a => Dest::R5Quad,
+        Waddr::R5 => Dest::R5All,
+        Waddr::NOP => Dest::None,
+        Waddr::UNIF_ADDR if file_a => Dest::UnifAddr,
+        Waddr::UNIF_ADDR => return denied("relative uniform address write; use file A"),
+        Waddr::MS_REV_FLAGS if file_a => Dest::MsFlags,
+        Waddr::MS_REV_FLAGS => return denied("rev_flag write; the facing bit cannot be replaced here"),
+        Waddr::TLB_STENCIL_SETUP => Dest::TlbStencil,
+        Waddr::TLB_Z => Dest::TlbZ,
+        Waddr::TLB_COLOR_MS => Dest::TlbColor { all: false },
+        Waddr::TLB_COLOR_ALL => Dest::TlbColor { all: true },
+        Waddr::VPM => Dest::Vpm,
+        Waddr::VPM_SETUP if file_a => Dest::VpmReadSetup,
+        Waddr::VPM_SETUP => Dest::VpmWriteSetup,
+        Waddr::TMU_NOSWAP => return denied("tmu_noswap write is forbidden by the kernel (SHD-14)"),
+        Waddr::HOST_INT => return denied("host_int write is forbidden by the kernel (SHD-14)"),
+        Waddr::TLB_ALPHA_MASK => return denied("alpha mask write is forbidden by the kernel (SHD-14)"),
+        Waddr::VPM_ADDR => return denied("VPM DMA is forbidden by the kernel (SHD-14)"),
+        Waddr::MUTEX_RELEASE => return denied("mutex release is forbidden by the kernel (SHD-14)"),
+        Waddr::QUAD_XY => return denied("quad_x/quad_y write has no documented meaning; do not use it"),
+        w => match (w.tmu(), SfuOp::from_waddr(w)) {
+            (Some(unit), _) => Dest::Tmu(unit, w.code() & 3),
+            (None, Some(function)) => Dest::Sfu(function),
+            (None, None) => return denied("write address without a meaning"),
+        },
+    })
+}
+
+fn flatten_immediate(head: &Head, waddrs: [Waddr; 2], port: Port, imm: u32, index: u32) -> Result<Op, Fault> {
+    let mut op = Op { port_a: port, imm, ..IDLE };
+    // Both units move the value as an integer (qpu.md §2.9).
+    (op.add, op.add_a, op.add_b) = (AddOp::Or, slot::PORT_A, slot::PORT_A);
+    (op.mul, op.mul_a, op.mul_b) = (MulOp::V8min, slot::PORT_A, slot::PORT_A);
+    set_head(&mut op, head, waddrs, index)?;
+    op.flags_from_mul = head.conds[0] == Cond::Never;
+    drop_idle_units(&mut op);
+    Ok(op)
+}
+
+fn flatten_branch(i: &BranchInst, program: u32, index: u32) -> Result<Op, Fault> {
+    // "PC + 4" counts instructions (qpu.md §2.8).
+    let link = program.wrapping_add((index + 4) * 8);
+    let base = (i.offset as u32).wrapping_add(if i.rel { link } else { 0 });
+    let head = Head { pm: false, pack: Pack::Nop, conds: [Cond::Always; 2], ws: i.ws, sf: false };
+    let link_to = |waddr, file_a| match destination(waddr, file_a, &head, Cond::Always, index)? {
+        Dest::None => Ok(None),
+        Dest::Slot(s) => Ok(Some(s)),
+        _ => Err(unsupported(index, "branch link into a peripheral; link into a register")),
+    };
+    let link_to = [link_to(i.waddr_add, !i.ws)?, link_to(i.waddr_mul, i.ws)?];
+    if i.reg.unwrap_or(i.unused_raddr_a) & 1 != 0 {
+        return Err(unsupported(index, "odd raddr_a in a branch overwrites the flags; use an even register"));
+    }
+    let action = Action::Branch(Branch { cond: i.cond, base, reg: i.reg, link, link_to });
+    Ok(Op { action, ..IDLE })
+}
+
+fn flatten_alu(i: &AluInst, index: u32) -> Result<Op, Fault> {
+    let mut op = Op { add: i.op_add, mul: i.op_mul, action: action(i.sig, index)?, ..IDLE };
+    let (a, port_a) = read_port(i.raddr_a, true, index)?;
+    let (b, port_b) = match i.raddr_b {
+        RaddrB::Reg(reg) => read_port(reg, false, index)?,
+        // Rotate codes read as the negative immediates 16 codes lower down (qpu.md §2.12).
+        RaddrB::Imm(imm) => {
+            let code = imm.code();
+            (slot::SMALL + if code < 48 { code } else { code - 32 }, Port::None)
+        }
+    };
+    (op.port_a, op.port_b) = (port_a, port_b);
+    let mut b = b;
+    if port_a == port_b && matches!(port_a, Port::Uniform | Port::Varying | Port::Vpm) {
+        // One access feeds both ports.
+        (op.port_b, b) = (Port::None, slot::PORT_A);
+    }
+    set_unpack(&mut op, i, a);
+    let source = |mux: Mux| match mux {
+        Mux::A if op.extras & extra::UNPACK != 0 && !i.pm => slot::UNPACKED,
+        Mux::R4 if op.extras & extra::UNPACK != 0 && i.pm => slot::UNPACKED,
+        Mux::A => a,
+        Mux::B => b,
+        r => slot::ACC + r.code(),
+    };
+    [op.add_a, op.add_b] = [source(i.add_a), source(i.add_b)];
+    [op.mul_a, op.mul_b] = [source(i.mul_a), source(i.mul_b)];
+    if op.add.operands() == 1 {
+        op.add_b = op.add_a;
+    }
+    if let RaddrB::Imm(imm) = i.raddr_b {
+        let accumulator = |mux| matches!(mux, Mux::R0 | Mux::R1 | Mux::R2 | Mux::R3);
+        let quad = !accumulator(i.mul_a) || !accumulator(i.mul_b);
+        op.rotate = imm.rotation().map(|by| Rotate { by, quad });
+    }
+    let head = Head { pm: i.pm, pack: i.pack, conds: [i.cond_add, i.cond_mul], ws: i.ws, sf: i.sf };
+    set_head(&mut op, &head, [i.waddr_add, i.waddr_mul], index)?;
+    op.flags_from_mul = i.op_add == AddOp::Nop;
+    drop_idle_units(&mut op);
+    Ok(op)
+}
+
+/// Turns a unit without effect into a nop, so that running it costs nothing.
+fn drop_idle_units(op: &mut Op) {
+    let flags = op.extras & extra::FLAGS != 0;
+    if op.add == AddOp::Nop || op.add_dest == Dest::None && !(flags && !op.flags_from_mul) {
+        (op.add, op.add_dest) = (AddOp::Nop, Dest::None);
+    }
+    if op.mul_dest == Dest::None && !(flags && op.flags_from_mul) {
+        op.mul = MulOp::Nop;
+        op.rotate = None;
+        op.extras &= !extra::MUL_PACK;
+    } else if op.mul == MulOp::Nop {
+        // The stale word that the hardware writes here is undefined (qpu.md §3.4).
+        (op.mul, op.mul_a, op.mul_b) = (MulOp::V8min, slot::ZERO, slot::ZERO);
+    }
+}
+
+fn set_unpack(op: &mut Op, i: &AluInst, a: u8) {
+    let through = if i.pm { Mux::R4 } else { Mux::A };
+    let by_add = i.op_add != AddOp::Nop && (i.add_a == through || i.add_b == through);
+    let by_mul = i.op_mul != MulOp::Nop && (i.mul_a == through || i.mul_b == through);
+    if i.unpack == Unpack::Nop || !(by_add || by_mul) {
+        return;
+    }
+    op.extras |= extra::UNPACK;
+    op.unpack = i.unpack;
+    op.unpack_from = if i.pm { slot::R4 } else { a };
+    // One float consumer gives both units the float form; r4 has only that form (qpu.md §2.11).
+    op.unpack_float = i.pm || by_add && i.op_add.reads_float() || by_mul && i.op_mul.reads_float();
+}
+
+fn read_port(raddr: Raddr, file_a: bool, index: u32) -> Result<(u8, Port), Fault> {
+    let port = match raddr {
+        r if r.is_reg() => return Ok((if file_a { slot::RA } else { slot::RB } + r.code(), Port::None)),
+        Raddr::UNIFORM => Port::Uniform,
+        Raddr::VARYING => Port::Varying,
+        Raddr::ELEM_QPU => return Ok((if file_a { slot::ELEMENT } else { slot::ZERO }, Port::None)),
+        Raddr::NOP => return Ok((slot::ZERO, Port::None)),
+        Raddr::PIXEL_XY if file_a => Port::PixelX,
+        Raddr::PIXEL_XY => Port::PixelY,
+        Raddr::MS_REV_FLAGS if file_a => Port::MsFlags,
+        Raddr::MS_REV_FLAGS => Port::RevFlag,
+        Raddr::VPM => Port::Vpm,
+        // There is never a DMA to wait for: the kernel rejects their start (SHD-14).
+        Raddr::VPM_BUSY | Raddr::VPM_WAIT => return Ok((slot::ZERO, Port::None)),
+        Raddr::MUTEX => {
+            return Err(unsupported(index, "mutex read: the kernel forbids its release (SHD-14)"));
+        }
+        _ => {
+            let what = format!("read address {} is unmapped; use a named register", raddr.code());
+            return Err(unsupported(index, what));
+        }
+    };
+    Ok((if file_a { slot::PORT_A } else { slot::PORT_B }, port))
+}
+
+fn action(signal: Signal, index: u32) -> Result<Action, Fault> {
+    Ok(match signal {
+        Signal::None | Signal::WaitScoreboard | Signal::UnlockScoreboard => Action::None,
+        Signal::ThreadSwitch | Signal::LastThreadSwitch => Action::Switch,
+        Signal::End => Action::End,
+        Signal::ColorLoad => Action::ColorLoad,
+        Signal::LoadTmu0 => Action::LoadTmu(0),
+        Signal::LoadTmu1 => Action::LoadTmu(1),
+        Signal::SmallImm | Signal::LoadImm | Signal::Branch => Action::None,
+        Signal::Breakpoint | Signal::CoverageLoad | Signal::ColorLoadEnd | Signal::AlphaMaskLoad => {
+            return Err(unsupported(index, format!("{} is forbidden by the kernel (SHD-13)", signal.name())));
+        }
+    })
+}

@@ -1,0 +1,182 @@
+//! The texture and memory unit: requests, configuration words and the result FIFO (qpu.md §4.5, §4.6;
+//! textures.md §1, §2).
+
+mod etc1;
+mod sample;
+mod texel;
+mod texture;
+
+use vc4::hw::LANES;
+
+use crate::memory::{BusError, Memory};
+use crate::qpu::Lanes;
+use texture::Texture;
+
+/// Guesses about the texture unit: where they stand, and the question to ask a real board.
+pub const UNVERIFIED: &[(&str, &str)] = &[
+    ("tmu::sample::lod_of_quad", "Which formula and how many fraction bits does the automatic LOD have?"),
+    ("tmu::sample::select_levels", "Where is the min/mag switch, and how is the nearest mip level rounded?"),
+    ("tmu::sample::WEIGHT_BITS", "How many bits has a filter weight, and how are results rounded?"),
+    ("tmu::sample::to_texels", "How are texture coordinates converted to fixed point?"),
+    ("tmu::sample::cube_face", "Which face wins when two components of a cube direction are equally large?"),
+    ("tmu::texel::expand", "How are 4-, 5- and 6-bit channels expanded to 8 bits?"),
+    ("tmu::texel::Format", "Where in r4 do the single-channel types 9, 10 and 11 put their sample?"),
+    (
+        "tmu::texture::Level",
+        "Do coordinates of NPOT mip levels scale by w >> i while pitch follows the power of two?",
+    ),
+];
+
+/// Requests whose results fit the result FIFO (qpu.md §4.6).
+const RESULT_FIFO: usize = 4;
+/// Parameter slots of the request FIFO (qpu.md §4.6).
+const REQUEST_SLOTS: u8 = 8;
+/// Most requests that can be on their way: the results, then requests of a single slot.
+const IN_FLIGHT: usize = RESULT_FIFO + REQUEST_SLOTS as usize;
+/// Decoded set-ups that a unit remembers. Only a matter of speed.
+const CACHED_SETUPS: usize = 8;
+
+/// Why a request has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TmuFault {
+    /// Texels or a direct lookup outside of memory.
+    Bus(BusError),
+    /// The request uses what the unit or the simulator does not have.
+    Unsupported(String),
+}
+
+impl From<BusError> for TmuFault {
+    fn from(error: BusError) -> TmuFault {
+        TmuFault::Bus(error)
+    }
+}
+
+/// The parameter that sends the request.
+const S: usize = 0;
+
+/// One texture unit as seen by one QPU.
+#[derive(Default)]
+pub struct Tmu {
+    /// s, t, r, b of the request under assembly; zero when not written.
+    params: [Lanes; 4],
+    config: [u32; 4],
+    /// Parameters written so far.
+    written: usize,
+    results: [Lanes; IN_FLIGHT],
+    /// Request FIFO slots that each result's request took.
+    slots: [u8; IN_FLIGHT],
+    first: usize,
+    count: usize,
+    setups: Vec<([u32; 4], Texture)>,
+    /// Set-up that the next decoded one replaces.
+    oldest: usize,
+}
+
+impl Tmu {
+    /// Forgets requests and results, not what was decoded.
+    pub fn reset(&mut self) {
+        self.first = 0;
+        self.count = 0;
+        self.clear_request();
+    }
+
+    fn clear_request(&mut self) {
+        if self.written > 0 {
+            self.params = [[0; LANES]; 4];
+            self.config = [0; 4];
+            self.written = 0;
+        }
+    }
+
+    /// Whether writing `parameter` (0 s, 1 t, 2 r, 3 b) now is a direct memory lookup, which takes no
+    /// configuration word.
+    pub fn is_direct(&self, parameter: u8) -> bool {
+        usize::from(parameter) == S && self.written == 0
+    }
+
+    /// Results that were requested and not loaded.
+    pub fn outstanding(&self) -> usize {
+        self.count
+    }
+
+    /// Writes a parameter with its configuration word; s sends the request.
+    ///
+    /// # Errors
+    /// A request without an answer, or one that would stall for ever on full FIFOs.
+    pub fn write(
+        &mut self,
+        memory: &Memory,
+        parameter: u8,
+        value: &Lanes,
+        config: u32,
+    ) -> Result<(), TmuFault> {
+        if self.is_direct(parameter) {
+            let mut result = [0; LANES];
+            for (word, &address) in result.iter_mut().zip(value) {
+                *word = memory.read(address & !3)?;
+            }
+            return self.push(&result, 1);
+        }
+        if self.written == 4 {
+            return Err(TmuFault::Unsupported(
+                "a fifth TMU parameter before s; send the request first".into(),
+            ));
+        }
+        self.params[usize::from(parameter) & 3] = *value;
+        self.config[self.written] = config;
+        self.written += 1;
+        if usize::from(parameter) == S {
+            let slots = self.written as u8;
+            let index = self.setup()?;
+            let texture = &self.setups[index].1;
+            let [s, t, r, b] = &self.params;
+            let result = texture.sample(memory, s, t, r, b)?;
+            self.push(&result, slots)?;
+            self.clear_request();
+        }
+        Ok(())
+    }
+
+    /// Pops the oldest result; `None` when nothing was requested.
+    pub fn load(&mut self) -> Option<Lanes> {
+        if self.count == 0 {
+            return None;
+        }
+        let result = self.results[self.first];
+        self.first = (self.first + 1) % IN_FLIGHT;
+        self.count -= 1;
+        Some(result)
+    }
+
+    fn push(&mut self, result: &Lanes, slots: u8) -> Result<(), TmuFault> {
+        let waiting: u8 =
+            (RESULT_FIFO..self.count).map(|i| self.slots[(self.first + i) % IN_FLIGHT]).sum::<u8>();
+        if self.count >= RESULT_FIFO && waiting + slots > REQUEST_SLOTS {
+            let what = "TMU request while both FIFOs are full stalls for ever; load results first";
+            return Err(TmuFault::Unsupported(what.into()));
+        }
+        let at = (self.first + self.count) % IN_FLIGHT;
+        self.results[at] = *result;
+        self.slots[at] = slots;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// The decoded set-up of the assembled configuration words.
+    fn setup(&mut self) -> Result<usize, TmuFault> {
+        if let Some(i) = self.setups.iter().position(|(words, _)| *words == self.config) {
+            return Ok(i);
+        }
+        let texture = Texture::decode(&self.config)?;
+        if self.setups.len() < CACHED_SETUPS {
+            self.setups.push((self.config, texture));
+            return Ok(self.setups.len() - 1);
+        }
+        self.oldest = (self.oldest + 1) % CACHED_SETUPS;
+        self.setups[self.oldest] = (self.config, texture);
+        Ok(self.oldest)
+    }
+}
+
+#[cfg(test)]
+mod tests;

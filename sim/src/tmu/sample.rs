@@ -1,0 +1,318 @@
+//! Coordinates to filtered texels (textures.md §2).
+
+use vc4::hw::LANES;
+use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
+
+use super::TmuFault;
+use super::texel::Format;
+use super::texture::{Layout, Level, Mip, Texture, Wrap};
+use crate::memory::Memory;
+use crate::qpu::Lanes;
+
+/// UNVERIFIED: how many bits has a filter weight, and how are filtered results rounded? Eight bits per
+/// axis and to nearest (textures.md §2).
+const WEIGHT_BITS: u32 = 8;
+const ONE: i32 = 1 << WEIGHT_BITS;
+
+/// Levels that one element reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Selection {
+    linear: bool,
+    level: usize,
+    /// Weight of the next level, 0 to 255 of 256.
+    next: i32,
+}
+
+/// UNVERIFIED: which formula has the automatic LOD of a quad? Here: binary logarithm of the longer of the two
+/// difference vectors between the quad's first element and its right and lower neighbours, in texels
+/// of level 0 (textures.md §2).
+fn lod_of_quad(right: [f32; 3], lower: [f32; 3]) -> f32 {
+    let square = |d: [f32; 3]| d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    square(right).max(square(lower)).log2() * 0.5
+}
+
+/// UNVERIFIED: where does minification begin, and how is the level chosen? Here: above LOD 0; the nearest level is
+/// LOD + 0.5 rounded down; between two levels the weight is the LOD's fraction (textures.md §2).
+fn select_levels(texture: &Texture, lod: f32) -> Selection {
+    let last = texture.levels.len() as i32 - 1;
+    if lod <= 0.0 || lod.is_nan() {
+        return Selection { linear: texture.mag_linear, level: 0, next: 0 };
+    }
+    // Fixed point, so that the last bits of the logarithm do not matter.
+    let lod = (lod.min(16.0) * ONE as f32) as i32;
+    let (level, next) = match texture.mip {
+        Mip::None => (0, 0),
+        Mip::Nearest => ((lod + ONE / 2) >> WEIGHT_BITS, 0),
+        Mip::Linear => (lod >> WEIGHT_BITS, lod & (ONE - 1)),
+    };
+    let next = if level >= last { 0 } else { next };
+    Selection { linear: texture.min_linear, level: level.min(last) as usize, next }
+}
+
+/// UNVERIFIED: which face wins when components are equally large? x, then y, then z.
+///
+/// Returns the face (+X, −X, +Y, −Y, +Z, −Z) and the position on it, 0 to 1. The direction is already divided by
+/// its largest component, so that one component is ±1 (textures.md §1).
+fn cube_face(x: f32, y: f32, z: f32) -> (u32, f32, f32) {
+    let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
+    let (face, s, t) = if ax >= ay && ax >= az {
+        if x >= 0.0 { (0, -z, -y) } else { (1, z, -y) }
+    } else if ay >= az {
+        if y >= 0.0 { (2, x, z) } else { (3, x, -z) }
+    } else if z >= 0.0 {
+        (4, x, -y)
+    } else {
+        (5, -x, -y)
+    };
+    (face, s * 0.5 + 0.5, t * 0.5 + 0.5)
+}
+
+#[inline(always)]
+fn floor(v: f32) -> i32 {
+    let whole = v as i32;
+    whole - i32::from(whole as f32 > v)
+}
+
+/// Brings a coordinate into a range where fixed point cannot overflow, without changing the texel.
+#[inline(always)]
+fn reduce(wrap: Wrap, s: f32) -> f32 {
+    match wrap {
+        Wrap::Repeat => s - floor(s) as f32,
+        Wrap::Mirror => s - 2.0 * floor(s * 0.5) as f32,
+        Wrap::Clamp | Wrap::Border => s.clamp(-1.0, 2.0),
+    }
+}
+
+/// UNVERIFIED: how are coordinates converted to fixed point? Here: scaled in float; for the linear filter rounded to
+/// the nearest 1/256 texel relative to texel centres, for the nearest filter rounded down (textures.md §2).
+///
+/// Returns the lower texel and the weight of the upper one.
+#[inline(always)]
+fn to_texels(s: f32, size: u32, linear: bool) -> (i32, i32) {
+    let u = s * size as f32;
+    if linear {
+        let fixed = floor(u * ONE as f32 - (ONE / 2) as f32 + 0.5);
+        (fixed >> WEIGHT_BITS, fixed & (ONE - 1))
+    } else {
+        (floor(u), 0)
+    }
+}
+
+/// The texel that a reduced coordinate's index stands for; outside of the texture for `Border` alone.
+#[inline(always)]
+fn wrap_index(wrap: Wrap, i: i32, size: i32) -> i32 {
+    match wrap {
+        Wrap::Repeat => {
+            let i = if i < 0 { i + size } else { i };
+            if i >= size { i - size } else { i }
+        }
+        Wrap::Clamp => i.max(0).min(size - 1),
+        Wrap::Mirror => {
+            let i = if i < 0 { -1 - i } else { i };
+            (if i >= size { 2 * size - 1 - i } else { i }).max(0)
+        }
+        Wrap::Border => i,
+    }
+}
+
+impl Texture {
+    /// Looks up sixteen elements; the parameters are floats, r is the border colour of a 2D texture.
+    pub(super) fn sample(
+        &self,
+        memory: &Memory,
+        s: &Lanes,
+        t: &Lanes,
+        r: &Lanes,
+        b: &Lanes,
+    ) -> Result<Lanes, TmuFault> {
+        let selections = self.selections(s, t, r, b);
+        let first = selections[0];
+        let uniform = first.next == 0 && selections.iter().all(|one| *one == first);
+        let simple = !self.cube
+            && !self.flip_y
+            && matches!(self.format, Format::Rgba8888 | Format::Rgbx8888)
+            && self.wrap_s != Wrap::Border
+            && self.wrap_t != Wrap::Border;
+        if uniform && simple {
+            if let Some(result) = self.sample_words(memory, &self.levels[first.level], first.linear, s, t)? {
+                return Ok(result);
+            }
+        }
+        let mut out = [0; LANES];
+        for (i, word) in out.iter_mut().enumerate() {
+            let at = [s[i], t[i], r[i]].map(f32::from_bits);
+            *word = self.sample_one(memory, &selections[i], at, r[0])?;
+        }
+        Ok(out)
+    }
+
+    fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> [Selection; LANES] {
+        let any_level = self.mip != Mip::None && self.levels.len() > 1;
+        if !any_level && self.mag_linear == self.min_linear {
+            return [Selection { linear: self.mag_linear, level: 0, next: 0 }; LANES];
+        }
+        let of = |i: usize| -> [f32; 3] {
+            let scale = [self.levels[0].width as f32, self.levels[0].height as f32];
+            let [x, y, z] = [s[i], t[i], r[i]].map(f32::from_bits);
+            if self.cube {
+                // A face is two units wide.
+                [x, y, z].map(|c| c * scale[0] * 0.5)
+            } else {
+                [x * scale[0], y * scale[1], 0.0]
+            }
+        };
+        let minus = |a: [f32; 3], b: [f32; 3]| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+        let mut lods = [0.0; LANES];
+        for quad in 0..LANES / 4 {
+            let first = quad * 4;
+            let automatic = if self.explicit_lod {
+                0.0
+            } else {
+                lod_of_quad(minus(of(first + 1), of(first)), minus(of(first + 2), of(first)))
+            };
+            for i in first..first + 4 {
+                lods[i] = automatic + f32::from_bits(b[i]);
+            }
+        }
+        lods.map(|lod| select_levels(self, lod))
+    }
+
+    /// One element, any texture.
+    fn sample_one(
+        &self,
+        memory: &Memory,
+        selection: &Selection,
+        at: [f32; 3],
+        border: u32,
+    ) -> Result<u32, TmuFault> {
+        let (face, s, t) = if self.cube { cube_face(at[0], at[1], at[2]) } else { (0, at[0], at[1]) };
+        let one = |level: usize| {
+            let (texels, fx, fy) =
+                self.footprint(memory, &self.levels[level], selection.linear, face, s, t, border)?;
+            Ok::<u32, TmuFault>(if selection.linear { self.blend(texels, fx, fy) } else { texels[0] })
+        };
+        let near = one(selection.level)?;
+        if selection.next == 0 {
+            return Ok(near);
+        }
+        Ok(self.blend([near, one(selection.level + 1)?, 0, 0], selection.next, 0))
+    }
+
+    /// The four texels around a position (the first alone for the nearest filter) and the weights of the
+    /// right and lower ones.
+    #[expect(clippy::too_many_arguments, reason = "one position in one level of one texture")]
+    fn footprint(
+        &self,
+        memory: &Memory,
+        level: &Level,
+        linear: bool,
+        face: u32,
+        s: f32,
+        t: f32,
+        border: u32,
+    ) -> Result<([u32; 4], i32, i32), TmuFault> {
+        let (w, h) = (level.width as i32, level.height as i32);
+        let (x, fx) = to_texels(reduce(self.wrap_s, s), level.width, linear);
+        let (y, fy) = to_texels(reduce(self.wrap_t, t), level.height, linear);
+        let mut texels = [0; 4];
+        for (i, texel) in texels.iter_mut().enumerate().take(if linear { 4 } else { 1 }) {
+            let x = wrap_index(self.wrap_s, x + (i as i32 & 1), w);
+            let y = wrap_index(self.wrap_t, y + (i as i32 >> 1), h);
+            let inside = (0..w).contains(&x) && (0..h).contains(&y);
+            *texel = if inside { self.texel(memory, level, face, x as u32, y as u32)? } else { border };
+        }
+        Ok((texels, fx, fy))
+    }
+
+    /// Weighs four texels; `fx` and `fy` are the weights of the right and lower ones.
+    fn blend(&self, texels: [u32; 4], fx: i32, fy: i32) -> u32 {
+        let weights = [(ONE - fx) * (ONE - fy), fx * (ONE - fy), (ONE - fx) * fy, fx * fy];
+        if self.format == Format::S16F {
+            let sum: f32 = texels
+                .iter()
+                .zip(weights)
+                .map(|(&texel, weight)| f32::from_bits(f16_to_f32(texel & 0xffff)) * weight as f32)
+                .sum();
+            return f32_to_f16((sum / (ONE * ONE) as f32).to_bits());
+        }
+        [0, 8, 16, 24].into_iter().fold(0, |word, shift| {
+            let sum: u32 = texels.iter().zip(weights).map(|(&c, w)| (c >> shift & 255) * w as u32).sum();
+            word | (sum + (1 << (2 * WEIGHT_BITS - 1)) >> (2 * WEIGHT_BITS)) << shift
+        })
+    }
+
+    /// All elements from one level of a 32-bit 2D texture without border: the common case, step by step over all
+    /// elements. `None` when the level is so laid out that the general way must do it.
+    fn sample_words(
+        &self,
+        memory: &Memory,
+        level: &Level,
+        linear: bool,
+        s: &Lanes,
+        t: &Lanes,
+    ) -> Result<Option<Lanes>, TmuFault> {
+        if matches!(level.layout, Layout::Raster { .. }) {
+            return Ok(None);
+        }
+        let (x0, x1, fx) = axis(self.wrap_s, s, level.width, linear);
+        let (y0, y1, fy) = axis(self.wrap_t, t, level.height, linear);
+        let opaque = if self.format == Format::Rgbx8888 { 0xff00_0000 } else { 0 };
+        let fetch = |x: &Lanes, y: &Lanes| -> Result<Lanes, TmuFault> {
+            let mut at = [0; LANES];
+            for i in 0..LANES {
+                at[i] = level.base.wrapping_add(level.offset(Format::Rgba8888, x[i], y[i]));
+            }
+            let mut out = [0; LANES];
+            for i in 0..LANES {
+                out[i] = memory.read(at[i])? | opaque;
+            }
+            Ok(out)
+        };
+        if !linear {
+            return Ok(Some(fetch(&x0, &y0)?));
+        }
+        let texels = [fetch(&x0, &y0)?, fetch(&x1, &y0)?, fetch(&x0, &y1)?, fetch(&x1, &y1)?];
+        Ok(Some(blend_lanes(&texels, &fx, &fy)))
+    }
+}
+
+/// Lower texel, upper texel and weight of the upper one, for all elements.
+#[inline(always)]
+fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> (Lanes, Lanes, Lanes) {
+    let (mut low, mut high, mut weight) = ([0; LANES], [0; LANES], [0; LANES]);
+    let mut run = |wrap: Wrap| {
+        for i in 0..LANES {
+            let (index, fraction) = to_texels(reduce(wrap, f32::from_bits(at[i])), size, linear);
+            low[i] = wrap_index(wrap, index, size as i32) as u32;
+            high[i] = wrap_index(wrap, index + 1, size as i32) as u32;
+            weight[i] = fraction as u32;
+        }
+    };
+    // One loop per mode, so that each vectorises.
+    match wrap {
+        Wrap::Repeat => run(Wrap::Repeat),
+        Wrap::Clamp => run(Wrap::Clamp),
+        Wrap::Mirror => run(Wrap::Mirror),
+        Wrap::Border => run(Wrap::Border),
+    }
+    (low, high, weight)
+}
+
+/// [`Texture::blend`] on all elements. Products and sums stay below 2^24, where floats are exact.
+fn blend_lanes(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
+    let mut out = [0; LANES];
+    let one = ONE as f32;
+    for i in 0..LANES {
+        let (x, y) = (fx[i] as i32 as f32, fy[i] as i32 as f32);
+        let weights = [(one - x) * (one - y), x * (one - y), (one - x) * y, x * y];
+        let mut word = 0;
+        for shift in [0, 8, 16, 24] {
+            let part = |k: usize| (texels[k][i] >> shift & 255) as i32 as f32 * weights[k];
+            let sum = part(0) + part(1) + part(2) + part(3);
+            let rounded = (sum as i32 as u32 + (1 << (2 * WEIGHT_BITS - 1))) >> (2 * WEIGHT_BITS);
+            word |= rounded << shift;
+        }
+        out[i] = word;
+    }
+    out
+}
