@@ -1,0 +1,112 @@
+//! Programs that know nothing of us, through the Vulkan loader: Debian's vkcube and vulkaninfo, plain and
+//! under the validation layers.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use vc4_tests::icd;
+
+fn capture_directory(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).expect("the target directory is writable");
+    directory
+}
+
+fn vkcube(frames: u32, capture: &Path) -> Command {
+    assert!(
+        std::env::var_os("DISPLAY").is_some(),
+        "vkcube needs an X display: run `cargo xtask test`, or set DISPLAY"
+    );
+    let mut command = icd::command("vkcube", &icd::ours());
+    command.args(["--suppress_popups", "--present_mode", "0", "--c", &frames.to_string()]);
+    command.env("VC4VK_CAPTURE", capture);
+    command
+}
+
+fn run(mut command: Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| {
+        panic!("{command:?}: {error}: install Debian's vulkan-tools, or run `cargo xtask test`")
+    });
+    assert!(output.status.success(), "{command:?}: {}\n{}", output.status, text(&output));
+    output
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// A binary P6 picture: width, height, bytes.
+fn load_ppm(path: &Path) -> (usize, usize, Vec<u8>) {
+    let data = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut parts = data.splitn(4, |&byte| byte == b'\n');
+    assert_eq!(parts.next(), Some(&b"P6"[..]));
+    let size = String::from_utf8_lossy(parts.next().expect("a size line")).into_owned();
+    let (width, height) = size.split_once(' ').expect("width and height");
+    let pixels = parts.nth(1).expect("pixels").to_vec();
+    (width.parse().expect("a number"), height.parse().expect("a number"), pixels)
+}
+
+#[test]
+fn vkcube_draws_the_textured_cube() {
+    let capture = capture_directory("vkcube-picture");
+    run(vkcube(30, &capture));
+    let (width, height, pixels) = load_ppm(&capture.join("last.ppm"));
+    assert_eq!((width, height), (500, 500));
+    let pixel = |x: usize, y: usize| &pixels[(y * width + x) * 3..][..3];
+    for (x, y) in [(0, 0), (499, 0), (0, 499), (499, 499)] {
+        assert_eq!(pixel(x, y), [51, 51, 51], "the clear colour 0.2 at ({x}, {y})");
+    }
+    // The cube covers the middle and shows many shades of its texture, lit by facet.
+    let covered = pixels.chunks_exact(3).filter(|&p| p != [51, 51, 51]).count();
+    assert!((30_000..150_000).contains(&covered), "{covered} pixels are not background");
+    let shades: std::collections::BTreeSet<_> = pixels.chunks_exact(3).collect();
+    assert!(shades.len() > 100, "only {} different colours", shades.len());
+    let report = std::fs::read_to_string(capture.join("present.txt")).expect("a report");
+    assert!(report.contains("frames=30\n"), "{report}");
+}
+
+#[test]
+fn a_frame_of_vkcube_is_the_same_on_every_run() {
+    let (first, second) = (capture_directory("vkcube-first"), capture_directory("vkcube-second"));
+    run(vkcube(17, &first));
+    run(vkcube(17, &second));
+    assert!(load_ppm(&first.join("last.ppm")) == load_ppm(&second.join("last.ppm")));
+}
+
+#[test]
+fn vkcube_is_clean_under_the_validation_layers() {
+    let mut command = vkcube(20, &capture_directory("vkcube-validated"));
+    command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation").env("VK_LOADER_DEBUG", "error,warn");
+    // Writes every message to stdout, whatever the program does with debug callbacks.
+    command.env("VK_LAYER_SETTINGS_PATH", validation_settings());
+    let output = text(&run(command));
+    assert!(output.contains(LAYER_SIGN), "the validation layer did not load:\n{output}");
+    let complaints: Vec<&str> =
+        output.lines().filter(|line| line.contains("Validation Error") || line.contains("Validation Warning")).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// The layer announces itself at information level.
+const LAYER_SIGN: &str = "Khronos Validation Layer Active";
+
+fn validation_settings() -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("vk_layer_settings.txt");
+    let text = "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n\
+                khronos_validation.report_flags = error,warn,info\n\
+                khronos_validation.log_filename = stdout\n";
+    std::fs::write(&path, text).expect("the target directory is writable");
+    path
+}
+
+#[test]
+fn vulkaninfo_runs_to_its_end() {
+    let output = text(&run(icd::command("vulkaninfo", &icd::ours())));
+    assert!(output.contains("VideoCore IV"), "{output}");
+    let summary = text(&run({
+        let mut command = icd::command("vulkaninfo", &icd::ours());
+        command.arg("--summary");
+        command
+    }));
+    assert!(summary.contains("PHYSICAL_DEVICE_TYPE_CPU"), "the simulator is a CPU:\n{summary}");
+}
