@@ -1,1 +1,12 @@
-//! (being written)
+//! Where texels lie in memory and what the chip can do with them (manual: textures.md).
+//!
+//! [`tiling`] maps the coordinates of one level to byte offsets and copies rectangles, [`layout`] places the
+//! levels, faces and samples of a whole image, [`format`] is the table of texel formats.
+
+pub mod format;
+pub mod layout;
+pub mod tiling;
+
+//FMT
+pub use layout::{ImageLayout, ImageShape, LayoutError, MsaaLayout};
+pub use tiling::{CopyError, Level, Rect, Tiling};
