@@ -12,6 +12,21 @@ const STRIDES: usize = HEAD + ATTRIBUTE * ATTRIBUTE_ARRAYS;
 /// Largest stride of the extended form, 26 bits.
 pub const MAX_EXTENDED_STRIDE: u32 = (1 << 26) - 1;
 
+/// First byte of the code addresses: fragment, vertex, coordinate program.
+pub const CODE_AT: [usize; 3] = [4, 16, 28];
+/// First byte of the uniform addresses, in the same order.
+pub const UNIFORMS_AT: [usize; 3] = [8, 20, 32];
+
+/// First byte of attribute array `n`: address, then size minus one, stride, VPM offsets.
+pub const fn attribute_at(n: usize) -> usize {
+    HEAD + ATTRIBUTE * n
+}
+
+/// First byte of attribute array `n`'s stride in an extended record.
+pub const fn stride_at(n: usize) -> usize {
+    STRIDES + 4 * n
+}
+
 /// Bytes of a record with this many attribute arrays (1–8).
 pub const fn record_size(attributes: usize, extended: bool) -> usize {
     if extended { STRIDES + 4 * attributes } else { HEAD + ATTRIBUTE * attributes }

@@ -2,13 +2,17 @@
 //! ([`shader::validate`]); a submission passes [`frame`], [`bin`](bin::bin) with its records and
 //! textures, and [`render`](render::render), in this order.
 
+pub mod bin;
 pub mod frame;
 mod raw;
+mod record;
 pub mod render;
 mod rule;
 pub mod shader;
 mod surface;
+mod texture;
 
+pub use bin::{BinJob, BinMemory, bin};
 pub use frame::{CopySizes, Layout};
 pub use render::{BinTiles, render, render_frame};
 pub use rule::Rule;

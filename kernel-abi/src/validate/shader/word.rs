@@ -96,7 +96,7 @@ impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)?;
         match Inst::decode(self.0) {
-            Ok(inst) => write!(f, " {inst:?}"),
+            Ok(inst) => write!(f, " {inst}"),
             Err(error) => write!(f, " ({error})"),
         }
     }
