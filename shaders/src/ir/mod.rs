@@ -2,13 +2,24 @@
 //!
 //! A [`Shader`] is a tree of regions whose leaves are basic blocks. Values are defined once and
 //! dominate their uses. Control flow is never a graph: an `If` has two regions, a `Loop` one; a region
-//! may end in `Break`, `Continue`, `Return` or `Discard`. Phis stand at the start of the block that
+//! may end in `Break`, `Continue`, `Return` or `Discard`. A region is never empty: its first node is a `Block`, and a
+//! `Block` follows every `If` and `Loop` (an empty one where control cannot get). Phis stand at the start of the block that
 //! follows an `If` or `Loop` and at the start of a loop body's first block; each argument names the block it comes from.
+//! Only blocks that control can leave count as predecessors ([`cfg::Cfg`] computes them).
 //!
 //! Operations come in three groups. *Generic* ones have SPIR-V's meaning. *Interface* ones name what the
 //! application sees (inputs, outputs, buffers, images). *Machine* ones name what the QPU sees. Lowering
 //! passes turn the first two into the third; the back end takes machine operations and the generic
 //! operations that have a QPU instruction of the same meaning.
+
+pub mod builder;
+pub mod cfg;
+pub mod eval;
+pub mod interp;
+mod op;
+mod print;
+mod shader;
+pub mod verify;
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 use smallvec::SmallVec;
@@ -16,18 +27,22 @@ use vc4::qpu::{AddOp, MulOp, Unpack};
 
 use crate::program::{Descriptor, UniformSlot};
 
+pub use builder::Builder;
+pub use op::Signature;
+pub use shader::{Replacements, collect_blocks, for_each_condition};
+
 /// An SSA value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value(u32);
 entity_impl!(Value, "v");
 
 /// An instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Inst(u32);
 entity_impl!(Inst, "inst");
 
 /// A basic block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Block(u32);
 entity_impl!(Block, "block");
 
@@ -433,6 +448,8 @@ pub enum Node {
 pub struct Shader {
     /// Pipeline stage.
     pub stage: Stage,
+    /// The fragment tests come before the shader although it discards or writes its depth.
+    pub early_fragment_tests: bool,
     /// All instructions ever made; only those in blocks of `body` are alive.
     pub insts: PrimaryMap<Inst, InstData>,
     /// All values.

@@ -1,0 +1,145 @@
+//! What the rest of the compiler needs to know about an operation: operand and result types, effects.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{BuiltinInput, ImageDim, Lod, Op, Type};
+
+/// Operand and result types of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signature {
+    /// Fixed types; operands beyond `required` may be missing.
+    Fixed {
+        /// Operand types.
+        args: SmallVec<[Type; 4]>,
+        /// How many of them must be present.
+        required: usize,
+        /// Result types.
+        results: SmallVec<[Type; 4]>,
+    },
+    /// `Bool`, then two operands of the result's type.
+    Select,
+    /// Any number of operands of the result's type.
+    Phi,
+    /// No operands, one result of either type.
+    Undef,
+}
+
+const W: Type = Type::Word;
+const B: Type = Type::Bool;
+
+fn fixed(args: SmallVec<[Type; 4]>, results: SmallVec<[Type; 4]>) -> Signature {
+    Signature::Fixed { required: args.len(), args, results }
+}
+
+fn words(args: usize, results: usize) -> Signature {
+    fixed(SmallVec::from_elem(W, args), SmallVec::from_elem(W, results))
+}
+
+impl ImageDim {
+    /// Number of coordinates of a sample.
+    pub const fn coordinates(self) -> usize {
+        match self {
+            ImageDim::D1 => 1,
+            ImageDim::D2 => 2,
+            ImageDim::Cube => 3,
+        }
+    }
+}
+
+impl Op {
+    /// Operand and result types.
+    pub fn signature(self) -> Signature {
+        match self {
+            Op::Undef => Signature::Undef,
+            Op::Phi => Signature::Phi,
+            Op::Select => Signature::Select,
+            Op::ConstBool(_) => fixed(smallvec![], smallvec![B]),
+            Op::FEq | Op::FNe | Op::FLt | Op::FLe => fixed(smallvec![W, W], smallvec![B]),
+            Op::IEq | Op::INe | Op::SLt | Op::SLe | Op::ULt | Op::ULe => fixed(smallvec![W, W], smallvec![B]),
+            Op::BAnd | Op::BOr | Op::BXor => fixed(smallvec![B, B], smallvec![B]),
+            Op::BNot => fixed(smallvec![B], smallvec![B]),
+            Op::LoadBuiltin(BuiltinInput::FrontFacing) => fixed(smallvec![], smallvec![B]),
+            Op::StoreOutput(_) => words(1, 0),
+            Op::DiscardIf => fixed(smallvec![B], smallvec![]),
+            Op::Sample { dim, lod, .. } => words(dim.coordinates() + usize::from(lod != Lod::Auto), 4),
+            Op::Fetch { dim, .. } => words(dim.coordinates() + 1, 4),
+            Op::VpmWrite(_) | Op::TlbColorWrite | Op::TlbZWrite | Op::TlbStencilWrite => words(1, 0),
+            // Coordinate s stands alone for one-dimensional images; t, r and b follow as the lookup needs.
+            Op::TmuSample { .. } => {
+                Signature::Fixed { args: smallvec![W, W, W, W], required: 1, results: smallvec![W] }
+            }
+            // Unary operations may repeat their operand on the b side.
+            Op::Add(op) => {
+                let required = op.operands();
+                Signature::Fixed { args: smallvec![W, W], required, results: smallvec![W] }
+            }
+            _ => words(self.word_operands(), 1),
+        }
+    }
+
+    /// Operand count of the operations from words to one word.
+    fn word_operands(self) -> usize {
+        match self {
+            Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::FMin | Op::FMax => 2,
+            Op::IAdd | Op::ISub | Op::IMul | Op::UDiv | Op::SDiv | Op::UMod | Op::SMod | Op::SRem => 2,
+            Op::Shl | Op::Shr | Op::Asr | Op::And | Op::Or | Op::Xor => 2,
+            Op::SMin | Op::SMax | Op::UMin | Op::UMax | Op::Mul(_) | Op::PackHalves => 2,
+            Op::FNeg | Op::FAbs | Op::FSign | Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven => 1,
+            Op::FRsqrt | Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos => 1,
+            Op::Not | Op::Clz | Op::FToS | Op::FToU | Op::SToF | Op::UToF | Op::Ddx | Op::Ddy => 1,
+            Op::LoadUboDynamic(_) | Op::TmuDirect(_) | Op::Rotate(_) => 1,
+            Op::SfuRecip | Op::SfuRsqrt | Op::SfuExp2 | Op::SfuLog2 => 1,
+            Op::UnpackInt(_) | Op::UnpackFloat(_) => 1,
+            Op::PackUnorm8x4 => 4,
+            _ => 0,
+        }
+    }
+
+    /// Whether the operation acts on something outside its results: it must stay, once, in order.
+    pub const fn has_effect(self) -> bool {
+        matches!(
+            self,
+            Op::StoreOutput(_)
+                | Op::DiscardIf
+                | Op::VpmWrite(_)
+                | Op::TlbColorWrite
+                | Op::TlbZWrite
+                | Op::TlbStencilWrite
+        )
+    }
+
+    /// Whether equal operands always give equal results, so that one instruction may serve for two.
+    pub const fn is_pure(self) -> bool {
+        !self.has_effect() && !matches!(self, Op::Phi | Op::TlbColorRead)
+    }
+
+    /// Whether the result depends on other elements of the quad.
+    pub const fn crosses_elements(self) -> bool {
+        matches!(
+            self,
+            Op::Ddx
+                | Op::Ddy
+                | Op::Rotate(_)
+                | Op::Sample { lod: Lod::Auto | Lod::Bias, .. }
+                | Op::TmuSample { lod: Lod::Auto | Lod::Bias, .. }
+        )
+    }
+
+    /// Whether exchanging the first two operands leaves the result as it is.
+    pub const fn commutes(self) -> bool {
+        match self {
+            Op::FAdd | Op::FMul | Op::FMin | Op::FMax | Op::FEq | Op::FNe => true,
+            Op::IAdd | Op::IMul | Op::And | Op::Or | Op::Xor => true,
+            Op::SMin | Op::SMax | Op::UMin | Op::UMax | Op::IEq | Op::INe => true,
+            Op::BAnd | Op::BOr | Op::BXor => true,
+            Op::Add(op) => op.commutes(),
+            Op::Mul(op) => op.commutes(),
+            _ => false,
+        }
+    }
+
+    /// Whether this is a constant of either type.
+    pub const fn is_const(self) -> bool {
+        matches!(self, Op::Const(_) | Op::ConstBool(_))
+    }
+}

@@ -1,0 +1,199 @@
+//! Access to a shader: creating, walking in program order, looking up, replacing.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use smallvec::SmallVec;
+
+use super::{Block, Inst, InstData, Node, Op, Region, Shader, Stage, Type, Value, ValueData};
+
+impl Shader {
+    /// An empty shader whose body is one empty block.
+    pub fn new(stage: Stage) -> Shader {
+        let mut shader = Shader {
+            stage,
+            early_fragment_tests: false,
+            insts: PrimaryMap::new(),
+            values: PrimaryMap::new(),
+            blocks: PrimaryMap::new(),
+            body: Vec::new(),
+        };
+        let entry = shader.blocks.push(Default::default());
+        shader.body.push(Node::Block(entry));
+        shader
+    }
+
+    /// Makes an instruction and its results without placing it in a block.
+    pub fn make_inst(&mut self, op: Op, args: SmallVec<[Value; 4]>, results: &[Type], relaxed: bool) -> Inst {
+        let data = InstData { op, args, phi_blocks: SmallVec::new(), results: SmallVec::new(), relaxed };
+        let inst = self.insts.push(data);
+        for (result, &ty) in results.iter().enumerate() {
+            let value = self.values.push(ValueData { inst, result: result as u8, ty });
+            self.insts[inst].results.push(value);
+        }
+        inst
+    }
+
+    /// The blocks of the body in program order.
+    pub fn blocks_in_order(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        collect_blocks(&self.body, &mut blocks);
+        blocks
+    }
+
+    /// The living instructions in program order.
+    pub fn insts_in_order(&self) -> Vec<Inst> {
+        self.blocks_in_order().iter().flat_map(|&b| self.blocks[b].insts.iter().copied()).collect()
+    }
+
+    /// The block that control enters at.
+    pub fn entry(&self) -> Option<Block> {
+        match self.body.first() {
+            Some(&Node::Block(block)) => Some(block),
+            _ => None,
+        }
+    }
+
+    /// The body's block if the whole shader is one block.
+    pub fn single_block(&self) -> Option<Block> {
+        match self.body[..] {
+            [Node::Block(block)] => Some(block),
+            _ => None,
+        }
+    }
+
+    /// The first result of an instruction.
+    pub fn result(&self, inst: Inst) -> Option<Value> {
+        self.insts[inst].results.first().copied()
+    }
+
+    /// The operation that defines a value.
+    pub fn op(&self, value: Value) -> Op {
+        self.insts[self.values[value].inst].op
+    }
+
+    /// The operands of the instruction that defines a value.
+    pub fn args(&self, value: Value) -> &[Value] {
+        &self.insts[self.values[value].inst].args
+    }
+
+    /// The word of a constant; booleans count as 0 and 1.
+    pub fn const_of(&self, value: Value) -> Option<u32> {
+        match self.op(value) {
+            Op::Const(word) => Some(word),
+            Op::ConstBool(truth) => Some(u32::from(truth)),
+            _ => None,
+        }
+    }
+
+    /// Number of uses of every value by living instructions and conditions.
+    pub fn use_counts(&self) -> SecondaryMap<Value, u32> {
+        let mut counts = SecondaryMap::with_default(0);
+        for inst in self.insts_in_order() {
+            for &arg in &self.insts[inst].args {
+                counts[arg] += 1;
+            }
+        }
+        for_each_condition(&self.body, &mut |cond| counts[cond] += 1);
+        counts
+    }
+
+    /// Makes every user of `from` use `to`.
+    pub fn replace_uses(&mut self, from: Value, to: Value) {
+        let mut map = Replacements::default();
+        map.insert(from, to);
+        self.apply(&map);
+    }
+
+    /// Makes every user of a replaced value use its replacement, in one sweep.
+    pub fn apply(&mut self, map: &Replacements) {
+        if map.is_empty() {
+            return;
+        }
+        for inst in self.insts_in_order() {
+            for arg in &mut self.insts[inst].args {
+                *arg = map.resolve(*arg);
+            }
+        }
+        replace_conditions(&mut self.body, map);
+    }
+}
+
+/// Values to be replaced by others; chains are followed.
+#[derive(Clone, Debug, Default)]
+pub struct Replacements {
+    map: SecondaryMap<Value, PackedOption<Value>>,
+    len: usize,
+}
+
+impl Replacements {
+    /// Asks for `from` to be replaced by `to`; nothing happens if that would close a circle.
+    pub fn insert(&mut self, from: Value, to: Value) {
+        let to = self.resolve(to);
+        if to != from {
+            self.map[from] = to.into();
+            self.len += 1;
+        }
+    }
+
+    /// What stands for `value` at the end of its chain.
+    pub fn resolve(&self, mut value: Value) -> Value {
+        while let Some(next) = self.map[value].expand() {
+            value = next;
+        }
+        value
+    }
+
+    /// Whether nothing is to be replaced.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many values are replaced.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+}
+
+/// Appends the blocks of a region in program order.
+pub fn collect_blocks(region: &Region, blocks: &mut Vec<Block>) {
+    for node in region {
+        match node {
+            Node::Block(block) => blocks.push(*block),
+            Node::If { then, otherwise, .. } => {
+                collect_blocks(then, blocks);
+                collect_blocks(otherwise, blocks);
+            }
+            Node::Loop(body) => collect_blocks(body, blocks),
+            Node::Break | Node::Continue | Node::Return | Node::Discard => {}
+        }
+    }
+}
+
+/// Calls `f` with the condition of every `If` of a region.
+pub fn for_each_condition(region: &Region, f: &mut impl FnMut(Value)) {
+    for node in region {
+        match node {
+            Node::If { cond, then, otherwise } => {
+                f(*cond);
+                for_each_condition(then, f);
+                for_each_condition(otherwise, f);
+            }
+            Node::Loop(body) => for_each_condition(body, f),
+            _ => {}
+        }
+    }
+}
+
+fn replace_conditions(region: &mut Region, map: &Replacements) {
+    for node in region {
+        match node {
+            Node::If { cond, then, otherwise } => {
+                *cond = map.resolve(*cond);
+                replace_conditions(then, map);
+                replace_conditions(otherwise, map);
+            }
+            Node::Loop(body) => replace_conditions(body, map),
+            _ => {}
+        }
+    }
+}
