@@ -74,3 +74,6 @@ pub trait Ports {
     /// Integer pixel coordinates, x and y.
     fn pixel_xy(&self) -> (Lanes, Lanes);
 }
+
+#[cfg(test)]
+mod tests;
