@@ -32,7 +32,8 @@ pub struct Harness {
     _entry: Entry,
     instance: Instance,
     physical: vk::PhysicalDevice,
-    device: Device,
+    /// The device, for calls that the harness does not wrap.
+    pub device: Device,
     queue: vk::Queue,
     pool: vk::CommandPool,
 }
@@ -285,6 +286,24 @@ impl Harness {
                 images,
                 samplers,
             })
+        }
+    }
+
+    /// A pipeline for a draw with neither descriptors nor push constants, made and destroyed again.
+    pub fn try_pipeline(&self, draw: &Draw) -> Result<(), Error> {
+        let scene = Scene { name: String::new(), size: [64; 2], clear: [0.0; 4], depth: false, draws: Vec::new() };
+        let render_pass = self.render_pass(false)?;
+        // SAFETY: see above.
+        unsafe {
+            let create = vk::PipelineLayoutCreateInfo::default();
+            let layout = self.device.create_pipeline_layout(&create, None).named("vkCreatePipelineLayout")?;
+            let made = self.pipeline(draw, &scene, layout, render_pass);
+            if let Ok(pipeline) = made {
+                self.device.destroy_pipeline(pipeline, None);
+            }
+            self.device.destroy_pipeline_layout(layout, None);
+            self.device.destroy_render_pass(render_pass, None);
+            made.map(|_| ())
         }
     }
 
