@@ -23,6 +23,12 @@ pub struct Ident {
     pub ident2: u32,
 }
 
+impl Ident {
+    /// What the reference configuration answers. UNVERIFIED: what do IDENT1 and IDENT2 of each Raspberry Pi read?
+    /// IDENT0 is the value that the kernel demands (kernel-abi.md §1, §3).
+    pub const REFERENCE: Ident = Ident { ident0: 0x0244_3356, ident1: 0xc110_2431, ident2: 0x121 };
+}
+
 /// What a device call can answer other than success.
 #[derive(Debug, thiserror::Error)]
 pub enum GpuError {

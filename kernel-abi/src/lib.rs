@@ -1,9 +1,16 @@
 //! The Linux vc4 DRM interface as it is (manual: kernel-abi.md): the uAPI structs, every ioctl once,
 //! the [`Gpu`] trait that silicon and simulator share, and the submission validator rule by rule.
 
+pub mod drm;
 pub mod gpu;
 pub mod ioctl;
+mod mapping;
+pub mod noop;
+pub mod recorder;
 pub mod uapi;
 pub mod validate;
 
+pub use drm::DrmGpu;
 pub use gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit, SubmitFlags, Surface};
+pub use noop::Noop;
+pub use recorder::Recorder;

@@ -9,6 +9,7 @@ mod record;
 pub mod render;
 mod rule;
 pub mod shader;
+mod submission;
 mod surface;
 mod texture;
 
@@ -17,6 +18,7 @@ pub use frame::{CopySizes, Layout};
 pub use render::{BinTiles, render, render_frame};
 pub use rule::Rule;
 pub use shader::{SampleInfo, ShaderInfo};
+pub use submission::{check_submit, check_submit_in};
 
 use std::fmt;
 

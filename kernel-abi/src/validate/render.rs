@@ -10,9 +10,8 @@ use vc4::cl::packets::{
     TileRenderingModeConfig, Tiling, WaitOnSemaphore,
 };
 use vc4::hw::TILE_MS_PX;
+use vc4::image::layout::MSAA_TILE_BYTES;
 
-/// Bytes of a tile with all its samples (v3d.md §10.6).
-const FULL_RES_TILE_SIZE: u32 = 16384;
 /// Bits of a frame's colour surface that the kernel lets through (kernel-abi.md §5.2).
 const FRAME_BITS: u16 = 0x00dd;
 /// Bits of a general load or store that the kernel lets through (kernel-abi.md §5.2).
@@ -237,8 +236,7 @@ impl Check<'_> {
         cpp: u32,
     ) -> Result<(), Violation> {
         let (width, height) = (u32::from(self.frame.width), u32::from(self.frame.height));
-        let need = (width <= surface::MAX_EDGE && height <= surface::MAX_EDGE)
-            .then(|| surface::size(tiling, width, height, cpp));
+        let need = surface::size(tiling, width, height, cpp);
         let end = need.and_then(|need| need.checked_add(surface.offset));
         if end.is_some_and(|end| end <= bo.size) {
             return Ok(());
@@ -263,12 +261,12 @@ impl Check<'_> {
     ) -> Result<(), Violation> {
         let (x, y) = (u32::from(self.frame.max_x_tile), u32::from(self.frame.max_y_tile));
         let need = full_res_columns(self.frame) * y + x + u32::from(self.strict());
-        let have = bo.size.checked_sub(surface.offset).map(|left| left / FULL_RES_TILE_SIZE);
+        let have = bo.size.checked_sub(surface.offset).map(|left| left / MSAA_TILE_BYTES);
         if have.is_some_and(|have| have >= need) {
             return Ok(());
         }
         let what = format!(
-            "tiles up to {x},{y} of {FULL_RES_TILE_SIZE} bytes at offset {:#x}, BO {} has {} bytes",
+            "tiles up to {x},{y} of {MSAA_TILE_BYTES} bytes at offset {:#x}, BO {} has {} bytes",
             surface.offset, surface.hindex, bo.size
         );
         Err(Violation::new(Rule::Rcl13, Place::Frame(name), what))
@@ -438,7 +436,7 @@ impl Writer<'_> {
 
     fn full_res_address(&self, tile: Tile, target: Target) -> u32 {
         let number = full_res_columns(self.frame) * u32::from(tile.y) + u32::from(tile.x);
-        target.address.wrapping_add(number * FULL_RES_TILE_SIZE)
+        target.address.wrapping_add(number * MSAA_TILE_BYTES)
     }
 
     /// Up to four stores, coordinates between them; the last one clears the tile and ends the frame.

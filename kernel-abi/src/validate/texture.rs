@@ -96,8 +96,7 @@ impl Texture {
         let (width, height) = (blocks(edge(WIDTH)), blocks(edge(HEIGHT)));
         let tiling = match ty {
             TextureType::Rgba32R => Tiling::Raster,
-            _ if surface::is_lt(width, height, cpp) => Tiling::Lt,
-            _ => Tiling::T,
+            _ => surface::sampled(width, height, cpp),
         };
         let base = BASE.get(p0) << 12;
         Ok(Texture { base, cube_stride, last_level: LAST_LEVEL.get(p0), width, height, cpp, tiling })
@@ -105,7 +104,7 @@ impl Texture {
 
     /// TEX-6, TEX-7.
     fn fits(&self, bo: &BoInfo<'_>, mode: Mode) -> Result<(), Broken> {
-        let size = surface::size(self.tiling, self.width, self.height, self.cpp);
+        let size = size(self.tiling, self.width, self.height, self.cpp);
         let faces = if mode == Mode::Strict {
             u64::from(self.cube_stride) * u64::from(MORE_FACES)
         } else {
@@ -133,10 +132,10 @@ impl Texture {
         let (mut offset, mut tiling) = (self.base, self.tiling);
         for level in 1..=self.last_level {
             let (width, height) = ((self.width >> level).max(1), (self.height >> level).max(1));
-            if tiling == Tiling::T && surface::is_lt(width, height, self.cpp) {
-                tiling = Tiling::Lt;
+            if tiling == Tiling::T {
+                tiling = surface::sampled(width, height, self.cpp);
             }
-            let size = surface::size(tiling, width, height, self.cpp);
+            let size = size(tiling, width, height, self.cpp);
             offset = offset.checked_sub(size).ok_or_else(|| {
                 let what = format!("level {level}, {width}x{height}: {size} bytes below offset {offset:#x}");
                 (Rule::Tex7, what)
@@ -148,6 +147,11 @@ impl Texture {
     fn shape(&self, width: u32, height: u32) -> String {
         format!("{width}x{height} of {} bytes, {} layout", self.cpp, self.tiling.name())
     }
+}
+
+/// Bytes of a level; textures are too small to have no size.
+fn size(tiling: Tiling, width: u32, height: u32, cpp: u32) -> u32 {
+    surface::size(tiling, width, height, cpp).unwrap_or(u32::MAX)
 }
 
 /// TEX-4.

@@ -1,0 +1,389 @@
+//! The GPU behind a render node of the Linux vc4 driver.
+
+use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
+use crate::ioctl::{self, Lists};
+use crate::mapping::MappedMemory;
+use crate::uapi::Param;
+use crate::validate::{Mode, ShaderInfo, check_submit_in, frame, shader};
+use drm::Device as _;
+use drm::control::Device as _;
+use nix::errno::Errno;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Where the nodes are.
+const NODE_DIR: &str = "/dev/dri";
+/// Name of the kernel driver (kernel-abi.md §1).
+const DRIVER: &str = "vc4";
+/// `timeout_ns` of a wait without end (kernel-abi.md §4.1).
+const FOREVER: u64 = u64::MAX;
+/// BOs are made of pages.
+const PAGE: u32 = 4096;
+/// What the upstream device trees reserve for BOs, when the system does not tell (kernel-abi.md §12).
+const DEFAULT_CMA: u64 = 64 << 20;
+
+/// An open render node.
+#[derive(Debug)]
+pub struct DrmGpu {
+    node: Node,
+    path: PathBuf,
+    ident: Ident,
+    memory_size: u64,
+    bos: Mutex<BTreeMap<BoHandle, Bo>>,
+}
+
+/// What is remembered of a BO.
+#[derive(Debug)]
+struct Bo {
+    size: u32,
+    memory: Option<MappedMemory>,
+    shader: Option<Arc<ShaderInfo>>,
+}
+
+/// The device file.
+#[derive(Debug)]
+struct Node(File);
+
+impl AsFd for Node {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+impl drm::Device for Node {}
+impl drm::control::Device for Node {}
+
+impl DrmGpu {
+    /// Opens the node at `path`, or the first one of the vc4 driver when there is no path.
+    ///
+    /// # Errors
+    /// [`GpuError::NoDevice`], saying what was tried, what was wrong with it and what can be done.
+    pub fn open(path: Option<&Path>) -> Result<DrmGpu, GpuError> {
+        match path {
+            Some(path) => Self::open_node(path).map_err(GpuError::NoDevice),
+            None => Self::open_in(Path::new(NODE_DIR)).map_err(GpuError::NoDevice),
+        }
+    }
+
+    fn open_in(dir: &Path) -> Result<DrmGpu, String> {
+        let nodes = render_nodes(dir).map_err(|error| {
+            format!(
+                "{}: {error}; is a DRM driver loaded? On a Raspberry Pi 0 to 3 config.txt needs \
+                 dtoverlay=vc4-kms-v3d",
+                dir.display()
+            )
+        })?;
+        let mut refusals = Vec::new();
+        for node in &nodes {
+            match Self::open_node(node) {
+                Ok(gpu) => return Ok(gpu),
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        if refusals.is_empty() {
+            refusals.push(format!("{} has no render node", dir.display()));
+        }
+        Err(refusals.join("; "))
+    }
+
+    fn open_node(path: &Path) -> Result<DrmGpu, String> {
+        let refusal = |what: String| format!("{}: {what}", path.display());
+        let file = File::options().read(true).write(true).open(path).map_err(|error| {
+            let advice = match error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    " (add the user to the group that owns it, often `render`)"
+                }
+                _ => "",
+            };
+            refusal(format!("{error}{advice}"))
+        })?;
+        let node = Node(file);
+        let driver = node.get_driver().map_err(|error| refusal(format!("no DRM device: {error}")))?;
+        if driver.name() != DRIVER {
+            let name = driver.name().to_string_lossy();
+            return Err(refusal(format!(
+                "driver `{name}`, wanted `{DRIVER}` (VideoCore IV, Raspberry Pi 0 to 3)"
+            )));
+        }
+        let ident = ident(node.as_fd()).map_err(|error| {
+            refusal(format!("the 3D block does not answer ({error}); is v3d enabled in the device tree?"))
+        })?;
+        Ok(DrmGpu { node, path: path.to_owned(), ident, memory_size: cma_size(), bos: Mutex::default() })
+    }
+
+    fn bos(&self) -> MutexGuard<'_, BTreeMap<BoHandle, Bo>> {
+        self.bos.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, handle: u32, size: u32, shader: Option<ShaderInfo>) -> BoHandle {
+        let handle = BoHandle(handle);
+        // The kernel made the BO, so rounding its size up cannot overflow.
+        let size = size.checked_next_multiple_of(PAGE).unwrap_or(size);
+        self.bos().insert(handle, Bo { size, memory: None, shader: shader.map(Arc::new) });
+        handle
+    }
+
+    /// The kernel only says EINVAL: finds the rule.
+    fn explain(&self, job: &Submit) -> String {
+        let check = |mode| {
+            check_submit_in(mode, job, |handle| {
+                self.bos().get(&handle).map(|bo| (bo.size, bo.shader.clone()))
+            })
+        };
+        match check(Mode::Faithful).and_then(|()| check(Mode::Strict)) {
+            Err(violation) => violation.to_string(),
+            Ok(()) => "the kernel names no reason, and every rule that the submission itself decides holds; \
+                 its messages (dmesg with drm.debug=1) may tell more"
+                .to_owned(),
+        }
+    }
+}
+
+/// The render nodes of a directory in the order of their numbers.
+fn render_nodes(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut nodes: Vec<(u32, PathBuf)> = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(number) = name.and_then(|name| name.strip_prefix("renderD")?.parse().ok()) {
+            nodes.push((number, path));
+        }
+    }
+    nodes.sort();
+    Ok(nodes.into_iter().map(|(_, path)| path).collect())
+}
+
+fn ident(fd: BorrowedFd<'_>) -> nix::Result<Ident> {
+    let register = |param| ioctl::get_param(fd, param).map(|value| value as u32);
+    Ok(Ident {
+        ident0: register(Param::Ident0)?,
+        ident1: register(Param::Ident1)?,
+        ident2: register(Param::Ident2)?,
+    })
+}
+
+/// Bytes of contiguous memory that BOs come from.
+fn cma_size() -> u64 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    cma_total(&meminfo).unwrap_or(DEFAULT_CMA)
+}
+
+fn cma_total(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("CmaTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024).filter(|bytes| *bytes > 0)
+}
+
+/// The error of a call whose EINVAL has no special meaning.
+fn os_error(call: &'static str, errno: Errno) -> GpuError {
+    match errno {
+        Errno::ENOMEM => GpuError::OutOfMemory(call),
+        Errno::ENODEV => GpuError::NoDevice(format!("{call}: the 3D block is gone")),
+        errno => GpuError::Os { call, source: errno.into() },
+    }
+}
+
+impl Gpu for DrmGpu {
+    fn description(&self) -> String {
+        format!("VideoCore IV via {}", self.path.display())
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
+    fn ident(&self) -> Result<Ident, GpuError> {
+        Ok(self.ident)
+    }
+
+    fn memory_size(&self) -> u64 {
+        self.memory_size
+    }
+
+    fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        let handle = ioctl::create_bo(self.node.as_fd(), size)
+            .map_err(|errno| os_error("DRM_IOCTL_VC4_CREATE_BO", errno))?;
+        Ok(self.keep(handle, size, None))
+    }
+
+    fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {
+        const CALL: &str = "DRM_IOCTL_VC4_CREATE_SHADER_BO";
+        // The kernel keeps what it records to itself; `explain` needs it.
+        let ours = shader::validate(code, Mode::Faithful);
+        let handle =
+            ioctl::create_shader_bo(self.node.as_fd(), code).map_err(|errno| match (errno, &ours) {
+                (Errno::EINVAL, Err(violation)) => GpuError::Refused(violation.to_string()),
+                _ => os_error(CALL, errno),
+            })?;
+        if let Err(violation) = &ours {
+            log::warn!(target: "vc4::drm", "the kernel accepted a shader that should break {violation}");
+        }
+        // A shader that was accepted is no longer than 32 bits.
+        Ok(self.keep(handle, size_of_val(code) as u32, Some(ours.unwrap_or_default())))
+    }
+
+    fn map_bo(&self, bo: BoHandle) -> Result<Mapping, GpuError> {
+        let mut bos = self.bos();
+        let entry = bos.get_mut(&bo).ok_or_else(|| os_error("map_bo", Errno::EINVAL))?;
+        if let Some(memory) = &entry.memory {
+            return Ok(memory.mapping());
+        }
+        let offset = ioctl::mmap_bo(self.node.as_fd(), bo.0)
+            .map_err(|errno| os_error("DRM_IOCTL_VC4_MMAP_BO", errno))?;
+        let memory = MappedMemory::of_device(self.node.as_fd(), offset, entry.size as usize)
+            .map_err(|errno| os_error("mmap", errno))?;
+        Ok(entry.memory.insert(memory).mapping())
+    }
+
+    fn close_bo(&self, bo: BoHandle) {
+        // Forgotten before the kernel can give the number to another BO.
+        if self.bos().remove(&bo).is_none() {
+            log::warn!(target: "vc4::drm", "close of unknown BO handle {}", bo.0);
+            return;
+        }
+        let closed = drm::control::from_u32(bo.0).map(|handle| self.node.close_buffer(handle));
+        if let Some(Err(error)) = closed {
+            log::error!(target: "vc4::drm", "DRM_IOCTL_GEM_CLOSE of handle {}: {error}", bo.0);
+        }
+    }
+
+    fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
+        let handles: Vec<u32> = job.bos.iter().map(|bo| bo.0).collect();
+        let lists = Lists {
+            bin_cl: &job.bin_cl,
+            shader_rec: &job.shader_rec,
+            uniforms: &job.uniforms,
+            bo_handles: &handles,
+        };
+        match ioctl::submit_cl(self.node.as_fd(), &frame::to_uapi(job), lists) {
+            Ok(seqno) => Ok(Seqno(seqno)),
+            // EALREADY: a BO is listed twice (SUB-6).
+            Err(Errno::EINVAL | Errno::EALREADY) => Err(GpuError::Refused(self.explain(job))),
+            Err(errno) => Err(os_error("DRM_IOCTL_VC4_SUBMIT_CL", errno)),
+        }
+    }
+
+    fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {
+        let timeout_ns = match timeout {
+            Some(timeout) => u64::try_from(timeout.as_nanos()).unwrap_or(FOREVER).min(FOREVER - 1),
+            None => FOREVER,
+        };
+        match ioctl::wait_seqno(self.node.as_fd(), seqno.0, timeout_ns) {
+            Ok(()) => Ok(true),
+            Err(Errno::ETIME) => Ok(false),
+            Err(errno) => Err(os_error("DRM_IOCTL_VC4_WAIT_SEQNO", errno)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(result: Result<DrmGpu, GpuError>) -> String {
+        match result {
+            Err(GpuError::NoDevice(text)) => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_missing_node_says_so() {
+        let text = refusal(DrmGpu::open(Some(Path::new("/nowhere/renderD128"))));
+        assert!(text.contains("/nowhere/renderD128") && text.contains("No such file"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_device_says_so() {
+        let text = refusal(DrmGpu::open(Some(Path::new("/dev/null"))));
+        assert!(text.contains("/dev/null: no DRM device"), "{text}");
+    }
+
+    #[test]
+    fn a_missing_directory_says_what_to_do() {
+        let text = DrmGpu::open_in(Path::new("/nowhere")).unwrap_err();
+        assert!(text.contains("/nowhere") && text.contains("vc4-kms-v3d"), "{text}");
+    }
+
+    #[test]
+    fn every_node_that_was_tried_is_named() {
+        let dir = std::env::temp_dir().join(format!("vc4-kernel-abi-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        assert!(DrmGpu::open_in(&dir).unwrap_err().contains("no render node"));
+        for name in ["renderD129", "renderD1280", "renderD128", "card0", "renderDx"] {
+            std::fs::write(dir.join(name), b"").unwrap();
+        }
+        let text = DrmGpu::open_in(&dir).unwrap_err();
+        let nodes = render_nodes(&dir).unwrap();
+        std::fs::remove_dir_all(&dir).unwrap();
+        let names: Vec<_> = nodes.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["renderD128", "renderD129", "renderD1280"]);
+        assert_eq!(text.matches("no DRM device").count(), 3, "{text}");
+    }
+
+    #[test]
+    fn without_a_path_the_answer_is_a_device_or_an_explanation() {
+        match DrmGpu::open(None) {
+            Ok(gpu) => assert_eq!(gpu.ident().unwrap().ident0 & 0xff_ffff, 0x44_3356),
+            Err(GpuError::NoDevice(text)) => assert!(text.contains(NODE_DIR), "{text}"),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    /// A device file that answers ENOTTY to everything.
+    fn deaf() -> DrmGpu {
+        DrmGpu {
+            node: Node(File::open("/dev/null").unwrap()),
+            path: "/dev/null".into(),
+            ident: Ident::REFERENCE,
+            memory_size: 0,
+            bos: Mutex::default(),
+        }
+    }
+
+    #[test]
+    fn errors_name_the_call() {
+        let gpu = deaf();
+        let text = gpu.create_bo(4096).unwrap_err().to_string();
+        assert!(text.contains("VC4_CREATE_BO"), "{text}");
+        assert!(gpu.create_shader_bo(&[0]).unwrap_err().to_string().contains("VC4_CREATE_SHADER_BO"));
+        assert!(gpu.submit(&Submit::default()).unwrap_err().to_string().contains("VC4_SUBMIT_CL"));
+        assert!(gpu.wait_seqno(Seqno(1), None).unwrap_err().to_string().contains("VC4_WAIT_SEQNO"));
+        assert!(gpu.map_bo(BoHandle(1)).is_err());
+        gpu.close_bo(BoHandle(1));
+        assert!(matches!(os_error("x", Errno::ENOMEM), GpuError::OutOfMemory("x")));
+        assert!(matches!(os_error("x", Errno::ENODEV), GpuError::NoDevice(_)));
+    }
+
+    #[test]
+    fn a_refusal_is_explained() {
+        let gpu = deaf();
+        let target = gpu.keep(5, 100, None);
+        assert_eq!(gpu.bos()[&target].size, 4096);
+        let surface = |bits| crate::Surface { bo_index: 0, offset: 0, bits, flags: 0 };
+        let job = |bits| Submit {
+            bos: vec![target],
+            width: 32,
+            height: 32,
+            color_write: Some(surface(bits)),
+            ..Default::default()
+        };
+        assert!(gpu.explain(&job(0xc4)).contains("RCL-5"));
+        assert!(gpu.explain(&job(4)).contains("no reason"));
+        assert!(gpu.explain(&Submit { bos: vec![BoHandle(6)], ..job(4) }).contains("SUB-6"));
+    }
+
+    #[test]
+    fn cma_of_a_pi() {
+        assert_eq!(
+            cma_total("MemTotal: 1 kB\nCmaTotal:         262144 kB\nCmaFree: 3 kB\n"),
+            Some(256 << 20)
+        );
+        assert_eq!(cma_total("CmaTotal:              0 kB\n"), None);
+        assert_eq!(cma_total("MemTotal: 1 kB\n"), None);
+    }
+}
