@@ -1,10 +1,41 @@
 //! A functional VideoCore IV: the 3D block and its kernel driver behind [`vc4_kernel_abi::Gpu`].
 //!
-//! The only inputs are BOs and submissions. A submission passes the kernel's validator, becomes a bin
-//! list and a render list in bus memory, and is executed from there: [`memory`] is the bus, the QPU
-//! interpreter runs programs against the [`qpu::Ports`] of the block that started them.
-#![forbid(unsafe_code)]
+//! The only inputs are BOs and submissions. A submission passes the kernel's validator ([`kernel`]),
+//! becomes a bin list and a render list in bus memory ([`memory`]), and is executed from there:
+//!
+//! * [`cle`] walks both lists; [`state`] is what their packets leave behind;
+//! * binning: [`ptb`] shades positions ([`vertex`], [`vpm`]), assembles ([`assembly`]), clips ([`clip`])
+//!   and puts primitives into tile lists;
+//! * rendering: [`pse`] sets primitives up, [`raster`] finds the covered quads, [`fragment`] shades them
+//!   against the tile buffer ([`tlb`]), [`surface`] loads and stores tiles, and [`render`] runs all of
+//!   that for many tiles at once.
+//!
+//! The QPU interpreter runs programs against the [`qpu::Ports`] of the block that started them. What no
+//! source tells about the machine is collected in [`unverified`].
+#![deny(unsafe_code)]
 
+pub mod assembly;
+pub mod cle;
+pub mod clip;
+pub mod device;
+pub mod error;
+pub mod fragment;
+pub mod geometry;
+pub mod kernel;
 pub mod memory;
+pub mod pse;
+pub mod ptb;
 pub mod qpu;
+pub mod raster;
+pub mod render;
+pub mod state;
+pub mod surface;
+pub mod tlb;
 pub mod tmu;
+pub mod unverified;
+pub mod vertex;
+pub mod vpm;
+
+pub use device::{Config, IDENT, Simulator, Totals};
+pub use unverified::UNVERIFIED;
+pub use vc4_kernel_abi::validate::Mode;

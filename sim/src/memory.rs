@@ -5,13 +5,13 @@
 //! they are touched.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 /// BOs are made of these (kernel-abi.md §4.3).
 pub const PAGE_BYTES: u32 = 4096;
 
-/// First bus address handed out; address 0 stays invalid.
+/// First page handed out; bus address 0 stays invalid.
 const FIRST_PAGE: u32 = 1;
 
 /// Access outside of bus memory: on the chip this reads garbage or stalls the bus.
@@ -25,16 +25,23 @@ pub struct BusError {
 /// Bus memory with a first-fit page allocator.
 pub struct Memory {
     words: Box<[AtomicU32]>,
+    pages: Mutex<Pages>,
+}
+
+struct Pages {
     /// Free page runs: first page to page count, never adjacent.
-    free: Mutex<BTreeMap<u32, u32>>,
+    free: BTreeMap<u32, u32>,
+    /// Pages from here on were never handed out and are still zero.
+    untouched: u32,
 }
 
 impl Memory {
-    /// A memory of `bytes` bytes (rounded down to pages).
+    /// A memory of `bytes` bytes (rounded down to pages, at least two).
     pub fn new(bytes: u32) -> Memory {
-        let pages = bytes / PAGE_BYTES;
+        let pages = (bytes / PAGE_BYTES).max(FIRST_PAGE + 1);
         let words = bytemuck::zeroed_slice_box((pages * (PAGE_BYTES / 4)) as usize);
-        Memory { words, free: Mutex::new(BTreeMap::from([(FIRST_PAGE, pages - FIRST_PAGE)])) }
+        let free = BTreeMap::from([(FIRST_PAGE, pages - FIRST_PAGE)]);
+        Memory { words, pages: Mutex::new(Pages { free, untouched: FIRST_PAGE }) }
     }
 
     /// Size in bytes.
@@ -42,49 +49,58 @@ impl Memory {
         (self.words.len() * 4) as u32
     }
 
+    /// Bytes in free pages.
+    pub fn available(&self) -> u32 {
+        let pages = self.pages.lock().expect("no panic while the list is held");
+        pages.free.values().sum::<u32>() * PAGE_BYTES
+    }
+
     /// Allocates zeroed, contiguous pages for `bytes` bytes; `None` when no run is long enough.
     pub fn allocate(&self, bytes: u32) -> Option<u32> {
-        let pages = bytes.checked_add(PAGE_BYTES - 1)? / PAGE_BYTES;
-        let first = {
-            let mut free = self.free.lock().expect("no panic while the list is held");
-            let (&first, &run) = free.iter().find(|&(_, &run)| run >= pages && pages > 0)?;
-            free.remove(&first);
-            if run > pages {
-                free.insert(first + pages, run - pages);
+        let count = bytes.checked_add(PAGE_BYTES - 1)? / PAGE_BYTES;
+        let (first, dirty) = {
+            let mut pages = self.pages.lock().expect("no panic while the list is held");
+            let (&first, &run) = pages.free.iter().find(|&(_, &run)| run >= count && count > 0)?;
+            pages.free.remove(&first);
+            if run > count {
+                pages.free.insert(first + count, run - count);
             }
-            first
+            let dirty = pages.untouched.saturating_sub(first).min(count);
+            pages.untouched = pages.untouched.max(first + count);
+            (first, dirty)
         };
-        let address = first * PAGE_BYTES;
-        for word in self.range(address, pages * PAGE_BYTES) {
-            // Reading first keeps pages that were never used out of the resident set.
+        let start = (first * (PAGE_BYTES / 4)) as usize;
+        for word in &self.words[start..start + (dirty * (PAGE_BYTES / 4)) as usize] {
+            // Reading first keeps pages that were never written out of the resident set.
             if word.load(Relaxed) != 0 {
                 word.store(0, Relaxed);
             }
         }
-        Some(address)
+        Some(first * PAGE_BYTES)
     }
 
     /// Returns the pages that [`Memory::allocate`] gave for `bytes` bytes at `address`.
     pub fn release(&self, address: u32, bytes: u32) {
         let mut first = address / PAGE_BYTES;
-        let mut pages = bytes.div_ceil(PAGE_BYTES);
-        let mut free = self.free.lock().expect("no panic while the list is held");
-        if let Some(next) = free.remove(&(first + pages)) {
-            pages += next;
+        let mut count = bytes.div_ceil(PAGE_BYTES);
+        let mut pages = self.pages.lock().expect("no panic while the list is held");
+        if let Some(next) = pages.free.remove(&(first + count)) {
+            count += next;
         }
-        if let Some((&before, &run)) = free.range(..first).next_back() {
+        if let Some((&before, &run)) = pages.free.range(..first).next_back() {
             if before + run == first {
-                free.remove(&before);
+                pages.free.remove(&before);
                 first = before;
-                pages += run;
+                count += run;
             }
         }
-        free.insert(first, pages);
+        pages.free.insert(first, count);
     }
 
     /// Host address of a bus address, for mapping a BO into the driver.
     pub fn host_ptr(&self, address: u32) -> *mut u8 {
-        self.words[(address / 4) as usize].as_ptr().cast()
+        // From the slice, not from one word: the pointer must be good for the whole BO.
+        self.words.as_ptr().cast::<u8>().cast_mut().wrapping_add(address as usize)
     }
 
     /// The word at `address`; the two low bits are ignored as the bus does.
@@ -109,6 +125,7 @@ impl Memory {
     }
 
     /// The byte at `address`.
+    #[inline]
     pub fn read_u8(&self, address: u32) -> Result<u8, BusError> {
         Ok((self.read(address)? >> (8 * (address & 3))) as u8)
     }
@@ -116,6 +133,16 @@ impl Memory {
     /// The little-endian half word at `address`, any alignment.
     pub fn read_u16(&self, address: u32) -> Result<u16, BusError> {
         Ok(u16::from_le_bytes([self.read_u8(address)?, self.read_u8(address.wrapping_add(1))?]))
+    }
+
+    /// The little-endian word at `address`, any alignment.
+    pub fn read_u32_unaligned(&self, address: u32) -> Result<u32, BusError> {
+        if address & 3 == 0 {
+            return self.read(address);
+        }
+        let mut bytes = [0; 4];
+        self.read_bytes(address, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
     }
 
     /// Copies bytes out.
@@ -137,9 +164,69 @@ impl Memory {
         Ok(())
     }
 
-    /// The words of `bytes` bytes at `address`, both word aligned.
-    pub fn range(&self, address: u32, bytes: u32) -> &[AtomicU32] {
-        &self.words[(address / 4) as usize..((address + bytes) / 4) as usize]
+    /// Copies words out; the two low address bits are ignored.
+    #[inline]
+    pub fn read_words(&self, address: u32, out: &mut [u32]) -> Result<(), BusError> {
+        let words = self.words_at(address, out.len())?;
+        for (value, word) in out.iter_mut().zip(words) {
+            *value = u32::from_le(word.load(Relaxed));
+        }
+        Ok(())
+    }
+
+    /// Copies words in; the two low address bits are ignored.
+    #[inline]
+    pub fn write_words(&self, address: u32, values: &[u32]) -> Result<(), BusError> {
+        let words = self.words_at(address, values.len())?;
+        for (word, value) in words.iter().zip(values) {
+            word.store(value.to_le(), Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Fills `count` words with zero.
+    pub fn zero_words(&self, address: u32, count: usize) -> Result<(), BusError> {
+        for word in self.words_at(address, count)? {
+            word.store(0, Relaxed);
+        }
+        Ok(())
+    }
+
+    fn words_at(&self, address: u32, count: usize) -> Result<&[AtomicU32], BusError> {
+        let start = (address / 4) as usize;
+        start.checked_add(count).and_then(|end| self.words.get(start..end)).ok_or(BusError { address })
+    }
+}
+
+/// Pages that go back to the memory when the last owner is gone: a BO or a kernel copy.
+pub struct Allocation {
+    memory: Arc<Memory>,
+    address: u32,
+    bytes: u32,
+}
+
+impl Allocation {
+    /// Zeroed pages for `bytes` bytes, or `None` when no run is long enough.
+    pub fn new(memory: &Arc<Memory>, bytes: u32) -> Option<Allocation> {
+        let address = memory.allocate(bytes)?;
+        let bytes = bytes.div_ceil(PAGE_BYTES) * PAGE_BYTES;
+        Some(Allocation { memory: memory.clone(), address, bytes })
+    }
+
+    /// Bus address of the first byte.
+    pub fn address(&self) -> u32 {
+        self.address
+    }
+
+    /// Size in bytes, whole pages.
+    pub fn bytes(&self) -> u32 {
+        self.bytes
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        self.memory.release(self.address, self.bytes);
     }
 }
 
@@ -160,5 +247,24 @@ mod tests {
         assert_eq!(whole, a);
         assert_eq!(memory.read(a + 4), Ok(0));
         assert_eq!(memory.allocate(1), None);
+    }
+
+    #[test]
+    fn an_allocation_returns_its_pages() {
+        let memory = Arc::new(Memory::new(4 * PAGE_BYTES));
+        let all = Allocation::new(&memory, 3 * PAGE_BYTES).unwrap();
+        assert!(Allocation::new(&memory, 1).is_none());
+        drop(all);
+        assert!(Allocation::new(&memory, 1).is_some());
+    }
+
+    #[test]
+    fn word_ranges_end_at_the_end_of_memory() {
+        let memory = Memory::new(2 * PAGE_BYTES);
+        let end = memory.size();
+        assert_eq!(memory.write_words(end - 8, &[1, 2]), Ok(()));
+        assert_eq!(memory.read_u32_unaligned(end - 6), Ok(0x2_0000));
+        assert_eq!(memory.write_words(end - 4, &[1, 2]), Err(BusError { address: end - 4 }));
+        assert_eq!(memory.read(0xffff_fffc), Err(BusError { address: 0xffff_fffc }));
     }
 }

@@ -1,0 +1,360 @@
+//! The simulated device: BOs, the job queue, and [`Gpu`] over both.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use vc4_kernel_abi::validate::{self, Mode, Place, Rule, Violation};
+use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
+
+use crate::error::JobError;
+use crate::kernel::{self, Binner, Bo, Job};
+use crate::memory::{Allocation, Memory};
+use crate::qpu::Stats;
+use crate::tlb::ClearValues;
+use crate::{cle, render};
+
+/// UNVERIFIED: which IDENT1 and IDENT2 do real boards report? The reference configuration: 12 KiB VPM,
+/// three slices of four QPUs, two TMUs each, revision 1 (kernel-abi.md §3).
+pub const IDENT: Ident = Ident { ident0: 0x0244_3356, ident1: 0xc110_2431, ident2: 0x121 };
+
+/// How a simulator is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Bytes of bus memory; host memory is only used for pages that are touched. 16 MiB of it are the
+    /// binner's.
+    pub memory_bytes: u32,
+    /// Threads that render tiles; `None` takes one per processor. Pictures do not depend on it.
+    pub threads: Option<NonZeroUsize>,
+    /// How closely the kernel's validator is followed.
+    pub mode: Mode,
+    /// Whether programs are watched for broken programming rules (qpu.md §5), each logged once.
+    pub check_programs: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            memory_bytes: if cfg!(target_pointer_width = "64") { 512 << 20 } else { 128 << 20 },
+            threads: None,
+            mode: Mode::Strict,
+            check_programs: cfg!(debug_assertions),
+        }
+    }
+}
+
+/// Work done since the simulator was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Jobs finished.
+    pub jobs: u64,
+    /// Program instances.
+    pub instances: u64,
+    /// QPU instructions.
+    pub instructions: u64,
+    /// Texture and direct lookups of 16 elements.
+    pub lookups: u64,
+}
+
+/// A VideoCore IV and its kernel driver.
+pub struct Simulator {
+    shared: Arc<Shared>,
+    binner: Option<Arc<Binner>>,
+    /// Memory that BOs can come from.
+    bo_bytes: u64,
+    mode: Mode,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    memory: Arc<Memory>,
+    config: Config,
+    state: Mutex<State>,
+    /// A job was queued or finished, or the end has come.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    bos: BTreeMap<BoHandle, Arc<Bo>>,
+    last_handle: u32,
+    queue: VecDeque<(Seqno, Job)>,
+    last_seqno: u64,
+    finished: u64,
+    /// First job that did not run to its end, and why.
+    hang: Option<(u64, String)>,
+    totals: Totals,
+    stop: bool,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // The state is consistent between statements, so a panic elsewhere does not spoil it.
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Simulator {
+    /// A machine with zeroed memory and no BOs.
+    pub fn new(config: Config) -> Simulator {
+        let memory = Arc::new(Memory::new(config.memory_bytes));
+        let binner = Binner::new(&memory);
+        let bo_bytes = u64::from(memory.available());
+        let shared = Shared { memory, config, state: Mutex::default(), changed: Condvar::new() };
+        Simulator { shared: Arc::new(shared), binner, bo_bytes, mode: config.mode, thread: Mutex::default() }
+    }
+
+    /// Work done so far.
+    pub fn totals(&self) -> Totals {
+        self.shared.state().totals
+    }
+
+    fn binner(&self) -> Result<&Arc<Binner>, GpuError> {
+        self.binner.as_ref().ok_or(GpuError::OutOfMemory("16 MiB of binner memory"))
+    }
+
+    fn add_bo(&self, bytes: u32, shader: Option<validate::ShaderInfo>) -> Result<(BoHandle, u32), GpuError> {
+        // The kernel allocates the binner's memory with the first BO (kernel-abi.md §4.3).
+        self.binner()?;
+        let pages = Allocation::new(&self.shared.memory, bytes).ok_or(GpuError::OutOfMemory("BO"))?;
+        let address = pages.address();
+        let mut state = self.shared.state();
+        state.last_handle = state.last_handle.checked_add(1).ok_or(GpuError::OutOfMemory("BO handles"))?;
+        let handle = BoHandle(state.last_handle);
+        state.bos.insert(handle, Arc::new(Bo { pages, shader }));
+        Ok((handle, address))
+    }
+
+    fn bo(&self, handle: BoHandle) -> Result<Arc<Bo>, GpuError> {
+        let found = self.shared.state().bos.get(&handle).cloned();
+        found.ok_or_else(|| GpuError::Refused(format!("BO handle {} is unknown", handle.0)))
+    }
+
+    /// The BOs of a submission.
+    fn job_bos(&self, job: &Submit) -> Result<Vec<Arc<Bo>>, GpuError> {
+        let state = self.shared.state();
+        let find = |handle: &BoHandle| {
+            state.bos.get(handle).cloned().ok_or_else(|| {
+                let what = format!("BO handle {} is unknown", handle.0);
+                GpuError::Refused(Violation::new(Rule::Sub6, Place::Frame("bo_handles"), what).to_string())
+            })
+        };
+        job.bos.iter().map(find).collect()
+    }
+
+    fn start_thread(&self) -> Result<(), GpuError> {
+        let mut thread = self.thread.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if thread.is_none() {
+            let shared = self.shared.clone();
+            let spawned = std::thread::Builder::new().name("vc4-sim".into()).spawn(move || work(&shared));
+            *thread = Some(spawned.map_err(|source| GpuError::Os { call: "thread creation", source })?);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        self.shared.state().stop = true;
+        self.shared.changed.notify_all();
+        let thread = self.thread.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if let Some(thread) = thread {
+            // Its panics are caught per job.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Gpu for Simulator {
+    fn description(&self) -> String {
+        "simulated VideoCore IV".into()
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    fn ident(&self) -> Result<Ident, GpuError> {
+        Ok(IDENT)
+    }
+
+    fn memory_size(&self) -> u64 {
+        self.bo_bytes
+    }
+
+    fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        if size == 0 {
+            return Err(GpuError::Refused("a BO needs at least one byte".into()));
+        }
+        self.add_bo(size, None).map(|(handle, _)| handle)
+    }
+
+    fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {
+        let bytes = u32::try_from(code.len() * 8).ok().filter(|&bytes| bytes > 0);
+        let bytes = bytes.ok_or_else(|| GpuError::Refused(format!("a shader of {} words", code.len())))?;
+        let info = validate::shader::validate(code, self.mode)
+            .map_err(|violation| GpuError::Refused(violation.to_string()))?;
+        let (handle, address) = self.add_bo(bytes, Some(info))?;
+        let words: Vec<u32> = code.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]).collect();
+        let written = self.shared.memory.write_words(address, &words);
+        written.expect("the BO's pages lie in memory");
+        Ok(handle)
+    }
+
+    #[allow(unsafe_code)]
+    fn map_bo(&self, bo: BoHandle) -> Result<Mapping, GpuError> {
+        let bo = self.bo(bo)?;
+        if bo.shader.is_some() {
+            return Err(GpuError::Refused("a shader BO is immutable and cannot be mapped".into()));
+        }
+        let ptr = NonNull::new(self.shared.memory.host_ptr(bo.pages.address()));
+        let ptr = ptr.ok_or(GpuError::OutOfMemory("mapping"))?;
+        // SAFETY: the BO's pages lie inside of the bus memory's atomic words, which are readable and
+        // writable through a shared reference and live as long as this simulator; they stay this BO's
+        // until its handle is closed.
+        Ok(unsafe { Mapping::new(ptr, bo.pages.bytes() as usize) })
+    }
+
+    fn close_bo(&self, bo: BoHandle) {
+        let closed = self.shared.state().bos.remove(&bo);
+        // Outside of the lock: this may return the pages.
+        drop(closed);
+    }
+
+    fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
+        let bos = self.job_bos(job)?;
+        let prepared = kernel::prepare(&self.shared.memory, self.binner()?, job, bos, self.mode)?;
+        self.start_thread()?;
+        let mut state = self.shared.state();
+        state.last_seqno += 1;
+        let seqno = Seqno(state.last_seqno);
+        state.queue.push_back((seqno, prepared));
+        drop(state);
+        self.shared.changed.notify_all();
+        Ok(seqno)
+    }
+
+    fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut state = self.shared.state();
+        while state.finished < seqno.0 {
+            let changed = &self.shared.changed;
+            state = match deadline {
+                None => changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(false);
+                    }
+                    changed.wait_timeout(state, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0
+                }
+            };
+        }
+        match &state.hang {
+            Some((hung, what)) if *hung <= seqno.0 => Err(GpuError::Hang(what.clone())),
+            _ => Ok(true),
+        }
+    }
+}
+
+/// The job thread: runs jobs in order until the simulator goes.
+fn work(shared: &Shared) {
+    let mut machine = Machine::default();
+    loop {
+        let mut state = shared.state();
+        let (seqno, job) = loop {
+            if state.stop {
+                return;
+            }
+            match state.queue.pop_front() {
+                Some(next) => break next,
+                None => state = shared.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
+            }
+        };
+        drop(state);
+        let result = machine.run(shared, seqno, &job);
+        // Memory is free again before anybody is told that the job is done.
+        drop(job);
+        let mut state = shared.state();
+        state.finished = seqno.0;
+        state.totals.jobs += 1;
+        match result {
+            Ok(stats) => {
+                state.totals.instances += stats.instances;
+                state.totals.instructions += stats.instructions;
+                state.totals.lookups += stats.lookups;
+            }
+            Err(what) => {
+                log::error!(target: "vc4::sim", "job {}: {what}", seqno.0);
+                state.hang.get_or_insert((seqno.0, what));
+            }
+        }
+        drop(state);
+        shared.changed.notify_all();
+    }
+}
+
+/// What the hardware keeps from job to job.
+#[derive(Default)]
+struct Machine {
+    pool: Option<rayon::ThreadPool>,
+    /// Clear values and tile content left by the last job: undefined to the next (v3d.md §10.4).
+    clear: ClearValues,
+    /// Broken rules that were logged.
+    reported: BTreeSet<(&'static str, u32)>,
+}
+
+impl Machine {
+    fn run(&mut self, shared: &Shared, seqno: Seqno, job: &Job) -> Result<Stats, String> {
+        let start = Instant::now();
+        let pool = match self.pool.take() {
+            Some(pool) => pool,
+            None => start_pool(shared.config.threads)?,
+        };
+        let clear = &mut self.clear;
+        let result = catch_unwind(AssertUnwindSafe(|| pool.install(|| run_job(shared, job, clear))));
+        self.pool = Some(pool);
+        let stats = match result {
+            Ok(result) => result.map_err(|error| error.to_string())?,
+            Err(_) => return Err("the simulator panicked; see the message on stderr".into()),
+        };
+        for &(rule, index) in &stats.findings {
+            if self.reported.insert((rule, index)) {
+                log::warn!(target: "vc4::sim", "job {}: instruction {index}: {rule}", seqno.0);
+            }
+        }
+        log::debug!(
+            target: "vc4::sim",
+            "job {}: {} instances, {} instructions, {} lookups, {:?}",
+            seqno.0, stats.instances, stats.instructions, stats.lookups, start.elapsed(),
+        );
+        Ok(stats)
+    }
+}
+
+fn start_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, String> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.map_or(0, NonZeroUsize::get))
+        .thread_name(|n| format!("vc4-sim-{n}"))
+        .build()
+        .map_err(|error| format!("cannot start the rendering threads: {error}"))
+}
+
+/// Both threads of the control list executor, one after the other: the rendering list waits for the
+/// binning list's semaphore anyway.
+fn run_job(shared: &Shared, job: &Job, clear: &mut ClearValues) -> Result<Stats, JobError> {
+    let memory = &*shared.memory;
+    let check = shared.config.check_programs;
+    let mut bin_stats = Stats { check, ..Stats::default() };
+    let binned = match job.bin {
+        Some(list) => Some(cle::bin(memory, list.address, list.length, &mut bin_stats)?),
+        None => None,
+    };
+    let render_list = job.render;
+    let segments = cle::render(memory, render_list.address, render_list.length, binned.as_ref(), clear)?;
+    render::run(memory, binned.as_ref(), &segments, bin_stats)
+}

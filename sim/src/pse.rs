@@ -1,0 +1,331 @@
+//! Primitive set-up: vertex shading, edges, Z and 1/W planes, varying coefficients (v3d.md §2, §9).
+
+use crate::assembly::Kind;
+use crate::clip::Corner;
+use crate::error::JobError;
+use crate::geometry::{outline, unpack_xy, window_position};
+use crate::memory::Memory;
+use crate::ptb::{BinnedPrimitive, Draw};
+use crate::qpu::Stats;
+use crate::raster::{GridPoint, SUBPIXELS, Shape};
+use crate::unverified::{depth_offset, provoking_vertex};
+use crate::vertex::shade;
+use crate::vpm::{ROWS, fault};
+
+/// A quantity that is linear on the screen, about the primitive's reference point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Plane {
+    /// Value at the reference point.
+    pub at: f64,
+    /// Per pixel to the right.
+    pub dx: f64,
+    /// Per pixel downwards.
+    pub dy: f64,
+}
+
+/// What a varying is made of: VP = A·(x−x0) + B·(y−y0), value = VP·W + C (v3d.md §9.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Coefficients {
+    /// Gradient of (value − C)/Wc to the right.
+    pub a: f32,
+    /// Gradient downwards.
+    pub b: f32,
+    /// Value at the reference point.
+    pub c: f32,
+}
+
+/// A primitive ready for the rasteriser.
+#[derive(Clone, Debug)]
+pub struct Primitive {
+    /// Its outline.
+    pub shape: Shape,
+    /// Whether it faces backwards.
+    pub reverse: bool,
+    /// Reference point in pixels.
+    pub reference: (f64, f64),
+    /// Window depth, offset applied.
+    pub z: Plane,
+    /// 1/Wc.
+    pub rw: Plane,
+    /// First of its coefficients in [`Prepared::coefficients`].
+    pub first_coefficient: usize,
+}
+
+/// A draw after vertex shading and set-up.
+pub struct Prepared {
+    /// One per binned primitive; `None` where the vertex program's positions leave nothing to draw.
+    pub primitives: Vec<Option<Primitive>>,
+    /// All primitives' coefficients.
+    pub coefficients: Vec<Coefficients>,
+    /// Coefficients per primitive, implicit varyings included.
+    pub varyings: usize,
+}
+
+/// The shaded vertices of a draw, as the VPM holds them (v3d.md §7.3).
+struct Shaded<'a> {
+    words: &'a [u32],
+    rows: usize,
+    /// Words before the varyings.
+    header: usize,
+}
+
+impl Shaded<'_> {
+    fn vertex(&self, place: u32) -> &[u32] {
+        &self.words[place as usize * self.rows..][..self.rows]
+    }
+
+    fn varying(&self, place: u32, n: usize) -> f64 {
+        f64::from(f32::from_bits(self.vertex(place)[self.header + n]))
+    }
+}
+
+/// One corner in window space.
+#[derive(Clone, Copy)]
+struct WindowVertex {
+    position: GridPoint,
+    zs: f64,
+    rw: f64,
+    /// Share of each of the primitive's vertices in the varyings.
+    weights: [f64; 3],
+}
+
+impl WindowVertex {
+    fn px(&self) -> (f64, f64) {
+        (self.position.x as f64 / SUBPIXELS as f64, self.position.y as f64 / SUBPIXELS as f64)
+    }
+}
+
+/// Shades the draw's vertices and sets up its primitives.
+pub fn prepare(memory: &Memory, draw: &Draw, stats: &mut Stats) -> Result<Prepared, JobError> {
+    let header = if draw.record.flags.point_size { 4 } else { 3 };
+    let own = usize::from(draw.record.varyings);
+    let rows = header + own;
+    if rows > ROWS {
+        return Err(draw
+            .vertex
+            .fault(fault(format!("{own} varyings do not fit the {ROWS} rows of the VPM"))));
+    }
+    let words = shade(memory, &draw.vertex, &draw.record, &draw.vertices, rows, stats)?;
+    let shaded = Shaded { words: &words, rows, header };
+    warn_about_different_positions(draw, &shaded);
+    let varyings = own + draw.kind.implicit_varyings();
+    let mut coefficients = Vec::with_capacity(draw.primitives.len() * varyings);
+    let primitives = draw
+        .primitives
+        .iter()
+        .map(|primitive| SetUp { draw, shaded: &shaded, own }.primitive(primitive, &mut coefficients))
+        .collect();
+    Ok(Prepared { primitives, coefficients, varyings })
+}
+
+/// Both programs must compute the same positions, or primitives miss tiles (v3d.md §2).
+fn warn_about_different_positions(draw: &Draw, shaded: &Shaded) {
+    let differ = |&(place, xy): &(usize, &u32)| shaded.vertex(place as u32)[0] != *xy;
+    if let Some((place, xy)) = draw.positions.iter().enumerate().find(differ) {
+        log::warn!(
+            target: "vc4::sim",
+            "vertex {}: coordinate shader says position {xy:#010x}, vertex shader {:#010x}; \
+             both must compute the same",
+            draw.vertices[place],
+            shaded.vertex(place as u32)[0],
+        );
+    }
+}
+
+struct SetUp<'a> {
+    draw: &'a Draw,
+    shaded: &'a Shaded<'a>,
+    own: usize,
+}
+
+impl SetUp<'_> {
+    fn corner(&self, primitive: &BinnedPrimitive, corner: Corner) -> WindowVertex {
+        let (xs, ys, zs, rw, weights) = match corner {
+            Corner::Original(n) => {
+                let vertex = self.shaded.vertex(primitive.vertices[usize::from(n)]);
+                let (xs, ys) = unpack_xy(vertex[0]);
+                let weights = std::array::from_fn(|i| if i == usize::from(n) { 1.0 } else { 0.0 });
+                (xs, ys, f32::from_bits(vertex[1]), f32::from_bits(vertex[2]), weights)
+            }
+            Corner::New(new) => (new.xs, new.ys, new.zs, new.rw, new.weights.map(f64::from)),
+        };
+        let position = window_position(&self.draw.state, xs, ys);
+        WindowVertex { position, zs: f64::from(zs), rw: f64::from(rw), weights }
+    }
+
+    fn size(&self, primitive: &BinnedPrimitive) -> f32 {
+        match self.draw.kind {
+            Kind::Point if self.draw.record.flags.point_size => {
+                f32::from_bits(self.shaded.vertex(primitive.vertices[0])[3])
+            }
+            Kind::Point => self.draw.state.point_size.size,
+            Kind::Line | Kind::Triangle => self.draw.state.line_width.width,
+        }
+    }
+
+    fn primitive(&self, binned: &BinnedPrimitive, coefficients: &mut Vec<Coefficients>) -> Option<Primitive> {
+        let first_coefficient = coefficients.len();
+        let corners = binned.corners.map(|corner| self.corner(binned, corner));
+        let size = self.size(binned);
+        let positions = corners.map(|corner| corner.position);
+        let (shape, reverse) = outline(&self.draw.state, self.draw.kind, &positions, size)?;
+        let fit = Fit::new(self.draw.kind, &corners);
+        let mut z = fit.plane(corners.map(|corner| corner.zs));
+        if self.draw.state.config.depth_offset {
+            let offset = self.draw.state.depth_offset;
+            z.at += depth_offset(offset.factor.get(), offset.units.get(), z.dx, z.dy);
+        }
+        let rw = fit.plane(corners.map(|corner| corner.rw));
+        self.implicit(&fit, &corners, size, coefficients);
+        for n in 0..self.own {
+            coefficients.push(self.varying(binned, &fit, &corners, n));
+        }
+        Some(Primitive { shape, reverse, reference: fit.reference, z, rw, first_coefficient })
+    }
+
+    fn varying(
+        &self,
+        binned: &BinnedPrimitive,
+        fit: &Fit,
+        corners: &[WindowVertex; 3],
+        n: usize,
+    ) -> Coefficients {
+        let originals = binned.vertices.map(|place| self.shaded.varying(place, n));
+        // Flags beyond 32 do not exist: the limit of varyings is 32 words (v3d.md §14).
+        if n < 32 && self.draw.state.flat.flags >> n & 1 != 0 {
+            let value = originals[provoking_vertex(self.draw.kind.vertices())];
+            return Coefficients { a: 0.0, b: 0.0, c: value as f32 };
+        }
+        let values = corners.map(|corner| {
+            // An original corner takes its value unmixed: 0 times infinity would be no number.
+            let shares = corner.weights.iter().zip(originals);
+            shares.filter(|(weight, _)| **weight != 0.0).map(|(weight, value)| weight * value).sum()
+        });
+        perspective(fit, corners, values)
+    }
+
+    /// The varyings that come before the program's own (v3d.md §9.6).
+    fn implicit(
+        &self,
+        fit: &Fit,
+        corners: &[WindowVertex; 3],
+        size: f32,
+        coefficients: &mut Vec<Coefficients>,
+    ) {
+        let (size, rw) = (f64::from(size), corners[0].rw);
+        let per_pixel = (rw / size) as f32;
+        match self.draw.kind {
+            Kind::Triangle => {}
+            Kind::Point => {
+                coefficients.push(Coefficients { a: per_pixel, b: 0.0, c: 0.5 });
+                // 1 at the smallest row (v3d.md §9.6).
+                coefficients.push(Coefficients { a: 0.0, b: -per_pixel, c: 0.5 });
+            }
+            Kind::Line => {
+                let steep = fit.direction.1.abs() > fit.direction.0.abs();
+                let (a, b) = if steep { (per_pixel, 0.0) } else { (0.0, per_pixel) };
+                coefficients.push(Coefficients { a, b, c: 0.5 });
+            }
+        }
+    }
+}
+
+fn perspective(fit: &Fit, corners: &[WindowVertex; 3], values: [f64; 3]) -> Coefficients {
+    let c = values[0];
+    let plane = fit.plane(std::array::from_fn(|i| (values[i] - c) * corners[i].rw));
+    Coefficients { a: plane.dx as f32, b: plane.dy as f32, c: c as f32 }
+}
+
+/// Fits planes through a primitive's corners. UNVERIFIED: which vertex supplies (x0, y0), and with
+/// which precision? Here the first one, in double precision.
+struct Fit {
+    kind: Kind,
+    reference: (f64, f64),
+    /// From the first to the second corner, and to the third.
+    direction: (f64, f64),
+    other: (f64, f64),
+    /// Reciprocal of the determinant (triangle) or of the squared length (line).
+    scale: f64,
+}
+
+impl Fit {
+    fn new(kind: Kind, corners: &[WindowVertex; 3]) -> Fit {
+        let reference = corners[0].px();
+        let towards = |corner: &WindowVertex| (corner.px().0 - reference.0, corner.px().1 - reference.1);
+        let (direction, other) = (towards(&corners[1]), towards(&corners[2]));
+        let scale = match kind {
+            Kind::Triangle => 1.0 / (direction.0 * other.1 - other.0 * direction.1),
+            Kind::Line => {
+                let square = direction.0 * direction.0 + direction.1 * direction.1;
+                if square > 0.0 { 1.0 / square } else { 0.0 }
+            }
+            Kind::Point => 0.0,
+        };
+        Fit { kind, reference, direction, other, scale }
+    }
+
+    fn plane(&self, values: [f64; 3]) -> Plane {
+        let (v1, v2) = (values[1] - values[0], values[2] - values[0]);
+        let (dx, dy) = match self.kind {
+            Kind::Triangle => (
+                (v1 * self.other.1 - v2 * self.direction.1) * self.scale,
+                (v2 * self.direction.0 - v1 * self.other.0) * self.scale,
+            ),
+            Kind::Line => (v1 * self.direction.0 * self.scale, v1 * self.direction.1 * self.scale),
+            Kind::Point => (0.0, 0.0),
+        };
+        Plane { at: values[0], dx, dy }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn corner(x: i64, y: i64, rw: f64) -> WindowVertex {
+        WindowVertex { position: GridPoint { x, y }, zs: 0.0, rw, weights: [0.0; 3] }
+    }
+
+    fn near(a: f64, b: f64, tolerance: f64) -> bool {
+        (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
+    }
+
+    proptest! {
+        /// A plane takes each corner's value at that corner.
+        #[test]
+        fn planes_go_through_the_corners(xy in prop::array::uniform6(-2000i64..2000), v in prop::array::uniform3(-9.0f64..9.0)) {
+            let corners = [corner(xy[0], xy[1], 1.0), corner(xy[2], xy[3], 1.0), corner(xy[4], xy[5], 1.0)];
+            let positions = corners.map(|c| c.position);
+            prop_assume!(crate::raster::twice_area(&positions).abs() > 100);
+            let fit = Fit::new(Kind::Triangle, &corners);
+            let plane = fit.plane(v);
+            for (corner, value) in corners.iter().zip(v) {
+                let (x, y) = corner.px();
+                let at = plane.at + plane.dx * (x - fit.reference.0) + plane.dy * (y - fit.reference.1);
+                prop_assert!(near(at, value, 1e-6), "{at} {value}");
+            }
+        }
+
+        /// VP·W + C is the perspective-correct value: at each corner it is that corner's.
+        #[test]
+        fn varyings_are_right_at_the_corners(v in prop::array::uniform3(-9.0f64..9.0), rw in prop::array::uniform3(0.1f64..4.0)) {
+            let corners = [corner(0, 0, rw[0]), corner(640, 48, rw[1]), corner(80, 800, rw[2])];
+            let fit = Fit::new(Kind::Triangle, &corners);
+            let k = perspective(&fit, &corners, v);
+            for (corner, value) in corners.iter().zip(v) {
+                let (x, y) = corner.px();
+                let vp = f64::from(k.a) * x + f64::from(k.b) * y;
+                prop_assert!(near(vp / corner.rw + f64::from(k.c), value, 1e-3));
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_varies_along_itself() {
+        let corners = [corner(16, 16, 1.0), corner(80, 64, 1.0), corner(80, 64, 1.0)];
+        let plane = Fit::new(Kind::Line, &corners).plane([2.0, 7.0, 7.0]);
+        assert!(near(plane.at + plane.dx * 4.0 + plane.dy * 3.0, 7.0, 1e-12));
+        assert!(near(plane.dx * -3.0 + plane.dy * 4.0, 0.0, 1e-12));
+    }
+}

@@ -1,0 +1,296 @@
+//! Running the tiles of a frame (v3d.md §2, §11.2): each [`Segment`] of the render list begins with a
+//! known tile buffer, so segments run in parallel and the result is that of running them in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+
+use crate::error::JobError;
+use crate::fragment::{Worker, draw_primitive};
+use crate::memory::Memory;
+use crate::pse::{Prepared, prepare};
+use crate::ptb::Binned;
+use crate::qpu::Stats;
+use crate::surface::{Surface, load_full_res, store_full_res};
+use crate::tlb::{ClearValues, tile_edge};
+
+/// What a load or store moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A buffer of the tile, from or to its place in an image; the flag asks for averaged samples.
+    Image(Surface, bool),
+    /// All samples of a buffer (depth and stencil if set), from or to a block of its own.
+    Block {
+        /// Depth and stencil, not colour.
+        zs: bool,
+        /// Bus address of the block.
+        address: u32,
+    },
+}
+
+/// A step of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Fills the tile buffer, in part.
+    Load(Target),
+    /// Draws a tile list, by its number.
+    List(usize),
+    /// Stores the tile buffer, in part.
+    Store(Target),
+    /// Clears colour, then depth and stencil, to these values.
+    Clear(Option<u32>, Option<u32>),
+}
+
+/// The steps from one complete clear of the tile buffer to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Content of the tile buffer at the start.
+    pub initial: ClearValues,
+    /// Tile mode.
+    pub multisample: bool,
+    /// Steps with the tile coordinates in force.
+    pub steps: Vec<((u8, u8), Step)>,
+}
+
+/// Executes all segments and adds to `stats`; the caller's rayon pool does the work.
+pub fn run(
+    memory: &Memory,
+    binned: Option<&Binned>,
+    segments: &[Segment],
+    mut stats: Stats,
+) -> Result<Stats, JobError> {
+    let check = stats.check;
+    let prepared = match binned {
+        Some(binned) => prepare_draws(memory, binned, segments, &mut stats)?,
+        None => Vec::new(),
+    };
+    let frame = Frame { memory, binned, prepared: &prepared, check };
+    let results: Vec<Result<Stats, JobError>> = if must_run_in_order(segments) {
+        let mut worker = Worker::default();
+        segments.iter().map(|segment| frame.segment(&mut worker, segment)).collect()
+    } else {
+        segments
+            .par_iter()
+            .map_init(Worker::default, |worker, segment| frame.segment(worker, segment))
+            .collect()
+    };
+    for result in results {
+        merge(&mut stats, result?);
+    }
+    Ok(stats)
+}
+
+fn merge(all: &mut Stats, one: Stats) {
+    all.instances += one.instances;
+    all.instructions += one.instructions;
+    all.lookups += one.lookups;
+    for finding in one.findings {
+        if !all.findings.contains(&finding) {
+            all.findings.push(finding);
+        }
+    }
+}
+
+/// Shades and sets up every draw that a rendered tile refers to.
+fn prepare_draws(
+    memory: &Memory,
+    binned: &Binned,
+    segments: &[Segment],
+    stats: &mut Stats,
+) -> Result<Vec<Option<Prepared>>, JobError> {
+    let mut wanted = vec![false; binned.draws.len()];
+    for (_, step) in segments.iter().flat_map(|segment| &segment.steps) {
+        if let Step::List(tile) = step {
+            for item in &binned.lists[*tile] {
+                wanted[item.draw as usize] = true;
+            }
+        }
+    }
+    let results: Vec<_> = binned
+        .draws
+        .par_iter()
+        .zip(wanted)
+        .map(|(draw, wanted)| {
+            let mut stats = Stats { check: stats.check, ..Stats::default() };
+            let prepared = if wanted { Some(prepare(memory, draw, &mut stats)?) } else { None };
+            Ok((prepared, stats))
+        })
+        .collect();
+    results
+        .into_iter()
+        .map(|result| {
+            let (prepared, one) = result?;
+            merge(stats, one);
+            Ok(prepared)
+        })
+        .collect()
+}
+
+struct Frame<'a> {
+    memory: &'a Memory,
+    binned: Option<&'a Binned>,
+    prepared: &'a [Option<Prepared>],
+    check: bool,
+}
+
+impl Frame<'_> {
+    fn segment(&self, worker: &mut Worker, segment: &Segment) -> Result<Stats, JobError> {
+        let mut stats = Stats { check: self.check, ..Stats::default() };
+        worker.tile.reset(segment.multisample, segment.initial);
+        let edge = tile_edge(segment.multisample);
+        for &((column, row), step) in &segment.steps {
+            let (left, top) = (u32::from(column) * edge, u32::from(row) * edge);
+            let tile = &mut worker.tile;
+            match step {
+                Step::Load(Target::Image(surface, _)) => {
+                    surface.load(self.memory, tile, left, top).map_err(JobError::bus("tile load"))?;
+                }
+                Step::Load(Target::Block { zs, address }) => {
+                    load_full_res(self.memory, tile, zs, address).map_err(JobError::bus("tile load"))?;
+                }
+                Step::Store(Target::Image(surface, resolve)) => {
+                    surface
+                        .store(self.memory, tile, left, top, resolve)
+                        .map_err(JobError::bus("tile store"))?;
+                }
+                Step::Store(Target::Block { zs, address }) => {
+                    store_full_res(self.memory, tile, zs, address).map_err(JobError::bus("tile store"))?;
+                }
+                Step::Clear(color, zs) => tile.clear(color, zs),
+                Step::List(list) => self.list(worker, list, (left as i32, top as i32), &mut stats)?,
+            }
+        }
+        Ok(stats)
+    }
+
+    fn list(
+        &self,
+        worker: &mut Worker,
+        list: usize,
+        origin: (i32, i32),
+        stats: &mut Stats,
+    ) -> Result<(), JobError> {
+        let binned = self.binned.expect("the render list is only given tile lists of a binned job");
+        for item in &binned.lists[list] {
+            let draw = &binned.draws[item.draw as usize];
+            let prepared = self.prepared[item.draw as usize]
+                .as_ref()
+                .expect("every draw of a rendered list was prepared");
+            if let Some(primitive) = &prepared.primitives[item.primitive as usize] {
+                draw_primitive(worker, self.memory, draw, prepared, primitive, origin, stats)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Address range and form of what is loaded or stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Extent {
+    start: u32,
+    end: u64,
+    /// Images: layout and pixels. Two equal extents meet only inside of one tile.
+    form: Option<(u32, u32)>,
+}
+
+impl Extent {
+    fn of(target: &Target) -> Extent {
+        match target {
+            Target::Image(surface, _) => Extent {
+                start: surface.base,
+                end: u64::from(surface.base) + u64::from(surface.level.size),
+                form: Some((surface.level.tiling.code(), surface.pixels as u32)),
+            },
+            Target::Block { address, .. } => Extent {
+                start: *address,
+                end: u64::from(*address) + u64::from(vc4::image::layout::MSAA_TILE_BYTES),
+                form: None,
+            },
+        }
+    }
+
+    fn meets(&self, other: &Extent) -> bool {
+        u64::from(self.start) < other.end && u64::from(other.start) < self.end && self != other
+    }
+}
+
+/// Whether one tile may read or overwrite what another stores: then the order of the list counts.
+fn must_run_in_order(segments: &[Segment]) -> bool {
+    let (mut loads, mut stores) = (BTreeSet::new(), BTreeSet::new());
+    let mut owners: BTreeMap<Extent, (u8, u8)> = BTreeMap::new();
+    for &(tile, step) in segments.iter().flat_map(|segment| &segment.steps) {
+        let (set, target) = match step {
+            Step::Load(target) => (&mut loads, target),
+            Step::Store(target) => (&mut stores, target),
+            Step::List(_) | Step::Clear(..) => continue,
+        };
+        let extent = Extent::of(&target);
+        // A block belongs to one tile.
+        if extent.form.is_none() && *owners.entry(extent).or_insert(tile) != tile {
+            return true;
+        }
+        set.insert(extent);
+    }
+    // All blocks have one size, so those that overlap are neighbours when sorted.
+    let mut end = 0;
+    for block in owners.keys() {
+        if u64::from(block.start) < end {
+            return true;
+        }
+        end = block.end;
+    }
+    // Images are few, blocks many: only images are compared with everything.
+    let clash = |a: &BTreeSet<Extent>, b: &BTreeSet<Extent>| {
+        let mut images = a.iter().filter(|extent| extent.form.is_some());
+        images.any(|image| b.iter().any(|other| image.meets(other)))
+    };
+    clash(&stores, &stores) || clash(&stores, &loads) || clash(&loads, &stores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface::Pixels;
+    use vc4::image::tiling::Tiling;
+
+    fn image(base: u32, tiling: Tiling) -> Target {
+        Target::Image(Surface::new(base, tiling, Pixels::Rgba8888, 128, 64).unwrap(), false)
+    }
+
+    /// One segment per tile.
+    fn segments(tiles: &[&[Step]]) -> Vec<Segment> {
+        let one = |column, steps: &&[Step]| Segment {
+            initial: ClearValues::default(),
+            multisample: false,
+            steps: steps.iter().map(|&step| ((column, 0), step)).collect(),
+        };
+        tiles.iter().enumerate().map(|(column, steps)| one(column as u8, steps)).collect()
+    }
+
+    #[test]
+    fn order_counts_only_where_tiles_meet() {
+        let (a, b) = (image(0x10000, Tiling::T), image(0x20000, Tiling::T));
+        let shifted = image(0x10800, Tiling::T);
+        let other_form = image(0x10000, Tiling::Raster);
+        let block = |address| Target::Block { zs: false, address };
+        let cases: &[(&[&[Step]], bool)] = &[
+            (&[&[Step::Load(a), Step::Store(a)], &[Step::Load(a), Step::Store(a)]], false),
+            (&[&[Step::Load(a), Step::Store(b)]], false),
+            (&[&[Step::Load(a), Step::Load(shifted), Step::Store(b)]], false),
+            (&[&[Step::Load(shifted), Step::Store(a)]], true),
+            (&[&[Step::Load(other_form), Step::Store(a)]], true),
+            (&[&[Step::Store(shifted), Step::Store(a)]], true),
+            (&[&[Step::Store(block(0x10000)), Step::Store(a)]], true),
+            (&[&[Step::Load(block(0x10000)), Step::Store(a)]], true),
+            (
+                &[&[Step::Load(block(0x4000)), Step::Store(block(0x4000))], &[Step::Store(block(0x8000))]],
+                false,
+            ),
+            (&[&[Step::Load(block(0x4000))], &[Step::Store(block(0x4000))]], true),
+            (&[&[Step::Load(block(0x5000)), Step::Store(block(0x4000))]], true),
+        ];
+        for (steps, order) in cases {
+            assert_eq!(must_run_in_order(&segments(steps)), *order, "{steps:?}");
+        }
+    }
+}

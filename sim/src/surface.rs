@@ -1,0 +1,289 @@
+//! Tile loads and stores: between the tile buffer and surfaces in memory (v3d.md §5.3, §10.6).
+
+use vc4::cl::packets::{FrameFormat, LoadStoreFormat, TileBuffer};
+use vc4::image::Level;
+use vc4::image::layout::msaa_block_offset;
+use vc4::image::tiling::Tiling;
+
+use crate::memory::{BusError, Memory};
+use crate::tlb::Tile;
+use crate::unverified::{UNRESOLVED_MS_STORE_SAMPLE, from_565, resolve_4x, store_extent, to_565};
+
+/// Bytes that are contiguous in every layout: a row of a utile (textures.md §4.1).
+const RUN_BYTES: u32 = 16;
+
+/// What a surface holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pixels {
+    /// 32-bit colour.
+    Rgba8888,
+    /// 16-bit colour.
+    Bgr565,
+    /// Depth and stencil.
+    ZStencil,
+}
+
+impl Pixels {
+    /// Bytes per pixel.
+    pub fn cpp(self) -> u32 {
+        if self == Pixels::Bgr565 { 2 } else { 4 }
+    }
+
+    /// Of a general load or store; `None` for buffers that this simulator does not have.
+    pub fn general(buffer: TileBuffer, format: LoadStoreFormat) -> Option<Pixels> {
+        match (buffer, format) {
+            (TileBuffer::Color, LoadStoreFormat::Rgba8888) => Some(Pixels::Rgba8888),
+            (TileBuffer::Color, _) => Some(Pixels::Bgr565),
+            (TileBuffer::DepthStencil, _) => Some(Pixels::ZStencil),
+            _ => None,
+        }
+    }
+
+    /// Of packet 113.
+    pub fn frame(format: FrameFormat) -> Pixels {
+        match format {
+            FrameFormat::Rgba8888 => Pixels::Rgba8888,
+            FrameFormat::Bgr565 | FrameFormat::Bgr565Dithered => Pixels::Bgr565,
+        }
+    }
+}
+
+/// A surface that tiles are loaded from or stored to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surface {
+    /// Bus address of the image.
+    pub base: u32,
+    /// Its layout; width and height are the frame's.
+    pub level: Level,
+    /// Its pixels.
+    pub pixels: Pixels,
+}
+
+impl Surface {
+    /// A surface of the frame's size; the text says why there is none.
+    pub fn new(
+        base: u32,
+        tiling: Tiling,
+        pixels: Pixels,
+        width: u16,
+        height: u16,
+    ) -> Result<Surface, String> {
+        let level = Level::new(tiling, pixels.cpp(), u32::from(width), u32::from(height))
+            .map_err(|error| format!("surface at {base:#010x}: {error}"))?;
+        Ok(Surface { base, level, pixels })
+    }
+
+    fn address(&self, x: u32, y: u32) -> u32 {
+        self.base.wrapping_add(self.level.offset_of(x, y))
+    }
+
+    /// Columns and rows of the tile at (`left`, `top`) that lie on the surface.
+    fn visible(&self, tile: &Tile, left: u32, top: u32) -> (u32, u32) {
+        let (width, height) = store_extent(&self.level);
+        (width.saturating_sub(left).min(tile.edge()), height.saturating_sub(top).min(tile.edge()))
+    }
+
+    /// Elements that are contiguous in a row of the surface.
+    fn run(&self) -> u32 {
+        if self.level.tiling == Tiling::Raster { u32::MAX } else { RUN_BYTES / self.level.cpp }
+    }
+
+    /// Stores the tile whose first pixel is (`left`, `top`). `resolve` averages the samples of a pixel.
+    pub fn store(
+        &self,
+        memory: &Memory,
+        tile: &Tile,
+        left: u32,
+        top: u32,
+        resolve: bool,
+    ) -> Result<(), BusError> {
+        let (columns, rows) = self.visible(tile, left, top);
+        let mut row = [0; vc4::hw::TILE_PX as usize];
+        for y in 0..rows {
+            let row = &mut row[..columns as usize];
+            self.row_of(tile, y, resolve, row);
+            if self.pixels == Pixels::Bgr565 {
+                pack_565(row);
+            }
+            let run = self.run().min(columns);
+            let words_per_run = (run * self.level.cpp / 4) as usize;
+            let words = (columns * self.level.cpp / 4) as usize;
+            for (i, words) in row[..words].chunks(words_per_run.max(1)).enumerate() {
+                memory.write_words(self.address(left + i as u32 * run, top + y), words)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The pixels of one row of the tile as 32-bit values.
+    fn row_of(&self, tile: &Tile, y: u32, resolve: bool, out: &mut [u32]) {
+        let zs = self.pixels == Pixels::ZStencil;
+        let samples = &(if zs { tile.zs() } else { tile.color() })[tile.pixel(0, y)..];
+        if !tile.multisample() {
+            out.copy_from_slice(&samples[..out.len()]);
+            return;
+        }
+        for (value, pixel) in out.iter_mut().zip(samples.chunks_exact(4)) {
+            *value = if resolve && !zs {
+                resolve_4x([pixel[0], pixel[1], pixel[2], pixel[3]])
+            } else {
+                pixel[UNRESOLVED_MS_STORE_SAMPLE]
+            };
+        }
+    }
+
+    /// Loads the tile whose first pixel is (`left`, `top`); in multisample mode every sample gets its
+    /// pixel's value. What lies outside of the surface stays as it is.
+    pub fn load(&self, memory: &Memory, tile: &mut Tile, left: u32, top: u32) -> Result<(), BusError> {
+        let (columns, rows) = self.visible(tile, left, top);
+        let mut row = [0; vc4::hw::TILE_PX as usize];
+        for y in 0..rows {
+            let row = &mut row[..columns as usize];
+            let run = self.run().min(columns);
+            let words_per_run = (run * self.level.cpp / 4) as usize;
+            let words = (columns * self.level.cpp / 4) as usize;
+            for (i, words) in row[..words].chunks_mut(words_per_run.max(1)).enumerate() {
+                memory.read_words(self.address(left + i as u32 * run, top + y), words)?;
+            }
+            if self.pixels == Pixels::Bgr565 {
+                unpack_565(row);
+            }
+            let (samples, first) = (tile.samples(), tile.pixel(0, y));
+            let buffer = if self.pixels == Pixels::ZStencil { tile.zs_mut() } else { tile.color_mut() };
+            for (pixel, value) in buffer[first..].chunks_exact_mut(samples).zip(row.iter()) {
+                pixel.fill(*value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Packs pixels in place: two per word, in the first half of the row.
+fn pack_565(row: &mut [u32]) {
+    for i in 0..row.len() / 2 {
+        row[i] = u32::from(to_565(row[2 * i])) | u32::from(to_565(row[2 * i + 1])) << 16;
+    }
+}
+
+/// Undoes [`pack_565`].
+fn unpack_565(row: &mut [u32]) {
+    for i in (0..row.len() / 2).rev() {
+        let word = row[i];
+        row[2 * i] = from_565(word as u16);
+        row[2 * i + 1] = from_565((word >> 16) as u16);
+    }
+}
+
+/// Stores all samples of one buffer of a multisampled tile into its block.
+pub fn store_full_res(memory: &Memory, tile: &Tile, zs: bool, block: u32) -> Result<(), BusError> {
+    let samples = if zs { tile.zs() } else { tile.color() };
+    for (x, y, sample) in block_samples(tile.edge()) {
+        let at = block.wrapping_add(msaa_block_offset(x, y, sample));
+        memory.write(at, samples[tile.pixel(x, y) + sample as usize])?;
+    }
+    Ok(())
+}
+
+/// Loads all samples of one buffer of a multisampled tile from its block.
+pub fn load_full_res(memory: &Memory, tile: &mut Tile, zs: bool, block: u32) -> Result<(), BusError> {
+    for (x, y, sample) in block_samples(tile.edge()) {
+        let word = memory.read(block.wrapping_add(msaa_block_offset(x, y, sample)))?;
+        let at = tile.pixel(x, y) + sample as usize;
+        (if zs { tile.zs_mut() } else { tile.color_mut() })[at] = word;
+    }
+    Ok(())
+}
+
+fn block_samples(edge: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+    (0..edge).flat_map(move |y| (0..edge).flat_map(move |x| (0..4).map(move |sample| (x, y, sample))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tlb::ClearValues;
+
+    const SIZE: u32 = 1 << 17;
+
+    fn painted() -> Tile {
+        let mut tile = Tile::default();
+        for y in 0..64 {
+            for x in 0..64 {
+                let at = tile.pixel(x, y);
+                tile.color_mut()[at] = 0xff00_0000 | (x << 10) | (y << 2);
+                tile.zs_mut()[at] = (x << 16) | (y << 8) | 7;
+            }
+        }
+        tile
+    }
+
+    #[test]
+    fn every_layout_places_pixels_where_the_map_says() {
+        let memory = Memory::new(SIZE);
+        let tile = painted();
+        for tiling in [Tiling::Raster, Tiling::T, Tiling::Lt] {
+            for pixels in [Pixels::Rgba8888, Pixels::ZStencil] {
+                let surface = Surface::new(4096, tiling, pixels, 100, 90).unwrap();
+                surface.store(&memory, &tile, 64, 64, false).unwrap();
+                for (x, y) in [(0, 0), (5, 3), (35, 25)] {
+                    let at = tile.pixel(x, y);
+                    let word = memory.read(4096 + surface.level.offset_of(64 + x, 64 + y)).unwrap();
+                    let expected = if pixels == Pixels::ZStencil { tile.zs()[at] } else { tile.color()[at] };
+                    assert_eq!(word, expected, "{tiling:?} {pixels:?} {x},{y}");
+                }
+                let mut back = Tile::default();
+                surface.load(&memory, &mut back, 64, 64).unwrap();
+                let (restored, untouched) = (back.pixel(35, 25), back.pixel(36, 25));
+                let buffer = if pixels == Pixels::ZStencil { back.zs() } else { back.color() };
+                let source = if pixels == Pixels::ZStencil { tile.zs() } else { tile.color() };
+                assert_eq!(buffer[restored], source[restored]);
+                assert_eq!(buffer[untouched], 0);
+            }
+        }
+    }
+
+    #[test]
+    fn sixteen_bit_pixels_share_words() {
+        let memory = Memory::new(SIZE);
+        let mut tile = Tile::default();
+        tile.color_mut()[..2].copy_from_slice(&[0x0000_00ff, 0x00ff_0000]);
+        for tiling in [Tiling::Raster, Tiling::T, Tiling::Lt] {
+            let surface = Surface::new(4096, tiling, Pixels::Bgr565, 20, 2).unwrap();
+            surface.store(&memory, &tile, 0, 0, false).unwrap();
+            assert_eq!(memory.read(4096), Ok(0x001f_f800));
+            let mut back = Tile::default();
+            surface.load(&memory, &mut back, 0, 0).unwrap();
+            assert_eq!(back.color()[..2], [0xff00_00ff, 0xffff_0000]);
+        }
+    }
+
+    #[test]
+    fn raster_stores_end_with_the_last_row() {
+        let memory = Memory::new(SIZE);
+        let mut tile = Tile::default();
+        tile.clear(Some(1), None);
+        let surface = Surface::new(4096, Tiling::Raster, Pixels::Rgba8888, 6, 3).unwrap();
+        surface.store(&memory, &tile, 0, 0, false).unwrap();
+        assert_eq!(memory.read(4096 + 3 * 32 - 4), Ok(1));
+        assert_eq!(memory.read(4096 + 3 * 32), Ok(0));
+    }
+
+    #[test]
+    fn samples_are_averaged_or_kept() {
+        let memory = Memory::new(SIZE);
+        let mut tile = Tile::default();
+        tile.reset(true, ClearValues { color: 0, zs: 0 });
+        tile.color_mut()[4..8].copy_from_slice(&[0x04, 0x0800, 0xff00_0000, 0xff00_0003]);
+        let surface = Surface::new(4096, Tiling::Raster, Pixels::Rgba8888, 32, 32).unwrap();
+        surface.store(&memory, &tile, 0, 0, true).unwrap();
+        assert_eq!(memory.read(4100), Ok(0x8000_0202));
+        surface.store(&memory, &tile, 0, 0, false).unwrap();
+        assert_eq!(memory.read(4100), Ok(0x04));
+        store_full_res(&memory, &tile, false, 8192).unwrap();
+        assert_eq!(memory.read(8192 + 4 + 16), Ok(0x0800));
+        let mut back = Tile::default();
+        back.reset(true, ClearValues::default());
+        load_full_res(&memory, &mut back, false, 8192).unwrap();
+        assert_eq!(back.color(), tile.color());
+    }
+}

@@ -1,0 +1,196 @@
+//! Every guess about the fixed-function blocks: one name each, with the question to ask a real board.
+//!
+//! Nothing else in this crate may encode such a guess; whoever learns the answer changes it here.
+//! ([`UNVERIFIED`] is what `vc4 sim unverified` prints.)
+
+/// The list of guesses: name in this module, question.
+pub const UNVERIFIED: &[(&str, &str)] = &[
+    ("SAMPLE_POSITIONS_4X", "Where are the four samples of a pixel in 4x multisampling?"),
+    ("edge_owns_its_samples", "Which triangle owns a sample that lies exactly on a shared edge?"),
+    ("GUARD_BAND_PX", "How far outside of the viewport centre may X and Y reach before the PTB clips them?"),
+    ("clip_distances_zw", "Are near and far clipped as -Wc <= Zc <= Wc, and is Wc > 0 a plane of its own?"),
+    ("packet_106", "Which word of CLIPPER_Z_SCALE_AND_OFFSET is the scale?"),
+    ("z_to_24_bits", "How is the interpolated Zs rounded to 24 bits, and what happens outside of 0..1?"),
+    ("provoking_vertex", "Which vertex of a primitive gives flat varyings their value?"),
+    ("varying_reference", "Which vertex supplies (x0, y0) of the varying planes, and with which precision?"),
+    ("depth_offset", "What is one unit of depth offset, and how is the slope of a primitive defined?"),
+    ("resolve_4x", "How does the multisample resolve round?"),
+    ("to_565", "How is a channel rounded to 5 or 6 bits on a 565 store, and what is the dither matrix?"),
+    ("from_565", "How are 5- and 6-bit channels expanded on a 565 load?"),
+    ("store_extent", "What does a tile store write outside of width x height?"),
+    ("ms_flags_from_coverage", "What does MS_FLAGS read without multisampling?"),
+    (
+        "MS_WITHOUT_OVERSAMPLE",
+        "In 4x mode with oversample none: does the pixel centre decide for all four samples?",
+    ),
+    ("ms_sample_z", "Is the Z that a shader writes the base of per-sample Z in 4x mode?"),
+    ("clipped_to_grid", "How are X and Y of a vertex that the clipper makes rounded to sixteenths?"),
+    ("line_corners", "Are lines rectangles perpendicular to their direction, or along the minor axis?"),
+    ("point_corners", "Is a point the half-open square of its size around the vertex?"),
+    ("EMPTY_CLIP_WINDOW_DRAWS_NOTHING", "Does a clip window of zero width or height draw nothing?"),
+    ("State::reset", "Which values do point size, line width and the other state have at power-up?"),
+    ("INDEX_ABOVE_MAXIMUM", "What happens to a primitive with an index above the maximum index?"),
+    ("coordinate_byte_is_unsigned", "Are tile coordinates above 127 unsigned?"),
+    ("IDENT", "Which IDENT1 and IDENT2 do real boards report?"),
+    ("ATTRIBUTE_TAIL", "What fills the last word of an attribute whose size is no multiple of four?"),
+    ("MISALIGNED_INDEX", "Does a 16-bit index list at an odd address work?"),
+    (
+        "UNRESOLVED_MS_STORE_SAMPLE",
+        "Which sample does a general Z/S or non-decimated colour store write in 4x mode?",
+    ),
+];
+
+/// UNVERIFIED: where are the four samples of a pixel in 4x multisampling?
+///
+/// V3D 3.3's positions in sixteenths of a pixel (v3d.md §9.2), x then y.
+pub const SAMPLE_POSITIONS_4X: [(i64, i64); 4] = [(10, 2), (2, 6), (14, 10), (6, 14)];
+
+/// UNVERIFIED: which triangle owns a sample exactly on a shared edge? Top-left rule: an edge owns
+/// its samples when it is a left edge or a horizontal top edge, with row 0 at the top and (`dx`, `dy`)
+/// running so that the inside lies on the side of positive edge values (v3d.md §9.2).
+pub fn edge_owns_its_samples(dx: i64, dy: i64) -> bool {
+    dy < 0 || (dy == 0 && dx > 0)
+}
+
+/// UNVERIFIED: how far from the viewport centre may X and Y reach before the PTB clips them?
+/// Anything inside ±2048 px keeps coordinates representable in s12.4 (v3d.md §9.4).
+pub const GUARD_BAND_PX: f64 = 2047.0;
+
+/// UNVERIFIED: which word of packet 106 is the scale? (v3d.md §5.6: first, in three of four sources.)
+///
+/// Returns (scale, offset).
+pub fn packet_106(first: f32, second: f32) -> (f32, f32) {
+    (first, second)
+}
+
+/// UNVERIFIED: how is the interpolated Zs rounded to 24 bits, and what happens outside of 0..1?
+/// Clamped and rounded to nearest (v3d.md §9.7).
+#[inline]
+pub fn z_to_24_bits(zs: f64) -> u32 {
+    let scaled = zs * f64::from(vc4::hw::DEPTH_MAX) + 0.5;
+    // A float to integer cast saturates and sends NaN to 0.
+    (scaled as u32).min(vc4::hw::DEPTH_MAX)
+}
+
+/// UNVERIFIED: is the Z that a shader writes the base of per-sample Z in 4x mode? Assumed: each sample
+/// adds its own distance times the primitive's slope (`offset`, in steps of depth), clamped to 24 bits.
+#[inline]
+pub fn ms_sample_z(z: u32, offset: f64) -> u32 {
+    ((f64::from(z) + offset).round() as u32).min(vc4::hw::DEPTH_MAX)
+}
+
+/// UNVERIFIED: how are X and Y of a vertex that the clipper makes rounded to sixteenths? To nearest.
+pub fn clipped_to_grid(sixteenths: f64) -> i16 {
+    sixteenths.round() as i16
+}
+
+/// UNVERIFIED: are near and far clipped as -Wc <= Zc <= Wc, and is Wc > 0 a plane of its own?
+/// Distances from the three planes, negative outside (v3d.md §9.4).
+pub fn clip_distances_zw(z: f64, w: f64) -> [f64; 3] {
+    [w - f64::from(f32::MIN_POSITIVE), w + z, w - z]
+}
+
+/// UNVERIFIED: are lines rectangles perpendicular to their direction, or along the minor axis? The
+/// latter, as GL's non-antialiased lines; corners around the line, distances in sixteenths.
+pub fn line_corners(from: (i64, i64), to: (i64, i64), width: f32) -> [(i64, i64); 4] {
+    let half = (f64::from(width) * 8.0).round() as i64;
+    let steep = (to.1 - from.1).abs() > (to.0 - from.0).abs();
+    let (ox, oy) = if steep { (half, 0) } else { (0, half) };
+    [(from.0 - ox, from.1 - oy), (to.0 - ox, to.1 - oy), (to.0 + ox, to.1 + oy), (from.0 + ox, from.1 + oy)]
+}
+
+/// UNVERIFIED: is a point the half-open square of its size around the vertex? Corners in sixteenths.
+pub fn point_corners(centre: (i64, i64), size: f32) -> [(i64, i64); 4] {
+    let edge = (f64::from(size) * 16.0).round() as i64;
+    let (x0, y0) = (centre.0 - edge / 2, centre.1 - edge / 2);
+    [(x0, y0), (x0 + edge, y0), (x0 + edge, y0 + edge), (x0, y0 + edge)]
+}
+
+/// UNVERIFIED: which vertex gives flat varyings their value? The last one of a line or triangle
+/// (v3d.md §9.6).
+pub fn provoking_vertex(vertices: usize) -> usize {
+    vertices - 1
+}
+
+/// UNVERIFIED: what is one unit of depth offset, and how is the slope defined? GL's: one step of
+/// the 24-bit buffer, and the larger of the two screen derivatives (v3d.md §9.7). Result in Zs.
+pub fn depth_offset(factor: f32, units: f32, dzdx: f64, dzdy: f64) -> f64 {
+    let slope = dzdx.abs().max(dzdy.abs());
+    f64::from(factor) * slope + f64::from(units) / f64::from(vc4::hw::DEPTH_MAX)
+}
+
+/// UNVERIFIED: how does the multisample resolve round? To nearest, halves up (v3d.md §10.5).
+pub fn resolve_4x(samples: [u32; 4]) -> u32 {
+    let mut out = 0;
+    for shift in [0, 8, 16, 24] {
+        let sum: u32 = samples.iter().map(|s| (s >> shift) & 0xff).sum();
+        out |= ((sum + 2) / 4) << shift;
+    }
+    out
+}
+
+/// UNVERIFIED: how is a channel rounded on a 565 store? To nearest; the dithered format is stored
+/// without dither because its matrix is unknown (v3d.md §15).
+pub fn to_565(rgba: u32) -> u16 {
+    let round = |value: u32, max: u32| (value * max + 127) / 255;
+    let (r, g, b) = (rgba & 0xff, (rgba >> 8) & 0xff, (rgba >> 16) & 0xff);
+    ((round(r, 31) << 11) | (round(g, 63) << 5) | round(b, 31)) as u16
+}
+
+/// UNVERIFIED: how are 5- and 6-bit channels expanded on a 565 load? By repeating the high bits;
+/// alpha is 255.
+pub fn from_565(pixel: u16) -> u32 {
+    let p = u32::from(pixel);
+    let (r, g, b) = (p >> 11, (p >> 5) & 63, p & 31);
+    let five = |v: u32| (v << 3) | (v >> 2);
+    five(r) | (((g << 2) | (g >> 4)) << 8) | (five(b) << 16) | 0xff00_0000
+}
+
+/// UNVERIFIED: what does MS_FLAGS read without multisampling? All four bits follow the one sample
+/// (v3d.md §9.6).
+#[inline]
+pub fn ms_flags_from_coverage(covered: bool) -> u32 {
+    if covered { 0xf } else { 0 }
+}
+
+/// UNVERIFIED: what does a tile store write outside of width x height? Whole utiles, but no further
+/// row in raster layout (v3d.md §10.6). Returns columns and rows.
+pub fn store_extent(level: &vc4::image::Level) -> (u32, u32) {
+    let (columns, rows) = vc4::image::tiling::utile(level.cpp).unwrap_or((1, 1));
+    match level.tiling {
+        vc4::image::Tiling::Raster => (level.width.next_multiple_of(columns), level.height),
+        _ => (level.width.next_multiple_of(columns), level.height.next_multiple_of(rows)),
+    }
+}
+
+/// UNVERIFIED: which sample does a general Z/S or non-decimated colour store write in 4x mode?
+pub const UNRESOLVED_MS_STORE_SAMPLE: usize = 0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = UNVERIFIED.iter().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), UNVERIFIED.len());
+    }
+
+    #[test]
+    fn depth_endpoints_are_exact() {
+        assert_eq!(z_to_24_bits(0.0), 0);
+        assert_eq!(z_to_24_bits(1.0), 0x00ff_ffff);
+        assert_eq!(z_to_24_bits(7.0), 0x00ff_ffff);
+        assert_eq!(z_to_24_bits(-1.0), 0);
+        assert_eq!(z_to_24_bits(f64::NAN), 0);
+    }
+
+    #[test]
+    fn expanded_565_goes_back_to_itself() {
+        for pixel in 0..=u16::MAX {
+            assert_eq!(to_565(from_565(pixel)), pixel);
+        }
+    }
+}
