@@ -20,7 +20,7 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("tmu::sample::to_texels", "How are texture coordinates converted to fixed point?"),
     ("tmu::sample::cube_face", "Which face wins when two components of a cube direction are equally large?"),
     ("tmu::texel::expand", "How are 4-, 5- and 6-bit channels expanded to 8 bits?"),
-    ("tmu::texel::Format", "Where in r4 do the single-channel types 9, 10 and 11 put their sample?"),
+    ("tmu::texel::single", "Where in r4 do the single-channel types 9, 10 and 11 put their sample?"),
     (
         "tmu::texture::Level",
         "Do coordinates of NPOT mip levels scale by w >> i while pitch follows the power of two?",

@@ -320,6 +320,59 @@ impl Level {
     }
 }
 
+/// The address map of a level for inner loops: [`Level::offset_of`] without its check and without divisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressMap {
+    tiling: Tiling,
+    /// Binary logarithms of an element's bytes and of a utile's columns and rows.
+    shifts: [u32; 3],
+    /// T: tiles per row; LT: utiles per row; raster: bytes per row.
+    pitch: u32,
+    offset: u32,
+}
+
+impl Level {
+    /// The level's address map for inner loops.
+    pub fn address_map(&self) -> AddressMap {
+        let (uw, uh) = self.utile();
+        let pitch = match self.tiling {
+            Tiling::T => self.padded_width / uw / TILE_UTILES,
+            Tiling::Lt => self.padded_width / uw,
+            Tiling::Raster => self.stride,
+        };
+        let shifts = [self.cpp.ilog2(), uw.ilog2(), uh.ilog2()];
+        AddressMap { tiling: self.tiling, shifts, pitch, offset: self.offset }
+    }
+}
+
+impl AddressMap {
+    /// Byte offset in the image of the element at column `x`, row `y`; meaningless outside the padded area.
+    /// Free of branches on the coordinates, so that a loop over elements vectorises.
+    #[inline(always)]
+    pub fn offset_of(&self, x: u32, y: u32) -> u32 {
+        let [cpp, sx, sy] = self.shifts;
+        let (ux, uy) = (x >> sx, y >> sy);
+        let inner = (((y & ((1 << sy) - 1)) << sx) + (x & ((1 << sx) - 1))) << cpp;
+        let at = match self.tiling {
+            Tiling::Raster => return self.offset.wrapping_add(y.wrapping_mul(self.pitch) + (x << cpp)),
+            Tiling::Lt => uy.wrapping_mul(self.pitch).wrapping_add(ux).wrapping_mul(UTILE_BYTES),
+            Tiling::T => {
+                let (tx, ty) = (ux / TILE_UTILES, uy / TILE_UTILES);
+                let odd = ty & 1;
+                // pitch - 1 - tx in odd rows.
+                let column = (tx ^ odd.wrapping_neg()).wrapping_add(odd.wrapping_mul(self.pitch));
+                // SUBTILES as an exclusive or of its three indices' parts.
+                let subtile = (uy >> 2 & 1) ^ ((ux >> 2 & 1) * 3) ^ (odd << 1);
+                ty.wrapping_mul(self.pitch)
+                    .wrapping_add(column)
+                    .wrapping_mul(TILE_BYTES)
+                    .wrapping_add(subtile * SUBTILE_BYTES + ((uy & 3) * 4 + (ux & 3)) * UTILE_BYTES)
+            }
+        };
+        self.offset.wrapping_add(at).wrapping_add(inner)
+    }
+}
+
 /// Copies a run; a whole utile row becomes one or two moves instead of a call.
 fn copy_run(to: &mut [u8], from: &[u8]) {
     match (to.first_chunk_mut::<16>(), from.first_chunk::<16>()) {
@@ -392,6 +445,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_fast_map_is_the_map(
+            cpp in prop::sample::select(vec![1u32, 2, 4, 8]),
+            tiling in prop::sample::select(Tiling::ALL),
+            (width, height) in (1..400u32, 1..400u32),
+            (fx, fy) in (0.0..1.0f64, 0.0..1.0f64),
+            offset in 0..1u32 << 20,
+        ) {
+            let level = Level { offset, ..Level::new(tiling, cpp, width, height).unwrap() };
+            let (x, y) = ((fx * f64::from(width)) as u32, (fy * f64::from(height)) as u32);
+            prop_assert_eq!(level.address_map().offset_of(x, y), level.offset_of(x, y));
+        }
+
         /// A copied rectangle lands where the address map says, touches nothing else, and comes back.
         #[test]
         fn copies_follow_the_map(

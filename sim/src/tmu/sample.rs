@@ -1,11 +1,11 @@
 //! Coordinates to filtered texels (textures.md §2).
 
+use vc4::cl::words::{TextureType, Wrap};
 use vc4::hw::LANES;
 use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
 
 use super::TmuFault;
-use super::texel::Format;
-use super::texture::{Layout, Level, Mip, Texture, Wrap};
+use super::texture::{Level, Mip, Texture};
 use crate::memory::Memory;
 use crate::qpu::Lanes;
 
@@ -130,13 +130,11 @@ impl Texture {
         let uniform = first.next == 0 && selections.iter().all(|one| *one == first);
         let simple = !self.cube
             && !self.flip_y
-            && matches!(self.format, Format::Rgba8888 | Format::Rgbx8888)
+            && matches!(self.ty, TextureType::Rgba8888 | TextureType::Rgbx8888)
             && self.wrap_s != Wrap::Border
             && self.wrap_t != Wrap::Border;
         if uniform && simple {
-            if let Some(result) = self.sample_words(memory, &self.levels[first.level], first.linear, s, t)? {
-                return Ok(result);
-            }
+            return self.sample_words(memory, &self.levels[first.level], first.linear, s, t);
         }
         let mut out = [0; LANES];
         for (i, word) in out.iter_mut().enumerate() {
@@ -227,7 +225,7 @@ impl Texture {
     /// Weighs four texels; `fx` and `fy` are the weights of the right and lower ones.
     fn blend(&self, texels: [u32; 4], fx: i32, fy: i32) -> u32 {
         let weights = [(ONE - fx) * (ONE - fy), fx * (ONE - fy), (ONE - fx) * fy, fx * fy];
-        if self.format == Format::S16F {
+        if self.ty == TextureType::S16F {
             let sum: f32 = texels
                 .iter()
                 .zip(weights)
@@ -242,7 +240,7 @@ impl Texture {
     }
 
     /// All elements from one level of a 32-bit 2D texture without border: the common case, step by step over all
-    /// elements. `None` when the level is so laid out that the general way must do it.
+    /// elements.
     fn sample_words(
         &self,
         memory: &Memory,
@@ -250,17 +248,14 @@ impl Texture {
         linear: bool,
         s: &Lanes,
         t: &Lanes,
-    ) -> Result<Option<Lanes>, TmuFault> {
-        if matches!(level.layout, Layout::Raster { .. }) {
-            return Ok(None);
-        }
+    ) -> Result<Lanes, TmuFault> {
         let (x0, x1, fx) = axis(self.wrap_s, s, level.width, linear);
         let (y0, y1, fy) = axis(self.wrap_t, t, level.height, linear);
-        let opaque = if self.format == Format::Rgbx8888 { 0xff00_0000 } else { 0 };
+        let opaque = if self.ty == TextureType::Rgbx8888 { 0xff00_0000 } else { 0 };
         let fetch = |x: &Lanes, y: &Lanes| -> Result<Lanes, TmuFault> {
             let mut at = [0; LANES];
             for i in 0..LANES {
-                at[i] = level.base.wrapping_add(level.offset(Format::Rgba8888, x[i], y[i]));
+                at[i] = level.base.wrapping_add(level.map.offset_of(x[i], y[i]));
             }
             let mut out = [0; LANES];
             for i in 0..LANES {
@@ -269,10 +264,10 @@ impl Texture {
             Ok(out)
         };
         if !linear {
-            return Ok(Some(fetch(&x0, &y0)?));
+            return fetch(&x0, &y0);
         }
         let texels = [fetch(&x0, &y0)?, fetch(&x1, &y0)?, fetch(&x0, &y1)?, fetch(&x1, &y1)?];
-        Ok(Some(blend_lanes(&texels, &fx, &fy)))
+        Ok(blend_lanes(&texels, &fx, &fy))
     }
 }
 
