@@ -1,13 +1,16 @@
 //! The QPU: instruction set, words, text, meaning and rules (manual: qpu.md).
 
+pub mod access;
 pub mod alu;
 pub mod asm;
 pub mod disasm;
 pub mod inst;
 pub mod isa;
 pub mod pack;
+pub mod rules;
 pub mod sfu;
 
+pub use access::Access;
 pub use alu::{AluResult, Lanes};
 pub use asm::{AsmError, Assembled, Diagnostic, assemble};
 pub use disasm::disassemble;
@@ -15,3 +18,4 @@ pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, Ra
 pub use isa::{
     AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr,
 };
+pub use rules::{RULES, Rule, Stage, Violation, check_program, min_distance};
