@@ -195,3 +195,91 @@ fn kind(p0: u128, p1: u128) -> Result<(TextureType, u32), Broken> {
     };
     Ok((ty, cpp))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vc4::cl::{Bits, Count};
+
+    /// A sample of `p0`, `p1` and more words in a BO of `size` bytes.
+    fn rule(size: u32, p0: TextureP0, p1: TextureP1, more: [Option<u32>; 2], mode: Mode) -> Option<Rule> {
+        let bos = [BoInfo { bus_address: 0x1000_0000, size, shader: None }];
+        let p = [Some(p0.bits()), Some(p1.bits()), more[0], more[1]];
+        match check(&bos, 0, false, p, Place::Sample(0, "FS", 0), mode) {
+            Ok(relocated) => {
+                assert_eq!(relocated, 0x1000_0000 + p0.bits());
+                None
+            }
+            Err(violation) => Some(violation.rule),
+        }
+    }
+
+    fn ty(code: u32) -> (TextureP0, TextureP1) {
+        let p0 = TextureP0 { type_low: Bits::low(code), ..Default::default() };
+        (p0, TextureP1 { type_high: code >= 16, ..Default::default() })
+    }
+
+    fn sized(p1: TextureP1, width: u32, height: u32) -> TextureP1 {
+        TextureP1 { width: Count::new(width).unwrap(), height: Count::new(height).unwrap(), ..p1 }
+    }
+
+    #[test]
+    fn types_of_tex_5() {
+        for code in 0..32 {
+            let (p0, p1) = ty(code);
+            let expected = (!matches!(code, 0..=11 | 16)).then_some(Rule::Tex5);
+            assert_eq!(rule(4096, p0, p1, [None; 2], Mode::Faithful), expected, "type {code}");
+        }
+    }
+
+    #[test]
+    fn sizes_of_level_0() {
+        // Type, width, height, bytes: textures.md §4.1 and §4.2 by hand.
+        let cases = [
+            (0, 2048, 2048, 2048 * 2048 * 4),
+            (5, 32, 32, 1024),
+            (5, 33, 33, 4096),
+            (4, 33, 17, 64 * 32 * 2),
+            (8, 64, 64, 2048),
+            (8, 1, 1, 64),
+            (16, 5, 3, 8 * 4 * 3),
+        ];
+        for (code, width, height, bytes) in cases {
+            let (p0, p1) = ty(code);
+            let p1 = sized(p1, width, height);
+            let rule = |size| rule(size, p0, p1, [None; 2], Mode::Strict);
+            assert_eq!(rule(bytes), None, "type {code}, {width}x{height}");
+            assert_eq!(rule(bytes - 1), Some(Rule::Tex6), "type {code}, {width}x{height}");
+        }
+    }
+
+    #[test]
+    fn cube_strides() {
+        let p0 = TextureP0 { cube: true, ..Default::default() };
+        let p1 = sized(TextureP1::default(), 4, 4);
+        let word = |stride: u32| Some(1 << 30 | stride);
+        let rule = |more| rule(5 * 4096 + 64, p0, p1, more, Mode::Strict);
+        assert_eq!(rule([word(4096), None]), None);
+        assert_eq!(rule([Some(0), word(4096)]), None);
+        assert_eq!(rule([word(0), word(4096)]), None);
+        assert_eq!(rule([word(8192), None]), Some(Rule::Tex6));
+        assert_eq!(rule([None, None]), Some(Rule::Tex4));
+        assert_eq!(rule([word(0), None]), Some(Rule::Tex4));
+        assert_eq!(rule([word(4096), word(4096)]), Some(Rule::Tex4));
+        assert_eq!(rule([Some(2 << 30 | 4096), None]), Some(Rule::Tex4));
+    }
+
+    #[test]
+    fn the_chain_of_the_manual() {
+        // textures.md §4.5: the kernel's levels are never larger than the real ones.
+        let p1 = sized(TextureP1::default(), 100, 60);
+        let at = |page: u32| TextureP0 {
+            base: vc4::cl::Addr::new(page << 12).unwrap(),
+            last_level: Bits::low(6),
+            ..Default::default()
+        };
+        assert_eq!(rule(45056, at(3), p1, [None; 2], Mode::Strict), None);
+        assert_eq!(rule(45055, at(3), p1, [None; 2], Mode::Strict), Some(Rule::Tex6));
+        assert_eq!(rule(45056, at(2), p1, [None; 2], Mode::Strict), Some(Rule::Tex7));
+    }
+}
