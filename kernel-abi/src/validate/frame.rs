@@ -1,7 +1,7 @@
 //! The submission itself (kernel-abi.md §7): fields, handles, sizes, and the way between [`Submit`] and the
 //! ioctl's struct.
 
-use super::{Place, Rule, Violation};
+use super::{Mode, Place, Rule, Violation};
 use crate::gpu::{BoHandle, Submit, SubmitFlags, Surface};
 use crate::uapi::{NO_SURFACE, SURFACE_READ_IS_FULL_RES, SubmitCl, SubmitRclSurface};
 use std::collections::BTreeSet;
@@ -75,8 +75,9 @@ impl CopySizes {
     }
 }
 
-/// SUB-2, SUB-4, SUB-6, SUB-10: what needs no knowledge of the BOs.
-pub fn check(job: &Submit) -> Result<(), Violation> {
+/// SUB-2, SUB-4, SUB-6, SUB-10: what needs no knowledge of the BOs. The mode is taken as in the other steps; none
+/// of these rules has a quirk.
+pub fn check(job: &Submit, _mode: Mode) -> Result<(), Violation> {
     let unknown = job.flags.difference(SubmitFlags::all());
     if !unknown.is_empty() {
         let what = format!("flags {:#x}", job.flags.bits());
@@ -209,7 +210,7 @@ mod tests {
     }
 
     fn rule(job: &Submit) -> Option<Rule> {
-        check(job).err().map(|violation| violation.rule)
+        check(job, Mode::Faithful).err().map(|violation| violation.rule)
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub fn check_submit_in(
     job: &Submit,
     lookup: impl Fn(BoHandle) -> Option<(u32, Option<Arc<ShaderInfo>>)>,
 ) -> Result<(), Violation> {
-    frame::check(job)?;
+    frame::check(job, mode)?;
     let mut found = Vec::with_capacity(job.bos.len());
     for handle in &job.bos {
         found.push(lookup(*handle).ok_or_else(|| {
