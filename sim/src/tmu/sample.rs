@@ -76,7 +76,10 @@ fn floor(v: f32) -> i32 {
 /// Brings a coordinate into a range where fixed point cannot overflow, without changing the texel.
 #[inline(always)]
 fn reduce(wrap: Wrap, s: f32) -> f32 {
+    // From here on floats are even integers, which all repeat at the same texel as 0.
+    const EVEN: f32 = (1 << 24) as f32;
     match wrap {
+        Wrap::Repeat | Wrap::Mirror if !(s.abs() < EVEN) => 0.0,
         Wrap::Repeat => s - floor(s) as f32,
         Wrap::Mirror => s - 2.0 * floor(s * 0.5) as f32,
         Wrap::Clamp | Wrap::Border => s.clamp(-1.0, 2.0),
