@@ -385,13 +385,14 @@ fn map(a: &Lanes, b: &Lanes, f: impl Fn(u32, u32) -> u32) -> Lanes {
     out
 }
 
+/// Bit i is what `f` says of element i.
 #[inline(always)]
-fn mask(f: impl Fn(usize) -> bool) -> u16 {
-    let mut out = 0;
-    for i in 0..LANES {
-        out |= u16::from(f(i)) << i;
+pub(super) fn mask(f: impl Fn(usize) -> bool) -> u16 {
+    let mut bits = [0u32; LANES];
+    for (i, bit) in bits.iter_mut().enumerate() {
+        *bit = u32::from(f(i)) << i;
     }
-    out
+    bits.iter().fold(0, |all, bit| all | bit) as u16
 }
 
 /// All elements of a sum whose second operand has its sign flipped by `flip`.
@@ -404,26 +405,29 @@ fn fadd_lanes(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
     if wide { map(a, b, |a, b| fadd(a, b ^ flip)) } else { map(a, b, |a, b| fadd_finite(a, b ^ flip)) }
 }
 
-/// Expands a match so that each arm is its own loop over a known operation.
-macro_rules! per_op {
+/// Expands a match so that each arm is its own loop over a known code.
+macro_rules! per_code {
     ($op:expr, $ty:ident: [$($variant:ident)*], |$known:ident| $body:expr) => {
         match $op { $($ty::$variant => { const $known: $ty = $ty::$variant; $body })* }
     };
 }
+
+pub(super) use per_code;
 
 /// The result words of an add operation on all elements.
 pub fn add_value_lanes(op: AddOp, a: &Lanes, b: &Lanes) -> Lanes {
     match op {
         AddOp::Fadd => fadd_lanes(a, b, 0),
         AddOp::Fsub => fadd_lanes(a, b, SIGN),
-        _ => per_op!(op, AddOp: [Nop Fadd Fsub Fmin Fmax Fminabs Fmaxabs Ftoi Itof Add Sub Shr Asr Ror Shl
+        _ => per_code!(op, AddOp: [Nop Fadd Fsub Fmin Fmax Fminabs Fmaxabs Ftoi Itof Add Sub Shr Asr Ror Shl
             Min Max And Or Xor Not Clz V8adds V8subs], |OP| map(a, b, |a, b| add_value(OP, a, b))),
     }
 }
 
 /// The C flags of an add operation whose results are `value`; bit i is element i.
 pub fn add_carry_lanes(op: AddOp, a: &Lanes, b: &Lanes, value: &Lanes) -> u16 {
-    mask(|i| add_carry(op, a[i], b[i], value[i]))
+    per_code!(op, AddOp: [Nop Fadd Fsub Fmin Fmax Fminabs Fmaxabs Ftoi Itof Add Sub Shr Asr Ror Shl Min Max And Or
+        Xor Not Clz V8adds V8subs], |OP| mask(|i| add_carry(OP, a[i], b[i], value[i])))
 }
 
 /// Signed overflow of an add operation whose results are `value`; bit i is element i.
@@ -444,7 +448,7 @@ pub fn add_lanes(op: AddOp, a: &Lanes, b: &Lanes) -> (Lanes, u16) {
 
 /// The result words of a mul operation on all elements.
 pub fn mul_value_lanes(op: MulOp, a: &Lanes, b: &Lanes) -> Lanes {
-    per_op!(op, MulOp: [Nop Fmul Mul24 V8muld V8min V8max V8adds V8subs], |OP| map(a, b, |a, b| mul_value(OP, a, b)))
+    per_code!(op, MulOp: [Nop Fmul Mul24 V8muld V8min V8max V8adds V8subs], |OP| map(a, b, |a, b| mul_value(OP, a, b)))
 }
 
 /// All elements through the mul unit: values and C flags.

@@ -3,7 +3,7 @@
 //! `pm` = 0: [`unpack`] on the file-A read, [`pack_a`] on the file-A write, after [`saturated`] where an
 //! integer addition overflowed. `pm` = 1: [`unpack`] with `float` on r4, [`pack_mul`] on the mul result.
 
-use super::alu::{AluResult, Lanes, add_carry, add_overflow};
+use super::alu::{AluResult, Lanes, add_carry, add_overflow, per_code};
 use super::isa::{AddOp, Pack, Unpack};
 use crate::hw::LANES;
 
@@ -86,13 +86,9 @@ const fn unpack_byte(byte: u32, float: bool) -> u32 {
 
 /// [`unpack`] on all elements.
 pub fn unpack_lanes(code: Unpack, words: &Lanes, float: bool) -> Lanes {
-    let mut out = *words;
-    if code != Unpack::Nop {
-        for word in &mut out {
-            *word = unpack(code, *word, float);
-        }
-    }
-    out
+    per_code!(code, Unpack: [Nop Half0 Half1 Rep8d Byte0 Byte1 Byte2 Byte3], |CODE| {
+        if float { words.map(|word| unpack(CODE, word, true)) } else { words.map(|word| unpack(CODE, word, false)) }
+    })
 }
 
 /// The register after a result was written to file A with `pm` = 0; `old` is its word before. `float`: the result
@@ -192,13 +188,14 @@ pub fn saturate_lanes(code: Pack, op: AddOp, a: &Lanes, b: &Lanes, value: &mut L
 
 /// [`pack_a`] on all elements.
 pub fn pack_a_lanes(code: Pack, value: &Lanes, old: &Lanes, float: bool) -> Lanes {
-    let mut out = *value;
-    if code != Pack::Nop {
+    per_code!(code, Pack: [Nop Half0 Half1 Rep8 Byte0 Byte1 Byte2 Byte3 Sat Half0Sat Half1Sat Rep8Sat Byte0Sat
+        Byte1Sat Byte2Sat Byte3Sat], |CODE| {
+        let mut out = *value;
         for i in 0..LANES {
-            out[i] = pack_a(code, value[i], old[i], float);
+            out[i] = if float { pack_a(CODE, out[i], old[i], true) } else { pack_a(CODE, out[i], old[i], false) };
         }
-    }
-    out
+        out
+    })
 }
 
 /// Float to a byte of a unorm8 colour: clamp(round(f × 255), 0, 255).
