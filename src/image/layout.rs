@@ -84,7 +84,7 @@ impl ImageShape {
             return Err(LayoutError::Size { width, height });
         }
         let most = width.max(height).ilog2() + 1;
-        if levels == 0 || levels > most || (levels > 1 && levels > MAX_LEVELS) {
+        if levels == 0 || levels > most || levels > MAX_LEVELS {
             return Err(LayoutError::Levels { width, height, levels });
         }
         if self.faces != 1 && self.faces != 6 {

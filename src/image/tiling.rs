@@ -158,7 +158,7 @@ impl Level {
                 let (tx, ty) = (ux / TILE_UTILES, uy / TILE_UTILES);
                 let (tiles, odd) = (per_row / TILE_UTILES, ty & 1);
                 let column = if odd == 0 { tx } else { tiles - 1 - tx };
-                let subtile = SUBTILES[odd as usize][(uy / 4 & 1) as usize][(ux / 4 & 1) as usize];
+                let subtile = SUBTILES[odd as usize][((uy / 4) & 1) as usize][((ux / 4) & 1) as usize];
                 (ty * tiles + column) * TILE_BYTES
                     + subtile * SUBTILE_BYTES
                     + ((uy & 3) * 4 + (ux & 3)) * UTILE_BYTES

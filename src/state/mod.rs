@@ -1,87 +1,204 @@
-//! Pipeline state as code: VC4 has no fixed function for blending, vertex unpacking, viewport
-//! transform or colour packing, so each is a QPU patch plus the words that its uniforms take
-//! (vulkan-on-vc4.md §8). A patch is written once, against [`Emitter`].
+//! Pipeline state as packets, words and QPU patches.
+//!
+//! The machine has no fixed-function vertex conversion, viewport transform, blending or write mask: each of
+//! them is a few operations in front of or behind the program. A *patch* is such a piece, written once against
+//! [`Emitter`]; what may change without a new program (viewport, blend constants, stencil words) is a
+//! [`StateUniform`], a word of the uniform stream that is filled in per draw from [`StateWords`].
+
+pub mod blend;
+#[cfg(test)]
+mod blend_tests;
+pub mod depth_stencil;
+#[cfg(test)]
+mod model;
+pub mod multisample;
+pub mod raster;
+pub mod texture;
+pub mod uniforms;
+pub mod vertex_fetch;
+pub mod viewport;
 
 use crate::qpu::{AddOp, MulOp, Unpack};
 
-/// A uniform word that pipeline state or dynamic state defines at draw time.
+pub use blend::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, LogicOp};
+pub use depth_stencil::{DepthStencil, DepthStencilPlan, StencilFaceState};
+pub use raster::{DepthBias, FrontFace, Raster, StateError};
+pub use texture::{Sampler, TextureError, TextureView};
+pub use uniforms::StateWords;
+pub use vertex_fetch::VertexFormat;
+pub use viewport::{PixelRect, Position, VertexStage, Viewport};
+
+/// A word of pipeline state that a patch reads from the uniform stream; its value is known per draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StateUniform {
-    /// kx of Xc' = Xc·kx + Wc·bx: the application's viewport folded into the raster window (T-VIEWPORT), f32.
+    /// f32: Xc' = Xc * this + Wc * [`StateUniform::ViewportXBias`] (T-VIEWPORT).
     ViewportXScale,
-    /// bx, f32.
+    /// f32: see [`StateUniform::ViewportXScale`].
     ViewportXBias,
-    /// ky, f32.
+    /// f32: as X, negative for a viewport of negative height.
     ViewportYScale,
-    /// by, f32.
+    /// f32: see [`StateUniform::ViewportYScale`].
     ViewportYBias,
-    /// Half the raster window in sixteenths of a pixel: Xs = Xc'/Wc · this, f32.
+    /// f32: half the raster in 1/16 pixels, the number of packet 105: Xs = Xc'/Wc * this, as for Y.
     RasterScale,
-    /// f - n of the depth range: Zs = Zc/Wc · this + n, f32.
+    /// f32: maxDepth - minDepth; Zs = Zc/Wc * this + [`StateUniform::DepthBias`] (T-ZRANGE).
     DepthScale,
-    /// n of the depth range, f32.
+    /// f32: minDepth.
     DepthBias,
-    /// Blend constant component 0–3, f32.
+    /// f32: blend constant, component 0 (red) to 3 (alpha).
     BlendConstant(u8),
-    /// Stencil set-up word of front faces, or of both.
+    /// Stencil set-up word of front faces, or of both (v3d.md §10.3).
     StencilFront,
     /// Stencil set-up word of back faces.
     StencilBack,
-    /// Stencil word with both full write masks.
+    /// Stencil set-up word with both full write masks.
     StencilMasks,
+    /// Samples that the pipeline's sample mask keeps, bits 3:0.
+    SampleMask,
 }
 
-/// What a conditional move looks at, on the integer value of a word.
+/// What a selection tests about a word, seen as an integer (the Z and N flags of a move, qpu.md §2.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flag {
-    /// The word is zero.
+    /// All 32 bits are zero. A float -0.0 is not zero in this sense.
     Zero,
-    /// The word is not zero.
+    /// Some bit is set.
     NotZero,
-    /// Bit 31 is set.
+    /// Bit 31 is set: a negative integer or float, -0.0 included.
     Negative,
     /// Bit 31 is clear.
     NotNegative,
 }
 
-/// Where a patch writes its operations: the compiler's IR builder (virtual registers) or the
-/// splicer of assembly modules (physical registers found by liveness).
+/// Where a patch writes its operations: an IR builder with virtual registers, or a splicer into finished code.
+///
+/// Every value is one 32-bit word per SIMD element. Operations appear in the order of the calls; the
+/// implementation may fold and reorder those without side effects. Side effects (`write_*`, `tlb_color`) keep
+/// their order; hazards, scoreboard signals and register choice are the implementation's business.
 pub trait Emitter {
-    /// A 32-bit word per element.
+    /// A word per element.
     type Value: Copy;
 
-    /// A constant.
+    /// The same constant word in every element.
     fn word(&mut self, bits: u32) -> Self::Value;
-    /// A float constant.
-    fn float(&mut self, value: f32) -> Self::Value {
-        self.word(value.to_bits())
+
+    /// The same constant float in every element.
+    fn float(&mut self, v: f32) -> Self::Value {
+        self.word(v.to_bits())
     }
-    /// A word supplied at draw time.
+
+    /// A word supplied per draw.
     fn uniform(&mut self, slot: StateUniform) -> Self::Value;
-    /// An add-unit operation; unary operations take `a` twice.
+
+    /// An operation of the add unit. Unary operations read `a`; their `b` repeats `a`.
     fn add(&mut self, op: AddOp, a: Self::Value, b: Self::Value) -> Self::Value;
-    /// A mul-unit operation.
+
+    /// An operation of the mul unit.
     fn mul(&mut self, op: MulOp, a: Self::Value, b: Self::Value) -> Self::Value;
-    /// 1/a by the SFU and one Newton step.
+
+    /// 1/a: the SFU's estimate refined by one Newton step.
     fn recip(&mut self, a: Self::Value) -> Self::Value;
-    /// A byte or half of a word: as a float (v/255, float16) or zero-/sign-extended (qpu.md §2.11).
-    fn unpack(&mut self, from: Self::Value, part: Unpack, float: bool) -> Self::Value;
-    /// Four floats as bytes, clamped and rounded as the mul pack does; byte 0 is `rgba[0]`.
+
+    /// A part of a word (qpu.md §2.11): with `float`, byte/255 or float16 as a float; otherwise the byte
+    /// zero-extended, the half sign-extended.
+    fn unpack(&mut self, from: Self::Value, unpack: Unpack, float: bool) -> Self::Value;
+
+    /// Four floats as bytes, `rgba[0]` lowest: clamped to 0..1, times 255, rounded as the mul pack does.
     fn pack_unorm8(&mut self, rgba: [Self::Value; 4]) -> Self::Value;
-    /// Bits 15:0 of `low` and of `high`.
+
+    /// The word `high[15:0] << 16 | low[15:0]`.
     fn pack_halves(&mut self, low: Self::Value, high: Self::Value) -> Self::Value;
-    /// `yes` in elements where `flag` holds for `on`, else `no`.
+
+    /// Per element `yes` where `flag` holds for `on`, else `no`.
     fn select(&mut self, flag: Flag, on: Self::Value, yes: Self::Value, no: Self::Value) -> Self::Value;
-    /// Destination colour word of the current sample.
+
+    /// Reads the destination colour of the next sample: RGBA8888 in tile order, red lowest.
     fn tlb_color(&mut self) -> Self::Value;
-    /// Writes the colour word; skipped in discarded elements.
-    fn write_tlb_color(&mut self, value: Self::Value);
-    /// Starts the depth and stencil test; skipped in discarded elements.
+
+    /// Writes the colour of all samples.
+    fn write_tlb_color(&mut self, v: Self::Value);
+
+    /// Writes the colour of the next sample, 0 to 3 in order (multisampled targets only).
+    fn write_tlb_color_sample(&mut self, v: Self::Value);
+
+    /// Starts the depth and stencil test with a 24-bit unsigned Z.
     fn write_tlb_z(&mut self, z: Self::Value);
-    /// Stencil set-up word.
+
+    /// Writes a stencil set-up word; before the Z write.
     fn write_tlb_stencil(&mut self, word: Self::Value);
-    /// Next output row of a vertex or coordinate program.
-    fn write_vpm(&mut self, value: Self::Value);
-    /// The payload's 24-bit Z.
+
+    /// Appends one word per vertex to the shaded vertex in the VPM.
+    fn write_vpm(&mut self, v: Self::Value);
+
+    /// The interpolated Z of the pixel, a 24-bit unsigned integer (rb15).
     fn payload_z(&mut self) -> Self::Value;
+
+    /// The sample mask of the pixel, bits 3:0 (MS_FLAGS).
+    fn coverage(&mut self) -> Self::Value;
+
+    /// Replaces the sample mask; before the Z write.
+    fn write_coverage(&mut self, mask: Self::Value);
+
+    /// a + b as floats.
+    fn fadd(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        self.add(AddOp::Fadd, a, b)
+    }
+
+    /// a - b as floats.
+    fn fsub(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        self.add(AddOp::Fsub, a, b)
+    }
+
+    /// a * b as floats.
+    fn fmul(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        self.mul(MulOp::Fmul, a, b)
+    }
+
+    /// The smaller float.
+    fn fmin(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        self.add(AddOp::Fmin, a, b)
+    }
+
+    /// The larger float.
+    fn fmax(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        self.add(AddOp::Fmax, a, b)
+    }
+
+    /// Float to signed integer, toward zero.
+    fn ftoi(&mut self, a: Self::Value) -> Self::Value {
+        self.add(AddOp::Ftoi, a, a)
+    }
+
+    /// Signed integer to float.
+    fn itof(&mut self, a: Self::Value) -> Self::Value {
+        self.add(AddOp::Itof, a, a)
+    }
+
+    /// Bitwise and.
+    fn and(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        self.add(AddOp::And, a, b)
+    }
+
+    /// Bitwise or.
+    fn or(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        self.add(AddOp::Or, a, b)
+    }
+
+    /// Shift left by a constant.
+    fn shl(&mut self, a: Self::Value, by: u32) -> Self::Value {
+        let by = self.word(by);
+        self.add(AddOp::Shl, a, by)
+    }
+
+    /// Logical shift right by a constant.
+    fn shr(&mut self, a: Self::Value, by: u32) -> Self::Value {
+        let by = self.word(by);
+        self.add(AddOp::Shr, a, by)
+    }
+
+    /// Arithmetic shift right by a constant.
+    fn asr(&mut self, a: Self::Value, by: u32) -> Self::Value {
+        let by = self.word(by);
+        self.add(AddOp::Asr, a, by)
+    }
 }

@@ -1,0 +1,52 @@
+//! The words of [`StateUniform`] for one draw.
+
+use super::depth_stencil::StencilWords;
+use super::{StateUniform, Viewport};
+
+/// Everything that state words are computed from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StateWords {
+    /// The viewport.
+    pub viewport: Viewport,
+    /// Blend constants R, G, B, A.
+    pub blend_constants: [f32; 4],
+    /// Stencil set-up.
+    pub stencil: StencilWords,
+    /// The pipeline's sample mask, bits 3:0.
+    pub sample_mask: u32,
+}
+
+impl Default for StateWords {
+    fn default() -> Self {
+        StateWords {
+            viewport: Viewport { x: 0.0, y: 0.0, width: 1.0, height: 1.0, min_depth: 0.0, max_depth: 1.0 },
+            blend_constants: [0.0; 4],
+            stencil: StencilWords::default(),
+            sample_mask: 15,
+        }
+    }
+}
+
+impl StateWords {
+    /// The word of a slot.
+    pub fn word(&self, slot: StateUniform) -> u32 {
+        match slot {
+            StateUniform::ViewportXScale
+            | StateUniform::ViewportXBias
+            | StateUniform::ViewportYScale
+            | StateUniform::ViewportYBias
+            | StateUniform::RasterScale
+            | StateUniform::DepthScale
+            | StateUniform::DepthBias => self.viewport.word(slot).unwrap_or(0),
+            // Targets are fixed point, so constants are clamped like every other operand of blending.
+            StateUniform::BlendConstant(component) => {
+                let value = self.blend_constants.get(usize::from(component)).copied().unwrap_or(0.0);
+                value.clamp(0.0, 1.0).to_bits()
+            }
+            StateUniform::StencilFront => self.stencil.front,
+            StateUniform::StencilBack => self.stencil.back,
+            StateUniform::StencilMasks => self.stencil.masks,
+            StateUniform::SampleMask => self.sample_mask & 15,
+        }
+    }
+}

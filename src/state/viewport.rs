@@ -1,0 +1,349 @@
+//! The position of a vertex: viewport, depth range and the header of a shaded vertex (v3d.md §7.2–§7.3, §9.4).
+//!
+//! The raster is fixed: its centre lies at 1024, 1024 and it reaches 1024 pixels to each side, so it covers every
+//! target of up to 2048 pixels. The application's viewport is folded into two scales and two biases that shaders
+//! apply in clip space. The hardware then clips at the edges of the raster, the clip window removes what lies
+//! outside viewport and scissor, and viewports may be negative, fractional or far outside the target
+//! (T-VIEWPORT).
+
+use super::{Emitter, Flag, StateUniform};
+use crate::cl::S12_4;
+use crate::cl::packets::{ClipWindow, ClipperXyScaling, ClipperZScaleAndOffset, ViewportOffset};
+use crate::qpu::AddOp;
+use crate::state::raster::POINT_SIZE_RANGE;
+
+/// Column and row of the raster's centre.
+pub const RASTER_CENTER_PX: i16 = 1024;
+/// Pixels from the raster's centre to its edges.
+pub const RASTER_HALF_PX: i16 = 1024;
+/// Sixteenths of a pixel in one pixel.
+const SUBPIXELS: f32 = 16.0;
+/// Added to a coordinate in sixteenths before truncation to integer: 2^16 makes the sum positive and leaves bits
+/// 15:0 alone, so that truncation plus 1/2 rounds halves up for either sign.
+const ROUND_HALF_UP: f32 = 65536.5;
+
+/// A viewport, in pixels and depth, with y growing downwards from row 0. The height may be negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewport {
+    /// Left edge.
+    pub x: f32,
+    /// Edge where y in clip space is -1.
+    pub y: f32,
+    /// Width.
+    pub width: f32,
+    /// Height, of either sign.
+    pub height: f32,
+    /// Depth at z/w = 0.
+    pub min_depth: f32,
+    /// Depth at z/w = 1.
+    pub max_depth: f32,
+}
+
+impl Viewport {
+    /// The word of a viewport uniform; `None` for other state.
+    pub fn word(&self, slot: StateUniform) -> Option<u32> {
+        let scale = |size: f32| (f64::from(size) / 2.0 / f64::from(RASTER_HALF_PX)) as f32;
+        let bias = |start: f32, size: f32| {
+            let middle = f64::from(start) + f64::from(size) / 2.0;
+            ((middle - f64::from(RASTER_CENTER_PX)) / f64::from(RASTER_HALF_PX)) as f32
+        };
+        let value = match slot {
+            StateUniform::ViewportXScale => scale(self.width),
+            StateUniform::ViewportXBias => bias(self.x, self.width),
+            StateUniform::ViewportYScale => scale(self.height),
+            StateUniform::ViewportYBias => bias(self.y, self.height),
+            StateUniform::RasterScale => f32::from(RASTER_HALF_PX) * SUBPIXELS,
+            StateUniform::DepthScale => self.max_depth - self.min_depth,
+            StateUniform::DepthBias => self.min_depth,
+            _ => return None,
+        };
+        Some(value.to_bits())
+    }
+
+    /// The packet that gives the clipper its depth range (T-ZRANGE): clip z is 2z - w, so the range's half and its
+    /// middle.
+    pub fn clipper_z(&self) -> ClipperZScaleAndOffset {
+        ClipperZScaleAndOffset {
+            scale: (self.max_depth - self.min_depth) / 2.0,
+            offset: (self.max_depth + self.min_depth) / 2.0,
+        }
+    }
+
+    /// The pixels whose centres lie inside.
+    pub fn pixels(&self) -> PixelRect {
+        let edge = |at: f64| (at - 0.5).ceil().clamp(-1e9, 1e9) as i32;
+        let span = |start: f32, size: f32| {
+            let (a, b) = (f64::from(start), f64::from(start) + f64::from(size));
+            (edge(a.min(b)), edge(a.max(b)))
+        };
+        let ((left, right), (top, bottom)) = (span(self.x, self.width), span(self.y, self.height));
+        PixelRect { left, top, right, bottom }
+    }
+}
+
+/// The packet that places the raster on the screen.
+pub fn viewport_offset() -> ViewportOffset {
+    let center = S12_4(RASTER_CENTER_PX * 16);
+    ViewportOffset { x: center, y: center }
+}
+
+/// The packet that gives the clipper the raster's size.
+pub fn clipper_xy() -> ClipperXyScaling {
+    let half = f32::from(RASTER_HALF_PX) * SUBPIXELS;
+    ClipperXyScaling { x: half, y: half }
+}
+
+/// A rectangle of pixels, right and bottom exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PixelRect {
+    /// First column.
+    pub left: i32,
+    /// First row.
+    pub top: i32,
+    /// Column behind the last.
+    pub right: i32,
+    /// Row behind the last.
+    pub bottom: i32,
+}
+
+impl PixelRect {
+    /// A rectangle by origin and size; saturates.
+    pub fn new(x: i32, y: i32, width: u32, height: u32) -> Self {
+        PixelRect {
+            left: x,
+            top: y,
+            right: x.saturating_add_unsigned(width),
+            bottom: y.saturating_add_unsigned(height),
+        }
+    }
+
+    /// What lies in both.
+    pub fn intersect(self, other: PixelRect) -> PixelRect {
+        PixelRect {
+            left: self.left.max(other.left),
+            top: self.top.max(other.top),
+            right: self.right.min(other.right),
+            bottom: self.bottom.min(other.bottom),
+        }
+    }
+
+    /// Whether no pixel lies inside.
+    pub fn is_empty(self) -> bool {
+        self.left >= self.right || self.top >= self.bottom
+    }
+
+    /// The clip window of this area within the raster; `None` if it is empty: then the draw is to be left out,
+    /// because nobody knows what the machine makes of an empty window (v3d.md §5.6).
+    ///
+    /// The area must lie inside the viewport for triangles and lines (v3d.md §9.4). Points reach over the
+    /// viewport's edge by half their size, so leave the viewport out for them.
+    pub fn clip_window(self) -> Option<ClipWindow> {
+        let edge = i32::from(RASTER_CENTER_PX) + i32::from(RASTER_HALF_PX);
+        let area = self.intersect(PixelRect { left: 0, top: 0, right: edge, bottom: edge });
+        (!area.is_empty()).then(|| ClipWindow {
+            left: area.left as u16,
+            bottom: area.top as u16,
+            width: (area.right - area.left) as u16,
+            height: (area.bottom - area.top) as u16,
+        })
+    }
+}
+
+/// Which of the two programs of a vertex is made (v3d.md §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VertexStage {
+    /// For the binner: clip coordinates first, no varyings.
+    Coordinate,
+    /// For rendering: varyings follow.
+    Vertex,
+}
+
+/// What the vertex program computed about the position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position<V> {
+    /// x, y, z, w with 0 <= z <= w in view.
+    pub clip: [V; 4],
+    /// Draws points: vertices outside the view volume vanish whole.
+    pub points: bool,
+    /// Point size in pixels; the record's flag must say that it is there.
+    pub point_size: Option<V>,
+}
+
+/// Writes the header of a shaded vertex. Both stages do the same operations in the same order, as their results
+/// must be bit-identical (v3d.md §2).
+pub fn emit_position<E: Emitter>(e: &mut E, stage: VertexStage, position: &Position<E::Value>) {
+    let [x, y, z, w] = position.clip;
+    let raster_x = fold(e, x, w, StateUniform::ViewportXScale, StateUniform::ViewportXBias);
+    let raster_y = fold(e, y, w, StateUniform::ViewportYScale, StateUniform::ViewportYBias);
+    let inverse_w = e.recip(w);
+    let xs = sixteenths(e, raster_x, inverse_w);
+    let ys = sixteenths(e, raster_y, inverse_w);
+    let xy = e.pack_halves(xs, ys);
+    let depth = depth(e, z, inverse_w);
+    if stage == VertexStage::Coordinate {
+        // The clipper tests -w <= z <= w (v3d.md §9.4), the API's volume is 0 <= z <= w.
+        let doubled = e.fadd(z, z);
+        let clip_z = e.fsub(doubled, w);
+        let clip_w = if position.points { kill_outside(e, x, y, w) } else { w };
+        for value in [raster_x, raster_y, clip_z, clip_w] {
+            e.write_vpm(value);
+        }
+    }
+    for value in [xy, depth, inverse_w] {
+        e.write_vpm(value);
+    }
+    if let Some(size) = position.point_size {
+        let (low, high) = (e.float(POINT_SIZE_RANGE[0]), e.float(POINT_SIZE_RANGE[1]));
+        let size = e.fmax(size, low);
+        let size = e.fmin(size, high);
+        e.write_vpm(size);
+    }
+}
+
+/// A clip coordinate in terms of the raster.
+fn fold<E: Emitter>(
+    e: &mut E,
+    at: E::Value,
+    w: E::Value,
+    scale: StateUniform,
+    bias: StateUniform,
+) -> E::Value {
+    let (scale, bias) = (e.uniform(scale), e.uniform(bias));
+    let scaled = e.fmul(at, scale);
+    let shifted = e.fmul(w, bias);
+    e.fadd(scaled, shifted)
+}
+
+/// The screen coordinate in sixteenths of a pixel, right in bits 15:0.
+fn sixteenths<E: Emitter>(e: &mut E, raster: E::Value, inverse_w: E::Value) -> E::Value {
+    let scale = e.uniform(StateUniform::RasterScale);
+    let normal = e.fmul(raster, inverse_w);
+    let scaled = e.fmul(normal, scale);
+    let rounding = e.float(ROUND_HALF_UP);
+    let positive = e.fadd(scaled, rounding);
+    e.ftoi(positive)
+}
+
+/// The window depth. Clamped, because 1/w is inexact and z = w must not leave the depth range.
+fn depth<E: Emitter>(e: &mut E, z: E::Value, inverse_w: E::Value) -> E::Value {
+    let (scale, offset) = (e.uniform(StateUniform::DepthScale), e.uniform(StateUniform::DepthBias));
+    let normal = e.fmul(z, inverse_w);
+    let scaled = e.fmul(normal, scale);
+    let depth = e.fadd(scaled, offset);
+    let (zero, one) = (e.word(0), e.float(1.0));
+    let depth = e.fmax(depth, zero);
+    e.fmin(depth, one)
+}
+
+/// w, or -1 for a vertex outside the view volume in x or y: no z is inside a negative w, so the clipper drops the
+/// point instead of leaving it to the raster's edge.
+fn kill_outside<E: Emitter>(e: &mut E, x: E::Value, y: E::Value, w: E::Value) -> E::Value {
+    let far = e.add(AddOp::Fmaxabs, x, y);
+    let room = e.fsub(w, far);
+    let dead = e.float(-1.0);
+    e.select(Flag::Negative, room, dead, w)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::state::model::Model;
+    use crate::state::uniforms::StateWords;
+
+    const FULL: Viewport =
+        Viewport { x: 0.0, y: 0.0, width: 64.0, height: 64.0, min_depth: 0.0, max_depth: 1.0 };
+
+    fn run(viewport: Viewport, stage: VertexStage, clip: [f32; 4], points: bool) -> Vec<u32> {
+        let mut model = Model::new(StateWords { viewport, ..Default::default() });
+        let clip = clip.map(f32::to_bits);
+        emit_position(
+            &mut model,
+            stage,
+            &Position { clip, points, point_size: points.then(|| 0f32.to_bits()) },
+        );
+        model.vpm
+    }
+
+    /// Column and row in pixels of a shaded vertex.
+    fn screen(word: u32) -> (f32, f32) {
+        let px = |half: u32| f32::from(half as u16 as i16) / 16.0 + f32::from(RASTER_CENTER_PX);
+        (px(word), px(word >> 16))
+    }
+
+    #[test]
+    fn corners_land_on_the_viewport() {
+        let vertex = |x, y, z| run(FULL, VertexStage::Vertex, [x, y, z, 1.0], false);
+        assert_eq!(screen(vertex(-1.0, -1.0, 0.0)[0]), (0.0, 0.0));
+        assert_eq!(screen(vertex(1.0, 1.0, 1.0)[0]), (64.0, 64.0));
+        assert_eq!(screen(vertex(0.5, -0.25, 1.0)[0]), (48.0, 24.0));
+        assert_eq!(vertex(0.0, 0.0, 1.0)[1..], [1f32.to_bits(), 1f32.to_bits()]);
+        let flipped = Viewport { y: 64.0, height: -64.0, ..FULL };
+        let word = run(flipped, VertexStage::Vertex, [-1.0, -1.0, 0.5, 1.0], false)[0];
+        assert_eq!(screen(word), (0.0, 64.0));
+    }
+
+    #[test]
+    fn clip_coordinates_describe_the_raster() {
+        let rows = run(FULL, VertexStage::Coordinate, [1.0, -1.0, 0.25, 2.0], false);
+        assert_eq!(rows.len(), 7);
+        // x/w = 0.5: column 48 of 64, so (48 - 1024) / 1024 of w.
+        let clip = [(48.0 - 1024.0) / 1024.0 * 2.0, (16.0 - 1024.0) / 1024.0 * 2.0, -1.5, 2.0];
+        assert_eq!(rows[..4], clip.map(|v: f32| v.to_bits()));
+        assert_eq!(screen(rows[4]), (48.0, 16.0));
+        let header = run(FULL, VertexStage::Vertex, [1.0, -1.0, 0.25, 2.0], false);
+        assert_eq!(rows[4..], header);
+        assert_eq!(header[1..].iter().map(|&w| f32::from_bits(w)).collect::<Vec<_>>(), [0.125, 0.5]);
+    }
+
+    #[test]
+    fn depth_range_is_applied() {
+        let viewport = Viewport { min_depth: 0.25, max_depth: 0.75, ..FULL };
+        let depth = |z| f32::from_bits(run(viewport, VertexStage::Vertex, [0.0, 0.0, z, 1.0], false)[1]);
+        assert_eq!((depth(0.0), depth(0.5), depth(1.0)), (0.25, 0.5, 0.75));
+        assert_eq!(viewport.clipper_z(), ClipperZScaleAndOffset { scale: 0.25, offset: 0.5 });
+        assert_eq!(FULL.clipper_z(), ClipperZScaleAndOffset::default());
+    }
+
+    #[test]
+    fn points_outside_the_view_die() {
+        let w = |clip| f32::from_bits(run(FULL, VertexStage::Coordinate, clip, true)[3]);
+        assert_eq!(w([1.0, -1.0, 0.5, 1.0]), 1.0);
+        assert_eq!(w([1.01, 0.0, 0.5, 1.0]), -1.0);
+        assert_eq!(w([0.0, -3.0, 0.5, 2.0]), -1.0);
+        let rows = run(FULL, VertexStage::Coordinate, [0.0, 0.0, 0.0, 1.0], true);
+        // HW-2726: no zero-sized points.
+        assert_eq!((rows.len(), f32::from_bits(rows[7])), (8, 0.125));
+    }
+
+    #[test]
+    fn packets_match_the_raster() {
+        assert_eq!(viewport_offset().x.px(), 1024.0);
+        assert_eq!(clipper_xy(), ClipperXyScaling { x: 16384.0, y: 16384.0 });
+    }
+
+    #[test]
+    fn windows_are_intersections() {
+        let viewport = Viewport { x: -8.0, y: 100.5, width: 40.25, height: -60.0, ..FULL };
+        let pixels = viewport.pixels();
+        assert_eq!(pixels, PixelRect { left: -8, top: 40, right: 32, bottom: 100 });
+        let window = pixels.intersect(PixelRect::new(0, 0, 64, 64)).clip_window();
+        assert_eq!(window, Some(ClipWindow { left: 0, bottom: 40, width: 32, height: 24 }));
+        assert_eq!(PixelRect::new(5, 5, 0, 9).clip_window(), None);
+        assert_eq!(PixelRect::new(0, 0, u32::MAX, u32::MAX).clip_window().unwrap().width, 2048);
+        let huge = Viewport { x: f32::NAN, width: f32::INFINITY, ..FULL };
+        let _ = huge.pixels().clip_window();
+    }
+
+    proptest! {
+        /// Rounding is to the nearest sixteenth, halves up, for both signs.
+        #[test]
+        fn coordinates_round_half_up(x in -1.0..1.0f32) {
+            let mut model = Model::new(StateWords::default());
+            let word = sixteenths(&mut model, x.to_bits(), 1f32.to_bits());
+            let expected = (f64::from(x) * 16384.0 + 0.5).floor();
+            prop_assert_eq!(f64::from(word as u16 as i16), expected);
+        }
+    }
+}
