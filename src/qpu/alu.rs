@@ -41,8 +41,8 @@ pub enum Rounding {
     TowardZero,
 }
 
-/// UNVERIFIED: does `fmul` round to nearest even or truncate? Multiply two floats whose product has
-/// a fraction above one half ulp (for example 0x3f800001 × 0x3fffffff) and compare the last bit (qpu.md §2.4).
+/// UNVERIFIED: does `fmul` round to nearest even or truncate? 0x3f800001 × 0x3fc00001 is 0x3fc00003
+/// rounded and 0x3fc00002 truncated (qpu.md §2.4).
 pub const FMUL_ROUNDING: Rounding = Rounding::NearestEven;
 
 /// UNVERIFIED: above which product does `mul24` set C, 0xffffff or 0xffffffff? Multiply 0x1000 by 0x1000
