@@ -105,10 +105,11 @@ pub fn clip(vertices: &[[f32; 4]], scales: &ClipperScales) -> Clipped {
         .collect();
     let distances: Vec<_> = points.iter().map(|point| point.distances(scales)).collect();
     // A NaN is inside of no plane.
+    let any_inside = |plane: usize| distances.iter().any(|d| d[plane] >= 0.0);
     if distances.iter().flatten().all(|&d| d >= 0.0) {
         return Clipped::Whole;
     }
-    if vertices.len() == 1 || (0..PLANES).any(|plane| distances.iter().all(|d| !(d[plane] >= 0.0))) {
+    if vertices.len() == 1 || !(0..PLANES).all(any_inside) {
         return Clipped::Nothing;
     }
     let left = cut(points, scales);

@@ -106,10 +106,7 @@ impl<'a> Decoded<'a> {
     }
 
     fn record(&self, packet: GlShaderState) -> Result<ShaderRecord, String> {
-        let arrays = match packet.attribute_arrays.get() {
-            0 => 8,
-            arrays => arrays as usize,
-        };
+        let arrays = packet.attribute_arrays.get() as usize;
         let mut bytes = vec![0; record_size(arrays, packet.extended)];
         self.memory
             .read_bytes(packet.address.get(), &mut bytes)
