@@ -99,6 +99,18 @@ fn shrink(edge: u32, level: u32) -> u32 {
     edge.checked_shr(level).unwrap_or(0).max(1)
 }
 
+/// The size in elements that level `level` of an image is laid out for: its own for level 0, halves of the next
+/// powers of two for the others (textures.md §4.4).
+///
+/// UNVERIFIED: does the texture unit use these containers for images whose edges are no powers of two, and does it
+/// scale coordinates by the level's own size?
+pub fn container(width: u32, height: u32, level: u32) -> (u32, u32) {
+    match level {
+        0 => (width, height),
+        _ => (shrink(width.next_power_of_two(), level), shrink(height.next_power_of_two(), level)),
+    }
+}
+
 /// Where everything of an image lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageLayout {
@@ -119,12 +131,7 @@ impl ImageLayout {
         let (width, height) = shape.level_el(0);
         let mut levels = Vec::with_capacity(shape.levels as usize);
         for level in 0..shape.levels {
-            // Smaller levels lie in containers halved from the next powers of two. UNVERIFIED: does the texture unit
-            // use the same containers for images whose edges are no powers of two?
-            let (width, height) = match level {
-                0 => (width, height),
-                _ => (shrink(width.next_power_of_two(), level), shrink(height.next_power_of_two(), level)),
-            };
+            let (width, height) = container(width, height, level);
             levels.push(if shape.raster {
                 Level::new(Tiling::Raster, shape.cpp, width, height)?
             } else {

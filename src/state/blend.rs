@@ -3,7 +3,8 @@
 //! destination takes part.
 
 use super::raster::StateError;
-use super::{Emitter, StateUniform};
+use super::{Emitter, SampleEmitter, StateUniform};
+use crate::image::layout::MSAA_SAMPLES;
 use crate::image::{FormatInfo, TileFormat};
 use crate::qpu::{AddOp, Unpack};
 
@@ -223,6 +224,14 @@ impl ColorOutput {
         self.logic_op.is_none() && (0..4).any(|n| self.equation(n) != BlendEquation::REPLACE)
     }
 
+    /// The component in each byte of the tile's word, if this output can be written.
+    fn check(&self, second_source: bool) -> Result<[usize; 4], StateError> {
+        if self.reads_second_source() && !second_source {
+            return Err(StateError::SecondSource);
+        }
+        self.format.tile_order().ok_or(StateError::NoColorTarget(self.format.name))
+    }
+
     /// Whether the destination is read.
     pub fn reads_destination(&self) -> bool {
         let combined = match self.logic_op {
@@ -239,7 +248,8 @@ impl ColorOutput {
     }
 }
 
-/// Writes the colour of a fragment program to the tile buffer. `src` and `src1` are R, G, B, A as floats.
+/// Writes the colour of a fragment program to the tile buffer. `src` and `src1` are R, G, B, A as floats. A
+/// multisampled target whose destination takes part needs [`emit_color_samples`].
 ///
 /// Emits nothing if no component is written; such a program must touch the tile buffer in another way, by its depth
 /// (UNVERIFIED: what does the machine do with a fragment program that never touches the tile buffer?).
@@ -249,30 +259,52 @@ pub fn emit_color<E: Emitter>(
     src: [E::Value; 4],
     src1: Option<[E::Value; 4]>,
 ) -> Result<(), StateError> {
-    let order = output.format.tile_order().ok_or(StateError::NoColorTarget(output.format.name))?;
-    if output.reads_second_source() && src1.is_none() {
-        return Err(StateError::SecondSource);
+    let order = output.check(src1.is_some())?;
+    if output.multisample && output.reads_destination() {
+        return Err(StateError::Samples);
     }
-    if !output.writes_color() {
-        return Ok(());
-    }
-    let (src, src1) =
-        if output.blends() { (clamped(e, src), src1.map(|src1| clamped(e, src1))) } else { (src, src1) };
-    if !output.reads_destination() {
-        let word = finish(e, output, order, src, src1, None);
+    if output.writes_color() {
+        let (src, src1) = prepared(e, output, src, src1);
+        let dst = if output.reads_destination() { Some(e.tlb_color()) } else { None };
+        let word = finish(e, output, order, src, src1, dst);
         e.write_tlb_color(word);
-        return Ok(());
-    }
-    for _ in 0..if output.multisample { 4 } else { 1 } {
-        let dst = e.tlb_color();
-        let word = finish(e, output, order, src, src1, Some(dst));
-        if output.multisample {
-            e.write_tlb_color_sample(word);
-        } else {
-            e.write_tlb_color(word);
-        }
     }
     Ok(())
+}
+
+/// As [`emit_color`], for every target: where the destination takes part, each of the four samples is read, combined
+/// and written in turn.
+pub fn emit_color_samples<E: SampleEmitter>(
+    e: &mut E,
+    output: &ColorOutput,
+    src: [E::Value; 4],
+    src1: Option<[E::Value; 4]>,
+) -> Result<(), StateError> {
+    if !output.multisample || !output.reads_destination() {
+        return emit_color(e, output, src, src1);
+    }
+    let order = output.check(src1.is_some())?;
+    let (src, src1) = prepared(e, output, src, src1);
+    for _ in 0..MSAA_SAMPLES {
+        let dst = e.tlb_color();
+        let word = finish(e, output, order, src, src1, Some(dst));
+        e.write_tlb_color_sample(word);
+    }
+    Ok(())
+}
+
+/// The sources as operands of what follows.
+fn prepared<E: Emitter>(
+    e: &mut E,
+    output: &ColorOutput,
+    src: [E::Value; 4],
+    src1: Option<[E::Value; 4]>,
+) -> ([E::Value; 4], Option<[E::Value; 4]>) {
+    if !output.blends() {
+        return (src, None);
+    }
+    let second = src1.filter(|_| output.reads_second_source());
+    (clamped(e, src), second.map(|src1| clamped(e, src1)))
 }
 
 /// The word of one sample.

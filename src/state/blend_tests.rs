@@ -13,7 +13,7 @@ const CONSTANTS: [f32; 4] = [0.25, 0.5, 0.75, 0.4];
 fn run(output: &ColorOutput, src: [f32; 4], src1: [f32; 4], dst: &[u32]) -> (Vec<u32>, Vec<u32>, usize) {
     let mut model = Model::new(StateWords { blend_constants: CONSTANTS, ..Default::default() });
     model.destination = dst.to_vec();
-    emit_color(&mut model, output, src.map(f32::to_bits), Some(src1.map(f32::to_bits))).unwrap();
+    emit_color_samples(&mut model, output, src.map(f32::to_bits), Some(src1.map(f32::to_bits))).unwrap();
     (model.color, model.samples, model.reads)
 }
 
@@ -106,6 +106,9 @@ fn what_cannot_be_done_is_refused() {
     let blend = one_equation(BlendFactor::Src1Alpha, BlendFactor::One, BlendOp::Add);
     let output = ColorOutput { blend: Some(blend), ..plain(Format::R8G8B8A8) };
     assert_eq!(emit_color(&mut model, &output, [0; 4], None), Err(StateError::SecondSource));
+    let add = one_equation(BlendFactor::One, BlendFactor::One, BlendOp::Add);
+    let samples = ColorOutput { blend: Some(add), multisample: true, ..output };
+    assert_eq!(emit_color(&mut model, &samples, [0; 4], None), Err(StateError::Samples));
     let minimum = ColorOutput {
         blend: Some(Blend {
             color: BlendEquation { op: BlendOp::Min, ..blend.color },

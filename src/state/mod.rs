@@ -112,14 +112,11 @@ pub trait Emitter {
     /// Per element `yes` where `flag` holds for `on`, else `no`.
     fn select(&mut self, flag: Flag, on: Self::Value, yes: Self::Value, no: Self::Value) -> Self::Value;
 
-    /// Reads the destination colour of the next sample: RGBA8888 in tile order, red lowest.
+    /// Reads the destination colour word, byte 0 lowest; on multisampled targets that of the next sample.
     fn tlb_color(&mut self) -> Self::Value;
 
     /// Writes the colour of all samples.
     fn write_tlb_color(&mut self, v: Self::Value);
-
-    /// Writes the colour of the next sample, 0 to 3 in order (multisampled targets only).
-    fn write_tlb_color_sample(&mut self, v: Self::Value);
 
     /// Starts the depth and stencil test with a 24-bit unsigned Z.
     fn write_tlb_z(&mut self, z: Self::Value);
@@ -132,12 +129,6 @@ pub trait Emitter {
 
     /// The interpolated Z of the pixel, a 24-bit unsigned integer (rb15).
     fn payload_z(&mut self) -> Self::Value;
-
-    /// The sample mask of the pixel, bits 3:0 (MS_FLAGS).
-    fn coverage(&mut self) -> Self::Value;
-
-    /// Replaces the sample mask; before the Z write.
-    fn write_coverage(&mut self, mask: Self::Value);
 
     /// a + b as floats.
     fn fadd(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
@@ -201,4 +192,16 @@ pub trait Emitter {
         let by = self.word(by);
         self.add(AddOp::Asr, a, by)
     }
+}
+
+/// An emitter that reaches the samples of a multisampled target one by one.
+pub trait SampleEmitter: Emitter {
+    /// Writes the colour of the next sample, 0 to 3 in order (multisampled targets only).
+    fn write_tlb_color_sample(&mut self, v: Self::Value);
+
+    /// The sample mask of the pixel, bits 3:0 (MS_FLAGS).
+    fn coverage(&mut self) -> Self::Value;
+
+    /// Replaces the sample mask; before the Z write.
+    fn write_coverage(&mut self, mask: Self::Value);
 }

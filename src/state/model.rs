@@ -1,6 +1,6 @@
 //! An emitter that computes: one element, with the QPU's arithmetic. The patches' tests run on it.
 
-use super::{Emitter, Flag, StateUniform, StateWords};
+use super::{Emitter, Flag, SampleEmitter, StateUniform, StateWords};
 use crate::qpu::alu::{add_value, fmul, fsub, mul_value};
 use crate::qpu::pack::{float_to_unorm8, unpack};
 use crate::qpu::{AddOp, MulOp, Unpack, sfu};
@@ -91,9 +91,6 @@ impl Emitter for Model {
     fn write_tlb_color(&mut self, v: u32) {
         self.color.push(v);
     }
-    fn write_tlb_color_sample(&mut self, v: u32) {
-        self.samples.push(v);
-    }
     fn write_tlb_z(&mut self, z: u32) {
         self.z.push(z);
     }
@@ -106,6 +103,12 @@ impl Emitter for Model {
     }
     fn payload_z(&mut self) -> u32 {
         self.payload_z
+    }
+}
+
+impl SampleEmitter for Model {
+    fn write_tlb_color_sample(&mut self, v: u32) {
+        self.samples.push(v);
     }
     fn coverage(&mut self) -> u32 {
         self.mask

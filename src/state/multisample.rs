@@ -1,7 +1,7 @@
 //! The sample mask of a pixel: pipeline mask, the program's own mask and alpha to coverage (v3d.md §9.6,
 //! T-SMASK).
 
-use super::{Emitter, StateUniform};
+use super::{Emitter, SampleEmitter, StateUniform};
 
 /// What narrows the coverage of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Coverage<V> {
 /// Narrows the pixel's sample mask; before the depth write. Emits nothing if nothing narrows it.
 ///
 /// Alpha a covers round(4a) samples, the lowest numbers first.
-pub fn emit_coverage<E: Emitter>(e: &mut E, coverage: &Coverage<E::Value>) {
+pub fn emit_coverage<E: SampleEmitter>(e: &mut E, coverage: &Coverage<E::Value>) {
     let mut mask = coverage.shader_mask;
     if coverage.pipeline_mask {
         let pipeline = e.uniform(StateUniform::SampleMask);

@@ -23,6 +23,9 @@ pub enum StateError {
     /// The target's format has no colour in the tile buffer.
     #[error("{0} is no colour target")]
     NoColorTarget(&'static str),
+    /// The destination of every sample takes part, but samples cannot be written one by one.
+    #[error("blending or masking on a multisampled target needs an emitter that writes single samples")]
+    Samples,
     /// Attribute words that a vertex format needs are missing.
     #[error("a vertex format of {need} words was given {have}")]
     AttributeWords {

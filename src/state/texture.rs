@@ -6,6 +6,7 @@ use crate::cl::words::{
 use crate::cl::{Addr, Bits, Count, Pages};
 use crate::hw::TEXTURE_MAX_PX;
 use crate::image::format::{Component, Uses, depth_to_unorm24};
+use crate::image::layout::container;
 use crate::image::{Decode, FormatInfo, ImageLayout, Level};
 
 /// How levels are chosen.
@@ -172,11 +173,7 @@ fn base_level(layout: &ImageLayout, view: &TextureView) -> Result<Level, Texture
         let place = layout.level(level, view.face).ok_or(missing(level))?;
         // What the unit assumes of this level when it sees the base level as level 0.
         let (width, height) = layout.shape.level_el(view.base_level);
-        let depth = level - view.base_level;
-        let (width, height) = match depth {
-            0 => (width, height),
-            _ => ((width.next_power_of_two() >> depth).max(1), (height.next_power_of_two() >> depth).max(1)),
-        };
+        let (width, height) = container(width, height, level - view.base_level);
         let assumed = Level::sampled(place.cpp, width, height).map_err(|_| TextureError::Layout(level))?;
         if (assumed.tiling, assumed.stride, assumed.size) != (place.tiling, place.stride, place.size) {
             return Err(TextureError::Layout(level));
