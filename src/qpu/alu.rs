@@ -162,11 +162,9 @@ pub const fn ftoi(a: u32) -> u32 {
     let in_range = f32::from_bits(a) as i32 as u32;
     let top = (a & MANTISSA | 0x0080_0000) << 8;
     let top = if a & SIGN != 0 { top.wrapping_neg() } else { top };
-    match exponent(a) {
-        159.. => 0,
-        158 => top,
-        _ => in_range,
-    }
+    let e = exponent(a);
+    let near = if e == 158 { top } else { in_range };
+    if e > 158 { 0 } else { near }
 }
 
 /// Signed integer to float, truncated toward zero.
@@ -398,11 +396,12 @@ pub(super) fn mask(f: impl Fn(usize) -> bool) -> u16 {
 /// All elements of a sum whose second operand has its sign flipped by `flip`.
 #[inline(always)]
 fn fadd_lanes(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
-    let mut wide = false;
+    let (mut out, mut wide) = ([0; LANES], 0u32);
     for i in 0..LANES {
-        wide |= fadd_is_wide(a[i], b[i]);
+        wide |= u32::from(fadd_is_wide(a[i], b[i]));
+        out[i] = fadd_finite(a[i], b[i] ^ flip);
     }
-    if wide { map(a, b, |a, b| fadd(a, b ^ flip)) } else { map(a, b, |a, b| fadd_finite(a, b ^ flip)) }
+    if wide != 0 { map(a, b, |a, b| fadd(a, b ^ flip)) } else { out }
 }
 
 /// Expands a match so that each arm is its own loop over a known code.

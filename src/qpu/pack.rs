@@ -12,22 +12,13 @@ const INF: u32 = 0x7f80_0000;
 /// What a float16 exponent field lacks to the float32 field of the same number, in place.
 const REBIAS: u32 = (127 - 15) << 23;
 
-/// v/255 for every byte v, truncated to a float32 (qpu.md §2.11).
-pub const BYTE_TO_FLOAT: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut v = 1;
-    while v < 256 {
-        // The shift that leaves 24 significant bits.
-        let mut shift = 0;
-        while ((v as u64) << shift) / 255 < 1 << 23 {
-            shift += 1;
-        }
-        let mantissa = (((v as u64) << shift) / 255) as u32;
-        table[v] = (127 + 23 - shift) << 23 | (mantissa & 0x007f_ffff);
-        v += 1;
-    }
-    table
-};
+/// v/255 for a byte v, truncated to a float32 (qpu.md §2.11). v/255 is 0.vvv… in base 256: three digits are
+/// 24 bits, below which the truncated float has nothing; for 255 the digits go on to 1.
+#[inline]
+pub const fn byte_to_float(v: u32) -> u32 {
+    let digits = v * 0x01_0101 + ((v + 1) >> 8);
+    (digits as i32 as f32 / 16_777_216.0).to_bits()
+}
 
 /// float16 to float32. Denormals are not normalised: they become float32 denormals, which arithmetic takes for 0.
 #[inline]
@@ -81,7 +72,7 @@ const fn unpack_half(half: u32, float: bool) -> u32 {
 
 #[inline(always)]
 const fn unpack_byte(byte: u32, float: bool) -> u32 {
-    if float { BYTE_TO_FLOAT[byte as usize] } else { byte }
+    if float { byte_to_float(byte) } else { byte }
 }
 
 /// [`unpack`] on all elements.
@@ -203,11 +194,18 @@ pub fn pack_a_lanes(code: Pack, value: &Lanes, old: &Lanes, float: bool) -> Lane
 /// UNVERIFIED: how are exact halves rounded, and what do NaN and infinities give? Here halves go up,
 /// and words with exponent 255 give 255, or 0 with the sign set (qpu.md §2.11).
 #[inline]
-pub fn float_to_unorm8(word: u32) -> u32 {
-    let magnitude = f32::from_bits(if word & INF == INF { INF } else { word & !SIGN });
-    // Exact in double precision: 24 bits times 8 bits.
-    let scaled = (f64::from(magnitude) * 255.0 + 0.5).min(255.0) as u32;
-    if word & SIGN != 0 { 0 } else { scaled }
+pub const fn float_to_unorm8(word: u32) -> u32 {
+    const ONE: u32 = 0x3f80_0000;
+    let magnitude = word & !SIGN;
+    let x = if magnitude > ONE { ONE } else { magnitude };
+    // Both halves have exact products with 255, and the sum whose sign decides cannot round across zero.
+    let high = f32::from_bits(x & 0xffff_ff00);
+    let low = f32::from_bits(x) - high;
+    let scaled = high * 255.0;
+    let whole = scaled as i32;
+    let above_half = (scaled - whole as f32 - 0.5) + low * 255.0;
+    let rounded = whole as u32 + (above_half >= 0.0) as u32;
+    if word & SIGN != 0 { 0 } else { rounded }
 }
 
 /// Whether `code` exists on the mul result (`pm` = 1).
@@ -251,11 +249,12 @@ mod tests {
     fn bytes_to_floats_truncate() {
         // qpu.md §2.11.
         assert_eq!(
-            [1, 127, 128, 255].map(|v| BYTE_TO_FLOAT[v]),
+            [1, 127, 128, 255].map(byte_to_float),
             [0x3b80_8080, 0x3efe_fefe, 0x3f00_8080, 0x3f80_0000]
         );
-        for (v, &word) in BYTE_TO_FLOAT.iter().enumerate().skip(1) {
-            let exact = v as f64 / 255.0;
+        assert_eq!(byte_to_float(0), 0);
+        for v in 1..256 {
+            let (word, exact) = (byte_to_float(v), f64::from(v) / 255.0);
             assert!(
                 f64::from(f32::from_bits(word)) <= exact && exact < f64::from(f32::from_bits(word + 1)),
                 "{v}"
@@ -332,7 +331,7 @@ mod tests {
         assert_eq!(pack_mul(Pack::Half0, 0, 0), None);
         // Every unorm8 survives the way through a float.
         for v in 0..256u32 {
-            assert_eq!(float_to_unorm8(BYTE_TO_FLOAT[v as usize]), v);
+            assert_eq!(float_to_unorm8(byte_to_float(v)), v);
         }
     }
 
@@ -359,6 +358,16 @@ mod tests {
             let half = f16::from_f32(value);
             if half.is_normal() {
                 prop_assert_eq!(f32_to_f16(word), u32::from(half.to_bits()));
+            }
+        }
+
+        #[test]
+        fn unorm8_is_the_rounded_product(near in 0..255u32, ulps in -40..40i32, any in 0..0x3f80_0001u32) {
+            // Around the middle between two bytes, and anywhere.
+            let middle = ((f64::from(near) + 0.5) / 255.0) as f32;
+            for word in [middle.to_bits().wrapping_add_signed(ulps), any] {
+                let exact = f64::from(f32::from_bits(word)) * 255.0;
+                prop_assert_eq!(float_to_unorm8(word), (exact + 0.5) as u32, "{:#x}", word);
             }
         }
 
