@@ -6,5 +6,8 @@
 //! [`program::Program`]: code and the recipe of its uniform stream.
 #![forbid(unsafe_code)]
 
+pub mod backend;
+pub mod compile;
 pub mod ir;
+pub mod pass;
 pub mod program;

@@ -1,0 +1,66 @@
+//! The back end: machine operations in, instruction words and the recipe of their uniforms out.
+//!
+//! [`select`] covers the IR with operations on virtual registers, [`regalloc`] places them,
+//! [`schedule`] pairs them into instructions, [`emit`] ends the program and lists its stream.
+
+pub mod dag;
+pub mod emit;
+pub mod pair;
+pub mod regalloc;
+pub mod schedule;
+pub mod select;
+pub mod virt;
+
+use crate::ir::Shader;
+use crate::program::Program;
+
+/// Why a lowered shader does not become a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BackendError {
+    /// Control flow that lowering left.
+    #[error(
+        "the shader has loops or branches that could not be turned into straight-line code; bound its loops by constants"
+    )]
+    ControlFlow,
+    /// An operation that the machine has not.
+    #[error("no QPU code for {op}")]
+    NotLowered {
+        /// The operation.
+        op: String,
+    },
+    /// A varying or attribute row that does not exist, or is read twice.
+    #[error("input {0} is read twice or does not exist; the hardware delivers each input once")]
+    InputOrder(u32),
+    /// Too many values are alive at once.
+    #[error(
+        "{live} values are alive at operation {operation} of {total}, more than the register files hold; simplify the shader or split it over passes"
+    )]
+    RegisterPressure {
+        /// Live values at the point.
+        live: usize,
+        /// The operation.
+        operation: usize,
+        /// Operations of the program.
+        total: usize,
+    },
+    /// Copies to resolve operand conflicts did not settle.
+    #[error("operands could not be placed in different register files; this is a bug in register allocation")]
+    RegisterConflicts,
+}
+
+/// The inputs that the hardware delivers, used or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Attribute rows, or varyings with the implicit ones.
+    pub count: u32,
+    /// Bit n: varying n is flat, its C coefficient is its value.
+    pub flat: u64,
+}
+
+/// Compiles a lowered shader.
+pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
+    let mut program = select::select(shader, inputs)?;
+    let assignment = regalloc::allocate(&mut program)?;
+    let slots = schedule::schedule(&program, &assignment);
+    Ok(emit::emit(&program, &slots, shader.stage))
+}

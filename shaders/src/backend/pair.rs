@@ -1,0 +1,325 @@
+//! One instruction out of one or two operations and a signal, if the word's fields allow it
+//! (qpu.md §2.1, §2.11, §5.1 rules 16–20).
+
+use vc4::qpu::{
+    AddOp, AluInst, Cond, Inst, LoadImmInst, LoadMode, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal,
+    SmallImm, Unpack, Waddr,
+};
+
+use super::regalloc::Assignment;
+use super::virt::{Dst, Loc, Operand, Operation, Src, Unit};
+use crate::program::UniformSlot;
+
+/// The instruction that performs all of `ops`, or `None` if there is none.
+pub fn combine(ops: &[&Operation], assignment: &Assignment) -> Option<Inst> {
+    if let [op] = ops {
+        if let Unit::LoadImm(imm) = op.unit {
+            return load_imm(op, imm, assignment);
+        }
+    }
+    if ops.iter().any(|op| matches!(op.unit, Unit::LoadImm(_))) || !compatible_accesses(ops) {
+        return None;
+    }
+    let alu: Vec<&Operation> = ops.iter().copied().filter(|op| op.unit != Unit::Signal).collect();
+    let arrangements: &[[Option<usize>; 2]] = match alu.len() {
+        0 => &[[None, None]],
+        1 => &[[Some(0), None], [None, Some(0)]],
+        2 => &[[Some(0), Some(1)], [Some(1), Some(0)]],
+        _ => return None,
+    };
+    for &[add, mul] in arrangements {
+        let halves = [add.map(|i| alu[i]), mul.map(|i| alu[i])];
+        for ws in [false, true] {
+            if let Some(inst) = Encoder::new(assignment, ws).encode(ops, halves) {
+                return Some(inst);
+            }
+        }
+    }
+    None
+}
+
+fn load_imm(op: &Operation, imm: u32, assignment: &Assignment) -> Option<Inst> {
+    let (waddr, file) = destination(op, assignment)?;
+    Some(Inst::LoadImm(LoadImmInst {
+        mode: LoadMode::Word,
+        pm: false,
+        pack: Pack::Nop,
+        cond_add: op.cond,
+        cond_mul: Cond::Never,
+        sf: op.sets_flags,
+        ws: file == Some(RegFile::B),
+        waddr_add: waddr,
+        waddr_mul: Waddr::NOP,
+        imm,
+    }))
+}
+
+/// The write address, and the file if only one will do.
+fn destination(op: &Operation, assignment: &Assignment) -> Option<(Waddr, Option<RegFile>)> {
+    Some(match op.dst {
+        Dst::None => (Waddr::NOP, None),
+        Dst::Port(waddr, file) => (waddr, file),
+        Dst::Reg(reg) => match assignment[reg]? {
+            Loc::A(n) => (Waddr::reg(n), Some(RegFile::A)),
+            Loc::B(n) => (Waddr::reg(n), Some(RegFile::B)),
+            Loc::Acc(n) => (Waddr::acc(n), None),
+            Loc::R4 => return None,
+        },
+    })
+}
+
+/// At most one shared-unit access (rule 16), one VPM access, one flag setting, one stream word.
+fn compatible_accesses(ops: &[&Operation]) -> bool {
+    let count = |test: &dyn Fn(&Operation) -> bool| ops.iter().filter(|op| test(op)).count();
+    let shared = |op: &Operation| {
+        op.port().is_some_and(|waddr| waddr.is_tmu() || waddr.is_tlb() || waddr.is_sfu())
+            || op.r4_latency().is_some()
+    };
+    let vpm = |op: &Operation| {
+        op.port().is_some_and(|waddr| waddr == Waddr::VPM || waddr == Waddr::VPM_SETUP)
+            || op.reads_port(Raddr::VPM)
+    };
+    let mut words: Vec<(bool, UniformSlot)> =
+        ops.iter().filter_map(|op| op.uniform().map(|slot| (op.parameter.is_some(), slot))).collect();
+    words.dedup();
+    let words_fit =
+        words.len() <= 1 && (words.is_empty() || !words[0].0 || count(&|op| op.uniform().is_some()) == 1);
+    count(&shared) <= 1
+        && count(&vpm) <= 1
+        && count(&|op| op.sets_flags) <= 1
+        && count(&|op| op.signal != Signal::None) <= 1
+        && count(&|op| op.reads_port(Raddr::VARYING)) <= 1
+        && words_fit
+}
+
+struct Encoder<'a> {
+    assignment: &'a Assignment,
+    inst: AluInst,
+    port_a: Option<Raddr>,
+    port_b: Option<RaddrB>,
+    /// Unpack that every reader of port A, or of r4, must want.
+    unpack_a: Option<(Unpack, bool)>,
+    unpack_r4: Option<Unpack>,
+    written: Vec<Waddr>,
+}
+
+impl<'a> Encoder<'a> {
+    fn new(assignment: &'a Assignment, ws: bool) -> Self {
+        Encoder {
+            assignment,
+            inst: AluInst { ws, ..AluInst::NOP },
+            port_a: None,
+            port_b: None,
+            unpack_a: None,
+            unpack_r4: None,
+            written: Vec::new(),
+        }
+    }
+
+    fn encode(mut self, ops: &[&Operation], halves: [Option<&Operation>; 2]) -> Option<Inst> {
+        let [add, mul] = halves;
+        self.inst.sig =
+            ops.iter().map(|op| op.signal).find(|&sig| sig != Signal::None).unwrap_or(Signal::None);
+        self.fixed_ports(halves.into_iter().flatten())?;
+        if let Some(op) = add {
+            self.add_half(op)?;
+        }
+        if let Some(op) = mul {
+            self.mul_half(op, add.is_some())?;
+        }
+        self.unpacks()?;
+        self.inst.raddr_a = self.port_a.unwrap_or(Raddr::NOP);
+        self.inst.raddr_b = self.port_b.unwrap_or(RaddrB::Reg(Raddr::NOP));
+        let immediate = matches!(self.inst.raddr_b, RaddrB::Imm(_));
+        (!immediate || self.inst.sig == Signal::None).then_some(Inst::Alu(self.inst))
+    }
+
+    /// Claims the ports of operands that have no choice, so that the others see what is left.
+    fn fixed_ports<'b>(&mut self, ops: impl Iterator<Item = &'b Operation>) -> Option<()> {
+        for op in ops {
+            if op.rotate != 0 {
+                self.claim_b(RaddrB::Imm(SmallImm::rotate(op.rotate)))?;
+            }
+            for operand in &op.src {
+                match operand.src {
+                    Src::Reg(reg) => match self.assignment[reg]? {
+                        Loc::A(n) => self.claim_a(Raddr::reg(n))?,
+                        Loc::B(n) => self.claim_b(RaddrB::Reg(Raddr::reg(n)))?,
+                        Loc::Acc(_) | Loc::R4 => {}
+                    },
+                    Src::Imm(imm) => self.claim_b(RaddrB::Imm(imm))?,
+                    Src::Port(raddr, Some(RegFile::A)) => self.claim_a(raddr)?,
+                    Src::Port(raddr, Some(RegFile::B)) => self.claim_b(RaddrB::Reg(raddr))?,
+                    Src::R4 | Src::R5 | Src::Uniform(_) | Src::Port(_, None) => {}
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn claim_a(&mut self, raddr: Raddr) -> Option<()> {
+        if self.port_a.is_some_and(|taken| taken != raddr) {
+            return None;
+        }
+        self.port_a = Some(raddr);
+        Some(())
+    }
+
+    fn claim_b(&mut self, raddr: RaddrB) -> Option<()> {
+        if self.port_b.is_some_and(|taken| taken != raddr) {
+            return None;
+        }
+        self.port_b = Some(raddr);
+        Some(())
+    }
+
+    /// The selector of an address that both files offer.
+    fn either(&mut self, raddr: Raddr) -> Option<Mux> {
+        // One instruction reads such an address once, through whichever port has it already.
+        if self.port_a == Some(raddr) {
+            return Some(Mux::A);
+        }
+        if self.port_b == Some(RaddrB::Reg(raddr)) {
+            return Some(Mux::B);
+        }
+        if self.port_b.is_none() {
+            self.port_b = Some(RaddrB::Reg(raddr));
+            Some(Mux::B)
+        } else if self.port_a.is_none() {
+            self.port_a = Some(raddr);
+            Some(Mux::A)
+        } else {
+            None
+        }
+    }
+
+    fn mux(&mut self, operand: &Operand, reads_float: bool) -> Option<Mux> {
+        const ACCUMULATORS: [Mux; 4] = [Mux::R0, Mux::R1, Mux::R2, Mux::R3];
+        let mux = match operand.src {
+            Src::Reg(reg) => match self.assignment[reg]? {
+                Loc::A(_) => Mux::A,
+                Loc::B(_) => Mux::B,
+                Loc::Acc(n) => ACCUMULATORS[n as usize],
+                Loc::R4 => Mux::R4,
+            },
+            Src::R4 => Mux::R4,
+            Src::R5 => Mux::R5,
+            Src::Imm(_) | Src::Port(_, Some(RegFile::B)) => Mux::B,
+            Src::Port(_, Some(RegFile::A)) => Mux::A,
+            Src::Uniform(_) => self.either(Raddr::UNIFORM)?,
+            Src::Port(raddr, None) => self.either(raddr)?,
+        };
+        self.want_unpack(mux, operand.unpack, reads_float)?;
+        Some(mux)
+    }
+
+    /// The unpack applies to everything read through port A, or to every use of r4.
+    fn want_unpack(&mut self, mux: Mux, unpack: Unpack, reads_float: bool) -> Option<()> {
+        match mux {
+            Mux::A => match self.unpack_a {
+                // When a float and an integer operation share it, both get the float (qpu.md §2.11).
+                Some((wanted, float))
+                    if wanted != unpack || (unpack != Unpack::Nop && float != reads_float) =>
+                {
+                    None
+                }
+                _ => {
+                    self.unpack_a = Some((unpack, reads_float));
+                    Some(())
+                }
+            },
+            Mux::R4 => match self.unpack_r4 {
+                Some(wanted) if wanted != unpack => None,
+                _ => {
+                    self.unpack_r4 = Some(unpack);
+                    Some(())
+                }
+            },
+            _ => (unpack == Unpack::Nop).then_some(()),
+        }
+    }
+
+    fn unpacks(&mut self) -> Option<()> {
+        let a = self.unpack_a.map_or(Unpack::Nop, |(unpack, _)| unpack);
+        let r4 = self.unpack_r4.unwrap_or(Unpack::Nop);
+        let mul_packs = self.inst.pm;
+        let file_packs = !self.inst.pm && self.inst.pack != Pack::Nop;
+        match (a != Unpack::Nop, r4 != Unpack::Nop) {
+            (true, true) => return None,
+            (true, false) if mul_packs => return None,
+            (true, false) => self.inst.unpack = a,
+            (false, true) if file_packs => return None,
+            (false, true) => (self.inst.pm, self.inst.unpack) = (true, r4),
+            (false, false) => {}
+        }
+        Some(())
+    }
+
+    /// Destination and pack of a half that writes file `file`.
+    fn write(&mut self, op: &Operation, file: RegFile) -> Option<Waddr> {
+        let (waddr, needed) = destination(op, self.assignment)?;
+        if needed.is_some_and(|needed| needed != file) {
+            return None;
+        }
+        // Equal addresses are different places only where the files differ.
+        if waddr != Waddr::NOP && needed.is_none() && self.written.contains(&waddr) {
+            return None;
+        }
+        self.written.push(waddr);
+        if op.pack != Pack::Nop {
+            if self.inst.pack != Pack::Nop || (!op.mul_pack && file != RegFile::A) {
+                return None;
+            }
+            (self.inst.pack, self.inst.pm) = (op.pack, op.mul_pack);
+        }
+        Some(waddr)
+    }
+
+    fn add_half(&mut self, op: &Operation) -> Option<()> {
+        let add = match op.unit {
+            Unit::Add(add) => add,
+            Unit::Mul(MulOp::V8adds) if op.rotate == 0 && !op.mul_pack => AddOp::V8adds,
+            Unit::Mul(MulOp::V8subs) if op.rotate == 0 && !op.mul_pack => AddOp::V8subs,
+            Unit::Move => AddOp::Or,
+            _ => return None,
+        };
+        let reads_float = add.reads_float();
+        let a = self.mux(op.src.first()?, reads_float)?;
+        let b = match op.src.get(1) {
+            Some(operand) => self.mux(operand, reads_float)?,
+            None => a,
+        };
+        let file = if self.inst.ws { RegFile::B } else { RegFile::A };
+        self.inst.waddr_add = self.write(op, file)?;
+        (self.inst.op_add, self.inst.add_a, self.inst.add_b) = (add, a, b);
+        self.inst.cond_add = op.cond;
+        self.inst.sf |= op.sets_flags;
+        Some(())
+    }
+
+    fn mul_half(&mut self, op: &Operation, add_busy: bool) -> Option<()> {
+        let mul = match op.unit {
+            Unit::Mul(mul) => mul,
+            Unit::Add(AddOp::V8adds) if !op.sets_flags => MulOp::V8adds,
+            Unit::Add(AddOp::V8subs) if !op.sets_flags => MulOp::V8subs,
+            Unit::Move => MulOp::V8min,
+            _ => return None,
+        };
+        // Flags come from the add unit unless it rests (qpu.md §2.7).
+        if op.sets_flags && add_busy {
+            return None;
+        }
+        let reads_float = mul.reads_float();
+        let a = self.mux(op.src.first()?, reads_float)?;
+        let b = match op.src.get(1) {
+            Some(operand) => self.mux(operand, reads_float)?,
+            None => a,
+        };
+        let file = if self.inst.ws { RegFile::A } else { RegFile::B };
+        self.inst.waddr_mul = self.write(op, file)?;
+        (self.inst.op_mul, self.inst.mul_a, self.inst.mul_b) = (mul, a, b);
+        self.inst.cond_mul = op.cond;
+        self.inst.sf |= op.sets_flags;
+        Some(())
+    }
+}

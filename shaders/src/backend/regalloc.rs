@@ -1,0 +1,334 @@
+//! Register allocation: files A and B, the accumulators r0–r3, and r4 where a result may stay.
+//!
+//! Live ranges are intervals of the operation order. Accumulators go to the shortest ranges first.
+//! The rest is coloured in order of definition, each value in the file where the fewest of its
+//! partners live, because an operation reads at most one register of each file. A pair that still
+//! ends up in one file gets a copy in front of the operation, and allocation starts again. There is
+//! no spilling: a program that does not fit is an error that names the tightest point.
+
+use cranelift_entity::{EntityRef, SecondaryMap};
+
+use super::BackendError;
+use super::virt::{Dst, Loc, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
+
+/// Restarts before giving up on conflicts; each restart has placed at least one copy.
+const MAX_ROUNDS: usize = 256;
+
+/// Where each register lives.
+pub type Assignment = SecondaryMap<Reg, Option<Loc>>;
+
+/// Allocates all registers of `program`, inserting copies where an operation could not read its
+/// operands, and removing copies that became idle.
+pub fn allocate(program: &mut VirtProgram) -> Result<Assignment, BackendError> {
+    for _ in 0..MAX_ROUNDS {
+        let assignment = Allocator::new(program).run()?;
+        let conflicts = find_conflicts(program, &assignment);
+        if conflicts.is_empty() {
+            drop_idle_copies(program, &assignment);
+            return Ok(assignment);
+        }
+        for (index, reg) in conflicts.into_iter().rev() {
+            insert_copy(program, index, reg);
+        }
+    }
+    Err(BackendError::RegisterConflicts)
+}
+
+/// When a value is live, in points: operation i reads at 2i and writes at 2i + 1.
+#[derive(Clone, Copy, Debug, Default)]
+struct Range {
+    start: u32,
+    end: u32,
+    writes: u32,
+    accessed: bool,
+}
+
+impl Range {
+    fn overlaps(&self, other: &Range) -> bool {
+        self.start <= other.end && other.start <= self.end
+    }
+
+    fn length(&self) -> u32 {
+        self.end - self.start
+    }
+}
+
+struct Allocator<'a> {
+    program: &'a VirtProgram,
+    ranges: SecondaryMap<Reg, Range>,
+    /// Other registers that an operation reads together with this one.
+    partners: SecondaryMap<Reg, Vec<Reg>>,
+    /// The register that this one is a copy of.
+    copied_from: SecondaryMap<Reg, Option<Reg>>,
+    assignment: Assignment,
+    /// Ranges placed in each location: A 0–31, B 32–63, accumulators 64–67.
+    occupied: Vec<Vec<Range>>,
+}
+
+const fn slot(loc: Loc) -> usize {
+    match loc {
+        Loc::A(n) => n as usize,
+        Loc::B(n) => 32 + n as usize,
+        Loc::Acc(n) => 64 + n as usize,
+        Loc::R4 => 68,
+    }
+}
+
+impl<'a> Allocator<'a> {
+    fn new(program: &'a VirtProgram) -> Self {
+        let mut allocator = Allocator {
+            program,
+            ranges: ranges(program),
+            partners: SecondaryMap::new(),
+            copied_from: SecondaryMap::new(),
+            assignment: SecondaryMap::new(),
+            occupied: vec![Vec::new(); 69],
+        };
+        allocator.collect_partners();
+        allocator
+    }
+
+    fn collect_partners(&mut self) {
+        for op in &self.program.ops {
+            if let [a, b] = op.src[..] {
+                if let (Src::Reg(a), Src::Reg(b)) = (a.src, b.src) {
+                    if a != b {
+                        self.partners[a].push(b);
+                        self.partners[b].push(a);
+                    }
+                }
+            }
+            if let (Unit::Move, Dst::Reg(to), [from]) = (op.unit, op.dst, &op.src[..]) {
+                if let Src::Reg(from) = from.src {
+                    self.copied_from[to] = Some(from);
+                }
+            }
+        }
+    }
+
+    fn run(mut self) -> Result<Assignment, BackendError> {
+        let mut order: Vec<Reg> = self.program.regs.keys().filter(|&reg| self.ranges[reg].accessed).collect();
+        for &reg in &order {
+            if let Some(loc) = self.program.regs[reg].fixed {
+                self.place(reg, loc);
+            }
+        }
+        self.stay_in_r4(&order);
+        order.sort_by_key(|&reg| (self.ranges[reg].length(), self.ranges[reg].start, reg.index()));
+        for &reg in &order {
+            self.accumulator(reg);
+        }
+        order.sort_by_key(|&reg| (self.ranges[reg].start, reg.index()));
+        for &reg in &order {
+            if self.assignment[reg].is_none() {
+                let loc = self.file_register(reg).ok_or_else(|| self.pressure(reg))?;
+                self.place(reg, loc);
+            }
+        }
+        self.improve(&order);
+        Ok(self.assignment)
+    }
+
+    fn place(&mut self, reg: Reg, loc: Loc) {
+        self.assignment[reg] = Some(loc);
+        self.occupied[slot(loc)].push(self.ranges[reg]);
+    }
+
+    fn is_free(&self, loc: Loc, range: &Range) -> bool {
+        self.occupied[slot(loc)].iter().all(|other| !other.overlaps(range))
+    }
+
+    /// Results of loads and the SFU that are read before r4 is needed again stay there.
+    fn stay_in_r4(&mut self, order: &[Reg]) {
+        let loads: Vec<u32> = self
+            .program
+            .ops
+            .iter()
+            .enumerate()
+            .filter(|(_, op)| op.r4_latency().is_some())
+            .map(|(index, _)| index as u32)
+            .collect();
+        for &reg in order {
+            let range = self.ranges[reg];
+            let from_r4 = self.program.ops[(range.start / 2) as usize]
+                .src
+                .first()
+                .is_some_and(|operand| operand.src == Src::R4);
+            // The load's own instruction and an SFU request still read the old r4.
+            let undisturbed = loads.iter().all(|&load| 2 * load < range.start || 2 * load >= range.end);
+            if self.program.regs[reg].places.r4 && range.writes == 1 && from_r4 && undisturbed {
+                self.place(reg, Loc::R4);
+            }
+        }
+    }
+
+    fn accumulator(&mut self, reg: Reg) {
+        if self.assignment[reg].is_some() || !self.program.regs[reg].places.acc {
+            return;
+        }
+        let range = self.ranges[reg];
+        let free: Vec<Loc> = (0..4).map(Loc::Acc).filter(|&loc| self.is_free(loc, &range)).collect();
+        // The one idle for longest leaves the scheduler most freedom.
+        let idle = |loc: &Loc| {
+            self.occupied[slot(*loc)].iter().map(|other| other.end).filter(|&end| end < range.start).max()
+        };
+        if let Some(loc) = free.into_iter().min_by_key(idle) {
+            self.place(reg, loc);
+        }
+    }
+
+    fn allowed_files(&self, reg: Reg) -> Vec<bool> {
+        let places = self.program.regs[reg].places;
+        [(false, places.a), (true, places.b)].into_iter().filter(|file| file.1).map(|file| file.0).collect()
+    }
+
+    /// Partners of `reg` that live in the file (`b` or A), or can live nowhere else.
+    fn partners_in(&self, reg: Reg, b: bool) -> usize {
+        self.partners[reg]
+            .iter()
+            .filter(|&&partner| match self.assignment[partner] {
+                Some(Loc::A(_)) => !b,
+                Some(Loc::B(_)) => b,
+                Some(_) => false,
+                None => {
+                    let places = self.program.regs[partner].places;
+                    if b { places.b && !places.a } else { places.a && !places.b }
+                }
+            })
+            .count()
+    }
+
+    fn file_register(&self, reg: Reg) -> Option<Loc> {
+        let range = self.ranges[reg];
+        if let Some(Loc::A(n)) | Some(Loc::B(n)) =
+            self.copied_from[reg].and_then(|from| self.assignment[from])
+        {
+            let from = self.copied_from[reg].and_then(|from| self.assignment[from])?;
+            let places = self.program.regs[reg].places;
+            let allowed = if from == Loc::A(n) { places.a } else { places.b };
+            if allowed && self.is_free(from, &range) {
+                return Some(from);
+            }
+        }
+        let mut best: Option<((usize, usize, u32), Loc)> = None;
+        for b in self.allowed_files(reg) {
+            let conflicts = self.partners_in(reg, b);
+            let file = |n| if b { Loc::B(n) } else { Loc::A(n) };
+            let free: Vec<Loc> = (0..32).map(file).filter(|&loc| self.is_free(loc, &range)).collect();
+            for &loc in &free {
+                let last = self.occupied[slot(loc)].iter().map(|other| other.end).max().unwrap_or(0);
+                let key = (conflicts, 32 - free.len(), last);
+                if best.is_none_or(|(best, _)| key < best) {
+                    best = Some((key, loc));
+                }
+            }
+        }
+        best.map(|(_, loc)| loc)
+    }
+
+    /// Moves values between the files while that removes conflicts.
+    fn improve(&mut self, order: &[Reg]) {
+        for &reg in order {
+            let (Some(loc), None) = (self.assignment[reg], self.program.regs[reg].fixed) else { continue };
+            let in_b = match loc {
+                Loc::A(_) => false,
+                Loc::B(_) => true,
+                _ => continue,
+            };
+            let places = self.program.regs[reg].places;
+            let other_allowed = if in_b { places.a } else { places.b };
+            if !other_allowed || self.partners_in(reg, in_b) <= self.partners_in(reg, !in_b) {
+                continue;
+            }
+            let range = self.ranges[reg];
+            let file = |n| if in_b { Loc::A(n) } else { Loc::B(n) };
+            if let Some(to) = (0..32).map(file).find(|&to| self.is_free(to, &range)) {
+                let own = self.occupied[slot(loc)]
+                    .iter()
+                    .position(|other| other.start == range.start && other.end == range.end)
+                    .expect("placed ranges are recorded");
+                self.occupied[slot(loc)].swap_remove(own);
+                self.place(reg, to);
+            }
+        }
+    }
+
+    fn pressure(&self, reg: Reg) -> BackendError {
+        let start = self.ranges[reg].start;
+        let live = self
+            .program
+            .regs
+            .keys()
+            .filter(|&other| {
+                let range = &self.ranges[other];
+                range.accessed && range.start <= start && start <= range.end
+            })
+            .count();
+        let index = (start / 2) as usize;
+        BackendError::RegisterPressure { live, operation: index, total: self.program.ops.len() }
+    }
+}
+
+fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
+    let mut ranges: SecondaryMap<Reg, Range> = SecondaryMap::new();
+    let mut touch = |reg: Reg, point: u32, write: bool| {
+        let range = &mut ranges[reg];
+        if !range.accessed {
+            let live_in = program.regs[reg].fixed.is_some();
+            *range = Range { start: if live_in { 0 } else { point }, end: point, writes: 0, accessed: true };
+        }
+        range.end = range.end.max(point);
+        range.writes += u32::from(write);
+    };
+    for (index, op) in program.ops.iter().enumerate() {
+        let point = 2 * index as u32;
+        op.reads().for_each(|reg| touch(reg, point, false));
+        op.writes().into_iter().for_each(|reg| touch(reg, point + 1, true));
+    }
+    ranges
+}
+
+/// Operations that read two registers of one file, and which of them to copy.
+fn find_conflicts(program: &VirtProgram, assignment: &Assignment) -> Vec<(usize, Reg)> {
+    let mut conflicts = Vec::new();
+    for (index, op) in program.ops.iter().enumerate() {
+        let [a, b] = op.src[..] else { continue };
+        let (Src::Reg(first), Src::Reg(second)) = (a.src, b.src) else { continue };
+        let same_file = match (assignment[first], assignment[second]) {
+            (Some(Loc::A(m)), Some(Loc::A(n))) | (Some(Loc::B(m)), Some(Loc::B(n))) => m != n,
+            _ => false,
+        };
+        if same_file {
+            // An unpacked operand must stay in file A.
+            let copy = if b.unpack == vc4::qpu::Unpack::Nop { second } else { first };
+            conflicts.push((index, copy));
+        }
+    }
+    conflicts
+}
+
+fn insert_copy(program: &mut VirtProgram, index: usize, reg: Reg) {
+    let only_acc = Places { a: false, b: false, acc: true, r4: false };
+    let temp = program.regs.push(RegInfo { fixed: None, places: only_acc });
+    for operand in program.ops[index].src.iter_mut().filter(|operand| operand.src == Src::Reg(reg)) {
+        operand.src = Src::Reg(temp);
+    }
+    program.ops.insert(index, Operation::mov(Dst::Reg(temp), Src::Reg(reg)));
+}
+
+/// Removes plain copies between equal places, and from r4 to where it already is.
+fn drop_idle_copies(program: &mut VirtProgram, assignment: &Assignment) {
+    program.ops.retain(|op| {
+        let plain = op.unit == Unit::Move && !op.sets_flags && op.pack == vc4::qpu::Pack::Nop;
+        let (Dst::Reg(to), [operand]) = (op.dst, &op.src[..]) else { return true };
+        if !plain || operand.unpack != vc4::qpu::Unpack::Nop {
+            return true;
+        }
+        let from = match operand.src {
+            Src::Reg(from) => assignment[from],
+            Src::R4 => Some(Loc::R4),
+            _ => None,
+        };
+        from.is_none() || from != assignment[to]
+    });
+}

@@ -1,0 +1,273 @@
+//! The back end's program: operations of one unit each, on virtual registers.
+//!
+//! Selection makes it, register allocation gives each [`Reg`] a [`Loc`], the scheduler pairs its
+//! operations into instructions. The order of operations is one valid execution order; data flow
+//! through registers, r4, r5 and the flags is what the order says, not single assignment: a
+//! partially written register (pack, condition) is written several times.
+
+use cranelift_entity::{PrimaryMap, entity_impl};
+use smallvec::SmallVec;
+use vc4::qpu::{AddOp, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
+
+use crate::program::{SampleBo, UniformSlot};
+
+/// A virtual register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(u32);
+entity_impl!(Reg, "t");
+
+/// A physical place of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Loc {
+    /// Register of file A.
+    A(u8),
+    /// Register of file B.
+    B(u8),
+    /// Accumulator r0–r3.
+    Acc(u8),
+    /// r4: only values that a load or the SFU left there.
+    R4,
+}
+
+/// Which places a register may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// File A.
+    pub a: bool,
+    /// File B.
+    pub b: bool,
+    /// Accumulators.
+    pub acc: bool,
+    /// Staying in r4.
+    pub r4: bool,
+}
+
+impl Places {
+    /// Either file or an accumulator.
+    pub const ANY: Places = Places { a: true, b: true, acc: true, r4: false };
+}
+
+/// What allocation must know of a register.
+#[derive(Clone, Copy, Debug)]
+pub struct RegInfo {
+    /// The place is given (payload).
+    pub fixed: Option<Loc>,
+    /// Allowed places.
+    pub places: Places,
+}
+
+impl RegInfo {
+    /// The places left when only `allowed` ones remain; `None` if there is none.
+    pub fn within(&self, allowed: Places) -> Option<Places> {
+        let rest = Places {
+            a: self.places.a && allowed.a,
+            b: self.places.b && allowed.b,
+            acc: self.places.acc && allowed.acc,
+            r4: self.places.r4 && allowed.r4,
+        };
+        // r4 is a chance, not a promise: another load may come too early.
+        let possible = match self.fixed {
+            Some(Loc::A(_)) => rest.a,
+            Some(Loc::B(_)) => rest.b,
+            Some(Loc::Acc(_)) => rest.acc,
+            Some(Loc::R4) => rest.r4,
+            None => rest.a || rest.b || rest.acc,
+        };
+        possible.then_some(rest)
+    }
+}
+
+/// What an operand reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Src {
+    /// A virtual register.
+    Reg(Reg),
+    /// The last load or SFU result.
+    R4,
+    /// The C coefficient of the last varying read.
+    R5,
+    /// A small immediate, through port B.
+    Imm(SmallImm),
+    /// The next word of the uniform stream; equal slots in one operation are one word.
+    Uniform(UniformSlot),
+    /// A peripheral, through the named port or either.
+    Port(Raddr, Option<RegFile>),
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// What is read.
+    pub src: Src,
+    /// Unpack; needs the value in file A or r4.
+    pub unpack: Unpack,
+}
+
+impl From<Src> for Operand {
+    fn from(src: Src) -> Operand {
+        Operand { src, unpack: Unpack::Nop }
+    }
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dst {
+    /// Nowhere; flags only, or a read for its side effect.
+    None,
+    /// A virtual register.
+    Reg(Reg),
+    /// A peripheral, through the named file or either.
+    Port(Waddr, Option<RegFile>),
+}
+
+/// Which unit does what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Add unit.
+    Add(AddOp),
+    /// Mul unit.
+    Mul(MulOp),
+    /// Copies the operand's bits; either unit.
+    Move,
+    /// Loads an immediate; occupies both units.
+    LoadImm(u32),
+    /// Only a signal.
+    Signal,
+}
+
+/// One operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The unit and its operation.
+    pub unit: Unit,
+    /// Operands, as many as the operation reads.
+    pub src: SmallVec<[Operand; 2]>,
+    /// Destination.
+    pub dst: Dst,
+    /// Pack of the result; partial packs keep the rest of the destination.
+    pub pack: Pack,
+    /// The pack is the mul unit's float pack (`pm` = 1), not the file-A pack.
+    pub mul_pack: bool,
+    /// Write condition.
+    pub cond: Cond,
+    /// Sets the flags.
+    pub sets_flags: bool,
+    /// Signal.
+    pub signal: Signal,
+    /// The uniform word that a TMU parameter write pops.
+    pub parameter: Option<UniformSlot>,
+    /// The request that this TMU S write sends.
+    pub sample: Option<SampleBo>,
+    /// Rotation of the mul result, 0–15 elements upwards.
+    pub rotate: u8,
+    /// The operands may not be exchanged though the operation commutes (kernel patterns, qpu.md §5.3).
+    pub ordered: bool,
+}
+
+impl Operation {
+    /// An operation with result.
+    pub fn new(unit: Unit, dst: Dst, src: &[Operand]) -> Operation {
+        Operation {
+            unit,
+            src: SmallVec::from_slice(src),
+            dst,
+            pack: Pack::Nop,
+            mul_pack: false,
+            cond: Cond::Always,
+            sets_flags: false,
+            signal: Signal::None,
+            parameter: None,
+            sample: None,
+            rotate: 0,
+            ordered: false,
+        }
+    }
+
+    /// A copy.
+    pub fn mov(dst: Dst, src: impl Into<Operand>) -> Operation {
+        Operation::new(Unit::Move, dst, &[src.into()])
+    }
+
+    /// Only a signal.
+    pub fn signal(signal: Signal) -> Operation {
+        Operation { signal, ..Operation::new(Unit::Signal, Dst::None, &[]) }
+    }
+
+    /// Whether the destination keeps part of its old content.
+    pub fn is_partial(&self) -> bool {
+        self.cond != Cond::Always || !matches!(self.pack, Pack::Nop | Pack::Rep8 | Pack::Sat | Pack::Rep8Sat)
+    }
+
+    /// The uniform word that the operation consumes, explicitly or as a TMU parameter.
+    pub fn uniform(&self) -> Option<UniformSlot> {
+        self.parameter.or_else(|| {
+            self.src.iter().find_map(|operand| match operand.src {
+                Src::Uniform(slot) => Some(slot),
+                _ => None,
+            })
+        })
+    }
+
+    /// The registers that the operands read.
+    pub fn reads(&self) -> impl Iterator<Item = Reg> {
+        self.src.iter().filter_map(|operand| match operand.src {
+            Src::Reg(reg) => Some(reg),
+            _ => None,
+        })
+    }
+
+    /// The register that the result goes to.
+    pub fn writes(&self) -> Option<Reg> {
+        match self.dst {
+            Dst::Reg(reg) => Some(reg),
+            _ => None,
+        }
+    }
+
+    /// Whether an unpacked operand is delivered as a float (qpu.md §2.11).
+    pub fn reads_float(&self) -> bool {
+        match self.unit {
+            Unit::Add(op) => op.reads_float(),
+            Unit::Mul(op) => op.reads_float(),
+            Unit::Move | Unit::LoadImm(_) | Unit::Signal => false,
+        }
+    }
+
+    /// The waddr when the destination is a peripheral.
+    pub fn port(&self) -> Option<Waddr> {
+        match self.dst {
+            Dst::Port(waddr, _) => Some(waddr),
+            _ => None,
+        }
+    }
+
+    /// Whether a result of this operation arrives in r4: (yes, distance of the earliest reader).
+    pub fn r4_latency(&self) -> Option<u32> {
+        match self.signal {
+            Signal::LoadTmu0 | Signal::LoadTmu1 | Signal::ColorLoad => Some(1),
+            _ if self.port().is_some_and(Waddr::is_sfu) => Some(3),
+            _ => None,
+        }
+    }
+
+    /// Whether the operation pops a vector of the VPM read FIFO.
+    pub fn reads_port(&self, raddr: Raddr) -> bool {
+        self.src.iter().any(|operand| matches!(operand.src, Src::Port(port, _) if port == raddr))
+    }
+}
+
+/// A straight-line program.
+#[derive(Clone, Debug, Default)]
+pub struct VirtProgram {
+    /// Operations in a valid order.
+    pub ops: Vec<Operation>,
+    /// Registers.
+    pub regs: PrimaryMap<Reg, RegInfo>,
+}
+
+impl VirtProgram {
+    /// A fresh register that may live anywhere.
+    pub fn reg(&mut self) -> Reg {
+        self.regs.push(RegInfo { fixed: None, places: Places::ANY })
+    }
+}

@@ -1,0 +1,221 @@
+//! The compiler's door: SPIR-V of a pipeline's stages and its state in, three QPU programs out.
+//!
+//! Everything that Vulkan 1.0 fixes at pipeline creation is part of the code (vulkan-on-vc4.md §8); what changes
+//! per draw is a [`crate::program::UniformSlot`]. The one thing known only at draw time is how a sampled image's
+//! words are to be decoded: a pipeline is compiled for an assumption ([`PipelineState::textures`]) and again when a
+//! draw meets another one (T-TEX-KEY).
+
+use std::collections::BTreeMap;
+
+use vc4::state::blend::ColorOutput;
+use vc4::state::depth_stencil::DepthStencilPlan;
+use vc4::state::raster::StateError;
+use vc4::state::vertex_fetch::VertexFormat;
+use vc4::state::viewport::VertexStage;
+
+use crate::backend::{self, BackendError, Inputs};
+use crate::ir::{Shader, Stage};
+use crate::pass::{self, lower_inputs, lower_outputs};
+use crate::program::{Descriptor, Pipeline};
+
+/// A vertex attribute of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VertexAttribute {
+    /// Vertex input location.
+    pub location: u32,
+    /// Format in the vertex buffer.
+    pub format: VertexFormat,
+    /// Advances per instance: the words come from the uniform stream (T-INST a).
+    pub per_instance: bool,
+}
+
+/// How the word that the TMU returns becomes four components.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TextureClass {
+    /// Four bytes as fractions of 255: all types that the TMU expands to RGBA8888.
+    #[default]
+    Unorm8,
+    /// As `Unorm8`, red, green and blue sRGB encoded.
+    Srgb8,
+    /// Z24 in bits 31:8, as a fraction of its largest value.
+    Depth24,
+    /// The 32-bit word itself.
+    Word32,
+}
+
+/// Where a component of a sample result comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TextureSwizzle {
+    /// Component 0–3 of the texel.
+    Component(u8),
+    /// 0.
+    Zero,
+    /// 1.0.
+    One,
+}
+
+/// How a sampled image is decoded: the draw-time key of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TextureDecode {
+    /// Meaning of the word.
+    pub class: TextureClass,
+    /// View swizzle, after the exchange of red and blue that BGRA images need.
+    pub swizzle: [TextureSwizzle; 4],
+}
+
+impl Default for TextureDecode {
+    fn default() -> Self {
+        let [r, g, b, a] = [0, 1, 2, 3].map(TextureSwizzle::Component);
+        TextureDecode { class: TextureClass::default(), swizzle: [r, g, b, a] }
+    }
+}
+
+/// What of a pipeline's state becomes code.
+#[derive(Clone, Debug)]
+pub struct PipelineState {
+    /// Vertex attributes; at most one per location.
+    pub attributes: Vec<VertexAttribute>,
+    /// The topology is points: point size is an output, and varyings begin with the point coordinate.
+    pub points: bool,
+    /// The colour attachment; `None` without one.
+    pub color: Option<ColorOutput>,
+    /// Depth and stencil tests.
+    pub depth_stencil: DepthStencilPlan,
+    /// Decoding of sampled images; images that are missing are RGBA8 unorm with identity swizzle.
+    pub textures: BTreeMap<Descriptor, TextureDecode>,
+}
+
+impl Default for PipelineState {
+    fn default() -> Self {
+        PipelineState {
+            attributes: Vec::new(),
+            points: false,
+            color: None,
+            depth_stencil: DepthStencilPlan::OFF,
+            textures: BTreeMap::new(),
+        }
+    }
+}
+
+/// The program of a pipeline that an error is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramKind {
+    /// Coordinate shader, made of the vertex stage.
+    Coordinate,
+    /// Vertex shader.
+    Vertex,
+    /// Fragment shader.
+    Fragment,
+}
+
+impl std::fmt::Display for ProgramKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ProgramKind::Coordinate => "vertex stage (coordinate program)",
+            ProgramKind::Vertex => "vertex stage (vertex program)",
+            ProgramKind::Fragment => "fragment stage",
+        })
+    }
+}
+
+/// Why a pipeline cannot be compiled.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CompileError {
+    /// Lowered code does not fit the machine.
+    #[error("{program}: {error}")]
+    Backend {
+        /// The program.
+        program: ProgramKind,
+        /// What.
+        error: BackendError,
+    },
+    /// Pipeline state without code.
+    #[error("pipeline state: {0}")]
+    State(#[from] StateError),
+    /// The record holds eight arrays.
+    #[error(
+        "the vertex stage reads {count} attribute arrays, the hardware fetches {limit}; merge attributes or make some of them per-instance"
+    )]
+    TooManyAttributes {
+        /// Arrays needed.
+        count: usize,
+        /// Arrays there are.
+        limit: usize,
+    },
+    /// The attributes of a vertex do not fit its VPM rows.
+    #[error("the vertex stage reads {rows} words of attributes per vertex, at most {limit} fit")]
+    AttributeWords {
+        /// Words needed.
+        rows: u32,
+        /// Words there are.
+        limit: u32,
+    },
+    /// Too many varyings.
+    #[error(
+        "the fragment stage reads {count} varying components, the hardware interpolates {limit}; pack them or read fewer"
+    )]
+    TooManyVaryings {
+        /// Components read.
+        count: usize,
+        /// Components there are.
+        limit: usize,
+    },
+    /// Control flow where outputs are stored.
+    #[error("{stage:?} stage: {what}")]
+    Structure {
+        /// The stage.
+        stage: Stage,
+        /// What.
+        what: &'static str,
+    },
+}
+
+/// Compiles translated stages.
+pub fn compile_shaders(
+    mut vertex: Shader,
+    fragment: Option<Shader>,
+    state: &PipelineState,
+) -> Result<Pipeline, CompileError> {
+    let mut pipeline = Pipeline::default();
+    let mut fragment = fragment.unwrap_or_else(|| Shader::new(Stage::Fragment));
+    pass::optimize(&mut fragment);
+    let outcome = lower_outputs::fragment(&mut fragment, state)?;
+    pass::optimize(&mut fragment);
+    let interface = lower_inputs::fragment(&mut fragment, state)?;
+    pass::lower(&mut fragment, state);
+    let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
+    pipeline.fragment = back(&fragment, inputs, ProgramKind::Fragment)?;
+    pipeline.varyings = interface.varyings.len() as u32;
+    pipeline.flat_varyings = interface.flat;
+    pipeline.point_size = state.points;
+    pipeline.writes_depth = outcome.writes_depth;
+    pipeline.discards = outcome.discards;
+    pipeline.reads_color = state.color.is_some_and(|color| color.reads_destination());
+
+    pass::optimize(&mut vertex);
+    let mut coordinate = vertex.clone();
+    lower_outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, &interface.varyings)?;
+    lower_outputs::vertex(&mut vertex, VertexStage::Vertex, state, &interface.varyings)?;
+    pass::optimize(&mut coordinate);
+    pass::optimize(&mut vertex);
+    let attributes = lower_inputs::vertex(&mut vertex, &mut coordinate, state)?;
+    for (shader, rows, kind, program) in [
+        (&mut coordinate, attributes.coordinate_rows, ProgramKind::Coordinate, &mut pipeline.coordinate),
+        (&mut vertex, attributes.vertex_rows, ProgramKind::Vertex, &mut pipeline.vertex),
+    ] {
+        pass::lower(shader, state);
+        *program = back(shader, Inputs { count: rows, flat: 0 }, kind)?;
+    }
+    pipeline.vertex_attribute_bytes = 4 * attributes.vertex_rows;
+    pipeline.coordinate_attribute_bytes = 4 * attributes.coordinate_rows;
+    pipeline.attributes = attributes.arrays;
+    Ok(pipeline)
+}
+
+fn back(
+    shader: &Shader,
+    inputs: Inputs,
+    program: ProgramKind,
+) -> Result<crate::program::Program, CompileError> {
+    backend::compile(shader, inputs).map_err(|error| CompileError::Backend { program, error })
+}

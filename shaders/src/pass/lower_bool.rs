@@ -1,0 +1,83 @@
+//! Truth values: comparisons stay where a select or a discard looks at them, everything else becomes words
+//! that are 0 or all ones.
+//!
+//! The QPU has one set of flags, and a comparison costs no more than a test of a stored truth value. So each
+//! select repeats its comparison, and only logic on truth values needs them as words.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+
+use super::rewrite::{Action, rewrite};
+use crate::ir::{Builder, Op, Shader, Type, Value};
+
+/// The word of a true value.
+const TRUE: u32 = u32::MAX;
+
+/// Turns boolean logic into words. Afterwards each `Bool` is the result of a comparison.
+pub fn run(shader: &mut Shader) {
+    let mut words: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    let Ok(()) = rewrite(shader, |b, data| {
+        let args = &data.args;
+        let bool_args = || args.iter().all(|&arg| b.shader.values[arg].ty == Type::Bool);
+        let word = match data.op {
+            Op::ConstBool(truth) => b.word(if truth { TRUE } else { 0 }),
+            Op::BAnd | Op::BOr | Op::BXor => {
+                let [x, y] = [args[0], args[1]].map(|arg| word_of(b, &mut words, arg));
+                let op = match data.op {
+                    Op::BAnd => Op::And,
+                    Op::BOr => Op::Or,
+                    _ => Op::Xor,
+                };
+                b.op(op, &[x, y])
+            }
+            Op::BNot => match opposite(b, args[0]) {
+                Some(value) => return Ok::<_, std::convert::Infallible>(Action::with(value)),
+                None => {
+                    let x = word_of(b, &mut words, args[0]);
+                    b.op(Op::Not, &[x])
+                }
+            },
+            Op::Select if bool_args() => {
+                let [x, y] = [args[1], args[2]].map(|arg| word_of(b, &mut words, arg));
+                b.select(args[0], x, y)
+            }
+            Op::Undef if b.shader.values[data.results[0]].ty == Type::Bool => b.word(0),
+            _ => return Ok(Action::Keep),
+        };
+        let zero = b.word(0);
+        // Not folded: a constant condition, too, must be a comparison.
+        let truth = b.emit(Op::INe, &[word, zero])[0];
+        words[truth] = word.into();
+        Ok(Action::with(truth))
+    });
+}
+
+/// The comparison that is true where this one is false. NaNs do not exist on the machine (qpu.md §2.3).
+fn opposite(b: &mut Builder, value: Value) -> Option<Value> {
+    let args: Vec<Value> = b.shader.args(value).to_vec();
+    let (op, swap) = match b.shader.op(value) {
+        Op::FEq => (Op::FNe, false),
+        Op::FNe => (Op::FEq, false),
+        Op::FLt => (Op::FLe, true),
+        Op::FLe => (Op::FLt, true),
+        Op::IEq => (Op::INe, false),
+        Op::INe => (Op::IEq, false),
+        Op::SLt => (Op::SLe, true),
+        Op::SLe => (Op::SLt, true),
+        Op::ULt => (Op::ULe, true),
+        Op::ULe => (Op::ULt, true),
+        _ => return None,
+    };
+    let operands = if swap { [args[1], args[0]] } else { [args[0], args[1]] };
+    Some(b.emit(op, &operands)[0])
+}
+
+/// The word of a truth value.
+fn word_of(b: &mut Builder, words: &mut SecondaryMap<Value, PackedOption<Value>>, value: Value) -> Value {
+    if let Some(word) = words[value].expand() {
+        return word;
+    }
+    let (yes, no) = (b.word(TRUE), b.word(0));
+    // Not remembered: the value may not dominate its next use.
+    b.select(value, yes, no)
+}

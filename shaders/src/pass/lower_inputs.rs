@@ -1,0 +1,344 @@
+//! Stage inputs: attributes become VPM rows, varyings become the interpolator's numbered results, built-ins
+//! become payload registers (vulkan-on-vc4.md §8.1–§8.2, qpu.md §4.2–§4.3).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_entity::EntitySet;
+use vc4::state::Emitter;
+use vc4::state::vertex_fetch::{Packing, VertexFormat, emit_fetch};
+
+use super::emitter::{IrEmitter, recip};
+use super::rewrite::{Action, rewrite};
+use crate::compile::{CompileError, PipelineState, VertexAttribute};
+use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
+use crate::program::{AttributeArray, AttributeSource, UniformSlot};
+
+/// Attribute arrays of a shader record (v3d.md §6.1).
+const MAX_ARRAYS: usize = 8;
+/// Words per vertex that the record's byte fields can describe (v3d.md §6.1).
+const MAX_ROWS: u32 = 63;
+/// Scalar varyings (v3d.md §14).
+const MAX_VARYINGS: usize = 32;
+/// Varyings that points put in front: the point coordinate x and y.
+const POINT_VARYINGS: u32 = 2;
+
+/// One scalar that the vertex program hands to the fragment program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Varying {
+    /// Location.
+    pub location: u32,
+    /// Component 0–3.
+    pub component: u8,
+    /// How it is interpolated.
+    pub interpolation: Interpolation,
+}
+
+/// What a fragment program reads.
+#[derive(Clone, Debug, Default)]
+pub struct FragmentInterface {
+    /// In hardware order.
+    pub varyings: Vec<Varying>,
+    /// Bit n: varying n is flat.
+    pub flat: u32,
+    /// Hardware varyings in front of the first one.
+    pub implicit: u32,
+}
+
+impl FragmentInterface {
+    /// Number of varyings that the program must read.
+    pub fn inputs(&self) -> u32 {
+        self.implicit + self.varyings.len() as u32
+    }
+
+    /// Bit n: hardware varying n, implicit ones counted, is flat.
+    pub fn flat_inputs(&self) -> u64 {
+        u64::from(self.flat) << self.implicit
+    }
+}
+
+/// Lowers the inputs of a fragment shader; only varyings that it reads are numbered, in the order of first use.
+pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentInterface, CompileError> {
+    let implicit = if state.points { POINT_VARYINGS } else { 0 };
+    let varyings = used_varyings(shader);
+    if varyings.len() > MAX_VARYINGS {
+        return Err(CompileError::TooManyVaryings { count: varyings.len(), limit: MAX_VARYINGS });
+    }
+    let flat = (0..).zip(&varyings).fold(0, |mask, (n, varying): (u32, &Varying)| {
+        mask | u32::from(varying.interpolation == Interpolation::Flat) << n
+    });
+    let values = prepend(shader, |b| {
+        let values: Vec<Value> =
+            (0..implicit + varyings.len() as u32).map(|n| b.emit(Op::Varying(n), &[])[0]).collect();
+        if varyings.iter().any(|varying| varying.interpolation == Interpolation::NoPerspective) {
+            linear(b, values, implicit as usize, &varyings)
+        } else {
+            values
+        }
+    });
+    let Ok(()) = rewrite(shader, |b, data| {
+        Ok::<_, std::convert::Infallible>(match data.op {
+            Op::LoadInput { location, component, interpolation } => {
+                let wanted = Varying { location, component, interpolation };
+                let index = varyings.iter().position(|varying| *varying == wanted);
+                // Loads that nobody uses have no number.
+                match index {
+                    Some(index) => Action::with(values[implicit as usize + index]),
+                    None => Action::with(b.word(0)),
+                }
+            }
+            Op::LoadBuiltin(builtin) => Action::with(fragment_builtin(b, builtin, &values, implicit)),
+            _ => Action::Keep,
+        })
+    });
+    Ok(FragmentInterface { varyings, flat, implicit })
+}
+
+/// Emits at the start of the shader.
+fn prepend<T>(shader: &mut Shader, emit: impl FnOnce(&mut Builder) -> T) -> T {
+    let entry = shader.entry().expect("a shader starts with a block");
+    let rest = std::mem::take(&mut shader.blocks[entry].insts);
+    let result = emit(&mut Builder::new(shader, entry));
+    shader.blocks[entry].insts.extend(rest);
+    result
+}
+
+/// noperspective: the vertex program multiplied by Wc, the perspective evaluation of that times 1/W is linear on
+/// the screen.
+fn linear(b: &mut Builder, mut values: Vec<Value>, implicit: usize, varyings: &[Varying]) -> Vec<Value> {
+    let w = b.op(Op::PayloadW, &[]);
+    let inverse = recip(b, w);
+    for (value, varying) in values[implicit..].iter_mut().zip(varyings) {
+        if varying.interpolation == Interpolation::NoPerspective {
+            *value = b.op(Op::FMul, &[*value, inverse]);
+        }
+    }
+    values
+}
+
+fn used_varyings(shader: &Shader) -> Vec<Varying> {
+    let mut varyings: Vec<Varying> = Vec::new();
+    let mut seen: EntitySet<Value> = EntitySet::new();
+    for inst in shader.insts_in_order() {
+        for &arg in &shader.insts[inst].args {
+            let Op::LoadInput { location, component, interpolation } = shader.op(arg) else { continue };
+            let varying = Varying { location, component, interpolation };
+            if seen.insert(arg) && !varyings.contains(&varying) {
+                varyings.push(varying);
+            }
+        }
+    }
+    varyings
+}
+
+fn fragment_builtin(b: &mut Builder, builtin: BuiltinInput, values: &[Value], implicit: u32) -> Value {
+    match builtin {
+        BuiltinInput::FragCoord(component @ 0..=1) => {
+            let pixel = b.op(if component == 0 { Op::PixelX } else { Op::PixelY }, &[]);
+            let corner = b.op(Op::SToF, &[pixel]);
+            let half = b.float(0.5);
+            b.op(Op::FAdd, &[corner, half])
+        }
+        BuiltinInput::FragCoord(2) => {
+            let z = b.op(Op::PayloadZ, &[]);
+            let z = b.op(Op::SToF, &[z]);
+            let unit = b.float(1.0 / vc4::hw::DEPTH_MAX as f32);
+            b.op(Op::FMul, &[z, unit])
+        }
+        BuiltinInput::FragCoord(_) => {
+            let w = b.op(Op::PayloadW, &[]);
+            recip(b, w)
+        }
+        BuiltinInput::FrontFacing => {
+            let back = b.op(Op::RevFlag, &[]);
+            let zero = b.word(0);
+            b.op(Op::IEq, &[back, zero])
+        }
+        // Without points its value is undefined.
+        BuiltinInput::PointCoord(_) if implicit == 0 => b.word(0),
+        BuiltinInput::PointCoord(0) => values[0],
+        BuiltinInput::PointCoord(_) => {
+            // The hardware's y runs against the row number (v3d.md §9.6).
+            let one = b.float(1.0);
+            b.op(Op::FSub, &[one, values[1]])
+        }
+        BuiltinInput::VertexIndex | BuiltinInput::InstanceIndex => b.word(0),
+    }
+}
+
+/// The attribute arrays of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Attributes {
+    /// In record order.
+    pub arrays: Vec<AttributeArray>,
+    /// VPM rows of the vertex program.
+    pub vertex_rows: u32,
+    /// VPM rows of the coordinate program.
+    pub coordinate_rows: u32,
+}
+
+/// Lowers the inputs of both programs of a vertex stage; they share the arrays of the record, and each
+/// loads the arrays that it reads.
+pub fn vertex(
+    vertex: &mut Shader,
+    coordinate: &mut Shader,
+    state: &PipelineState,
+) -> Result<Attributes, CompileError> {
+    let uses = [used_words(vertex, state), used_words(coordinate, state)];
+    let mut sources: BTreeMap<AttributeKey, u32> = BTreeMap::new();
+    for (&key, &bytes) in uses.iter().flatten() {
+        let entry = sources.entry(key).or_default();
+        *entry = bytes.max(*entry);
+    }
+    if uses.iter().any(BTreeMap::is_empty) {
+        sources.insert(AttributeKey::Dummy, 4);
+    }
+    if sources.len() > MAX_ARRAYS {
+        return Err(CompileError::TooManyAttributes { count: sources.len(), limit: MAX_ARRAYS });
+    }
+    let mut rows = [0, 0];
+    let mut first_rows: [BTreeMap<AttributeKey, u32>; 2] = Default::default();
+    let mut arrays = Vec::new();
+    for (&key, &bytes) in &sources {
+        let mut offsets = [None, None];
+        for program in 0..2 {
+            let dummy = key == AttributeKey::Dummy && uses[program].is_empty();
+            if dummy || uses[program].contains_key(&key) {
+                first_rows[program].insert(key, rows[program]);
+                offsets[program] = u8::try_from(4 * rows[program]).ok();
+                rows[program] += bytes.div_ceil(4);
+            }
+        }
+        let [vertex_offset, coordinate_offset] = offsets;
+        arrays.push(AttributeArray { source: key.source(), bytes, vertex_offset, coordinate_offset });
+    }
+    let most = rows[0].max(rows[1]);
+    if most > MAX_ROWS {
+        return Err(CompileError::AttributeWords { rows: most, limit: MAX_ROWS });
+    }
+    let [vertex_rows, coordinate_rows] = rows;
+    lower_vertex(vertex, state, &first_rows[0], &sources)?;
+    lower_vertex(coordinate, state, &first_rows[1], &sources)?;
+    Ok(Attributes { arrays, vertex_rows, coordinate_rows })
+}
+
+/// Record order of arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum AttributeKey {
+    Location(u32),
+    VertexIndex,
+    Dummy,
+}
+
+impl AttributeKey {
+    fn source(self) -> AttributeSource {
+        match self {
+            AttributeKey::Location(location) => AttributeSource::Location(location),
+            AttributeKey::VertexIndex => AttributeSource::VertexIndex,
+            AttributeKey::Dummy => AttributeSource::Dummy,
+        }
+    }
+}
+
+fn attribute(state: &PipelineState, location: u32) -> Option<&VertexAttribute> {
+    state.attributes.iter().find(|attribute| attribute.location == location)
+}
+
+/// The word of an attribute that holds a component; `None` for components that the format lacks.
+fn word_of(format: &VertexFormat, component: u8) -> Option<u32> {
+    let component = match component {
+        0 | 2 if format.swap_rb => 2 - u32::from(component),
+        _ => u32::from(component),
+    };
+    (component < format.components() as u32).then_some(match format.packing {
+        Packing::Words(_) => component,
+        Packing::Halves(_) => component / 2,
+        Packing::Bytes(_) | Packing::Bits10_10_10_2 => 0,
+    })
+}
+
+/// Bytes of each array that a program reads: up to the last word that it needs.
+fn used_words(shader: &Shader, state: &PipelineState) -> BTreeMap<AttributeKey, u32> {
+    let mut uses = BTreeMap::new();
+    let used: BTreeSet<Value> =
+        shader.insts_in_order().iter().flat_map(|&inst| shader.insts[inst].args.iter().copied()).collect();
+    for value in used {
+        match shader.op(value) {
+            Op::LoadInput { location, component, .. } => {
+                let Some(attribute) = attribute(state, location) else { continue };
+                let Some(word) = word_of(&attribute.format, component) else { continue };
+                if !attribute.per_instance {
+                    let bytes = attribute.format.bytes().min(4 * (word + 1));
+                    let entry: &mut u32 = uses.entry(AttributeKey::Location(location)).or_default();
+                    *entry = bytes.max(*entry);
+                }
+            }
+            Op::LoadBuiltin(BuiltinInput::VertexIndex) => {
+                uses.insert(AttributeKey::VertexIndex, 4);
+            }
+            _ => {}
+        }
+    }
+    uses
+}
+
+fn lower_vertex(
+    shader: &mut Shader,
+    state: &PipelineState,
+    first_rows: &BTreeMap<AttributeKey, u32>,
+    sources: &BTreeMap<AttributeKey, u32>,
+) -> Result<(), CompileError> {
+    let (components, index) = prepend(shader, |b| {
+        let mut components: BTreeMap<u32, [Value; 4]> = BTreeMap::new();
+        let mut index = None;
+        for (&key, &first) in first_rows {
+            let rows: Vec<Value> = (first..first + sources[&key].div_ceil(4))
+                .map(|row| b.emit(Op::VpmRead(row), &[])[0])
+                .collect();
+            match key {
+                AttributeKey::Location(location) => {
+                    if let Some(attribute) = attribute(state, location) {
+                        components.insert(location, fetch(b, &attribute.format, rows)?);
+                    }
+                }
+                AttributeKey::VertexIndex => {
+                    let bias = b.op(Op::Uniform(UniformSlot::VertexIndexBias), &[]);
+                    index = Some(b.op(Op::IAdd, &[rows[0], bias]));
+                }
+                AttributeKey::Dummy => {}
+            }
+        }
+        for attribute in state.attributes.iter().filter(|attribute| attribute.per_instance) {
+            let location = attribute.location;
+            let words = (0..attribute.format.words() as u8)
+                .map(|word| b.op(Op::Uniform(UniformSlot::InstanceAttribute { location, word }), &[]))
+                .collect();
+            components.insert(location, fetch(b, &attribute.format, words)?);
+        }
+        Ok::<_, CompileError>((components, index))
+    })?;
+    let Ok(()) = rewrite(shader, |b, data| {
+        Ok::<_, std::convert::Infallible>(match data.op {
+            Op::LoadInput { location, component, .. } => match components.get(&location) {
+                Some(values) => Action::with(values[usize::from(component & 3)]),
+                // No attribute, or only components that its format lacks.
+                None => Action::with(b.word(if component == 3 { 1f32.to_bits() } else { 0 })),
+            },
+            Op::LoadBuiltin(BuiltinInput::VertexIndex) => Action::with(index.unwrap_or_else(|| b.word(0))),
+            Op::LoadBuiltin(BuiltinInput::InstanceIndex) => {
+                Action::with(b.op(Op::Uniform(UniformSlot::InstanceIndex), &[]))
+            }
+            Op::LoadBuiltin(_) => Action::with(b.word(0)),
+            _ => Action::Keep,
+        })
+    });
+    Ok(())
+}
+
+/// The components of an attribute of which only the first words were loaded.
+fn fetch(b: &mut Builder, format: &VertexFormat, mut words: Vec<Value>) -> Result<[Value; 4], CompileError> {
+    let mut emitter = IrEmitter::new(b);
+    while words.len() < format.words() {
+        words.push(emitter.word(0));
+    }
+    Ok(emit_fetch(&mut emitter, format, &words)?)
+}

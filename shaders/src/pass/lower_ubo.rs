@@ -1,0 +1,20 @@
+//! Uniform buffers and push constants: words at constant offsets come from the stream, the others by
+//! direct lookups (T-UBO).
+
+use super::rewrite::{Action, rewrite};
+use crate::ir::{Op, Shader};
+use crate::program::UniformSlot;
+
+/// Replaces buffer and push-constant loads.
+pub fn run(shader: &mut Shader) {
+    let Ok(()) = rewrite(shader, |b, data| {
+        let value = match data.op {
+            Op::LoadUbo { buffer, offset } => b.op(Op::Uniform(UniformSlot::Ubo { buffer, offset }), &[]),
+            Op::LoadPush(offset) => b.op(Op::Uniform(UniformSlot::Push(offset)), &[]),
+            // TMU1: a direct lookup would spoil the kernel's view of filtered samples on its TMU (SHD-24).
+            Op::LoadUboDynamic(buffer) => b.op(Op::TmuDirect(buffer), &data.args),
+            _ => return Ok::<_, std::convert::Infallible>(Action::Keep),
+        };
+        Ok(Action::with(value))
+    });
+}

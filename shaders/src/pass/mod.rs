@@ -1,0 +1,39 @@
+//! Passes over the IR, one per file: `opt_*` improve, `lower_*` replace what the machine has not.
+
+pub mod emitter;
+pub mod lower_bool;
+pub mod lower_float;
+pub mod lower_inputs;
+pub mod lower_int;
+pub mod lower_outputs;
+pub mod lower_texture;
+pub mod lower_ubo;
+pub mod rewrite;
+
+use crate::compile::PipelineState;
+use crate::ir::{Shader, verify};
+
+/// Log target of the IR between passes.
+const LOG_TARGET: &str = "vc4::ir";
+
+/// Runs one pass, prints the shader behind it if asked, and checks it in debug builds.
+fn step(shader: &mut Shader, name: &str, pass: impl FnOnce(&mut Shader)) {
+    pass(shader);
+    log::trace!(target: LOG_TARGET, "{:?} after {name}:\n{shader}", shader.stage);
+    verify::after_pass(shader, name);
+}
+
+/// Improves a shader without changing its level.
+pub fn optimize(shader: &mut Shader) {
+    let _ = shader;
+}
+
+/// Turns a shader whose inputs and outputs are lowered into machine operations.
+pub fn lower(shader: &mut Shader, state: &PipelineState) {
+    step(shader, "lower_texture", |shader| lower_texture::run(shader, state));
+    step(shader, "lower_ubo", lower_ubo::run);
+    step(shader, "lower_int", lower_int::run);
+    step(shader, "lower_float", lower_float::run);
+    step(shader, "lower_bool", lower_bool::run);
+    optimize(shader);
+}

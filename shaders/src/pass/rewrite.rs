@@ -1,0 +1,55 @@
+//! One sweep over a shader that keeps or replaces each instruction.
+
+use smallvec::SmallVec;
+
+use crate::ir::{Builder, InstData, Replacements, Shader, Value};
+
+/// What becomes of an instruction.
+pub enum Action {
+    /// It stays as it is.
+    Keep,
+    /// These values stand for its results; it goes.
+    Replace(SmallVec<[Value; 4]>),
+}
+
+impl Action {
+    /// One value stands for the result.
+    pub fn with(value: Value) -> Action {
+        Action::Replace(SmallVec::from_slice(&[value]))
+    }
+
+    /// The instruction goes; it had no result.
+    pub fn remove() -> Action {
+        Action::Replace(SmallVec::new())
+    }
+}
+
+/// Visits every instruction in program order. `visit` may append instructions through the builder, which
+/// stand in front of the visited one; operands are up to date when it is called, except phis' from below.
+pub fn rewrite<E>(
+    shader: &mut Shader,
+    mut visit: impl FnMut(&mut Builder, &InstData) -> Result<Action, E>,
+) -> Result<(), E> {
+    let mut map = Replacements::default();
+    for block in shader.blocks_in_order() {
+        let insts = std::mem::take(&mut shader.blocks[block].insts);
+        for inst in insts {
+            for arg in &mut shader.insts[inst].args {
+                *arg = map.resolve(*arg);
+            }
+            let data = shader.insts[inst].clone();
+            let mut builder = Builder::new(shader, block);
+            builder.relaxed = data.relaxed;
+            match visit(&mut builder, &data)? {
+                Action::Keep => shader.blocks[block].insts.push(inst),
+                Action::Replace(values) => {
+                    for (&result, value) in data.results.iter().zip(values) {
+                        map.insert(result, value);
+                    }
+                }
+            }
+        }
+    }
+    shader.apply(&map);
+    Ok(())
+}
