@@ -1,0 +1,119 @@
+//! `VC4VK_DEBUG`: comma-separated words that print or change behaviour; `VC4VK_LOG`: what is logged.
+
+use std::sync::OnceLock;
+
+/// One word of `VC4VK_DEBUG`.
+struct Word {
+    name: &'static str,
+    flag: Debug,
+    help: &'static str,
+}
+
+bitflags::bitflags! {
+    /// What `VC4VK_DEBUG` asks for.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Debug: u32 {
+        /// Print QPU programs.
+        const QPU = 1;
+        /// Print the compiler's IR.
+        const IR = 2;
+        /// Print control lists.
+        const CL = 4;
+        /// Print uniform streams.
+        const UNIFORMS = 8;
+        /// Print segments.
+        const SEGMENTS = 16;
+        /// Print slow paths taken.
+        const PERF = 32;
+        /// Wait after every submission.
+        const SYNC = 64;
+        /// Validate every submission strictly.
+        const STRICT = 128;
+        /// Print the table.
+        const HELP = 256;
+    }
+}
+
+const WORDS: [Word; 9] = [
+    Word { name: "qpu", flag: Debug::QPU, help: "print the QPU code of every pipeline" },
+    Word { name: "ir", flag: Debug::IR, help: "print the compiler's IR of every shader" },
+    Word { name: "cl", flag: Debug::CL, help: "print the control lists of every submission" },
+    Word { name: "uniforms", flag: Debug::UNIFORMS, help: "print the uniform streams of every draw" },
+    Word { name: "segments", flag: Debug::SEGMENTS, help: "print the segments of every command buffer" },
+    Word { name: "perf", flag: Debug::PERF, help: "say when something takes a slow path" },
+    Word { name: "sync", flag: Debug::SYNC, help: "wait for the GPU after every submission" },
+    Word {
+        name: "strict",
+        flag: Debug::STRICT,
+        help: "refuse submissions that only kernel quirks would accept",
+    },
+    Word { name: "help", flag: Debug::HELP, help: "print this table" },
+];
+
+/// The table of words, as `help` prints it.
+fn help() -> String {
+    let rows = WORDS.iter().map(|word| format!("  {:<9} {}\n", word.name, word.help));
+    format!("VC4VK_DEBUG words, separated by commas:\n{}", rows.collect::<String>())
+}
+
+/// The flags of `text` and the words that are none.
+fn parse(text: &str) -> (Debug, Vec<&str>) {
+    let mut flags = Debug::empty();
+    let mut unknown = Vec::new();
+    for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        match WORDS.iter().find(|word| word.name == name) {
+            Some(word) => flags |= word.flag,
+            None => unknown.push(name),
+        }
+    }
+    (flags, unknown)
+}
+
+/// What `VC4VK_DEBUG` asks for; read once per process.
+pub fn flags() -> Debug {
+    static FLAGS: OnceLock<Debug> = OnceLock::new();
+    *FLAGS.get_or_init(|| {
+        let text = std::env::var("VC4VK_DEBUG").unwrap_or_default();
+        let (flags, unknown) = parse(&text);
+        for word in unknown {
+            log::warn!(target: "vc4::debug", "VC4VK_DEBUG: unknown word {word:?}; `help` lists the known ones");
+        }
+        if flags.contains(Debug::HELP) {
+            eprint!("{}", help());
+        }
+        flags
+    })
+}
+
+/// Starts logging to stderr as `VC4VK_LOG` says (env_logger syntax, default `warn`). A logger that is
+/// already there stays.
+pub fn start_logging() {
+    let mut builder = env_logger::Builder::new();
+    builder.filter_level(log::LevelFilter::Warn).parse_env("VC4VK_LOG");
+    builder.format(|out, record| {
+        use std::io::Write;
+        writeln!(out, "{}: {}: {}", record.target(), record.level().as_str().to_lowercase(), record.args())
+    });
+    let _ = builder.try_init();
+    flags();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_flags_and_strangers_are_reported() {
+        let (flags, unknown) = parse("qpu, cl,,fast");
+        assert_eq!(flags, Debug::QPU | Debug::CL);
+        assert_eq!(unknown, ["fast"]);
+    }
+
+    #[test]
+    fn every_flag_has_one_row() {
+        let all = WORDS.iter().fold(Debug::empty(), |all, word| all | word.flag);
+        assert_eq!(all, Debug::all());
+        assert_eq!(WORDS.len(), Debug::all().bits().count_ones() as usize);
+        assert!(WORDS.iter().all(|word| help().contains(word.help)));
+    }
+}

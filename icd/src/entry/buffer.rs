@@ -1,0 +1,62 @@
+//! VkBuffer and VkBufferView.
+
+use ash::vk;
+
+use super::entry_points;
+use super::read::{destroy, give};
+use crate::buffer::{Buffer, BufferView};
+use crate::device::Device;
+use crate::memory::DeviceMemory;
+use crate::object::get;
+
+entry_points! {
+    fn vkCreateBuffer(
+        device: vk::Device,
+        info: *const vk::BufferCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Buffer,
+    ) -> vk::Result {
+        let device = get::<Device>(device);
+        give(device.allocator(), callbacks, out, Buffer::new(device, &*info)?)
+    }
+
+    fn vkDestroyBuffer(_device: vk::Device, buffer: vk::Buffer, callbacks: *const vk::AllocationCallbacks<'_>) {
+        destroy::<Buffer>(buffer, callbacks);
+    }
+
+    fn vkBindBufferMemory(
+        _device: vk::Device,
+        buffer: vk::Buffer,
+        memory: vk::DeviceMemory,
+        offset: vk::DeviceSize,
+    ) -> vk::Result {
+        get::<Buffer>(buffer).bind(get::<DeviceMemory>(memory), offset)
+    }
+
+    fn vkGetBufferMemoryRequirements(
+        _device: vk::Device,
+        buffer: vk::Buffer,
+        out: *mut vk::MemoryRequirements,
+    ) {
+        out.write(get::<Buffer>(buffer).requirements());
+    }
+
+    fn vkCreateBufferView(
+        device: vk::Device,
+        info: *const vk::BufferViewCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::BufferView,
+    ) -> vk::Result {
+        let info = &*info;
+        let view = BufferView::new(get::<Buffer>(info.buffer), info.format, info.offset, info.range)?;
+        give(get::<Device>(device).allocator(), callbacks, out, view)
+    }
+
+    fn vkDestroyBufferView(
+        _device: vk::Device,
+        view: vk::BufferView,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        destroy::<BufferView>(view, callbacks);
+    }
+}

@@ -1,0 +1,133 @@
+//! VkDevice and VkQueue.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use ash::vk::{self, TaggedStructure};
+
+use super::entry_points;
+use super::read::{chain, enumerate, names, objects, slice, text};
+use crate::device::Device;
+use crate::error::Error;
+use crate::extension::{self, Level};
+use crate::object::{self, HostAllocator, get, opt};
+use crate::physical_device::PhysicalDevice;
+use crate::queue::{Batch, Queue};
+use crate::sync::Fence;
+
+/// The features that a device creation asks for, directly or through the chain.
+unsafe fn wanted_features(info: &vk::DeviceCreateInfo<'_>) -> vk::PhysicalDeviceFeatures {
+    // SAFETY: the caller passes a valid structure.
+    unsafe {
+        for link in chain(info.p_next) {
+            if (*link).s_type == vk::PhysicalDeviceFeatures2::STRUCTURE_TYPE {
+                return (*link.cast::<vk::PhysicalDeviceFeatures2<'_>>()).features;
+            }
+        }
+        info.p_enabled_features.as_ref().copied().unwrap_or_default()
+    }
+}
+
+/// One queue of family 0 at most.
+fn check_queues(infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<(), Error> {
+    match infos.iter().find(|info| info.queue_family_index != 0 || info.queue_count != 1) {
+        Some(info) => Err(Error::InvalidUse(format!(
+            "{} queues of family {}; the device has one, of family 0",
+            info.queue_count, info.queue_family_index
+        ))),
+        None => Ok(()),
+    }
+}
+
+unsafe fn read_batch(info: &vk::SubmitInfo<'_>) -> Batch {
+    // SAFETY: the caller passes a valid structure with live handles.
+    unsafe {
+        Batch {
+            waits: objects(info.p_wait_semaphores, info.wait_semaphore_count),
+            command_buffers: objects(info.p_command_buffers, info.command_buffer_count),
+            signals: objects(info.p_signal_semaphores, info.signal_semaphore_count),
+        }
+    }
+}
+
+entry_points! {
+    fn vkCreateDevice(
+        physical: vk::PhysicalDevice,
+        info: *const vk::DeviceCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Device,
+    ) -> vk::Result {
+        let info = &*info;
+        let mut extensions = Vec::new();
+        for name in names(info.pp_enabled_extension_names, info.enabled_extension_count) {
+            let found = extension::find(Level::Device, name);
+            extensions.push(found.ok_or_else(|| Error::ExtensionNotPresent(name.to_string_lossy().into()))?);
+        }
+        check_queues(slice(info.p_queue_create_infos, info.queue_create_info_count))?;
+        let physical = get::<PhysicalDevice>(physical);
+        let allocator = HostAllocator::new(callbacks).or(physical.allocator());
+        let device = Device::new(physical.clone(), extensions, wanted_features(info), allocator)?;
+        let device = Arc::new(device);
+        device.open()?;
+        out.write(object::create(allocator, device.clone()).inspect_err(|_| device.close())?);
+        Ok(())
+    }
+
+    fn vkDestroyDevice(device: vk::Device, callbacks: *const vk::AllocationCallbacks<'_>) {
+        if let Some(device) = object::take::<Device>(device, HostAllocator::new(callbacks)) {
+            device.close();
+        }
+    }
+
+    fn vkEnumerateDeviceExtensionProperties(
+        _device: vk::PhysicalDevice,
+        layer: *const c_char,
+        count: *mut u32,
+        out: *mut vk::ExtensionProperties,
+    ) -> vk::Result {
+        if !layer.is_null() {
+            return Err(Error::LayerNotPresent(text(layer)));
+        }
+        Ok(enumerate(count, out, &extension::properties(Level::Device)))
+    }
+
+    fn vkEnumerateDeviceLayerProperties(
+        _device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::LayerProperties,
+    ) -> vk::Result {
+        Ok(enumerate(count, out, &[]))
+    }
+
+    fn vkGetDeviceQueue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
+        let queue = get::<Device>(device).queue().filter(|_| family == 0 && index == 0);
+        out.write(queue.map_or(vk::Queue::null(), |(handle, _)| handle));
+    }
+
+    fn vkQueueSubmit(
+        queue: vk::Queue,
+        count: u32,
+        infos: *const vk::SubmitInfo<'_>,
+        fence: vk::Fence,
+    ) -> vk::Result {
+        let batches = slice(infos, count).iter().map(|info| read_batch(info)).collect();
+        get::<Queue>(queue).submit(batches, opt::<Fence>(fence).cloned())
+    }
+
+    fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
+        get::<Queue>(queue).wait_idle()
+    }
+
+    fn vkDeviceWaitIdle(device: vk::Device) -> vk::Result {
+        get::<Device>(device).queue().map_or(Ok(()), |(_, queue)| queue.wait_idle())
+    }
+
+    fn vkQueueBindSparse(
+        _queue: vk::Queue,
+        _count: u32,
+        _infos: *const vk::BindSparseInfo<'_>,
+        _fence: vk::Fence,
+    ) -> vk::Result {
+        Err::<(), _>(Error::FeatureNotPresent("sparse_binding"))
+    }
+}

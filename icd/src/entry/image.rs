@@ -1,0 +1,95 @@
+//! VkImage, VkImageView and VkSampler.
+
+use ash::vk;
+
+use super::entry_points;
+use super::read::{destroy, enumerate, give};
+use crate::device::Device;
+use crate::image::{Image, ImageView};
+use crate::memory::DeviceMemory;
+use crate::object::get;
+use crate::sampler::Sampler;
+
+entry_points! {
+    fn vkCreateImage(
+        device: vk::Device,
+        info: *const vk::ImageCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Image,
+    ) -> vk::Result {
+        let device = get::<Device>(device);
+        give(device.allocator(), callbacks, out, Image::new(device, &*info)?)
+    }
+
+    fn vkDestroyImage(_device: vk::Device, image: vk::Image, callbacks: *const vk::AllocationCallbacks<'_>) {
+        destroy::<Image>(image, callbacks);
+    }
+
+    fn vkBindImageMemory(
+        _device: vk::Device,
+        image: vk::Image,
+        memory: vk::DeviceMemory,
+        offset: vk::DeviceSize,
+    ) -> vk::Result {
+        get::<Image>(image).bind(get::<DeviceMemory>(memory), offset)
+    }
+
+    fn vkGetImageMemoryRequirements(_device: vk::Device, image: vk::Image, out: *mut vk::MemoryRequirements) {
+        out.write(get::<Image>(image).requirements());
+    }
+
+    fn vkGetImageSparseMemoryRequirements(
+        _device: vk::Device,
+        _image: vk::Image,
+        count: *mut u32,
+        out: *mut vk::SparseImageMemoryRequirements,
+    ) {
+        let _ = enumerate(count, out, &[]);
+    }
+
+    fn vkGetImageSubresourceLayout(
+        _device: vk::Device,
+        image: vk::Image,
+        subresource: *const vk::ImageSubresource,
+        out: *mut vk::SubresourceLayout,
+    ) {
+        let vk::ImageSubresource { mip_level, array_layer, .. } = *subresource;
+        out.write(get::<Image>(image).subresource_layout(mip_level, array_layer));
+    }
+
+    fn vkCreateImageView(
+        device: vk::Device,
+        info: *const vk::ImageViewCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::ImageView,
+    ) -> vk::Result {
+        let view = ImageView::new(get::<Image>((*info).image), &*info)?;
+        give(get::<Device>(device).allocator(), callbacks, out, view)
+    }
+
+    fn vkDestroyImageView(
+        _device: vk::Device,
+        view: vk::ImageView,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        destroy::<ImageView>(view, callbacks);
+    }
+
+    fn vkCreateSampler(
+        device: vk::Device,
+        info: *const vk::SamplerCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Sampler,
+    ) -> vk::Result {
+        let device = get::<Device>(device);
+        give(device.allocator(), callbacks, out, Sampler::new(device, &*info)?)
+    }
+
+    fn vkDestroySampler(
+        _device: vk::Device,
+        sampler: vk::Sampler,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        destroy::<Sampler>(sampler, callbacks);
+    }
+}

@@ -1,0 +1,125 @@
+//! VkInstance and VkPhysicalDevice.
+
+use std::ffi::c_char;
+
+use ash::vk;
+
+use super::entry_points;
+use super::read::{enumerate, names, slice, text};
+use crate::error::Error;
+use crate::extension::{self, Level};
+use crate::format::{self, ImageQuery};
+use crate::instance::Instance;
+use crate::object::{self, HostAllocator, get};
+use crate::physical_device::{self, PhysicalDevice};
+
+entry_points! {
+    fn vkCreateInstance(
+        info: *const vk::InstanceCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Instance,
+    ) -> vk::Result {
+        crate::debug::start_logging();
+        let info = &*info;
+        if let Some(layer) = slice(info.pp_enabled_layer_names, info.enabled_layer_count).first() {
+            return Err(Error::LayerNotPresent(text(*layer)));
+        }
+        let mut extensions = Vec::new();
+        for name in names(info.pp_enabled_extension_names, info.enabled_extension_count) {
+            let found = extension::find(Level::Instance, name);
+            extensions.push(found.ok_or_else(|| Error::ExtensionNotPresent(name.to_string_lossy().into()))?);
+        }
+        let allocator = HostAllocator::new(callbacks);
+        let instance = Instance::new(extensions, allocator);
+        out.write(object::create(allocator, instance.into())?);
+        Ok(())
+    }
+
+    fn vkDestroyInstance(instance: vk::Instance, callbacks: *const vk::AllocationCallbacks<'_>) {
+        super::read::destroy::<Instance>(instance, callbacks);
+    }
+
+    fn vkEnumerateInstanceExtensionProperties(
+        layer: *const c_char,
+        count: *mut u32,
+        out: *mut vk::ExtensionProperties,
+    ) -> vk::Result {
+        if !layer.is_null() {
+            return Err(Error::LayerNotPresent(text(layer)));
+        }
+        Ok(enumerate(count, out, &extension::properties(Level::Instance)))
+    }
+
+    fn vkEnumerateInstanceLayerProperties(count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
+        Ok(enumerate(count, out, &[]))
+    }
+
+    fn vkEnumeratePhysicalDevices(
+        instance: vk::Instance,
+        count: *mut u32,
+        out: *mut vk::PhysicalDevice,
+    ) -> vk::Result {
+        let devices = get::<Instance>(instance).physical_devices()?;
+        let handles: Vec<_> = devices.iter().map(|device| device.handle()).collect();
+        Ok(enumerate(count, out, &handles))
+    }
+
+    fn vkGetPhysicalDeviceFeatures(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
+        out.write(get::<PhysicalDevice>(device).features());
+    }
+
+    fn vkGetPhysicalDeviceProperties(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
+        out.write(*get::<PhysicalDevice>(device).properties());
+    }
+
+    fn vkGetPhysicalDeviceQueueFamilyProperties(
+        _device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::QueueFamilyProperties,
+    ) {
+        let _ = enumerate(count, out, &physical_device::queue_families());
+    }
+
+    fn vkGetPhysicalDeviceMemoryProperties(
+        device: vk::PhysicalDevice,
+        out: *mut vk::PhysicalDeviceMemoryProperties,
+    ) {
+        out.write(get::<PhysicalDevice>(device).memory());
+    }
+
+    fn vkGetPhysicalDeviceFormatProperties(
+        _device: vk::PhysicalDevice,
+        format: vk::Format,
+        out: *mut vk::FormatProperties,
+    ) {
+        out.write(format::properties(format));
+    }
+
+    fn vkGetPhysicalDeviceImageFormatProperties(
+        device: vk::PhysicalDevice,
+        format: vk::Format,
+        ty: vk::ImageType,
+        tiling: vk::ImageTiling,
+        usage: vk::ImageUsageFlags,
+        flags: vk::ImageCreateFlags,
+        out: *mut vk::ImageFormatProperties,
+    ) -> vk::Result {
+        out.write(vk::ImageFormatProperties::default());
+        let query = ImageQuery { format, ty, tiling, usage, flags };
+        out.write(query.answer(get::<PhysicalDevice>(device).heap_size())?.1);
+        Ok(())
+    }
+
+    fn vkGetPhysicalDeviceSparseImageFormatProperties(
+        _device: vk::PhysicalDevice,
+        _format: vk::Format,
+        _ty: vk::ImageType,
+        _samples: vk::SampleCountFlags,
+        _usage: vk::ImageUsageFlags,
+        _tiling: vk::ImageTiling,
+        count: *mut u32,
+        out: *mut vk::SparseImageFormatProperties,
+    ) {
+        let _ = enumerate(count, out, &[]);
+    }
+}

@@ -1,0 +1,300 @@
+//! Shader modules, pipeline layouts, caches and pipelines.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::entry_points;
+use super::read::{destroy, enumerate, give, objects, slice, text};
+use crate::device::Device;
+use crate::error::Error;
+use crate::object::get;
+use crate::pipeline::{
+    ColorBlend, DepthStencil, GraphicsInfo, Multisample, Pipeline, PipelineCache, PipelineLayout, Raster,
+    ShaderModule, Stage, VertexInput,
+};
+use crate::render_pass::{RenderPass, Subpass};
+
+unsafe fn read_stage(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Stage, Error> {
+    // SAFETY: the caller passes a valid structure with live handles.
+    unsafe {
+        let constants = match info.p_specialization_info.as_ref() {
+            None => Vec::new(),
+            Some(special) => read_constants(special)?,
+        };
+        Ok(Stage {
+            stage: info.stage,
+            module: get::<ShaderModule>(info.module).clone(),
+            entry: text(info.p_name),
+            constants,
+        })
+    }
+}
+
+unsafe fn read_constants(special: &vk::SpecializationInfo<'_>) -> Result<Vec<(u32, Vec<u8>)>, Error> {
+    // SAFETY: the caller passes a valid structure.
+    let (entries, data) = unsafe {
+        let data = match special.data_size {
+            0 => &[][..],
+            size => std::slice::from_raw_parts(special.p_data.cast::<u8>(), size),
+        };
+        (slice(special.p_map_entries, special.map_entry_count), data)
+    };
+    let read = |entry: &vk::SpecializationMapEntry| {
+        let start = entry.offset as usize;
+        let bytes = start.checked_add(entry.size).and_then(|end| data.get(start..end));
+        let outside = || Error::InvalidUse(format!("constant {} lies outside its data", entry.constant_id));
+        bytes.map(|bytes| (entry.constant_id, bytes.to_vec())).ok_or_else(outside)
+    };
+    entries.iter().map(read).collect()
+}
+
+unsafe fn read_vertex_input(info: *const vk::PipelineVertexInputStateCreateInfo<'_>) -> VertexInput {
+    // SAFETY: the caller passes null or a valid structure.
+    unsafe {
+        let Some(info) = info.as_ref() else { return VertexInput::default() };
+        let bindings = slice(info.p_vertex_binding_descriptions, info.vertex_binding_description_count);
+        let attributes = slice(info.p_vertex_attribute_descriptions, info.vertex_attribute_description_count);
+        VertexInput { bindings: bindings.to_vec(), attributes: attributes.to_vec() }
+    }
+}
+
+fn read_raster(info: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Raster {
+    let bias = [info.depth_bias_constant_factor, info.depth_bias_clamp, info.depth_bias_slope_factor];
+    Raster {
+        depth_clamp: info.depth_clamp_enable != vk::FALSE,
+        discard: info.rasterizer_discard_enable != vk::FALSE,
+        polygon_mode: info.polygon_mode,
+        cull: info.cull_mode,
+        front_face: info.front_face,
+        depth_bias: (info.depth_bias_enable != vk::FALSE).then_some(bias),
+        line_width: info.line_width,
+    }
+}
+
+unsafe fn read_multisample(info: &vk::PipelineMultisampleStateCreateInfo<'_>) -> Multisample {
+    Multisample {
+        samples: info.rasterization_samples,
+        sample_shading: (info.sample_shading_enable != vk::FALSE).then_some(info.min_sample_shading),
+        // SAFETY: the caller passes a mask of at least one word, or none.
+        mask: unsafe { info.p_sample_mask.as_ref() }.copied().unwrap_or(!0),
+        alpha_to_coverage: info.alpha_to_coverage_enable != vk::FALSE,
+        alpha_to_one: info.alpha_to_one_enable != vk::FALSE,
+    }
+}
+
+fn read_depth_stencil(info: &vk::PipelineDepthStencilStateCreateInfo<'_>) -> DepthStencil {
+    let depth = info.depth_test_enable != vk::FALSE;
+    DepthStencil {
+        depth_test: depth.then_some(info.depth_compare_op),
+        depth_write: depth && info.depth_write_enable != vk::FALSE,
+        bounds: (info.depth_bounds_test_enable != vk::FALSE)
+            .then_some([info.min_depth_bounds, info.max_depth_bounds]),
+        stencil: (info.stencil_test_enable != vk::FALSE).then_some([info.front, info.back]),
+    }
+}
+
+unsafe fn read_blend(info: &vk::PipelineColorBlendStateCreateInfo<'_>) -> ColorBlend {
+    ColorBlend {
+        logic_op: (info.logic_op_enable != vk::FALSE).then_some(info.logic_op),
+        // SAFETY: the caller passes a valid structure.
+        attachments: unsafe { slice(info.p_attachments, info.attachment_count) }.to_vec(),
+        constants: info.blend_constants,
+    }
+}
+
+/// Viewports or scissors, unless command buffers set them (then the pointer may be anything).
+unsafe fn read_static<T: Copy>(dynamic: bool, first: *const T, count: u32) -> Vec<T> {
+    match dynamic {
+        true => Vec::new(),
+        // SAFETY: the caller passes a valid array.
+        false => unsafe { slice(first, count) }.to_vec(),
+    }
+}
+
+/// The pass's subpass, which decides what else may be read.
+fn subpass(pass: &RenderPass, index: u32) -> Result<&Subpass, Error> {
+    let outside = || Error::InvalidUse(format!("subpass {index} of {}", pass.subpasses.len()));
+    pass.subpasses.get(index as usize).ok_or_else(outside)
+}
+
+/// Reads one pipeline. Pointers to states that rasterisation or the subpass make meaningless may lead
+/// anywhere and are not followed (Vulkan 1.0 §9.2).
+unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<GraphicsInfo, Error> {
+    // SAFETY: the caller passes a valid structure with live handles.
+    unsafe {
+        let render_pass = get::<RenderPass>(info.render_pass).clone();
+        let subpass = subpass(&render_pass, info.subpass)?;
+        let raster = read_raster(&*info.p_rasterization_state);
+        let dynamic = match info.p_dynamic_state.as_ref() {
+            None => Vec::new(),
+            Some(state) => slice(state.p_dynamic_states, state.dynamic_state_count).to_vec(),
+        };
+        let colors = subpass.colors.iter().any(Option::is_some);
+        let visible = |wanted: bool| wanted && !raster.discard;
+        let (mut viewports, mut scissors) = (Vec::new(), Vec::new());
+        if let Some(state) = info.p_viewport_state.as_ref().filter(|_| visible(true)) {
+            let is = |state| dynamic.contains(&state);
+            viewports = read_static(is(vk::DynamicState::VIEWPORT), state.p_viewports, state.viewport_count);
+            scissors = read_static(is(vk::DynamicState::SCISSOR), state.p_scissors, state.scissor_count);
+        }
+        let multisample = visible(true).then(|| read_multisample(&*info.p_multisample_state));
+        let depth_stencil = visible(subpass.depth_stencil.is_some())
+            .then(|| info.p_depth_stencil_state.as_ref())
+            .flatten()
+            .map(read_depth_stencil);
+        let blend = visible(colors).then(|| info.p_color_blend_state.as_ref()).flatten();
+        let assembly = info.p_input_assembly_state.as_ref();
+        let stages = slice(info.p_stages, info.stage_count).iter().map(|stage| read_stage(stage));
+        Ok(GraphicsInfo {
+            stages: stages.collect::<Result<_, _>>()?,
+            vertex: read_vertex_input(info.p_vertex_input_state),
+            topology: assembly.map_or(vk::PrimitiveTopology::TRIANGLE_LIST, |state| state.topology),
+            restart: assembly.is_some_and(|state| state.primitive_restart_enable != vk::FALSE),
+            viewports,
+            scissors,
+            raster,
+            multisample,
+            depth_stencil,
+            blend: blend.map(|blend| read_blend(blend)),
+            dynamic,
+            layout: get::<PipelineLayout>(info.layout).clone(),
+            render_pass,
+            subpass: info.subpass,
+        })
+    }
+}
+
+entry_points! {
+    fn vkCreateShaderModule(
+        device: vk::Device,
+        info: *const vk::ShaderModuleCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::ShaderModule,
+    ) -> vk::Result {
+        let info = &*info;
+        if info.code_size % 4 != 0 {
+            return Err(Error::Shader(format!("{} bytes are no whole number of words", info.code_size)));
+        }
+        let words = match info.code_size {
+            0 => Vec::new(),
+            bytes => std::slice::from_raw_parts(info.p_code, bytes / 4).to_vec(),
+        };
+        give(get::<Device>(device).allocator(), callbacks, out, ShaderModule::new(words)?)
+    }
+
+    fn vkDestroyShaderModule(
+        _device: vk::Device,
+        module: vk::ShaderModule,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        destroy::<ShaderModule>(module, callbacks);
+    }
+
+    fn vkCreatePipelineLayout(
+        device: vk::Device,
+        info: *const vk::PipelineLayoutCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::PipelineLayout,
+    ) -> vk::Result {
+        let info = &*info;
+        let ranges = slice(info.p_push_constant_ranges, info.push_constant_range_count);
+        let layout = PipelineLayout::new(objects(info.p_set_layouts, info.set_layout_count), ranges)?;
+        give(get::<Device>(device).allocator(), callbacks, out, layout)
+    }
+
+    fn vkDestroyPipelineLayout(
+        _device: vk::Device,
+        layout: vk::PipelineLayout,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        destroy::<PipelineLayout>(layout, callbacks);
+    }
+
+    fn vkCreatePipelineCache(
+        device: vk::Device,
+        _info: *const vk::PipelineCacheCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::PipelineCache,
+    ) -> vk::Result {
+        let device = get::<Device>(device);
+        give(device.allocator(), callbacks, out, PipelineCache::new(device))
+    }
+
+    fn vkDestroyPipelineCache(
+        _device: vk::Device,
+        cache: vk::PipelineCache,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        destroy::<PipelineCache>(cache, callbacks);
+    }
+
+    fn vkGetPipelineCacheData(
+        _device: vk::Device,
+        cache: vk::PipelineCache,
+        size: *mut usize,
+        out: *mut c_void,
+    ) -> vk::Result {
+        let data = get::<PipelineCache>(cache).data();
+        if out.is_null() {
+            size.write(data.len());
+            return Ok(vk::Result::SUCCESS);
+        }
+        // A header in pieces is of no use: too little room takes nothing.
+        let mut fit = if *size < data.len() { 0 } else { data.len() as u32 };
+        let code = enumerate(&raw mut fit, out.cast::<u8>(), &data);
+        size.write(fit as usize);
+        Ok(code)
+    }
+
+    fn vkMergePipelineCaches(
+        _device: vk::Device,
+        _to: vk::PipelineCache,
+        _count: u32,
+        _from: *const vk::PipelineCache,
+    ) -> vk::Result {
+        Ok(())
+    }
+
+    fn vkCreateGraphicsPipelines(
+        device: vk::Device,
+        _cache: vk::PipelineCache,
+        count: u32,
+        infos: *const vk::GraphicsPipelineCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Pipeline,
+    ) -> vk::Result {
+        let device: &Arc<Device> = get::<Device>(device);
+        let mut result = Ok(());
+        for (index, info) in slice(infos, count).iter().enumerate() {
+            // Every pipeline is tried; those that fail are the null handle.
+            out.add(index).write(vk::Pipeline::null());
+            let made = read_graphics(info)
+                .and_then(|info| Pipeline::new(device, info))
+                .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
+            result = result.and(made);
+        }
+        result
+    }
+
+    fn vkCreateComputePipelines(
+        _device: vk::Device,
+        _cache: vk::PipelineCache,
+        count: u32,
+        _infos: *const vk::ComputePipelineCreateInfo<'_>,
+        _callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Pipeline,
+    ) -> vk::Result {
+        (0..count as usize).for_each(|index| out.add(index).write(vk::Pipeline::null()));
+        Err::<(), _>(Error::unsupported("a compute pipeline", "the only queue family has no compute"))
+    }
+
+    fn vkDestroyPipeline(
+        _device: vk::Device,
+        pipeline: vk::Pipeline,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        destroy::<Pipeline>(pipeline, callbacks);
+    }
+}

@@ -1,0 +1,364 @@
+//! VkImage: a layout and the memory it lies in. VkImageView: a format and a range of it.
+
+use std::sync::{Arc, OnceLock};
+
+use ash::vk;
+use vc4::image::format::{Decode, Format as Texel};
+use vc4::image::layout::{ImageLayout, ImageShape, LayoutError};
+use vc4::image::tiling::Level;
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::format::{self, FormatRow, ImageQuery};
+use crate::memory::{Binding, DeviceMemory};
+use crate::object::Object;
+
+/// Texture bases have no bits below a page (textures.md §2).
+const ALIGNMENT: u64 = 4096;
+
+/// An image.
+pub struct Image {
+    row: &'static FormatRow,
+    texel: Texel,
+    query: ImageQuery,
+    extent: vk::Extent3D,
+    layers: u32,
+    /// One layer.
+    layout: ImageLayout,
+    layer_stride: u64,
+    binding: OnceLock<Binding>,
+}
+
+impl Object for Image {
+    type Handle = vk::Image;
+}
+
+impl Image {
+    /// An image without memory.
+    pub fn new(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
+        let query = ImageQuery {
+            format: info.format,
+            ty: info.image_type,
+            tiling: info.tiling,
+            usage: info.usage,
+            flags: info.flags,
+        };
+        let heap_size = device.physical().heap_size();
+        let (row, most) = query.answer(heap_size)?;
+        check_info(info, &most)?;
+        let texel = row.texel.expect("the query refuses formats without texels");
+        let layout = layout(info, texel).map_err(|error| Error::FormatNotSupported(error.to_string()))?;
+        let layer_stride = u64::from(layout.size).next_multiple_of(ALIGNMENT);
+        let (extent, layers) = (info.extent, info.array_layers);
+        let image =
+            Image { row, texel, query, extent, layers, layout, layer_stride, binding: OnceLock::new() };
+        if image.size() > heap_size {
+            let bytes = image.size();
+            return Err(Error::OutOfDeviceMemory { what: "an image", bytes, available: heap_size });
+        }
+        Ok(image)
+    }
+
+    /// The format's row.
+    pub fn row(&self) -> &'static FormatRow {
+        self.row
+    }
+
+    /// The texel format in memory.
+    pub fn texel(&self) -> Texel {
+        self.texel
+    }
+
+    /// Format, type, tiling, usage and flags.
+    pub fn query(&self) -> &ImageQuery {
+        &self.query
+    }
+
+    /// Pixels of level 0.
+    pub fn extent(&self) -> vk::Extent3D {
+        self.extent
+    }
+
+    /// Pixels of a level, as the API counts them.
+    pub fn level_extent(&self, level: u32) -> (u32, u32) {
+        self.layout.shape.level_px(level)
+    }
+
+    /// Mip levels.
+    pub fn levels(&self) -> u32 {
+        self.layout.levels.len() as u32
+    }
+
+    /// Array layers.
+    pub fn layers(&self) -> u32 {
+        self.layers
+    }
+
+    /// Bytes from one layer to the next.
+    pub fn layer_stride(&self) -> u64 {
+        self.layer_stride
+    }
+
+    /// Bytes in all.
+    pub fn size(&self) -> u64 {
+        self.layer_stride * u64::from(self.layers - 1) + u64::from(self.layout.size)
+    }
+
+    /// Where a level of a layer lies, its offset counted from the start of the BO; an error without
+    /// memory or outside the image.
+    pub fn level(&self, level: u32, layer: u32) -> Result<Level, Error> {
+        let outside = || Error::InvalidUse(format!("an image without level {level} of layer {layer}"));
+        let place = self.layout.level(level, 0).filter(|_| layer < self.layers).ok_or_else(outside)?;
+        let start = self.binding()?.offset + u64::from(layer) * self.layer_stride;
+        // Fits: a BO has less than 4 GiB and the binding was checked.
+        Ok(Level { offset: start as u32 + place.offset, ..place })
+    }
+
+    /// vkGetImageMemoryRequirements.
+    pub fn requirements(&self) -> vk::MemoryRequirements {
+        vk::MemoryRequirements {
+            size: self.size().next_multiple_of(ALIGNMENT),
+            alignment: ALIGNMENT,
+            memory_type_bits: 1,
+        }
+    }
+
+    /// vkBindImageMemory.
+    pub fn bind(&self, memory: &DeviceMemory, offset: u64) -> Result<(), Error> {
+        self.bind_to(Binding::new(memory, offset, self.size(), ALIGNMENT)?)
+    }
+
+    /// Binds to memory that is not the application's (swapchain images). The BO has
+    /// `requirements().size` bytes at the binding's offset.
+    pub fn bind_to(&self, binding: Binding) -> Result<(), Error> {
+        self.binding.set(binding).map_err(|_| Error::InvalidUse("the image has memory already".into()))
+    }
+
+    /// Where it lies.
+    pub fn binding(&self) -> Result<&Binding, Error> {
+        self.binding.get().ok_or_else(|| Error::InvalidUse("an image without memory".into()))
+    }
+
+    /// vkGetImageSubresourceLayout; zero outside the image. Means something for linear images only.
+    pub fn subresource_layout(&self, level: u32, layer: u32) -> vk::SubresourceLayout {
+        let Some(place) = self.layout.level(level, 0).filter(|_| layer < self.layers) else {
+            return vk::SubresourceLayout::default();
+        };
+        vk::SubresourceLayout {
+            offset: u64::from(place.offset) + u64::from(layer) * self.layer_stride,
+            size: u64::from(place.size),
+            row_pitch: u64::from(place.stride),
+            array_pitch: self.layer_stride,
+            depth_pitch: u64::from(place.size),
+        }
+    }
+}
+
+/// Refuses what exceeds the answer to the image's query.
+fn check_info(info: &vk::ImageCreateInfo<'_>, most: &vk::ImageFormatProperties) -> Result<(), Error> {
+    let (extent, max) = (info.extent, most.max_extent);
+    let size_fits = extent.width <= max.width && extent.height <= max.height && extent.depth <= max.depth;
+    let counts_fit = info.mip_levels <= most.max_mip_levels && info.array_layers <= most.max_array_layers;
+    if extent.width == 0 || extent.height == 0 || extent.depth == 0 || info.array_layers == 0 {
+        return Err(Error::InvalidUse(format!("an image of {extent:?} with {} layers", info.array_layers)));
+    }
+    if !size_fits || !counts_fit || !most.sample_counts.contains(info.samples) {
+        return Err(Error::FormatNotSupported(format!(
+            "{:?} image of {}x{}x{}, {} levels, {} layers, {:?}: with this usage at most {}x{}x{}, {} levels, {} layers",
+            info.format,
+            extent.width,
+            extent.height,
+            extent.depth,
+            info.mip_levels,
+            info.array_layers,
+            info.samples,
+            max.width,
+            max.height,
+            max.depth,
+            most.max_mip_levels,
+            most.max_array_layers
+        )));
+    }
+    Ok(())
+}
+
+fn layout(info: &vk::ImageCreateInfo<'_>, texel: Texel) -> Result<ImageLayout, LayoutError> {
+    ImageLayout::new(ImageShape {
+        raster: info.tiling == vk::ImageTiling::LINEAR,
+        cpp: texel.info().cpp,
+        block: texel.info().block,
+        width: info.extent.width,
+        height: info.extent.height,
+        levels: info.mip_levels,
+        // Layers are laid out like faces: whole chains, a page apart (textures.md §4.4).
+        faces: 1,
+    })
+}
+
+/// A view of an image.
+pub struct ImageView {
+    /// The image.
+    pub image: Arc<Image>,
+    /// 1D, 2D, cube …
+    pub ty: vk::ImageViewType,
+    /// The view's format.
+    pub row: &'static FormatRow,
+    /// The texel format in memory as the view sees it.
+    pub texel: Texel,
+    /// How a lookup's word becomes a colour, component mapping included.
+    pub decode: Decode,
+    /// Aspects.
+    pub aspects: vk::ImageAspectFlags,
+    /// First level.
+    pub base_level: u32,
+    /// Number of levels.
+    pub levels: u32,
+    /// First layer.
+    pub base_layer: u32,
+    /// Number of layers.
+    pub layers: u32,
+}
+
+impl Object for ImageView {
+    type Handle = vk::ImageView;
+}
+
+impl ImageView {
+    /// A view of `image`.
+    pub fn new(image: &Arc<Image>, info: &vk::ImageViewCreateInfo<'_>) -> Result<ImageView, Error> {
+        let unknown = || Error::FormatNotSupported(format!("{:?} views are not offered", info.format));
+        let row = format::row(info.format).ok_or_else(unknown)?;
+        let texel = row.texel.ok_or_else(unknown)?;
+        if texel.info().cpp != image.texel().info().cpp {
+            let why = format!("a {:?} view of a {:?} image", info.format, image.query().format);
+            return Err(Error::InvalidUse(why));
+        }
+        let range = &info.subresource_range;
+        let levels = count(range.base_mip_level, range.level_count, image.levels(), "levels")?;
+        let layers = count(range.base_array_layer, range.layer_count, image.layers(), "layers")?;
+        check_view_type(info.view_type, layers)?;
+        Ok(ImageView {
+            image: image.clone(),
+            ty: info.view_type,
+            row,
+            texel,
+            decode: format::mapped(texel.info().decode, &info.components),
+            aspects: range.aspect_mask,
+            base_level: range.base_mip_level,
+            levels,
+            base_layer: range.base_array_layer,
+            layers,
+        })
+    }
+
+    /// Pixels of the view's first level.
+    pub fn extent(&self) -> (u32, u32) {
+        self.image.level_extent(self.base_level)
+    }
+
+    /// Where the view's first level of its first layer lies: what an attachment draws to.
+    pub fn level(&self) -> Result<Level, Error> {
+        self.image.level(self.base_level, self.base_layer)
+    }
+}
+
+/// Resolves VK_REMAINING_…, and checks a range.
+fn count(base: u32, count: u32, have: u32, what: &str) -> Result<u32, Error> {
+    let rest = have.saturating_sub(base);
+    let resolved = if count == vk::REMAINING_MIP_LEVELS { rest } else { count };
+    match resolved > 0 && resolved <= rest {
+        true => Ok(resolved),
+        false => {
+            Err(Error::InvalidUse(format!("a view of {count} {what} from {base} of an image with {have}")))
+        }
+    }
+}
+
+fn check_view_type(ty: vk::ImageViewType, layers: u32) -> Result<(), Error> {
+    let fits = match ty {
+        vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_2D => layers == 1,
+        vk::ImageViewType::CUBE => layers == 6,
+        vk::ImageViewType::TYPE_1D_ARRAY | vk::ImageViewType::TYPE_2D_ARRAY => true,
+        _ => return Err(Error::FormatNotSupported(format!("views of type {ty:?} are not offered"))),
+    };
+    if fits { Ok(()) } else { Err(Error::InvalidUse(format!("a view of type {ty:?} with {layers} layers"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::device;
+
+    fn info(width: u32, height: u32, levels: u32) -> vk::ImageCreateInfo<'static> {
+        vk::ImageCreateInfo {
+            image_type: vk::ImageType::TYPE_2D,
+            format: vk::Format::R8G8B8A8_UNORM,
+            extent: vk::Extent3D { width, height, depth: 1 },
+            mip_levels: levels,
+            array_layers: 1,
+            samples: vk::SampleCountFlags::TYPE_1,
+            tiling: vk::ImageTiling::OPTIMAL,
+            usage: vk::ImageUsageFlags::SAMPLED,
+            ..Default::default()
+        }
+    }
+
+    /// The worked example of textures.md §4.5, behind an offset.
+    #[test]
+    fn levels_lie_where_the_texture_unit_looks() {
+        let device = device();
+        let image = Image::new(&device, &info(100, 60, 7)).unwrap();
+        assert_eq!(image.requirements().size, 45056);
+        let memory = DeviceMemory::new(&device, 65536, 0).unwrap();
+        assert!(image.level(0, 0).is_err());
+        image.bind(&memory, 8192).unwrap();
+        assert_eq!(image.level(0, 0).unwrap().offset, 8192 + 12288);
+        assert_eq!(image.level(6, 0).unwrap().offset, 8192 + 1280);
+        assert!(image.level(7, 0).is_err() && image.level(0, 1).is_err());
+    }
+
+    #[test]
+    fn sizes_outside_the_answer_are_refused() {
+        let device = device();
+        let result =
+            |info: &vk::ImageCreateInfo<'_>| Image::new(&device, info).err().map(|error| error.result());
+        assert_eq!(result(&info(2049, 1, 1)), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
+        assert_eq!(result(&info(0, 1, 1)), Some(vk::Result::ERROR_VALIDATION_FAILED_EXT));
+        assert_eq!(result(&info(4, 4, 4)), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
+        assert_eq!(result(&info(2048, 2048, 12)), None);
+    }
+
+    #[test]
+    fn linear_images_have_rows() {
+        let linear = vk::ImageCreateInfo {
+            tiling: vk::ImageTiling::LINEAR,
+            usage: vk::ImageUsageFlags::TRANSFER_SRC,
+            ..info(30, 20, 1)
+        };
+        let layout = Image::new(&device(), &linear).unwrap().subresource_layout(0, 0);
+        assert_eq!((layout.offset, layout.row_pitch, layout.size), (0, 128, 2560));
+    }
+
+    #[test]
+    fn a_view_stays_inside_its_image() {
+        let image = Arc::new(Image::new(&device(), &info(16, 16, 5)).unwrap());
+        let view = |base_mip_level, level_count, view_type| {
+            let subresource_range = vk::ImageSubresourceRange {
+                aspect_mask: vk::ImageAspectFlags::COLOR,
+                base_mip_level,
+                level_count,
+                base_array_layer: 0,
+                layer_count: vk::REMAINING_ARRAY_LAYERS,
+            };
+            let format = vk::Format::B8G8R8A8_UNORM;
+            let info = vk::ImageViewCreateInfo { view_type, format, subresource_range, ..Default::default() };
+            ImageView::new(&image, &info)
+        };
+        assert_eq!(view(2, vk::REMAINING_MIP_LEVELS, vk::ImageViewType::TYPE_2D).unwrap().levels, 3);
+        assert_eq!(view(2, 1, vk::ImageViewType::TYPE_2D).unwrap().extent(), (4, 4));
+        assert!(view(5, 1, vk::ImageViewType::TYPE_2D).is_err());
+        assert!(view(0, 6, vk::ImageViewType::TYPE_2D).is_err());
+        assert!(view(0, 1, vk::ImageViewType::CUBE).is_err());
+        assert!(view(0, 1, vk::ImageViewType::TYPE_3D).is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! The limits: one line each, with the reason (vulkan-on-vc4.md §5).
+//!
+//! "vacuous" marks a limit at the specification's minimum whose subject another query already refuses:
+//! no queue family computes, no format takes 3D or storage images, features are off.
+
+use ash::vk;
+use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX, VARYINGS};
+use vc4::image::tiling::MAX_EDGE;
+
+/// Header version that the driver was written against; part of the reported API version.
+pub const HEADER_VERSION: u32 = 281;
+
+/// Largest edge of an image that is only copied: what can be laid out. Sampled images and targets stop at the
+/// chip's own limits, which vkGetPhysicalDeviceImageFormatProperties says per usage.
+pub const MAX_COPY_PX: u32 = MAX_EDGE;
+/// Largest edge of any image whatever its usage, and of framebuffers and viewports. Below the
+/// specification's minimum of 4096: splitting larger textures and targets (T-BIG) is not done, and an
+/// application that asks is better refused than drawn wrongly.
+pub const MAX_IMAGE_PX: u32 = if TEXTURE_MAX_PX < TARGET_MAX_PX { TEXTURE_MAX_PX } else { TARGET_MAX_PX };
+/// Layers of an image that is not sampled; sampled ones have 1, or 6 through the cube path.
+pub const MAX_LAYERS: u32 = 256;
+/// Alignment of a buffer in its memory: a utile, so that copies move whole cache lines.
+pub const BUFFER_ALIGNMENT: u64 = 64;
+/// Sets that a pipeline layout may name.
+pub const MAX_SETS: u32 = 8;
+/// Bytes of push constants; any number of words fits the uniform stream.
+pub const MAX_PUSH_BYTES: u32 = 256;
+/// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
+/// need more are refused.
+pub const MAX_ATTRIBUTES: u32 = 16;
+
+const SINGLE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
+
+/// The limits of a device with a heap of `heap_size` bytes.
+pub fn limits(heap_size: u64) -> vk::PhysicalDeviceLimits {
+    let mut limits = vk::PhysicalDeviceLimits::default();
+    resources(&mut limits, heap_size);
+    descriptors(&mut limits);
+    stages(&mut limits);
+    raster(&mut limits);
+    limits
+}
+
+fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
+    limits.max_image_dimension1_d = MAX_IMAGE_PX;
+    limits.max_image_dimension2_d = MAX_IMAGE_PX;
+    limits.max_image_dimension3_d = 256; // vacuous: no format takes 3D images
+    limits.max_image_dimension_cube = MAX_IMAGE_PX;
+    limits.max_image_array_layers = MAX_LAYERS;
+    limits.max_texel_buffer_elements = 1 << 16; // vacuous: no format takes texel buffers
+    limits.max_uniform_buffer_range = 1 << 16; // direct lookups reach any offset
+    limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // vacuous: shaders refuse them
+    limits.max_push_constants_size = MAX_PUSH_BYTES;
+    limits.max_memory_allocation_count = 4096; // one BO each; the file-descriptor's handle space is larger
+    limits.max_sampler_allocation_count = 65536; // plain host memory
+    limits.buffer_image_granularity = 1; // no MMU pages, no compression: any neighbours may share
+    limits.sparse_address_space_size = 0; // no sparse resources
+    limits.min_memory_map_alignment = 4096; // mappings start at pages
+    limits.min_texel_buffer_offset_alignment = 16; // vacuous
+    limits.min_uniform_buffer_offset_alignment = 16; // 4 would do; 16 keeps vec4s together
+    limits.min_storage_buffer_offset_alignment = 16; // vacuous
+    limits.optimal_buffer_copy_offset_alignment = 16;
+    limits.optimal_buffer_copy_row_pitch_alignment = 16; // a utile's row
+    limits.non_coherent_atom_size = 64; // all memory is coherent
+    limits.discrete_queue_priorities = 2; // one queue, no influence
+    limits.timestamp_compute_and_graphics = vk::FALSE; // timestampValidBits is 0
+    limits.timestamp_period = 0.0;
+}
+
+fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
+    // Descriptors are words of the uniform stream: numbers are a matter of code size only.
+    limits.max_bound_descriptor_sets = MAX_SETS;
+    limits.max_per_stage_descriptor_samplers = 16;
+    limits.max_per_stage_descriptor_uniform_buffers = 15;
+    limits.max_per_stage_descriptor_storage_buffers = 4; // vacuous: shaders refuse them
+    limits.max_per_stage_descriptor_sampled_images = 16;
+    limits.max_per_stage_descriptor_storage_images = 4; // vacuous
+    limits.max_per_stage_descriptor_input_attachments = 4; // vacuous: such images and passes are refused
+    limits.max_per_stage_resources = 128;
+    limits.max_descriptor_set_samplers = 96;
+    limits.max_descriptor_set_uniform_buffers = 90;
+    limits.max_descriptor_set_uniform_buffers_dynamic = 8;
+    limits.max_descriptor_set_storage_buffers = 24; // vacuous
+    limits.max_descriptor_set_storage_buffers_dynamic = 4; // vacuous
+    limits.max_descriptor_set_sampled_images = 96;
+    limits.max_descriptor_set_storage_images = 24; // vacuous
+    limits.max_descriptor_set_input_attachments = 4; // vacuous
+}
+
+fn stages(limits: &mut vk::PhysicalDeviceLimits) {
+    limits.max_vertex_input_attributes = MAX_ATTRIBUTES;
+    limits.max_vertex_input_bindings = MAX_ATTRIBUTES;
+    limits.max_vertex_input_attribute_offset = 2047;
+    limits.max_vertex_input_binding_stride = 2048;
+    // Below the minimum of 64: the chip has no more, and there is no fallback (T-VARY).
+    limits.max_vertex_output_components = VARYINGS as u32;
+    limits.max_fragment_input_components = VARYINGS as u32;
+    limits.max_fragment_output_attachments = 1; // below the minimum of 4: T-MRT is not done
+    limits.max_fragment_dual_src_attachments = 0; // dualSrcBlend is off
+    limits.max_fragment_combined_output_resources = 4;
+    // Vacuous: no queue family computes.
+    limits.max_compute_shared_memory_size = 16384;
+    limits.max_compute_work_group_count = [65535; 3];
+    limits.max_compute_work_group_invocations = 128;
+    limits.max_compute_work_group_size = [128, 128, 64];
+    limits.sub_texel_precision_bits = 4;
+    limits.mipmap_precision_bits = 4;
+    limits.max_draw_indexed_index_value = (1 << 24) - 1; // fullDrawIndexUint32 is off
+    limits.max_draw_indirect_count = 1; // multiDrawIndirect is off
+    limits.max_sampler_lod_bias = 2.0;
+    limits.max_sampler_anisotropy = 1.0; // samplerAnisotropy is off
+    limits.min_texel_offset = -8;
+    limits.max_texel_offset = 7;
+    limits.min_texel_gather_offset = 0; // shaderImageGatherExtended is off
+    limits.max_texel_gather_offset = 0;
+    limits.min_interpolation_offset = 0.0; // sampleRateShading is off
+    limits.max_interpolation_offset = 0.0;
+    limits.sub_pixel_interpolation_offset_bits = 0;
+    limits.max_clip_distances = 0; // shaderClipDistance is off
+    limits.max_cull_distances = 0;
+    limits.max_combined_clip_and_cull_distances = 0;
+}
+
+fn raster(limits: &mut vk::PhysicalDeviceLimits) {
+    limits.sub_pixel_precision_bits = 4; // 12.4 vertex format
+    limits.max_viewports = 1;
+    limits.max_viewport_dimensions = [MAX_IMAGE_PX; 2];
+    limits.viewport_bounds_range = [-8192.0, 8191.0]; // folded into uniforms (T-VIEWPORT)
+    limits.viewport_sub_pixel_bits = 0;
+    limits.max_framebuffer_width = MAX_IMAGE_PX;
+    limits.max_framebuffer_height = MAX_IMAGE_PX;
+    limits.max_framebuffer_layers = MAX_LAYERS;
+    limits.framebuffer_color_sample_counts = SINGLE;
+    limits.framebuffer_depth_sample_counts = SINGLE;
+    limits.framebuffer_stencil_sample_counts = SINGLE;
+    limits.framebuffer_no_attachments_sample_counts = SINGLE;
+    limits.sampled_image_color_sample_counts = SINGLE;
+    limits.sampled_image_integer_sample_counts = SINGLE;
+    limits.sampled_image_depth_sample_counts = SINGLE;
+    limits.sampled_image_stencil_sample_counts = SINGLE;
+    limits.storage_image_sample_counts = SINGLE; // vacuous
+    limits.max_sample_mask_words = 1;
+    limits.max_color_attachments = 1; // below the minimum of 4: T-MRT is not done
+    limits.point_size_range = [1.0, 1.0]; // largePoints is off
+    limits.line_width_range = [1.0, 1.0]; // wideLines is off
+    limits.point_size_granularity = 0.0;
+    limits.line_width_granularity = 0.0;
+    limits.strict_lines = vk::FALSE;
+    limits.standard_sample_locations = vk::FALSE; // the pattern of 4x is not the standard one
+}

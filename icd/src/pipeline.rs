@@ -1,0 +1,257 @@
+//! Shader modules, pipeline layouts, pipeline caches, and what a graphics pipeline is made from.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::descriptor::SetLayout;
+use crate::device::Device;
+use crate::error::Error;
+use crate::limits;
+use crate::object::Object;
+use crate::physical_device::{VENDOR_ID, cache_uuid};
+use crate::render_pass::RenderPass;
+
+/// VkShaderModule: the words, compiled when a pipeline asks.
+pub struct ShaderModule {
+    /// SPIR-V.
+    pub words: Vec<u32>,
+}
+
+impl Object for ShaderModule {
+    type Handle = vk::ShaderModule;
+}
+
+/// First word of a SPIR-V module.
+const SPIRV_MAGIC: u32 = 0x0723_0203;
+
+impl ShaderModule {
+    /// A module of at least a SPIR-V header.
+    pub fn new(words: Vec<u32>) -> Result<ShaderModule, Error> {
+        match words.first() {
+            Some(&SPIRV_MAGIC) if words.len() >= 5 => Ok(ShaderModule { words }),
+            Some(first) if words.len() >= 5 => Err(Error::Shader(format!(
+                "word 0 is {first:#010x}, not the SPIR-V magic number {SPIRV_MAGIC:#010x}"
+            ))),
+            _ => Err(Error::Shader(format!("{} words are no SPIR-V module; its header has 5", words.len()))),
+        }
+    }
+}
+
+/// VkPipelineLayout.
+pub struct PipelineLayout {
+    /// Set layouts by set number.
+    pub sets: Vec<Arc<SetLayout>>,
+    /// Bytes of push constants in use.
+    pub push_bytes: u32,
+}
+
+impl Object for PipelineLayout {
+    type Handle = vk::PipelineLayout;
+}
+
+impl PipelineLayout {
+    /// A layout within the limits.
+    pub fn new(sets: Vec<Arc<SetLayout>>, ranges: &[vk::PushConstantRange]) -> Result<PipelineLayout, Error> {
+        let end = |range: &vk::PushConstantRange| range.offset.saturating_add(range.size);
+        let push_bytes = ranges.iter().map(end).max().unwrap_or(0);
+        if push_bytes > limits::MAX_PUSH_BYTES || sets.len() > limits::MAX_SETS as usize {
+            let count = sets.len();
+            let why = format!("a pipeline layout of {count} sets and {push_bytes} bytes of push constants");
+            return Err(Error::InvalidUse(why));
+        }
+        Ok(PipelineLayout { sets, push_bytes })
+    }
+}
+
+/// VkPipelineCache. Nothing is kept in it yet; its data is a valid header, so that applications that
+/// store and return it work.
+pub struct PipelineCache {
+    device_id: u32,
+}
+
+impl Object for PipelineCache {
+    type Handle = vk::PipelineCache;
+}
+
+/// Bytes of the version-one header.
+const CACHE_HEADER_BYTES: u32 = 32;
+
+impl PipelineCache {
+    /// An empty cache. Initial data may be anything: what is not ours is ignored.
+    pub fn new(device: &Device) -> PipelineCache {
+        PipelineCache { device_id: device.physical().properties().device_id }
+    }
+
+    /// vkGetPipelineCacheData.
+    pub fn data(&self) -> Vec<u8> {
+        let words = [
+            CACHE_HEADER_BYTES,
+            vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32,
+            VENDOR_ID,
+            self.device_id,
+        ];
+        let mut data: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+        data.extend(cache_uuid());
+        data
+    }
+}
+
+/// One stage of a pipeline.
+#[derive(Clone)]
+pub struct Stage {
+    /// Which.
+    pub stage: vk::ShaderStageFlags,
+    /// The module.
+    pub module: Arc<ShaderModule>,
+    /// Entry point.
+    pub entry: String,
+    /// Specialisation: constant id and bytes.
+    pub constants: Vec<(u32, Vec<u8>)>,
+}
+
+/// Vertices of a pipeline.
+#[derive(Clone, Default)]
+pub struct VertexInput {
+    /// Bindings.
+    pub bindings: Vec<vk::VertexInputBindingDescription>,
+    /// Attributes.
+    pub attributes: Vec<vk::VertexInputAttributeDescription>,
+}
+
+/// Rasterisation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Raster {
+    /// Clamp depth instead of clipping.
+    pub depth_clamp: bool,
+    /// Draw nothing.
+    pub discard: bool,
+    /// Fill, lines or points.
+    pub polygon_mode: vk::PolygonMode,
+    /// Faces that are dropped.
+    pub cull: vk::CullModeFlags,
+    /// Winding of front faces.
+    pub front_face: vk::FrontFace,
+    /// Constant factor, clamp and slope factor of depth bias, if on.
+    pub depth_bias: Option<[f32; 3]>,
+    /// Width of lines in pixels.
+    pub line_width: f32,
+}
+
+/// Multisampling.
+#[derive(Clone, Copy, Debug)]
+pub struct Multisample {
+    /// Samples.
+    pub samples: vk::SampleCountFlags,
+    /// Minimum fraction of samples shaded apart, if on.
+    pub sample_shading: Option<f32>,
+    /// Bit n: sample n may be covered.
+    pub mask: u32,
+    /// Coverage from alpha.
+    pub alpha_to_coverage: bool,
+    /// Alpha becomes 1.
+    pub alpha_to_one: bool,
+}
+
+/// Depth and stencil.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DepthStencil {
+    /// Depth comparison, if tested.
+    pub depth_test: Option<vk::CompareOp>,
+    /// Depth is written (only with a test).
+    pub depth_write: bool,
+    /// Bounds, if tested.
+    pub bounds: Option<[f32; 2]>,
+    /// Stencil state of front and back faces, if tested.
+    pub stencil: Option<[vk::StencilOpState; 2]>,
+}
+
+/// Blending.
+#[derive(Clone, Debug, Default)]
+pub struct ColorBlend {
+    /// Logic operation, if on.
+    pub logic_op: Option<vk::LogicOp>,
+    /// Per colour attachment.
+    pub attachments: Vec<vk::PipelineColorBlendAttachmentState>,
+    /// Constants.
+    pub constants: [f32; 4],
+}
+
+/// Everything that vkCreateGraphicsPipelines says about one pipeline.
+#[derive(Clone)]
+pub struct GraphicsInfo {
+    /// Stages.
+    pub stages: Vec<Stage>,
+    /// Vertices.
+    pub vertex: VertexInput,
+    /// Topology.
+    pub topology: vk::PrimitiveTopology,
+    /// The largest index restarts a strip.
+    pub restart: bool,
+    /// Viewports; empty when dynamic.
+    pub viewports: Vec<vk::Viewport>,
+    /// Scissors; empty when dynamic.
+    pub scissors: Vec<vk::Rect2D>,
+    /// Rasterisation.
+    pub raster: Raster,
+    /// Multisampling; `None` when nothing is rasterised.
+    pub multisample: Option<Multisample>,
+    /// Depth and stencil; `None` without such an attachment.
+    pub depth_stencil: Option<DepthStencil>,
+    /// Blending; `None` without colour attachments.
+    pub blend: Option<ColorBlend>,
+    /// State that command buffers set.
+    pub dynamic: Vec<vk::DynamicState>,
+    /// Layout.
+    pub layout: Arc<PipelineLayout>,
+    /// Pass …
+    pub render_pass: Arc<RenderPass>,
+    /// … and subpass that it draws in.
+    pub subpass: u32,
+}
+
+impl GraphicsInfo {
+    /// Whether a command buffer sets `state`.
+    pub fn is_dynamic(&self, state: vk::DynamicState) -> bool {
+        self.dynamic.contains(&state)
+    }
+}
+
+/// VkPipeline (graphics).
+pub struct Pipeline {
+    /// What it was made from.
+    pub info: GraphicsInfo,
+}
+
+impl Object for Pipeline {
+    type Handle = vk::Pipeline;
+}
+
+impl Pipeline {
+    /// Compiles a pipeline.
+    pub fn new(_: &Arc<Device>, info: GraphicsInfo) -> Result<Pipeline, Error> {
+        let _ = info;
+        Err(Error::unsupported("a graphics pipeline", "use transfer commands"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_begins_with_a_header() {
+        assert!(ShaderModule::new(vec![]).is_err());
+        assert!(ShaderModule::new(vec![SPIRV_MAGIC; 4]).is_err());
+        let error = ShaderModule::new(vec![1; 5]).err().unwrap();
+        assert_eq!(error.result(), vk::Result::ERROR_INVALID_SHADER_NV);
+        ShaderModule::new(vec![SPIRV_MAGIC, 0x10000, 0, 1, 0]).unwrap();
+    }
+
+    #[test]
+    fn cache_data_is_a_valid_header() {
+        let data = PipelineCache::new(&crate::testing::device()).data();
+        assert_eq!(data.len(), 32);
+        assert_eq!(data[..12], [32, 0, 0, 0, 1, 0, 0, 0, 0xe4, 0x14, 0, 0]);
+    }
+}

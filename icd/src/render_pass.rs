@@ -1,0 +1,172 @@
+//! VkRenderPass and VkFramebuffer.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::error::Error;
+use crate::format::{self, FormatRow};
+use crate::image::ImageView;
+use crate::object::Object;
+
+/// One attachment of a pass.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    /// The format's row.
+    pub row: &'static FormatRow,
+    /// Samples.
+    pub samples: vk::SampleCountFlags,
+    /// What happens to colour or depth at the start …
+    pub load: vk::AttachmentLoadOp,
+    /// … and at the end.
+    pub store: vk::AttachmentStoreOp,
+    /// What happens to stencil at the start …
+    pub stencil_load: vk::AttachmentLoadOp,
+    /// … and at the end.
+    pub stencil_store: vk::AttachmentStoreOp,
+}
+
+/// One subpass: indices of attachments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subpass {
+    /// Inputs.
+    pub inputs: Vec<Option<u32>>,
+    /// Colours, by fragment output location.
+    pub colors: Vec<Option<u32>>,
+    /// Resolve targets, one per colour, or none at all.
+    pub resolves: Vec<Option<u32>>,
+    /// Depth and stencil.
+    pub depth_stencil: Option<u32>,
+}
+
+/// VkRenderPass.
+#[derive(Debug)]
+pub struct RenderPass {
+    /// Attachments.
+    pub attachments: Vec<Attachment>,
+    /// Subpasses.
+    pub subpasses: Vec<Subpass>,
+}
+
+impl Object for RenderPass {
+    type Handle = vk::RenderPass;
+}
+
+impl Attachment {
+    /// Checks that the format is one that passes can draw to.
+    pub fn new(info: &vk::AttachmentDescription) -> Result<Attachment, Error> {
+        let targets =
+            vk::FormatFeatureFlags::COLOR_ATTACHMENT | vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT;
+        let row = format::row(info.format)
+            .filter(|row| row.properties().optimal_tiling_features.intersects(targets))
+            .ok_or_else(|| {
+                Error::FormatNotSupported(format!("{:?} attachments are not offered", info.format))
+            })?;
+        if info.samples != vk::SampleCountFlags::TYPE_1 {
+            return Err(Error::unsupported("a multisampled attachment", "use one sample, as the limits say"));
+        }
+        Ok(Attachment {
+            row,
+            samples: info.samples,
+            load: info.load_op,
+            store: info.store_op,
+            stencil_load: info.stencil_load_op,
+            stencil_store: info.stencil_store_op,
+        })
+    }
+}
+
+impl RenderPass {
+    /// Checks the subpasses against the attachments and against what can be drawn.
+    pub fn new(attachments: Vec<Attachment>, subpasses: Vec<Subpass>) -> Result<RenderPass, Error> {
+        for subpass in &subpasses {
+            subpass.check(attachments.len())?;
+        }
+        Ok(RenderPass { attachments, subpasses })
+    }
+
+    /// An attachment of a subpass.
+    pub fn attachment(&self, index: Option<u32>) -> Option<&Attachment> {
+        self.attachments.get(index? as usize)
+    }
+}
+
+impl Subpass {
+    fn check(&self, attachments: usize) -> Result<(), Error> {
+        let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);
+        let mut used = lists.chain([&self.depth_stencil]).flatten();
+        if let Some(index) = used.find(|index| **index as usize >= attachments) {
+            return Err(Error::InvalidUse(format!("a subpass uses attachment {index} of {attachments}")));
+        }
+        if self.colors.iter().flatten().count() > 1 {
+            return Err(Error::unsupported("more than one colour attachment", "draw in several passes"));
+        }
+        if self.inputs.iter().flatten().next().is_some() {
+            return Err(Error::unsupported("an input attachment", "sample the image in a later pass"));
+        }
+        if self.resolves.iter().flatten().next().is_some() {
+            return Err(Error::unsupported("a resolve attachment", "use one sample, as the limits say"));
+        }
+        Ok(())
+    }
+}
+
+/// VkFramebuffer.
+pub struct Framebuffer {
+    /// Views, by attachment number.
+    pub attachments: Vec<Arc<ImageView>>,
+    /// Pixels per row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Layers.
+    pub layers: u32,
+}
+
+impl Object for Framebuffer {
+    type Handle = vk::Framebuffer;
+}
+
+impl Framebuffer {
+    /// A framebuffer that stays inside its attachments.
+    pub fn new(attachments: Vec<Arc<ImageView>>, size: (u32, u32, u32)) -> Result<Framebuffer, Error> {
+        let (width, height, layers) = size;
+        let most = crate::limits::MAX_IMAGE_PX;
+        if width == 0 || height == 0 || layers == 0 || width > most || height > most {
+            return Err(Error::InvalidUse(format!("a framebuffer of {width}x{height}, {layers} layers")));
+        }
+        for view in &attachments {
+            let (have_width, have_height) = view.extent();
+            if have_width < width || have_height < height || view.layers < layers {
+                return Err(Error::InvalidUse(format!(
+                    "a framebuffer of {width}x{height}, {layers} layers over an attachment of {have_width}x{have_height}, {} layers",
+                    view.layers
+                )));
+            }
+        }
+        Ok(Framebuffer { attachments, width, height, layers })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attachment(format: vk::Format) -> Result<Attachment, Error> {
+        let samples = vk::SampleCountFlags::TYPE_1;
+        Attachment::new(&vk::AttachmentDescription { format, samples, ..Default::default() })
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_refused_by_name() {
+        assert!(attachment(vk::Format::R8_UNORM).is_err());
+        let color = attachment(vk::Format::B8G8R8A8_UNORM).unwrap();
+        let pass = |subpass| RenderPass::new(vec![color.clone(), color.clone()], vec![subpass]);
+        pass(Subpass { colors: vec![Some(0), None], ..Default::default() }).unwrap();
+        let result = |subpass| pass(subpass).unwrap_err().result();
+        let two = Subpass { colors: vec![Some(0), Some(1)], ..Default::default() };
+        assert_eq!(result(two), vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        let outside = Subpass { depth_stencil: Some(2), ..Default::default() };
+        assert_eq!(result(outside), vk::Result::ERROR_VALIDATION_FAILED_EXT);
+    }
+}
