@@ -11,7 +11,7 @@ use crate::pse::{Coefficients, Plane, Prepared, Primitive};
 use crate::ptb::Draw;
 use crate::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Qpu, Stats};
 use crate::raster::{Rect, SUBPIXELS};
-use crate::tlb::{BatchTest, DepthMode, Stencil, Tile};
+use crate::tlb::{BatchTest, DepthMode, Stencil, TILE_SAMPLES, Tile};
 use crate::unverified::{SAMPLE_POSITIONS_4X, ms_flags_from_coverage, z_to_24_bits};
 use crate::vpm::fault;
 
@@ -237,11 +237,22 @@ impl Ports for FragmentPorts<'_> {
     fn tlb_color_read(&mut self) -> Result<Lanes, Fault> {
         let sample = self.read_sample;
         self.read_sample = self.step(sample);
-        Ok(std::array::from_fn(|lane| self.tile.color()[usize::from(self.pixels[lane]) + sample]))
+        Ok(std::array::from_fn(|lane| {
+            self.tile.color()[(usize::from(self.pixels[lane]) + sample) % TILE_SAMPLES]
+        }))
     }
 
     fn tlb_color_write(&mut self, mask: LaneMask, value: &Lanes, all: bool) -> Result<(), Fault> {
         let samples = self.tile.samples();
+        if samples == 1 {
+            let color = self.tile.color_mut();
+            for lane in 0..LANES {
+                if mask >> lane & 1 != 0 && self.ms_flags[lane] & 1 != 0 {
+                    color[usize::from(self.pixels[lane]) % TILE_SAMPLES] = value[lane];
+                }
+            }
+            return Ok(());
+        }
         let range = if all { 0..samples } else { self.write_sample..self.write_sample + 1 };
         if !all {
             self.write_sample = self.step(self.write_sample);

@@ -24,16 +24,19 @@ pub struct ClearValues {
     pub zs: u32,
 }
 
+/// The samples of one buffer of a tile. A fixed size lets masked indices go unchecked.
+pub type Samples = [u32; TILE_SAMPLES];
+
 /// One tile's buffers. Sample `s` of pixel (x, y) is at `(y·edge + x)·samples + s`.
 pub struct Tile {
-    color: Box<[u32]>,
-    zs: Box<[u32]>,
+    color: Box<Samples>,
+    zs: Box<Samples>,
     multisample: bool,
 }
 
 impl Default for Tile {
     fn default() -> Self {
-        Tile { color: vec![0; TILE_SAMPLES].into(), zs: vec![0; TILE_SAMPLES].into(), multisample: false }
+        Tile { color: Box::new([0; TILE_SAMPLES]), zs: Box::new([0; TILE_SAMPLES]), multisample: false }
     }
 }
 
@@ -76,22 +79,22 @@ impl Tile {
     }
 
     /// Colour samples, RGBA8888.
-    pub fn color(&self) -> &[u32] {
+    pub fn color(&self) -> &Samples {
         &self.color
     }
 
     /// Colour samples.
-    pub fn color_mut(&mut self) -> &mut [u32] {
+    pub fn color_mut(&mut self) -> &mut Samples {
         &mut self.color
     }
 
     /// Depth and stencil samples, depth in bits 31:8.
-    pub fn zs(&self) -> &[u32] {
+    pub fn zs(&self) -> &Samples {
         &self.zs
     }
 
     /// Depth and stencil samples.
-    pub fn zs_mut(&mut self) -> &mut [u32] {
+    pub fn zs_mut(&mut self) -> &mut Samples {
         &mut self.zs
     }
 }
@@ -217,6 +220,9 @@ impl BatchTest<'_> {
     /// (qpu.md §3.4).
     pub fn run(&self, tile: &mut Tile, mask: LaneMask, z: &Lanes, ms_flags: &mut Lanes) {
         let samples = tile.samples();
+        if samples == 1 && self.stencil == Stencil::default() {
+            return self.run_depth(tile, mask, z, ms_flags);
+        }
         for lane in 0..LANES {
             if mask >> lane & 1 == 0 {
                 ms_flags[lane] = 0;
@@ -241,6 +247,37 @@ impl BatchTest<'_> {
                 }
             }
             ms_flags[lane] = flags;
+        }
+    }
+
+    /// The usual case: one sample, no stencil.
+    fn run_depth(&self, tile: &mut Tile, mask: LaneMask, z: &Lanes, ms_flags: &mut Lanes) {
+        match self.mode.func {
+            CompareFunc::Less => self.depth_lanes(tile, mask, z, ms_flags, |z, stored| z < stored),
+            CompareFunc::LessOrEqual => self.depth_lanes(tile, mask, z, ms_flags, |z, stored| z <= stored),
+            CompareFunc::Always => self.depth_lanes(tile, mask, z, ms_flags, |_, _| true),
+            func => self.depth_lanes(tile, mask, z, ms_flags, |z, stored| compare(func, z, stored)),
+        }
+    }
+
+    #[inline]
+    fn depth_lanes(
+        &self,
+        tile: &mut Tile,
+        mask: LaneMask,
+        z: &Lanes,
+        ms_flags: &mut Lanes,
+        passes: impl Fn(u32, u32) -> bool,
+    ) {
+        for lane in 0..LANES {
+            let word = &mut tile.zs[usize::from(self.pixels[lane]) % TILE_SAMPLES];
+            let incoming = z[lane] & vc4::hw::DEPTH_MAX;
+            let live = mask >> lane & 1 != 0 && ms_flags[lane] & 1 != 0;
+            let passed = live && passes(incoming, *word >> 8);
+            if passed && self.mode.write {
+                *word = (incoming << 8) | (*word & 0xff);
+            }
+            ms_flags[lane] = if passed { ms_flags[lane] } else { 0 };
         }
     }
 }

@@ -87,7 +87,7 @@ impl VertexPorts {
 
 /// A fault of a block that does not know the instruction number.
 pub(crate) fn fault(what: impl Into<String>) -> Fault {
-    Fault::Unsupported { index: 0, what: what.into() }
+    Fault::Port(what.into())
 }
 
 fn not_a_setup(error: WordError) -> Fault {
@@ -222,7 +222,7 @@ mod tests {
     fn narrow_and_dma_accesses_name_themselves() {
         let mut ports = VertexPorts::default();
         for word in [0x1800, 0x1900, 0x8000_1a00] {
-            assert!(matches!(ports.vpm_write_setup(word), Err(Fault::Unsupported { .. })), "{word:#x}");
+            assert!(matches!(ports.vpm_write_setup(word), Err(Fault::Port(_))), "{word:#x}");
         }
     }
 }

@@ -40,6 +40,20 @@ pub enum Fault {
     /// The program ran longer than any real one: on the chip, the hang check would fire.
     #[error("program still running after {0} instructions")]
     Endless(u64),
+    /// A neighbour of the QPU found fault with what the program did to it.
+    #[error("{0}")]
+    Port(String),
+}
+
+impl Fault {
+    /// The fault with its place: neighbours do not know the instruction.
+    #[must_use]
+    pub fn at(self, index: u32) -> Fault {
+        match self {
+            Fault::Port(what) => Fault::Unsupported { index, what },
+            other => other,
+        }
+    }
 }
 
 /// The fixed-function neighbours of a QPU during one program instance (qpu.md §4).
