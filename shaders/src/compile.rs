@@ -219,3 +219,69 @@ fn back(
 ) -> Result<crate::program::Program, CompileError> {
     backend::compile(shader, inputs).map_err(|error| CompileError::Backend { program, error })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{BuiltinInput, Builder, ImageDim, Interpolation, Lod, Op, Output};
+
+    fn shader(stage: Stage, build: impl FnOnce(&mut Builder)) -> Shader {
+        let mut shader = Shader::new(stage);
+        let block = shader.entry().unwrap();
+        build(&mut Builder::new(&mut shader, block));
+        shader
+    }
+
+    #[test]
+    fn cube_like() {
+        let ubo = Descriptor { set: 0, binding: 0, element: 0 };
+        let image = Descriptor { set: 0, binding: 1, element: 0 };
+        let vertex = shader(Stage::Vertex, |b| {
+            let index = b.op(Op::LoadBuiltin(BuiltinInput::VertexIndex), &[]);
+            let four = b.word(4);
+            let offset = b.op(Op::Shl, &[index, four]);
+            let position: Vec<_> = (0..4)
+                .map(|n| {
+                    let base = b.word(64 + 4 * n);
+                    let at = b.op(Op::IAdd, &[offset, base]);
+                    b.op(Op::LoadUboDynamic(ubo), &[at])
+                })
+                .collect();
+            for row in 0..4 {
+                let mut sum = None;
+                for (column, &p) in position.iter().enumerate() {
+                    let m = b.op(Op::LoadUbo { buffer: ubo, offset: 16 * column as u32 + 4 * row }, &[]);
+                    let product = b.op(Op::FMul, &[m, p]);
+                    sum = Some(match sum {
+                        None => product,
+                        Some(sum) => b.op(Op::FAdd, &[sum, product]),
+                    });
+                }
+                b.store_output(Output::Position(row as u8), sum.unwrap());
+            }
+            for n in 0..2 {
+                b.store_output(Output::User { location: 0, component: n }, position[n as usize]);
+            }
+        });
+        let fragment = shader(Stage::Fragment, |b| {
+            let interpolation = Interpolation::Smooth;
+            let uv: Vec<_> =
+                (0..2).map(|c| b.op(Op::LoadInput { location: 0, component: c, interpolation }, &[])).collect();
+            let dx = b.op(Op::Ddx, &[uv[0]]);
+            let texel = b.emit(Op::Sample { image, dim: ImageDim::D2, lod: Lod::Auto }, &uv);
+            for (n, &c) in texel.iter().enumerate() {
+                let c = b.op(Op::FMul, &[c, dx]);
+                b.store_output(Output::User { location: 0, component: n as u8 }, c);
+            }
+        });
+        let state = PipelineState {
+            color: Some(ColorOutput::plain(&vc4::image::format::FORMATS[0], false)),
+            depth_stencil: DepthStencilPlan { write_z: true, stencil: vc4::state::depth_stencil::StencilPlan::Off },
+            ..Default::default()
+        };
+        let pipeline = compile_shaders(vertex, Some(fragment), &state).unwrap();
+        for program in [&pipeline.coordinate, &pipeline.vertex, &pipeline.fragment] {
+            println!("{}\n{:?}\n{:?}", vc4::qpu::disasm::disassemble(&program.code), program.uniforms, program.samples);
+        }
+    }
+}

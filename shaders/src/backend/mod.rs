@@ -11,7 +11,9 @@ pub mod schedule;
 pub mod select;
 pub mod virt;
 
-use crate::ir::Shader;
+use vc4::qpu::{Inst, rules};
+
+use crate::ir::{Shader, Stage};
 use crate::program::Program;
 
 /// Why a lowered shader does not become a program.
@@ -46,6 +48,9 @@ pub enum BackendError {
     /// Copies to resolve operand conflicts did not settle.
     #[error("operands could not be placed in different register files; this is a bug in register allocation")]
     RegisterConflicts,
+    /// The code breaks a restriction of the machine; the listing says where.
+    #[error("the generated code breaks a rule of the QPU; this is a bug in scheduling:\n{0}")]
+    Rules(String),
 }
 
 /// The inputs that the hardware delivers, used or not.
@@ -62,5 +67,20 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
     let mut program = select::select(shader, inputs)?;
     let assignment = regalloc::allocate(&mut program)?;
     let slots = schedule::schedule(&program, &assignment);
-    Ok(emit::emit(&program, &slots, shader.stage))
+    let code = emit::emit(&program, &slots, shader.stage);
+    if cfg!(debug_assertions) {
+        check_rules(&code, shader.stage)?;
+    }
+    Ok(code)
+}
+
+/// In debug builds every program passes the restrictions that the scheduler keeps by construction.
+fn check_rules(program: &Program, stage: Stage) -> Result<(), BackendError> {
+    let insts: Vec<Inst> = program.code.iter().filter_map(|&word| Inst::decode(word).ok()).collect();
+    let stage = match stage {
+        Stage::Vertex => rules::Stage::Vertex,
+        Stage::Fragment => rules::Stage::Fragment,
+    };
+    let violations = rules::check_program(stage, &insts);
+    if violations.is_empty() { Ok(()) } else { Err(BackendError::Rules(rules::render(&insts, &violations))) }
 }
