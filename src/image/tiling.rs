@@ -320,7 +320,8 @@ impl Level {
     }
 }
 
-/// The address map of a level for inner loops: [`Level::offset_of`] without its check and without divisions.
+/// The address map of a level for inner loops: [`Level::offset_of`] without its check and without divisions, in
+/// parts that depend on a column or a row alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressMap {
     tiling: Tiling,
@@ -328,48 +329,92 @@ pub struct AddressMap {
     shifts: [u32; 3],
     /// T: tiles per row; LT: utiles per row; raster: bytes per row.
     pitch: u32,
+    /// Binary logarithm of the bytes that `pitch` counts in.
+    unit: u32,
     offset: u32,
+}
+
+/// What a column contributes to an address.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ColumnPart {
+    block: u32,
+    bits: u32,
+}
+
+/// What a row contributes to an address.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowPart {
+    start: u32,
+    /// All ones where blocks run from right to left.
+    reverse: u32,
+    bits: u32,
 }
 
 impl Level {
     /// The level's address map for inner loops.
     pub fn address_map(&self) -> AddressMap {
         let (uw, uh) = self.utile();
-        let pitch = match self.tiling {
-            Tiling::T => self.padded_width / uw / TILE_UTILES,
-            Tiling::Lt => self.padded_width / uw,
-            Tiling::Raster => self.stride,
+        let (pitch, unit) = match self.tiling {
+            Tiling::T => (self.padded_width / uw / TILE_UTILES, TILE_BYTES.ilog2()),
+            Tiling::Lt => (self.padded_width / uw, UTILE_BYTES.ilog2()),
+            Tiling::Raster => (self.stride, 0),
         };
         let shifts = [self.cpp.ilog2(), uw.ilog2(), uh.ilog2()];
-        AddressMap { tiling: self.tiling, shifts, pitch, offset: self.offset }
+        AddressMap { tiling: self.tiling, shifts, pitch, unit, offset: self.offset }
     }
 }
 
 impl AddressMap {
+    /// The part of column `x`.
+    #[inline(always)]
+    pub fn column(&self, x: u32) -> ColumnPart {
+        let [cpp, sx, _] = self.shifts;
+        let ux = x >> sx;
+        let inner = (x & ((1 << sx) - 1)) << cpp;
+        match self.tiling {
+            Tiling::Raster => ColumnPart { block: x << cpp, bits: 0 },
+            Tiling::Lt => ColumnPart { block: ux, bits: inner },
+            Tiling::T => {
+                // SUBTILES as an exclusive or: 3 for the right half.
+                let subtile = (ux >> 2 & 1) * (3 * SUBTILE_BYTES);
+                ColumnPart { block: ux / TILE_UTILES, bits: subtile + (ux & 3) * UTILE_BYTES + inner }
+            }
+        }
+    }
+
+    /// The part of row `y`.
+    #[inline(always)]
+    pub fn row(&self, y: u32) -> RowPart {
+        let [cpp, sx, sy] = self.shifts;
+        let uy = y >> sy;
+        let inner = (y & ((1 << sy) - 1)) << (sx + cpp);
+        match self.tiling {
+            Tiling::Raster => RowPart { start: y.wrapping_mul(self.pitch), reverse: 0, bits: 0 },
+            Tiling::Lt => RowPart { start: uy.wrapping_mul(self.pitch), reverse: 0, bits: inner },
+            Tiling::T => {
+                let ty = uy / TILE_UTILES;
+                let odd = ty & 1;
+                // Reversed blocks count -1 - tx, from the end of the row.
+                let start = (ty + odd).wrapping_mul(self.pitch);
+                // SUBTILES as an exclusive or: 1 for the lower half, 2 for odd rows of tiles.
+                let subtile = ((uy >> 2 & 1) ^ (odd << 1)) * SUBTILE_BYTES;
+                let bits = subtile + (uy & 3) * (4 * UTILE_BYTES) + inner;
+                RowPart { start, reverse: odd.wrapping_neg(), bits }
+            }
+        }
+    }
+
+    /// Byte offset in the image of the element where a column and a row meet.
+    #[inline(always)]
+    pub fn offset(&self, column: ColumnPart, row: RowPart) -> u32 {
+        let block = row.start.wrapping_add(column.block ^ row.reverse);
+        (block << self.unit).wrapping_add(row.bits ^ column.bits).wrapping_add(self.offset)
+    }
+
     /// Byte offset in the image of the element at column `x`, row `y`; meaningless outside the padded area.
-    /// Free of branches on the coordinates, so that a loop over elements vectorises.
     #[inline(always)]
     pub fn offset_of(&self, x: u32, y: u32) -> u32 {
-        let [cpp, sx, sy] = self.shifts;
-        let (ux, uy) = (x >> sx, y >> sy);
-        let inner = (((y & ((1 << sy) - 1)) << sx) + (x & ((1 << sx) - 1))) << cpp;
-        let at = match self.tiling {
-            Tiling::Raster => return self.offset.wrapping_add(y.wrapping_mul(self.pitch) + (x << cpp)),
-            Tiling::Lt => uy.wrapping_mul(self.pitch).wrapping_add(ux).wrapping_mul(UTILE_BYTES),
-            Tiling::T => {
-                let (tx, ty) = (ux / TILE_UTILES, uy / TILE_UTILES);
-                let odd = ty & 1;
-                // pitch - 1 - tx in odd rows.
-                let column = (tx ^ odd.wrapping_neg()).wrapping_add(odd.wrapping_mul(self.pitch));
-                // SUBTILES as an exclusive or of its three indices' parts.
-                let subtile = (uy >> 2 & 1) ^ ((ux >> 2 & 1) * 3) ^ (odd << 1);
-                ty.wrapping_mul(self.pitch)
-                    .wrapping_add(column)
-                    .wrapping_mul(TILE_BYTES)
-                    .wrapping_add(subtile * SUBTILE_BYTES + ((uy & 3) * 4 + (ux & 3)) * UTILE_BYTES)
-            }
-        };
-        self.offset.wrapping_add(at).wrapping_add(inner)
+        self.offset(self.column(x), self.row(y))
     }
 }
 

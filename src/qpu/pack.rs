@@ -78,7 +78,11 @@ const fn unpack_byte(byte: u32, float: bool) -> u32 {
 /// [`unpack`] on all elements.
 pub fn unpack_lanes(code: Unpack, words: &Lanes, float: bool) -> Lanes {
     per_code!(code, Unpack: [Nop Half0 Half1 Rep8d Byte0 Byte1 Byte2 Byte3], |CODE| {
-        if float { words.map(|word| unpack(CODE, word, true)) } else { words.map(|word| unpack(CODE, word, false)) }
+        let mut out = *words;
+        for word in &mut out {
+            *word = if float { unpack(CODE, *word, true) } else { unpack(CODE, *word, false) };
+        }
+        out
     })
 }
 
@@ -202,9 +206,11 @@ pub const fn float_to_unorm8(word: u32) -> u32 {
     let high = f32::from_bits(x & 0xffff_ff00);
     let low = f32::from_bits(x) - high;
     let scaled = high * 255.0;
-    let whole = scaled as i32;
-    let above_half = (scaled - whole as f32 - 0.5) + low * 255.0;
-    let rounded = whole as u32 + (above_half >= 0.0) as u32;
+    // Rounds to the nearest whole number in a way that vectorises, unlike a cast.
+    const ROUNDER: f32 = 8_388_608.0;
+    let near = scaled + ROUNDER;
+    let above_half = (scaled - (near - ROUNDER) - 0.5) + low * 255.0;
+    let rounded = near.to_bits() - ROUNDER.to_bits() + (above_half >= 0.0) as u32;
     if word & SIGN != 0 { 0 } else { rounded }
 }
 
@@ -226,15 +232,23 @@ pub fn pack_mul(code: Pack, value: u32, old: u32) -> Option<u32> {
 
 /// [`pack_mul`] on all elements.
 pub fn pack_mul_lanes(code: Pack, value: &Lanes, old: &Lanes) -> Option<Lanes> {
-    let mut out = *value;
     if !exists_on_mul(code) {
         return None;
     }
-    if code != Pack::Nop {
-        for i in 0..LANES {
-            out[i] = insert_byte(code, float_to_unorm8(value[i]), old[i]);
-        }
+    if code == Pack::Nop {
+        return Some(*value);
     }
+    // A plain loop: an array's `map` does not vectorise.
+    let mut out = [0; LANES];
+    for i in 0..LANES {
+        out[i] = float_to_unorm8(value[i]);
+    }
+    per_code!(code, Pack: [Nop Half0 Half1 Rep8 Byte0 Byte1 Byte2 Byte3 Sat Half0Sat Half1Sat Rep8Sat Byte0Sat
+        Byte1Sat Byte2Sat Byte3Sat], |CODE| {
+        for i in 0..LANES {
+            out[i] = insert_byte(CODE, out[i], old[i]);
+        }
+    });
     Some(out)
 }
 

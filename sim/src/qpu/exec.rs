@@ -6,7 +6,7 @@ use vc4::qpu::pack::{pack_a_lanes, pack_mul_lanes, saturate_lanes, unpack_lanes}
 use vc4::qpu::{AddOp, BranchCond, Cond, LoadMode, MulOp, SmallImm};
 
 use super::check::Checker;
-use super::program::{Action, Branch, Dest, Op, Port, Program, Rotate, extra, slot, unsupported};
+use super::program::{Action, Branch, Dest, Op, Port, Program, extra, slot, unsupported};
 use super::{Fault, LaneMask, Lanes, Ports};
 use crate::memory::Memory;
 use crate::tmu::{Tmu, TmuFault};
@@ -202,7 +202,7 @@ impl<P: Ports> Instance<'_, P> {
             }
             budget -= 1;
             let pops = self.pops;
-            let control = self.execute(op, pc as u32, program)?;
+            let control = self.execute(op, pc as u32, program).map_err(|fault| fault.at(pc as u32))?;
             observe(pc, Facts { popped: self.pops != pops });
             if let Some((next, slots)) = control {
                 if stop != usize::MAX {
@@ -299,27 +299,24 @@ impl<P: Ports> Instance<'_, P> {
         if op.extras & (extra::ROTATE | extra::FLAGS) == 0 {
             return mul_value_lanes(op.mul, a, b);
         }
-        let (mut value, mut carry) = mul_lanes(op.mul, a, b);
+        let flags = op.extras & extra::FLAGS != 0 && op.flags_from_mul;
+        let (mut value, mut carry) =
+            if flags { mul_lanes(op.mul, a, b) } else { (mul_value_lanes(op.mul, a, b), 0) };
         if let Some(rotate) = op.rotate {
-            (value, carry) = self.rotate(rotate, &value, carry);
+            let by = match rotate.by {
+                Some(n) => u32::from(n),
+                None => self.reg(slot::R5)[0] & 15,
+            };
+            (value, carry) = if rotate.quad {
+                (turn_quads(&value, by), turn_quads_mask(carry, by))
+            } else {
+                (turn(&value, by), carry.rotate_left(by))
+            };
         }
-        if op.extras & extra::FLAGS != 0 && op.flags_from_mul {
+        if flags {
             self.set_flags(&value, carry, mask);
         }
         value
-    }
-
-    fn rotate(&self, rotate: Rotate, value: &Lanes, carry: LaneMask) -> (Lanes, LaneMask) {
-        let by = match rotate.by {
-            Some(n) => usize::from(n),
-            None => self.reg(slot::R5)[0] as usize & 15,
-        };
-        let source = |i: usize| {
-            if rotate.quad { i & !3 | i.wrapping_sub(by) & 3 } else { i.wrapping_sub(by) & 15 }
-        };
-        let turned = std::array::from_fn(|i| value[source(i)]);
-        let carry = (0..LANES).fold(0, |mask, i| mask | (carry >> source(i) & 1) << i);
-        (turned, carry)
     }
 
     #[inline(always)]
@@ -553,6 +550,27 @@ fn immediate(mode: LoadMode, imm: u32) -> Lanes {
             std::array::from_fn(|i| (imm >> i & 1).wrapping_sub((imm >> (16 + i) & 1) << 1))
         }
     }
+}
+
+/// Element i to element (i + `by`) mod 16.
+#[inline(always)]
+fn turn(value: &Lanes, by: u32) -> Lanes {
+    let mut twice = [0; 2 * LANES];
+    twice[..LANES].copy_from_slice(value);
+    twice[LANES..].copy_from_slice(value);
+    let start = LANES - (by as usize & 15);
+    let mut out = [0; LANES];
+    out.copy_from_slice(&twice[start..start + LANES]);
+    out
+}
+
+/// The same inside of each quad.
+fn turn_quads(value: &Lanes, by: u32) -> Lanes {
+    std::array::from_fn(|i| value[i & !3 | i.wrapping_sub(by as usize) & 3])
+}
+
+fn turn_quads_mask(mask: LaneMask, by: u32) -> LaneMask {
+    (0..LANES).fold(0, |out, i| out | (mask >> (i & !3 | i.wrapping_sub(by as usize) & 3) & 1) << i)
 }
 
 /// Writes the elements of `mask`.

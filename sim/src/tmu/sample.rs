@@ -67,22 +67,34 @@ fn cube_face(x: f32, y: f32, z: f32) -> (u32, f32, f32) {
     (face, s * 0.5 + 0.5, t * 0.5 + 0.5)
 }
 
+/// Adding and subtracting this rounds a float below 2^22 to the nearest whole number, ties to even.
+const ROUNDER: f32 = 12_582_912.0;
+
+/// Whole part, downwards, of a number below 2^22. Unlike the library's, it vectorises.
 #[inline(always)]
-fn floor(v: f32) -> i32 {
-    let whole = v as i32;
-    whole - i32::from(whole as f32 > v)
+fn floor(v: f32) -> f32 {
+    let near = (v + ROUNDER) - ROUNDER;
+    near - if near > v { 1.0 } else { 0.0 }
 }
 
-/// Brings a coordinate into a range where fixed point cannot overflow, without changing the texel.
+/// The nearest integer to a number below 2^22.
+#[inline(always)]
+fn to_integer(v: f32) -> i32 {
+    (v + ROUNDER).to_bits().wrapping_sub(ROUNDER.to_bits()) as i32
+}
+
+/// Brings a coordinate into a range where fixed point cannot overflow, without changing the texel. Coordinates from
+/// 2^22 on have no fraction of a texture left and count as 0, as does NaN.
 #[inline(always)]
 fn reduce(wrap: Wrap, s: f32) -> f32 {
-    // From here on floats are even integers, which all repeat at the same texel as 0.
-    const EVEN: f32 = (1 << 24) as f32;
+    let known = if s.abs() < 4_194_304.0 { s } else { 0.0 };
     match wrap {
-        Wrap::Repeat | Wrap::Mirror if !(s.abs() < EVEN) => 0.0,
-        Wrap::Repeat => s - floor(s) as f32,
-        Wrap::Mirror => s - 2.0 * floor(s * 0.5) as f32,
-        Wrap::Clamp | Wrap::Border => s.clamp(-1.0, 2.0),
+        Wrap::Repeat => known - floor(known),
+        Wrap::Mirror => known - 2.0 * floor(known * 0.5),
+        Wrap::Clamp | Wrap::Border => {
+            let low = if s > -1.0 { s } else { -1.0 };
+            if low < 2.0 { low } else { 2.0 }
+        }
     }
 }
 
@@ -91,13 +103,13 @@ fn reduce(wrap: Wrap, s: f32) -> f32 {
 ///
 /// Returns the lower texel and the weight of the upper one.
 #[inline(always)]
-fn to_texels(s: f32, size: u32, linear: bool) -> (i32, i32) {
-    let u = s * size as f32;
+fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
+    let u = s * size;
     if linear {
-        let fixed = floor(u * ONE as f32 - (ONE / 2) as f32 + 0.5);
+        let fixed = to_integer(u * ONE as f32 - (ONE / 2) as f32);
         (fixed >> WEIGHT_BITS, fixed & (ONE - 1))
     } else {
-        (floor(u), 0)
+        (to_integer(floor(u)), 0)
     }
 }
 
@@ -128,15 +140,18 @@ impl Texture {
         r: &Lanes,
         b: &Lanes,
     ) -> Result<Lanes, TmuFault> {
-        let selections = self.selections(s, t, r, b);
-        let first = selections[0];
-        let uniform = first.next == 0 && selections.iter().all(|one| *one == first);
         let simple = !self.cube
             && !self.flip_y
             && matches!(self.ty, TextureType::Rgba8888 | TextureType::Rgbx8888)
             && self.wrap_s != Wrap::Border
             && self.wrap_t != Wrap::Border;
-        if uniform && simple {
+        let one_level = self.mip == Mip::None || self.levels.len() == 1;
+        if one_level && self.mag_linear == self.min_linear && simple {
+            return self.sample_words(memory, &self.levels[0], self.mag_linear, s, t);
+        }
+        let selections = self.selections(s, t, r, b);
+        let first = selections[0];
+        if simple && first.next == 0 && selections.iter().all(|one| *one == first) {
             return self.sample_words(memory, &self.levels[first.level], first.linear, s, t);
         }
         let mut out = [0; LANES];
@@ -148,10 +163,6 @@ impl Texture {
     }
 
     fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> [Selection; LANES] {
-        let any_level = self.mip != Mip::None && self.levels.len() > 1;
-        if !any_level && self.mag_linear == self.min_linear {
-            return [Selection { linear: self.mag_linear, level: 0, next: 0 }; LANES];
-        }
         let of = |i: usize| -> [f32; 3] {
             let scale = [self.levels[0].width as f32, self.levels[0].height as f32];
             let [x, y, z] = [s[i], t[i], r[i]].map(f32::from_bits);
@@ -213,8 +224,8 @@ impl Texture {
         border: u32,
     ) -> Result<([u32; 4], i32, i32), TmuFault> {
         let (w, h) = (level.width as i32, level.height as i32);
-        let (x, fx) = to_texels(reduce(self.wrap_s, s), level.width, linear);
-        let (y, fy) = to_texels(reduce(self.wrap_t, t), level.height, linear);
+        let (x, fx) = to_texels(reduce(self.wrap_s, s), w as f32, linear);
+        let (y, fy) = to_texels(reduce(self.wrap_t, t), h as f32, linear);
         let mut texels = [0; 4];
         for (i, texel) in texels.iter_mut().enumerate().take(if linear { 4 } else { 1 }) {
             let x = wrap_index(self.wrap_s, x + (i as i32 & 1), w);
@@ -252,14 +263,10 @@ impl Texture {
         s: &Lanes,
         t: &Lanes,
     ) -> Result<Lanes, TmuFault> {
-        let (x0, x1, fx) = axis(self.wrap_s, s, level.width, linear);
-        let (y0, y1, fy) = axis(self.wrap_t, t, level.height, linear);
+        let (x, right, fx) = axis(self.wrap_s, s, level.width, linear);
+        let (y, lower, fy) = axis(self.wrap_t, t, level.height, linear);
         let opaque = if self.ty == TextureType::Rgbx8888 { 0xff00_0000 } else { 0 };
-        let fetch = |x: &Lanes, y: &Lanes| -> Result<Lanes, TmuFault> {
-            let mut at = [0; LANES];
-            for i in 0..LANES {
-                at[i] = level.base.wrapping_add(level.map.offset_of(x[i], y[i]));
-            }
+        let fetch = |at: &Lanes| -> Result<Lanes, TmuFault> {
             let mut out = [0; LANES];
             for i in 0..LANES {
                 out[i] = memory.read(at[i])? | opaque;
@@ -267,11 +274,35 @@ impl Texture {
             Ok(out)
         };
         if !linear {
-            return fetch(&x0, &y0);
+            return fetch(&meeting(level, &x, &y));
         }
-        let texels = [fetch(&x0, &y0)?, fetch(&x1, &y0)?, fetch(&x0, &y1)?, fetch(&x1, &y1)?];
-        Ok(blend_lanes(&texels, &fx, &fy))
+        let at = corners(level, &[x, right], &[y, lower]);
+        Ok(blend_lanes(&[fetch(&at[0])?, fetch(&at[1])?, fetch(&at[2])?, fetch(&at[3])?], &fx, &fy))
     }
+}
+
+/// Addresses where columns meet rows.
+fn meeting(level: &Level, x: &Lanes, y: &Lanes) -> Lanes {
+    let mut at = [0; LANES];
+    for i in 0..LANES {
+        at[i] = level.base.wrapping_add(level.map.offset_of(x[i], y[i]));
+    }
+    at
+}
+
+/// Addresses where two columns meet two rows: upper left, upper right, lower left, lower right.
+fn corners(level: &Level, x: &[Lanes; 2], y: &[Lanes; 2]) -> [Lanes; 4] {
+    let mut at = [[0; LANES]; 4];
+    let map = &level.map;
+    for i in 0..LANES {
+        let (left, right) = (map.column(x[0][i]), map.column(x[1][i]));
+        let (upper, lower) = (map.row(y[0][i]), map.row(y[1][i]));
+        at[0][i] = level.base.wrapping_add(map.offset(left, upper));
+        at[1][i] = level.base.wrapping_add(map.offset(right, upper));
+        at[2][i] = level.base.wrapping_add(map.offset(left, lower));
+        at[3][i] = level.base.wrapping_add(map.offset(right, lower));
+    }
+    at
 }
 
 /// Lower texel, upper texel and weight of the upper one, for all elements.
@@ -280,7 +311,7 @@ fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> (Lanes, Lanes, Lanes
     let (mut low, mut high, mut weight) = ([0; LANES], [0; LANES], [0; LANES]);
     let mut run = |wrap: Wrap| {
         for i in 0..LANES {
-            let (index, fraction) = to_texels(reduce(wrap, f32::from_bits(at[i])), size, linear);
+            let (index, fraction) = to_texels(reduce(wrap, f32::from_bits(at[i])), size as f32, linear);
             low[i] = wrap_index(wrap, index, size as i32) as u32;
             high[i] = wrap_index(wrap, index + 1, size as i32) as u32;
             weight[i] = fraction as u32;
@@ -296,19 +327,23 @@ fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> (Lanes, Lanes, Lanes
     (low, high, weight)
 }
 
-/// [`Texture::blend`] on all elements. Products and sums stay below 2^24, where floats are exact.
+/// [`Texture::blend`] on all elements, in floats: products and sums are whole numbers below 2^24, and 256ths of
+/// 256ths are exact as well.
 fn blend_lanes(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
+    const SCALE: f32 = 1.0 / (ONE * ONE) as f32;
     let mut out = [0; LANES];
-    let one = ONE as f32;
     for i in 0..LANES {
         let (x, y) = (fx[i] as i32 as f32, fy[i] as i32 as f32);
-        let weights = [(one - x) * (one - y), x * (one - y), (one - x) * y, x * y];
+        let (left, upper) = (ONE as f32 - x, ONE as f32 - y);
+        let weights = [left * upper, x * upper, left * y, x * y];
         let mut word = 0;
         for shift in [0, 8, 16, 24] {
             let part = |k: usize| (texels[k][i] >> shift & 255) as i32 as f32 * weights[k];
-            let sum = part(0) + part(1) + part(2) + part(3);
-            let rounded = (sum as i32 as u32 + (1 << (2 * WEIGHT_BITS - 1))) >> (2 * WEIGHT_BITS);
-            word |= rounded << shift;
+            let value = (part(0) + part(1) + part(2) + part(3)) * SCALE;
+            // To nearest, halves upwards.
+            let near = value + ROUNDER;
+            let half = value - (near - ROUNDER) >= 0.5;
+            word |= (near.to_bits() - ROUNDER.to_bits() + u32::from(half)) << shift;
         }
         out[i] = word;
     }
