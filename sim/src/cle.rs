@@ -147,7 +147,7 @@ impl BinningThread<'_> {
         let base = draw.address.get();
         let read = |i: u32| match draw.index_type {
             IndexType::U8 => self.memory.read_u8(base.wrapping_add(i)).map(u32::from),
-            // UNVERIFIED (`MISALIGNED_INDEX`): does a 16-bit list at an odd address work? It does here.
+            // UNVERIFIED: does a 16-bit list at an odd address work? It does here.
             IndexType::U16 => self.memory.read_u16(base.wrapping_add(i.wrapping_mul(2))).map(u32::from),
         };
         // Read in order, so that a count beyond memory stops before it fills the host's.
@@ -242,7 +242,6 @@ impl RenderingThread<'_> {
             }
             AnyPacket::TileRenderingModeConfig(p) => self.set_frame(p),
             AnyPacket::TileCoordinates(p) => {
-                // UNVERIFIED: are tile coordinates above 127 unsigned? They are here (v3d.md §5.2).
                 self.tile = Some((p.column, p.row));
                 match self.load.take() {
                     Some(target) => self.step(Step::Load(target)),

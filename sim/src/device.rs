@@ -205,7 +205,7 @@ impl Gpu for Simulator {
         Ok(handle)
     }
 
-    #[allow(unsafe_code)]
+    #[expect(unsafe_code, reason = "a mapping is memory that the driver's process shares with the GPU")]
     fn map_bo(&self, bo: BoHandle) -> Result<Mapping, GpuError> {
         let bo = self.bo(bo)?;
         if bo.shader.is_some() {

@@ -1,7 +1,6 @@
 //! Fragment shading: quads of a primitive collected into batches of 16 elements, run against the tile
 //! buffer (v3d.md §9.2, §9.6; qpu.md §4.2–§4.3, §4.7–§4.8).
 
-use vc4::cl::packets::Oversample;
 use vc4::cl::words::StencilWord;
 use vc4::hw::{DEPTH_MAX, LANES};
 
@@ -12,7 +11,7 @@ use crate::ptb::Draw;
 use crate::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Qpu, Stats};
 use crate::raster::{Rect, SUBPIXELS};
 use crate::tlb::{BatchTest, DepthMode, Stencil, TILE_SAMPLES, Tile};
-use crate::unverified::{SAMPLE_POSITIONS_4X, ms_flags_from_coverage, z_to_24_bits};
+use crate::unverified::{SAMPLE_POSITIONS_4X, ms_flags_from_coverage, sample_coverage, z_to_24_bits};
 use crate::vpm::fault;
 
 /// Quads of a batch.
@@ -40,9 +39,7 @@ pub fn draw_primitive(
     let edge = worker.tile.edge() as i32;
     let tile = Rect { x0: left, y0: top, x1: left + edge, y1: top + edge };
     let window = draw.state.window().intersect(tile);
-    // UNVERIFIED (`MS_WITHOUT_OVERSAMPLE`): in 4x mode with oversample none, does the pixel centre decide
-    // for all four samples? It does here (v3d.md §10.5).
-    let sample_coverage = multisample && draw.state.config.oversample == Oversample::X4;
+    let sample_coverage = sample_coverage(multisample, draw.state.config.oversample);
     let first = primitive.first_coefficient;
     let mut shading = Shading {
         memory,

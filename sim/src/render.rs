@@ -2,6 +2,7 @@
 //! known tile buffer, so segments run in parallel and the result is that of running them in order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
@@ -13,6 +14,7 @@ use crate::ptb::Binned;
 use crate::qpu::Stats;
 use crate::surface::{Surface, load_full_res, store_full_res};
 use crate::tlb::{ClearValues, tile_edge};
+use crate::unverified::tile_coordinate;
 
 /// What a load or store moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +67,23 @@ pub fn run(
         None => Vec::new(),
     };
     let frame = Frame { memory, binned, prepared: &prepared, check };
+    // Behind a faulty segment nothing needs to run: the first fault in list order is the job's.
+    let faulty = AtomicUsize::new(usize::MAX);
+    let run = |worker: &mut Worker, (number, segment): (usize, &Segment)| {
+        if number > faulty.load(Relaxed) {
+            return Ok(Stats::default());
+        }
+        let result = frame.segment(worker, segment);
+        if result.is_err() {
+            faulty.fetch_min(number, Relaxed);
+        }
+        result
+    };
     let results: Vec<Result<Stats, JobError>> = if must_run_in_order(segments) {
         let mut worker = Worker::default();
-        segments.iter().map(|segment| frame.segment(&mut worker, segment)).collect()
+        segments.iter().enumerate().map(|segment| run(&mut worker, segment)).collect()
     } else {
-        segments
-            .par_iter()
-            .map_init(Worker::default, |worker, segment| frame.segment(worker, segment))
-            .collect()
+        segments.par_iter().enumerate().map_init(Worker::default, run).collect()
     };
     for result in results {
         merge(&mut stats, result?);
@@ -139,7 +150,7 @@ impl Frame<'_> {
         worker.tile.reset(segment.multisample, segment.initial);
         let edge = tile_edge(segment.multisample);
         for &((column, row), step) in &segment.steps {
-            let (left, top) = (u32::from(column) * edge, u32::from(row) * edge);
+            let (left, top) = (tile_coordinate(column) * edge, tile_coordinate(row) * edge);
             let tile = &mut worker.tile;
             match step {
                 Step::Load(Target::Image(surface, _)) => {

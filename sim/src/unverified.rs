@@ -1,44 +1,62 @@
-//! Every guess about the fixed-function blocks: one name each, with the question to ask a real board.
+//! Every guess about the fixed-function blocks, with the question to ask a real board. Those that are one
+//! value or rule live here; the others are named where they are.
 //!
 //! Nothing else in this crate may encode such a guess; whoever learns the answer changes it here.
-//! ([`UNVERIFIED`] is what `vc4 sim unverified` prints.)
 
-/// The list of guesses: name in this module, question.
+/// Guesses about the fixed-function blocks: where they stand, and the question.
 pub const UNVERIFIED: &[(&str, &str)] = &[
-    ("SAMPLE_POSITIONS_4X", "Where are the four samples of a pixel in 4x multisampling?"),
-    ("edge_owns_its_samples", "Which triangle owns a sample that lies exactly on a shared edge?"),
-    ("GUARD_BAND_PX", "How far outside of the viewport centre may X and Y reach before the PTB clips them?"),
-    ("clip_distances_zw", "Are near and far clipped as -Wc <= Zc <= Wc, and is Wc > 0 a plane of its own?"),
-    ("packet_106", "Which word of CLIPPER_Z_SCALE_AND_OFFSET is the scale?"),
-    ("z_to_24_bits", "How is the interpolated Zs rounded to 24 bits, and what happens outside of 0..1?"),
-    ("provoking_vertex", "Which vertex of a primitive gives flat varyings their value?"),
-    ("varying_reference", "Which vertex supplies (x0, y0) of the varying planes, and with which precision?"),
-    ("depth_offset", "What is one unit of depth offset, and how is the slope of a primitive defined?"),
-    ("resolve_4x", "How does the multisample resolve round?"),
-    ("to_565", "How is a channel rounded to 5 or 6 bits on a 565 store, and what is the dither matrix?"),
-    ("from_565", "How are 5- and 6-bit channels expanded on a 565 load?"),
-    ("store_extent", "What does a tile store write outside of width x height?"),
-    ("ms_flags_from_coverage", "What does MS_FLAGS read without multisampling?"),
+    ("unverified::SAMPLE_POSITIONS_4X", "Where are the four samples of a pixel in 4x multisampling?"),
+    ("unverified::edge_owns_its_samples", "Which triangle owns a sample that lies exactly on a shared edge?"),
     (
-        "MS_WITHOUT_OVERSAMPLE",
-        "In 4x mode with oversample none: does the pixel centre decide for all four samples?",
+        "unverified::sample_coverage",
+        "In 4x mode with oversample none: does the centre decide for all samples?",
     ),
-    ("ms_sample_z", "Is the Z that a shader writes the base of per-sample Z in 4x mode?"),
-    ("clipped_to_grid", "How are X and Y of a vertex that the clipper makes rounded to sixteenths?"),
-    ("line_corners", "Are lines rectangles perpendicular to their direction, or along the minor axis?"),
-    ("point_corners", "Is a point the half-open square of its size around the vertex?"),
-    ("EMPTY_CLIP_WINDOW_DRAWS_NOTHING", "Does a clip window of zero width or height draw nothing?"),
-    ("State::reset", "Which values do point size, line width and the other state have at power-up?"),
-    ("INDEX_ABOVE_MAXIMUM", "What happens to a primitive with an index above the maximum index?"),
-    ("coordinate_byte_is_unsigned", "Are tile coordinates above 127 unsigned?"),
-    ("IDENT", "Which IDENT1 and IDENT2 do real boards report?"),
-    ("ATTRIBUTE_TAIL", "What fills the last word of an attribute whose size is no multiple of four?"),
-    ("MISALIGNED_INDEX", "Does a 16-bit index list at an odd address work?"),
-    (
-        "UNRESOLVED_MS_STORE_SAMPLE",
-        "Which sample does a general Z/S or non-decimated colour store write in 4x mode?",
-    ),
+    ("unverified::GUARD_BAND_PX", "How far from the viewport centre may X and Y reach before the PTB clips?"),
+    ("unverified::clip_distances_zw", "Are near and far -Wc <= Zc <= Wc, and is Wc > 0 a plane of its own?"),
+    ("unverified::packet_106", "Which word of CLIPPER_Z_SCALE_AND_OFFSET is the scale?"),
+    ("unverified::clipped_to_grid", "How are X and Y of a clipper's vertex rounded to sixteenths?"),
+    ("unverified::z_to_24_bits", "How is Zs rounded to 24 bits, and what happens outside of 0..1?"),
+    ("unverified::ms_sample_z", "Is the Z that a shader writes the base of per-sample Z in 4x mode?"),
+    ("unverified::provoking_vertex", "Which vertex of a primitive gives flat varyings their value?"),
+    ("unverified::depth_offset", "What is one unit of depth offset, and how is a primitive's slope defined?"),
+    ("unverified::line_corners", "Are lines rectangles across their direction, or along the minor axis?"),
+    ("unverified::point_corners", "Is a point the half-open square of its size around the vertex?"),
+    ("unverified::resolve_4x", "How does the multisample resolve round?"),
+    ("unverified::to_565", "How does a 565 store round, and what is the dither matrix?"),
+    ("unverified::from_565", "How are 5- and 6-bit channels expanded on a 565 load?"),
+    ("unverified::store_extent", "What does a tile store write outside of width x height?"),
+    ("unverified::ms_flags_from_coverage", "What does MS_FLAGS read without multisampling?"),
+    ("unverified::UNRESOLVED_MS_STORE_SAMPLE", "Which sample does an unresolved store write in 4x mode?"),
+    ("unverified::tile_coordinate", "Are tile coordinates above 127 unsigned?"),
+    ("pse::Fit", "Which vertex supplies (x0, y0) of the varying planes, and with which precision?"),
+    ("state::State::reset", "Which values does the state of both threads have at power-up?"),
+    ("state::State::window", "Does a clip window of zero width or height draw nothing?"),
+    ("ptb::Sequence::new", "What happens to a primitive with an index above the maximum index?"),
+    ("cle::BinningThread::indexed", "Does a 16-bit index list at an odd address work?"),
+    ("vertex::tail", "What fills the last word of an attribute whose size is no multiple of four?"),
+    ("device::IDENT", "Which IDENT1 and IDENT2 do real boards report?"),
+    ("qpu::exec::REGISTER_BRANCH_ELEMENT", "Which element of the register is a register branch's target?"),
 ];
+
+/// Guesses that the simulator takes over from the encoder core.
+const CORE: &[(&str, &str)] = &[
+    ("vc4::qpu::alu::FMUL_ROUNDING", "Does fmul round to nearest even or truncate?"),
+    ("vc4::qpu::alu::MUL24_CARRY_ABOVE", "Above which product does mul24 set C?"),
+    ("vc4::qpu::alu::fadd", "What are Inf - Inf, NaN + Inf, and sums beyond the largest float?"),
+    ("vc4::qpu::alu::ftoi", "What does ftoi give for 2^31 <= |x| < 2^32 and for infinities?"),
+    ("vc4::qpu::pack::f32_to_f16", "How are values between two float16 rounded?"),
+    ("vc4::qpu::pack::saturated", "What do the saturating packs give when add overflows?"),
+    (
+        "vc4::qpu::pack::float_to_unorm8",
+        "How does the mul pack round halves, and what of NaN and infinities?",
+    ),
+    ("vc4::qpu::sfu::exp2", "What is exp2(NaN)?"),
+];
+
+/// All guesses that a picture of this simulator rests on.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    UNVERIFIED.iter().chain(crate::tmu::UNVERIFIED).chain(CORE).copied()
+}
 
 /// UNVERIFIED: where are the four samples of a pixel in 4x multisampling?
 ///
@@ -50,6 +68,17 @@ pub const SAMPLE_POSITIONS_4X: [(i64, i64); 4] = [(10, 2), (2, 6), (14, 10), (6,
 /// running so that the inside lies on the side of positive edge values (v3d.md §9.2).
 pub fn edge_owns_its_samples(dx: i64, dy: i64) -> bool {
     dy < 0 || (dy == 0 && dx > 0)
+}
+
+/// UNVERIFIED: in 4x mode with oversample none, does the pixel centre decide for all four samples? It does
+/// here (v3d.md §10.5). True when samples are covered one by one.
+pub fn sample_coverage(multisample: bool, oversample: vc4::cl::packets::Oversample) -> bool {
+    multisample && oversample == vc4::cl::packets::Oversample::X4
+}
+
+/// UNVERIFIED: are tile coordinates above 127 unsigned? They are here (v3d.md §5.2).
+pub fn tile_coordinate(byte: u8) -> u32 {
+    u32::from(byte)
 }
 
 /// UNVERIFIED: how far from the viewport centre may X and Y reach before the PTB clips them?
@@ -90,10 +119,15 @@ pub fn clip_distances_zw(z: f64, w: f64) -> [f64; 3] {
     [w - f64::from(f32::MIN_POSITIVE), w + z, w - z]
 }
 
+/// A size in pixels on the sub-pixel grid; nonsense becomes nothing or the largest target.
+fn sixteenths(px: f32) -> i64 {
+    (f64::from(px).clamp(0.0, 4096.0) * 16.0).round() as i64
+}
+
 /// UNVERIFIED: are lines rectangles perpendicular to their direction, or along the minor axis? The
 /// latter, as GL's non-antialiased lines; corners around the line, distances in sixteenths.
 pub fn line_corners(from: (i64, i64), to: (i64, i64), width: f32) -> [(i64, i64); 4] {
-    let half = (f64::from(width) * 8.0).round() as i64;
+    let half = sixteenths(width) / 2;
     let steep = (to.1 - from.1).abs() > (to.0 - from.0).abs();
     let (ox, oy) = if steep { (half, 0) } else { (0, half) };
     [(from.0 - ox, from.1 - oy), (to.0 - ox, to.1 - oy), (to.0 + ox, to.1 + oy), (from.0 + ox, from.1 + oy)]
@@ -101,7 +135,7 @@ pub fn line_corners(from: (i64, i64), to: (i64, i64), width: f32) -> [(i64, i64)
 
 /// UNVERIFIED: is a point the half-open square of its size around the vertex? Corners in sixteenths.
 pub fn point_corners(centre: (i64, i64), size: f32) -> [(i64, i64); 4] {
-    let edge = (f64::from(size) * 16.0).round() as i64;
+    let edge = sixteenths(size);
     let (x0, y0) = (centre.0 - edge / 2, centre.1 - edge / 2);
     [(x0, y0), (x0 + edge, y0), (x0 + edge, y0 + edge), (x0, y0 + edge)]
 }
@@ -171,11 +205,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique() {
-        let mut names: Vec<_> = UNVERIFIED.iter().map(|(name, _)| name).collect();
+    fn every_entry_stands_in_this_file_once() {
+        let source = include_str!("unverified.rs");
+        let mut names: Vec<_> = all().map(|(name, _)| name).collect();
+        for name in names.iter().filter_map(|name| name.strip_prefix("unverified::")) {
+            let defined =
+                ["pub fn ", "pub const "].iter().any(|kind| source.contains(&format!("{kind}{name}")));
+            assert!(defined, "{name}");
+        }
+        let count = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), UNVERIFIED.len());
+        assert_eq!(names.len(), count);
+        let guesses = source.matches("\n/// UNVERIFIED: ").count();
+        assert_eq!(guesses, UNVERIFIED.iter().filter(|(name, _)| name.starts_with("unverified::")).count());
     }
 
     #[test]

@@ -278,7 +278,7 @@ fn points_and_lines() {
 
     let mut lines = Draw::color(vec![at(4.0, 10.5, 0.5), at(30.0, 10.5, 0.5), at(30.0, 40.5, 0.5)], RED);
     lines.mode = PrimitiveMode::LineStrip;
-    lines.fragment = color_of_line(RED);
+    lines.fragment = color_of_line();
     lines.uniforms = vec![RED];
     let pixels = picture(&target, &gpu, &[lines]);
     pixels.check(|x, y| {
@@ -304,7 +304,7 @@ fn position_color_of_point() -> Vec<u64> {
 }
 
 /// Reads the implicit varying of a line and drops it.
-fn color_of_line(_: u32) -> Vec<u64> {
+fn color_of_line() -> Vec<u64> {
     let text = "sig_none ; r1 = or.always(a, a, vary) ; nop = nop(r0, r0) ;\n\
          sig_none ; r0 = or.always(a, a, uni) ; nop = nop(r0, r0) ;\n";
     assemble(&(text.to_owned() + OUT))
@@ -407,6 +407,48 @@ fn thread_counts_do_not_change_the_picture() {
 }
 
 #[test]
+fn no_vertex_is_too_strange() {
+    let gpu = simulator(2);
+    let target = Target::new(&gpu, 200, 150, Tiling::T);
+    let mut state = 1u32;
+    let mut word = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        // Random bits are mostly huge or tiny; mix in what is almost sensible.
+        match state % 5 {
+            0 => f32::from_bits(state),
+            1 => [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0][(state >> 8) as usize % 5],
+            _ => (state >> 8) as f32 / (1 << 22) as f32 - 2.0,
+        }
+    };
+    for clipping in [true, false] {
+        for &mode in PrimitiveMode::ALL {
+            let mut vertex = || Vertex {
+                clip: [word(), word(), word(), word()],
+                varyings: [word(), word(), word(), word()],
+            };
+            let vertices = (0..48).map(|_| vertex()).collect();
+            let mut draw = Draw { clipping, ..Draw::color(vertices, RED).mode(mode) };
+            if mode == PrimitiveMode::Points {
+                draw.fragment = position_color_of_point();
+                draw.uniforms.clear();
+            } else if matches!(
+                mode,
+                PrimitiveMode::Lines | PrimitiveMode::LineLoop | PrimitiveMode::LineStrip
+            ) {
+                draw.fragment = color_of_line();
+            }
+            for size in [f32::NAN, f32::INFINITY, -3.0, 7.5] {
+                draw.state = vc4::cl::List::new();
+                draw.state.push(PointSize { size }).push(LineWidth { width: size });
+                run(&gpu, &target.draw_job(&gpu, BLACK, std::slice::from_ref(&draw))).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
 fn jobs_run_in_order_and_keep_closed_bos() {
     let gpu = simulator(2);
     let target = Target::new(&gpu, 64, 64, Tiling::T);
@@ -441,6 +483,31 @@ fn a_program_without_end_hangs_the_job_and_those_behind_it() {
         }
     }
     assert!(gpu.wait_seqno(good, None).unwrap());
+}
+
+#[test]
+fn faults_name_stage_and_cause() {
+    let gpu = simulator(2);
+    let target = Target::new(&gpu, 64, 64, Tiling::T);
+    // Four varyings are declared, none is read.
+    let draw = Draw { fragment: uniform_color(), uniforms: vec![RED], ..Draw::varying(half(0.5)) };
+    let job = gpu.submit(&target.draw_job(&gpu, BLACK, &[draw])).unwrap();
+    match gpu.wait_seqno(job, None) {
+        Err(GpuError::Hang(text)) => {
+            assert!(text.contains("Fragment") && text.contains("0 of 4 varyings"), "{text}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn dropping_the_device_does_not_wait_for_the_queue() {
+    let gpu = simulator(2);
+    let target = Target::new(&gpu, 2048, 2048, Tiling::T);
+    for _ in 0..200 {
+        gpu.submit(&target.clear_job(1)).unwrap();
+    }
+    drop(gpu);
 }
 
 #[test]
