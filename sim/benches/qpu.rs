@@ -1,5 +1,5 @@
 //! Speed of the QPU interpreter and the texture unit: nanoseconds per instruction of a textured, lit
-//! fragment program and per lookup. Prints only. `cargo bench -p vc4-sim --bench qpu`
+//! fragment program and per lookup. Prints only. `cargo bench -p vc4-sim --bench qpu -- [WORD]`
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -171,6 +171,11 @@ fn fragment(texture: bool) -> Vec<Inst> {
 }
 
 fn measure(name: &str, code: Vec<Inst>, filter: u32) {
+    // Like test names, words on the command line choose.
+    let mut words = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).peekable();
+    if words.peek().is_some() && !words.any(|word| name.contains(&word)) {
+        return;
+    }
     let memory = Memory::new(4 << 20);
     let texture = memory.allocate(256 * 256 * 4).expect("room for a texture");
     let stream = memory.allocate(4096).expect("room for uniforms");

@@ -43,7 +43,7 @@ pub struct Stats {
     pub instructions: u64,
     /// Texture and direct lookups of 16 elements.
     pub lookups: u64,
-    /// Whether to look for violations of the programming rules; costs time.
+    /// Whether to look for hazards of the programming rules on the path that is executed; costs time.
     pub check: bool,
     /// Broken rules with the instruction that broke them, each once, in the order of discovery.
     pub findings: Vec<(&'static str, u32)>,
@@ -127,11 +127,11 @@ impl Qpu {
             tmu.reset();
         }
         stats.instances += 1;
-        let mut instance = Instance { q: self, memory, ports, lookups: 0, pops: 0 };
+        let mut instance = Instance { q: self, memory, ports, lookups: 0 };
         let result = if stats.check {
             instance.run_checked(program, stats)
         } else {
-            instance.run_loop(program, &mut stats.instructions, |_, _| ())
+            instance.run_loop(program, &mut stats.instructions, |_| ())
         };
         stats.lookups += instance.lookups;
         result
@@ -154,17 +154,15 @@ struct Instance<'a, P> {
     memory: &'a Memory,
     ports: &'a mut P,
     lookups: u64,
-    /// Uniform words taken so far.
-    pops: u64,
 }
 
 impl<P: Ports> Instance<'_, P> {
     fn run_checked(&mut self, program: &Program, stats: &mut Stats) -> Result<(), Fault> {
-        let mut checker = Checker::new();
+        let mut checker = Checker::new(program);
         let mut found: Vec<(&'static str, u32)> = Vec::new();
         let mut count = 0;
-        let result = self.run_loop(program, &mut count, |index, facts| {
-            checker.instruction(&program.insts[index], facts, |rule| found.push((rule, index as u32)));
+        let result = self.run_loop(program, &mut count, |index| {
+            checker.instruction(index, |rule| found.push((rule, index as u32)));
         });
         stats.instructions += count;
         if self.q.tmus.iter().any(|tmu| tmu.outstanding() > 0) && result.is_ok() {
@@ -181,7 +179,7 @@ impl<P: Ports> Instance<'_, P> {
         &mut self,
         program: &Program,
         executed: &mut u64,
-        mut observe: impl FnMut(usize, Facts),
+        mut observe: impl FnMut(usize),
     ) -> Result<(), Fault> {
         let (mut pc, mut stop, mut event) = (0, usize::MAX, Event::End);
         let mut budget = INSTRUCTION_LIMIT;
@@ -201,9 +199,8 @@ impl<P: Ports> Instance<'_, P> {
                 return Err(Fault::Endless(INSTRUCTION_LIMIT));
             }
             budget -= 1;
-            let pops = self.pops;
             let control = self.execute(op, pc as u32, program).map_err(|fault| fault.at(pc as u32))?;
-            observe(pc, Facts { popped: self.pops != pops });
+            observe(pc);
             if let Some((next, slots)) = control {
                 if stop != usize::MAX {
                     let what = "branch, thread switch or program end inside of the delay slots of another";
@@ -357,7 +354,6 @@ impl<P: Ports> Instance<'_, P> {
     fn uniform(&mut self) -> Result<u32, Fault> {
         let word = self.memory.read(self.q.uniforms)?;
         self.q.uniforms = self.q.uniforms.wrapping_add(4);
-        self.pops += 1;
         Ok(word)
     }
 
@@ -533,13 +529,6 @@ impl<P: Ports> Instance<'_, P> {
         }
         (self.q.z, self.q.n, self.q.c) = (0x5555, 0x3333, 0x0f0f);
     }
-}
-
-/// What an instruction did that its word alone does not say.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Facts {
-    /// Whether it took a uniform word, itself or through the TMU.
-    pub popped: bool,
 }
 
 fn immediate(mode: LoadMode, imm: u32) -> Lanes {
