@@ -258,7 +258,7 @@ fn points_and_lines() {
     points.state.push(PointSize { size: 4.0 });
     points.fragment = position_color_of_point();
     points.uniforms = vec![];
-    let pixels = picture(&target, &gpu, &[points]);
+    let pixels = picture(&target, &gpu, &std::slice::from_ref(&points));
     // Point coordinates: x grows to the right, y is 1 at the smallest row (v3d.md §9.6).
     let inside =
         |x: u32, y: u32, left: u32, top: u32| (left..left + 4).contains(&x) && (top..top + 4).contains(&y);
@@ -271,6 +271,23 @@ fn points_and_lines() {
             shade(x - 8, y - 18)
         } else if inside(x, y, 60, 60) {
             shade(x - 60, y - 60)
+        } else {
+            BLACK
+        }
+    });
+
+    // The same points with sizes of their own.
+    let sized = |x, y, size| at(x, y, 0.5).varyings([size, 0.0, 0.0, 0.0]);
+    points.vertices = vec![sized(10.0, 20.0, 4.0), sized(30.0, 30.0, 2.0)];
+    points.state.push(PointSize { size: 50.0 });
+    points.point_size = true;
+    let pixels = picture(&target, &gpu, &[points]);
+    pixels.check(|x, y| {
+        if inside(x, y, 8, 18) {
+            shade(x - 8, y - 18)
+        } else if (29..31).contains(&x) && (29..31).contains(&y) {
+            let quarter = |upper: bool| if upper { 191 } else { 64 };
+            quarter(x == 30) | quarter(y == 29) << 8
         } else {
             BLACK
         }

@@ -156,6 +156,8 @@ pub struct Draw {
     pub varyings: u8,
     pub uniforms: Vec<u32>,
     pub clipping: bool,
+    /// The first varying's place holds a point size instead.
+    pub point_size: bool,
     /// State packets right before the draw.
     pub state: List<Binner>,
 }
@@ -176,6 +178,7 @@ impl Draw {
             varyings: 0,
             uniforms: vec![color],
             clipping: true,
+            point_size: false,
             state: List::new(),
         }
     }
@@ -298,8 +301,8 @@ impl Target {
         let vertices = bo_index(filled(gpu, &bytes));
         let shader = |code: &[u64]| gpu.create_shader_bo(code).unwrap();
         let fragment = bo_index(shader(&draw.fragment));
-        let vertex = bo_index(shader(&pass_through(3 + usize::from(draw.varyings))));
-        let coordinate = bo_index(shader(&pass_through(7)));
+        let vertex = bo_index(shader(&pass_through(3 + draw.extra_words())));
+        let coordinate = bo_index(shader(&pass_through(if draw.point_size { 8 } else { 7 })));
         let indices = draw.indices.as_ref().map(|(ty, indices)| {
             let bytes: Vec<u8> = match ty {
                 IndexType::U8 => indices.iter().map(|&i| i as u8).collect(),
@@ -354,6 +357,11 @@ fn push_state(list: &mut List<Binner>, packet: vc4::cl::AnyPacket) {
 }
 
 impl Draw {
+    /// Words that the vertex program passes on behind the position.
+    fn extra_words(&self) -> usize {
+        usize::from(self.varyings) + usize::from(self.point_size)
+    }
+
     fn record(&self) -> ShaderRecord {
         let array = |address, bytes, vertex_offset, coordinate_offset| Attribute {
             address,
@@ -362,24 +370,28 @@ impl Draw {
             vertex_offset,
             coordinate_offset,
         };
-        let varying_bytes = u16::from(self.varyings) * 4;
+        let extra_bytes = self.extra_words() as u16 * 4;
         ShaderRecord {
-            flags: ShaderFlags { single_threaded: true, clipping: self.clipping, point_size: false },
+            flags: ShaderFlags {
+                single_threaded: true,
+                clipping: self.clipping,
+                point_size: self.point_size,
+            },
             varyings: self.varyings,
             vertex: VertexProgram {
-                attribute_select: if self.varyings > 0 { 0b110 } else { 0b010 },
-                attribute_bytes: 12 + varying_bytes as u8,
+                attribute_select: if extra_bytes > 0 { 0b110 } else { 0b010 },
+                attribute_bytes: 12 + extra_bytes as u8,
                 ..VertexProgram::default()
             },
             coordinate: VertexProgram {
-                attribute_select: 0b011,
-                attribute_bytes: 28,
+                attribute_select: if self.point_size { 0b111 } else { 0b011 },
+                attribute_bytes: if self.point_size { 32 } else { 28 },
                 ..VertexProgram::default()
             },
             attributes: vec![
                 array(0, 16, 0xff, 0),
                 array(16, 12, 0, 16),
-                array(28, varying_bytes.max(4), 12, 0xff),
+                array(28, extra_bytes.max(4), 12, 28),
             ],
             ..ShaderRecord::default()
         }
