@@ -288,9 +288,13 @@ fn flatten(inst: &Inst, program: u32, index: u32) -> Result<Op, Fault> {
         }
         Inst::Branch(i) => flatten_branch(i, program, index)?,
     };
-    op.extras |= u8::from(op.port_a != Port::None || op.port_b != Port::None) * extra::PORTS
-        | u8::from(op.rotate.is_some()) * extra::ROTATE
-        | u8::from(op.action != Action::None) * extra::ACTION;
+    for (step, needed) in [
+        (extra::PORTS, op.port_a != Port::None || op.port_b != Port::None),
+        (extra::ROTATE, op.rotate.is_some()),
+        (extra::ACTION, op.action != Action::None),
+    ] {
+        op.extras |= if needed { step } else { 0 };
+    }
     let tmu = |dest| matches!(dest, Dest::Tmu(..));
     if tmu(op.add_dest) && tmu(op.mul_dest) {
         return Err(unsupported(index, "two TMU writes in one instruction; write one per instruction"));
@@ -440,10 +444,11 @@ fn flatten_alu(i: &AluInst, index: u32) -> Result<Op, Fault> {
 /// Turns a unit without effect into a nop, so that running it costs nothing.
 fn drop_idle_units(op: &mut Op) {
     let flags = op.extras & extra::FLAGS != 0;
-    if op.add == AddOp::Nop || op.add_dest == Dest::None && !(flags && !op.flags_from_mul) {
+    let (add_sets, mul_sets) = (flags && !op.flags_from_mul, flags && op.flags_from_mul);
+    if op.add == AddOp::Nop || (op.add_dest == Dest::None && !add_sets) {
         (op.add, op.add_dest) = (AddOp::Nop, Dest::None);
     }
-    if op.mul_dest == Dest::None && !(flags && op.flags_from_mul) {
+    if op.mul_dest == Dest::None && !mul_sets {
         op.mul = MulOp::Nop;
         op.rotate = None;
         op.extras &= !extra::MUL_PACK;

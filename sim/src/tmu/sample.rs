@@ -249,7 +249,7 @@ impl Texture {
         }
         [0, 8, 16, 24].into_iter().fold(0, |word, shift| {
             let sum: u32 = texels.iter().zip(weights).map(|(&c, w)| (c >> shift & 255) * w as u32).sum();
-            word | (sum + (1 << (2 * WEIGHT_BITS - 1)) >> (2 * WEIGHT_BITS)) << shift
+            word | (((sum + (1 << (2 * WEIGHT_BITS - 1))) >> (2 * WEIGHT_BITS)) << shift)
         })
     }
 

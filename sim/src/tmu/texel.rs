@@ -57,12 +57,12 @@ impl Texture {
                 memory.read_bytes(at(x / 4, y / 4), &mut block)?;
                 etc1::pixel(u64::from_be_bytes(block), x & 3, row)
             }
-            TextureType::Luminance => byte()? * 0x01_0101 | 0xff00_0000,
+            TextureType::Luminance => (byte()? * 0x01_0101) | 0xff00_0000,
             TextureType::Alpha => byte()? << 24,
             TextureType::S8 => single(byte()?),
             TextureType::LumAlpha => {
                 let word = half()?;
-                (word & 255) * 0x01_0101 | word >> 8 << 24
+                ((word & 255) * 0x01_0101) | (word >> 8 << 24)
             }
             TextureType::S16F | TextureType::S16 => single(half()?),
             TextureType::Rgba4444 => channels(half()?, [(12, 4), (8, 4), (4, 4), (0, 4)]),
