@@ -27,7 +27,7 @@ bitflags::bitflags! {
         const PERF = 32;
         /// Wait after every submission.
         const SYNC = 64;
-        /// Validate every submission strictly.
+        /// Watch every program and submission for broken rules.
         const STRICT = 128;
         /// Print the table.
         const HELP = 256;
@@ -42,11 +42,7 @@ const WORDS: [Word; 9] = [
     Word { name: "segments", flag: Debug::SEGMENTS, help: "print the segments of every command buffer" },
     Word { name: "perf", flag: Debug::PERF, help: "say when something takes a slow path" },
     Word { name: "sync", flag: Debug::SYNC, help: "wait for the GPU after every submission" },
-    Word {
-        name: "strict",
-        flag: Debug::STRICT,
-        help: "refuse submissions that only kernel quirks would accept",
-    },
+    Word { name: "strict", flag: Debug::STRICT, help: "watch every program and submission for broken rules" },
     Word { name: "help", flag: Debug::HELP, help: "print this table" },
 ];
 

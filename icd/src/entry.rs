@@ -17,6 +17,8 @@ mod properties2;
 mod query;
 mod read;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod transfer;
 
 use std::ffi::{CStr, c_char};

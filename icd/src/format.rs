@@ -3,9 +3,13 @@
 //! Adding a format: a row here; if the chip has no such texel format, a row in `vc4::image::format`
 //! first. Feature bits appear only when the whole way works: compiler, draw building, copies.
 
+use std::sync::LazyLock;
+
 use ash::vk;
 use vc4::hw;
 use vc4::image::format::{Component, Decode, Format as Texel};
+use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
+use vc4_shaders::compile::{TextureClass, TextureDecode, TextureSwizzle};
 
 use crate::error::Error;
 use crate::limits;
@@ -24,7 +28,7 @@ pub enum Storage {
 }
 
 /// One row of the table.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FormatRow {
     /// The API's name.
     pub format: vk::Format,
@@ -34,8 +38,10 @@ pub struct FormatRow {
     pub texel: Option<Texel>,
     /// How copies convert.
     pub storage: Storage,
-    /// Whether vertex attributes may have it.
-    pub vertex: bool,
+    /// How vertex attributes are read; `None` if they cannot have this format.
+    pub vertex: Option<VertexFormat>,
+    /// Red, green and blue are sRGB encoded.
+    pub srgb: bool,
     /// Features of images in VK_IMAGE_TILING_OPTIMAL.
     optimal: vk::FormatFeatureFlags,
 }
@@ -51,37 +57,37 @@ const SAMPLED: vk::FormatFeatureFlags = union(
     TRANSFER,
     union(vk::FormatFeatureFlags::SAMPLED_IMAGE, vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR),
 );
+/// sRGB: the program decodes what the texture unit has filtered, which linear filtering must not show.
+const NEAREST: vk::FormatFeatureFlags = union(TRANSFER, vk::FormatFeatureFlags::SAMPLED_IMAGE);
 const COLOR: vk::FormatFeatureFlags = union(
     SAMPLED,
     union(vk::FormatFeatureFlags::COLOR_ATTACHMENT, vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND),
 );
-const DEPTH: vk::FormatFeatureFlags = union(TRANSFER, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT);
+const DEPTH: vk::FormatFeatureFlags = union(NEAREST, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT);
 
 /// Rows of image formats.
 macro_rules! images {
-    ($($format:ident $bytes:literal $texel:ident $storage:ident $vertex:literal $optimal:ident;)*) => {
+    ($($format:ident $bytes:literal $texel:ident $storage:ident $srgb:literal $optimal:ident;)*) => {
         &[$(FormatRow {
             format: vk::Format::$format,
             bytes: $bytes,
             texel: Some(Texel::$texel),
             storage: Storage::$storage,
-            vertex: $vertex,
+            vertex: None,
+            srgb: $srgb,
             optimal: $optimal,
         },)*]
     };
 }
 
-/// Rows of formats that only vertex attributes have.
+/// Rows of formats that vertex attributes have; some of them are image formats, too.
 macro_rules! vertices {
-    ($($format:ident $bytes:literal;)*) => {
-        &[$(FormatRow {
-            format: vk::Format::$format,
-            bytes: $bytes,
-            texel: None,
-            storage: Storage::Plain,
-            vertex: true,
-            optimal: NOTHING,
-        },)*]
+    ($($format:ident $packing:ident $(($count:literal))? $numeric:ident $swap:literal;)*) => {
+        &[$((vk::Format::$format, VertexFormat {
+            packing: Packing::$packing $(($count))?,
+            numeric: Numeric::$numeric,
+            swap_rb: $swap,
+        }),)*]
     };
 }
 
@@ -94,28 +100,122 @@ const IMAGES: &[FormatRow] = images! {
     B5G6R5_UNORM_PACK16        2 B5G6R5   Plain           false SAMPLED;
     R5G5B5A1_UNORM_PACK16      2 R5G5B5A1 Plain           false SAMPLED;
     B5G5R5A1_UNORM_PACK16      2 B5G5R5A1 Plain           false SAMPLED;
-    R8G8B8A8_UNORM             4 R8G8B8A8 Plain           true  COLOR;
-    A8B8G8R8_UNORM_PACK32      4 R8G8B8A8 Plain           true  COLOR;
-    B8G8R8A8_UNORM             4 B8G8R8A8 Plain           true  COLOR;
+    R8G8B8A8_UNORM             4 R8G8B8A8 Plain           false COLOR;
+    R8G8B8A8_SRGB              4 R8G8B8A8 Plain           true  NEAREST;
+    A8B8G8R8_UNORM_PACK32      4 R8G8B8A8 Plain           false COLOR;
+    A8B8G8R8_SRGB_PACK32       4 R8G8B8A8 Plain           true  NEAREST;
+    B8G8R8A8_UNORM             4 B8G8R8A8 Plain           false COLOR;
+    B8G8R8A8_SRGB              4 B8G8R8A8 Plain           true  NEAREST;
     D16_UNORM                  2 Z24X8    Depth16         false DEPTH;
     X8_D24_UNORM_PACK32        4 Z24X8    Depth24         false DEPTH;
     D24_UNORM_S8_UINT          4 Z24S8    Depth24Stencil8 false DEPTH;
 };
 
-const VERTICES: &[FormatRow] = vertices! {
-    R32_SFLOAT 4;
-    R32G32_SFLOAT 8;
-    R32G32B32_SFLOAT 12;
-    R32G32B32A32_SFLOAT 16;
-    R32_UINT 4;
-    R32G32_UINT 8;
-    R32G32B32_UINT 12;
-    R32G32B32A32_UINT 16;
-    R32_SINT 4;
-    R32G32_SINT 8;
-    R32G32B32_SINT 12;
-    R32G32B32A32_SINT 16;
+const VERTICES: &[(vk::Format, VertexFormat)] = vertices! {
+    R8_UNORM Bytes(1) Unorm false;
+    R8_SNORM Bytes(1) Snorm false;
+    R8_USCALED Bytes(1) Uscaled false;
+    R8_SSCALED Bytes(1) Sscaled false;
+    R8_UINT Bytes(1) Uint false;
+    R8_SINT Bytes(1) Sint false;
+    R8G8_UNORM Bytes(2) Unorm false;
+    R8G8_SNORM Bytes(2) Snorm false;
+    R8G8_USCALED Bytes(2) Uscaled false;
+    R8G8_SSCALED Bytes(2) Sscaled false;
+    R8G8_UINT Bytes(2) Uint false;
+    R8G8_SINT Bytes(2) Sint false;
+    R8G8B8_UNORM Bytes(3) Unorm false;
+    R8G8B8_SNORM Bytes(3) Snorm false;
+    R8G8B8_USCALED Bytes(3) Uscaled false;
+    R8G8B8_SSCALED Bytes(3) Sscaled false;
+    R8G8B8_UINT Bytes(3) Uint false;
+    R8G8B8_SINT Bytes(3) Sint false;
+    R8G8B8A8_UNORM Bytes(4) Unorm false;
+    R8G8B8A8_SNORM Bytes(4) Snorm false;
+    R8G8B8A8_USCALED Bytes(4) Uscaled false;
+    R8G8B8A8_SSCALED Bytes(4) Sscaled false;
+    R8G8B8A8_UINT Bytes(4) Uint false;
+    R8G8B8A8_SINT Bytes(4) Sint false;
+    B8G8R8A8_UNORM Bytes(4) Unorm true;
+    B8G8R8A8_SNORM Bytes(4) Snorm true;
+    B8G8R8A8_USCALED Bytes(4) Uscaled true;
+    B8G8R8A8_SSCALED Bytes(4) Sscaled true;
+    B8G8R8A8_UINT Bytes(4) Uint true;
+    B8G8R8A8_SINT Bytes(4) Sint true;
+    A8B8G8R8_UNORM_PACK32 Bytes(4) Unorm false;
+    A8B8G8R8_SNORM_PACK32 Bytes(4) Snorm false;
+    A8B8G8R8_USCALED_PACK32 Bytes(4) Uscaled false;
+    A8B8G8R8_SSCALED_PACK32 Bytes(4) Sscaled false;
+    A8B8G8R8_UINT_PACK32 Bytes(4) Uint false;
+    A8B8G8R8_SINT_PACK32 Bytes(4) Sint false;
+    A2B10G10R10_UNORM_PACK32 Bits10_10_10_2 Unorm false;
+    A2B10G10R10_SNORM_PACK32 Bits10_10_10_2 Snorm false;
+    A2B10G10R10_USCALED_PACK32 Bits10_10_10_2 Uscaled false;
+    A2B10G10R10_SSCALED_PACK32 Bits10_10_10_2 Sscaled false;
+    A2B10G10R10_UINT_PACK32 Bits10_10_10_2 Uint false;
+    A2B10G10R10_SINT_PACK32 Bits10_10_10_2 Sint false;
+    R16_UNORM Halves(1) Unorm false;
+    R16_SNORM Halves(1) Snorm false;
+    R16_USCALED Halves(1) Uscaled false;
+    R16_SSCALED Halves(1) Sscaled false;
+    R16_UINT Halves(1) Uint false;
+    R16_SINT Halves(1) Sint false;
+    R16_SFLOAT Halves(1) Float false;
+    R16G16_UNORM Halves(2) Unorm false;
+    R16G16_SNORM Halves(2) Snorm false;
+    R16G16_USCALED Halves(2) Uscaled false;
+    R16G16_SSCALED Halves(2) Sscaled false;
+    R16G16_UINT Halves(2) Uint false;
+    R16G16_SINT Halves(2) Sint false;
+    R16G16_SFLOAT Halves(2) Float false;
+    R16G16B16_UNORM Halves(3) Unorm false;
+    R16G16B16_SNORM Halves(3) Snorm false;
+    R16G16B16_USCALED Halves(3) Uscaled false;
+    R16G16B16_SSCALED Halves(3) Sscaled false;
+    R16G16B16_UINT Halves(3) Uint false;
+    R16G16B16_SINT Halves(3) Sint false;
+    R16G16B16_SFLOAT Halves(3) Float false;
+    R16G16B16A16_UNORM Halves(4) Unorm false;
+    R16G16B16A16_SNORM Halves(4) Snorm false;
+    R16G16B16A16_USCALED Halves(4) Uscaled false;
+    R16G16B16A16_SSCALED Halves(4) Sscaled false;
+    R16G16B16A16_UINT Halves(4) Uint false;
+    R16G16B16A16_SINT Halves(4) Sint false;
+    R16G16B16A16_SFLOAT Halves(4) Float false;
+    R32_UINT Words(1) Uint false;
+    R32_SINT Words(1) Sint false;
+    R32_SFLOAT Words(1) Float false;
+    R32G32_UINT Words(2) Uint false;
+    R32G32_SINT Words(2) Sint false;
+    R32G32_SFLOAT Words(2) Float false;
+    R32G32B32_UINT Words(3) Uint false;
+    R32G32B32_SINT Words(3) Sint false;
+    R32G32B32_SFLOAT Words(3) Float false;
+    R32G32B32A32_UINT Words(4) Uint false;
+    R32G32B32A32_SINT Words(4) Sint false;
+    R32G32B32A32_SFLOAT Words(4) Float false;
 };
+
+/// The whole table, by increasing format number.
+static TABLE: LazyLock<Vec<FormatRow>> = LazyLock::new(|| {
+    let mut rows = IMAGES.to_vec();
+    for &(format, vertex) in VERTICES {
+        match rows.iter_mut().find(|row| row.format == format) {
+            Some(row) => row.vertex = Some(vertex),
+            None => rows.push(FormatRow {
+                format,
+                bytes: vertex.bytes(),
+                texel: None,
+                storage: Storage::Plain,
+                vertex: Some(vertex),
+                srgb: false,
+                optimal: NOTHING,
+            }),
+        }
+    }
+    rows.sort_by_key(|row| row.format.as_raw());
+    rows
+});
 
 impl FormatRow {
     /// Aspects of images.
@@ -136,8 +236,8 @@ impl FormatRow {
             },
             optimal_tiling_features: self.optimal,
             buffer_features: match self.vertex {
-                true => vk::FormatFeatureFlags::VERTEX_BUFFER,
-                false => NOTHING,
+                Some(_) => vk::FormatFeatureFlags::VERTEX_BUFFER,
+                None => NOTHING,
             },
         }
     }
@@ -150,7 +250,8 @@ impl FormatRow {
 
 /// The row of a format; `None` if it is not offered at all.
 pub fn row(format: vk::Format) -> Option<&'static FormatRow> {
-    IMAGES.iter().chain(VERTICES).find(|row| row.format == format)
+    let index = TABLE.binary_search_by_key(&format.as_raw(), |row| row.format.as_raw()).ok()?;
+    TABLE.get(index)
 }
 
 /// vkGetPhysicalDeviceFormatProperties; all zero for formats that are not offered.
@@ -220,13 +321,11 @@ impl ImageQuery {
 
     fn check_shape(&self) -> Result<(), &'static str> {
         let known = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::CUBE_COMPATIBLE;
-        let transfer = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
         if !known.contains(self.flags) {
             return Err("sparse and other special images are not offered");
         }
         let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
         match self.ty {
-            vk::ImageType::TYPE_1D if !transfer.contains(self.usage) => Err("1D images are for copies only"),
             vk::ImageType::TYPE_1D | vk::ImageType::TYPE_2D => Ok(()),
             _ => Err("3D images are not offered"),
         }?;
@@ -269,23 +368,40 @@ impl ImageQuery {
     }
 }
 
-/// The decode of a view: the format's, seen through a component mapping.
-pub fn mapped(decode: Decode, mapping: &vk::ComponentMapping) -> Decode {
-    let Decode::Unorm8(components) = decode else { return decode };
+/// How a lookup in an image of this format becomes four components, seen through a component mapping.
+pub fn texture_decode(row: &FormatRow, mapping: &vk::ComponentMapping) -> Option<TextureDecode> {
+    let (class, native) = match row.texel?.info().decode {
+        Decode::Unorm8(components) if row.srgb => (TextureClass::Srgb8, components.map(source)),
+        Decode::Unorm8(components) => (TextureClass::Unorm8, components.map(source)),
+        Decode::Depth24 => {
+            // Depth is red; the other components of a depth image are 0, 0 and 1.
+            let components = [TextureSwizzle::Component(0), TextureSwizzle::Zero, TextureSwizzle::Zero];
+            let [red, green, blue] = components;
+            (TextureClass::Depth24, [red, green, blue, TextureSwizzle::One])
+        }
+    };
     let swizzles = [mapping.r, mapping.g, mapping.b, mapping.a];
-    let mut out = components;
-    for (to, swizzle) in out.iter_mut().zip(swizzles) {
-        match swizzle {
-            vk::ComponentSwizzle::ZERO => *to = Component::Zero,
-            vk::ComponentSwizzle::ONE => *to = Component::One,
-            vk::ComponentSwizzle::R => *to = components[0],
-            vk::ComponentSwizzle::G => *to = components[1],
-            vk::ComponentSwizzle::B => *to = components[2],
-            vk::ComponentSwizzle::A => *to = components[3],
+    let mut swizzle = native;
+    for (to, from) in swizzle.iter_mut().zip(swizzles) {
+        match from {
+            vk::ComponentSwizzle::ZERO => *to = TextureSwizzle::Zero,
+            vk::ComponentSwizzle::ONE => *to = TextureSwizzle::One,
+            vk::ComponentSwizzle::R => *to = native[0],
+            vk::ComponentSwizzle::G => *to = native[1],
+            vk::ComponentSwizzle::B => *to = native[2],
+            vk::ComponentSwizzle::A => *to = native[3],
             _ => {}
         }
     }
-    Decode::Unorm8(out)
+    Some(TextureDecode { class, swizzle })
+}
+
+fn source(component: Component) -> TextureSwizzle {
+    match component {
+        Component::Byte(byte) => TextureSwizzle::Component(byte),
+        Component::Zero => TextureSwizzle::Zero,
+        Component::One => TextureSwizzle::One,
+    }
 }
 
 #[cfg(test)]
@@ -343,13 +459,18 @@ mod tests {
 
     #[test]
     fn a_mapping_chooses_among_the_format_s_components() {
-        let mapping = vk::ComponentMapping {
-            r: vk::ComponentSwizzle::A,
-            g: vk::ComponentSwizzle::ONE,
-            ..Default::default()
-        };
-        let decode = Texel::B8G8R8A8.info().decode;
-        let expected = [Component::Byte(3), Component::One, Component::Byte(0), Component::Byte(3)];
-        assert_eq!(mapped(decode, &mapping), Decode::Unorm8(expected));
+        use TextureSwizzle::{Component, One};
+        let (r, g) = (vk::ComponentSwizzle::A, vk::ComponentSwizzle::ONE);
+        let mapping = vk::ComponentMapping { r, g, ..Default::default() };
+        let decode = texture_decode(row(vk::Format::B8G8R8A8_SRGB).unwrap(), &mapping).unwrap();
+        assert_eq!(decode.swizzle, [Component(3), One, Component(0), Component(3)]);
+        assert_eq!(decode.class, TextureClass::Srgb8);
+    }
+
+    #[test]
+    fn image_and_vertex_rows_of_a_format_are_one_row() {
+        let rgba = row(vk::Format::R8G8B8A8_UNORM).unwrap();
+        assert!(rgba.vertex.is_some() && rgba.texel.is_some());
+        assert!(TABLE.windows(2).all(|pair| pair[0].format.as_raw() < pair[1].format.as_raw()));
     }
 }

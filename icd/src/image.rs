@@ -3,9 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
-use vc4::image::format::{Decode, Format as Texel};
+use vc4::image::format::Format as Texel;
 use vc4::image::layout::{ImageLayout, ImageShape, LayoutError};
 use vc4::image::tiling::Level;
+use vc4_shaders::compile::TextureDecode;
 
 use crate::device::Device;
 use crate::error::Error;
@@ -15,6 +16,8 @@ use crate::object::Object;
 
 /// Texture bases have no bits below a page (textures.md §2).
 const ALIGNMENT: u64 = 4096;
+/// Layers of a cube.
+const CUBE_FACES: u32 = 6;
 
 /// An image.
 pub struct Image {
@@ -23,7 +26,7 @@ pub struct Image {
     query: ImageQuery,
     extent: vk::Extent3D,
     layers: u32,
-    /// One layer.
+    /// One layer, or the six faces of a cube.
     layout: ImageLayout,
     layer_stride: u64,
     binding: OnceLock<Binding>,
@@ -36,6 +39,16 @@ impl Object for Image {
 impl Image {
     /// An image without memory.
     pub fn new(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
+        Image::in_order(device, info, info.tiling == vk::ImageTiling::LINEAR)
+    }
+
+    /// An image of a swapchain, without memory. What is presented lies in raster order whatever its
+    /// tiling is called, so that showing it copies rows; the texture unit cannot read it.
+    pub fn presentable(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
+        Image::in_order(device, info, true)
+    }
+
+    fn in_order(device: &Device, info: &vk::ImageCreateInfo<'_>, raster: bool) -> Result<Image, Error> {
         let query = ImageQuery {
             format: info.format,
             ty: info.image_type,
@@ -47,8 +60,9 @@ impl Image {
         let (row, most) = query.answer(heap_size)?;
         check_info(info, &most)?;
         let texel = row.texel.expect("the query refuses formats without texels");
-        let layout = layout(info, texel).map_err(|error| Error::FormatNotSupported(error.to_string()))?;
-        let layer_stride = u64::from(layout.size).next_multiple_of(ALIGNMENT);
+        let layout =
+            layout(info, texel, raster).map_err(|error| Error::FormatNotSupported(error.to_string()))?;
+        let layer_stride = layer_bytes(&layout).next_multiple_of(ALIGNMENT);
         let (extent, layers) = (info.extent, info.array_layers);
         let image =
             Image { row, texel, query, extent, layers, layout, layer_stride, binding: OnceLock::new() };
@@ -94,6 +108,11 @@ impl Image {
         self.layers
     }
 
+    /// The layout of one layer, or of the six faces of a cube. Offsets count from the image's start.
+    pub fn layout(&self) -> &ImageLayout {
+        &self.layout
+    }
+
     /// Bytes from one layer to the next.
     pub fn layer_stride(&self) -> u64 {
         self.layer_stride
@@ -101,7 +120,7 @@ impl Image {
 
     /// Bytes in all.
     pub fn size(&self) -> u64 {
-        self.layer_stride * u64::from(self.layers - 1) + u64::from(self.layout.size)
+        self.layer_stride * u64::from(self.layers - 1) + layer_bytes(&self.layout)
     }
 
     /// Where a level of a layer lies, its offset counted from the start of the BO; an error without
@@ -182,16 +201,23 @@ fn check_info(info: &vk::ImageCreateInfo<'_>, most: &vk::ImageFormatProperties) 
     Ok(())
 }
 
-fn layout(info: &vk::ImageCreateInfo<'_>, texel: Texel) -> Result<ImageLayout, LayoutError> {
+/// Bytes of a mip chain.
+fn layer_bytes(layout: &ImageLayout) -> u64 {
+    // Level 0 comes last (textures.md §4.4).
+    u64::from(layout.levels[0].offset) + u64::from(layout.levels[0].size)
+}
+
+fn layout(info: &vk::ImageCreateInfo<'_>, texel: Texel, raster: bool) -> Result<ImageLayout, LayoutError> {
+    let cube = info.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && info.array_layers == CUBE_FACES;
     ImageLayout::new(ImageShape {
-        raster: info.tiling == vk::ImageTiling::LINEAR,
+        raster,
         cpp: texel.info().cpp,
         block: texel.info().block,
         width: info.extent.width,
         height: info.extent.height,
         levels: info.mip_levels,
-        // Layers are laid out like faces: whole chains, a page apart (textures.md §4.4).
-        faces: 1,
+        // Other layers are laid out like faces: whole chains at pages (textures.md §4.4).
+        faces: if cube { CUBE_FACES } else { 1 },
     })
 }
 
@@ -205,8 +231,8 @@ pub struct ImageView {
     pub row: &'static FormatRow,
     /// The texel format in memory as the view sees it.
     pub texel: Texel,
-    /// How a lookup's word becomes a colour, component mapping included.
-    pub decode: Decode,
+    /// How a lookup becomes a colour, component mapping included.
+    pub decode: TextureDecode,
     /// Aspects.
     pub aspects: vk::ImageAspectFlags,
     /// First level.
@@ -242,7 +268,7 @@ impl ImageView {
             ty: info.view_type,
             row,
             texel,
-            decode: format::mapped(texel.info().decode, &info.components),
+            decode: format::texture_decode(row, &info.components).ok_or_else(unknown)?,
             aspects: range.aspect_mask,
             base_level: range.base_mip_level,
             levels,
@@ -277,7 +303,7 @@ fn count(base: u32, count: u32, have: u32, what: &str) -> Result<u32, Error> {
 fn check_view_type(ty: vk::ImageViewType, layers: u32) -> Result<(), Error> {
     let fits = match ty {
         vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_2D => layers == 1,
-        vk::ImageViewType::CUBE => layers == 6,
+        vk::ImageViewType::CUBE => layers == CUBE_FACES,
         vk::ImageViewType::TYPE_1D_ARRAY | vk::ImageViewType::TYPE_2D_ARRAY => true,
         _ => return Err(Error::FormatNotSupported(format!("views of type {ty:?} are not offered"))),
     };

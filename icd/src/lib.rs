@@ -24,7 +24,6 @@ pub mod memory;
 pub mod object;
 pub mod physical_device;
 pub mod pipeline;
-mod plain_gpu;
 mod probe;
 pub mod query;
 pub mod queue;

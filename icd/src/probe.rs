@@ -1,9 +1,9 @@
 //! Which device to drive: `VC4VK_DEVICE=auto|drm[:PATH]|sim`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use vc4_kernel_abi::{Gpu, GpuError};
+use vc4_kernel_abi::{DrmGpu, Gpu, GpuError};
 
 /// What `VC4VK_DEVICE` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,14 +53,15 @@ pub fn find() -> Option<Arc<dyn Gpu>> {
     }
 }
 
-fn open_drm(path: Option<&std::path::Path>) -> Result<Arc<dyn Gpu>, GpuError> {
-    let _ = path;
-    Err(GpuError::NoDevice("DRM access is not linked in".into()))
+fn open_drm(path: Option<&Path>) -> Result<Arc<dyn Gpu>, GpuError> {
+    Ok(Arc::new(DrmGpu::open(path)?))
 }
 
 #[cfg(feature = "sim")]
 fn open_simulator() -> Result<Arc<dyn Gpu>, GpuError> {
-    Ok(Arc::new(crate::plain_gpu::PlainGpu::default()))
+    let mut config = vc4_sim::Config::default();
+    config.check_programs |= crate::debug::flags().contains(crate::debug::Debug::STRICT);
+    Ok(Arc::new(vc4_sim::Simulator::new(config)))
 }
 
 #[cfg(not(feature = "sim"))]
