@@ -11,3 +11,4 @@ pub mod compile;
 pub mod ir;
 pub mod pass;
 pub mod program;
+pub mod spirv;

@@ -1,0 +1,132 @@
+//! Uniform buffers and push constants: byte offsets from the layout decorations.
+
+use super::env::{Place, Pointer};
+use super::error::Result;
+use super::parse::Inst;
+use super::translate::Translator;
+use super::types::{Kind, MAX_SCALARS, Ty};
+use crate::ir::{Op, Type, Value};
+
+impl Translator<'_> {
+    /// Steps from a composite in a buffer to its part `number` of type `part`.
+    pub fn buffer_step(&self, pointer: &mut Pointer, part: Ty, number: u32, inst: &Inst) -> Result<()> {
+        let types = &self.module.types;
+        let distance = match types.kind(pointer.ty) {
+            Kind::Struct { .. } => {
+                let marks = self.module.decorations.member(types.info(pointer.ty).id, number);
+                pointer.matrix.stride = marks.matrix_stride.unwrap_or(0);
+                pointer.matrix.row_major = marks.row_major;
+                let Some(offset) = marks.offset else {
+                    return Err(inst.invalid(format!("member {number} of the block has no Offset decoration")));
+                };
+                offset
+            }
+            Kind::Matrix { .. } => {
+                let stride = self.buffer_stride(pointer, inst)?;
+                if pointer.matrix.row_major {
+                    pointer.component_stride = pointer.matrix.stride;
+                }
+                stride.wrapping_mul(number)
+            }
+            _ => self.buffer_stride(pointer, inst)?.wrapping_mul(number),
+        };
+        pointer.offset = pointer.offset.wrapping_add(distance);
+        pointer.ty = part;
+        Ok(())
+    }
+
+    /// Bytes between the parts of an array, matrix or vector in a buffer.
+    pub fn buffer_stride(&self, pointer: &Pointer, inst: &Inst) -> Result<u32> {
+        let types = &self.module.types;
+        match types.kind(pointer.ty) {
+            Kind::Array { .. } => match self.module.decorations.of(types.info(pointer.ty).id).array_stride {
+                Some(stride) => Ok(stride),
+                None => Err(inst.invalid("an array in a block has no ArrayStride decoration")),
+            },
+            Kind::Matrix { .. } if pointer.matrix.stride == 0 => {
+                Err(inst.invalid("a matrix in a block has no MatrixStride decoration"))
+            }
+            Kind::Matrix { .. } if pointer.matrix.row_major => Ok(4),
+            Kind::Matrix { .. } => Ok(pointer.matrix.stride),
+            _ => Ok(pointer.component_stride),
+        }
+    }
+
+    /// Loads what a pointer into a buffer points to.
+    pub fn load_buffer(&mut self, pointer: &Pointer, inst: &Inst) -> Result<Vec<Value>> {
+        let width = self.module.types.scalars(pointer.ty);
+        if width > MAX_SCALARS {
+            return Err(inst.too_large("number of scalars of a load", MAX_SCALARS as usize));
+        }
+        let mut offsets = Vec::with_capacity(width as usize);
+        self.offsets(&Pointer { dynamic: Default::default(), ..pointer.clone() }, inst, &mut offsets)?;
+        self.pay(inst, offsets.len() / 4)?;
+        let Place::Ubo(buffer) = pointer.place else {
+            return self.load_push(pointer, &offsets, inst);
+        };
+        if pointer.dynamic.is_empty() {
+            let load = |&offset: &u32| self.builder().emit(Op::LoadUbo { buffer, offset }, &[])[0];
+            return Ok(offsets.iter().map(load).collect());
+        }
+        let mut address = None;
+        for step in &pointer.dynamic {
+            let scaled = self.scaled(step.index, step.stride);
+            address = Some(match address {
+                Some(sum) => self.builder().iadd(sum, scaled),
+                None => scaled,
+            });
+        }
+        let mut values = Vec::with_capacity(offsets.len());
+        for offset in offsets {
+            let constant = self.constant(Type::Word, offset);
+            let at = address.map_or(constant, |address| self.builder().iadd(address, constant));
+            values.push(self.builder().emit(Op::LoadUboDynamic(buffer), &[at])[0]);
+        }
+        Ok(values)
+    }
+
+    fn scaled(&mut self, index: Value, stride: u32) -> Value {
+        if stride.is_power_of_two() {
+            let by = self.constant(Type::Word, stride.trailing_zeros());
+            return self.builder().shl(index, by);
+        }
+        let stride = self.constant(Type::Word, stride);
+        self.builder().imul(index, stride)
+    }
+
+    /// Push constants have no memory to index: every word that the index may lead to takes part in a choice.
+    fn load_push(&mut self, pointer: &Pointer, offsets: &[u32], inst: &Inst) -> Result<Vec<Value>> {
+        self.choose(pointer, offsets.len() as u32, inst, |t, distance| {
+            let load = |&offset: &u32| t.builder().emit(Op::LoadPush(offset.wrapping_add(distance)), &[])[0];
+            Ok(offsets.iter().map(load).collect())
+        })
+    }
+
+    /// Byte offsets of the scalars of what a pointer without dynamic steps points to.
+    fn offsets(&self, pointer: &Pointer, inst: &Inst, offsets: &mut Vec<u32>) -> Result<()> {
+        let types = &self.module.types;
+        let parts = match types.kind(pointer.ty) {
+            Kind::Int { .. } | Kind::Float => {
+                if pointer.offset % 4 != 0 {
+                    return Err(inst.invalid(format!("offset {} is not a multiple of 4", pointer.offset)));
+                }
+                offsets.push(pointer.offset);
+                return Ok(());
+            }
+            Kind::Struct { members } => members.len() as u32,
+            _ => match types.parts(pointer.ty) {
+                Some((part, count)) if types.scalars(part) > 0 => count,
+                _ => return Err(inst.invalid("the block holds something that is not a number")),
+            },
+        };
+        for number in 0..parts {
+            let Some((part, _)) = types.member(pointer.ty, number) else {
+                return Err(inst.invalid("a part is missing"));
+            };
+            let mut step = pointer.clone();
+            self.buffer_step(&mut step, part, number, inst)?;
+            self.offsets(&step, inst, offsets)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! Decorations of ids and structure members.
+
+use rustc_hash::FxHashMap;
+use spirv::{BuiltIn, Decoration, Op};
+
+use super::error::Result;
+use super::parse::{Id, Inst, Operand};
+
+/// The decorations of one id or member that mean something here.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    /// Short arithmetic is allowed.
+    pub relaxed: bool,
+    /// Interface location.
+    pub location: Option<u32>,
+    /// First component in the location.
+    pub component: Option<u32>,
+    /// Index of dual-source blending.
+    pub index: Option<u32>,
+    /// Descriptor set.
+    pub set: Option<u32>,
+    /// Binding in the set.
+    pub binding: Option<u32>,
+    /// Built-in variable.
+    pub builtin: Option<BuiltIn>,
+    /// No interpolation.
+    pub flat: bool,
+    /// Interpolation without perspective.
+    pub no_perspective: bool,
+    /// Interpolation per sample.
+    pub per_sample: bool,
+    /// Storage buffer of SPIR-V 1.0.
+    pub buffer_block: bool,
+    /// Bytes between array elements.
+    pub array_stride: Option<u32>,
+    /// Bytes between matrix columns (or rows).
+    pub matrix_stride: Option<u32>,
+    /// Matrix rows are contiguous.
+    pub row_major: bool,
+    /// Byte offset of a member.
+    pub offset: Option<u32>,
+    /// Specialization constant id.
+    pub spec_id: Option<u32>,
+}
+
+/// All decorations of a module.
+#[derive(Clone, Debug, Default)]
+pub struct Decorations {
+    ids: FxHashMap<Id, Marks>,
+    members: FxHashMap<(Id, u32), Marks>,
+    none: Marks,
+}
+
+impl Decorations {
+    /// Decorations of an id.
+    pub fn of(&self, id: Id) -> &Marks {
+        self.ids.get(&id).unwrap_or(&self.none)
+    }
+
+    /// Decorations of a structure's member.
+    pub fn member(&self, id: Id, member: u32) -> &Marks {
+        self.members.get(&(id, member)).unwrap_or(&self.none)
+    }
+
+    /// Reads a decoration instruction; other instructions are ignored.
+    pub fn read(&mut self, inst: &Inst) -> Result<()> {
+        match inst.op {
+            Op::Decorate | Op::DecorateId => {
+                let marks = self.ids.entry(inst.id_at(0)?).or_default();
+                decorate(marks, inst, 1)
+            }
+            Op::MemberDecorate => {
+                let marks = self.members.entry((inst.id_at(0)?, inst.literal_at(1)?)).or_default();
+                decorate(marks, inst, 2)
+            }
+            Op::GroupDecorate => {
+                let group = self.of(inst.id_at(0)?).clone();
+                for target in inst.ids().skip(1) {
+                    self.ids.entry(target).or_default().add(&group);
+                }
+                Ok(())
+            }
+            Op::GroupMemberDecorate => {
+                let group = self.of(inst.id_at(0)?).clone();
+                for (target, member) in inst.ids().skip(1).zip(inst.literals()) {
+                    self.members.entry((target, member)).or_default().add(&group);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Marks {
+    fn add(&mut self, group: &Marks) {
+        self.relaxed |= group.relaxed;
+        self.flat |= group.flat;
+        self.no_perspective |= group.no_perspective;
+        self.per_sample |= group.per_sample;
+        self.buffer_block |= group.buffer_block;
+        self.row_major |= group.row_major;
+        self.builtin = group.builtin.or(self.builtin);
+        for (mine, theirs) in [
+            (&mut self.location, group.location),
+            (&mut self.component, group.component),
+            (&mut self.index, group.index),
+            (&mut self.set, group.set),
+            (&mut self.binding, group.binding),
+            (&mut self.array_stride, group.array_stride),
+            (&mut self.matrix_stride, group.matrix_stride),
+            (&mut self.offset, group.offset),
+            (&mut self.spec_id, group.spec_id),
+        ] {
+            *mine = theirs.or(*mine);
+        }
+    }
+}
+
+/// Takes over the decoration at operand `at`; ones without meaning here are ignored.
+fn decorate(marks: &mut Marks, inst: &Inst, at: usize) -> Result<()> {
+    let Some(&Operand::Decoration(decoration)) = inst.operands.get(at) else {
+        return Err(inst.invalid("a decoration is missing"));
+    };
+    let literal = || inst.literal_at(at + 1).map(Some);
+    match decoration {
+        Decoration::RelaxedPrecision => marks.relaxed = true,
+        Decoration::Flat => marks.flat = true,
+        Decoration::NoPerspective => marks.no_perspective = true,
+        Decoration::Sample => marks.per_sample = true,
+        Decoration::BufferBlock => marks.buffer_block = true,
+        Decoration::RowMajor => marks.row_major = true,
+        Decoration::Location => marks.location = literal()?,
+        Decoration::Component => marks.component = literal()?,
+        Decoration::Index => marks.index = literal()?,
+        Decoration::DescriptorSet => marks.set = literal()?,
+        Decoration::Binding => marks.binding = literal()?,
+        Decoration::ArrayStride => marks.array_stride = literal()?,
+        Decoration::MatrixStride => marks.matrix_stride = literal()?,
+        Decoration::Offset => marks.offset = literal()?,
+        Decoration::SpecId => marks.spec_id = literal()?,
+        Decoration::BuiltIn => match inst.operands.get(at + 1) {
+            Some(&Operand::BuiltIn(builtin)) => marks.builtin = Some(builtin),
+            _ => return Err(inst.invalid("a built-in is missing")),
+        },
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! What names stand for at a point of the translation.
+//!
+//! Variables are flattened to *slots*, one per scalar; the value of a slot changes as the translation walks
+//! the structured tree, which makes SSA without a separate pass: where ways meet, slots with different values
+//! get a phi. Changes since a branch are kept in a layer of their own, so that joining costs what changed.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+use spirv::StorageClass;
+
+use super::parse::Id;
+use super::types::{ImageType, Ty};
+use crate::ir::{Op, Type, Value};
+use crate::program::Descriptor;
+
+/// What a result id stands for.
+#[derive(Clone, Debug)]
+pub enum Entity {
+    /// A flattened value.
+    Data(Rc<[Value]>),
+    /// A pointer.
+    Pointer(Rc<Pointer>),
+    /// An image, with its sampler.
+    Image {
+        /// Where it is bound.
+        descriptor: Descriptor,
+        /// Its type.
+        image: ImageType,
+    },
+}
+
+impl Entity {
+    /// Whether both are the same definition.
+    pub fn is(&self, other: &Entity) -> bool {
+        match (self, other) {
+            (Entity::Data(a), Entity::Data(b)) => Rc::ptr_eq(a, b) || a == b,
+            (Entity::Pointer(a), Entity::Pointer(b)) => Rc::ptr_eq(a, b),
+            (Entity::Image { descriptor: a, .. }, Entity::Image { descriptor: b, .. }) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// What a pointer points into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Slots of a variable.
+    Slots {
+        /// The variable's first slot.
+        base: u32,
+        /// Its number of slots.
+        count: u32,
+    },
+    /// A uniform buffer.
+    Ubo(Descriptor),
+    /// The push constants.
+    Push,
+    /// A combined image sampler or an array of them.
+    Image(Descriptor),
+}
+
+/// A step of an access chain whose index is not constant.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The index.
+    pub index: Value,
+    /// Distance of neighbours: scalars in slots, bytes in buffers.
+    pub stride: u32,
+    /// Number of elements.
+    pub count: u32,
+}
+
+/// How matrices lie in a buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MatrixLayout {
+    /// Bytes between columns, or between rows if `row_major`.
+    pub stride: u32,
+    /// Rows are contiguous.
+    pub row_major: bool,
+}
+
+/// A pointer: a place, a constant offset and dynamic steps.
+#[derive(Clone, Debug)]
+pub struct Pointer {
+    /// What it points into.
+    pub place: Place,
+    /// Storage class.
+    pub class: StorageClass,
+    /// Scalars into the slots, or bytes into the buffer.
+    pub offset: u32,
+    /// Steps with dynamic index.
+    pub dynamic: SmallVec<[Step; 1]>,
+    /// Type of what it points to.
+    pub ty: Ty,
+    /// Layout of a matrix at or below this place.
+    pub matrix: MatrixLayout,
+    /// Bytes between the components of a vector at this place.
+    pub component_stride: u32,
+}
+
+/// What a slot holds before it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// Any value.
+    Undef,
+    /// False: exit flags of constructs.
+    False,
+    /// An input, loaded on first use.
+    Load(Op),
+    /// A built-in that this compiler lacks.
+    Unsupported(String),
+}
+
+/// A scalar of a variable.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// Type.
+    pub ty: Type,
+    /// Value before the first store.
+    pub initial: Initial,
+}
+
+/// Number of a function's inlined copy, with an id in it.
+pub type Key = (u32, Id);
+
+/// Changes of slots and ids.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    /// Values of slots.
+    pub slots: BTreeMap<u32, Value>,
+    /// Meaning of ids.
+    pub ids: BTreeMap<Key, Entity>,
+}
+
+/// The layers, outermost first.
+#[derive(Debug)]
+pub struct Env {
+    layers: Vec<Layer>,
+}
+
+impl Default for Env {
+    fn default() -> Env {
+        Env { layers: vec![Layer::default()] }
+    }
+}
+
+impl Env {
+    /// Number of layers.
+    pub fn depth(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// Begins a layer.
+    pub fn push(&mut self, layer: Layer) {
+        self.layers.push(layer);
+    }
+
+    /// Ends the innermost layer and returns its changes.
+    pub fn pop(&mut self) -> Layer {
+        self.layers.pop().unwrap_or_default()
+    }
+
+    /// The changes of all layers above `depth`.
+    pub fn changes(&self, depth: usize) -> Layer {
+        let mut all = Layer::default();
+        for layer in &self.layers[depth..] {
+            all.slots.extend(layer.slots.iter().map(|(&slot, &value)| (slot, value)));
+            all.ids.extend(layer.ids.iter().map(|(&key, entity)| (key, entity.clone())));
+        }
+        all
+    }
+
+    /// Takes over changes into the innermost layer.
+    pub fn absorb(&mut self, changes: Layer) {
+        if let Some(top) = self.layers.last_mut() {
+            top.slots.extend(changes.slots);
+            top.ids.extend(changes.ids);
+        }
+    }
+
+    /// The value of a slot, if it was written.
+    pub fn slot(&self, slot: u32) -> Option<Value> {
+        self.layers.iter().rev().find_map(|layer| layer.slots.get(&slot).copied())
+    }
+
+    /// Changes a slot.
+    pub fn set_slot(&mut self, slot: u32, value: Value) {
+        if let Some(top) = self.layers.last_mut() {
+            top.slots.insert(slot, value);
+        }
+    }
+
+    /// Sets what a slot held from the start.
+    pub fn set_initial(&mut self, slot: u32, value: Value) {
+        if let Some(bottom) = self.layers.first_mut() {
+            bottom.slots.insert(slot, value);
+        }
+    }
+
+    /// What an id stands for.
+    pub fn id(&self, key: Key) -> Option<&Entity> {
+        self.layers.iter().rev().find_map(|layer| layer.ids.get(&key))
+    }
+
+    /// Defines an id.
+    pub fn set_id(&mut self, key: Key, entity: Entity) {
+        if let Some(top) = self.layers.last_mut() {
+            top.ids.insert(key, entity);
+        }
+    }
+
+    /// Forgets slots from `slot` on and the ids of a function copy: an inlined call has ended.
+    pub fn forget(&mut self, slot: u32, copy: u32) {
+        if let Some(top) = self.layers.last_mut() {
+            top.slots.split_off(&slot);
+            top.ids.retain(|&(owner, _), _| owner != copy);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Global variables: stage inputs and outputs by location or built-in, buffers, push constants, images.
+
+use std::rc::Rc;
+
+use spirv::{BuiltIn, StorageClass};
+
+use super::decoration::Marks;
+use super::env::{Entity, Initial, Place, Pointer};
+use super::error::Result;
+use super::module::Global;
+use super::parse::Inst;
+use super::translate::Translator;
+use super::types::{Kind, Ty};
+use crate::ir::{BuiltinInput, Interpolation, Op, Output, Stage, Type};
+use crate::program::Descriptor;
+
+/// Built-ins that can be read or written.
+pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord (inputs); \
+    gl_Position, gl_PointSize, gl_FragDepth (outputs)";
+
+/// Locations that a stage interface may use.
+const MAX_LOCATION: u32 = 32;
+
+/// A slot of an output variable.
+#[derive(Clone, Debug)]
+pub struct OutputSlot {
+    slot: u32,
+    target: std::result::Result<Output, String>,
+}
+
+/// Makes slots for variables and pointers for everything.
+pub fn declare_globals(t: &mut Translator<'_>) -> Result<()> {
+    let module = t.module;
+    for global in &module.globals {
+        let pointer = match global.class {
+            StorageClass::Input | StorageClass::Output | StorageClass::Private => variable(t, global)?,
+            StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::PushConstant => bound(t, global)?,
+            class => {
+                let supported = "Input, Output, Private, Uniform, UniformConstant, PushConstant";
+                return Err(global.inst.unsupported(format!("storage class {class:?}"), supported));
+            }
+        };
+        t.env.set_id((0, global.inst.id), Entity::Pointer(Rc::new(pointer)));
+    }
+    Ok(())
+}
+
+fn variable(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
+    let inst = &global.inst;
+    if t.module.types.scalars(global.ty) == 0 {
+        return Err(inst.unsupported("a variable without scalars", "numbers, booleans and composites of them"));
+    }
+    let place = t.reserve(global.ty, inst)?;
+    let Place::Slots { base, count } = place else {
+        return Err(inst.invalid("no slots"));
+    };
+    match global.class {
+        StorageClass::Input => {
+            for (slot, leaf) in (base..).zip(leaves(t, global)?) {
+                let ty = t.slots[slot as usize].ty;
+                t.slots[slot as usize].initial = input(t.shader.stage, &leaf, ty, inst)?;
+            }
+        }
+        StorageClass::Output => {
+            for (slot, leaf) in (base..).zip(leaves(t, global)?) {
+                let target = output(t.shader.stage, &leaf, inst)?;
+                if t.slots[slot as usize].ty == Type::Bool {
+                    return Err(inst.invalid("an output cannot be a boolean"));
+                }
+                t.outputs.push(OutputSlot { slot, target });
+            }
+        }
+        _ => {}
+    }
+    if let Some(id) = global.initializer {
+        let Some(constant) = t.module.constants.get(id).filter(|constant| constant.words.len() == count as usize) else {
+            return Err(inst.invalid("the initializer does not fit the variable"));
+        };
+        for (slot, &word) in (base..).zip(constant.words.iter()) {
+            let value = t.constant(t.slots[slot as usize].ty, word);
+            t.env.set_initial(slot, value);
+        }
+    }
+    Ok(Pointer::new(place, global.class, global.ty))
+}
+
+/// Stores every output that was written.
+pub fn store_outputs(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
+    let mut stores = Vec::new();
+    for OutputSlot { slot, target } in t.outputs.clone() {
+        let Some(value) = t.env.slot(slot).filter(|&value| t.shader.op(value) != Op::Undef) else {
+            continue;
+        };
+        match target {
+            Ok(output) => stores.push((output, value)),
+            Err(what) => return Err(inst.unsupported(what, BUILTINS)),
+        }
+    }
+    stores.sort_by_key(|&(output, _)| output);
+    for (output, value) in stores {
+        t.builder().store_output(output, value);
+    }
+    Ok(())
+}
+
+fn bound(t: &Translator<'_>, global: &Global) -> Result<Pointer> {
+    let (inst, types) = (&global.inst, &t.module.types);
+    let mut core = global.ty;
+    while let Kind::Array { of, .. } = *types.kind(core) {
+        core = of;
+    }
+    let marks = t.module.decorations.of(inst.id);
+    let descriptor = || match (marks.set, marks.binding) {
+        (set, Some(binding)) => Ok(Descriptor { set: set.unwrap_or(0), binding, element: 0 }),
+        _ => Err(inst.invalid("the variable has no Binding decoration")),
+    };
+    let place = match (global.class, types.kind(core)) {
+        (StorageClass::PushConstant, Kind::Struct { .. }) => Place::Push,
+        (StorageClass::Uniform, Kind::Struct { .. }) => {
+            if t.module.decorations.of(types.info(core).id).buffer_block {
+                return Err(inst.unsupported("a storage buffer", "uniform buffers"));
+            }
+            Place::Ubo(descriptor()?)
+        }
+        (StorageClass::UniformConstant, Kind::SampledImage(_) | Kind::Image(_) | Kind::Sampler) => {
+            Place::Image(descriptor()?)
+        }
+        (class, kind) => {
+            let supported = "blocks as uniform buffers and push constants, combined image samplers";
+            return Err(inst.unsupported(format!("{kind:?} in storage class {class:?}"), supported));
+        }
+    };
+    Ok(Pointer::new(place, global.class, global.ty))
+}
+
+/// One scalar of an interface variable.
+struct Leaf {
+    /// Built-in, or location with component.
+    what: What,
+    interpolation: Interpolation,
+    per_sample: bool,
+}
+
+enum What {
+    /// Built-in and the scalar's number in it.
+    Builtin(BuiltIn, u32),
+    /// Location, component, and whether it is dual-source blending's second colour.
+    User(u32, u32, bool),
+    /// Neither was given.
+    Nothing,
+}
+
+fn interpolation(marks: &Marks, outer: Interpolation) -> Interpolation {
+    match marks {
+        Marks { flat: true, .. } => Interpolation::Flat,
+        Marks { no_perspective: true, .. } => Interpolation::NoPerspective,
+        _ => outer,
+    }
+}
+
+/// The scalars of an interface variable in slot order.
+fn leaves(t: &Translator<'_>, global: &Global) -> Result<Vec<Leaf>> {
+    let marks = t.module.decorations.of(global.inst.id);
+    let mut walk = Walk { t, inst: &global.inst, leaves: Vec::new(), next: marks.location };
+    walk.variable(global.ty, marks, interpolation(marks, Interpolation::Smooth), marks.per_sample)?;
+    Ok(walk.leaves)
+}
+
+struct Walk<'t, 'm> {
+    t: &'t Translator<'m>,
+    inst: &'t Inst,
+    leaves: Vec<Leaf>,
+    /// The next free location.
+    next: Option<u32>,
+}
+
+impl Walk<'_, '_> {
+    fn variable(&mut self, ty: Ty, marks: &Marks, outer: Interpolation, per_sample: bool) -> Result<()> {
+        let types = &self.t.module.types;
+        if let Kind::Struct { members } = types.kind(ty) {
+            for (number, &member) in (0u32..).zip(members) {
+                let marks = self.t.module.decorations.member(types.info(ty).id, number);
+                self.next = marks.location.or(self.next);
+                self.variable(member, marks, interpolation(marks, outer), per_sample || marks.per_sample)?;
+            }
+            return Ok(());
+        }
+        if let Some(builtin) = marks.builtin {
+            for number in 0..types.scalars(ty) {
+                let what = What::Builtin(builtin, number);
+                self.leaves.push(Leaf { what, interpolation: outer, per_sample });
+            }
+            return Ok(());
+        }
+        let second = marks.index.is_some_and(|index| index != 0);
+        self.located(ty, marks.component.unwrap_or(0), second, outer, per_sample)
+    }
+
+    fn located(&mut self, ty: Ty, first: u32, second: bool, interpolation: Interpolation, per_sample: bool) -> Result<()> {
+        let types = &self.t.module.types;
+        let count = match *types.kind(ty) {
+            Kind::Matrix { of, count } | Kind::Array { of, count } => {
+                for _ in 0..count {
+                    self.located(of, first, second, interpolation, per_sample)?;
+                }
+                return Ok(());
+            }
+            Kind::Struct { .. } => return self.variable(ty, &Marks::default(), interpolation, per_sample),
+            Kind::Vector { count, .. } => count,
+            _ => 1,
+        };
+        let location = self.next;
+        self.next = location.map(|location| location.saturating_add(1));
+        if first + count > 4 || location.is_some_and(|location| location >= MAX_LOCATION) {
+            let reason = format!("location {location:?}, component {first}, {count} scalars: outside the interface");
+            return Err(self.inst.invalid(reason));
+        }
+        for component in first..first + count {
+            let what = location.map_or(What::Nothing, |location| What::User(location, component, second));
+            self.leaves.push(Leaf { what, interpolation, per_sample });
+        }
+        Ok(())
+    }
+}
+
+fn input(stage: Stage, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initial> {
+    let fragment = stage == Stage::Fragment;
+    let component = |number: u32| number as u8;
+    let op = match leaf.what {
+        What::Nothing => return Err(inst.invalid("the input has neither Location nor BuiltIn")),
+        What::User(location, component, _) => {
+            if ty == Type::Bool {
+                return Err(inst.invalid("an input cannot be a boolean"));
+            }
+            if leaf.per_sample {
+                return Ok(Initial::Unsupported("interpolation per sample".into()));
+            }
+            Op::LoadInput { location, component: component as u8, interpolation: leaf.interpolation }
+        }
+        What::Builtin(builtin, number) => Op::LoadBuiltin(match (builtin, number) {
+            (BuiltIn::VertexIndex, 0) if !fragment => BuiltinInput::VertexIndex,
+            (BuiltIn::InstanceIndex, 0) if !fragment => BuiltinInput::InstanceIndex,
+            (BuiltIn::FragCoord, 0..=3) if fragment => BuiltinInput::FragCoord(component(number)),
+            (BuiltIn::FrontFacing, 0) if fragment && ty == Type::Bool => BuiltinInput::FrontFacing,
+            (BuiltIn::PointCoord, 0..=1) if fragment => BuiltinInput::PointCoord(component(number)),
+            (builtin, _) => return Ok(Initial::Unsupported(format!("reading built-in {builtin:?}"))),
+        }),
+    };
+    let loads_bool = op == Op::LoadBuiltin(BuiltinInput::FrontFacing);
+    if loads_bool != (ty == Type::Bool) {
+        return Err(inst.invalid("the built-in has the wrong type"));
+    }
+    Ok(Initial::Load(op))
+}
+
+fn output(stage: Stage, leaf: &Leaf, inst: &Inst) -> Result<std::result::Result<Output, String>> {
+    let fragment = stage == Stage::Fragment;
+    Ok(match leaf.what {
+        What::Nothing => return Err(inst.invalid("the output has neither Location nor BuiltIn")),
+        What::User(_, _, true) => Err("dual-source blending".into()),
+        What::User(location, component, false) => Ok(Output::User { location, component: component as u8 }),
+        What::Builtin(BuiltIn::Position, number @ 0..=3) if !fragment => Ok(Output::Position(number as u8)),
+        What::Builtin(BuiltIn::PointSize, 0) if !fragment => Ok(Output::PointSize),
+        What::Builtin(BuiltIn::FragDepth, 0) if fragment => Ok(Output::FragDepth),
+        What::Builtin(builtin, _) => Err(format!("writing built-in {builtin:?}")),
+    })
+}

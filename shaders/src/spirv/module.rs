@@ -1,0 +1,235 @@
+//! A module's global part: capabilities, entry point, types, constants, variables, functions.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use spirv::{Capability, ExecutionMode, ExecutionModel, Op, StorageClass};
+
+use super::constant::{Constants, is_constant};
+use super::decoration::Decorations;
+use super::error::{Result, SpirvError};
+use super::function::{Function, FunctionReader};
+use super::parse::{Id, Inst, Operand, parse};
+use super::types::{Ty, Types};
+use super::StageSource;
+use crate::ir::Stage;
+
+/// A variable of the module.
+#[derive(Clone, Debug)]
+pub struct Global {
+    /// Its declaration.
+    pub inst: Inst,
+    /// Storage class.
+    pub class: StorageClass,
+    /// Type of what it holds.
+    pub ty: Ty,
+    /// Constant that it starts with.
+    pub initializer: Option<Id>,
+}
+
+/// A module as far as it does not depend on control flow.
+#[derive(Debug, Default)]
+pub struct Module {
+    /// Types.
+    pub types: Types,
+    /// Constants.
+    pub constants: Constants,
+    /// Decorations.
+    pub decorations: Decorations,
+    /// Global variables in declaration order.
+    pub globals: Vec<Global>,
+    /// Functions by id.
+    pub functions: FxHashMap<Id, Function>,
+    /// Result type of every id.
+    pub types_of: FxHashMap<Id, Ty>,
+    /// Import id of GLSL.std.450.
+    pub glsl: Option<Id>,
+    /// Import ids of instruction sets without meaning.
+    pub ignored_sets: FxHashSet<Id>,
+    /// The entry point's function.
+    pub entry: Id,
+    /// Tests come first.
+    pub early_fragment_tests: bool,
+}
+
+const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
+    ClipDistance and CullDistance (declaration only), dynamic indexing of arrays of buffers and samplers \
+    (constant indices only)";
+
+const fn is_supported(capability: Capability) -> bool {
+    matches!(
+        capability,
+        Capability::Matrix
+            | Capability::Shader
+            | Capability::Sampled1D
+            | Capability::Image1D
+            | Capability::DerivativeControl
+            | Capability::ImageQuery
+            | Capability::ClipDistance
+            | Capability::CullDistance
+            | Capability::UniformBufferArrayDynamicIndexing
+            | Capability::SampledImageArrayDynamicIndexing
+            | Capability::DemoteToHelperInvocation
+    )
+}
+
+/// Extensions that add nothing to what must be translated, or only what is translated anyway.
+const EXTENSIONS: [&str; 9] = [
+    "SPV_KHR_storage_buffer_storage_class",
+    "SPV_KHR_non_semantic_info",
+    "SPV_KHR_no_integer_wrap_decoration",
+    "SPV_KHR_terminate_invocation",
+    "SPV_EXT_demote_to_helper_invocation",
+    "SPV_GOOGLE_decorate_string",
+    "SPV_GOOGLE_hlsl_functionality1",
+    "SPV_GOOGLE_user_type",
+    "SPV_KHR_relaxed_extended_instruction",
+];
+
+impl Module {
+    /// Reads a module for one entry point.
+    pub fn read(source: &StageSource<'_>, stage: Stage) -> Result<Module> {
+        let instructions = parse(source.words)?;
+        let mut module = Module::default();
+        for inst in &instructions {
+            module.preamble(inst)?;
+            module.decorations.read(inst)?;
+        }
+        module.entry = entry_point(&instructions, source.entry, stage)?;
+        for inst in &instructions {
+            module.execution_mode(inst)?;
+        }
+        let mut functions = FunctionReader::default();
+        for inst in instructions {
+            if !functions.takes(inst.op) {
+                module.global(&inst, source)?;
+                continue;
+            }
+            if inst.id != 0 && inst.ty != 0 {
+                let ty = module.types.find(inst.ty, &inst)?;
+                if module.types_of.insert(inst.id, ty).is_some() {
+                    return Err(inst.invalid("the id is defined twice"));
+                }
+            }
+            if let Some(function) = functions.read(inst)? {
+                module.functions.insert(function.id, function);
+            }
+        }
+        Ok(module)
+    }
+
+    /// The type of an id.
+    pub fn type_of(&self, id: Id, user: &Inst) -> Result<Ty> {
+        self.types_of.get(&id).copied().ok_or_else(|| user.invalid(format!("%{id} has no type")))
+    }
+
+    fn preamble(&mut self, inst: &Inst) -> Result<()> {
+        match inst.op {
+            Op::Capability => match inst.operands.first() {
+                Some(&Operand::Capability(capability)) if is_supported(capability) => Ok(()),
+                Some(Operand::Capability(capability)) => {
+                    Err(inst.unsupported(format!("capability {capability:?}"), CAPABILITIES))
+                }
+                _ => Err(inst.invalid("a capability is missing")),
+            },
+            Op::Extension => {
+                let name = inst.string_at(0)?;
+                if EXTENSIONS.contains(&name) {
+                    return Ok(());
+                }
+                Err(inst.unsupported(format!("extension {name:?}"), "extensions without effect on code"))
+            }
+            Op::ExtInstImport => {
+                match inst.string_at(0)? {
+                    "GLSL.std.450" => self.glsl = Some(inst.id),
+                    name if name.starts_with("NonSemantic.") => {
+                        self.ignored_sets.insert(inst.id);
+                    }
+                    name => {
+                        return Err(inst.unsupported(format!("instruction set {name:?}"), "GLSL.std.450"));
+                    }
+                }
+                Ok(())
+            }
+            Op::MemoryModel => match inst.operands[..] {
+                [Operand::AddressingModel(spirv::AddressingModel::Logical), Operand::MemoryModel(model)]
+                    if matches!(model, spirv::MemoryModel::GLSL450 | spirv::MemoryModel::Simple) =>
+                {
+                    Ok(())
+                }
+                _ => Err(inst.unsupported(format!("memory model {:?}", inst.operands), "Logical GLSL450")),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn execution_mode(&mut self, inst: &Inst) -> Result<()> {
+        if inst.op != Op::ExecutionMode || inst.id_at(0)? != self.entry {
+            return Ok(());
+        }
+        match inst.operands.get(1) {
+            Some(Operand::ExecutionMode(ExecutionMode::EarlyFragmentTests)) => {
+                self.early_fragment_tests = true;
+                Ok(())
+            }
+            Some(Operand::ExecutionMode(
+                mode @ (ExecutionMode::OriginLowerLeft | ExecutionMode::PixelCenterInteger),
+            )) => {
+                Err(inst.unsupported(format!("execution mode {mode:?}"), "OriginUpperLeft"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn global(&mut self, inst: &Inst, source: &StageSource<'_>) -> Result<()> {
+        match inst.op {
+            Op::Variable => self.variable(inst),
+            Op::TypeArray => {
+                let length = self.constants.word(inst.id_at(1)?);
+                self.types.declare(inst, length)
+            }
+            op if is_type(op) => self.types.declare(inst, None),
+            op if is_constant(op) => {
+                self.constants.read(inst, &self.types, &self.decorations, source.specialization)?;
+                let ty = self.types.find(inst.ty, inst)?;
+                self.types_of.insert(inst.id, ty);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn variable(&mut self, inst: &Inst) -> Result<()> {
+        let pointer = self.types.find(inst.ty, inst)?;
+        let super::types::Kind::Pointer { class, to } = *self.types.kind(pointer) else {
+            return Err(inst.invalid("a variable's type is a pointer"));
+        };
+        let initializer = if inst.operands.len() > 1 { Some(inst.id_at(1)?) } else { None };
+        self.globals.push(Global { inst: inst.clone(), class, ty: to, initializer });
+        if self.types_of.insert(inst.id, pointer).is_some() {
+            return Err(inst.invalid("the id is defined twice"));
+        }
+        Ok(())
+    }
+}
+
+fn is_type(op: Op) -> bool {
+    op.is_type() && op != Op::TypeArray || op == Op::TypeForwardPointer
+}
+
+fn entry_point(instructions: &[Inst], name: &str, stage: Stage) -> Result<Id> {
+    let wanted = match stage {
+        Stage::Vertex => ExecutionModel::Vertex,
+        Stage::Fragment => ExecutionModel::Fragment,
+    };
+    let mut available = Vec::new();
+    for inst in instructions.iter().filter(|inst| inst.op == Op::EntryPoint) {
+        let Some(&Operand::ExecutionModel(model)) = inst.operands.first() else {
+            return Err(inst.invalid("an execution model is missing"));
+        };
+        let found = inst.string_at(2)?;
+        if found == name && model == wanted {
+            return inst.id_at(1);
+        }
+        available.push(format!("{model:?} \"{found}\""));
+    }
+    Err(SpirvError::EntryPoint { name: name.into(), stage, available: available.join(", ") })
+}
