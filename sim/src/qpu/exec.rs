@@ -311,9 +311,15 @@ impl<P: Ports> Instance<'_, P> {
             };
         }
         if flags {
-            self.set_flags(&value, carry, mask);
+            self.flags_of_mul(&value, carry, mask);
         }
         value
+    }
+
+    /// UNVERIFIED: do flags follow the mul result before or after its rotation and pack? After the rotation and
+    /// before the pack is assumed (qpu.md §2.7).
+    fn flags_of_mul(&mut self, rotated: &Lanes, carry: LaneMask, mask: LaneMask) {
+        self.set_flags(rotated, carry, mask);
     }
 
     #[inline(always)]

@@ -9,6 +9,16 @@ pub use program::Program;
 
 use crate::memory::BusError;
 
+/// Guesses about the QPU around its ALUs: where they stand, and the question to ask a real board.
+pub const UNVERIFIED: &[(&str, &str)] = &[
+    ("qpu::exec::REGISTER_BRANCH_ELEMENT", "Which element of its register does a register branch go to?"),
+    (
+        "qpu::program::packs_file_a",
+        "Does a pack with pm = 0 act on accumulators and peripherals written through file A?",
+    ),
+    ("qpu::exec::flags_of_mul", "Do flags follow the mul result before or after its rotation and pack?"),
+];
+
 /// One 32-bit value per SIMD element.
 pub type Lanes = [u32; vc4::hw::LANES];
 

@@ -329,6 +329,12 @@ fn set_head(op: &mut Op, head: &Head, waddrs: [Waddr; 2], index: u32) -> Result<
     Ok(())
 }
 
+/// UNVERIFIED: does a pack with pm = 0 act on accumulators and peripherals written through file A as well? Here
+/// the pack unit sits in front of the physical registers alone (qpu.md §3.2).
+fn packs_file_a(waddr: Waddr, head: &Head) -> bool {
+    waddr.is_reg() && !head.pm && head.pack != Pack::Nop
+}
+
 fn destination(waddr: Waddr, file_a: bool, head: &Head, cond: Cond, index: u32) -> Result<Dest, Fault> {
     if cond == Cond::Never {
         return Ok(Dest::None);
@@ -336,8 +342,7 @@ fn destination(waddr: Waddr, file_a: bool, head: &Head, cond: Cond, index: u32) 
     let denied = |what: &str| Err(unsupported(index, what));
     Ok(match waddr {
         w if w.is_reg() && !file_a => Dest::Slot(slot::RB + w.code()),
-        // The pack unit sits in front of the physical registers of file A only (qpu.md §3.2).
-        w if w.is_reg() && !head.pm && head.pack != Pack::Nop => Dest::Packed(slot::RA + w.code()),
+        w if packs_file_a(w, head) => Dest::Packed(slot::RA + w.code()),
         w if w.is_reg() => Dest::Slot(slot::RA + w.code()),
         Waddr::R0 | Waddr::R1 | Waddr::R2 | Waddr::R3 => {
             Dest::Slot(slot::ACC + waddr.code() - Waddr::R0.code())

@@ -35,6 +35,9 @@ impl Ports for Mock {
         Ok(())
     }
     fn vpm_read(&mut self) -> Result<Lanes, Fault> {
+        if self.vpm_in.is_empty() {
+            return Err(Fault::Port("VPM read FIFO is empty".into()));
+        }
         Ok(self.vpm_in.remove(0))
     }
     fn vpm_write(&mut self, value: &Lanes) -> Result<(), Fault> {

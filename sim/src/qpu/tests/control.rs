@@ -1,5 +1,8 @@
 //! Branches, switches, ends, and programs that must not run.
 
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+
 use super::*;
 
 #[test]
@@ -202,4 +205,57 @@ fn a_reused_qpu_starts_like_a_new_one() {
     }
     assert_eq!(colors[0], colors[2]);
     assert_eq!(stats.instances, 3);
+}
+
+/// Instructions from random words, with the codes that decoding refuses replaced.
+fn any_inst() -> impl Strategy<Value = Inst> {
+    let signals = [1, 1, 1, 2, 5, 8, 10, 11, 13, 13, 14, 15u64];
+    let field = |codes: Vec<u64>| prop::sample::select(codes);
+    let writes: Vec<u64> =
+        (0..64).filter(|code| ![36, 38, 40, 41, 42, 47, 50, 51].contains(code) || *code == 40).collect();
+    let reads: Vec<u64> = (0..33).chain([35, 38, 39, 41, 42, 49, 50]).collect();
+    let fields =
+        (field(signals.to_vec()), field(writes.clone()), field(writes), field(reads.clone()), field(reads));
+    (any::<u64>(), fields).prop_filter_map("reserved code", |(word, (sig, add, mul, a, b))| {
+        let put = |word: u64, shift: u32, bits: u32, value: u64| {
+            word & !(((1 << bits) - 1) << shift) | value << shift
+        };
+        let mut word = put(put(put(word, 60, 4, sig), 38, 6, add), 32, 6, mul);
+        match sig {
+            14 | 15 => {}
+            13 => word = put(word, 18, 6, a),
+            _ => word = put(put(word, 18, 6, a), 12, 6, b),
+        }
+        if sig == 15 {
+            // Relative, a short way, no link.
+            word = put(put(put(word, 56, 4, 0), 45, 7, 0b100_0000), 0, 32, (word >> 20 & 15) * 8);
+            word = put(put(word, 38, 6, 39), 32, 6, 39);
+        }
+        Inst::decode(word).ok()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever a program does, it ends or is a fault.
+    #[test]
+    fn no_program_panics(code in prop::collection::vec(any_inst(), 1..20), uniforms: [u32; 16]) {
+        let out = run_with(code, &uniforms, Mock::default());
+        prop_assert!(out.stats.instances <= 1);
+    }
+}
+
+#[test]
+fn random_programs_do_run() {
+    // The property above would be empty if every random program were refused.
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let programs = prop::collection::vec(any_inst(), 3);
+    let finished = (0..500)
+        .filter(|_| {
+            let code = programs.new_tree(&mut runner).expect("filter passes often").current();
+            run_with(code, &[], Mock::default()).result.is_ok()
+        })
+        .count();
+    assert!(finished > 50, "{finished}");
 }
