@@ -1,10 +1,11 @@
 //! The back end: machine operations in, instruction words and the recipe of their uniforms out.
 //!
-//! [`select`] covers the IR with operations on virtual registers, [`regalloc`] places them,
+//! [`select`] covers the IR with operations on virtual registers, [`order`] arranges them, [`regalloc`] places them,
 //! [`schedule`] pairs them into instructions, [`emit`] ends the program and lists its stream.
 
 pub mod dag;
 pub mod emit;
+pub mod order;
 pub mod pair;
 pub mod regalloc;
 pub mod schedule;
@@ -15,6 +16,7 @@ use vc4::qpu::{Inst, rules};
 
 use crate::ir::{Shader, Stage};
 use crate::program::Program;
+use virt::VirtProgram;
 
 /// Why a lowered shader does not become a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,14 +66,40 @@ pub struct Inputs {
 
 /// Compiles a lowered shader.
 pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
-    let mut program = select::select(shader, inputs)?;
-    let assignment = regalloc::allocate(&mut program)?;
-    let slots = schedule::schedule(&program, &assignment);
-    let code = emit::emit(&program, &slots, shader.stage);
+    let selected = select::select(shader, inputs)?;
+    let code = shortest(&selected, shader.stage)?;
     if cfg!(debug_assertions) {
         check_rules(&code, shader.stage)?;
     }
     Ok(code)
+}
+
+/// Live values from which an order frees registers before it hides latency.
+const PRESSURES: [usize; 3] = [12, 24, 48];
+
+/// Tries several orders, from the tightest on, and keeps the shortest code. The tightest one decides whether the
+/// program fits at all.
+fn shortest(selected: &VirtProgram, stage: Stage) -> Result<Program, BackendError> {
+    let mut best: Result<Program, BackendError> = finish(selected.clone(), stage);
+    for pressure in PRESSURES {
+        let ops = order::reorder(selected, pressure);
+        let candidate = finish(VirtProgram { ops, regs: selected.regs.clone() }, stage);
+        let better = match (&candidate, &best) {
+            (Ok(candidate), Ok(best)) => candidate.code.len() < best.code.len(),
+            (Ok(_), Err(_)) => true,
+            (Err(_), _) => false,
+        };
+        if better {
+            best = candidate;
+        }
+    }
+    best
+}
+
+fn finish(mut program: VirtProgram, stage: Stage) -> Result<Program, BackendError> {
+    let assignment = regalloc::allocate(&mut program)?;
+    let slots = schedule::schedule(&program, &assignment);
+    Ok(emit::emit(&program, &slots, stage))
 }
 
 /// In debug builds every program passes the restrictions that the scheduler keeps by construction.

@@ -7,9 +7,10 @@
 //! no spilling: a program that does not fit is an error that names the tightest point.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
+use vc4::qpu::{AddOp, Pack, Unpack};
 
 use super::BackendError;
-use super::virt::{Dst, Loc, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
+use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
 
 /// Restarts before giving up on conflicts; each restart has placed at least one copy.
 const MAX_ROUNDS: usize = 256;
@@ -27,8 +28,8 @@ pub fn allocate(program: &mut VirtProgram) -> Result<Assignment, BackendError> {
             drop_idle_copies(program, &assignment);
             return Ok(assignment);
         }
-        for (index, reg) in conflicts.into_iter().rev() {
-            insert_copy(program, index, reg);
+        for (index, operand) in conflicts.into_iter().rev() {
+            insert_copy(program, index, operand);
         }
     }
     Err(BackendError::RegisterConflicts)
@@ -288,40 +289,52 @@ fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
     ranges
 }
 
-/// Operations that read two registers of one file, and which of them to copy.
-fn find_conflicts(program: &VirtProgram, assignment: &Assignment) -> Vec<(usize, Reg)> {
+/// Operands that their operation cannot read from where they are: the second of two in one file, and one that is
+/// unpacked from file A while the mul unit packs, because both need the `pm` bit (qpu.md §2.11).
+fn find_conflicts(program: &VirtProgram, assignment: &Assignment) -> Vec<(usize, Operand)> {
+    let place = |operand: &Operand| match operand.src {
+        Src::Reg(reg) => assignment[reg],
+        _ => None,
+    };
     let mut conflicts = Vec::new();
     for (index, op) in program.ops.iter().enumerate() {
+        let unpacked = |operand: &&Operand| operand.unpack != Unpack::Nop && matches!(place(operand), Some(Loc::A(_)));
+        if let Some(operand) = op.src.iter().find(|operand| op.mul_pack && unpacked(operand)) {
+            conflicts.push((index, *operand));
+            continue;
+        }
         let [a, b] = op.src[..] else { continue };
-        let (Src::Reg(first), Src::Reg(second)) = (a.src, b.src) else { continue };
-        let same_file = match (assignment[first], assignment[second]) {
+        let same_file = match (place(&a), place(&b)) {
             (Some(Loc::A(m)), Some(Loc::A(n))) | (Some(Loc::B(m)), Some(Loc::B(n))) => m != n,
             _ => false,
         };
         if same_file {
-            // An unpacked operand must stay in file A.
-            let copy = if b.unpack == vc4::qpu::Unpack::Nop { second } else { first };
-            conflicts.push((index, copy));
+            conflicts.push((index, if b.unpack == Unpack::Nop { b } else { a }));
         }
     }
     conflicts
 }
 
-fn insert_copy(program: &mut VirtProgram, index: usize, reg: Reg) {
+fn insert_copy(program: &mut VirtProgram, index: usize, operand: Operand) {
     let only_acc = Places { a: false, b: false, acc: true, r4: false };
     let temp = program.regs.push(RegInfo { fixed: None, places: only_acc });
-    for operand in program.ops[index].src.iter_mut().filter(|operand| operand.src == Src::Reg(reg)) {
-        operand.src = Src::Reg(temp);
+    for other in program.ops[index].src.iter_mut().filter(|other| **other == operand) {
+        *other = Src::Reg(temp).into();
     }
-    program.ops.insert(index, Operation::mov(Dst::Reg(temp), Src::Reg(reg)));
+    let copy = if operand.unpack == Unpack::Nop {
+        Operation::mov(Dst::Reg(temp), operand)
+    } else {
+        Operation::new(Unit::Add(AddOp::Fmax), Dst::Reg(temp), &[operand, operand])
+    };
+    program.ops.insert(index, copy);
 }
 
 /// Removes plain copies between equal places, and from r4 to where it already is.
 fn drop_idle_copies(program: &mut VirtProgram, assignment: &Assignment) {
     program.ops.retain(|op| {
-        let plain = op.unit == Unit::Move && !op.sets_flags && op.pack == vc4::qpu::Pack::Nop;
+        let plain = op.unit == Unit::Move && !op.sets_flags && op.pack == Pack::Nop;
         let (Dst::Reg(to), [operand]) = (op.dst, &op.src[..]) else { return true };
-        if !plain || operand.unpack != vc4::qpu::Unpack::Nop {
+        if !plain || operand.unpack != Unpack::Nop {
             return true;
         }
         let from = match operand.src {

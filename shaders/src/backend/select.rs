@@ -618,8 +618,7 @@ impl<'a> Selector<'a> {
 
     fn packed_byte(&mut self, value: Value, reg: Reg, pack: Pack) {
         let product = matches!(self.single(value), Some((Unit::Mul(MulOp::Fmul), Unpack::Nop)));
-        let unpacked_args = self.args(value).iter().any(|&arg| matches!(self.op(arg), Op::UnpackFloat(_)));
-        let mut op = if product && self.foldable(value) && !unpacked_args {
+        let mut op = if product && self.foldable(value) {
             self.fold(value, Dst::Reg(reg))
         } else {
             let operand = self.operand(value);
