@@ -17,6 +17,7 @@ use crate::backend::{self, BackendError, Inputs};
 use crate::ir::{Shader, Stage};
 use crate::pass::{self, lower_inputs, lower_outputs};
 use crate::program::{Descriptor, Pipeline};
+use crate::spirv::{self, SpirvError, StageSource};
 
 /// A vertex attribute of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +122,14 @@ impl std::fmt::Display for ProgramKind {
 /// Why a pipeline cannot be compiled.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CompileError {
+    /// The module is invalid or uses something unknown.
+    #[error("{stage:?} stage: {error}")]
+    Spirv {
+        /// The stage.
+        stage: Stage,
+        /// What and where.
+        error: SpirvError,
+    },
     /// Lowered code does not fit the machine.
     #[error("{program}: {error}")]
     Backend {
@@ -170,7 +179,24 @@ pub enum CompileError {
     },
 }
 
-/// Compiles translated stages.
+/// Compiles a pipeline. Without a fragment stage only depth and stencil are written.
+///
+/// # Errors
+/// What is wrong or unsupported, in which stage, and what to do instead.
+pub fn compile_pipeline(
+    vertex: &StageSource<'_>,
+    fragment: Option<&StageSource<'_>>,
+    state: &PipelineState,
+) -> Result<Pipeline, CompileError> {
+    let translate = |source, stage| {
+        spirv::translate(source, stage).map_err(|error| CompileError::Spirv { stage, error })
+    };
+    let vertex = translate(vertex, Stage::Vertex)?;
+    let fragment = fragment.map(|source| translate(source, Stage::Fragment)).transpose()?;
+    compile_shaders(vertex, fragment, state)
+}
+
+/// Compiles translated stages; see [`compile_pipeline`].
 pub fn compile_shaders(
     mut vertex: Shader,
     fragment: Option<Shader>,
