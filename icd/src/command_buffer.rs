@@ -81,7 +81,8 @@ pub struct ClearAttachment {
 
 struct Recording {
     stage: Stage,
-    error: Option<Error>,
+    /// The command that failed first, and its result.
+    error: Option<(&'static str, vk::Result)>,
 }
 
 /// A command buffer.
@@ -130,7 +131,7 @@ impl CommandBuffer {
         }
         let error = recording.error.take();
         recording.stage = if error.is_some() { Stage::Invalid } else { Stage::Executable };
-        error.map_or(Ok(()), Err)
+        error.map_or(Ok(()), |(command, result)| Err(Error::Recording(command, result)))
     }
 
     /// vkResetCommandBuffer, vkResetCommandPool.
@@ -148,7 +149,7 @@ impl CommandBuffer {
         let mut recording = self.recording();
         if recording.error.is_none() {
             crate::entry::report(command, &error);
-            recording.error = Some(error);
+            recording.error = Some((command, error.result()));
         }
     }
 
@@ -374,7 +375,7 @@ mod tests {
         buffer.begin(vk::CommandBufferUsageFlags::empty(), None).unwrap();
         buffer.fail("vkCmdTest", Error::DeviceLost);
         buffer.fail("vkCmdTest", Error::OutOfHostMemory);
-        assert!(matches!(buffer.end(), Err(Error::DeviceLost)));
+        assert_eq!(buffer.end().unwrap_err().result(), vk::Result::ERROR_DEVICE_LOST);
         assert!(!buffer.is_executable());
         buffer.begin(vk::CommandBufferUsageFlags::empty(), None).unwrap();
         buffer.end().unwrap();

@@ -1,5 +1,6 @@
 //! VkCommandPool.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ash::vk;
@@ -11,7 +12,7 @@ pub struct CommandPool {
     /// Flags at creation.
     pub flags: vk::CommandPoolCreateFlags,
     allocator: HostAllocator,
-    live: Mutex<Vec<vk::CommandBuffer>>,
+    live: Mutex<BTreeSet<vk::CommandBuffer>>,
 }
 
 impl Object for CommandPool {
@@ -29,24 +30,22 @@ impl CommandPool {
         self.allocator
     }
 
-    fn live(&self) -> MutexGuard<'_, Vec<vk::CommandBuffer>> {
+    fn live(&self) -> MutexGuard<'_, BTreeSet<vk::CommandBuffer>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers a new command buffer.
     pub fn keep(&self, handle: vk::CommandBuffer) {
-        self.live().push(handle);
+        self.live().insert(handle);
     }
 
     /// Forgets a command buffer; false if it is not this pool's.
     pub fn forget(&self, handle: vk::CommandBuffer) -> bool {
-        let mut live = self.live();
-        let index = live.iter().position(|live| *live == handle);
-        index.map(|index| live.swap_remove(index)).is_some()
+        self.live().remove(&handle)
     }
 
     /// Its command buffers now.
     pub fn handles(&self) -> Vec<vk::CommandBuffer> {
-        self.live().clone()
+        self.live().iter().copied().collect()
     }
 }

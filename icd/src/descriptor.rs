@@ -1,6 +1,7 @@
 //! Descriptor set layouts, pools and sets. A set is an array of resolved resources that is replaced as a
 //! whole, so that recorded work keeps what it was recorded with.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
@@ -205,7 +206,7 @@ pub struct DescriptorPool {
 struct PoolState {
     room: Room,
     /// Sets that are live; the pool ends their handles.
-    live: Vec<vk::DescriptorSet>,
+    live: BTreeSet<vk::DescriptorSet>,
 }
 
 /// Sets and descriptors per type.
@@ -257,7 +258,7 @@ impl DescriptorPool {
                 None => capacity.descriptors.push((size.ty, size.descriptor_count)),
             }
         }
-        let state = PoolState { room: capacity.clone(), live: Vec::new() };
+        let state = PoolState { room: capacity.clone(), live: BTreeSet::new() };
         DescriptorPool { free_sets, capacity, state: Mutex::new(state) }
     }
 
@@ -275,7 +276,7 @@ impl DescriptorPool {
         state.room.take(layout)?;
         let made = create(Arc::new(DescriptorSet::new(layout)));
         match &made {
-            Ok(handle) => state.live.push(*handle),
+            Ok(handle) => drop(state.live.insert(*handle)),
             Err(_) => state.room.give_back(layout),
         }
         made
@@ -284,14 +285,13 @@ impl DescriptorPool {
     /// Forgets a set that the caller frees.
     pub fn forget(&self, handle: vk::DescriptorSet, layout: &SetLayout) {
         let mut state = self.state();
-        if let Some(index) = state.live.iter().position(|live| *live == handle) {
-            state.live.swap_remove(index);
+        if state.live.remove(&handle) {
             state.room.give_back(layout);
         }
     }
 
     /// Empties the pool: the handles that the caller must end.
-    pub fn reset(&self) -> Vec<vk::DescriptorSet> {
+    pub fn reset(&self) -> BTreeSet<vk::DescriptorSet> {
         let mut state = self.state();
         state.room = self.capacity.clone();
         std::mem::take(&mut state.live)

@@ -133,8 +133,7 @@ impl Device {
         let limit = self.physical.properties().limits.max_memory_allocation_count;
         if self.allocations.fetch_add(1, Ordering::Relaxed) >= limit {
             self.uncount_allocation();
-            let why = format!("more than maxMemoryAllocationCount = {limit} allocations");
-            return Err(Error::Result(vk::Result::ERROR_TOO_MANY_OBJECTS, why));
+            return Err(Error::TooManyObjects { what: "maxMemoryAllocationCount", limit });
         }
         Ok(())
     }

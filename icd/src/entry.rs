@@ -21,6 +21,7 @@ mod sync;
 mod tests;
 mod transfer;
 
+use std::any::Any;
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,7 +29,7 @@ use ash::vk;
 
 use crate::error::Error;
 use crate::extension::Extension;
-use crate::object;
+use crate::object::{self, NullHandle};
 
 /// Declares entry points. The body runs inside the guard and yields `Result<(), Error>` or
 /// `Result<vk::Result, Error>` for commands that return a `VkResult`, `()` for the others.
@@ -76,9 +77,14 @@ impl Success for vk::Result {
     }
 }
 
-fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
+/// The error that a caught panic stands for.
+fn caught(payload: &(dyn Any + Send)) -> Error {
+    if let Some(NullHandle(kind)) = payload.downcast_ref() {
+        return Error::InvalidUse(format!("a null handle of type {kind:?}"));
+    }
     let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    Error::Panic(text.unwrap_or_else(|| "no message".into()))
 }
 
 /// Reports a failure of the command `name`, once.
@@ -88,8 +94,8 @@ pub(crate) fn report(name: &str, error: &Error) {
 
 /// Runs the body of a command with a result. Unwinding must not cross `extern "system"`.
 pub(crate) fn guard<S: Success>(name: &'static str, body: impl FnOnce() -> Result<S, Error>) -> vk::Result {
-    let caught = catch_unwind(AssertUnwindSafe(body));
-    match caught.unwrap_or_else(|payload| Err(Error::Panic(panic_text(&*payload)))) {
+    let outcome = catch_unwind(AssertUnwindSafe(body));
+    match outcome.unwrap_or_else(|payload| Err(caught(&*payload))) {
         Ok(success) => success.code(),
         Err(error) => {
             report(name, &error);
@@ -101,7 +107,7 @@ pub(crate) fn guard<S: Success>(name: &'static str, body: impl FnOnce() -> Resul
 /// Runs the body of a command without a result.
 pub(crate) fn guard_void(name: &'static str, body: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
-        report(name, &Error::Panic(panic_text(&*payload)));
+        report(name, &caught(&*payload));
     }
 }
 

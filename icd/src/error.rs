@@ -63,6 +63,17 @@ pub enum Error {
     /// A bug of the driver, caught at the edge.
     #[error("driver bug (panic): {0}")]
     Panic(String),
+    /// A command buffer whose recording failed; the command said why.
+    #[error("the recording failed at {0}")]
+    Recording(&'static str, vk::Result),
+    /// More objects than the limit.
+    #[error("more than {what} = {limit} objects")]
+    TooManyObjects {
+        /// The limit's name.
+        what: &'static str,
+        /// Its value.
+        limit: u32,
+    },
     /// A result that is no failure of the driver (surface states of the window system).
     #[error("{0:?}: {1}")]
     Result(vk::Result, String),
@@ -93,14 +104,15 @@ impl Error {
             Error::Shader(_) => vk::Result::ERROR_INVALID_SHADER_NV,
             Error::InvalidUse(_) => vk::Result::ERROR_VALIDATION_FAILED_EXT,
             Error::Panic(_) => vk::Result::ERROR_UNKNOWN,
-            Error::Result(result, _) => *result,
+            Error::TooManyObjects { .. } => vk::Result::ERROR_TOO_MANY_OBJECTS,
+            Error::Recording(_, result) | Error::Result(result, _) => *result,
         }
     }
 
     /// How loudly the entry point reports it: answers to questions are no news.
     pub fn level(&self) -> log::Level {
         match self {
-            Error::FormatNotSupported(_) | Error::Result(..) => log::Level::Debug,
+            Error::FormatNotSupported(_) | Error::Recording(..) | Error::Result(..) => log::Level::Debug,
             _ => log::Level::Error,
         }
     }

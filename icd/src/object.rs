@@ -106,16 +106,20 @@ pub fn create<T: Object>(allocator: HostAllocator, object: Arc<T>) -> Result<T::
     Ok(T::Handle::from_raw(memory.as_ptr() as usize as u64))
 }
 
+/// What unwinds to the entry point's guard when a handle is null that must not be.
+pub struct NullHandle(pub vk::ObjectType);
+
 /// Borrows the object of a handle that must not be null.
 ///
 /// # Safety
 /// `handle` came from [`create`] for the same type and was not taken yet; `'a` ends before it is.
 ///
 /// # Panics
-/// On the null handle; in debug builds also on a handle of another kind.
+/// On the null handle, silently with a [`NullHandle`]; in debug builds also on a handle of another kind.
 pub unsafe fn get<'a, T: Object>(handle: T::Handle) -> &'a Arc<T> {
     // SAFETY: by the contract.
-    unsafe { opt::<T>(handle) }.unwrap_or_else(|| panic!("null {:?} handle", T::Handle::TYPE))
+    unsafe { opt::<T>(handle) }
+        .unwrap_or_else(|| std::panic::resume_unwind(Box::new(NullHandle(T::Handle::TYPE))))
 }
 
 /// Borrows the object of a handle, `None` for the null handle.

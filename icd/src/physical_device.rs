@@ -13,7 +13,8 @@ use crate::object::{HostAllocator, Object};
 /// Broadcom's PCI vendor number.
 pub const VENDOR_ID: u32 = 0x14e4;
 
-/// Memory that the kernel takes for itself: the binner's pool (kernel-abi.md §12).
+/// Memory that applications cannot have: the kernel's binner pool (kernel-abi.md §12), or as much for the
+/// programs and buffers of the driver itself.
 const RESERVED_BYTES: u64 = 16 << 20;
 
 /// Heap size below which nothing useful runs; reported even when the reserve would eat it.

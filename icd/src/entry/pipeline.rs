@@ -273,7 +273,13 @@ entry_points! {
             let made = read_graphics(info)
                 .and_then(|info| Pipeline::new(device, info))
                 .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
-            result = result.and(made);
+            result = match (result, made) {
+                (Err(first), Err(error)) => {
+                    super::report("vkCreateGraphicsPipelines", &error);
+                    Err(first)
+                }
+                (result, made) => result.and(made),
+            };
         }
         result
     }

@@ -86,3 +86,10 @@ fn a_panic_ends_at_the_guard() {
     guard_void("vkTest", || panic!("deliberate {}", 1));
     assert_eq!(guard("vkTest", || Ok(vk::Result::NOT_READY)), vk::Result::NOT_READY);
 }
+
+#[test]
+fn a_null_handle_is_the_application_s_mistake() {
+    // SAFETY: the null handle is what is tested; the device is not looked at.
+    let result = unsafe { sync::vkGetFenceStatus(vk::Device::null(), vk::Fence::null()) };
+    assert_eq!(result, vk::Result::ERROR_VALIDATION_FAILED_EXT);
+}
