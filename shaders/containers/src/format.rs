@@ -1,0 +1,33 @@
+//! Which container a file is, by content alone.
+
+/// The containers this crate reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Mali-200/400 shader binary.
+    Mbs,
+    /// Nintendo 3DS shader binary (DVLB).
+    Shbin,
+    /// Apple Metal library.
+    Metallib,
+}
+
+impl Format {
+    /// The format whose magic begins `bytes`.
+    pub fn detect(bytes: &[u8]) -> Option<Format> {
+        match bytes.get(..4)? {
+            b"MBS1" => Some(Format::Mbs),
+            b"DVLB" => Some(Format::Shbin),
+            b"MTLB" => Some(Format::Metallib),
+            _ => None,
+        }
+    }
+
+    /// The name used in text and JSON output: `mbs`, `shbin` or `metallib`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Mbs => "mbs",
+            Format::Shbin => "shbin",
+            Format::Metallib => "metallib",
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Mali-200/300/400/450 shader binary (MBS).

@@ -1,0 +1,1 @@
+//! Apple Metal library (metallib, magic `MTLB`).

@@ -1,0 +1,1 @@
+//! The PICA200 instruction set: table, disassembler and assembler.

@@ -1,0 +1,1 @@
+//! Nintendo 3DS shader binary: DVLB, DVLP and DVLE.
