@@ -131,7 +131,10 @@ impl<'a> Encoder<'a> {
         self.inst.raddr_a = self.port_a.unwrap_or(Raddr::NOP);
         self.inst.raddr_b = self.port_b.unwrap_or(RaddrB::Reg(Raddr::NOP));
         let immediate = matches!(self.inst.raddr_b, RaddrB::Imm(_));
-        (!immediate || self.inst.sig == Signal::None).then_some(Inst::Alu(self.inst))
+        // The kernel knows a clamp or a lookup only without a small immediate of whatever use (SHD-19).
+        let pattern = |op: &&Operation| op.ordered && op.uniform().is_some();
+        let allowed = self.inst.sig == Signal::None && !ops.iter().any(pattern);
+        (!immediate || allowed).then_some(Inst::Alu(self.inst))
     }
 
     /// Claims the ports of operands that have no choice, so that the others see what is left.
