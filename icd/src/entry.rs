@@ -358,7 +358,7 @@ pub(crate) unsafe extern "system" fn vkGetDeviceProcAddr(
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     // SAFETY: the device handle is live by valid usage.
-    let Some(device) = (unsafe { object::opt::<crate::device::Device>(device) }) else { return None };
+    let device = unsafe { object::opt::<crate::device::Device>(device) }?;
     named(name, |row| {
         row.scope == Scope::Device
             && match row.reveal {

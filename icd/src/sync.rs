@@ -232,7 +232,8 @@ mod tests {
         let fence = Arc::new(Fence::new(&device, vk::FenceCreateFlags::empty()));
         let semaphore = Semaphore::new(&device);
         std::thread::scope(|scope| {
-            let waiter = scope.spawn(|| wait_for_fences(&device, &[fence.clone()], true, u64::MAX));
+            let waiter =
+                scope.spawn(|| wait_for_fences(&device, std::slice::from_ref(&fence), true, u64::MAX));
             let other = scope.spawn(|| semaphore.wait(&device));
             std::thread::sleep(Duration::from_millis(5));
             device.lose(&"test");

@@ -366,3 +366,89 @@ fn host_memory_comes_from_the_callbacks_and_its_end_is_reported() {
     // Instance, physical device, queue, device, fence, pool and two command buffers.
     assert_eq!(refusals, 8);
 }
+
+/// The least that a picture needs: memory, image, view, pass, framebuffer; and a texture beside it.
+#[test]
+fn a_target_and_a_texture_are_built_and_ended() {
+    let fixture = Fixture::new();
+    let device = &fixture.device;
+    let format = vk::Format::B8G8R8A8_UNORM;
+    // SAFETY: valid usage but for what is refused.
+    unsafe {
+        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::SAMPLED;
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(format)
+            .extent(vk::Extent3D { width: 100, height: 60, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(usage);
+        let image = device.create_image(&info, None).unwrap();
+        let sparse = info.flags(vk::ImageCreateFlags::SPARSE_BINDING);
+        assert_eq!(device.create_image(&sparse, None), Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
+        let needs = device.get_image_memory_requirements(image);
+        let memory = vk::MemoryAllocateInfo::default().allocation_size(needs.size);
+        let memory = device.allocate_memory(&memory, None).unwrap();
+        device.bind_image_memory(image, memory, 0).unwrap();
+        let range = vk::ImageSubresourceRange::default()
+            .aspect_mask(vk::ImageAspectFlags::COLOR)
+            .level_count(vk::REMAINING_MIP_LEVELS)
+            .layer_count(vk::REMAINING_ARRAY_LAYERS);
+        let info = vk::ImageViewCreateInfo::default()
+            .image(image)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(format)
+            .subresource_range(range);
+        let view = device.create_image_view(&info, None).unwrap();
+        let attachment =
+            [vk::AttachmentDescription::default().format(format).samples(vk::SampleCountFlags::TYPE_1)];
+        let color = [vk::AttachmentReference::default()];
+        let subpass = [vk::SubpassDescription::default().color_attachments(&color)];
+        let info = vk::RenderPassCreateInfo::default().attachments(&attachment).subpasses(&subpass);
+        let pass = device.create_render_pass(&info, None).unwrap();
+        assert_eq!(device.get_render_area_granularity(pass).width, 64);
+        let views = [view];
+        let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views).layers(1);
+        let framebuffer = |width| device.create_framebuffer(&info.width(width).height(60), None);
+        assert!(framebuffer(101).is_err());
+        let framebuffer = framebuffer(100).unwrap();
+        let sampler = device.create_sampler(&Default::default(), None).unwrap();
+        // Layouts, modules and render passes may die before their users, the image's memory after it.
+        device.destroy_render_pass(pass, None);
+        device.destroy_sampler(sampler, None);
+        device.destroy_framebuffer(framebuffer, None);
+        device.destroy_image_view(view, None);
+        device.destroy_image(image, None);
+        device.free_memory(memory, None);
+    }
+}
+
+/// The queries of VK_KHR_get_physical_device_properties2 give the answers of 1.0.
+#[test]
+fn extended_queries_agree_with_the_plain_ones() {
+    let entry = entry();
+    let names = [ash::khr::get_physical_device_properties2::NAME.as_ptr()];
+    let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+    // SAFETY: valid usage.
+    unsafe {
+        let instance = entry.create_instance(&info, None).unwrap();
+        let physical = instance.enumerate_physical_devices().unwrap()[0];
+        let extended = ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance);
+        let mut properties = vk::PhysicalDeviceProperties2::default();
+        extended.get_physical_device_properties2(physical, &mut properties);
+        let plain = instance.get_physical_device_properties(physical);
+        assert_eq!(properties.properties.limits.max_image_dimension2_d, plain.limits.max_image_dimension2_d);
+        let mut families = [vk::QueueFamilyProperties2::default()];
+        extended.get_physical_device_queue_family_properties2(physical, &mut families);
+        assert_eq!(families[0].queue_family_properties.queue_count, 1);
+        let query = vk::PhysicalDeviceImageFormatInfo2::default()
+            .format(vk::Format::R8G8B8A8_UNORM)
+            .ty(vk::ImageType::TYPE_3D)
+            .usage(vk::ImageUsageFlags::SAMPLED);
+        let mut answer = vk::ImageFormatProperties2::default();
+        let answer = extended.get_physical_device_image_format_properties2(physical, &query, &mut answer);
+        assert_eq!(answer, Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
+        instance.destroy_instance(None);
+    }
+}

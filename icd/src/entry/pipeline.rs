@@ -113,6 +113,15 @@ unsafe fn read_static<T: Copy>(dynamic: bool, first: *const T, count: u32) -> Ve
     }
 }
 
+/// A state of the pipeline if it means anything; else the pointer may lead anywhere.
+unsafe fn state<'a, T>(wanted: bool, state: *const T) -> Option<&'a T> {
+    match wanted {
+        // SAFETY: the caller passes null or a valid structure.
+        true => unsafe { state.as_ref() },
+        false => None,
+    }
+}
+
 /// The pass's subpass, which decides what else may be read.
 fn subpass(pass: &RenderPass, index: u32) -> Result<&Subpass, Error> {
     let outside = || Error::InvalidUse(format!("subpass {index} of {}", pass.subpasses.len()));
@@ -134,17 +143,14 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
         let colors = subpass.colors.iter().any(Option::is_some);
         let visible = |wanted: bool| wanted && !raster.discard;
         let (mut viewports, mut scissors) = (Vec::new(), Vec::new());
-        if let Some(state) = info.p_viewport_state.as_ref().filter(|_| visible(true)) {
+        if let Some(state) = state(visible(true), info.p_viewport_state) {
             let is = |state| dynamic.contains(&state);
             viewports = read_static(is(vk::DynamicState::VIEWPORT), state.p_viewports, state.viewport_count);
             scissors = read_static(is(vk::DynamicState::SCISSOR), state.p_scissors, state.scissor_count);
         }
-        let multisample = visible(true).then(|| read_multisample(&*info.p_multisample_state));
-        let depth_stencil = visible(subpass.depth_stencil.is_some())
-            .then(|| info.p_depth_stencil_state.as_ref())
-            .flatten()
-            .map(read_depth_stencil);
-        let blend = visible(colors).then(|| info.p_color_blend_state.as_ref()).flatten();
+        let multisample = state(visible(true), info.p_multisample_state);
+        let depth_stencil = state(visible(subpass.depth_stencil.is_some()), info.p_depth_stencil_state);
+        let blend = state(visible(colors), info.p_color_blend_state);
         let assembly = info.p_input_assembly_state.as_ref();
         let stages = slice(info.p_stages, info.stage_count).iter().map(|stage| read_stage(stage));
         Ok(GraphicsInfo {
@@ -155,9 +161,9 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
             viewports,
             scissors,
             raster,
-            multisample,
-            depth_stencil,
-            blend: blend.map(|blend| read_blend(blend)),
+            multisample: multisample.map(|state| read_multisample(state)),
+            depth_stencil: depth_stencil.map(read_depth_stencil),
+            blend: blend.map(|state| read_blend(state)),
             dynamic,
             layout: get::<PipelineLayout>(info.layout).clone(),
             render_pass,
