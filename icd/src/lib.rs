@@ -32,3 +32,4 @@ pub mod sampler;
 pub mod sync;
 #[cfg(test)]
 mod testing;
+pub mod wsi;

@@ -1,0 +1,22 @@
+//! Presentation: surfaces, swapchains and what shows their pictures.
+//!
+//! A present's way: vkQueuePresentKHR makes a [`Present`] per swapchain, the queue hands it over in its
+//! turn, and the swapchain's own thread waits for the GPU, keeps the pace and shows the picture. So
+//! neither the application nor the queue waits for a display.
+//!
+//! Pictures travel by the CPU: swapchain images lie in raster order, their rows are copied into memory
+//! that the X server shares (or into requests), because a simulated device has nothing that another
+//! process could map.
+
+mod capture;
+mod foreign;
+mod presenter;
+mod shm;
+mod surface;
+mod swapchain;
+#[cfg(test)]
+mod tests;
+mod x11;
+
+pub use surface::{Surface, xcb_presents, xlib_presents};
+pub use swapchain::{Acquired, Present, Swapchain};
