@@ -25,7 +25,7 @@ impl Foreign {
 }
 
 /// The address of a function in a library that is loaded on demand and never unloaded.
-fn symbol(library: &CStr, name: &CStr) -> Result<NonNull<c_void>, String> {
+pub(super) fn symbol(library: &CStr, name: &CStr) -> Result<NonNull<c_void>, String> {
     // SAFETY: both strings are terminated; loading an X library runs nothing but its own set-up.
     let address = unsafe {
         let handle = libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);

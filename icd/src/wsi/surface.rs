@@ -169,18 +169,13 @@ impl Surface {
         &MODES
     }
 
-    /// What a swapchain of `extent` shows its pictures on.
-    pub(super) fn canvas(&self, extent: vk::Extent2D) -> Result<Canvas, Error> {
+    /// What a swapchain of `extent` shows its pictures on, and the size that they should have.
+    pub(super) fn canvas(&self, extent: vk::Extent2D) -> Result<(Canvas, vk::Extent2D), Error> {
         match self.x11()? {
-            None => Ok(Canvas::headless(extent)),
+            None => Ok((Canvas::headless(extent), extent)),
             Some((connection, window)) => {
-                let now = connection.window(window)?.extent;
-                if now != extent {
-                    // The window was resized since the application asked: the next query tells.
-                    let why = format!("a swapchain of {extent:?} for a window of {now:?}");
-                    return Err(Error::Result(vk::Result::ERROR_INITIALIZATION_FAILED, why));
-                }
-                Target::new(connection, window, extent, true).map(Canvas::X11)
+                let (target, wanted) = Target::new(connection, window, extent, true)?;
+                Ok((Canvas::X11(target), wanted))
             }
         }
     }

@@ -133,7 +133,8 @@ pub enum Acquired {
 /// A swapchain.
 pub struct Swapchain {
     shared: Arc<Shared>,
-    handles: Vec<OwnedHandle<Image>>,
+    /// Gone once closed: they may be in memory that the application lends no longer.
+    handles: Mutex<Vec<OwnedHandle<Image>>>,
     /// `None` once closed.
     presenter: Mutex<Option<Presenter>>,
 }
@@ -159,7 +160,7 @@ impl Swapchain {
         let images = (0..count).map(|_| image(device, info)).collect::<Result<Vec<_>, _>>()?;
         let handles = images.iter().map(|image| OwnedHandle::new(allocator, image.clone()));
         let handles = handles.collect::<Result<Vec<_>, _>>()?;
-        let canvas = surface.canvas(info.image_extent)?;
+        let (canvas, wanted) = surface.canvas(info.image_extent)?;
         let shared = Arc::new(Shared {
             device: device.clone(),
             extent: info.image_extent,
@@ -167,7 +168,9 @@ impl Swapchain {
             state: Mutex::new(State {
                 free: (0..count).collect(),
                 acquired: vec![false; count as usize],
-                condition: Condition::Good,
+                // A window may have been resized since the application asked: it hears of it when it
+                // acquires, where it has to listen anyway.
+                condition: if wanted == info.image_extent { Condition::Good } else { Condition::OutOfDate },
                 retired: false,
             }),
         });
@@ -175,12 +178,12 @@ impl Swapchain {
         let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
         let conversion = Conversion { exchange, opaque };
         let presenter = Presenter::start(shared.clone(), canvas, info.present_mode, conversion)?;
-        Ok(Swapchain { shared, handles, presenter: Mutex::new(Some(presenter)) })
+        Ok(Swapchain { shared, handles: Mutex::new(handles), presenter: Mutex::new(Some(presenter)) })
     }
 
-    /// vkGetSwapchainImagesKHR. The handles live as long as the swapchain.
+    /// vkGetSwapchainImagesKHR. The handles live until the swapchain is closed.
     pub fn images(&self) -> Vec<vk::Image> {
-        self.handles.iter().map(OwnedHandle::handle).collect()
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner).iter().map(OwnedHandle::handle).collect()
     }
 
     /// vkAcquireNextImageKHR: waits up to `timeout` nanoseconds for a free image.
@@ -237,6 +240,7 @@ impl Swapchain {
         if let Some(presenter) = presenter {
             presenter.finish();
         }
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 

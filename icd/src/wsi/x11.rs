@@ -157,14 +157,14 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// A target for pictures of `extent`, which the caller has taken from the window; `share` allows
-    /// memory that is shared with the server.
+    /// A target for pictures of `extent`, and the window's size; `share` allows memory that is shared
+    /// with the server.
     pub fn new(
         connection: &Arc<Connection>,
         window: u32,
         extent: vk::Extent2D,
         share: bool,
-    ) -> Result<Target, Error> {
+    ) -> Result<(Target, vk::Extent2D), Error> {
         let state = connection.window(window)?;
         let what = "the window's pixels are not 32-bit BGRX words";
         let depth = state
@@ -191,7 +191,8 @@ impl Target {
             log::info!(target: "vc4::wsi", "presenting through the connection: the X server shares no memory");
         }
         let (connection, request_bytes) = (connection.clone(), connection.xcb.maximum_request_bytes());
-        Ok(Target { connection, window, gc, depth, width, height, memory, request_bytes })
+        let target = Target { connection, window, gc, depth, width, height, memory, request_bytes };
+        Ok((target, state.extent))
     }
 
     /// Whether alpha in the window's pixels means something.

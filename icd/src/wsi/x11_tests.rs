@@ -38,6 +38,8 @@ impl Application {
         });
         LazyLock::force(&FIRST);
         let (xcb, screen) = XCBConnection::connect(None).expect("the display answers");
+        // Until the connection ends no other client puts a window on top, which would lose pixels.
+        xcb.grab_server().unwrap().check().unwrap();
         let window = xcb.generate_id().unwrap();
         let root = &xcb.setup().roots[screen];
         let class = WindowClass::INPUT_OUTPUT;
@@ -91,7 +93,8 @@ fn pixels_arrive_whichever_way_they_travel() {
     let Some(application) = Application::new(width, height) else { return };
     let extent = vk::Extent2D { width: width.into(), height: height.into() };
     for (share, request_bytes) in [(true, None), (false, None), (false, Some(5000)), (false, Some(1))] {
-        let mut target = Target::new(&application.connection(), application.window, extent, share).unwrap();
+        let (mut target, _) =
+            Target::new(&application.connection(), application.window, extent, share).unwrap();
         target.request_bytes = request_bytes.unwrap_or(target.request_bytes);
         let shared = matches!(target.memory, Memory::Shared(..));
         assert!(shared == share, "a local server shares memory");
@@ -137,8 +140,8 @@ fn the_window_decides_the_extent() {
         [capabilities.current_extent, capabilities.min_image_extent, capabilities.max_image_extent],
         [extent; 3]
     );
-    let refused = swapchain(&device(), &surface, &info(70, 51)).err().unwrap();
-    assert_eq!(refused.result(), vk::Result::ERROR_INITIALIZATION_FAILED);
+    let late = swapchain(&device(), &surface, &info(70, 51)).unwrap();
+    assert_eq!(late.acquire(0).err().unwrap().result(), vk::Result::ERROR_OUT_OF_DATE_KHR);
 }
 
 #[test]
@@ -193,4 +196,24 @@ fn only_true_colour_visuals_are_presented_to() {
     assert!(!presents(0));
     let depths = root.allowed_depths.iter().filter(|depth| !matches!(depth.depth, 24 | 32));
     assert!(depths.flat_map(|depth| &depth.visuals).all(|visual| !presents(visual.visual_id)));
+}
+
+#[test]
+fn a_failed_connection_is_refused() {
+    let Ok(connect) = foreign::symbol(c"libxcb.so.1", c"xcb_connect") else {
+        eprintln!("no libxcb: not tested");
+        return;
+    };
+    // SAFETY: this is the signature of xcb_connect, which answers failures with a connection in error.
+    let broken = unsafe {
+        type Connect = unsafe extern "C" fn(*const std::ffi::c_char, *mut i32) -> *mut std::ffi::c_void;
+        let connect: Connect = std::mem::transmute(connect);
+        connect(c"no-such-host.invalid:1".as_ptr(), std::ptr::null_mut())
+    };
+    // SAFETY: libxcb made the connection.
+    let refused = unsafe { Connection::borrow(Foreign::new(broken).unwrap()) }.err().unwrap();
+    assert!(refused.contains("broken"), "{refused}");
+    // SAFETY: as above.
+    let lost = unsafe { Surface::xcb(broken, 1) }.unwrap().capabilities().err().unwrap();
+    assert_eq!(lost.result(), vk::Result::ERROR_SURFACE_LOST_KHR);
 }
