@@ -8,6 +8,16 @@ pub mod lower_int;
 pub mod lower_outputs;
 pub mod lower_texture;
 pub mod lower_ubo;
+pub mod opt_algebraic;
+pub mod opt_all;
+pub mod opt_blocks;
+pub mod opt_cse;
+pub mod opt_dce;
+pub mod opt_flatten;
+pub mod opt_fold;
+pub mod opt_phi;
+pub mod opt_unroll;
+pub mod predicate;
 pub mod rewrite;
 
 use crate::compile::PipelineState;
@@ -25,7 +35,10 @@ fn step(shader: &mut Shader, name: &str, pass: impl FnOnce(&mut Shader)) {
 
 /// Improves a shader without changing its level.
 pub fn optimize(shader: &mut Shader) {
-    let _ = shader;
+    opt_all::run(shader, |shader, name| {
+        log::trace!(target: LOG_TARGET, "{:?} after {name}:\n{shader}", shader.stage);
+        verify::after_pass(shader, name);
+    });
 }
 
 /// Turns a shader whose inputs and outputs are lowered into machine operations.

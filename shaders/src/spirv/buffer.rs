@@ -17,7 +17,9 @@ impl Translator<'_> {
                 pointer.matrix.stride = marks.matrix_stride.unwrap_or(0);
                 pointer.matrix.row_major = marks.row_major;
                 let Some(offset) = marks.offset else {
-                    return Err(inst.invalid(format!("member {number} of the block has no Offset decoration")));
+                    return Err(
+                        inst.invalid(format!("member {number} of the block has no Offset decoration"))
+                    );
                 };
                 offset
             }

@@ -241,7 +241,8 @@ impl<'m> Translator<'m> {
         self.start_block();
         let flow = f(self)?;
         let changes = self.env.pop();
-        let arm = Arm { region: std::mem::replace(&mut self.region, region), last: self.block, changes, flow };
+        let arm =
+            Arm { region: std::mem::replace(&mut self.region, region), last: self.block, changes, flow };
         self.block = block;
         Ok(arm)
     }
@@ -253,7 +254,8 @@ impl<'m> Translator<'m> {
         self.block = arm.last;
         let flow = f(self)?;
         let changes = self.env.pop();
-        let arm = Arm { region: std::mem::replace(&mut self.region, region), last: self.block, changes, flow };
+        let arm =
+            Arm { region: std::mem::replace(&mut self.region, region), last: self.block, changes, flow };
         self.block = block;
         Ok(arm)
     }
@@ -305,7 +307,9 @@ impl<'m> Translator<'m> {
                         self.edge(from, taken, end)?;
                         Ok(Next::Goto(taken))
                     }
-                    (None, Some(Merge::Selection(merge))) => self.selection(cond, from, (yes, no), merge, end),
+                    (None, Some(Merge::Selection(merge))) => {
+                        self.selection(cond, from, (yes, no), merge, end)
+                    }
                     (None, _) => self.branch(cond, from, (yes, no), end),
                 }
             }
@@ -489,7 +493,8 @@ impl<'m> Translator<'m> {
     fn after_loop(&mut self, live: bool, targets: Pending, inst: &Inst) -> Result<Flow> {
         let depth = self.loops.len();
         let here = |label: &Label| label.loop_depth == depth && !label.breaks_loop;
-        let (near, far): (Pending, Pending) = targets.into_iter().partition(|&index| here(&self.labels[index]));
+        let (near, far): (Pending, Pending) =
+            targets.into_iter().partition(|&index| here(&self.labels[index]));
         let flow = Flow { live: false, pending: near }.union(&Flow { live, pending: Pending::new() });
         for (at, &index) in far.iter().enumerate() {
             if at + 1 == far.len() && !flow.is_open() {

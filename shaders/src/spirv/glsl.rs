@@ -207,7 +207,8 @@ fn geometric(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Option<Scalar
             cross(&mut e.b, &x, &y)
         }
         Glsl::FaceForward => {
-            let (n, i, reference) = (e.like_result(args, 0)?, e.like_result(args, 1)?, e.like_result(args, 2)?);
+            let (n, i, reference) =
+                (e.like_result(args, 0)?, e.like_result(args, 1)?, e.like_result(args, 2)?);
             let (angle, zero) = (e.dot(&reference, &i), e.b.float(0.0));
             let towards = e.b.flt(angle, zero);
             let face = |&n: &Value| {

@@ -42,11 +42,7 @@ pub fn pack(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Option<Scalars
 }
 
 /// Puts equal fields into a word, the first into the lowest bits.
-fn pack_fields(
-    b: &mut Builder<'_>,
-    values: &[Value],
-    f: impl Fn(&mut Builder<'_>, Value) -> Value,
-) -> Value {
+fn pack_fields(b: &mut Builder<'_>, values: &[Value], f: impl Fn(&mut Builder<'_>, Value) -> Value) -> Value {
     let bits = 32 / values.len() as u32;
     let mask = b.word(u32::MAX >> (32 - bits));
     let mut word = b.word(0);

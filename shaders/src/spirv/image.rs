@@ -80,7 +80,12 @@ fn dimension(image: &ImageType, inst: &Inst) -> Result<ImageDim> {
 }
 
 /// Coordinates, divided by the one after them if `projected`.
-fn coordinates(t: &mut Translator<'_>, inst: &Inst, dim: ImageDim, projected: bool) -> Result<SmallVec<[Value; 4]>> {
+fn coordinates(
+    t: &mut Translator<'_>,
+    inst: &Inst,
+    dim: ImageDim,
+    projected: bool,
+) -> Result<SmallVec<[Value; 4]>> {
     let given = t.data(inst.id_at(1)?, inst)?.values;
     let count = dim.coordinates();
     let needed = count + usize::from(projected);

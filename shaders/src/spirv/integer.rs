@@ -15,7 +15,9 @@ pub fn integer(e: &mut Emit<'_>, op: Spv, args: &[Typed]) -> Result<Option<Scala
             values.iter().map(|&value| e.b.isub(zero, value)).collect()
         }
         Spv::BitCount => e.like_result(args, 0)?.iter().map(|&value| bit_count(&mut e.b, value)).collect(),
-        Spv::BitReverse => e.like_result(args, 0)?.iter().map(|&value| bit_reverse(&mut e.b, value)).collect(),
+        Spv::BitReverse => {
+            e.like_result(args, 0)?.iter().map(|&value| bit_reverse(&mut e.b, value)).collect()
+        }
         Spv::BitFieldInsert => field_insert(e, args)?,
         Spv::BitFieldSExtract => field_extract(e, args, Op::Asr)?,
         Spv::BitFieldUExtract => field_extract(e, args, Op::Shr)?,

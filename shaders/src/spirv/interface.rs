@@ -34,7 +34,9 @@ pub fn declare_globals(t: &mut Translator<'_>) -> Result<()> {
     for global in &module.globals {
         let pointer = match global.class {
             StorageClass::Input | StorageClass::Output | StorageClass::Private => variable(t, global)?,
-            StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::PushConstant => bound(t, global)?,
+            StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::PushConstant => {
+                bound(t, global)?
+            }
             class => {
                 let supported = "Input, Output, Private, Uniform, UniformConstant, PushConstant";
                 return Err(global.inst.unsupported(format!("storage class {class:?}"), supported));
@@ -48,7 +50,9 @@ pub fn declare_globals(t: &mut Translator<'_>) -> Result<()> {
 fn variable(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
     let inst = &global.inst;
     if t.module.types.scalars(global.ty) == 0 {
-        return Err(inst.unsupported("a variable without scalars", "numbers, booleans and composites of them"));
+        return Err(
+            inst.unsupported("a variable without scalars", "numbers, booleans and composites of them")
+        );
     }
     let place = t.reserve(global.ty, inst)?;
     let Place::Slots { base, count } = place else {
@@ -73,7 +77,9 @@ fn variable(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
         _ => {}
     }
     if let Some(id) = global.initializer {
-        let Some(constant) = t.module.constants.get(id).filter(|constant| constant.words.len() == count as usize) else {
+        let Some(constant) =
+            t.module.constants.get(id).filter(|constant| constant.words.len() == count as usize)
+        else {
             return Err(inst.invalid("the initializer does not fit the variable"));
         };
         for (slot, &word) in (base..).zip(constant.words.iter()) {
@@ -196,7 +202,14 @@ impl Walk<'_, '_> {
         self.located(ty, marks.component.unwrap_or(0), second, outer, per_sample)
     }
 
-    fn located(&mut self, ty: Ty, first: u32, second: bool, interpolation: Interpolation, per_sample: bool) -> Result<()> {
+    fn located(
+        &mut self,
+        ty: Ty,
+        first: u32,
+        second: bool,
+        interpolation: Interpolation,
+        per_sample: bool,
+    ) -> Result<()> {
         let types = &self.t.module.types;
         let count = match *types.kind(ty) {
             Kind::Matrix { of, count } | Kind::Array { of, count } => {
@@ -212,7 +225,8 @@ impl Walk<'_, '_> {
         let location = self.next;
         self.next = location.map(|location| location.saturating_add(1));
         if first + count > 4 || location.is_some_and(|location| location >= MAX_LOCATION) {
-            let reason = format!("location {location:?}, component {first}, {count} scalars: outside the interface");
+            let reason =
+                format!("location {location:?}, component {first}, {count} scalars: outside the interface");
             return Err(self.inst.invalid(reason));
         }
         for component in first..first + count {

@@ -65,7 +65,10 @@ impl<'m> Translator<'m> {
             return Err(inst.invalid("a variable in a function has storage class Function"));
         }
         if self.module.types.scalars(to) == 0 {
-            return Err(inst.unsupported("a local variable without scalars", "numbers, booleans and composites of them"));
+            return Err(inst.unsupported(
+                "a local variable without scalars",
+                "numbers, booleans and composites of them",
+            ));
         }
         let place = self.reserve(to, inst)?;
         let pointer = Pointer::new(place, class, to);
@@ -103,7 +106,9 @@ impl<'m> Translator<'m> {
     fn check_pointee(&self, pointer: &Pointer, inst: &Inst) -> Result<()> {
         let types = &self.module.types;
         match *types.kind(self.module.type_of(inst.id, inst)?) {
-            Kind::Pointer { to, .. } if to == pointer.ty || types.kind(to) == types.kind(pointer.ty) => Ok(()),
+            Kind::Pointer { to, .. } if to == pointer.ty || types.kind(to) == types.kind(pointer.ty) => {
+                Ok(())
+            }
             _ => Err(inst.invalid("the result type is not a pointer to what the indices lead to")),
         }
     }
@@ -216,7 +221,10 @@ impl<'m> Translator<'m> {
     }
 
     fn pay_for_choices(&mut self, pointer: &Pointer, width: u32, inst: &Inst) -> Result<()> {
-        let choices = pointer.dynamic.iter().fold(width as usize, |product, step| product.saturating_mul(step.count as usize));
+        let choices = pointer
+            .dynamic
+            .iter()
+            .fold(width as usize, |product, step| product.saturating_mul(step.count as usize));
         if choices > MAX_CHOICES {
             return Err(inst.too_large("number of scalars to choose from by dynamic indices", MAX_CHOICES));
         }
@@ -272,7 +280,8 @@ impl<'m> Translator<'m> {
 
     /// Stores values through a pointer.
     pub fn store_to(&mut self, pointer: &Pointer, values: &[Value], inst: &Inst) -> Result<()> {
-        let writable = matches!(pointer.class, StorageClass::Function | StorageClass::Private | StorageClass::Output);
+        let writable =
+            matches!(pointer.class, StorageClass::Function | StorageClass::Private | StorageClass::Output);
         let Place::Slots { base, .. } = pointer.place else {
             return Err(inst.unsupported("a store into a buffer", "stores to variables and outputs"));
         };

@@ -3,13 +3,13 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Capability, ExecutionMode, ExecutionModel, Op, StorageClass};
 
+use super::StageSource;
 use super::constant::{Constants, is_constant};
 use super::decoration::Decorations;
 use super::error::{Result, SpirvError};
 use super::function::{Function, FunctionReader};
 use super::parse::{Id, Inst, Operand, parse};
 use super::types::{Ty, Types};
-use super::StageSource;
 use crate::ir::Stage;
 
 /// A variable of the module.
@@ -172,9 +172,7 @@ impl Module {
             }
             Some(Operand::ExecutionMode(
                 mode @ (ExecutionMode::OriginLowerLeft | ExecutionMode::PixelCenterInteger),
-            )) => {
-                Err(inst.unsupported(format!("execution mode {mode:?}"), "OriginUpperLeft"))
-            }
+            )) => Err(inst.unsupported(format!("execution mode {mode:?}"), "OriginUpperLeft")),
             _ => Ok(()),
         }
     }

@@ -36,7 +36,8 @@ impl<'m> Translator<'m> {
         }
         // The innermost label: leaving for it is falling out of the target's region.
         let merge_label = self.push_label(Target::Block(merge), false);
-        let matched: Vec<Option<Value>> = cases.iter().map(|case| self.matches(selector, &case.literals)).collect();
+        let matched: Vec<Option<Value>> =
+            cases.iter().map(|case| self.matches(selector, &case.literals)).collect();
         let mut total = Flow::closed();
         for (at, case) in cases.iter().enumerate() {
             let mut cond = if case.is_default {
@@ -102,7 +103,9 @@ impl<'m> Translator<'m> {
         let default = end.id_at(1)?;
         for pair in end.operands[2..].chunks(2) {
             let &[Operand::LiteralBit32(literal), Operand::IdRef(block)] = pair else {
-                return Err(end.unsupported("a switch on another type than 32-bit integers", "32-bit integers"));
+                return Err(
+                    end.unsupported("a switch on another type than 32-bit integers", "32-bit integers")
+                );
             };
             self.pay(end, 1 + cases.len() / 8)?;
             match cases.iter_mut().find(|case| case.block == block) {
@@ -129,7 +132,8 @@ impl<'m> Translator<'m> {
         while ordered.len() < rest.len() {
             let is_free = |at: usize| {
                 rest[at].is_some()
-                    && !(0..rest.len()).any(|other| other != at && rest[other].is_some() && falls[other].contains(&at))
+                    && !(0..rest.len())
+                        .any(|other| other != at && rest[other].is_some() && falls[other].contains(&at))
             };
             let Some(at) = (0..rest.len()).find(|&at| is_free(at)) else {
                 return Err(end.invalid("the targets fall into each other in a circle"));

@@ -224,7 +224,8 @@ impl<'m> Translator<'m> {
         };
         self.pay(user, constant.words.len() / 4)?;
         let scalars = self.module.types.flatten(constant.ty);
-        let values = scalars.into_iter().zip(constant.words.iter()).map(|(ty, &word)| self.constant(ty, word));
+        let values =
+            scalars.into_iter().zip(constant.words.iter()).map(|(ty, &word)| self.constant(ty, word));
         let entity = Entity::Data(values.collect());
         self.constant_entities.insert(id, entity.clone());
         Ok(entity)
@@ -409,7 +410,8 @@ impl<'m> Translator<'m> {
             }
             return Ok(());
         }
-        let mut slots: Vec<u32> = edges.iter().flat_map(|(_, changes)| changes.slots.keys().copied()).collect();
+        let mut slots: Vec<u32> =
+            edges.iter().flat_map(|(_, changes)| changes.slots.keys().copied()).collect();
         slots.sort_unstable();
         slots.dedup();
         slots.retain(|&slot| self.is_alive(slot));

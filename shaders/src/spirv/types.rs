@@ -245,7 +245,10 @@ impl Types {
             }
             Op::TypeMatrix => {
                 let (of, count) = (of(0)?, inst.literal_at(1)?);
-                if !matches!(self.kind(of), Kind::Vector { .. }) || !self.is_float(of) || !(2..=4).contains(&count) {
+                if !matches!(self.kind(of), Kind::Vector { .. })
+                    || !self.is_float(of)
+                    || !(2..=4).contains(&count)
+                {
                     return Err(inst.invalid("a matrix has 2 to 4 columns of float vectors"));
                 }
                 Kind::Matrix { of, count }
@@ -271,7 +274,8 @@ impl Types {
             },
             Op::TypeFunction => Kind::Function,
             op => {
-                let supported = "void, bool, 32-bit int and float, vectors, matrices, arrays, structures, images";
+                let supported =
+                    "void, bool, 32-bit int and float, vectors, matrices, arrays, structures, images";
                 return Err(inst.unsupported(format!("type Op{op:?}"), supported));
             }
         })
