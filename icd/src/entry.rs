@@ -20,6 +20,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod wsi;
 
 use std::any::Any;
 use std::ffi::{CStr, c_char};
@@ -324,6 +325,38 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         properties2::vkGetPhysicalDeviceSparseImageFormatProperties2KHR:
             vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2,
     }
+    Reveal::Extension(Extension::Surface), Instance: {
+        wsi::vkDestroySurfaceKHR: vk::PFN_vkDestroySurfaceKHR,
+    }
+    Reveal::Extension(Extension::Surface), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceSurfaceSupportKHR: vk::PFN_vkGetPhysicalDeviceSurfaceSupportKHR,
+        wsi::vkGetPhysicalDeviceSurfaceCapabilitiesKHR: vk::PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR,
+        wsi::vkGetPhysicalDeviceSurfaceFormatsKHR: vk::PFN_vkGetPhysicalDeviceSurfaceFormatsKHR,
+        wsi::vkGetPhysicalDeviceSurfacePresentModesKHR: vk::PFN_vkGetPhysicalDeviceSurfacePresentModesKHR,
+    }
+    Reveal::Extension(Extension::XcbSurface), Instance: {
+        wsi::vkCreateXcbSurfaceKHR: vk::PFN_vkCreateXcbSurfaceKHR,
+    }
+    Reveal::Extension(Extension::XcbSurface), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceXcbPresentationSupportKHR: vk::PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR,
+    }
+    Reveal::Extension(Extension::XlibSurface), Instance: {
+        wsi::vkCreateXlibSurfaceKHR: vk::PFN_vkCreateXlibSurfaceKHR,
+    }
+    Reveal::Extension(Extension::XlibSurface), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceXlibPresentationSupportKHR:
+            vk::PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR,
+    }
+    Reveal::Extension(Extension::HeadlessSurface), Instance: {
+        wsi::vkCreateHeadlessSurfaceEXT: vk::PFN_vkCreateHeadlessSurfaceEXT,
+    }
+    Reveal::Extension(Extension::Swapchain), Device: {
+        wsi::vkCreateSwapchainKHR: vk::PFN_vkCreateSwapchainKHR,
+        wsi::vkDestroySwapchainKHR: vk::PFN_vkDestroySwapchainKHR,
+        wsi::vkGetSwapchainImagesKHR: vk::PFN_vkGetSwapchainImagesKHR,
+        wsi::vkAcquireNextImageKHR: vk::PFN_vkAcquireNextImageKHR,
+        wsi::vkQueuePresentKHR: vk::PFN_vkQueuePresentKHR,
+    }
 };
 
 fn find(name: &CStr) -> Option<&'static EntryPoint> {
@@ -383,8 +416,9 @@ pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: 
     let Some(version) = (unsafe { version.as_mut() }) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    if *version < 2 {
-        log::error!(target: "vc4::api", "the loader speaks interface {version}, this driver 2 to {LOADER_INTERFACE}");
+    // Before 3 the loader made the surfaces, in structures of its own.
+    if *version < 3 {
+        log::error!(target: "vc4::api", "the loader speaks interface {version}, this driver 3 to {LOADER_INTERFACE}");
         return vk::Result::ERROR_INCOMPATIBLE_DRIVER;
     }
     *version = (*version).min(LOADER_INTERFACE);

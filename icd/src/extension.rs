@@ -9,6 +9,16 @@ use ash::vk;
 pub enum Extension {
     /// VK_KHR_get_physical_device_properties2.
     GetPhysicalDeviceProperties2,
+    /// VK_KHR_surface.
+    Surface,
+    /// VK_KHR_xcb_surface.
+    XcbSurface,
+    /// VK_KHR_xlib_surface.
+    XlibSurface,
+    /// VK_EXT_headless_surface.
+    HeadlessSurface,
+    /// VK_KHR_swapchain.
+    Swapchain,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -27,12 +37,23 @@ struct Row {
     version: u32,
 }
 
-const ROWS: &[Row] = &[Row {
-    extension: Extension::GetPhysicalDeviceProperties2,
-    level: Level::Instance,
-    name: ash::khr::get_physical_device_properties2::NAME,
-    version: 2,
-}];
+const fn row(extension: Extension, level: Level, name: &'static CStr, version: u32) -> Row {
+    Row { extension, level, name, version }
+}
+
+const ROWS: &[Row] = &[
+    row(
+        Extension::GetPhysicalDeviceProperties2,
+        Level::Instance,
+        ash::khr::get_physical_device_properties2::NAME,
+        2,
+    ),
+    row(Extension::Surface, Level::Instance, ash::khr::surface::NAME, 25),
+    row(Extension::XcbSurface, Level::Instance, ash::khr::xcb_surface::NAME, 6),
+    row(Extension::XlibSurface, Level::Instance, ash::khr::xlib_surface::NAME, 6),
+    row(Extension::HeadlessSurface, Level::Instance, ash::ext::headless_surface::NAME, 1),
+    row(Extension::Swapchain, Level::Device, ash::khr::swapchain::NAME, 70),
+];
 
 /// The extensions of a level as applications enumerate them.
 pub fn properties(level: Level) -> Vec<vk::ExtensionProperties> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use vc4_kernel_abi::Seqno;
 
 use crate::command_buffer::CommandBuffer;
 use crate::device::Device;
@@ -19,6 +20,20 @@ pub struct Batch {
     pub command_buffers: Vec<Arc<CommandBuffer>>,
     /// Semaphores signalled at its end.
     pub signals: Vec<Arc<Semaphore>>,
+}
+
+/// Something that the queue calls in its turn. The argument is the last job that was submitted to the device before.
+pub type Call = Box<dyn FnOnce(Option<Seqno>) + Send>;
+
+/// What the queue does, in the order of pushing.
+pub enum Work {
+    /// A call, for presentation.
+    Call {
+        /// Semaphores waited for before.
+        waits: Vec<Arc<Semaphore>>,
+        /// The call.
+        run: Call,
+    },
 }
 
 /// The queue of a device.
@@ -59,6 +74,17 @@ impl Queue {
         if let Some(fence) = fence {
             fence.signal();
         }
+        Ok(())
+    }
+
+    /// Appends work.
+    pub fn push(&self, work: Work) -> Result<(), Error> {
+        self.device.check()?;
+        let Work::Call { waits, run } = work;
+        for semaphore in &waits {
+            semaphore.wait(&self.device)?;
+        }
+        run(None);
         Ok(())
     }
 

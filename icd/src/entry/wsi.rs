@@ -1,0 +1,240 @@
+//! VK_KHR_surface with its platforms, and VK_KHR_swapchain.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::entry_points;
+use super::read::{destroy, enumerate, give, objects, slice};
+use crate::device::Device;
+use crate::error::Error;
+use crate::instance::Instance;
+use crate::object::{self, HostAllocator, get, opt};
+use crate::queue::{Queue, Work};
+use crate::sync::{Fence, Semaphore};
+use crate::wsi::{self, Acquired, Present, Surface, Swapchain};
+
+fn bool32(yes: bool) -> vk::Bool32 {
+    if yes { vk::TRUE } else { vk::FALSE }
+}
+
+/// The only queue family presents.
+fn check_family(family: u32) -> Result<(), Error> {
+    match family {
+        0 => Ok(()),
+        _ => Err(Error::InvalidUse(format!("queue family {family}; the device has only family 0"))),
+    }
+}
+
+/// As `entry_points!`, for commands that answer with a VkBool32: no when the guard catches something.
+macro_rules! presentation_support {
+    ($(fn $name:ident($connection:ty, $visual:ty) $presents:path;)*) => {$(
+        #[allow(non_snake_case, reason = "the API's own name")]
+        pub(crate) unsafe extern "system" fn $name(
+            _device: vk::PhysicalDevice,
+            family: u32,
+            connection: $connection,
+            visual: $visual,
+        ) -> vk::Bool32 {
+            let mut answer = vk::FALSE;
+            super::guard_void(stringify!($name), || {
+                // SAFETY: the connection is live by valid usage.
+                answer = bool32(family == 0 && unsafe { $presents(connection, visual) });
+            });
+            answer
+        }
+    )*};
+}
+
+presentation_support! {
+    fn vkGetPhysicalDeviceXcbPresentationSupportKHR(*mut vk::xcb_connection_t, vk::xcb_visualid_t) wsi::xcb_presents;
+    fn vkGetPhysicalDeviceXlibPresentationSupportKHR(*mut vk::Display, vk::VisualID) wsi::xlib_presents;
+}
+
+/// Runs `vkQueuePresentKHR`: every picture goes to the queue; the worst answer is the command's.
+unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Error> {
+    // SAFETY: the caller passes a valid structure with live handles.
+    let (waits, swapchains, indices, results) = unsafe {
+        (
+            objects::<Semaphore>(info.p_wait_semaphores, info.wait_semaphore_count),
+            slice(info.p_swapchains, info.swapchain_count),
+            slice(info.p_image_indices, info.swapchain_count),
+            info.p_results,
+        )
+    };
+    let mut presents = Vec::new();
+    let mut answers = Vec::new();
+    for (handle, index) in swapchains.iter().zip(indices) {
+        // SAFETY: as above.
+        match unsafe { get::<Swapchain>(*handle) }.present(*index) {
+            Ok((present, answer)) => {
+                presents.push(present);
+                answers.push(answer);
+            }
+            Err(error) => answers.push(Err(error)),
+        }
+    }
+    let queued = hand_over(queue, waits, presents);
+    for (at, answer) in answers.iter().enumerate().filter(|_| !results.is_null()) {
+        let answer = queued.as_ref().err().or(answer.as_ref().err());
+        // SAFETY: room for one result per swapchain by valid usage.
+        unsafe { results.add(at).write(answer.map_or(vk::Result::SUCCESS, Error::result)) };
+    }
+    queued?;
+    let worst = answers.into_iter().filter_map(Result::err).max_by_key(severity);
+    worst.map_or(Ok(()), Err)
+}
+
+/// Puts presents behind everything that the queue has to do.
+fn hand_over(queue: &Queue, waits: Vec<Arc<Semaphore>>, presents: Vec<Present>) -> Result<(), Error> {
+    let run = Box::new(move |last| presents.into_iter().for_each(|present| present.hand_over(last)));
+    queue.push(Work::Call { waits, run })
+}
+
+/// Orders what presents answer.
+fn severity(error: &Error) -> u32 {
+    match error.result() {
+        vk::Result::ERROR_OUT_OF_DATE_KHR => 0,
+        vk::Result::ERROR_SURFACE_LOST_KHR => 1,
+        _ => 2,
+    }
+}
+
+entry_points! {
+    fn vkCreateXcbSurfaceKHR(
+        instance: vk::Instance,
+        info: *const vk::XcbSurfaceCreateInfoKHR<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::SurfaceKHR,
+    ) -> vk::Result {
+        let surface = Surface::xcb((*info).connection, (*info).window)?;
+        give(get::<Instance>(instance).allocator(), callbacks, out, surface)
+    }
+
+    fn vkCreateXlibSurfaceKHR(
+        instance: vk::Instance,
+        info: *const vk::XlibSurfaceCreateInfoKHR<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::SurfaceKHR,
+    ) -> vk::Result {
+        let surface = Surface::xlib((*info).dpy, (*info).window)?;
+        give(get::<Instance>(instance).allocator(), callbacks, out, surface)
+    }
+
+    fn vkCreateHeadlessSurfaceEXT(
+        instance: vk::Instance,
+        _info: *const vk::HeadlessSurfaceCreateInfoEXT<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::SurfaceKHR,
+    ) -> vk::Result {
+        give(get::<Instance>(instance).allocator(), callbacks, out, Surface::headless())
+    }
+
+    fn vkDestroySurfaceKHR(
+        _instance: vk::Instance,
+        surface: vk::SurfaceKHR,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        destroy::<Surface>(surface, callbacks);
+    }
+
+    fn vkGetPhysicalDeviceSurfaceSupportKHR(
+        _device: vk::PhysicalDevice,
+        family: u32,
+        surface: vk::SurfaceKHR,
+        out: *mut vk::Bool32,
+    ) -> vk::Result {
+        check_family(family)?;
+        out.write(bool32(get::<Surface>(surface).is_supported()?));
+        Ok(())
+    }
+
+    fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
+        _device: vk::PhysicalDevice,
+        surface: vk::SurfaceKHR,
+        out: *mut vk::SurfaceCapabilitiesKHR,
+    ) -> vk::Result {
+        out.write(get::<Surface>(surface).capabilities()?);
+        Ok(())
+    }
+
+    fn vkGetPhysicalDeviceSurfaceFormatsKHR(
+        _device: vk::PhysicalDevice,
+        surface: vk::SurfaceKHR,
+        count: *mut u32,
+        out: *mut vk::SurfaceFormatKHR,
+    ) -> vk::Result {
+        Ok(enumerate(count, out, &get::<Surface>(surface).formats()))
+    }
+
+    fn vkGetPhysicalDeviceSurfacePresentModesKHR(
+        _device: vk::PhysicalDevice,
+        surface: vk::SurfaceKHR,
+        count: *mut u32,
+        out: *mut vk::PresentModeKHR,
+    ) -> vk::Result {
+        Ok(enumerate(count, out, get::<Surface>(surface).present_modes()))
+    }
+
+    fn vkCreateSwapchainKHR(
+        device: vk::Device,
+        info: *const vk::SwapchainCreateInfoKHR<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::SwapchainKHR,
+    ) -> vk::Result {
+        let (device, info) = (get::<Device>(device), &*info);
+        let allocator = HostAllocator::new(callbacks).or(device.allocator());
+        let old = opt::<Swapchain>(info.old_swapchain).map(|old| &**old);
+        let swapchain = Swapchain::new(device, get::<Surface>(info.surface), info, old, allocator)?;
+        give(device.allocator(), callbacks, out, swapchain)
+    }
+
+    fn vkDestroySwapchainKHR(
+        _device: vk::Device,
+        swapchain: vk::SwapchainKHR,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
+        if let Some(swapchain) = object::take::<Swapchain>(swapchain, HostAllocator::new(callbacks)) {
+            // A present that still waits in the queue may hold it; the window is left alone from here on.
+            swapchain.close();
+        }
+    }
+
+    fn vkGetSwapchainImagesKHR(
+        _device: vk::Device,
+        swapchain: vk::SwapchainKHR,
+        count: *mut u32,
+        out: *mut vk::Image,
+    ) -> vk::Result {
+        Ok(enumerate(count, out, &get::<Swapchain>(swapchain).images()))
+    }
+
+    fn vkAcquireNextImageKHR(
+        _device: vk::Device,
+        swapchain: vk::SwapchainKHR,
+        timeout: u64,
+        semaphore: vk::Semaphore,
+        fence: vk::Fence,
+        out: *mut u32,
+    ) -> vk::Result {
+        match get::<Swapchain>(swapchain).acquire(timeout)? {
+            Acquired::NotReady => Ok(vk::Result::NOT_READY),
+            Acquired::Timeout => Ok(vk::Result::TIMEOUT),
+            Acquired::Image(index) => {
+                out.write(index);
+                // Nothing reads the image any more, so there is nothing left to wait for.
+                if let Some(semaphore) = opt::<Semaphore>(semaphore) {
+                    semaphore.signal();
+                }
+                if let Some(fence) = opt::<Fence>(fence) {
+                    fence.signal();
+                }
+                Ok(vk::Result::SUCCESS)
+            }
+        }
+    }
+
+    fn vkQueuePresentKHR(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {
+        present(get::<Queue>(queue), &*info)
+    }
+}

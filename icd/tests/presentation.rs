@@ -1,0 +1,175 @@
+//! Presentation through the driver's own `vk_icdGetInstanceProcAddr`, without a window.
+
+use std::ffi::CStr;
+use std::path::PathBuf;
+
+use ash::vk;
+use vulkan_vc4::entry::vk_icdGetInstanceProcAddr;
+
+const INSTANCE_EXTENSIONS: [&CStr; 2] = [ash::khr::surface::NAME, ash::ext::headless_surface::NAME];
+
+/// A device that can present, its surface, and the functions.
+struct Fixture {
+    entry: ash::Entry,
+    instance: ash::Instance,
+    physical: vk::PhysicalDevice,
+    device: ash::Device,
+    surface: vk::SurfaceKHR,
+    surfaces: ash::khr::surface::Instance,
+    swapchains: ash::khr::swapchain::Device,
+}
+
+fn capture() -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("presentation");
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        let functions = ash::StaticFn { get_instance_proc_addr: vk_icdGetInstanceProcAddr };
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
+        let (instance_names, names) =
+            (INSTANCE_EXTENSIONS.map(CStr::as_ptr), [ash::khr::swapchain::NAME.as_ptr()]);
+        // SAFETY: valid usage; the functions are the driver's own.
+        unsafe {
+            let entry = ash::Entry::from_static_fn(functions);
+            let info = vk::InstanceCreateInfo::default().enabled_extension_names(&instance_names);
+            let instance = entry.create_instance(&info, None).unwrap();
+            let physical = instance.enumerate_physical_devices().unwrap()[0];
+            let info =
+                vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+            let device = instance.create_device(physical, &info, None).unwrap();
+            let headless = ash::ext::headless_surface::Instance::new(&entry, &instance);
+            let surface = headless.create_headless_surface(&Default::default(), None).unwrap();
+            let surfaces = ash::khr::surface::Instance::new(&entry, &instance);
+            let swapchains = ash::khr::swapchain::Device::new(&instance, &device);
+            Fixture { entry, instance, physical, device, surface, surfaces, swapchains }
+        }
+    }
+
+    fn swapchain(&self) -> vk::SwapchainKHR {
+        let info = vk::SwapchainCreateInfoKHR::default()
+            .surface(self.surface)
+            .min_image_count(3)
+            .image_format(vk::Format::B8G8R8A8_UNORM)
+            .image_extent(vk::Extent2D { width: 30, height: 20 })
+            .image_array_layers(1)
+            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+            .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
+            .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+            .present_mode(vk::PresentModeKHR::IMMEDIATE);
+        // SAFETY: valid usage.
+        unsafe { self.swapchains.create_swapchain(&info, None) }.unwrap()
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        // SAFETY: tests destroy their swapchains first.
+        unsafe {
+            self.device.destroy_device(None);
+            self.surfaces.destroy_surface(self.surface, None);
+            self.instance.destroy_instance(None);
+        }
+    }
+}
+
+/// One test, because the environment and the capture belong to the process.
+#[test]
+fn a_headless_swapchain_presents_and_reports() {
+    // SAFETY: this is the only test of the process and no thread runs yet.
+    unsafe {
+        std::env::set_var("VC4VK_DEVICE", "sim");
+        std::env::set_var("VC4VK_CAPTURE", capture());
+    }
+    let fixture = Fixture::new();
+    surface_queries(&fixture);
+    present_frames(&fixture, 5);
+    report();
+}
+
+fn surface_queries(fixture: &Fixture) {
+    let Fixture { physical, surface, surfaces, .. } = fixture;
+    // SAFETY: valid usage.
+    unsafe {
+        let offered = fixture.entry.enumerate_instance_extension_properties(None).unwrap();
+        let offered: Vec<_> = offered.iter().map(|row| row.extension_name_as_c_str().unwrap()).collect();
+        for name in [ash::khr::surface::NAME, ash::khr::xcb_surface::NAME, ash::khr::xlib_surface::NAME] {
+            assert!(offered.contains(&name), "{name:?}");
+        }
+        assert!(surfaces.get_physical_device_surface_support(*physical, 0, *surface).unwrap());
+        let capabilities = surfaces.get_physical_device_surface_capabilities(*physical, *surface).unwrap();
+        assert_eq!((capabilities.min_image_count, capabilities.max_image_count), (2, 8));
+        assert_eq!(capabilities.current_extent.width, u32::MAX);
+        assert!(!capabilities.supported_usage_flags.contains(vk::ImageUsageFlags::SAMPLED));
+        let formats = surfaces.get_physical_device_surface_formats(*physical, *surface).unwrap();
+        assert_eq!(formats[0].format, vk::Format::B8G8R8A8_UNORM);
+        let modes = surfaces.get_physical_device_surface_present_modes(*physical, *surface).unwrap();
+        assert_eq!(modes, [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::IMMEDIATE]);
+    }
+}
+
+fn present_frames(fixture: &Fixture, frames: u32) {
+    let Fixture { device, swapchains, .. } = fixture;
+    let swapchain = fixture.swapchain();
+    // SAFETY: valid usage.
+    unsafe {
+        let queue = device.get_device_queue(0, 0);
+        let fence = device.create_fence(&Default::default(), None).unwrap();
+        let semaphore = device.create_semaphore(&Default::default(), None).unwrap();
+        let images = swapchains.get_swapchain_images(swapchain).unwrap();
+        assert_eq!(images.len(), 3);
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            level_count: 1,
+            layer_count: 1,
+            ..Default::default()
+        };
+        let info = vk::ImageViewCreateInfo::default()
+            .image(images[0])
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(vk::Format::B8G8R8A8_UNORM)
+            .subresource_range(range);
+        let view = device.create_image_view(&info, None).unwrap();
+        for _ in 0..frames {
+            let (index, suboptimal) =
+                swapchains.acquire_next_image(swapchain, u64::MAX, semaphore, fence).unwrap();
+            assert!(!suboptimal);
+            device.wait_for_fences(&[fence], true, 0).unwrap();
+            device.reset_fences(&[fence]).unwrap();
+            let (waits, chains, indices) = ([semaphore], [swapchain], [index]);
+            let mut results = [vk::Result::NOT_READY];
+            let info = vk::PresentInfoKHR::default()
+                .wait_semaphores(&waits)
+                .swapchains(&chains)
+                .image_indices(&indices)
+                .results(&mut results);
+            swapchains.queue_present(queue, &info).unwrap();
+            assert_eq!(results, [vk::Result::SUCCESS]);
+        }
+        device.device_wait_idle().unwrap();
+        device.destroy_image_view(view, None);
+        swapchains.destroy_swapchain(swapchain, None);
+        device.destroy_semaphore(semaphore, None);
+        device.destroy_fence(fence, None);
+    }
+}
+
+fn report() {
+    let picture = std::fs::read(capture().join("last.ppm")).unwrap();
+    assert!(picture.starts_with(b"P6\n30 20\n255\n"));
+    assert_eq!(picture.len(), 13 + 30 * 20 * 3);
+    assert!(picture[13..].iter().all(|&byte| byte == 0));
+    let text = std::fs::read_to_string(capture().join("present.txt")).unwrap();
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
+    };
+    assert_eq!(field("frames"), "5");
+    assert!(field("seconds").parse::<f64>().unwrap() >= 0.0);
+    let first: f64 = field("first_frame_seconds").parse().unwrap();
+    assert!(first > 0.0 && first < 600.0, "{first}");
+    assert!(field("device").contains("VideoCore IV"), "{text}");
+    assert!(field("peak_resident_kib").parse::<u64>().unwrap() > 0);
+}
