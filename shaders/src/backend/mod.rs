@@ -3,6 +3,7 @@
 //! [`select`] covers the IR with operations on virtual registers, [`order`] arranges them, [`regalloc`] places them,
 //! [`schedule`] pairs them into instructions, [`emit`] ends the program and lists its stream.
 
+pub mod check_regalloc;
 pub mod dag;
 pub mod emit;
 pub mod order;
@@ -50,6 +51,12 @@ pub enum BackendError {
     /// Copies to resolve operand conflicts did not settle.
     #[error("operands could not be placed in different register files; this is a bug in register allocation")]
     RegisterConflicts,
+    /// The code does not do what was selected.
+    #[error("the generated code differs from the selected operations; this is a bug behind selection: {difference}")]
+    Miscompiled {
+        /// What the outside sees first of it.
+        difference: String,
+    },
     /// The code breaks a restriction of the machine; the listing says where.
     #[error("the generated code breaks a rule of the QPU; this is a bug in scheduling:\n{0}")]
     Rules(String),
@@ -70,6 +77,7 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
     let code = shortest(&selected, shader.stage)?;
     if cfg!(debug_assertions) {
         check_rules(&code, shader.stage)?;
+        check_regalloc::check(&selected, &code).map_err(|difference| BackendError::Miscompiled { difference })?;
     }
     Ok(code)
 }
