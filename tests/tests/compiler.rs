@@ -501,7 +501,6 @@ fn committed_pipelines() -> Vec<(String, Shader, Shader)> {
 #[test]
 fn committed_shaders() {
     for (name, vertex, fragment) in committed_pipelines() {
-        if name == "alpha_test" || name == "front_facing" { continue; }
         Case { name: &name, vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
     }
 }
