@@ -3,13 +3,33 @@
 //! Valid text assembles to the same words as the assembler that the syntax comes from. Where that tool
 //! silently made something else of the text there is an error here, or, for oddities that existing programs rely
 //! on (the compatibility list of §6.1), a warning.
+//!
+//! Beyond that syntax: `rot1`–`rot15`, `rot_r5`, the `.sat` packs, `tlb_alpha_mask`, `.word` data, and
+//!
+//! ```text
+//! /* block comments */
+//! .uniform camera.matrix[0]      # the next word of the uniform stream is this
+//! loop:                          # a label
+//! sig_none ; r0 = fadd.sf.always(r0, a, uni) ; nop = nop(r0, r0) ;
+//! sig_branch ; nop = branch.rel(loop, any_ns) ; nop = branch() ;
+//! ```
 
+mod annotate;
+mod build;
+mod labels;
 mod lexer;
 mod operands;
+mod statement;
+mod suggest;
 
-use super::inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
-use super::isa::{AddOp, BranchCond, Cond, MulOp, Pack, Raddr, Signal, Unpack, Waddr};
-use lexer::{Kind, Token};
+use super::inst::{DecodeError, Inst};
+use super::isa::Signal;
+use super::uniforms::UniformSource;
+use annotate::Annotation;
+use build::Notes;
+use labels::Labels;
+use lexer::{Kind, Span};
+use statement::{Parser, Side};
 use std::fmt;
 use std::ops::Range;
 
@@ -26,12 +46,20 @@ pub struct Diagnostic {
     pub column: usize,
     /// The text at the place.
     pub token: String,
+    /// What was probably meant in its place.
+    pub suggestion: Option<String>,
 }
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.line, self.column, self.message)?;
-        if self.token.is_empty() { Ok(()) } else { write!(f, " (at `{}`)", self.token) }
+        if !self.token.is_empty() {
+            write!(f, " (at `{}`)", self.token)?;
+        }
+        match &self.suggestion {
+            Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -56,6 +84,30 @@ impl fmt::Display for AsmError {
 
 impl std::error::Error for AsmError {}
 
+/// A name for an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The name.
+    pub name: String,
+    /// Number of the instruction that follows it; the program's length if none does.
+    pub instruction: usize,
+    /// The bytes of the text that define it.
+    pub span: Range<usize>,
+}
+
+/// A named word of the uniform stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uniform {
+    /// The name, as `name`, `name.part` or `name[3]`.
+    pub name: String,
+    /// The bytes of the text that name it.
+    pub span: Range<usize>,
+    /// The instruction that takes the word.
+    pub instruction: usize,
+    /// What takes it.
+    pub source: UniformSource,
+}
+
 /// An assembled program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assembled {
@@ -63,6 +115,10 @@ pub struct Assembled {
     pub words: Vec<u64>,
     /// For each word the bytes of the text that it comes from.
     pub spans: Vec<Range<usize>>,
+    /// The labels in program order.
+    pub labels: Vec<Label>,
+    /// The words of the uniform stream in order, if the text names them: then all of them.
+    pub uniforms: Vec<Uniform>,
     /// Oddities that were accepted.
     pub warnings: Vec<Diagnostic>,
 }
@@ -74,506 +130,165 @@ impl Assembled {
     }
 }
 
+/// Characters of a short instruction; longer ones only waste space.
+const SHORT_INSTRUCTION: usize = 64;
+
 /// Assembles a program.
 pub fn assemble(text: &str) -> Result<Assembled, AsmError> {
-    let tokens = lexer::tokens(text);
-    let mut parser = Parser { text, tokens, at: 0, warnings: Vec::new() };
-    let (mut out, mut diagnostics) = (Assembled::default(), Vec::new());
+    let mut parser = Parser::new(text);
+    let mut program = Program::default();
+    let capacity = text.len() / SHORT_INSTRUCTION + 1;
+    program.out.words.reserve(capacity);
+    program.out.spans.reserve(capacity);
     loop {
         parser.skip_semicolons();
-        if parser.kind() == Kind::End {
+        if parser.token.kind == Kind::End {
             break;
         }
-        let first = parser.at;
-        match parser.statement() {
-            Ok(word) => {
-                out.words.push(word);
-                out.spans.push(parser.tokens[first].span.start..parser.tokens[parser.at - 1].span.end);
-            }
-            Err(error) => {
-                diagnostics.push(parser.diagnostic(error));
-                parser.skip_to_next_signal(first);
-            }
+        let start = parser.token.span.start;
+        if let Err(error) = program.statement(&mut parser) {
+            program.errors.push(*error);
+            parser.recover(start);
         }
     }
-    out.warnings = std::mem::take(&mut parser.warnings);
-    if diagnostics.is_empty() { Ok(out) } else { Err(AsmError { diagnostics }) }
+    program.finish(text)
 }
 
 /// An error before its line and column are counted.
 struct Error {
     message: String,
-    span: Range<usize>,
+    span: Span,
+    suggestion: Option<String>,
 }
 
-type Result<T, E = Error> = std::result::Result<T, E>;
+impl Error {
+    #[cold]
+    fn new(span: Span, message: impl Into<String>) -> Box<Error> {
+        Box::new(Error { message: message.into(), span, suggestion: None })
+    }
 
-/// What the op word says the instruction is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Alu,
-    Load32,
-    Load16,
-    Semaphore { decrement: bool },
-    Branch,
-}
-
-impl Class {
-    fn from_op(op: &str) -> Class {
-        match op {
-            "load32" => Class::Load32,
-            "load16" => Class::Load16,
-            "sem_inc" => Class::Semaphore { decrement: false },
-            "sem_dec" => Class::Semaphore { decrement: true },
-            "branch" => Class::Branch,
-            _ => Class::Alu,
-        }
+    fn suggest(mut self: Box<Self>, suggestion: Option<String>) -> Box<Error> {
+        self.suggestion = suggestion;
+        self
     }
 }
 
-/// `dst = op.mods(args)` before its names mean anything.
-struct Half<'a> {
-    waddr: Waddr,
-    pack: Option<(Pack, Range<usize>)>,
-    op: &'a str,
-    op_span: Range<usize>,
-    modifiers: Vec<(&'a str, Range<usize>)>,
-    args: Vec<Arg<'a>>,
-}
+type Result<T, E = Box<Error>> = std::result::Result<T, E>;
 
-/// One argument: a name or number, sign included.
-#[derive(Clone)]
-struct Arg<'a> {
-    text: &'a str,
-    span: Range<usize>,
-}
-
-/// The modifiers of an add half.
+/// A program while its text is read.
 #[derive(Default)]
-struct Modifiers {
-    pm: bool,
-    sf: bool,
-    ws: bool,
-    rel: bool,
-    reg: bool,
-    signed: bool,
-    cond: Option<Cond>,
-    unpack: Option<Unpack>,
+struct Program<'a> {
+    out: Assembled,
+    labels: Labels<'a>,
+    annotations: Vec<Annotation<'a>>,
+    notes: Notes<'a>,
+    errors: Vec<Error>,
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
-    at: usize,
-    warnings: Vec<Diagnostic>,
-}
-
-impl<'a> Parser<'a> {
-    fn kind(&self) -> Kind {
-        self.tokens[self.at].kind
-    }
-
-    fn span(&self) -> Range<usize> {
-        self.tokens[self.at].span.clone()
-    }
-
-    fn slice(&self, span: Range<usize>) -> &'a str {
-        &self.text[span]
-    }
-
-    fn skip_semicolons(&mut self) {
-        while self.kind() == Kind::Mark(';') {
-            self.at += 1;
+impl<'a> Program<'a> {
+    /// A label, a directive or an instruction.
+    fn statement(&mut self, parser: &mut Parser<'a>) -> Result<()> {
+        let start = parser.token.span;
+        if parser.mark_if(b'.') {
+            return self.directive(parser, start);
         }
-    }
-
-    /// Where the next instruction can begin after an error in the one that began at token `first`.
-    fn skip_to_next_signal(&mut self, first: usize) {
-        self.at = self.at.max(first + 1).min(self.tokens.len() - 1);
-        while self.kind() != Kind::End {
-            let text = self.slice(self.span());
-            if self.kind() == Kind::Word && text.starts_with("sig_") {
-                break;
-            }
-            self.at += 1;
+        let (name, span) = parser.word("a signal, a label or a directive")?;
+        if parser.mark_if(b':') {
+            return self.labels.define(name, span, self.out.words.len());
         }
-    }
-
-    fn diagnostic(&self, error: Error) -> Diagnostic {
-        let before = &self.text[..error.span.start];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Diagnostic {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            token: self.text[error.span.clone()].to_string(),
-            message: error.message,
-            span: error.span,
+        let signal = Signal::from_name(name).ok_or_else(|| unknown_signal(name, span))?;
+        parser.mark(b';')?;
+        parser.skip_semicolons();
+        let add = parser.half(Side::Add)?;
+        parser.mark(b';')?;
+        parser.skip_semicolons();
+        let mul = parser.half(Side::Mul)?;
+        // The last separator of the text may be missing.
+        if parser.token.kind != Kind::End {
+            parser.mark(b';')?;
         }
-    }
-
-    fn warn(&mut self, span: Range<usize>, message: impl Into<String>) {
-        let warning = self.diagnostic(Error { message: message.into(), span });
-        self.warnings.push(warning);
-    }
-
-    fn word(&mut self, what: &str) -> Result<(&'a str, Range<usize>)> {
-        let span = self.span();
-        if self.kind() != Kind::Word {
-            return Err(Error { message: format!("expected {what}"), span });
+        let inst = build::instruction((signal, span), &add, &mul, &mut self.notes)?;
+        if let Some(target) = self.notes.label.take() {
+            self.labels.branch(self.out.words.len(), target);
         }
-        self.at += 1;
-        Ok((self.slice(span.clone()), span))
-    }
-
-    fn mark(&mut self, mark: char) -> Result<()> {
-        if self.kind() != Kind::Mark(mark) {
-            return Err(Error { message: format!("expected `{mark}`"), span: self.span() });
-        }
-        self.at += 1;
+        self.push(inst.encode(), start.to(parser.taken));
         Ok(())
     }
 
-    /// Takes the mark if it stands here.
-    fn mark_if(&mut self, mark: char) -> bool {
-        let here = self.kind() == Kind::Mark(mark);
-        self.at += usize::from(here);
-        here
+    fn push(&mut self, word: u64, span: Span) {
+        self.out.words.push(word);
+        self.out.spans.push(span.start..span.end);
     }
 
-    /// An instruction or `.word`.
-    fn statement(&mut self) -> Result<u64> {
-        if self.mark_if('.') {
-            return self.data();
-        }
-        let (signal_text, signal_span) = self.word("a signal")?;
-        let signal = Signal::from_name(signal_text)
-            .ok_or_else(|| Error { message: "unknown signal".into(), span: signal_span.clone() })?;
-        self.mark(';')?;
-        self.skip_semicolons();
-        let add = self.half("add half")?;
-        self.mark(';')?;
-        self.skip_semicolons();
-        let mul = self.half("mul half")?;
-        // The last separator of the text may be missing.
-        if self.kind() != Kind::End {
-            self.mark(';')?;
-        }
-        self.instruction(signal, signal_span, &add, &mul).map(|inst| inst.encode())
-    }
-
-    fn data(&mut self) -> Result<u64> {
-        let (directive, span) = self.word("`word`")?;
-        if directive != "word" {
-            return Err(Error { message: "the only directive is `.word`".into(), span });
-        }
-        let (text, span) = self.word("a 64-bit number")?;
-        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-        let value = match digits {
-            Some(digits) => u64::from_str_radix(digits, 16).ok(),
-            None => text.parse().ok(),
-        };
-        value.ok_or_else(|| Error { message: "expected a 64-bit number".into(), span })
-    }
-
-    fn half(&mut self, what: &str) -> Result<Half<'a>> {
-        let (register, span) = self.word(&format!("the destination of the {what}"))?;
-        let waddr = operands::waddr(register).map_err(|message| Error { message, span })?;
-        let pack = self.pack()?;
-        self.mark('=')?;
-        let (op, op_span) = self.word("an operation")?;
-        let mut modifiers = Vec::new();
-        while self.mark_if('.') {
-            modifiers.push(self.word("a modifier")?);
-        }
-        self.mark('(')?;
-        let mut args = Vec::new();
-        while !self.mark_if(')') {
-            args.push(self.arg()?);
-            if !self.mark_if(',') && self.kind() != Kind::Mark(')') {
-                return Err(Error { message: "expected `,` or `)`".into(), span: self.span() });
+    fn directive(&mut self, parser: &mut Parser<'a>, start: Span) -> Result<()> {
+        let (name, span) = parser.word("`word` or `uniform`")?;
+        match name {
+            "word" => {
+                let value = data(parser)?;
+                self.push(value, start.to(parser.taken));
             }
-        }
-        Ok(Half { waddr, pack, op, op_span, modifiers, args })
-    }
-
-    /// `.16a`, `.8888.sat`, `.sat` or nothing.
-    fn pack(&mut self) -> Result<Option<(Pack, Range<usize>)>> {
-        if !self.mark_if('.') {
-            return Ok(None);
-        }
-        let (_, mut span) = self.word("a pack")?;
-        if self.mark_if('.') {
-            span.end = self.word("`sat`")?.1.end;
-        }
-        // Blanks around the points are allowed.
-        let name: String = self.slice(span.clone()).split_whitespace().collect();
-        match Pack::from_name(&name) {
-            Some(pack) => Ok(Some((pack, span))),
-            None => Err(Error { message: "unknown pack".into(), span }),
-        }
-    }
-
-    fn arg(&mut self) -> Result<Arg<'a>> {
-        let start = self.span().start;
-        let signed = self.mark_if('-') || self.mark_if('+');
-        let (text, mut span) = self.word("an argument")?;
-        if self.kind() == Kind::Mark('.') && text.starts_with(|c: char| c.is_ascii_digit()) {
-            self.at += 1;
-            if self.kind() == Kind::Word {
-                self.at += 1;
+            "uniform" => {
+                let annotation = annotate::annotation(parser, self.out.words.len())?;
+                self.annotations.push(annotation);
             }
-            span = start..self.tokens[self.at - 1].span.end;
-            return Err(operands::float_text(self.slice(span.clone()), span));
-        }
-        if signed {
-            span = start..span.end;
-        }
-        Ok(Arg { text: self.slice(span.clone()), span })
-    }
-
-    fn instruction(
-        &mut self,
-        signal: Signal,
-        signal_span: Range<usize>,
-        add: &Half<'a>,
-        mul: &Half<'a>,
-    ) -> Result<Inst> {
-        let class = Class::from_op(add.op);
-        if class != Class::from_op(mul.op) {
-            let message = "both halves must name the same kind of instruction";
-            return Err(Error { message: message.into(), span: mul.op_span.clone() });
-        }
-        let modifiers = self.add_modifiers(add)?;
-        let cond_mul = self.mul_condition(mul)?;
-        let pack = self.effective_pack(modifiers.pm, add, mul);
-        match class {
-            Class::Alu => self.alu(signal, signal_span, add, mul, &modifiers, cond_mul, pack),
-            Class::Load32 | Class::Load16 => self.load_imm(class, add, mul, &modifiers, cond_mul, pack),
-            Class::Semaphore { decrement } => self.semaphore(decrement, add, mul, &modifiers, cond_mul, pack),
-            Class::Branch => self.branch(add, mul, &modifiers),
-        }
-    }
-
-    fn add_modifiers(&mut self, half: &Half<'a>) -> Result<Modifiers> {
-        let mut out = Modifiers::default();
-        for (name, span) in &half.modifiers {
-            match *name {
-                "pm" => out.pm = true,
-                "sf" => out.sf = true,
-                "ws" => out.ws = true,
-                "rel" => out.rel = true,
-                "reg" => out.reg = true,
-                "signed" => out.signed = true,
-                name => match (Cond::from_name(name), Unpack::from_name(name)) {
-                    (Some(cond), _) => out.cond = Some(cond),
-                    (_, Some(unpack)) => out.unpack = Some(unpack),
-                    _ => return Err(Error { message: "unknown modifier".into(), span: span.clone() }),
-                },
-            }
-        }
-        Ok(out)
-    }
-
-    fn mul_condition(&mut self, half: &Half<'a>) -> Result<Cond> {
-        let mut cond = Cond::Never;
-        for (name, span) in &half.modifiers {
-            if let Some(found) = Cond::from_name(name) {
-                cond = found;
-            } else if matches!(*name, "pm" | "sf" | "ws" | "rel" | "reg" | "signed")
-                || Unpack::from_name(name).is_some()
-            {
-                self.warn(span.clone(), "only a condition has an effect on the mul half");
-            } else {
-                return Err(Error { message: "unknown modifier".into(), span: span.clone() });
-            }
-        }
-        Ok(cond)
-    }
-
-    /// The pack that counts: the mul destination's with `pm`, otherwise the add destination's.
-    fn effective_pack(&mut self, pm: bool, add: &Half<'a>, mul: &Half<'a>) -> Pack {
-        let (used, ignored) = if pm { (&mul.pack, &add.pack) } else { (&add.pack, &mul.pack) };
-        if let Some((pack, span)) = ignored {
-            if *pack != Pack::Nop {
-                let message = if pm {
-                    "with pm only a pack on the mul destination has an effect"
-                } else {
-                    "without pm only a pack on the add destination has an effect, also for the other half under ws"
-                };
-                self.warn(span.clone(), message);
-            }
-        }
-        used.as_ref().map_or(Pack::Nop, |(pack, _)| *pack)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the parts of one sentence of the grammar")]
-    fn alu(
-        &mut self,
-        signal: Signal,
-        signal_span: Range<usize>,
-        add: &Half<'a>,
-        mul: &Half<'a>,
-        modifiers: &Modifiers,
-        cond_mul: Cond,
-        pack: Pack,
-    ) -> Result<Inst> {
-        let op_add = AddOp::from_name(add.op).ok_or_else(|| Error {
-            message: "no operation of the add half".into(),
-            span: add.op_span.clone(),
-        })?;
-        let op_mul = MulOp::from_name(mul.op).ok_or_else(|| Error {
-            message: "no operation of the mul half".into(),
-            span: mul.op_span.clone(),
-        })?;
-        if matches!(signal, Signal::LoadImm | Signal::Branch) {
-            let message = "this signal needs load32, load16, sem_inc, sem_dec or branch in both halves";
-            return Err(Error { message: message.into(), span: signal_span });
-        }
-        let small = signal == Signal::SmallImm;
-        let [add_a, add_b] = operands::muxes(&add.args, &add.op_span, op_add == AddOp::Nop)?;
-        let [mul_a, mul_b] = operands::muxes(&mul.args, &mul.op_span, op_mul == MulOp::Nop)?;
-        let (mut raddr_a, mut raddr_b) = (Raddr::NOP, None);
-        for half in [add, mul] {
-            if let Some(arg) = half.args.get(4) {
-                return Err(Error { message: "at most four arguments".into(), span: arg.span.clone() });
-            }
-            if let Some(arg) = half.args.get(2) {
-                raddr_a = operands::raddr_a(arg)?;
-            }
-            if let Some(arg) = half.args.get(3) {
-                raddr_b =
-                    Some(if small { self.small_imm(arg)? } else { RaddrB::Reg(operands::raddr_b(arg)?) });
-            }
-        }
-        if small && raddr_b.is_none() {
-            self.warn(signal_span, "a small immediate is missing; the unused code 39 stands for 128.0");
-            raddr_b = Some(RaddrB::Imm(operands::MISSING_SMALL_IMM));
-        }
-        Ok(Inst::Alu(AluInst {
-            sig: if small { Signal::None } else { signal },
-            unpack: modifiers.unpack.unwrap_or(Unpack::Nop),
-            pm: modifiers.pm,
-            pack,
-            cond_add: modifiers.cond.unwrap_or(Cond::Never),
-            cond_mul,
-            sf: modifiers.sf,
-            ws: modifiers.ws,
-            waddr_add: add.waddr,
-            waddr_mul: mul.waddr,
-            op_mul,
-            op_add,
-            raddr_a,
-            raddr_b: raddr_b.unwrap_or(RaddrB::Reg(Raddr::NOP)),
-            add_a,
-            add_b,
-            mul_a,
-            mul_b,
-        }))
-    }
-
-    fn small_imm(&mut self, arg: &Arg<'a>) -> Result<RaddrB> {
-        let (imm, warning) = operands::small_imm(arg)?;
-        if let Some(warning) = warning {
-            self.warn(arg.span.clone(), warning);
-        }
-        Ok(RaddrB::Imm(imm))
-    }
-
-    fn load_imm(
-        &mut self,
-        class: Class,
-        add: &Half<'a>,
-        mul: &Half<'a>,
-        modifiers: &Modifiers,
-        cond_mul: Cond,
-        pack: Pack,
-    ) -> Result<Inst> {
-        let (mode, imm) = if class == Class::Load32 {
-            let [word] = operands::exactly(&add.args, &add.op_span, "load32 takes one number")?;
-            (LoadMode::Word, operands::word32(word)?)
-        } else {
-            let [high, low] = operands::exactly(&add.args, &add.op_span, "load16 takes two numbers")?;
-            let mode =
-                if modifiers.signed { LoadMode::PerElementSigned } else { LoadMode::PerElementUnsigned };
-            (mode, operands::word16(high)? << 16 | operands::word16(low)?)
-        };
-        operands::none(&mul.args)?;
-        Ok(Inst::LoadImm(LoadImmInst {
-            mode,
-            pm: modifiers.pm,
-            pack,
-            cond_add: modifiers.cond.unwrap_or(Cond::Never),
-            cond_mul,
-            sf: modifiers.sf,
-            ws: modifiers.ws,
-            waddr_add: add.waddr,
-            waddr_mul: mul.waddr,
-            imm,
-        }))
-    }
-
-    fn semaphore(
-        &mut self,
-        decrement: bool,
-        add: &Half<'a>,
-        mul: &Half<'a>,
-        modifiers: &Modifiers,
-        cond_mul: Cond,
-        pack: Pack,
-    ) -> Result<Inst> {
-        let (number, rest) = match &add.args[..] {
-            [number] => (operands::limited(number, 15)?, 0),
-            [number, rest] => (operands::limited(number, 15)?, operands::limited(rest, 0x7ff_ffff)?),
             _ => {
-                let message = "expected the semaphore number, 0 to 15".into();
-                return Err(Error { message, span: add.op_span.clone() });
+                let suggestion = suggest::closest(name, ["word", "uniform"]);
+                return Err(Error::new(span, "the directives are .word and .uniform").suggest(suggestion));
             }
-        };
-        operands::none(&mul.args)?;
-        Ok(Inst::Semaphore(SemaphoreInst {
-            pm: modifiers.pm,
-            pack,
-            cond_add: modifiers.cond.unwrap_or(Cond::Never),
-            cond_mul,
-            sf: modifiers.sf,
-            ws: modifiers.ws,
-            waddr_add: add.waddr,
-            waddr_mul: mul.waddr,
-            imm: rest << 5 | u32::from(decrement) << 4 | number,
-        }))
+        }
+        Ok(())
     }
 
-    fn branch(&mut self, add: &Half<'a>, mul: &Half<'a>, modifiers: &Modifiers) -> Result<Inst> {
-        let (target, cond, register) = match &add.args[..] {
-            [target, cond] => (target, cond, None),
-            [target, cond, register] => (target, cond, Some(register)),
-            _ => {
-                let message = "branch takes a target, a condition and possibly a register".into();
-                return Err(Error { message, span: add.op_span.clone() });
-            }
-        };
-        let offset = operands::word32(target)? as i32;
-        let cond = BranchCond::from_name(cond.text)
-            .ok_or_else(|| Error { message: "unknown branch condition".into(), span: cond.span.clone() })?;
-        // Without a register the field stays 0: an odd one would change the flags (qpu.md §2.8).
-        let register = register.map(operands::branch_register).transpose()?.flatten();
-        if modifiers.reg && register.is_none() {
-            let message = "branch.reg needs a register ra0 to ra31".into();
-            return Err(Error { message, span: add.op_span.clone() });
+    /// Everything that is known only at the end of the text.
+    fn finish(mut self, text: &str) -> Result<Assembled, AsmError> {
+        // What is missing because of an error is not another error.
+        if self.errors.is_empty() {
+            self.labels.resolve(&mut self.out.words, &mut self.errors);
+            self.out.uniforms =
+                annotate::apply(&self.annotations, &self.out.words, &self.out.spans, &mut self.errors);
         }
-        operands::none(&mul.args)?;
-        Ok(Inst::Branch(BranchInst {
-            cond,
-            rel: modifiers.rel,
-            reg: register.filter(|_| modifiers.reg),
-            unused_raddr_a: register.filter(|_| !modifiers.reg).unwrap_or(0),
-            ws: modifiers.ws,
-            waddr_add: add.waddr,
-            waddr_mul: mul.waddr,
-            offset,
-        }))
+        if !self.errors.is_empty() {
+            return Err(AsmError { diagnostics: diagnostics(text, self.errors) });
+        }
+        self.out.labels = self.labels.into_list();
+        self.out.warnings = diagnostics(text, self.notes.warnings);
+        Ok(self.out)
     }
 }
 
+#[cold]
+fn unknown_signal(name: &str, span: Span) -> Box<Error> {
+    let names = Signal::ALL.iter().map(|signal| signal.name());
+    Error::new(span, "unknown signal").suggest(suggest::closest(name, names))
+}
+
+/// The number of `.word`.
+fn data(parser: &mut Parser<'_>) -> Result<u64> {
+    let (text, span) = parser.word("a 64-bit number")?;
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let value = match digits {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    value.ok_or_else(|| Error::new(span, "expected a 64-bit number"))
+}
+
+/// The errors in the order of the text, with lines and columns; one walk over the text.
+fn diagnostics(text: &str, mut errors: Vec<Error>) -> Vec<Diagnostic> {
+    errors.sort_by_key(|error| error.span.start);
+    let (mut at, mut line, mut column) = (0, 1, 1);
+    let locate = |Error { message, span, suggestion }: Error| {
+        for c in text[at..span.start].chars() {
+            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        at = span.start;
+        let token = text[span.start..span.end].to_string();
+        Diagnostic { message, span: span.start..span.end, line, column, token, suggestion }
+    };
+    errors.into_iter().map(locate).collect()
+}
+
+#[cfg(test)]
+mod defects;
 #[cfg(test)]
 mod tests;

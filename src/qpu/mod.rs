@@ -9,13 +9,15 @@ pub mod isa;
 pub mod pack;
 pub mod rules;
 pub mod sfu;
+pub mod uniforms;
 
 pub use access::Access;
 pub use alu::{AluResult, Lanes};
-pub use asm::{AsmError, Assembled, Diagnostic, assemble};
+pub use asm::{AsmError, Assembled, Diagnostic, Label, Uniform, assemble};
 pub use disasm::disassemble;
 pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
 pub use isa::{
     AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr,
 };
 pub use rules::{RULES, Rule, Stage, Violation, check_program, min_distance};
+pub use uniforms::{UniformRead, UniformSource, uniform_reads};
