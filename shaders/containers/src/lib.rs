@@ -24,6 +24,7 @@ pub mod pica;
 mod reader;
 pub mod shbin;
 
-pub use finding::{Finding, Severity};
+pub use finding::{At, Finding, Severity};
+pub(crate) use finding::Findings;
 pub use format::Format;
 pub use reader::Reader;
