@@ -1,4 +1,4 @@
-//! VkCommandBuffer: its life cycle and what is recorded.
+//! VkCommandBuffer: its life cycle (Vulkan 1.0 §5.1), and the commands, which [`crate::recording`] turns into segments.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,20 +9,20 @@ use crate::descriptor::DescriptorSet;
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::Image;
+use crate::meta::blit::Blit;
+use crate::meta::buffer::{CopyBuffer, FillBuffer, UpdateBuffer};
+use crate::meta::buffer_image::CopyBufferImage;
+use crate::meta::event::{ChangeEvent, WaitEvents};
+use crate::meta::fill::FillParts;
+use crate::meta::image::CopyImage;
+use crate::meta::query::{CopyResults, ResetQueries, WriteTimestamp};
 use crate::object::Object;
 use crate::pipeline::{Pipeline, PipelineLayout};
 use crate::query::QueryPool;
+use crate::recording::{Dynamic, PassCommand, Recorded, Recording, StencilFace};
 use crate::render_pass::{Framebuffer, RenderPass};
+use crate::segment::{DrawCall, DrawParameters, IndexBinding};
 use crate::sync::Event;
-
-/// Where a command buffer is in its life (Vulkan 1.0 §5.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Initial,
-    Recording,
-    Executable,
-    Invalid,
-}
 
 /// The four words of a clear value, whatever their type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,17 +79,23 @@ pub struct ClearAttachment {
     pub value: ClearWords,
 }
 
-struct Recording {
-    stage: Stage,
-    /// The command that failed first, and its result.
-    error: Option<(&'static str, vk::Result)>,
+/// Where a command buffer is, and what it holds there.
+enum Content {
+    Initial,
+    Recording {
+        recording: Recording,
+        /// The command that failed first, and its result.
+        error: Option<(&'static str, vk::Result)>,
+    },
+    Executable(Recorded),
+    Invalid,
 }
 
 /// A command buffer.
 pub struct CommandBuffer {
     device: Arc<Device>,
     level: vk::CommandBufferLevel,
-    recording: Mutex<Recording>,
+    content: Mutex<Content>,
 }
 
 impl Object for CommandBuffer {
@@ -99,8 +105,7 @@ impl Object for CommandBuffer {
 impl CommandBuffer {
     /// An initial command buffer.
     pub fn new(device: &Arc<Device>, level: vk::CommandBufferLevel) -> CommandBuffer {
-        let recording = Mutex::new(Recording { stage: Stage::Initial, error: None });
-        CommandBuffer { device: device.clone(), level, recording }
+        CommandBuffer { device: device.clone(), level, content: Mutex::new(Content::Initial) }
     }
 
     /// Its device.
@@ -113,138 +118,203 @@ impl CommandBuffer {
         self.level
     }
 
-    fn recording(&self) -> MutexGuard<'_, Recording> {
-        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// vkBeginCommandBuffer; resets what was recorded.
-    pub fn begin(&self, _: vk::CommandBufferUsageFlags, _: Option<Inheritance>) -> Result<(), Error> {
-        *self.recording() = Recording { stage: Stage::Recording, error: None };
+    pub fn begin(&self, usage: vk::CommandBufferUsageFlags, _: Option<Inheritance>) -> Result<(), Error> {
+        let continues = self.level == vk::CommandBufferLevel::SECONDARY
+            && usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);
+        *self.content() = Content::Recording { recording: Recording::new(continues), error: None };
         Ok(())
     }
 
     /// vkEndCommandBuffer: the first error of recording, if any.
     pub fn end(&self) -> Result<(), Error> {
-        let mut recording = self.recording();
-        if recording.stage != Stage::Recording {
-            return Err(Error::InvalidUse("vkEndCommandBuffer without vkBeginCommandBuffer".into()));
-        }
-        let error = recording.error.take();
-        recording.stage = if error.is_some() { Stage::Invalid } else { Stage::Executable };
-        error.map_or(Ok(()), |(command, result)| Err(Error::Recording(command, result)))
+        let mut content = self.content();
+        let finished = match std::mem::replace(&mut *content, Content::Invalid) {
+            Content::Recording { recording, error: None } => recording.finish(),
+            Content::Recording { error: Some((command, result)), .. } => {
+                Err(Error::Recording(command, result))
+            }
+            _ => Err(Error::InvalidUse("vkEndCommandBuffer without vkBeginCommandBuffer".into())),
+        };
+        *content = Content::Executable(finished?);
+        Ok(())
     }
 
     /// vkResetCommandBuffer, vkResetCommandPool.
     pub fn reset(&self) {
-        *self.recording() = Recording { stage: Stage::Initial, error: None };
+        *self.content() = Content::Initial;
     }
 
-    /// Whether it may be submitted.
-    pub fn is_executable(&self) -> bool {
-        self.recording().stage == Stage::Executable
+    /// What it recorded; `None` unless it is executable.
+    pub fn recorded(&self) -> Option<Recorded> {
+        match &*self.content() {
+            Content::Executable(recorded) => Some(recorded.clone()),
+            _ => None,
+        }
     }
 
     /// Makes the recording fail; the first error counts, vkEndCommandBuffer returns it.
     pub fn fail(&self, command: &'static str, error: Error) {
-        let mut recording = self.recording();
-        if recording.error.is_none() {
-            crate::entry::report(command, &error);
-            recording.error = Some((command, error.result()));
-        }
+        self.record(command, |_| Err(error));
     }
 
     fn unsupported(&self, command: &'static str, instead: &'static str) {
         self.fail(command, Error::unsupported(format!("the command {command}"), instead));
+    }
+
+    /// Records something, unless the recording has failed before.
+    fn record(&self, command: &'static str, body: impl FnOnce(&mut Recording) -> Result<(), Error>) {
+        if let Content::Recording { recording, error: error @ None } = &mut *self.content() {
+            if let Err(why) = body(recording) {
+                crate::entry::report(command, &why);
+                *error = Some((command, why.result()));
+            }
+        }
+    }
+
+    fn set(&self, command: &'static str, body: impl FnOnce(&mut Dynamic)) {
+        self.record(command, |recording| {
+            body(recording.state.dynamic());
+            Ok(())
+        });
+    }
+}
+
+fn faces(dynamic: &mut Dynamic, faces: vk::StencilFaceFlags, set: impl Fn(&mut StencilFace)) {
+    for (index, face) in [vk::StencilFaceFlags::FRONT, vk::StencilFaceFlags::BACK].into_iter().enumerate() {
+        if faces.contains(face) {
+            set(&mut dynamic.stencil[index]);
+        }
     }
 }
 
 /// The commands.
 #[allow(missing_docs, reason = "each is the vkCmd… of its name")]
 impl CommandBuffer {
-    pub fn bind_pipeline(&self, _: vk::PipelineBindPoint, _: &Arc<Pipeline>) {
-        self.unsupported("vkCmdBindPipeline", NOT_YET);
+    pub fn bind_pipeline(&self, point: vk::PipelineBindPoint, pipeline: &Arc<Pipeline>) {
+        self.record("vkCmdBindPipeline", |recording| {
+            if point == vk::PipelineBindPoint::GRAPHICS {
+                recording.state.bind_pipeline(pipeline);
+            }
+            Ok(())
+        });
     }
 
-    pub fn set_viewport(&self, _first: u32, _: &[vk::Viewport]) {
-        self.unsupported("vkCmdSetViewport", NOT_YET);
+    pub fn set_viewport(&self, first: u32, viewports: &[vk::Viewport]) {
+        self.set("vkCmdSetViewport", |dynamic| {
+            if let (0, Some(viewport)) = (first, viewports.first()) {
+                dynamic.viewport = *viewport;
+            }
+        });
     }
 
-    pub fn set_scissor(&self, _first: u32, _: &[vk::Rect2D]) {
-        self.unsupported("vkCmdSetScissor", NOT_YET);
+    pub fn set_scissor(&self, first: u32, scissors: &[vk::Rect2D]) {
+        self.set("vkCmdSetScissor", |dynamic| {
+            if let (0, Some(scissor)) = (first, scissors.first()) {
+                dynamic.scissor = *scissor;
+            }
+        });
     }
 
-    pub fn set_line_width(&self, _: f32) {
-        self.unsupported("vkCmdSetLineWidth", NOT_YET);
+    pub fn set_line_width(&self, width: f32) {
+        self.set("vkCmdSetLineWidth", |dynamic| dynamic.line_width = width);
     }
 
-    pub fn set_depth_bias(&self, _constant: f32, _clamp: f32, _slope: f32) {
-        self.unsupported("vkCmdSetDepthBias", NOT_YET);
+    pub fn set_depth_bias(&self, constant: f32, clamp: f32, slope: f32) {
+        self.set("vkCmdSetDepthBias", |dynamic| dynamic.depth_bias = [constant, clamp, slope]);
     }
 
-    pub fn set_blend_constants(&self, _: [f32; 4]) {
-        self.unsupported("vkCmdSetBlendConstants", NOT_YET);
+    pub fn set_blend_constants(&self, constants: [f32; 4]) {
+        self.set("vkCmdSetBlendConstants", |dynamic| dynamic.blend_constants = constants);
     }
 
-    pub fn set_depth_bounds(&self, _min: f32, _max: f32) {
-        self.unsupported("vkCmdSetDepthBounds", NOT_YET);
+    /// Without effect: pipelines that test depth bounds are refused.
+    pub fn set_depth_bounds(&self, _min: f32, _max: f32) {}
+
+    pub fn set_stencil_compare_mask(&self, which: vk::StencilFaceFlags, mask: u32) {
+        self.set("vkCmdSetStencilCompareMask", |dynamic| {
+            faces(dynamic, which, |face| face.compare_mask = mask);
+        });
     }
 
-    pub fn set_stencil_compare_mask(&self, _: vk::StencilFaceFlags, _: u32) {
-        self.unsupported("vkCmdSetStencilCompareMask", NOT_YET);
+    pub fn set_stencil_write_mask(&self, which: vk::StencilFaceFlags, mask: u32) {
+        self.set("vkCmdSetStencilWriteMask", |dynamic| {
+            faces(dynamic, which, |face| face.write_mask = mask);
+        });
     }
 
-    pub fn set_stencil_write_mask(&self, _: vk::StencilFaceFlags, _: u32) {
-        self.unsupported("vkCmdSetStencilWriteMask", NOT_YET);
-    }
-
-    pub fn set_stencil_reference(&self, _: vk::StencilFaceFlags, _: u32) {
-        self.unsupported("vkCmdSetStencilReference", NOT_YET);
+    pub fn set_stencil_reference(&self, which: vk::StencilFaceFlags, reference: u32) {
+        self.set("vkCmdSetStencilReference", |dynamic| {
+            faces(dynamic, which, |face| face.reference = reference);
+        });
     }
 
     pub fn bind_descriptor_sets(
         &self,
-        _: vk::PipelineBindPoint,
+        point: vk::PipelineBindPoint,
         _: &Arc<PipelineLayout>,
-        _first: u32,
-        _: &[Arc<DescriptorSet>],
-        _dynamic: &[u32],
+        first: u32,
+        sets: &[Arc<DescriptorSet>],
+        dynamic: &[u32],
     ) {
-        self.unsupported("vkCmdBindDescriptorSets", NOT_YET);
+        self.record("vkCmdBindDescriptorSets", |recording| match point {
+            vk::PipelineBindPoint::GRAPHICS => recording.state.bind_sets(first, sets, dynamic),
+            _ => Ok(()),
+        });
     }
 
-    pub fn bind_index_buffer(&self, _: &Arc<Buffer>, _offset: u64, _: vk::IndexType) {
-        self.unsupported("vkCmdBindIndexBuffer", NOT_YET);
+    pub fn bind_index_buffer(&self, buffer: &Arc<Buffer>, offset: u64, ty: vk::IndexType) {
+        self.record("vkCmdBindIndexBuffer", |recording| {
+            recording.state.bind_indices(IndexBinding { buffer: buffer.clone(), offset, ty });
+            Ok(())
+        });
     }
 
-    pub fn bind_vertex_buffers(&self, _first: u32, _: &[(Arc<Buffer>, u64)]) {
-        self.unsupported("vkCmdBindVertexBuffers", NOT_YET);
+    pub fn bind_vertex_buffers(&self, first: u32, buffers: &[(Arc<Buffer>, u64)]) {
+        self.record("vkCmdBindVertexBuffers", |recording| recording.state.bind_vertices(first, buffers));
     }
 
-    pub fn push_constants(&self, _: &Arc<PipelineLayout>, _: vk::ShaderStageFlags, _offset: u32, _: &[u8]) {
-        self.unsupported("vkCmdPushConstants", NOT_YET);
+    pub fn push_constants(
+        &self,
+        _: &Arc<PipelineLayout>,
+        _: vk::ShaderStageFlags,
+        offset: u32,
+        values: &[u8],
+    ) {
+        self.record("vkCmdPushConstants", |recording| recording.state.push(offset, values));
     }
 
-    pub fn draw(&self, _vertices: u32, _instances: u32, _first_vertex: u32, _first_instance: u32) {
-        self.unsupported("vkCmdDraw", NOT_YET);
+    pub fn draw(&self, vertices: u32, instances: u32, first_vertex: u32, first_instance: u32) {
+        let (count, first, vertex_offset) = (vertices, first_vertex, None);
+        let draw = DrawParameters { count, instances, first, vertex_offset, first_instance };
+        self.record("vkCmdDraw", |recording| recording.draw(DrawCall::Direct(draw)));
     }
 
     pub fn draw_indexed(
         &self,
-        _indices: u32,
-        _instances: u32,
-        _first_index: u32,
-        _vertex_offset: i32,
-        _first_instance: u32,
+        indices: u32,
+        instances: u32,
+        first_index: u32,
+        vertex_offset: i32,
+        first_instance: u32,
     ) {
-        self.unsupported("vkCmdDrawIndexed", NOT_YET);
+        let (count, first, vertex_offset) = (indices, first_index, Some(vertex_offset));
+        let draw = DrawParameters { count, instances, first, vertex_offset, first_instance };
+        self.record("vkCmdDrawIndexed", |recording| recording.draw(DrawCall::Direct(draw)));
     }
 
-    pub fn draw_indirect(&self, _: &Arc<Buffer>, _offset: u64, _draws: u32, _stride: u32) {
-        self.unsupported("vkCmdDrawIndirect", NOT_YET);
+    pub fn draw_indirect(&self, buffer: &Arc<Buffer>, offset: u64, count: u32, stride: u32) {
+        let call = DrawCall::Indirect { buffer: buffer.clone(), offset, count, stride, indexed: false };
+        self.record("vkCmdDrawIndirect", |recording| recording.draw(call));
     }
 
-    pub fn draw_indexed_indirect(&self, _: &Arc<Buffer>, _offset: u64, _draws: u32, _stride: u32) {
-        self.unsupported("vkCmdDrawIndexedIndirect", NOT_YET);
+    pub fn draw_indexed_indirect(&self, buffer: &Arc<Buffer>, offset: u64, count: u32, stride: u32) {
+        let call = DrawCall::Indirect { buffer: buffer.clone(), offset, count, stride, indexed: true };
+        self.record("vkCmdDrawIndexedIndirect", |recording| recording.draw(call));
     }
 
     pub fn dispatch(&self, _groups: [u32; 3]) {
@@ -255,113 +325,164 @@ impl CommandBuffer {
         self.unsupported("vkCmdDispatchIndirect", "the only queue family has no compute");
     }
 
-    pub fn begin_render_pass(&self, _: PassBegin, _: vk::SubpassContents) {
-        self.unsupported("vkCmdBeginRenderPass", NOT_YET);
+    pub fn begin_render_pass(&self, begin: PassBegin, _: vk::SubpassContents) {
+        self.record("vkCmdBeginRenderPass", |recording| recording.begin_pass(begin));
     }
 
     pub fn next_subpass(&self, _: vk::SubpassContents) {
-        self.unsupported("vkCmdNextSubpass", NOT_YET);
+        self.record("vkCmdNextSubpass", Recording::next_subpass);
     }
 
     pub fn end_render_pass(&self) {
-        self.unsupported("vkCmdEndRenderPass", NOT_YET);
+        self.record("vkCmdEndRenderPass", Recording::end_pass);
     }
 
-    pub fn execute_commands(&self, _: &[Arc<CommandBuffer>]) {
-        self.unsupported("vkCmdExecuteCommands", NOT_YET);
+    pub fn execute_commands(&self, secondaries: &[Arc<CommandBuffer>]) {
+        // Looked at first: a buffer that (wrongly) executes itself must not lock itself out.
+        let recorded: Vec<_> = secondaries.iter().map(|buffer| buffer.recorded()).collect();
+        self.record("vkCmdExecuteCommands", |recording| {
+            recorded.iter().try_for_each(|recorded| match recorded {
+                Some(recorded) => recording.execute(recorded),
+                None => Err(Error::InvalidUse("a secondary command buffer that is not executable".into())),
+            })
+        });
     }
 
-    pub fn set_event(&self, _: &Arc<Event>, _: vk::PipelineStageFlags) {
-        self.unsupported("vkCmdSetEvent", NOT_YET);
+    pub fn set_event(&self, event: &Arc<Event>, _: vk::PipelineStageFlags) {
+        let command = ChangeEvent { event: event.clone(), set: true };
+        self.record("vkCmdSetEvent", |recording| recording.cpu(command));
     }
 
-    pub fn reset_event(&self, _: &Arc<Event>, _: vk::PipelineStageFlags) {
-        self.unsupported("vkCmdResetEvent", NOT_YET);
+    pub fn reset_event(&self, event: &Arc<Event>, _: vk::PipelineStageFlags) {
+        let command = ChangeEvent { event: event.clone(), set: false };
+        self.record("vkCmdResetEvent", |recording| recording.cpu(command));
     }
 
-    pub fn wait_events(&self, _: &[Arc<Event>], _src: vk::PipelineStageFlags, _dst: vk::PipelineStageFlags) {
-        self.unsupported("vkCmdWaitEvents", NOT_YET);
+    pub fn wait_events(
+        &self,
+        events: &[Arc<Event>],
+        _src: vk::PipelineStageFlags,
+        _dst: vk::PipelineStageFlags,
+    ) {
+        self.record("vkCmdWaitEvents", |recording| {
+            recording.cpu_anywhere(WaitEvents { events: events.to_vec() });
+            Ok(())
+        });
     }
 
-    /// Images need no transitions on this device: every layout is the same memory.
-    pub fn pipeline_barrier(&self, _src: vk::PipelineStageFlags, _dst: vk::PipelineStageFlags) {
-        self.unsupported("vkCmdPipelineBarrier", NOT_YET);
-    }
+    /// Nothing to do: images need no transitions, segments run in order, the kernel clears the caches before every
+    /// job, and CPU commands wait for jobs.
+    pub fn pipeline_barrier(&self, _src: vk::PipelineStageFlags, _dst: vk::PipelineStageFlags) {}
 
     pub fn begin_query(&self, _: &Arc<QueryPool>, _query: u32, _: vk::QueryControlFlags) {
-        self.unsupported("vkCmdBeginQuery", NOT_YET);
+        self.unsupported("vkCmdBeginQuery", "no pool takes such queries");
     }
 
     pub fn end_query(&self, _: &Arc<QueryPool>, _query: u32) {
-        self.unsupported("vkCmdEndQuery", NOT_YET);
+        self.unsupported("vkCmdEndQuery", "no pool takes such queries");
     }
 
-    pub fn reset_query_pool(&self, _: &Arc<QueryPool>, _first: u32, _count: u32) {
-        self.unsupported("vkCmdResetQueryPool", NOT_YET);
+    pub fn reset_query_pool(&self, pool: &Arc<QueryPool>, first: u32, count: u32) {
+        let command = ResetQueries { pool: pool.clone(), first, count };
+        self.record("vkCmdResetQueryPool", |recording| recording.cpu(command));
     }
 
-    pub fn write_timestamp(&self, _: &Arc<QueryPool>, _query: u32, _: vk::PipelineStageFlags) {
-        self.unsupported("vkCmdWriteTimestamp", NOT_YET);
+    pub fn write_timestamp(&self, pool: &Arc<QueryPool>, query: u32, _: vk::PipelineStageFlags) {
+        self.record("vkCmdWriteTimestamp", |recording| {
+            recording.cpu_anywhere(WriteTimestamp { pool: pool.clone(), query });
+            Ok(())
+        });
     }
 
     pub fn copy_query_pool_results(
         &self,
-        _: &Arc<QueryPool>,
-        (_first, _count): (u32, u32),
-        _: &Arc<Buffer>,
-        _offset: u64,
-        _stride: u64,
-        _: vk::QueryResultFlags,
+        pool: &Arc<QueryPool>,
+        (first, count): (u32, u32),
+        dst: &Arc<Buffer>,
+        offset: u64,
+        stride: u64,
+        flags: vk::QueryResultFlags,
     ) {
-        self.unsupported("vkCmdCopyQueryPoolResults", NOT_YET);
+        let (pool, dst) = (pool.clone(), dst.clone());
+        let command = CopyResults { pool, first, count, dst, offset, stride, flags };
+        self.record("vkCmdCopyQueryPoolResults", |recording| recording.cpu(command));
     }
 
-    pub fn copy_buffer(&self, _src: &Arc<Buffer>, _dst: &Arc<Buffer>, _: &[vk::BufferCopy]) {
-        self.unsupported("vkCmdCopyBuffer", NOT_YET);
+    pub fn copy_buffer(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, regions: &[vk::BufferCopy]) {
+        let command = CopyBuffer { src: src.clone(), dst: dst.clone(), regions: regions.to_vec() };
+        self.record("vkCmdCopyBuffer", |recording| recording.cpu(command));
     }
 
-    pub fn copy_image(&self, _src: &Arc<Image>, _dst: &Arc<Image>, _: &[vk::ImageCopy]) {
-        self.unsupported("vkCmdCopyImage", NOT_YET);
+    pub fn copy_image(&self, src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageCopy]) {
+        self.record("vkCmdCopyImage", |recording| recording.cpu(CopyImage::new(src, dst, regions)?));
     }
 
-    pub fn blit_image(&self, _src: &Arc<Image>, _dst: &Arc<Image>, _: &[vk::ImageBlit], _: vk::Filter) {
-        self.unsupported("vkCmdBlitImage", NOT_YET);
+    pub fn blit_image(
+        &self,
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        regions: &[vk::ImageBlit],
+        filter: vk::Filter,
+    ) {
+        self.record("vkCmdBlitImage", |recording| recording.cpu(Blit::new(src, dst, regions, filter)?));
     }
 
-    pub fn copy_buffer_to_image(&self, _src: &Arc<Buffer>, _dst: &Arc<Image>, _: &[vk::BufferImageCopy]) {
-        self.unsupported("vkCmdCopyBufferToImage", NOT_YET);
+    pub fn copy_buffer_to_image(&self, src: &Arc<Buffer>, dst: &Arc<Image>, regions: &[vk::BufferImageCopy]) {
+        let (buffer, image, regions) = (src.clone(), dst.clone(), regions.to_vec());
+        let command = CopyBufferImage { buffer, image, regions, to_image: true };
+        self.record("vkCmdCopyBufferToImage", |recording| recording.cpu(command));
     }
 
-    pub fn copy_image_to_buffer(&self, _src: &Arc<Image>, _dst: &Arc<Buffer>, _: &[vk::BufferImageCopy]) {
-        self.unsupported("vkCmdCopyImageToBuffer", NOT_YET);
+    pub fn copy_image_to_buffer(&self, src: &Arc<Image>, dst: &Arc<Buffer>, regions: &[vk::BufferImageCopy]) {
+        let (buffer, image, regions) = (dst.clone(), src.clone(), regions.to_vec());
+        let command = CopyBufferImage { buffer, image, regions, to_image: false };
+        self.record("vkCmdCopyImageToBuffer", |recording| recording.cpu(command));
     }
 
-    pub fn update_buffer(&self, _: &Arc<Buffer>, _offset: u64, _: &[u8]) {
-        self.unsupported("vkCmdUpdateBuffer", NOT_YET);
+    pub fn update_buffer(&self, dst: &Arc<Buffer>, offset: u64, data: &[u8]) {
+        let command = UpdateBuffer { dst: dst.clone(), offset, data: data.to_vec() };
+        self.record("vkCmdUpdateBuffer", |recording| recording.cpu(command));
     }
 
-    pub fn fill_buffer(&self, _: &Arc<Buffer>, _offset: u64, _size: u64, _word: u32) {
-        self.unsupported("vkCmdFillBuffer", NOT_YET);
+    pub fn fill_buffer(&self, dst: &Arc<Buffer>, offset: u64, size: u64, word: u32) {
+        let size = if size == vk::WHOLE_SIZE { dst.clamp(offset, size) & !3 } else { size };
+        let command = FillBuffer { dst: dst.clone(), offset, size, word };
+        self.record("vkCmdFillBuffer", |recording| recording.cpu(command));
     }
 
-    pub fn clear_color_image(&self, _: &Arc<Image>, _: ClearWords, _: &[vk::ImageSubresourceRange]) {
-        self.unsupported("vkCmdClearColorImage", NOT_YET);
+    pub fn clear_color_image(
+        &self,
+        image: &Arc<Image>,
+        value: ClearWords,
+        ranges: &[vk::ImageSubresourceRange],
+    ) {
+        self.record("vkCmdClearColorImage", |recording| {
+            recording.cpu(FillParts::color(image, value, ranges)?)
+        });
     }
 
-    pub fn clear_depth_stencil_image(&self, _: &Arc<Image>, _: ClearWords, _: &[vk::ImageSubresourceRange]) {
-        self.unsupported("vkCmdClearDepthStencilImage", NOT_YET);
+    pub fn clear_depth_stencil_image(
+        &self,
+        image: &Arc<Image>,
+        value: ClearWords,
+        ranges: &[vk::ImageSubresourceRange],
+    ) {
+        self.record("vkCmdClearDepthStencilImage", |recording| {
+            ranges.iter().try_for_each(|range| recording.cpu(FillParts::depth_stencil(image, value, range)))
+        });
     }
 
-    pub fn clear_attachments(&self, _: &[ClearAttachment], _: &[vk::ClearRect]) {
-        self.unsupported("vkCmdClearAttachments", NOT_YET);
+    pub fn clear_attachments(&self, attachments: &[ClearAttachment], rects: &[vk::ClearRect]) {
+        self.record("vkCmdClearAttachments", |recording| {
+            let (attachments, rects) = (Arc::new(attachments.to_vec()), Arc::new(rects.to_vec()));
+            recording.pass_command(PassCommand::Clear(attachments, rects))
+        });
     }
 
     pub fn resolve_image(&self, _src: &Arc<Image>, _dst: &Arc<Image>, _: &[vk::ImageResolve]) {
-        self.unsupported("vkCmdResolveImage", NOT_YET);
+        self.unsupported("vkCmdResolveImage", "there are no multisampled images to resolve");
     }
 }
-
-const NOT_YET: &str = "the README's status table lists what is";
 
 #[cfg(test)]
 mod tests {
@@ -376,11 +497,11 @@ mod tests {
         buffer.fail("vkCmdTest", Error::DeviceLost);
         buffer.fail("vkCmdTest", Error::OutOfHostMemory);
         assert_eq!(buffer.end().unwrap_err().result(), vk::Result::ERROR_DEVICE_LOST);
-        assert!(!buffer.is_executable());
+        assert!(buffer.recorded().is_none());
         buffer.begin(vk::CommandBufferUsageFlags::empty(), None).unwrap();
         buffer.end().unwrap();
-        assert!(buffer.is_executable());
+        assert!(buffer.recorded().is_some());
         buffer.reset();
-        assert!(!buffer.is_executable());
+        assert!(buffer.recorded().is_none());
     }
 }

@@ -32,7 +32,8 @@ pub struct Binding {
 }
 
 impl Binding {
-    fn is_dynamic(&self) -> bool {
+    /// Whether its buffers take a dynamic offset.
+    pub fn is_dynamic(&self) -> bool {
         matches!(
             self.ty,
             vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC

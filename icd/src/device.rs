@@ -7,6 +7,7 @@ use ash::vk;
 use vc4_kernel_abi::Gpu;
 
 use crate::bo::Bo;
+use crate::draw::Iota;
 use crate::error::Error;
 use crate::extension::Extension;
 use crate::object::{HostAllocator, Object, OwnedHandle};
@@ -23,6 +24,7 @@ pub struct Device {
     lost: AtomicBool,
     waker: Arc<Waker>,
     allocations: AtomicU32,
+    iota: Iota,
     queue: Mutex<Option<OwnedHandle<Queue>>>,
 }
 
@@ -48,6 +50,7 @@ impl Device {
             lost: AtomicBool::new(false),
             waker: Arc::default(),
             allocations: AtomicU32::new(0),
+            iota: Iota::default(),
             queue: Mutex::new(None),
         })
     }
@@ -80,6 +83,11 @@ impl Device {
     /// Where everything that changes a fence, semaphore or event rings.
     pub fn waker(&self) -> &Arc<Waker> {
         &self.waker
+    }
+
+    /// Numbers that draws fetch as vertex indices.
+    pub fn iota(&self) -> &Iota {
+        &self.iota
     }
 
     /// Starts the only queue. The queue keeps its device, [`Device::close`] breaks the circle.

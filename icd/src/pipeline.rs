@@ -1,5 +1,8 @@
 //! Shader modules, pipeline layouts, pipeline caches, and what a graphics pipeline is made from.
 
+mod graphics;
+mod translate;
+
 use std::sync::Arc;
 
 use ash::vk;
@@ -11,6 +14,8 @@ use crate::limits;
 use crate::object::Object;
 use crate::physical_device::{VENDOR_ID, cache_uuid};
 use crate::render_pass::RenderPass;
+
+pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant};
 
 /// VkShaderModule: the words, compiled when a pipeline asks.
 pub struct ShaderModule {
@@ -214,24 +219,6 @@ impl GraphicsInfo {
     /// Whether a command buffer sets `state`.
     pub fn is_dynamic(&self, state: vk::DynamicState) -> bool {
         self.dynamic.contains(&state)
-    }
-}
-
-/// VkPipeline (graphics).
-pub struct Pipeline {
-    /// What it was made from.
-    pub info: GraphicsInfo,
-}
-
-impl Object for Pipeline {
-    type Handle = vk::Pipeline;
-}
-
-impl Pipeline {
-    /// Compiles a pipeline.
-    pub fn new(_: &Arc<Device>, info: GraphicsInfo) -> Result<Pipeline, Error> {
-        let _ = info;
-        Err(Error::unsupported("a graphics pipeline", "use transfer commands"))
     }
 }
 

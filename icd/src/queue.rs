@@ -1,6 +1,17 @@
-//! VkQueue: submissions in order.
+//! VkQueue: work in order.
+//!
+//! Three threads meet here. The application pushes [`Work`]; the queue thread ([`executor`]) waits for semaphores,
+//! builds submissions and runs CPU commands; the retire thread ([`retire`]) waits for the GPU and signals fences. So
+//! the next frame is built while the GPU draws the last one, and nobody but the retire thread sleeps on it.
 
-use std::sync::Arc;
+mod executor;
+mod retire;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use ash::vk;
 use vc4_kernel_abi::Seqno;
@@ -9,7 +20,16 @@ use crate::command_buffer::CommandBuffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::object::Object;
+use crate::segment::Segments;
 use crate::sync::{Fence, Semaphore};
+use crate::wsi::Present;
+use executor::Executor;
+
+/// How long one job may take before the device counts as lost. Linux ends hung jobs by itself within a fraction of a
+/// second and does not say so (kernel-abi.md §11); this is for jobs that never end.
+const HANG_TIMEOUT: Duration = Duration::from_secs(30);
+/// Jobs that may wait for the GPU before the queue thread pauses.
+const JOBS_IN_FLIGHT: usize = 32;
 
 /// One VkSubmitInfo.
 #[derive(Default)]
@@ -22,23 +42,51 @@ pub struct Batch {
     pub signals: Vec<Arc<Semaphore>>,
 }
 
-/// Something that the queue calls in its turn. The argument is the last job that was submitted to the device before.
+/// Something that the queue thread calls in its turn. The argument is the last job that was submitted to the device
+/// before, `None` if there was none: what it draws is complete once that job is.
 pub type Call = Box<dyn FnOnce(Option<Seqno>) + Send>;
 
 /// What the queue does, in the order of pushing.
 pub enum Work {
-    /// A call, for presentation.
+    /// Recorded commands.
+    Commands {
+        /// Semaphores waited for before.
+        waits: Vec<Arc<Semaphore>>,
+        /// What the command buffers recorded, as it was when they were submitted.
+        segments: Vec<Arc<Segments>>,
+        /// Semaphores signalled after.
+        signals: Vec<Arc<Semaphore>>,
+    },
+    /// A call, for presentation. It must not block; after a loss of the device it is dropped uncalled.
     Call {
         /// Semaphores waited for before.
         waits: Vec<Arc<Semaphore>>,
         /// The call.
         run: Call,
     },
+    /// Signals a fence once everything before is complete.
+    Fence(Arc<Fence>),
+}
+
+/// How far the queue is: counts of work.
+#[derive(Default)]
+struct Progress {
+    pushed: AtomicU64,
+    complete: AtomicU64,
+}
+
+struct Threads {
+    work: Sender<Work>,
+    executor: JoinHandle<()>,
+    retirer: JoinHandle<()>,
 }
 
 /// The queue of a device.
 pub struct Queue {
     device: Arc<Device>,
+    progress: Arc<Progress>,
+    /// Started with the first work; `None` before.
+    threads: Mutex<Option<Threads>>,
 }
 
 impl Object for Queue {
@@ -47,9 +95,9 @@ impl Object for Queue {
 }
 
 impl Queue {
-    /// Starts the queue of `device`.
+    /// The queue of `device`.
     pub fn new(device: Arc<Device>) -> Arc<Queue> {
-        Arc::new(Queue { device })
+        Arc::new(Queue { device, progress: Arc::default(), threads: Mutex::default() })
     }
 
     /// Its device.
@@ -57,39 +105,132 @@ impl Queue {
         &self.device
     }
 
+    /// Appends work; an error when the device is lost.
+    pub fn push(&self, work: Work) -> Result<(), Error> {
+        self.device.check()?;
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let threads = match &mut *threads {
+            Some(threads) => threads,
+            none => none.insert(self.start()?),
+        };
+        self.progress.pushed.fetch_add(1, Ordering::SeqCst);
+        threads.work.send(work).map_err(|_| Error::DeviceLost)
+    }
+
+    fn start(&self) -> Result<Threads, Error> {
+        let (work, works) = channel();
+        let (retire, retires) = sync_channel(JOBS_IN_FLIGHT);
+        let (device, progress) = (self.device.clone(), self.progress.clone());
+        let retirer = spawn("vc4-retire", move || retire::run(&device, &progress, &retires))?;
+        let executor = Executor::new(self.device.clone(), retire);
+        let executor = spawn("vc4-queue", move || executor.run(&works))?;
+        Ok(Threads { work, executor, retirer })
+    }
+
     /// vkQueueSubmit.
     pub fn submit(&self, batches: Vec<Batch>, fence: Option<Arc<Fence>>) -> Result<(), Error> {
         self.device.check()?;
-        for batch in batches {
-            for semaphore in &batch.waits {
-                semaphore.wait(&self.device)?;
-            }
-            if let Some(index) = batch.command_buffers.iter().position(|buffer| !buffer.is_executable()) {
-                return Err(Error::InvalidUse(format!(
-                    "command buffer {index} of a batch is not executable"
-                )));
-            }
-            batch.signals.iter().for_each(|semaphore| semaphore.signal());
+        let works: Vec<Work> = batches.into_iter().map(work).collect::<Result<_, _>>()?;
+        for work in works {
+            self.push(work)?;
         }
-        if let Some(fence) = fence {
-            fence.signal();
+        match fence {
+            Some(fence) => self.push(Work::Fence(fence)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Appends work.
-    pub fn push(&self, work: Work) -> Result<(), Error> {
-        self.device.check()?;
-        let Work::Call { waits, run } = work;
-        for semaphore in &waits {
-            semaphore.wait(&self.device)?;
-        }
-        run(None);
-        Ok(())
+    /// vkQueuePresentKHR: hands pictures over in their turn.
+    pub fn present(&self, waits: Vec<Arc<Semaphore>>, presents: Vec<Present>) -> Result<(), Error> {
+        let run: Call = Box::new(|last| presents.into_iter().for_each(|present| present.hand_over(last)));
+        self.push(Work::Call { waits, run })
     }
 
-    /// vkQueueWaitIdle.
+    /// vkQueueWaitIdle: waits until everything that was pushed before is complete.
     pub fn wait_idle(&self) -> Result<(), Error> {
+        let goal = self.progress.pushed.load(Ordering::SeqCst);
+        let complete = || self.progress.complete.load(Ordering::SeqCst) >= goal;
+        self.device.waker().wait_until(None, || complete() || self.device.is_lost());
         self.device.check()
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Threads { work, executor, retirer }) = threads {
+            // Each thread ends when its channel does; panics were caught and reported inside.
+            drop(work);
+            let _ = executor.join();
+            let _ = retirer.join();
+        }
+    }
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+    std::thread::Builder::new().name(name.into()).spawn(run).map_err(|error| {
+        log::error!(target: "vc4::queue", "the thread {name} cannot start: {error}");
+        Error::OutOfHostMemory
+    })
+}
+
+fn work(batch: Batch) -> Result<Work, Error> {
+    let segments = batch.command_buffers.iter().enumerate().map(|(index, buffer)| {
+        let refused = || Error::InvalidUse(format!("command buffer {index} of a batch is not executable"));
+        buffer.recorded().map(|recorded| recorded.segments).ok_or_else(refused)
+    });
+    let segments = segments.collect::<Result<_, _>>()?;
+    Ok(Work::Commands { waits: batch.waits, segments, signals: batch.signals })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::device;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn work_is_done_in_order_and_fences_come_last() {
+        let device = device();
+        let queue = Queue::new(device.clone());
+        let semaphore = Arc::new(Semaphore::new(&device));
+        let fence = Arc::new(Fence::new(&device, vk::FenceCreateFlags::empty()));
+        let called = Arc::new(AtomicBool::new(false));
+        let run: Call = Box::new({
+            let (called, fence) = (called.clone(), fence.clone());
+            move |last| called.store(last.is_none() && !fence.is_signalled(), Ordering::SeqCst)
+        });
+        queue.push(Work::Call { waits: vec![semaphore.clone()], run }).unwrap();
+        queue.submit(vec![Batch::default()], Some(fence.clone())).unwrap();
+        assert!(!called.load(Ordering::SeqCst) && !fence.is_signalled());
+        semaphore.signal();
+        queue.wait_idle().unwrap();
+        assert!(called.load(Ordering::SeqCst) && fence.is_signalled());
+    }
+
+    #[test]
+    fn a_lost_device_drops_work_and_lets_everybody_go() {
+        let device = device();
+        let queue = Queue::new(device.clone());
+        let never = Arc::new(Semaphore::new(&device));
+        let held = Arc::new(());
+        let run: Call = Box::new({
+            let held = held.clone();
+            move |_| drop(held)
+        });
+        queue.push(Work::Call { waits: vec![never], run }).unwrap();
+        device.lose(&"test");
+        assert!(matches!(queue.wait_idle(), Err(Error::DeviceLost)));
+        assert!(queue.push(Work::Fence(Arc::new(Fence::new(&device, Default::default())))).is_err());
+        drop(queue);
+        assert_eq!(Arc::strong_count(&held), 1);
+    }
+
+    #[test]
+    fn a_panic_loses_the_device() {
+        let device = device();
+        let queue = Queue::new(device.clone());
+        queue.push(Work::Call { waits: vec![], run: Box::new(|_| panic!("test")) }).unwrap();
+        assert!(matches!(queue.wait_idle(), Err(Error::DeviceLost)));
     }
 }

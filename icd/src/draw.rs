@@ -1,0 +1,137 @@
+//! Render segments become GPU jobs: bin list, shader records, uniform streams, surfaces (v3d.md §11.1,
+//! kernel-abi.md §5).
+//!
+//! One draw of the API is one or more *pieces*: instances, runs of at most 65535 vertices. Each piece has a shader
+//! record of its own, because attribute bases and uniforms stand in it.
+
+mod bindings;
+mod geometry;
+mod indices;
+mod iota;
+mod job;
+mod packets;
+mod record;
+mod surfaces;
+
+use std::sync::Arc;
+
+use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
+
+use crate::debug::{Debug, flags};
+use crate::device::Device;
+use crate::error::Error;
+use crate::segment::{Draw, DrawCall, DrawParameters, RenderSegment, Start, Target};
+use bindings::Bindings;
+use geometry::Piece;
+pub use iota::Iota;
+pub use job::Job;
+use job::JobBuilder;
+
+/// Whether submissions are checked before they leave.
+pub fn is_strict() -> bool {
+    cfg!(debug_assertions) || flags().contains(Debug::STRICT)
+}
+
+/// The jobs of a segment, in order.
+pub fn build(device: &Arc<Device>, segment: &RenderSegment) -> Result<Vec<Job>, Error> {
+    let mut builder = Builder { device, target: &segment.target, jobs: Vec::new(), job: JobBuilder::new() };
+    for draw in &segment.draws {
+        builder.draw(draw)?;
+    }
+    builder.finish()
+}
+
+struct Builder<'a> {
+    device: &'a Arc<Device>,
+    target: &'a Target,
+    jobs: Vec<JobBuilder>,
+    job: JobBuilder,
+}
+
+impl Builder<'_> {
+    fn draw(&mut self, draw: &Draw) -> Result<(), Error> {
+        let Some(compiled) = &draw.state.pipeline.compiled else { return Ok(()) };
+        let Some(window) = packets::window(&draw.state, self.target) else { return Ok(()) };
+        let bindings = Bindings::new(&draw.state, compiled)?;
+        for call in calls(&draw.call)? {
+            let pieces = geometry::pieces(self.device, &bindings, &call)?;
+            for instance in 0..call.instances {
+                for piece in &pieces {
+                    self.make_room();
+                    self.piece(&bindings, window, piece, call.first_instance.wrapping_add(instance))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins another job where the binner's state counters could wrap (HW-2116).
+    fn make_room(&mut self) {
+        if self.job.draws() >= MAX_DRAWS_PER_BIN_LIST {
+            self.jobs.push(std::mem::replace(&mut self.job, JobBuilder::new()));
+        }
+    }
+
+    fn piece(
+        &mut self,
+        bindings: &Bindings<'_>,
+        window: vc4::cl::packets::ClipWindow,
+        piece: &Piece,
+        instance: u32,
+    ) -> Result<(), Error> {
+        packets::state(&mut self.job, bindings, window)?;
+        record::write(self.device, &mut self.job, bindings, piece, instance)?;
+        packets::primitives(&mut self.job, bindings.mode(piece), &piece.primitives);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<Job>, Error> {
+        self.jobs.push(self.job);
+        let last = self.jobs.len() - 1;
+        let parts = self.jobs.into_iter().enumerate();
+        parts
+            .map(|(index, job)| job.finish(self.device, &part(self.target, index == 0, index == last)))
+            .collect()
+    }
+}
+
+/// The target of one of several jobs: between them everything is stored and loaded.
+fn part(target: &Target, first: bool, last: bool) -> Target {
+    let mut part = target.clone();
+    if !first {
+        part.color_start = Start::Load;
+        part.depth_stencil_start = Start::Load;
+    }
+    if !last {
+        part.color_store = part.color.is_some();
+        part.depth_stencil_store = part.depth_stencil.is_some();
+    }
+    part
+}
+
+/// The draws of a command; indirect ones are read now.
+fn calls(call: &DrawCall) -> Result<Vec<DrawParameters>, Error> {
+    let (buffer, offset, count, stride, indexed) = match call {
+        DrawCall::Direct(parameters) => return Ok(vec![*parameters]),
+        DrawCall::Indirect { buffer, offset, count, stride, indexed } => {
+            (buffer, *offset, *count, *stride, *indexed)
+        }
+    };
+    let binding = buffer.binding()?;
+    let (mapping, size) = (binding.bo.map()?, if indexed { 20 } else { 16 });
+    let read = |index: u32| {
+        let at = offset + u64::from(index) * u64::from(stride);
+        if at.checked_add(size).is_none_or(|end| end > buffer.size()) {
+            return Err(Error::InvalidUse(format!("indirect draw {index} leaves its buffer")));
+        }
+        let word = |n: u64| mapping.read_u32((binding.offset + at + 4 * n) as usize);
+        Ok(DrawParameters {
+            count: word(0),
+            instances: word(1),
+            first: word(2),
+            vertex_offset: indexed.then(|| word(3) as i32),
+            first_instance: word(size / 4 - 1),
+        })
+    };
+    (0..count).map(read).collect()
+}

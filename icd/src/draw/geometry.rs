@@ -1,0 +1,225 @@
+//! The vertices of a draw in runs that the machine can number: at most 65536 in a run, attribute bases moved to its
+//! first (v3d.md §5.5, GFXH-515; T-IDX32, T-RESTART, T-PROVOKE, T-ROBUST).
+
+use std::sync::Arc;
+
+use ash::vk;
+use vc4::cl::packets::PrimitiveMode;
+use vc4::hw::MAX_VERTEX_INDEX;
+use vc4_shaders::program::{AttributeArray, AttributeSource};
+
+use super::bindings::Bindings;
+use super::indices::{self, Indices};
+use crate::bo::Bo;
+use crate::device::Device;
+use crate::error::Error;
+use crate::recording::Snapshot;
+use crate::segment::DrawParameters;
+
+/// Most vertices of an array draw.
+const RUN: u32 = MAX_VERTEX_INDEX;
+
+/// A run of vertices.
+pub(super) struct Piece {
+    /// The vertex that the machine numbers 0; what it adds to get gl_VertexIndex.
+    pub base_vertex: i64,
+    /// The primitives were taken apart into a list.
+    pub is_list: bool,
+    /// The primitives.
+    pub primitives: Primitives,
+}
+
+/// Numbers of vertices.
+pub(super) enum Primitives {
+    /// 0 to `count` - 1.
+    Array {
+        /// How many.
+        count: u32,
+    },
+    /// From memory, 16 bits each.
+    Indexed {
+        /// The memory.
+        bo: Arc<Bo>,
+        /// First byte.
+        offset: u32,
+        /// How many.
+        count: u32,
+        /// The largest.
+        max_index: u32,
+    },
+}
+
+/// Where an attribute array lies.
+pub(super) struct Source {
+    /// The memory.
+    pub bo: Arc<Bo>,
+    /// Byte of vertex 0.
+    pub base: u64,
+    /// Bytes from vertex to vertex, or from instance to instance.
+    pub stride: u32,
+    /// First byte behind the vertex buffer.
+    pub end: u64,
+}
+
+/// The memory of a vertex input; `None` if no buffer is bound.
+pub(super) fn source(state: &Snapshot, location: u32) -> Result<Option<Source>, Error> {
+    let input = &state.pipeline.info.vertex;
+    let attribute = input.attributes.iter().find(|attribute| attribute.location == location);
+    let Some(attribute) = attribute else { return Ok(None) };
+    let description = input.bindings.iter().find(|binding| binding.binding == attribute.binding);
+    let bound = state.vertices.get(attribute.binding as usize).and_then(Option::as_ref);
+    let (Some(description), Some((buffer, offset))) = (description, bound) else { return Ok(None) };
+    let binding = buffer.binding()?;
+    Ok(Some(Source {
+        bo: binding.bo.clone(),
+        base: binding.offset + offset + u64::from(attribute.offset),
+        stride: description.stride,
+        end: binding.offset + buffer.size(),
+    }))
+}
+
+impl Source {
+    /// The largest vertex number whose data are there; `None` if not even that of vertex 0 are.
+    pub fn limit(&self, bytes: u32) -> Option<i64> {
+        let room = self.end.checked_sub(self.base)?.checked_sub(u64::from(bytes))?;
+        Some(if self.stride == 0 { i64::MAX } else { (room / u64::from(self.stride)) as i64 })
+    }
+}
+
+/// The largest vertex number that every array of a draw has data for. Arrays without any data do not count: they read
+/// zeros.
+fn limit(bindings: &Bindings<'_>) -> Result<i64, Error> {
+    let mut limit = i64::MAX;
+    for AttributeArray { source: from, bytes, .. } in &bindings.variant.programs.attributes {
+        if let AttributeSource::Location(location) = from {
+            let source = source(bindings.state, *location)?;
+            limit = limit.min(source.and_then(|source| source.limit(*bytes)).unwrap_or(i64::MAX));
+        }
+    }
+    Ok(limit)
+}
+
+/// The runs of one draw.
+pub(super) fn pieces(
+    device: &Device,
+    bindings: &Bindings<'_>,
+    call: &DrawParameters,
+) -> Result<Vec<Piece>, Error> {
+    let mode = bindings.state.pipeline.mode;
+    let count = whole(mode, call.count);
+    if count == 0 || call.instances == 0 {
+        return Ok(Vec::new());
+    }
+    let call = DrawParameters { count, ..*call };
+    // The hardware takes flat varyings from the last vertex, the API from the first (v3d.md §9.6).
+    let flat = bindings.variant.programs.flat_varyings != 0;
+    let draw = Run { device, mode, rotate: flat && mode != PrimitiveMode::Points, limit: limit(bindings)? };
+    match call.vertex_offset {
+        None => draw.array(&call),
+        Some(offset) => draw.indexed(bindings.state, &call, i64::from(offset)),
+    }
+}
+
+/// Vertices without the rest of an unfinished primitive.
+fn whole(mode: PrimitiveMode, count: u32) -> u32 {
+    let (size, listed) = indices::size(mode);
+    match listed {
+        true => count - count % size,
+        false if count < size => 0,
+        false => count,
+    }
+}
+
+/// What runs are made for.
+struct Run<'a> {
+    device: &'a Device,
+    mode: PrimitiveMode,
+    /// Put the first vertex of each primitive last.
+    rotate: bool,
+    limit: i64,
+}
+
+impl Run<'_> {
+    fn array(&self, call: &DrawParameters) -> Result<Vec<Piece>, Error> {
+        let first = i64::from(call.first);
+        let fits = first + i64::from(call.count) - 1 <= self.limit;
+        let splits = call.count <= RUN || self.mode != PrimitiveMode::TriangleFan;
+        if self.rotate || !fits || !splits {
+            let numbers: Vec<u32> = (0..call.count).collect();
+            return self.lists(&numbers, None, first);
+        }
+        let (length, advance) = match self.mode {
+            PrimitiveMode::LineStrip => (RUN, RUN - 1),
+            // An even advance keeps the winding.
+            PrimitiveMode::TriangleStrip => (RUN - 1, RUN - 3),
+            mode => (whole(mode, RUN), whole(mode, RUN)),
+        };
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        loop {
+            let left = call.count - start;
+            let primitives = Primitives::Array { count: left.min(length) };
+            let base_vertex = first + i64::from(start);
+            pieces.push(Piece { base_vertex, is_list: false, primitives });
+            if left <= length {
+                return Ok(pieces);
+            }
+            start += advance;
+        }
+    }
+
+    fn indexed(&self, state: &Snapshot, call: &DrawParameters, offset: i64) -> Result<Vec<Piece>, Error> {
+        let unbound = || Error::InvalidUse("an indexed draw without an index buffer".into());
+        let binding = state.indices.as_ref().ok_or_else(unbound)?;
+        let Indices { values, complete, address } = indices::read(binding, call.first, call.count)?;
+        let restart = match binding.ty {
+            vk::IndexType::UINT16 => 0xffff,
+            _ => u32::MAX,
+        };
+        let (_, listed) = indices::size(self.mode);
+        let restart =
+            Some(restart).filter(|value| state.pipeline.info.restart && !listed && values.contains(value));
+        let max_index = values.iter().copied().max().unwrap_or(0);
+        let direct = binding.ty == vk::IndexType::UINT16
+            && complete
+            && restart.is_none()
+            && !self.rotate
+            && offset >= 0
+            && i64::from(max_index) + offset <= self.limit;
+        if !direct {
+            return self.lists(&values, restart, offset);
+        }
+        let bo = binding.buffer.binding()?.bo.clone();
+        let primitives = Primitives::Indexed { bo, offset: address as u32, count: call.count, max_index };
+        Ok(vec![Piece { base_vertex: offset, is_list: false, primitives }])
+    }
+
+    /// Takes primitives apart into lists with indices of their own.
+    fn lists(&self, numbers: &[u32], restart: Option<u32>, offset: i64) -> Result<Vec<Piece>, Error> {
+        let list = indices::assemble(self.mode, numbers, restart, self.rotate);
+        let clamp = |number: u32| (i64::from(number) + offset).clamp(0, self.limit.max(0));
+        let vertices: Vec<i64> = list.into_iter().map(clamp).collect();
+        let (size, _) = indices::size(self.mode);
+        let runs = indices::runs(&vertices, size as usize).ok_or_else(|| {
+            let what = format!("a primitive whose vertices lie more than {MAX_VERTEX_INDEX} apart");
+            Error::unsupported(what, "sort the vertices")
+        })?;
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let bytes: Vec<u8> = runs.iter().flat_map(|run| run.bytes(&vertices)).collect();
+        let bo = self.device.create_bo("indices", bytes.len() as u64)?;
+        bo.map()?.write(0, &bytes);
+        let piece = |run: &indices::Run| Piece {
+            base_vertex: run.base,
+            is_list: true,
+            primitives: Primitives::Indexed {
+                bo: bo.clone(),
+                offset: 2 * run.range.start as u32,
+                count: run.range.len() as u32,
+                max_index: run.max_index,
+            },
+        };
+        Ok(runs.iter().map(piece).collect())
+    }
+}

@@ -1,0 +1,204 @@
+//! A submission under construction, and a finished one.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use vc4::cl::packets::{
+    AllowedIn, Flush, GlShaderState, IncrementSemaphore, ListIndexing, ListPrimitive, PrimitiveListFormat,
+    StartTileBinning, TileBinningModeConfig,
+};
+use vc4::cl::records::{RecordError, ShaderRecord};
+use vc4::cl::{Binner, List, dump};
+use vc4::hw::TILE_PX;
+use vc4_kernel_abi::validate::{ShaderInfo, check_submit};
+use vc4_kernel_abi::{BoHandle, GpuError, Submit};
+
+use super::surfaces;
+use crate::bo::Bo;
+use crate::debug::{Debug, flags};
+use crate::device::Device;
+use crate::error::Error;
+use crate::pipeline::ProgramBo;
+use crate::segment::Target;
+
+/// A BO of a job.
+struct Used {
+    bo: Arc<Bo>,
+    shader: Option<Arc<ShaderInfo>>,
+}
+
+/// A job under construction.
+#[derive(Default)]
+pub(super) struct JobBuilder {
+    used: Vec<Used>,
+    places: FxHashMap<BoHandle, u32>,
+    /// Packets from the first state on; what comes before depends on the surfaces.
+    list: List<Binner>,
+    /// The last packet of each kind of state, by opcode.
+    state: Vec<(u8, Vec<u8>)>,
+    records: Vec<u8>,
+    record_count: u32,
+    uniforms: Vec<u8>,
+    draws: u32,
+}
+
+impl JobBuilder {
+    /// An empty job.
+    pub fn new() -> JobBuilder {
+        JobBuilder::default()
+    }
+
+    /// Draws so far.
+    pub fn draws(&self) -> u32 {
+        self.draws
+    }
+
+    /// The place of a BO in the job's list; each stands there once (kernel-abi.md §7, SUB-6).
+    pub fn bo(&mut self, bo: &Arc<Bo>) -> u32 {
+        self.add(bo, None)
+    }
+
+    /// The place of a program.
+    pub fn program(&mut self, program: &ProgramBo) -> u32 {
+        self.add(&program.bo, program.info.as_ref())
+    }
+
+    fn add(&mut self, bo: &Arc<Bo>, shader: Option<&Arc<ShaderInfo>>) -> u32 {
+        let used = &mut self.used;
+        *self.places.entry(bo.handle()).or_insert_with(|| {
+            used.push(Used { bo: bo.clone(), shader: shader.cloned() });
+            used.len() as u32 - 1
+        })
+    }
+
+    /// Appends a state packet unless it says what holds already.
+    pub fn set<P: AllowedIn<Binner>>(&mut self, packet: P) {
+        let mut bytes = Vec::with_capacity(16);
+        packet.write(&mut bytes);
+        let Some(&opcode) = bytes.first() else { return };
+        match self.state.iter_mut().find(|(kind, _)| *kind == opcode) {
+            Some((_, old)) if *old == bytes => return,
+            Some((_, old)) => *old = bytes,
+            None => self.state.push((opcode, bytes)),
+        }
+        self.list.push(packet);
+    }
+
+    /// Appends a primitive packet.
+    pub fn draw<P: AllowedIn<Binner>>(&mut self, packet: P) {
+        self.list.push(packet);
+        self.draws += 1;
+    }
+
+    /// Appends a shader record: `handles` are the places of its programs and attributes (kernel-abi.md §5.3).
+    pub fn record(&mut self, handles: &[u32], record: &ShaderRecord) -> Result<(), Error> {
+        handles.iter().for_each(|handle| self.records.extend_from_slice(&handle.to_le_bytes()));
+        let wrong = |error: RecordError| Error::unsupported(error.to_string(), "see the limits");
+        record.write(&mut self.records).map_err(wrong)?;
+        self.record_count += 1;
+        let count = vc4::cl::Count::new(record.attributes.len() as u32).unwrap_or(vc4::cl::Count::MAX);
+        let packet =
+            GlShaderState { attribute_arrays: count, extended: record.extended, ..Default::default() };
+        self.list.push(packet);
+        Ok(())
+    }
+
+    /// Appends a word of the uniform streams.
+    pub fn uniform(&mut self, word: u32) {
+        self.uniforms.extend_from_slice(&word.to_le_bytes());
+    }
+
+    /// The finished job on its surfaces.
+    pub fn finish(mut self, device: &Device, target: &Target) -> Result<Job, Error> {
+        let mut submit = Submit::default();
+        surfaces::describe(&mut submit, device, target, &mut self)?;
+        if self.draws > 0 {
+            submit.bin_cl = self.bin_list(submit.width, submit.height);
+            submit.shader_rec = self.records;
+            submit.shader_rec_count = self.record_count;
+            submit.uniforms = self.uniforms;
+        }
+        submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
+        Ok(Job { submit, used: self.used })
+    }
+
+    fn bin_list(&self, width: u16, height: u16) -> Vec<u8> {
+        let tiles = |px: u16| u32::from(px).div_ceil(TILE_PX) as u8;
+        let mut list = List::<Binner>::new();
+        list.push(TileBinningModeConfig {
+            width_tiles: tiles(width),
+            height_tiles: tiles(height),
+            ..Default::default()
+        });
+        list.push(StartTileBinning {});
+        // Every tile list begins with a known format (v3d.md §4).
+        let (primitive, indexing) = (ListPrimitive::Triangles, ListIndexing::Indices16);
+        list.push(PrimitiveListFormat { primitive, indexing });
+        let mut bytes = list.into_bytes();
+        bytes.extend_from_slice(self.list.bytes());
+        let mut end = List::<Binner>::new();
+        // This order, and at the very end (kernel-abi.md §8, BIN-7 and BIN-8).
+        end.push(IncrementSemaphore {}).push(Flush {});
+        bytes.extend_from_slice(end.bytes());
+        bytes
+    }
+}
+
+/// A job that can be submitted. It keeps its BOs until the kernel does.
+pub struct Job {
+    submit: Submit,
+    used: Vec<Used>,
+}
+
+impl Job {
+    /// The submission.
+    pub fn submit(&self) -> &Submit {
+        &self.submit
+    }
+
+    /// Prints what `VC4VK_DEBUG` asks for, and checks the job where submissions are checked.
+    pub fn inspect(&self) -> Result<(), Error> {
+        if flags().contains(Debug::CL) {
+            eprintln!("{}", self.describe());
+        }
+        if flags().contains(Debug::UNIFORMS) && !self.submit.uniforms.is_empty() {
+            eprintln!("uniforms:{}", words(&self.submit.uniforms));
+        }
+        if !super::is_strict() {
+            return Ok(());
+        }
+        let lookup = |handle: BoHandle| {
+            let used = self.used.iter().find(|used| used.bo.handle() == handle)?;
+            Some((used.bo.size() as u32, used.shader.clone()))
+        };
+        let checked = check_submit(&self.submit, lookup);
+        checked.map_err(|violation| self.explain(GpuError::Refused(violation.to_string())))
+    }
+
+    /// The error of a submission with what was submitted.
+    pub fn explain(&self, error: GpuError) -> Error {
+        match error {
+            GpuError::Refused(why) => Error::Gpu(GpuError::Refused(format!("{why}\n{}", self.describe()))),
+            error => Error::Gpu(error),
+        }
+    }
+
+    fn describe(&self) -> String {
+        let Submit { width, height, tiles, bos, shader_rec_count, .. } = &self.submit;
+        let [left, top, right, bottom] = tiles;
+        format!(
+            "job of {width}x{height}, tiles {left},{top} to {right},{bottom}, {} BOs, {shader_rec_count} records\n{}",
+            bos.len(),
+            dump::dump(&self.submit.bin_cl)
+        )
+    }
+}
+
+fn words(bytes: &[u8]) -> String {
+    let word = |(at, bytes): (usize, &[u8])| {
+        let word = bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let line = if at % 8 == 0 { format!("\n{:04x} ", 4 * at) } else { String::new() };
+        format!("{line} {word:08x}")
+    };
+    bytes.chunks(4).enumerate().map(word).collect()
+}

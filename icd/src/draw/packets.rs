@@ -1,0 +1,82 @@
+//! Packets of the bin list: state where it changes, then the primitives (v3d.md §5.5, §5.6).
+
+use ash::vk;
+use vc4::cl::packets::{
+    ClipWindow, FlatShadeFlags, GemHandles, IndexType, IndexedPrimitiveList, PointSize, PrimitiveMode,
+    VertexArrayPrimitives,
+};
+use vc4::state::raster::line_width;
+use vc4::state::viewport::{clipper_xy, viewport_offset};
+use vc4::state::{DepthBias, PixelRect, Viewport};
+
+use super::bindings::Bindings;
+use super::geometry::Primitives;
+use super::job::JobBuilder;
+use crate::error::Error;
+use crate::recording::Snapshot;
+use crate::segment::Target;
+
+/// The API's viewport.
+pub(super) fn viewport(viewport: &vk::Viewport) -> Viewport {
+    Viewport {
+        x: viewport.x,
+        y: viewport.y,
+        width: viewport.width,
+        height: viewport.height,
+        min_depth: viewport.min_depth,
+        max_depth: viewport.max_depth,
+    }
+}
+
+/// Where a draw may change pixels; `None` if nowhere.
+pub(super) fn window(state: &Snapshot, target: &Target) -> Option<ClipWindow> {
+    let vk::Rect2D { offset, extent } = state.dynamic.scissor;
+    let scissor = PixelRect::new(offset.x, offset.y, extent.width, extent.height).intersect(target.area);
+    // Points reach over the viewport's edge.
+    let area = match state.pipeline.mode {
+        PrimitiveMode::Points => scissor,
+        _ => scissor.intersect(viewport(&state.dynamic.viewport).pixels()),
+    };
+    area.clip_window()
+}
+
+/// State of a draw.
+pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipWindow) -> Result<(), Error> {
+    let (compiled, dynamic) = (bindings.compiled, &bindings.state.dynamic);
+    let [constant, clamp, slope] = match compiled.raster.depth_bias {
+        true => dynamic.depth_bias,
+        false => [0.0; 3],
+    };
+    let bias = DepthBias { constant, slope, clamp }.packet();
+    let bias = bias.map_err(|error| Error::unsupported(error.to_string(), "use no clamp"))?;
+    job.set(window);
+    job.set(compiled.raster.configuration(compiled.depth_stencil.as_ref()));
+    job.set(bias);
+    job.set(PointSize::default());
+    job.set(line_width(dynamic.line_width));
+    job.set(clipper_xy());
+    job.set(bindings.words.viewport.clipper_z());
+    job.set(viewport_offset());
+    job.set(FlatShadeFlags { flags: bindings.variant.programs.flat_varyings });
+    Ok(())
+}
+
+/// The primitives, after their shader record.
+pub(super) fn primitives(job: &mut JobBuilder, mode: PrimitiveMode, primitives: &Primitives) {
+    match primitives {
+        Primitives::Array { count } => {
+            job.draw(VertexArrayPrimitives { mode, count: *count, first: 0 });
+        }
+        Primitives::Indexed { bo, offset, count, max_index } => {
+            let index0 = job.bo(bo);
+            job.set(GemHandles { index0, index1: 0 });
+            job.draw(IndexedPrimitiveList {
+                mode,
+                index_type: IndexType::U16,
+                count: *count,
+                address: (*offset).into(),
+                max_index: *max_index,
+            });
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Commands of query pools.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::place;
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
+use crate::query::QueryPool;
+use crate::segment::CpuCommand;
+
+/// vkCmdResetQueryPool.
+pub struct ResetQueries {
+    /// The pool.
+    pub pool: Arc<QueryPool>,
+    /// First query.
+    pub first: u32,
+    /// Queries.
+    pub count: u32,
+}
+
+impl CpuCommand for ResetQueries {
+    fn describe(&self) -> String {
+        format!("reset {} queries", self.count)
+    }
+
+    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
+        self.pool.reset(self.first, self.count);
+        Ok(())
+    }
+}
+
+/// vkCmdWriteTimestamp. The queue family has no valid timestamp bits, so 0 is the right value at any time.
+pub struct WriteTimestamp {
+    /// The pool.
+    pub pool: Arc<QueryPool>,
+    /// The query.
+    pub query: u32,
+}
+
+impl CpuCommand for WriteTimestamp {
+    fn describe(&self) -> String {
+        format!("timestamp {}", self.query)
+    }
+
+    fn waits_for_gpu(&self) -> bool {
+        false
+    }
+
+    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
+        self.pool.set(self.query, 0);
+        Ok(())
+    }
+}
+
+/// vkCmdCopyQueryPoolResults.
+pub struct CopyResults {
+    /// The pool.
+    pub pool: Arc<QueryPool>,
+    /// First query.
+    pub first: u32,
+    /// Queries.
+    pub count: u32,
+    /// To.
+    pub dst: Arc<Buffer>,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes from query to query.
+    pub stride: u64,
+    /// Form of the results.
+    pub flags: vk::QueryResultFlags,
+}
+
+impl CopyResults {
+    /// Bytes from the first result's start to the last one's end.
+    fn bytes(&self) -> u64 {
+        let word = if self.flags.contains(vk::QueryResultFlags::TYPE_64) { 8 } else { 4 };
+        let words = 1 + u64::from(self.flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY));
+        u64::from(self.count.saturating_sub(1)).saturating_mul(self.stride).saturating_add(word * words)
+    }
+}
+
+impl CpuCommand for CopyResults {
+    fn describe(&self) -> String {
+        format!("copy {} query results", self.count)
+    }
+
+    fn run(&self, device: &Arc<Device>) -> Result<(), Error> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        let bytes = self.bytes();
+        let (dst, at) = place(&self.dst, self.offset, bytes)?;
+        // Read first: what the results leave out stays as it is.
+        let mut out = vec![0; bytes as usize];
+        dst.read(at, &mut out);
+        let (range, stride) = ((self.first, self.count), self.stride as usize);
+        let _not_ready_is_no_error = self.pool.read(device, range, &mut out, stride, self.flags)?;
+        dst.write(at, &out);
+        Ok(())
+    }
+}

@@ -1,0 +1,257 @@
+//! VkPipeline: compiled programs, one variant per way that its textures are decoded (T-TEX-KEY).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ash::vk;
+use vc4::cl::packets::PrimitiveMode;
+use vc4::qpu::disasm::disassemble;
+use vc4::state::depth_stencil::StencilPlan;
+use vc4::state::{DepthStencil, DepthStencilPlan, Raster};
+use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
+use vc4_kernel_abi::{Gpu, GpuError};
+use vc4_shaders::compile::{PipelineState, TextureDecode, compile_shaders};
+use vc4_shaders::ir::{self, Shader};
+use vc4_shaders::program::{self, Descriptor, Program, SampleBo};
+use vc4_shaders::spirv::{StageSource, translate};
+
+use super::translate as api;
+use super::{GraphicsInfo, Stage};
+use crate::bo::Bo;
+use crate::debug::{Debug, flags};
+use crate::device::Device;
+use crate::error::Error;
+use crate::object::Object;
+use crate::recording::Dynamic;
+
+/// How each sampled image is decoded; images that are missing are as [`TextureDecode::default`] says.
+pub type Textures = BTreeMap<Descriptor, TextureDecode>;
+
+/// A program in memory.
+pub struct ProgramBo {
+    /// The code.
+    pub bo: Arc<Bo>,
+    /// What the kernel's validator knows of it, where submissions are checked before they leave.
+    pub info: Option<Arc<ShaderInfo>>,
+}
+
+/// The programs for one way of decoding textures.
+pub struct Variant {
+    /// What the compiler said.
+    pub programs: program::Pipeline,
+    /// Vertex program.
+    pub vertex: ProgramBo,
+    /// Coordinate program.
+    pub coordinate: ProgramBo,
+    /// Fragment program.
+    pub fragment: ProgramBo,
+}
+
+/// What draws need besides programs.
+pub struct Compiled {
+    gpu: Arc<dyn Gpu>,
+    vertex: Shader,
+    fragment: Option<Shader>,
+    state: PipelineState,
+    variants: Mutex<Vec<(Textures, Arc<Variant>)>>,
+    /// Images that the programs sample.
+    pub textures: Vec<Descriptor>,
+    /// Rasteriser state.
+    pub raster: Raster,
+    /// Depth and stencil; `None` without such an attachment.
+    pub depth_stencil: Option<DepthStencil>,
+}
+
+/// VkPipeline (graphics).
+pub struct Pipeline {
+    /// What it was made from.
+    pub info: GraphicsInfo,
+    /// How vertices are assembled.
+    pub mode: PrimitiveMode,
+    /// `None` if nothing that it draws can be seen.
+    pub compiled: Option<Compiled>,
+}
+
+impl Object for Pipeline {
+    type Handle = vk::Pipeline;
+}
+
+impl Pipeline {
+    /// Compiles a pipeline.
+    pub fn new(device: &Arc<Device>, info: GraphicsInfo) -> Result<Pipeline, Error> {
+        api::check(&info)?;
+        let mode = api::topology(info.topology)?;
+        // Shaders have no side effects, so what is not rasterised is not run.
+        let seen = !info.raster.discard && info.multisample.is_some_and(|state| state.mask & 1 != 0);
+        let compiled = seen.then(|| Compiled::new(device, &info, mode)).transpose()?;
+        Ok(Pipeline { info, mode, compiled })
+    }
+
+    /// The state of a draw: what commands set, unless the pipeline fixes it.
+    pub fn fix(&self, mut dynamic: Dynamic) -> Dynamic {
+        let info = &self.info;
+        let fixed = |state| !info.is_dynamic(state);
+        if let Some(viewport) = info.viewports.first().filter(|_| fixed(vk::DynamicState::VIEWPORT)) {
+            dynamic.viewport = *viewport;
+        }
+        if let Some(scissor) = info.scissors.first().filter(|_| fixed(vk::DynamicState::SCISSOR)) {
+            dynamic.scissor = *scissor;
+        }
+        if fixed(vk::DynamicState::LINE_WIDTH) {
+            dynamic.line_width = info.raster.line_width;
+        }
+        if let Some(bias) = info.raster.depth_bias.filter(|_| fixed(vk::DynamicState::DEPTH_BIAS)) {
+            dynamic.depth_bias = bias;
+        }
+        if let Some(blend) = info.blend.as_ref().filter(|_| fixed(vk::DynamicState::BLEND_CONSTANTS)) {
+            dynamic.blend_constants = blend.constants;
+        }
+        if let Some(faces) = info.depth_stencil.and_then(|state| state.stencil) {
+            for (face, state) in dynamic.stencil.iter_mut().zip(&faces) {
+                let values = api::stencil_values(state);
+                if fixed(vk::DynamicState::STENCIL_COMPARE_MASK) {
+                    face.compare_mask = values.compare_mask;
+                }
+                if fixed(vk::DynamicState::STENCIL_WRITE_MASK) {
+                    face.write_mask = values.write_mask;
+                }
+                if fixed(vk::DynamicState::STENCIL_REFERENCE) {
+                    face.reference = values.reference;
+                }
+            }
+        }
+        dynamic
+    }
+}
+
+/// States that make stencil words differ from draw to draw.
+const STENCIL_STATES: [vk::DynamicState; 3] = [
+    vk::DynamicState::STENCIL_COMPARE_MASK,
+    vk::DynamicState::STENCIL_WRITE_MASK,
+    vk::DynamicState::STENCIL_REFERENCE,
+];
+
+impl Compiled {
+    fn new(device: &Arc<Device>, info: &GraphicsInfo, mode: PrimitiveMode) -> Result<Compiled, Error> {
+        let subpass = api::subpass(info)?;
+        let attachment = info.render_pass.attachment(subpass.depth_stencil);
+        let depth_stencil = api::depth_stencil(info, attachment)?;
+        if matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip) {
+            return Err(Error::unsupported("a pipeline that draws lines", "draw thin triangles"));
+        }
+        let dynamic = STENCIL_STATES.iter().any(|state| info.is_dynamic(*state));
+        let state = PipelineState {
+            attributes: api::attributes(&info.vertex)?,
+            points: mode == PrimitiveMode::Points,
+            color: api::color(info, subpass)?,
+            depth_stencil: depth_stencil
+                .map_or(DepthStencilPlan::OFF, |state| DepthStencilPlan::new(&state, dynamic)),
+            ..PipelineState::default()
+        };
+        let stage = |flag, stage| {
+            let source = info.stages.iter().find(|source| source.stage == flag);
+            source.map(|source| translated(source, stage)).transpose()
+        };
+        let no_vertex = || Error::InvalidUse("a graphics pipeline without a vertex stage".into());
+        let mut compiled = Compiled {
+            gpu: device.gpu().clone(),
+            vertex: stage(vk::ShaderStageFlags::VERTEX, ir::Stage::Vertex)?.ok_or_else(no_vertex)?,
+            fragment: stage(vk::ShaderStageFlags::FRAGMENT, ir::Stage::Fragment)?,
+            state,
+            variants: Mutex::default(),
+            textures: Vec::new(),
+            raster: api::raster(info, is_area(mode), false),
+            depth_stencil,
+        };
+        let variant = compiled.variant(Textures::new())?;
+        compiled.raster.shader_depth = variant.programs.writes_depth;
+        compiled.textures = sampled(&variant.programs);
+        Ok(compiled)
+    }
+
+    /// How many stencil words the programs read.
+    pub fn stencil_plan(&self) -> StencilPlan {
+        self.state.depth_stencil.stencil
+    }
+
+    /// The programs for these textures, compiled at first use.
+    pub fn variant(&self, textures: Textures) -> Result<Arc<Variant>, Error> {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, variant)) = variants.iter().find(|(key, _)| *key == textures) {
+            return Ok(variant.clone());
+        }
+        if flags().contains(Debug::PERF) && !variants.is_empty() {
+            eprintln!("perf: a pipeline is compiled again for textures of another kind: {textures:?}");
+        }
+        let state = PipelineState { textures: textures.clone(), ..self.state.clone() };
+        let programs = compile_shaders(self.vertex.clone(), self.fragment.clone(), &state)
+            .map_err(|error| Error::Shader(error.to_string()))?;
+        let variant = Arc::new(Variant {
+            vertex: self.load(&programs.vertex, "vertex")?,
+            coordinate: self.load(&programs.coordinate, "coordinate")?,
+            fragment: self.load(&programs.fragment, "fragment")?,
+            programs,
+        });
+        variants.push((textures, variant.clone()));
+        Ok(variant)
+    }
+
+    fn load(&self, program: &Program, name: &str) -> Result<ProgramBo, Error> {
+        if flags().contains(Debug::QPU) {
+            eprintln!("{name} program:\n{}", disassemble(&program.code));
+        }
+        let refused =
+            |why: String| Error::Shader(format!("{name} program: {why}\n{}", disassemble(&program.code)));
+        let info = match crate::draw::is_strict() {
+            false => None,
+            true => {
+                let info = validate::shader::validate(&program.code, Mode::Strict);
+                Some(Arc::new(info.map_err(|violation| refused(violation.to_string()))?))
+            }
+        };
+        let bo = Bo::shader(&self.gpu, &program.code).map_err(|error| match error {
+            GpuError::Refused(why) => refused(why),
+            error => Error::Gpu(error),
+        })?;
+        Ok(ProgramBo { bo: Arc::new(bo), info })
+    }
+}
+
+/// Whether primitives have faces.
+fn is_area(mode: PrimitiveMode) -> bool {
+    matches!(mode, PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan)
+}
+
+fn sampled(programs: &program::Pipeline) -> Vec<Descriptor> {
+    let samples =
+        [&programs.vertex, &programs.coordinate, &programs.fragment].map(|program| &program.samples);
+    let texture = |sample: &SampleBo| match sample {
+        SampleBo::Texture(descriptor) => Some(*descriptor),
+        SampleBo::Ubo(_) => None,
+    };
+    let mut textures: Vec<Descriptor> = samples.into_iter().flatten().filter_map(texture).collect();
+    textures.sort_unstable();
+    textures.dedup();
+    textures
+}
+
+fn translated(source: &Stage, stage: ir::Stage) -> Result<Shader, Error> {
+    let value = |bytes: &[u8]| match *bytes {
+        [a] => Ok(u32::from(a)),
+        [a, b] => Ok(u32::from(u16::from_le_bytes([a, b]))),
+        [a, b, c, d] => Ok(u32::from_le_bytes([a, b, c, d])),
+        _ => Err(Error::unsupported(
+            format!("a specialisation constant of {} bytes", bytes.len()),
+            "use constants of at most 32 bits",
+        )),
+    };
+    let constants = source.constants.iter().map(|(id, bytes)| value(bytes).map(|value| (*id, value)));
+    let specialization = constants.collect::<Result<Vec<_>, _>>()?;
+    let words = &source.module.words;
+    let source = StageSource { words, entry: &source.entry, specialization: &specialization };
+    let shader = translate(&source, stage).map_err(|error| Error::Shader(error.to_string()))?;
+    if flags().contains(Debug::IR) {
+        eprintln!("{stage:?} stage \"{}\":\n{shader}", source.entry);
+    }
+    Ok(shader)
+}

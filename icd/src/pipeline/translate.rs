@@ -1,0 +1,250 @@
+//! The API's pipeline state in the terms of `vc4::state`.
+
+use ash::vk;
+use vc4::cl::packets::{CompareFunc, PrimitiveMode};
+use vc4::cl::words::StencilOp;
+use vc4::state::{
+    Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, DepthStencil, FrontFace, LogicOp, Raster,
+    StencilFaceState,
+};
+use vc4_shaders::compile::VertexAttribute;
+
+use super::{ColorBlend, GraphicsInfo, VertexInput};
+use crate::error::Error;
+use crate::format::{self, Storage};
+use crate::recording::StencilFace;
+use crate::render_pass::{Attachment, Subpass};
+
+/// Refuses state that features which are off would allow.
+pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
+    let raster = &info.raster;
+    let off = [
+        (raster.depth_clamp, "depthClamp"),
+        (raster.polygon_mode != vk::PolygonMode::FILL, "fillModeNonSolid"),
+        (raster.depth_bias.is_some_and(|[_, clamp, _]| clamp != 0.0), "depthBiasClamp"),
+        (info.depth_stencil.is_some_and(|state| state.bounds.is_some()), "depthBounds"),
+        (info.multisample.is_some_and(|state| state.sample_shading.is_some()), "sampleRateShading"),
+        (info.multisample.is_some_and(|state| state.alpha_to_one), "alphaToOne"),
+    ];
+    if let Some((_, feature)) = off.iter().find(|(wanted, _)| *wanted) {
+        return Err(Error::FeatureNotPresent(feature));
+    }
+    match info.multisample {
+        Some(state) if state.samples != vk::SampleCountFlags::TYPE_1 => {
+            Err(Error::unsupported("a multisampled pipeline", "use one sample, as the limits say"))
+        }
+        Some(state) if state.alpha_to_coverage => {
+            Err(Error::unsupported("coverage from alpha", "discard in the fragment shader"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The subpass that the pipeline draws in.
+pub(super) fn subpass(info: &GraphicsInfo) -> Result<&Subpass, Error> {
+    let outside =
+        || Error::InvalidUse(format!("a pipeline for subpass {}, which does not exist", info.subpass));
+    info.render_pass.subpasses.get(info.subpass as usize).ok_or_else(outside)
+}
+
+/// The hardware's name of a topology.
+pub(super) fn topology(topology: vk::PrimitiveTopology) -> Result<PrimitiveMode, Error> {
+    match topology {
+        vk::PrimitiveTopology::POINT_LIST => Ok(PrimitiveMode::Points),
+        vk::PrimitiveTopology::LINE_LIST => Ok(PrimitiveMode::Lines),
+        vk::PrimitiveTopology::LINE_STRIP => Ok(PrimitiveMode::LineStrip),
+        vk::PrimitiveTopology::TRIANGLE_LIST => Ok(PrimitiveMode::Triangles),
+        vk::PrimitiveTopology::TRIANGLE_STRIP => Ok(PrimitiveMode::TriangleStrip),
+        vk::PrimitiveTopology::TRIANGLE_FAN => Ok(PrimitiveMode::TriangleFan),
+        vk::PrimitiveTopology::PATCH_LIST => Err(Error::FeatureNotPresent("tessellationShader")),
+        _ => Err(Error::FeatureNotPresent("geometryShader")),
+    }
+}
+
+/// Vertex attributes.
+pub(super) fn attributes(input: &VertexInput) -> Result<Vec<VertexAttribute>, Error> {
+    let attribute = |attribute: &vk::VertexInputAttributeDescription| {
+        let vk::VertexInputAttributeDescription { location, binding, format, .. } = *attribute;
+        let unknown = || Error::FormatNotSupported(format!("{format:?} vertex attributes are not offered"));
+        let binding = input.bindings.iter().find(|description| description.binding == binding);
+        Ok(VertexAttribute {
+            location,
+            format: format::row(format).and_then(|row| row.vertex).ok_or_else(unknown)?,
+            per_instance: binding.is_some_and(|b| b.input_rate == vk::VertexInputRate::INSTANCE),
+        })
+    };
+    input.attributes.iter().map(attribute).collect()
+}
+
+/// What happens to colours; `None` if the subpass has none.
+pub(super) fn color(info: &GraphicsInfo, subpass: &Subpass) -> Result<Option<ColorOutput>, Error> {
+    let Some(location) = subpass.colors.iter().position(Option::is_some) else { return Ok(None) };
+    if location != 0 {
+        let what = format!("a colour attachment at location {location}");
+        return Err(Error::unsupported(what, "use location 0"));
+    }
+    let attachment = info.render_pass.attachment(subpass.colors[location]);
+    let texel = attachment.and_then(|attachment| attachment.row.texel);
+    let Some(texel) = texel else { return Ok(None) };
+    let plain = ColorOutput::plain(texel.info(), false);
+    let Some(state) = &info.blend else { return Ok(Some(plain)) };
+    let Some(blend) = state.attachments.get(location) else { return Ok(Some(plain)) };
+    let bits = [
+        vk::ColorComponentFlags::R,
+        vk::ColorComponentFlags::G,
+        vk::ColorComponentFlags::B,
+        vk::ColorComponentFlags::A,
+    ];
+    Ok(Some(ColorOutput {
+        write: bits.map(|bit| blend.color_write_mask.contains(bit)),
+        blend: (blend.blend_enable != vk::FALSE).then(|| equations(blend)).transpose()?,
+        logic_op: logic_op(state)?,
+        ..plain
+    }))
+}
+
+fn equations(state: &vk::PipelineColorBlendAttachmentState) -> Result<Blend, Error> {
+    let equation = |src, dst, op| {
+        Ok::<_, Error>(BlendEquation { src: factor(src)?, dst: factor(dst)?, op: blend_op(op)? })
+    };
+    Ok(Blend {
+        color: equation(state.src_color_blend_factor, state.dst_color_blend_factor, state.color_blend_op)?,
+        alpha: equation(state.src_alpha_blend_factor, state.dst_alpha_blend_factor, state.alpha_blend_op)?,
+    })
+}
+
+fn factor(factor: vk::BlendFactor) -> Result<BlendFactor, Error> {
+    Ok(match factor {
+        vk::BlendFactor::ZERO => BlendFactor::Zero,
+        vk::BlendFactor::ONE => BlendFactor::One,
+        vk::BlendFactor::SRC_COLOR => BlendFactor::SrcColor,
+        vk::BlendFactor::ONE_MINUS_SRC_COLOR => BlendFactor::OneMinusSrcColor,
+        vk::BlendFactor::DST_COLOR => BlendFactor::DstColor,
+        vk::BlendFactor::ONE_MINUS_DST_COLOR => BlendFactor::OneMinusDstColor,
+        vk::BlendFactor::SRC_ALPHA => BlendFactor::SrcAlpha,
+        vk::BlendFactor::ONE_MINUS_SRC_ALPHA => BlendFactor::OneMinusSrcAlpha,
+        vk::BlendFactor::DST_ALPHA => BlendFactor::DstAlpha,
+        vk::BlendFactor::ONE_MINUS_DST_ALPHA => BlendFactor::OneMinusDstAlpha,
+        vk::BlendFactor::CONSTANT_COLOR => BlendFactor::ConstantColor,
+        vk::BlendFactor::ONE_MINUS_CONSTANT_COLOR => BlendFactor::OneMinusConstantColor,
+        vk::BlendFactor::CONSTANT_ALPHA => BlendFactor::ConstantAlpha,
+        vk::BlendFactor::ONE_MINUS_CONSTANT_ALPHA => BlendFactor::OneMinusConstantAlpha,
+        vk::BlendFactor::SRC_ALPHA_SATURATE => BlendFactor::SrcAlphaSaturate,
+        _ => return Err(Error::FeatureNotPresent("dualSrcBlend")),
+    })
+}
+
+fn blend_op(op: vk::BlendOp) -> Result<BlendOp, Error> {
+    Ok(match op {
+        vk::BlendOp::ADD => BlendOp::Add,
+        vk::BlendOp::SUBTRACT => BlendOp::Subtract,
+        vk::BlendOp::REVERSE_SUBTRACT => BlendOp::ReverseSubtract,
+        vk::BlendOp::MIN => BlendOp::Min,
+        vk::BlendOp::MAX => BlendOp::Max,
+        _ => return Err(Error::InvalidUse(format!("blend operation {op:?}"))),
+    })
+}
+
+fn logic_op(state: &ColorBlend) -> Result<Option<LogicOp>, Error> {
+    let Some(op) = state.logic_op else { return Ok(None) };
+    Ok(Some(match op {
+        vk::LogicOp::CLEAR => LogicOp::Clear,
+        vk::LogicOp::AND => LogicOp::And,
+        vk::LogicOp::AND_REVERSE => LogicOp::AndReverse,
+        vk::LogicOp::COPY => LogicOp::Copy,
+        vk::LogicOp::AND_INVERTED => LogicOp::AndInverted,
+        vk::LogicOp::NO_OP => LogicOp::NoOp,
+        vk::LogicOp::XOR => LogicOp::Xor,
+        vk::LogicOp::OR => LogicOp::Or,
+        vk::LogicOp::NOR => LogicOp::Nor,
+        vk::LogicOp::EQUIVALENT => LogicOp::Equivalent,
+        vk::LogicOp::INVERT => LogicOp::Invert,
+        vk::LogicOp::OR_REVERSE => LogicOp::OrReverse,
+        vk::LogicOp::COPY_INVERTED => LogicOp::CopyInverted,
+        vk::LogicOp::OR_INVERTED => LogicOp::OrInverted,
+        vk::LogicOp::NAND => LogicOp::Nand,
+        vk::LogicOp::SET => LogicOp::Set,
+        _ => return Err(Error::InvalidUse(format!("logic operation {op:?}"))),
+    }))
+}
+
+/// Depth and stencil tests; `None` without such an attachment.
+pub(super) fn depth_stencil(
+    info: &GraphicsInfo,
+    attachment: Option<&Attachment>,
+) -> Result<Option<DepthStencil>, Error> {
+    let (Some(state), Some(attachment)) = (&info.depth_stencil, attachment) else { return Ok(None) };
+    let has_stencil = attachment.row.storage == Storage::Depth24Stencil8;
+    let stencil = match state.stencil.filter(|_| has_stencil) {
+        None => None,
+        Some([front, back]) => Some([stencil_face(&front)?, stencil_face(&back)?]),
+    };
+    Ok(Some(DepthStencil {
+        depth_test: state.depth_test.is_some(),
+        depth_write: state.depth_write,
+        depth_func: state.depth_test.map_or(Ok(CompareFunc::Always), compare)?,
+        stencil,
+    }))
+}
+
+fn compare(op: vk::CompareOp) -> Result<CompareFunc, Error> {
+    Ok(match op {
+        vk::CompareOp::NEVER => CompareFunc::Never,
+        vk::CompareOp::LESS => CompareFunc::Less,
+        vk::CompareOp::EQUAL => CompareFunc::Equal,
+        vk::CompareOp::LESS_OR_EQUAL => CompareFunc::LessOrEqual,
+        vk::CompareOp::GREATER => CompareFunc::Greater,
+        vk::CompareOp::NOT_EQUAL => CompareFunc::NotEqual,
+        vk::CompareOp::GREATER_OR_EQUAL => CompareFunc::GreaterOrEqual,
+        vk::CompareOp::ALWAYS => CompareFunc::Always,
+        _ => return Err(Error::InvalidUse(format!("comparison {op:?}"))),
+    })
+}
+
+fn stencil_op(op: vk::StencilOp) -> Result<StencilOp, Error> {
+    Ok(match op {
+        vk::StencilOp::KEEP => StencilOp::Keep,
+        vk::StencilOp::ZERO => StencilOp::Zero,
+        vk::StencilOp::REPLACE => StencilOp::Replace,
+        vk::StencilOp::INCREMENT_AND_CLAMP => StencilOp::IncrementClamp,
+        vk::StencilOp::DECREMENT_AND_CLAMP => StencilOp::DecrementClamp,
+        vk::StencilOp::INVERT => StencilOp::Invert,
+        vk::StencilOp::INCREMENT_AND_WRAP => StencilOp::IncrementWrap,
+        vk::StencilOp::DECREMENT_AND_WRAP => StencilOp::DecrementWrap,
+        _ => return Err(Error::InvalidUse(format!("stencil operation {op:?}"))),
+    })
+}
+
+fn stencil_face(state: &vk::StencilOpState) -> Result<StencilFaceState, Error> {
+    Ok(StencilFaceState {
+        fail: stencil_op(state.fail_op)?,
+        pass: stencil_op(state.pass_op)?,
+        depth_fail: stencil_op(state.depth_fail_op)?,
+        func: compare(state.compare_op)?,
+        compare_mask: state.compare_mask as u8,
+        write_mask: state.write_mask as u8,
+        reference: state.reference as u8,
+    })
+}
+
+/// Masks and reference of a pipeline's stencil state.
+pub(super) fn stencil_values(state: &vk::StencilOpState) -> StencilFace {
+    let vk::StencilOpState { compare_mask, write_mask, reference, .. } = *state;
+    StencilFace { compare_mask, write_mask, reference }
+}
+
+/// Rasteriser state.
+pub(super) fn raster(info: &GraphicsInfo, triangles: bool, shader_depth: bool) -> Raster {
+    Raster {
+        triangles,
+        cull_front: info.raster.cull.contains(vk::CullModeFlags::FRONT),
+        cull_back: info.raster.cull.contains(vk::CullModeFlags::BACK),
+        front_face: match info.raster.front_face {
+            vk::FrontFace::CLOCKWISE => FrontFace::Clockwise,
+            _ => FrontFace::CounterClockwise,
+        },
+        depth_bias: info.raster.depth_bias.is_some(),
+        multisample: false,
+        shader_depth,
+    }
+}

@@ -1,0 +1,125 @@
+//! The queue thread: does work in order.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use vc4_kernel_abi::Seqno;
+
+use super::Work;
+use super::retire::{self, Retire};
+use crate::debug::{Debug, flags};
+use crate::device::Device;
+use crate::error::Error;
+use crate::segment::{Segment, Segments};
+use crate::sync::Semaphore;
+
+/// The thread's state.
+pub(super) struct Executor {
+    device: Arc<Device>,
+    retire: SyncSender<Retire>,
+    /// The last job submitted.
+    last: Option<Seqno>,
+    /// The last job known to be complete.
+    complete: Option<Seqno>,
+}
+
+impl Executor {
+    /// An executor that tells `retire` what it submits.
+    pub fn new(device: Arc<Device>, retire: SyncSender<Retire>) -> Executor {
+        Executor { device, retire, last: None, complete: None }
+    }
+
+    /// Runs until the queue ends. A loss of the device drops what is left.
+    pub fn run(mut self, works: &Receiver<Work>) {
+        for work in works {
+            if !self.device.is_lost() {
+                let done = catch_unwind(AssertUnwindSafe(|| self.work(work)));
+                match done.unwrap_or_else(|panic| Err(Error::Panic(message(&*panic)))) {
+                    Ok(()) | Err(Error::DeviceLost) => {}
+                    Err(error) => self.device.lose(&error),
+                }
+            }
+            self.tell(Retire::Work);
+        }
+    }
+
+    /// The retire thread outlives this one, so telling it cannot fail.
+    fn tell(&self, retire: Retire) {
+        let _ = self.retire.send(retire);
+    }
+
+    fn work(&mut self, work: Work) -> Result<(), Error> {
+        match work {
+            Work::Commands { waits, segments, signals } => {
+                self.wait_for(&waits)?;
+                for segments in &segments {
+                    self.segments(segments)?;
+                }
+                // Whoever waits for these is behind in this queue, or gets the last job to wait for.
+                signals.iter().for_each(|semaphore| semaphore.signal());
+                Ok(())
+            }
+            Work::Call { waits, run } => {
+                self.wait_for(&waits)?;
+                run(self.last);
+                Ok(())
+            }
+            Work::Fence(fence) => {
+                self.tell(Retire::Fence(fence));
+                Ok(())
+            }
+        }
+    }
+
+    fn wait_for(&self, semaphores: &[Arc<Semaphore>]) -> Result<(), Error> {
+        semaphores.iter().try_for_each(|semaphore| semaphore.wait(&self.device))
+    }
+
+    fn segments(&mut self, segments: &Segments) -> Result<(), Error> {
+        for segment in segments.iter() {
+            self.device.check()?;
+            match segment {
+                Segment::Render(render) => {
+                    for job in crate::draw::build(&self.device, render)? {
+                        self.submit(&job)?;
+                    }
+                }
+                Segment::Cpu(command) => {
+                    if command.waits_for_gpu() {
+                        self.drain()?;
+                    }
+                    command.run(&self.device)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, job: &crate::draw::Job) -> Result<(), Error> {
+        job.inspect()?;
+        let seqno = self.device.gpu().submit(job.submit()).map_err(|error| job.explain(error))?;
+        self.last = Some(seqno);
+        self.tell(Retire::Job(seqno));
+        if flags().contains(Debug::SYNC) {
+            self.drain()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for every job so far: CPU commands touch memory that jobs may use.
+    fn drain(&mut self) -> Result<(), Error> {
+        if self.last != self.complete {
+            if let Some(seqno) = self.last {
+                retire::wait_watched(&self.device, seqno)?;
+            }
+            self.complete = self.last;
+        }
+        Ok(())
+    }
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
+}

@@ -1,0 +1,296 @@
+//! A render pass under recording: subpasses become render segments, load and store operations their starts and
+//! stores (vulkan-on-vc4.md §8.6).
+//!
+//! Tiles are cleared, loaded and stored as a whole, depth and stencil together. What does not fit that (render areas
+//! that cut tiles, clears of one aspect beside loads of the other, vkCmdClearAttachments between draws) is cleared by
+//! the CPU in memory, and the tiles load it.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vc4::hw::TILE_PX;
+use vc4::image::format::depth_to_unorm24;
+use vc4::state::PixelRect;
+
+use crate::command_buffer::{ClearAttachment, ClearWords, PassBegin};
+use crate::error::Error;
+use crate::format::Storage;
+use crate::image::ImageView;
+use crate::meta::fill::Fill;
+use crate::render_pass::{Attachment, Subpass};
+use crate::segment::{DepthStencilWord, Draw, RenderSegment, Segment, Segments, Start, Target};
+
+/// The pass and where recording is in it.
+pub struct Pass {
+    begin: PassBegin,
+    subpass: usize,
+    area: PixelRect,
+    target: Target,
+    draws: Vec<Draw>,
+}
+
+impl Pass {
+    /// Begins the first subpass.
+    pub fn begin(begin: PassBegin, segments: &mut Segments) -> Result<Pass, Error> {
+        let (width, height) = (begin.framebuffer.width, begin.framebuffer.height);
+        let rect = begin.area;
+        let area = PixelRect::new(rect.offset.x, rect.offset.y, rect.extent.width, rect.extent.height);
+        let area = area.intersect(PixelRect::new(0, 0, width, height));
+        let target = Target {
+            color: None,
+            color_start: Start::Any,
+            color_store: false,
+            depth_stencil: None,
+            depth_stencil_start: Start::Any,
+            depth_stencil_store: false,
+            area,
+            size: (width, height),
+        };
+        let mut pass = Pass { begin, subpass: 0, area, target, draws: Vec::new() };
+        pass.start(segments)?;
+        Ok(pass)
+    }
+
+    fn current(&self) -> Result<&Subpass, Error> {
+        let count = self.begin.render_pass.subpasses.len();
+        let outside = || Error::InvalidUse(format!("subpass {} of {count}", self.subpass));
+        self.begin.render_pass.subpasses.get(self.subpass).ok_or_else(outside)
+    }
+
+    /// Sets the current subpass up.
+    fn start(&mut self, segments: &mut Segments) -> Result<(), Error> {
+        let subpass = self.current()?;
+        let color = subpass.colors.iter().copied().flatten().next();
+        let depth_stencil = subpass.depth_stencil;
+        (self.target.color, self.target.color_start) = match color {
+            None => (None, Start::Any),
+            Some(index) => (Some(self.view(index)?), self.start_color(index, segments)?),
+        };
+        self.target.color_store = color.is_some_and(|index| {
+            self.is_used_later(index) || self.attachment(index).store == vk::AttachmentStoreOp::STORE
+        });
+        (self.target.depth_stencil, self.target.depth_stencil_start) = match depth_stencil {
+            None => (None, Start::Any),
+            Some(index) => (Some(self.view(index)?), self.start_depth_stencil(index, segments)?),
+        };
+        self.target.depth_stencil_store = depth_stencil.is_some_and(|index| {
+            let Attachment { row, store, stencil_store, .. } = self.attachment(index);
+            let stencil = has_stencil(row.storage) && *stencil_store == vk::AttachmentStoreOp::STORE;
+            self.is_used_later(index) || *store == vk::AttachmentStoreOp::STORE || stencil
+        });
+        Ok(())
+    }
+
+    fn view(&self, index: u32) -> Result<Arc<ImageView>, Error> {
+        let view = self.begin.framebuffer.attachments.get(index as usize);
+        view.cloned().ok_or_else(|| Error::InvalidUse(format!("a framebuffer without attachment {index}")))
+    }
+
+    /// Render passes check their indices when they are made.
+    fn attachment(&self, index: u32) -> &Attachment {
+        &self.begin.render_pass.attachments[index as usize]
+    }
+
+    fn clear_value(&self, index: u32) -> ClearWords {
+        self.begin.clears.get(index as usize).copied().unwrap_or_default()
+    }
+
+    fn is_used(&self, mut range: impl Iterator<Item = usize>, index: u32) -> bool {
+        range.any(|subpass| {
+            let subpass = &self.begin.render_pass.subpasses[subpass];
+            subpass.colors.contains(&Some(index)) || subpass.depth_stencil == Some(index)
+        })
+    }
+
+    fn is_used_before(&self, index: u32) -> bool {
+        self.is_used(0..self.subpass, index)
+    }
+
+    fn is_used_later(&self, index: u32) -> bool {
+        self.is_used(self.subpass + 1..self.begin.render_pass.subpasses.len(), index)
+    }
+
+    fn start_color(&self, index: u32, segments: &mut Segments) -> Result<Start<u32>, Error> {
+        let view = self.view(index)?;
+        let (fill, value) = (Fill::color(&view, self.clear_value(index))?, self.attachment(index).load);
+        if self.is_used_before(index) {
+            return Ok(Start::Load);
+        }
+        let whole = covers(&view, self.area);
+        Ok(match value {
+            vk::AttachmentLoadOp::CLEAR => {
+                self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
+                if whole { Start::Clear(fill.word) } else { Start::Load }
+            }
+            vk::AttachmentLoadOp::LOAD => Start::Load,
+            _ if whole => Start::Any,
+            _ => Start::Load,
+        })
+    }
+
+    fn start_depth_stencil(
+        &self,
+        index: u32,
+        segments: &mut Segments,
+    ) -> Result<Start<DepthStencilWord>, Error> {
+        let view = self.view(index)?;
+        if self.is_used_before(index) {
+            return Ok(Start::Load);
+        }
+        let (attachment, value) = (self.attachment(index), self.clear_value(index));
+        let stencil_load = match has_stencil(attachment.row.storage) {
+            true => attachment.stencil_load,
+            false => vk::AttachmentLoadOp::DONT_CARE,
+        };
+        let is = |op| [attachment.load == op, stencil_load == op];
+        let (clears, loads) = (is(vk::AttachmentLoadOp::CLEAR), is(vk::AttachmentLoadOp::LOAD));
+        let mut aspects = vk::ImageAspectFlags::empty();
+        if clears[0] {
+            aspects |= vk::ImageAspectFlags::DEPTH;
+        }
+        if clears[1] {
+            aspects |= vk::ImageAspectFlags::STENCIL;
+        }
+        let fill = Fill::depth_stencil(aspects, value);
+        let whole = covers(&view, self.area) && !loads.contains(&true);
+        self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
+        Ok(match (whole, clears.contains(&true)) {
+            (true, true) => Start::Clear(DepthStencilWord {
+                depth: depth_to_unorm24(value.depth()),
+                stencil: value.stencil() as u8,
+            }),
+            (true, false) => Start::Any,
+            (false, _) => Start::Load,
+        })
+    }
+
+    /// Clears layers of an attachment from `first` on by the CPU: drawing reaches the first one only.
+    fn clear_layers(&self, view: &Arc<ImageView>, fill: Fill, first: u32, segments: &mut Segments) {
+        if fill.mask != 0 {
+            let layers = first..self.begin.framebuffer.layers.max(1);
+            segments.extend(layers.map(|layer| fill_segment(view, fill, layer, self.area)));
+        }
+    }
+
+    /// Appends a draw.
+    pub fn draw(&mut self, draw: Draw) {
+        self.draws.push(draw);
+    }
+
+    /// vkCmdClearAttachments.
+    pub fn clear(
+        &mut self,
+        attachments: &[ClearAttachment],
+        rects: &[vk::ClearRect],
+        segments: &mut Segments,
+    ) -> Result<(), Error> {
+        for clear in attachments {
+            for rect in rects {
+                self.clear_one(clear, rect, segments)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn clear_one(
+        &mut self,
+        clear: &ClearAttachment,
+        rect: &vk::ClearRect,
+        segments: &mut Segments,
+    ) -> Result<(), Error> {
+        let color = clear.aspects.contains(vk::ImageAspectFlags::COLOR);
+        let view = if color { self.target.color.clone() } else { self.target.depth_stencil.clone() };
+        let colors = &self.current()?.colors;
+        let unused = color && !matches!(colors.get(clear.color as usize), Some(Some(_)));
+        let Some(view) = view.filter(|_| !unused) else { return Ok(()) };
+        let fill = match color {
+            true => Fill::color(&view, clear.value)?,
+            false => Fill::depth_stencil(clear.aspects & view.row.aspects(), clear.value),
+        };
+        let vk::Rect2D { offset, extent } = rect.rect;
+        let area = PixelRect::new(offset.x, offset.y, extent.width, extent.height).intersect(self.area);
+        if area.is_empty() || fill.mask == 0 {
+            return Ok(());
+        }
+        let first = rect.base_array_layer == 0 && self.clears_all(&view, area, fill, color);
+        if !first {
+            self.split(segments);
+        }
+        let layers = rect.base_array_layer + u32::from(first)..rect.base_array_layer + rect.layer_count;
+        segments.extend(layers.map(|layer| fill_segment(&view, fill, layer, area)));
+        Ok(())
+    }
+
+    /// Makes a clear of everything before the first draw the start of the tiles.
+    fn clears_all(&mut self, view: &ImageView, area: PixelRect, fill: Fill, color: bool) -> bool {
+        if !self.draws.is_empty() || area != self.area || !covers(view, area) {
+            return false;
+        }
+        if color {
+            self.target.color_start = Start::Clear(fill.word);
+            return true;
+        }
+        let needed = match has_stencil(view.row.storage) {
+            true => fill.mask == u32::MAX,
+            false => true,
+        };
+        if needed {
+            let word = DepthStencilWord { depth: fill.word >> 8, stencil: fill.word as u8 };
+            self.target.depth_stencil_start = Start::Clear(word);
+        }
+        needed
+    }
+
+    /// Ends the segment so that the CPU can work on the attachments; what follows loads them.
+    fn split(&mut self, segments: &mut Segments) {
+        let target = Target {
+            color_store: self.target.color.is_some(),
+            depth_stencil_store: self.target.depth_stencil.is_some(),
+            ..self.target.clone()
+        };
+        push(target, std::mem::take(&mut self.draws), segments);
+        self.target.color_start = Start::Load;
+        self.target.depth_stencil_start = Start::Load;
+    }
+
+    fn flush(&mut self, segments: &mut Segments) {
+        push(self.target.clone(), std::mem::take(&mut self.draws), segments);
+    }
+
+    /// vkCmdNextSubpass.
+    pub fn next(&mut self, segments: &mut Segments) -> Result<(), Error> {
+        self.flush(segments);
+        self.subpass += 1;
+        self.start(segments)
+    }
+
+    /// vkCmdEndRenderPass.
+    pub fn end(mut self, segments: &mut Segments) {
+        self.flush(segments);
+    }
+}
+
+/// Appends a render segment unless it changes nothing.
+fn push(target: Target, draws: Vec<Draw>, segments: &mut Segments) {
+    let clears = target.color_start.clears() || target.depth_stencil_start.clears();
+    if !target.area.is_empty() && (clears || !draws.is_empty()) {
+        segments.push(Segment::Render(Arc::new(RenderSegment { target, draws })));
+    }
+}
+
+fn fill_segment(view: &Arc<ImageView>, fill: Fill, layer: u32, area: PixelRect) -> Segment {
+    Segment::Cpu(Arc::new(fill.of_view(view, layer, area)))
+}
+
+fn has_stencil(storage: Storage) -> bool {
+    storage == Storage::Depth24Stencil8
+}
+
+/// Whether the tiles that `area` touches hold no other pixels of the view, so that they need not be loaded.
+fn covers(view: &ImageView, area: PixelRect) -> bool {
+    let (width, height) = view.extent();
+    let ends = |low: i32, high: i32, edge: u32| {
+        low % TILE_PX as i32 == 0 && (high % TILE_PX as i32 == 0 || high >= edge as i32)
+    };
+    ends(area.left, area.right, width) && ends(area.top, area.bottom, height)
+}

@@ -1,0 +1,200 @@
+//! What a command buffer becomes: a list of segments, for the GPU or for the CPU, executed in order.
+//!
+//! A segment holds state, not packets: lists and uniform streams are built when it runs, because buffers may change
+//! until then (vulkan-on-vc4.md §2, late binding).
+
+use std::sync::Arc;
+
+use ash::vk;
+use vc4::state::PixelRect;
+
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
+use crate::image::ImageView;
+use crate::recording::Snapshot;
+
+/// The segments of a command buffer.
+pub type Segments = Vec<Segment>;
+
+/// A piece of recorded work.
+#[derive(Clone)]
+pub enum Segment {
+    /// A piece of a render pass.
+    Render(Arc<RenderSegment>),
+    /// Something that the CPU does.
+    Cpu(Arc<dyn CpuCommand>),
+}
+
+/// A command that the CPU executes on the queue thread.
+pub trait CpuCommand: Send + Sync {
+    /// What it does, in one line.
+    fn describe(&self) -> String;
+
+    /// Whether the GPU must have finished everything before.
+    fn waits_for_gpu(&self) -> bool {
+        true
+    }
+
+    /// Does it.
+    fn run(&self, device: &Arc<Device>) -> Result<(), Error>;
+}
+
+/// What a tile holds when drawing starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start<T> {
+    /// This value.
+    Clear(T),
+    /// What memory holds.
+    Load,
+    /// Anything.
+    Any,
+}
+
+impl<T> Start<T> {
+    /// Whether memory is read.
+    pub fn loads(&self) -> bool {
+        matches!(self, Start::Load)
+    }
+
+    /// Whether tiles are cleared.
+    pub fn clears(&self) -> bool {
+        matches!(self, Start::Clear(_))
+    }
+}
+
+/// Depth and stencil in the tile buffer's terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DepthStencilWord {
+    /// 24 bits.
+    pub depth: u32,
+    /// Stencil.
+    pub stencil: u8,
+}
+
+/// What a render segment draws to.
+#[derive(Clone)]
+pub struct Target {
+    /// Colour.
+    pub color: Option<Arc<ImageView>>,
+    /// Its start: a word of the tile buffer.
+    pub color_start: Start<u32>,
+    /// Whether it is kept.
+    pub color_store: bool,
+    /// Depth and stencil.
+    pub depth_stencil: Option<Arc<ImageView>>,
+    /// Its start.
+    pub depth_stencil_start: Start<DepthStencilWord>,
+    /// Whether it is kept.
+    pub depth_stencil_store: bool,
+    /// Pixels that may change.
+    pub area: PixelRect,
+    /// Size of the framebuffer.
+    pub size: (u32, u32),
+}
+
+/// A piece of a render pass: one or more GPU jobs.
+pub struct RenderSegment {
+    /// Where to.
+    pub target: Target,
+    /// What.
+    pub draws: Vec<Draw>,
+}
+
+/// A draw command with everything that it was recorded with.
+#[derive(Clone)]
+pub struct Draw {
+    /// Pipeline, bindings and dynamic state.
+    pub state: Snapshot,
+    /// What is drawn.
+    pub call: DrawCall,
+}
+
+/// Parameters of a draw.
+#[derive(Clone)]
+pub enum DrawCall {
+    /// vkCmdDraw, vkCmdDrawIndexed.
+    Direct(DrawParameters),
+    /// vkCmdDrawIndirect, vkCmdDrawIndexedIndirect: read when the segment runs.
+    Indirect {
+        /// Parameters in memory.
+        buffer: Arc<Buffer>,
+        /// First byte.
+        offset: u64,
+        /// Draws.
+        count: u32,
+        /// Bytes from draw to draw.
+        stride: u32,
+        /// Whether indices are used.
+        indexed: bool,
+    },
+}
+
+/// One draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawParameters {
+    /// Vertices, or indices.
+    pub count: u32,
+    /// Instances.
+    pub instances: u32,
+    /// First vertex, or first index.
+    pub first: u32,
+    /// Added to indices; `None` if vertices are drawn in order.
+    pub vertex_offset: Option<i32>,
+    /// First instance.
+    pub first_instance: u32,
+}
+
+/// The index buffer of a draw.
+#[derive(Clone)]
+pub struct IndexBinding {
+    /// The buffer.
+    pub buffer: Arc<Buffer>,
+    /// First byte.
+    pub offset: u64,
+    /// Size of an index.
+    pub ty: vk::IndexType,
+}
+
+impl RenderSegment {
+    /// One line for listings.
+    pub fn describe(&self) -> String {
+        let Target { color, depth_stencil, area, .. } = &self.target;
+        let view = |view: &Option<Arc<ImageView>>| match view {
+            Some(view) => format!("{:?} {:?}", view.row.format, view.extent()),
+            None => "none".into(),
+        };
+        format!(
+            "render {} draws, columns {}..{}, rows {}..{}, colour {} {}, depth {} {}",
+            self.draws.len(),
+            area.left,
+            area.right,
+            area.top,
+            area.bottom,
+            view(color),
+            ways(&self.target.color_start, self.target.color_store),
+            view(depth_stencil),
+            ways(&self.target.depth_stencil_start, self.target.depth_stencil_store),
+        )
+    }
+}
+
+fn ways<T>(start: &Start<T>, store: bool) -> &'static str {
+    match (start, store) {
+        (Start::Clear(_), true) => "(clear, store)",
+        (Start::Clear(_), false) => "(clear)",
+        (Start::Load, true) => "(load, store)",
+        (Start::Load, false) => "(load)",
+        (Start::Any, true) => "(store)",
+        (Start::Any, false) => "(dropped)",
+    }
+}
+
+impl std::fmt::Display for Segment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Segment::Render(render) => f.write_str(&render.describe()),
+            Segment::Cpu(command) => f.write_str(&command.describe()),
+        }
+    }
+}
