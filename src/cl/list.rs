@@ -51,6 +51,11 @@ impl<K> List<K> {
         &self.bytes
     }
 
+    /// Takes all packets out and keeps the memory for the next list.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
     /// Bytes so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
