@@ -159,21 +159,23 @@ fn outer_constant(b: &Builder<'_>, op: Op, value: Value) -> Option<(Value, u32)>
 
 /// Products and quotients of a power of two, which is not 1.
 fn power_of_two(b: &mut Builder<'_>, op: Op, x: Value, c: u32) -> Option<Value> {
-    let (by, mask) = (b.word(c.trailing_zeros()), b.word(c.wrapping_sub(1)));
     let positive = c < 1 << 31;
-    Some(match op {
-        Op::IMul => b.shl(x, by),
-        Op::UDiv => b.shr(x, by),
-        Op::UMod => b.and(x, mask),
-        Op::SMod if positive => b.and(x, mask),
-        Op::SDiv if positive => signed_quotient(b, x, c),
+    let (op, second) = match op {
+        Op::IMul => (Op::Shl, c.trailing_zeros()),
+        Op::UDiv => (Op::Shr, c.trailing_zeros()),
+        Op::UMod => (Op::And, c - 1),
+        Op::SMod if positive => (Op::And, c - 1),
+        Op::SDiv if positive => return Some(signed_quotient(b, x, c)),
         Op::SRem if positive => {
             let quotient = signed_quotient(b, x, c);
+            let by = b.word(c.trailing_zeros());
             let whole = b.shl(quotient, by);
-            b.isub(x, whole)
+            return Some(b.isub(x, whole));
         }
         _ => return None,
-    })
+    };
+    let second = b.word(second);
+    Some(b.op(op, &[x, second]))
 }
 
 /// x / 2^n toward zero: negative x first gets 2^n - 1 more.

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::env::Entity;
 use super::error::Result;
 use super::flow::{Flow, Next, Target};
 use super::function::{Block as SpvBlock, Merge, successors};
@@ -48,12 +49,13 @@ impl<'m> Translator<'m> {
             } else {
                 self.any(matched[at].as_slice())
             };
-            if let Some(label) = case.label {
-                let fell = self.read_slot(self.labels[label].flag, end)?;
-                cond = self.builder().bor(cond, fell);
-            }
+            let fell = match case.label {
+                Some(label) => self.read_slot(self.labels[label].flag, end)?,
+                None => self.constant(Type::Bool, 0),
+            };
+            cond = self.builder().bor(cond, fell);
             if self.shader.const_of(cond) != Some(0) {
-                let flow = self.case(cond, block.label, case, end)?;
+                let flow = self.case((cond, fell), block.label, case, end)?;
                 total = total.union(&flow.resolved(merge_label));
             }
         }
@@ -64,10 +66,10 @@ impl<'m> Translator<'m> {
         Ok(Next::After(total, merge))
     }
 
-    fn case(&mut self, cond: Value, from: Id, case: &Case, end: &Inst) -> Result<Flow> {
+    fn case(&mut self, (cond, fell): (Value, Value), from: Id, case: &Case, end: &Inst) -> Result<Flow> {
         let to = case.block;
         let taken = self.arm(|t| {
-            t.edge(from, to, end)?;
+            t.edge_or_fall(fell, from, to, end)?;
             match case.label {
                 Some(_) => t.sequence_at(to, end),
                 None => t.sequence(to, end),
@@ -77,6 +79,27 @@ impl<'m> Translator<'m> {
         let skipped = self.arm(|_| Ok(Flow::live()))?;
         self.close_if(cond, taken, skipped, end)?;
         Ok(flow)
+    }
+
+    /// Phis of a target have one value for the switch and one for falling, which earlier targets have left.
+    fn edge_or_fall(&mut self, fell: Value, from: Id, to: Id, end: &Inst) -> Result<()> {
+        let frame = self.frame()?;
+        let (copy, block) = (frame.copy, frame.function.block(to));
+        let phis = block.map_or(&[][..], |block| &block.phis);
+        let fallen: Vec<Option<Entity>> =
+            phis.iter().map(|phi| self.env.id((copy, phi.id)).cloned()).collect();
+        self.edge(from, to, end)?;
+        for (phi, fallen) in phis.iter().zip(fallen) {
+            let Some(Entity::Data(fallen)) = fallen else {
+                continue;
+            };
+            let matched = self.data(phi.id, phi)?.values;
+            let both = fallen.iter().zip(matched.iter());
+            let values: Vec<Value> =
+                both.map(|(&fallen, &matched)| self.builder().select(fell, fallen, matched)).collect();
+            self.define_data(phi, values)?;
+        }
+        Ok(())
     }
 
     fn matches(&mut self, selector: Value, literals: &[u32]) -> Option<Value> {
