@@ -4,11 +4,11 @@
 /// Declares a code vocabulary: an enum with its hardware code, its name in the assembler text
 /// and a line of documentation per row.
 macro_rules! codes {
-    ($(#[$meta:meta])* $name:ident { $($(#[$row:meta])* $code:literal $variant:ident $text:literal,)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[doc = $doc:literal])* $code:literal $variant:ident $text:literal,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum $name { $($(#[$row])* $variant = $code,)* }
+        pub enum $name { $($(#[doc = $doc])* $variant = $code,)* }
 
         impl $name {
             /// All rows in table order.
@@ -25,6 +25,11 @@ macro_rules! codes {
             /// The name in the assembler text (qpu.md §6.1).
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
+            }
+
+            /// The row's line of documentation.
+            pub fn doc(self) -> &'static str {
+                match self { $($name::$variant => concat!($($doc),*).trim_ascii(),)* }
             }
 
             /// The row with this assembler name.
@@ -357,9 +362,12 @@ pub struct Raddr(u8);
 
 /// Declares the named addresses of a register map: constant, code, assembler names.
 macro_rules! addresses {
-    ($ty:ident { $($(#[$row:meta])* $code:literal $konst:ident $($text:literal)|+,)* }) => {
+    ($ty:ident { $($(#[doc = $doc:literal])* $code:literal $konst:ident $($text:literal)|+,)* }) => {
         impl $ty {
-            $($(#[$row])* pub const $konst: $ty = $ty($code);)*
+            $($(#[doc = $doc])* pub const $konst: $ty = $ty($code);)*
+
+            /// Every named address with its line of documentation, in table order.
+            pub const DOCS: &'static [($ty, &'static str)] = &[$(($ty($code), concat!($($doc),*).trim_ascii()),)*];
 
             /// Every assembler name with its address, in table order. An address that means two
             /// things has its file-A name first.

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod alu;
 pub mod asm;
+pub mod cost;
 pub mod disasm;
 pub mod inst;
 pub mod isa;
@@ -14,6 +15,7 @@ pub mod uniforms;
 pub use access::Access;
 pub use alu::{AluResult, Lanes};
 pub use asm::{AsmError, Assembled, Diagnostic, Label, Uniform, assemble};
+pub use cost::Cost;
 pub use disasm::disassemble;
 pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
 pub use isa::{
