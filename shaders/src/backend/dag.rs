@@ -223,6 +223,16 @@ fn port_access(waddr: Waddr, file: Option<vc4::qpu::RegFile>, writes: &mut Vec<R
     }
 }
 
+/// Whether `op` accesses the peripheral that `write` writes to.
+pub fn same_channel(op: &Operation, write: &Operation) -> bool {
+    let channel = |op: &Operation| {
+        let (reads, writes) = accesses(op, &Place::Virtual);
+        reads.into_iter().chain(writes).filter(|resource| !matches!(resource, Resource::Register(_) | Resource::Flags))
+    };
+    let of_write: Vec<Resource> = channel(write).collect();
+    channel(op).any(|resource| of_write.contains(&resource))
+}
+
 /// Slots from a write to a read of what it wrote.
 fn data_latency(writer: &Operation, resource: Resource, reader: &Operation) -> u32 {
     match resource {

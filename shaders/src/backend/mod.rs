@@ -1,11 +1,12 @@
 //! The back end: machine operations in, instruction words and the recipe of their uniforms out.
 //!
-//! [`select`] covers the IR with operations on virtual registers, [`order`] arranges them, [`regalloc`] places them,
+//! [`select`] covers the IR with operations on virtual registers, [`fuse`] removes copies, [`order`] arranges them, [`regalloc`] places them,
 //! [`schedule`] pairs them into instructions, [`emit`] ends the program and lists its stream.
 
 pub mod check_regalloc;
 pub mod dag;
 pub mod emit;
+pub mod fuse;
 pub mod order;
 pub mod pair;
 pub mod regalloc;
@@ -73,7 +74,8 @@ pub struct Inputs {
 
 /// Compiles a lowered shader.
 pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
-    let selected = select::select(shader, inputs)?;
+    let mut selected = select::select(shader, inputs)?;
+    fuse::fuse(&mut selected);
     let code = shortest(&selected, shader.stage)?;
     if cfg!(debug_assertions) {
         check_rules(&code, shader.stage)?;

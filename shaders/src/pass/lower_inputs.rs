@@ -119,7 +119,11 @@ fn used_varyings(shader: &Shader) -> Vec<Varying> {
     let mut varyings: Vec<Varying> = Vec::new();
     let mut seen: EntitySet<Value> = EntitySet::new();
     for inst in shader.insts_in_order() {
-        for &arg in &shader.insts[inst].args {
+        let data = &shader.insts[inst];
+        // A request takes t first and is sent by s, so t had better be there first.
+        let order: &[usize] = if matches!(data.op, Op::Sample { .. }) { &[1, 2, 3, 0] } else { &[0, 1, 2, 3] };
+        let early = order.iter().filter_map(|&n| data.args.get(n));
+        for &arg in early.chain(&data.args) {
             let Op::LoadInput { location, component, interpolation } = shader.op(arg) else { continue };
             let varying = Varying { location, component, interpolation };
             if seen.insert(arg) && !varyings.contains(&varying) {

@@ -6,6 +6,7 @@ pub mod lower_float;
 pub mod lower_inputs;
 pub mod lower_int;
 pub mod lower_outputs;
+pub mod lower_pack;
 pub mod lower_texture;
 pub mod lower_ubo;
 pub mod opt_algebraic;
@@ -47,6 +48,7 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "lower_ubo", lower_ubo::run);
     step(shader, "lower_int", lower_int::run);
     step(shader, "lower_float", lower_float::run);
+    step(shader, "lower_pack", lower_pack::run);
     step(shader, "lower_bool", lower_bool::run);
     optimize(shader);
 }
