@@ -164,14 +164,13 @@ impl Cost {
         for read in uniform_reads(&insts[..len]) {
             lines[read.instruction].uniforms += 1;
         }
-        let count = |is: &dyn Fn(&Access) -> bool| accesses.iter().filter(|access| is(access)).count() as u32;
         Cost {
             instructions: len as u32,
             nops: insts[..len].iter().filter(|inst| inst.encode() == Inst::NOP.encode()).count() as u32,
             uniforms: lines.iter().map(|line| line.uniforms).sum(),
             threaded: accesses.iter().any(Access::is_switch),
-            branches: count(&|access| access.is_branch),
-            shared: shared(&count),
+            branches: count(&accesses, |access| access.is_branch),
+            shared: shared(&accesses),
             lines,
         }
     }
@@ -264,14 +263,18 @@ impl Model {
     }
 }
 
-fn shared(count: &dyn Fn(&dyn Fn(&Access) -> bool) -> u32) -> [SharedUnit; 5] {
+fn count(accesses: &[Access], is: impl Fn(&Access) -> bool) -> u32 {
+    accesses.iter().filter(|access| is(access)).count() as u32
+}
+
+fn shared(accesses: &[Access]) -> [SharedUnit; 5] {
     let chip = QPUS_PER_SLICE * SLICES;
-    let requests = count(&|a| matches!(a.tmu_write(), Some(Waddr::TMU0_S | Waddr::TMU1_S)));
-    let varyings = count(&Access::reads_varying);
+    let requests = count(accesses, |a| matches!(a.tmu_write(), Some(Waddr::TMU0_S | Waddr::TMU1_S)));
+    let varyings = count(accesses, Access::reads_varying);
     let unit = |name, accesses: u32, slots: u32| SharedUnit { name, accesses, slots };
-    let sfu = count(&Access::sfu_write);
-    let tile = count(&|a| a.tile_load() || a.tile_write() && !a.writes_to(Waddr::TLB_STENCIL_SETUP));
-    let vpm = count(&|a| a.reads_vpm() || a.writes_to(Waddr::VPM));
+    let sfu = count(accesses, Access::sfu_write);
+    let tile = count(accesses, |a| a.tile_load() || a.tile_write() && !a.writes_to(Waddr::TLB_STENCIL_SETUP));
+    let vpm = count(accesses, |a| a.reads_vpm() || a.writes_to(Waddr::VPM));
     [
         unit("sfu", sfu, sfu * slots(Event::SfuRequest) * QPUS_PER_SLICE),
         unit("varyings", varyings, (varyings * QPUS_PER_SLICE).div_ceil(slots(Event::VaryingsPerSlot))),

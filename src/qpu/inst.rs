@@ -12,6 +12,74 @@ const BRANCH: &str = "1111 0000 cccc r g nnnnn w aaaaaa mmmmmm iiiiiiii iiiiiiii
 
 const _: () = assert!(width(ALU) == 64 && width(LOAD) == 64 && width(BRANCH) == 64);
 
+/// A word as the manual draws it, for documentation.
+pub struct Layout {
+    /// What the word is.
+    pub name: &'static str,
+    /// One letter per field bit, most significant first.
+    pub picture: &'static str,
+    /// Letter and name of each field.
+    pub fields: &'static [(char, &'static str)],
+}
+
+/// The three pictures that all words follow.
+pub const LAYOUTS: [Layout; 3] = [
+    Layout {
+        name: "ALU (sig 0-12; sig 13: raddr_b is a small immediate)",
+        picture: ALU,
+        fields: &[
+            ('s', "sig"),
+            ('u', "unpack"),
+            ('p', "pm"),
+            ('k', "pack"),
+            ('c', "cond_add"),
+            ('d', "cond_mul"),
+            ('f', "sf"),
+            ('w', "ws"),
+            ('a', "waddr_add"),
+            ('m', "waddr_mul"),
+            ('o', "op_mul"),
+            ('q', "op_add"),
+            ('r', "raddr_a"),
+            ('e', "raddr_b"),
+            ('g', "add_a"),
+            ('h', "add_b"),
+            ('i', "mul_a"),
+            ('j', "mul_b"),
+        ],
+    },
+    Layout {
+        name: "Load immediate (mode 0: word, 1: signed per element, 3: unsigned per element) and semaphore (mode 4)",
+        picture: LOAD,
+        fields: &[
+            ('u', "mode"),
+            ('p', "pm"),
+            ('k', "pack"),
+            ('c', "cond_add"),
+            ('d', "cond_mul"),
+            ('f', "sf"),
+            ('w', "ws"),
+            ('a', "waddr_add"),
+            ('m', "waddr_mul"),
+            ('i', "immediate"),
+        ],
+    },
+    Layout {
+        name: "Branch (target relative to the branch + 32 bytes with rel; plus ra[raddr_a] with reg)",
+        picture: BRANCH,
+        fields: &[
+            ('c', "cond_br"),
+            ('r', "rel"),
+            ('g', "reg"),
+            ('n', "raddr_a"),
+            ('w', "ws"),
+            ('a', "waddr_add"),
+            ('m', "waddr_mul"),
+            ('i', "immediate"),
+        ],
+    },
+];
+
 macro_rules! fields {
     ($picture:ident: $($name:ident $letter:literal),* $(,)?) => {
         $(

@@ -8,6 +8,7 @@ pub mod disasm;
 pub mod inst;
 pub mod isa;
 pub mod pack;
+pub mod reference;
 pub mod rules;
 pub mod sfu;
 pub mod uniforms;
