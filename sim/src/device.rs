@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -70,6 +71,11 @@ pub struct Simulator {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// Is told on the job thread how a job went, before anybody else can see that it is done.
+pub(crate) type Watch = Box<dyn FnOnce(Result<&Stats, &str>) + Send>;
+/// Runs on the job thread once a job is done.
+pub(crate) type Notice = Box<dyn FnOnce() + Send>;
+
 struct Shared {
     memory: Arc<Memory>,
     config: Config,
@@ -82,9 +88,11 @@ struct Shared {
 struct State {
     bos: BTreeMap<BoHandle, Arc<Bo>>,
     last_handle: u32,
-    queue: VecDeque<(Seqno, Job)>,
+    queue: VecDeque<(Seqno, Job, Watch)>,
     last_seqno: u64,
     finished: u64,
+    /// What to do when the job with this number is done.
+    notices: BTreeMap<u64, Vec<Notice>>,
     /// First job that did not run to its end, and why.
     hang: Option<(u64, String)>,
     totals: Totals,
@@ -101,7 +109,17 @@ impl Shared {
 impl Simulator {
     /// A machine with zeroed memory and no BOs.
     pub fn new(config: Config) -> Simulator {
-        let memory = Arc::new(Memory::new(config.memory_bytes));
+        Simulator::with_memory(config, Memory::new(config.memory_bytes))
+    }
+
+    /// A machine whose bus memory are these zeroed words instead of [`Config::memory_bytes`] of its own, so that
+    /// BOs can be mapped by other means than [`Gpu::map_bo`]. `None` when they are fewer than two pages.
+    pub fn on_words(config: Config, words: &'static [AtomicU32]) -> Option<Simulator> {
+        Some(Simulator::with_memory(config, Memory::lent(words)?))
+    }
+
+    fn with_memory(config: Config, memory: Memory) -> Simulator {
+        let memory = Arc::new(memory);
         let binner = Binner::new(&memory);
         let bo_bytes = u64::from(memory.available());
         let shared = Shared { memory, config, state: Mutex::default(), changed: Condvar::new() };
@@ -117,16 +135,106 @@ impl Simulator {
         self.binner.as_ref().ok_or(GpuError::OutOfMemory("16 MiB of binner memory"))
     }
 
-    fn add_bo(&self, bytes: u32, shader: Option<validate::ShaderInfo>) -> Result<(BoHandle, u32), GpuError> {
+    /// A BO without a handle.
+    pub(crate) fn new_bo(&self, bytes: u32) -> Result<Arc<Bo>, GpuError> {
+        if bytes == 0 {
+            return Err(GpuError::Refused("a BO needs at least one byte".into()));
+        }
+        self.allocate(bytes, None)
+    }
+
+    /// A shader BO without a handle.
+    pub(crate) fn new_shader_bo(&self, code: &[u64]) -> Result<Arc<Bo>, GpuError> {
+        let bytes = u32::try_from(code.len() * 8).ok().filter(|&bytes| bytes > 0);
+        let bytes = bytes.ok_or_else(|| GpuError::Refused(format!("a shader of {} words", code.len())))?;
+        let info = validate::shader::validate(code, self.mode)
+            .map_err(|violation| GpuError::Refused(violation.to_string()))?;
+        let bo = self.allocate(bytes, Some(info))?;
+        let words: Vec<u32> = code.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]).collect();
+        let written = self.shared.memory.write_words(bo.pages.address(), &words);
+        written.expect("the BO's pages lie in memory");
+        Ok(bo)
+    }
+
+    fn allocate(&self, bytes: u32, shader: Option<validate::ShaderInfo>) -> Result<Arc<Bo>, GpuError> {
         // The kernel allocates the binner's memory with the first BO (kernel-abi.md §4.3).
         self.binner()?;
         let pages = Allocation::new(&self.shared.memory, bytes).ok_or(GpuError::OutOfMemory("BO"))?;
-        let address = pages.address();
+        Ok(Arc::new(Bo { pages, shader }))
+    }
+
+    fn add_bo(&self, bo: Arc<Bo>) -> Result<BoHandle, GpuError> {
         let mut state = self.shared.state();
         state.last_handle = state.last_handle.checked_add(1).ok_or(GpuError::OutOfMemory("BO handles"))?;
         let handle = BoHandle(state.last_handle);
-        state.bos.insert(handle, Arc::new(Bo { pages, shader }));
-        Ok((handle, address))
+        state.bos.insert(handle, bo);
+        Ok(handle)
+    }
+
+    /// Validates the lists and surfaces of `job` on these BOs and places the kernel's copies.
+    pub(crate) fn place(&self, job: &Submit, bos: Vec<Arc<Bo>>) -> Result<Job, GpuError> {
+        kernel::place(&self.shared.memory, self.binner()?, job, bos, self.mode)
+    }
+
+    /// Queues a placed job.
+    pub(crate) fn enqueue(&self, job: Job, watch: Watch) -> Result<Seqno, GpuError> {
+        self.start_thread()?;
+        let mut state = self.shared.state();
+        state.last_seqno += 1;
+        let seqno = Seqno(state.last_seqno);
+        state.queue.push_back((seqno, job, watch));
+        drop(state);
+        self.shared.changed.notify_all();
+        Ok(seqno)
+    }
+
+    /// The last job that is done.
+    pub(crate) fn finished(&self) -> Seqno {
+        Seqno(self.shared.state().finished)
+    }
+
+    /// The last job that was queued.
+    pub(crate) fn last_queued(&self) -> Seqno {
+        Seqno(self.shared.state().last_seqno)
+    }
+
+    /// Waits until `ready`, which is given the number of the last job that is done; `false` when `timeout` passed
+    /// first. It is asked again after every job and every [`Simulator::wake`].
+    pub(crate) fn wait_until(&self, timeout: Option<Duration>, mut ready: impl FnMut(Seqno) -> bool) -> bool {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut state = self.shared.state();
+        while !ready(Seqno(state.finished)) {
+            let changed = &self.shared.changed;
+            state = match deadline {
+                None => changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return false;
+                    }
+                    changed.wait_timeout(state, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0
+                }
+            };
+        }
+        true
+    }
+
+    /// Lets every waiter look again.
+    pub(crate) fn wake(&self) {
+        // Under the lock: nobody is between looking and falling asleep.
+        let _state = self.shared.state();
+        self.shared.changed.notify_all();
+    }
+
+    /// Runs `notice` once the job is done, at once if it is.
+    pub(crate) fn when_finished(&self, seqno: Seqno, notice: Notice) {
+        let mut state = self.shared.state();
+        if state.finished < seqno.0 {
+            state.notices.entry(seqno.0).or_default().push(notice);
+            return;
+        }
+        drop(state);
+        notice();
     }
 
     fn bo(&self, handle: BoHandle) -> Result<Arc<Bo>, GpuError> {
@@ -187,22 +295,11 @@ impl Gpu for Simulator {
     }
 
     fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
-        if size == 0 {
-            return Err(GpuError::Refused("a BO needs at least one byte".into()));
-        }
-        self.add_bo(size, None).map(|(handle, _)| handle)
+        self.add_bo(self.new_bo(size)?)
     }
 
     fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {
-        let bytes = u32::try_from(code.len() * 8).ok().filter(|&bytes| bytes > 0);
-        let bytes = bytes.ok_or_else(|| GpuError::Refused(format!("a shader of {} words", code.len())))?;
-        let info = validate::shader::validate(code, self.mode)
-            .map_err(|violation| GpuError::Refused(violation.to_string()))?;
-        let (handle, address) = self.add_bo(bytes, Some(info))?;
-        let words: Vec<u32> = code.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]).collect();
-        let written = self.shared.memory.write_words(address, &words);
-        written.expect("the BO's pages lie in memory");
-        Ok(handle)
+        self.add_bo(self.new_shader_bo(code)?)
     }
 
     #[expect(unsafe_code, reason = "a mapping is memory that the driver's process shares with the GPU")]
@@ -228,33 +325,14 @@ impl Gpu for Simulator {
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
         let bos = self.job_bos(job)?;
         let prepared = kernel::prepare(&self.shared.memory, self.binner()?, job, bos, self.mode)?;
-        self.start_thread()?;
-        let mut state = self.shared.state();
-        state.last_seqno += 1;
-        let seqno = Seqno(state.last_seqno);
-        state.queue.push_back((seqno, prepared));
-        drop(state);
-        self.shared.changed.notify_all();
-        Ok(seqno)
+        self.enqueue(prepared, Box::new(|_| {}))
     }
 
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let mut state = self.shared.state();
-        while state.finished < seqno.0 {
-            let changed = &self.shared.changed;
-            state = match deadline {
-                None => changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return Ok(false);
-                    }
-                    changed.wait_timeout(state, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0
-                }
-            };
+        if !self.wait_until(timeout, |finished| finished >= seqno) {
+            return Ok(false);
         }
-        match &state.hang {
+        match &self.shared.state().hang {
             Some((hung, what)) if *hung <= seqno.0 => Err(GpuError::Hang(what.clone())),
             _ => Ok(true),
         }
@@ -266,7 +344,7 @@ fn work(shared: &Shared) {
     let mut machine = Machine::default();
     loop {
         let mut state = shared.state();
-        let (seqno, job) = loop {
+        let (seqno, job, watch) = loop {
             if state.stop {
                 return;
             }
@@ -279,8 +357,10 @@ fn work(shared: &Shared) {
         let result = machine.run(shared, seqno, &job);
         // Memory is free again before anybody is told that the job is done.
         drop(job);
+        watch(result.as_ref().map_err(String::as_str));
         let mut state = shared.state();
         state.finished = seqno.0;
+        let notices = state.notices.remove(&seqno.0).unwrap_or_default();
         state.totals.jobs += 1;
         match result {
             Ok(stats) => {
@@ -295,6 +375,9 @@ fn work(shared: &Shared) {
         }
         drop(state);
         shared.changed.notify_all();
+        for notice in notices {
+            notice();
+        }
     }
 }
 

@@ -119,6 +119,20 @@ pub fn prepare(
     mode: Mode,
 ) -> Result<Job, GpuError> {
     validate::frame::check(submit, mode).map_err(refused)?;
+    place(memory, binner, submit, bos, mode)
+}
+
+/// [`prepare`] behind the checks of the frame: those of the lists and surfaces.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn place(
+    memory: &Arc<Memory>,
+    binner: &Arc<Binner>,
+    submit: &Submit,
+    bos: Vec<Arc<Bo>>,
+    mode: Mode,
+) -> Result<Job, GpuError> {
     let infos: Vec<BoInfo> = bos.iter().map(|bo| bo.info()).collect();
     let mut copies = Vec::new();
     let binning = if submit.bin_cl.is_empty() {

@@ -10,6 +10,8 @@
 //!   against the tile buffer ([`tlb`]), [`surface`] loads and stores tiles, and [`render`] runs all of
 //!   that for many tiles at once.
 //!
+//! [`drm`] shows all of it as the kernel does: open files that take ioctls.
+//!
 //! The QPU interpreter runs programs against the [`qpu::Ports`] of the block that started them. What no
 //! source tells about the machine is collected in [`unverified`].
 #![deny(unsafe_code)]
@@ -18,6 +20,7 @@ pub mod assembly;
 pub mod cle;
 pub mod clip;
 pub mod device;
+pub mod drm;
 pub mod error;
 pub mod fragment;
 pub mod geometry;

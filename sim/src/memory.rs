@@ -24,8 +24,14 @@ pub struct BusError {
 
 /// Bus memory with a first-fit page allocator.
 pub struct Memory {
-    words: Box<[AtomicU32]>,
+    storage: Storage,
     pages: Mutex<Pages>,
+}
+
+/// Whose the words are; the variants look alike, so that telling them apart costs nothing.
+enum Storage {
+    Owned(Box<[AtomicU32]>),
+    Lent(&'static [AtomicU32]),
 }
 
 struct Pages {
@@ -40,13 +46,33 @@ impl Memory {
     pub fn new(bytes: u32) -> Memory {
         let pages = (bytes / PAGE_BYTES).max(FIRST_PAGE + 1);
         let words = bytemuck::zeroed_slice_box((pages * (PAGE_BYTES / 4)) as usize);
+        Memory::with(Storage::Owned(words), pages)
+    }
+
+    /// A memory made of these zeroed words (rounded down to pages, below 4 GiB), e.g. a mapped file that
+    /// others can map too. `None` when they are fewer than two pages.
+    pub fn lent(words: &'static [AtomicU32]) -> Option<Memory> {
+        let pages = (words.len() / (PAGE_BYTES as usize / 4)).min((u32::MAX / PAGE_BYTES) as usize);
+        let words = &words[..pages * (PAGE_BYTES as usize / 4)];
+        (pages > FIRST_PAGE as usize).then(|| Memory::with(Storage::Lent(words), pages as u32))
+    }
+
+    fn with(storage: Storage, pages: u32) -> Memory {
         let free = BTreeMap::from([(FIRST_PAGE, pages - FIRST_PAGE)]);
-        Memory { words, pages: Mutex::new(Pages { free, untouched: FIRST_PAGE }) }
+        Memory { storage, pages: Mutex::new(Pages { free, untouched: FIRST_PAGE }) }
+    }
+
+    #[inline]
+    fn words(&self) -> &[AtomicU32] {
+        match &self.storage {
+            Storage::Owned(words) => words,
+            Storage::Lent(words) => words,
+        }
     }
 
     /// Size in bytes.
     pub fn size(&self) -> u32 {
-        (self.words.len() * 4) as u32
+        (self.words().len() * 4) as u32
     }
 
     /// Bytes in free pages.
@@ -70,7 +96,7 @@ impl Memory {
             (first, dirty)
         };
         let start = (first * (PAGE_BYTES / 4)) as usize;
-        for word in &self.words[start..start + (dirty * (PAGE_BYTES / 4)) as usize] {
+        for word in &self.words()[start..start + (dirty * (PAGE_BYTES / 4)) as usize] {
             // Reading first keeps pages that were never written out of the resident set.
             if word.load(Relaxed) != 0 {
                 word.store(0, Relaxed);
@@ -100,13 +126,13 @@ impl Memory {
     /// Host address of a bus address, for mapping a BO into the driver.
     pub fn host_ptr(&self, address: u32) -> *mut u8 {
         // From the slice, not from one word: the pointer must be good for the whole BO.
-        self.words.as_ptr().cast::<u8>().cast_mut().wrapping_add(address as usize)
+        self.words().as_ptr().cast::<u8>().cast_mut().wrapping_add(address as usize)
     }
 
     /// The word at `address`; the two low bits are ignored as the bus does.
     #[inline]
     pub fn read(&self, address: u32) -> Result<u32, BusError> {
-        match self.words.get((address / 4) as usize) {
+        match self.words().get((address / 4) as usize) {
             Some(word) => Ok(u32::from_le(word.load(Relaxed))),
             None => Err(BusError { address }),
         }
@@ -115,7 +141,7 @@ impl Memory {
     /// Writes the word at `address`.
     #[inline]
     pub fn write(&self, address: u32, value: u32) -> Result<(), BusError> {
-        match self.words.get((address / 4) as usize) {
+        match self.words().get((address / 4) as usize) {
             Some(word) => {
                 word.store(value.to_le(), Relaxed);
                 Ok(())
@@ -194,7 +220,7 @@ impl Memory {
 
     fn words_at(&self, address: u32, count: usize) -> Result<&[AtomicU32], BusError> {
         let start = (address / 4) as usize;
-        start.checked_add(count).and_then(|end| self.words.get(start..end)).ok_or(BusError { address })
+        start.checked_add(count).and_then(|end| self.words().get(start..end)).ok_or(BusError { address })
     }
 }
 
@@ -256,6 +282,16 @@ mod tests {
         assert!(Allocation::new(&memory, 1).is_none());
         drop(all);
         assert!(Allocation::new(&memory, 1).is_some());
+    }
+
+    #[test]
+    fn lent_words_are_the_memory() {
+        let words: &'static [AtomicU32] = Box::leak(bytemuck::zeroed_slice_box(3 * 1024 + 5));
+        let memory = Memory::lent(words).unwrap();
+        assert_eq!((memory.size(), memory.available()), (3 * PAGE_BYTES, 2 * PAGE_BYTES));
+        memory.write(8, 7u32).unwrap();
+        assert_eq!(words[2].load(Relaxed), 7u32.to_le());
+        assert!(Memory::lent(&words[..2047]).is_none());
     }
 
     #[test]

@@ -66,6 +66,7 @@ pub fn run(
         Some(binned) => prepare_draws(memory, binned, segments, &mut stats)?,
         None => Vec::new(),
     };
+    stats.vertex_instructions = stats.instructions;
     let frame = Frame { memory, binned, prepared: &prepared, check };
     // Behind a faulty segment nothing needs to run: the first fault in list order is the job's.
     let faulty = AtomicUsize::new(usize::MAX);

@@ -41,6 +41,8 @@ pub struct Stats {
     pub instances: u64,
     /// Instructions executed.
     pub instructions: u64,
+    /// Those of them that ran in vertex and coordinate programs.
+    pub vertex_instructions: u64,
     /// Texture and direct lookups of 16 elements.
     pub lookups: u64,
     /// Whether to look for hazards of the programming rules on the path that is executed; costs time.

@@ -1,0 +1,183 @@
+//! From a request code to a handler (kernel-abi.md §2): the number alone decides, sizes may differ.
+
+use bytemuck::{Pod, bytes_of_mut, from_bytes_mut};
+
+use super::uapi::*;
+use super::{Answer, Errno, File, Node, Process};
+use vc4_kernel_abi::ioctl::{DRM_COMMAND_BASE, DRM_IOCTL_TYPE, number};
+use vc4_kernel_abi::uapi as vc4;
+
+/// Bytes of the largest argument.
+const MAX_SIZE: usize = size_of::<vc4::SubmitCl>();
+
+/// A request code, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request(pub u32);
+
+impl Request {
+    pub fn number(self) -> u8 {
+        self.0 as u8
+    }
+
+    pub fn kind(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+
+    fn size(self) -> usize {
+        (self.0 >> 16) as usize & 0x3fff
+    }
+
+    /// Whether the caller hands bytes in.
+    fn writes(self) -> bool {
+        self.0 & 1 << 30 != 0
+    }
+
+    /// Whether the caller expects bytes back.
+    fn reads(self) -> bool {
+        self.0 & 1 << 31 != 0
+    }
+
+    /// Calls `handler` on the struct at `arg`: missing bytes are zero, surplus ones are left alone, and the struct
+    /// goes back even when the call fails.
+    pub fn with<T: Pod>(
+        self,
+        arg: u64,
+        process: &dyn Process,
+        handler: impl FnOnce(&mut T) -> Answer,
+    ) -> Answer {
+        let mut value = T::zeroed();
+        let size = self.size().min(size_of::<T>());
+        let bytes = &mut bytes_of_mut(&mut value)[..size];
+        if self.writes() && size > 0 {
+            process.read(arg, bytes)?;
+        }
+        let result = handler(&mut value);
+        if self.reads() && size > 0 {
+            process.write(arg, &bytes_of_mut(&mut value)[..size])?;
+        }
+        result
+    }
+}
+
+/// Who may make a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// Files of both nodes.
+    Everybody,
+    /// Files of the primary node.
+    Primary,
+    /// Files of the primary node, with CAP_SYS_ADMIN.
+    Admin,
+}
+
+type Handler = fn(&File, &mut [u8], &dyn Process) -> Answer;
+
+struct Entry {
+    number: u8,
+    size: usize,
+    access: Access,
+    handler: Handler,
+}
+
+/// Declares the table: number, who may, argument, method of [`File`].
+macro_rules! table {
+    ($($number:expr, $access:ident, $ty:ty, $method:ident;)*) => {
+        const TABLE: &[Entry] = &[$(Entry {
+            number: $number,
+            size: size_of::<$ty>(),
+            access: Access::$access,
+            handler: |file, bytes, process| file.$method(from_bytes_mut::<$ty>(bytes), process),
+        },)*];
+        $(const _: () = assert!(size_of::<$ty>() <= MAX_SIZE && align_of::<$ty>() <= 8);)*
+    };
+}
+
+const fn driver(number: u8) -> u8 {
+    DRM_COMMAND_BASE + number
+}
+
+table! {
+    0x00, Everybody, Version, version;
+    0x01, Primary, Unique, get_unique;
+    0x02, Primary, Auth, get_magic;
+    0x09, Everybody, GemClose, gem_close;
+    0x0a, Primary, GemFlink, gem_flink;
+    0x0b, Primary, GemOpen, gem_open;
+    0x0c, Everybody, Cap, get_cap;
+    0x0d, Primary, Cap, no_display;
+    0x11, Primary, Auth, auth_magic;
+    0x1e, Primary, Nothing, master;
+    0x1f, Primary, Nothing, master;
+    0x2d, Everybody, PrimeHandle, prime_handle_to_fd;
+    0x2e, Everybody, PrimeHandle, prime_fd_to_handle;
+    driver(number::SUBMIT_CL), Everybody, vc4::SubmitCl, submit_cl;
+    driver(number::WAIT_SEQNO), Everybody, vc4::WaitSeqno, wait_seqno;
+    driver(number::WAIT_BO), Everybody, vc4::WaitBo, wait_bo;
+    driver(number::CREATE_BO), Everybody, vc4::CreateBo, create_bo;
+    driver(number::MMAP_BO), Everybody, vc4::MmapBo, mmap_bo;
+    driver(number::CREATE_SHADER_BO), Everybody, vc4::CreateShaderBo, create_shader_bo;
+    driver(number::GET_HANG_STATE), Admin, vc4::GetHangState, get_hang_state;
+    driver(number::GET_PARAM), Everybody, vc4::GetParam, get_param;
+    driver(number::SET_TILING), Everybody, vc4::SetTiling, set_tiling;
+    driver(number::GET_TILING), Everybody, vc4::GetTiling, get_tiling;
+    driver(number::LABEL_BO), Everybody, vc4::LabelBo, label_bo;
+    driver(number::GEM_MADVISE), Everybody, vc4::GemMadvise, gem_madvise;
+    driver(number::PERFMON_CREATE), Everybody, vc4::PerfmonCreate, perfmon_create;
+    driver(number::PERFMON_DESTROY), Everybody, vc4::PerfmonDestroy, perfmon_destroy;
+    driver(number::PERFMON_GET_VALUES), Everybody, vc4::PerfmonGetValues, perfmon_get_values;
+    0xb2, Primary, CreateDumb, create_dumb;
+    0xb3, Primary, MapDumb, map_dumb;
+    0xb4, Primary, DestroyDumb, destroy_dumb;
+    0xbf, Everybody, SyncobjCreate, syncobj_create;
+    0xc0, Everybody, SyncobjDestroy, syncobj_destroy;
+    0xc1, Everybody, SyncobjHandle, syncobj_handle_to_fd;
+    0xc2, Everybody, SyncobjHandle, syncobj_fd_to_handle;
+    0xc3, Everybody, SyncobjWait, syncobj_wait;
+    0xc4, Everybody, SyncobjArray, syncobj_reset;
+    0xc5, Everybody, SyncobjArray, syncobj_signal;
+}
+
+/// Calls that the core knows and this device lacks: timeline syncobjs, then all of mode setting and leases.
+fn unsupported(number: u8) -> Option<Access> {
+    match number {
+        0xca..=0xcd => Some(Access::Everybody),
+        0xa0..=0xbe | 0xc6..=0xc9 | 0xce => Some(Access::Primary),
+        _ => None,
+    }
+}
+
+impl File {
+    /// Answers an ioctl of this file. Mode setting: `EOPNOTSUPP`.
+    ///
+    /// # Errors
+    /// The kernel's errno.
+    pub fn ioctl(&self, request: u32, arg: u64, process: &dyn Process) -> Answer {
+        let request = Request(request);
+        if request.kind() != DRM_IOCTL_TYPE {
+            return Err(Errno::ENOTTY);
+        }
+        let Some(entry) = TABLE.iter().find(|entry| entry.number == request.number()) else {
+            let access = unsupported(request.number()).ok_or(Errno::EINVAL)?;
+            return self.permit(access, process).and(Err(Errno::EOPNOTSUPP));
+        };
+        self.permit(entry.access, process)?;
+        // Words, so that every struct is aligned.
+        request.with::<[u64; MAX_SIZE / 8]>(arg, process, |words| {
+            (entry.handler)(self, &mut bytemuck::cast_slice_mut(words)[..entry.size], process)
+        })
+    }
+
+    fn permit(&self, access: Access, process: &dyn Process) -> Answer {
+        let may = match access {
+            Access::Everybody => true,
+            Access::Primary => self.node == Node::Primary,
+            Access::Admin => self.node == Node::Primary && process.is_admin(),
+        };
+        if may { Ok(()) } else { Err(Errno::EACCES) }
+    }
+
+    /// A call about a display.
+    fn no_display<T>(&self, _: &mut T, _: &dyn Process) -> Answer {
+        Err(Errno::EOPNOTSUPP)
+    }
+}

@@ -1,0 +1,97 @@
+//! Who the device is: VERSION, capabilities, GET_PARAM, and the formalities of the primary node
+//! (kernel-abi.md §1, §3, §13.2).
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use vc4_kernel_abi::Gpu;
+use vc4_kernel_abi::uapi::{GetParam, Param};
+
+use super::uapi::{Auth, Cap, Nothing, Unique, Version};
+use super::{Answer, Errno, File, Process};
+
+const NAME: &[u8] = b"vc4";
+const DATE: &[u8] = b"20140616";
+const DESCRIPTION: &[u8] = b"Broadcom VC4 graphics";
+/// Name of the platform device.
+const UNIQUE: &[u8] = b"soc:gpu";
+
+/// Capabilities and their values; numbers from the kernel's drm.h.
+const CAPABILITIES: &[(u64, u64)] = &[
+    (0x1, 1),  // DUMB_BUFFER
+    (0x2, 1),  // VBLANK_HIGH_CRTC
+    (0x3, 24), // DUMB_PREFERRED_DEPTH
+    (0x4, 0),  // DUMB_PREFER_SHADOW
+    (0x5, 3),  // PRIME: import and export
+    (0x6, 1),  // TIMESTAMP_MONOTONIC
+    (0x7, 1),  // ASYNC_PAGE_FLIP
+    (0x8, 64), // CURSOR_WIDTH
+    (0x9, 64), // CURSOR_HEIGHT
+    (0x10, 1), // ADDFB2_MODIFIERS
+    (0x11, 0), // PAGE_FLIP_TARGET
+    (0x12, 1), // CRTC_IN_VBLANK_EVENT
+    (0x13, 1), // SYNCOBJ
+    (0x14, 0), // SYNCOBJ_TIMELINE
+];
+
+/// Fills the caller's buffer with as much of `text` as fits, and tells its whole length.
+fn give(process: &dyn Process, address: u64, len: &mut u64, text: &[u8]) -> Answer {
+    let fits = usize::try_from(*len).unwrap_or(usize::MAX).min(text.len());
+    *len = text.len() as u64;
+    if address == 0 || fits == 0 { Ok(()) } else { process.write(address, &text[..fits]) }
+}
+
+impl File {
+    pub(super) fn version(&self, arg: &mut Version, process: &dyn Process) -> Answer {
+        (arg.major, arg.minor, arg.patch) = (0, 0, 0);
+        give(process, arg.name, &mut arg.name_len, NAME)?;
+        give(process, arg.date, &mut arg.date_len, DATE)?;
+        give(process, arg.desc, &mut arg.desc_len, DESCRIPTION)
+    }
+
+    pub(super) fn get_unique(&self, arg: &mut Unique, process: &dyn Process) -> Answer {
+        // Other than VERSION, a buffer that is too short stays empty.
+        if arg.len < UNIQUE.len() as u64 {
+            arg.len = UNIQUE.len() as u64;
+            return Ok(());
+        }
+        give(process, arg.unique, &mut arg.len, UNIQUE)
+    }
+
+    pub(super) fn get_magic(&self, arg: &mut Auth, _: &dyn Process) -> Answer {
+        arg.magic = self.device.last_magic.fetch_add(1, Relaxed).wrapping_add(1);
+        Ok(())
+    }
+
+    pub(super) fn auth_magic(&self, arg: &mut Auth, _: &dyn Process) -> Answer {
+        let given = self.device.last_magic.load(Relaxed);
+        if (1..=given).contains(&arg.magic) { Ok(()) } else { Err(Errno::EINVAL) }
+    }
+
+    /// Without a display there is nothing to be master of, and nothing that refuses it.
+    pub(super) fn master(&self, _: &mut Nothing, _: &dyn Process) -> Answer {
+        Ok(())
+    }
+
+    pub(super) fn get_cap(&self, arg: &mut Cap, _: &dyn Process) -> Answer {
+        let known = CAPABILITIES.iter().find(|(capability, _)| *capability == arg.capability);
+        arg.value = known.ok_or(Errno::EINVAL)?.1;
+        Ok(())
+    }
+
+    pub(super) fn get_param(&self, arg: &mut GetParam, _: &dyn Process) -> Answer {
+        if arg.pad != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let ident = self.device.simulator.ident().map_err(|_| Errno::ENODEV)?;
+        const LAST: u32 = Param::SupportsPerfmon as u32;
+        arg.value = match arg.param {
+            param if param == Param::Ident0 as u32 => ident.ident0.into(),
+            param if param == Param::Ident1 as u32 => ident.ident1.into(),
+            param if param == Param::Ident2 as u32 => ident.ident2.into(),
+            // All features of kernel-abi.md §3.
+            0..=LAST => 1,
+            _ => return Err(Errno::EINVAL),
+        };
+        Ok(())
+    }
+}
