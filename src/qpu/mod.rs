@@ -22,5 +22,5 @@ pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, Ra
 pub use isa::{
     AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr,
 };
-pub use rules::{RULES, Rule, Stage, Violation, check_program, min_distance};
+pub use rules::{Declared, RULES, Rule, Stage, Violation, check_declared, check_program, min_distance};
 pub use uniforms::{UniformRead, UniformSource, uniform_reads};

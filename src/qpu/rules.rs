@@ -29,6 +29,13 @@ pub enum Stage {
     Coordinate,
 }
 
+/// What the shader record says about a program; `None` where it is not known, and not checked then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Declared {
+    /// Scalar varyings of a fragment program (v3d.md §6.1).
+    pub varyings: Option<u8>,
+}
+
 /// How a rule is checked.
 pub enum Check {
     /// Two instructions stand too close together, delay slots and branches followed.
@@ -102,6 +109,8 @@ impl Findings {
 pub struct Program<'a> {
     /// What it runs for.
     pub stage: Stage,
+    /// What its record says.
+    pub declared: Declared,
     /// Its instructions up to the second one behind the end signal.
     pub insts: &'a [Inst],
     /// Their facts.
@@ -128,7 +137,12 @@ impl<'a> Program<'a> {
         accesses.truncate(len);
         link_tmu(&mut accesses);
         let threaded = accesses.iter().any(Access::is_switch);
-        Program { stage, insts: &insts[..len], accesses, end, threaded }
+        Program { stage, declared: Declared::default(), insts: &insts[..len], accesses, end, threaded }
+    }
+
+    /// The program with what its record says.
+    pub fn declared(self, declared: Declared) -> Program<'a> {
+        Program { declared, ..self }
     }
 
     /// Number of instructions.
@@ -184,21 +198,29 @@ impl<'a> Program<'a> {
 
 /// Applies all rules. Violations come in program order.
 pub fn check_program(stage: Stage, insts: &[Inst]) -> Vec<Violation> {
-    let program = Program::new(stage, insts);
-    let faults = paths::walk(&program);
+    check(&Program::new(stage, insts))
+}
+
+/// Applies all rules, those about the shader record included. Violations come in program order.
+pub fn check_declared(stage: Stage, insts: &[Inst], declared: Declared) -> Vec<Violation> {
+    check(&Program::new(stage, insts).declared(declared))
+}
+
+fn check(program: &Program<'_>) -> Vec<Violation> {
+    let faults = paths::walk(program);
     let mut out = Vec::new();
     for rule in RULES {
         let mut findings = Findings::default();
         match &rule.check {
-            Check::Hazard(hazard) => check_hazard(&program, hazard, &mut findings),
+            Check::Hazard(hazard) => check_hazard(program, hazard, &mut findings),
             Check::Instruction(check) => {
                 for (index, access) in program.accesses.iter().enumerate() {
-                    if let Some(message) = check(stage, &program.insts[index], access) {
+                    if let Some(message) = check(program.stage, &program.insts[index], access) {
                         findings.at(index, message);
                     }
                 }
             }
-            Check::Program(check) => check(&program, &mut findings),
+            Check::Program(check) => check(program, &mut findings),
             Check::Path(kind) => {
                 for (_, index) in faults.iter().filter(|(fault, _)| fault == kind) {
                     findings.at(*index, rule.text);
@@ -257,3 +279,5 @@ pub fn render(insts: &[Inst], violations: &[Violation]) -> String {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vector_tests;

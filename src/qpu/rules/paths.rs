@@ -44,6 +44,10 @@ pub enum PathFault {
     VpmReadWithoutSetup,
     /// A VPM set-up or the end while vectors of the previous one are left.
     VpmVectorsLeft,
+    /// A program ends before it read all declared varyings.
+    VaryingsLeft,
+    /// A varying is read that is not declared.
+    VaryingNotDeclared,
 }
 
 /// Slots of a TMU's request queue, and requests whose results it holds (qpu.md §4.6).
@@ -116,6 +120,8 @@ struct State {
     dead: u8,
     tmus: [Tmu; 2],
     vectors: Vectors,
+    /// Varyings read; stays 0 unless their number is declared.
+    varyings: u8,
 }
 
 const FLAGS: u8 = 1 << 6;
@@ -133,6 +139,7 @@ pub fn walk(program: &Program<'_>) -> BTreeSet<(PathFault, usize)> {
         dead: 0,
         tmus: [Tmu::default(); 2],
         vectors: Vectors::Left(0),
+        varyings: 0,
     };
     let mut faults = BTreeSet::new();
     let mut seen: Vec<BTreeSet<State>> = vec![BTreeSet::new(); program.len()];
@@ -156,6 +163,7 @@ fn step(program: &Program<'_>, index: usize, state: &mut State, fault: &mut dyn 
     tile(program, access, state, fault);
     tmu(program, access, state, fault);
     vpm(program, index, state, fault);
+    varyings(program, access, state, fault);
     if access.is_switch() {
         switch(access, state, fault);
     }
@@ -271,6 +279,16 @@ fn vpm(program: &Program<'_>, index: usize, state: &mut State, fault: &mut dyn F
     }
 }
 
+/// One varying per instruction that reads them, through either file or both (qpu.md §4.2).
+fn varyings(program: &Program<'_>, access: &Access, state: &mut State, fault: &mut dyn FnMut(PathFault)) {
+    let Some(declared) = program.declared.varyings.filter(|_| access.reads_varying()) else { return };
+    if state.varyings < declared {
+        state.varyings += 1;
+    } else {
+        fault(PathFault::VaryingNotDeclared);
+    }
+}
+
 /// The value that a load immediate puts everywhere.
 fn setup_constant(inst: &Inst) -> Option<u32> {
     match inst {
@@ -308,5 +326,8 @@ fn end(program: &Program<'_>, state: &State, fault: &mut dyn FnMut(PathFault)) {
     }
     if matches!(state.vectors, Vectors::Left(1..)) {
         fault(PathFault::VpmVectorsLeft);
+    }
+    if program.declared.varyings.is_some_and(|declared| state.varyings < declared) {
+        fault(PathFault::VaryingsLeft);
     }
 }

@@ -75,6 +75,18 @@ pub static RULES: &[Rule] = &[
         "a VPM read has a vector left of its set-up",
         Check::Path(PathFault::VpmReadWithoutSetup),
     ),
+    rule(
+        "varyings-left",
+        "§5.1 6, §4.2",
+        "all declared varyings are read before the program ends",
+        Check::Path(PathFault::VaryingsLeft),
+    ),
+    rule(
+        "varyings-declared",
+        "§4.2",
+        "no more varyings are read than are declared",
+        Check::Path(PathFault::VaryingNotDeclared),
+    ),
     // Program start.
     rule(
         "start-scoreboard",

@@ -22,6 +22,7 @@ fn expand(line: &str) -> String {
         "z" => expand("tlb_z = or.always(b, b, nop, rb15)"),
         "s" => expand("tmu0_s = or.always(b, b, nop, rb1)"),
         "t" => expand("tmu0_t = or.always(b, b, nop, rb1)"),
+        "vary" => expand("nop = nop(r0, r0, vary)"),
         "read" => expand("r0 = or.always(a, a, vpm_read)"),
         "vr2" => "sig_load_imm ; vr_setup = load32.always(0x201a00) ; nop = load32() ;".into(),
         full if full.contains(';') => full.into(),
@@ -43,15 +44,19 @@ enum Frame {
     Raw,
     /// Between two fillers and a colour write with its ending.
     Fragment,
+    /// As `Fragment`, with two declared varyings.
+    TwoVaryings,
     /// Before the ending of a vertex program.
     Vertex,
 }
-use Frame::{Fragment, Raw, Vertex};
+use Frame::{Fragment, Raw, TwoVaryings, Vertex};
 
 fn framed(frame: Frame, body: &str) -> (Stage, Vec<Inst>) {
     match frame {
         Raw => (Stage::Fragment, program(body)),
-        Fragment => (Stage::Fragment, program(&format!("nop / nop / {body} / color / end / nop / unlock"))),
+        Fragment | TwoVaryings => {
+            (Stage::Fragment, program(&format!("nop / nop / {body} / color / end / nop / unlock")))
+        }
         Vertex => (Stage::Vertex, program(&format!("{body} / end / nop / nop"))),
     }
 }
@@ -97,6 +102,20 @@ const ROWS: &[(&str, Frame, &str, &str)] = &[
     ("vpm-vectors", Vertex, "vr2 / read", "vr2 / read / read"),
     ("vpm-vectors", Vertex, "vr2 / read / vr2 / read / read", "vr2 / read / read / vr2 / read / read"),
     ("vpm-setup", Vertex, "read", "vr2 / read / read"),
+    ("varyings-left", TwoVaryings, "vary", "vary / vary"),
+    (
+        "varyings-left",
+        TwoVaryings,
+        "vary / nop = branch.rel(8, any_zs) / nop / nop / nop / vary / nop",
+        "vary / nop = branch.rel(8, any_zs) / nop / nop / nop / nop / vary",
+    ),
+    ("varyings-declared", TwoVaryings, "vary / vary / vary", "nop = nop(r0, r0, vary, vary) / vary"),
+    (
+        "varyings-declared",
+        TwoVaryings,
+        "vary / vary / nop = branch.rel(-40, any_zs) / nop / nop / nop",
+        "vary / vary / nop = branch.rel(-32, any_zs) / nop / nop / nop",
+    ),
     (
         "start-scoreboard",
         Raw,
@@ -308,7 +327,8 @@ const ROWS: &[(&str, Frame, &str, &str)] = &[
 
 fn broken(frame: Frame, body: &str) -> Vec<&'static str> {
     let (stage, insts) = framed(frame, body);
-    let mut ids: Vec<_> = check_program(stage, &insts).iter().map(|v| v.rule.id).collect();
+    let declared = Declared { varyings: matches!(frame, TwoVaryings).then_some(2) };
+    let mut ids: Vec<_> = check_declared(stage, &insts, declared).iter().map(|v| v.rule.id).collect();
     ids.dedup();
     ids
 }
