@@ -1,0 +1,85 @@
+//! The functions that the hooks stand in front of, found behind this library in the search order.
+
+use std::ffi::CStr;
+use std::process::abort;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use libc::{DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, mode_t, off64_t, size_t, ssize_t, stat64};
+
+fn next(name: &CStr) -> *mut c_void {
+    // SAFETY: the name ends with zero; RTLD_NEXT needs no library handle.
+    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if address.is_null() {
+        // Without the real function the process cannot go on, and nothing can be printed reliably.
+        abort();
+    }
+    address
+}
+
+/// Declares the real functions. Variadic ones take their optional argument always: on x86-64 and AArch64 it travels
+/// in the register where the callee looks for it.
+macro_rules! real {
+    ($($symbol:literal fn $name:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {$(
+        #[doc = concat!("The real `", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        /// That of the C function.
+        pub unsafe fn $name($($arg: $ty),*) -> $ret {
+            static ADDRESS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+            let mut address = ADDRESS.load(Relaxed);
+            if address.is_null() {
+                address = next($symbol);
+                ADDRESS.store(address, Relaxed);
+            }
+            // SAFETY: the symbol is the C library's function of this name and signature; its arguments are those of
+            // the caller, who vouches for them.
+            unsafe {
+                let function =
+                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) -> $ret>(address);
+                function($($arg),*)
+            }
+        }
+    )*};
+}
+
+real! {
+    c"open64" fn open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    c"openat64" fn openat(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    c"fopen64" fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE;
+    c"close" fn close(fd: c_int) -> c_int;
+    c"ioctl" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int;
+    c"mmap64" fn mmap(
+        address: *mut c_void, length: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off64_t
+    ) -> *mut c_void;
+    c"munmap" fn munmap(address: *mut c_void, length: size_t) -> c_int;
+    c"lseek64" fn lseek(fd: c_int, offset: off64_t, whence: c_int) -> off64_t;
+    c"stat64" fn stat(path: *const c_char, out: *mut stat64) -> c_int;
+    c"lstat64" fn lstat(path: *const c_char, out: *mut stat64) -> c_int;
+    c"fstat64" fn fstat(fd: c_int, out: *mut stat64) -> c_int;
+    c"fstatat64" fn fstatat(dir: c_int, path: *const c_char, out: *mut stat64, flags: c_int) -> c_int;
+    c"statx" fn statx(
+        dir: c_int, path: *const c_char, flags: c_int, mask: c_uint, out: *mut libc::statx
+    ) -> c_int;
+    c"access" fn access(path: *const c_char, mode: c_int) -> c_int;
+    c"faccessat" fn faccessat(dir: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int;
+    c"readlink" fn readlink(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t;
+    c"readlinkat" fn readlinkat(dir: c_int, path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t;
+    c"realpath" fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_char;
+    c"opendir" fn opendir(path: *const c_char) -> *mut DIR;
+    c"readdir64" fn readdir(dir: *mut DIR) -> *mut dirent64;
+    c"closedir" fn closedir(dir: *mut DIR) -> c_int;
+    c"rewinddir" fn rewinddir(dir: *mut DIR) -> ();
+    c"dirfd" fn dirfd(dir: *mut DIR) -> c_int;
+}
+
+/// Sets errno.
+pub fn set_errno(errno: c_int) {
+    // SAFETY: the C library's errno of this thread, always there.
+    unsafe { *libc::__errno_location() = errno }
+}
+
+/// -1 with this errno.
+pub fn fail(errno: c_int) -> c_int {
+    set_errno(errno);
+    -1
+}

@@ -1,0 +1,234 @@
+//! The paths of the device: its nodes, and the part of sysfs that libdrm and its like read (drm-shim.md §2).
+
+use std::sync::OnceLock;
+
+use vc4_sim::drm::{DRM_MAJOR, Node, OF_COMPATIBLE, OF_FULLNAME};
+
+/// Where the nodes are.
+pub const NODE_DIR: &str = "/dev/dri";
+const CLASS_DIR: &str = "/sys/class/drm";
+/// The platform device. UNVERIFIED: which path does a Raspberry Pi give it?
+const DEVICE_DIR: &str = "/sys/devices/platform/soc/soc:gpu";
+/// Number of the first render node; the card of the same device is that many below.
+const FIRST_RENDER_MINOR: u32 = 128;
+const NODES: [Node; 2] = [Node::Primary, Node::Render];
+
+/// What a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A device node.
+    Node(Node),
+    /// A directory with these entries; the real ones stay if the flag is set.
+    Dir(Vec<(String, u8)>, bool),
+    /// A file with this content.
+    File(String),
+    /// A link.
+    Link(String),
+}
+
+/// Minor number of the render node.
+fn render_minor() -> u32 {
+    static MINOR: OnceLock<u32> = OnceLock::new();
+    *MINOR.get_or_init(|| {
+        let wanted = std::env::var("VC4SIM_MINOR").ok().and_then(|text| text.parse().ok());
+        wanted.filter(|minor| (FIRST_RENDER_MINOR..2 * FIRST_RENDER_MINOR).contains(minor)).unwrap_or(FIRST_RENDER_MINOR)
+    })
+}
+
+/// Minor number of a node.
+pub fn minor(node: Node) -> u32 {
+    match node {
+        Node::Primary => render_minor() - FIRST_RENDER_MINOR,
+        Node::Render => render_minor(),
+    }
+}
+
+/// Device number of a node.
+pub fn device_number(node: Node) -> libc::dev_t {
+    libc::makedev(DRM_MAJOR, minor(node))
+}
+
+fn name(node: Node) -> String {
+    match node {
+        Node::Primary => format!("card{}", minor(node)),
+        Node::Render => format!("renderD{}", minor(node)),
+    }
+}
+
+fn class_dir(node: Node) -> String {
+    format!("{DEVICE_DIR}/drm/{}", name(node))
+}
+
+/// Whether a path can be ours at all: cheap, since every path of the process passes here.
+pub fn may_be_ours(path: &[u8]) -> bool {
+    path.starts_with(b"/dev/dri") || path.starts_with(b"/sys/")
+}
+
+/// Repeated and trailing slashes and single dots removed.
+fn tidy(path: &str) -> String {
+    let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+    parts.fold(String::new(), |path, part| path + "/" + part)
+}
+
+fn strip<'a>(path: &'a str, dir: &str) -> Option<&'a str> {
+    path.strip_prefix(dir).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Follows the links on the way to the last component; with `last`, that one too.
+fn follow(path: &str, last: bool) -> Option<String> {
+    let mut path = tidy(path);
+    loop {
+        let next = NODES.into_iter().find_map(|node| {
+            let numbered = format!("/sys/dev/char/{DRM_MAJOR}:{}", minor(node));
+            let named = format!("{CLASS_DIR}/{}", name(node));
+            let device = format!("{}/device", class_dir(node));
+            [(numbered, class_dir(node)), (named, class_dir(node)), (device, DEVICE_DIR.to_owned())]
+                .into_iter()
+                .find_map(|(link, to)| {
+                    let rest = strip(&path, &link)?;
+                    (last || !rest.is_empty()).then(|| to + rest)
+                })
+        });
+        match next {
+            Some(next) => path = next,
+            None => return Some(path).filter(|path| may_be_ours(path.as_bytes())),
+        }
+    }
+}
+
+/// The path without links, if it is ours.
+pub fn canonical(path: &[u8]) -> Option<String> {
+    let path = follow(std::str::from_utf8(path).ok()?, true)?;
+    at(&path).map(|_| path)
+}
+
+/// What a path names; a link itself only when it is not to be followed.
+pub fn find(path: &[u8], follow_links: bool) -> Option<Item> {
+    if !may_be_ours(path) {
+        return None;
+    }
+    let path = std::str::from_utf8(path).ok()?;
+    let item = at(&follow(path, follow_links)?)?;
+    match item {
+        // Only directories of others lie behind the remaining links.
+        Item::Link(_) if follow_links => Some(Item::Dir(Vec::new(), false)),
+        item => Some(item),
+    }
+}
+
+fn node_entries(kind: u8) -> Vec<(String, u8)> {
+    NODES.iter().map(|&node| (name(node), kind)).collect()
+}
+
+fn entries(names: &[(&str, u8)]) -> Vec<(String, u8)> {
+    names.iter().map(|&(name, kind)| (name.to_owned(), kind)).collect()
+}
+
+/// What stands at a path without links in its directories.
+fn at(path: &str) -> Option<Item> {
+    use libc::{DT_CHR, DT_LNK, DT_REG};
+    match path {
+        NODE_DIR => return Some(Item::Dir(node_entries(DT_CHR), true)),
+        CLASS_DIR => return Some(Item::Dir(node_entries(DT_LNK), true)),
+        _ => {}
+    }
+    for node in NODES {
+        let to_class = format!("../../devices/platform/soc/soc:gpu/drm/{}", name(node));
+        if strip(path, NODE_DIR) == Some(&format!("/{}", name(node))) {
+            return Some(Item::Node(node));
+        }
+        if strip(path, CLASS_DIR) == Some(&format!("/{}", name(node))) {
+            return Some(Item::Link(to_class));
+        }
+        if path == format!("/sys/dev/char/{DRM_MAJOR}:{}", minor(node)) {
+            return Some(Item::Link(to_class));
+        }
+        if let Some(rest) = strip(path, &class_dir(node)) {
+            let item = match rest {
+                "" => Item::Dir(
+                    entries(&[("dev", DT_REG), ("device", DT_LNK), ("subsystem", DT_LNK), ("uevent", DT_REG)]),
+                    false,
+                ),
+                "/dev" => Item::File(format!("{DRM_MAJOR}:{}\n", minor(node))),
+                "/device" => Item::Link("../../../soc:gpu".to_owned()),
+                "/subsystem" => Item::Link("../../../../../../class/drm".to_owned()),
+                "/uevent" => Item::File(format!(
+                    "MAJOR={DRM_MAJOR}\nMINOR={}\nDEVNAME=dri/{}\nDEVTYPE=drm_minor\n",
+                    minor(node),
+                    name(node)
+                )),
+                _ => return None,
+            };
+            return Some(item);
+        }
+    }
+    device_item(strip(path, DEVICE_DIR)?)
+}
+
+/// The platform device's own directory.
+fn device_item(rest: &str) -> Option<Item> {
+    use libc::{DT_DIR, DT_LNK, DT_REG};
+    let item = match rest {
+        "" => Item::Dir(
+            entries(&[
+                ("driver", DT_LNK),
+                ("drm", DT_DIR),
+                ("modalias", DT_REG),
+                ("subsystem", DT_LNK),
+                ("uevent", DT_REG),
+            ]),
+            false,
+        ),
+        "/driver" => Item::Link("../../../../bus/platform/drivers/vc4-drm".to_owned()),
+        "/drm" => Item::Dir(node_entries(DT_DIR), false),
+        "/modalias" => Item::File(format!("of:NgpuT(null)C{OF_COMPATIBLE}\n")),
+        "/subsystem" => Item::Link("../../../../bus/platform".to_owned()),
+        "/uevent" => Item::File(format!(
+            "DRIVER=vc4-drm\nOF_NAME=gpu\nOF_FULLNAME={OF_FULLNAME}\nOF_COMPATIBLE_0={OF_COMPATIBLE}\n\
+             OF_COMPATIBLE_N=1\nMODALIAS=of:NgpuT(null)C{OF_COMPATIBLE}\n"
+        )),
+        _ => return None,
+    };
+    Some(item)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str) -> Option<Item> {
+        find(path.as_bytes(), true)
+    }
+
+    #[test]
+    fn nodes_and_strangers() {
+        assert_eq!(found("/dev/dri/renderD128"), Some(Item::Node(Node::Render)));
+        assert_eq!(found("/dev//dri/./card0"), Some(Item::Node(Node::Primary)));
+        for path in ["/dev/dri/card1", "/dev/drill", "/sys/dev/char/226:1280", "/etc/passwd", "dev/dri", ""] {
+            assert_eq!(found(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_way_to_the_device_ends_at_one_place() {
+        for path in [
+            "/sys/dev/char/226:128/device",
+            "/sys/class/drm/card0/device",
+            "/sys/dev/char/226:0/device/drm/renderD128/device/",
+        ] {
+            assert_eq!(canonical(path.as_bytes()).as_deref(), Some(DEVICE_DIR), "{path}");
+        }
+        let Some(Item::File(uevent)) = found("/sys/dev/char/226:128/device/uevent") else { panic!() };
+        assert!(uevent.contains("OF_COMPATIBLE_N=1\n") && uevent.contains("OF_FULLNAME=/soc/gpu\n"));
+    }
+
+    #[test]
+    fn links_are_links_only_to_those_who_do_not_follow() {
+        let path = b"/sys/dev/char/226:128/device/subsystem";
+        let Some(Item::Link(target)) = find(path, false) else { panic!() };
+        assert!(target.ends_with("/platform"));
+        assert!(matches!(find(path, true), Some(Item::Dir(..))));
+        assert!(matches!(find(b"/sys/dev/char/226:128", false), Some(Item::Link(_))));
+        assert!(matches!(found("/sys/dev/char/226:128"), Some(Item::Dir(..))));
+    }
+}
