@@ -1,5 +1,7 @@
 //! Which container a file is, by content alone.
 
+use crate::{Finding, mbs, metallib, shbin};
+
 /// The containers this crate reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -30,4 +32,14 @@ impl Format {
             Format::Metallib => "metallib",
         }
     }
+}
+
+/// Everything wrong or odd in a file of any known format, in the order the checks run; `None` when the format is
+/// not recognised.
+pub fn check(bytes: &[u8]) -> Option<Vec<Finding>> {
+    Some(match Format::detect(bytes)? {
+        Format::Mbs => mbs::check(bytes),
+        Format::Shbin => shbin::check(bytes),
+        Format::Metallib => metallib::check(bytes),
+    })
 }

@@ -11,8 +11,11 @@
 //! * `read(bytes)` is both: it refuses a file in which `check` finds an error, and lets warnings pass.
 //!
 //! ```
-//! use shader_containers::Format;
-//! assert_eq!(Format::detect(b"MBS1\x00\0\0\0"), Some(Format::Mbs));
+//! use shader_containers::{Format, check};
+//! let file = b"MBS1\x00\0\0\0";
+//! assert_eq!(Format::detect(file), Some(Format::Mbs));
+//! let findings = check(file).expect("recognised by its first bytes");
+//! assert_eq!(findings[0].to_string(), "0x8: M05: neither CFRA nor CVER inside");
 //! ```
 #![forbid(unsafe_code)]
 
@@ -26,5 +29,5 @@ pub mod shbin;
 
 pub use finding::{At, Finding, Severity};
 pub(crate) use finding::Findings;
-pub use format::Format;
+pub use format::{Format, check};
 pub use reader::Reader;
