@@ -134,6 +134,21 @@ proptest! {
     }
 
     #[test]
+    fn word_fields_survive_text(bits: u32) {
+        let vpm = VpmRead::from_bits(bits & 0x00f3_bfff);
+        prop_assume!(vpm.is_ok());
+        let (vpm, mut text) = (vpm.unwrap(), String::new());
+        vpm.put_fields(&mut text);
+        let mut again = VpmRead::default();
+        for field in text.split_whitespace() {
+            let (name, value) = field.split_once('=').unwrap();
+            prop_assert!(again.set_field(name, value), "{}", field);
+        }
+        prop_assert_eq!(again, vpm);
+        prop_assert!(!again.set_field("no_field", "0") && !again.set_field("count", "17"));
+    }
+
+    #[test]
     fn records_read_back(seed in prop::collection::vec(any::<u8>(), 132), count in 1..=8usize, extended: bool) {
         let mut bytes = seed;
         bytes[0] &= 7;

@@ -74,6 +74,24 @@ macro_rules! words {
                 bits as u32
             }
 
+            /// Appends ` name=value` for every field.
+            pub fn put_fields(&self, out: &mut String) {
+                $(
+                    out.push_str(concat!(" ", stringify!($field), "="));
+                    FieldType::put_text(self.$field, out);
+                )*
+            }
+
+            /// Sets the field `name` from its text; false if the word lacks the field or the text is no value of it.
+            pub fn set_field(&mut self, name: &str, text: &str) -> bool {
+                match name {
+                    $(stringify!($field) => {
+                        <$ty as FieldType>::from_text(text).map(|value| self.$field = value).is_some()
+                    })*
+                    _ => false,
+                }
+            }
+
             /// The fields of a word.
             pub fn from_bits(bits: u32) -> Result<Self, WordError> {
                 const FIXED: (u64, u64) = fixed($picture);
