@@ -4,7 +4,9 @@ use std::ffi::CStr;
 use std::process::abort;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use libc::{DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, mode_t, off64_t, size_t, ssize_t, stat64};
+use libc::{
+    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, mode_t, off64_t, size_t, ssize_t, stat64,
+};
 
 fn next(name: &CStr) -> *mut c_void {
     // SAFETY: the name ends with zero; RTLD_NEXT needs no library handle.

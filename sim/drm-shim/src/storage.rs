@@ -40,7 +40,8 @@ impl Storage {
             return Err(errno());
         }
         let fd = out_of_the_way(fd);
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE);
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE);
         // SAFETY: a new file of ours, mapped where there is room.
         let address = unsafe {
             match libc::ftruncate64(fd, i64::from(bytes)) {

@@ -31,7 +31,9 @@ fn render_minor() -> u32 {
     static MINOR: OnceLock<u32> = OnceLock::new();
     *MINOR.get_or_init(|| {
         let wanted = std::env::var("VC4SIM_MINOR").ok().and_then(|text| text.parse().ok());
-        wanted.filter(|minor| (FIRST_RENDER_MINOR..2 * FIRST_RENDER_MINOR).contains(minor)).unwrap_or(FIRST_RENDER_MINOR)
+        wanted
+            .filter(|minor| (FIRST_RENDER_MINOR..2 * FIRST_RENDER_MINOR).contains(minor))
+            .unwrap_or(FIRST_RENDER_MINOR)
     })
 }
 
@@ -146,7 +148,12 @@ fn at(path: &str) -> Option<Item> {
         if let Some(rest) = strip(path, &class_dir(node)) {
             let item = match rest {
                 "" => Item::Dir(
-                    entries(&[("dev", DT_REG), ("device", DT_LNK), ("subsystem", DT_LNK), ("uevent", DT_REG)]),
+                    entries(&[
+                        ("dev", DT_REG),
+                        ("device", DT_LNK),
+                        ("subsystem", DT_LNK),
+                        ("uevent", DT_REG),
+                    ]),
                     false,
                 ),
                 "/dev" => Item::File(format!("{DRM_MAJOR}:{}\n", minor(node))),

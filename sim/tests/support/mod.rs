@@ -208,7 +208,7 @@ pub struct Target {
 }
 
 impl Target {
-    pub fn new(gpu: &Simulator, width: u16, height: u16, tiling: Tiling) -> Target {
+    pub fn new(gpu: &dyn Gpu, width: u16, height: u16, tiling: Tiling) -> Target {
         let bo = || gpu.create_bo(level(tiling, 4, width, height).size).unwrap();
         Target { width, height, tiling, multisample: false, color: bo(), zs: bo() }
     }
@@ -237,16 +237,16 @@ impl Target {
     }
 
     /// The pixels of the colour BO.
-    pub fn pixels(&self, gpu: &Simulator) -> Pixels {
+    pub fn pixels(&self, gpu: &dyn Gpu) -> Pixels {
         self.read(gpu, self.color)
     }
 
     /// The words of the depth/stencil BO.
-    pub fn depths(&self, gpu: &Simulator) -> Pixels {
+    pub fn depths(&self, gpu: &dyn Gpu) -> Pixels {
         self.read(gpu, self.zs)
     }
 
-    fn read(&self, gpu: &Simulator, bo: BoHandle) -> Pixels {
+    fn read(&self, gpu: &dyn Gpu, bo: BoHandle) -> Pixels {
         let level = level(self.tiling, 4, self.width, self.height);
         let map = gpu.map_bo(bo).unwrap();
         let word = |x, y| map.read_u32(level.offset_of(x, y) as usize);
@@ -256,7 +256,7 @@ impl Target {
     }
 
     /// A job that clears and draws.
-    pub fn draw_job(&self, gpu: &Simulator, clear: u32, draws: &[Draw]) -> Submit {
+    pub fn draw_job(&self, gpu: &dyn Gpu, clear: u32, draws: &[Draw]) -> Submit {
         let mut job = self.clear_job(clear);
         let mut list = self.head();
         for draw in draws {
@@ -291,7 +291,7 @@ impl Target {
         list
     }
 
-    fn draw(&self, gpu: &Simulator, job: &mut Submit, list: &mut List<Binner>, draw: &Draw) {
+    fn draw(&self, gpu: &dyn Gpu, job: &mut Submit, list: &mut List<Binner>, draw: &Draw) {
         let mut bo_index = |bo: BoHandle| {
             job.bos.push(bo);
             job.bos.len() as u32 - 1
@@ -426,14 +426,14 @@ pub fn level(tiling: Tiling, cpp: u32, width: u16, height: u16) -> Level {
 }
 
 /// A BO with this content.
-pub fn filled(gpu: &Simulator, bytes: &[u8]) -> BoHandle {
+pub fn filled(gpu: &dyn Gpu, bytes: &[u8]) -> BoHandle {
     let bo = gpu.create_bo(bytes.len().max(1) as u32).unwrap();
     gpu.map_bo(bo).unwrap().write(0, bytes);
     bo
 }
 
 /// Submits and waits.
-pub fn run(gpu: &Simulator, job: &Submit) -> Result<Seqno, GpuError> {
+pub fn run(gpu: &dyn Gpu, job: &Submit) -> Result<Seqno, GpuError> {
     let seqno = gpu.submit(job)?;
     assert!(gpu.wait_seqno(seqno, None)?);
     Ok(seqno)

@@ -71,7 +71,8 @@ unsafe fn map_ours(
     flags: c_int,
     offset: off64_t,
 ) -> Result<usize, c_int> {
-    let pages = (length as u64).checked_next_multiple_of(4096).filter(|&length| length > 0).ok_or(libc::EINVAL)?;
+    let pages =
+        (length as u64).checked_next_multiple_of(4096).filter(|&length| length > 0).ok_or(libc::EINVAL)?;
     let offset = u64::try_from(offset).map_err(|_| libc::EINVAL)?;
     let write = protection & libc::PROT_WRITE != 0;
     let (window, offset) = match thing {

@@ -40,7 +40,9 @@ impl Status {
             Item::File(content) => {
                 Status { mode: libc::S_IFREG | 0o444, device: 0, size: content.len() as u64 }
             }
-            Item::Link(target) => Status { mode: libc::S_IFLNK | 0o777, device: 0, size: target.len() as u64 },
+            Item::Link(target) => {
+                Status { mode: libc::S_IFLNK | 0o777, device: 0, size: target.len() as u64 }
+            }
         }
     }
 
