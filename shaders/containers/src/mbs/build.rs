@@ -129,7 +129,7 @@ impl FragmentBuilder {
             table(SymbolKind::Varying, Area::Varyings, self.varyings, false)?,
         ];
         program.chunks.extend(tables.into_iter().flatten());
-        Ok(Mbs::new(vec![program.with(ProgramChunk::Code(code))]))
+        Ok(Mbs::new(vec![program.with(ProgramChunk::Code(Box::new(code)))]))
     }
 }
 
@@ -219,7 +219,7 @@ impl VertexBuilder {
             table(SymbolKind::Varying, self.varying_area, self.varyings, false)?,
         ];
         program.chunks.extend(tables.into_iter().flatten());
-        Ok(Mbs::new(vec![program.with(ProgramChunk::Code(Code { bytes: self.code, at }))]))
+        Ok(Mbs::new(vec![program.with(ProgramChunk::Code(Box::new(Code { bytes: self.code, at })))]))
     }
 }
 

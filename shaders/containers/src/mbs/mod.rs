@@ -46,7 +46,7 @@
 //! ```
 //! use shader_containers::mbs::{Code, Mbs, Program, ProgramChunk, Stage};
 //! let clear = [0x0002_1025u32, 0xe4c, 0x03c0_07cf, 0x03c0_03c0, 0x3c0];
-//! let program = Program::new(Stage::Fragment, 5).with(ProgramChunk::Code(Code::from_words(&clear)));
+//! let program = Program::new(Stage::Fragment, 5).with(ProgramChunk::Code(Box::new(Code::from_words(&clear))));
 //! let file = Mbs::new(vec![program]).write();
 //!
 //! let mbs = Mbs::read(&file)?;

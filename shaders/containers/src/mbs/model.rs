@@ -69,7 +69,7 @@ pub enum ProgramChunk {
     /// `SUNI`, `SVAR` or `SATT`
     Table(Box<Table>),
     /// `DBIN`
-    Code(Code),
+    Code(Box<Code>),
     /// Anything else.
     Unknown(Unknown),
 }
@@ -462,7 +462,7 @@ impl Program {
 
     pub(super) fn code_chunk(&self) -> Option<&Code> {
         self.chunks.iter().find_map(|chunk| match chunk {
-            ProgramChunk::Code(code) => Some(code),
+            ProgramChunk::Code(code) => Some(&**code),
             _ => None,
         })
     }

@@ -135,7 +135,7 @@ fn program_chunk(mut raw: RawChunk<'_>) -> Result<ProgramChunk, Finding> {
                 at,
             })
         }
-        b"DBIN" => ProgramChunk::Code(Code { bytes: raw.payload.rest().to_vec(), at }),
+        b"DBIN" => ProgramChunk::Code(Box::new(Code { bytes: raw.payload.rest().to_vec(), at })),
         _ => match SymbolKind::from_table_id(raw.id) {
             Some(kind) => ProgramChunk::Table(Box::new(table(kind, raw)?)),
             None => ProgramChunk::Unknown(unknown(raw)),
