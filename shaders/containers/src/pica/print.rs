@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use super::{ADDRESSES, COMPARISONS, Descriptor, Field, Inst, Mask, Op, Program, Swizzle};
+use super::{ADDRESSES, COMPARISONS, Descriptor, Field, Inst, Mask, Op, Program, Reads, Swizzle};
 
 type Names = BTreeMap<u32, Vec<String>>;
 
@@ -105,10 +105,19 @@ impl Printer<'_> {
         if let Some(index @ 1..) = self.inst.get(Field::Index).filter(|_| wide) {
             write!(self.out, "[{}]", ADDRESSES[index as usize])?;
         }
-        match source.swizzle {
-            Swizzle::IDENTITY => Ok(()),
-            swizzle => write!(self.out, ".{swizzle}"),
+        self.swizzle(source.swizzle)
+    }
+
+    /// The selectors, if one that counts is not in its own place; an operation on one component has one letter.
+    fn swizzle(&mut self, swizzle: Swizzle) -> fmt::Result {
+        let reads = self.inst.op().row().reads;
+        if reads == Reads::X {
+            return write!(self.out, ".{}", &swizzle.to_string()[..1]);
         }
+        let places = reads.places(self.descriptor.mask().bits().into());
+        let moved =
+            (0..4).any(|place| places & 8 >> place != 0 && usize::from(swizzle.selector(place)) != place);
+        if moved { write!(self.out, ".{swizzle}") } else { Ok(()) }
     }
 
     fn comparison(&mut self, field: Field) -> fmt::Result {

@@ -98,12 +98,14 @@ mod block;
 mod build;
 mod check;
 mod codes;
+mod embedded;
 mod model;
 mod parse;
 mod write;
 
 pub use build::BuildError;
 pub use codes::CODES;
+pub use embedded::embedded;
 pub use model::{
     Constant, ConstantValue, Dvle, Dvlp, Geometry, GeometryMode, LabelEntry, Output, OutputKind,
     RegisterFile, Shbin, Stage, Table, Uniform,

@@ -17,6 +17,15 @@ pub fn shbin(bytes: &[u8]) {
     listing(&model);
 }
 
+/// Fails when the assembler panics, or a program it made does not print as a text that makes it again.
+pub fn pica(bytes: &[u8]) {
+    let Ok(program) = assemble(&String::from_utf8_lossy(bytes)) else {
+        return;
+    };
+    let again = assemble(&program.to_string()).expect("a listing assembles");
+    assert_eq!((again.code, again.descriptors), (program.code, program.descriptors));
+}
+
 /// Blocks given new places hold what they held.
 fn relaid(model: &Shbin) {
     let mut moved = model.clone();
