@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 
 use super::predicate::{Edge, Linear, Map, Stored, is_straight_op};
 use crate::ir::eval::eval;
-use crate::ir::{Block, Inst, Node, Op, Region, Replacements, Shader, Value, collect_blocks};
+use crate::ir::{
+    Block, Inst, Node, Op, Region, Replacements, Shader, Value, collect_blocks, for_each_condition,
+};
 
 /// Iterations that a loop may have.
 const MAX_TRIPS: usize = 128;
@@ -19,89 +21,131 @@ const MAX_INSTRUCTIONS: usize = 6000;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
+    let blocks = shader.blocks_in_order();
     let mut body = std::mem::take(&mut shader.body);
-    let mut map = Replacements::default();
-    let mut count = 0;
-    unroll_in(shader, &mut body, &mut map, &mut count);
+    let mut conditions = Vec::new();
+    for_each_condition(&body, &mut |cond| conditions.push(cond));
+    let mut unroll = Unroll { shader, blocks, conditions, map: Replacements::default(), count: 0 };
+    unroll.region(&mut body);
+    let Unroll { map, count, .. } = unroll;
     shader.body = body;
     shader.apply(&map);
     count > 0
 }
 
-/// Unrolls innermost loops of a region. A loop around one that was unrolled waits for the next run, because its
-/// instructions still name what is being replaced.
-fn unroll_in(shader: &mut Shader, region: &mut Region, map: &mut Replacements, count: &mut usize) {
-    let mut nodes: Region = Vec::with_capacity(region.len());
-    let mut rest = std::mem::take(region).into_iter().peekable();
-    while let Some(mut node) = rest.next() {
-        match &mut node {
-            Node::If { then, otherwise, .. } => {
-                unroll_in(shader, then, map, count);
-                unroll_in(shader, otherwise, map, count);
-            }
-            Node::Loop(body) => {
-                let inner = *count;
-                unroll_in(shader, body, map, count);
-                if let (Some(&Node::Block(before)), Some(&Node::Block(after))) = (nodes.last(), rest.peek()) {
-                    if *count == inner && unroll(shader, body, before, after, map) {
-                        *count += 1;
-                        continue;
-                    }
-                }
-            }
-            _ => {}
-        }
-        nodes.push(node);
-    }
-    *region = nodes;
+struct Unroll<'a> {
+    shader: &'a mut Shader,
+    /// The blocks of the body; the tree is taken apart while the pass runs.
+    blocks: Vec<Block>,
+    /// The conditions of its ifs.
+    conditions: Vec<Value>,
+    map: Replacements,
+    count: usize,
 }
 
-/// Replaces a loop by its iterations at the end of `before`, if that is possible.
-fn unroll(shader: &mut Shader, body: &Region, before: Block, after: Block, map: &mut Replacements) -> bool {
-    let Some(size) = straight_size(shader, body) else {
-        return false;
-    };
-    let Some(trips) = count_trips(shader, body, before, MAX_INSTRUCTIONS / size.max(1)) else {
-        return false;
-    };
-    let placed = shader.blocks[before].insts.len();
-    let leaving = leaving_values(shader, body, after);
-    let exit_phis: Vec<Inst> = phis(shader, after);
-    let (mut stored, mut names) = (Stored::default(), Map::default());
-    let mut linear = Linear::copying(shader, before, &mut stored, &mut names);
-    let mut exits =
-        Exits { phis: &exit_phis, values: &leaving, chosen: vec![None; exit_phis.len() + leaving.len()] };
-    let mut edges = vec![Edge { from: before, pred: None }];
-    let mut active: Option<Value> = None;
-    for _ in 0..trips {
-        linear.only_where(active);
-        let (mut next, _) = linear.region(body, std::mem::take(&mut edges));
-        next.append(&mut linear.continues);
-        let breaks = std::mem::take(&mut linear.breaks);
-        exits.take(&mut linear, &breaks, active);
-        edges = next;
-        if edges.is_empty() {
-            break;
+impl Unroll<'_> {
+    /// Unrolls innermost loops of a region. A loop around one that was unrolled waits for the next run, because its
+    /// instructions still name what is being replaced.
+    fn region(&mut self, region: &mut Region) {
+        let mut nodes: Region = Vec::with_capacity(region.len());
+        let mut rest = std::mem::take(region).into_iter().peekable();
+        while let Some(mut node) = rest.next() {
+            match &mut node {
+                Node::If { then, otherwise, .. } => {
+                    self.region(then);
+                    self.region(otherwise);
+                }
+                Node::Loop(body) => {
+                    let inner = self.count;
+                    self.region(body);
+                    if let (Some(&Node::Block(before)), Some(&Node::Block(after))) =
+                        (nodes.last(), rest.peek())
+                    {
+                        if self.count == inner && self.unroll(body, before, after) {
+                            self.count += 1;
+                            continue;
+                        }
+                    }
+                }
+                _ => {}
+            }
+            nodes.push(node);
         }
-        if !breaks.is_empty() {
-            let stays = linear.or(&edges);
-            active = linear.and(active, stays);
+        *region = nodes;
+    }
+
+    /// Replaces a loop by its iterations at the end of `before`, if that is possible.
+    fn unroll(&mut self, body: &Region, before: Block, after: Block) -> bool {
+        let Some(size) = straight_size(self.shader, body) else {
+            return false;
+        };
+        let Some(trips) = count_trips(self.shader, body, before, MAX_INSTRUCTIONS / size.max(1)) else {
+            return false;
+        };
+        let placed = self.shader.blocks[before].insts.len();
+        let values = self.leaving_values(body, after);
+        let phis = phis(self.shader, after);
+        let (mut stored, mut names) = (Stored::default(), Map::default());
+        let mut linear = Linear::copying(self.shader, before, &mut stored, &mut names);
+        let mut exits = Exits { phis: &phis, values: &values, chosen: vec![None; phis.len() + values.len()] };
+        let mut edges = vec![Edge { from: before, pred: None }];
+        let mut active: Option<Value> = None;
+        for _ in 0..trips {
+            linear.only_where(active);
+            let (mut next, _) = linear.region(body, std::mem::take(&mut edges));
+            next.append(&mut linear.continues);
+            let breaks = std::mem::take(&mut linear.breaks);
+            exits.take(&mut linear, &breaks, active);
+            edges = next;
+            if edges.is_empty() {
+                break;
+            }
+            if !breaks.is_empty() {
+                let stays = linear.or(&edges);
+                active = linear.and(active, stays);
+            }
         }
-    }
-    let chosen = exits.chosen;
-    if !edges.is_empty() {
-        // The count was wrong for what folding made of the copies; what was emitted goes again.
-        shader.blocks[before].insts.truncate(placed);
-        return false;
-    }
-    let results = exit_phis.iter().map(|&phi| shader.insts[phi].results[0]);
-    for (from, to) in results.chain(leaving.iter().copied()).zip(chosen) {
-        if let Some(to) = to {
-            map.insert(from, to);
+        let chosen = exits.chosen;
+        if !edges.is_empty() {
+            // The count was wrong for what folding made of the copies; what was emitted goes again.
+            self.shader.blocks[before].insts.truncate(placed);
+            return false;
         }
+        let results = phis.iter().map(|&phi| self.shader.insts[phi].results[0]);
+        for (from, to) in results.chain(values.iter().copied()).zip(chosen) {
+            if let Some(to) = to {
+                self.map.insert(from, to);
+            }
+        }
+        self.shader.blocks[after].insts.drain(..phis.len());
+        true
     }
-    shader.blocks[after].insts.drain(..exit_phis.len());
-    true
+
+    /// Values defined in a loop and used outside other than by the phis behind it.
+    fn leaving_values(&self, body: &Region, after: Block) -> Vec<Value> {
+        let shader = &*self.shader;
+        let mut inner = Vec::new();
+        collect_blocks(body, &mut inner);
+        let mut inside = EntitySet::<Inst>::new();
+        for &inst in inner.iter().flat_map(|&block| &shader.blocks[block].insts) {
+            inside.insert(inst);
+        }
+        let exit_phis = phis(shader, after);
+        let mut used = self.conditions.clone();
+        for_each_condition(body, &mut |cond| {
+            if let Some(at) = used.iter().position(|&used| used == cond) {
+                used.swap_remove(at);
+            }
+        });
+        for block in self.blocks.iter().filter(|block| !inner.contains(block)) {
+            let insts = shader.blocks[*block].insts.iter().filter(|inst| !exit_phis.contains(inst));
+            used.extend(insts.flat_map(|&inst| &shader.insts[inst].args));
+        }
+        used.retain(|&value| inside.contains(shader.values[value].inst));
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
 }
 
 /// Values that leave the loop, chosen iteration by iteration.
@@ -121,7 +165,11 @@ impl Exits<'_> {
             for at in 0..self.chosen.len() {
                 let value = match self.phis.get(at) {
                     Some(&phi) => linear.phi_arg(phi, edge),
-                    None => Some(linear.get(self.values[at - self.phis.len()])),
+                    // Not yet computed where control breaks: nothing behind the loop may use it on this way.
+                    None => {
+                        let value = self.values[at - self.phis.len()];
+                        Some(linear.get(value)).filter(|&copy| copy != value)
+                    }
                 };
                 let Some(value) = value else {
                     continue;
@@ -158,34 +206,6 @@ fn straight_size(shader: &Shader, region: &Region) -> Option<usize> {
         };
         size.map(|size| sum + size)
     })
-}
-
-/// Values defined in a loop and used outside other than by the phis behind it.
-fn leaving_values(shader: &Shader, body: &Region, after: Block) -> Vec<Value> {
-    let mut blocks = Vec::new();
-    collect_blocks(body, &mut blocks);
-    let mut inside = EntitySet::<Inst>::new();
-    for &block in &blocks {
-        for &inst in &shader.blocks[block].insts {
-            inside.insert(inst);
-        }
-    }
-    let mut leaving = Vec::new();
-    let mut look = |value: Value| {
-        if inside.contains(shader.values[value].inst) && !leaving.contains(&value) {
-            leaving.push(value);
-        }
-    };
-    let exit_phis = phis(shader, after);
-    // The tree is taken apart while the pass runs: look at all blocks except the loop's own.
-    for block in shader.blocks.keys().filter(|block| !blocks.contains(block)) {
-        for &inst in &shader.blocks[block].insts {
-            if !exit_phis.contains(&inst) {
-                shader.insts[inst].args.iter().for_each(|&arg| look(arg));
-            }
-        }
-    }
-    leaving
 }
 
 /// Runs a loop on constants. Returns the number of iterations after which no element can be left in it.

@@ -459,30 +459,55 @@ impl<'m> Translator<'m> {
                 self.env.set_id(key, known);
                 continue;
             }
-            let Entity::Data(values) = known else {
-                continue;
-            };
             // An id that one way does not define is only used where that way did not lead; its phi argument is any value.
             if key.0 != copy || !function.crossing.contains(&key.1) {
                 continue;
             }
-            self.pay(inst, values.len() / 4)?;
-            let mut joined = Vec::with_capacity(values.len());
-            for (at, &value) in values.iter().enumerate() {
-                let ty = self.shader.values[value].ty;
-                let mut args = SmallVec::<[(Block, Value); 2]>::new();
-                for ((block, _), entity) in edges.iter().zip(&entities) {
-                    let value = match entity {
-                        Some(Entity::Data(values)) => values[at],
-                        _ => self.undef(ty),
-                    };
-                    args.push((*block, value));
+            let joined = match &known {
+                Entity::Image { .. } => known,
+                Entity::Data(values) => {
+                    self.pay(inst, values.len() / 4)?;
+                    let values: Vec<Value> = (0..values.len())
+                        .map(|at| {
+                            self.meet_parts(edges, &entities, values[at], |entity| match entity {
+                                Entity::Data(values) => values.get(at).copied(),
+                                _ => None,
+                            })
+                        })
+                        .collect();
+                    Entity::Data(values.into())
                 }
-                joined.push(self.meet(&args));
-            }
-            self.env.set_id(key, Entity::Data(joined.into()));
+                Entity::Pointer(pointer) => {
+                    let mut joined = (**pointer).clone();
+                    for (at, step) in joined.dynamic.iter_mut().enumerate() {
+                        step.index = self.meet_parts(edges, &entities, step.index, |entity| match entity {
+                            Entity::Pointer(pointer) => pointer.dynamic.get(at).map(|step| step.index),
+                            _ => None,
+                        });
+                    }
+                    Entity::Pointer(Rc::new(joined))
+                }
+            };
+            self.env.set_id(key, joined);
         }
         Ok(())
+    }
+
+    /// One value of what an id stands for on all ways; any value on ways that do not define it.
+    fn meet_parts(
+        &mut self,
+        edges: &[(Block, Layer)],
+        entities: &[Option<Entity>],
+        known: Value,
+        part: impl Fn(&Entity) -> Option<Value>,
+    ) -> Value {
+        let ty = self.shader.values[known].ty;
+        let mut args = SmallVec::<[(Block, Value); 2]>::new();
+        for ((block, _), entity) in edges.iter().zip(entities) {
+            let value = entity.as_ref().and_then(&part);
+            args.push((*block, value.unwrap_or_else(|| self.undef(ty))));
+        }
+        self.meet(&args)
     }
 
     /// Whether a slot may still be read: exit flags die with their label.

@@ -1,0 +1,355 @@
+//! Modules that are broken, hostile or beyond the compiler: errors, never panics, never long.
+
+#[allow(dead_code, reason = "shared by several test programs")]
+mod support;
+
+use std::time::{Duration, Instant};
+
+use rspirv::binary::Assemble;
+use rspirv::dr::{Builder, Operand};
+use spirv::{
+    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl, LoopControl,
+    MemoryModel, SelectionControl, StorageClass,
+};
+use support::words;
+use vc4_shaders::ir::verify::verify;
+use vc4_shaders::ir::{Shader, Stage};
+use vc4_shaders::pass;
+use vc4_shaders::spirv::{SpirvError, StageSource, translate};
+
+const FILES: [&str; 12] = [
+    "common.frag",
+    "vectors.frag",
+    "integers.frag",
+    "flow.frag",
+    "memory.vert",
+    "texture.frag",
+    "special.frag",
+    "pack.frag",
+    "flow.frag.opt",
+    "vectors.frag.opt",
+    "memory.vert.opt",
+    "special.frag.opt",
+];
+
+/// Marsaglia's xorshift: the same modules on every run.
+struct Random(u32);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.next() as usize % limit.max(1)
+    }
+}
+
+fn mutate(words: &mut Vec<u32>, random: &mut Random) {
+    for _ in 0..1 + random.below(4) {
+        let at = random.below(words.len());
+        match random.below(10) {
+            0 => words.truncate(at),
+            1 => words[at] = random.next(),
+            2 => words[at] ^= 1 << random.below(32),
+            3 => drop(words.remove(at)),
+            4 => words.insert(at, random.next() & 0xff),
+            5 => {
+                let from = random.below(words.len());
+                words[at] = words[from];
+            }
+            // Small numbers are ids: another one of the module.
+            6..=8 => words[at] = 1 + random.next() % words.get(3).copied().unwrap_or(9).clamp(1, 1000),
+            _ => swap_instructions(words, random),
+        }
+        if words.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Exchanges two instructions of equal length, which keeps the tiling.
+fn swap_instructions(words: &mut [u32], random: &mut Random) {
+    let mut starts = Vec::new();
+    let mut at = 5;
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        if length == 0 {
+            return;
+        }
+        starts.push((at, length));
+        at += length;
+    }
+    if starts.is_empty() {
+        return;
+    }
+    let (a, length) = starts[random.below(starts.len())];
+    let (b, other) = starts[random.below(starts.len())];
+    if length == other && a.max(b) + length <= words.len() {
+        for offset in 0..length {
+            words.swap(a + offset, b + offset);
+        }
+    }
+}
+
+fn compile(words: &[u32], stage: Stage) -> Result<Shader, SpirvError> {
+    let begin = Instant::now();
+    let mut shader = translate(&StageSource { words, entry: "main", specialization: &[] }, stage)?;
+    if let Err(error) = verify(&shader) {
+        panic!("{error}\n{shader}");
+    }
+    pass::optimize(&mut shader);
+    assert!(begin.elapsed() < Duration::from_secs(20), "took {:?}", begin.elapsed());
+    Ok(shader)
+}
+
+#[test]
+fn mutated_modules() {
+    let mut random = Random(0x2545_f491);
+    let (mut fine, mut refused) = (0, 0);
+    for round in 0..500 {
+        for file in FILES {
+            let mut words = words(file);
+            mutate(&mut words, &mut random);
+            let stage = if file.contains("vert") { Stage::Vertex } else { Stage::Fragment };
+            match compile(&words, stage) {
+                Ok(_) => fine += 1,
+                Err(error) => {
+                    assert!(!error.to_string().is_empty());
+                    refused += 1;
+                }
+            }
+        }
+        assert!(round < 100 || refused > 0);
+    }
+    // Most mutations must be noticed, and some must not matter, or the mutations are no test.
+    assert!(fine > 200 && refused > 1000, "{fine} fine, {refused} refused");
+}
+
+#[test]
+fn truncated_modules() {
+    for file in ["flow.frag", "common.frag"] {
+        let words = words(file);
+        for length in 0..words.len() {
+            assert!(compile(&words[..length], Stage::Fragment).is_err(), "{file} cut at {length}");
+        }
+    }
+}
+
+#[test]
+fn other_byte_order() {
+    let swapped: Vec<u32> = words("flow.frag").into_iter().map(u32::swap_bytes).collect();
+    compile(&swapped, Stage::Fragment).unwrap();
+}
+
+#[test]
+fn errors_name_the_place() {
+    let error = |words: &[u32], entry: &str, stage: Stage| {
+        translate(&StageSource { words, entry, specialization: &[] }, stage).unwrap_err()
+    };
+    assert_eq!(error(&[], "main", Stage::Vertex), SpirvError::Magic { found: 0 });
+    let flow = words("flow.frag");
+    let missing = error(&flow, "other", Stage::Fragment);
+    assert!(missing.to_string().contains("Fragment \"main\""), "{missing}");
+    assert!(matches!(error(&flow, "main", Stage::Vertex), SpirvError::EntryPoint { .. }));
+    let mut unknown = flow.clone();
+    // The first instruction is OpCapability Shader: ask for Geometry, then for no capability at all.
+    unknown[6] = Capability::Geometry as u32;
+    let text = error(&unknown, "main", Stage::Fragment).to_string();
+    assert!(text.contains("capability Geometry") && text.contains("word 5"), "{text}");
+    unknown[5] = 2 << 16 | 0xfff0;
+    let text = error(&unknown, "main", Stage::Fragment).to_string();
+    assert!(text.contains("unknown opcode"), "{text}");
+    assert!(matches!(error(&flow[..6], "main", Stage::Fragment), SpirvError::Tiling { word: 5, .. }));
+}
+
+/// A fragment module whose functions `build` makes; it returns the entry function.
+fn module(build: impl FnOnce(&mut Builder) -> u32) -> Vec<u32> {
+    let mut b = Builder::new();
+    b.set_version(1, 0);
+    b.capability(Capability::Shader);
+    b.memory_model(AddressingModel::Logical, MemoryModel::GLSL450);
+    let main = build(&mut b);
+    b.entry_point(ExecutionModel::Fragment, main, "main", vec![]);
+    b.execution_mode(main, ExecutionMode::OriginUpperLeft, vec![]);
+    b.module().assemble()
+}
+
+fn limit(words: &[u32]) -> String {
+    match compile(words, Stage::Fragment) {
+        Err(error @ SpirvError::TooLarge { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn calls_that_multiply() {
+    // Each of 40 functions calls the next one twice: 2^40 calls.
+    let words = module(|b| {
+        let void = b.type_void();
+        let ty = b.type_function(void, vec![]);
+        let functions: Vec<u32> = (0..40).map(|_| b.id()).collect();
+        for (at, &function) in functions.iter().enumerate() {
+            b.begin_function(void, Some(function), FunctionControl::NONE, ty).unwrap();
+            b.begin_block(None).unwrap();
+            if let Some(&next) = functions.get(at + 1) {
+                for _ in 0..2 {
+                    b.function_call(void, None, next, vec![]).unwrap();
+                }
+            }
+            b.ret().unwrap();
+            b.end_function().unwrap();
+        }
+        functions[0]
+    });
+    assert!(limit(&words).contains("inlining"));
+}
+
+#[test]
+fn recursion() {
+    let words = module(|b| {
+        let void = b.type_void();
+        let ty = b.type_function(void, vec![]);
+        let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+        b.begin_block(None).unwrap();
+        b.function_call(void, None, main, vec![]).unwrap();
+        b.ret().unwrap();
+        b.end_function().unwrap();
+        main
+    });
+    let error = compile(&words, Stage::Fragment).unwrap_err().to_string();
+    assert!(error.contains("calls itself"), "{error}");
+}
+
+#[test]
+fn huge_types() {
+    // An array of arrays of 2^31 elements each, loaded as a whole; and one of empty structures.
+    for empty in [false, true] {
+        let words = module(|b| {
+            let void = b.type_void();
+            let ty = b.type_function(void, vec![]);
+            let (uint, float) = (b.type_int(32, 0), b.type_float(32, None));
+            let length = b.constant_bit32(uint, 1 << 31);
+            let scalar = if empty { b.type_struct(vec![]) } else { float };
+            let inner = b.type_array(scalar, length);
+            let outer = b.type_array(inner, length);
+            let pointer = b.type_pointer(None, StorageClass::Function, outer);
+            let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+            b.begin_block(None).unwrap();
+            let variable = b.variable(pointer, None, StorageClass::Function, None);
+            b.load(outer, None, variable, None, vec![]).unwrap();
+            b.ret().unwrap();
+            b.end_function().unwrap();
+            main
+        });
+        assert!(compile(&words, Stage::Fragment).is_err());
+    }
+}
+
+#[test]
+fn deep_types() {
+    let words = module(|b| {
+        let void = b.type_void();
+        let ty = b.type_function(void, vec![]);
+        let mut nested = b.type_float(32, None);
+        for _ in 0..10_000 {
+            nested = b.type_struct(vec![nested]);
+        }
+        let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+        b.begin_block(None).unwrap();
+        b.ret().unwrap();
+        b.end_function().unwrap();
+        main
+    });
+    assert!(limit(&words).contains("nesting of types"));
+}
+
+/// A chain of `depth` ifs, each inside the one before.
+fn nested_ifs(depth: usize) -> Vec<u32> {
+    module(|b| {
+        let void = b.type_void();
+        let (boolean, float) = (b.type_bool(), b.type_float(32, None));
+        let ty = b.type_function(void, vec![]);
+        let (input, output) = (
+            b.type_pointer(None, StorageClass::Input, float),
+            b.type_pointer(None, StorageClass::Output, float),
+        );
+        let (x, o) = (
+            b.variable(input, None, StorageClass::Input, None),
+            b.variable(output, None, StorageClass::Output, None),
+        );
+        b.decorate(x, Decoration::Location, vec![Operand::LiteralBit32(0)]);
+        b.decorate(o, Decoration::Location, vec![Operand::LiteralBit32(0)]);
+        let zero = b.constant_bit32(float, 0);
+        let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+        b.begin_block(None).unwrap();
+        let value = b.load(float, None, x, None, vec![]).unwrap();
+        let cond = b.f_ord_less_than(boolean, None, value, zero).unwrap();
+        let mut merges = Vec::new();
+        for _ in 0..depth {
+            let (then, merge) = (b.id(), b.id());
+            b.selection_merge(merge, SelectionControl::NONE).unwrap();
+            b.branch_conditional(cond, then, merge, vec![]).unwrap();
+            b.begin_block(Some(then)).unwrap();
+            merges.push(merge);
+        }
+        b.store(o, value, None, vec![]).unwrap();
+        for merge in merges.into_iter().rev() {
+            b.branch(merge).unwrap();
+            b.begin_block(Some(merge)).unwrap();
+        }
+        b.ret().unwrap();
+        b.end_function().unwrap();
+        main
+    })
+}
+
+#[test]
+fn deep_control_flow() {
+    compile(&nested_ifs(100), Stage::Fragment).unwrap();
+    assert!(limit(&nested_ifs(5000)).contains("nesting of control flow"));
+}
+
+#[test]
+fn unstructured_control_flow() {
+    // A backward branch without loop merge.
+    let words = module(|b| {
+        let void = b.type_void();
+        let ty = b.type_function(void, vec![]);
+        let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+        b.begin_block(None).unwrap();
+        let again = b.id();
+        b.branch(again).unwrap();
+        b.begin_block(Some(again)).unwrap();
+        b.branch(again).unwrap();
+        b.end_function().unwrap();
+        main
+    });
+    let error = compile(&words, Stage::Fragment).unwrap_err().to_string();
+    assert!(error.contains("not structured"), "{error}");
+}
+
+#[test]
+fn endless_loop_translates() {
+    let words = module(|b| {
+        let void = b.type_void();
+        let ty = b.type_function(void, vec![]);
+        let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+        b.begin_block(None).unwrap();
+        let (header, next, merge) = (b.id(), b.id(), b.id());
+        b.branch(header).unwrap();
+        b.begin_block(Some(header)).unwrap();
+        b.loop_merge(merge, next, LoopControl::NONE, vec![]).unwrap();
+        b.branch(next).unwrap();
+        b.begin_block(Some(next)).unwrap();
+        b.branch(header).unwrap();
+        b.begin_block(Some(merge)).unwrap();
+        b.ret().unwrap();
+        b.end_function().unwrap();
+        main
+    });
+    compile(&words, Stage::Fragment).unwrap();
+}
