@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use shader_containers::pica::{Descriptor, Field, Inst, Op, Program, TABLE, assemble};
 use shader_containers::shbin::{
-    self, Constant, Dvle, GeometryMode, OutputKind, RegisterFile, Shbin, Stage, WriteError,
+    self, Constant, ConstantValue, Dvle, Geometry, GeometryMode, OutputKind, RegisterFile, Shbin, Stage,
+    WriteError,
 };
 
 #[path = "oracle/shbin.rs"]
@@ -375,6 +376,87 @@ fn a_file_built_from_its_source_is_the_sample() {
     (main.inputs, main.output_mask) = (3, 3);
     shbin.layout();
     assert_eq!(shbin.write().unwrap(), sample("own_pass.shbin"));
+}
+
+/// The three sources of `own_multi`: their programs added one by one give the file picasso made of them.
+#[test]
+fn several_programs_link_into_the_sample() {
+    let transform = "dp4 o0.x, c0, v0\ndp4 o0.y, c1, v0\ndp4 o0.z, c2, v0\ndp4 o0.w, c3, v0\n";
+    let second = "ifu b0, e, d\nmov o1, c4\ne: mov o1, v3\nd: mov o2, v2\nend";
+    let fixed = "setemit 0\nmov o0, c8\nmov o1, c95.yyyy\nemit\n\
+                 setemit 1, prim\nmov o0, c9\nmov o1, c95.zzzz\nemit\n\
+                 setemit 2, prim inv\nmov o0, c10\nmov o1, c95.xxxx\nemit\nend";
+    let mut shbin = Shbin::new();
+    let mut add = |stage, text: &str| {
+        let code = assemble(text).unwrap();
+        let base = shbin.add_code(&code).unwrap();
+        shbin.add_program(stage, base, base + code.code.len() as u32).unwrap();
+    };
+    add(Stage::Vertex, &format!("{transform}end"));
+    add(Stage::Vertex, &format!("{transform}{second}"));
+    add(Stage::Geometry, fixed);
+    let [first, second, third] = &mut shbin.programs[..] else { panic!("three programs") };
+
+    first.add_output(OutputKind::Position, 0, 15);
+    first.add_output(OutputKind::Generic, 1, 15);
+    first.add_uniform("pos", RegisterFile::Input, 0, 1).unwrap();
+    first.add_uniform("aux", RegisterFile::Input, 1, 1).unwrap();
+    first.add_uniform("m", RegisterFile::Float, 0, 4).unwrap();
+    // Declared registers count for picasso, used or not; undeclared inputs do not.
+    (first.inputs, first.output_mask) = (3, 3);
+
+    second.add_output(OutputKind::Position, 0, 15);
+    second.add_output(OutputKind::Color, 1, 15);
+    second.add_output(OutputKind::TexCoord2, 2, 3);
+    second.add_uniform("m", RegisterFile::Float, 0, 4).unwrap();
+    second.add_uniform("colour", RegisterFile::Float, 4, 1).unwrap();
+    second.add_uniform("lit", RegisterFile::Bool, 0, 1).unwrap();
+    assert_eq!((second.inputs, second.output_mask), (0b1101, 7));
+    second.inputs = 0;
+
+    third.add_output(OutputKind::Position, 0, 15);
+    third.add_output(OutputKind::Color, 1, 15);
+    third.constants.entries.push(Constant::float(95, [0.0, 0.5, 1.0, -1.0]));
+    third.geometry =
+        Geometry { mode: GeometryMode::Fixed, fixed_start: 8, fixed_count: 4, variable_count: 0 };
+
+    shbin.layout();
+    assert_eq!(shbin.write().unwrap(), sample("own_multi.shbin"));
+}
+
+#[test]
+fn odd_files_have_warnings_at_the_odd_place() {
+    type Change = fn(&mut Shbin);
+    // Blocks of the sample: code at 0x34, DVLE at 0x1A0, constants 0x40, outputs 0xE0, uniforms 0x118 behind it.
+    let changes: [(&str, u64, Change); 14] = [
+        ("W-opcode", 0x34, |s| s.dvlp.code.entries[0] = 0x4000_0000),
+        ("W-cmp", 0x34 + 4 * 32, |s| s.dvlp.code.entries[32] |= 7 << 24),
+        ("W-num-bits", 0x34 + 4 * 51, |s| s.dvlp.code.entries[51] |= 0x200),
+        ("W-int-index", 0x34 + 4 * 45, |s| s.dvlp.code.entries[45] |= 8 << 22),
+        ("W-two-inputs", 0x34 + 4 * 2, |s| s.dvlp.code.entries[2] = 0x0800_0081),
+        ("W-mova-pair", 0x34 + 4 * 7, |s| s.dvlp.code.entries[7] = s.dvlp.code.entries[6]),
+        ("W-no-end", 0x1A8, |s| s.dvlp.code.entries[66] = 0x8400_0000),
+        ("W-mask", 0x1B0, |s| s.programs[0].inputs = 0x22),
+        ("W-dup-const", 0x1E0 + 0x14 + 2, |s| s.programs[0].constants.entries[1].register = 95),
+        ("W-f24-high", 0x1E0 + 4, |s| {
+            s.programs[0].constants.entries[0].value = ConstantValue::Float([1 << 24, 0, 0, 0]);
+        }),
+        ("W-out-type", 0x280, |s| s.programs[0].outputs.entries[0].kind = OutputKind::Unknown(10)),
+        ("W-out-mask", 0x280 + 4, |s| s.programs[0].outputs.entries[0].mask = 0x1F),
+        ("W-int-gap", 0x2B8 + 8 * 6 + 6, |s| s.programs[0].uniforms.entries[6].last = 0x75),
+        ("W-align", 0x1A0 + 0x38, |s| {
+            s.programs[0].symbols.at += 1;
+            s.rest.push(0);
+        }),
+    ];
+    let good = Shbin::read(&sample("own_allops.shbin")).unwrap();
+    for (code, offset, change) in changes {
+        let mut shbin = good.clone();
+        change(&mut shbin);
+        let found = shbin::check(&shbin.write().unwrap());
+        let found: Vec<_> = found.iter().map(|finding| (finding.code, finding.offset)).collect();
+        assert_eq!(found, [(code, offset)]);
+    }
 }
 
 #[test]
