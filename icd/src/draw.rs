@@ -12,6 +12,8 @@ mod job;
 mod packets;
 mod record;
 mod surfaces;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -63,11 +63,11 @@ impl CopyBufferImage {
         let bytes = u64::from(format.aspect_bytes(from.aspect_mask));
         let or = |value: u32, default: u32| u64::from(if value == 0 { default } else { value });
         let pitch = or(region.buffer_row_length, extent.width) * bytes;
-        let layer_bytes = or(region.buffer_image_height, extent.height) * pitch;
+        let layer_bytes = or(region.buffer_image_height, extent.height).saturating_mul(pitch);
         let piece = |(index, layer)| {
             Ok(Piece {
                 part: Part::new(image, from.mip_level, layer, region.image_offset, extent)?,
-                offset: region.buffer_offset + index as u64 * layer_bytes,
+                offset: region.buffer_offset.saturating_add(layer_bytes.saturating_mul(index as u64)),
                 pitch,
                 row: extent.width as usize * bytes as usize,
                 convert: Conversion::new(format.storage, from.aspect_mask),
@@ -83,7 +83,10 @@ impl CopyBufferImage {
         mut row: impl FnMut(usize, &vc4_kernel_abi::Mapping, usize),
     ) -> Result<(), Error> {
         for y in 0..u64::from(piece.part.rect.height) {
-            let (mapping, at) = place(&self.buffer, piece.offset + y * piece.pitch, piece.row as u64)?;
+            let (mapping, at) = {
+                let offset = piece.offset.saturating_add(y * piece.pitch);
+                place(&self.buffer, offset, piece.row as u64)?
+            };
             row(y as usize * piece.row, &mapping, at);
         }
         Ok(())
