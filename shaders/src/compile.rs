@@ -78,6 +78,8 @@ pub struct PipelineState {
     pub attributes: Vec<VertexAttribute>,
     /// The topology is points: point size is an output, and varyings begin with the point coordinate.
     pub points: bool,
+    /// The topology is lines: varyings begin with the place across the line.
+    pub lines: bool,
     /// The colour attachment; `None` without one.
     pub color: Option<ColorOutput>,
     /// Depth and stencil tests.
@@ -91,6 +93,7 @@ impl Default for PipelineState {
         PipelineState {
             attributes: Vec::new(),
             points: false,
+            lines: false,
             color: None,
             depth_stencil: DepthStencilPlan::OFF,
             textures: BTreeMap::new(),
@@ -205,6 +208,7 @@ pub fn compile_shaders(
     let mut pipeline = Pipeline::default();
     let mut fragment = fragment.unwrap_or_else(|| Shader::new(Stage::Fragment));
     pass::optimize(&mut fragment);
+    pass::lower_control(&mut fragment);
     let outcome = lower_outputs::fragment(&mut fragment, state)?;
     pass::optimize(&mut fragment);
     let interface = lower_inputs::fragment(&mut fragment, state)?;
@@ -219,6 +223,7 @@ pub fn compile_shaders(
     pipeline.reads_color = state.color.is_some_and(|color| color.reads_destination());
 
     pass::optimize(&mut vertex);
+    pass::lower_control(&mut vertex);
     let mut coordinate = vertex.clone();
     lower_outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, &interface.varyings)?;
     lower_outputs::vertex(&mut vertex, VertexStage::Vertex, state, &interface.varyings)?;

@@ -136,13 +136,11 @@ impl Compiled {
         let subpass = api::subpass(info)?;
         let attachment = info.render_pass.attachment(subpass.depth_stencil);
         let depth_stencil = api::depth_stencil(info, attachment)?;
-        if matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip) {
-            return Err(Error::unsupported("a pipeline that draws lines", "draw thin triangles"));
-        }
         let dynamic = STENCIL_STATES.iter().any(|state| info.is_dynamic(*state));
         let state = PipelineState {
             attributes: api::attributes(&info.vertex)?,
             points: mode == PrimitiveMode::Points,
+            lines: matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip),
             color: api::color(info, subpass)?,
             depth_stencil: depth_stencil
                 .map_or(DepthStencilPlan::OFF, |state| DepthStencilPlan::new(&state, dynamic)),

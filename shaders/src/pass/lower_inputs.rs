@@ -21,6 +21,8 @@ const MAX_ROWS: u32 = 63;
 const MAX_VARYINGS: usize = 32;
 /// Varyings that points put in front: the point coordinate x and y.
 const POINT_VARYINGS: u32 = 2;
+/// Varyings that lines put in front: the place across the line.
+const LINE_VARYINGS: u32 = 1;
 
 /// One scalar that the vertex program hands to the fragment program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,11 @@ impl FragmentInterface {
 
 /// Lowers the inputs of a fragment shader; only varyings that it reads are numbered, in the order of first use.
 pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentInterface, CompileError> {
-    let implicit = if state.points { POINT_VARYINGS } else { 0 };
+    let implicit = match (state.points, state.lines) {
+        (true, _) => POINT_VARYINGS,
+        (false, true) => LINE_VARYINGS,
+        (false, false) => 0,
+    };
     let varyings = used_varyings(shader);
     if varyings.len() > MAX_VARYINGS {
         return Err(CompileError::TooManyVaryings { count: varyings.len(), limit: MAX_VARYINGS });
@@ -158,7 +164,7 @@ fn fragment_builtin(b: &mut Builder, builtin: BuiltinInput, values: &[Value], im
             b.op(Op::IEq, &[back, zero])
         }
         // Without points its value is undefined.
-        BuiltinInput::PointCoord(_) if implicit == 0 => b.word(0),
+        BuiltinInput::PointCoord(_) if implicit != POINT_VARYINGS => b.word(0),
         BuiltinInput::PointCoord(0) => values[0],
         BuiltinInput::PointCoord(_) => {
             // The hardware's y runs against the row number (v3d.md §9.6).
