@@ -1,0 +1,73 @@
+//! The `vc4` command: one subcommand per file.
+
+mod asm;
+mod check;
+mod cl;
+mod completions;
+mod cost;
+mod diagnose;
+mod disasm;
+mod input;
+mod isa;
+mod output;
+mod stencil;
+mod vpm;
+
+use clap::{Parser, Subcommand};
+use output::{Error, Status};
+use std::process::ExitCode;
+
+/// Look into QPU code, control lists and shader containers.
+///
+/// Files are named or come from standard input; `-` is standard input. The exit code is 0 on success, 1 on findings or bad
+/// input, 2 on wrong usage.
+#[derive(Parser)]
+#[command(name = "vc4", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Assemble a QPU program
+    Asm(asm::Options),
+    /// Print a QPU program as text that assembles to the same words
+    Disasm(disasm::Options),
+    /// Check a QPU program against the rules of the machine and of the Linux kernel
+    Check(check::Options),
+    /// Estimate what QPU programs cost
+    Cost(cost::Options),
+    /// Print a control list with field names, or turn that text back into bytes
+    Cl(cl::Options),
+    /// Print the reference of the instruction set
+    Isa(isa::Options),
+    /// Print the stencil set-up words of a stencil state, or what such words mean
+    Stencil(stencil::Options),
+    /// Print VPM set-up words, or what such words mean
+    Vpm(vpm::Options),
+    /// Print a completion script for a shell
+    Completions(completions::Options),
+}
+
+fn main() -> ExitCode {
+    finish(match &Cli::parse().command {
+        Command::Asm(options) => asm::run(options),
+        Command::Disasm(options) => disasm::run(options),
+        Command::Check(options) => check::run(options),
+        Command::Cost(options) => cost::run(options),
+        Command::Cl(options) => cl::run(options),
+        Command::Isa(options) => isa::run(options),
+        Command::Stencil(options) => stencil::run(options),
+        Command::Vpm(options) => vpm::run(options),
+        Command::Completions(options) => completions::run(options),
+    })
+}
+
+fn finish(result: Result<Status, Error>) -> ExitCode {
+    match result {
+        Ok(Status::Success) => ExitCode::SUCCESS,
+        Ok(Status::Findings) => ExitCode::FAILURE,
+        Err(error) => error.report(),
+    }
+}
