@@ -8,6 +8,7 @@ mod cost;
 mod diagnose;
 mod disasm;
 mod input;
+mod inspect;
 mod isa;
 mod output;
 mod stencil;
@@ -46,6 +47,8 @@ enum Command {
     Stencil(stencil::Options),
     /// Print VPM set-up words, or what such words mean
     Vpm(vpm::Options),
+    /// Print, check or unpack shader files: MBS, SHBIN, metallib and SPIR-V
+    Inspect(inspect::Args),
     /// Print a completion script for a shell
     Completions(completions::Options),
 }
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Stencil(options) => stencil::run(options),
         Command::Vpm(options) => vpm::run(options),
         Command::Completions(options) => completions::run(options),
+        Command::Inspect(args) => return inspect::run(args),
     })
 }
 

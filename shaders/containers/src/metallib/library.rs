@@ -253,3 +253,23 @@ fn starts(functions: &[Function<'_>], section: Section, offset: impl Fn(&Functio
     starts.dedup();
     starts
 }
+
+/// Libraries inside a file of another kind: offset and size of every place where a plausible header stands, by
+/// offset. A library found is not searched again.
+pub fn embedded(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = from + bytes.get(from..)?.windows(4).position(|four| four == b"MTLB")?;
+            from = at + 4;
+            // The size is taken from the header and then checked like that of a file.
+            let Some(size) = bytes[at..].get(16..24) else { continue };
+            let size = u64::from_le_bytes(std::array::from_fn(|i| size[i]));
+            let library = usize::try_from(size).ok().and_then(|size| bytes[at..].get(..size));
+            if let Some(library) = library.filter(|library| Header::parse(library).is_ok()) {
+                from = at + library.len();
+                return Some((at, library.len()));
+            }
+        }
+    })
+}

@@ -80,7 +80,7 @@ pub use extension::{Extension, ExtensionTag, Place};
 pub use function::{Function, Offsets, Version, function_type_name};
 pub use group::{Group, RawTag, SizeForm};
 pub use header::{Header, LibraryType, Platform, Section};
-pub use library::Library;
+pub use library::{Library, embedded};
 pub use metadata::{Argument, Constant, MetadataTag, VertexAttribute};
 pub use module::Module;
 pub use sources::{SourceArchive, Sources};
