@@ -1,6 +1,7 @@
 //! Finding drivers: ours as just built, and the reference.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Mesa's software rasteriser as Debian's `mesa-vulkan-drivers` installs it.
 pub fn lavapipe() -> PathBuf {
@@ -21,6 +22,9 @@ pub fn ours() -> PathBuf {
         "{} is not built: run `cargo build -p vc4-icd`, or run `cargo xtask test`",
         library.display()
     );
+    // Tests of one process may ask at the same time.
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let manifest = directory.join(format!("vc4_icd.{}.test.json", std::env::consts::ARCH));
     let text = "{ \"file_format_version\": \"1.0.0\", \"ICD\": \
                 { \"library_path\": \"./libvulkan_vc4.so\", \"api_version\": \"1.0.0\" } }\n";
@@ -31,6 +35,17 @@ pub fn ours() -> PathBuf {
     std::fs::write(&fresh, text).expect("the build directory is writable");
     std::fs::rename(&fresh, &manifest).expect("the build directory is writable");
     manifest
+}
+
+/// The preload library that this build made: it shows the simulator as a render node.
+pub fn drm_shim() -> PathBuf {
+    let library = build_directory().join("libvc4_drm_shim.so");
+    assert!(
+        library.exists(),
+        "{} is not built: run `cargo build -p vc4-drm-shim`, or run `cargo xtask test`",
+        library.display()
+    );
+    library
 }
 
 /// A command that sees one driver only, ours on the simulator unless told otherwise.

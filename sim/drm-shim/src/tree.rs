@@ -63,7 +63,7 @@ fn class_dir(node: Node) -> String {
 
 /// Whether a path can be ours at all: cheap, since every path of the process passes here.
 pub fn may_be_ours(path: &[u8]) -> bool {
-    path.starts_with(b"/dev/dri") || path.starts_with(b"/sys/")
+    path.starts_with(b"/dev/") || path.starts_with(b"/sys/")
 }
 
 /// Repeated and trailing slashes and single dots removed.

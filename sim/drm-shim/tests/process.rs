@@ -1,0 +1,328 @@
+//! What a process may do with its descriptors, mappings and children.
+
+mod preload;
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::sync::Mutex;
+
+use nix::errno::Errno;
+use preload::{command, preloaded};
+use support::*;
+use vc4::cl::packets::Tiling;
+use vc4_kernel_abi::ioctl::{self, Lists};
+use vc4_kernel_abi::uapi::{GetHangStateBo, Param, SubmitCl};
+use vc4_kernel_abi::validate::frame::to_uapi;
+use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
+
+mod raw {
+    #![allow(missing_docs, reason = "the macro leaves no place for them")]
+    nix::ioctl_readwrite!(handle_to_fd, b'd', 0x2d, [u32; 3]);
+    nix::ioctl_readwrite!(fd_to_handle, b'd', 0x2e, [u32; 3]);
+    nix::ioctl_write_ptr!(gem_close, b'd', 0x09, [u32; 2]);
+    nix::ioctl_readwrite!(syncobj_create, b'd', 0xbf, [u32; 2]);
+    nix::ioctl_readwrite!(syncobj_handle_to_fd, b'd', 0xc1, [u32; 4]);
+}
+use raw::*;
+
+fn open(node: &str) -> File {
+    File::options().read(true).write(true).open(format!("/dev/dri/{node}")).unwrap()
+}
+
+fn map(fd: RawFd, offset: u64, length: usize, protection: libc::c_int) -> Result<*mut u8, Errno> {
+    // SAFETY: a new mapping where there is room.
+    let at = unsafe {
+        libc::mmap64(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, fd, offset as libc::off64_t)
+    };
+    if at == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(at.cast()) }
+}
+
+const BOTH: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
+
+/// A node by its bare calls, with the fields of a submission that [`Submit`] lacks.
+struct Bare {
+    file: File,
+    extra: Mutex<SubmitCl>,
+}
+
+impl Bare {
+    fn new(node: &str) -> Bare {
+        Bare { file: open(node), extra: Mutex::default() }
+    }
+}
+
+impl Gpu for Bare {
+    fn description(&self) -> String {
+        "bare calls".into()
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
+    fn ident(&self) -> Result<Ident, GpuError> {
+        Ok(Ident::REFERENCE)
+    }
+
+    fn memory_size(&self) -> u64 {
+        0
+    }
+
+    fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        Ok(BoHandle(ioctl::create_bo(self.file.as_fd(), size).unwrap()))
+    }
+
+    fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {
+        Ok(BoHandle(ioctl::create_shader_bo(self.file.as_fd(), code).unwrap()))
+    }
+
+    fn map_bo(&self, bo: BoHandle) -> Result<Mapping, GpuError> {
+        let offset = ioctl::mmap_bo(self.file.as_fd(), bo.0).unwrap();
+        // The whole BO: mmap refuses more than there is.
+        let all = (1..)
+            .map(|pages| pages << 12)
+            .map_while(|length| map(self.file.as_raw_fd(), offset, length, BOTH).ok().map(|at| (at, length)));
+        let (at, length) = all.last().unwrap();
+        // SAFETY: never unmapped.
+        Ok(unsafe { Mapping::new(std::ptr::NonNull::new(at).unwrap(), length) })
+    }
+
+    fn close_bo(&self, _: BoHandle) {}
+
+    fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
+        let handles: Vec<u32> = job.bos.iter().map(|bo| bo.0).collect();
+        let lists = Lists {
+            bin_cl: &job.bin_cl,
+            shader_rec: &job.shader_rec,
+            uniforms: &job.uniforms,
+            bo_handles: &handles,
+        };
+        let extra = *self.extra.lock().unwrap();
+        let frame = SubmitCl { perfmonid: extra.perfmonid, out_sync: extra.out_sync, ..to_uapi(job) };
+        let seqno = ioctl::submit_cl(self.file.as_fd(), &frame, lists).unwrap();
+        ioctl::wait_seqno(self.file.as_fd(), seqno, u64::MAX).unwrap();
+        Ok(Seqno(seqno))
+    }
+
+    fn wait_seqno(&self, _: Seqno, _: Option<std::time::Duration>) -> Result<bool, GpuError> {
+        Ok(true)
+    }
+}
+
+#[test]
+fn duplicates_are_the_same_file() {
+    preloaded("duplicates_are_the_same_file", || {
+        let file = open("renderD128");
+        let bo = ioctl::create_bo(file.as_fd(), 4096).unwrap();
+        let copy = file.try_clone().unwrap();
+        drop(file);
+        assert_eq!(ioctl::get_tiling(copy.as_fd(), bo), Ok(0));
+        // Another open has handles of its own.
+        assert_eq!(ioctl::get_tiling(open("renderD128").as_fd(), bo), Err(Errno::ENOENT));
+        // The number may be used by others afterwards.
+        let null = File::open("/dev/null").unwrap();
+        // SAFETY: closes our descriptor on the way, which is still owned under its number.
+        assert_eq!(unsafe { libc::dup2(null.as_raw_fd(), copy.as_raw_fd()) }, copy.as_raw_fd());
+        assert_eq!(ioctl::get_param(copy.as_fd(), Param::Ident0), Err(Errno::ENOTTY));
+    });
+}
+
+#[test]
+fn mmap_says_what_is_wrong() {
+    preloaded("mmap_says_what_is_wrong", || {
+        let file = open("renderD128");
+        let fd = file.as_raw_fd();
+        let bo = ioctl::create_bo(file.as_fd(), 8192).unwrap();
+        let code = ioctl::create_shader_bo(file.as_fd(), &pass_through(7)).unwrap();
+        let offset = |bo| ioctl::mmap_bo(file.as_fd(), bo).unwrap();
+        assert_eq!(map(fd, 0, 4096, BOTH), Err(Errno::EINVAL));
+        assert_eq!(map(fd, offset(bo), 12288, BOTH), Err(Errno::EINVAL));
+        assert_eq!(map(open("renderD128").as_raw_fd(), offset(bo), 4096, BOTH), Err(Errno::EACCES));
+        assert_eq!(map(fd, offset(code), 4096, BOTH), Err(Errno::EINVAL));
+        let words = map(fd, offset(code), 4096, libc::PROT_READ).unwrap().cast::<u64>();
+        // SAFETY: a page was mapped.
+        assert_eq!(unsafe { words.read() }, pass_through(7)[0]);
+    });
+}
+
+#[test]
+fn a_mapping_keeps_its_memory() {
+    preloaded("a_mapping_keeps_its_memory", || {
+        let file = open("renderD128");
+        let bo = ioctl::create_bo(file.as_fd(), 8192).unwrap();
+        let offset = ioctl::mmap_bo(file.as_fd(), bo).unwrap();
+        let at = map(file.as_raw_fd(), offset, 8192, BOTH).unwrap();
+        // SAFETY: two pages were mapped; the first goes, the second stays.
+        unsafe {
+            at.add(4096).write(77);
+            assert_eq!(libc::munmap(at.cast(), 4096), 0);
+            gem_close(file.as_raw_fd(), &[bo, 0]).unwrap();
+        }
+        drop(file);
+        let other = open("renderD128");
+        let bos: Vec<u32> = (0..8).map(|_| ioctl::create_bo(other.as_fd(), 4096).unwrap()).collect();
+        for bo in bos {
+            let offset = ioctl::mmap_bo(other.as_fd(), bo).unwrap();
+            let page = map(other.as_raw_fd(), offset, 4096, BOTH).unwrap();
+            // SAFETY: pages that are mapped.
+            unsafe { page.write(1) };
+        }
+        // SAFETY: the second page is still mapped.
+        assert_eq!(unsafe { at.add(4096).read() }, 77);
+    });
+}
+
+#[test]
+fn a_dma_buf_is_a_file_of_its_own() {
+    preloaded("a_dma_buf_is_a_file_of_its_own", || {
+        let file = open("renderD128");
+        let bo = ioctl::create_bo(file.as_fd(), 8192).unwrap();
+        let mut arg = [bo, libc::O_CLOEXEC as u32 | libc::O_RDWR as u32, 0];
+        // SAFETY: structs of the right size; the descriptor that comes back is nobody else's.
+        let buffer = unsafe {
+            handle_to_fd(file.as_raw_fd(), &mut arg).unwrap();
+            OwnedFd::from_raw_fd(arg[2] as RawFd)
+        };
+        let page = map(buffer.as_raw_fd(), 4096, 4096, BOTH).unwrap();
+        let offset = ioctl::mmap_bo(file.as_fd(), bo).unwrap();
+        let whole = map(file.as_raw_fd(), offset, 8192, BOTH).unwrap();
+        drop(file);
+        let other = open("renderD128");
+        let mut arg = [0, 0, buffer.as_raw_fd() as u32];
+        // SAFETY: mapped pages; a struct of the right size; plain calls.
+        unsafe {
+            page.add(5).write(9);
+            assert_eq!(whole.add(4101).read(), 9);
+            assert_eq!(libc::lseek(buffer.as_raw_fd(), 0, libc::SEEK_END), 8192);
+            fd_to_handle(other.as_raw_fd(), &mut arg).unwrap();
+        }
+        assert_eq!(ioctl::mmap_bo(other.as_fd(), arg[0]), Ok(offset));
+    });
+}
+
+#[test]
+fn a_finished_job_makes_its_sync_file_readable() {
+    preloaded("a_finished_job_makes_its_sync_file_readable", || {
+        let gpu = Bare::new("renderD128");
+        let fd = gpu.file.as_raw_fd();
+        let mut syncobj = [0, 0];
+        // SAFETY: a struct of the right size.
+        unsafe { syncobj_create(fd, &mut syncobj).unwrap() };
+        gpu.extra.lock().unwrap().out_sync = syncobj[0];
+        let target = Target::new(&gpu, 64, 64, Tiling::T);
+        gpu.submit(&target.clear_job(1)).unwrap();
+        let mut arg = [syncobj[0], 1, 0, 0];
+        // SAFETY: structs of the right size; one element, a second at most.
+        unsafe {
+            syncobj_handle_to_fd(fd, &mut arg).unwrap();
+            let mut poll = libc::pollfd { fd: arg[2] as RawFd, events: libc::POLLIN, revents: 0 };
+            assert_eq!(libc::poll(&mut poll, 1, 1000), 1);
+            assert_eq!(poll.revents, libc::POLLIN);
+        }
+    });
+}
+
+#[test]
+fn monitors_count_what_was_done() {
+    preloaded("monitors_count_what_was_done", || {
+        let gpu = Bare::new("renderD128");
+        let monitor = ioctl::perfmon_create(gpu.file.as_fd(), &[14, 15, 16, 24]).unwrap();
+        gpu.extra.lock().unwrap().perfmonid = monitor;
+        let target = Target::new(&gpu, 64, 64, Tiling::T);
+        let triangle = vec![at(2.0, 2.0, 0.5), at(60.0, 2.0, 0.5), at(2.0, 60.0, 0.5)];
+        gpu.submit(&target.draw_job(&gpu, 0, &[Draw::color(triangle, 0xffff_ffff)])).unwrap();
+        let values = ioctl::perfmon_get_values(gpu.file.as_fd(), monitor).unwrap();
+        assert!(values[0] > 0 && values[1] > 0, "{values:?}");
+        assert_eq!((values[0] + values[1], values[3]), (values[2], 0), "{values:?}");
+    });
+}
+
+#[test]
+fn a_hang_is_recorded_once_and_lets_waiters_go() {
+    preloaded("a_hang_is_recorded_once_and_lets_waiters_go", || {
+        let gpu = Bare::new("card0");
+        let fd = gpu.file.as_fd();
+        let target = Target::new(&gpu, 64, 64, Tiling::T);
+        let triangle = vec![at(2.0, 2.0, 0.5), at(60.0, 2.0, 0.5), at(2.0, 60.0, 0.5)];
+        let job = target.draw_job(&gpu, 0, &[Draw { fragment: endless(), ..Draw::color(triangle, 0) }]);
+        gpu.submit(&job).unwrap();
+        // SAFETY: a plain call.
+        if unsafe { libc::geteuid() } != 0 {
+            assert_eq!(ioctl::get_hang_state(fd, &mut []).err(), Some(Errno::EACCES));
+            return;
+        }
+        let count = ioctl::get_hang_state(fd, &mut []).unwrap().bo_count as usize;
+        assert_eq!(count, job.bos.len());
+        let mut bos = vec![GetHangStateBo::default(); count];
+        let state = ioctl::get_hang_state(fd, &mut bos).unwrap();
+        assert!(state.start_bin != 0 && state.ct1ea > state.start_render);
+        let handles: Vec<u32> = bos.iter().map(|bo| bo.handle).collect();
+        assert_eq!(handles, job.bos.iter().map(|bo| bo.0).collect::<Vec<_>>());
+        assert_eq!(ioctl::get_hang_state(fd, &mut bos).err(), Some(Errno::ENOENT));
+    });
+}
+
+#[test]
+fn a_child_has_a_device_of_its_own() {
+    preloaded("a_child_has_a_device_of_its_own", || {
+        let gpu = Bare::new("renderD128");
+        let target = Target::new(&gpu, 64, 64, Tiling::T);
+        gpu.submit(&target.clear_job(1)).unwrap();
+        // SAFETY: the child only makes calls that the library prepares for it, and leaves without cleaning up.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let inherited = ioctl::create_bo(gpu.file.as_fd(), 4096) == Err(Errno::ENODEV);
+            let gpu = Bare::new("renderD128");
+            let target = Target::new(&gpu, 64, 64, Tiling::T);
+            gpu.submit(&target.clear_job(2)).unwrap();
+            let drawn = target.pixels(&gpu).words.iter().all(|&word| word == 2);
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(if inherited && drawn { 0 } else { 1 }) };
+        }
+        let mut status = 0;
+        // SAFETY: our child, room for the status.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        gpu.submit(&target.clear_job(3)).unwrap();
+        target.pixels(&gpu).check(|_, _| 3);
+    });
+}
+
+#[test]
+fn programs_see_the_device_even_through_a_shell() {
+    let script = "ls /dev/dri && cat /sys/dev/char/226:128/device/uevent && test -c /dev/dri/renderD128";
+    let output = command("/bin/sh").args(["-c", script]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        text.contains("card0\nrenderD128\n") && text.contains("OF_COMPATIBLE_0=brcm,bcm2835-vc4\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn threads_may_open_and_close_at_once() {
+    preloaded("threads_may_open_and_close_at_once", || {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for round in 1..100 {
+                        let file = open("renderD128");
+                        let bo = ioctl::create_bo(file.as_fd(), round << 12).unwrap();
+                        let offset = ioctl::mmap_bo(file.as_fd(), bo).unwrap();
+                        let at = map(file.as_raw_fd(), offset, 4096, BOTH).unwrap();
+                        // SAFETY: the page that was just mapped.
+                        unsafe {
+                            at.write(1);
+                            assert_eq!(libc::munmap(at.cast(), 4096), 0);
+                        }
+                        assert!(Path::new("/dev/dri/card0").exists());
+                    }
+                });
+            }
+        });
+    });
+}
