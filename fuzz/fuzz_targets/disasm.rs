@@ -1,0 +1,7 @@
+#![no_main]
+
+#[allow(dead_code, reason = "the other targets call the other functions")]
+#[path = "../../tests/oracle/vc4.rs"]
+mod oracle;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracle::disasm(bytes));
