@@ -48,49 +48,57 @@ impl Random {
     }
 }
 
-fn mutate(words: &mut Vec<u32>, random: &mut Random) {
-    for _ in 0..1 + random.below(4) {
-        let at = random.below(words.len());
-        match random.below(10) {
-            0 => words.truncate(at),
-            1 => words[at] = random.next(),
-            2 => words[at] ^= 1 << random.below(32),
-            3 => drop(words.remove(at)),
-            4 => words.insert(at, random.next() & 0xff),
-            5 => {
-                let from = random.below(words.len());
-                words[at] = words[from];
-            }
-            // Small numbers are ids: another one of the module.
-            6..=8 => words[at] = 1 + random.next() % words.get(3).copied().unwrap_or(9).clamp(1, 1000),
-            _ => swap_instructions(words, random),
-        }
-        if words.is_empty() {
-            return;
-        }
-    }
-}
-
-/// Exchanges two instructions of equal length, which keeps the tiling.
-fn swap_instructions(words: &mut [u32], random: &mut Random) {
-    let mut starts = Vec::new();
+/// Word offset and length of every instruction, as far as they tile.
+fn instructions(words: &[u32]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
     let mut at = 5;
     while at < words.len() {
         let length = (words[at] >> 16) as usize;
-        if length == 0 {
-            return;
+        if length == 0 || at + length > words.len() {
+            break;
         }
-        starts.push((at, length));
+        found.push((at, length));
         at += length;
     }
-    if starts.is_empty() {
-        return;
-    }
-    let (a, length) = starts[random.below(starts.len())];
-    let (b, other) = starts[random.below(starts.len())];
-    if length == other && a.max(b) + length <= words.len() {
-        for offset in 0..length {
-            words.swap(a + offset, b + offset);
+    found
+}
+
+/// Most mutations keep the tiling, to get behind the first check.
+fn mutate(words: &mut Vec<u32>, random: &mut Random) {
+    for _ in 0..1 + random.below(3) {
+        let places = instructions(words);
+        if places.is_empty() {
+            return;
+        }
+        let (start, length) = places[random.below(places.len())];
+        let operand = start + 1 + random.below(length - 1);
+        let operand = operand.min(words.len() - 1);
+        match random.below(20) {
+            0 => words.truncate(random.below(words.len())),
+            1 => words[start] = random.next(),
+            2 => words[operand] = random.next(),
+            3 | 4 => words[operand] ^= 1 << random.below(32),
+            5 => drop(words.drain(start..start + length)),
+            6 => {
+                let again = words[start..start + length].to_vec();
+                words.splice(start..start, again);
+            }
+            7 | 8 => {
+                let (other, other_length) = places[random.below(places.len())];
+                let moved = words[other..other + other_length].to_vec();
+                words.splice(start..start, moved);
+            }
+            // Another operation of the same length.
+            9 | 10 => words[start] = words[start] & 0xffff_0000 | random.next() % 400,
+            11 | 12 => {
+                let same: Vec<_> = places.iter().filter(|&&(_, other)| other == length).collect();
+                let &(other, _) = same[random.below(same.len())];
+                for offset in 0..length {
+                    words.swap(start + offset, other + offset);
+                }
+            }
+            // Small numbers are ids: another one of the module.
+            _ => words[operand] = 1 + random.next() % words[3].clamp(1, 1000),
         }
     }
 }
@@ -352,4 +360,27 @@ fn endless_loop_translates() {
         main
     });
     compile(&words, Stage::Fragment).unwrap();
+}
+
+#[test]
+fn what_is_lacking_is_named() {
+    let cases = [
+        ("lacks_buffer.frag", "storage buffer"),
+        ("lacks_shadow.frag", "OpImageSampleDrefImplicitLod"),
+        ("lacks_offset.frag", "CONST_OFFSET"),
+        ("lacks_separate.frag", "sampler without its image"),
+        ("lacks_clip.vert", "ClipDistance"),
+        ("lacks_array.frag", "array of descriptors"),
+        ("lacks_double.frag", "Float64"),
+    ];
+    for (file, what) in cases {
+        let stage = if file.contains("vert") { Stage::Vertex } else { Stage::Fragment };
+        match compile(&words(file), stage) {
+            Err(error @ SpirvError::Unsupported { .. }) => {
+                let text = error.to_string();
+                assert!(text.contains(what) && text.contains("supported: "), "{file}: {text}");
+            }
+            other => panic!("{file}: {other:?}"),
+        }
+    }
 }

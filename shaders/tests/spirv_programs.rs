@@ -274,3 +274,25 @@ fn images() {
         }
     }
 }
+
+/// Programs of nested loops, switches, early exits and function calls, with the results of an independent evaluation.
+#[test]
+fn generated_programs() {
+    let mut world = World::default();
+    world.inputs.insert((0, 0), ints(|lane| lane as i32));
+    world.inputs.insert((1, 0), ints(|lane| (lane as i32 * 7) % 5 - 2));
+    for number in 1..=6 {
+        let path = format!("{}/tests/spirv/random_{number}.expected", env!("CARGO_MANIFEST_DIR"));
+        let expected = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        for (what, outcome) in outcomes(&format!("random_{number}.frag"), &world, &[]) {
+            for (lane, line) in expected.lines().enumerate() {
+                assert_eq!(line == "x", outcome.discarded >> lane & 1 != 0, "{what}, element {lane}");
+                for (at, want) in line.split(' ').filter(|_| line != "x").enumerate() {
+                    let output = user(at as u32 / 4, (at % 4) as u8);
+                    let got = outcome.output(output)[lane] as i32;
+                    assert_eq!(got, want.parse::<i32>().unwrap(), "{what}, element {lane}, {output:?}");
+                }
+            }
+        }
+    }
+}

@@ -30,7 +30,7 @@ fn locate(e: &Emit<'_>, mut ty: Ty, indices: &[u32]) -> Result<(Ty, usize)> {
     let mut offset = 0;
     for &index in indices {
         let Some((member, before)) = e.types.member(ty, index) else {
-            return Err(e.invalid(&format!("index {index} is outside the composite")));
+            return Err(e.invalid(format!("index {index} is outside the composite")));
         };
         ty = member;
         offset += before as usize;

@@ -23,7 +23,7 @@ impl Matrix {
         let matrix = e.arg(args, index)?;
         let parts = e.types.parts(matrix.ty).filter(|_| e.types.is_float(matrix.ty));
         let Some((column, columns)) = parts.filter(|&(column, _)| e.types.parts(column).is_some()) else {
-            return Err(e.invalid(&format!("operand {index} is not a matrix")));
+            return Err(e.invalid(format!("operand {index} is not a matrix")));
         };
         let rows = e.types.scalars(column) as usize;
         Ok(Matrix { values: matrix.values.clone(), rows, columns: columns as usize })

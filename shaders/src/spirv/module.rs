@@ -150,11 +150,10 @@ impl Module {
                 Ok(())
             }
             Op::MemoryModel => match inst.operands[..] {
-                [Operand::AddressingModel(spirv::AddressingModel::Logical), Operand::MemoryModel(model)]
-                    if matches!(model, spirv::MemoryModel::GLSL450 | spirv::MemoryModel::Simple) =>
-                {
-                    Ok(())
-                }
+                [
+                    Operand::AddressingModel(spirv::AddressingModel::Logical),
+                    Operand::MemoryModel(spirv::MemoryModel::GLSL450 | spirv::MemoryModel::Simple),
+                ] => Ok(()),
                 _ => Err(inst.unsupported(format!("memory model {:?}", inst.operands), "Logical GLSL450")),
             },
             _ => Ok(()),
