@@ -24,6 +24,9 @@ struct Entry {
     source: Option<u64>,
 }
 
+/// A tag's characters and content.
+type OwnedTag = ([u8; 4], Vec<u8>);
+
 /// The sections that do not depend on their places.
 #[derive(Default)]
 struct Content {
@@ -154,7 +157,7 @@ impl LibraryBuilder<'_> {
         function: &FunctionSpec<'_>,
         entry: &Entry,
         reflection: Option<u64>,
-    ) -> Result<Vec<([u8; 4], Vec<u8>)>, BuildError> {
+    ) -> Result<Vec<OwnedTag>, BuildError> {
         let Offsets { public, private, module } = entry.offsets;
         let Version { air, language } = Version { air: function.air, language: function.language };
         let offsets = [public, private, module].iter().flat_map(|offset| offset.to_le_bytes()).collect();

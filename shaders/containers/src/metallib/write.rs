@@ -46,9 +46,9 @@ impl Library<'_> {
     fn metadata_part(&self, section: Section, starts: &[u64]) -> Part {
         let bytes = self.section_bytes(section);
         let mut out = Vec::with_capacity(bytes.len());
-        let mut ends = starts.iter().copied().filter(|&start| start > 0).chain([section.size]);
+        let ends = starts.iter().copied().filter(|&start| start > 0).chain([section.size]);
         let mut at = 0;
-        while let Some(end) = ends.next() {
+        for end in ends {
             let mut r = Reader::new(&bytes[..end as usize], "T06");
             let _ = r.take(at, "done");
             while let Ok(group) = Group::read(&mut r) {
