@@ -1,5 +1,9 @@
 //! Measurements, printed as tables; ratios where a peer runs beside.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
 use crate::build::{self, Profile};
 use crate::display::Display;
 use crate::vkcube::{self, Capture};
@@ -24,5 +28,36 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     println!("  frames per second     {:.1}", ours.rate());
     println!("  first frame after     {:.0} ms", ours.first_frame * 1e3);
     println!("  peak resident memory  {:.1} MiB", ours.peak_kib as f64 / 1024.0);
+    beside_lavapipe(&manifest, &display, options.frames)
+}
+
+/// Both drivers by wall clock: the time of additional frames, so that starting does not count.
+fn beside_lavapipe(manifest: &Path, display: &Display, frames: u32) -> Result<(), Error> {
+    let reference = format!("/usr/share/vulkan/icd.d/lvp_icd.{}.json", std::env::consts::ARCH);
+    let rate = |manifest: &Path| -> Result<f64, Error> {
+        let short = seconds(manifest, display, frames / 10 + 1)?;
+        let long = seconds(manifest, display, frames / 10 + 1 + frames)?;
+        Ok(f64::from(frames) / (long - short))
+    };
+    let (ours, theirs) = (rate(manifest)?, rate(Path::new(&reference))?);
+    println!("The same by wall clock, beside Mesa's lavapipe (which simulates no GPU)");
+    println!("  ours                  {ours:.1} frames per second");
+    println!("  lavapipe              {theirs:.1} frames per second");
+    println!("  ours / lavapipe       {:.2}", ours / theirs);
     Ok(())
+}
+
+/// Wall-clock seconds of a whole vkcube run.
+fn seconds(manifest: &Path, display: &Display, frames: u32) -> Result<f64, Error> {
+    let start = Instant::now();
+    let status = Command::new("vkcube")
+        .args(["--suppress_popups", "--present_mode", "0", "--c", &frames.to_string()])
+        .env("DISPLAY", &display.name)
+        .env("VK_DRIVER_FILES", manifest)
+        .env("VK_ICD_FILENAMES", manifest)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|error| format!("vkcube: {error}"))?;
+    if status.success() { Ok(start.elapsed().as_secs_f64()) } else { Err(format!("vkcube failed ({status})").into()) }
 }
