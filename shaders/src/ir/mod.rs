@@ -287,7 +287,8 @@ pub enum Op {
     LoadBuiltin(BuiltinInput),
     /// Stores a: the last store before the end counts.
     StoreOutput(Output),
-    /// Ends the elements in which a (`Bool`) is true.
+    /// Ends the elements in which a (`Bool`) is true: nothing they do has an effect any more, but they stay helpers of
+    /// their quad until they would start another iteration of a loop.
     DiscardIf,
     /// Word at a constant byte offset of a uniform buffer.
     LoadUbo {
@@ -362,7 +363,7 @@ pub enum Op {
     ElementNumber,
     /// Direct 32-bit lookup on TMU1 at byte offset a (clamped by the back end with the kernel's pattern).
     TmuDirect(Descriptor),
-    /// Texture lookup on TMU0: arguments s, t, [r], [b]; result is the raw word in r4.
+    /// Texture lookup on TMU0: arguments s, t, and as the lookup needs r and b; result is the raw word in r4.
     TmuSample {
         /// The image.
         image: Descriptor,

@@ -1,7 +1,7 @@
 //! SPIR-V modules to the IR: reading, specialisation, inlining, structured control flow.
 //!
-//! [`parse`] decodes instructions, [`module`] gathers types, constants, decorations and functions,
-//! [`translate`] walks the entry point and emits IR. All functions are inlined, all composites become scalars, all
+//! `parse` decodes instructions, `module` gathers types, constants, decorations and functions,
+//! `translate` walks the entry point and emits IR. All functions are inlined, all composites become scalars, all
 //! variables become SSA values. Whatever is not covered is a [`SpirvError`] that names the place.
 
 mod buffer;
