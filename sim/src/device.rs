@@ -14,7 +14,7 @@ use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
 
 use crate::error::JobError;
 use crate::kernel::{self, Binner, Bo, Job};
-use crate::memory::{Allocation, Memory};
+use crate::memory::{Allocation, Discard, Memory};
 use crate::qpu::Stats;
 use crate::tlb::ClearValues;
 use crate::{cle, render};
@@ -114,8 +114,12 @@ impl Simulator {
 
     /// A machine whose bus memory are these zeroed words instead of [`Config::memory_bytes`] of its own, so that
     /// BOs can be mapped by other means than [`Gpu::map_bo`]. `None` when they are fewer than two pages.
-    pub fn on_words(config: Config, words: &'static [AtomicU32]) -> Option<Simulator> {
-        Some(Simulator::with_memory(config, Memory::lent(words)?))
+    pub fn on_words(
+        config: Config,
+        words: &'static [AtomicU32],
+        discard: Option<Discard>,
+    ) -> Option<Simulator> {
+        Some(Simulator::with_memory(config, Memory::lent(words, discard)?))
     }
 
     fn with_memory(config: Config, memory: Memory) -> Simulator {

@@ -25,8 +25,15 @@ pub struct BusError {
 /// Bus memory with a first-fit page allocator.
 pub struct Memory {
     storage: Storage,
+    discard: Option<Discard>,
     pages: Mutex<Pages>,
 }
+
+/// Makes that many bytes at an address zero by dropping their pages; `false` when it cannot.
+pub type Discard = Box<dyn Fn(u32, u32) -> bool + Send + Sync>;
+
+/// From this many pages on, dropping them is cheaper than clearing them.
+const DISCARD_PAGES: u32 = 64;
 
 /// Whose the words are; the variants look alike, so that telling them apart costs nothing.
 enum Storage {
@@ -46,20 +53,20 @@ impl Memory {
     pub fn new(bytes: u32) -> Memory {
         let pages = (bytes / PAGE_BYTES).max(FIRST_PAGE + 1);
         let words = bytemuck::zeroed_slice_box((pages * (PAGE_BYTES / 4)) as usize);
-        Memory::with(Storage::Owned(words), pages)
+        Memory::with(Storage::Owned(words), None, pages)
     }
 
     /// A memory made of these zeroed words (rounded down to pages, below 4 GiB), e.g. a mapped file that
     /// others can map too. `None` when they are fewer than two pages.
-    pub fn lent(words: &'static [AtomicU32]) -> Option<Memory> {
+    pub fn lent(words: &'static [AtomicU32], discard: Option<Discard>) -> Option<Memory> {
         let pages = (words.len() / (PAGE_BYTES as usize / 4)).min((u32::MAX / PAGE_BYTES) as usize);
         let words = &words[..pages * (PAGE_BYTES as usize / 4)];
-        (pages > FIRST_PAGE as usize).then(|| Memory::with(Storage::Lent(words), pages as u32))
+        (pages > FIRST_PAGE as usize).then(|| Memory::with(Storage::Lent(words), discard, pages as u32))
     }
 
-    fn with(storage: Storage, pages: u32) -> Memory {
+    fn with(storage: Storage, discard: Option<Discard>, pages: u32) -> Memory {
         let free = BTreeMap::from([(FIRST_PAGE, pages - FIRST_PAGE)]);
-        Memory { storage, pages: Mutex::new(Pages { free, untouched: FIRST_PAGE }) }
+        Memory { storage, discard, pages: Mutex::new(Pages { free, untouched: FIRST_PAGE }) }
     }
 
     #[inline]
@@ -95,14 +102,22 @@ impl Memory {
             pages.untouched = pages.untouched.max(first + count);
             (first, dirty)
         };
+        self.clear_pages(first, dirty);
+        Some(first * PAGE_BYTES)
+    }
+
+    fn clear_pages(&self, first: u32, count: u32) {
+        let discard = self.discard.as_ref().filter(|_| count >= DISCARD_PAGES);
+        if discard.is_some_and(|discard| discard(first * PAGE_BYTES, count * PAGE_BYTES)) {
+            return;
+        }
         let start = (first * (PAGE_BYTES / 4)) as usize;
-        for word in &self.words()[start..start + (dirty * (PAGE_BYTES / 4)) as usize] {
+        for word in &self.words()[start..start + (count * (PAGE_BYTES / 4)) as usize] {
             // Reading first keeps pages that were never written out of the resident set.
             if word.load(Relaxed) != 0 {
                 word.store(0, Relaxed);
             }
         }
-        Some(first * PAGE_BYTES)
     }
 
     /// Returns the pages that [`Memory::allocate`] gave for `bytes` bytes at `address`.
@@ -287,11 +302,11 @@ mod tests {
     #[test]
     fn lent_words_are_the_memory() {
         let words: &'static [AtomicU32] = Box::leak(bytemuck::zeroed_slice_box(3 * 1024 + 5));
-        let memory = Memory::lent(words).unwrap();
+        let memory = Memory::lent(words, None).unwrap();
         assert_eq!((memory.size(), memory.available()), (3 * PAGE_BYTES, 2 * PAGE_BYTES));
         memory.write(8, 7u32).unwrap();
         assert_eq!(words[2].load(Relaxed), 7u32.to_le());
-        assert!(Memory::lent(&words[..2047]).is_none());
+        assert!(Memory::lent(&words[..2047], None).is_none());
     }
 
     #[test]

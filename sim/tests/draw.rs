@@ -258,7 +258,7 @@ fn points_and_lines() {
     points.state.push(PointSize { size: 4.0 });
     points.fragment = position_color_of_point();
     points.uniforms = vec![];
-    let pixels = picture(&target, &gpu, &std::slice::from_ref(&points));
+    let pixels = picture(&target, &gpu, std::slice::from_ref(&points));
     // Point coordinates: x grows to the right, y is 1 at the smallest row (v3d.md §9.6).
     let inside =
         |x: u32, y: u32, left: u32, top: u32| (left..left + 4).contains(&x) && (top..top + 4).contains(&y);

@@ -199,7 +199,8 @@ fn device() -> Result<Arc<Device>, c_int> {
     }
     let config = config();
     let storage = Storage::new(config.memory_bytes)?;
-    let simulator = Simulator::on_words(config, storage.words).ok_or(libc::ENOMEM)?;
+    let simulator =
+        Simulator::on_words(config, storage.words, Some(storage.discard())).ok_or(libc::ENOMEM)?;
     let device = Device::new(simulator, config);
     state.device = Some((device.clone(), storage.fd));
     Ok(device)

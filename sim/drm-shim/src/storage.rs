@@ -4,6 +4,7 @@ use std::os::fd::RawFd;
 use std::sync::atomic::AtomicU32;
 
 use libc::c_int;
+use vc4_sim::memory::Discard;
 
 use crate::real;
 
@@ -59,5 +60,15 @@ impl Storage {
         // never shortened. Others change it at any time, hence atomics.
         let words = unsafe { std::slice::from_raw_parts(address.cast::<AtomicU32>(), bytes as usize / 4) };
         Ok(Storage { words, fd })
+    }
+
+    /// Drops pages, which read as zero afterwards.
+    pub fn discard(&self) -> Discard {
+        let fd = self.fd;
+        Box::new(move |address, bytes| {
+            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            // SAFETY: a plain call on our own file, which stays open.
+            unsafe { libc::fallocate64(fd, mode, address.into(), bytes.into()) == 0 }
+        })
     }
 }

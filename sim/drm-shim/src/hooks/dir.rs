@@ -69,13 +69,14 @@ unsafe fn opendir_hook(path: *const c_char) -> *mut DIR {
     // SAFETY: the caller's.
     let ours = unsafe { bytes(path) }.filter(|path| tree::may_be_ours(path));
     let found = ours.and_then(|path| Some((tree::find(path, true)?, Inside::enter()?)));
-    // SAFETY: the caller's, here and below.
+    // SAFETY: the caller's.
     let Some((item, _inside)) = found else { return unsafe { real::opendir(path) } };
     let Item::Dir(mut entries, merge) = item else {
         real::set_errno(libc::ENOTDIR);
         return std::ptr::null_mut();
     };
     if merge {
+        // SAFETY: the caller's.
         unsafe { add_real_entries(path, &mut entries) };
     }
     for name in ["..", "."] {
