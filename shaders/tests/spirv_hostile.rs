@@ -89,7 +89,7 @@ fn mutate(words: &mut Vec<u32>, random: &mut Random) {
                 words.splice(start..start, moved);
             }
             // Another operation of the same length.
-            9 | 10 => words[start] = words[start] & 0xffff_0000 | random.next() % 400,
+            9 | 10 => words[start] = words[start] & 0xffff_0000 | (random.next() % 400),
             11 | 12 => {
                 let same: Vec<_> = places.iter().filter(|&&(_, other)| other == length).collect();
                 let &(other, _) = same[random.below(same.len())];

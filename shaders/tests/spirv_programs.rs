@@ -126,8 +126,9 @@ fn control_flow() {
 fn specialization() {
     let mut world = World::default();
     world.inputs.insert((0, 0), ints(|lane| lane as i32));
-    let cases: [(&[(u32, u32)], i32, f32, bool, u32); 3] = [
-        (&[], 3, 0.5, false, 0x0f0f),
+    const NONE: &[(u32, u32)] = &[];
+    let cases = [
+        (NONE, 3, 0.5, false, 0x0f0f),
         (&[(0, 6), (1, 0x4000_0000), (5, 1), (7, 0x1234)], 6, 2.0, true, 0x1234),
         // The last entry for a constant counts, entries without constant do not matter.
         (&[(0, 6), (0, 1), (99, 7)], 1, 0.5, false, 0x0f0f),
