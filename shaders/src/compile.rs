@@ -191,9 +191,8 @@ pub fn compile_pipeline(
     fragment: Option<&StageSource<'_>>,
     state: &PipelineState,
 ) -> Result<Pipeline, CompileError> {
-    let translate = |source, stage| {
-        spirv::translate(source, stage).map_err(|error| CompileError::Spirv { stage, error })
-    };
+    let translate =
+        |source, stage| spirv::translate(source, stage).map_err(|error| CompileError::Spirv { stage, error });
     let vertex = translate(vertex, Stage::Vertex)?;
     let fragment = fragment.map(|source| translate(source, Stage::Fragment)).transpose()?;
     compile_shaders(vertex, fragment, state)
@@ -254,7 +253,7 @@ fn back(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{BuiltinInput, Builder, ImageDim, Interpolation, Lod, Op, Output};
+    use crate::ir::{Builder, BuiltinInput, ImageDim, Interpolation, Lod, Op, Output};
 
     fn shader(stage: Stage, build: impl FnOnce(&mut Builder)) -> Shader {
         let mut shader = Shader::new(stage);
@@ -296,8 +295,9 @@ mod tests {
         });
         let fragment = shader(Stage::Fragment, |b| {
             let interpolation = Interpolation::Smooth;
-            let uv: Vec<_> =
-                (0..2).map(|c| b.op(Op::LoadInput { location: 0, component: c, interpolation }, &[])).collect();
+            let uv: Vec<_> = (0..2)
+                .map(|c| b.op(Op::LoadInput { location: 0, component: c, interpolation }, &[]))
+                .collect();
             let dx = b.op(Op::Ddx, &[uv[0]]);
             let texel = b.emit(Op::Sample { image, dim: ImageDim::D2, lod: Lod::Auto }, &uv);
             for (n, &c) in texel.iter().enumerate() {
@@ -307,12 +307,20 @@ mod tests {
         });
         let state = PipelineState {
             color: Some(ColorOutput::plain(&vc4::image::format::FORMATS[0], false)),
-            depth_stencil: DepthStencilPlan { write_z: true, stencil: vc4::state::depth_stencil::StencilPlan::Off },
+            depth_stencil: DepthStencilPlan {
+                write_z: true,
+                stencil: vc4::state::depth_stencil::StencilPlan::Off,
+            },
             ..Default::default()
         };
         let pipeline = compile_shaders(vertex, Some(fragment), &state).unwrap();
         for program in [&pipeline.coordinate, &pipeline.vertex, &pipeline.fragment] {
-            println!("{}\n{:?}\n{:?}", vc4::qpu::disasm::disassemble(&program.code), program.uniforms, program.samples);
+            println!(
+                "{}\n{:?}\n{:?}",
+                vc4::qpu::disasm::disassemble(&program.code),
+                program.uniforms,
+                program.samples
+            );
         }
     }
 }

@@ -46,6 +46,7 @@ fn state() -> PipelineState {
 fn varyings(fragment: &Shader, state: &PipelineState) -> Vec<lower_inputs::Varying> {
     let mut fragment = fragment.clone();
     pass::optimize(&mut fragment);
+    pass::lower_control(&mut fragment);
     lower_outputs::fragment(&mut fragment, state).expect("it compiled before");
     pass::optimize(&mut fragment);
     lower_inputs::fragment(&mut fragment, state).expect("it compiled before").varyings
@@ -488,14 +489,54 @@ fn committed_pipelines() -> Vec<(String, Shader, Shader)> {
         let mut paths: Vec<_> = entries.map(|entry| entry.expect("a directory entry").path()).collect();
         paths.sort();
         for path in paths {
-            let Some(name) = path.to_string_lossy().strip_suffix(".vert.spv").map(str::to_string) else { continue };
+            let Some(name) = path.to_string_lossy().strip_suffix(".vert.spv").map(str::to_string) else {
+                continue;
+            };
             let vertex = translate(&path, Stage::Vertex).expect("committed shaders are valid");
-            let fragment = translate(&format!("{name}.frag.spv"), Stage::Fragment).expect("so is the other stage");
+            let fragment =
+                translate(&format!("{name}.frag.spv"), Stage::Fragment).expect("so is the other stage");
             let name = name.rsplit('/').next().expect("a path has a name").to_string();
             found.push((name, vertex, fragment));
         }
     }
     found
+}
+
+/// Loops and branches that no pass can unroll: the shaders of `control` with one vertex stage.
+#[test]
+fn control_flow() {
+    let shaders = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("shaders/control");
+    let vertex =
+        translate(shaders.join("plain.vert.spv"), Stage::Vertex).expect("committed shaders are valid");
+    for name in ["uniform_loop", "divergent_loop", "nested_loop"] {
+        let path = shaders.join(format!("{name}.frag.spv"));
+        let fragment = translate(path, Stage::Fragment).expect("committed shaders are valid");
+        check_lowered_control(name, &fragment);
+        Case { name, vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
+    }
+}
+
+/// Lowering control flow changes nothing that the interpreter can see.
+fn check_lowered_control(name: &str, fragment: &Shader) {
+    let mut lowered = fragment.clone();
+    pass::optimize(&mut lowered);
+    pass::lower_control(&mut lowered);
+    assert!(lowered.body.len() > 1, "{name}: the loop is gone");
+    for seed in 0..16 {
+        let world = || Fragments { world: World { seed, integers: false }, flat: BTreeSet::new() };
+        let before = interp::run(fragment, &mut world()).expect("interpretable");
+        let after = interp::run(&lowered, &mut world()).expect("interpretable");
+        assert_eq!(before.discarded, after.discarded, "{name}, seed {seed}: discarded elements");
+        for (output, lanes) in &before.outputs {
+            for lane in (0..LANES).filter(|lane| before.discarded >> lane & 1 == 0) {
+                assert_eq!(
+                    lanes[lane],
+                    after.output(*output)[lane],
+                    "{name}, seed {seed}: {output:?}, element {lane}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -511,7 +552,8 @@ fn committed_shaders() {
 #[ignore = "reads the shared corpus and needs glslangValidator"]
 fn measure_corpus() {
     let corpus = vc4_tests::shared::path("shader-corpus");
-    let baseline = std::fs::read_to_string(corpus.join("mesa-vc4-baseline.tsv")).expect("the baseline is there");
+    let baseline =
+        std::fs::read_to_string(corpus.join("mesa-vc4-baseline.tsv")).expect("the baseline is there");
     let count_of = |name: &str, stage: &str| -> Option<[u32; 2]> {
         let row = baseline.lines().find(|line| line.starts_with(&format!("{name}\t{stage}\t")))?;
         let mut fields = row.split('\t').skip(2);
@@ -528,7 +570,12 @@ fn measure_corpus() {
         let stage = |extension: &str, stage| {
             let out = directory.join(format!("{name}.{extension}.spv"));
             let source = corpus.join(name).join(format!("vk.{extension}"));
-            let run = std::process::Command::new("glslangValidator").arg("-V").arg("-o").arg(&out).arg(source).output();
+            let run = std::process::Command::new("glslangValidator")
+                .arg("-V")
+                .arg("-o")
+                .arg(&out)
+                .arg(source)
+                .output();
             assert!(run.expect("glslangValidator is installed").status.success());
             translate(&out, stage)
         };
@@ -536,7 +583,8 @@ fn measure_corpus() {
             let fragment = stage("frag", Stage::Fragment)?;
             let state = PipelineState { points: name == "point_sprite", ..state() };
             let start = std::time::Instant::now();
-            let pipeline = compile_shaders(vertex, Some(fragment), &state).map_err(|error| error.to_string())?;
+            let pipeline =
+                compile_shaders(vertex, Some(fragment), &state).map_err(|error| error.to_string())?;
             Ok((pipeline, start.elapsed()))
         });
         let (pipeline, time) = match compiled {
@@ -555,7 +603,10 @@ fn measure_corpus() {
             let ours = program.code.len() as u32;
             total += ours;
             total_baseline += instructions;
-            line += &format!(" | {stage} {ours:4} / {instructions:4}, uniforms {:3} / {uniforms:3}", program.uniforms.len());
+            line += &format!(
+                " | {stage} {ours:4} / {instructions:4}, uniforms {:3} / {uniforms:3}",
+                program.uniforms.len()
+            );
         }
         println!("{line} | {} us", time.as_micros());
     }

@@ -8,7 +8,8 @@
 
 use rustc_hash::FxHashMap;
 use vc4::qpu::{
-    AddOp, AluInst, Cond, Inst, LoadImmInst, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal, Unpack, Waddr,
+    AddOp, AluInst, BranchCond, Cond, Inst, LoadImmInst, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal,
+    Unpack, Waddr,
 };
 
 use super::virt::{Dst, Loc, Operand, Operation, Src, Unit, VirtProgram};
@@ -81,6 +82,7 @@ enum Channel {
     Tile,
     VpmRead,
     VpmWrite,
+    Branch,
     Other,
 }
 
@@ -89,7 +91,6 @@ enum Channel {
 struct Machine {
     places: FxHashMap<Place, Term>,
     events: FxHashMap<Channel, Vec<Event>>,
-    samples: Vec<SampleBo>,
     tmu_results: [u32; 2],
     colors: u32,
     varyings: u32,
@@ -135,29 +136,43 @@ impl Terms {
     }
 }
 
-/// Compares a selected program with the code made of it.
+/// The uniform stream with its position.
+struct Stream<'a> {
+    words: &'a [UniformSlot],
+    next: usize,
+    /// Words that were read at all.
+    end: usize,
+}
+
+impl Stream<'_> {
+    fn pop(&mut self) -> Result<UniformSlot, String> {
+        let slot = *self.words.get(self.next).ok_or("the uniform stream ended")?;
+        self.next += 1;
+        self.end = self.end.max(self.next);
+        Ok(slot)
+    }
+}
+
+/// Compares a selected program with the code made of it. Both run each loop twice, because what an iteration
+/// destroys is missed by the next.
 ///
 /// # Errors
 /// The first difference in what the outside sees.
 pub fn check(selected: &VirtProgram, program: &Program) -> Result<(), String> {
     let mut terms = Terms::default();
     let mut wanted = Machine::default();
-    for op in &selected.ops {
-        wanted.operation(&mut terms, selected, op);
-    }
+    wanted.run_selected(&mut terms, selected);
     let mut done = Machine::default();
-    let mut stream = program.uniforms.iter().copied();
-    for (index, &word) in program.code.iter().enumerate() {
-        let inst = Inst::decode(word).map_err(|error| format!("instruction {index}: {error}"))?;
-        done.instruction(&mut terms, &inst, &mut stream).map_err(|error| format!("instruction {index}: {error}"))?;
-    }
-    if stream.next().is_some() {
+    let mut stream = Stream { words: &program.uniforms, next: 0, end: 0 };
+    done.run_code(&mut terms, program, &mut stream)?;
+    if stream.end != program.uniforms.len() {
         return Err("words are left in the uniform stream".into());
     }
-    compare(&wanted, &done, program)
+    compare(&wanted, &done)?;
+    compare_requests(selected, program)
 }
 
-fn compare(wanted: &Machine, done: &Machine, program: &Program) -> Result<(), String> {
+fn compare(wanted: &Machine, done: &Machine) -> Result<(), String> {
     let mut channels: Vec<Channel> = wanted.events.keys().chain(done.events.keys()).copied().collect();
     channels.sort_unstable();
     channels.dedup();
@@ -166,19 +181,28 @@ fn compare(wanted: &Machine, done: &Machine, program: &Program) -> Result<(), St
         let a = wanted.events.get(&channel).unwrap_or(&empty);
         let b = done.events.get(&channel).unwrap_or(&empty);
         if let Some(index) = (0..a.len().max(b.len())).find(|&index| a.get(index) != b.get(index)) {
-            return Err(format!("{channel:?}, access {index}: {:?} wanted, {:?} found", a.get(index), b.get(index)));
+            return Err(format!(
+                "{channel:?}, access {index}: {:?} wanted, {:?} found",
+                a.get(index),
+                b.get(index)
+            ));
         }
     }
     let counts = |m: &Machine| (m.tmu_results, m.colors, m.varyings, m.rows);
     if counts(wanted) != counts(done) {
         return Err(format!("FIFO reads: {:?} wanted, {:?} found", counts(wanted), counts(done)));
     }
-    // Requests of different TMUs may change places.
+    Ok(())
+}
+
+/// The request list names the requests in program order; those of different TMUs may change places.
+fn compare_requests(selected: &VirtProgram, program: &Program) -> Result<(), String> {
+    let wanted: Vec<SampleBo> = selected.ops.iter().filter_map(|op| op.sample).collect();
     let of_kind = |samples: &[SampleBo], ubo: bool| -> Vec<SampleBo> {
         samples.iter().copied().filter(|sample| matches!(sample, SampleBo::Ubo(_)) == ubo).collect()
     };
     for ubo in [false, true] {
-        if of_kind(&wanted.samples, ubo) != of_kind(&program.samples, ubo) {
+        if of_kind(&wanted, ubo) != of_kind(&program.samples, ubo) {
             return Err("the request list differs from the requests".into());
         }
     }
@@ -217,6 +241,9 @@ impl Machine {
             self.places.insert(Place::Physical(Loc::R4), result);
             return;
         }
+        if waddr == Waddr::UNIF_ADDR {
+            return;
+        }
         if waddr == Waddr::R5 {
             let result = terms.number(Node::R5(file.unwrap_or(RegFile::A), value));
             self.places.insert(Place::R5, result);
@@ -246,8 +273,14 @@ impl Machine {
                 self.colors += 1;
                 // A read has its place among the writes.
                 let nothing = terms.number(Node::Const(0));
-                let event =
-                    Event { waddr: 0, file: None, value: nothing, cond: Cond::Always, flags: None, parameter: None };
+                let event = Event {
+                    waddr: 0,
+                    file: None,
+                    value: nothing,
+                    cond: Cond::Always,
+                    flags: None,
+                    parameter: None,
+                };
                 self.events.entry(Channel::Tile).or_default().push(event);
                 Node::Color(self.colors)
             }
@@ -268,13 +301,86 @@ impl Machine {
             Raddr::VPM => {
                 self.rows += 1;
                 let nothing = terms.number(Node::Const(0));
-                let event =
-                    Event { waddr: 0, file: None, value: nothing, cond: Cond::Always, flags: None, parameter: None };
+                let event = Event {
+                    waddr: 0,
+                    file: None,
+                    value: nothing,
+                    cond: Cond::Always,
+                    flags: None,
+                    parameter: None,
+                };
                 self.events.entry(Channel::VpmRead).or_default().push(event);
                 terms.number(Node::VpmRow(self.rows))
             }
             _ => terms.number(Node::Fixed(raddr.code(), file)),
         }
+    }
+
+    fn run_selected(&mut self, terms: &mut Terms, program: &VirtProgram) {
+        // Start and number of the iteration of each open loop.
+        let mut open: Vec<(usize, u32)> = Vec::new();
+        let mut index = 0;
+        while let Some(op) = program.ops.get(index) {
+            index += 1;
+            match op.unit {
+                Unit::LoopStart => open.push((index, 1)),
+                Unit::LoopEnd(cond) => {
+                    let (start, iteration) = open.pop().expect("loops nest");
+                    self.branch(terms, cond);
+                    if iteration == 1 {
+                        open.push((start, 2));
+                        index = start;
+                    }
+                }
+                _ => self.operation(terms, program, op),
+            }
+        }
+    }
+
+    fn run_code(&mut self, terms: &mut Terms, program: &Program, stream: &mut Stream) -> Result<(), String> {
+        // Branches that were taken once, and what to do behind the delay slots of the last one.
+        let mut taken: Vec<usize> = Vec::new();
+        let mut jump: Option<(usize, usize)> = None;
+        let mut index = 0;
+        while let Some(&word) = program.code.get(index) {
+            let inst = Inst::decode(word).map_err(|error| format!("instruction {index}: {error}"))?;
+            if let Inst::Branch(branch) = inst {
+                self.branch(terms, branch.cond);
+                let target = index as i64 + 4 + i64::from(branch.offset) / 8;
+                if taken.last() == Some(&index) {
+                    taken.pop();
+                } else {
+                    taken.push(index);
+                    let target = usize::try_from(target).map_err(|_| "a branch leaves the program")?;
+                    jump = Some((index + 3, target));
+                }
+            } else {
+                self.instruction(terms, &inst, stream)
+                    .map_err(|error| format!("instruction {index}: {error}"))?;
+            }
+            index = match jump {
+                Some((last, target)) if last == index => {
+                    jump = None;
+                    target
+                }
+                _ => index + 1,
+            };
+        }
+        Ok(())
+    }
+
+    /// A branch looks at the flags.
+    fn branch(&mut self, terms: &mut Terms, cond: BranchCond) {
+        let flags = self.get(terms, Place::Flags);
+        let event = Event {
+            waddr: cond.code(),
+            file: None,
+            value: flags,
+            cond: Cond::Always,
+            flags: None,
+            parameter: None,
+        };
+        self.events.entry(Channel::Branch).or_default().push(event);
     }
 
     /// Executes a selected operation.
@@ -298,11 +404,11 @@ impl Machine {
                 self.signal(terms, op.signal);
                 return;
             }
-            Unit::LoadImm(word) => Computed {
-                value: terms.number(Node::Const(word)),
-                flags: Node::ImmFlags(word),
-                float: false,
-            },
+            // The stream is read by name here; where its words stand is the finished code's business.
+            Unit::StreamOffset | Unit::LoopStart | Unit::LoopEnd(_) => return,
+            Unit::LoadImm(word) => {
+                Computed { value: terms.number(Node::Const(word)), flags: Node::ImmFlags(word), float: false }
+            }
             Unit::Move => Computed { value: a, flags: Node::AddFlags(AddOp::Or, a, a), float: false },
             Unit::Add(add) => add_result(terms, add, a, b.unwrap_or(a)),
             Unit::Mul(mul) => mul_result(terms, mul, a, b.unwrap_or(a), op.rotate),
@@ -323,7 +429,6 @@ impl Machine {
         if op.sets_flags {
             self.set_flags(terms, result.flags, op.cond, flags);
         }
-        self.samples.extend(op.sample);
     }
 
     fn set_flags(&mut self, terms: &mut Terms, node: Node, cond: Cond, old: Term) {
@@ -346,26 +451,22 @@ impl Machine {
     }
 
     /// Executes a finished instruction.
-    fn instruction(
-        &mut self,
-        terms: &mut Terms,
-        inst: &Inst,
-        stream: &mut impl Iterator<Item = UniformSlot>,
-    ) -> Result<(), String> {
+    fn instruction(&mut self, terms: &mut Terms, inst: &Inst, stream: &mut Stream) -> Result<(), String> {
         match inst {
             Inst::Alu(alu) => self.alu(terms, alu, stream),
             Inst::LoadImm(load) => {
                 self.load_imm(terms, load);
                 Ok(())
             }
-            Inst::Semaphore(_) | Inst::Branch(_) => Err("neither semaphores nor branches are generated".into()),
+            Inst::Semaphore(_) | Inst::Branch(_) => Err("no semaphores are generated".into()),
         }
     }
 
     fn load_imm(&mut self, terms: &mut Terms, load: &LoadImmInst) {
         let flags = self.get(terms, Place::Flags);
         let value = terms.number(Node::Const(load.imm));
-        let write = |cond| Write { value, float: false, pack: load.pack, mul_pack: load.pm, cond, parameter: None };
+        let write =
+            |cond| Write { value, float: false, pack: load.pack, mul_pack: load.pm, cond, parameter: None };
         let [file_add, file_mul] = files(load.ws);
         self.destination(terms, load.waddr_add, file_add, flags, &write(load.cond_add));
         self.destination(terms, load.waddr_mul, file_mul, flags, &write(load.cond_mul));
@@ -387,12 +488,7 @@ impl Machine {
         }
     }
 
-    fn alu(
-        &mut self,
-        terms: &mut Terms,
-        alu: &AluInst,
-        stream: &mut impl Iterator<Item = UniformSlot>,
-    ) -> Result<(), String> {
+    fn alu(&mut self, terms: &mut Terms, alu: &AluInst, stream: &mut Stream) -> Result<(), String> {
         let flags = self.get(terms, Place::Flags);
         let accumulators = [0, 1, 2, 3].map(|n| self.get(terms, Place::Physical(Loc::Acc(n))));
         let (r4, r5) = (self.get(terms, Place::Physical(Loc::R4)), self.get(terms, Place::R5));
@@ -428,6 +524,10 @@ impl Machine {
             let (result, _, _, cond, _) = results.first().ok_or("flags of nothing")?;
             self.set_flags(terms, result.flags, *cond, flags);
         }
+        if alu.waddr_add == Waddr::UNIF_ADDR && alu.cond_add == Cond::Always {
+            let (result, ..) = results.first().ok_or("a uniform reset without value")?;
+            stream.next = reset_position(terms, result.value)?;
+        }
         let parameter = self.parameter(alu, stream)?;
         for (result, waddr, file, cond, mul) in results {
             let packs = if alu.pm { mul } else { file == RegFile::A && waddr.is_reg() };
@@ -446,7 +546,7 @@ impl Machine {
         &mut self,
         terms: &mut Terms,
         alu: &AluInst,
-        stream: &mut impl Iterator<Item = UniformSlot>,
+        stream: &mut Stream,
     ) -> Result<[Term; 2], String> {
         let nothing = terms.number(Node::Undefined(Place::R5));
         let mut values = [nothing; 2];
@@ -458,7 +558,7 @@ impl Machine {
             }
         };
         if alu.raddr_a == Raddr::UNIFORM || raddr_b == Raddr::UNIFORM {
-            let slot = stream.next().ok_or("the uniform stream ended")?;
+            let slot = stream.pop()?;
             let value = uniform(terms, slot);
             for (port, raddr) in [alu.raddr_a, raddr_b].into_iter().enumerate() {
                 if raddr == Raddr::UNIFORM {
@@ -466,7 +566,9 @@ impl Machine {
                 }
             }
         }
-        for (port, (raddr, file)) in [(alu.raddr_a, RegFile::A), (raddr_b, RegFile::B)].into_iter().enumerate() {
+        for (port, (raddr, file)) in
+            [(alu.raddr_a, RegFile::A), (raddr_b, RegFile::B)].into_iter().enumerate()
+        {
             if raddr == Raddr::NOP || raddr == Raddr::UNIFORM {
                 continue;
             }
@@ -481,13 +583,10 @@ impl Machine {
     }
 
     /// The stream word of a TMU parameter: each pops one, except the S of a direct lookup.
-    fn parameter(
-        &mut self,
-        alu: &AluInst,
-        stream: &mut impl Iterator<Item = UniformSlot>,
-    ) -> Result<Option<UniformSlot>, String> {
+    fn parameter(&mut self, alu: &AluInst, stream: &mut Stream) -> Result<Option<UniformSlot>, String> {
         let halves = [(alu.op_add != AddOp::Nop, alu.waddr_add), (alu.op_mul != MulOp::Nop, alu.waddr_mul)];
-        let Some(waddr) = halves.into_iter().find(|(busy, waddr)| *busy && waddr.is_tmu()).map(|half| half.1) else {
+        let Some(waddr) = halves.into_iter().find(|(busy, waddr)| *busy && waddr.is_tmu()).map(|half| half.1)
+        else {
             return Ok(None);
         };
         let tmu = waddr.tmu().expect("it is a TMU register");
@@ -496,8 +595,21 @@ impl Machine {
         if is_s(waddr.code()) && first {
             return Ok(None);
         }
-        stream.next().map(Some).ok_or("the uniform stream ended".into())
+        stream.pop().map(Some)
     }
+}
+
+/// The stream position that a reset asks for: a constant offset added to the stream's address.
+fn reset_position(terms: &Terms, value: Term) -> Result<usize, String> {
+    if let Node::Add(AddOp::Add, offset, base) = terms.nodes[value as usize] {
+        let base = terms.nodes[base as usize];
+        if let (Node::Const(offset), Node::Uniform(UniformSlot::StreamAddress)) =
+            (terms.nodes[offset as usize], base)
+        {
+            return Ok(offset as usize / 4);
+        }
+    }
+    Err("a uniform reset of another form".into())
 }
 
 const fn is_s(waddr: u8) -> bool {
@@ -567,6 +679,7 @@ fn mul_result(terms: &mut Terms, op: MulOp, a: Term, b: Term, rotate: u8) -> Com
         value = terms.number(Node::Rotate(rotate, value));
     }
     // A move's flags are those of its value on either unit.
-    let flags = if op == MulOp::V8min && a == b { Node::AddFlags(AddOp::Or, a, a) } else { Node::MulFlags(op, a, b) };
+    let flags =
+        if op == MulOp::V8min && a == b { Node::AddFlags(AddOp::Or, a, a) } else { Node::MulFlags(op, a, b) };
     Computed { value, flags, float: op == MulOp::Fmul }
 }

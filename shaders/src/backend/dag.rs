@@ -32,6 +32,8 @@ enum Resource {
     VpmRead,
     VpmWrite,
     Tile,
+    /// Position of the uniform stream.
+    Stream,
 }
 
 const R4: Resource = Resource::Register(Place::Physical(Loc::R4));
@@ -183,6 +185,9 @@ fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> (Vec<Resource>, Ve
             Src::Port(..) | Src::Imm(_) | Src::Uniform(_) => {}
         }
     }
+    if op.uniform().is_some() && op.port() != Some(Waddr::UNIF_ADDR) {
+        reads.push(Resource::Stream);
+    }
     if op.cond != Cond::Always {
         reads.push(Resource::Flags);
     }
@@ -220,6 +225,8 @@ fn port_access(waddr: Waddr, file: Option<vc4::qpu::RegFile>, writes: &mut Vec<R
         });
     } else if waddr == Waddr::R5 {
         writes.push(Resource::R5);
+    } else if waddr == Waddr::UNIF_ADDR {
+        writes.push(Resource::Stream);
     }
 }
 
@@ -227,7 +234,9 @@ fn port_access(waddr: Waddr, file: Option<vc4::qpu::RegFile>, writes: &mut Vec<R
 pub fn same_channel(op: &Operation, write: &Operation) -> bool {
     let channel = |op: &Operation| {
         let (reads, writes) = accesses(op, &Place::Virtual);
-        reads.into_iter().chain(writes).filter(|resource| !matches!(resource, Resource::Register(_) | Resource::Flags))
+        reads.into_iter().chain(writes).filter(|resource| {
+            !matches!(resource, Resource::Register(_) | Resource::Flags | Resource::Stream)
+        })
     };
     let of_write: Vec<Resource> = channel(write).collect();
     channel(op).any(|resource| of_write.contains(&resource))
@@ -238,6 +247,8 @@ fn data_latency(writer: &Operation, resource: Resource, reader: &Operation) -> u
     match resource {
         R4 => writer.r4_latency().unwrap_or(1),
         Resource::Register(Place::Physical(Loc::A(_) | Loc::B(_))) => 2,
+        // qpu.md §5.1 rule 11.
+        Resource::Stream => 3,
         // qpu.md §5.1 rule 12.
         Resource::Register(_) if reader.rotate != 0 => 2,
         _ => 1,

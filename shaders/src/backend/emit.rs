@@ -3,7 +3,7 @@
 use vc4::qpu::{AluInst, Inst, Signal, Waddr};
 
 use super::schedule::Slot;
-use super::virt::{Operation, VirtProgram};
+use super::virt::{Operation, Unit, VirtProgram};
 use crate::ir::Stage;
 use crate::program::Program;
 
@@ -12,8 +12,13 @@ use crate::program::Program;
 pub fn emit(program: &VirtProgram, slots: &[Slot], stage: Stage) -> Program {
     let mut result = Program::default();
     for slot in slots {
-        result.code.push(slot.inst.encode());
         let ops = || slot.ops.iter().map(|&op| &program.ops[op]);
+        let mut inst = slot.inst;
+        if let (Inst::LoadImm(load), true) = (&mut inst, ops().any(|op| op.unit == Unit::StreamOffset)) {
+            // Behind the address word, which the reset itself takes (qpu.md §5.3).
+            load.imm = 4 * result.uniforms.len() as u32 + 4;
+        }
+        result.code.push(inst.encode());
         result.uniforms.extend(ops().find_map(Operation::uniform));
         result.samples.extend(ops().filter_map(|op| op.sample));
     }

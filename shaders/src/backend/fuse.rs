@@ -47,7 +47,8 @@ fn row_consumer(ops: &[Operation], index: usize) -> Option<usize> {
     let (reads, writes) = accesses(ops, reg);
     let [consumer] = reads[..] else { return None };
     let op = &ops[consumer];
-    let plain = op.cond == Cond::Always && !op.sets_flags && op.pack == Pack::Nop && op.rotate == 0 && !op.ordered;
+    let plain =
+        op.cond == Cond::Always && !op.sets_flags && op.pack == Pack::Nop && op.rotate == 0 && !op.ordered;
     // What else it reads must be there already.
     let available = op.src.iter().all(|operand| {
         operand.unpack == Unpack::Nop
@@ -76,7 +77,9 @@ fn fuse_writes(program: &mut VirtProgram) {
 
 fn result_producer(ops: &[Operation], index: usize) -> Option<usize> {
     let copy = &ops[index];
-    let (Dst::Port(waddr, _), Unit::Move, [operand]) = (copy.dst, copy.unit, &copy.src[..]) else { return None };
+    let (Dst::Port(waddr, _), Unit::Move, [operand]) = (copy.dst, copy.unit, &copy.src[..]) else {
+        return None;
+    };
     let Src::Reg(reg) = operand.src else { return None };
     // The SFU's place is bound to r4, which is more than a channel.
     let plain = copy.cond == Cond::Always && !copy.sets_flags && copy.pack == Pack::Nop && !waddr.is_sfu();

@@ -53,7 +53,9 @@ pub enum BackendError {
     #[error("operands could not be placed in different register files; this is a bug in register allocation")]
     RegisterConflicts,
     /// The code does not do what was selected.
-    #[error("the generated code differs from the selected operations; this is a bug behind selection: {difference}")]
+    #[error(
+        "the generated code differs from the selected operations; this is a bug behind selection: {difference}"
+    )]
     Miscompiled {
         /// What the outside sees first of it.
         difference: String,
@@ -79,7 +81,8 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
     let code = shortest(&selected, shader.stage)?;
     if cfg!(debug_assertions) {
         check_rules(&code, shader.stage)?;
-        check_regalloc::check(&selected, &code).map_err(|difference| BackendError::Miscompiled { difference })?;
+        check_regalloc::check(&selected, &code)
+            .map_err(|difference| BackendError::Miscompiled { difference })?;
     }
     Ok(code)
 }

@@ -7,15 +7,33 @@ use cranelift_entity::SecondaryMap;
 use vc4::qpu::Signal;
 
 use super::dag::{Dag, Place};
-use super::virt::{Operation, Reg, Unit, VirtProgram};
+use super::virt::{Operation, Reg, Unit, VirtProgram, segments};
 
 /// Returns the operations of `program` in an order that hides latency while fewer than `pressure` values are
 /// alive, and frees registers first from then on.
 pub fn reorder(program: &VirtProgram, pressure: usize) -> Vec<Operation> {
-    let dag = Dag::new(&program.ops, Place::Virtual);
-    let mut state = Order::new(program, dag, pressure);
-    state.run();
-    state.order.iter().map(|&op| program.ops[op].clone()).collect()
+    let mut lives = Lives::default();
+    for op in &program.ops {
+        accessed(op).for_each(|reg| lives.remaining[reg] += 1);
+    }
+    let mut ordered = Vec::with_capacity(program.ops.len());
+    for segment in segments(&program.ops) {
+        let marker = program.ops.get(segment.end).cloned();
+        let ops = &program.ops[segment];
+        let mut state = Order::new(ops, Dag::new(ops, Place::Virtual), pressure, &mut lives);
+        state.run();
+        ordered.extend(state.order.iter().map(|&op| ops[op].clone()));
+        ordered.extend(marker);
+    }
+    ordered
+}
+
+/// Which values are alive, and how often they will be accessed.
+#[derive(Default)]
+struct Lives {
+    remaining: SecondaryMap<Reg, u32>,
+    live: SecondaryMap<Reg, bool>,
+    count: usize,
 }
 
 struct Order<'a> {
@@ -26,19 +44,11 @@ struct Order<'a> {
     earliest: Vec<(u32, u32)>,
     ready: Vec<usize>,
     order: Vec<usize>,
-    /// Accesses of each register that are still to come.
-    remaining: SecondaryMap<Reg, u32>,
-    live: SecondaryMap<Reg, bool>,
-    live_count: usize,
+    lives: &'a mut Lives,
 }
 
 impl<'a> Order<'a> {
-    fn new(program: &'a VirtProgram, dag: Dag, pressure: usize) -> Self {
-        let ops = &program.ops;
-        let mut remaining: SecondaryMap<Reg, u32> = SecondaryMap::new();
-        for op in ops {
-            accessed(op).for_each(|reg| remaining[reg] += 1);
-        }
+    fn new(ops: &'a [Operation], dag: Dag, pressure: usize, lives: &'a mut Lives) -> Self {
         Order {
             ops,
             pressure,
@@ -47,9 +57,7 @@ impl<'a> Order<'a> {
             ready: (0..ops.len()).filter(|&op| dag.predecessors[op] == 0).collect(),
             order: Vec::with_capacity(ops.len()),
             dag,
-            remaining,
-            live: SecondaryMap::new(),
-            live_count: 0,
+            lives,
         }
     }
 
@@ -66,7 +74,7 @@ impl<'a> Order<'a> {
     }
 
     fn pick(&self, now: u32, units: &Units) -> Option<usize> {
-        let tight = self.live_count >= self.pressure;
+        let tight = self.lives.count >= self.pressure;
         self.ready
             .iter()
             .copied()
@@ -90,8 +98,8 @@ impl<'a> Order<'a> {
             }
             seen.push(reg);
             let accesses = accessed(op).filter(|&other| other == reg).count() as u32;
-            let stays = self.remaining[reg] > accesses;
-            growth += i32::from(stays) - i32::from(self.live[reg]);
+            let stays = self.lives.remaining[reg] > accesses;
+            growth += i32::from(stays) - i32::from(self.lives.live[reg]);
         }
         growth
     }
@@ -100,11 +108,11 @@ impl<'a> Order<'a> {
         self.ready.retain(|&other| other != index);
         self.order.push(index);
         for reg in accessed(&self.ops[index]) {
-            self.remaining[reg] -= 1;
-            let live = self.remaining[reg] > 0;
-            if live != self.live[reg] {
-                self.live[reg] = live;
-                self.live_count = if live { self.live_count + 1 } else { self.live_count - 1 };
+            self.lives.remaining[reg] -= 1;
+            let live = self.lives.remaining[reg] > 0;
+            if live != self.lives.live[reg] {
+                self.lives.live[reg] = live;
+                self.lives.count = if live { self.lives.count + 1 } else { self.lives.count - 1 };
             }
         }
         for edge in &self.dag.successors[index] {
@@ -139,8 +147,8 @@ impl Units {
             Unit::Add(_) => !self.add && u32::from(self.mul) + self.moves < 2,
             Unit::Mul(_) => !self.mul && u32::from(self.add) + self.moves < 2,
             Unit::Move => u32::from(self.add) + u32::from(self.mul) + self.moves < 2,
-            Unit::LoadImm(_) => !self.add && !self.mul && self.moves == 0,
-            Unit::Signal => true,
+            Unit::LoadImm(_) | Unit::StreamOffset => !self.add && !self.mul && self.moves == 0,
+            _ => true,
         };
         unit && !(self.signal && op.signal != Signal::None) && !(self.uniform && op.uniform().is_some())
     }
@@ -150,8 +158,8 @@ impl Units {
             Unit::Add(_) => self.add = true,
             Unit::Mul(_) => self.mul = true,
             Unit::Move => self.moves += 1,
-            Unit::LoadImm(_) => (self.add, self.mul) = (true, true),
-            Unit::Signal => {}
+            Unit::LoadImm(_) | Unit::StreamOffset => (self.add, self.mul) = (true, true),
+            _ => {}
         }
         self.signal |= op.signal != Signal::None;
         self.uniform |= op.uniform().is_some();

@@ -13,11 +13,16 @@ use crate::program::UniformSlot;
 /// The instruction that performs all of `ops`, or `None` if there is none.
 pub fn combine(ops: &[&Operation], assignment: &Assignment) -> Option<Inst> {
     if let [op] = ops {
-        if let Unit::LoadImm(imm) = op.unit {
-            return load_imm(op, imm, assignment);
+        match op.unit {
+            Unit::LoadImm(imm) => return load_imm(op, imm, assignment),
+            // The offset is known when the code in front of it is.
+            Unit::StreamOffset => return load_imm(op, 0, assignment),
+            _ => {}
         }
     }
-    if ops.iter().any(|op| matches!(op.unit, Unit::LoadImm(_))) || !compatible_accesses(ops) {
+    if ops.iter().any(|op| matches!(op.unit, Unit::LoadImm(_) | Unit::StreamOffset))
+        || !compatible_accesses(ops)
+    {
         return None;
     }
     let alu: Vec<&Operation> = ops.iter().copied().filter(|op| op.unit != Unit::Signal).collect();

@@ -151,13 +151,16 @@ impl<'a> Allocator<'a> {
             .collect();
         for &reg in order {
             let range = self.ranges[reg];
+            let straight = !self.program.ops[(range.start / 2) as usize..(range.end / 2) as usize]
+                .iter()
+                .any(Operation::is_marker);
             let from_r4 = self.program.ops[(range.start / 2) as usize]
                 .src
                 .first()
                 .is_some_and(|operand| operand.src == Src::R4);
             // The load's own instruction and an SFU request still read the old r4.
             let undisturbed = loads.iter().all(|&load| 2 * load < range.start || 2 * load >= range.end);
-            if self.program.regs[reg].places.r4 && range.writes == 1 && from_r4 && undisturbed {
+            if self.program.regs[reg].places.r4 && range.writes == 1 && straight && from_r4 && undisturbed {
                 self.place(reg, Loc::R4);
             }
         }
@@ -286,7 +289,30 @@ fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
         op.reads().for_each(|reg| touch(reg, point, false));
         op.writes().into_iter().for_each(|reg| touch(reg, point + 1, true));
     }
+    extend_over_loops(program, &mut ranges);
     ranges
+}
+
+/// What comes into a loop and is used there is needed by every iteration.
+fn extend_over_loops(program: &VirtProgram, ranges: &mut SecondaryMap<Reg, Range>) {
+    let mut starts = Vec::new();
+    for (end, op) in program.ops.iter().enumerate() {
+        match op.unit {
+            Unit::LoopStart => starts.push(end),
+            Unit::LoopEnd(_) => {
+                let start = starts.pop().expect("loops nest");
+                for op in &program.ops[start..end] {
+                    for reg in op.reads().chain(op.writes()) {
+                        let range = &mut ranges[reg];
+                        if range.start < 2 * start as u32 {
+                            range.end = range.end.max(2 * end as u32 + 1);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Operands that their operation cannot read from where they are: the second of two in one file, and one that is
@@ -298,7 +324,8 @@ fn find_conflicts(program: &VirtProgram, assignment: &Assignment) -> Vec<(usize,
     };
     let mut conflicts = Vec::new();
     for (index, op) in program.ops.iter().enumerate() {
-        let unpacked = |operand: &&Operand| operand.unpack != Unpack::Nop && matches!(place(operand), Some(Loc::A(_)));
+        let unpacked =
+            |operand: &&Operand| operand.unpack != Unpack::Nop && matches!(place(operand), Some(Loc::A(_)));
         if let Some(operand) = op.src.iter().find(|operand| op.mul_pack && unpacked(operand)) {
             conflicts.push((index, *operand));
             continue;

@@ -7,11 +7,11 @@
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use vc4::qpu::{AddOp, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
+use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
 
 use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
 use super::{BackendError, Inputs};
-use crate::ir::{Inst, Lod, Node, Op, Shader, Stage, Value};
+use crate::ir::{Block, Inst, Lod, Node, Op, Shader, Stage, Value, for_each_condition};
 use crate::program::{Descriptor, SampleBo, UniformSlot};
 
 /// Vectors that one VPM read set-up may deliver (qpu.md §4.9).
@@ -19,29 +19,37 @@ const VPM_BLOCK: usize = 16;
 /// Set-up word: 32-bit rows, horizontal, stride 1 (qpu.md §4.9).
 const VPM_SETUP: u32 = 0x0000_1a00;
 
-/// Turns a lowered straight-line shader into operations.
+/// Turns a lowered shader into operations. Its loops must have the form that [`crate::pass::lower_control`] gives
+/// them, and it must have no other control flow.
 pub fn select(shader: &Shader, inputs: Inputs) -> Result<VirtProgram, BackendError> {
-    let mut insts = Vec::new();
-    for node in &shader.body {
-        match node {
-            Node::Block(block) => insts.extend(shader.blocks[*block].insts.iter().copied()),
-            Node::Return => break,
-            _ => return Err(BackendError::ControlFlow),
-        }
-    }
     let mut selector = Selector::new(shader);
-    selector.count_uses(&insts);
-    selector.find_kill(&insts)?;
-    for &inst in insts.iter().rev() {
-        selector.inst(inst)?;
-        let sequence = std::mem::take(&mut selector.seq);
-        selector.program.ops.extend(sequence.into_iter().rev());
-    }
-    selector.inputs(&insts, inputs)?;
+    selector.count_uses();
+    selector.find_kill()?;
+    selector.region(&shader.body)?;
+    selector.inputs(inputs)?;
     let mut program = selector.program;
     program.ops.reverse();
+    reset_streams(&mut program);
     drop_repeated_flags(&mut program.ops);
     Ok(program)
+}
+
+/// Every piece of a program with loops starts by setting the uniform stream's position, which a branch leaves
+/// undefined for the kernel (qpu.md §5.3).
+fn reset_streams(program: &mut VirtProgram) {
+    let ops = std::mem::take(&mut program.ops);
+    for op in ops {
+        let marker = op.is_marker();
+        program.ops.push(op);
+        if marker {
+            let offset = program.reg();
+            program.ops.push(Operation::new(Unit::StreamOffset, Dst::Reg(offset), &[]));
+            let operands = [Src::Reg(offset).into(), Src::Uniform(UniformSlot::StreamAddress).into()];
+            let reset = Dst::Port(Waddr::UNIF_ADDR, Some(RegFile::A));
+            let reset = Operation::new(Unit::Add(AddOp::Add), reset, &operands);
+            program.ops.push(Operation { ordered: true, ..reset });
+        }
+    }
 }
 
 struct Selector<'a> {
@@ -50,6 +58,9 @@ struct Selector<'a> {
     live: EntitySet<Inst>,
     covered: EntitySet<Inst>,
     regs: SecondaryMap<Value, PackedOption<Reg>>,
+    block_of: SecondaryMap<Inst, PackedOption<Block>>,
+    /// The block that is being selected.
+    current: Option<Block>,
     /// The condition of the one `DiscardIf`.
     kill: Option<Value>,
     program: VirtProgram,
@@ -66,6 +77,8 @@ impl<'a> Selector<'a> {
             live: EntitySet::new(),
             covered: EntitySet::new(),
             regs: SecondaryMap::new(),
+            block_of: SecondaryMap::new(),
+            current: None,
             kill: None,
             program: VirtProgram::default(),
             seq: Vec::new(),
@@ -82,22 +95,31 @@ impl<'a> Selector<'a> {
         &self.shader.insts[self.shader.values[value].inst].args
     }
 
-    /// Marks what the side effects need and counts the uses of each value by marked instructions.
-    fn count_uses(&mut self, insts: &[Inst]) {
-        for &inst in insts.iter().rev() {
-            let data = &self.shader.insts[inst];
-            let needed = has_effect(data.op) || data.results.iter().any(|&v| self.uses[v] > 0);
-            if needed {
-                self.live.insert(inst);
-                for &arg in &data.args {
-                    self.uses[arg] += 1;
+    /// Marks what effects and loop conditions need, and counts the uses of each value by marked instructions.
+    fn count_uses(&mut self) {
+        let mut needed: Vec<Value> = Vec::new();
+        for block in self.shader.blocks_in_order() {
+            for &inst in &self.shader.blocks[block].insts {
+                self.block_of[inst] = block.into();
+                let data = &self.shader.insts[inst];
+                if has_effect(data.op) {
+                    self.live.insert(inst);
+                    needed.extend(data.args.iter().copied());
                 }
+            }
+        }
+        for_each_condition(&self.shader.body, &mut |condition| needed.push(condition));
+        while let Some(value) = needed.pop() {
+            self.uses[value] += 1;
+            let inst = self.shader.values[value].inst;
+            if self.live.insert(inst) {
+                needed.extend(self.shader.insts[inst].args.iter().copied());
             }
         }
     }
 
-    fn find_kill(&mut self, insts: &[Inst]) -> Result<(), BackendError> {
-        for &inst in insts {
+    fn find_kill(&mut self) -> Result<(), BackendError> {
+        for inst in self.shader.insts_in_order() {
             let data = &self.shader.insts[inst];
             if data.op == Op::DiscardIf {
                 if self.kill.is_some() {
@@ -109,6 +131,111 @@ impl<'a> Selector<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Selects a region from its end.
+    fn region(&mut self, region: &[Node]) -> Result<(), BackendError> {
+        for node in region.iter().rev() {
+            match node {
+                Node::Block(block) => self.block(*block)?,
+                Node::Loop(body) => self.endless_loop(body)?,
+                Node::Return => {}
+                _ => return Err(BackendError::ControlFlow),
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: Block) -> Result<(), BackendError> {
+        self.current = Some(block);
+        for &inst in self.shader.blocks[block].insts.iter().rev() {
+            self.inst(inst)?;
+            self.flush();
+        }
+        Ok(())
+    }
+
+    /// Takes over the sequence that the last step made, in reverse.
+    fn flush(&mut self) {
+        let sequence = std::mem::take(&mut self.seq);
+        self.program.ops.extend(sequence.into_iter().rev());
+    }
+
+    /// A loop: copies of what its phis start with, the body, the flags of its exit, copies for the next iteration.
+    fn endless_loop(&mut self, body: &[Node]) -> Result<(), BackendError> {
+        let [rest @ .., Node::If { cond, then, otherwise }, Node::Block(back)] = body else {
+            return Err(BackendError::ControlFlow);
+        };
+        let (Some(&Node::Block(header)), Some(&Node::Block(last))) = (rest.first(), rest.last()) else {
+            return Err(BackendError::ControlFlow);
+        };
+        let (true, true) = (self.is_exit(then), self.is_empty_arm(otherwise)) else {
+            return Err(BackendError::ControlFlow);
+        };
+        let phis = self.header_phis(header, *back);
+        let branch = self.program.ops.len();
+        self.next_iteration(&phis);
+        self.flush();
+        self.current = Some(last);
+        let leave = self.flags(*cond)?;
+        self.flush();
+        let end = Operation::new(Unit::LoopEnd(any(inverse(leave))?), Dst::None, &[]);
+        self.program.ops.insert(branch, end);
+        self.block(*back)?;
+        self.region(rest)?;
+        self.program.ops.push(Operation::new(Unit::LoopStart, Dst::None, &[]));
+        for &(reg, start, _) in &phis {
+            let operand = self.operand(start);
+            self.push(Operation::mov(Dst::Reg(reg), operand));
+        }
+        self.flush();
+        Ok(())
+    }
+
+    fn is_exit(&self, arm: &[Node]) -> bool {
+        matches!(arm, [Node::Block(block), Node::Break] if self.shader.blocks[*block].insts.is_empty())
+    }
+
+    fn is_empty_arm(&self, arm: &[Node]) -> bool {
+        matches!(arm, [Node::Block(block)] if self.shader.blocks[*block].insts.is_empty())
+    }
+
+    /// Register, first and next value of each phi that matters.
+    fn header_phis(&mut self, header: Block, back: Block) -> Vec<(Reg, Value, Value)> {
+        let mut phis = Vec::new();
+        for &inst in &self.shader.blocks[header].insts {
+            let data = &self.shader.insts[inst];
+            if data.op != Op::Phi || !self.live.contains(inst) {
+                continue;
+            }
+            let again = data.phi_blocks.iter().position(|&from| from == back);
+            let first = data.phi_blocks.iter().position(|&from| from != back);
+            if let (Some(again), Some(first)) = (again, first) {
+                phis.push((self.reg_of(data.results[0]), data.args[first], data.args[again]));
+            }
+        }
+        phis
+    }
+
+    /// All phis change at once: one that another takes over is saved first.
+    fn next_iteration(&mut self, phis: &[(Reg, Value, Value)]) {
+        let mut copies = Vec::new();
+        for &(reg, _, next) in phis {
+            let operand = self.operand(next);
+            if operand.src == Src::Reg(reg) {
+                continue;
+            }
+            if phis.iter().any(|&(other, ..)| operand.src == Src::Reg(other)) {
+                let saved = self.program.reg();
+                self.push(Operation::mov(Dst::Reg(saved), operand));
+                copies.push((reg, Src::Reg(saved).into()));
+            } else {
+                copies.push((reg, operand));
+            }
+        }
+        for (reg, operand) in copies {
+            self.push(Operation::mov(Dst::Reg(reg), operand));
+        }
     }
 
     fn reg_of(&mut self, value: Value) -> Reg {
@@ -279,7 +406,7 @@ impl<'a> Selector<'a> {
             };
             let packed = self.args(arg)[0];
             let same = args.iter().filter(|&&other| other == arg).count() as u32;
-            let alone = self.uses[arg] <= same && self.regs[arg].expand().is_none();
+            let alone = self.uses[arg] <= same && self.regs[arg].expand().is_none() && self.is_local(arg);
             // The unpack would also change a plain use of the packed word in the same operation.
             let clash =
                 args.iter().any(|&other| other == packed) || !matches!(self.operand(packed).src, Src::Reg(_));
@@ -292,9 +419,17 @@ impl<'a> Selector<'a> {
         None
     }
 
+    /// Whether `value` is made in the block that is being selected: nothing moves into or out of loops.
+    fn is_local(&self, value: Value) -> bool {
+        self.block_of[self.shader.values[value].inst].expand() == self.current
+    }
+
     /// Whether the only consumer may compute `value` itself.
     fn foldable(&self, value: Value) -> bool {
-        self.uses[value] == 1 && self.regs[value].expand().is_none() && self.single(value).is_some()
+        self.uses[value] == 1
+            && self.regs[value].expand().is_none()
+            && self.single(value).is_some()
+            && self.is_local(value)
     }
 
     fn fold(&mut self, value: Value, dst: Dst) -> Operation {
@@ -320,7 +455,8 @@ impl<'a> Selector<'a> {
         self.uses[value] == 1
             && self.regs[value].expand().is_none()
             && !is_leaf(self.op(value))
-            && !matches!(self.op(value), Op::PayloadW | Op::PayloadZ)
+            && !matches!(self.op(value), Op::PayloadW | Op::PayloadZ | Op::Phi)
+            && self.is_local(value)
     }
 
     /// Writes `value` to a peripheral, computing it there if this is its only use.
@@ -362,7 +498,8 @@ impl<'a> Selector<'a> {
         }
         let args = &data.args[..];
         match data.op {
-            Op::Varying(_) | Op::VpmRead(_) => {}
+            // Inputs are read ahead of everything, phis are the loop's.
+            Op::Varying(_) | Op::VpmRead(_) | Op::Phi => {}
             // Tile writes in front of the discard are for all elements.
             Op::DiscardIf => self.kill = None,
             op if is_leaf(op) || matches!(op, Op::PayloadW | Op::PayloadZ) || is_compare(op) => {}
@@ -652,9 +789,9 @@ impl<'a> Selector<'a> {
 
     /// Reads varyings and attribute rows in hardware order, ahead of all other code; the scheduler
     /// moves them to where they are wanted. Appends in reverse like everything else.
-    fn inputs(&mut self, insts: &[Inst], inputs: Inputs) -> Result<(), BackendError> {
+    fn inputs(&mut self, inputs: Inputs) -> Result<(), BackendError> {
         let mut values: Vec<Option<Value>> = vec![None; inputs.count as usize];
-        for &inst in insts {
+        for inst in self.shader.insts_in_order() {
             let data = &self.shader.insts[inst];
             if let Op::Varying(n) | Op::VpmRead(n) = data.op {
                 match values.get_mut(n as usize) {
@@ -670,8 +807,7 @@ impl<'a> Selector<'a> {
                 Stage::Vertex => self.vpm_read(index, values.len(), value),
             }
         }
-        let sequence = std::mem::take(&mut self.seq);
-        self.program.ops.extend(sequence.into_iter().rev());
+        self.flush();
         Ok(())
     }
 
@@ -814,8 +950,21 @@ fn unit_operands(unit: Unit) -> usize {
         Unit::Add(op) => op.operands(),
         Unit::Mul(op) => op.operands(),
         Unit::Move => 1,
-        Unit::LoadImm(_) | Unit::Signal => 0,
+        _ => 0,
     }
+}
+
+/// The branch condition that holds if a flag condition holds in any element.
+fn any(cond: Cond) -> Result<BranchCond, BackendError> {
+    Ok(match cond {
+        Cond::Zs => BranchCond::AnyZs,
+        Cond::Zc => BranchCond::AnyZc,
+        Cond::Ns => BranchCond::AnyNs,
+        Cond::Nc => BranchCond::AnyNc,
+        Cond::Cs => BranchCond::AnyCs,
+        Cond::Cc => BranchCond::AnyCc,
+        Cond::Never | Cond::Always => return Err(BackendError::ControlFlow),
+    })
 }
 
 /// The condition that holds in the other elements.
@@ -867,6 +1016,9 @@ fn not_lowered(op: Op) -> BackendError {
 fn drop_repeated_flags(ops: &mut Vec<Operation>) {
     let mut current: Option<Operation> = None;
     ops.retain(|op| {
+        if op.is_marker() {
+            current = None;
+        }
         if op.sets_flags {
             let repeated = op.dst == Dst::None && op.cond == Cond::Always && current.as_ref() == Some(op);
             if repeated {

@@ -5,9 +5,11 @@
 //! through registers, r4, r5 and the flags is what the order says, not single assignment: a
 //! partially written register (pack, condition) is written several times.
 
+use std::ops::Range;
+
 use cranelift_entity::{PrimaryMap, entity_impl};
 use smallvec::SmallVec;
-use vc4::qpu::{AddOp, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
+use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
 
 use crate::program::{SampleBo, UniformSlot};
 
@@ -131,8 +133,15 @@ pub enum Unit {
     Move,
     /// Loads an immediate; occupies both units.
     LoadImm(u32),
+    /// Loads the byte offset behind the stream word that comes next: what a uniform reset adds to the address of the
+    /// stream (qpu.md §5.3).
+    StreamOffset,
     /// Only a signal.
     Signal,
+    /// Where a loop's iterations start. Divides the program; no instruction.
+    LoopStart,
+    /// Back to the matching start under this condition; divides the program.
+    LoopEnd(BranchCond),
 }
 
 /// One operation.
@@ -229,8 +238,13 @@ impl Operation {
         match self.unit {
             Unit::Add(op) => op.reads_float(),
             Unit::Mul(op) => op.reads_float(),
-            Unit::Move | Unit::LoadImm(_) | Unit::Signal => false,
+            _ => false,
         }
+    }
+
+    /// Whether this divides the program into straight pieces.
+    pub fn is_marker(&self) -> bool {
+        matches!(self.unit, Unit::LoopStart | Unit::LoopEnd(_))
     }
 
     /// The waddr when the destination is a peripheral.
@@ -256,7 +270,21 @@ impl Operation {
     }
 }
 
-/// A straight-line program.
+/// The straight pieces between markers, as ranges of operations.
+pub fn segments(ops: &[Operation]) -> Vec<Range<usize>> {
+    let mut segments = Vec::new();
+    let mut start = 0;
+    for (index, op) in ops.iter().enumerate() {
+        if op.is_marker() {
+            segments.push(start..index);
+            start = index + 1;
+        }
+    }
+    segments.push(start..ops.len());
+    segments
+}
+
+/// A program: straight pieces, and loops that may nest but not cross.
 #[derive(Clone, Debug, Default)]
 pub struct VirtProgram {
     /// Operations in a valid order.

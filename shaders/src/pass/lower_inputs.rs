@@ -127,7 +127,8 @@ fn used_varyings(shader: &Shader) -> Vec<Varying> {
     for inst in shader.insts_in_order() {
         let data = &shader.insts[inst];
         // A request takes t first and is sent by s, so t had better be there first.
-        let order: &[usize] = if matches!(data.op, Op::Sample { .. }) { &[1, 2, 3, 0] } else { &[0, 1, 2, 3] };
+        let order: &[usize] =
+            if matches!(data.op, Op::Sample { .. }) { &[1, 2, 3, 0] } else { &[0, 1, 2, 3] };
         let early = order.iter().filter_map(|&n| data.args.get(n));
         for &arg in early.chain(&data.args) {
             let Op::LoadInput { location, component, interpolation } = shader.op(arg) else { continue };

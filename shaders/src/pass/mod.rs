@@ -2,6 +2,7 @@
 
 pub mod emitter;
 pub mod lower_bool;
+pub mod lower_control;
 pub mod lower_float;
 pub mod lower_inputs;
 pub mod lower_int;
@@ -40,6 +41,11 @@ pub fn optimize(shader: &mut Shader) {
         log::trace!(target: LOG_TARGET, "{:?} after {name}:\n{shader}", shader.stage);
         verify::after_pass(shader, name);
     });
+}
+
+/// Turns what loops and ifs do per element into data.
+pub fn lower_control(shader: &mut Shader) {
+    step(shader, "lower_control", lower_control::run);
 }
 
 /// Turns a shader whose inputs and outputs are lowered into machine operations.

@@ -175,8 +175,11 @@ impl World {
     fn run(&self, program: &Program, mut machine: Machine, payload: &Payload) -> Result<Effects, Fault> {
         let memory = Memory::new(1 << 20);
         let mut places = Places { world: self, memory: &memory, known: BTreeMap::new() };
-        let words: Vec<u32> = program.uniforms.iter().map(|slot| places.word(slot)).collect();
-        let stream = memory.allocate(4 * words.len().max(1) as u32).expect("the memory is large enough");
+        let stream =
+            memory.allocate(4 * program.uniforms.len().max(1) as u32).expect("the memory is large enough");
+        let word =
+            |slot: &UniformSlot| if *slot == UniformSlot::StreamAddress { stream } else { places.word(slot) };
+        let words: Vec<u32> = program.uniforms.iter().map(word).collect();
         memory.write_words(stream, &words)?;
         let insts =
             program.code.iter().map(|&word| vc4::qpu::Inst::decode(word).expect("compiled code decodes"));
@@ -242,7 +245,7 @@ impl Places<'_> {
             UniformSlot::InstanceAttribute { location, word } => {
                 self.world.attribute(location, word.into(), 0)
             }
-            UniformSlot::StreamAddress => unreachable!("straight-line programs do not branch"),
+            UniformSlot::StreamAddress => unreachable!("the stream knows where it is"),
         }
     }
 }
