@@ -43,7 +43,9 @@ fn unclamped(shader: &Shader, mut value: Value) -> Value {
         let inner = match args {
             &[a, b] => [(a, b), (b, a)]
                 .into_iter()
-                .find(|&(_, bound)| shader.const_of(bound).is_some_and(|word| redundant(f32::from_bits(word))))
+                .find(|&(_, bound)| {
+                    shader.const_of(bound).is_some_and(|word| redundant(f32::from_bits(word)))
+                })
                 .map(|(inner, _)| inner),
             _ => None,
         };
