@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use vc4::cl::packets::*;
 use vc4::cl::{Addr, Binner, Count, List, Reader, Renderer};
-use vc4::qpu::{Inst, Stage, assemble, check_program, disassemble};
+use vc4::qpu::{Access, Inst, Stage, assemble, check_program, disassemble};
 
 /// Time that each row is measured for, after a fifth of it as warm-up.
 const MEASURED: Duration = Duration::from_millis(500);
@@ -124,8 +124,10 @@ fn main() {
             black_box(inst.encode());
         }
     });
-    measure("check rules", "instructions", insts.len(), || {
-        black_box(check_program(Stage::Fragment, black_box(&insts)));
+    // The checker looks at nothing behind an end signal.
+    let endless: Vec<Inst> = insts.iter().filter(|inst| !Access::of(inst).is_end()).copied().collect();
+    measure("check rules", "instructions", endless.len(), || {
+        black_box(check_program(Stage::Fragment, black_box(&endless)));
     });
     lists();
 }
