@@ -229,6 +229,7 @@ fn built_libraries_equal_those_of_the_older_archiver() {
         "sdl_render_iossim_1.2.5.metallib",
         "sdl_render_macos_2017.metallib",
         "sdl_render_macos_air18.metallib",
+        "syphon_macos_1.2.2.metallib",
         "zhuowei_ios_1.2.2.metallib",
     ] {
         let bytes = sample("metallib", name);
