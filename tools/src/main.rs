@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         Command::Stencil(options) => stencil::run(options),
         Command::Vpm(options) => vpm::run(options),
         Command::Completions(options) => completions::run(options),
-        Command::Inspect(args) => return inspect::run(args),
+        Command::Inspect(args) => inspect::run(args),
     })
 }
 

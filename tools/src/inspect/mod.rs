@@ -1,7 +1,7 @@
 //! `vc4 inspect`: what is in a shader file.
 //!
-//! Exit status: 0 when everything asked for was done (with `--check`: and nothing was found), 1 when a file is
-//! refused or has findings, 2 when a file cannot be read, is of no known format, or output fails.
+//! Exit status: 0 when everything asked for was done (with `--check`: and nothing was found); 1 when a file has findings,
+//! is refused, cannot be read or is of no known format; 2 for wrong usage.
 
 mod content;
 mod extract;
@@ -12,6 +12,7 @@ mod shbin;
 mod source;
 mod spirv;
 
+use crate::output::{Error, Status};
 use content::{Content, Kind};
 use indicatif::ProgressBar;
 use json::Value;
@@ -19,12 +20,11 @@ use shader_containers::Finding;
 use source::Source;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Arguments of `vc4 inspect`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Files to look into; the format is found by content
+    /// Files to look into, `-` for standard input; the format is found by content
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Show code: PICA200 disassembly, Mali instruction lengths and units, modules of a metallib
@@ -53,26 +53,20 @@ pub struct Args {
     format: Option<Kind>,
 }
 
-/// How a file, or the whole run, went; the worst one becomes the exit status.
+/// How a file, or the whole run, went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
-    Fine = 0,
-    Found = 1,
-    Failed = 2,
+    Fine,
+    Found,
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> ExitCode {
+pub fn run(args: &Args) -> Result<Status, Error> {
     let mut out = BufWriter::new(io::stdout().lock());
     let outcome = inspect_all(args, &mut out).and_then(|outcome| out.flush().map(|()| outcome));
     match outcome {
-        Ok(outcome) => ExitCode::from(outcome as u8),
-        // The reader has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("vc4: {error}");
-            ExitCode::from(Outcome::Failed as u8)
-        }
+        Ok(outcome) => Ok(Status::of_findings(outcome == Outcome::Found)),
+        Err(error) => Err(Error::Write { path: "output".into(), error }),
     }
 }
 
@@ -87,7 +81,7 @@ fn inspect_all(args: &Args, out: &mut impl Write) -> io::Result<Outcome> {
             Ok(source) => inspect_file(args, path, source.bytes(), out, &mut documents)?,
             Err(error) => {
                 eprintln!("vc4: {}: {error}", path.display());
-                Outcome::Failed
+                Outcome::Found
             }
         };
         outcome = outcome.max(one);
@@ -117,7 +111,7 @@ fn inspect_file(
     let embedded = content::embedded(bytes);
     if embedded.is_empty() {
         eprintln!("vc4: {name}: not MBS, SHBIN, metallib or SPIR-V, and none of them inside");
-        return Ok(Outcome::Failed);
+        return Ok(Outcome::Found);
     }
     let mut outcome = Outcome::Fine;
     for (kind, at, size) in embedded {

@@ -18,11 +18,16 @@ pub enum Source {
 }
 
 impl Source {
-    /// Opens a file.
+    /// Opens a file; `-` is standard input.
     ///
     /// # Errors
     /// It cannot be opened, read or mapped.
     pub fn open(path: &Path) -> io::Result<Source> {
+        let mut bytes = Vec::new();
+        if path == Path::new("-") {
+            io::stdin().lock().read_to_end(&mut bytes)?;
+            return Ok(Source::Read(bytes));
+        }
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_file() && metadata.len() >= MAP_FROM {
@@ -30,7 +35,6 @@ impl Source {
             // make this one read other bytes or end with SIGBUS; the readers trust no byte and keep nothing.
             return unsafe { Mmap::map(&file) }.map(Source::Mapped);
         }
-        let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok(Source::Read(bytes))
     }
