@@ -6,6 +6,7 @@ use super::read::spell;
 use super::walk::pp_walk;
 use crate::{At, Finding, Findings};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 impl Mbs {
     /// All errors and warnings, with their places in the file the model was read from.
@@ -348,9 +349,7 @@ fn check_overlap(symbols: &[&Symbol], out: &mut Findings) {
         let most = group.iter().filter_map(|symbol| symbol.end()).max().unwrap_or(0).min(1 << 16);
         let mut taken = vec![false; most as usize];
         for symbol in group {
-            if let Some(float) =
-                symbol.floats().take_while(|&f| f < most).find(|&f| taken_twice(&mut taken, f))
-            {
+            if let Some(float) = symbol.spans().map_while(|span| mark(&mut taken, span)).flatten().next() {
                 let message = format!("`{}` shares float {float} with another symbol", symbol.name.to_text());
                 out.add("W-overlap", symbol.offset_at(), message);
             }
@@ -358,28 +357,37 @@ fn check_overlap(symbols: &[&Symbol], out: &mut Findings) {
     }
 }
 
-fn taken_twice(taken: &mut [bool], float: u64) -> bool {
-    taken.get_mut(float as usize).is_some_and(|cell| std::mem::replace(cell, true))
+/// Marks a span: `None` outside the area, else the first float that was taken already.
+fn mark(taken: &mut [bool], span: Range<u64>) -> Option<Option<u64>> {
+    let area = taken.len() as u64;
+    let cells =
+        taken.get_mut(span.start as usize..span.end.min(area) as usize).filter(|cells| !cells.is_empty())?;
+    let found = cells.iter().position(|&cell| cell).map(|cell| span.start + cell as u64);
+    cells.fill(true);
+    Some(found)
 }
 
 impl Symbol {
-    /// The floats used, ascending for every layout the format knows.
-    fn floats(&self) -> impl Iterator<Item = u64> + use<> {
+    /// The floats used as runs, ascending for every layout the format knows.
+    fn spans(&self) -> impl Iterator<Item = Range<u64>> + use<> {
         let (entries, stride) = (u64::from(self.entries.max(1)), u64::from(self.stride));
-        let columns =
-            if self.symbol_type() == Some(SymbolType::Matrix) { self.component_count.max(1) } else { 1 };
-        let size = u64::from(self.component_size);
-        let width = match columns {
-            1 => u64::from(self.used()),
-            columns => u64::from(columns.min(self.component_size)),
+        let (used, size) = (u64::from(self.used()), u64::from(self.component_size));
+        let (columns, width) = match self.symbol_type() {
+            Some(SymbolType::Matrix) => {
+                (u64::from(self.component_count), used.min(u64::from(self.component_count)))
+            }
+            _ => (1, used),
+        };
+        // Elements that touch are one run.
+        let (entries, stride, columns, width) = match used == stride && columns <= 1 {
+            true => (1, 0, 1, entries * stride),
+            false => (entries, stride, columns, width),
         };
         let start = self.offset().map(u64::from).filter(|_| width > 0);
-        start.into_iter().flat_map(move |start| {
-            (0..entries).flat_map(move |entry| {
-                (0..u64::from(columns)).flat_map(move |column| {
-                    (0..width).map(move |f| start + entry * stride + column * size + f)
-                })
-            })
-        })
+        let places = start.into_iter().flat_map(move |start| {
+            (0..entries)
+                .flat_map(move |entry| (0..columns).map(move |column| start + entry * stride + column * size))
+        });
+        places.map(move |start| start..start + width)
     }
 }
