@@ -19,10 +19,6 @@ use crate::qpu::Stats;
 use crate::tlb::ClearValues;
 use crate::{cle, render};
 
-/// UNVERIFIED: which IDENT1 and IDENT2 do real boards report? The reference configuration: 12 KiB VPM,
-/// three slices of four QPUs, two TMUs each, revision 1 (kernel-abi.md §3).
-pub const IDENT: Ident = Ident { ident0: 0x0244_3356, ident1: 0xc110_2431, ident2: 0x121 };
-
 /// How a simulator is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -291,7 +287,7 @@ impl Gpu for Simulator {
     }
 
     fn ident(&self) -> Result<Ident, GpuError> {
-        Ok(IDENT)
+        Ok(Ident::REFERENCE)
     }
 
     fn memory_size(&self) -> u64 {

@@ -39,6 +39,6 @@ pub mod unverified;
 pub mod vertex;
 pub mod vpm;
 
-pub use device::{Config, IDENT, Simulator, Totals};
+pub use device::{Config, Simulator, Totals};
 pub use unverified::UNVERIFIED;
 pub use vc4_kernel_abi::validate::Mode;

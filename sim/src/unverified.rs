@@ -34,12 +34,11 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("ptb::Sequence::new", "What happens to a primitive with an index above the maximum index?"),
     ("cle::BinningThread::indexed", "Does a 16-bit index list at an odd address work?"),
     ("vertex::tail", "What fills the last word of an attribute whose size is no multiple of four?"),
-    ("device::IDENT", "Which IDENT1 and IDENT2 do real boards report?"),
-    ("qpu::exec::REGISTER_BRANCH_ELEMENT", "Which element of the register is a register branch's target?"),
 ];
 
-/// Guesses that the simulator takes over from the encoder core.
+/// Guesses that the simulator takes over from the crates below it.
 const CORE: &[(&str, &str)] = &[
+    ("vc4_kernel_abi::Ident::REFERENCE", "Which IDENT1 and IDENT2 do real boards report?"),
     ("vc4::qpu::alu::FMUL_ROUNDING", "Does fmul round to nearest even or truncate?"),
     ("vc4::qpu::alu::MUL24_CARRY_ABOVE", "Above which product does mul24 set C?"),
     ("vc4::qpu::alu::fadd", "What are Inf - Inf, NaN + Inf, and sums beyond the largest float?"),
@@ -55,7 +54,7 @@ const CORE: &[(&str, &str)] = &[
 
 /// All guesses that a picture of this simulator rests on.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    UNVERIFIED.iter().chain(crate::tmu::UNVERIFIED).chain(CORE).copied()
+    [UNVERIFIED, crate::tmu::UNVERIFIED, crate::qpu::UNVERIFIED, CORE].into_iter().flatten().copied()
 }
 
 /// UNVERIFIED: where are the four samples of a pixel in 4x multisampling?

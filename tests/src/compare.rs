@@ -53,7 +53,8 @@ impl Picture {
 
     /// Reads an RGBA8 PNG, as [`Picture::save_png`] writes them.
     pub fn load_png(path: &std::path::Path) -> std::io::Result<Picture> {
-        let mut reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(path)?)).read_info()?;
+        let mut reader =
+            png::Decoder::new(std::io::BufReader::new(std::fs::File::open(path)?)).read_info()?;
         let size = reader.output_buffer_size().ok_or_else(|| std::io::Error::other("picture too large"))?;
         let mut rgba = vec![0; size];
         let info = reader.next_frame(&mut rgba)?;

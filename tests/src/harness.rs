@@ -112,8 +112,11 @@ impl Harness {
         let views: Vec<_> = std::iter::once(&color).chain(&depth).map(|image| image.view).collect();
         let bytes = vec![0; (width * height * 4) as usize];
         let readback = self.buffer(&bytes, vk::BufferUsageFlags::TRANSFER_DST)?;
-        let prepared: Vec<_> =
-            scene.draws.iter().map(|draw| self.prepare(draw, scene, render_pass)).collect::<Result<_, _>>()?;
+        let prepared: Vec<_> = scene
+            .draws
+            .iter()
+            .map(|draw| self.prepare(draw, scene, render_pass))
+            .collect::<Result<_, _>>()?;
         // SAFETY: see above.
         let framebuffer = unsafe {
             let create = vk::FramebufferCreateInfo::default()
@@ -160,7 +163,12 @@ impl Harness {
             .render_area(area)
             .clear_values(&clears[..1 + usize::from(scene.depth)]);
         let viewport = vk::Viewport {
-            x: 0.0, y: 0.0, width: width as f32, height: height as f32, min_depth: 0.0, max_depth: 1.0,
+            x: 0.0,
+            y: 0.0,
+            width: width as f32,
+            height: height as f32,
+            min_depth: 0.0,
+            max_depth: 1.0,
         };
         let device = &self.device;
         // SAFETY: see above.
@@ -190,7 +198,13 @@ impl Harness {
         }
     }
 
-    fn record_readback(&self, commands: vk::CommandBuffer, image: vk::Image, buffer: vk::Buffer, size: [u32; 2]) {
+    fn record_readback(
+        &self,
+        commands: vk::CommandBuffer,
+        image: vk::Image,
+        buffer: vk::Buffer,
+        size: [u32; 2],
+    ) {
         let barrier = [vk::BufferMemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
             .dst_access_mask(vk::AccessFlags::HOST_READ)
@@ -222,14 +236,18 @@ impl Harness {
             binding.binding(number).descriptor_type(ty).descriptor_count(1).stage_flags(stages)
         };
         bindings.extend(uniforms.iter().map(|(n, _)| binding(*n, vk::DescriptorType::UNIFORM_BUFFER)));
-        bindings.extend(textures.iter().map(|(n, ..)| binding(*n, vk::DescriptorType::COMBINED_IMAGE_SAMPLER)));
+        bindings
+            .extend(textures.iter().map(|(n, ..)| binding(*n, vk::DescriptorType::COMBINED_IMAGE_SAMPLER)));
         // SAFETY: see above.
         unsafe {
             let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            let set_layout =
-                self.device.create_descriptor_set_layout(&create, None).named("vkCreateDescriptorSetLayout")?;
+            let set_layout = self
+                .device
+                .create_descriptor_set_layout(&create, None)
+                .named("vkCreateDescriptorSetLayout")?;
             let set_layouts = [set_layout];
-            let push = [vk::PushConstantRange { stage_flags: PUSH_STAGES, offset: 0, size: draw.push.len() as u32 }];
+            let push =
+                [vk::PushConstantRange { stage_flags: PUSH_STAGES, offset: 0, size: draw.push.len() as u32 }];
             let mut create = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
             if !draw.push.is_empty() {
                 create = create.push_constant_ranges(&push);
@@ -242,13 +260,15 @@ impl Harness {
             let create = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let descriptor_pool =
                 self.device.create_descriptor_pool(&create, None).named("vkCreateDescriptorPool")?;
-            let allocate =
-                vk::DescriptorSetAllocateInfo::default().descriptor_pool(descriptor_pool).set_layouts(&set_layouts);
+            let allocate = vk::DescriptorSetAllocateInfo::default()
+                .descriptor_pool(descriptor_pool)
+                .set_layouts(&set_layouts);
             let set = self.device.allocate_descriptor_sets(&allocate).named("vkAllocateDescriptorSets")?[0];
             for (number, buffer) in &uniforms {
                 let info =
                     [vk::DescriptorBufferInfo { buffer: buffer.buffer, offset: 0, range: vk::WHOLE_SIZE }];
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*number).buffer_info(&info);
+                let write =
+                    vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*number).buffer_info(&info);
                 let write = write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER);
                 self.device.update_descriptor_sets(&[write], &[]);
             }
@@ -258,7 +278,8 @@ impl Harness {
                     image_view: image.view,
                     image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
                 }];
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*number).image_info(&info);
+                let write =
+                    vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*number).image_info(&info);
                 let write = write.descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
                 self.device.update_descriptor_sets(&[write], &[]);
             }
@@ -291,7 +312,8 @@ impl Harness {
 
     /// A pipeline for a draw with neither descriptors nor push constants, made and destroyed again.
     pub fn try_pipeline(&self, draw: &Draw) -> Result<(), Error> {
-        let scene = Scene { name: String::new(), size: [64; 2], clear: [0.0; 4], depth: false, draws: Vec::new() };
+        let scene =
+            Scene { name: String::new(), size: [64; 2], clear: [0.0; 4], depth: false, draws: Vec::new() };
         let render_pass = self.render_pass(false)?;
         // SAFETY: see above.
         unsafe {
@@ -316,7 +338,9 @@ impl Harness {
     ) -> Result<vk::Pipeline, Error> {
         let vertex = self.shader(draw.vertex_shader)?;
         let fragment = self.shader(draw.fragment_shader)?;
-        let stage = |flag, module| vk::PipelineShaderStageCreateInfo::default().stage(flag).module(module).name(c"main");
+        let stage = |flag, module| {
+            vk::PipelineShaderStageCreateInfo::default().stage(flag).module(module).name(c"main")
+        };
         let stages =
             [stage(vk::ShaderStageFlags::VERTEX, vertex), stage(vk::ShaderStageFlags::FRAGMENT, fragment)];
         let bindings = [vk::VertexInputBindingDescription {
@@ -337,8 +361,8 @@ impl Harness {
         if !attributes.is_empty() {
             input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
         }
-        let assembly =
-            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
         let raster = vk::PipelineRasterizationStateCreateInfo::default()
             .cull_mode(draw.cull)
@@ -351,7 +375,8 @@ impl Harness {
             .depth_write_enable(scene.depth)
             .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
         let targets =
-            [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
+            [vk::PipelineColorBlendAttachmentState::default()
+                .color_write_mask(vk::ColorComponentFlags::RGBA)];
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&targets);
         let dynamic = vk::PipelineDynamicStateCreateInfo::default()
             .dynamic_states(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
@@ -535,7 +560,11 @@ impl Harness {
         Ok(bytes)
     }
 
-    fn memory(&self, needs: vk::MemoryRequirements, flags: vk::MemoryPropertyFlags) -> Result<vk::DeviceMemory, Error> {
+    fn memory(
+        &self,
+        needs: vk::MemoryRequirements,
+        flags: vk::MemoryPropertyFlags,
+    ) -> Result<vk::DeviceMemory, Error> {
         // SAFETY: see above.
         unsafe {
             let types = self.instance.get_physical_device_memory_properties(self.physical);
@@ -545,7 +574,8 @@ impl Harness {
                         && types.memory_types[i as usize].property_flags.contains(flags)
                 })
                 .ok_or("no memory type fits")?;
-            let create = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
+            let create =
+                vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
             self.device.allocate_memory(&create, None).named("vkAllocateMemory")
         }
     }
@@ -558,7 +588,8 @@ impl Harness {
             let allocate =
                 vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
             let commands = device.allocate_command_buffers(&allocate).named("vkAllocateCommandBuffers")?;
-            let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            let begin =
+                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
             device.begin_command_buffer(commands[0], &begin).named("vkBeginCommandBuffer")?;
             record(commands[0]);
             device.end_command_buffer(commands[0]).named("vkEndCommandBuffer")?;
@@ -582,7 +613,11 @@ impl Harness {
             draw.samplers.into_iter().for_each(|sampler| self.device.destroy_sampler(sampler, None));
         }
         draw.images.into_iter().for_each(|image| self.destroy_image(image));
-        draw.uniforms.into_iter().chain(draw.vertices).chain(draw.indices).for_each(|b| self.destroy_buffer(b));
+        draw.uniforms
+            .into_iter()
+            .chain(draw.vertices)
+            .chain(draw.indices)
+            .for_each(|b| self.destroy_buffer(b));
     }
 
     fn destroy_image(&self, image: Image) {
@@ -616,11 +651,18 @@ impl Drop for Harness {
 }
 
 /// Both stages see one push-constant range.
-const PUSH_STAGES: vk::ShaderStageFlags =
-    vk::ShaderStageFlags::from_raw(vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw());
+const PUSH_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
+    vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw(),
+);
 
 fn range(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
-    vk::ImageSubresourceRange { aspect_mask: aspect, base_mip_level: 0, level_count: 1, base_array_layer: 0, layer_count: 1 }
+    vk::ImageSubresourceRange {
+        aspect_mask: aspect,
+        base_mip_level: 0,
+        level_count: 1,
+        base_array_layer: 0,
+        layer_count: 1,
+    }
 }
 
 /// The whole first level of a colour image.

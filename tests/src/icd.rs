@@ -65,6 +65,7 @@ pub fn command(program: impl AsRef<Path>, manifest: &Path) -> std::process::Comm
 fn build_directory() -> PathBuf {
     let executable = std::env::current_exe().expect("a process knows its executable");
     let directory = executable.parent().expect("an executable lies in a directory");
-    let directory = if directory.ends_with("deps") { directory.parent().unwrap_or(directory) } else { directory };
+    let directory =
+        if directory.ends_with("deps") { directory.parent().unwrap_or(directory) } else { directory };
     directory.to_path_buf()
 }

@@ -133,7 +133,12 @@ pub mod matrix {
     /// Perspective for Vulkan's clip space: y down, depth 0 to 1.
     pub fn perspective(tan_half: f32, near: f32, far: f32) -> Matrix {
         let depth = far / (near - far);
-        [[1. / tan_half, 0., 0., 0.], [0., -1. / tan_half, 0., 0.], [0., 0., depth, -1.], [0., 0., depth * near, 0.]]
+        [
+            [1. / tan_half, 0., 0., 0.],
+            [0., -1. / tan_half, 0., 0.],
+            [0., 0., depth, -1.],
+            [0., 0., depth * near, 0.],
+        ]
     }
 }
 

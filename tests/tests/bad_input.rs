@@ -65,8 +65,12 @@ fn missing_and_refusing_render_nodes() {
         let (answer, stderr) = case("device", |command| {
             command.env("VC4VK_DEVICE", device);
         });
-        assert!(answer.contains("no Vulkan device") || answer.contains("ERROR_INITIALIZATION_FAILED")
-            || answer.contains("ERROR_INCOMPATIBLE_DRIVER"), "{device}: {answer}");
+        assert!(
+            answer.contains("no Vulkan device")
+                || answer.contains("ERROR_INITIALIZATION_FAILED")
+                || answer.contains("ERROR_INCOMPATIBLE_DRIVER"),
+            "{device}: {answer}"
+        );
         let lines = driver_lines(&stderr);
         assert_eq!(lines.len(), 1, "{device}:\n{stderr}");
         assert!(lines[0].contains(word), "{device}: {:?}", lines[0]);

@@ -82,8 +82,10 @@ fn vkcube_is_clean_under_the_validation_layers() {
     command.env("VK_LAYER_SETTINGS_PATH", validation_settings());
     let output = text(&run(command));
     assert!(output.contains(LAYER_SIGN), "the validation layer did not load:\n{output}");
-    let complaints: Vec<&str> =
-        output.lines().filter(|line| line.contains("Validation Error") || line.contains("Validation Warning")).collect();
+    let complaints: Vec<&str> = output
+        .lines()
+        .filter(|line| line.contains("Validation Error") || line.contains("Validation Warning"))
+        .collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 

@@ -30,8 +30,10 @@ fn programs_of_another_compiler_keep_the_rules_and_survive_text() {
     assert_eq!(programs.len(), 144);
     let mut instructions = 0;
     for (shader, stage, words) in programs {
-        let insts: Vec<Inst> =
-            words.iter().map(|&word| Inst::decode(word).unwrap_or_else(|e| panic!("{shader}: {e}"))).collect();
+        let insts: Vec<Inst> = words
+            .iter()
+            .map(|&word| Inst::decode(word).unwrap_or_else(|e| panic!("{shader}: {e}")))
+            .collect();
         let violations = check_program(stage, &insts);
         assert!(violations.is_empty(), "{shader} {stage:?}\n{}", rules::render(&insts, &violations));
         let again = assemble(&disassemble(&words)).unwrap_or_else(|e| panic!("{shader}: {e}"));

@@ -8,7 +8,8 @@ use vc4_tests::{icd, scenes};
 fn draw_all(manifest: &Path, name: &str) -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).expect("the target directory is writable");
-    let output = icd::command(env!("CARGO_BIN_EXE_scenes"), manifest).arg(&directory).output().expect("scenes starts");
+    let output =
+        icd::command(env!("CARGO_BIN_EXE_scenes"), manifest).arg(&directory).output().expect("scenes starts");
     assert!(
         output.status.success(),
         "scenes on {name} failed:\n{}{}",
@@ -40,7 +41,13 @@ fn scenes_match_lavapipe() {
             failures.push(format!("{}: {difference:?}", scene.name));
         }
     }
-    assert!(failures.is_empty(), "pictures in {} and {}:\n{}", ours.display(), reference.display(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "pictures in {} and {}:\n{}",
+        ours.display(),
+        reference.display(),
+        failures.join("\n")
+    );
 }
 
 #[test]
@@ -50,6 +57,11 @@ fn drawing_twice_gives_the_same_pictures() {
     for scene in scenes::all() {
         let file = format!("{}.png", scene.name);
         let read = |directory: &Path| std::fs::read(directory.join(&file)).expect("scenes saved it");
-        assert!(read(&first) == read(&second), "{file} differs between {} and {}", first.display(), second.display());
+        assert!(
+            read(&first) == read(&second),
+            "{file} differs between {} and {}",
+            first.display(),
+            second.display()
+        );
     }
 }

@@ -24,7 +24,8 @@ fn spirv_is_current() {
         let name = source.file_name().expect("a file has a name").to_string_lossy().into_owned();
         let fresh = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.spv"));
         let output = Command::new("glslangValidator").args(["-V", "-o"]).arg(&fresh).arg(&source).output();
-        let output = output.expect("glslangValidator is missing: install Debian's glslang-tools, or run `cargo xtask test`");
+        let output = output
+            .expect("glslangValidator is missing: install Debian's glslang-tools, or run `cargo xtask test`");
         assert!(output.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&output.stdout));
         let committed = PathBuf::from(format!("{}.spv", source.display()));
         // Word 2 of a module names the generator and its version, which may differ between releases.

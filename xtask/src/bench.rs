@@ -59,5 +59,9 @@ fn seconds(manifest: &Path, display: &Display, frames: u32) -> Result<f64, Error
         .stderr(Stdio::null())
         .status()
         .map_err(|error| format!("vkcube: {error}"))?;
-    if status.success() { Ok(start.elapsed().as_secs_f64()) } else { Err(format!("vkcube failed ({status})").into()) }
+    if status.success() {
+        Ok(start.elapsed().as_secs_f64())
+    } else {
+        Err(format!("vkcube failed ({status})").into())
+    }
 }

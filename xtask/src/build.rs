@@ -29,7 +29,11 @@ pub fn driver(profile: Profile) -> Result<PathBuf, Error> {
 pub fn cargo(arguments: &[&str]) -> Result<(), Error> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program).args(arguments).current_dir(workspace()).status()?;
-    if status.success() { Ok(()) } else { Err(format!("cargo {} failed ({status})", arguments.join(" ")).into()) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("cargo {} failed ({status})", arguments.join(" ")).into())
+    }
 }
 
 /// The workspace's root directory.
@@ -48,6 +52,7 @@ fn write_manifest(directory: &Path) -> Result<PathBuf, Error> {
 /// This program lies in `<target>/<profile>`, wherever the user put the target directory.
 fn target_directory() -> Result<PathBuf, Error> {
     let executable = std::env::current_exe()?;
-    let directory = executable.parent().and_then(Path::parent).ok_or("xtask does not lie in a target directory")?;
+    let directory =
+        executable.parent().and_then(Path::parent).ok_or("xtask does not lie in a target directory")?;
     Ok(directory.to_path_buf())
 }

@@ -26,7 +26,9 @@ pub fn require(packages: &[&str], install: bool) -> Result<(), Error> {
     }
     let list = missing.join(" ");
     if !install {
-        return Err(format!("missing Debian packages: {list}\n  install them: sudo apt-get install {list}").into());
+        return Err(
+            format!("missing Debian packages: {list}\n  install them: sudo apt-get install {list}").into()
+        );
     }
     if !has("apt-get") {
         return Err(format!("this chore needs the Debian packages {list} (or what your distribution calls them), and there is no apt-get here").into());
@@ -37,7 +39,10 @@ pub fn require(packages: &[&str], install: bool) -> Result<(), Error> {
 }
 
 fn is_installed(package: &str) -> bool {
-    let query = Command::new("dpkg-query").args(["-W", "-f=${db:Status-Abbrev}", package]).stderr(Stdio::null()).output();
+    let query = Command::new("dpkg-query")
+        .args(["-W", "-f=${db:Status-Abbrev}", package])
+        .stderr(Stdio::null())
+        .output();
     query.is_ok_and(|output| output.stdout.starts_with(b"ii"))
 }
 

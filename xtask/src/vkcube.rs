@@ -59,7 +59,13 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
 }
 
 /// Runs vkcube for a number of frames.
-pub fn cube(manifest: &Path, display: &Display, capture: &Capture, frames: u32, immediate: bool) -> Result<Run, Error> {
+pub fn cube(
+    manifest: &Path,
+    display: &Display,
+    capture: &Capture,
+    frames: u32,
+    immediate: bool,
+) -> Result<Run, Error> {
     let mut command = Command::new("vkcube");
     command
         .args(["--suppress_popups", "--c", &frames.to_string()])

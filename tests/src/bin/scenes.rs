@@ -28,9 +28,9 @@ fn main() -> ExitCode {
             continue;
         }
         let start = std::time::Instant::now();
-        let saved = harness.draw(&scene).and_then(|picture| {
-            Ok(picture.save_png(&directory.join(format!("{}.png", scene.name)))?)
-        });
+        let saved = harness
+            .draw(&scene)
+            .and_then(|picture| Ok(picture.save_png(&directory.join(format!("{}.png", scene.name)))?));
         match saved {
             Ok(()) => println!("{}: {:.1} ms", scene.name, start.elapsed().as_secs_f64() * 1e3),
             Err(error) => {
