@@ -1,0 +1,140 @@
+//! Comparisons, selects and conditional writes: everything that sets or looks at the flags (qpu.md §2.6–§2.7).
+
+use vc4::qpu::{AddOp, Cond, Unpack, Waddr};
+
+use super::{Selector, not_lowered};
+use crate::backend::BackendError;
+use crate::backend::virt::{Dst, Operation, Unit};
+use crate::ir::{Op, Value};
+
+impl Selector<'_> {
+    /// A write that discarded elements skip.
+    pub(super) fn tile_write(&mut self, value: Value, waddr: Waddr) -> Result<(), BackendError> {
+        let Some(kill) = self.kill else {
+            self.value_to_port(value, waddr, None);
+            return Ok(());
+        };
+        let operand = self.operand(value);
+        let killed = self.flags(kill)?;
+        let mut op = Operation::mov(Dst::Port(waddr, None), operand);
+        op.cond = inverse(killed);
+        self.push(op);
+        Ok(())
+    }
+
+    pub(super) fn select_value(&mut self, result: Value, args: &[Value]) -> Result<(), BackendError> {
+        let &[condition, mut yes, mut no] = args else { unreachable!("the verifier counts operands") };
+        let reg = self.reg_of(result);
+        // The operand that is overwritten where the condition holds should be the one that can be
+        // computed in place; the other may then still become a conditional operation.
+        let mut invert = false;
+        if !(self.foldable(no) || self.can_alias(no)) && self.can_alias(yes) && !self.foldable(yes) {
+            (yes, no, invert) = (no, yes, true);
+        }
+        self.value_to_reg(no, reg);
+        let conditional = if self.foldable(yes) && yes != no {
+            self.fold(yes, Dst::Reg(reg))
+        } else {
+            let operand = self.operand(yes);
+            Operation::mov(Dst::Reg(reg), operand)
+        };
+        let cond = self.flags(condition)?;
+        let cond = if invert { inverse(cond) } else { cond };
+        self.push(Operation { cond, ..conditional });
+        Ok(())
+    }
+
+    /// Sets the flags from a comparison; the condition that holds where it is true.
+    pub(super) fn flags(&mut self, condition: Value) -> Result<Cond, BackendError> {
+        let op = self.op(condition);
+        let args = self.args(condition);
+        let zero = |this: &Self, value: Value| matches!(this.op(value), Op::Const(0));
+        if matches!(op, Op::IEq | Op::INe) && (zero(self, args[1]) || zero(self, args[0])) {
+            let word = if zero(self, args[1]) { args[0] } else { args[1] };
+            self.flags_of_word(word);
+            return Ok(if op == Op::IEq { Cond::Zs } else { Cond::Zc });
+        }
+        if op == Op::SLt && zero(self, args[1]) {
+            self.flags_of_word(args[0]);
+            return Ok(Cond::Ns);
+        }
+        if op == Op::SLe && zero(self, args[0]) {
+            self.flags_of_word(args[1]);
+            return Ok(Cond::Nc);
+        }
+        let (unit, swap, cond) = match op {
+            // fmax and max set C when a > b, exactly and for all operands (qpu.md §2.3).
+            Op::FLt => (AddOp::Fmax, true, Cond::Cs),
+            Op::FLe => (AddOp::Fmax, false, Cond::Cc),
+            Op::SLt => (AddOp::Max, true, Cond::Cs),
+            Op::SLe => (AddOp::Max, false, Cond::Cc),
+            // sub sets C on unsigned borrow.
+            Op::ULt => (AddOp::Sub, false, Cond::Cs),
+            Op::ULe => (AddOp::Sub, true, Cond::Cc),
+            Op::FEq => (AddOp::Fsub, false, Cond::Zs),
+            Op::FNe => (AddOp::Fsub, false, Cond::Zc),
+            Op::IEq => (AddOp::Sub, false, Cond::Zs),
+            Op::INe => (AddOp::Sub, false, Cond::Zc),
+            _ => return Err(not_lowered(op)),
+        };
+        let mut operands = [self.operand(args[0]), self.operand(args[1])];
+        if swap {
+            operands.swap(0, 1);
+        }
+        let mut compare = Operation::new(Unit::Add(unit), Dst::None, &operands);
+        compare.sets_flags = true;
+        self.push(compare);
+        Ok(cond)
+    }
+
+    /// Sets Z and N from a word, in the operation that computes it if that is its only use.
+    pub(super) fn flags_of_word(&mut self, word: Value) {
+        let add_unit = matches!(self.single(word), Some((Unit::Add(_), Unpack::Nop)));
+        let mut op = if add_unit && self.foldable(word) {
+            self.fold(word, Dst::None)
+        } else {
+            let operand = self.operand(word);
+            Operation::new(Unit::Add(AddOp::Or), Dst::None, &[operand, operand])
+        };
+        op.sets_flags = true;
+        self.push(op);
+    }
+}
+
+/// The condition that holds in the other elements.
+pub(super) fn inverse(cond: Cond) -> Cond {
+    match cond {
+        Cond::Never => Cond::Always,
+        Cond::Always => Cond::Never,
+        Cond::Zs => Cond::Zc,
+        Cond::Zc => Cond::Zs,
+        Cond::Ns => Cond::Nc,
+        Cond::Nc => Cond::Ns,
+        Cond::Cs => Cond::Cc,
+        Cond::Cc => Cond::Cs,
+    }
+}
+
+/// Removes flag settings that repeat the one before them.
+pub(super) fn drop_repeated_flags(ops: &mut Vec<Operation>) {
+    let mut current: Option<Operation> = None;
+    ops.retain(|op| {
+        if op.is_marker() {
+            current = None;
+        }
+        if op.sets_flags {
+            let repeated = op.dst == Dst::None && op.cond == Cond::Always && current.as_ref() == Some(op);
+            if repeated {
+                return false;
+            }
+            current = (op.dst == Dst::None).then(|| op.clone());
+        }
+        // A register that the comparison read may have changed since.
+        if let (Some(reg), Some(flags)) = (op.writes(), &current) {
+            if flags.reads().any(|read| read == reg) {
+                current = None;
+            }
+        }
+        true
+    });
+}

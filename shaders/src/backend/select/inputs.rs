@@ -1,0 +1,73 @@
+//! Varyings and attribute rows, which the hardware delivers in order (qpu.md §4.2, §4.9).
+
+use vc4::qpu::{AddOp, MulOp, Raddr, RegFile, Waddr};
+
+use super::Selector;
+use crate::backend::virt::{Dst, Operation, Src, Unit};
+use crate::backend::{BackendError, Inputs};
+use crate::ir::{Op, Stage, Value};
+
+/// Vectors that one VPM read set-up may deliver (qpu.md §4.9).
+const VPM_BLOCK: usize = 16;
+/// Set-up word: 32-bit rows, horizontal, stride 1 (qpu.md §4.9).
+pub(super) const VPM_SETUP: u32 = 0x0000_1a00;
+
+impl Selector<'_> {
+    /// Reads varyings and attribute rows in hardware order, ahead of all other code; the scheduler
+    /// moves them to where they are wanted. Appends in reverse like everything else.
+    pub(super) fn inputs(&mut self, inputs: Inputs) -> Result<(), BackendError> {
+        let mut values: Vec<Option<Value>> = vec![None; inputs.count as usize];
+        for inst in self.shader.insts_in_order() {
+            let data = &self.shader.insts[inst];
+            if let Op::Varying(n) | Op::VpmRead(n) = data.op {
+                match values.get_mut(n as usize) {
+                    Some(slot @ None) => *slot = Some(data.results[0]),
+                    _ => return Err(BackendError::InputOrder(n)),
+                }
+            }
+        }
+        for (index, value) in values.iter().enumerate() {
+            let value = value.filter(|&value| self.uses[value] > 0);
+            match self.shader.stage {
+                Stage::Fragment => self.varying(value, inputs.flat >> index & 1 != 0),
+                Stage::Vertex => self.vpm_read(index, values.len(), value),
+            }
+        }
+        self.flush();
+        Ok(())
+    }
+
+    /// Value = VP·W + C (qpu.md §4.2); of a flat varying C, untouched by arithmetic that would flush integers.
+    pub(super) fn varying(&mut self, value: Option<Value>, flat: bool) {
+        let vary = Src::Port(Raddr::VARYING, None);
+        let Some(value) = value.filter(|_| !flat) else {
+            self.push(Operation::mov(Dst::None, vary));
+            if let Some(value) = value {
+                let reg = self.reg_of(value);
+                self.push(Operation::mov(Dst::Reg(reg), Src::R5));
+            }
+            return;
+        };
+        let w = self.payload(true);
+        let product = self.program.reg();
+        let reg = self.reg_of(value);
+        let operands = [vary.into(), Src::Reg(w).into()];
+        self.push(Operation::new(Unit::Mul(MulOp::Fmul), Dst::Reg(product), &operands));
+        let operands = [Src::Reg(product).into(), Src::R5.into()];
+        self.push(Operation::new(Unit::Add(AddOp::Fadd), Dst::Reg(reg), &operands));
+    }
+
+    pub(super) fn vpm_read(&mut self, index: usize, total: usize, value: Option<Value>) {
+        if index % VPM_BLOCK == 0 {
+            let count = (total - index).min(VPM_BLOCK) as u32;
+            let setup = VPM_SETUP | (count & 15) << 20 | index as u32;
+            self.seq.push(vpm_setup(setup, RegFile::A));
+        }
+        let dst = value.map_or(Dst::None, |value| Dst::Reg(self.reg_of(value)));
+        self.push(Operation::mov(dst, Src::Port(Raddr::VPM, None)));
+    }
+}
+
+pub(super) fn vpm_setup(word: u32, file: RegFile) -> Operation {
+    Operation::new(Unit::LoadImm(word), Dst::Port(Waddr::VPM_SETUP, Some(file)), &[])
+}

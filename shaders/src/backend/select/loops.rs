@@ -1,0 +1,167 @@
+//! Walking the regions backwards: what is live, blocks, loops.
+
+use vc4::qpu::{BranchCond, Cond};
+
+use super::conditions::inverse;
+use super::{Selector, has_effect};
+use crate::backend::BackendError;
+use crate::backend::virt::{Dst, Operation, Reg, Src, Unit};
+use crate::ir::{Block, Node, Op, Value, for_each_condition};
+
+impl Selector<'_> {
+    /// Marks what effects and loop conditions need, and counts the uses of each value by marked instructions.
+    pub(super) fn count_uses(&mut self) {
+        let mut needed: Vec<Value> = Vec::new();
+        for block in self.shader.blocks_in_order() {
+            for &inst in &self.shader.blocks[block].insts {
+                self.block_of[inst] = block.into();
+                let data = &self.shader.insts[inst];
+                if has_effect(data.op) {
+                    self.live.insert(inst);
+                    needed.extend(data.args.iter().copied());
+                }
+            }
+        }
+        for_each_condition(&self.shader.body, &mut |condition| needed.push(condition));
+        while let Some(value) = needed.pop() {
+            self.uses[value] += 1;
+            let inst = self.shader.values[value].inst;
+            if self.live.insert(inst) {
+                needed.extend(self.shader.insts[inst].args.iter().copied());
+            }
+        }
+    }
+
+    pub(super) fn find_kill(&mut self) -> Result<(), BackendError> {
+        for inst in self.shader.insts_in_order() {
+            let data = &self.shader.insts[inst];
+            if data.op == Op::DiscardIf {
+                if self.kill.is_some() {
+                    return Err(BackendError::NotLowered { op: "a second discard".into() });
+                }
+                self.kill = Some(data.args[0]);
+                // Each conditional tile write looks at the condition again.
+                self.uses[data.args[0]] += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Selects a region from its end.
+    pub(super) fn region(&mut self, region: &[Node]) -> Result<(), BackendError> {
+        for node in region.iter().rev() {
+            match node {
+                Node::Block(block) => self.block(*block)?,
+                Node::Loop(body) => self.endless_loop(body)?,
+                Node::Return => {}
+                _ => return Err(BackendError::ControlFlow),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn block(&mut self, block: Block) -> Result<(), BackendError> {
+        self.current = Some(block);
+        for &inst in self.shader.blocks[block].insts.iter().rev() {
+            self.inst(inst)?;
+            self.flush();
+        }
+        Ok(())
+    }
+
+    /// Takes over the sequence that the last step made, in reverse.
+    pub(super) fn flush(&mut self) {
+        let sequence = std::mem::take(&mut self.seq);
+        self.program.ops.extend(sequence.into_iter().rev());
+    }
+
+    /// A loop: copies of what its phis start with, the body, the flags of its exit, copies for the next iteration.
+    pub(super) fn endless_loop(&mut self, body: &[Node]) -> Result<(), BackendError> {
+        let [rest @ .., Node::If { cond, then, otherwise }, Node::Block(back)] = body else {
+            return Err(BackendError::ControlFlow);
+        };
+        let (Some(&Node::Block(header)), Some(&Node::Block(last))) = (rest.first(), rest.last()) else {
+            return Err(BackendError::ControlFlow);
+        };
+        let (true, true) = (self.is_exit(then), self.is_empty_arm(otherwise)) else {
+            return Err(BackendError::ControlFlow);
+        };
+        let phis = self.header_phis(header, *back);
+        let branch = self.program.ops.len();
+        self.next_iteration(&phis);
+        self.flush();
+        self.current = Some(last);
+        let leave = self.flags(*cond)?;
+        self.flush();
+        let end = Operation::new(Unit::LoopEnd(any(inverse(leave))?), Dst::None, &[]);
+        self.program.ops.insert(branch, end);
+        self.block(*back)?;
+        self.region(rest)?;
+        self.program.ops.push(Operation::new(Unit::LoopStart, Dst::None, &[]));
+        for &(reg, start, _) in &phis {
+            let operand = self.operand(start);
+            self.push(Operation::mov(Dst::Reg(reg), operand));
+        }
+        self.flush();
+        Ok(())
+    }
+
+    pub(super) fn is_exit(&self, arm: &[Node]) -> bool {
+        matches!(arm, [Node::Block(block), Node::Break] if self.shader.blocks[*block].insts.is_empty())
+    }
+
+    pub(super) fn is_empty_arm(&self, arm: &[Node]) -> bool {
+        matches!(arm, [Node::Block(block)] if self.shader.blocks[*block].insts.is_empty())
+    }
+
+    /// Register, first and next value of each phi that matters.
+    pub(super) fn header_phis(&mut self, header: Block, back: Block) -> Vec<(Reg, Value, Value)> {
+        let mut phis = Vec::new();
+        for &inst in &self.shader.blocks[header].insts {
+            let data = &self.shader.insts[inst];
+            if data.op != Op::Phi || !self.live.contains(inst) {
+                continue;
+            }
+            let again = data.phi_blocks.iter().position(|&from| from == back);
+            let first = data.phi_blocks.iter().position(|&from| from != back);
+            if let (Some(again), Some(first)) = (again, first) {
+                phis.push((self.reg_of(data.results[0]), data.args[first], data.args[again]));
+            }
+        }
+        phis
+    }
+
+    /// All phis change at once: one that another takes over is saved first.
+    pub(super) fn next_iteration(&mut self, phis: &[(Reg, Value, Value)]) {
+        let mut copies = Vec::new();
+        for &(reg, _, next) in phis {
+            let operand = self.operand(next);
+            if operand.src == Src::Reg(reg) {
+                continue;
+            }
+            if phis.iter().any(|&(other, ..)| operand.src == Src::Reg(other)) {
+                let saved = self.program.reg();
+                self.push(Operation::mov(Dst::Reg(saved), operand));
+                copies.push((reg, Src::Reg(saved).into()));
+            } else {
+                copies.push((reg, operand));
+            }
+        }
+        for (reg, operand) in copies {
+            self.push(Operation::mov(Dst::Reg(reg), operand));
+        }
+    }
+}
+
+/// The branch condition that holds if a flag condition holds in any element.
+fn any(cond: Cond) -> Result<BranchCond, BackendError> {
+    Ok(match cond {
+        Cond::Zs => BranchCond::AnyZs,
+        Cond::Zc => BranchCond::AnyZc,
+        Cond::Ns => BranchCond::AnyNs,
+        Cond::Nc => BranchCond::AnyNc,
+        Cond::Cs => BranchCond::AnyCs,
+        Cond::Cc => BranchCond::AnyCc,
+        Cond::Never | Cond::Always => return Err(BackendError::ControlFlow),
+    })
+}

@@ -1,0 +1,102 @@
+//! Texture and direct lookups (qpu.md §4.5–§4.6, §5.3).
+
+use vc4::qpu::{AddOp, Signal, Waddr};
+
+use super::{Selector, constant, not_lowered};
+use crate::backend::BackendError;
+use crate::backend::virt::{Dst, Operand, Operation, Src, Unit};
+use crate::ir::{Lod, Op, Value};
+use crate::program::{Descriptor, SampleBo, UniformSlot};
+
+impl Selector<'_> {
+    /// Writes a TMU parameter, which pops the stream word `parameter` and so excludes another uniform.
+    pub(super) fn tmu_parameter(&mut self, value: Value, waddr: Waddr, parameter: UniformSlot) {
+        let dst = Dst::Port(waddr, None);
+        let mut op = if self.foldable(value) {
+            self.fold(value, dst)
+        } else {
+            let operand = self.operand(value);
+            Operation::mov(dst, operand)
+        };
+        for i in 0..op.src.len() {
+            if let Src::Uniform(slot) = op.src[i].src {
+                let temp = self.program.reg();
+                self.seq.push(Operation::mov(Dst::Reg(temp), Src::Uniform(slot)));
+                op.src[i].src = Src::Reg(temp);
+            }
+        }
+        op.parameter = Some(parameter);
+        self.push(op);
+    }
+
+    pub(super) fn sample(
+        &mut self,
+        result: Value,
+        args: &[Value],
+        image: Descriptor,
+        cube: bool,
+        lod: Lod,
+    ) -> Result<(), BackendError> {
+        let coordinates = if cube { 3 } else { 2 };
+        let extra = usize::from(lod != Lod::Auto);
+        if args.len() != coordinates + extra {
+            return Err(not_lowered(Op::TmuSample { image, cube, lod }));
+        }
+        let p2 = if cube || lod == Lod::Explicit {
+            UniformSlot::TextureP2 { image, explicit_lod: lod == Lod::Explicit }
+        } else {
+            UniformSlot::Const(0)
+        };
+        let mut words =
+            [UniformSlot::TextureP0(image), UniformSlot::TextureP1(image), p2, UniformSlot::Const(0)]
+                .into_iter();
+        let mut next = || words.next().expect("a request has at most four parameters");
+        self.tmu_parameter(args[1], Waddr::TMU0_T, next());
+        if cube {
+            self.tmu_parameter(args[2], Waddr::TMU0_R, next());
+        }
+        if extra == 1 {
+            self.tmu_parameter(args[coordinates], Waddr::TMU0_B, next());
+        }
+        self.tmu_parameter(args[0], Waddr::TMU0_S, next());
+        self.seq.last_mut().expect("the parameter was just written").sample = Some(SampleBo::Texture(image));
+        let reg = self.reg_of(result);
+        self.load_r4(reg, Operation::signal(Signal::LoadTmu0));
+        Ok(())
+    }
+
+    /// The kernel accepts a direct lookup only as max, min, add in exactly this form (SHD-19).
+    pub(super) fn direct(&mut self, result: Value, offset: Value, buffer: Descriptor) {
+        let (low, clamped) = (self.program.reg(), self.program.reg());
+        let offset = match self.operand(offset) {
+            operand @ Operand { src: Src::Imm(_), .. } => {
+                let temp = self.program.reg();
+                self.push(Operation::mov(Dst::Reg(temp), operand));
+                Src::Reg(temp).into()
+            }
+            operand => operand,
+        };
+        let steps = [
+            Operation::new(Unit::Add(AddOp::Max), Dst::Reg(low), &[offset, constant(0)]),
+            Operation::new(
+                Unit::Add(AddOp::Min),
+                Dst::Reg(clamped),
+                &[Src::Reg(low).into(), Src::Uniform(UniformSlot::UboLimit(buffer)).into()],
+            ),
+            Operation {
+                sample: Some(SampleBo::Ubo(buffer)),
+                ..Operation::new(
+                    Unit::Add(AddOp::Add),
+                    Dst::Port(Waddr::TMU1_S, None),
+                    &[Src::Reg(clamped).into(), Src::Uniform(UniformSlot::UboBase(buffer)).into()],
+                )
+            },
+        ];
+        for step in steps {
+            self.push(Operation { ordered: true, ..step });
+        }
+        let reg = self.reg_of(result);
+        self.load_r4(reg, Operation::signal(Signal::LoadTmu1));
+    }
+}
+
