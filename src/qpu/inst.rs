@@ -398,13 +398,30 @@ impl Inst {
                     MODE_UNSIGNED => LoadMode::PerElementUnsigned,
                     MODE_SEMAPHORE => {
                         return Ok(Inst::Semaphore(SemaphoreInst {
-                            pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, imm,
+                            pm,
+                            pack,
+                            cond_add,
+                            cond_mul,
+                            sf,
+                            ws,
+                            waddr_add,
+                            waddr_mul,
+                            imm,
                         }));
                     }
                     mode => return Err(DecodeError::ReservedLoadMode(mode as u8)),
                 };
                 Ok(Inst::LoadImm(LoadImmInst {
-                    mode, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, imm,
+                    mode,
+                    pm,
+                    pack,
+                    cond_add,
+                    cond_mul,
+                    sf,
+                    ws,
+                    waddr_add,
+                    waddr_mul,
+                    imm,
                 }))
             }
             Signal::Branch => {
@@ -420,7 +437,9 @@ impl Inst {
                     rel: REL.get(word) != 0,
                     reg: reg.then_some(raddr),
                     unused_raddr_a: if reg { 0 } else { raddr },
-                    ws, waddr_add, waddr_mul,
+                    ws,
+                    waddr_add,
+                    waddr_mul,
                     offset: imm as i32,
                 }))
             }
@@ -431,7 +450,14 @@ impl Inst {
                 Ok(Inst::Alu(AluInst {
                     sig: if small { Signal::None } else { sig },
                     unpack: total!(Unpack, UNPACK, word),
-                    pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul,
+                    pm,
+                    pack,
+                    cond_add,
+                    cond_mul,
+                    sf,
+                    ws,
+                    waddr_add,
+                    waddr_mul,
                     op_mul: total!(MulOp, OP_MUL, word),
                     op_add: AddOp::from_code(op_add).ok_or(DecodeError::ReservedAddOp(op_add))?,
                     raddr_a: Raddr::new(RADDR_A.get(word) as u8),

@@ -146,7 +146,13 @@ impl AddOp {
     pub const fn reads_float(self) -> bool {
         matches!(
             self,
-            AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax | AddOp::Fminabs | AddOp::Fmaxabs | AddOp::Ftoi
+            AddOp::Fadd
+                | AddOp::Fsub
+                | AddOp::Fmin
+                | AddOp::Fmax
+                | AddOp::Fminabs
+                | AddOp::Fmaxabs
+                | AddOp::Ftoi
         )
     }
 
@@ -154,7 +160,13 @@ impl AddOp {
     pub const fn writes_float(self) -> bool {
         matches!(
             self,
-            AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax | AddOp::Fminabs | AddOp::Fmaxabs | AddOp::Itof
+            AddOp::Fadd
+                | AddOp::Fsub
+                | AddOp::Fmin
+                | AddOp::Fmax
+                | AddOp::Fminabs
+                | AddOp::Fmaxabs
+                | AddOp::Itof
         )
     }
 
@@ -162,7 +174,14 @@ impl AddOp {
     pub const fn commutes(self) -> bool {
         matches!(
             self,
-            AddOp::Fadd | AddOp::Add | AddOp::Min | AddOp::Max | AddOp::And | AddOp::Or | AddOp::Xor | AddOp::V8adds
+            AddOp::Fadd
+                | AddOp::Add
+                | AddOp::Min
+                | AddOp::Max
+                | AddOp::And
+                | AddOp::Or
+                | AddOp::Xor
+                | AddOp::V8adds
         )
     }
 }

@@ -19,8 +19,6 @@ pub use asm::{AsmError, Assembled, Diagnostic, Label, Uniform, assemble};
 pub use cost::Cost;
 pub use disasm::disassemble;
 pub use inst::{AluInst, BranchInst, DecodeError, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
-pub use isa::{
-    AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr,
-};
+pub use isa::{AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
 pub use rules::{Declared, RULES, Rule, Stage, Violation, check_declared, check_program, min_distance};
 pub use uniforms::{UniformRead, UniformSource, uniform_reads};
