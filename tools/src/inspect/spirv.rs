@@ -155,40 +155,18 @@ mod tests {
 
     /// OpCapability Shader, OpMemoryModel, OpEntryPoint Fragment %4 "main", OpExecutionMode OriginUpperLeft, and
     /// an empty function.
-    const SMALL: [u32; 33] = [
-        MAGIC,
-        0x0001_0000,
-        0,
-        5,
-        0, //
-        0x0002_0011,
-        1, //
-        0x0003_000E,
-        0,
-        1, //
-        0x0005_000F,
-        4,
-        4,
-        0x6E69_616D,
-        0, //
-        0x0003_0010,
-        4,
-        7, //
-        0x0002_0013,
-        2, //
-        0x0003_0021,
-        3,
-        2, //
-        0x0005_0036,
-        2,
-        4,
-        0,
-        3, //
-        0x0002_00F8,
-        1, //
-        0x0001_00FD,
-        0x0001_0038,
-        0x0001_0000,
+    #[rustfmt::skip]
+    const SMALL: [u32; 32] = [
+        MAGIC, 0x0001_0000, 0, 5, 0,
+        0x0002_0011, 1,
+        0x0003_000E, 0, 1,
+        0x0005_000F, 4, 4, 0x6E69_616D, 0,
+        0x0003_0010, 4, 7,
+        0x0002_0013, 2,
+        0x0003_0021, 3, 2,
+        0x0005_0036, 2, 4, 0, 3,
+        0x0002_00F8, 1,
+        0x0001_00FD, 0x0001_0038,
     ];
 
     fn bytes(words: &[u32], order: fn(u32) -> [u8; 4]) -> Vec<u8> {
