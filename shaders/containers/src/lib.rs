@@ -27,7 +27,7 @@ pub mod pica;
 mod reader;
 pub mod shbin;
 
-pub use finding::{At, Finding, Severity};
 pub(crate) use finding::Findings;
+pub use finding::{At, Finding, Severity};
 pub use format::{Format, check};
 pub use reader::Reader;
