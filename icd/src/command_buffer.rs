@@ -83,7 +83,7 @@ pub struct ClearAttachment {
 enum Content {
     Initial,
     Recording {
-        recording: Recording,
+        recording: Box<Recording>,
         /// The command that failed first, and its result.
         error: Option<(&'static str, vk::Result)>,
     },
@@ -126,7 +126,7 @@ impl CommandBuffer {
     pub fn begin(&self, usage: vk::CommandBufferUsageFlags, _: Option<Inheritance>) -> Result<(), Error> {
         let continues = self.level == vk::CommandBufferLevel::SECONDARY
             && usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);
-        *self.content() = Content::Recording { recording: Recording::new(continues), error: None };
+        *self.content() = Content::Recording { recording: Box::new(Recording::new(continues)), error: None };
         Ok(())
     }
 

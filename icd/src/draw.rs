@@ -17,6 +17,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use vc4::cl::packets::ClipWindow;
 use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 
 use crate::debug::{Debug, flags};
@@ -34,32 +35,38 @@ pub fn is_strict() -> bool {
     cfg!(debug_assertions) || flags().contains(Debug::STRICT)
 }
 
-/// The jobs of a segment, in order.
-pub fn build(device: &Arc<Device>, segment: &RenderSegment) -> Result<Vec<Job>, Error> {
-    let mut builder = Builder { device, target: &segment.target, jobs: Vec::new(), job: JobBuilder::new() };
+/// Builds the jobs of a segment and gives them to `submit` in order, each as soon as it is finished.
+pub fn build(
+    device: &Arc<Device>,
+    segment: &RenderSegment,
+    submit: &mut dyn FnMut(Job) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut builder =
+        Builder { device, target: &segment.target, job: JobBuilder::new(), is_first: true, submit };
     for draw in &segment.draws {
         builder.draw(draw)?;
     }
-    builder.finish()
+    builder.finish_job(true)
 }
 
 struct Builder<'a> {
     device: &'a Arc<Device>,
     target: &'a Target,
-    jobs: Vec<JobBuilder>,
     job: JobBuilder,
+    is_first: bool,
+    submit: &'a mut dyn FnMut(Job) -> Result<(), Error>,
 }
 
 impl Builder<'_> {
     fn draw(&mut self, draw: &Draw) -> Result<(), Error> {
         let Some(compiled) = &draw.state.pipeline.compiled else { return Ok(()) };
         let Some(window) = packets::window(&draw.state, self.target) else { return Ok(()) };
-        let bindings = Bindings::new(&draw.state, compiled)?;
+        let bindings = Bindings::new(self.device, &draw.state, compiled)?;
         for call in calls(&draw.call)? {
             let pieces = geometry::pieces(self.device, &bindings, &call)?;
-            for instance in 0..call.instances {
+            for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
                 for piece in &pieces {
-                    self.make_room();
+                    self.make_room()?;
                     self.piece(&bindings, window, piece, call.first_instance.wrapping_add(instance))?;
                 }
             }
@@ -68,16 +75,17 @@ impl Builder<'_> {
     }
 
     /// Begins another job where the binner's state counters could wrap (HW-2116).
-    fn make_room(&mut self) {
-        if self.job.draws() >= MAX_DRAWS_PER_BIN_LIST {
-            self.jobs.push(std::mem::replace(&mut self.job, JobBuilder::new()));
+    fn make_room(&mut self) -> Result<(), Error> {
+        if self.job.draws() < MAX_DRAWS_PER_BIN_LIST {
+            return Ok(());
         }
+        self.finish_job(false)
     }
 
     fn piece(
         &mut self,
         bindings: &Bindings<'_>,
-        window: vc4::cl::packets::ClipWindow,
+        window: ClipWindow,
         piece: &Piece,
         instance: u32,
     ) -> Result<(), Error> {
@@ -87,13 +95,11 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Vec<Job>, Error> {
-        self.jobs.push(self.job);
-        let last = self.jobs.len() - 1;
-        let parts = self.jobs.into_iter().enumerate();
-        parts
-            .map(|(index, job)| job.finish(self.device, &part(self.target, index == 0, index == last)))
-            .collect()
+    fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
+        let target = part(self.target, self.is_first, is_last);
+        self.is_first = false;
+        let job = std::mem::replace(&mut self.job, JobBuilder::new());
+        (self.submit)(job.finish(self.device, &target)?)
     }
 }
 

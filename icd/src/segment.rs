@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use ash::vk;
 use vc4::state::PixelRect;
+use vc4_kernel_abi::BoHandle;
 
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::ImageView;
+use crate::memory::Binding;
 use crate::recording::Snapshot;
 
 /// The segments of a command buffer.
@@ -26,15 +28,31 @@ pub enum Segment {
     Cpu(Arc<dyn CpuCommand>),
 }
 
+/// What of the work before must be complete when a CPU command runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// Nothing.
+    Nothing,
+    /// Jobs that use one of these.
+    Bos(Vec<BoHandle>),
+    /// Everything: the host sees that the command ran.
+    Everything,
+}
+
+impl Touch {
+    /// The memory of these bindings. What has no memory makes the command itself fail.
+    pub fn memory<'a>(bindings: impl IntoIterator<Item = Result<&'a Binding, Error>>) -> Touch {
+        Touch::Bos(bindings.into_iter().flatten().map(|binding| binding.bo.handle()).collect())
+    }
+}
+
 /// A command that the CPU executes on the queue thread.
 pub trait CpuCommand: Send + Sync {
     /// What it does, in one line.
     fn describe(&self) -> String;
 
-    /// Whether the GPU must have finished everything before.
-    fn waits_for_gpu(&self) -> bool {
-        true
-    }
+    /// What the GPU must have finished with before.
+    fn touches(&self) -> Touch;
 
     /// Does it.
     fn run(&self, device: &Arc<Device>) -> Result<(), Error>;

@@ -10,13 +10,18 @@ use vc4_kernel_abi::Mapping;
 use vc4_shaders::program;
 
 use super::geometry::Piece;
+use super::iota::ZEROS_AT;
 use super::packets;
 use crate::bo::Bo;
 use crate::descriptor::Descriptor;
+use crate::device::Device;
 use crate::error::Error;
 use crate::pipeline::{Compiled, Textures, Variant};
 use crate::recording::Snapshot;
 use crate::sampler::Texture;
+
+/// Bytes of a word.
+const WORD: u64 = 4;
 
 /// A uniform buffer's range.
 #[derive(Clone)]
@@ -42,6 +47,7 @@ impl Range {
 
 /// What a draw reads.
 pub struct Bindings<'a> {
+    device: &'a Device,
     /// State of the draw.
     pub state: &'a Snapshot,
     /// The pipeline's compiled half.
@@ -56,14 +62,18 @@ pub struct Bindings<'a> {
 
 impl<'a> Bindings<'a> {
     /// Looks up what `state` binds.
-    pub fn new(state: &'a Snapshot, compiled: &'a Compiled) -> Result<Bindings<'a>, Error> {
+    pub fn new(
+        device: &'a Device,
+        state: &'a Snapshot,
+        compiled: &'a Compiled,
+    ) -> Result<Bindings<'a>, Error> {
         let one = |image: &program::Descriptor| texture(state, *image).map(|texture| (*image, texture));
         let textures = compiled.textures.iter().map(one).collect::<Result<Vec<_>, _>>()?;
         let decodes = textures.iter().map(|(image, texture)| (*image, texture.decode));
         let unusual = decodes.filter(|(_, decode)| *decode != Default::default());
         let variant = compiled.variant(unusual.collect::<Textures>())?;
         let words = words(state, compiled);
-        Ok(Bindings { state, compiled, variant, words, textures, ranges: RefCell::default() })
+        Ok(Bindings { device, state, compiled, variant, words, textures, ranges: RefCell::default() })
     }
 
     /// A sampled image.
@@ -78,7 +88,7 @@ impl<'a> Bindings<'a> {
         if let Some((_, range)) = ranges.iter().find(|(key, _)| *key == buffer) {
             return Ok(range.clone());
         }
-        let range = range(self.state, buffer)?;
+        let range = range(self.device, self.state, buffer)?;
         ranges.push((buffer, range.clone()));
         Ok(range)
     }
@@ -112,19 +122,21 @@ fn texture(state: &Snapshot, image: program::Descriptor) -> Result<Texture, Erro
     }
 }
 
-fn range(state: &Snapshot, place: program::Descriptor) -> Result<Range, Error> {
+fn range(device: &Device, state: &Snapshot, place: program::Descriptor) -> Result<Range, Error> {
     let (descriptor, dynamic) = state.descriptor(place.set, place.binding, place.element)?;
     let Descriptor::Buffer { buffer, offset, range } = descriptor else {
         return Err(unexpected(place, "a uniform buffer"));
     };
     let start = offset + u64::from(dynamic);
+    let size = buffer.clamp(start, *range);
+    if size < WORD {
+        // Direct lookups need a word that they may read (kernel-abi.md §9, TEX-2).
+        let bo = device.iota().bo(device)?;
+        return Ok(Range { mapping: bo.map()?, bo, offset: u64::from(ZEROS_AT), size: WORD });
+    }
     let binding = buffer.binding()?;
-    Ok(Range {
-        bo: binding.bo.clone(),
-        mapping: binding.bo.map()?,
-        offset: binding.offset + start,
-        size: buffer.clamp(start, *range),
-    })
+    let (bo, mapping) = (binding.bo.clone(), binding.bo.map()?);
+    Ok(Range { bo, mapping, offset: binding.offset + start, size })
 }
 
 fn words(state: &Snapshot, compiled: &Compiled) -> StateWords {

@@ -11,6 +11,7 @@ use vc4_shaders::program::{AttributeArray, AttributeSource};
 use super::bindings::Bindings;
 use super::indices::{self, Indices};
 use crate::bo::Bo;
+use crate::debug::{Debug, flags};
 use crate::device::Device;
 use crate::error::Error;
 use crate::recording::Snapshot;
@@ -18,6 +19,9 @@ use crate::segment::DrawParameters;
 
 /// Most vertices of an array draw.
 const RUN: u32 = MAX_VERTEX_INDEX;
+
+/// Most indices that the CPU looks at for one draw: beyond, memory for them is not a given.
+const MAX_INDICES: u32 = 1 << 24;
 
 /// A run of vertices.
 pub(super) struct Piece {
@@ -130,6 +134,13 @@ fn whole(mode: PrimitiveMode, count: u32) -> u32 {
     }
 }
 
+fn check_count(count: u32) -> Result<(), Error> {
+    match count > MAX_INDICES {
+        true => Err(Error::unsupported(format!("a draw of {count} indices"), "draw fewer at a time")),
+        false => Ok(()),
+    }
+}
+
 /// What runs are made for.
 struct Run<'a> {
     device: &'a Device,
@@ -145,6 +156,7 @@ impl Run<'_> {
         let fits = first + i64::from(call.count) - 1 <= self.limit;
         let splits = call.count <= RUN || self.mode != PrimitiveMode::TriangleFan;
         if self.rotate || !fits || !splits {
+            check_count(call.count)?;
             let numbers: Vec<u32> = (0..call.count).collect();
             return self.lists(&numbers, None, first);
         }
@@ -171,6 +183,7 @@ impl Run<'_> {
     fn indexed(&self, state: &Snapshot, call: &DrawParameters, offset: i64) -> Result<Vec<Piece>, Error> {
         let unbound = || Error::InvalidUse("an indexed draw without an index buffer".into());
         let binding = state.indices.as_ref().ok_or_else(unbound)?;
+        check_count(call.count)?;
         let Indices { values, complete, address } = indices::read(binding, call.first, call.count)?;
         let restart = match binding.ty {
             vk::IndexType::UINT16 => 0xffff,
@@ -196,6 +209,9 @@ impl Run<'_> {
 
     /// Takes primitives apart into lists with indices of their own.
     fn lists(&self, numbers: &[u32], restart: Option<u32>, offset: i64) -> Result<Vec<Piece>, Error> {
+        if flags().contains(Debug::PERF) {
+            eprintln!("perf: {} indices of a draw are rewritten", numbers.len());
+        }
         let list = indices::assemble(self.mode, numbers, restart, self.rotate);
         let clamp = |number: u32| (i64::from(number) + offset).clamp(0, self.limit.max(0));
         let vertices: Vec<i64> = list.into_iter().map(clamp).collect();

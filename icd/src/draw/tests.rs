@@ -19,7 +19,7 @@ use crate::pipeline::{
 };
 use crate::recording::Recording;
 use crate::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
-use crate::segment::{DrawCall, DrawParameters, IndexBinding, Segment};
+use crate::segment::{DrawCall, DrawParameters, IndexBinding, RenderSegment, Segment};
 use crate::testing::device;
 
 macro_rules! spirv {
@@ -189,10 +189,20 @@ impl Fixture {
             recording.draw(DrawCall::Direct(call)).unwrap();
         });
         let [Segment::Render(render)] = &segments[..] else { panic!("{} segments", segments.len()) };
-        let jobs = build(&self.device, render).unwrap();
-        jobs.iter().for_each(|job| job.inspect().unwrap());
-        jobs
+        jobs(&self.device, render)
     }
+}
+
+/// The jobs of a segment, each checked.
+fn jobs(device: &Arc<Device>, render: &RenderSegment) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    let mut keep = |job: Job| {
+        job.inspect()?;
+        jobs.push(job);
+        Ok(())
+    };
+    build(device, render, &mut keep).unwrap();
+    jobs
 }
 
 const LIST: vk::PrimitiveTopology = vk::PrimitiveTopology::TRIANGLE_LIST;
@@ -318,14 +328,13 @@ fn areas_that_cut_tiles_are_cleared_in_memory_and_loaded() {
     );
     // The stencil's load operation is DONT_CARE.
     assert_eq!([word(1, 64, 0), word(1, 64, 40)], [0xffff_ff00, 0]);
-    let jobs = build(&fixture.device, render).unwrap();
-    jobs[0].inspect().unwrap();
+    let jobs = self::jobs(&fixture.device, render);
     let submit = jobs[0].submit();
     assert_eq!(submit.tiles, [1, 0, 2, 0]);
     assert!(submit.color_read.is_some() && submit.zs_read.is_some());
     // An area that ends with the image needs neither.
     let segments = fixture.record(fixture.whole(), draw);
     let [Segment::Render(render)] = &segments[..] else { panic!() };
-    let jobs = build(&fixture.device, render).unwrap();
+    let jobs = self::jobs(&fixture.device, render);
     assert_eq!((jobs[0].submit().color_read, jobs[0].submit().tiles), (None, [0, 0, 3, 1]));
 }

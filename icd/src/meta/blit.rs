@@ -12,7 +12,7 @@ use super::texels::{Part, layers};
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::Image;
-use crate::segment::CpuCommand;
+use crate::segment::{CpuCommand, Touch};
 
 /// vkCmdBlitImage.
 pub struct Blit {
@@ -134,6 +134,10 @@ impl Source {
 impl CpuCommand for Blit {
     fn describe(&self) -> String {
         format!("blit {} regions", self.regions.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.src.binding(), self.dst.binding()])
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {

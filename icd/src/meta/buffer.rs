@@ -8,7 +8,7 @@ use super::place;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
-use crate::segment::CpuCommand;
+use crate::segment::{CpuCommand, Touch};
 
 /// Bytes that go through the stack at a time.
 const CHUNK: usize = 4096;
@@ -26,6 +26,10 @@ pub struct CopyBuffer {
 impl CpuCommand for CopyBuffer {
     fn describe(&self) -> String {
         format!("copy {} regions from buffer to buffer", self.regions.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.src.binding(), self.dst.binding()])
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
@@ -60,6 +64,10 @@ impl CpuCommand for FillBuffer {
         format!("fill {} bytes of a buffer with {:#x}", self.size, self.word)
     }
 
+    fn touches(&self) -> Touch {
+        Touch::memory([self.dst.binding()])
+    }
+
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
         let (dst, to) = place(&self.dst, self.offset, self.size)?;
         let words = self.word.to_le_bytes().repeat(CHUNK / 4);
@@ -84,6 +92,10 @@ pub struct UpdateBuffer {
 impl CpuCommand for UpdateBuffer {
     fn describe(&self) -> String {
         format!("update {} bytes of a buffer", self.data.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.dst.binding()])
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::format::Storage;
 use crate::image::Image;
-use crate::segment::CpuCommand;
+use crate::segment::{CpuCommand, Touch};
 
 /// Copies between a buffer and an image.
 pub struct CopyBufferImage {
@@ -41,6 +41,10 @@ impl CpuCommand for CopyBufferImage {
     fn describe(&self) -> String {
         let way = if self.to_image { "buffer to image" } else { "image to buffer" };
         format!("copy {} regions from {way}", self.regions.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.buffer.binding(), self.image.binding()])
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {

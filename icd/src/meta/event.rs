@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::segment::CpuCommand;
+use crate::segment::{CpuCommand, Touch};
 use crate::sync::Event;
 
 /// vkCmdSetEvent, vkCmdResetEvent: the host sees the change when the GPU has done everything before.
@@ -18,6 +18,10 @@ pub struct ChangeEvent {
 impl CpuCommand for ChangeEvent {
     fn describe(&self) -> String {
         format!("{} an event", if self.set { "set" } else { "reset" })
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::Everything
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
@@ -40,8 +44,8 @@ impl CpuCommand for WaitEvents {
         format!("wait for {} events", self.events.len())
     }
 
-    fn waits_for_gpu(&self) -> bool {
-        false
+    fn touches(&self) -> Touch {
+        Touch::Nothing
     }
 
     fn run(&self, device: &Arc<Device>) -> Result<(), Error> {

@@ -13,7 +13,7 @@ use crate::command_buffer::ClearWords;
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::{Image, ImageView};
-use crate::segment::CpuCommand;
+use crate::segment::{CpuCommand, Touch};
 
 /// What texels become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,10 @@ impl CpuCommand for FillParts {
     fn describe(&self) -> String {
         let Fill { word, mask } = self.fill;
         format!("fill {} parts of an image with {word:#x}, bits {mask:#x}", self.parts.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.image.binding()])
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::format::Storage;
 use crate::image::Image;
-use crate::segment::CpuCommand;
+use crate::segment::{CpuCommand, Touch};
 
 /// vkCmdCopyImage.
 pub struct CopyImage {
@@ -34,6 +34,10 @@ impl CopyImage {
 impl CpuCommand for CopyImage {
     fn describe(&self) -> String {
         format!("copy {} regions from image to image", self.regions.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.src.binding(), self.dst.binding()])
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {

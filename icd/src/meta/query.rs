@@ -9,7 +9,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::query::QueryPool;
-use crate::segment::CpuCommand;
+use crate::segment::{CpuCommand, Touch};
 
 /// vkCmdResetQueryPool.
 pub struct ResetQueries {
@@ -24,6 +24,10 @@ pub struct ResetQueries {
 impl CpuCommand for ResetQueries {
     fn describe(&self) -> String {
         format!("reset {} queries", self.count)
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::Everything
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
@@ -45,8 +49,8 @@ impl CpuCommand for WriteTimestamp {
         format!("timestamp {}", self.query)
     }
 
-    fn waits_for_gpu(&self) -> bool {
-        false
+    fn touches(&self) -> Touch {
+        Touch::Nothing
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
@@ -85,6 +89,10 @@ impl CopyResults {
 impl CpuCommand for CopyResults {
     fn describe(&self) -> String {
         format!("copy {} query results", self.count)
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.dst.binding()])
     }
 
     fn run(&self, device: &Arc<Device>) -> Result<(), Error> {

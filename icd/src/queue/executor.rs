@@ -4,15 +4,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
-use vc4_kernel_abi::Seqno;
+use rustc_hash::FxHashMap;
+use vc4_kernel_abi::{BoHandle, Seqno};
 
 use super::Work;
 use super::retire::{self, Retire};
 use crate::debug::{Debug, flags};
 use crate::device::Device;
+use crate::draw::Job;
 use crate::error::Error;
-use crate::segment::{Segment, Segments};
+use crate::segment::{Segment, Segments, Touch};
 use crate::sync::Semaphore;
+
+/// BOs that are remembered before a wait makes all of them forgettable.
+const MAX_USERS: usize = 4096;
 
 /// The thread's state.
 pub(super) struct Executor {
@@ -22,12 +27,14 @@ pub(super) struct Executor {
     last: Option<Seqno>,
     /// The last job known to be complete.
     complete: Option<Seqno>,
+    /// The last job that uses a BO; of those that may still run.
+    users: FxHashMap<BoHandle, Seqno>,
 }
 
 impl Executor {
     /// An executor that tells `retire` what it submits.
     pub fn new(device: Arc<Device>, retire: SyncSender<Retire>) -> Executor {
-        Executor { device, retire, last: None, complete: None }
+        Executor { device, retire, last: None, complete: None, users: FxHashMap::default() }
     }
 
     /// Runs until the queue ends. A loss of the device drops what is left.
@@ -81,13 +88,17 @@ impl Executor {
             self.device.check()?;
             match segment {
                 Segment::Render(render) => {
-                    for job in crate::draw::build(&self.device, render)? {
-                        self.submit(&job)?;
-                    }
+                    let device = self.device.clone();
+                    crate::draw::build(&device, render, &mut |job| self.submit(&job))?;
                 }
                 Segment::Cpu(command) => {
-                    if command.waits_for_gpu() {
-                        self.drain()?;
+                    match command.touches() {
+                        Touch::Nothing => {}
+                        Touch::Everything => self.wait(self.last)?,
+                        Touch::Bos(bos) => {
+                            let last = bos.iter().filter_map(|bo| self.users.get(bo)).max().copied();
+                            self.wait(last)?;
+                        }
                     }
                     command.run(&self.device)?;
                 }
@@ -96,24 +107,27 @@ impl Executor {
         Ok(())
     }
 
-    fn submit(&mut self, job: &crate::draw::Job) -> Result<(), Error> {
+    fn submit(&mut self, job: &Job) -> Result<(), Error> {
         job.inspect()?;
         let seqno = self.device.gpu().submit(job.submit()).map_err(|error| job.explain(error))?;
         self.last = Some(seqno);
+        self.users.extend(job.submit().bos.iter().map(|bo| (*bo, seqno)));
         self.tell(Retire::Job(seqno));
+        if self.users.len() > MAX_USERS {
+            self.wait(self.last)?;
+        }
         if flags().contains(Debug::SYNC) {
-            self.drain()?;
+            self.wait(self.last)?;
         }
         Ok(())
     }
 
-    /// Waits for every job so far: CPU commands touch memory that jobs may use.
-    fn drain(&mut self) -> Result<(), Error> {
-        if self.last != self.complete {
-            if let Some(seqno) = self.last {
-                retire::wait_watched(&self.device, seqno)?;
-            }
-            self.complete = self.last;
+    /// Waits for a job and all before it.
+    fn wait(&mut self, seqno: Option<Seqno>) -> Result<(), Error> {
+        if let Some(seqno) = seqno.filter(|seqno| self.complete < Some(*seqno)) {
+            retire::wait_watched(&self.device, seqno)?;
+            self.complete = Some(seqno);
+            self.users.retain(|_, user| *user > seqno);
         }
         Ok(())
     }
