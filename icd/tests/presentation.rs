@@ -117,7 +117,9 @@ fn present_frames(fixture: &Fixture, frames: u32) {
     unsafe {
         let queue = device.get_device_queue(0, 0);
         let fence = device.create_fence(&Default::default(), None).unwrap();
-        let semaphore = device.create_semaphore(&Default::default(), None).unwrap();
+        // One a frame: a semaphore may only be handed to an acquire again once its wait has been executed.
+        let semaphores: Vec<_> =
+            (0..frames).map(|_| device.create_semaphore(&Default::default(), None).unwrap()).collect();
         let images = swapchains.get_swapchain_images(swapchain).unwrap();
         assert_eq!(images.len(), 3);
         let range = vk::ImageSubresourceRange {
@@ -132,7 +134,7 @@ fn present_frames(fixture: &Fixture, frames: u32) {
             .format(vk::Format::B8G8R8A8_UNORM)
             .subresource_range(range);
         let view = device.create_image_view(&info, None).unwrap();
-        for _ in 0..frames {
+        for &semaphore in &semaphores {
             let (index, suboptimal) =
                 swapchains.acquire_next_image(swapchain, u64::MAX, semaphore, fence).unwrap();
             assert!(!suboptimal);
@@ -151,7 +153,7 @@ fn present_frames(fixture: &Fixture, frames: u32) {
         device.device_wait_idle().unwrap();
         device.destroy_image_view(view, None);
         swapchains.destroy_swapchain(swapchain, None);
-        device.destroy_semaphore(semaphore, None);
+        semaphores.into_iter().for_each(|semaphore| device.destroy_semaphore(semaphore, None));
         device.destroy_fence(fence, None);
     }
 }
