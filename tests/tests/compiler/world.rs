@@ -20,7 +20,7 @@ const UBO_WORDS: u32 = 1024;
 const FIRST_INDEX: u32 = 100;
 const INDEX_BIAS: u32 = 98u32.wrapping_neg();
 /// The instance of every draw.
-const INSTANCE: u32 = 3;
+pub const INSTANCE: u32 = 3;
 /// Texels along the edges of every image.
 const IMAGE_SIZE: u32 = 4;
 
@@ -47,6 +47,8 @@ pub struct World {
     pub seed: u32,
     /// Inputs are integers.
     pub integers: bool,
+    /// Points are drawn: varyings begin with the point coordinate.
+    pub points: bool,
 }
 
 /// What a program did.
@@ -58,6 +60,8 @@ pub struct Effects {
     pub color: Option<(LaneMask, Lanes)>,
     /// Depth and the elements that wrote it.
     pub z: Option<(LaneMask, Lanes)>,
+    /// Stencil words.
+    pub stencil: Vec<u32>,
     /// Broken rules.
     pub findings: Vec<(&'static str, u32)>,
 }
@@ -79,6 +83,11 @@ impl World {
         [0.5, 1.0, 2.0, 4.0][hash(&[self.seed, 2, lane as u32 / 4]) as usize % 4]
     }
 
+    /// The point coordinate with y downwards.
+    fn point(&self, lane: usize) -> [f32; 2] {
+        [0, 1].map(|axis| (hash(&[self.seed, 12, axis, lane as u32 / 4]) % 64) as f32 / 64.0)
+    }
+
     fn z(&self, lane: usize) -> u32 {
         hash(&[self.seed, 3, lane as u32]) & 0xff_ffff
     }
@@ -93,7 +102,8 @@ impl World {
         hash(&[self.seed, 5, lane as u32 / 4]) & 1 != 0
     }
 
-    fn attribute(&self, location: u32, component: u32, lane: usize) -> u32 {
+    /// Word of an attribute as it stands in memory.
+    pub fn attribute(&self, location: u32, component: u32, lane: usize) -> u32 {
         let name = [self.seed, 6, location, component, lane as u32];
         if self.integers && location != 0 {
             hash(&name) >> (hash(&[name[4], component, self.seed, 7]) % 32)
@@ -107,6 +117,11 @@ impl World {
         let word = if (offset as i32) < 0 { 0 } else { (offset / 4).min(UBO_WORDS - 1) };
         let name = [self.seed, 8, buffer.set, buffer.binding, buffer.element, word];
         if self.integers { hash(&name) % 32 } else { dyadic(&name).to_bits() }
+    }
+
+    /// The colour word that stands in the tile buffer.
+    pub fn destination(&self, lane: usize) -> u32 {
+        hash(&[self.seed, 11, lane as u32])
     }
 
     fn texel(&self, image: Descriptor) -> u32 {
@@ -164,7 +179,14 @@ impl World {
             let c: Lanes = std::array::from_fn(|lane| (c(lane) * scale(lane)).to_bits());
             (vp, c)
         });
-        let machine = Machine { varyings: planes.collect(), ..Machine::new(self) };
+        // The hardware's y runs upwards (v3d.md §9.6).
+        let point = [0, 1].map(|axis| -> (Lanes, Lanes) {
+            let at = |lane| if axis == 0 { self.point(lane)[0] } else { 1.0 - self.point(lane)[1] };
+            ([0; LANES], std::array::from_fn(|lane| at(lane).to_bits()))
+        });
+        let implicit = if self.points { &point[..] } else { &[] };
+        let varyings = implicit.iter().copied().chain(planes).collect();
+        let machine = Machine { varyings, ..Machine::new(self) };
         let payload = Payload {
             ra15: std::array::from_fn(|lane| self.w(lane).to_bits()),
             rb15: std::array::from_fn(|lane| self.z(lane)),
@@ -189,7 +211,13 @@ impl World {
         let declared = (machine.attributes.len(), machine.varyings.len());
         let read = (machine.attributes_read, machine.varyings_read);
         assert_eq!(read, declared, "every attribute row and varying is read exactly once");
-        Ok(Effects { rows: machine.rows, color: machine.color, z: machine.z, findings: stats.findings })
+        Ok(Effects {
+            rows: machine.rows,
+            color: machine.color,
+            z: machine.z,
+            stencil: machine.stencil,
+            findings: stats.findings,
+        })
     }
 }
 
@@ -275,7 +303,7 @@ impl Environment for World {
             BuiltinInput::FragCoord(2) => (self.z(lane) as f32 / 16_777_215.0).to_bits(),
             BuiltinInput::FragCoord(_) => (1.0 / self.w(lane)).to_bits(),
             BuiltinInput::FrontFacing => u32::from(!self.is_back(lane)),
-            BuiltinInput::PointCoord(_) => 0,
+            BuiltinInput::PointCoord(axis) => self.point(lane)[usize::from(axis)].to_bits(),
         })
     }
 
@@ -343,6 +371,7 @@ struct Machine<'a> {
     rows: Vec<Lanes>,
     color: Option<(LaneMask, Lanes)>,
     z: Option<(LaneMask, Lanes)>,
+    stencil: Vec<u32>,
 }
 
 impl<'a> Machine<'a> {
@@ -357,6 +386,7 @@ impl<'a> Machine<'a> {
             rows: Vec::new(),
             color: None,
             z: None,
+            stencil: Vec::new(),
         }
     }
 }
@@ -394,7 +424,7 @@ impl Ports for Machine<'_> {
     }
 
     fn tlb_color_read(&mut self) -> Result<Lanes, Fault> {
-        Ok(std::array::from_fn(|lane| hash(&[self.world.seed, 11, lane as u32])))
+        Ok(std::array::from_fn(|lane| self.world.destination(lane)))
     }
 
     fn tlb_color_write(&mut self, mask: LaneMask, value: &Lanes, _: bool) -> Result<(), Fault> {
@@ -409,7 +439,9 @@ impl Ports for Machine<'_> {
         Ok(())
     }
 
-    fn tlb_stencil(&mut self, _: u32) -> Result<(), Fault> {
+    fn tlb_stencil(&mut self, word: u32) -> Result<(), Fault> {
+        assert!(self.z.is_none(), "stencil words come before the depth");
+        self.stencil.push(word);
         Ok(())
     }
 

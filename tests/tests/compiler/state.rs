@@ -1,0 +1,207 @@
+//! Pipeline state in code: topology, targets, blending, depth and stencil, interpolation, attributes.
+
+use std::collections::BTreeSet;
+
+use vc4::state::blend::ColorOutput;
+use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
+use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
+use vc4_shaders::compile::PipelineState;
+use vc4_shaders::ir::interp;
+use vc4_shaders::ir::{Builder, BuiltinInput, Interpolation, Op, Output, Stage};
+
+use crate::case::*;
+use crate::world::{self, Fragments, World};
+
+#[test]
+fn points() {
+    let vertex = shader(Stage::Vertex, |b| {
+        position(b);
+        let size = input(b, 1, 0);
+        b.store_output(Output::PointSize, size);
+        b.store_output(Output::User { location: 0, component: 2 }, size);
+    });
+    let fragment = shader(Stage::Fragment, |b| {
+        let x = b.op(Op::LoadBuiltin(BuiltinInput::PointCoord(0)), &[]);
+        let y = b.op(Op::LoadBuiltin(BuiltinInput::PointCoord(1)), &[]);
+        let (value, one) = (input(b, 0, 2), b.float(1.0));
+        for (component, value) in (0..).zip([x, y, value, one]) {
+            b.store_output(Output::User { location: 0, component }, value);
+        }
+    });
+    let state = PipelineState { points: true, ..state() };
+    let pipeline = Case { name: "points", vertex: &vertex, fragment: &fragment, state, exact: false }.run();
+    assert!(pipeline.point_size);
+    assert_eq!(pipeline.varyings, 1, "the implicit ones do not count");
+}
+
+#[test]
+fn blue_first() {
+    let vertex = shader(Stage::Vertex, position);
+    let color = Some(ColorOutput::plain(vc4::image::format::Format::B8G8R8A8.info(), false));
+    let (fragment, state) = (plain_fragment(), PipelineState { color, ..state() });
+    Case { name: "blue first", vertex: &vertex, fragment: &fragment, state, exact: false }.run();
+}
+
+#[test]
+fn blending() {
+    use vc4::state::blend::{Blend, BlendEquation, BlendFactor, BlendOp};
+    let over =
+        BlendEquation { src: BlendFactor::SrcAlpha, dst: BlendFactor::OneMinusSrcAlpha, op: BlendOp::Add };
+    let mut state = state();
+    let color = state.color.as_mut().expect("the state has a colour target");
+    color.blend = Some(Blend { color: over, alpha: over });
+    color.write = [true, true, true, false];
+    let (vertex, fragment) = (shader(Stage::Vertex, position), plain_fragment());
+    let case = Case { name: "blending", vertex: &vertex, fragment: &fragment, state, exact: false };
+    let pipeline = case.compile();
+    assert!(pipeline.reads_color);
+    check_kernel(case.name, &pipeline.fragment);
+    let varyings = varyings(&fragment, &case.state);
+    for seed in 0..8 {
+        let world = World { seed, ..World::default() };
+        let mut environment = Fragments { world: world.clone(), flat: BTreeSet::new() };
+        let outcome = interp::run(&fragment, &mut environment).expect("interpretable");
+        let effects = world.run_fragment(&pipeline, &varyings).expect("the program runs");
+        check_effects(case.name, &effects);
+        let (_, color) = effects.color.expect("a colour is written");
+        for lane in 0..LANES {
+            let destination = world.destination(lane).to_le_bytes();
+            let source = |n| outcome.floats(Output::User { location: 0, component: n })[lane].clamp(0.0, 1.0);
+            let alpha = source(3);
+            for n in 0..3u8 {
+                let old = f32::from(destination[usize::from(n)]);
+                let wanted = source(n) * alpha * 255.0 + old * (1.0 - alpha);
+                let byte = f32::from(color[lane].to_le_bytes()[usize::from(n)]);
+                assert!((byte - wanted).abs() <= 1.5, "seed {seed}, element {lane}: {byte}, wanted {wanted}");
+            }
+            assert_eq!(color[lane].to_le_bytes()[3], destination[3], "alpha is masked");
+        }
+    }
+}
+
+#[test]
+fn depth_and_stencil() {
+    let vertex = shader(Stage::Vertex, position);
+    let fragment = shader(Stage::Fragment, |b| {
+        let value = input(b, 0, 0);
+        b.store_output(Output::FragDepth, value);
+        b.store_output(Output::User { location: 0, component: 0 }, value);
+    });
+    let depth_stencil = DepthStencilPlan { write_z: true, stencil: StencilPlan::Full };
+    let state = PipelineState { depth_stencil, color: None, ..state() };
+    let case = Case { name: "depth", vertex: &vertex, fragment: &fragment, state, exact: false };
+    let pipeline = case.compile();
+    assert!(pipeline.writes_depth);
+    check_kernel(case.name, &pipeline.fragment);
+    let varyings = varyings(&fragment, &case.state);
+    let world = World::default();
+    let mut environment = Fragments { world: world.clone(), flat: BTreeSet::new() };
+    let expected = interp::run(&fragment, &mut environment).expect("interpretable").floats(Output::FragDepth);
+    let effects = world.run_fragment(&pipeline, &varyings).expect("the program runs");
+    check_effects(case.name, &effects);
+    assert_eq!(effects.stencil.len(), 3);
+    let (mask, z) = effects.z.expect("the depth is written");
+    assert_eq!((mask, effects.color), (0xffff, None));
+    for (lane, &z) in z.iter().enumerate() {
+        let wanted = f64::from(expected[lane].clamp(0.0, 1.0)) * 16_777_215.0;
+        assert!((f64::from(z) - wanted).abs() <= 2.0, "element {lane}: {z}, wanted {wanted}");
+    }
+}
+
+#[test]
+fn interpolation_modes() {
+    let read = |b: &mut Builder, location, component, interpolation| {
+        b.op(Op::LoadInput { location, component, interpolation }, &[])
+    };
+    let vertex = shader(Stage::Vertex, |b| {
+        position(b);
+        for location in 0..3 {
+            let value = input(b, 1, location as u8);
+            b.store_output(Output::User { location, component: 0 }, value);
+        }
+    });
+    let fragment = shader(Stage::Fragment, |b| {
+        let smooth = read(b, 0, 0, Interpolation::Smooth);
+        let flat = read(b, 1, 0, Interpolation::Flat);
+        let linear = read(b, 2, 0, Interpolation::NoPerspective);
+        let bits = b.word(0x3f00_0000);
+        // The bits of a flat integer survive: a denormal would not.
+        let shift = b.word(24);
+        let small = b.op(Op::Shr, &[flat, shift]);
+        let again = b.op(Op::Shl, &[small, shift]);
+        let kept = b.op(Op::Or, &[again, bits]);
+        for (component, value) in (0..).zip([smooth, flat, linear, kept]) {
+            b.store_output(Output::User { location: 0, component }, value);
+        }
+    });
+    let case =
+        Case { name: "interpolation", vertex: &vertex, fragment: &fragment, state: state(), exact: false };
+    let pipeline = case.compile();
+    assert_eq!(pipeline.flat_varyings.count_ones(), 1);
+    for seed in 0..4 {
+        case.check_fragment(&pipeline, &World { seed, ..World::default() });
+    }
+    // The vertex program multiplies the linear one by Wc.
+    let world = World::default();
+    let rows = world.run_vertex(&pipeline, false).expect("the program runs").rows;
+    let outcome = interp::run(&vertex, &mut world.clone()).expect("interpretable");
+    let index = varyings(&fragment, &case.state)
+        .iter()
+        .position(|v| v.interpolation == Interpolation::NoPerspective)
+        .expect("the shader reads it");
+    let (value, w) =
+        (outcome.floats(Output::User { location: 2, component: 0 }), outcome.floats(Output::Position(3)));
+    for lane in 0..LANES {
+        let product = (value[lane] * w[lane]).to_bits();
+        assert_close("linear varying", rows[3 + index][lane], product, VERTEX_TOLERANCE);
+    }
+}
+
+#[test]
+fn attribute_formats_and_rates() {
+    let mut state = state();
+    let bytes = VertexFormat { packing: Packing::Bytes(4), numeric: Numeric::Unorm, swap_rb: true };
+    state.attributes[1].format = bytes;
+    state.attributes[2].per_instance = true;
+    let vertex = shader(Stage::Vertex, |b| {
+        position(b);
+        for component in 0..4 {
+            let value = input(b, 1, component);
+            b.store_output(Output::User { location: 0, component }, value);
+            let value = input(b, 2, component);
+            b.store_output(Output::User { location: 1, component }, value);
+        }
+        let instance = b.op(Op::LoadBuiltin(BuiltinInput::InstanceIndex), &[]);
+        b.store_output(Output::User { location: 2, component: 0 }, instance);
+    });
+    let fragment = shader(Stage::Fragment, |b| {
+        for component in 0..4 {
+            let (x, y) = (input(b, 0, component), input(b, 1, component));
+            let instance = input(b, 2, 0);
+            let sum = b.op(Op::FAdd, &[x, y]);
+            let sum = b.op(Op::FAdd, &[sum, instance]);
+            b.store_output(Output::User { location: 0, component }, sum);
+        }
+    });
+    let case = Case { name: "attributes", vertex: &vertex, fragment: &fragment, state, exact: false };
+    let pipeline = case.compile();
+    assert_eq!(pipeline.attributes.iter().map(|array| array.bytes).collect::<Vec<_>>(), [16, 4]);
+    let world = World::default();
+    let effects = world.run_vertex(&pipeline, false).expect("the program runs");
+    check_effects(case.name, &effects);
+    for (row, varying) in effects.rows[3..].iter().zip(varyings(&fragment, &case.state)) {
+        for lane in 0..LANES {
+            let component = varying.component;
+            let wanted = match varying.location {
+                0 => {
+                    let mut bytes = world.attribute(1, 0, lane).to_le_bytes();
+                    bytes.swap(0, 2);
+                    (f32::from(bytes[usize::from(component)]) / 255.0).to_bits()
+                }
+                1 => world.attribute(2, component.into(), 0),
+                _ => world::INSTANCE,
+            };
+            assert_close("attribute", row[lane], wanted, VERTEX_TOLERANCE);
+        }
+    }
+}
