@@ -53,17 +53,23 @@ const fn union(a: vk::FormatFeatureFlags, b: vk::FormatFeatureFlags) -> vk::Form
 const NOTHING: vk::FormatFeatureFlags = vk::FormatFeatureFlags::empty();
 const TRANSFER: vk::FormatFeatureFlags =
     union(vk::FormatFeatureFlags::TRANSFER_SRC, vk::FormatFeatureFlags::TRANSFER_DST);
+/// Blits are the CPU's, between any colours.
+const BLIT: vk::FormatFeatureFlags =
+    union(TRANSFER, union(vk::FormatFeatureFlags::BLIT_SRC, vk::FormatFeatureFlags::BLIT_DST));
 const SAMPLED: vk::FormatFeatureFlags = union(
-    TRANSFER,
+    BLIT,
     union(vk::FormatFeatureFlags::SAMPLED_IMAGE, vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR),
 );
 /// sRGB: the program decodes what the texture unit has filtered, which linear filtering must not show.
-const NEAREST: vk::FormatFeatureFlags = union(TRANSFER, vk::FormatFeatureFlags::SAMPLED_IMAGE);
+const NEAREST: vk::FormatFeatureFlags = union(BLIT, vk::FormatFeatureFlags::SAMPLED_IMAGE);
 const COLOR: vk::FormatFeatureFlags = union(
     SAMPLED,
     union(vk::FormatFeatureFlags::COLOR_ATTACHMENT, vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND),
 );
-const DEPTH: vk::FormatFeatureFlags = union(NEAREST, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT);
+const DEPTH: vk::FormatFeatureFlags = union(
+    TRANSFER,
+    union(vk::FormatFeatureFlags::SAMPLED_IMAGE, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT),
+);
 
 /// Rows of image formats.
 macro_rules! images {

@@ -4,284 +4,10 @@
 mod support;
 
 use ash::vk;
-use support::{Buffer, COLOR, Image, RGBA, Vk, extent, rect};
-
-const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
-const GREY: u32 = 0xff80_8080;
-const RED: u32 = 0xff00_00ff;
-const GREEN: u32 = 0xff00_ff00;
-const BLUE: u32 = 0xffff_0000;
-
-fn color(word: u32) -> [f32; 4] {
-    word.to_le_bytes().map(|byte| f32::from(byte) / 255.0)
-}
-
-/// A pass with one colour attachment, perhaps depth and stencil, and a framebuffer for it.
-struct Canvas {
-    pass: vk::RenderPass,
-    framebuffer: vk::Framebuffer,
-    image: Image,
-    clears: Vec<vk::ClearValue>,
-}
-
-impl Canvas {
-    fn new(vk: &Vk, size: u32, depth: bool, load: vk::AttachmentLoadOp) -> Canvas {
-        let image = vk.image(RGBA, size, size, vk::ImageUsageFlags::COLOR_ATTACHMENT);
-        let zs = vk::Format::D24_UNORM_S8_UINT;
-        let attachment = |format| vk::AttachmentDescription {
-            format,
-            samples: vk::SampleCountFlags::TYPE_1,
-            load_op: load,
-            stencil_load_op: load,
-            final_layout: GENERAL,
-            ..Default::default()
-        };
-        let (mut attachments, mut views) = (vec![attachment(RGBA)], vec![image.view]);
-        if depth {
-            attachments.push(attachment(zs));
-            views.push(vk.image(zs, size, size, vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT).view);
-        }
-        let reference = |attachment| vk::AttachmentReference { attachment, layout: GENERAL };
-        let (colors, zs) = ([reference(0)], reference(1));
-        let mut subpass = vk::SubpassDescription::default().color_attachments(&colors);
-        if depth {
-            subpass = subpass.depth_stencil_attachment(&zs);
-        }
-        let subpasses = [subpass];
-        let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
-        let depth_stencil = vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 };
-        let clears = vec![
-            vk::ClearValue { color: vk::ClearColorValue { float32: color(GREY) } },
-            vk::ClearValue { depth_stencil },
-        ];
-        // SAFETY: valid usage.
-        unsafe {
-            let pass = vk.device.create_render_pass(&info, None).unwrap();
-            let info = vk::FramebufferCreateInfo::default()
-                .render_pass(pass)
-                .attachments(&views)
-                .width(size)
-                .height(size)
-                .layers(1);
-            let framebuffer = vk.device.create_framebuffer(&info, None).unwrap();
-            Canvas { pass, framebuffer, image, clears }
-        }
-    }
-
-    fn whole(&self) -> vk::Rect2D {
-        rect(0, 0, self.image.width, self.image.height)
-    }
-
-    fn begin(&self, area: vk::Rect2D) -> vk::RenderPassBeginInfo<'_> {
-        vk::RenderPassBeginInfo::default()
-            .render_pass(self.pass)
-            .framebuffer(self.framebuffer)
-            .render_area(area)
-            .clear_values(&self.clears)
-    }
-
-    /// Runs commands inside of the pass and returns the picture.
-    fn draw(&self, vk: &Vk, area: vk::Rect2D, body: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Picture {
-        // SAFETY: valid usage.
-        vk.run(|device, commands| unsafe {
-            device.cmd_begin_render_pass(commands, &self.begin(area), vk::SubpassContents::INLINE);
-            body(device, commands);
-            device.cmd_end_render_pass(commands);
-        });
-        Picture { width: self.image.width, words: vk.pixels(&self.image) }
-    }
-}
-
-struct Picture {
-    width: u32,
-    words: Vec<u32>,
-}
-
-impl Picture {
-    fn at(&self, x: u32, y: u32) -> u32 {
-        self.words[(y * self.width + x) as usize]
-    }
-
-    /// Checks every pixel.
-    #[track_caller]
-    fn expect(&self, word: impl Fn(u32, u32) -> u32) {
-        for (index, &got) in (0u32..).zip(&self.words) {
-            let (x, y) = (index % self.width, index / self.width);
-            assert_eq!(got, word(x, y), "{got:#010x} instead of {:#010x} at {x}, {y}", word(x, y));
-        }
-    }
-}
-
-/// Pipeline state that tests vary.
-#[derive(Clone)]
-struct Setup {
-    topology: vk::PrimitiveTopology,
-    blend: vk::PipelineColorBlendAttachmentState,
-    stencil: Option<vk::StencilOpState>,
-    depth: Option<vk::CompareOp>,
-    cull: vk::CullModeFlags,
-    input_rate: vk::VertexInputRate,
-}
-
-const WRITE: vk::PipelineColorBlendAttachmentState = vk::PipelineColorBlendAttachmentState {
-    blend_enable: vk::FALSE,
-    src_color_blend_factor: vk::BlendFactor::ONE,
-    dst_color_blend_factor: vk::BlendFactor::ONE,
-    color_blend_op: vk::BlendOp::ADD,
-    src_alpha_blend_factor: vk::BlendFactor::ONE,
-    dst_alpha_blend_factor: vk::BlendFactor::ZERO,
-    alpha_blend_op: vk::BlendOp::ADD,
-    color_write_mask: vk::ColorComponentFlags::RGBA,
+use support::canvas::{
+    BLUE, Canvas, GENERAL, GREEN, GREY, Mesh, Picture, RED, Setup, WRITE, bind, color, draw, inside, pipeline,
 };
-
-impl Default for Setup {
-    fn default() -> Setup {
-        Setup {
-            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
-            blend: WRITE,
-            stencil: None,
-            depth: None,
-            cull: vk::CullModeFlags::NONE,
-            input_rate: vk::VertexInputRate::VERTEX,
-        }
-    }
-}
-
-macro_rules! spirv {
-    ($name:literal) => {
-        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/shaders/", $name, ".spv")).as_slice()
-    };
-}
-
-/// A pipeline of `pos_color`; viewport, scissor and stencil reference are dynamic. Colours advance at the input rate.
-fn pipeline(vk: &Vk, canvas: &Canvas, setup: &Setup) -> vk::Pipeline {
-    let module = |bytes: &[u8]| {
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        // SAFETY: valid usage.
-        unsafe {
-            vk.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap()
-        }
-    };
-    let stage = |stage, bytes| {
-        vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module(bytes)).name(c"main")
-    };
-    let stages = [
-        stage(vk::ShaderStageFlags::VERTEX, spirv!("pos_color.vert")),
-        stage(vk::ShaderStageFlags::FRAGMENT, spirv!("pos_color.frag")),
-    ];
-    let binding =
-        |binding, stride, input_rate| vk::VertexInputBindingDescription { binding, stride, input_rate };
-    let bindings = [binding(0, 12, vk::VertexInputRate::VERTEX), binding(1, 16, setup.input_rate)];
-    let attribute = |location, format| vk::VertexInputAttributeDescription {
-        location,
-        binding: location,
-        format,
-        offset: 0,
-    };
-    let attributes =
-        [attribute(0, vk::Format::R32G32B32_SFLOAT), attribute(1, vk::Format::R32G32B32A32_SFLOAT)];
-    let vertex = vk::PipelineVertexInputStateCreateInfo::default()
-        .vertex_binding_descriptions(&bindings)
-        .vertex_attribute_descriptions(&attributes);
-    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(setup.topology);
-    let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0).cull_mode(setup.cull);
-    let multisample =
-        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
-    let mut depth = vk::PipelineDepthStencilStateCreateInfo::default();
-    if let Some(op) = setup.depth {
-        depth = depth.depth_test_enable(true).depth_write_enable(true).depth_compare_op(op);
-    }
-    if let Some(face) = setup.stencil {
-        depth = depth.stencil_test_enable(true).front(face).back(face);
-    }
-    let blends = [setup.blend];
-    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let states = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR, vk::DynamicState::STENCIL_REFERENCE];
-    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
-    // SAFETY: valid usage.
-    unsafe {
-        let layout = vk.device.create_pipeline_layout(&Default::default(), None).unwrap();
-        let info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&vertex)
-            .input_assembly_state(&assembly)
-            .viewport_state(&viewport)
-            .rasterization_state(&raster)
-            .multisample_state(&multisample)
-            .depth_stencil_state(&depth)
-            .color_blend_state(&blend)
-            .dynamic_state(&dynamic)
-            .layout(layout)
-            .render_pass(canvas.pass);
-        vk.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None).unwrap()[0]
-    }
-}
-
-/// Positions and colours in buffers.
-struct Mesh {
-    positions: Buffer,
-    colors: Buffer,
-    count: u32,
-}
-
-fn bytes(floats: impl IntoIterator<Item = f32>) -> Vec<u8> {
-    floats.into_iter().flat_map(f32::to_le_bytes).collect()
-}
-
-impl Mesh {
-    /// Vertices in pixels of a canvas of `size`, at depth `z`.
-    fn new(vk: &Vk, size: u32, points: &[(f32, f32)], z: f32, colors: &[u32]) -> Mesh {
-        let clip = |at: f32| at / size as f32 * 2.0 - 1.0;
-        let positions = bytes(points.iter().flat_map(|&(x, y)| [clip(x), clip(y), z]));
-        let colors = bytes(colors.iter().flat_map(|&word| color(word)));
-        let (positions, colors) = (vk.buffer_with(&positions), vk.buffer_with(&colors));
-        Mesh { positions, colors, count: points.len() as u32 }
-    }
-
-    /// Two triangles.
-    fn rect(vk: &Vk, size: u32, [x0, y0, x1, y1]: [f32; 4], z: f32, word: u32) -> Mesh {
-        let points = [(x0, y0), (x1, y0), (x1, y1), (x0, y0), (x1, y1), (x0, y1)];
-        Mesh::new(vk, size, &points, z, &[word; 6])
-    }
-
-    fn bind(&self, device: &ash::Device, commands: vk::CommandBuffer) {
-        let buffers = [self.positions.handle, self.colors.handle];
-        // SAFETY: valid usage.
-        unsafe { device.cmd_bind_vertex_buffers(commands, 0, &buffers, &[0, 0]) }
-    }
-}
-
-/// Binds the pipeline with a viewport and scissor of the whole canvas.
-fn bind(device: &ash::Device, commands: vk::CommandBuffer, pipeline: vk::Pipeline, canvas: &Canvas) {
-    let (width, height) = (canvas.image.width as f32, canvas.image.height as f32);
-    let viewport = vk::Viewport { width, height, max_depth: 1.0, ..Default::default() };
-    // SAFETY: valid usage.
-    unsafe {
-        device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
-        device.cmd_set_viewport(commands, 0, &[viewport]);
-        device.cmd_set_scissor(commands, 0, &[canvas.whole()]);
-        device.cmd_set_stencil_reference(commands, vk::StencilFaceFlags::FRONT_AND_BACK, 1);
-    }
-}
-
-fn draw(
-    device: &ash::Device,
-    commands: vk::CommandBuffer,
-    pipeline: vk::Pipeline,
-    canvas: &Canvas,
-    mesh: &Mesh,
-) {
-    bind(device, commands, pipeline, canvas);
-    mesh.bind(device, commands);
-    // SAFETY: valid usage.
-    unsafe { device.cmd_draw(commands, mesh.count, 1, 0, 0) }
-}
-
-fn inside(x: u32, y: u32, [x0, y0, x1, y1]: [u32; 4]) -> bool {
-    (x0..x1).contains(&x) && (y0..y1).contains(&y)
-}
+use support::{COLOR, RGBA, Vk, extent, rect};
 
 const CLEAR: vk::AttachmentLoadOp = vk::AttachmentLoadOp::CLEAR;
 
@@ -555,6 +281,39 @@ fn transfers_move_and_fill() {
         true => ((y - 44 + 5) * 64 + x - 33 + 3) * 0x0001_0203,
         // Red in the image's own order of bytes.
         false => 0xffff_0000,
+    });
+}
+
+#[test]
+fn blits_scale_and_mirror() {
+    let vk = Vk::new();
+    let usage = vk::ImageUsageFlags::empty();
+    let (a, b) = (vk.image(RGBA, 2, 2, usage), vk.image(vk::Format::B8G8R8A8_UNORM, 40, 40, usage));
+    let texels = vk.buffer_with(&[RED, GREEN, BLUE, GREY].map(u32::to_le_bytes).concat());
+    let whole =
+        vk::BufferImageCopy { image_subresource: COLOR, image_extent: extent(2, 2), ..Default::default() };
+    let corner = |x, y, z| vk::Offset3D { x, y, z };
+    let blit = vk::ImageBlit {
+        src_subresource: COLOR,
+        src_offsets: [corner(0, 0, 0), corner(2, 2, 1)],
+        dst_subresource: COLOR,
+        // Left and right are exchanged.
+        dst_offsets: [corner(30, 10, 0), corner(10, 20, 1)],
+    };
+    // SAFETY: valid usage.
+    vk.run(|device, commands| unsafe {
+        device.cmd_copy_buffer_to_image(commands, texels.handle, a.handle, GENERAL, &[whole]);
+        let filter = vk::Filter::NEAREST;
+        device.cmd_blit_image(commands, a.handle, GENERAL, b.handle, GENERAL, &[blit], filter);
+    });
+    let picture = Picture { width: 40, words: vk.pixels(&b) };
+    // Red and blue lie in each other's byte in the second image.
+    picture.expect(|x, y| match (inside(x, y, [10, 10, 30, 20]), x < 20, y < 15) {
+        (false, ..) => 0,
+        (_, true, true) => GREEN,
+        (_, false, true) => BLUE,
+        (_, true, false) => GREY,
+        (_, false, false) => RED,
     });
 }
 

@@ -202,3 +202,48 @@ fn words(bytes: &[u8]) -> String {
     };
     bytes.chunks(4).enumerate().map(word).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use vc4::cl::packets::{PrimitiveMode, VertexArrayPrimitives};
+    use vc4::state::PixelRect;
+
+    use super::*;
+    use crate::segment::Start;
+    use crate::testing::device;
+
+    #[test]
+    fn a_refused_job_names_rule_place_and_packets() {
+        let mut job = JobBuilder::new();
+        job.draw(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
+        let target = Target {
+            color: None,
+            color_start: Start::Any,
+            color_store: false,
+            depth_stencil: None,
+            depth_stencil_start: Start::Any,
+            depth_stencil_store: false,
+            area: PixelRect::new(0, 0, 64, 64),
+            size: (64, 64),
+        };
+        let error = job.finish(&device(), &target).unwrap().inspect().unwrap_err();
+        assert_eq!(error.result(), ash::vk::Result::ERROR_DEVICE_LOST);
+        let text = error.to_string();
+        assert!(text.contains("BIN-11 at bin list byte 0x13"), "{text}");
+        assert!(text.contains("0013  VERTEX_ARRAY_PRIMITIVES"), "{text}");
+    }
+
+    #[test]
+    fn bos_stand_once_and_state_only_where_it_changes() {
+        let device = device();
+        let bo = device.create_bo("test", 1).unwrap();
+        let mut job = JobBuilder::new();
+        assert_eq!((job.bo(&bo), job.bo(&device.create_bo("test", 1).unwrap()), job.bo(&bo)), (0, 1, 0));
+        let width = |width| vc4::cl::packets::LineWidth { width };
+        job.set(width(1.0));
+        job.set(width(1.0));
+        assert_eq!(job.list.len(), 5);
+        job.set(width(2.0));
+        assert_eq!(job.list.len(), 10);
+    }
+}

@@ -1,5 +1,7 @@
 //! A device of the driver itself, without loader, and short ways to buffers, images and submissions.
 
+pub mod canvas;
+
 use std::sync::Once;
 
 use ash::vk;
