@@ -271,8 +271,7 @@ impl<'a> Selector<'a> {
             let same = args.iter().filter(|&&other| other == arg).count() as u32;
             let alone = self.uses[arg] <= same && self.regs[arg].expand().is_none() && self.is_local(arg);
             // The unpack would also change a plain use of the packed word in the same operation.
-            let clash =
-                args.contains(&packed) || !matches!(self.operand(packed).src, Src::Reg(_));
+            let clash = args.contains(&packed) || !matches!(self.operand(packed).src, Src::Reg(_));
             if alone && !clash {
                 self.covered.insert(self.shader.values[arg].inst);
                 let src = self.operand(packed).src;
@@ -421,7 +420,6 @@ impl<'a> Selector<'a> {
         self.push(Operation::new(Unit::Add(AddOp::Fsub), r5, &[Src::Reg(neighbour).into(), operand]));
         self.push(Operation::mov(Dst::Reg(reg), Src::R5));
     }
-
 }
 
 fn constant(word: u32) -> Operand {

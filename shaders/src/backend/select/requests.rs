@@ -99,4 +99,3 @@ impl Selector<'_> {
         self.load_r4(reg, Operation::signal(Signal::LoadTmu1));
     }
 }
-
