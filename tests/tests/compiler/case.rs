@@ -111,13 +111,8 @@ impl Case<'_> {
         let varyings = varyings(self.fragment, &self.state);
         assert_eq!(vertex.rows.len(), header + varyings.len(), "{name}");
         let w = outcome.output(Output::Position(3));
-        for lane in 0..LANES {
-            assert_close(
-                &format!("{name}: Wc, element {lane}"),
-                coordinate.rows[3][lane],
-                w[lane],
-                VERTEX_TOLERANCE,
-            );
+        for (lane, (&found, &wanted)) in coordinate.rows[3].iter().zip(w.iter()).enumerate() {
+            assert_close(&format!("{name}: Wc, element {lane}"), found, wanted, VERTEX_TOLERANCE);
         }
         for (row, varying) in vertex.rows[header..].iter().zip(&varyings) {
             let (location, component) = (varying.location, varying.component);

@@ -33,7 +33,7 @@ pub fn committed_pipelines() -> Vec<(String, Shader, Shader)> {
             };
             let vertex = translate(&path, Stage::Vertex).expect("committed shaders are valid");
             let fragment =
-                translate(&format!("{name}.frag.spv"), Stage::Fragment).expect("so is the other stage");
+                translate(format!("{name}.frag.spv"), Stage::Fragment).expect("so is the other stage");
             let name = name.rsplit('/').next().expect("a path has a name").to_string();
             found.push((name, vertex, fragment));
         }

@@ -64,17 +64,17 @@ fn blending() {
         let effects = world.run_fragment(&pipeline, &varyings).expect("the program runs");
         check_effects(case.name, &effects);
         let (_, color) = effects.color.expect("a colour is written");
-        for lane in 0..LANES {
+        for (lane, color) in color.iter().enumerate() {
             let destination = world.destination(lane).to_le_bytes();
             let source = |n| outcome.floats(Output::User { location: 0, component: n })[lane].clamp(0.0, 1.0);
             let alpha = source(3);
             for n in 0..3u8 {
                 let old = f32::from(destination[usize::from(n)]);
                 let wanted = source(n) * alpha * 255.0 + old * (1.0 - alpha);
-                let byte = f32::from(color[lane].to_le_bytes()[usize::from(n)]);
+                let byte = f32::from(color.to_le_bytes()[usize::from(n)]);
                 assert!((byte - wanted).abs() <= 1.5, "seed {seed}, element {lane}: {byte}, wanted {wanted}");
             }
-            assert_eq!(color[lane].to_le_bytes()[3], destination[3], "alpha is masked");
+            assert_eq!(color.to_le_bytes()[3], destination[3], "alpha is masked");
         }
     }
 }
@@ -190,7 +190,7 @@ fn attribute_formats_and_rates() {
     let effects = world.run_vertex(&pipeline, false).expect("the program runs");
     check_effects(case.name, &effects);
     for (row, varying) in effects.rows[3..].iter().zip(varyings(&fragment, &case.state)) {
-        for lane in 0..LANES {
+        for (lane, &found) in row.iter().enumerate() {
             let component = varying.component;
             let wanted = match varying.location {
                 0 => {
@@ -201,7 +201,7 @@ fn attribute_formats_and_rates() {
                 1 => world.attribute(2, component.into(), 0),
                 _ => world::INSTANCE,
             };
-            assert_close("attribute", row[lane], wanted, VERTEX_TOLERANCE);
+            assert_close("attribute", found, wanted, VERTEX_TOLERANCE);
         }
     }
 }
