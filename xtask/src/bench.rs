@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::build::{self, Profile};
+use crate::build;
 use crate::display::Display;
 use crate::vkcube::{self, Capture};
 use crate::{Error, packages};
@@ -19,7 +19,7 @@ pub struct Options {
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     packages::require(packages::RUN, install)?;
     packages::require(&["mesa-vulkan-drivers"], install)?;
-    let manifest = build::driver(Profile::Release)?;
+    let manifest = build::driver()?;
     let display = Display::private()?;
     let capture = Capture::new()?;
     let ours = vkcube::cube(&manifest, &display, &capture, options.frames, true)?;

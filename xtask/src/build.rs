@@ -5,24 +5,10 @@ use std::process::Command;
 
 use crate::Error;
 
-/// A cargo profile.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    /// Optimised, with checks: what the tests use.
-    Dev,
-    /// What users run.
-    Release,
-}
-
-/// Builds the ICD and writes its manifest beside it; returns the manifest's path.
-pub fn driver(profile: Profile) -> Result<PathBuf, Error> {
-    let mut arguments = vec!["build", "--package", "vc4-icd"];
-    if profile == Profile::Release {
-        arguments.push("--release");
-    }
-    cargo(&arguments)?;
-    let directory = target_directory()?.join(if profile == Profile::Release { "release" } else { "debug" });
-    write_manifest(&directory)
+/// Builds the release driver and writes its manifest beside it; returns the manifest's path.
+pub fn driver() -> Result<PathBuf, Error> {
+    cargo(&["build", "--package", "vc4-icd", "--release"])?;
+    write_manifest(&target_directory()?.join("release"))
 }
 
 /// Runs cargo in the workspace.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::build::{self, Profile};
+use crate::build;
 use crate::display::Display;
 use crate::{Error, packages};
 
@@ -15,7 +15,8 @@ pub struct Options {
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     packages::require(packages::TEST, install)?;
-    build::driver(Profile::Dev)?;
+    // The suites load the driver and the preload library; testing alone does not put them in place.
+    build::cargo(&["build", "--workspace"])?;
     let display = Display::private()?;
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use crate::build::{self, Profile};
+use crate::build;
 use crate::display::Display;
 use crate::{Error, packages};
 
@@ -45,7 +45,7 @@ impl Run {
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     packages::require(packages::RUN, install)?;
-    let manifest = build::driver(Profile::Release)?;
+    let manifest = build::driver()?;
     println!("Driver manifest: {}", manifest.display());
     let display = Display::open()?;
     let capture = Capture::new()?;
