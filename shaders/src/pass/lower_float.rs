@@ -39,39 +39,29 @@ fn lower(b: &mut Builder, data: &InstData) -> Option<Value> {
     })
 }
 
-/// Quotients err upwards, so that the floor of a whole quotient is the quotient: programs divide pixel coordinates by
-/// tile sizes.
 fn divide(b: &mut Builder, dividend: Value, divisor: Value) -> Value {
-    if let Some(inverse) = b.shader.const_of(divisor).and_then(inverse_away_from_zero) {
-        let inverse = b.float(inverse);
-        return b.op(Op::FMul, &[dividend, inverse]);
+    if let Some(word) = b.shader.const_of(divisor) {
+        // One rounding of the reciprocal and one of the product: within 1.5 ULP.
+        let inverse = 1.0 / f32::from_bits(word);
+        if inverse.is_normal() {
+            let inverse = b.float(inverse);
+            return b.op(Op::FMul, &[dividend, inverse]);
+        }
     }
     if b.shader.const_of(dividend) == Some(1f32.to_bits()) {
         return if b.relaxed { b.op(Op::SfuRecip, &[divisor]) } else { recip(b, divisor) };
     }
-    let r = b.op(Op::SfuRecip, &[divisor]);
-    let q = b.op(Op::FMul, &[dividend, r]);
     if b.relaxed {
-        return q;
+        let r = b.op(Op::SfuRecip, &[divisor]);
+        return b.op(Op::FMul, &[dividend, r]);
     }
-    // q += (a - b·q)·r, which the truncating sum would leave low: the rest is enlarged by a little more than half a
-    // unit of the quotient. -1.0 to 2.0 ULP, where 2.5 are allowed.
-    let unit = b.float(1.125 / 16_777_216.0);
-    let more = b.op(Op::FMul, &[dividend, unit]);
+    // q = a·r, then q += (a - b·q)·r: 1.5 ULP, where a·r alone is off by 2.8.
+    let r = recip(b, divisor);
+    let q = b.op(Op::FMul, &[dividend, r]);
     let back = b.op(Op::FMul, &[divisor, q]);
     let rest = b.op(Op::FSub, &[dividend, back]);
-    let rest = b.op(Op::FAdd, &[rest, more]);
     let step = b.op(Op::FMul, &[rest, r]);
     b.op(Op::FAdd, &[q, step])
-}
-
-/// 1/x rounded away from zero, if that and x are normal numbers.
-fn inverse_away_from_zero(word: u32) -> Option<f32> {
-    let exact = 1.0 / f64::from(f32::from_bits(word));
-    let nearest = exact as f32;
-    let short = f64::from(nearest.abs()) < exact.abs();
-    let inverse = f32::from_bits(nearest.to_bits() + u32::from(short));
-    (inverse.is_normal() && f32::from_bits(word).is_normal()).then_some(inverse)
 }
 
 /// sqrt(x) = x·r with one step of s += (x - s²)·r/2: 1.3 ULP. A zero stays zero, because a product with a
@@ -90,47 +80,54 @@ fn sqrt(b: &mut Builder, x: Value) -> Value {
     b.op(Op::FAdd, &[s, step])
 }
 
-/// One step of e = 1 - (x·r)·r, r += (r/2)·e: 2 ULP, exceeded by a hundredth for two mantissas of 2^24.
+/// Two steps of e = 1 - (x·r)·r, r += (r/2)·e: 1.7 ULP; one step is at the limit of 2.
 fn rsqrt(b: &mut Builder, x: Value) -> Value {
-    let r = b.op(Op::SfuRsqrt, &[x]);
+    let mut r = b.op(Op::SfuRsqrt, &[x]);
     if b.relaxed {
         return r;
     }
-    let (one, half) = (b.float(1.0), b.float(0.5));
-    let product = b.op(Op::FMul, &[x, r]);
-    let product = b.op(Op::FMul, &[product, r]);
-    let error = b.op(Op::FSub, &[one, product]);
-    let half_r = b.op(Op::FMul, &[r, half]);
-    let step = b.op(Op::FMul, &[half_r, error]);
-    b.op(Op::FAdd, &[r, step])
+    for _ in 0..2 {
+        let one = b.float(1.0);
+        let half = b.float(0.5);
+        let product = b.op(Op::FMul, &[x, r]);
+        let product = b.op(Op::FMul, &[product, r]);
+        let error = b.op(Op::FSub, &[one, product]);
+        let half_r = b.op(Op::FMul, &[r, half]);
+        let step = b.op(Op::FMul, &[half_r, error]);
+        r = b.op(Op::FAdd, &[r, step]);
+    }
+    r
 }
 
-/// Coefficients of 2^f on [0, 1), ascending: minimax, relative error below 2^-23.6.
-const EXP2: [f32; 6] = [0.999_999_9, 0.693_153_1, 0.240_153_62, 0.055_826_32, 0.008_989_34, 0.001_877_576_7];
+/// The linear coefficient: three units below ln 2.
+const EXP2_LINEAR: f32 = f32::from_bits(std::f32::consts::LN_2.to_bits() - 3);
 
-/// 2^x = 2^⌊x⌋ · p(x - ⌊x⌋); the power is added to the exponent bits. From 128 on that makes an infinity, at -127 a zero.
+/// Coefficients of 2^f on [0, 1), ascending: minimax, relative error below 2^-28.
+const EXP2: [f32; 7] =
+    [1.0, EXP2_LINEAR, 0.240_229_84, 0.055_483_34, 0.009_678_841, 0.001_243_968_8, 0.000_217_022_56];
+
+/// 2^x = 2^⌊x⌋ · p(x - ⌊x⌋); the power is added to the exponent bits.
 fn exp2(b: &mut Builder, x: Value) -> Value {
     if b.relaxed {
         return b.op(Op::SfuExp2, &[x]);
     }
-    let (low, high, bias) = (b.float(-127.0), b.float(128.0), b.float(128.0));
+    let low = b.float(-126.0);
+    let high = b.float(128.0);
     let clamped = b.op(Op::FMax, &[x, low]);
     let clamped = b.op(Op::FMin, &[clamped, high]);
-    // Of a positive number the truncation is the floor, and the truncated sum has the same.
-    let positive = b.op(Op::FAdd, &[clamped, bias]);
-    let whole = b.op(Op::FToS, &[positive]);
-    let floor = b.op(Op::SToF, &[whole]);
-    let floor = b.op(Op::FSub, &[floor, bias]);
+    let (whole, floor) = small_floor(b, clamped);
     let fraction = b.op(Op::FSub, &[clamped, floor]);
     let mantissa = polynomial(b, fraction, &EXP2);
-    let (bias, shift) = (b.word(128), b.word(23));
-    let exponent = b.op(Op::ISub, &[whole, bias]);
-    let exponent = b.op(Op::Shl, &[exponent, shift]);
-    b.op(Op::IAdd, &[mantissa, exponent])
+    let shift = b.word(23);
+    let exponent = b.op(Op::Shl, &[whole, shift]);
+    let scaled = b.op(Op::IAdd, &[mantissa, exponent]);
+    // At the lower clamp and below, flush like the machine's own arithmetic.
+    let zero = b.word(0);
+    let tiny = b.op(Op::FLe, &[x, low]);
+    b.select(tiny, zero, scaled)
 }
 
-/// log2(x) = e + log2(m) with m in [√½, √2): 2/ln 2 · artanh((m - 1)/(m + 1)). A zero gives -127, so that its powers
-/// vanish; of negative numbers the result is undefined.
+/// log2(x) = e + log2(m) with m in [√½, √2): 2/ln 2 · artanh((m - 1)/(m + 1)).
 fn log2(b: &mut Builder, x: Value) -> Value {
     if b.relaxed {
         return b.op(Op::SfuLog2, &[x]);
@@ -151,7 +148,15 @@ fn log2(b: &mut Builder, x: Value) -> Value {
     let series = polynomial(b, square, &ARTANH);
     let fraction = b.op(Op::FMul, &[t, series]);
     let whole = b.op(Op::SToF, &[exponent]);
-    b.op(Op::FAdd, &[whole, fraction])
+    let sum = b.op(Op::FAdd, &[whole, fraction]);
+    // Zero, infinity and denormals as the SFU has them.
+    let estimate = b.op(Op::SfuLog2, &[x]);
+    let smallest = b.float(f32::MIN_POSITIVE);
+    let infinity = b.float(f32::INFINITY);
+    let tiny = b.op(Op::FLt, &[x, smallest]);
+    let sum = b.select(tiny, estimate, sum);
+    let finite = b.op(Op::FLt, &[x, infinity]);
+    b.select(finite, sum, estimate)
 }
 
 /// Coefficients of 2/ln 2 · artanh(t)/t in t², for |t| below (√2 - 1)/(√2 + 1): minimax, error below 2^-28.

@@ -92,7 +92,7 @@ impl Case<'_> {
             check_kernel(name, program);
         }
         for seed in 0..4 {
-            let world = World { seed, integers: self.exact, points: self.state.points, ..World::default() };
+            let world = World { seed, integers: self.exact, points: self.state.points };
             self.check_vertex(&pipeline, &world);
             self.check_fragment(&pipeline, &world);
         }
@@ -212,7 +212,7 @@ pub fn check_words(name: &str, build: impl FnOnce(&mut Builder, [Value; 4]) -> [
     let case = Case { name, vertex: &vertex, fragment: &fragment, state: state(), exact: true };
     let pipeline = case.compile();
     for seed in 0..64 {
-        case.check_vertex(&pipeline, &World { seed, integers: true, ..World::default() });
+        case.check_vertex(&pipeline, &World { seed, integers: true, points: false });
     }
 }
 

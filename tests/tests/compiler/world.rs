@@ -47,8 +47,6 @@ pub struct World {
     pub seed: u32,
     /// Inputs are integers.
     pub integers: bool,
-    /// Attribute floats have full mantissas and exponents from -8 to 7.
-    pub wide: bool,
     /// Points are drawn: varyings begin with the point coordinate.
     pub points: bool,
 }
@@ -107,10 +105,6 @@ impl World {
     /// Word of an attribute as it stands in memory.
     pub fn attribute(&self, location: u32, component: u32, lane: usize) -> u32 {
         let name = [self.seed, 6, location, component, lane as u32];
-        if self.wide && location != 0 {
-            let bits = hash(&name);
-            return (119 + (bits >> 24 & 15)) << 23 | bits & 0x807f_ffff;
-        }
         if self.integers && location != 0 {
             hash(&name) >> (hash(&[name[4], component, self.seed, 7]) % 32)
         } else {
