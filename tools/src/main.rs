@@ -11,6 +11,7 @@ mod input;
 mod inspect;
 mod isa;
 mod output;
+mod sim;
 mod stencil;
 mod vpm;
 
@@ -49,6 +50,8 @@ enum Command {
     Vpm(vpm::Options),
     /// Print, check or unpack shader files: MBS, SHBIN, metallib and SPIR-V
     Inspect(inspect::Args),
+    /// Run, record and look into the simulated GPU
+    Sim(sim::Options),
     /// Print a completion script for a shell
     Completions(completions::Options),
 }
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Isa(options) => isa::run(options),
         Command::Stencil(options) => stencil::run(options),
         Command::Vpm(options) => vpm::run(options),
+        Command::Sim(options) => sim::run(options),
         Command::Completions(options) => completions::run(options),
         Command::Inspect(args) => inspect::run(args),
     })
