@@ -1,0 +1,91 @@
+//! What must hold for any words given as a SPIR-V module, and how to damage a good one. Fuzz target and tests share it.
+
+use std::time::{Duration, Instant};
+
+use vc4_shaders::ir::verify::verify;
+use vc4_shaders::ir::{Shader, Stage};
+use vc4_shaders::pass;
+use vc4_shaders::spirv::{SpirvError, StageSource, translate};
+
+/// Marsaglia's xorshift: the same modules on every run.
+pub struct Random(pub u32);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.next() as usize % limit.max(1)
+    }
+}
+
+/// Word offset and length of every instruction, as far as they tile.
+fn instructions(words: &[u32]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut at = 5;
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        if length == 0 || at + length > words.len() {
+            break;
+        }
+        found.push((at, length));
+        at += length;
+    }
+    found
+}
+
+/// Most mutations keep the tiling, to get behind the first check.
+pub fn mutate(words: &mut Vec<u32>, random: &mut Random) {
+    for _ in 0..1 + random.below(3) {
+        let places = instructions(words);
+        if places.is_empty() {
+            return;
+        }
+        let (start, length) = places[random.below(places.len())];
+        let operand = start + 1 + random.below(length - 1);
+        let operand = operand.min(words.len() - 1);
+        match random.below(20) {
+            0 => words.truncate(random.below(words.len())),
+            1 => words[start] = random.next(),
+            2 => words[operand] = random.next(),
+            3 | 4 => words[operand] ^= 1 << random.below(32),
+            5 => drop(words.drain(start..start + length)),
+            6 => {
+                let again = words[start..start + length].to_vec();
+                words.splice(start..start, again);
+            }
+            7 | 8 => {
+                let (other, other_length) = places[random.below(places.len())];
+                let moved = words[other..other + other_length].to_vec();
+                words.splice(start..start, moved);
+            }
+            // Another operation of the same length.
+            9 | 10 => words[start] = words[start] & 0xffff_0000 | (random.next() % 400),
+            11 | 12 => {
+                let same: Vec<_> = places.iter().filter(|&&(_, other)| other == length).collect();
+                let &(other, _) = same[random.below(same.len())];
+                for offset in 0..length {
+                    words.swap(start + offset, other + offset);
+                }
+            }
+            // Small numbers are ids: another one of the module.
+            _ => words[operand] = 1 + random.next() % words[3].clamp(1, 1000),
+        }
+    }
+}
+
+/// Translates and optimises; fails when the IR is not valid or it takes long.
+pub fn compile(words: &[u32], stage: Stage) -> Result<Shader, SpirvError> {
+    let begin = Instant::now();
+    let mut shader = translate(&StageSource { words, entry: "main", specialization: &[] }, stage)?;
+    if let Err(error) = verify(&shader) {
+        panic!("{error}\n{shader}");
+    }
+    pass::optimize(&mut shader);
+    assert!(begin.elapsed() < Duration::from_secs(20), "took {:?}", begin.elapsed());
+    Ok(shader)
+}
