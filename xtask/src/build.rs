@@ -36,7 +36,7 @@ fn write_manifest(directory: &Path) -> Result<PathBuf, Error> {
 }
 
 /// This program lies in `<target>/<profile>`, wherever the user put the target directory.
-fn target_directory() -> Result<PathBuf, Error> {
+pub fn target_directory() -> Result<PathBuf, Error> {
     let executable = std::env::current_exe()?;
     let directory =
         executable.parent().and_then(Path::parent).ok_or("xtask does not lie in a target directory")?;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod build;
+mod cross;
 mod display;
 mod packages;
 mod test;

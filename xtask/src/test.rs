@@ -1,19 +1,79 @@
 //! All tests: what they need is installed, the driver built, a private display started.
 
 use std::process::Command;
+use std::time::Instant;
 
 use crate::build;
+use crate::cross::{self, Target};
 use crate::display::Display;
 use crate::{Error, packages};
 
+/// The crate without operating system or threads; on every machine in each run.
+const CORE: &[&str] = &["vc4"];
+
+/// What is tested for other machines on request.
+const PORTABLE: &[&str] = &["vc4", "vc4-kernel-abi", "vc4-shaders", "shader-containers"];
+
+/// Where the core's tests run besides the host.
+const MACHINES: &[&str] = &["armv7", "aarch64"];
+
 #[derive(clap::Args)]
 pub struct Options {
+    /// Run the tests for other machines under QEMU instead of the host's: armv7, aarch64, armv6.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "no_qemu")]
+    qemu: Vec<String>,
+    /// Which crates to test under QEMU.
+    #[arg(long, value_enum, default_value = "all", requires = "qemu")]
+    qemu_packages: Set,
+    /// Leave out what runs under QEMU.
+    #[arg(long)]
+    no_qemu: bool,
     /// Arguments for `cargo test`.
     #[arg(last = true)]
     cargo: Vec<String>,
 }
 
+/// Crates to test under QEMU.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Set {
+    /// The encoder core only.
+    Core,
+    /// Core, kernel interface, compiler and containers.
+    All,
+}
+
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
+    if options.qemu.is_empty() {
+        host(options, install)?;
+        return if options.no_qemu { Ok(()) } else { emulated(MACHINES, CORE, &[], install) };
+    }
+    let packages = match options.qemu_packages {
+        Set::Core => CORE,
+        Set::All => PORTABLE,
+    };
+    emulated(&options.qemu, packages, &options.cargo, install)
+}
+
+/// The tests of `packages` on other machines, one after the other.
+fn emulated<S: AsRef<str>>(
+    machines: &[S],
+    packages: &[&str],
+    cargo: &[String],
+    install: bool,
+) -> Result<(), Error> {
+    let targets: Result<Vec<&Target>, Error> =
+        machines.iter().map(|machine| cross::target(machine.as_ref())).collect();
+    for target in targets? {
+        cross::require(target, install)?;
+        let start = Instant::now();
+        cross::test(target, packages, cargo)?;
+        println!("{}: {} passed in {:.0} s", target.name, packages.join(", "), start.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// The whole workspace on this machine.
+fn host(options: &Options, install: bool) -> Result<(), Error> {
     packages::require(packages::TEST, install)?;
     // The suites load the driver and the preload library; testing alone does not put them in place.
     build::cargo(&["build", "--workspace"])?;

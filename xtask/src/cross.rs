@@ -1,0 +1,154 @@
+//! Building and testing for the machines that the driver is for, from a Debian desktop: cross compilers from Debian's
+//! packages, programs run under QEMU's user mode.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::build;
+use crate::{Error, packages};
+
+/// A machine to build for.
+pub struct Target {
+    /// What people call it on the command line.
+    pub name: &'static str,
+    /// What rustc calls it.
+    pub triple: &'static str,
+    /// Prefix of the C tool chain, and the directory of its libraries under `/usr`.
+    pub gnu: &'static str,
+    /// The emulator of its programs.
+    pub qemu: &'static str,
+    packages: &'static [&'static str],
+}
+
+/// Every target. `armv6` (Pi 1 and Zero) links against Debian's C library for ARMv7: good for tests, not for a board.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "armv7",
+        triple: "armv7-unknown-linux-gnueabihf",
+        gnu: "arm-linux-gnueabihf",
+        qemu: "qemu-arm-static",
+        packages: ARM,
+    },
+    Target {
+        name: "aarch64",
+        triple: "aarch64-unknown-linux-gnu",
+        gnu: "aarch64-linux-gnu",
+        qemu: "qemu-aarch64-static",
+        packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static"],
+    },
+    Target {
+        name: "armv6",
+        triple: "arm-unknown-linux-gnueabihf",
+        gnu: "arm-linux-gnueabihf",
+        qemu: "qemu-arm-static",
+        packages: ARM,
+    },
+];
+
+const ARM: &[&str] = &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross", "qemu-user-static"];
+
+/// Debian's Rust with the source of the standard library, which cargo builds for the target.
+const RUST: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
+
+/// A hanging program must not hold up a CI run: seconds that one test program may take.
+const TIMEOUT_SECONDS: u32 = 1200;
+
+/// Emulated tests are about pointer widths and layouts; the many random cases run on the host.
+const PROPTEST_CASES: &str = "16";
+
+/// The target that people call `name` (or by its triple).
+pub fn target(name: &str) -> Result<&'static Target, Error> {
+    TARGETS.iter().find(|target| target.name == name || target.triple == name).ok_or_else(|| {
+        let known: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        format!("no target is called {name}: there are {}", known.join(", ")).into()
+    })
+}
+
+/// Makes sure that everything for building and running is there.
+pub fn require(target: &Target, install: bool) -> Result<(), Error> {
+    packages::require(target.packages, install)?;
+    if own_toolchain(target) { Ok(()) } else { packages::require(RUST, install) }
+}
+
+/// A cargo command (`build`, `test`, …) for `target`, in the workspace; [`require`] comes before.
+pub fn cargo(target: &Target, subcommand: &str) -> Result<Command, Error> {
+    let mut command = if own_toolchain(target) {
+        let mut command = Command::new(host_cargo());
+        command.arg(subcommand);
+        command
+    } else {
+        let mut command = Command::new("/usr/bin/cargo");
+        command
+            .args([subcommand, "-Zbuild-std"])
+            // Stable compilers build the standard library under this name only.
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("RUSTC", "/usr/bin/rustc")
+            .env("RUSTDOC", "/usr/bin/rustdoc");
+        // What the running cargo says about itself would mislead the other one.
+        for variable in ["CARGO", "RUSTUP_TOOLCHAIN", "LD_LIBRARY_PATH"] {
+            command.env_remove(variable);
+        }
+        command
+    };
+    let upper = target.triple.replace('-', "_").to_uppercase();
+    command
+        .args(["--target", target.triple])
+        .current_dir(build::workspace())
+        .env("CARGO_TARGET_DIR", directory()?)
+        .env(format!("CARGO_TARGET_{upper}_LINKER"), format!("{}-gcc", target.gnu))
+        .env(format!("CARGO_TARGET_{upper}_RUNNER"), runner(target))
+        .env("PROPTEST_CASES", PROPTEST_CASES);
+    Ok(command)
+}
+
+/// Runs a program of `target` on this machine: `runner arguments… program`.
+pub fn runner(target: &Target) -> String {
+    format!("timeout {TIMEOUT_SECONDS} {} -L /usr/{}", target.qemu, target.gnu)
+}
+
+/// Builds one package and returns the directory with its programs and libraries.
+#[allow(dead_code)] // for suites that load the results into emulated programs
+pub fn build(target: &Target, package: &str, release: bool) -> Result<PathBuf, Error> {
+    let mut command = cargo(target, "build")?;
+    command.args(["--package", package]).args(release.then_some("--release"));
+    status(&mut command, &format!("building {package} for {}", target.name))?;
+    Ok(directory()?.join(target.triple).join(if release { "release" } else { "debug" }))
+}
+
+/// Runs the tests of `packages`.
+pub fn test(target: &Target, packages: &[&str], arguments: &[String]) -> Result<(), Error> {
+    let mut command = cargo(target, "test")?;
+    for package in packages {
+        command.args(["--package", package]);
+    }
+    command.args(arguments);
+    status(&mut command, &format!("the tests for {} under {}", target.name, target.qemu))
+}
+
+fn status(command: &mut Command, what: &str) -> Result<(), Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(|error| format!("{program}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{what} failed ({status})").into()) }
+}
+
+/// Apart from the host's builds: another compiler wrote it.
+fn directory() -> Result<PathBuf, Error> {
+    Ok(build::target_directory()?.join("cross"))
+}
+
+fn host_cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Whether the running toolchain has the target's standard library (`rustup target add`).
+fn own_toolchain(target: &Target) -> bool {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let query = Command::new(rustc)
+        .args(["--print", "target-libdir", "--target", target.triple])
+        .current_dir(build::workspace())
+        .stderr(Stdio::null())
+        .output();
+    query.is_ok_and(|output| {
+        output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
+    })
+}
