@@ -15,6 +15,7 @@ use vc4::state::viewport::VertexStage;
 
 use crate::backend::{self, BackendError, Inputs};
 use crate::ir::{Shader, Stage};
+pub use crate::pass::lower_inputs::Varying;
 use crate::pass::{self, lower_inputs, lower_outputs};
 use crate::program::{Descriptor, Pipeline};
 use crate::spirv::{self, SpirvError, StageSource};
@@ -200,7 +201,7 @@ pub fn compile_pipeline(
 
 /// Compiles translated stages; see [`compile_pipeline`].
 pub fn compile_shaders(
-    mut vertex: Shader,
+    vertex: Shader,
     fragment: Option<Shader>,
     state: &PipelineState,
 ) -> Result<Pipeline, CompileError> {
@@ -221,11 +222,36 @@ pub fn compile_shaders(
     pipeline.discards = outcome.discards;
     pipeline.reads_color = state.color.is_some_and(|color| color.reads_destination());
 
+    vertex_programs(&mut pipeline, vertex, state, &interface.varyings)?;
+    Ok(pipeline)
+}
+
+/// Compiles the vertex stage alone, for a fragment program from elsewhere that reads `varyings` in this order.
+///
+/// # Errors
+/// As for [`compile_pipeline`].
+pub fn compile_vertex(
+    vertex: Shader,
+    state: &PipelineState,
+    varyings: &[Varying],
+) -> Result<Pipeline, CompileError> {
+    let mut pipeline = Pipeline { point_size: state.points, ..Pipeline::default() };
+    pipeline.varyings = varyings.len() as u32;
+    vertex_programs(&mut pipeline, vertex, state, varyings)?;
+    Ok(pipeline)
+}
+
+fn vertex_programs(
+    pipeline: &mut Pipeline,
+    mut vertex: Shader,
+    state: &PipelineState,
+    varyings: &[Varying],
+) -> Result<(), CompileError> {
     pass::optimize(&mut vertex);
     pass::lower_control(&mut vertex);
     let mut coordinate = vertex.clone();
-    lower_outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, &interface.varyings)?;
-    lower_outputs::vertex(&mut vertex, VertexStage::Vertex, state, &interface.varyings)?;
+    lower_outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, varyings)?;
+    lower_outputs::vertex(&mut vertex, VertexStage::Vertex, state, varyings)?;
     pass::optimize(&mut coordinate);
     pass::optimize(&mut vertex);
     let attributes = lower_inputs::vertex(&mut vertex, &mut coordinate, state)?;
@@ -239,7 +265,7 @@ pub fn compile_shaders(
     pipeline.vertex_attribute_bytes = 4 * attributes.vertex_rows;
     pipeline.coordinate_attribute_bytes = 4 * attributes.coordinate_rows;
     pipeline.attributes = attributes.arrays;
-    Ok(pipeline)
+    Ok(())
 }
 
 fn back(
