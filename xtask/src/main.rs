@@ -4,6 +4,7 @@ mod bench;
 mod build;
 mod cross;
 mod display;
+mod mesa;
 mod packages;
 mod test;
 mod vkcube;

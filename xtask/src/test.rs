@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::build;
 use crate::cross::{self, Target};
 use crate::display::Display;
-use crate::{Error, packages};
+use crate::{Error, mesa, packages};
 
 /// The crate without operating system or threads; on every machine in each run.
 const CORE: &[&str] = &["vc4"];
@@ -28,6 +28,12 @@ pub struct Options {
     /// Leave out what runs under QEMU.
     #[arg(long)]
     no_qemu: bool,
+    /// Instead, draw with Debian's own arm64 Mesa on the simulated device and compare with a software renderer.
+    #[arg(long, conflicts_with_all = ["qemu", "no_qemu"])]
+    mesa: bool,
+    /// Which scenes Mesa draws.
+    #[arg(long, value_enum, default_value = "all", requires = "mesa")]
+    mesa_scenes: mesa::Scenes,
     /// Arguments for `cargo test`.
     #[arg(last = true)]
     cargo: Vec<String>,
@@ -43,6 +49,9 @@ enum Set {
 }
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
+    if options.mesa {
+        return mesa::run(options.mesa_scenes, install);
+    }
     if options.qemu.is_empty() {
         host(options, install)?;
         return if options.no_qemu { Ok(()) } else { emulated(MACHINES, CORE, &[], install) };

@@ -1,0 +1,205 @@
+//! Mesa's vc4 OpenGL ES driver, as Debian ships it for arm64, on the simulated device: a user-mode emulator runs the
+//! driver, and its pictures are held against those of Mesa's software renderer on this machine.
+
+mod pictures;
+mod root;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use pictures::Picture;
+use root::Root;
+use table::{Expected, Scene};
+
+use crate::cross::{self, Target};
+use crate::{Error, build, packages};
+
+/// For building and running both sides, besides the tool chain for arm64.
+const PACKAGES: &[&str] =
+    &["gcc", "libc6-dev", "libegl-dev", "libgl-dev", "libgles-dev", "libgl1-mesa-dri", "libegl-mesa0"];
+/// The renderer that pictures are compared with.
+const REFERENCE: &str = "softpipe";
+
+/// Which scenes are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Scenes {
+    /// All of them.
+    All,
+    /// A selection that touches every subject.
+    Ci,
+}
+
+/// Draws the scenes with both drivers and compares.
+pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
+    let start = Instant::now();
+    let machine = cross::target("aarch64")?;
+    cross::require(machine, install)?;
+    packages::require(PACKAGES, install)?;
+    let target = build::target_directory()?;
+    let place = root::fresh(&target.join("mesa"))?;
+    let text = std::fs::read_to_string(sources().join("scenes.tsv"))?;
+    let mut wanted = table::parse(&text)?;
+    wanted.retain(|scene| scenes == Scenes::All || scene.quick);
+    let root = Root::prepare(&target)?;
+    let programs = Programs::build(&root, &place)?;
+    let shim = preload_library(machine)?;
+    let ready = start.elapsed();
+    let names: Vec<&str> = wanted.iter().map(|scene| scene.name.as_str()).collect();
+    let reference = programs.reference(&place.join("reference"), &names)?;
+    let drawing = Instant::now();
+    let drawn = programs.vc4(&root, &shim, &place.join("vc4"), &names)?;
+    println!(
+        "Set up in {:.1} s, drawn by vc4 in {:.1} s",
+        ready.as_secs_f64(),
+        drawing.elapsed().as_secs_f64()
+    );
+    let sheets = root::fresh(&place.join("sheets"))?;
+    let failures = compare(&wanted, &drawn, &reference, &sheets)?;
+    println!("Pictures side by side: {}", sheets.display());
+    if failures == 0 { Ok(()) } else { Err(format!("{failures} of {} scenes differ", wanted.len()).into()) }
+}
+
+fn sources() -> PathBuf {
+    build::workspace().join("tests/mesa")
+}
+
+/// Pictures of one driver.
+struct Drawn {
+    directory: PathBuf,
+    /// What the program said of each scene: "drawn MILLISECONDS" or "absent WHAT".
+    said: BTreeMap<String, String>,
+}
+
+/// The scene program for this machine and for the guest.
+struct Programs {
+    host: PathBuf,
+    guest: PathBuf,
+}
+
+impl Programs {
+    fn build(root: &Root, place: &Path) -> Result<Programs, Error> {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(sources())?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+            .collect();
+        files.sort();
+        let programs = Programs { host: place.join("scenes-host"), guest: place.join("scenes-arm64") };
+        let flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-D_GNU_SOURCE"];
+        let mut host = Command::new("gcc");
+        host.args(flags).args(&files).args(["-lEGL", "-lGLESv2", "-lm", "-o"]).arg(&programs.host);
+        root::run(&mut host, "compiling the scenes")?;
+        let libraries = root.libraries();
+        let mut guest = Command::new("aarch64-linux-gnu-gcc");
+        guest.args(flags).args(["-idirafter", "/usr/include"]).args(&files);
+        guest.arg(libraries.join("libEGL.so.1")).arg(libraries.join("libGLESv2.so.2"));
+        for directory in [libraries, root.path().join("lib/aarch64-linux-gnu")] {
+            guest.arg(format!("-Wl,-rpath-link,{}", directory.display()));
+        }
+        root::run(guest.args(["-lm", "-o"]).arg(&programs.guest), "compiling the scenes for arm64")?;
+        Ok(programs)
+    }
+
+    fn reference(&self, directory: &Path, scenes: &[&str]) -> Result<Drawn, Error> {
+        let mut command = Command::new(&self.host);
+        command
+            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .env("GALLIUM_DRIVER", REFERENCE)
+            .env_remove("MESA_LOADER_DRIVER_OVERRIDE");
+        draw(command, REFERENCE, directory, scenes)
+    }
+
+    fn vc4(&self, root: &Root, shim: &Path, directory: &Path, scenes: &[&str]) -> Result<Drawn, Error> {
+        let mut command = Command::new("qemu-aarch64-static");
+        command.arg("-L").arg(root.path());
+        // Not exported: programs of the host in between could not load it.
+        command.arg("-E").arg(format!("LD_PRELOAD={}", shim.display()));
+        command.arg("-E").arg(format!("LD_LIBRARY_PATH={}", root.stub().display()));
+        command
+            .arg(&self.guest)
+            // Without a device Mesa takes software in silence; llvmpipe would crash on the stub of LLVM.
+            .env("GALLIUM_DRIVER", "softpipe")
+            .env_remove("MESA_LOADER_DRIVER_OVERRIDE");
+        draw(command, "VC4", directory, scenes)
+    }
+}
+
+/// Runs the scene program on a driver whose name begins with `renderer`.
+fn draw(mut command: Command, renderer: &str, directory: &Path, scenes: &[&str]) -> Result<Drawn, Error> {
+    let directory = root::fresh(directory)?;
+    command.args(["--renderer", renderer]).arg(&directory).args(scenes);
+    command.env("MESA_SHADER_CACHE_DISABLE", "true").stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| format!("{renderer}: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let said: BTreeMap<String, String> = said
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, said)| (name.to_owned(), said.to_owned()))
+        .collect();
+    if !output.status.success() {
+        let after = scenes.iter().find(|&&scene| !said.contains_key(scene)).unwrap_or(&"the last scene");
+        return Err(format!("the scenes on {renderer} ended at {after} ({})", output.status).into());
+    }
+    Ok(Drawn { directory, said })
+}
+
+/// Prints a line per scene; returns how many fail.
+fn compare(scenes: &[Scene], drawn: &Drawn, reference: &Drawn, sheets: &Path) -> Result<usize, Error> {
+    println!("{:<28} {:>7} {:>8} {:>6} {:>9} {:>6}", "scene", "off", "percent", "worst", "bound", "ms");
+    let mut failures = 0;
+    for scene in scenes {
+        let line = judge(scene, drawn, reference, sheets)?;
+        failures += usize::from(!line.passed);
+        let verdict = if line.passed { "pass" } else { "FAIL" };
+        println!("{:<28} {} {verdict}", scene.name, line.text);
+    }
+    Ok(failures)
+}
+
+struct Line {
+    text: String,
+    passed: bool,
+}
+
+fn judge(scene: &Scene, drawn: &Drawn, reference: &Drawn, sheets: &Path) -> Result<Line, Error> {
+    let said = drawn.said.get(&scene.name).map_or("unknown to the program", String::as_str);
+    let absent = said.strip_prefix("absent ");
+    let (Expected::Close { percent: bound, reach }, Some(milliseconds)) =
+        (scene.expected, said.strip_prefix("drawn "))
+    else {
+        let passed = scene.expected == Expected::Absent && absent.is_some();
+        return Ok(Line { text: format!("{:<40} {}", said, scene.reason), passed });
+    };
+    let file = format!("{}.pam", scene.name);
+    let ours = Picture::load(&drawn.directory.join(&file))?;
+    let theirs = Picture::load(&reference.directory.join(&file))?;
+    let difference =
+        ours.difference(&theirs, reach).ok_or_else(|| format!("{}: sizes differ", scene.name))?;
+    if difference.pixels > 0 {
+        ours.save_sheet(&theirs, &sheets.join(format!("{}.png", scene.name)))?;
+    }
+    let reach = if reach > 0 { format!("~{reach}px") } else { String::new() };
+    let bound_shown = format!("{bound}%{reach}");
+    let text = format!(
+        "{:>7} {:>7.3}% {:>6} {bound_shown:>9} {milliseconds:>6}",
+        difference.pixels, difference.percent, difference.worst
+    );
+    Ok(Line { text, passed: difference.percent <= bound })
+}
+
+/// Builds the preload library for arm64.
+fn preload_library(target: &Target) -> Result<PathBuf, Error> {
+    let mut command = cross::cargo(target, "build")?;
+    // Optimised, but not across crates: building is most of a first run.
+    command.args(["--release", "--package", "vc4-drm-shim"]);
+    command.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+    command.env("CARGO_PROFILE_RELEASE_DEBUG", "0");
+    let status = command.status()?;
+    if !status.success() {
+        return Err(format!("the preload library for {} does not build ({status})", target.name).into());
+    }
+    let directory = build::target_directory()?.join("cross").join(target.triple);
+    Ok(directory.join("release/libvc4_drm_shim.so"))
+}
