@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use vc4::state::blend::ColorOutput;
 use vc4::state::depth_stencil::DepthStencilPlan;
+use vc4::state::multisample::Multisample;
 use vc4::state::raster::StateError;
 use vc4::state::vertex_fetch::VertexFormat;
 use vc4::state::viewport::VertexStage;
@@ -85,6 +86,8 @@ pub struct PipelineState {
     pub color: Option<ColorOutput>,
     /// Depth and stencil tests.
     pub depth_stencil: DepthStencilPlan,
+    /// What narrows the coverage of pixels, and alpha to one.
+    pub multisample: Multisample,
     /// Decoding of sampled images; images that are missing are RGBA8 unorm with identity swizzle.
     pub textures: BTreeMap<Descriptor, TextureDecode>,
 }
@@ -97,6 +100,7 @@ impl Default for PipelineState {
             lines: false,
             color: None,
             depth_stencil: DepthStencilPlan::OFF,
+            multisample: Multisample::default(),
             textures: BTreeMap::new(),
         }
     }

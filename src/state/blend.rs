@@ -1,12 +1,13 @@
 //! Colour output: packing for the target's format, blending, logic operations and the write mask (v3d.md §13,
-//! T-BLEND). The machine writes words; everything else is done here, on floats, per sample where the
-//! destination takes part.
+//! T-BLEND). The machine writes words; everything else is done here, per sample where the destination takes part: on
+//! four bytes at once where that is exact enough ([`super::blend_bytes`]), else on floats ([`super::blend_floats`]).
 
+use super::logic::logic;
 use super::raster::StateError;
-use super::{Emitter, SampleEmitter, StateUniform};
+use super::target::{ColorKind, Encoding, encode};
+use super::{Emitter, SampleEmitter, blend_bytes, blend_floats};
 use crate::image::layout::MSAA_SAMPLES;
 use crate::image::{FormatInfo, TileFormat};
-use crate::qpu::{AddOp, Unpack};
 
 /// What a colour is multiplied with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,8 +127,10 @@ pub enum LogicOp {
 /// What happens between the fragment program's colour and the tile buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColorOutput {
-    /// Format of the target.
+    /// Format of the target's memory: how the tile buffer loads and stores it.
     pub format: &'static FormatInfo,
+    /// What the bits of the tile's word mean.
+    pub encoding: Encoding,
     /// Components that are written, R, G, B, A.
     pub write: [bool; 4],
     /// Blending; `None` writes the source.
@@ -136,25 +139,12 @@ pub struct ColorOutput {
     pub logic_op: Option<LogicOp>,
     /// The target has four samples.
     pub multisample: bool,
-}
-
-/// A word of state or a number that costs nothing.
-#[derive(Clone, Copy)]
-enum Factor<V> {
-    Zero,
-    One,
-    Value(V),
-}
-
-/// Colours of one sample.
-struct Operands<V> {
-    src: [V; 4],
-    src1: Option<[V; 4]>,
-    dst: [V; 4],
+    /// Blend in floats even where bytes are exact enough.
+    pub precise: bool,
 }
 
 impl BlendFactor {
-    fn reads_dst(self) -> bool {
+    pub(super) fn reads_dst(self) -> bool {
         use BlendFactor::{DstAlpha, DstColor, OneMinusDstAlpha, OneMinusDstColor, SrcAlphaSaturate};
         matches!(self, DstColor | OneMinusDstColor | DstAlpha | OneMinusDstAlpha | SrcAlphaSaturate)
     }
@@ -162,6 +152,33 @@ impl BlendFactor {
     fn reads_src1(self) -> bool {
         use BlendFactor::{OneMinusSrc1Alpha, OneMinusSrc1Color, Src1Alpha, Src1Color};
         matches!(self, Src1Color | OneMinusSrc1Color | Src1Alpha | OneMinusSrc1Alpha)
+    }
+
+    /// What the factor is for the alpha component: there colours are alphas, and the saturating factor is 1.
+    pub(super) fn of_alpha(self) -> Self {
+        use BlendFactor as F;
+        match self {
+            F::SrcColor => F::SrcAlpha,
+            F::OneMinusSrcColor => F::OneMinusSrcAlpha,
+            F::DstColor => F::DstAlpha,
+            F::OneMinusDstColor => F::OneMinusDstAlpha,
+            F::ConstantColor => F::ConstantAlpha,
+            F::OneMinusConstantColor => F::OneMinusConstantAlpha,
+            F::Src1Color => F::Src1Alpha,
+            F::OneMinusSrc1Color => F::OneMinusSrc1Alpha,
+            F::SrcAlphaSaturate => F::One,
+            other => other,
+        }
+    }
+
+    /// What the factor is for a target without alpha, whose alpha is 1. `clamped`: sources are not negative.
+    fn without_alpha(self, clamped: bool) -> Self {
+        match self {
+            BlendFactor::DstAlpha => BlendFactor::One,
+            BlendFactor::OneMinusDstAlpha => BlendFactor::Zero,
+            BlendFactor::SrcAlphaSaturate if clamped => BlendFactor::Zero,
+            other => other,
+        }
     }
 }
 
@@ -181,6 +198,10 @@ impl BlendEquation {
     fn reads_src1(self) -> bool {
         self.uses_factors() && (self.src.reads_src1() || self.dst.reads_src1())
     }
+
+    fn map(self, f: impl Fn(BlendFactor) -> BlendFactor) -> Self {
+        BlendEquation { src: f(self.src), dst: f(self.dst), op: self.op }
+    }
 }
 
 impl LogicOp {
@@ -190,23 +211,45 @@ impl LogicOp {
 }
 
 impl ColorOutput {
-    /// An unblended target.
+    /// An unblended target of a format that the table of formats describes.
     pub fn plain(format: &'static FormatInfo, multisample: bool) -> Self {
-        ColorOutput { format, write: [true; 4], blend: None, logic_op: None, multisample }
+        let encoding = Encoding::of_format(format).unwrap_or(Encoding::RGBA8);
+        ColorOutput {
+            format,
+            encoding,
+            write: [true; 4],
+            blend: None,
+            logic_op: None,
+            multisample,
+            precise: false,
+        }
     }
 
-    /// The equation of a component, 0–3.
-    fn equation(&self, component: usize) -> BlendEquation {
-        match self.blend {
+    /// An unblended target of 32-bit words that mean what `encoding` says.
+    pub fn encoded(encoding: Encoding, multisample: bool) -> Self {
+        ColorOutput { encoding, ..ColorOutput::plain(crate::image::Format::R8G8B8A8.info(), multisample) }
+    }
+
+    /// The logic operation, if it acts on this target.
+    fn logic(&self) -> Option<LogicOp> {
+        self.logic_op.filter(|_| self.encoding.has_logic())
+    }
+
+    /// The equation of a component, 0-3, in its simplest form. A logic operation turns blending off, even where it
+    /// does not act.
+    pub(super) fn equation(&self, component: usize) -> BlendEquation {
+        let equation = match self.blend.filter(|_| self.logic_op.is_none()) {
             Some(blend) if component < 3 => blend.color,
-            Some(blend) => blend.alpha,
+            Some(blend) => blend.alpha.map(BlendFactor::of_alpha),
             None => BlendEquation::REPLACE,
-        }
+        };
+        let clamped = matches!(self.encoding.kind, ColorKind::Unorm | ColorKind::Srgb);
+        if self.encoding.has_alpha() { equation } else { equation.map(|f| f.without_alpha(clamped)) }
     }
 
     /// Whether the target keeps component `component`, so that it matters.
     fn stores(&self, component: usize) -> bool {
-        component < 3 || self.format.has_alpha()
+        self.encoding.has(component)
     }
 
     /// Whether some component that the target keeps is not written.
@@ -214,42 +257,57 @@ impl ColorOutput {
         (0..4).any(|component| self.stores(component) && !self.write[component])
     }
 
+    /// Whether component `component` is written and kept.
+    pub(super) fn writes(&self, component: usize) -> bool {
+        self.stores(component) && self.write[component]
+    }
+
     /// Whether the program's colour reaches the target at all.
     pub fn writes_color(&self) -> bool {
-        (0..4).any(|component| self.stores(component) && self.write[component])
+        (0..4).any(|component| self.writes(component))
     }
 
     /// Whether some component is the result of an equation other than the source itself.
     fn blends(&self) -> bool {
-        self.logic_op.is_none() && (0..4).any(|n| self.equation(n) != BlendEquation::REPLACE)
+        (0..4).any(|n| self.writes(n) && self.equation(n) != BlendEquation::REPLACE)
     }
 
-    /// The component in each byte of the tile's word, if this output can be written.
-    fn check(&self, second_source: bool) -> Result<[usize; 4], StateError> {
+    /// Whether blending works on four bytes at once.
+    pub fn blends_bytes(&self) -> bool {
+        self.blends() && !self.precise && blend_bytes::applies(self)
+    }
+
+    /// Whether this output can be written.
+    fn check(&self, second_source: bool) -> Result<(), StateError> {
         if self.reads_second_source() && !second_source {
             return Err(StateError::SecondSource);
         }
-        self.format.tile_order().ok_or(StateError::NoColorTarget(self.format.name))
+        if !matches!(self.format.tile, Some(TileFormat::Rgba8888 | TileFormat::Bgr565)) {
+            return Err(StateError::NoColorTarget(self.format.name));
+        }
+        if self.blends() && !self.encoding.blends() {
+            return Err(StateError::NoBlending);
+        }
+        Ok(())
     }
 
     /// Whether the destination is read.
     pub fn reads_destination(&self) -> bool {
-        let combined = match self.logic_op {
+        let combined = match self.logic() {
             Some(op) => op.reads_dst(),
-            None => (0..4).any(|n| self.stores(n) && self.write[n] && self.equation(n).reads_dst()),
+            None => (0..4).any(|n| self.writes(n) && self.equation(n).reads_dst()),
         };
         self.writes_color() && (combined || self.masks())
     }
 
     /// Whether blending uses the program's second colour.
     pub fn reads_second_source(&self) -> bool {
-        self.logic_op.is_none()
-            && (0..4).any(|n| self.stores(n) && self.write[n] && self.equation(n).reads_src1())
+        (0..4).any(|n| self.writes(n) && self.equation(n).reads_src1())
     }
 }
 
-/// Writes the colour of a fragment program to the tile buffer. `src` and `src1` are R, G, B, A as floats. A
-/// multisampled target whose destination takes part needs [`emit_color_samples`].
+/// Writes the colour of a fragment program to the tile buffer. `src` and `src1` are R, G, B, A as floats, or as
+/// integers for integer targets. A multisampled target whose destination takes part needs [`emit_color_samples`].
 ///
 /// Emits nothing if no component is written; such a program must touch the tile buffer in another way, by its depth
 /// (UNVERIFIED: what does the machine do with a fragment program that never touches the tile buffer?).
@@ -259,14 +317,14 @@ pub fn emit_color<E: Emitter>(
     src: [E::Value; 4],
     src1: Option<[E::Value; 4]>,
 ) -> Result<(), StateError> {
-    let order = output.check(src1.is_some())?;
+    output.check(src1.is_some())?;
     if output.multisample && output.reads_destination() {
         return Err(StateError::Samples);
     }
     if output.writes_color() {
-        let (src, src1) = prepared(e, output, src, src1);
+        let mut sources = Sources::new(src, src1);
         let dst = if output.reads_destination() { Some(e.tlb_color()) } else { None };
-        let word = finish(e, output, order, src, src1, dst);
+        let word = finish(e, output, &mut sources, dst);
         e.write_tlb_color(word);
     }
     Ok(())
@@ -283,251 +341,130 @@ pub fn emit_color_samples<E: SampleEmitter>(
     if !output.multisample || !output.reads_destination() {
         return emit_color(e, output, src, src1);
     }
-    let order = output.check(src1.is_some())?;
-    let (src, src1) = prepared(e, output, src, src1);
-    for _ in 0..MSAA_SAMPLES {
-        let dst = e.tlb_color();
-        let word = finish(e, output, order, src, src1, Some(dst));
-        e.write_tlb_color_sample(word);
+    output.check(src1.is_some())?;
+    if output.writes_color() {
+        let mut sources = Sources::new(src, src1);
+        for _ in 0..MSAA_SAMPLES {
+            let dst = e.tlb_color();
+            let word = finish(e, output, &mut sources, Some(dst));
+            e.write_tlb_color_sample(word);
+        }
     }
     Ok(())
 }
 
-/// The sources as operands of what follows.
-fn prepared<E: Emitter>(
-    e: &mut E,
-    output: &ColorOutput,
-    src: [E::Value; 4],
-    src1: Option<[E::Value; 4]>,
-) -> ([E::Value; 4], Option<[E::Value; 4]>) {
-    if !output.blends() {
-        return (src, None);
+/// The program's colours, and what was computed of them for an earlier sample.
+pub(super) struct Sources<V> {
+    /// First and second colour; the second is the first where nothing reads it.
+    pub raw: [[V; 4]; 2],
+    clamped: [[Option<V>; 4]; 2],
+    /// The packed word of the first colour.
+    packed: Option<V>,
+}
+
+impl<V: Copy> Sources<V> {
+    fn new(src: [V; 4], src1: Option<[V; 4]>) -> Self {
+        Sources { raw: [src, src1.unwrap_or(src)], clamped: [[None; 4]; 2], packed: None }
     }
-    let second = src1.filter(|_| output.reads_second_source());
-    (clamped(e, src), second.map(|src1| clamped(e, src1)))
+
+    /// A component within the bounds of the target's operands.
+    pub fn operand<E: Emitter<Value = V>>(
+        &mut self,
+        e: &mut E,
+        encoding: &Encoding,
+        source: usize,
+        component: usize,
+    ) -> V {
+        let raw = self.raw[source][component];
+        *self.clamped[source][component].get_or_insert_with(|| clamped(e, encoding, raw))
+    }
+
+    /// The word of the first colour alone.
+    fn word<E: Emitter<Value = V>>(&mut self, e: &mut E, encoding: &Encoding) -> V {
+        let src = self.raw[0];
+        *self.packed.get_or_insert_with(|| encode(e, encoding, src))
+    }
+}
+
+/// Operands of blending are clamped on fixed-point targets; results are by packing.
+pub(super) fn clamped<E: Emitter>(e: &mut E, encoding: &Encoding, value: E::Value) -> E::Value {
+    let Some([low, high]) = encoding.bounds() else { return value };
+    let (low, high) = (e.float(low), e.float(high));
+    let value = e.fmax(value, low);
+    e.fmin(value, high)
 }
 
 /// The word of one sample.
 fn finish<E: Emitter>(
     e: &mut E,
     output: &ColorOutput,
-    order: [usize; 4],
-    src: [E::Value; 4],
-    src1: Option<[E::Value; 4]>,
+    sources: &mut Sources<E::Value>,
     dst: Option<E::Value>,
 ) -> E::Value {
-    let mut word = match (output.logic_op, output.blend) {
-        (Some(op), _) => {
-            let src = pack(e, order, src);
+    let mut word = match output.logic() {
+        Some(op) => {
+            let src = sources.word(e, &output.encoding);
+            let src = if output.encoding.stores_565 { round_565(e, src) } else { src };
             logic(e, op, src, dst)
         }
-        (None, Some(_)) if output.blends() => {
-            let color = blended(e, output, order, src, src1, dst);
-            pack(e, order, color)
-        }
-        (None, _) => pack(e, order, src),
+        None if output.blends_bytes() => blend_bytes::emit(e, output, sources, dst),
+        None if output.blends() => blend_floats::emit(e, output, sources, dst),
+        None => sources.word(e, &output.encoding),
     };
-    if let (Some(dst), true) = (dst, output.masks()) {
-        word = merge(e, output, order, word, dst);
+    if output.encoding.stores_565 {
+        word = if output.logic().is_some() { fill_565(e, word) } else { expand_565(e, word) };
     }
-    word
+    match dst {
+        Some(dst) if output.masks() => merge(e, output, word, dst),
+        _ => word,
+    }
 }
 
-fn pack<E: Emitter>(e: &mut E, order: [usize; 4], color: [E::Value; 4]) -> E::Value {
-    e.pack_unorm8(order.map(|component| color[component]))
-}
-
-/// Keeps the destination's bytes of the components that are not written.
-fn merge<E: Emitter>(
-    e: &mut E,
-    output: &ColorOutput,
-    order: [usize; 4],
-    word: E::Value,
-    dst: E::Value,
-) -> E::Value {
-    let mut bytes = [0u8; 4];
-    for (byte, component) in order.into_iter().enumerate() {
-        bytes[byte] = if output.write[component] { 0xff } else { 0 };
-    }
-    let written = u32::from_le_bytes(bytes);
-    let (written, kept) = (e.word(written), e.word(!written));
+/// Keeps the destination's bits of the components that are not written.
+fn merge<E: Emitter>(e: &mut E, output: &ColorOutput, word: E::Value, dst: E::Value) -> E::Value {
+    let kept = output.encoding.mask(output.write.map(|write| !write));
+    let (written, kept) = (e.word(!kept), e.word(kept));
     let new = e.and(word, written);
     let old = e.and(dst, kept);
     e.or(new, old)
 }
 
-/// Operands of blending are clamped on fixed-point targets; results are by packing.
-fn clamped<E: Emitter>(e: &mut E, color: [E::Value; 4]) -> [E::Value; 4] {
-    let (zero, one) = (e.word(0), e.float(1.0));
-    color.map(|value| {
-        let value = e.fmax(value, zero);
-        e.fmin(value, one)
-    })
+/// Largest numbers of five-, six- and five-bit fields, in the bytes of the fields.
+const MOST_565: u32 = 0x001f_3f1f;
+/// The bits of bytes that RGB565 keeps.
+const KEPT_565: u32 = 0x00f8_fcf8;
+
+/// The high bits of the bytes 0 to 2 rounded to what RGB565 can keep, with zeros below them.
+fn round_565<E: Emitter>(e: &mut E, word: E::Value) -> E::Value {
+    let (most, fives) = (e.word(MOST_565), e.word(0x00ff_00ff));
+    // Rounds to nearest (qpu.md §2.4).
+    let fields = e.mul(crate::qpu::MulOp::V8muld, word, most);
+    let green = e.shl(fields, 2);
+    let again = e.and(green, fives);
+    e.add(crate::qpu::AddOp::Add, green, again)
 }
 
-/// The blended colour; components that are not written keep the source's value, as nobody looks at them.
-fn blended<E: Emitter>(
-    e: &mut E,
-    output: &ColorOutput,
-    order: [usize; 4],
-    src: [E::Value; 4],
-    src1: Option<[E::Value; 4]>,
-    dst: Option<E::Value>,
-) -> [E::Value; 4] {
-    let (zero, one) = (e.word(0), e.float(1.0));
-    let mut operands = Operands { src, src1, dst: [zero, zero, zero, one] };
-    if let Some(dst) = dst {
-        let bytes = [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack::Byte3];
-        for (byte, component) in order.into_iter().enumerate() {
-            // A format without alpha has alpha 1 whatever the tile holds.
-            if output.stores(component) {
-                operands.dst[component] = e.unpack(dst, bytes[byte], true);
-            }
-        }
-    }
-    let mut color = src;
-    for (component, value) in color.iter_mut().enumerate() {
-        if output.stores(component) && output.write[component] {
-            *value = equation(e, output.equation(component), &operands, component);
-        }
-    }
-    color
+/// Repeats the high bits of the fields of `word` below them: however the store rounds and the load expands, the
+/// pixel in memory is this one, and blending in the tile sees what a load would bring.
+fn fill_565<E: Emitter>(e: &mut E, word: E::Value) -> E::Value {
+    let kept = e.word(KEPT_565);
+    let word = e.and(word, kept);
+    let (fives, six) = (e.word(0x0007_0007), e.word(0x0000_0300));
+    let low_fives = e.shr(word, 5);
+    let low_six = e.shr(word, 6);
+    let low_fives = e.and(low_fives, fives);
+    let low_six = e.and(low_six, six);
+    let low = e.or(low_fives, low_six);
+    e.or(word, low)
 }
 
-fn equation<E: Emitter>(
-    e: &mut E,
-    equation: BlendEquation,
-    operands: &Operands<E::Value>,
-    component: usize,
-) -> E::Value {
-    let (src, dst) = (operands.src[component], operands.dst[component]);
-    match equation.op {
-        BlendOp::Min => return e.fmin(src, dst),
-        BlendOp::Max => return e.fmax(src, dst),
-        BlendOp::Add | BlendOp::Subtract | BlendOp::ReverseSubtract => {}
-    }
-    let src_factor = factor(e, equation.src, operands, component);
-    let dst_factor = factor(e, equation.dst, operands, component);
-    let (s, d) = (scaled(e, src, src_factor), scaled(e, dst, dst_factor));
-    let zero = e.word(0);
-    match (equation.op, s, d) {
-        (BlendOp::Add, Some(s), Some(d)) => e.fadd(s, d),
-        (BlendOp::Subtract, Some(s), Some(d)) => e.fsub(s, d),
-        (BlendOp::ReverseSubtract, Some(s), Some(d)) => e.fsub(d, s),
-        (BlendOp::Add | BlendOp::Subtract, Some(s), None) => s,
-        (BlendOp::Add | BlendOp::ReverseSubtract, None, Some(d)) => d,
-        // The rest is zero or below, which packing makes zero.
-        _ => zero,
-    }
+/// Bytes 0 to 2 as RGB565 keeps them.
+fn expand_565<E: Emitter>(e: &mut E, word: E::Value) -> E::Value {
+    let word = round_565(e, word);
+    fill_565(e, word)
 }
 
-/// `value * factor`; `None` is zero.
-fn scaled<E: Emitter>(e: &mut E, value: E::Value, factor: Factor<E::Value>) -> Option<E::Value> {
-    match factor {
-        Factor::Zero => None,
-        Factor::One => Some(value),
-        Factor::Value(factor) => Some(e.fmul(value, factor)),
-    }
-}
-
-fn factor<E: Emitter>(
-    e: &mut E,
-    factor: BlendFactor,
-    operands: &Operands<E::Value>,
-    component: usize,
-) -> Factor<E::Value> {
-    use BlendFactor as F;
-    const ALPHA: usize = 3;
-    // The caller has checked that the second source is there if a factor reads it.
-    let src1 = operands.src1.unwrap_or(operands.src);
-    let value = match factor {
-        F::Zero => return Factor::Zero,
-        F::One => return Factor::One,
-        F::SrcColor | F::OneMinusSrcColor => operands.src[component],
-        F::DstColor | F::OneMinusDstColor => operands.dst[component],
-        F::SrcAlpha | F::OneMinusSrcAlpha => operands.src[ALPHA],
-        F::DstAlpha | F::OneMinusDstAlpha => operands.dst[ALPHA],
-        F::ConstantColor | F::OneMinusConstantColor => {
-            e.uniform(StateUniform::BlendConstant(component as u8))
-        }
-        F::ConstantAlpha | F::OneMinusConstantAlpha => e.uniform(StateUniform::BlendConstant(ALPHA as u8)),
-        F::Src1Color | F::OneMinusSrc1Color => src1[component],
-        F::Src1Alpha | F::OneMinusSrc1Alpha => src1[ALPHA],
-        F::SrcAlphaSaturate if component == ALPHA => return Factor::One,
-        F::SrcAlphaSaturate => {
-            let room = complement(e, operands.dst[ALPHA]);
-            return Factor::Value(e.fmin(operands.src[ALPHA], room));
-        }
-    };
-    Factor::Value(match factor {
-        F::OneMinusSrcColor
-        | F::OneMinusDstColor
-        | F::OneMinusSrcAlpha
-        | F::OneMinusDstAlpha
-        | F::OneMinusConstantColor
-        | F::OneMinusConstantAlpha
-        | F::OneMinusSrc1Color
-        | F::OneMinusSrc1Alpha => complement(e, value),
-        _ => value,
-    })
-}
-
-/// 1 - value
-fn complement<E: Emitter>(e: &mut E, value: E::Value) -> E::Value {
-    let one = e.float(1.0);
-    e.fsub(one, value)
-}
-
-/// A logic operation on whole words.
-fn logic<E: Emitter>(e: &mut E, op: LogicOp, s: E::Value, dst: Option<E::Value>) -> E::Value {
-    let d = dst.unwrap_or(s);
-    match op {
-        LogicOp::Clear => e.word(0),
-        LogicOp::Set => e.word(u32::MAX),
-        LogicOp::Copy => s,
-        LogicOp::NoOp => d,
-        LogicOp::And => e.and(s, d),
-        LogicOp::Or => e.or(s, d),
-        LogicOp::Xor => e.add(AddOp::Xor, s, d),
-        LogicOp::CopyInverted => not(e, s),
-        LogicOp::Invert => not(e, d),
-        LogicOp::AndReverse => {
-            let d = not(e, d);
-            e.and(s, d)
-        }
-        LogicOp::AndInverted => {
-            let s = not(e, s);
-            e.and(s, d)
-        }
-        LogicOp::OrReverse => {
-            let d = not(e, d);
-            e.or(s, d)
-        }
-        LogicOp::OrInverted => {
-            let s = not(e, s);
-            e.or(s, d)
-        }
-        LogicOp::Nor => {
-            let word = e.or(s, d);
-            not(e, word)
-        }
-        LogicOp::Equivalent => {
-            let word = e.add(AddOp::Xor, s, d);
-            not(e, word)
-        }
-        LogicOp::Nand => {
-            let word = e.and(s, d);
-            not(e, word)
-        }
-    }
-}
-
-fn not<E: Emitter>(e: &mut E, a: E::Value) -> E::Value {
-    e.add(AddOp::Not, a, a)
-}
-
-/// Whether a logic operation acts on the bits that the target keeps: a 16-bit target is converted when it is stored,
-/// so its operation would act on other bits.
+/// Whether a logic operation acts on the bits that the target keeps.
 pub fn logic_op_is_exact(format: &FormatInfo) -> bool {
-    format.tile == Some(TileFormat::Rgba8888)
+    matches!(format.tile, Some(TileFormat::Rgba8888 | TileFormat::Bgr565))
 }

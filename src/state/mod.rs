@@ -5,14 +5,21 @@
 //! [`Emitter`]; what may change without a new program (viewport, blend constants, stencil words) is a
 //! [`StateUniform`], a word of the uniform stream that is filled in per draw from [`StateWords`].
 
+mod approx;
+mod bits;
 pub mod blend;
+mod blend_bytes;
+mod blend_floats;
 #[cfg(test)]
 mod blend_tests;
 pub mod depth_stencil;
+mod logic;
 #[cfg(test)]
 mod model;
 pub mod multisample;
 pub mod raster;
+mod srgb;
+pub mod target;
 pub mod texture;
 pub mod uniforms;
 pub mod vertex_fetch;
@@ -22,7 +29,9 @@ use crate::qpu::{AddOp, MulOp, Unpack};
 
 pub use blend::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, LogicOp};
 pub use depth_stencil::{DepthStencil, DepthStencilPlan, StencilFaceState};
+pub use multisample::Multisample;
 pub use raster::{DepthBias, FrontFace, Raster, StateError};
+pub use target::{ColorKind, Encoding};
 pub use texture::{Sampler, TextureError, TextureView};
 pub use uniforms::StateWords;
 pub use vertex_fetch::VertexFormat;
@@ -45,8 +54,12 @@ pub enum StateUniform {
     DepthScale,
     /// f32: minDepth.
     DepthBias,
-    /// f32: blend constant, component 0 (red) to 3 (alpha).
+    /// f32: blend constant, component 0 (red) to 3 (alpha), within 0..1.
     BlendConstant(u8),
+    /// f32: blend constant as the application gave it.
+    BlendConstantUnclamped(u8),
+    /// Four bytes, lowest first: the blend constants of these components within 0..1, times 255.
+    BlendConstantBytes([u8; 4]),
     /// Stencil set-up word of front faces, or of both (v3d.md §10.3).
     StencilFront,
     /// Stencil set-up word of back faces.
@@ -105,6 +118,22 @@ pub trait Emitter {
 
     /// Four floats as bytes, `rgba[0]` lowest: clamped to 0..1, times 255, rounded as the mul pack does.
     fn pack_unorm8(&mut self, rgba: [Self::Value; 4]) -> Self::Value;
+
+    /// Two floats as float16, `low` in bits 15:0: to nearest; what lies below the smallest normal float16 becomes 0.
+    fn pack_half_floats(&mut self, low: Self::Value, high: Self::Value) -> Self::Value {
+        let (low, high) = (approx::half(self, low), approx::half(self, high));
+        self.pack_halves(low, high)
+    }
+
+    /// log2(|a|), within 2^-12 for normal numbers. The SFU does better than the default.
+    fn log2(&mut self, a: Self::Value) -> Self::Value {
+        approx::log2(self, a)
+    }
+
+    /// 2^a, to 12 bits for a in -126..127. The SFU does better than the default.
+    fn exp2(&mut self, a: Self::Value) -> Self::Value {
+        approx::exp2(self, a)
+    }
 
     /// The word `high[15:0] << 16 | low[15:0]`.
     fn pack_halves(&mut self, low: Self::Value, high: Self::Value) -> Self::Value;

@@ -2,7 +2,7 @@
 
 use super::{Emitter, Flag, SampleEmitter, StateUniform, StateWords};
 use crate::qpu::alu::{add_value, fmul, fsub, mul_value};
-use crate::qpu::pack::{float_to_unorm8, unpack};
+use crate::qpu::pack::{f32_to_f16, float_to_unorm8, unpack};
 use crate::qpu::{AddOp, MulOp, Unpack, sfu};
 
 /// What a patch did.
@@ -71,6 +71,15 @@ impl Emitter for Model {
     }
     fn pack_unorm8(&mut self, rgba: [u32; 4]) -> u32 {
         rgba.iter().rev().fold(0, |word, &value| word << 8 | float_to_unorm8(value))
+    }
+    fn log2(&mut self, a: u32) -> u32 {
+        sfu::log2(a)
+    }
+    fn exp2(&mut self, a: u32) -> u32 {
+        sfu::exp2(a)
+    }
+    fn pack_half_floats(&mut self, low: u32, high: u32) -> u32 {
+        f32_to_f16(high) << 16 | f32_to_f16(low)
     }
     fn pack_halves(&mut self, low: u32, high: u32) -> u32 {
         high << 16 | low & 0xffff

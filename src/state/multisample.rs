@@ -3,6 +3,19 @@
 
 use super::{Emitter, SampleEmitter, StateUniform};
 
+/// Multisample state of a pipeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Multisample {
+    /// Pixels have four samples.
+    pub four_samples: bool,
+    /// The sample mask leaves samples out; which, is [`StateUniform::SampleMask`].
+    pub sample_mask: bool,
+    /// Alpha of the first colour becomes coverage.
+    pub alpha_to_coverage: bool,
+    /// Alpha counts as 1 from then on.
+    pub alpha_to_one: bool,
+}
+
 /// What narrows the coverage of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coverage<V> {

@@ -23,6 +23,9 @@ pub enum StateError {
     /// The target's format has no colour in the tile buffer.
     #[error("{0} is no colour target")]
     NoColorTarget(&'static str),
+    /// Blending on a target whose numbers do not blend.
+    #[error("integers and 32-bit floats cannot be blended; turn blending off for this target")]
+    NoBlending,
     /// The destination of every sample takes part, but samples cannot be written one by one.
     #[error("blending or masking on a multisampled target needs an emitter that writes single samples")]
     Samples,

@@ -38,15 +38,19 @@ impl StateWords {
             | StateUniform::RasterScale
             | StateUniform::DepthScale
             | StateUniform::DepthBias => self.viewport.word(slot).unwrap_or(0),
-            // Targets are fixed point, so constants are clamped like every other operand of blending.
-            StateUniform::BlendConstant(component) => {
-                let value = self.blend_constants.get(usize::from(component)).copied().unwrap_or(0.0);
-                value.clamp(0.0, 1.0).to_bits()
-            }
+            StateUniform::BlendConstant(component) => self.constant(component).clamp(0.0, 1.0).to_bits(),
+            StateUniform::BlendConstantUnclamped(component) => self.constant(component).to_bits(),
+            StateUniform::BlendConstantBytes(components) => u32::from_le_bytes(
+                components.map(|component| (self.constant(component).clamp(0.0, 1.0) * 255.0).round() as u8),
+            ),
             StateUniform::StencilFront => self.stencil.front,
             StateUniform::StencilBack => self.stencil.back,
             StateUniform::StencilMasks => self.stencil.masks,
             StateUniform::SampleMask => self.sample_mask & 15,
         }
+    }
+
+    fn constant(&self, component: u8) -> f32 {
+        self.blend_constants.get(usize::from(component)).copied().unwrap_or(0.0)
     }
 }

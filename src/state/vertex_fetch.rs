@@ -3,6 +3,7 @@
 //! The fetch copies bytes; every conversion is the program's (v3d.md §6.1, T-VFMT).
 
 use super::Emitter;
+use super::bits::extract;
 use super::raster::StateError;
 use crate::qpu::Unpack;
 
@@ -165,23 +166,7 @@ fn fraction<E: Emitter>(e: &mut E, value: E::Value, max: u32) -> E::Value {
 }
 
 fn integer<E: Emitter>(e: &mut E, signed: bool, word: E::Value, at: Place) -> E::Value {
-    match (signed, at.width) {
-        (false, 8) => e.unpack(word, byte(at), false),
-        (true, 16) => e.unpack(word, half(at), false),
-        (true, _) => {
-            let top = 32 - at.bit - at.width;
-            let word = if top == 0 { word } else { e.shl(word, top) };
-            e.asr(word, 32 - at.width)
-        }
-        (false, width) => {
-            let word = if at.bit == 0 { word } else { e.shr(word, at.bit) };
-            if at.bit + width == 32 {
-                return word;
-            }
-            let mask = e.word((1 << width) - 1);
-            e.and(word, mask)
-        }
-    }
+    extract(e, signed, word, at.bit, at.width)
 }
 
 fn byte(at: Place) -> Unpack {

@@ -48,6 +48,8 @@ enum Node {
     Varying(u32),
     VaryingC(u32),
     VpmRow(u32),
+    /// The sample mask behind so many tile accesses.
+    Coverage(usize),
     /// A peripheral that always reads the same.
     Fixed(u8, RegFile),
     /// r5 after a write through file A or B.
@@ -311,6 +313,10 @@ impl Machine {
                 };
                 self.events.entry(Channel::VpmRead).or_default().push(event);
                 terms.number(Node::VpmRow(self.rows))
+            }
+            Raddr::MS_REV_FLAGS if file == RegFile::A => {
+                let accesses = self.events.get(&Channel::Tile).map_or(0, Vec::len);
+                terms.number(Node::Coverage(accesses))
             }
             _ => terms.number(Node::Fixed(raddr.code(), file)),
         }
@@ -623,7 +629,7 @@ fn files(ws: bool) -> [RegFile; 2] {
 fn channel(waddr: Waddr, file: Option<RegFile>) -> Channel {
     if let Some(tmu) = waddr.tmu() {
         Channel::Tmu(tmu)
-    } else if waddr.is_tlb() {
+    } else if waddr.is_tlb() || waddr == Waddr::MS_REV_FLAGS {
         Channel::Tile
     } else if waddr == Waddr::VPM || (waddr == Waddr::VPM_SETUP && file == Some(RegFile::B)) {
         Channel::VpmWrite

@@ -1,7 +1,7 @@
 //! What must come before what: dependences between operations, with the latencies of qpu.md §5.2.
 
 use rustc_hash::FxHashMap;
-use vc4::qpu::{Cond, Raddr, Signal, Waddr};
+use vc4::qpu::{Cond, Raddr, RegFile, Signal, Waddr};
 
 use super::virt::{Dst, Loc, Operation, Reg, Src};
 
@@ -182,6 +182,8 @@ fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> (Vec<Resource>, Ve
             Src::R5 => reads.push(Resource::R5),
             Src::Port(Raddr::VARYING, _) => writes.push(Resource::R5),
             Src::Port(Raddr::VPM, _) => writes.push(Resource::VpmRead),
+            // The sample mask, which tile accesses change.
+            Src::Port(Raddr::MS_REV_FLAGS, Some(RegFile::A)) => reads.push(Resource::Tile),
             Src::Port(..) | Src::Imm(_) | Src::Uniform(_) => {}
         }
     }
@@ -249,6 +251,8 @@ fn data_latency(writer: &Operation, resource: Resource, reader: &Operation) -> u
         Resource::Register(Place::Physical(Loc::A(_) | Loc::B(_))) => 2,
         // qpu.md §5.1 rule 11.
         Resource::Stream => 3,
+        // qpu.md §5.1 rule 13.
+        Resource::Tile if writer.port() == Some(Waddr::TLB_Z) => 3,
         // qpu.md §5.1 rule 12.
         Resource::Register(_) if reader.rotate != 0 => 2,
         _ => 1,

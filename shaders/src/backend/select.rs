@@ -348,6 +348,7 @@ impl<'a> Selector<'a> {
             Op::Select => self.select_value(data.results[0], args)?,
             Op::PackUnorm8x4 => self.pack_unorm8(data.results[0], args),
             Op::PackHalves => self.pack_halves(data.results[0], args),
+            Op::PackHalfFloats => self.pack_half_floats(data.results[0], args),
             Op::SfuRecip => self.sfu(data.results[0], args[0], Waddr::SFU_RECIP),
             Op::SfuRsqrt => self.sfu(data.results[0], args[0], Waddr::SFU_RSQRT),
             Op::SfuExp2 => self.sfu(data.results[0], args[0], Waddr::SFU_EXP2),
@@ -362,6 +363,13 @@ impl<'a> Selector<'a> {
                 self.load_r4(reg, Operation::signal(Signal::ColorLoad));
             }
             Op::TlbColorWrite => self.tile_write(args[0], Waddr::TLB_COLOR_ALL)?,
+            Op::TlbColorWriteSample => self.tile_write(args[0], Waddr::TLB_COLOR_MS)?,
+            Op::Coverage => {
+                let reg = self.reg_of(data.results[0]);
+                let flags = Src::Port(Raddr::MS_REV_FLAGS, Some(RegFile::A));
+                self.push(Operation::mov(Dst::Reg(reg), flags));
+            }
+            Op::CoverageWrite => self.value_to_port(args[0], Waddr::MS_REV_FLAGS, Some(RegFile::A)),
             Op::TlbZWrite => self.tile_write(args[0], Waddr::TLB_Z)?,
             Op::TlbStencilWrite => self.value_to_port(args[0], Waddr::TLB_STENCIL_SETUP, None),
             Op::VpmWrite(row) => {
@@ -458,6 +466,8 @@ fn has_effect(op: Op) -> bool {
         op,
         Op::VpmWrite(_)
             | Op::TlbColorWrite
+            | Op::TlbColorWriteSample
+            | Op::CoverageWrite
             | Op::TlbZWrite
             | Op::TlbStencilWrite
             | Op::DiscardIf

@@ -4,7 +4,7 @@
 //! Booleans are 0 and 1.
 
 use vc4::qpu::Unpack;
-use vc4::qpu::alu;
+use vc4::qpu::{alu, pack};
 
 use super::Op;
 
@@ -103,6 +103,7 @@ fn binary(op: Op, a: u32, b: u32) -> Option<u32> {
         Op::UMin => a.min(b),
         Op::UMax => a.max(b),
         Op::PackHalves => a & 0xffff | b << 16,
+        Op::PackHalfFloats => pack::f32_to_f16(a) | pack::f32_to_f16(b) << 16,
         _ => return None,
     })
 }

@@ -104,8 +104,12 @@ pub enum Output {
         /// Component 0–3.
         component: u8,
     },
+    /// Second colour of location 0 (index 1), the second source of blending.
+    SecondColor(u8),
     /// gl_FragDepth.
     FragDepth,
+    /// gl_SampleMask, bits 3:0.
+    SampleMask,
 }
 
 /// Dimension of a sampled image.
@@ -339,6 +343,8 @@ pub enum Op {
     PackUnorm8x4,
     /// Low halves of a (bits 15:0) and b (bits 31:16).
     PackHalves,
+    /// Floats a (bits 15:0) and b (bits 31:16) as float16.
+    PackHalfFloats,
     /// Next word of the uniform stream with this content. Freely movable and repeatable.
     Uniform(UniformSlot),
     /// Varying n: hardware order is fixed, the back end reads them in order. Result is VP*W + C.
@@ -372,10 +378,16 @@ pub enum Op {
         /// LOD mode; bias or LOD is the last argument.
         lod: Lod,
     },
-    /// Destination colour word from the tile buffer.
+    /// Destination colour word from the tile buffer; of a multisampled target that of the next sample.
     TlbColorRead,
-    /// Writes colour word a where the element is not discarded.
+    /// Writes colour word a where the element is not discarded, to all samples.
     TlbColorWrite,
+    /// Writes colour word a to the next sample of a multisampled target where the element is not discarded.
+    TlbColorWriteSample,
+    /// The samples that are covered and have not failed, bits 3:0.
+    Coverage,
+    /// Makes a the samples that are covered; in front of the depth write.
+    CoverageWrite,
     /// Starts the depth/stencil test with 24-bit Z a.
     TlbZWrite,
     /// Stencil set-up word a.

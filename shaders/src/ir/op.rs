@@ -63,7 +63,8 @@ impl Op {
             Op::DiscardIf => fixed(smallvec![B], smallvec![]),
             Op::Sample { dim, lod, .. } => words(dim.coordinates() + usize::from(lod != Lod::Auto), 4),
             Op::Fetch { dim, .. } => words(dim.coordinates() + 1, 4),
-            Op::VpmWrite(_) | Op::TlbColorWrite | Op::TlbZWrite | Op::TlbStencilWrite => words(1, 0),
+            Op::VpmWrite(_) | Op::TlbZWrite | Op::TlbStencilWrite | Op::CoverageWrite => words(1, 0),
+            Op::TlbColorWrite | Op::TlbColorWriteSample => words(1, 0),
             // Coordinate s stands alone for one-dimensional images; t, r and b follow as the lookup needs.
             Op::TmuSample { .. } => {
                 Signature::Fixed { args: smallvec![W, W, W, W], required: 1, results: smallvec![W] }
@@ -83,7 +84,8 @@ impl Op {
             Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::FMin | Op::FMax => 2,
             Op::IAdd | Op::ISub | Op::IMul | Op::UDiv | Op::SDiv | Op::UMod | Op::SMod | Op::SRem => 2,
             Op::Shl | Op::Shr | Op::Asr | Op::And | Op::Or | Op::Xor => 2,
-            Op::SMin | Op::SMax | Op::UMin | Op::UMax | Op::Mul(_) | Op::PackHalves => 2,
+            Op::SMin | Op::SMax | Op::UMin | Op::UMax | Op::Mul(_) => 2,
+            Op::PackHalves | Op::PackHalfFloats => 2,
             Op::FNeg | Op::FAbs | Op::FSign | Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven => 1,
             Op::FRsqrt | Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos => 1,
             Op::Not | Op::Clz | Op::FToS | Op::FToU | Op::SToF | Op::UToF | Op::Ddx | Op::Ddy => 1,
@@ -103,6 +105,8 @@ impl Op {
                 | Op::DiscardIf
                 | Op::VpmWrite(_)
                 | Op::TlbColorWrite
+                | Op::TlbColorWriteSample
+                | Op::CoverageWrite
                 | Op::TlbZWrite
                 | Op::TlbStencilWrite
         )
@@ -110,7 +114,7 @@ impl Op {
 
     /// Whether equal operands always give equal results, so that one instruction may serve for two.
     pub const fn is_pure(self) -> bool {
-        !self.has_effect() && !matches!(self, Op::Phi | Op::TlbColorRead)
+        !self.has_effect() && !matches!(self, Op::Phi | Op::TlbColorRead | Op::Coverage)
     }
 
     /// Whether the result depends on other elements of the quad.

@@ -108,7 +108,9 @@ impl Display for Output {
             Output::Position(component) => write!(f, "position.{component}"),
             Output::PointSize => write!(f, "point_size"),
             Output::User { location, component } => write!(f, "{location}.{component}"),
+            Output::SecondColor(component) => write!(f, "second_color.{component}"),
             Output::FragDepth => write!(f, "frag_depth"),
+            Output::SampleMask => write!(f, "sample_mask"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pipeline-state patches written into the IR: `vc4::state`'s emitter on top of the builder.
 
 use vc4::qpu::{AddOp, MulOp, Unpack};
-use vc4::state::{Emitter, Flag, StateUniform};
+use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform};
 
 use crate::ir::{Builder, Op, Value};
 use crate::program::UniformSlot;
@@ -89,6 +89,18 @@ impl Emitter for IrEmitter<'_, '_> {
         self.builder.op(Op::PackUnorm8x4, &rgba)
     }
 
+    fn pack_half_floats(&mut self, low: Value, high: Value) -> Value {
+        self.builder.op(Op::PackHalfFloats, &[low, high])
+    }
+
+    fn log2(&mut self, a: Value) -> Value {
+        self.builder.op(Op::SfuLog2, &[a])
+    }
+
+    fn exp2(&mut self, a: Value) -> Value {
+        self.builder.op(Op::SfuExp2, &[a])
+    }
+
     fn pack_halves(&mut self, low: Value, high: Value) -> Value {
         self.builder.op(Op::PackHalves, &[low, high])
     }
@@ -127,5 +139,19 @@ impl Emitter for IrEmitter<'_, '_> {
 
     fn payload_z(&mut self) -> Value {
         self.builder.op(Op::PayloadZ, &[])
+    }
+}
+
+impl SampleEmitter for IrEmitter<'_, '_> {
+    fn write_tlb_color_sample(&mut self, value: Value) {
+        self.builder.emit(Op::TlbColorWriteSample, &[value]);
+    }
+
+    fn coverage(&mut self) -> Value {
+        self.builder.emit(Op::Coverage, &[])[0]
+    }
+
+    fn write_coverage(&mut self, mask: Value) {
+        self.builder.emit(Op::CoverageWrite, &[mask]);
     }
 }

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use vc4::state::Emitter;
-use vc4::state::blend::emit_color;
+use vc4::image::layout::MSAA_SAMPLES;
+use vc4::state::blend::emit_color_samples;
 use vc4::state::depth_stencil::emit_depth_stencil;
+use vc4::state::multisample::{Coverage, emit_coverage};
 use vc4::state::viewport::{Position, VertexStage, emit_position};
+use vc4::state::{Emitter, SampleEmitter};
 
 use super::emitter::IrEmitter;
 use super::lower_inputs::Varying;
@@ -52,7 +54,7 @@ pub fn vertex(
     Ok(())
 }
 
-/// Lowers the outputs of a fragment shader: discard, depth and stencil, colour.
+/// Lowers the outputs of a fragment shader: discard, coverage, depth and stencil, colour.
 pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOutcome, CompileError> {
     let block = last_block(shader)?;
     let outputs = take_outputs(shader);
@@ -60,37 +62,99 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
     let kill = take_discards(shader, block);
     let mut builder = Builder::new(shader, block);
     let depth = outputs.get(&Output::FragDepth).copied().filter(|_| !early_tests);
+    let pipeline_mask = state.multisample.four_samples && state.multisample.sample_mask;
+    let fixed = Coverage { pipeline_mask, shader_mask: None, alpha: None };
+    let computed = Coverage {
+        pipeline_mask: false,
+        shader_mask: outputs.get(&Output::SampleMask).copied(),
+        alpha: state.multisample.alpha_to_coverage.then(|| color_output(&mut builder, &outputs, 3)),
+    };
     // Early tests ignore what the program computes, discard included.
-    let discard_first = kill.filter(|_| !early_tests);
-    let discard_late = kill.filter(|_| early_tests);
-    if let Some(kill) = discard_first {
-        builder.discard_if(kill);
+    if early_tests {
+        emit_coverage(&mut IrEmitter::new(&mut builder), &fixed);
+    } else {
+        let coverage = Coverage { pipeline_mask, ..computed };
+        narrow(&mut builder, state.multisample.four_samples, coverage, kill);
     }
     emit_depth_stencil(&mut IrEmitter::new(&mut builder), state.depth_stencil, depth);
-    if let Some(kill) = discard_late {
-        builder.discard_if(kill);
+    if early_tests {
+        narrow(&mut builder, state.multisample.four_samples, computed, kill);
     }
-    let mut emitter = IrEmitter::new(&mut builder);
-    let (zero, one) = (emitter.word(0), emitter.float(1.0));
-    let component = |n: u8| {
-        let output = Output::User { location: 0, component: n };
-        outputs.get(&output).copied().unwrap_or(if n == 3 { one } else { zero })
-    };
-    match &state.color {
-        Some(color) if color.writes_color() => {
-            emit_color(&mut emitter, color, [component(0), component(1), component(2), component(3)], None)?;
-        }
-        // A program must touch the tile buffer; without a depth write a colour that nobody stores, or the
-        // colour that is there, does it (qpu.md §4.7).
-        Some(_) if !state.depth_stencil.write_z => {
-            let color = emitter.tlb_color();
-            emitter.write_tlb_color(color);
-        }
-        None if !state.depth_stencil.write_z => emitter.write_tlb_color(zero),
-        _ => {}
-    }
+    color(&mut builder, &outputs, state)?;
     let writes_depth = depth.is_some() && state.depth_stencil.write_z;
     Ok(FragmentOutcome { writes_depth, discards: kill.is_some() })
+}
+
+/// Leaves out elements and samples. With one sample per pixel, narrower coverage is a discard.
+fn narrow(builder: &mut Builder, four_samples: bool, coverage: Coverage<Value>, kill: Option<Value>) {
+    if four_samples {
+        emit_coverage(&mut IrEmitter::new(builder), &coverage);
+    }
+    let mut kill = kill;
+    let mut also = |builder: &mut Builder, condition: Value| {
+        kill = Some(kill.map_or(condition, |kill| builder.op(Op::BOr, &[kill, condition])));
+    };
+    if let (false, Some(mask)) = (four_samples, coverage.shader_mask) {
+        let (one, zero) = (builder.word(1), builder.word(0));
+        let sample = builder.op(Op::And, &[mask, one]);
+        let uncovered = builder.op(Op::IEq, &[sample, zero]);
+        also(builder, uncovered);
+    }
+    if let (false, Some(alpha)) = (four_samples, coverage.alpha) {
+        let half = builder.float(0.5);
+        let uncovered = builder.op(Op::FLt, &[alpha, half]);
+        also(builder, uncovered);
+    }
+    if let Some(kill) = kill {
+        builder.discard_if(kill);
+    }
+}
+
+/// A component of the first colour; what the shader does not store is 0, 0, 0, 1.
+fn color_output(builder: &mut Builder, outputs: &BTreeMap<Output, Value>, component: u8) -> Value {
+    let stored = outputs.get(&Output::User { location: 0, component }).copied();
+    stored.unwrap_or_else(|| if component == 3 { builder.float(1.0) } else { builder.word(0) })
+}
+
+/// Writes the colour; a program that has none to write touches the tile buffer all the same (qpu.md §4.7).
+fn color(
+    builder: &mut Builder,
+    outputs: &BTreeMap<Output, Value>,
+    state: &PipelineState,
+) -> Result<(), CompileError> {
+    match &state.color {
+        Some(output) if output.writes_color() => {
+            let mut first = [0, 1, 2, 3].map(|n| color_output(builder, outputs, n));
+            let mut second = [0, 1, 2, 3].map(|n| {
+                let stored = outputs.get(&Output::SecondColor(n)).copied();
+                stored.unwrap_or(first[usize::from(n)])
+            });
+            if state.multisample.alpha_to_one {
+                (first[3], second[3]) = (builder.float(1.0), builder.float(1.0));
+            }
+            let has_second = outputs.keys().any(|output| matches!(output, Output::SecondColor(_)));
+            let second = has_second.then_some(second);
+            emit_color_samples(&mut IrEmitter::new(builder), output, first, second)?;
+        }
+        // Without a depth write a colour that nobody stores, or the colour that is there, does it.
+        Some(output) if !state.depth_stencil.write_z => {
+            let mut emitter = IrEmitter::new(builder);
+            for _ in 0..if output.multisample { MSAA_SAMPLES } else { 1 } {
+                let color = emitter.tlb_color();
+                if output.multisample {
+                    emitter.write_tlb_color_sample(color);
+                } else {
+                    emitter.write_tlb_color(color);
+                }
+            }
+        }
+        None if !state.depth_stencil.write_z => {
+            let zero = builder.word(0);
+            IrEmitter::new(builder).write_tlb_color(zero);
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// The block that control leaves the shader from.

@@ -53,7 +53,14 @@ pub struct Linear<'a> {
 pub const fn is_straight_op(op: Op) -> bool {
     !matches!(
         op,
-        Op::VpmWrite(_) | Op::TlbColorWrite | Op::TlbZWrite | Op::TlbStencilWrite | Op::TlbColorRead
+        Op::VpmWrite(_)
+            | Op::TlbColorWrite
+            | Op::TlbColorWriteSample
+            | Op::TlbZWrite
+            | Op::TlbStencilWrite
+            | Op::TlbColorRead
+            | Op::Coverage
+            | Op::CoverageWrite
     )
 }
 

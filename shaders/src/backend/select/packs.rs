@@ -31,6 +31,30 @@ impl Selector<'_> {
         self.push(op);
     }
 
+    /// Float results become float16 on their way into file A.
+    pub(super) fn pack_half_floats(&mut self, result: Value, args: &[Value]) {
+        let target = self.reg_of(result);
+        let reg = if self.program.regs[target].places.a { target } else { self.program.reg() };
+        for (&arg, pack) in args.iter().zip([Pack::Half0, Pack::Half1]) {
+            let float = match self.single(arg) {
+                Some((Unit::Add(op), _)) => op.writes_float(),
+                Some((Unit::Mul(op), _)) => op == MulOp::Fmul,
+                _ => false,
+            };
+            let mut op = if float && self.foldable(arg) {
+                self.fold(arg, Dst::Reg(reg))
+            } else {
+                let operand = self.operand(arg);
+                Operation::new(Unit::Add(AddOp::Fmax), Dst::Reg(reg), &[operand, operand])
+            };
+            op.pack = pack;
+            self.push(op);
+        }
+        if reg != target {
+            self.push(Operation::mov(Dst::Reg(target), Src::Reg(reg)));
+        }
+    }
+
     pub(super) fn pack_halves(&mut self, result: Value, args: &[Value]) {
         let target = self.reg_of(result);
         // A consumer may keep the result out of file A, where packs happen.
