@@ -2,18 +2,20 @@
 
 use vc4::cl::AnyPacket;
 use vc4::cl::packets::{
-    Decimate, IndexType, IndexedPrimitiveList, Lists, LoadGeneral, StoreGeneral, TileBuffer,
+    CompareFunc, Decimate, IndexType, IndexedPrimitiveList, Lists, LoadGeneral, StoreGeneral, TileBuffer,
     TileRenderingModeConfig, VertexArrayPrimitives,
 };
 use vc4::hw::MAX_VERTEX_INDEX;
 
+use crate::early_z;
 use crate::error::{JobError, Thread};
 use crate::memory::Memory;
 use crate::ptb::{Binned, Indices, Ptb};
-use crate::qpu::Stats;
+use crate::qpu::{Note, Stats};
 use crate::render::{Segment, Step, Target};
 use crate::state::State;
 use crate::surface::{Pixels, Surface};
+use crate::tile_alloc::{Group, Overflow};
 use crate::tlb::ClearValues;
 
 /// A list in bus memory, read packet by packet.
@@ -48,6 +50,10 @@ impl Walk {
         })
     }
 
+    fn is_at_end(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
     fn foreign(&self) -> Lists {
         match self.thread {
             Thread::Binning => Lists::Renderer,
@@ -61,7 +67,14 @@ impl Walk {
 }
 
 /// Runs the binning list of `length` bytes at `start`.
-pub fn bin(memory: &Memory, start: u32, length: u32, stats: &mut Stats) -> Result<Binned, JobError> {
+/// Tile lists that outgrow their memory take `overflow`.
+pub fn bin(
+    memory: &Memory,
+    start: u32,
+    length: u32,
+    overflow: Overflow,
+    stats: &mut Stats,
+) -> Result<Binned, JobError> {
     let mut walk = Walk::new(memory, Thread::Binning, start, length)?;
     let config = match walk.next() {
         Some(Ok(AnyPacket::TileBinningModeConfig(config))) => config,
@@ -73,15 +86,16 @@ pub fn bin(memory: &Memory, start: u32, length: u32, stats: &mut Stats) -> Resul
     }
     let mut binning = BinningThread {
         memory,
-        ptb: Ptb::new(memory, config),
+        ptb: Ptb::new(memory, config, overflow),
         state: State::reset(),
         tile_state: State::reset(),
         started: false,
-        warned: false,
+        shadow_is_stale: false,
         increments: 0,
     };
     while let Some(packet) = walk.next() {
         if binning.packet(&walk, packet?, stats)? {
+            stats.spills += binning.ptb.spills();
             return Ok(binning.ptb.finish());
         }
     }
@@ -96,7 +110,8 @@ struct BinningThread<'a> {
     /// What reaches tile lists: packets behind START_TILE_BINNING (v3d.md §4).
     tile_state: State,
     started: bool,
-    warned: bool,
+    /// Early Z missed a change of depth.
+    shadow_is_stale: bool,
     /// Increments that wait for the flush.
     increments: u32,
 }
@@ -107,6 +122,9 @@ impl BinningThread<'_> {
         if self.state.apply(&packet) {
             if self.started {
                 self.tile_state.apply(&packet);
+                if let Some(group) = group(&packet) {
+                    self.ptb.state(group);
+                }
             }
             return Ok(false);
         }
@@ -114,6 +132,8 @@ impl BinningThread<'_> {
             AnyPacket::Nop(_) => {}
             AnyPacket::StartTileBinning(_) => self.started = true,
             AnyPacket::IncrementSemaphore(_) => self.increments += 1,
+            // In the middle of a list it ends the tile lists (v3d.md §4).
+            AnyPacket::FlushAllState(_) if !walk.is_at_end() => self.ptb.close(),
             AnyPacket::Flush(_) | AnyPacket::FlushAllState(_) => {
                 for _ in 0..self.increments {
                     self.ptb.increment_semaphore();
@@ -130,11 +150,9 @@ impl BinningThread<'_> {
     fn array(&mut self, walk: &Walk, draw: VertexArrayPrimitives, stats: &mut Stats) -> Result<(), JobError> {
         let last = draw.first.checked_add(draw.count);
         if last.is_none_or(|end| end > MAX_VERTEX_INDEX + 1) {
-            return Err(walk.error(format!(
-                "vertices {} + {}: array draws truncate indices to 16 bits (GFXH-515); split the draw",
-                draw.first, draw.count
-            )));
+            stats.note(LONG_ARRAY, || format!("vertices {} + {}", draw.first, draw.count));
         }
+        check_progress(walk, draw.count, stats)?;
         self.draw(walk, draw.mode, Indices::Array(draw.first, draw.count), stats)
     }
 
@@ -150,11 +168,12 @@ impl BinningThread<'_> {
             // UNVERIFIED: does a 16-bit list at an odd address work? It does here.
             IndexType::U16 => self.memory.read_u16(base.wrapping_add(i.wrapping_mul(2))).map(u32::from),
         };
+        check_progress(walk, draw.count, stats)?;
         // Read in order, so that a count beyond memory stops before it fills the host's.
         let indices = (0..draw.count).map(read).collect::<Result<Vec<u32>, _>>();
         let indices = indices.map_err(JobError::bus("index list"))?;
         if let Some(index) = indices.iter().find(|&&index| index > draw.max_index) {
-            log::warn!(target: "vc4::sim", "index {index} above the draw's maximum {}", draw.max_index);
+            stats.note(INDEX_ABOVE, || format!("index {index} above the draw's maximum {}", draw.max_index));
         }
         self.draw(walk, draw.mode, Indices::List(indices, draw.max_index), stats)
     }
@@ -169,16 +188,82 @@ impl BinningThread<'_> {
         if !self.started {
             return Err(walk.error("a primitive before START_TILE_BINNING"));
         }
-        if self.state != self.tile_state && !self.warned {
-            log::warn!(
-                target: "vc4::sim",
-                "state set before START_TILE_BINNING does not reach the tile lists; set it behind"
-            );
-            self.warned = true;
+        if self.state != self.tile_state {
+            stats.note(EARLY_STATE, String::new);
         }
+        self.check_early_z(stats);
         self.ptb.draw(&self.state, &self.tile_state, mode, indices, stats)?.map_err(|what| walk.error(what))
     }
 }
+
+impl BinningThread<'_> {
+    /// What drivers must know about early Z (v3d.md §9.5).
+    fn check_early_z(&mut self, stats: &mut Stats) {
+        let config = &self.tile_state.config;
+        let nearer = matches!(config.depth_func, CompareFunc::Less | CompareFunc::LessOrEqual);
+        if config.early_z {
+            if !nearer {
+                stats.note(early_z::FUNCTION, || format!("depth function {:?}", config.depth_func));
+            }
+            if self.ptb.is_multisampled() {
+                stats.note(early_z::MULTISAMPLE, String::new);
+            }
+            if self.shadow_is_stale {
+                stats.note(early_z::UPDATES, String::new);
+            }
+        }
+        // Depth that only comes nearer leaves a stale copy on the safe side.
+        self.shadow_is_stale |= config.depth_write && !config.early_z_update && !nearer;
+    }
+}
+
+/// The group of state that the binner keeps track of for tile lists.
+fn group(packet: &AnyPacket) -> Option<Group> {
+    Some(match packet {
+        AnyPacket::PrimitiveListFormat(_) => Group::ListFormat,
+        AnyPacket::GlShaderState(_) => Group::Shader,
+        AnyPacket::ConfigurationBits(_) => Group::Config,
+        AnyPacket::FlatShadeFlags(_) => Group::Flat,
+        AnyPacket::PointSize(_) => Group::PointSize,
+        AnyPacket::LineWidth(_) => Group::LineWidth,
+        AnyPacket::DepthOffset(_) => Group::DepthOffset,
+        AnyPacket::ClipWindow(_) => Group::ClipWindow,
+        AnyPacket::ViewportOffset(_) => Group::Viewport,
+        _ => return None,
+    })
+}
+
+/// A draw of so many vertices takes longer than the hang check waits.
+fn check_progress(walk: &Walk, vertices: u32, stats: &Stats) -> Result<(), JobError> {
+    if u64::from(vertices) <= stats.instruction_limit {
+        return Ok(());
+    }
+    Err(walk.error(format!("a draw of {vertices} vertices: the list makes no progress until the hang check")))
+}
+
+const LONG_ARRAY: Note = Note {
+    id: "array-length",
+    manual: "v3d.md §12 GFXH-515",
+    text: "first + count of an array draw is at most 65535: indices are truncated to 16 bits",
+};
+
+const INDEX_ABOVE: Note = Note {
+    id: "index-maximum",
+    manual: "v3d.md §5.5",
+    text: "no index is above the maximum index of its draw",
+};
+
+const EARLY_STATE: Note = Note {
+    id: "prefix-state",
+    manual: "v3d.md §4",
+    text: "state set before START_TILE_BINNING does not reach the tile lists; it is set behind",
+};
+
+const TILE_MODES: Note = Note {
+    id: "multisample-mode",
+    manual: "v3d.md §10.5",
+    text: "packets 112 and 113 agree on multisampling, or the tiles do not match",
+};
 
 /// Reads the render list of `length` bytes at `start` into segments. `clear` are the clear values and tile
 /// content that the previous job left; they are updated.
@@ -188,6 +273,7 @@ pub fn render(
     length: u32,
     binned: Option<&Binned>,
     clear: &mut ClearValues,
+    stats: &mut Stats,
 ) -> Result<Vec<Segment>, JobError> {
     let mut walk = Walk::new(memory, Thread::Rendering, start, length)?;
     let mut rendering = RenderingThread {
@@ -201,10 +287,14 @@ pub fn render(
         initial: *clear,
         steps: Vec::new(),
         end_of_frame: false,
+        modes_differ: false,
     };
     while let Some(packet) = walk.next() {
         let packet = packet?;
         rendering.packet(packet).map_err(|what| walk.error(what))?;
+    }
+    if rendering.modes_differ {
+        stats.note(TILE_MODES, String::new);
     }
     if !rendering.end_of_frame {
         return Err(walk.error("no store ends the frame: the job never finishes"));
@@ -229,6 +319,7 @@ struct RenderingThread<'a> {
     initial: ClearValues,
     steps: Vec<((u8, u8), Step)>,
     end_of_frame: bool,
+    modes_differ: bool,
 }
 
 impl RenderingThread<'_> {
@@ -258,7 +349,7 @@ impl RenderingThread<'_> {
             AnyPacket::LoadFullRes(p) => self.set_load(p.skip_color, p.skip_zs, p.address.get()),
             AnyPacket::StoreGeneral(p) => self.store_general(p),
             AnyPacket::StoreFullRes(p) => {
-                let target = full_res(self.frame()?, p.skip_color, p.skip_zs, p.address.get())?;
+                let target = full_res(p.skip_color, p.skip_zs, p.address.get())?;
                 self.step(Step::Store(target))?;
                 self.after_store(!p.disable_clear, !p.disable_clear, p.end_of_frame)
             }
@@ -275,9 +366,7 @@ impl RenderingThread<'_> {
             );
         }
         if let Some(binned) = self.binned {
-            if binned.config.multisample != p.multisample {
-                return Err("packets 112 and 113 disagree on multisampling: the tiles would not match".into());
-            }
+            self.modes_differ |= binned.config.multisample != p.multisample;
         }
         self.frame = Some(p);
         Ok(())
@@ -309,8 +398,10 @@ impl RenderingThread<'_> {
         let target = match Pixels::general(p.buffer, p.format) {
             Some(pixels) => {
                 let frame = self.frame()?;
-                let surface = Surface::new(p.address.get(), p.tiling, pixels, frame.width, frame.height)?;
-                Target::Image(surface, false)
+                Target::Image(
+                    Surface::new(p.address.get(), p.tiling, pixels, frame.width, frame.height)?,
+                    false,
+                )
             }
             None if p.buffer == TileBuffer::None => return Ok(()),
             None => return Err(format!("loading buffer `{}` is not simulated", p.buffer.name())),
@@ -319,7 +410,7 @@ impl RenderingThread<'_> {
     }
 
     fn set_load(&mut self, skip_color: bool, skip_zs: bool, address: u32) -> Result<(), String> {
-        let target = full_res(self.frame()?, skip_color, skip_zs, address)?;
+        let target = full_res(skip_color, skip_zs, address)?;
         self.pending(target)
     }
 
@@ -384,17 +475,7 @@ fn resolves(decimate: Decimate) -> Result<bool, String> {
     }
 }
 
-fn full_res(
-    frame: &TileRenderingModeConfig,
-    skip_color: bool,
-    skip_zs: bool,
-    address: u32,
-) -> Result<Target, String> {
-    if !frame.multisample {
-        return Err("full-resolution tiles without multisampling have an unknown layout; use general loads \
-                    and stores"
-            .into());
-    }
+fn full_res(skip_color: bool, skip_zs: bool, address: u32) -> Result<Target, String> {
     match (skip_color, skip_zs) {
         (false, true) => Ok(Target::Block { zs: false, address }),
         (true, false) => Ok(Target::Block { zs: true, address }),

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 use vc4_kernel_abi::validate::{self, Mode, Place, Rule, Violation};
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
 
+use crate::counters::Counters;
 use crate::error::JobError;
-use crate::kernel::{self, Binner, Bo, Job};
+use crate::kernel::{self, Binner, Bo, Job, Slot};
 use crate::memory::{Allocation, Discard, Memory};
-use crate::qpu::Stats;
+use crate::qpu::{Finding, INSTRUCTION_LIMIT, Stats};
 use crate::tlb::ClearValues;
 use crate::{cle, render};
 
@@ -29,8 +30,15 @@ pub struct Config {
     pub threads: Option<NonZeroUsize>,
     /// How closely the kernel's validator is followed.
     pub mode: Mode,
-    /// Whether programs are watched for broken programming rules (qpu.md §5), each logged once.
+    /// Whether programs and lists are watched for broken rules of the hardware (qpu.md §5, v3d.md §12), each logged
+    /// once.
     pub check_programs: bool,
+    /// Whether such a finding ends the job as a hang does; only with `check_programs`.
+    pub findings_are_errors: bool,
+    /// Whether every job counts caches and stalls, not only those with a performance monitor; costs time.
+    pub count_caches: bool,
+    /// Instructions after which a program instance counts as hung; a draw of more vertices does as well.
+    pub instruction_limit: u64,
 }
 
 impl Default for Config {
@@ -40,6 +48,9 @@ impl Default for Config {
             threads: None,
             mode: Mode::Strict,
             check_programs: cfg!(debug_assertions),
+            findings_are_errors: false,
+            count_caches: false,
+            instruction_limit: INSTRUCTION_LIMIT,
         }
     }
 }
@@ -55,7 +66,14 @@ pub struct Totals {
     pub instructions: u64,
     /// Texture and direct lookups of 16 elements.
     pub lookups: u64,
+    /// Blocks of overflow memory that tile lists took.
+    pub spills: u64,
+    /// Performance events; those of caches and stalls only of jobs that counted them.
+    pub counters: Counters,
 }
+
+/// Findings that are kept.
+const MAX_FINDINGS: usize = 1000;
 
 /// A VideoCore IV and its kernel driver.
 pub struct Simulator {
@@ -92,6 +110,8 @@ struct State {
     /// First job that did not run to its end, and why.
     hang: Option<(u64, String)>,
     totals: Totals,
+    /// Broken rules, each place once.
+    findings: Vec<Finding>,
     stop: bool,
 }
 
@@ -129,6 +149,12 @@ impl Simulator {
     /// Work done so far.
     pub fn totals(&self) -> Totals {
         self.shared.state().totals
+    }
+
+    /// Broken rules of the hardware that jobs so far were found to break, each place once; none unless
+    /// [`Config::check_programs`] is set.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.shared.state().findings.clone()
     }
 
     fn binner(&self) -> Result<&Arc<Binner>, GpuError> {
@@ -354,7 +380,7 @@ fn work(shared: &Shared) {
             }
         };
         drop(state);
-        let result = machine.run(shared, seqno, &job);
+        let (result, findings) = machine.run(shared, seqno, &job);
         // Memory is free again before anybody is told that the job is done.
         drop(job);
         watch(result.as_ref().map_err(String::as_str));
@@ -362,11 +388,15 @@ fn work(shared: &Shared) {
         state.finished = seqno.0;
         let notices = state.notices.remove(&seqno.0).unwrap_or_default();
         state.totals.jobs += 1;
+        let room = MAX_FINDINGS - state.findings.len();
+        state.findings.extend(findings.into_iter().take(room));
         match result {
             Ok(stats) => {
                 state.totals.instances += stats.instances;
                 state.totals.instructions += stats.instructions;
                 state.totals.lookups += stats.lookups;
+                state.totals.spills += u64::from(stats.spills);
+                state.totals.counters.merge(&stats.counters);
             }
             Err(what) => {
                 log::error!(target: "vc4::sim", "job {}: {what}", seqno.0);
@@ -387,35 +417,52 @@ struct Machine {
     pool: Option<rayon::ThreadPool>,
     /// Clear values and tile content left by the last job: undefined to the next (v3d.md §10.4).
     clear: ClearValues,
-    /// Broken rules that were logged.
-    reported: BTreeSet<(&'static str, u32)>,
+    /// Broken rules that were logged: rule, program, instruction.
+    reported: BTreeSet<(&'static str, u32, u32)>,
 }
 
 impl Machine {
-    fn run(&mut self, shared: &Shared, seqno: Seqno, job: &Job) -> Result<Stats, String> {
+    /// Runs a job. Returns the findings that no earlier job had as well.
+    fn run(&mut self, shared: &Shared, seqno: Seqno, job: &Job) -> (Result<Stats, String>, Vec<Finding>) {
         let start = Instant::now();
         let pool = match self.pool.take() {
             Some(pool) => pool,
-            None => start_pool(shared.config.threads)?,
+            None => match start_pool(shared.config.threads) {
+                Ok(pool) => pool,
+                Err(what) => return (Err(what), Vec::new()),
+            },
         };
         let clear = &mut self.clear;
         let result = catch_unwind(AssertUnwindSafe(|| pool.install(|| run_job(shared, job, clear))));
         self.pool = Some(pool);
         let stats = match result {
-            Ok(result) => result.map_err(|error| error.to_string())?,
-            Err(_) => return Err("the simulator panicked; see the message on stderr".into()),
+            Ok(Ok(stats)) => stats,
+            Ok(Err(error)) => return (Err(error.to_string()), Vec::new()),
+            Err(_) => return (Err("the simulator panicked; see the message on stderr".into()), Vec::new()),
         };
-        for &(rule, index) in &stats.findings {
-            if self.reported.insert((rule, index)) {
-                log::warn!(target: "vc4::sim", "job {}: instruction {index}: {rule}", seqno.0);
-            }
-        }
+        let findings = self.new_findings(seqno, &stats);
         log::debug!(
             target: "vc4::sim",
             "job {}: {} instances, {} instructions, {} lookups, {:?}",
             seqno.0, stats.instances, stats.instructions, stats.lookups, start.elapsed(),
         );
-        Ok(stats)
+        match stats.findings.first() {
+            Some(first) if shared.config.findings_are_errors => {
+                (Err(JobError::Finding(Box::new(first.clone())).to_string()), findings)
+            }
+            _ => (Ok(stats), findings),
+        }
+    }
+
+    /// Findings that were not logged before; logs them.
+    fn new_findings(&mut self, seqno: Seqno, stats: &Stats) -> Vec<Finding> {
+        let reported = &mut self.reported;
+        let fresh = stats.findings.iter().filter(|f| reported.insert((f.rule.id, f.program, f.index)));
+        let fresh: Vec<Finding> = fresh.cloned().collect();
+        for finding in &fresh {
+            log::warn!(target: "vc4::sim", "job {}: {finding}", seqno.0);
+        }
+        fresh
     }
 }
 
@@ -431,13 +478,19 @@ fn start_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, String
 /// binning list's semaphore anyway.
 fn run_job(shared: &Shared, job: &Job, clear: &mut ClearValues) -> Result<Stats, JobError> {
     let memory = &*shared.memory;
-    let check = shared.config.check_programs;
-    let mut bin_stats = Stats { check, ..Stats::default() };
+    let Config { check_programs: check, count_caches, instruction_limit, .. } = shared.config;
+    let caches = count_caches || job.counted;
+    let mut stats = Stats { check, caches, instruction_limit, ..Stats::default() };
+    let mut slots = Vec::new();
+    let mut overflow = || {
+        slots.push(job.overflow()?);
+        Some(Slot::BYTES)
+    };
     let binned = match job.bin {
-        Some(list) => Some(cle::bin(memory, list.address, list.length, &mut bin_stats)?),
+        Some(list) => Some(cle::bin(memory, list.address, list.length, &mut overflow, &mut stats)?),
         None => None,
     };
-    let render_list = job.render;
-    let segments = cle::render(memory, render_list.address, render_list.length, binned.as_ref(), clear)?;
-    render::run(memory, binned.as_ref(), &segments, bin_stats)
+    let list = job.render;
+    let segments = cle::render(memory, list.address, list.length, binned.as_ref(), clear, &mut stats)?;
+    render::run(memory, binned.as_ref(), &segments, stats)
 }

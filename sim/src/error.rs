@@ -1,7 +1,7 @@
 //! Why a job stopped: what on the chip would hang, read garbage, or is not simulated.
 
 use crate::memory::BusError;
-use crate::qpu::Fault;
+use crate::qpu::{Fault, Finding};
 
 /// The list that was being executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Thread {
 }
 
 /// A shader stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Positions for the binner.
     Coordinate,
@@ -37,7 +37,7 @@ pub enum JobError {
         what: String,
     },
     /// A program faulted.
-    #[error("{stage:?} shader at {address:#010x}: {fault}")]
+    #[error("{stage:?} shader at {address:#010x}: {fault}{report}")]
     Shader {
         /// Which stage.
         stage: Stage,
@@ -45,7 +45,17 @@ pub enum JobError {
         address: u32,
         /// What it did.
         fault: Fault,
+        /// The place in the listing and what the elements held, after a line break; may be empty.
+        report: String,
     },
+    /// The tile lists need more memory than the kernel has for them: the binner stalls until the hang check fires.
+    #[error(
+        "out of binner memory: all slots of the kernel's 16 MiB are taken (kernel-abi.md §11); split the job"
+    )]
+    BinnerMemory,
+    /// A rule of the hardware was broken while findings are errors.
+    #[error("{0}")]
+    Finding(Box<Finding>),
     /// A block of the pipeline read or wrote outside of memory.
     #[error("{what}: {error}")]
     Bus {

@@ -1,16 +1,18 @@
 //! Fragment shading: quads of a primitive collected into batches of 16 elements, run against the tile
 //! buffer (v3d.md §9.2, §9.6; qpu.md §4.2–§4.3, §4.7–§4.8).
 
-use vc4::cl::words::StencilWord;
+use vc4::cl::words::{StencilOp, StencilWord};
 use vc4::hw::{DEPTH_MAX, LANES};
 
+use crate::counters::{Counters, Event};
+use crate::early_z::{self, Shadow};
 use crate::error::JobError;
 use crate::memory::Memory;
 use crate::pse::{Coefficients, Plane, Prepared, Primitive};
-use crate::ptb::Draw;
-use crate::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Qpu, Stats};
+use crate::ptb::{BinnedPrimitive, Draw};
+use crate::qpu::{Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats};
 use crate::raster::{Rect, SUBPIXELS};
-use crate::tlb::{BatchTest, DepthMode, Stencil, TILE_SAMPLES, Tile};
+use crate::tlb::{BatchTest, ClearValues, DepthMode, Stencil, TILE_SAMPLES, Tile};
 use crate::unverified::{SAMPLE_POSITIONS_4X, ms_flags_from_coverage, sample_coverage, z_to_24_bits};
 use crate::vpm::fault;
 
@@ -23,42 +25,106 @@ pub struct Worker {
     /// The tile that is rendered.
     pub tile: Tile,
     qpu: Qpu,
+    shadow: Shadow,
+    /// The tile's depth changed without the shadow.
+    shadow_is_stale: bool,
+    coefficients: Vec<Coefficients>,
 }
 
-/// Draws one primitive into the worker's tile, whose first pixel is (`left`, `top`).
-pub fn draw_primitive(
+impl Worker {
+    /// A new tile with these values.
+    pub fn begin(&mut self, multisample: bool, values: ClearValues) {
+        self.tile.reset(multisample, values);
+        self.shadow.clear(values.zs);
+        self.shadow_is_stale = false;
+        self.qpu.cool_down();
+    }
+
+    /// The tile's depth was loaded or cleared.
+    pub fn depth_changed(&mut self) {
+        self.shadow_is_stale = true;
+    }
+
+    /// Draws one primitive of a tile list into the tile, whose first pixel is (`left`, `top`).
+    ///
+    /// # Errors
+    /// What its fragment program did that the machine has no answer for.
+    pub fn draw(
+        &mut self,
+        memory: &Memory,
+        draw: &Draw,
+        prepared: &Prepared,
+        binned: &BinnedPrimitive,
+        (left, top): (i32, i32),
+        stats: &mut Stats,
+    ) -> Result<(), JobError> {
+        let mut coefficients = std::mem::take(&mut self.coefficients);
+        if let Some(primitive) = prepared.set_up(draw, binned, &mut coefficients) {
+            let target = Target { memory, draw, left, top };
+            draw_primitive(self, &target, &primitive, &coefficients, stats)?;
+        }
+        self.coefficients = coefficients;
+        Ok(())
+    }
+}
+
+/// What all primitives of a draw in a tile have in common.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    memory: &'a Memory,
+    draw: &'a Draw,
+    left: i32,
+    top: i32,
+}
+
+impl Target<'_> {
+    /// Index of a pixel's first sample in the tile.
+    fn pixel(&self, tile: &Tile, x: i32, y: i32) -> usize {
+        tile.pixel((x - self.left) as u32, (y - self.top) as u32)
+    }
+}
+
+fn draw_primitive(
     worker: &mut Worker,
-    memory: &Memory,
-    draw: &Draw,
-    prepared: &Prepared,
+    target: &Target,
     primitive: &Primitive,
-    (left, top): (i32, i32),
+    coefficients: &[Coefficients],
     stats: &mut Stats,
 ) -> Result<(), JobError> {
+    let draw = target.draw;
     let multisample = worker.tile.multisample();
     let edge = worker.tile.edge() as i32;
+    let Target { left, top, .. } = *target;
     let tile = Rect { x0: left, y0: top, x1: left + edge, y1: top + edge };
     let window = draw.state.window().intersect(tile);
     let sample_coverage = sample_coverage(multisample, draw.state.config.oversample);
-    let first = primitive.first_coefficient;
-    let mut shading = Shading {
-        memory,
-        draw,
-        primitive,
-        coefficients: &prepared.coefficients[first..first + prepared.varyings],
-        left,
-        top,
-        sample_z: sample_z(&primitive.z),
-        batch: Batch::default(),
-        stats,
-    };
+    let early_z = draw.early_z && !multisample;
+    if early_z && std::mem::take(&mut worker.shadow_is_stale) {
+        worker.shadow.load(&worker.tile);
+    }
+    // Without the test, the shadow is not kept up to date.
+    worker.shadow_is_stale |= !early_z;
+    stats.counters.add(Event::ValidPrimitives, 1);
+    let sample_z = if multisample { sample_z(&primitive.z) } else { [0.0; 4] };
+    let batch = Batch::default();
+    let mut shading = Shading { target: *target, primitive, coefficients, sample_z, batch, early_z, stats };
+    let (mut shaded, mut dropped) = (0, 0);
     let result = primitive.shape.scan(window, sample_coverage, |x, y, masks| {
+        if early_z && shading.is_hidden(worker, x, y, masks) {
+            dropped += 1;
+            return Ok(());
+        }
+        shaded += 1;
         let coverage = masks
             .map(|mask| if sample_coverage { u32::from(mask) } else { ms_flags_from_coverage(mask != 0) });
         shading.batch.push(x, y, coverage);
         if shading.batch.quads == QUADS { shading.run(worker) } else { Ok(()) }
     });
-    result.and_then(|()| shading.run(worker)).map_err(|fault| draw.fragment.fault(fault))
+    let result = result.and_then(|()| shading.run(worker));
+    stats.counters.add(Event::ValidQuads, shaded);
+    stats.counters.add(Event::ClippedQuads, dropped);
+    stats.counters.add(Event::PrimitivesWithoutPixels, u64::from(shaded + dropped == 0));
+    result.map_err(|fault| draw.fragment.stopped(fault, &worker.qpu))
 }
 
 /// Depth of each sample relative to the pixel centre, in steps of the 24-bit buffer.
@@ -100,18 +166,29 @@ impl Batch {
 }
 
 struct Shading<'a> {
-    memory: &'a Memory,
-    draw: &'a Draw,
+    target: Target<'a>,
     primitive: &'a Primitive,
     coefficients: &'a [Coefficients],
-    left: i32,
-    top: i32,
     sample_z: [f64; 4],
     batch: Batch,
+    early_z: bool,
     stats: &'a mut Stats,
 }
 
 impl Shading<'_> {
+    /// Whether early Z drops the quad: none of its covered pixels can pass the depth test.
+    fn is_hidden(&self, worker: &Worker, x: i32, y: i32, masks: [u8; 4]) -> bool {
+        let (Primitive { z, reference: (x0, y0), .. }, func) =
+            (self.primitive, self.target.draw.state.config.depth_func);
+        let mut nearest = u32::MAX;
+        for (i, _) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
+            let dx = f64::from(x + (i as i32 & 1)) + 0.5 - x0;
+            let dy = f64::from(y + (i as i32 >> 1)) + 0.5 - y0;
+            nearest = nearest.min(z_at(z, dx, dy));
+        }
+        worker.shadow.rejects(func, self.target.pixel(&worker.tile, x, y), nearest)
+    }
+
     /// Runs the batch and empties it.
     fn run(&mut self, worker: &mut Worker) -> Result<(), Fault> {
         if self.batch.quads == 0 {
@@ -122,12 +199,14 @@ impl Shading<'_> {
         let dx: [f64; LANES] = std::array::from_fn(|lane| f64::from(self.batch.x[lane]) + 0.5 - x0);
         let dy: [f64; LANES] = std::array::from_fn(|lane| f64::from(self.batch.y[lane]) + 0.5 - y0);
         let payload = payload(self.primitive, &dx, &dy);
-        let Worker { tile, qpu } = worker;
+        let Worker { tile, qpu, shadow, .. } = worker;
+        let Target { memory, draw, .. } = self.target;
         let pixels = std::array::from_fn(|lane| {
-            tile.pixel((self.batch.x[lane] - self.left) as u32, (self.batch.y[lane] - self.top) as u32) as u16
+            self.target.pixel(tile, self.batch.x[lane], self.batch.y[lane]) as u16
         });
         let mut ports = FragmentPorts {
             tile,
+            shadow: self.early_z.then_some(shadow),
             pixels,
             batch: &self.batch,
             dx: dx.map(|d| d as f32),
@@ -136,21 +215,41 @@ impl Shading<'_> {
             next_varying: 0,
             ms_flags: self.batch.coverage,
             reverse: if self.primitive.reverse { 0xffff } else { 0 },
-            mode: DepthMode {
-                func: self.draw.state.config.depth_func,
-                write: self.draw.state.config.depth_write,
-            },
+            mode: DepthMode { func: draw.state.config.depth_func, write: draw.state.config.depth_write },
             stencil: Stencil::default(),
             sample_z: self.sample_z,
             read_sample: 0,
             write_sample: 0,
+            early_z_depth: draw.state.config.early_z.then_some(&payload.rb15),
+            note: None,
+            depth_tests: 0,
+            passed: 0,
+            failed_stencil: 0,
+            colored: 0,
         };
-        let fragment = &self.draw.fragment;
-        qpu.run(&fragment.program, self.memory, fragment.uniforms, &mut ports, &payload, self.stats)?;
-        ports.finish()?;
+        let fragment = &draw.fragment;
+        qpu.run(&fragment.program, memory, fragment.uniforms, &mut ports, &payload, self.stats)?;
+        ports.count(&mut self.stats.counters);
+        if self.stats.check {
+            for rule in ports.end() {
+                fragment.broke_at_end(rule, qpu, self.stats);
+            }
+        }
         self.batch.quads = 0;
         Ok(())
     }
+}
+
+/// Depth of the pixel at this distance from the reference point, 24 bits.
+#[inline]
+fn z_at(z: &Plane, dx: f64, dy: f64) -> u32 {
+    z_to_24_bits(z.at + z.dx * dx + z.dy * dy)
+}
+
+/// The quads of a batch in which some element is set.
+fn quads_of(lanes: LaneMask) -> u64 {
+    let any = lanes | lanes >> 1;
+    u64::from(((any | any >> 2) & 0x1111).count_ones())
 }
 
 /// W and Z of every element (v3d.md §9.6).
@@ -160,7 +259,7 @@ fn payload(primitive: &Primitive, dx: &[f64; LANES], dy: &[f64; LANES]) -> Paylo
     for lane in 0..LANES {
         let w = 1.0 / (rw.at + rw.dx * dx[lane] + rw.dy * dy[lane]);
         payload.ra15[lane] = (w as f32).to_bits();
-        payload.rb15[lane] = z_to_24_bits(z.at + z.dx * dx[lane] + z.dy * dy[lane]);
+        payload.rb15[lane] = z_at(z, dx[lane], dy[lane]);
     }
     payload
 }
@@ -168,6 +267,8 @@ fn payload(primitive: &Primitive, dx: &[f64; LANES], dy: &[f64; LANES]) -> Paylo
 /// [`Ports`] of a fragment program.
 struct FragmentPorts<'a> {
     tile: &'a mut Tile,
+    /// What early Z knows of the tile, if it tests this draw.
+    shadow: Option<&'a mut Shadow>,
     pixels: [u16; LANES],
     batch: &'a Batch,
     dx: [f32; LANES],
@@ -181,18 +282,58 @@ struct FragmentPorts<'a> {
     sample_z: [f64; 4],
     read_sample: usize,
     write_sample: usize,
+    /// The depth that the rasteriser gave, where the driver enabled early Z.
+    early_z_depth: Option<&'a Lanes>,
+    note: Option<Note>,
+    depth_tests: u32,
+    /// Elements with a sample that passed the last depth and stencil test.
+    passed: LaneMask,
+    /// Elements of which every covered sample failed the stencil test.
+    failed_stencil: LaneMask,
+    /// Elements whose colour was written.
+    colored: LaneMask,
 }
 
+const VARYINGS_LEFT: Note = Note {
+    id: "varyings-left",
+    manual: "qpu.md §5.1 6, §4.2",
+    text: "all declared varyings are read before the program ends",
+};
+
+const VARYING_NOT_DECLARED: Note = Note {
+    id: "varyings-declared",
+    manual: "qpu.md §4.2",
+    text: "no more varyings are read than are declared",
+};
+
+const TWO_FACES: Note = Note {
+    id: "stencil-faces",
+    manual: "v3d.md §12 HW-2924",
+    text: "stencil set-ups that differ by face need two Z writes with separated masks: the set-up is latched per batch",
+};
+
 impl FragmentPorts<'_> {
-    fn finish(&self) -> Result<(), Fault> {
-        if self.next_varying == self.coefficients.len() {
-            return Ok(());
+    /// Rules that the instance broke as a whole.
+    fn end(&self) -> impl Iterator<Item = Note> + use<> {
+        let left = self.next_varying < self.coefficients.len();
+        let faces = self.stencil.faces_differ() && self.depth_tests == 1;
+        [left.then_some(VARYINGS_LEFT), faces.then_some(TWO_FACES)].into_iter().flatten()
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        counters.add(Event::QuadsNonZeroCoverage, self.batch.quads as u64);
+        counters.add(Event::QuadsZeroCoverage, (QUADS - self.batch.quads) as u64);
+        counters.add(Event::QuadsWrittenToColor, quads_of(self.colored));
+        if self.depth_tests > 0 {
+            let filled = ((1u32 << (self.batch.quads * 4)) - 1) as LaneMask;
+            let passing = quads_of(self.passed);
+            counters.add(Event::QuadsPassingZAndStencil, passing);
+            counters.add(Event::QuadsFailingZAndStencil, self.batch.quads as u64 - passing);
+            // A quad fails the stencil test when none of its covered pixels gets past it.
+            let covered = lanes_with(&self.batch.coverage) & filled;
+            let past = covered & !self.failed_stencil;
+            counters.add(Event::QuadsFailingStencil, quads_of(covered) - quads_of(past));
         }
-        Err(fault(format!(
-            "the program read {} of {} varyings; it must read all of them (qpu.md §4.2)",
-            self.next_varying,
-            self.coefficients.len()
-        )))
     }
 
     /// The next of a pixel's samples, in order.
@@ -201,14 +342,24 @@ impl FragmentPorts<'_> {
     }
 }
 
+/// Elements whose word is not zero.
+fn lanes_with(flags: &Lanes) -> LaneMask {
+    flags.iter().enumerate().fold(0, |mask, (lane, &word)| mask | LaneMask::from(word != 0) << lane)
+}
+
 fn no_vpm<T>() -> Result<T, Fault> {
     Err(fault("VPM access in a fragment program: its FIFO carries the varyings (qpu.md §4.2)"))
 }
 
 impl Ports for FragmentPorts<'_> {
+    fn take_note(&mut self) -> Option<Note> {
+        self.note.take()
+    }
+
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault> {
         let Some(&Coefficients { a, b, c }) = self.coefficients.get(self.next_varying) else {
-            return Err(fault(format!("the program reads more than {} varyings", self.coefficients.len())));
+            self.note = Some(VARYING_NOT_DECLARED);
+            return Ok(([0; LANES], [0; LANES]));
         };
         self.next_varying += 1;
         let vp = std::array::from_fn(|lane| (a * self.dx[lane] + b * self.dy[lane]).to_bits());
@@ -241,6 +392,7 @@ impl Ports for FragmentPorts<'_> {
 
     fn tlb_color_write(&mut self, mask: LaneMask, value: &Lanes, all: bool) -> Result<(), Fault> {
         let samples = self.tile.samples();
+        self.colored |= mask & lanes_with(&self.ms_flags);
         if samples == 1 {
             let color = self.tile.color_mut();
             for lane in 0..LANES {
@@ -276,12 +428,27 @@ impl Ports for FragmentPorts<'_> {
             reverse: self.reverse,
             sample_z: self.sample_z,
         };
-        test.run(self.tile, mask, z, &mut self.ms_flags);
+        self.failed_stencil = test.run(self.tile, mask, z, &mut self.ms_flags);
+        self.passed |= lanes_with(&self.ms_flags);
+        self.depth_tests += 1;
+        if self.early_z_depth.is_some_and(|own| own != z) {
+            self.note = Some(early_z::SHADER_DEPTH);
+        }
+        if let Some(shadow) = self.shadow.as_mut().filter(|_| self.mode.write) {
+            for quad in 0..self.batch.quads {
+                shadow.update(self.tile.zs(), usize::from(self.pixels[quad * 4]));
+            }
+        }
         Ok(())
     }
 
     fn tlb_stencil(&mut self, word: u32) -> Result<(), Fault> {
         let word = StencilWord::from_bits(word).map_err(|error| fault(error.to_string()))?;
+        if let (Some(_), StencilWord::Setup(setup)) = (self.early_z_depth, word) {
+            if setup.depth_fail != StencilOp::Keep {
+                self.note = Some(early_z::STENCIL);
+            }
+        }
         self.stencil.set_up(word);
         Ok(())
     }
@@ -300,6 +467,10 @@ impl Ports for FragmentPorts<'_> {
 
     fn rev_flag(&self) -> Lanes {
         std::array::from_fn(|lane| u32::from(self.reverse >> lane & 1))
+    }
+
+    fn set_reverse(&mut self, reverse: bool) {
+        self.reverse = if reverse { 0xffff } else { 0 };
     }
 
     fn pixel_xy(&self) -> (Lanes, Lanes) {
@@ -332,7 +503,19 @@ mod tests {
             sample_z: [0.0; 4],
             read_sample: 0,
             write_sample: 0,
+            shadow: None,
+            early_z_depth: None,
+            note: None,
+            depth_tests: 0,
+            passed: 0,
+            failed_stencil: 0,
+            colored: 0,
         }
+    }
+
+    #[test]
+    fn quads_are_counted_by_their_elements() {
+        assert_eq!([0, 1, 0x8000, 0x0ff0, 0x1248, 0xffff].map(quads_of), [0, 1, 1, 2, 4, 4]);
     }
 
     #[test]
@@ -353,10 +536,12 @@ mod tests {
         let mut ports = ports(&mut tile, &batch, &coefficients);
         let (vp, c) = ports.varying().unwrap();
         assert_eq!((f32::from_bits(vp[3]), f32::from_bits(c[7])), (26.0, 5.0));
-        assert!(ports.finish().is_err());
+        assert_eq!(ports.end().collect::<Vec<_>>(), [VARYINGS_LEFT]);
         ports.varying().unwrap();
-        assert!(ports.finish().is_ok());
-        assert!(ports.varying().is_err());
+        assert_eq!(ports.end().count(), 0);
+        assert_eq!(ports.take_note(), None);
+        ports.varying().unwrap();
+        assert_eq!(ports.take_note(), Some(VARYING_NOT_DECLARED));
     }
 
     #[test]

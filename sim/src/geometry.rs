@@ -18,14 +18,16 @@ pub fn window_position(state: &State, xs: i16, ys: i16) -> GridPoint {
     }
 }
 
+/// Whether a primitive faces backwards (v3d.md §9.3); points and lines never do.
+pub fn is_reverse(state: &State, kind: Kind, positions: &[GridPoint; 3]) -> bool {
+    kind == Kind::Triangle && (twice_area(positions) < 0) != state.config.clockwise_front
+}
+
 /// A primitive's outline and facing, or `None` when it is culled or empty (v3d.md §9.3).
 ///
 /// `size` is the point size or line width in pixels.
 pub fn outline(state: &State, kind: Kind, positions: &[GridPoint; 3], size: f32) -> Option<(Shape, bool)> {
-    let reverse = match kind {
-        Kind::Triangle => (twice_area(positions) < 0) != state.config.clockwise_front,
-        Kind::Line | Kind::Point => false,
-    };
+    let reverse = is_reverse(state, kind, positions);
     if !(if reverse { state.config.back } else { state.config.front }) {
         return None;
     }

@@ -42,6 +42,16 @@ impl Binner {
         Some(Arc::new(Binner { memory, taken: Mutex::new(0), freed: Condvar::new() }))
     }
 
+    /// Takes a slot for a job that outgrew its own, if one is free.
+    fn take_more(self: &Arc<Binner>) -> Option<Slot> {
+        let mut taken = self.taken.lock().expect("no panic while the mask is held");
+        let number = taken.trailing_ones();
+        (number < SLOTS).then(|| {
+            *taken |= 1 << number;
+            Slot { binner: self.clone(), number }
+        })
+    }
+
     /// Takes a slot; waits while running jobs hold all of them.
     fn take(self: &Arc<Binner>) -> Slot {
         let taken = self.taken.lock().expect("no panic while the mask is held");
@@ -62,6 +72,9 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// Its bytes.
+    pub const BYTES: u32 = SLOT_BYTES;
+
     fn memory(&self) -> BinMemory {
         BinMemory {
             slot_address: self.binner.memory.address() + self.number * SLOT_BYTES,
@@ -93,9 +106,18 @@ pub struct Job {
     pub bin: Option<ListRange>,
     /// Rendering list.
     pub render: ListRange,
+    /// Whether a performance monitor counts what caches and stalls do.
+    pub counted: bool,
     _bos: Vec<Arc<Bo>>,
     _copies: Vec<Allocation>,
-    _slot: Option<Slot>,
+    slot: Option<Slot>,
+}
+
+impl Job {
+    /// Another slot of binner memory, to be kept until the job is done; `None` when all are taken (kernel-abi.md §11).
+    pub fn overflow(&self) -> Option<Slot> {
+        self.slot.as_ref()?.binner.take_more()
+    }
 }
 
 fn refused(violation: Violation) -> GpuError {
@@ -150,7 +172,7 @@ pub fn place(
         Some((bin, _, slot)) => (Some(bin), Some(slot)),
         None => (None, None),
     };
-    Ok(Job { bin, render, _bos: bos, _copies: copies, _slot: slot })
+    Ok(Job { bin, render, _bos: bos, counted: false, _copies: copies, slot })
 }
 
 fn place_bin_job(
@@ -190,6 +212,10 @@ mod tests {
         addresses.sort_unstable();
         assert!(addresses.windows(2).all(|pair| pair[1] - pair[0] == SLOT_BYTES));
         slots.remove(7);
-        assert_eq!(binner.take().memory().slot_address, freed);
+        let again = binner.take();
+        assert_eq!(again.memory().slot_address, freed);
+        assert!(binner.take_more().is_none());
+        drop(again);
+        assert_eq!(binner.take_more().map(|slot| slot.memory().slot_address), Some(freed));
     }
 }

@@ -17,10 +17,13 @@
 #![deny(unsafe_code)]
 
 pub mod assembly;
+pub mod caches;
 pub mod cle;
 pub mod clip;
+pub mod counters;
 pub mod device;
 pub mod drm;
+pub mod early_z;
 pub mod error;
 pub mod fragment;
 pub mod geometry;
@@ -32,7 +35,9 @@ pub mod qpu;
 pub mod raster;
 pub mod render;
 pub mod state;
+pub mod stats;
 pub mod surface;
+pub mod tile_alloc;
 pub mod tlb;
 pub mod tmu;
 pub mod unverified;

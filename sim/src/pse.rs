@@ -6,7 +6,7 @@ use crate::error::JobError;
 use crate::geometry::{outline, unpack_xy, window_position};
 use crate::memory::Memory;
 use crate::ptb::{BinnedPrimitive, Draw};
-use crate::qpu::Stats;
+use crate::qpu::{Note, Stats};
 use crate::raster::{GridPoint, SUBPIXELS, Shape};
 use crate::unverified::{depth_offset, provoking_vertex};
 use crate::vertex::shade;
@@ -47,29 +47,25 @@ pub struct Primitive {
     pub z: Plane,
     /// 1/Wc.
     pub rw: Plane,
-    /// First of its coefficients in [`Prepared::coefficients`].
-    pub first_coefficient: usize,
 }
 
-/// A draw after vertex shading and set-up.
+/// A draw after vertex shading. Its primitives are set up for each tile anew, as on the chip: a job's shaded vertices fit
+/// into memory more easily than its set-up primitives.
 pub struct Prepared {
-    /// One per binned primitive; `None` where the vertex program's positions leave nothing to draw.
-    pub primitives: Vec<Option<Primitive>>,
-    /// All primitives' coefficients.
-    pub coefficients: Vec<Coefficients>,
-    /// Coefficients per primitive, implicit varyings included.
-    pub varyings: usize,
+    shaded: Shaded,
+    /// Varyings of the program's own.
+    own: usize,
 }
 
 /// The shaded vertices of a draw, as the VPM holds them (v3d.md §7.3).
-struct Shaded<'a> {
-    words: &'a [u32],
+struct Shaded {
+    words: Vec<u32>,
     rows: usize,
     /// Words before the varyings.
     header: usize,
 }
 
-impl Shaded<'_> {
+impl Shaded {
     fn vertex(&self, place: u32) -> &[u32] {
         &self.words[place as usize * self.rows..][..self.rows]
     }
@@ -95,7 +91,7 @@ impl WindowVertex {
     }
 }
 
-/// Shades the draw's vertices and sets up its primitives.
+/// Shades the draw's vertices.
 pub fn prepare(memory: &Memory, draw: &Draw, stats: &mut Stats) -> Result<Prepared, JobError> {
     let header = if draw.record.flags.point_size { 4 } else { 3 };
     let own = usize::from(draw.record.varyings);
@@ -106,35 +102,48 @@ pub fn prepare(memory: &Memory, draw: &Draw, stats: &mut Stats) -> Result<Prepar
             .fault(fault(format!("{own} varyings do not fit the {ROWS} rows of the VPM"))));
     }
     let words = shade(memory, &draw.vertex, &draw.record, &draw.vertices, rows, stats)?;
-    let shaded = Shaded { words: &words, rows, header };
-    warn_about_different_positions(draw, &shaded);
-    let varyings = own + draw.kind.implicit_varyings();
-    let mut coefficients = Vec::with_capacity(draw.primitives.len() * varyings);
-    let primitives = draw
-        .primitives
-        .iter()
-        .map(|primitive| SetUp { draw, shaded: &shaded, own }.primitive(primitive, &mut coefficients))
-        .collect();
-    Ok(Prepared { primitives, coefficients, varyings })
+    let shaded = Shaded { words, rows, header };
+    note_different_positions(draw, &shaded, stats);
+    Ok(Prepared { shaded, own })
 }
 
+impl Prepared {
+    /// Sets a primitive of the draw up; its coefficients replace those in `coefficients`, the implicit varyings' first.
+    /// `None` where the vertex program's positions leave nothing to draw.
+    pub fn set_up(
+        &self,
+        draw: &Draw,
+        primitive: &BinnedPrimitive,
+        coefficients: &mut Vec<Coefficients>,
+    ) -> Option<Primitive> {
+        coefficients.clear();
+        SetUp { draw, shaded: &self.shaded, own: self.own }.primitive(primitive, coefficients)
+    }
+}
+
+const DIFFERENT_POSITIONS: Note = Note {
+    id: "position-mismatch",
+    manual: "v3d.md §2",
+    text: "coordinate and vertex shader compute the same positions, or primitives miss tiles",
+};
+
 /// Both programs must compute the same positions, or primitives miss tiles (v3d.md §2).
-fn warn_about_different_positions(draw: &Draw, shaded: &Shaded) {
+fn note_different_positions(draw: &Draw, shaded: &Shaded, stats: &mut Stats) {
     let differ = |&(place, xy): &(usize, &u32)| shaded.vertex(place as u32)[0] != *xy;
     if let Some((place, xy)) = draw.positions.iter().enumerate().find(differ) {
-        log::warn!(
-            target: "vc4::sim",
-            "vertex {}: coordinate shader says position {xy:#010x}, vertex shader {:#010x}; \
-             both must compute the same",
-            draw.vertices[place],
-            shaded.vertex(place as u32)[0],
-        );
+        stats.note(DIFFERENT_POSITIONS, || {
+            format!(
+                "vertex {}: coordinate shader says position {xy:#010x}, vertex shader {:#010x}",
+                draw.vertices[place],
+                shaded.vertex(place as u32)[0],
+            )
+        });
     }
 }
 
 struct SetUp<'a> {
     draw: &'a Draw,
-    shaded: &'a Shaded<'a>,
+    shaded: &'a Shaded,
     own: usize,
 }
 
@@ -164,8 +173,7 @@ impl SetUp<'_> {
     }
 
     fn primitive(&self, binned: &BinnedPrimitive, coefficients: &mut Vec<Coefficients>) -> Option<Primitive> {
-        let first_coefficient = coefficients.len();
-        let corners = binned.corners.map(|corner| self.corner(binned, corner));
+        let corners = binned.corners().map(|corner| self.corner(binned, corner));
         let size = self.size(binned);
         let positions = corners.map(|corner| corner.position);
         let (shape, reverse) = outline(&self.draw.state, self.draw.kind, &positions, size)?;
@@ -180,7 +188,7 @@ impl SetUp<'_> {
         for n in 0..self.own {
             coefficients.push(self.varying(binned, &fit, &corners, n));
         }
-        Some(Primitive { shape, reverse, reference: fit.reference, z, rw, first_coefficient })
+        Some(Primitive { shape, reverse, reference: fit.reference, z, rw })
     }
 
     fn varying(

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use crate::counters::{Event, idle_clocks};
 use crate::error::JobError;
-use crate::fragment::{Worker, draw_primitive};
+use crate::fragment::Worker;
 use crate::memory::Memory;
 use crate::pse::{Prepared, prepare};
 use crate::ptb::Binned;
@@ -61,13 +62,11 @@ pub fn run(
     segments: &[Segment],
     mut stats: Stats,
 ) -> Result<Stats, JobError> {
-    let check = stats.check;
     let prepared = match binned {
         Some(binned) => prepare_draws(memory, binned, segments, &mut stats)?,
         None => Vec::new(),
     };
-    stats.vertex_instructions = stats.instructions;
-    let frame = Frame { memory, binned, prepared: &prepared, check };
+    let frame = Frame { memory, binned, prepared: &prepared, empty: stats.part() };
     // Behind a faulty segment nothing needs to run: the first fault in list order is the job's.
     let faulty = AtomicUsize::new(usize::MAX);
     let run = |worker: &mut Worker, (number, segment): (usize, &Segment)| {
@@ -87,23 +86,14 @@ pub fn run(
         segments.par_iter().enumerate().map_init(Worker::default, run).collect()
     };
     for result in results {
-        merge(&mut stats, result?);
+        stats.merge(result?);
     }
+    let idle = idle_clocks(&stats.counters);
+    stats.counters.add(Event::QpuIdle, idle);
     Ok(stats)
 }
 
-fn merge(all: &mut Stats, one: Stats) {
-    all.instances += one.instances;
-    all.instructions += one.instructions;
-    all.lookups += one.lookups;
-    for finding in one.findings {
-        if !all.findings.contains(&finding) {
-            all.findings.push(finding);
-        }
-    }
-}
-
-/// Shades and sets up every draw that a rendered tile refers to.
+/// Shades the vertices of every draw that a rendered tile refers to.
 fn prepare_draws(
     memory: &Memory,
     binned: &Binned,
@@ -123,7 +113,7 @@ fn prepare_draws(
         .par_iter()
         .zip(wanted)
         .map(|(draw, wanted)| {
-            let mut stats = Stats { check: stats.check, ..Stats::default() };
+            let mut stats = stats.part();
             let prepared = if wanted { Some(prepare(memory, draw, &mut stats)?) } else { None };
             Ok((prepared, stats))
         })
@@ -132,7 +122,7 @@ fn prepare_draws(
         .into_iter()
         .map(|result| {
             let (prepared, one) = result?;
-            merge(stats, one);
+            stats.merge(one);
             Ok(prepared)
         })
         .collect()
@@ -142,33 +132,41 @@ struct Frame<'a> {
     memory: &'a Memory,
     binned: Option<&'a Binned>,
     prepared: &'a [Option<Prepared>],
-    check: bool,
+    /// What the counts of a segment begin with.
+    empty: Stats,
 }
 
 impl Frame<'_> {
     fn segment(&self, worker: &mut Worker, segment: &Segment) -> Result<Stats, JobError> {
-        let mut stats = Stats { check: self.check, ..Stats::default() };
-        worker.tile.reset(segment.multisample, segment.initial);
+        let mut stats = self.empty.part();
+        worker.begin(segment.multisample, segment.initial);
         let edge = tile_edge(segment.multisample);
         for &((column, row), step) in &segment.steps {
             let (left, top) = (tile_coordinate(column) * edge, tile_coordinate(row) * edge);
-            let tile = &mut worker.tile;
             match step {
                 Step::Load(Target::Image(surface, _)) => {
+                    worker.depth_changed();
+                    let tile = &mut worker.tile;
                     surface.load(self.memory, tile, left, top).map_err(JobError::bus("tile load"))?;
                 }
                 Step::Load(Target::Block { zs, address }) => {
-                    load_full_res(self.memory, tile, zs, address).map_err(JobError::bus("tile load"))?;
+                    worker.depth_changed();
+                    load_full_res(self.memory, &mut worker.tile, zs, address)
+                        .map_err(JobError::bus("tile load"))?;
                 }
                 Step::Store(Target::Image(surface, resolve)) => {
                     surface
-                        .store(self.memory, tile, left, top, resolve)
+                        .store(self.memory, &worker.tile, left, top, resolve)
                         .map_err(JobError::bus("tile store"))?;
                 }
                 Step::Store(Target::Block { zs, address }) => {
-                    store_full_res(self.memory, tile, zs, address).map_err(JobError::bus("tile store"))?;
+                    store_full_res(self.memory, &worker.tile, zs, address)
+                        .map_err(JobError::bus("tile store"))?;
                 }
-                Step::Clear(color, zs) => tile.clear(color, zs),
+                Step::Clear(color, zs) => {
+                    worker.depth_changed();
+                    worker.tile.clear(color, zs);
+                }
                 Step::List(list) => self.list(worker, list, (left as i32, top as i32), &mut stats)?,
             }
         }
@@ -188,9 +186,8 @@ impl Frame<'_> {
             let prepared = self.prepared[item.draw as usize]
                 .as_ref()
                 .expect("every draw of a rendered list was prepared");
-            if let Some(primitive) = &prepared.primitives[item.primitive as usize] {
-                draw_primitive(worker, self.memory, draw, prepared, primitive, origin, stats)?;
-            }
+            let binned = &draw.primitives[item.primitive as usize];
+            worker.draw(self.memory, draw, prepared, binned, origin, stats)?;
         }
         Ok(())
     }

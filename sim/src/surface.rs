@@ -7,7 +7,10 @@ use vc4::image::tiling::Tiling;
 
 use crate::memory::{BusError, Memory};
 use crate::tlb::Tile;
-use crate::unverified::{UNRESOLVED_MS_STORE_SAMPLE, from_565, resolve_4x, store_extent, to_565};
+use crate::unverified::{
+    UNRESOLVED_MS_STORE_SAMPLE, from_565, resolve_4x, store_extent, to_565, to_565_dithered,
+    unsampled_block_offset,
+};
 
 /// Bytes that are contiguous in every layout: a row of a utile (textures.md §4.1).
 const RUN_BYTES: u32 = 16;
@@ -19,6 +22,8 @@ pub enum Pixels {
     Rgba8888,
     /// 16-bit colour.
     Bgr565,
+    /// 16-bit colour, stored with dither.
+    Bgr565Dithered,
     /// Depth and stencil.
     ZStencil,
 }
@@ -26,14 +31,19 @@ pub enum Pixels {
 impl Pixels {
     /// Bytes per pixel.
     pub fn cpp(self) -> u32 {
-        if self == Pixels::Bgr565 { 2 } else { 4 }
+        if self.is_565() { 2 } else { 4 }
+    }
+
+    fn is_565(self) -> bool {
+        matches!(self, Pixels::Bgr565 | Pixels::Bgr565Dithered)
     }
 
     /// Of a general load or store; `None` for buffers that this simulator does not have.
     pub fn general(buffer: TileBuffer, format: LoadStoreFormat) -> Option<Pixels> {
         match (buffer, format) {
             (TileBuffer::Color, LoadStoreFormat::Rgba8888) => Some(Pixels::Rgba8888),
-            (TileBuffer::Color, _) => Some(Pixels::Bgr565),
+            (TileBuffer::Color, LoadStoreFormat::Bgr565) => Some(Pixels::Bgr565),
+            (TileBuffer::Color, LoadStoreFormat::Bgr565Dithered) => Some(Pixels::Bgr565Dithered),
             (TileBuffer::DepthStencil, _) => Some(Pixels::ZStencil),
             _ => None,
         }
@@ -43,7 +53,8 @@ impl Pixels {
     pub fn frame(format: FrameFormat) -> Pixels {
         match format {
             FrameFormat::Rgba8888 => Pixels::Rgba8888,
-            FrameFormat::Bgr565 | FrameFormat::Bgr565Dithered => Pixels::Bgr565,
+            FrameFormat::Bgr565 => Pixels::Bgr565,
+            FrameFormat::Bgr565Dithered => Pixels::Bgr565Dithered,
         }
     }
 }
@@ -57,6 +68,8 @@ pub struct Surface {
     pub level: Level,
     /// Its pixels.
     pub pixels: Pixels,
+    /// The frame has no pixels.
+    pub empty: bool,
 }
 
 impl Surface {
@@ -68,9 +81,12 @@ impl Surface {
         width: u16,
         height: u16,
     ) -> Result<Surface, String> {
-        let level = Level::new(tiling, pixels.cpp(), u32::from(width), u32::from(height))
+        // The kernel admits frames without pixels (kernel-abi.md §10): nothing of them is loaded or stored.
+        let empty = width == 0 || height == 0;
+        let (columns, rows) = if empty { (1, 1) } else { (u32::from(width), u32::from(height)) };
+        let level = Level::new(tiling, pixels.cpp(), columns, rows)
             .map_err(|error| format!("surface at {base:#010x}: {error}"))?;
-        Ok(Surface { base, level, pixels })
+        Ok(Surface { base, level, pixels, empty })
     }
 
     fn address(&self, x: u32, y: u32) -> u32 {
@@ -79,6 +95,9 @@ impl Surface {
 
     /// Columns and rows of the tile at (`left`, `top`) that lie on the surface.
     fn visible(&self, tile: &Tile, left: u32, top: u32) -> (u32, u32) {
+        if self.empty {
+            return (0, 0);
+        }
         let (width, height) = store_extent(&self.level);
         (width.saturating_sub(left).min(tile.edge()), height.saturating_sub(top).min(tile.edge()))
     }
@@ -102,8 +121,10 @@ impl Surface {
         for y in 0..rows {
             let row = &mut row[..columns as usize];
             self.row_of(tile, y, resolve, row);
-            if self.pixels == Pixels::Bgr565 {
-                pack_565(row);
+            match self.pixels {
+                Pixels::Bgr565 => pack_565(row, |_, rgba| to_565(rgba)),
+                Pixels::Bgr565Dithered => pack_565(row, |x, rgba| to_565_dithered(rgba, left + x, top + y)),
+                Pixels::Rgba8888 | Pixels::ZStencil => {}
             }
             let run = self.run().min(columns);
             let words_per_run = (run * self.level.cpp / 4) as usize;
@@ -145,7 +166,7 @@ impl Surface {
             for (i, words) in row[..words].chunks_mut(words_per_run.max(1)).enumerate() {
                 memory.read_words(self.address(left + i as u32 * run, top + y), words)?;
             }
-            if self.pixels == Pixels::Bgr565 {
+            if self.pixels.is_565() {
                 unpack_565(row);
             }
             let (samples, first) = (tile.samples(), tile.pixel(0, y));
@@ -159,9 +180,10 @@ impl Surface {
 }
 
 /// Packs pixels in place: two per word, in the first half of the row.
-fn pack_565(row: &mut [u32]) {
+fn pack_565(row: &mut [u32], pack: impl Fn(u32, u32) -> u16) {
     for i in 0..row.len() / 2 {
-        row[i] = u32::from(to_565(row[2 * i])) | u32::from(to_565(row[2 * i + 1])) << 16;
+        let half = |k: usize| u32::from(pack(k as u32, row[k]));
+        row[i] = half(2 * i) | half(2 * i + 1) << 16;
     }
 }
 
@@ -174,28 +196,36 @@ fn unpack_565(row: &mut [u32]) {
     }
 }
 
-/// Stores all samples of one buffer of a multisampled tile into its block.
+/// Stores all samples of one buffer of a tile into its block.
 pub fn store_full_res(memory: &Memory, tile: &Tile, zs: bool, block: u32) -> Result<(), BusError> {
     let samples = if zs { tile.zs() } else { tile.color() };
-    for (x, y, sample) in block_samples(tile.edge()) {
-        let at = block.wrapping_add(msaa_block_offset(x, y, sample));
-        memory.write(at, samples[tile.pixel(x, y) + sample as usize])?;
+    for (at, offset) in block_samples(tile) {
+        memory.write(block.wrapping_add(offset), samples[at])?;
     }
     Ok(())
 }
 
-/// Loads all samples of one buffer of a multisampled tile from its block.
+/// Loads all samples of one buffer of a tile from its block.
 pub fn load_full_res(memory: &Memory, tile: &mut Tile, zs: bool, block: u32) -> Result<(), BusError> {
-    for (x, y, sample) in block_samples(tile.edge()) {
-        let word = memory.read(block.wrapping_add(msaa_block_offset(x, y, sample)))?;
-        let at = tile.pixel(x, y) + sample as usize;
+    for (at, offset) in block_samples(tile) {
+        let word = memory.read(block.wrapping_add(offset))?;
         (if zs { tile.zs_mut() } else { tile.color_mut() })[at] = word;
     }
     Ok(())
 }
 
-fn block_samples(edge: u32) -> impl Iterator<Item = (u32, u32, u32)> {
-    (0..edge).flat_map(move |y| (0..edge).flat_map(move |x| (0..4).map(move |sample| (x, y, sample))))
+/// Places of all samples in the tile buffer and in a block.
+fn block_samples(tile: &Tile) -> impl Iterator<Item = (usize, u32)> + use<> {
+    let (edge, samples, multisample) = (tile.edge(), tile.samples() as u32, tile.multisample());
+    let pixels = (0..edge).flat_map(move |y| (0..edge).map(move |x| (x, y)));
+    pixels.flat_map(move |(x, y)| {
+        (0..samples).map(move |sample| {
+            let at = ((y * edge + x) * samples + sample) as usize;
+            let offset =
+                if multisample { msaa_block_offset(x, y, sample) } else { unsampled_block_offset(x, y) };
+            (at, offset)
+        })
+    })
 }
 
 #[cfg(test)]
@@ -255,6 +285,50 @@ mod tests {
             surface.load(&memory, &mut back, 0, 0).unwrap();
             assert_eq!(back.color()[..2], [0xff00_00ff, 0xffff_0000]);
         }
+    }
+
+    #[test]
+    fn dither_keeps_the_mean_and_the_ends() {
+        let memory = Memory::new(SIZE);
+        let mut tile = Tile::default();
+        // 100 of 255 in every channel: between 12 and 13 of 31, and between 24 and 25 of 63.
+        tile.clear(Some(0xff64_6464), None);
+        let surface = Surface::new(4096, Tiling::Raster, Pixels::Bgr565Dithered, 64, 64).unwrap();
+        surface.store(&memory, &tile, 0, 0, false).unwrap();
+        let pixels: Vec<u32> = (0..64 * 64).map(|i| memory.read_u16(4096 + 2 * i).unwrap().into()).collect();
+        let mean = |shift: u32, max: u32| {
+            let sum: u32 = pixels.iter().map(|p| p >> shift & max).sum();
+            f64::from(sum) / pixels.len() as f64 / f64::from(max)
+        };
+        for (shift, max) in [(11, 31), (5, 63), (0, 31)] {
+            assert!((mean(shift, max) - 100.0 / 255.0).abs() < 0.005, "{}", mean(shift, max));
+        }
+        assert!(pixels.iter().any(|&pixel| pixel != pixels[0]));
+        for (color, stored) in [(0, 0), (u32::MAX, 0xffff_ffff)] {
+            tile.clear(Some(color), None);
+            surface.store(&memory, &tile, 0, 0, false).unwrap();
+            assert!((0..64 * 32).all(|i| memory.read(4096 + 4 * i) == Ok(stored)));
+        }
+    }
+
+    #[test]
+    fn frames_without_pixels_store_nothing() {
+        let memory = Memory::new(SIZE);
+        let mut tile = Tile::default();
+        tile.clear(Some(7), None);
+        let surface = Surface::new(4096, Tiling::T, Pixels::Rgba8888, 64, 0).unwrap();
+        surface.store(&memory, &tile, 0, 0, false).unwrap();
+        assert_eq!(memory.read(4096), Ok(0));
+    }
+
+    #[test]
+    fn full_resolution_blocks_go_both_ways_without_samples() {
+        let memory = Memory::new(SIZE);
+        let tile = painted();
+        store_full_res(&memory, &tile, true, 4096).unwrap();
+        let mut back = Tile::default();
+        load_full_res(&memory, &mut back, true, 4096).unwrap();
+        assert_eq!(back.zs(), tile.zs());
     }
 
     #[test]

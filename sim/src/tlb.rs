@@ -150,6 +150,11 @@ pub struct Stencil {
 }
 
 impl Stencil {
+    /// Whether both faces are set up, and not alike.
+    pub fn faces_differ(&self) -> bool {
+        self.front.is_some() && self.back.is_some() && self.front != self.back
+    }
+
     /// Takes a set-up word.
     pub fn set_up(&mut self, word: StencilWord) {
         match word {
@@ -217,12 +222,14 @@ pub struct BatchTest<'a> {
 
 impl BatchTest<'_> {
     /// Runs the test; samples that fail leave `ms_flags`, also those of elements outside of `mask`
-    /// (qpu.md §3.4).
-    pub fn run(&self, tile: &mut Tile, mask: LaneMask, z: &Lanes, ms_flags: &mut Lanes) {
+    /// (qpu.md §3.4). Returns the elements of which every covered sample failed the stencil test.
+    pub fn run(&self, tile: &mut Tile, mask: LaneMask, z: &Lanes, ms_flags: &mut Lanes) -> LaneMask {
         let samples = tile.samples();
         if samples == 1 && self.stencil == Stencil::default() {
-            return self.run_depth(tile, mask, z, ms_flags);
+            self.run_depth(tile, mask, z, ms_flags);
+            return 0;
         }
+        let mut failed_stencil = 0;
         for lane in 0..LANES {
             if mask >> lane & 1 == 0 {
                 ms_flags[lane] = 0;
@@ -235,11 +242,13 @@ impl BatchTest<'_> {
             let base = usize::from(self.pixels[lane]);
             let incoming = z[lane] & vc4::hw::DEPTH_MAX;
             let mut flags = ms_flags[lane] & 0xf;
+            let mut past_stencil = face.is_none();
             for (sample, word) in tile.zs[base..base + samples].iter_mut().enumerate() {
                 if flags >> sample & 1 == 0 {
                     continue;
                 }
                 let z = if samples == 1 { incoming } else { ms_sample_z(incoming, self.sample_z[sample]) };
+                past_stencil = past_stencil || face.is_some_and(|face| face.passes(*word as u8));
                 let (passed, new) = test_sample(self.mode, face, z, *word);
                 *word = new;
                 if !passed {
@@ -247,7 +256,9 @@ impl BatchTest<'_> {
                 }
             }
             ms_flags[lane] = flags;
+            failed_stencil |= LaneMask::from(!past_stencil) << lane;
         }
+        failed_stencil
     }
 
     /// The usual case: one sample, no stencil.
@@ -373,7 +384,7 @@ mod tests {
         let test = BatchTest { mode: ALWAYS, stencil, pixels: &pixels, reverse: 0b100, sample_z: [0.0; 4] };
         let mut flags = [0xf; LANES];
         flags[3] = 0;
-        test.run(&mut tile, 0b1110, &[0x123456; LANES], &mut flags);
+        assert_eq!(test.run(&mut tile, 0b1110, &[0x123456; LANES], &mut flags), 0);
         assert_eq!(flags[..4], [0, 0xf, 0xf, 0]);
         assert_eq!(tile.zs()[..5], [0, 0x1234_5600, 0x1234_5655, 0, 0]);
     }

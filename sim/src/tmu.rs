@@ -5,11 +5,13 @@ mod etc1;
 mod sample;
 mod texel;
 mod texture;
+mod trace;
 
 use vc4::hw::LANES;
 
 use crate::memory::{BusError, Memory};
 use crate::qpu::Lanes;
+use crate::stats::Note;
 use texture::Texture;
 
 /// Guesses about the texture unit: where they stand, and the question to ask a real board.
@@ -20,6 +22,7 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("tmu::sample::to_texels", "How are texture coordinates converted to fixed point?"),
     ("tmu::sample::cube_face", "Which face wins when two components of a cube direction are equally large?"),
     ("tmu::texel::expand", "How are 4-, 5- and 6-bit channels expanded to 8 bits?"),
+    ("tmu::texture::cut", "How do wrap modes and mip levels see a child image?"),
     ("tmu::texel::single", "Where in r4 do the single-channel types 9, 10 and 11 put their sample?"),
     (
         "tmu::texture::Level",
@@ -70,11 +73,27 @@ pub struct Tmu {
     setups: Vec<([u32; 4], Texture)>,
     /// Set-up that the next decoded one replaces.
     oldest: usize,
+    /// The program has two threads, each with half of the FIFOs.
+    threaded: bool,
+    note: Option<Note>,
+    /// Lines that the last request read, while somebody counts them.
+    lines: Option<Vec<u32>>,
 }
+
+const HALF_A_FIFO: Note = Note {
+    id: "tmu-half-fifo",
+    manual: "qpu.md §4.6",
+    text: "a threaded program uses half of a TMU's FIFOs: two results of four slots",
+};
 
 impl Tmu {
     /// Forgets requests and results, not what was decoded.
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self, threaded: bool, trace: bool) {
+        self.threaded = threaded;
+        self.note = None;
+        if self.lines.is_some() != trace {
+            self.lines = trace.then(Vec::new);
+        }
         self.first = 0;
         self.count = 0;
         self.clear_request();
@@ -94,6 +113,16 @@ impl Tmu {
         usize::from(parameter) == S && self.written == 0
     }
 
+    /// Lines that the last request read; none when they are not traced.
+    pub fn last_lines(&self) -> &[u32] {
+        self.lines.as_deref().unwrap_or_default()
+    }
+
+    /// The rule that was broken since the last call.
+    pub fn take_note(&mut self) -> Option<Note> {
+        self.note.take()
+    }
+
     /// Results that were requested and not loaded.
     pub fn outstanding(&self) -> usize {
         self.count
@@ -111,6 +140,9 @@ impl Tmu {
         config: u32,
     ) -> Result<(), TmuFault> {
         if self.is_direct(parameter) {
+            if let Some(lines) = &mut self.lines {
+                trace::direct(value, lines);
+            }
             let mut result = [0; LANES];
             for (word, &address) in result.iter_mut().zip(value) {
                 *word = memory.read(address & !3)?;
@@ -130,6 +162,9 @@ impl Tmu {
             let index = self.setup()?;
             let texture = &self.setups[index].1;
             let [s, t, r, b] = &self.params;
+            if let Some(lines) = &mut self.lines {
+                texture.trace([s, t, r, b], lines);
+            }
             let result = texture.sample(memory, s, t, r, b)?;
             self.push(&result, slots)?;
             self.clear_request();
@@ -155,6 +190,9 @@ impl Tmu {
             let what = "TMU request while both FIFOs are full stalls for ever; load results first";
             return Err(TmuFault::Unsupported(what.into()));
         }
+        if self.threaded && self.count >= RESULT_FIFO / 2 && waiting_slots(self) + slots > REQUEST_SLOTS / 2 {
+            self.note = Some(HALF_A_FIFO);
+        }
         let at = (self.first + self.count) % IN_FLIGHT;
         self.results[at] = *result;
         self.slots[at] = slots;
@@ -176,6 +214,11 @@ impl Tmu {
         self.setups[self.oldest] = (self.config, texture);
         Ok(self.oldest)
     }
+}
+
+/// Request FIFO slots of the requests that half of the result FIFO does not hold.
+fn waiting_slots(tmu: &Tmu) -> u8 {
+    (RESULT_FIFO / 2..tmu.count).map(|i| tmu.slots[(tmu.first + i) % IN_FLIGHT]).sum()
 }
 
 #[cfg(test)]

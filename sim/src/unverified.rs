@@ -22,7 +22,12 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("unverified::line_corners", "Are lines rectangles across their direction, or along the minor axis?"),
     ("unverified::point_corners", "Is a point the half-open square of its size around the vertex?"),
     ("unverified::resolve_4x", "How does the multisample resolve round?"),
-    ("unverified::to_565", "How does a 565 store round, and what is the dither matrix?"),
+    ("unverified::to_565", "How does a 565 store round?"),
+    ("unverified::to_565_dithered", "What does the dither of a 565 store add where?"),
+    (
+        "unverified::unsampled_block_offset",
+        "Where does a full-resolution store without multisampling put a pixel?",
+    ),
     ("unverified::from_565", "How are 5- and 6-bit channels expanded on a 565 load?"),
     ("unverified::store_extent", "What does a tile store write outside of width x height?"),
     ("unverified::ms_flags_from_coverage", "What does MS_FLAGS read without multisampling?"),
@@ -33,6 +38,13 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("state::State::window", "Does a clip window of zero width or height draw nothing?"),
     ("ptb::Sequence::new", "What happens to a primitive with an index above the maximum index?"),
     ("cle::BinningThread::indexed", "Does a 16-bit index list at an odd address work?"),
+    ("counters::Counters", "Which quads and primitives does each performance event count exactly?"),
+    ("counters::idle_clocks", "How long do the fixed-function blocks take beside the QPUs?"),
+    ("caches::SIZES", "How large and how associative are the caches of uniforms, textures and L2?"),
+    (
+        "tile_alloc::TileAlloc::primitive",
+        "Which encoding does the PTB choose, and when does it end a compressed list?",
+    ),
     ("vertex::tail", "What fills the last word of an attribute whose size is no multiple of four?"),
 ];
 
@@ -162,12 +174,30 @@ pub fn resolve_4x(samples: [u32; 4]) -> u32 {
     out
 }
 
-/// UNVERIFIED: how is a channel rounded on a 565 store? To nearest; the dithered format is stored
-/// without dither because its matrix is unknown (v3d.md §15).
+/// UNVERIFIED: how is a channel rounded on a 565 store? To nearest.
 pub fn to_565(rgba: u32) -> u16 {
     let round = |value: u32, max: u32| (value * max + 127) / 255;
     let (r, g, b) = (rgba & 0xff, (rgba >> 8) & 0xff, (rgba >> 16) & 0xff);
     ((round(r, 31) << 11) | (round(g, 63) << 5) | round(b, 31)) as u16
+}
+
+/// Thresholds of ordered dither, sixteenths of a step.
+const DITHER: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
+
+/// UNVERIFIED: what does the dither of a 565 store add where? Here: the fraction of a step is compared with
+/// the thresholds of a 4x4 Bayer matrix that counts from pixel (0, 0) of the frame, alike for all channels; values that 565 can hold
+/// stay (v3d.md §15).
+pub fn to_565_dithered(rgba: u32, x: u32, y: u32) -> u16 {
+    let threshold = DITHER[(y & 3) as usize][(x & 3) as usize];
+    let round = |value: u32, max: u32| (value * max * 16 + (2 * threshold + 1) * 255 / 2) / (255 * 16);
+    let (r, g, b) = (rgba & 0xff, (rgba >> 8) & 0xff, (rgba >> 16) & 0xff);
+    ((round(r, 31) << 11) | (round(g, 63) << 5) | round(b, 31)) as u16
+}
+
+/// UNVERIFIED: where does a full-resolution store without multisampling put a pixel? As with samples: quads row by
+/// row, here of four words (v3d.md §10.6).
+pub fn unsampled_block_offset(x: u32, y: u32) -> u32 {
+    (y / 2 * (vc4::hw::TILE_PX / 2) + x / 2) * 16 + (y & 1) * 8 + (x & 1) * 4
 }
 
 /// UNVERIFIED: how are 5- and 6-bit channels expanded on a 565 load? By repeating the high bits;

@@ -7,7 +7,7 @@ use vc4::hw::LANES;
 
 use crate::error::{JobError, Stage};
 use crate::memory::{BusError, Memory};
-use crate::qpu::{Payload, Program, Qpu, Stats};
+use crate::qpu::{Fault, Finding, Note, Payload, Program, Qpu, Stats};
 use crate::vpm::{ROWS, VertexPorts, fault};
 
 /// A decoded program with its place in memory.
@@ -25,8 +25,23 @@ pub struct Shader {
 
 impl Shader {
     /// Gives a fault its place.
-    pub fn fault(&self, fault: crate::qpu::Fault) -> JobError {
-        JobError::Shader { stage: self.stage, address: self.address, fault }
+    pub fn fault(&self, fault: Fault) -> JobError {
+        JobError::Shader { stage: self.stage, address: self.address, fault, report: String::new() }
+    }
+
+    /// The same with the place where `qpu` stopped.
+    pub fn stopped(&self, fault: Fault, qpu: &Qpu) -> JobError {
+        let report = format!("\n{}", qpu.excerpt(&self.program));
+        JobError::Shader { stage: self.stage, address: self.address, fault, report }
+    }
+
+    /// Reports a rule that an instance broke at its end.
+    pub(crate) fn broke_at_end(&self, rule: Note, qpu: &Qpu, stats: &mut Stats) {
+        let index = self.program.len() as u32 - 1;
+        if stats.check && !stats.knows(&rule, self.address, index) {
+            let report = qpu.excerpt(&self.program);
+            stats.report(Finding { rule, program: self.address, index, report });
+        }
     }
 }
 
@@ -68,15 +83,15 @@ pub fn shade(
 ) -> Result<Vec<u32>, JobError> {
     let loads = loads(record, shader.stage).map_err(|what| shader.fault(fault(what)))?;
     let mut out = vec![0; indices.len() * rows];
-    let mut ports = VertexPorts::default();
+    let mut ports = VertexPorts::of(shader.stage);
     let mut qpu = Qpu::new();
     for (batch, results) in indices.chunks(LANES).zip(out.chunks_mut(LANES * rows)) {
         fetch(memory, &loads, batch, &mut ports).map_err(JobError::bus("vertex attribute"))?;
         ports.restart();
         qpu.run(&shader.program, memory, shader.uniforms, &mut ports, &Payload::default(), stats)
-            .map_err(|fault| shader.fault(fault))?;
-        if ports.unread() > 0 {
-            return Err(shader.fault(fault("the program ends with unread VPM vectors")));
+            .map_err(|fault| shader.stopped(fault, &qpu))?;
+        if let Some(rule) = ports.left_over() {
+            shader.broke_at_end(rule, &qpu, stats);
         }
         for (lane, result) in results.chunks_mut(rows).enumerate() {
             for (word, row) in result.iter_mut().zip(ports.output.iter()) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use support::*;
 use vc4::cl::packets::*;
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Seqno, Submit, Surface};
+use vc4_sim::{Config, Simulator};
 
 const BLACK: u32 = 0xff00_0000;
 const RED: u32 = 0xff00_00ff;
@@ -502,17 +503,45 @@ fn a_program_without_end_hangs_the_job_and_those_behind_it() {
 }
 
 #[test]
-fn faults_name_stage_and_cause() {
+fn faults_name_stage_place_and_cause() {
     let gpu = simulator(2);
     let target = Target::new(&gpu, 64, 64, Tiling::T);
-    // Four varyings are declared, none is read.
-    let draw = Draw { fragment: uniform_color(), uniforms: vec![RED], ..Draw::varying(half(0.5)) };
+    let nop = "sig_none ; nop = nop() ; nop = nop() ;\n";
+    let stuck = format!("{nop}{nop}sig_load_tmu1 ; nop = nop() ; nop = nop() ;\n");
+    let end = format!("sig_end ; nop = nop() ; nop = nop() ;\n{nop}{nop}");
+    let draw =
+        Draw { fragment: assemble(&format!("{stuck}{end}")), uniforms: vec![], ..Draw::color(half(0.5), 0) };
     let job = gpu.submit(&target.draw_job(&gpu, BLACK, &[draw])).unwrap();
     match gpu.wait_seqno(job, None) {
         Err(GpuError::Hang(text)) => {
-            assert!(text.contains("Fragment") && text.contains("0 of 4 varyings"), "{text}")
+            assert!(text.contains("Fragment") && text.contains("TMU1 without a request"), "{text}");
+            assert!(text.contains(">    2: sig_load_tmu1"), "{text}");
         }
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn broken_rules_are_found_and_can_be_errors() {
+    // Four varyings are declared, none is read.
+    let draw = || Draw { fragment: uniform_color(), uniforms: vec![RED], ..Draw::varying(half(0.5)) };
+    for strict in [false, true] {
+        let gpu = Simulator::new(Config {
+            memory_bytes: 64 << 20,
+            check_programs: true,
+            findings_are_errors: strict,
+            ..Config::default()
+        });
+        let target = Target::new(&gpu, 64, 64, Tiling::T);
+        let job = gpu.submit(&target.draw_job(&gpu, BLACK, &[draw()])).unwrap();
+        let result = gpu.wait_seqno(job, None);
+        let ids: Vec<_> = gpu.findings().iter().map(|finding| finding.rule.id).collect();
+        assert!(ids.contains(&"varyings-left"), "{ids:?}");
+        match result {
+            Ok(true) => assert!(!strict),
+            Err(GpuError::Hang(text)) => assert!(strict && text.contains("varyings-left"), "{text}"),
+            other => panic!("{other:?}"),
+        }
     }
 }
 

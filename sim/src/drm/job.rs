@@ -98,7 +98,8 @@ impl File {
         }
         let data = Pointees { bos: handles.clone(), ..self.lists(arg, process)? };
         let submit = from_uapi(arg, data).map_err(refused)?;
-        let job = self.device.simulator.place(&submit, bos).map_err(|error| errno(&error))?;
+        let mut job = self.device.simulator.place(&submit, bos).map_err(|error| errno(&error))?;
+        job.counted = perfmon.is_some();
         // SUB-6: a BO cannot be reserved twice.
         if handles.iter().collect::<BTreeSet<_>>().len() < handles.len() {
             return Err(Errno::EALREADY);

@@ -8,35 +8,18 @@ use super::{Answer, Errno, File, Process, lock};
 use crate::qpu::Stats;
 
 /// Events that exist.
-const EVENTS: u8 = 30;
-/// Clock cycles of an instruction: 16 lanes on 4 wide units (v3d.md §2).
-const CYCLES: u64 = 4;
-/// Quads of a lookup of 16 lanes.
-const QUADS: u64 = 4;
-
+const EVENTS: u8 = crate::counters::EVENTS as u8;
 /// A set of counters.
 pub struct Perfmon {
     events: Vec<u8>,
     counts: Mutex<[u64; MAX_PERF_COUNTERS]>,
 }
 
-/// How often an event happened in a job. Clocks, caches and stalls are not simulated, and the fixed-function
-/// blocks do not count: their events read zero.
-fn count(event: u8, stats: &Stats) -> u64 {
-    match event {
-        14 => stats.vertex_instructions * CYCLES,
-        15 => (stats.instructions - stats.vertex_instructions) * CYCLES,
-        16 => stats.instructions * CYCLES,
-        24 => stats.lookups * QUADS,
-        _ => 0,
-    }
-}
-
 impl Perfmon {
     /// Adds what a job did.
     pub fn add(&self, stats: &Stats) {
         for (sum, &event) in lock(&self.counts).iter_mut().zip(&self.events) {
-            *sum += count(event, stats);
+            *sum += stats.counters.get(event);
         }
     }
 }

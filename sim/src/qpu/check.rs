@@ -1,51 +1,256 @@
-//! Watches the executed instruction stream for hazards (qpu.md §5.1, §5.2): the rules of [`vc4::qpu::rules`] about two
-//! instructions that come too close, on the path that was really taken. The simulator gives such programs a
-//! meaning; the chip does not. What one instruction or the program as a whole does wrong is
+//! Watches what a program does while it runs: the hazards of qpu.md §5.1 and §5.2 on the path that was really taken,
+//! registers and flags that were never written, and what the neighbours of the QPU remark. The simulator gives such
+//! programs a meaning; the chip does not. What can be told without running a program is
 //! [`vc4::qpu::rules::check_program`]'s business.
 
 use std::collections::VecDeque;
 
 use vc4::qpu::access::{Access, link_tmu};
-use vc4::qpu::rules::{Check, Hazard, RULES};
+use vc4::qpu::rules::{Check, Hazard, RULES, Rule};
+use vc4::qpu::{AddOp, Cond, MulOp};
 
-use super::program::Program;
+use super::exec::Observer;
+use super::program::{Action, Dest, Op, Port, Program, extra, slot};
+use super::{Ports, Qpu, report};
+use crate::caches::Caches;
+use crate::error::Stage;
+use crate::stats::{Finding, Note, Stats};
 
 /// Reported for the last instruction.
-pub(super) const TMU_LEFT_OVER: &str = "all TMU results must be loaded before the program ends";
+const TMU_LEFT_OVER: Note = Note {
+    id: "tmu-results-left",
+    manual: "qpu.md §5.1 6",
+    text: "all TMU results must be loaded before the program ends",
+};
 
-/// Remembers the instructions before the current one.
-pub(super) struct Checker {
+const REGISTER_UNDEFINED: Note = Note {
+    id: "register-undefined",
+    manual: "qpu.md §1.3, §1.4",
+    text: "a register is written before it is read; at the start and, for accumulators, after a thread switch it holds anything",
+};
+
+const FLAGS_UNDEFINED: Note = Note {
+    id: "flags-undefined",
+    manual: "qpu.md §1.3, §1.4",
+    text: "the flags are set before a condition or branch looks at them; at the start and after a thread switch they are anything",
+};
+
+/// What stands still about a program while it is watched.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
     accesses: Vec<Access>,
-    rules: Vec<(&'static str, &'static Hazard)>,
+}
+
+impl Facts {
+    pub fn of(program: &Program) -> Facts {
+        let mut accesses: Vec<Access> = program.insts().iter().map(Access::of).collect();
+        link_tmu(&mut accesses);
+        Facts { accesses }
+    }
+}
+
+/// A rule of the table as a note.
+pub(crate) fn note(rule: &Rule) -> Note {
+    Note { id: rule.id, manual: rule.manual, text: rule.text }
+}
+
+/// The rules about two instructions that come too close.
+fn hazards() -> impl Iterator<Item = (&'static Rule, &'static Hazard)> {
+    RULES.iter().filter_map(|rule| match &rule.check {
+        Check::Hazard(hazard) => Some((rule, *hazard)),
+        _ => None,
+    })
+}
+
+/// The place of the flags in [`Checker::defined`], behind the registers.
+const FLAGS: u8 = slot::R5 + 1;
+
+/// Remembers the instructions before the current one and what they wrote.
+struct Checker<'p> {
+    facts: &'p Facts,
     /// Executed instructions, the latest first.
     history: VecDeque<usize>,
     /// Instructions that some hazard looks back.
     reach: usize,
+    /// Bit n: slot n was written.
+    defined: u128,
 }
 
-impl Checker {
-    pub fn new(program: &Program) -> Checker {
-        let mut accesses: Vec<Access> = program.insts().iter().map(Access::of).collect();
-        link_tmu(&mut accesses);
-        let hazard = |check: &Check| match check {
-            Check::Hazard(hazard) => Some(*hazard),
-            _ => None,
-        };
-        let rules: Vec<_> = RULES.iter().filter_map(|rule| Some((rule.text, hazard(&rule.check)?))).collect();
-        let reach = rules.iter().map(|(_, hazard)| hazard.distance as usize - 1).max().unwrap_or(0);
-        Checker { accesses, rules, history: VecDeque::new(), reach }
+impl<'p> Checker<'p> {
+    fn new(program: &'p Program, stage: Stage) -> Checker<'p> {
+        let reach = hazards().map(|(_, hazard)| hazard.distance as usize - 1).max().unwrap_or(0);
+        let payload = if stage == Stage::Fragment { bit(slot::RA + 15) | bit(slot::RB + 15) } else { 0 };
+        Checker { facts: program.facts(), history: VecDeque::new(), reach, defined: payload }
     }
 
-    /// Judges one executed instruction; `report` gets the text of each broken rule.
-    pub fn instruction(&mut self, index: usize, mut report: impl FnMut(&'static str)) {
-        let access = &self.accesses[index];
-        for (text, hazard) in &self.rules {
+    /// Judges an instruction about to run; `broken` gets each rule.
+    fn before(&mut self, index: usize, op: &Op, mut broken: impl FnMut(Note)) {
+        let access = &self.facts.accesses[index];
+        for (rule, hazard) in hazards() {
             let near = self.history.iter().take(hazard.distance as usize - 1);
-            if near.into_iter().any(|&first| (hazard.applies)(&self.accesses[first], access)) {
-                report(text);
+            if near.into_iter().any(|&first| (hazard.applies)(&self.facts.accesses[first], access)) {
+                broken(note(rule));
             }
         }
         self.history.push_front(index);
         self.history.truncate(self.reach);
+        let undefined = registers_read(op) & !self.defined;
+        if undefined & !bit(FLAGS) != 0 {
+            broken(REGISTER_UNDEFINED);
+        }
+        if undefined & bit(FLAGS) != 0 {
+            broken(FLAGS_UNDEFINED);
+        }
+        // Each register is worth one finding.
+        self.defined |= undefined | registers_written(op);
+    }
+
+    fn switched(&mut self) {
+        for s in slot::ACC..=FLAGS {
+            self.defined &= !bit(s);
+        }
+    }
+}
+
+const fn bit(s: u8) -> u128 {
+    1 << s
+}
+
+/// Register slots whose content an instruction uses.
+fn registers_read(op: &Op) -> u128 {
+    let through = |s: u8| {
+        let s = if s == slot::UNPACKED { op.unpack_from } else { s };
+        if s <= slot::R5 { bit(s) } else { 0 }
+    };
+    let mut read = 0;
+    // A value taken from itself does not depend on it.
+    let cancels = matches!(op.add, AddOp::Xor | AddOp::Sub) && op.add_a == op.add_b;
+    if op.add != AddOp::Nop && !cancels {
+        read |= through(op.add_a) | through(op.add_b);
+    }
+    if op.mul != MulOp::Nop {
+        read |= through(op.mul_a) | through(op.mul_b);
+    }
+    if let Action::Branch(branch) = op.action {
+        read |= branch.reg.map_or(0, |r| bit(slot::RA + r));
+        if branch.cond != vc4::qpu::BranchCond::Always {
+            read |= bit(FLAGS);
+        }
+    }
+    let conditional = |cond| !matches!(cond, Cond::Always | Cond::Never);
+    if conditional(op.add_cond) && op.add != AddOp::Nop || conditional(op.mul_cond) && op.mul != MulOp::Nop {
+        read |= bit(FLAGS);
+    }
+    read
+}
+
+/// Register slots that an instruction writes at least in part.
+fn registers_written(op: &Op) -> u128 {
+    let mut written = 0;
+    for dest in [op.add_dest, op.mul_dest] {
+        written |= match dest {
+            Dest::Slot(s) | Dest::Packed(s) => bit(s),
+            Dest::R5All | Dest::R5Quad => bit(slot::R5),
+            Dest::Sfu(_) => bit(slot::R4),
+            _ => 0,
+        };
+    }
+    if op.port_a == Port::Varying || op.port_b == Port::Varying {
+        written |= bit(slot::R5);
+    }
+    written |= match op.action {
+        Action::LoadTmu(_) | Action::ColorLoad => bit(slot::R4),
+        Action::Branch(branch) => {
+            branch.link_to.into_iter().flatten().fold(0, |bits, s| bits | bit(s))
+                | if branch.sets_flags { bit(FLAGS) } else { 0 }
+        }
+        _ => 0,
+    };
+    if op.extras & extra::FLAGS != 0 {
+        written |= bit(FLAGS);
+    }
+    written
+}
+
+/// Watches one instance for the rules, the caches, or both.
+pub(super) struct Watcher<'p, 's> {
+    program: &'p Program,
+    checker: Option<Checker<'p>>,
+    pub caches: Option<Box<Caches>>,
+    stats: &'s mut Stats,
+    /// The stream pointer before the current instruction.
+    uniforms: u32,
+}
+
+impl<'p, 's> Watcher<'p, 's> {
+    pub fn new(
+        program: &'p Program,
+        stage: Stage,
+        caches: Option<Box<Caches>>,
+        stats: &'s mut Stats,
+    ) -> Watcher<'p, 's> {
+        let checker = stats.check.then(|| Checker::new(program, stage));
+        Watcher { program, checker, caches, stats, uniforms: 0 }
+    }
+
+    fn found(stats: &mut Stats, program: &Program, q: &Qpu, rule: Note, index: usize) {
+        if !stats.knows(&rule, program.address, index as u32) {
+            let report = report::excerpt(program, index, q);
+            stats.report(Finding { rule, program: program.address, index: index as u32, report });
+        }
+    }
+
+    /// The program ran to its end.
+    pub fn end(&mut self, q: &Qpu) {
+        if self.checker.is_some() && q.outstanding() > 0 {
+            Self::found(self.stats, self.program, q, TMU_LEFT_OVER, self.program.len() - 1);
+        }
+    }
+
+    fn count(&mut self, q: &mut Qpu, op: &Op, index: usize) {
+        let Some(caches) = &mut self.caches else { return };
+        let counters = &mut self.stats.counters;
+        caches.instruction(self.program.address.wrapping_add(index as u32 * 8), counters);
+        let is = |port| op.port_a == port || op.port_b == port;
+        let moved = op.add_dest == Dest::UnifAddr || op.mul_dest == Dest::UnifAddr;
+        if is(Port::Uniform) || !moved && q.uniform_address() != self.uniforms {
+            caches.uniform(self.uniforms, counters);
+        }
+        if is(Port::Varying) {
+            caches.varying();
+        }
+        if let Action::LoadTmu(unit) = op.action {
+            caches.load(usize::from(unit));
+        }
+        for dest in [op.add_dest, op.mul_dest] {
+            if let Dest::Tmu(unit, 0) = dest {
+                caches.lookup(usize::from(unit), q.last_lines(unit), counters);
+            }
+        }
+    }
+}
+
+impl<P: Ports> Observer<P> for Watcher<'_, '_> {
+    fn before(&mut self, q: &Qpu, op: &Op, index: usize) {
+        self.uniforms = q.uniform_address();
+        let (stats, program) = (&mut *self.stats, self.program);
+        if let Some(checker) = &mut self.checker {
+            checker.before(index, op, |rule| Self::found(stats, program, q, rule, index));
+        }
+    }
+
+    fn after(&mut self, q: &mut Qpu, ports: &mut P, op: &Op, index: usize) {
+        self.count(q, op, index);
+        if self.checker.is_some() {
+            while let Some(rule) = ports.take_note().or_else(|| q.take_note()) {
+                Self::found(self.stats, self.program, q, rule, index);
+            }
+        }
+    }
+
+    fn switched(&mut self) {
+        if let Some(checker) = &mut self.checker {
+            checker.switched();
+        }
     }
 }

@@ -2,21 +2,22 @@
 
 use vc4::hw::LANES;
 use vc4::qpu::alu::{add_carry_lanes, add_value_lanes, mul_lanes, mul_value_lanes};
+use vc4::qpu::cost::CLOCKS_PER_SLOT;
 use vc4::qpu::pack::{pack_a_lanes, pack_mul_lanes, saturate_lanes, unpack_lanes};
 use vc4::qpu::{AddOp, BranchCond, Cond, LoadMode, MulOp, SmallImm};
 
-use super::check::Checker;
-use super::program::{Action, Branch, Dest, Op, Port, Program, extra, slot, unsupported};
+use super::check::Watcher;
+use super::program::{Action, Branch, Dest, Op, Port, Program, extra, reverse_from, slot, unsupported};
 use super::{Fault, LaneMask, Lanes, Ports};
+use crate::caches::Caches;
+use crate::counters::Event as Count;
+use crate::error::Stage;
 use crate::memory::Memory;
+use crate::stats::{Note, Stats};
 use crate::tmu::{Tmu, TmuFault};
 
 /// All elements.
 const ALL: LaneMask = 0xffff;
-
-/// Instructions after which a program counts as hung. The kernel resets the GPU when a job makes no
-/// progress for 100 ms (kernel-abi.md §11), which is about this many instruction slots.
-pub const INSTRUCTION_LIMIT: u64 = 1 << 23;
 
 /// UNVERIFIED: which element of a file-A register is the target of a register branch? A hardware
 /// experiment says 15, the architecture guide 0 (qpu.md §2.8).
@@ -34,31 +35,6 @@ pub struct Payload {
     pub rb15: Lanes,
 }
 
-/// Counts over all instances that were run with it.
-#[derive(Clone, Debug, Default)]
-pub struct Stats {
-    /// Program instances.
-    pub instances: u64,
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Those of them that ran in vertex and coordinate programs.
-    pub vertex_instructions: u64,
-    /// Texture and direct lookups of 16 elements.
-    pub lookups: u64,
-    /// Whether to look for hazards of the programming rules on the path that is executed; costs time.
-    pub check: bool,
-    /// Broken rules with the instruction that broke them, each once, in the order of discovery.
-    pub findings: Vec<(&'static str, u32)>,
-}
-
-impl Stats {
-    pub(super) fn report(&mut self, rule: &'static str, index: u32) {
-        if !self.findings.contains(&(rule, index)) {
-            self.findings.push((rule, index));
-        }
-    }
-}
-
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Register(Lanes);
@@ -72,6 +48,10 @@ pub struct Qpu {
     uniforms: u32,
     semaphores: [u8; 16],
     tmus: [Tmu; 2],
+    /// Instruction that runs, or at which the last instance stopped.
+    pc: usize,
+    /// The caches it sees, while somebody counts them.
+    caches: Option<Box<Caches>>,
 }
 
 impl Default for Qpu {
@@ -100,7 +80,57 @@ impl Qpu {
         for code in 0..48 {
             regs[usize::from(slot::SMALL + code)] = Register([SmallImm::new(code).value(); LANES]);
         }
-        Qpu { regs, z: 0, n: 0, c: 0, uniforms: 0, semaphores: [0; 16], tmus: Default::default() }
+        Qpu {
+            regs,
+            z: 0,
+            n: 0,
+            c: 0,
+            uniforms: 0,
+            semaphores: [0; 16],
+            tmus: Default::default(),
+            pc: 0,
+            caches: None,
+        }
+    }
+
+    /// Empties the caches: other work begins.
+    pub fn cool_down(&mut self) {
+        self.caches = None;
+    }
+
+    /// The place where the last instance stopped and what its registers held, for messages.
+    pub(crate) fn excerpt(&self, program: &Program) -> String {
+        super::report::excerpt(program, self.pc, self)
+    }
+
+    /// A register by its slot.
+    pub(super) fn register(&self, s: u8) -> &Lanes {
+        &self.regs[usize::from(s) & (slot::COUNT - 1)].0
+    }
+
+    /// Z, N and C.
+    pub(super) fn flags(&self) -> [LaneMask; 3] {
+        [self.z, self.n, self.c]
+    }
+
+    /// Where the next uniform comes from.
+    pub(super) fn uniform_address(&self) -> u32 {
+        self.uniforms
+    }
+
+    /// TMU results that were requested and not loaded.
+    pub(super) fn outstanding(&self) -> usize {
+        self.tmus.iter().map(Tmu::outstanding).sum()
+    }
+
+    /// Lines that the last request of a unit read.
+    pub(super) fn last_lines(&self, unit: u8) -> &[u32] {
+        self.tmus[usize::from(unit) & 1].last_lines()
+    }
+
+    /// A rule of the TMUs that was broken.
+    pub(super) fn take_note(&mut self) -> Option<Note> {
+        self.tmus.iter_mut().find_map(Tmu::take_note)
     }
 
     /// Runs one instance of `program` from its first instruction to its end. Registers that the program
@@ -126,19 +156,37 @@ impl Qpu {
         self.uniforms = uniforms_address;
         self.semaphores = [0; 16];
         for tmu in &mut self.tmus {
-            tmu.reset();
+            tmu.reset(program.threaded, stats.caches);
         }
         stats.instances += 1;
-        let mut instance = Instance { q: self, memory, ports, lookups: 0 };
-        let result = if stats.check {
-            instance.run_checked(program, stats)
+        let stage = ports.stage();
+        let limit = stats.instruction_limit;
+        let mut instance = Instance { q: self, memory, ports, lookups: 0, executed: 0, limit };
+        let mut stalled = 0;
+        let result = if stats.check || stats.caches {
+            let (result, clocks) = instance.run_watched(program, stage, stats);
+            stalled = clocks;
+            result
         } else {
-            instance.run_loop(program, &mut stats.instructions, |_| ())
+            instance.run_loop(program, &mut ())
         };
-        stats.lookups += instance.lookups;
+        let (executed, lookups) = (instance.executed, instance.lookups);
+        stats.instructions += executed;
+        stats.lookups += lookups;
+        let clocks = executed * u64::from(CLOCKS_PER_SLOT);
+        let busy = if stage == Stage::Fragment { Count::QpuFragment } else { Count::QpuVertex };
+        stats.counters.add(busy, clocks + stalled);
+        stats.counters.add(Count::QpuInstructions, clocks);
+        if stage != Stage::Fragment {
+            stats.vertex_instructions += executed;
+        }
+        stats.counters.add(Count::TextureQuads, lookups * QUADS);
         result
     }
 }
+
+/// Quads of a lookup of 16 elements.
+const QUADS: u64 = LANES as u64 / 4;
 
 /// What happens when the delay slots of an instruction are over.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,69 +199,93 @@ enum Event {
 /// What an instruction asks for after its delay slots: the event and how many instructions still run.
 type Control = Option<(Event, usize)>;
 
+/// Sees each executed instruction.
+pub(super) trait Observer<P> {
+    /// It is about to run.
+    fn before(&mut self, _: &Qpu, _: &Op, _index: usize) {}
+    /// It ran.
+    fn after(&mut self, _: &mut Qpu, _: &mut P, _: &Op, _index: usize) {}
+    /// A thread switch took effect.
+    fn switched(&mut self) {}
+}
+
+impl<P> Observer<P> for () {}
+
 struct Instance<'a, P> {
     q: &'a mut Qpu,
     memory: &'a Memory,
     ports: &'a mut P,
     lookups: u64,
+    executed: u64,
+    limit: u64,
 }
 
 impl<P: Ports> Instance<'_, P> {
-    fn run_checked(&mut self, program: &Program, stats: &mut Stats) -> Result<(), Fault> {
-        let mut checker = Checker::new(program);
-        let mut found: Vec<(&'static str, u32)> = Vec::new();
-        let mut count = 0;
-        let result = self.run_loop(program, &mut count, |index| {
-            checker.instruction(index, |rule| found.push((rule, index as u32)));
-        });
-        stats.instructions += count;
-        if self.q.tmus.iter().any(|tmu| tmu.outstanding() > 0) && result.is_ok() {
-            found.push((super::check::TMU_LEFT_OVER, program.len() as u32 - 1));
-        }
-        for (rule, index) in found {
-            stats.report(rule, index);
-        }
-        result
-    }
-
-    /// `observe` sees each executed instruction after it ran.
-    fn run_loop(
+    /// Runs with everything watched that `stats` asks for. Returns the clocks that it stalled as well.
+    fn run_watched(
         &mut self,
         program: &Program,
-        executed: &mut u64,
-        mut observe: impl FnMut(usize),
-    ) -> Result<(), Fault> {
+        stage: Stage,
+        stats: &mut Stats,
+    ) -> (Result<(), Fault>, u64) {
+        let mut caches = stats.caches.then(|| self.q.caches.take().unwrap_or_default());
+        if let Some(caches) = &mut caches {
+            caches.begin();
+        }
+        let mut watcher = Watcher::new(program, stage, caches, stats);
+        let result = self.run_loop(program, &mut watcher);
+        if result.is_ok() {
+            watcher.end(self.q);
+        }
+        let caches = watcher.caches.take();
+        let mut stalled = 0;
+        if let Some(mut caches) = caches {
+            stalled = caches.end(self.executed, program.threaded, &mut stats.counters);
+            self.q.caches = Some(caches);
+        }
+        (result, stalled)
+    }
+
+    fn run_loop(&mut self, program: &Program, observer: &mut impl Observer<P>) -> Result<(), Fault> {
         let (mut pc, mut stop, mut event) = (0, usize::MAX, Event::End);
-        let mut budget = INSTRUCTION_LIMIT;
-        loop {
+        let mut budget = self.limit;
+        let result = loop {
             if pc == stop {
                 stop = usize::MAX;
                 match event {
-                    Event::End => break,
+                    Event::End => break Ok(()),
                     Event::Jump(target) => pc = target,
-                    Event::Switch => self.lose_accumulators(),
+                    Event::Switch => {
+                        self.lose_accumulators();
+                        observer.switched();
+                    }
                 }
             }
             let Some(op) = program.ops.get(pc) else {
-                return Err(unsupported(pc as u32, "execution runs behind the program end"));
+                break Err(unsupported(pc as u32, "execution runs behind the program end"));
             };
             if budget == 0 {
-                return Err(Fault::Endless(INSTRUCTION_LIMIT));
+                break Err(Fault::Endless(self.limit));
             }
             budget -= 1;
-            let control = self.execute(op, pc as u32, program).map_err(|fault| fault.at(pc as u32))?;
-            observe(pc);
+            observer.before(self.q, op, pc);
+            let control = match self.execute(op, pc as u32, program) {
+                Ok(control) => control,
+                Err(fault) => break Err(fault.at(pc as u32)),
+            };
+            observer.after(self.q, self.ports, op, pc);
             if let Some((next, slots)) = control {
                 if stop != usize::MAX {
                     let what = "branch, thread switch or program end inside of the delay slots of another";
-                    return Err(unsupported(pc as u32, what));
+                    break Err(unsupported(pc as u32, what));
                 }
                 (event, stop) = (next, pc + slots + 1);
             }
             pc += 1;
-        }
-        *executed += INSTRUCTION_LIMIT - budget;
-        Ok(())
+        };
+        self.q.pc = pc.min(program.ops.len().saturating_sub(1));
+        self.executed += self.limit - budget;
+        result
     }
 
     #[inline(always)]
@@ -428,6 +500,7 @@ impl<P: Ports> Instance<'_, P> {
             }
             Dest::UnifAddr => self.q.uniforms = value[0],
             Dest::MsFlags => self.ports.set_ms_flags(mask, value),
+            Dest::RevFlag => self.ports.set_reverse(reverse_from(value)),
             Dest::TlbStencil => self.ports.tlb_stencil(value[0])?,
             Dest::TlbZ => self.ports.tlb_z(mask, value)?,
             Dest::TlbColor { all } => self.ports.tlb_color_write(mask, value, all)?,
@@ -523,6 +596,9 @@ impl<P: Ports> Instance<'_, P> {
         let offset = branch.base.wrapping_add(register).wrapping_sub(program.address);
         for s in branch.link_to.into_iter().flatten() {
             *self.reg_mut(s) = [branch.link; LANES];
+        }
+        if branch.sets_flags {
+            self.set_flags(&[branch.link; LANES], 0, ALL);
         }
         let target = offset as usize / 8;
         if offset % 8 != 0 || target >= program.ops.len() {

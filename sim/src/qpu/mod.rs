@@ -1,12 +1,15 @@
 //! The QPU interpreter and what it is connected to.
 
-mod check;
+pub(crate) mod check;
 mod exec;
 mod program;
+pub(crate) mod report;
 
-pub use exec::{INSTRUCTION_LIMIT, Payload, Qpu, Stats, run};
+pub use crate::stats::{Finding, INSTRUCTION_LIMIT, Note, Stats};
+pub use exec::{Payload, Qpu, run};
 pub use program::Program;
 
+use crate::error::Stage;
 use crate::memory::BusError;
 
 /// Guesses about the QPU around its ALUs: where they stand, and the question to ask a real board.
@@ -17,6 +20,8 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
         "Does a pack with pm = 0 act on accumulators and peripherals written through file A?",
     ),
     ("qpu::exec::flags_of_mul", "Do flags follow the mul result before or after its rotation and pack?"),
+    ("qpu::program::unmapped", "What do read addresses without a register return?"),
+    ("qpu::program::reverse_from", "Which element's bit does a rev_flag write take?"),
 ];
 
 /// One 32-bit value per SIMD element.
@@ -70,6 +75,14 @@ impl Fault {
 ///
 /// `mask` arguments hold the elements whose write condition was true.
 pub trait Ports {
+    /// What the program is run for.
+    fn stage(&self) -> Stage {
+        Stage::Fragment
+    }
+    /// A rule that the program broke since the last call; the access that broke it was given some meaning.
+    fn take_note(&mut self) -> Option<Note> {
+        None
+    }
     /// Next varying: the partial sum A·dx + B·dy per element, and C as r5 will show it (§4.2).
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault>;
     /// VPM read set-up word (§4.9).
@@ -95,6 +108,8 @@ pub trait Ports {
     fn set_ms_flags(&mut self, mask: LaneMask, value: &Lanes);
     /// 1 in elements whose pixel belongs to a back-facing primitive.
     fn rev_flag(&self) -> Lanes;
+    /// Replaces the facing of all elements.
+    fn set_reverse(&mut self, _reverse: bool) {}
     /// Integer pixel coordinates, x and y.
     fn pixel_xy(&self) -> (Lanes, Lanes);
 }

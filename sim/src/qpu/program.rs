@@ -1,6 +1,8 @@
 //! Programs flattened for running: operands are slots of one register array, destinations and side
 //! effects are resolved, and what an instruction does not need costs one bit test.
 
+use std::sync::OnceLock;
+
 use vc4::qpu::pack::exists_on_mul;
 use vc4::qpu::sfu::SfuOp;
 use vc4::qpu::{
@@ -8,7 +10,9 @@ use vc4::qpu::{
     Unpack, Waddr,
 };
 
-use super::Fault;
+use super::check::Facts;
+use super::{Fault, Lanes};
+use crate::early_z::is_hidden_by_depth;
 use crate::memory::Memory;
 
 /// Places in the register array of a [`super::Qpu`].
@@ -65,6 +69,7 @@ pub(super) enum Dest {
     R5All,
     UnifAddr,
     MsFlags,
+    RevFlag,
     TlbStencil,
     TlbZ,
     TlbColor {
@@ -107,6 +112,8 @@ pub(super) struct Branch {
     pub link: u32,
     /// Registers that a taken branch writes the link to.
     pub link_to: [Option<u8>; 2],
+    /// Whether a taken branch sets the flags from the link value: raddr_a is odd (qpu.md §2.8).
+    pub sets_flags: bool,
 }
 
 /// Mul units' own rotation (qpu.md §2.12).
@@ -166,6 +173,10 @@ pub struct Program {
     pub(super) address: u32,
     /// Register slots that some instruction reads: they start from zero in every instance.
     pub(super) reads: Vec<u8>,
+    /// Whether it contains a thread switch.
+    pub(super) threaded: bool,
+    facts: OnceLock<Facts>,
+    hidden_by_depth: OnceLock<bool>,
 }
 
 /// Longest program that is decoded, in instructions: the kernel's object size limit is far below.
@@ -225,7 +236,31 @@ impl Program {
             }
         }
         let reads = (0..=slot::R5).filter(|&s| read[usize::from(s)]).collect();
-        Ok(Program { ops, insts, address, reads })
+        let threaded = ops.iter().any(|op| op.action == Action::Switch);
+        Ok(Program {
+            ops,
+            insts,
+            address,
+            reads,
+            threaded,
+            facts: OnceLock::new(),
+            hidden_by_depth: OnceLock::new(),
+        })
+    }
+
+    /// What the checker asks about it.
+    pub(super) fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::of(self))
+    }
+
+    /// Whether nothing of it can be seen where the depth test fails: then early Z may skip it.
+    pub fn is_hidden_by_depth(&self) -> bool {
+        *self.hidden_by_depth.get_or_init(|| is_hidden_by_depth(&self.insts))
+    }
+
+    /// Bus address of its first instruction.
+    pub fn address(&self) -> u32 {
+        self.address
     }
 
     /// Number of instructions.
@@ -353,7 +388,7 @@ fn destination(waddr: Waddr, file_a: bool, head: &Head, cond: Cond, index: u32) 
         Waddr::UNIF_ADDR if file_a => Dest::UnifAddr,
         Waddr::UNIF_ADDR => return denied("relative uniform address write; use file A"),
         Waddr::MS_REV_FLAGS if file_a => Dest::MsFlags,
-        Waddr::MS_REV_FLAGS => return denied("rev_flag write; the facing bit cannot be replaced here"),
+        Waddr::MS_REV_FLAGS => Dest::RevFlag,
         Waddr::TLB_STENCIL_SETUP => Dest::TlbStencil,
         Waddr::TLB_Z => Dest::TlbZ,
         Waddr::TLB_COLOR_MS => Dest::TlbColor { all: false },
@@ -366,7 +401,8 @@ fn destination(waddr: Waddr, file_a: bool, head: &Head, cond: Cond, index: u32) 
         Waddr::TLB_ALPHA_MASK => return denied("alpha mask write is forbidden by the kernel (SHD-14)"),
         Waddr::VPM_ADDR => return denied("VPM DMA is forbidden by the kernel (SHD-14)"),
         Waddr::MUTEX_RELEASE => return denied("mutex release is forbidden by the kernel (SHD-14)"),
-        Waddr::QUAD_XY => return denied("quad_x/quad_y write has no documented meaning; do not use it"),
+        // The kernel lets them through; their purpose is undocumented (qpu.md §3.2).
+        Waddr::QUAD_XY => Dest::None,
         w => match (w.tmu(), SfuOp::from_waddr(w)) {
             (Some(unit), _) => Dest::Tmu(unit, w.code() & 3),
             (None, Some(function)) => Dest::Sfu(function),
@@ -397,10 +433,8 @@ fn flatten_branch(i: &BranchInst, program: u32, index: u32) -> Result<Op, Fault>
         _ => Err(unsupported(index, "branch link into a peripheral; link into a register")),
     };
     let link_to = [link_to(i.waddr_add, !i.ws)?, link_to(i.waddr_mul, i.ws)?];
-    if i.reg.unwrap_or(i.unused_raddr_a) & 1 != 0 {
-        return Err(unsupported(index, "odd raddr_a in a branch overwrites the flags; use an even register"));
-    }
-    let action = Action::Branch(Branch { cond: i.cond, base, reg: i.reg, link, link_to });
+    let sets_flags = i.reg.unwrap_or(i.unused_raddr_a) & 1 != 0;
+    let action = Action::Branch(Branch { cond: i.cond, base, reg: i.reg, link, link_to, sets_flags });
     Ok(Op { action, ..IDLE })
 }
 
@@ -494,12 +528,19 @@ fn read_port(raddr: Raddr, file_a: bool, index: u32) -> Result<(u8, Port), Fault
         Raddr::MUTEX => {
             return Err(unsupported(index, "mutex read: the kernel forbids its release (SHD-14)"));
         }
-        _ => {
-            let what = format!("read address {} is unmapped; use a named register", raddr.code());
-            return Err(unsupported(index, what));
-        }
+        _ => return Ok((unmapped(file_a), Port::None)),
     };
     Ok((if file_a { slot::PORT_A } else { slot::PORT_B }, port))
+}
+
+/// UNVERIFIED: what do read addresses without a register return? The element and QPU numbers (qpu.md §3.1).
+const fn unmapped(file_a: bool) -> u8 {
+    if file_a { slot::ELEMENT } else { slot::ZERO }
+}
+
+/// UNVERIFIED: which element's bit does a rev_flag write take? Bit 0 of element 0, for all elements (qpu.md §3.2).
+pub(super) fn reverse_from(value: &Lanes) -> bool {
+    value[0] & 1 != 0
 }
 
 fn action(signal: Signal, index: u32) -> Result<Action, Fault> {

@@ -16,11 +16,11 @@ const ONE: i32 = 1 << WEIGHT_BITS;
 
 /// Levels that one element reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Selection {
-    linear: bool,
-    level: usize,
+pub(super) struct Selection {
+    pub linear: bool,
+    pub level: usize,
     /// Weight of the next level, 0 to 255 of 256.
-    next: i32,
+    pub next: i32,
 }
 
 /// UNVERIFIED: which formula has the automatic LOD of a quad? Here: binary logarithm of the longer of the two
@@ -53,7 +53,7 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
 ///
 /// Returns the face (+X, −X, +Y, −Y, +Z, −Z) and the position on it, 0 to 1. The direction is already divided by
 /// its largest component, so that one component is ±1 (textures.md §1).
-fn cube_face(x: f32, y: f32, z: f32) -> (u32, f32, f32) {
+pub(super) fn cube_face(x: f32, y: f32, z: f32) -> (u32, f32, f32) {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
     let (face, s, t) = if ax >= ay && ax >= az {
         if x >= 0.0 { (0, -z, -y) } else { (1, z, -y) }
@@ -86,7 +86,7 @@ fn to_integer(v: f32) -> i32 {
 /// Brings a coordinate into a range where fixed point cannot overflow, without changing the texel. Coordinates from
 /// 2^22 on have no fraction of a texture left and count as 0, as does NaN.
 #[inline(always)]
-fn reduce(wrap: Wrap, s: f32) -> f32 {
+pub(super) fn reduce(wrap: Wrap, s: f32) -> f32 {
     let known = if s.abs() < 4_194_304.0 { s } else { 0.0 };
     match wrap {
         Wrap::Repeat => known - floor(known),
@@ -103,7 +103,7 @@ fn reduce(wrap: Wrap, s: f32) -> f32 {
 ///
 /// Returns the lower texel and the weight of the upper one.
 #[inline(always)]
-fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
+pub(super) fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
     let u = s * size;
     if linear {
         let fixed = to_integer(u * ONE as f32 - (ONE / 2) as f32);
@@ -115,7 +115,7 @@ fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
 
 /// The texel that a reduced coordinate's index stands for; outside of the texture for `Border` alone.
 #[inline(always)]
-fn wrap_index(wrap: Wrap, i: i32, size: i32) -> i32 {
+pub(super) fn wrap_index(wrap: Wrap, i: i32, size: i32) -> i32 {
     match wrap {
         Wrap::Repeat => {
             let i = if i < 0 { i + size } else { i };
@@ -142,6 +142,7 @@ impl Texture {
     ) -> Result<Lanes, TmuFault> {
         let simple = !self.cube
             && !self.flip_y
+            && !self.child
             && matches!(self.ty, TextureType::Rgba8888 | TextureType::Rgbx8888)
             && self.wrap_s != Wrap::Border
             && self.wrap_t != Wrap::Border;
@@ -162,7 +163,7 @@ impl Texture {
         Ok(out)
     }
 
-    fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> [Selection; LANES] {
+    pub(super) fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> [Selection; LANES] {
         let of = |i: usize| -> [f32; 3] {
             let scale = [self.levels[0].width as f32, self.levels[0].height as f32];
             let [x, y, z] = [s[i], t[i], r[i]].map(f32::from_bits);

@@ -459,9 +459,10 @@ fn unsupported_set_ups_are_named() {
     };
     assert!(lookup(|_| ()).is_ok());
     let unsupported = |change| assert!(matches!(lookup(change), Err(TmuFault::Unsupported(_))));
-    unsupported(|fixture| fixture.words.p0.last_level = Bits::low(8));
-    unsupported(|fixture| fixture.words.p0.cache_swizzle = Bits::low(1));
-    unsupported(|fixture| fixture.extra[0] = TextureExtra::from_bits(2 << 30).unwrap());
+    unsupported(|fixture| fixture.words.ty = TextureType::Rgba64);
+    // The kernel lets these through.
+    assert!(lookup(|fixture| fixture.words.p0.last_level = Bits::low(15)).is_ok());
+    assert!(lookup(|fixture| fixture.words.p0.cache_swizzle = Bits::low(1)).is_ok());
     let mut tmu = Tmu::default();
     let fixture = plain(TextureType::Rgba8888, 4, 4, place);
     let write = |tmu: &mut Tmu| tmu.write(&fixture.memory, 1, &[0; 16], 0);
@@ -469,4 +470,23 @@ fn unsupported_set_ups_are_named() {
         write(&mut tmu).unwrap();
     }
     assert!(matches!(write(&mut tmu), Err(TmuFault::Unsupported(_))));
+}
+
+#[test]
+fn child_images_have_their_own_edges() {
+    let mut fixture = plain(TextureType::Rgba8888, 32, 32, place);
+    // 8 x 4 pixels at (5, 9).
+    fixture.extra[0] = TextureExtra::from_bits(2 << 30 | 4 << 12 | 8).unwrap();
+    fixture.extra[1] = TextureExtra::from_bits(3 << 30 | 9 << 12 | 5).unwrap();
+    fixture.words.p1.mag = MagFilter::Nearest;
+    fixture.words.p1.min = MinFilter::Nearest;
+    fixture.words.p1.wrap_s = Wrap::Repeat;
+    fixture.words.p1.wrap_t = Wrap::Clamp;
+    let at = |s: f32, t: f32| {
+        let word = |v: f32| [v.to_bits(); 16];
+        fixture.try_lookup(&[(1, word(t)), (2, word(0.0)), (3, word(0.0)), (0, word(s))]).unwrap()[0]
+    };
+    assert_eq!(at(0.0, 0.0), place(5, 9));
+    assert_eq!(at(1.0 - 1.0 / 16.0, 0.9), place(12, 12));
+    assert_eq!(at(1.0 + 1.0 / 16.0, 2.0), place(5, 12));
 }

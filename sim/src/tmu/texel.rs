@@ -35,6 +35,20 @@ const fn single(sample: u32) -> u32 {
 }
 
 impl Texture {
+    /// Column and row in the whole level; a child image that reaches beyond it repeats the last ones.
+    fn place(&self, level: &Level, x: u32, y: u32) -> (u32, u32) {
+        let (x, y) = ((x + level.origin.0).min(level.last.0), (y + level.origin.1).min(level.last.1));
+        (x, if self.flip_y { level.last.1 - y } else { y })
+    }
+
+    /// Bus address of the element that holds the texel at (x, y) of a level, both in range.
+    pub(super) fn address(&self, level: &Level, face: u32, x: u32, y: u32) -> u32 {
+        let (x, y) = self.place(level, x, y);
+        let block = if self.ty == TextureType::Etc1 { 4 } else { 1 };
+        let face = level.base.wrapping_add(face.wrapping_mul(self.cube_stride));
+        face.wrapping_add(level.map.offset_of(x / block, y / block))
+    }
+
     /// The texel at (x, y) of a level, both in range, in the arrangement of r4.
     pub(super) fn texel(
         &self,
@@ -44,17 +58,16 @@ impl Texture {
         x: u32,
         y: u32,
     ) -> Result<u32, BusError> {
-        let y = if self.flip_y { level.height - 1 - y } else { y };
-        let face = level.base.wrapping_add(face.wrapping_mul(self.cube_stride));
-        let at = |x, y| face.wrapping_add(level.map.offset_of(x, y));
-        let half = || memory.read_u16(at(x, y)).map(u32::from);
-        let byte = || memory.read_u8(at(x, y)).map(u32::from);
+        let at = self.address(level, face, x, y);
+        let half = || memory.read_u16(at).map(u32::from);
+        let byte = || memory.read_u8(at).map(u32::from);
         Ok(match self.ty {
-            TextureType::Rgbx8888 => memory.read(at(x, y))? | 0xff00_0000,
+            TextureType::Rgbx8888 => memory.read(at)? | 0xff00_0000,
             TextureType::Etc1 => {
+                let (x, y) = self.place(level, x, y);
                 let row = if self.etc_upright { y & 3 } else { 3 - (y & 3) };
                 let mut block = [0; 8];
-                memory.read_bytes(at(x / 4, y / 4), &mut block)?;
+                memory.read_bytes(at, &mut block)?;
                 etc1::pixel(u64::from_be_bytes(block), x & 3, row)
             }
             TextureType::Luminance => (byte()? * 0x01_0101) | 0xff00_0000,
@@ -69,7 +82,7 @@ impl Texture {
             TextureType::Rgba5551 => channels(half()?, [(11, 5), (6, 5), (1, 5), (0, 1)]),
             TextureType::Rgb565 => channels(half()?, [(11, 5), (5, 6), (0, 5), (0, 0)]) | 0xff00_0000,
             // The decoder admits no other type than the two plain ones.
-            _ => memory.read(at(x, y))?,
+            _ => memory.read(at)?,
         })
     }
 }

@@ -29,6 +29,10 @@ pub(super) struct Level {
     pub height: u32,
     /// Places of the elements, counted from `base`.
     pub map: AddressMap,
+    /// First column and row that coordinates count from: those of a child image.
+    pub origin: (u32, u32),
+    /// Last column and row of the whole level.
+    pub last: (u32, u32),
 }
 
 /// A texture as one request describes it.
@@ -48,6 +52,8 @@ pub(super) struct Texture {
     pub cube_stride: u32,
     /// The b parameter is the LOD, not a bias.
     pub explicit_lod: bool,
+    /// Coordinates span a part of the image (textures.md §2).
+    pub child: bool,
     /// At least one.
     pub levels: Vec<Level>,
 }
@@ -62,9 +68,6 @@ impl Texture {
             let what = format!("texture type {} is refused by the kernel; convert the image", ty.name());
             return Err(TmuFault::Unsupported(what));
         };
-        if config.p0.cache_swizzle.get() != 0 {
-            return Err(TmuFault::Unsupported("cache swizzle is undocumented; write 0".into()));
-        }
         let (min_linear, mip) = match config.p1.min {
             MinFilter::Linear => (true, Mip::None),
             MinFilter::Nearest => (false, Mip::None),
@@ -81,9 +84,12 @@ impl Texture {
             block,
             width: config.p1.width.get(),
             height: config.p1.height.get(),
-            levels: config.levels(),
+            levels: 1,
             faces: 1,
         };
+        // The kernel admits more levels than the size has (kernel-abi.md §9, TEX-7); there are no more to go to.
+        let deepest = shape.width.max(shape.height).ilog2() + 1;
+        let shape = ImageShape { levels: config.levels().min(deepest), ..shape };
         let mut texture = Texture {
             ty,
             cube: config.p0.cube,
@@ -96,8 +102,10 @@ impl Texture {
             wrap_t: config.p1.wrap_t,
             cube_stride: 0,
             explicit_lod: false,
+            child: false,
             levels: levels(shape, config.p0.base.get()).map_err(|error| reason(&error))?,
         };
+        let mut child = Child::default();
         for &word in &words[2..] {
             match TextureExtra::from_bits(word).map_err(|error| reason(&error))? {
                 TextureExtra::Unused => {}
@@ -105,13 +113,42 @@ impl Texture {
                     texture.cube_stride = cube.stride.bytes();
                     texture.explicit_lod |= cube.explicit_lod;
                 }
-                TextureExtra::ChildSize(_) | TextureExtra::ChildOffset(_) => {
-                    let what = "child images are not simulated; sample the whole image";
-                    return Err(TmuFault::Unsupported(what.into()));
+                TextureExtra::ChildSize(size) => {
+                    child.size = Some((size.width.get(), size.height.get()));
+                }
+                TextureExtra::ChildOffset(offset) => {
+                    child.offset = Some((offset.x.get(), offset.y.get()));
                 }
             }
         }
+        texture.cut(child);
         Ok(texture)
+    }
+}
+
+/// A part of an image that coordinates span.
+#[derive(Clone, Copy, Default)]
+struct Child {
+    size: Option<(u32, u32)>,
+    offset: Option<(u32, u32)>,
+}
+
+impl Texture {
+    /// UNVERIFIED: how do wrap modes and mip levels see a child image? Here it wraps at its own edges, and its size and place are halved per
+    /// level; 0 is 2048, as in p1 (textures.md §2).
+    fn cut(&mut self, child: Child) {
+        if child.size.is_none() && child.offset.is_none() {
+            return;
+        }
+        self.child = true;
+        for (i, level) in self.levels.iter_mut().enumerate() {
+            if let Some((width, height)) = child.size {
+                let edge = |px: u32| (if px == 0 { 2048 } else { px } >> i).max(1);
+                (level.width, level.height) = (edge(width), edge(height));
+            }
+            let (x, y) = child.offset.unwrap_or_default();
+            level.origin = (x >> i, y >> i);
+        }
     }
 }
 
@@ -127,7 +164,7 @@ fn levels(shape: ImageShape, base: u32) -> Result<Vec<Level>, vc4::image::Layout
             let (width, height) = shape.level_px(i);
             let base = start.wrapping_add(level.offset);
             let map = vc4::image::Level { offset: 0, ..*level }.address_map();
-            Level { base, width, height, map }
+            Level { base, width, height, map, origin: (0, 0), last: (width - 1, height - 1) }
         })
         .collect())
 }

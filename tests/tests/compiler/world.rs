@@ -63,7 +63,7 @@ pub struct Effects {
     /// Stencil words.
     pub stencil: Vec<u32>,
     /// Broken rules.
-    pub findings: Vec<(&'static str, u32)>,
+    pub findings: Vec<vc4_sim::qpu::Finding>,
 }
 
 impl World {

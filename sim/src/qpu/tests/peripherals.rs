@@ -34,7 +34,7 @@ fn uniform_address_write_moves_the_stream() {
         Mock::default(),
     );
     assert_eq!(early.stats.findings.len(), 1);
-    assert_eq!(early.stats.findings[0].1, 2);
+    assert_eq!(early.stats.findings[0].index, 2);
 }
 
 #[test]

@@ -1,0 +1,148 @@
+//! The performance counters of the V3D (kernel-abi.md §4.15): what a job really did, by event.
+//!
+//! Events of the fixed-function blocks are counted where they happen. Clocks follow the cost model of
+//! [`vc4::qpu::cost`]; caches and the stalls that depend on them are those of [`crate::caches`] and are only counted when
+//! somebody watches ([`crate::stats::Stats::caches`]), because they cost time. Every tile and every draw's vertex shading begins with cold
+//! caches, so that no counter depends on the order in which tiles are rendered.
+
+/// Events that exist.
+pub const EVENTS: usize = 30;
+
+/// What can be counted. The discriminant is the kernel's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Event {
+    /// Primitives of tile lists that cover no sample of their tile.
+    PrimitivesWithoutPixels,
+    /// Primitives of tile lists that primitive setup passes to the rasteriser, once per tile.
+    ValidPrimitives,
+    /// Quads that the early depth test drops. Near and far clipping of quads takes packet 104, which the kernel rejects.
+    ClippedQuads,
+    /// Quads that the rasteriser passes to shading.
+    ValidQuads,
+    /// Quads of which every covered sample fails the stencil test.
+    QuadsFailingStencil,
+    /// Quads without a sample that passes the stencil and the depth test.
+    QuadsFailingZAndStencil,
+    /// Quads with a sample that passes both tests.
+    QuadsPassingZAndStencil,
+    /// Places of a batch that reach the tile buffer without a covered sample.
+    QuadsZeroCoverage,
+    /// Places of a batch that reach the tile buffer with a covered sample.
+    QuadsNonZeroCoverage,
+    /// Quads of which a sample's colour is written, once per batch.
+    QuadsWrittenToColor,
+    /// Primitives that touch no tile: outside of the clip planes, the clip window or the target.
+    PrimitivesOutside,
+    /// Primitives that a clip plane cuts.
+    PrimitivesClipped,
+    /// Primitives facing backwards.
+    PrimitivesReversed,
+    /// Clocks of all QPUs without a program.
+    QpuIdle,
+    /// Clocks of vertex and coordinate programs.
+    QpuVertex,
+    /// Clocks of fragment programs.
+    QpuFragment,
+    /// Clocks with an instruction.
+    QpuInstructions,
+    /// Clocks waiting for a TMU.
+    QpuStalledTmu,
+    /// Clocks waiting for the scoreboard.
+    QpuStalledScoreboard,
+    /// Clocks waiting for a varying.
+    QpuStalledVarying,
+    /// Instructions fetched; misses count as well (qpu.md §4.12).
+    InstructionCacheHits,
+    /// Lines of instructions that the cache did not hold.
+    InstructionCacheMisses,
+    /// Words of the uniform stream; misses count as well (qpu.md §4.12).
+    UniformCacheHits,
+    /// Lines of uniforms that the cache did not hold.
+    UniformCacheMisses,
+    /// Quads looked up in textures or memory.
+    TextureQuads,
+    /// Texture lines that the cache of the unit did not hold.
+    TextureCacheMisses,
+    /// Clocks in which the vertex DMA's writes wait for the VPM. The kernel forbids starting them.
+    VdwStalled,
+    /// Clocks in which the vertex cache waits for the VPM.
+    VcdStalled,
+    /// Lines of the other caches that the L2 cache held.
+    L2Hits,
+    /// Lines that the L2 cache did not hold.
+    L2Misses,
+}
+
+/// UNVERIFIED: which quads and primitives does each event count exactly? As [`Event`] describes them.
+///
+/// One count per event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters([u64; EVENTS]);
+
+impl Counters {
+    /// Counts `count` times.
+    #[inline]
+    pub fn add(&mut self, event: Event, count: u64) {
+        self.0[event as usize] += count;
+    }
+
+    /// How often an event happened; 0 for numbers that are no event.
+    pub fn get(&self, event: u8) -> u64 {
+        self.0.get(usize::from(event)).copied().unwrap_or(0)
+    }
+
+    /// How often an event happened.
+    pub fn of(&self, event: Event) -> u64 {
+        self.0[event as usize]
+    }
+
+    /// Adds what another part counted.
+    pub fn merge(&mut self, other: &Counters) {
+        for (sum, count) in self.0.iter_mut().zip(other.0) {
+            *sum += count;
+        }
+    }
+
+    /// All counts by the kernel's numbers.
+    pub fn all(&self) -> &[u64; EVENTS] {
+        &self.0
+    }
+}
+
+/// QPUs of the machine (qpu.md §1.1).
+const QPUS: u64 = 12;
+
+/// UNVERIFIED: how long do the fixed-function blocks take beside the QPUs? The time of a job is estimated as the longer of the QPUs' work shared
+/// evenly by all of them and one clock per quad of the rasteriser (qpu.md §7); the QPUs idle for the rest.
+pub fn idle_clocks(counters: &Counters) -> u64 {
+    let busy = counters.of(Event::QpuVertex) + counters.of(Event::QpuFragment);
+    let quads = counters.of(Event::ValidQuads) + counters.of(Event::ClippedQuads);
+    (busy.div_ceil(QPUS).max(quads) * QPUS).saturating_sub(busy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_have_the_kernels_numbers() {
+        assert_eq!(Event::L2Misses as usize, EVENTS - 1);
+        assert_eq!(Event::QpuIdle as u8, 13);
+        assert_eq!(Event::TextureQuads as u8, 24);
+        let mut counters = Counters::default();
+        counters.add(Event::TextureQuads, 4);
+        let other = counters;
+        counters.merge(&other);
+        assert_eq!((counters.get(24), counters.get(30)), (8, 0));
+    }
+
+    #[test]
+    fn qpus_idle_while_the_rasteriser_works() {
+        let mut counters = Counters::default();
+        counters.add(Event::QpuFragment, 100);
+        assert_eq!(idle_clocks(&counters), 8);
+        counters.add(Event::ValidQuads, 50);
+        assert_eq!(idle_clocks(&counters), 500);
+    }
+}

@@ -1,0 +1,143 @@
+//! What running a part of a job yields besides its picture, and how closely it is watched meanwhile.
+
+use std::fmt;
+
+use crate::counters::Counters;
+
+/// Instructions after which a program counts as hung, unless the configuration says otherwise. The kernel resets the
+/// GPU when a job makes no progress for 100 ms (kernel-abi.md §11), which is about this many instruction slots.
+pub const INSTRUCTION_LIMIT: u64 = 1 << 23;
+
+/// A rule about programs or lists that the simulator watches while it runs them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Short stable name.
+    pub id: &'static str,
+    /// Where the manual says so.
+    pub manual: &'static str,
+    /// The rule in one sentence.
+    pub text: &'static str,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {})", self.text, self.id, self.manual)
+    }
+}
+
+/// A broken rule of the hardware. The simulator went on with a meaning of its own; the chip has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: Note,
+    /// Bus address of the program, or 0 for what is not about a program.
+    pub program: u32,
+    /// The instruction that broke it, counted from the program's start.
+    pub index: u32,
+    /// The place in the listing and what the elements held, for people.
+    pub report: String,
+}
+
+impl Finding {
+    /// Whether both are about the same place.
+    fn same_place(&self, other: &Finding) -> bool {
+        (self.rule.id, self.program, self.index) == (other.rule.id, other.program, other.index)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.program == 0 {
+            write!(f, "{}", self.rule)?;
+        } else {
+            write!(f, "program at {:#010x}, instruction {}: {}", self.program, self.index, self.rule)?;
+        }
+        if self.report.is_empty() { Ok(()) } else { write!(f, "\n{}", self.report) }
+    }
+}
+
+/// Counts over all instances that were run with it.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// Program instances.
+    pub instances: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Those of them that ran in vertex and coordinate programs.
+    pub vertex_instructions: u64,
+    /// Texture and direct lookups of 16 elements.
+    pub lookups: u64,
+    /// Blocks of overflow memory that tile lists took.
+    pub spills: u32,
+    /// Performance events.
+    pub counters: Counters,
+    /// Whether to look for broken programming rules on the path that is executed; costs time.
+    pub check: bool,
+    /// Whether to model caches and stalls for the counters; costs time.
+    pub caches: bool,
+    /// Instructions after which a program instance counts as hung.
+    pub instruction_limit: u64,
+    /// Broken rules, each place once, in the order of discovery.
+    pub findings: Vec<Finding>,
+}
+
+impl Default for Stats {
+    fn default() -> Stats {
+        Stats {
+            instances: 0,
+            instructions: 0,
+            vertex_instructions: 0,
+            lookups: 0,
+            spills: 0,
+            counters: Counters::default(),
+            check: false,
+            caches: false,
+            instruction_limit: INSTRUCTION_LIMIT,
+            findings: Vec::new(),
+        }
+    }
+}
+
+impl Stats {
+    /// Empty counts for another part of the same job.
+    pub fn part(&self) -> Stats {
+        Stats {
+            check: self.check,
+            caches: self.caches,
+            instruction_limit: self.instruction_limit,
+            ..Stats::default()
+        }
+    }
+
+    /// Adds what a part did.
+    pub fn merge(&mut self, part: Stats) {
+        self.instances += part.instances;
+        self.instructions += part.instructions;
+        self.vertex_instructions += part.vertex_instructions;
+        self.lookups += part.lookups;
+        self.spills += part.spills;
+        self.counters.merge(&part.counters);
+        for finding in part.findings {
+            self.report(finding);
+        }
+    }
+
+    /// Whether this place is known already.
+    pub(crate) fn knows(&self, rule: &Note, program: u32, index: u32) -> bool {
+        self.findings.iter().any(|f| f.rule.id == rule.id && f.program == program && f.index == index)
+    }
+
+    /// Adds a finding, unless its place is known.
+    pub(crate) fn report(&mut self, finding: Finding) {
+        if !self.findings.iter().any(|known| known.same_place(&finding)) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Adds a finding about a list when rules are watched.
+    pub(crate) fn note(&mut self, rule: Note, report: impl FnOnce() -> String) {
+        if self.check && !self.knows(&rule, 0, 0) {
+            self.report(Finding { rule, program: 0, index: 0, report: report() });
+        }
+    }
+}
