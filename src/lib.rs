@@ -10,4 +10,5 @@ pub mod hw;
 pub mod image;
 pub mod picture;
 pub mod qpu;
+pub mod splice;
 pub mod state;
