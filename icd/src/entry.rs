@@ -4,6 +4,7 @@
 //! else in the driver reads an application's pointers. To add a command: write it in the submodule of
 //! its noun inside `entry_points!`, add its row here under what reveals it.
 
+pub mod assembly;
 mod buffer;
 mod command;
 mod descriptor;

@@ -2,10 +2,11 @@
 //!
 //! [`entry`] is the edge towards the loader; every other module is one noun of the API in safe terms.
 //! A draw's way through the house: [`command_buffer`] records, [`queue`] executes, [`pipeline`] holds
-//! the compiled programs, [`descriptor`] and [`sampler`] what their uniform words stand for.
+//! the compiled programs ([`assembly`] the hand-written ones), [`descriptor`] and [`sampler`] what their uniform words stand for.
 //!
 //! `unsafe` lives in [`entry`], [`object`] and the window-system modules only.
 
+pub mod assembly;
 pub mod bo;
 pub mod buffer;
 pub mod command_buffer;

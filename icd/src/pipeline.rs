@@ -1,12 +1,18 @@
 //! Shader modules, pipeline layouts, pipeline caches, and what a graphics pipeline is made from.
 
+mod attributes;
 mod graphics;
+mod link;
+mod patch;
+mod programs;
+mod resources;
 mod translate;
 
 use std::sync::Arc;
 
 use ash::vk;
 
+use crate::assembly;
 use crate::descriptor::SetLayout;
 use crate::device::Device;
 use crate::error::Error;
@@ -17,10 +23,12 @@ use crate::render_pass::RenderPass;
 
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant};
 
-/// VkShaderModule: the words, compiled when a pipeline asks.
-pub struct ShaderModule {
-    /// SPIR-V.
-    pub words: Vec<u32>,
+/// VkShaderModule: compiled or linked when a pipeline asks.
+pub enum ShaderModule {
+    /// The words of SPIR-V.
+    Spirv(Vec<u32>),
+    /// QPU assembly.
+    Assembly(assembly::Module),
 }
 
 impl Object for ShaderModule {
@@ -31,10 +39,10 @@ impl Object for ShaderModule {
 const SPIRV_MAGIC: u32 = 0x0723_0203;
 
 impl ShaderModule {
-    /// A module of at least a SPIR-V header.
+    /// SPIR-V of at least a header.
     pub fn new(words: Vec<u32>) -> Result<ShaderModule, Error> {
         match words.first() {
-            Some(&SPIRV_MAGIC) if words.len() >= 5 => Ok(ShaderModule { words }),
+            Some(&SPIRV_MAGIC) if words.len() >= 5 => Ok(ShaderModule::Spirv(words)),
             Some(first) if words.len() >= 5 => Err(Error::Shader(format!(
                 "word 0 is {first:#010x}, not the SPIR-V magic number {SPIRV_MAGIC:#010x}"
             ))),

@@ -1,9 +1,10 @@
 //! Packets of the bin list: state where it changes, then the primitives (v3d.md §5.5, §5.6).
 
 use ash::vk;
+use vc4::cl::S12_4;
 use vc4::cl::packets::{
-    ClipWindow, FlatShadeFlags, GemHandles, IndexType, IndexedPrimitiveList, PointSize, PrimitiveMode,
-    VertexArrayPrimitives,
+    ClipWindow, ClipperXyScaling, ClipperZScaleAndOffset, FlatShadeFlags, GemHandles, IndexType,
+    IndexedPrimitiveList, PointSize, PrimitiveMode, VertexArrayPrimitives, ViewportOffset,
 };
 use vc4::state::raster::line_width;
 use vc4::state::viewport::{clipper_xy, viewport_offset};
@@ -12,6 +13,7 @@ use vc4::state::{DepthBias, PixelRect, Viewport};
 use super::bindings::Bindings;
 use super::geometry::Primitives;
 use super::job::JobBuilder;
+use crate::assembly::RasterWindow;
 use crate::error::Error;
 use crate::recording::Snapshot;
 use crate::segment::Target;
@@ -54,11 +56,34 @@ pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipW
     job.set(bias);
     job.set(PointSize::default());
     job.set(line_width(dynamic.line_width));
-    job.set(clipper_xy());
-    job.set(bindings.words.viewport.clipper_z());
-    job.set(viewport_offset());
+    match compiled.window() {
+        RasterWindow::Driver => {
+            job.set(clipper_xy());
+            job.set(bindings.words.viewport.clipper_z());
+            job.set(viewport_offset());
+        }
+        RasterWindow::Viewport => {
+            let (scaling, depth, offset) = viewport_raster(&dynamic.viewport);
+            job.set(scaling);
+            job.set(depth);
+            job.set(offset);
+        }
+    }
     job.set(FlatShadeFlags { flags: bindings.variant.programs.flat_varyings });
     Ok(())
+}
+
+/// The raster of programs whose screen coordinates count from the viewport's middle (v3d.md §9.4).
+fn viewport_raster(viewport: &vk::Viewport) -> (ClipperXyScaling, ClipperZScaleAndOffset, ViewportOffset) {
+    const SIXTEENTHS: f32 = 16.0;
+    let middle = |start: f32, size: f32| S12_4(((start + size / 2.0) * SIXTEENTHS).round() as i16);
+    let half = |size: f32| size / 2.0 * SIXTEENTHS;
+    let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
+    (
+        ClipperXyScaling { x: half(width), y: half(height) },
+        ClipperZScaleAndOffset { scale: max_depth - min_depth, offset: min_depth },
+        ViewportOffset { x: middle(x, width), y: middle(y, height) },
+    )
 }
 
 /// The primitives, after their shader record.

@@ -180,14 +180,18 @@ entry_points! {
         out: *mut vk::ShaderModule,
     ) -> vk::Result {
         let info = &*info;
-        if info.code_size % 4 != 0 {
-            return Err(Error::Shader(format!("{} bytes are no whole number of words", info.code_size)));
-        }
-        let words = match info.code_size {
-            0 => Vec::new(),
-            bytes => std::slice::from_raw_parts(info.p_code, bytes / 4).to_vec(),
+        let words = match (info.code_size / 4, info.p_code.is_null()) {
+            (0, _) | (_, true) => &[][..],
+            (words, false) => std::slice::from_raw_parts(info.p_code, words),
         };
-        give(get::<Device>(device).allocator(), callbacks, out, ShaderModule::new(words)?)
+        let module = match super::assembly::module(info, words)? {
+            Some(assembly) => ShaderModule::Assembly(assembly),
+            None if info.code_size % 4 != 0 => {
+                return Err(Error::Shader(format!("{} bytes are no whole number of words", info.code_size)));
+            }
+            None => ShaderModule::new(words.to_vec())?,
+        };
+        give(get::<Device>(device).allocator(), callbacks, out, module)
     }
 
     fn vkDestroyShaderModule(

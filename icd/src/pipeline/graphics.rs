@@ -10,13 +10,13 @@ use vc4::state::depth_stencil::StencilPlan;
 use vc4::state::{DepthStencil, DepthStencilPlan, Raster};
 use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
 use vc4_kernel_abi::{Gpu, GpuError};
-use vc4_shaders::compile::{PipelineState, TextureDecode, compile_shaders};
-use vc4_shaders::ir::{self, Shader};
+use vc4_shaders::compile::{PipelineState, TextureDecode};
 use vc4_shaders::program::{self, Descriptor, Program, SampleBo};
-use vc4_shaders::spirv::{StageSource, translate};
 
+use super::GraphicsInfo;
+use super::programs::Programs;
 use super::translate as api;
-use super::{GraphicsInfo, Stage};
+use crate::assembly::RasterWindow;
 use crate::bo::Bo;
 use crate::debug::{Debug, flags};
 use crate::device::Device;
@@ -50,8 +50,7 @@ pub struct Variant {
 /// What draws need besides programs.
 pub struct Compiled {
     gpu: Arc<dyn Gpu>,
-    vertex: Shader,
-    fragment: Option<Shader>,
+    programs: Programs,
     state: PipelineState,
     variants: Mutex<Vec<(Textures, Arc<Variant>)>>,
     /// Images that the programs sample.
@@ -137,7 +136,7 @@ impl Compiled {
         let attachment = info.render_pass.attachment(subpass.depth_stencil);
         let depth_stencil = api::depth_stencil(info, attachment)?;
         let dynamic = STENCIL_STATES.iter().any(|state| info.is_dynamic(*state));
-        let state = PipelineState {
+        let mut state = PipelineState {
             attributes: api::attributes(&info.vertex)?,
             points: mode == PrimitiveMode::Points,
             lines: matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip),
@@ -146,15 +145,10 @@ impl Compiled {
                 .map_or(DepthStencilPlan::OFF, |state| DepthStencilPlan::new(&state, dynamic)),
             ..PipelineState::default()
         };
-        let stage = |flag, stage| {
-            let source = info.stages.iter().find(|source| source.stage == flag);
-            source.map(|source| translated(source, stage)).transpose()
-        };
-        let no_vertex = || Error::InvalidUse("a graphics pipeline without a vertex stage".into());
+        let programs = Programs::new(info, &mut state)?;
         let mut compiled = Compiled {
             gpu: device.gpu().clone(),
-            vertex: stage(vk::ShaderStageFlags::VERTEX, ir::Stage::Vertex)?.ok_or_else(no_vertex)?,
-            fragment: stage(vk::ShaderStageFlags::FRAGMENT, ir::Stage::Fragment)?,
+            programs,
             state,
             variants: Mutex::default(),
             textures: Vec::new(),
@@ -172,8 +166,14 @@ impl Compiled {
         self.state.depth_stencil.stencil
     }
 
+    /// Where the raster lies.
+    pub fn window(&self) -> RasterWindow {
+        self.programs.window()
+    }
+
     /// The programs for these textures, compiled at first use.
     pub fn variant(&self, textures: Textures) -> Result<Arc<Variant>, Error> {
+        let textures = if self.programs.decode_textures() { textures } else { Textures::new() };
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, variant)) = variants.iter().find(|(key, _)| *key == textures) {
             return Ok(variant.clone());
@@ -182,8 +182,7 @@ impl Compiled {
             eprintln!("perf: a pipeline is compiled again for textures of another kind: {textures:?}");
         }
         let state = PipelineState { textures: textures.clone(), ..self.state.clone() };
-        let programs = compile_shaders(self.vertex.clone(), self.fragment.clone(), &state)
-            .map_err(|error| Error::Shader(error.to_string()))?;
+        let programs = self.programs.build(&state)?;
         let variant = Arc::new(Variant {
             vertex: self.load(&programs.vertex, "vertex")?,
             coordinate: self.load(&programs.coordinate, "coordinate")?,
@@ -231,25 +230,4 @@ fn sampled(programs: &program::Pipeline) -> Vec<Descriptor> {
     textures.sort_unstable();
     textures.dedup();
     textures
-}
-
-fn translated(source: &Stage, stage: ir::Stage) -> Result<Shader, Error> {
-    let value = |bytes: &[u8]| match *bytes {
-        [a] => Ok(u32::from(a)),
-        [a, b] => Ok(u32::from(u16::from_le_bytes([a, b]))),
-        [a, b, c, d] => Ok(u32::from_le_bytes([a, b, c, d])),
-        _ => Err(Error::unsupported(
-            format!("a specialisation constant of {} bytes", bytes.len()),
-            "use constants of at most 32 bits",
-        )),
-    };
-    let constants = source.constants.iter().map(|(id, bytes)| value(bytes).map(|value| (*id, value)));
-    let specialization = constants.collect::<Result<Vec<_>, _>>()?;
-    let words = &source.module.words;
-    let source = StageSource { words, entry: &source.entry, specialization: &specialization };
-    let shader = translate(&source, stage).map_err(|error| Error::Shader(error.to_string()))?;
-    if flags().contains(Debug::IR) {
-        eprintln!("{stage:?} stage \"{}\":\n{shader}", source.entry);
-    }
-    Ok(shader)
 }

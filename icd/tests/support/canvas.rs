@@ -156,37 +156,75 @@ macro_rules! spirv {
     };
 }
 
+/// A module of SPIR-V.
+pub fn spirv_module(vk: &Vk, bytes: &[u8]) -> vk::ShaderModule {
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    // SAFETY: valid usage.
+    unsafe {
+        vk.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap()
+    }
+}
+
+/// Shaders and what they read.
+pub struct Parts {
+    pub vertex: vk::ShaderModule,
+    pub fragment: vk::ShaderModule,
+    pub layout: vk::PipelineLayout,
+    pub bindings: Vec<vk::VertexInputBindingDescription>,
+    pub attributes: Vec<vk::VertexInputAttributeDescription>,
+}
+
+impl Parts {
+    /// Attributes of these formats at locations 0.., each in a buffer of its own, tightly packed.
+    pub fn new(
+        vk: &Vk,
+        vertex: vk::ShaderModule,
+        fragment: vk::ShaderModule,
+        formats: &[(vk::Format, u32)],
+    ) -> Parts {
+        let numbered = || (0..).zip(formats);
+        let binding = |(binding, &(_, stride))| {
+            let input_rate = vk::VertexInputRate::VERTEX;
+            vk::VertexInputBindingDescription { binding, stride, input_rate }
+        };
+        let attribute = |(location, &(format, _))| vk::VertexInputAttributeDescription {
+            location,
+            binding: location,
+            format,
+            offset: 0,
+        };
+        // SAFETY: valid usage.
+        let layout = unsafe { vk.device.create_pipeline_layout(&Default::default(), None).unwrap() };
+        let (bindings, attributes) = (numbered().map(binding).collect(), numbered().map(attribute).collect());
+        Parts { vertex, fragment, layout, bindings, attributes }
+    }
+}
+
+pub const POSITION: (vk::Format, u32) = (vk::Format::R32G32B32_SFLOAT, 12);
+pub const FLOAT_COLOR: (vk::Format, u32) = (vk::Format::R32G32B32A32_SFLOAT, 16);
+
 /// A pipeline of `pos_color`; viewport, scissor and stencil reference are dynamic. Colours advance at the input rate.
 pub fn pipeline(vk: &Vk, canvas: &Canvas, setup: &Setup) -> vk::Pipeline {
-    let module = |bytes: &[u8]| {
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        // SAFETY: valid usage.
-        unsafe {
-            vk.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap()
-        }
-    };
-    let stage = |stage, bytes| {
-        vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module(bytes)).name(c"main")
+    let vertex = spirv_module(vk, spirv!("pos_color.vert"));
+    let fragment = spirv_module(vk, spirv!("pos_color.frag"));
+    let mut parts = Parts::new(vk, vertex, fragment, &[POSITION, FLOAT_COLOR]);
+    parts.bindings[1].input_rate = setup.input_rate;
+    build(vk, canvas, setup, &parts).unwrap()
+}
+
+/// A pipeline of any shaders; viewport, scissor and stencil reference are dynamic.
+pub fn build(vk: &Vk, canvas: &Canvas, setup: &Setup, parts: &Parts) -> Result<vk::Pipeline, vk::Result> {
+    let stage = |stage, module| {
+        vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
     };
     let stages = [
-        stage(vk::ShaderStageFlags::VERTEX, spirv!("pos_color.vert")),
-        stage(vk::ShaderStageFlags::FRAGMENT, spirv!("pos_color.frag")),
+        stage(vk::ShaderStageFlags::VERTEX, parts.vertex),
+        stage(vk::ShaderStageFlags::FRAGMENT, parts.fragment),
     ];
-    let binding =
-        |binding, stride, input_rate| vk::VertexInputBindingDescription { binding, stride, input_rate };
-    let bindings = [binding(0, 12, vk::VertexInputRate::VERTEX), binding(1, 16, setup.input_rate)];
-    let attribute = |location, format| vk::VertexInputAttributeDescription {
-        location,
-        binding: location,
-        format,
-        offset: 0,
-    };
-    let attributes =
-        [attribute(0, vk::Format::R32G32B32_SFLOAT), attribute(1, vk::Format::R32G32B32A32_SFLOAT)];
     let vertex = vk::PipelineVertexInputStateCreateInfo::default()
-        .vertex_binding_descriptions(&bindings)
-        .vertex_attribute_descriptions(&attributes);
+        .vertex_binding_descriptions(&parts.bindings)
+        .vertex_attribute_descriptions(&parts.attributes);
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(setup.topology);
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0).cull_mode(setup.cull);
@@ -205,7 +243,6 @@ pub fn pipeline(vk: &Vk, canvas: &Canvas, setup: &Setup) -> vk::Pipeline {
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
     // SAFETY: valid usage.
     unsafe {
-        let layout = vk.device.create_pipeline_layout(&Default::default(), None).unwrap();
         let info = vk::GraphicsPipelineCreateInfo::default()
             .stages(&stages)
             .vertex_input_state(&vertex)
@@ -216,9 +253,10 @@ pub fn pipeline(vk: &Vk, canvas: &Canvas, setup: &Setup) -> vk::Pipeline {
             .depth_stencil_state(&depth)
             .color_blend_state(&blend)
             .dynamic_state(&dynamic)
-            .layout(layout)
+            .layout(parts.layout)
             .render_pass(canvas.pass);
-        vk.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None).unwrap()[0]
+        let made = vk.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None);
+        made.map(|pipelines| pipelines[0]).map_err(|(_, result)| result)
     }
 }
 

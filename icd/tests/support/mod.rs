@@ -1,5 +1,6 @@
 //! A device of the driver itself, without loader, and short ways to buffers, images and submissions.
 
+pub mod assembly;
 pub mod canvas;
 
 use std::sync::Once;
