@@ -141,7 +141,7 @@ pub(super) fn write_tar(files: &[(String, Vec<u8>)]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     for (path, content) in files {
         let mut header = [0; BLOCK];
-        if path.len() > 100 || path.contains('\0') || content.len() >= 1 << 33 {
+        if path.len() > 100 || path.contains('\0') || content.len() as u64 >= 1 << 33 {
             return None;
         }
         header[..path.len()].copy_from_slice(path.as_bytes());
