@@ -3,11 +3,12 @@
 //! [`spirv`] reads a module into the scalar SSA form of [`ir`]; [`pass`] optimises and lowers it
 //! (stage inputs and outputs, pipeline state, textures, precision) until every operation is one the
 //! QPU has; [`backend`] schedules, allocates registers and packs the words. The result is a
-//! [`program::Program`]: code and the recipe of its uniform stream.
+//! [`program::Program`]: code and the recipe of its uniform stream. [`mod@file`] keeps it as bytes.
 #![forbid(unsafe_code)]
 
 pub mod backend;
 pub mod compile;
+pub mod file;
 pub mod ir;
 pub mod pass;
 pub mod program;

@@ -115,7 +115,7 @@ pub struct AttributeArray {
 }
 
 /// The three programs of a graphics pipeline and what their shader record says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pipeline {
     /// Runs in the render thread for every vertex.
     pub vertex: Program,

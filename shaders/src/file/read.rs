@@ -1,0 +1,266 @@
+//! From bytes to programs: any bytes give a pipeline or an error, and no memory beyond a small multiple of the file.
+
+use super::{
+    ATTRIBUTE_WORDS, DIGEST_AT, Fault, FileError, HEADER_BYTES, MAGIC, SAMPLE_WORDS, STAGES, VERSION, digest,
+    slot,
+};
+use crate::compile::ProgramKind;
+use crate::program::{AttributeArray, AttributeSource, Descriptor, Pipeline, Program, SampleBo, UniformSlot};
+
+/// Where the parts of a program stand, in bytes from the start of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which program.
+    pub kind: ProgramKind,
+    /// Its first word.
+    pub head: usize,
+    /// Its instructions, 8 bytes each.
+    pub code: usize,
+    /// Each of its uniforms.
+    pub uniforms: Vec<usize>,
+    /// Its TMU requests, 16 bytes each.
+    pub samples: usize,
+}
+
+/// A file's programs and where they stand.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// The programs; those that the file lacks have no code.
+    pub pipeline: Pipeline,
+    /// The programs that there are.
+    pub places: Vec<Place>,
+}
+
+/// Reads a file. Programs that it lacks have no code.
+///
+/// # Errors
+/// The first fault and its byte offset.
+pub fn read(bytes: &[u8]) -> Result<Pipeline, FileError> {
+    read_with_places(bytes).map(|contents| contents.pipeline)
+}
+
+/// Reads a file and remembers where things stood.
+///
+/// # Errors
+/// The first fault and its byte offset.
+pub fn read_with_places(bytes: &[u8]) -> Result<Contents, FileError> {
+    let mut cursor = Cursor { bytes, at: 0 };
+    let count = header(&mut cursor)?;
+    let mut pipeline = interface(&mut cursor)?;
+    let mut places = Vec::new();
+    let mut next_stage = 0;
+    for _ in 0..count {
+        let head = cursor.at;
+        let (stage, place, program) = program(&mut cursor)?;
+        if stage < next_stage {
+            return Err(FileError { offset: head, fault: Fault::Order });
+        }
+        next_stage = stage + 1;
+        *match place.kind {
+            ProgramKind::Vertex => &mut pipeline.vertex,
+            ProgramKind::Coordinate => &mut pipeline.coordinate,
+            ProgramKind::Fragment => &mut pipeline.fragment,
+        } = program;
+        places.push(place);
+    }
+    match cursor.left() {
+        0 => Ok(Contents { pipeline, places }),
+        left => Err(cursor.fault(Fault::Trailing(left))),
+    }
+}
+
+/// Checks the header; the cursor ends behind it. Returns the number of programs.
+fn header(cursor: &mut Cursor<'_>) -> Result<u32, FileError> {
+    let at = |offset, fault| Err(FileError { offset, fault });
+    if !cursor.bytes.starts_with(&MAGIC) {
+        return at(0, Fault::Magic);
+    }
+    cursor.need(HEADER_BYTES as u64)?;
+    let [_, version, size, count] = cursor.words()?;
+    if version != VERSION {
+        return at(4, Fault::Version(version));
+    }
+    if size as usize != cursor.bytes.len() {
+        return at(8, Fault::Size { stated: size, actual: cursor.bytes.len() });
+    }
+    if count as usize > STAGES.len() {
+        return at(12, Fault::Unknown { what: "number of programs", value: count });
+    }
+    cursor.at = HEADER_BYTES;
+    if digest(&cursor.bytes[HEADER_BYTES..]) != cursor.bytes[DIGEST_AT..HEADER_BYTES] {
+        return at(DIGEST_AT, Fault::Digest);
+    }
+    Ok(count)
+}
+
+fn interface(cursor: &mut Cursor<'_>) -> Result<Pipeline, FileError> {
+    let [vertex_attribute_bytes, coordinate_attribute_bytes, varyings, flat_varyings] = cursor.words()?;
+    let flags = cursor.masked(0xf)?;
+    let count = cursor.count(4 * ATTRIBUTE_WORDS)?;
+    let attributes = (0..count).map(|_| attribute(cursor)).collect::<Result<_, _>>()?;
+    let flag = |bit: u32| flags >> bit & 1 == 1;
+    Ok(Pipeline {
+        attributes,
+        vertex_attribute_bytes,
+        coordinate_attribute_bytes,
+        varyings,
+        flat_varyings,
+        point_size: flag(0),
+        writes_depth: flag(1),
+        discards: flag(2),
+        reads_color: flag(3),
+        ..Pipeline::default()
+    })
+}
+
+fn attribute(cursor: &mut Cursor<'_>) -> Result<AttributeArray, FileError> {
+    let offset = cursor.at;
+    let fault = |fault| Err(FileError { offset, fault });
+    let head = cursor.masked(0xffff_03ff)?;
+    let [location, bytes] = cursor.words()?;
+    let source = match (head & 0xff, location) {
+        (0, location) => AttributeSource::Location(location),
+        (1, 0) => AttributeSource::VertexIndex,
+        (2, 0) => AttributeSource::Dummy,
+        (1 | 2, _) => return fault(Fault::Reserved(location)),
+        (value, _) => return fault(Fault::Unknown { what: "source of an attribute", value }),
+    };
+    let [_, flags, vertex, coordinate] = head.to_le_bytes();
+    let (in_vertex, in_coordinate) = (flags & 1 != 0, flags & 2 != 0);
+    let unused = u32::from(vertex) * u32::from(!in_vertex) << 16
+        | u32::from(coordinate) * u32::from(!in_coordinate) << 24;
+    if unused != 0 {
+        return fault(Fault::Reserved(unused));
+    }
+    Ok(AttributeArray {
+        source,
+        bytes,
+        vertex_offset: in_vertex.then_some(vertex),
+        coordinate_offset: in_coordinate.then_some(coordinate),
+    })
+}
+
+/// The stage number, the place and the program.
+fn program(cursor: &mut Cursor<'_>) -> Result<(usize, Place, Program), FileError> {
+    let head = cursor.at;
+    let flags = cursor.masked(0x1ff)?;
+    let stage = flags & 0xff;
+    let kind = *STAGES
+        .get(stage as usize)
+        .ok_or(FileError { offset: head, fault: Fault::Unknown { what: "stage", value: stage } })?;
+    let [instructions, uniforms, samples] = cursor.words()?;
+    if instructions == 0 {
+        // Such a program would be left out when written.
+        let fault = Fault::Unknown { what: "number of instructions", value: 0 };
+        return Err(FileError { offset: head + 4, fault });
+    }
+    let code = cursor.at;
+    let mut program = Program { threaded: flags >> 8 & 1 == 1, ..Program::default() };
+    program.code = (0..cursor.fits(instructions, 8)?).map(|_| cursor.long()).collect::<Result<_, _>>()?;
+    let count = cursor.fits(uniforms, 4)?;
+    program.uniforms.reserve_exact(count);
+    let mut places = Vec::with_capacity(count);
+    for _ in 0..count {
+        places.push(cursor.at);
+        program.uniforms.push(uniform(cursor)?);
+    }
+    let samples_at = cursor.at;
+    let count = cursor.fits(samples, 4 * SAMPLE_WORDS)?;
+    program.samples = (0..count).map(|_| sample(cursor)).collect::<Result<_, _>>()?;
+    let place = Place { kind, head, code, uniforms: places, samples: samples_at };
+    Ok((stage as usize, place, program))
+}
+
+fn uniform(cursor: &mut Cursor<'_>) -> Result<UniformSlot, FileError> {
+    let offset = cursor.at;
+    let head = cursor.masked(0xffff)?;
+    let [kind, detail, ..] = head.to_le_bytes();
+    let fault = FileError { offset, fault: Fault::Unknown { what: "kind of uniform", value: head } };
+    let Some(count) = slot::words_of(kind) else { return Err(fault) };
+    let mut words = [0; 4];
+    for word in words.iter_mut().take(count) {
+        *word = cursor.word()?;
+    }
+    slot::from_parts(kind, detail, &words[..count]).ok_or(fault)
+}
+
+fn sample(cursor: &mut Cursor<'_>) -> Result<SampleBo, FileError> {
+    let offset = cursor.at;
+    let [kind, set, binding, element] = cursor.words()?;
+    let descriptor = Descriptor { set, binding, element };
+    match kind {
+        0 => Ok(SampleBo::Texture(descriptor)),
+        1 => Ok(SampleBo::Ubo(descriptor)),
+        value => Err(FileError { offset, fault: Fault::Unknown { what: "kind of TMU request", value } }),
+    }
+}
+
+/// A place in the file.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn left(&self) -> usize {
+        self.bytes.len().saturating_sub(self.at)
+    }
+
+    fn fault(&self, fault: Fault) -> FileError {
+        FileError { offset: self.at, fault }
+    }
+
+    fn need(&self, wanted: u64) -> Result<(), FileError> {
+        let left = self.left();
+        if wanted <= left as u64 { Ok(()) } else { Err(self.fault(Fault::Truncated { wanted, left })) }
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], FileError> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        match rest.first_chunk() {
+            Some(chunk) => {
+                self.at += N;
+                Ok(*chunk)
+            }
+            None => Err(self.fault(Fault::Truncated { wanted: N as u64, left: rest.len() })),
+        }
+    }
+
+    fn word(&mut self) -> Result<u32, FileError> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn long(&mut self) -> Result<u64, FileError> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn words<const N: usize>(&mut self) -> Result<[u32; N], FileError> {
+        self.need(4 * N as u64)?;
+        let mut words = [0; N];
+        for word in &mut words {
+            *word = self.word()?;
+        }
+        Ok(words)
+    }
+
+    /// A word that has no bits outside of `mask`.
+    fn masked(&mut self, mask: u32) -> Result<u32, FileError> {
+        let offset = self.at;
+        match self.word()? {
+            word if word & !mask == 0 => Ok(word),
+            word => Err(FileError { offset, fault: Fault::Reserved(word & !mask) }),
+        }
+    }
+
+    /// A word that counts things of at least `bytes` bytes, which follow.
+    fn count(&mut self, bytes: usize) -> Result<usize, FileError> {
+        let count = self.word()?;
+        self.fits(count, bytes)
+    }
+
+    /// `count`, if so many things of at least `bytes` bytes can follow: nothing is reserved for more.
+    fn fits(&self, count: u32, bytes: usize) -> Result<usize, FileError> {
+        self.need(u64::from(count) * bytes as u64)?;
+        Ok(count as usize)
+    }
+}

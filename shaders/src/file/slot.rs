@@ -1,0 +1,141 @@
+//! Uniform slots as words: kind, detail, and the words that the kind has.
+
+use smallvec::{SmallVec, smallvec};
+use vc4::state::StateUniform;
+
+use crate::program::{Descriptor, UniformSlot};
+
+/// A slot taken apart: kind (bits 7:0), detail (bits 15:8), words behind it.
+pub struct Parts {
+    pub kind: u8,
+    pub detail: u8,
+    pub words: SmallVec<[u32; 4]>,
+}
+
+/// Words behind the head of a slot of this kind; `None` if there is no such kind.
+pub fn words_of(kind: u8) -> Option<usize> {
+    Some(match kind {
+        VERTEX_INDEX_BIAS | INSTANCE_INDEX | STREAM_ADDRESS => 0,
+        CONST | STATE | PUSH | INSTANCE_ATTRIBUTE => 1,
+        UBO_BASE | UBO_LIMIT | TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 | TEXTURE_SIZE => 3,
+        UBO => 4,
+        _ => return None,
+    })
+}
+
+const CONST: u8 = 0;
+const STATE: u8 = 1;
+const PUSH: u8 = 2;
+const UBO: u8 = 3;
+const UBO_BASE: u8 = 4;
+const UBO_LIMIT: u8 = 5;
+const TEXTURE_P0: u8 = 6;
+const TEXTURE_P1: u8 = 7;
+const TEXTURE_P2: u8 = 8;
+const TEXTURE_SIZE: u8 = 9;
+const VERTEX_INDEX_BIAS: u8 = 10;
+const INSTANCE_INDEX: u8 = 11;
+const INSTANCE_ATTRIBUTE: u8 = 12;
+const STREAM_ADDRESS: u8 = 13;
+
+/// Takes a slot apart.
+pub fn to_parts(slot: UniformSlot) -> Parts {
+    let parts = |kind, detail, words| Parts { kind, detail, words };
+    let of = |kind, detail, Descriptor { set, binding, element }: Descriptor| {
+        parts(kind, detail, smallvec![set, binding, element])
+    };
+    match slot {
+        UniformSlot::Const(word) => parts(CONST, 0, smallvec![word]),
+        UniformSlot::State(state) => {
+            let (detail, word) = state_parts(state);
+            parts(STATE, detail, smallvec![word])
+        }
+        UniformSlot::Push(offset) => parts(PUSH, 0, smallvec![offset]),
+        UniformSlot::Ubo { buffer, offset } => {
+            let mut parts = of(UBO, 0, buffer);
+            parts.words.push(offset);
+            parts
+        }
+        UniformSlot::UboBase(buffer) => of(UBO_BASE, 0, buffer),
+        UniformSlot::UboLimit(buffer) => of(UBO_LIMIT, 0, buffer),
+        UniformSlot::TextureP0(image) => of(TEXTURE_P0, 0, image),
+        UniformSlot::TextureP1(image) => of(TEXTURE_P1, 0, image),
+        UniformSlot::TextureP2 { image, explicit_lod } => of(TEXTURE_P2, explicit_lod.into(), image),
+        UniformSlot::TextureSize { image, axis } => of(TEXTURE_SIZE, axis, image),
+        UniformSlot::VertexIndexBias => parts(VERTEX_INDEX_BIAS, 0, smallvec![]),
+        UniformSlot::InstanceIndex => parts(INSTANCE_INDEX, 0, smallvec![]),
+        UniformSlot::InstanceAttribute { location, word } => {
+            parts(INSTANCE_ATTRIBUTE, word, smallvec![location])
+        }
+        UniformSlot::StreamAddress => parts(STREAM_ADDRESS, 0, smallvec![]),
+    }
+}
+
+/// Puts a slot together. `None` if the kind has no such detail; the words are as many as [`words_of`] says.
+pub fn from_parts(kind: u8, detail: u8, words: &[u32]) -> Option<UniformSlot> {
+    let word = |n: usize| words.get(n).copied().unwrap_or(0);
+    let descriptor = Descriptor { set: word(0), binding: word(1), element: word(2) };
+    // Only these kinds have details.
+    let plain = !matches!(kind, STATE | TEXTURE_P2 | TEXTURE_SIZE | INSTANCE_ATTRIBUTE);
+    if plain && detail != 0 {
+        return None;
+    }
+    Some(match kind {
+        CONST => UniformSlot::Const(word(0)),
+        STATE => UniformSlot::State(state(detail, word(0))?),
+        PUSH => UniformSlot::Push(word(0)),
+        UBO => UniformSlot::Ubo { buffer: descriptor, offset: word(3) },
+        UBO_BASE => UniformSlot::UboBase(descriptor),
+        UBO_LIMIT => UniformSlot::UboLimit(descriptor),
+        TEXTURE_P0 => UniformSlot::TextureP0(descriptor),
+        TEXTURE_P1 => UniformSlot::TextureP1(descriptor),
+        TEXTURE_P2 if detail < 2 => UniformSlot::TextureP2 { image: descriptor, explicit_lod: detail == 1 },
+        TEXTURE_SIZE => UniformSlot::TextureSize { image: descriptor, axis: detail },
+        VERTEX_INDEX_BIAS => UniformSlot::VertexIndexBias,
+        INSTANCE_INDEX => UniformSlot::InstanceIndex,
+        INSTANCE_ATTRIBUTE => UniformSlot::InstanceAttribute { location: word(0), word: detail },
+        STREAM_ADDRESS => UniformSlot::StreamAddress,
+        _ => return None,
+    })
+}
+
+/// Detail and word of a state uniform.
+fn state_parts(state: StateUniform) -> (u8, u32) {
+    match state {
+        StateUniform::ViewportXScale => (0, 0),
+        StateUniform::ViewportXBias => (1, 0),
+        StateUniform::ViewportYScale => (2, 0),
+        StateUniform::ViewportYBias => (3, 0),
+        StateUniform::RasterScale => (4, 0),
+        StateUniform::DepthScale => (5, 0),
+        StateUniform::DepthBias => (6, 0),
+        StateUniform::BlendConstant(component) => (7, component.into()),
+        StateUniform::BlendConstantUnclamped(component) => (8, component.into()),
+        StateUniform::BlendConstantBytes(components) => (9, u32::from_le_bytes(components)),
+        StateUniform::StencilFront => (10, 0),
+        StateUniform::StencilBack => (11, 0),
+        StateUniform::StencilMasks => (12, 0),
+        StateUniform::SampleMask => (13, 0),
+    }
+}
+
+fn state(detail: u8, word: u32) -> Option<StateUniform> {
+    let component = || u8::try_from(word).ok();
+    Some(match (detail, word) {
+        (0, 0) => StateUniform::ViewportXScale,
+        (1, 0) => StateUniform::ViewportXBias,
+        (2, 0) => StateUniform::ViewportYScale,
+        (3, 0) => StateUniform::ViewportYBias,
+        (4, 0) => StateUniform::RasterScale,
+        (5, 0) => StateUniform::DepthScale,
+        (6, 0) => StateUniform::DepthBias,
+        (7, _) => StateUniform::BlendConstant(component()?),
+        (8, _) => StateUniform::BlendConstantUnclamped(component()?),
+        (9, _) => StateUniform::BlendConstantBytes(word.to_le_bytes()),
+        (10, 0) => StateUniform::StencilFront,
+        (11, 0) => StateUniform::StencilBack,
+        (12, 0) => StateUniform::StencilMasks,
+        (13, 0) => StateUniform::SampleMask,
+        _ => return None,
+    })
+}

@@ -1,0 +1,240 @@
+//! Program files: what is written is read again, and nothing else is taken for one.
+
+#[path = "oracle/file.rs"]
+mod oracle;
+
+use proptest::prelude::*;
+use vc4::state::StateUniform;
+use vc4_shaders::file::{Fault, FileError, read, read_with_places, sealed, write};
+use vc4_shaders::program::{
+    AttributeArray, AttributeSource, Descriptor, Pipeline, Program, SampleBo, UniformSlot,
+};
+
+fn descriptor() -> impl Strategy<Value = Descriptor> {
+    any::<(u32, u32, u32)>().prop_map(|(set, binding, element)| Descriptor { set, binding, element })
+}
+
+fn state() -> impl Strategy<Value = StateUniform> {
+    prop_oneof![
+        prop::sample::select(vec![
+            StateUniform::ViewportXScale,
+            StateUniform::ViewportXBias,
+            StateUniform::ViewportYScale,
+            StateUniform::ViewportYBias,
+            StateUniform::RasterScale,
+            StateUniform::DepthScale,
+            StateUniform::DepthBias,
+            StateUniform::StencilFront,
+            StateUniform::StencilBack,
+            StateUniform::StencilMasks,
+            StateUniform::SampleMask,
+        ]),
+        any::<u8>().prop_map(StateUniform::BlendConstant),
+        any::<u8>().prop_map(StateUniform::BlendConstantUnclamped),
+        any::<[u8; 4]>().prop_map(StateUniform::BlendConstantBytes),
+    ]
+}
+
+fn uniform() -> impl Strategy<Value = UniformSlot> {
+    prop_oneof![
+        any::<u32>().prop_map(UniformSlot::Const),
+        state().prop_map(UniformSlot::State),
+        any::<u32>().prop_map(UniformSlot::Push),
+        (descriptor(), any::<u32>()).prop_map(|(buffer, offset)| UniformSlot::Ubo { buffer, offset }),
+        descriptor().prop_map(UniformSlot::UboBase),
+        descriptor().prop_map(UniformSlot::UboLimit),
+        descriptor().prop_map(UniformSlot::TextureP0),
+        descriptor().prop_map(UniformSlot::TextureP1),
+        (descriptor(), any::<bool>())
+            .prop_map(|(image, explicit_lod)| UniformSlot::TextureP2 { image, explicit_lod }),
+        (descriptor(), any::<u8>()).prop_map(|(image, axis)| UniformSlot::TextureSize { image, axis }),
+        Just(UniformSlot::VertexIndexBias),
+        Just(UniformSlot::InstanceIndex),
+        any::<(u32, u8)>().prop_map(|(location, word)| UniformSlot::InstanceAttribute { location, word }),
+        Just(UniformSlot::StreamAddress),
+    ]
+}
+
+fn sample() -> impl Strategy<Value = SampleBo> {
+    prop_oneof![descriptor().prop_map(SampleBo::Texture), descriptor().prop_map(SampleBo::Ubo)]
+}
+
+/// A program, or none.
+fn program() -> impl Strategy<Value = Program> {
+    let some = (
+        prop::collection::vec(any::<u64>(), 1..20),
+        prop::collection::vec(uniform(), 0..30),
+        prop::collection::vec(sample(), 0..4),
+        any::<bool>(),
+    );
+    prop_oneof![
+        5 => some.prop_map(|(code, uniforms, samples, threaded)| {
+            Program { code, uniforms, samples, threaded }
+        }),
+        1 => Just(Program::default()),
+    ]
+}
+
+fn attribute() -> impl Strategy<Value = AttributeArray> {
+    let source = prop_oneof![
+        any::<u32>().prop_map(AttributeSource::Location),
+        Just(AttributeSource::VertexIndex),
+        Just(AttributeSource::Dummy),
+    ];
+    (source, any::<u32>(), any::<Option<u8>>(), any::<Option<u8>>()).prop_map(
+        |(source, bytes, vertex_offset, coordinate_offset)| AttributeArray {
+            source,
+            bytes,
+            vertex_offset,
+            coordinate_offset,
+        },
+    )
+}
+
+prop_compose! {
+    fn pipeline()(
+        programs in (program(), program(), program()),
+        attributes in prop::collection::vec(attribute(), 0..9),
+        words in any::<[u32; 4]>(),
+        flags in any::<[bool; 4]>(),
+    ) -> Pipeline {
+        let (vertex, coordinate, fragment) = programs;
+        let [vertex_attribute_bytes, coordinate_attribute_bytes, varyings, flat_varyings] = words;
+        let [point_size, writes_depth, discards, reads_color] = flags;
+        Pipeline {
+            vertex, coordinate, fragment, attributes,
+            vertex_attribute_bytes, coordinate_attribute_bytes, varyings, flat_varyings,
+            point_size, writes_depth, discards, reads_color,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(pipeline in pipeline()) {
+        let file = write(&pipeline);
+        prop_assert_eq!(oracle::one(&file), Ok(()));
+        prop_assert_eq!(read(&file), Ok(pipeline));
+    }
+
+    #[test]
+    fn damage_is_noticed(pipeline in pipeline(), byte in any::<prop::sample::Index>(), flip in 1u8..) {
+        let mut file = write(&pipeline);
+        let at = byte.index(file.len());
+        file[at] ^= flip;
+        let error = read(&file).expect_err("a damaged file");
+        let named = match at {
+            0..4 => error.fault == Fault::Magic,
+            4..8 => matches!(error.fault, Fault::Version(_)),
+            8..12 => matches!(error.fault, Fault::Size { .. }),
+            12..16 => matches!(error.fault, Fault::Unknown { .. } | Fault::Truncated { .. } | Fault::Trailing(_)),
+            _ => error.fault == Fault::Digest,
+        };
+        prop_assert!(named, "byte {}: {}", at, error);
+    }
+
+    /// Behind a digest that fits nothing protects the reader but itself.
+    #[test]
+    fn damage_behind_the_digest(
+        pipeline in pipeline(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut file = write(&pipeline);
+        for (at, value) in changes {
+            let at = at.index(file.len());
+            file[at] = value;
+        }
+        oracle::check(&file);
+        oracle::check(&file[..cut.index(file.len())]);
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        oracle::check(&bytes);
+    }
+}
+
+fn small() -> Pipeline {
+    let fragment = Program {
+        code: vec![0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x1000_09e7_009e_7000],
+        uniforms: vec![
+            UniformSlot::Const(0x3f80_0000),
+            UniformSlot::Ubo { buffer: Descriptor { set: 1, binding: 2, element: 3 }, offset: 64 },
+        ],
+        samples: vec![SampleBo::Texture(Descriptor { set: 4, binding: 5, element: 6 })],
+        threaded: true,
+    };
+    let array = AttributeArray {
+        source: AttributeSource::Location(7),
+        bytes: 12,
+        vertex_offset: Some(8),
+        coordinate_offset: None,
+    };
+    Pipeline { fragment, attributes: vec![array], varyings: 2, discards: true, ..Pipeline::default() }
+}
+
+/// The layout itself, word by word as the module's table has it: files outlive the program that wrote them.
+#[test]
+fn the_layout_stays() {
+    let file = write(&small());
+    let words: Vec<u32> = file[48..]
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes")))
+        .collect();
+    #[rustfmt::skip]
+    assert_eq!(words, [
+        0, 0, 2, 0, 0b0100, 1,
+        0x0008_0100, 7, 12,
+        0x102, 3, 2, 1,
+        0x009e_7000, 0x3000_09e7, 0x009e_7000, 0x1000_09e7, 0x009e_7000, 0x1000_09e7,
+        0, 0x3f80_0000,
+        3, 1, 2, 3, 64,
+        0, 4, 5, 6,
+    ]);
+    let size = 48 + 4 * words.len() as u32;
+    let header: Vec<u8> = [*b"VC4P", [1, 0, 0, 0], size.to_le_bytes(), [1, 0, 0, 0]].concat();
+    assert_eq!(file[..16], header);
+    // The digest as sha256sum prints it for these bytes.
+    let digest: String = file[16..48].iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(digest, "a943b47234ff8f95a809b97c74952d0f4b38dc31c3c07fd07faa89ae3ba5ce26");
+}
+
+#[test]
+fn places_point_at_their_parts() {
+    let contents = read_with_places(&write(&small())).expect("a file");
+    let place = &contents.places[0];
+    assert_eq!((place.head, place.code, place.samples), (84, 100, 152));
+    assert_eq!(place.uniforms, [124, 132]);
+}
+
+/// One change to a good file, sealed again, and what the reader says.
+#[test]
+fn faults_are_named_with_their_place() {
+    let fault = |at: usize, value: u32| {
+        let mut file = write(&small());
+        file[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        read(&sealed(&file)).expect_err("a fault")
+    };
+    let error = |offset, fault| FileError { offset, fault };
+    let unknown = |what, value| Fault::Unknown { what, value };
+    assert_eq!(fault(4, 2), error(4, Fault::Version(2)));
+    assert_eq!(fault(12, 4), error(12, unknown("number of programs", 4)));
+    assert_eq!(fault(12, 0), error(84, Fault::Trailing(84)));
+    assert_eq!(fault(64, 0x14), error(64, Fault::Reserved(0x10)));
+    assert_eq!(fault(68, 0x2000_0000), error(72, Fault::Truncated { wanted: 0x1_8000_0000, left: 96 }));
+    assert_eq!(fault(72, 0x0108_0100), error(72, Fault::Reserved(0x0100_0000)));
+    assert_eq!(fault(72, 0x0008_0103), error(72, unknown("source of an attribute", 3)));
+    assert_eq!(fault(84, 3), error(84, unknown("stage", 3)));
+    assert_eq!(fault(88, 0), error(88, unknown("number of instructions", 0)));
+    assert_eq!(fault(92, u32::MAX), error(124, Fault::Truncated { wanted: 0x3_ffff_fffc, left: 44 }));
+    assert_eq!(fault(132, 99), error(132, unknown("kind of uniform", 99)));
+    assert_eq!(fault(124, 0x100), error(124, unknown("kind of uniform", 0x100)));
+    assert_eq!(fault(152, 2), error(152, unknown("kind of TMU request", 2)));
+    let mut twice = write(&small());
+    twice.extend_from_within(84..);
+    twice[12] = 2;
+    assert_eq!(read(&sealed(&twice)), Err(error(168, Fault::Order)));
+    assert_eq!(read(b"VC4"), Err(error(0, Fault::Magic)));
+    assert_eq!(read(b"VC4P"), Err(error(0, Fault::Truncated { wanted: 48, left: 4 })));
+}
