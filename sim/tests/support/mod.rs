@@ -145,7 +145,7 @@ impl Vertex {
 const VERTEX_BYTES: u32 = 44;
 
 /// What draws what.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Draw {
     pub vertices: Vec<Vertex>,
     pub mode: PrimitiveMode,
