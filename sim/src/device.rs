@@ -5,20 +5,21 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use vc4_kernel_abi::validate::{self, Mode, Place, Rule, Violation};
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
 
+use crate::capture::{Recorder, Submission};
 use crate::counters::Counters;
 use crate::error::JobError;
 use crate::kernel::{self, Binner, Bo, Job, Slot};
 use crate::memory::{Allocation, Discard, Memory};
 use crate::qpu::{Finding, INSTRUCTION_LIMIT, Stats};
 use crate::tlb::ClearValues;
-use crate::{cle, render};
+use crate::{cle, profile, render};
 
 /// How a simulator is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,12 +88,15 @@ pub struct Simulator {
 
 /// Is told on the job thread how a job went, before anybody else can see that it is done.
 pub(crate) type Watch = Box<dyn FnOnce(Result<&Stats, &str>) + Send>;
+/// [`kernel::place`] or [`kernel::prepare`].
+type Placing = fn(&Arc<Memory>, &Arc<Binner>, &Submit, Vec<Arc<Bo>>, Mode) -> Result<Job, GpuError>;
 /// Runs on the job thread once a job is done.
 pub(crate) type Notice = Box<dyn FnOnce() + Send>;
 
 struct Shared {
     memory: Arc<Memory>,
     config: Config,
+    recorder: OnceLock<Recorder>,
     state: Mutex<State>,
     /// A job was queued or finished, or the end has come.
     changed: Condvar,
@@ -142,8 +146,15 @@ impl Simulator {
         let memory = Arc::new(memory);
         let binner = Binner::new(&memory);
         let bo_bytes = u64::from(memory.available());
-        let shared = Shared { memory, config, state: Mutex::default(), changed: Condvar::new() };
+        let recorder = Recorder::from_environment(config).map_or_else(OnceLock::new, OnceLock::from);
+        let shared = Shared { memory, config, recorder, state: Mutex::default(), changed: Condvar::new() };
         Simulator { shared: Arc::new(shared), binner, bo_bytes, mode: config.mode, thread: Mutex::default() }
+    }
+
+    /// Records all submissions from now on to a file of this name, or `path.1`, … if it exists
+    /// ([`crate::capture`]). `false` when a recorder is at work already.
+    pub fn record(&self, path: impl Into<std::path::PathBuf>) -> bool {
+        self.shared.recorder.set(Recorder::new(path, self.shared.config)).is_ok()
     }
 
     /// Work done so far.
@@ -199,7 +210,25 @@ impl Simulator {
 
     /// Validates the lists and surfaces of `job` on these BOs and places the kernel's copies.
     pub(crate) fn place(&self, job: &Submit, bos: Vec<Arc<Bo>>) -> Result<Job, GpuError> {
-        kernel::place(&self.shared.memory, self.binner()?, job, bos, self.mode)
+        self.noted(job, bos, kernel::place)
+    }
+
+    /// A job with everything that [`Gpu::submit`] checks.
+    pub(crate) fn prepare(&self, job: &Submit) -> Result<Job, GpuError> {
+        let bos = self.job_bos(job)?;
+        self.noted(job, bos, kernel::prepare)
+    }
+
+    /// Places a job and tells the recorder.
+    fn noted(&self, submit: &Submit, bos: Vec<Arc<Bo>>, place: Placing) -> Result<Job, GpuError> {
+        let (memory, binner) = (&self.shared.memory, self.binner()?);
+        let Some(recorder) = self.shared.recorder.get() else {
+            return place(memory, binner, submit, bos, self.mode);
+        };
+        let mut job = place(memory, binner, submit, bos.clone(), self.mode)
+            .inspect_err(|error| recorder.refused(memory, submit, &bos, error))?;
+        job.submission = Some(Box::new(Submission { submit: submit.clone(), ..Submission::default() }));
+        Ok(job)
     }
 
     /// Queues a placed job.
@@ -349,9 +378,7 @@ impl Gpu for Simulator {
     }
 
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
-        let bos = self.job_bos(job)?;
-        let prepared = kernel::prepare(&self.shared.memory, self.binner()?, job, bos, self.mode)?;
-        self.enqueue(prepared, Box::new(|_| {}))
+        self.enqueue(self.prepare(job)?, Box::new(|_| {}))
     }
 
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {
@@ -380,7 +407,13 @@ fn work(shared: &Shared) {
             }
         };
         drop(state);
+        let recorder = shared.recorder.get();
+        let started = recorder.and_then(|recorder| recorder.started(&shared.memory, &job));
         let (result, findings) = machine.run(shared, seqno, &job);
+        if let (Some(recorder), Some(started)) = (recorder, started) {
+            let result = result.as_ref().map_err(String::as_str);
+            recorder.finished(&shared.memory, &job, started, seqno, result);
+        }
         // Memory is free again before anybody is told that the job is done.
         drop(job);
         watch(result.as_ref().map_err(String::as_str));
@@ -486,11 +519,15 @@ fn run_job(shared: &Shared, job: &Job, clear: &mut ClearValues) -> Result<Stats,
         slots.push(job.overflow()?);
         Some(Slot::BYTES)
     };
+    profile::begin(memory, job, &mut stats);
     let binned = match job.bin {
         Some(list) => Some(cle::bin(memory, list.address, list.length, &mut overflow, &mut stats)?),
         None => None,
     };
+    profile::binned(memory, job, binned.as_ref());
     let list = job.render;
     let segments = cle::render(memory, list.address, list.length, binned.as_ref(), clear, &mut stats)?;
-    render::run(memory, binned.as_ref(), &segments, stats)
+    let mut stats = render::run(memory, binned.as_ref(), &segments, stats)?;
+    profile::end(job, &mut stats);
+    Ok(stats)
 }

@@ -194,6 +194,9 @@ impl Shading<'_> {
         if self.batch.quads == 0 {
             return Ok(());
         }
+        if let Some(counts) = &mut self.stats.counts {
+            counts.quads(self.batch.quads, &self.batch.coverage);
+        }
         self.batch.fill();
         let (x0, y0) = self.primitive.reference;
         let dx: [f64; LANES] = std::array::from_fn(|lane| f64::from(self.batch.x[lane]) + 0.5 - x0);

@@ -6,7 +6,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use vc4_kernel_abi::validate::{self, BinMemory, BinTiles, BoInfo, CopySizes, Mode, ShaderInfo, Violation};
 use vc4_kernel_abi::{GpuError, Submit};
 
+use crate::capture::Submission;
 use crate::memory::{Allocation, BusError, Memory};
+use crate::profile::Profile;
 
 /// Bytes of the binner's memory, and how many jobs share it (kernel-abi.md §11).
 const BINNER_BYTES: u32 = 16 << 20;
@@ -108,7 +110,12 @@ pub struct Job {
     pub render: ListRange,
     /// Whether a performance monitor counts what caches and stalls do.
     pub counted: bool,
-    _bos: Vec<Arc<Bo>>,
+    /// Its BOs, in the submission's order.
+    pub bos: Vec<Arc<Bo>>,
+    /// The submission as it came, if it is recorded.
+    pub submission: Option<Box<Submission>>,
+    /// What is noted while it runs, if anybody wants to know.
+    pub profile: Option<Arc<Mutex<Profile>>>,
     _copies: Vec<Allocation>,
     slot: Option<Slot>,
 }
@@ -172,7 +179,7 @@ pub fn place(
         Some((bin, _, slot)) => (Some(bin), Some(slot)),
         None => (None, None),
     };
-    Ok(Job { bin, render, _bos: bos, counted: false, _copies: copies, slot })
+    Ok(Job { bin, render, bos, counted: false, submission: None, profile: None, _copies: copies, slot })
 }
 
 fn place_bin_job(

@@ -10,7 +10,8 @@
 //!   against the tile buffer ([`tlb`]), [`surface`] loads and stores tiles, and [`render`] runs all of
 //!   that for many tiles at once.
 //!
-//! [`drm`] shows all of it as the kernel does: open files that take ioctls.
+//! [`drm`] shows all of it as the kernel does: open files that take ioctls. [`capture`] records submissions and runs
+//! them again, [`profile`] tells what a job did line by line and tile by tile.
 //!
 //! The QPU interpreter runs programs against the [`qpu::Ports`] of the block that started them. What no
 //! source tells about the machine is collected in [`unverified`].
@@ -18,6 +19,7 @@
 
 pub mod assembly;
 pub mod caches;
+pub mod capture;
 pub mod cle;
 pub mod clip;
 pub mod counters;
@@ -29,6 +31,7 @@ pub mod fragment;
 pub mod geometry;
 pub mod kernel;
 pub mod memory;
+pub mod profile;
 pub mod pse;
 pub mod ptb;
 pub mod qpu;

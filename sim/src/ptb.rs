@@ -18,6 +18,7 @@ use crate::early_z;
 use crate::error::{JobError, Stage};
 use crate::geometry::{is_reverse, outline, unpack_xy, window_position};
 use crate::memory::Memory;
+use crate::profile::Counts;
 use crate::qpu::{Note, Program, Stats, report};
 use crate::raster::{Rect, Shape};
 use crate::state::State;
@@ -247,6 +248,7 @@ impl<'a> Ptb<'a> {
             )));
         }
         let rows = if record.flags.point_size { 8 } else { 7 };
+        Counts::enter(&mut stats.counts, self.binned.draws.len(), Stage::Coordinate, None);
         let shaded = shade(self.memory, &coordinate, &record, &sequence.vertices, rows, stats)?;
         let mut binning = Binning {
             state,

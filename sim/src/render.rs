@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::counters::{Event, idle_clocks};
-use crate::error::JobError;
+use crate::error::{JobError, Stage};
 use crate::fragment::Worker;
 use crate::memory::Memory;
+use crate::profile::Counts;
 use crate::pse::{Prepared, prepare};
 use crate::ptb::Binned;
 use crate::qpu::Stats;
@@ -112,8 +113,10 @@ fn prepare_draws(
         .draws
         .par_iter()
         .zip(wanted)
-        .map(|(draw, wanted)| {
+        .enumerate()
+        .map(|(number, (draw, wanted))| {
             let mut stats = stats.part();
+            Counts::enter(&mut stats.counts, number, Stage::Vertex, None);
             let prepared = if wanted { Some(prepare(memory, draw, &mut stats)?) } else { None };
             Ok((prepared, stats))
         })
@@ -187,6 +190,7 @@ impl Frame<'_> {
                 .as_ref()
                 .expect("every draw of a rendered list was prepared");
             let binned = &draw.primitives[item.primitive as usize];
+            Counts::enter(&mut stats.counts, item.draw as usize, Stage::Fragment, Some(list));
             worker.draw(self.memory, draw, prepared, binned, origin, stats)?;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::counters::Counters;
+use crate::profile::Counts;
 
 /// Instructions after which a program counts as hung, unless the configuration says otherwise. The kernel resets the
 /// GPU when a job makes no progress for 100 ms (kernel-abi.md §11), which is about this many instruction slots.
@@ -79,6 +80,8 @@ pub struct Stats {
     pub instruction_limit: u64,
     /// Broken rules, each place once, in the order of discovery.
     pub findings: Vec<Finding>,
+    /// Counts per line and tile, when the job is observed; they cost time.
+    pub counts: Option<Box<Counts>>,
 }
 
 impl Default for Stats {
@@ -94,6 +97,7 @@ impl Default for Stats {
             caches: false,
             instruction_limit: INSTRUCTION_LIMIT,
             findings: Vec::new(),
+            counts: None,
         }
     }
 }
@@ -105,6 +109,7 @@ impl Stats {
             check: self.check,
             caches: self.caches,
             instruction_limit: self.instruction_limit,
+            counts: self.counts.as_ref().map(|_| Box::default()),
             ..Stats::default()
         }
     }
@@ -119,6 +124,9 @@ impl Stats {
         self.counters.merge(&part.counters);
         for finding in part.findings {
             self.report(finding);
+        }
+        if let (Some(counts), Some(part)) = (&mut self.counts, part.counts) {
+            counts.merge(*part);
         }
     }
 

@@ -100,6 +100,10 @@ impl File {
         let submit = from_uapi(arg, data).map_err(refused)?;
         let mut job = self.device.simulator.place(&submit, bos).map_err(|error| errno(&error))?;
         job.counted = perfmon.is_some();
+        if let Some(recorded) = &mut job.submission {
+            (recorded.in_sync, recorded.out_sync, recorded.perfmon) =
+                (arg.in_sync, arg.out_sync, arg.perfmonid);
+        }
         // SUB-6: a BO cannot be reserved twice.
         if handles.iter().collect::<BTreeSet<_>>().len() < handles.len() {
             return Err(Errno::EALREADY);

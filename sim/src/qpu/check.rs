@@ -241,6 +241,9 @@ impl<P: Ports> Observer<P> for Watcher<'_, '_> {
 
     fn after(&mut self, q: &mut Qpu, ports: &mut P, op: &Op, index: usize) {
         self.count(q, op, index);
+        if let Some(counts) = &mut self.stats.counts {
+            counts.line(index, self.program.slots(index));
+        }
         if self.checker.is_some() {
             while let Some(rule) = ports.take_note().or_else(|| q.take_note()) {
                 Self::found(self.stats, self.program, q, rule, index);

@@ -163,7 +163,7 @@ impl Qpu {
         let limit = stats.instruction_limit;
         let mut instance = Instance { q: self, memory, ports, lookups: 0, executed: 0, limit };
         let mut stalled = 0;
-        let result = if stats.check || stats.caches {
+        let result = if stats.check || stats.caches || stats.counts.is_some() {
             let (result, clocks) = instance.run_watched(program, stage, stats);
             stalled = clocks;
             result
@@ -181,6 +181,9 @@ impl Qpu {
             stats.vertex_instructions += executed;
         }
         stats.counters.add(Count::TextureQuads, lookups * QUADS);
+        if let Some(counts) = &mut stats.counts {
+            counts.instance(lookups);
+        }
         result
     }
 }

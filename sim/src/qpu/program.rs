@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use vc4::qpu::cost::{Cost, LineCost};
 use vc4::qpu::pack::exists_on_mul;
 use vc4::qpu::sfu::SfuOp;
 use vc4::qpu::{
@@ -176,6 +177,7 @@ pub struct Program {
     /// Whether it contains a thread switch.
     pub(super) threaded: bool,
     facts: OnceLock<Facts>,
+    slots: OnceLock<Vec<u32>>,
     hidden_by_depth: OnceLock<bool>,
 }
 
@@ -244,6 +246,7 @@ impl Program {
             reads,
             threaded,
             facts: OnceLock::new(),
+            slots: OnceLock::new(),
             hidden_by_depth: OnceLock::new(),
         })
     }
@@ -266,6 +269,12 @@ impl Program {
     /// Number of instructions.
     pub fn len(&self) -> usize {
         self.ops.len()
+    }
+
+    /// Slots that an instruction takes by the static estimate of [`vc4::qpu::cost`]; 1 behind the program's end.
+    pub fn slots(&self, index: usize) -> u32 {
+        let slots = || Cost::of(&self.insts).lines.iter().map(LineCost::slots).collect();
+        self.slots.get_or_init(slots).get(index).copied().unwrap_or(1)
     }
 
     /// Whether there is no instruction at all.

@@ -1,0 +1,357 @@
+//! What a job did in detail: executed instructions per line, work per tile and draw, the draws with their
+//! state, and the lists that the hardware ran.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use vc4::cl::records::ShaderRecord;
+use vc4::qpu::Inst;
+use vc4::qpu::cost::CLOCKS_PER_SLOT;
+use vc4::qpu::uniforms::uniform_reads;
+use vc4_kernel_abi::{GpuError, Seqno, Submit};
+
+use crate::assembly::Kind;
+use crate::device::Simulator;
+use crate::error::Stage;
+use crate::kernel::{Job, ListRange};
+use crate::memory::Memory;
+use crate::ptb::{Binned, Draw};
+use crate::qpu::{Lanes, Program, Stats};
+use crate::state::State;
+use crate::tlb::tile_edge;
+
+/// Work of the QPUs and around them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Program instances of 16 elements.
+    pub instances: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Core clocks by the static estimate of [`vc4::qpu::cost`], one thread per QPU.
+    pub cycles: u64,
+    /// Texture and direct lookups of 16 elements.
+    pub lookups: u64,
+    /// Quads given to fragment programs.
+    pub quads: u64,
+    /// Pixels with coverage in those quads.
+    pub pixels: u64,
+}
+
+impl Work {
+    /// Adds other work to this.
+    pub fn add(&mut self, other: &Work) {
+        self.instances += other.instances;
+        self.instructions += other.instructions;
+        self.cycles += other.cycles;
+        self.lookups += other.lookups;
+        self.quads += other.quads;
+        self.pixels += other.pixels;
+    }
+}
+
+/// A program of a draw.
+pub type Place = (u32, Stage);
+
+/// Counts per line, and per tile and draw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How often each instruction of a draw's program ran.
+    pub lines: BTreeMap<Place, Vec<u64>>,
+    /// All work of a draw's program.
+    pub programs: BTreeMap<Place, Work>,
+    /// Fragment work by tile (its number, row by row) and draw.
+    pub tiles: BTreeMap<(usize, u32), Work>,
+    /// What runs now, and its counts that are not in the maps yet.
+    place: Option<(Place, Option<usize>)>,
+    work: Work,
+    executed: Vec<u64>,
+}
+
+impl Counts {
+    /// What follows belongs to this program of this draw, in this tile list.
+    pub fn enter(counts: &mut Option<Box<Counts>>, draw: usize, stage: Stage, tile: Option<usize>) {
+        let Some(counts) = counts else { return };
+        let place = Some(((draw as u32, stage), tile));
+        if counts.place != place {
+            counts.leave();
+            counts.place = place;
+        }
+    }
+
+    /// Instruction `index` was executed, which takes that many slots of four clocks.
+    #[inline]
+    pub fn line(&mut self, index: usize, slots: u32) {
+        if self.executed.len() <= index {
+            self.executed.resize(index + 1, 0);
+        }
+        self.executed[index] += 1;
+        self.work.instructions += 1;
+        self.work.cycles += u64::from(slots * CLOCKS_PER_SLOT);
+    }
+
+    /// A program instance ended.
+    pub fn instance(&mut self, lookups: u64) {
+        self.work.instances += 1;
+        self.work.lookups += lookups;
+    }
+
+    /// A batch of quads is about to be shaded.
+    pub fn quads(&mut self, quads: usize, coverage: &Lanes) {
+        self.work.quads += quads as u64;
+        self.work.pixels += coverage[..quads * 4].iter().filter(|&&flags| flags != 0).count() as u64;
+    }
+
+    /// Puts the counts of what ran last into the maps.
+    fn leave(&mut self) {
+        let (work, executed) = (std::mem::take(&mut self.work), std::mem::take(&mut self.executed));
+        let Some((place, tile)) = self.place.take() else { return };
+        add_lines(self.lines.entry(place).or_default(), &executed);
+        self.programs.entry(place).or_default().add(&work);
+        if let Some(tile) = tile {
+            self.tiles.entry((tile, place.0)).or_default().add(&work);
+        }
+    }
+
+    /// Adds the counts of another part of the job.
+    pub fn merge(&mut self, mut other: Counts) {
+        other.leave();
+        for (place, lines) in &other.lines {
+            add_lines(self.lines.entry(*place).or_default(), lines);
+        }
+        for (place, work) in &other.programs {
+            self.programs.entry(*place).or_default().add(work);
+        }
+        for (place, work) in &other.tiles {
+            self.tiles.entry(*place).or_default().add(work);
+        }
+    }
+
+    /// The work of all programs.
+    pub fn total(&self) -> Work {
+        let mut total = Work::default();
+        self.programs.values().for_each(|work| total.add(work));
+        total
+    }
+}
+
+fn add_lines(all: &mut Vec<u64>, more: &[u64]) {
+    if all.len() < more.len() {
+        all.resize(more.len(), 0);
+    }
+    for (sum, count) in all.iter_mut().zip(more) {
+        *sum += count;
+    }
+}
+
+/// A program as a draw used it.
+#[derive(Clone, Debug)]
+pub struct DrawProgram {
+    /// Which stage.
+    pub stage: Stage,
+    /// Bus address of the code.
+    pub address: u32,
+    /// The code up to the two instructions behind the end signal.
+    pub code: Vec<Inst>,
+    /// The uniform words of a run from top to bottom.
+    pub uniforms: Vec<u32>,
+}
+
+/// A draw as the hardware saw it.
+#[derive(Clone, Debug)]
+pub struct DrawInfo {
+    /// State of the rendering thread.
+    pub state: State,
+    /// The relocated shader record.
+    pub record: ShaderRecord,
+    /// Coordinate, vertex and fragment program.
+    pub programs: Vec<DrawProgram>,
+    /// What is drawn.
+    pub kind: Kind,
+    /// Distinct vertices.
+    pub vertices: usize,
+    /// Primitives that reached a tile list, parts of clipped ones counted by themselves.
+    pub primitives: usize,
+}
+
+/// Tiles of the bin list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tiles {
+    /// Columns.
+    pub columns: usize,
+    /// Rows.
+    pub rows: usize,
+    /// Pixels of an edge.
+    pub edge: u32,
+}
+
+/// A list as the hardware ran it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListCopy {
+    /// Bus address.
+    pub address: u32,
+    /// Content.
+    pub bytes: Vec<u8>,
+}
+
+/// Everything that was noted about a job. A job that did not finish leaves what was known until then.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// The validated binning list, if there is one.
+    pub bin: Option<ListCopy>,
+    /// The kernel's rendering list.
+    pub render: ListCopy,
+    /// Its tiles.
+    pub tiles: Tiles,
+    /// The draws in order.
+    pub draws: Vec<DrawInfo>,
+    /// Primitives in each tile's list.
+    pub tile_primitives: Vec<usize>,
+    /// Counts; empty when the job did not finish.
+    pub counts: Counts,
+    /// Sums of the whole job.
+    pub stats: Stats,
+}
+
+/// A lock whose data are consistent between statements.
+fn lock(profile: &Mutex<Profile>) -> MutexGuard<'_, Profile> {
+    profile.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn copy(memory: &Memory, list: ListRange) -> ListCopy {
+    let mut bytes = vec![0; list.length as usize];
+    // The kernel's copies lie in memory.
+    let _ = memory.read_bytes(list.address, &mut bytes);
+    ListCopy { address: list.address, bytes }
+}
+
+fn program(memory: &Memory, stage: Stage, address: u32, uniforms_address: u32) -> Option<DrawProgram> {
+    let code = Program::decode(memory, address).ok()?.insts().to_vec();
+    let mut uniforms = vec![0; uniform_reads(&code).len()];
+    memory.read_words(uniforms_address, &mut uniforms).ok()?;
+    Some(DrawProgram { stage, address, code, uniforms })
+}
+
+fn draw_info(memory: &Memory, draw: &Draw) -> DrawInfo {
+    let record = &draw.record;
+    let programs = [
+        program(memory, Stage::Coordinate, record.coordinate.code, record.coordinate.uniforms),
+        program(memory, Stage::Vertex, record.vertex.code, record.vertex.uniforms),
+        program(memory, Stage::Fragment, record.fragment_code, record.fragment_uniforms),
+    ];
+    DrawInfo {
+        state: draw.state.clone(),
+        record: (**record).clone(),
+        programs: programs.into_iter().flatten().collect(),
+        kind: draw.kind,
+        vertices: draw.vertices.len(),
+        primitives: draw.primitives.len(),
+    }
+}
+
+/// Notes what stands before the job runs, and whether it is observed at all.
+pub(crate) fn begin(memory: &Memory, job: &Job, stats: &mut Stats) {
+    let Some(profile) = &job.profile else { return };
+    stats.counts = Some(Box::default());
+    let mut profile = lock(profile);
+    profile.bin = job.bin.map(|list| copy(memory, list));
+    profile.render = copy(memory, job.render);
+}
+
+/// Notes what binning left.
+pub(crate) fn binned(memory: &Memory, job: &Job, binned: Option<&Binned>) {
+    let (Some(profile), Some(binned)) = (&job.profile, binned) else { return };
+    let mut profile = lock(profile);
+    profile.tiles = Tiles {
+        columns: usize::from(binned.config.width_tiles),
+        rows: usize::from(binned.config.height_tiles),
+        edge: tile_edge(binned.config.multisample),
+    };
+    profile.draws = binned.draws.iter().map(|draw| draw_info(memory, draw)).collect();
+    profile.tile_primitives = binned.lists.iter().map(Vec::len).collect();
+}
+
+/// Notes what a finished job did.
+pub(crate) fn end(job: &Job, stats: &mut Stats) {
+    let (Some(profile), Some(mut counts)) = (&job.profile, stats.counts.take()) else { return };
+    counts.leave();
+    let mut profile = lock(profile);
+    profile.counts = *counts;
+    profile.stats = stats.clone();
+}
+
+/// How an observed job went.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// Its number.
+    pub seqno: Seqno,
+    /// Why it hung, if it did.
+    pub hang: Option<String>,
+    /// What it did.
+    pub profile: Profile,
+}
+
+impl Simulator {
+    /// Submits a job, waits for its end and tells what it did. Slower than a job that nobody observes, with the
+    /// same results.
+    ///
+    /// # Errors
+    /// As [`vc4_kernel_abi::Gpu::submit`]; a hang is no error here.
+    pub fn observe(&self, submit: &Submit) -> Result<Observed, GpuError> {
+        let slot = Arc::new(Mutex::new(Profile::default()));
+        let mut job = self.prepare(submit)?;
+        job.profile = Some(slot.clone());
+        job.counted = true;
+        let (seqno, hang) = self.run_to_end(job)?;
+        let profile = std::mem::take(&mut *lock(&slot));
+        Ok(Observed { seqno, hang, profile })
+    }
+
+    /// Submits a job and waits for its end; the text tells why it hung.
+    ///
+    /// # Errors
+    /// As [`vc4_kernel_abi::Gpu::submit`].
+    pub fn complete(&self, submit: &Submit) -> Result<(Seqno, Option<String>), GpuError> {
+        self.run_to_end(self.prepare(submit)?)
+    }
+
+    fn run_to_end(&self, job: Job) -> Result<(Seqno, Option<String>), GpuError> {
+        let hang = Arc::new(Mutex::new(None));
+        let told = hang.clone();
+        let watch = move |result: Result<&Stats, &str>| {
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = result.err().map(str::to_owned);
+        };
+        let seqno = self.enqueue(job, Box::new(watch))?;
+        self.wait_until(None, |finished| finished >= seqno);
+        let hang = hang.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok((seqno, hang))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_go_to_the_place_that_was_entered() {
+        let mut counts = Some(Box::<Counts>::default());
+        Counts::enter(&mut counts, 3, Stage::Fragment, Some(7));
+        counts.as_mut().unwrap().quads(2, &[1, 0, 0, 2, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9, 9, 9]);
+        counts.as_mut().unwrap().instance(5);
+        Counts::enter(&mut counts, 4, Stage::Vertex, None);
+        counts.as_mut().unwrap().instance(1);
+        let mut all = Counts::default();
+        all.merge(*counts.clone().unwrap());
+        all.merge(*counts.unwrap());
+        let expected = Work { instances: 2, lookups: 10, quads: 4, pixels: 12, ..Work::default() };
+        assert_eq!(all.tiles, BTreeMap::from([((7, 3), expected)]));
+        assert_eq!(all.programs[&(4, Stage::Vertex)].lookups, 2);
+        assert_eq!(all.total().instances, 4);
+    }
+
+    #[test]
+    fn nobody_counts_unless_asked() {
+        let mut counts = None;
+        Counts::enter(&mut counts, 0, Stage::Vertex, None);
+        assert!(counts.is_none());
+    }
+}
