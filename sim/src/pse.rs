@@ -230,8 +230,15 @@ impl SetUp<'_> {
                 coefficients.push(Coefficients { a: 0.0, b: -per_pixel, c: 0.5 });
             }
             Kind::Line => {
-                let steep = fit.direction.1.abs() > fit.direction.0.abs();
-                let (a, b) = if steep { (per_pixel, 0.0) } else { (0.0, per_pixel) };
+                // Half at every point of the middle line.
+                let (x, y) = fit.direction;
+                let (a, b) = if fit.is_steep() {
+                    (per_pixel, -per_pixel * (x / y) as f32)
+                } else if x != 0.0 {
+                    (-per_pixel * (y / x) as f32, per_pixel)
+                } else {
+                    (0.0, per_pixel)
+                };
                 coefficients.push(Coefficients { a, b, c: 0.5 });
             }
         }
@@ -252,7 +259,7 @@ struct Fit {
     /// From the first to the second corner, and to the third.
     direction: (f64, f64),
     other: (f64, f64),
-    /// Reciprocal of the determinant (triangle) or of the squared length (line).
+    /// Reciprocal of the determinant (triangle).
     scale: f64,
 }
 
@@ -263,13 +270,15 @@ impl Fit {
         let (direction, other) = (towards(&corners[1]), towards(&corners[2]));
         let scale = match kind {
             Kind::Triangle => 1.0 / (direction.0 * other.1 - other.0 * direction.1),
-            Kind::Line => {
-                let square = direction.0 * direction.0 + direction.1 * direction.1;
-                if square > 0.0 { 1.0 / square } else { 0.0 }
-            }
-            Kind::Point => 0.0,
+            Kind::Line | Kind::Point => 0.0,
         };
         Fit { kind, reference, direction, other, scale }
+    }
+
+    /// Whether a line runs rather downwards than to the right: then its width is horizontal, as that of
+    /// `line_corners`.
+    fn is_steep(&self) -> bool {
+        self.direction.1.abs() > self.direction.0.abs()
     }
 
     fn plane(&self, values: [f64; 3]) -> Plane {
@@ -279,8 +288,10 @@ impl Fit {
                 (v1 * self.other.1 - v2 * self.direction.1) * self.scale,
                 (v2 * self.direction.0 - v1 * self.other.0) * self.scale,
             ),
-            Kind::Line => (v1 * self.direction.0 * self.scale, v1 * self.direction.1 * self.scale),
-            Kind::Point => (0.0, 0.0),
+            // Across a wide line values stay, as GL ES has it (§3.4.2).
+            Kind::Line if self.is_steep() => (0.0, v1 / self.direction.1),
+            Kind::Line if self.direction.0 != 0.0 => (v1 / self.direction.0, 0.0),
+            Kind::Line | Kind::Point => (0.0, 0.0),
         };
         Plane { at: values[0], dx, dy }
     }
@@ -313,6 +324,18 @@ mod tests {
                 let at = plane.at + plane.dx * (x - fit.reference.0) + plane.dy * (y - fit.reference.1);
                 prop_assert!(near(at, value, 1e-6), "{at} {value}");
             }
+        }
+
+        /// A line's plane takes both ends' values there, and the same value across its width.
+        #[test]
+        fn lines_are_constant_across(x in -900i64..900, y in -900i64..900, v in prop::array::uniform3(-9.0f64..9.0)) {
+            prop_assume!(x.abs().max(y.abs()) > 16);
+            let corners = [corner(160, 320, 1.0), corner(160 + x, 320 + y, 1.0), corner(0, 0, 1.0)];
+            let plane = Fit::new(Kind::Line, &corners).plane(v);
+            let (dx, dy) = (x as f64 / 16.0, y as f64 / 16.0);
+            prop_assert!(near(plane.at, v[0], 1e-9));
+            prop_assert!(near(plane.at + plane.dx * dx + plane.dy * dy, v[1], 1e-9));
+            prop_assert_eq!(if y.abs() > x.abs() { plane.dx } else { plane.dy }, 0.0);
         }
 
         /// VP·W + C is the perspective-correct value: at each corner it is that corner's.
