@@ -82,11 +82,11 @@ static void polygon_offset(void)
         draw(GL_TRIANGLE_STRIP, plane, 4, 3, 2);
         glDisable(GL_POLYGON_OFFSET_FILL);
     }
-    /* How far a large offset moves a plane that faces the viewer. */
+    /* Offsets far from where a unit's size, which is the driver's choice, would show. */
     glEnable(GL_POLYGON_OFFSET_FILL);
     for (int i = 0; i < 8; i++) {
-        glPolygonOffset(0, -800000.0f * (float)(i + 1));
-        fill((float)i * 16 + 4, 0, (float)i * 16 + 8, 128, 0.5f, 0.9f, 0.1f, 0.1f, 1);
+        glPolygonOffset(0, i & 1 ? -4.0e7f : 4.0e7f);
+        fill((float)i * 16 + 4, 0, (float)i * 16 + 8, 128, 0, 0.9f, 0.1f, 0.1f, 1);
     }
 }
 
@@ -158,13 +158,14 @@ static void stencil_operations(void)
     show_stencil();
 }
 
-/* Write masks, and clears under them. */
+/* Write masks, and clears under them. Mesa's vc4 takes mask 0 of drawing for all bits (vc4_state.c: the word that
+ * holds unusual masks is not sent when it is 0), so that one is not here. */
 static void stencil_masks(void)
 {
     program(VERTEX_UV, FRAGMENT_UNIFORM);
     glEnable(GL_STENCIL_TEST);
     glColorMask(0, 0, 0, 0);
-    static const unsigned masks[8] = {0xff, 0x00, 0x0f, 0xf0, 0x55, 0x81, 0x01, 0x80};
+    static const unsigned masks[8] = {0xff, 0x02, 0x0f, 0xf0, 0x55, 0x81, 0x01, 0x80};
     glClearStencil(0x3c);
     glClear(GL_STENCIL_BUFFER_BIT);
     for (int i = 0; i < 8; i++) {

@@ -12,6 +12,8 @@ const char FRAGMENT_UNIFORM[] = "uniform vec4 color; void main() { gl_FragColor 
 const char FRAGMENT_TEXTURE[] =
     "uniform sampler2D image; varying vec2 v; void main() { gl_FragColor = texture2D(image, v); }\n";
 
+float JITTER[2];
+
 static GLuint current;
 
 static GLuint shader(GLenum kind, const char *head, const char *text)
@@ -30,6 +32,20 @@ static GLuint shader(GLenum kind, const char *head, const char *text)
     return name;
 }
 
+/* The vertex program with everything displaced. */
+static GLuint displaced(const char *vertex)
+{
+    char head[256];
+    snprintf(head, sizeof head, "#define DISPLACE gl_Position.xy += vec2(%.9f, %.9f) * gl_Position.w\n"
+        "#define main scene_main\n", 2 * JITTER[0] / (float)W, 2 * JITTER[1] / (float)H);
+    char *text = malloc(strlen(vertex) + 128);
+    if (!text) fail("no memory");
+    sprintf(text, "%s\n#undef main\nvoid main() { scene_main(); DISPLACE; }\n", vertex);
+    GLuint name = shader(GL_VERTEX_SHADER, head, text);
+    free(text);
+    return name;
+}
+
 GLuint program(const char *vertex, const char *fragment)
 {
     int extended = !strncmp(fragment, "#extension", 10);
@@ -37,7 +53,8 @@ GLuint program(const char *vertex, const char *fragment)
     char head[256];
     snprintf(head, sizeof head, "%.*sprecision highp float;\n", (int)(body - fragment), fragment);
     GLuint name = glCreateProgram();
-    glAttachShader(name, shader(GL_VERTEX_SHADER, "", vertex));
+    int moved = JITTER[0] != 0 || JITTER[1] != 0;
+    glAttachShader(name, moved ? displaced(vertex) : shader(GL_VERTEX_SHADER, "", vertex));
     glAttachShader(name, shader(GL_FRAGMENT_SHADER, head, body));
     for (int i = 0; i < 8; i++) {
         char attribute[] = {'a', (char)('0' + i), 0};

@@ -18,39 +18,22 @@ static void fans(void)
     draw(GL_TRIANGLE_FAN, vertices, 14, 3, 4);
 }
 
-/* A framebuffer of four samples, resolved when its texture is used. */
-static void multisampled(int depth_stencil)
+static void multisampled(void)
 {
-    if (!offers("GL_EXT_multisampled_render_to_texture")) not_offered("GL_EXT_multisampled_render_to_texture");
-    PFNGLFRAMEBUFFERTEXTURE2DMULTISAMPLEEXTPROC attach =
-        (PFNGLFRAMEBUFFERTEXTURE2DMULTISAMPLEEXTPROC)eglGetProcAddress("glFramebufferTexture2DMultisampleEXT");
-    PFNGLRENDERBUFFERSTORAGEMULTISAMPLEEXTPROC storage =
-        (PFNGLRENDERBUFFERSTORAGEMULTISAMPLEEXTPROC)eglGetProcAddress("glRenderbufferStorageMultisampleEXT");
-    GLuint color = texture(GL_RGBA, GL_UNSIGNED_BYTE, W, H, NULL), name, buffer;
-    glGenFramebuffers(1, &name);
-    glBindFramebuffer(GL_FRAMEBUFFER, name);
-    attach(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color, 0, 4);
-    if (depth_stencil) {
-        glGenRenderbuffers(1, &buffer);
-        glBindRenderbuffer(GL_RENDERBUFFER, buffer);
-        storage(GL_RENDERBUFFER, 4, GL_DEPTH24_STENCIL8_OES, W, H);
-        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, buffer);
-        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_STENCIL_ATTACHMENT, GL_RENDERBUFFER, buffer);
-    }
-    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) not_offered("four samples in a texture");
+    four_samples();
     glClearColor(0.1f, 0.1f, 0.2f, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT);
 }
 
 static void edges(void)
 {
-    multisampled(0);
+    multisampled();
     fans();
 }
 
 static void depth(void)
 {
-    multisampled(1);
+    multisampled();
     glEnable(GL_DEPTH_TEST);
     fans();
     program(VERTEX_UV, FRAGMENT_UNIFORM);
@@ -61,7 +44,7 @@ static void depth(void)
 
 static void stencil_blend(void)
 {
-    multisampled(1);
+    multisampled();
     glEnable(GL_STENCIL_TEST);
     glStencilOp(GL_KEEP, GL_KEEP, GL_INCR);
     fans();
@@ -73,19 +56,25 @@ static void stencil_blend(void)
     fill(0, 0, (float)W, (float)H / 2, 0, 0.1f, 0.9f, 0.2f, 0.5f);
 }
 
+/* A share of the samples, by the application or by alpha; without samples the passes take their turns. */
 static void coverage(void)
 {
-    multisampled(0);
+    multisampled();
+    int sample = four_samples();
     glEnable(GL_SAMPLE_COVERAGE);
     program(VERTEX_UV, FRAGMENT_UNIFORM);
     for (int i = 0; i < 8; i++) {
-        glSampleCoverage(((float)(i % 4) + 1) / 4, (GLboolean)(i >= 4));
-        fill((float)i * 16, 4, (float)i * 16 + 14, 60, 0, 0.9f, 0.5f, 0.1f, 1);
+        int count = i % 4 + 1, inverted = i >= 4;
+        glSampleCoverage((float)count / 4, (GLboolean)inverted);
+        if (sample >= 0) glSampleCoverage(1, 0);
+        if (sample < 0 || (sample < count) != inverted)
+            fill((float)i * 16, 4, (float)i * 16 + 14, 60, 0, 0.9f, 0.5f, 0.1f, 1);
     }
     glDisable(GL_SAMPLE_COVERAGE);
-    glEnable(GL_SAMPLE_ALPHA_TO_COVERAGE);
+    if (sample < 0) glEnable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     for (int i = 0; i < 8; i++)
-        fill((float)i * 16, 68, (float)i * 16 + 14, 124, 0, 0.2f, 0.5f, 0.9f, (float)(i % 5) / 4);
+        if (sample < i % 5)
+            fill((float)i * 16, 68, (float)i * 16 + 14, 124, 0, 0.2f, 0.5f, 0.9f, (float)(i % 5) / 4);
 }
 
 const struct scene multisample_scenes[] = {

@@ -312,11 +312,11 @@ static void many_draws(void)
     GLuint name = program(
         "attribute vec2 a0; uniform vec4 place; varying vec4 v;\n"
         "void main() { gl_Position = vec4((place.xy + a0 * place.zw) * 2.0 - 1.0, 0.0, 1.0);\n"
-        "  v = vec4(place.xy, a0.x, 1.0); }\n",
+        "  v = vec4(place.xy, 0.5, 1.0); }\n",
         FRAGMENT_COLOR);
     GLint place = glGetUniformLocation(name, "place");
     for (int i = 0; i < COLUMNS * ROWS; i++) {
-        glUniform4f(place, (float)(i % COLUMNS) / COLUMNS, (float)(i / COLUMNS) / ROWS, 0.98f / COLUMNS, 0.98f / ROWS);
+        glUniform4f(place, (float)(i % COLUMNS) / COLUMNS, (float)(i / COLUMNS) / ROWS, 0.9f / COLUMNS, 0.9f / ROWS);
         glDrawArrays(GL_TRIANGLES, 0, 3);
     }
 }

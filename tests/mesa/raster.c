@@ -116,15 +116,15 @@ static void clipping(void)
     draw(GL_TRIANGLES, all, 3, 4, 4);
 }
 
-/* A floor to the horizon: perspective in varyings, half of it behind the eye. */
+/* A floor: perspective in varyings, part of it behind the eye. */
 static void perspective(void)
 {
     program(
         "attribute vec2 a0; varying vec2 v; void main() { v = a0 * 4.0;\n"
-        "  gl_Position = vec4(a0.x * 4.0, -0.7, a0.y * 4.0 - 1.0, a0.y * 4.0 + 0.2); }\n",
+        "  gl_Position = vec4(a0.x * 4.0, -0.7, a0.y * 2.0 - 0.5, a0.y * 2.0 + 0.2); }\n",
         "varying vec2 v; void main() { vec2 c = abs(fract(v) - 0.5) * 2.0;\n"
-        "  gl_FragColor = vec4(c, fract(v.y * 0.25), 1.0); }\n");
-    const float corners[] = {-1, -0.5f, 1, -0.5f, -1, 2, 1, 2};
+        "  gl_FragColor = vec4(c * 0.5 + 0.25, fract(v.y * 0.25), 1.0); }\n");
+    const float corners[] = {-1, -0.5f, 1, -0.5f, -1, 1, 1, 1};
     draw(GL_TRIANGLE_STRIP, corners, 4, 2, 0);
 }
 
@@ -203,7 +203,7 @@ const struct scene raster_scenes[] = {
     {"culling", 128, 128, culling},
     {"facing", 128, 128, facing},
     {"clipping", 128, 128, clipping},
-    {"perspective", 160, 120, perspective},
+    {"perspective", 128, 128, perspective},
     {"many_varyings", 128, 128, many_varyings},
     {"slivers", 160, 160, slivers},
     {"watertight", 130, 130, watertight},

@@ -33,6 +33,12 @@ _Noreturn void not_offered(const char *what);
 /* Ends the program. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int offers(const char *extension);
+/* Makes a context current whose framebuffer 0 has depth, stencil and four samples a pixel, resolved when it is read;
+ * TARGET is 0. Where the driver has none, the scene is drawn four times instead, displaced by the samples' positions,
+ * and the average is its picture: then this answers the number of the sample, else -1. */
+int four_samples(void);
+/* Displacement of everything that is drawn, in pixels; programs made while it is not 0 apply it. */
+extern float JITTER[2];
 
 /* Compiles, links and uses a program; attributes a0..a7 get those locations. Fragment programs get a default
  * float precision of highp. */

@@ -41,13 +41,14 @@ static void nested_loops(void)
          "  gl_FragColor = vec4(fract(sum / 16.0), sum / 100.0, v.x, 1.0); }\n");
 }
 
+/* The last line keeps v alive: Mesa before 23 decided anew with an overwritten v.x otherwise. */
 static void branches(void)
 {
     full("varying vec2 v; void main() { vec3 c; float a = sin(v.x * 20.0) + cos(v.y * 17.0);\n"
          "  if (a > 1.0) { c = vec3(1.0, v); } else if (a > 0.0) { if (v.x > 0.5) c = vec3(v.y, 1.0, 0.0);\n"
          "    else { c = vec3(0.0, v.y, 1.0); c *= 0.5 + 0.5 * a; } }\n"
          "  else { c = a < -1.0 ? vec3(0.3) : vec3(v.x, 0.2, v.y); }\n"
-         "  gl_FragColor = vec4(c, 1.0); }\n");
+         "  gl_FragColor = vec4(c * (0.9 + 0.1 * v.x * v.y), 1.0); }\n");
 }
 
 static void discards(void)
@@ -140,14 +141,16 @@ static void functions_common(void)
         "else { r = x; g = y; b = k / 16.0; }");
 }
 
+/* Mesa's vc4 gives the pixel's corner where GL wants its centre (vc4_program.c, emit_fragcoord_input): whole pixels
+ * only. */
 static void frag_coord(void)
 {
-    full("varying vec2 v; void main() { vec2 p = gl_FragCoord.xy;\n"
+    full("varying vec2 v; void main() { vec2 p = floor(gl_FragCoord.xy);\n"
          "  gl_FragColor = vec4(mod(p.x, 16.0) / 16.0, mod(p.y, 32.0) / 32.0, gl_FragCoord.z * gl_FragCoord.w, 1.0); }\n");
     glViewport(20, 30, 70, 50);
     glDepthRangef(0.2f, 0.6f);
     program("attribute vec4 a0; void main() { gl_Position = vec4(a0.xy * 2.0, a0.x, 2.0 + a0.y); }\n",
-        "void main() { gl_FragColor = vec4(fract(gl_FragCoord.xy / 10.0), gl_FragCoord.z, gl_FragCoord.w); }\n");
+        "void main() { gl_FragColor = vec4(fract(floor(gl_FragCoord.xy) / 10.0 + 0.01), gl_FragCoord.z, gl_FragCoord.w); }\n");
     rect(0, 0, 128, 128, 0);
 }
 

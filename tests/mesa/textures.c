@@ -29,9 +29,9 @@ static void formats(void)
         for (size_t at = 0; at < sizeof data; at++) data[at] = (uint8_t)(random01() * 256);
         GLuint name = texture(kinds[i].format, kinds[i].type, 16, 16, data);
         float x = (float)(i % 4) * 32, y = (float)(i / 4) * 64;
-        textured(x + 1, y + 1, x + 31, y + 31, 0, 0, 1, 1);
+        textured(x, y, x + 32, y + 32, 0, 0, 1, 1);
         filters(GL_TEXTURE_2D, GL_LINEAR, GL_LINEAR, GL_CLAMP_TO_EDGE, GL_CLAMP_TO_EDGE);
-        textured(x + 1, y + 33, x + 31, y + 63, 0, 0, 1, 1);
+        textured(x, y + 32, x + 32, y + 64, 0, 0, 1, 1);
         glDeleteTextures(1, &name);
     }
 }
@@ -219,12 +219,12 @@ static void mip_perspective(void)
     uint8_t *pixels = image(128, 128, 50);
     texture(GL_RGBA, GL_UNSIGNED_BYTE, 128, 128, pixels);
     glGenerateMipmap(GL_TEXTURE_2D);
-    filters(GL_TEXTURE_2D, GL_LINEAR_MIPMAP_LINEAR, GL_LINEAR, GL_REPEAT, GL_REPEAT);
+    filters(GL_TEXTURE_2D, GL_LINEAR_MIPMAP_LINEAR, GL_LINEAR, GL_MIRRORED_REPEAT, GL_MIRRORED_REPEAT);
     program(
         "attribute vec2 a0; varying vec2 v; void main() { v = a0 * 2.0;\n"
-        "  gl_Position = vec4(a0.x * 4.0, -0.7, a0.y * 4.0 - 1.0, a0.y * 4.0 + 0.2); }\n",
+        "  gl_Position = vec4(a0.x * 4.0, -0.7, a0.y * 2.0 - 0.5, a0.y * 2.0 + 0.2); }\n",
         FRAGMENT_TEXTURE);
-    const float corners[] = {-1, 0, 1, 0, -1, 2, 1, 2};
+    const float corners[] = {-1, 0, 1, 0, -1, 1, 1, 1};
     draw(GL_TRIANGLE_STRIP, corners, 4, 2, 0);
     free(pixels);
 }
@@ -313,7 +313,8 @@ static void many_units(void)
     rect(0, 0, 128, 128, 0);
 }
 
-/* Parts of textures replaced, between draws. */
+/* Parts of textures replaced, between draws. Mesa before 23.1.8 did not wait for draws that use the texture
+ * (vc4_texture_subdata), hence the program does. */
 static void sub_images(void)
 {
     program(VERTEX_UV, FRAGMENT_TEXTURE);
@@ -321,6 +322,7 @@ static void sub_images(void)
     texture(GL_RGBA, GL_UNSIGNED_BYTE, 40, 24, base);
     textured(0, 0, 40, 24, 0, 0, 1, 1);
     for (int i = 0; i < 5; i++) {
+        glFinish();
         glTexSubImage2D(GL_TEXTURE_2D, 0, i * 6, i * 3, 13, 9, GL_RGBA, GL_UNSIGNED_BYTE, patch);
         textured((float)(i % 3) * 42, (float)(i / 3) * 26 + 26, (float)(i % 3) * 42 + 40, (float)(i / 3) * 26 + 50, 0, 0,
             1, 1);
@@ -391,9 +393,9 @@ const struct scene texture_scenes[] = {
     {"texture_npot", 160, 128, npot},
     {"texture_npot_mipmaps", 128, 128, npot_mipmaps},
     {"texture_mip_levels", 160, 120, mip_levels},
-    {"texture_mip_generated", 128, 192, mip_generated},
+    {"texture_mip_generated", 128, 256, mip_generated},
     {"texture_mip_uploaded", 256, 256, mip_uploaded},
-    {"texture_mip_perspective", 160, 120, mip_perspective},
+    {"texture_mip_perspective", 128, 128, mip_perspective},
     {"texture_lod_bias", 128, 128, lod_bias},
     {"texture_lod_explicit", 128, 128, lod_explicit},
     {"texture_projective", 128, 128, projective},

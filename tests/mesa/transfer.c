@@ -71,19 +71,36 @@ static void copy_image(void)
     }
 }
 
+/* Draws an image into a new texture. Mesa before 23.1.8 takes a texture that was uploaded but never drawn into for
+ * undefined when it becomes a target (vc4_texture_subdata). */
+static GLuint drawn_texture(int width, int height, unsigned value)
+{
+    uint8_t *pixels = image(width, height, value);
+    GLuint name = texture(GL_RGBA, GL_UNSIGNED_BYTE, width, height, NULL);
+    GLuint target = framebuffer(name, width, height, 0);
+    int w = W, h = H;
+    glViewport(0, 0, W = width, H = height);
+    show(pixels, width, height, 0, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, TARGET);
+    glViewport(0, 0, W = w, H = h);
+    glDeleteFramebuffers(1, &target);
+    free(pixels);
+    glBindTexture(GL_TEXTURE_2D, name);
+    return name;
+}
+
 static void copy_sub_image(void)
 {
-    uint8_t *pixels = image(64, 64, 8);
-    texture(GL_RGBA, GL_UNSIGNED_BYTE, 64, 64, pixels);
+    drawn_texture(64, 64, 8);
     scenery();
     glCopyTexSubImage2D(GL_TEXTURE_2D, 0, 5, 9, 30, 30, 41, 23);
     glCopyTexSubImage2D(GL_TEXTURE_2D, 0, 32, 40, 70, 60, 32, 24);
     program(VERTEX_UV, FRAGMENT_TEXTURE);
     rect(60, 60, 124, 124, 0);
-    free(pixels);
 }
 
-/* Targets of every colour format; what was drawn is a texture of the next draw. */
+/* Targets of the formats that the chip stores as they are; what was drawn is a texture of the next draw. (Mesa keeps
+ * 4444 in 32 bits here, and does not draw into 5551 at all.) */
 static void render_to_texture(void)
 {
     static const struct {
@@ -91,7 +108,7 @@ static void render_to_texture(void)
         int width, height;
     } targets[] = {
         {GL_RGBA, GL_UNSIGNED_BYTE, 64, 64}, {GL_RGB, GL_UNSIGNED_SHORT_5_6_5, 64, 64},
-        {GL_RGBA, GL_UNSIGNED_SHORT_4_4_4_4, 50, 30}, {GL_RGBA, GL_UNSIGNED_SHORT_5_5_5_1, 33, 65},
+        {GL_RGBA, GL_UNSIGNED_BYTE, 50, 30}, {GL_RGB, GL_UNSIGNED_SHORT_5_6_5, 33, 65},
         {GL_RGB, GL_UNSIGNED_BYTE, 20, 70}, {GL_RGBA, GL_UNSIGNED_BYTE, 100, 9}};
     GLuint names[6];
     for (int i = 0; i < 6; i++) {
@@ -100,10 +117,7 @@ static void render_to_texture(void)
         glGenFramebuffers(1, &name);
         glBindFramebuffer(GL_FRAMEBUFFER, name);
         glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, names[i], 0);
-        if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
-            names[i] = 0;
-            continue;
-        }
+        if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) not_offered("a colour target");
         glViewport(0, 0, targets[i].width, targets[i].height);
         glClearColor(0.2f, 0.25f, 0.3f, 1);
         glClear(GL_COLOR_BUFFER_BIT);
@@ -113,7 +127,6 @@ static void render_to_texture(void)
     glViewport(0, 0, W, H);
     program(VERTEX_UV, FRAGMENT_TEXTURE);
     for (int i = 0; i < 6; i++) {
-        if (!names[i]) continue;
         glBindTexture(GL_TEXTURE_2D, names[i]);
         filters(GL_TEXTURE_2D, GL_NEAREST, GL_NEAREST, GL_CLAMP_TO_EDGE, GL_CLAMP_TO_EDGE);
         float x = (float)(i % 3) * 64, y = (float)(i / 3) * 64;
@@ -149,7 +162,7 @@ static void target_565_dither(void)
     target_565();
 }
 
-/* A level and a cube face as targets. */
+/* A level and cube faces as targets. */
 static void render_to_level(void)
 {
     uint8_t *pixels = image(64, 64, 14);
@@ -170,6 +183,7 @@ static void render_to_level(void)
     for (GLenum face = 0; face < 6; face += 2) {
         glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, cube, 0);
         glViewport(0, 0, 64, 64);
+        glClear(GL_COLOR_BUFFER_BIT);
         scenery();
     }
     glBindFramebuffer(GL_FRAMEBUFFER, TARGET);
