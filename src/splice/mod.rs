@@ -41,13 +41,25 @@
 //!
 //! The result is checked against all rules of the machine ([`crate::qpu::rules`]).
 
+mod allocate;
+mod edit;
+mod encode;
 mod error;
+mod flow;
+mod fragment;
+mod lower;
+mod normal;
+mod record;
+mod registers;
+mod section;
+mod vertex;
+mod weave;
 
 pub use error::SpliceError;
 
 use crate::qpu::{Cost, Inst, Stage};
 use crate::state::depth_stencil::DepthStencilPlan;
-use crate::state::{ColorOutput, Multisample, StateUniform, VertexFormat};
+use crate::state::{ColorOutput, Multisample, StateUniform, VertexFormat, VertexStage};
 
 /// A program as its author wrote it.
 #[derive(Clone, Copy, Debug)]
@@ -195,8 +207,7 @@ pub struct VertexState<'a> {
 /// # Errors
 /// What does not fit, at which instruction, and what to do instead.
 pub fn fragment<U: Clone>(source: &Source<'_, U>, state: &FragmentState) -> Result<Spliced<U>, SpliceError> {
-    let _ = (source, state);
-    Err(SpliceError::Stage { have: source.stage, want: Stage::Fragment })
+    fragment::splice(source, state)
 }
 
 /// Puts state into a vertex program.
@@ -204,8 +215,7 @@ pub fn fragment<U: Clone>(source: &Source<'_, U>, state: &FragmentState) -> Resu
 /// # Errors
 /// As for [`fragment`].
 pub fn vertex<U: Clone>(source: &Source<'_, U>, state: &VertexState<'_>) -> Result<Spliced<U>, SpliceError> {
-    let _ = (source, state);
-    Err(SpliceError::Stage { have: source.stage, want: Stage::Vertex })
+    vertex::splice(source, state, VertexStage::Vertex)
 }
 
 /// Puts state into a coordinate program.
@@ -216,6 +226,5 @@ pub fn coordinate<U: Clone>(
     source: &Source<'_, U>,
     state: &VertexState<'_>,
 ) -> Result<Spliced<U>, SpliceError> {
-    let _ = (source, state);
-    Err(SpliceError::Stage { have: source.stage, want: Stage::Coordinate })
+    vertex::splice(source, state, VertexStage::Coordinate)
 }
