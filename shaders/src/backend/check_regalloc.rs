@@ -505,7 +505,8 @@ impl Machine {
         };
         let operand = |terms: &mut Terms, mux: Mux, float: bool| match mux {
             Mux::R0 | Mux::R1 | Mux::R2 | Mux::R3 => accumulators[usize::from(mux.code())],
-            Mux::R4 if alu.pm => unpacked(terms, alu.unpack, float, r4),
+            // r4 unpacks to floats, whoever reads it (qpu.md §2.11).
+            Mux::R4 if alu.pm => unpacked(terms, alu.unpack, true, r4),
             Mux::R4 => r4,
             Mux::R5 => r5,
             Mux::A if !alu.pm => unpacked(terms, alu.unpack, float, ports[0]),
@@ -656,6 +657,8 @@ fn uniform(terms: &mut Terms, slot: UniformSlot) -> Term {
 }
 
 fn unpacked(terms: &mut Terms, unpack: Unpack, float: bool, value: Term) -> Term {
+    // A byte copied to all four is no number either way.
+    let float = float && unpack != Unpack::Rep8d;
     if unpack == Unpack::Nop { value } else { terms.number(Node::Unpack(unpack, float, value)) }
 }
 

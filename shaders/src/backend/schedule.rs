@@ -117,6 +117,11 @@ impl List<'_> {
                 inst = combined;
                 self.issue(op, now);
             }
+            let waits = |&op: &usize| self.earliest[op].0 > now || !self.may_start(op, now);
+            assert!(
+                !chosen.is_empty() || self.ready.iter().any(waits),
+                "selection and allocation leave every operation with an encoding"
+            );
             self.slots.push(Slot { inst, ops: chosen });
         }
     }

@@ -71,6 +71,8 @@ struct Selector<'a> {
     kill: Option<Value>,
     program: VirtProgram,
     seq: Vec<Operation>,
+    /// Registers that some operation unpacks to an integer.
+    not_in_r4: EntitySet<Reg>,
     payload_w: Option<Reg>,
     payload_z: Option<Reg>,
 }
@@ -88,6 +90,7 @@ impl<'a> Selector<'a> {
             kill: None,
             program: VirtProgram::default(),
             seq: Vec::new(),
+            not_in_r4: EntitySet::new(),
             payload_w: None,
             payload_z: None,
         }
@@ -163,7 +166,14 @@ impl<'a> Selector<'a> {
         for i in 0..op.src.len() {
             let Operand { src: Src::Reg(reg), unpack } = op.src[i] else { continue };
             let allowed = if unpack != Unpack::Nop {
-                Places { a: true, b: false, acc: false, r4: true }
+                // r4 unpacks to floats, whoever reads it (qpu.md §2.11).
+                // It also takes the `pm` bit that a pack in file A needs clear.
+                let file_packs = op.pack != Pack::Nop && !op.mul_pack;
+                let r4 = (op.reads_float() || unpack == Unpack::Rep8d) && !file_packs;
+                if !r4 {
+                    self.not_in_r4.insert(reg);
+                }
+                Places { a: true, b: false, acc: false, r4 }
             } else {
                 Places { a: !ports.a_taken, b: !ports.b_taken, acc: true, r4: true }
             };
@@ -396,14 +406,14 @@ impl<'a> Selector<'a> {
 
     fn load_r4(&mut self, reg: Reg, producer: Operation) {
         self.push(producer);
-        self.program.regs[reg].places.r4 = true;
+        self.program.regs[reg].places.r4 = !self.not_in_r4.contains(reg);
         self.push(Operation::mov(Dst::Reg(reg), Src::R4));
     }
 
     fn sfu(&mut self, result: Value, arg: Value, waddr: Waddr) {
         let reg = self.reg_of(result);
         self.value_to_port(arg, waddr, None);
-        self.program.regs[reg].places.r4 = true;
+        self.program.regs[reg].places.r4 = !self.not_in_r4.contains(reg);
         self.push(Operation::mov(Dst::Reg(reg), Src::R4));
     }
 
