@@ -1,0 +1,8 @@
+#![no_main]
+
+#[path = "../../tests/oracle/submit.rs"]
+mod oracle;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    oracle::submit(bytes);
+});
