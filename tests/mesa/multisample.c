@@ -18,11 +18,13 @@ static void fans(void)
     draw(GL_TRIANGLE_FAN, vertices, 14, 3, 4);
 }
 
-static void multisampled(void)
+/* Four samples, cleared; answers which of them is drawn if one at a time. */
+static int multisampled(void)
 {
-    four_samples();
+    int sample = four_samples();
     glClearColor(0.1f, 0.1f, 0.2f, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT);
+    return sample;
 }
 
 static void edges(void)
@@ -59,8 +61,7 @@ static void stencil_blend(void)
 /* A share of the samples, by the application or by alpha; without samples the passes take their turns. */
 static void coverage(void)
 {
-    multisampled();
-    int sample = four_samples();
+    int sample = multisampled();
     glEnable(GL_SAMPLE_COVERAGE);
     program(VERTEX_UV, FRAGMENT_UNIFORM);
     for (int i = 0; i < 8; i++) {

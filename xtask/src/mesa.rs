@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use pictures::Picture;
 use root::Root;
-use table::{Expected, Scene};
+use table::{Expected, REFERENCES, Scene};
 
 use crate::cross::{self, Target};
 use crate::{Error, build, packages};
@@ -20,9 +20,6 @@ use crate::{Error, build, packages};
 /// For building and running both sides, besides the tool chain for arm64.
 const PACKAGES: &[&str] =
     &["gcc", "libc6-dev", "libegl-dev", "libgl-dev", "libgles-dev", "libgl1-mesa-dri", "libegl-mesa0"];
-/// The renderer that pictures are compared with.
-const REFERENCE: &str = "softpipe";
-
 /// Which scenes are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Scenes {
@@ -48,7 +45,14 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
     let shim = preload_library(machine)?;
     let ready = start.elapsed();
     let names: Vec<&str> = wanted.iter().map(|scene| scene.name.as_str()).collect();
-    let reference = programs.reference(&place.join("reference"), &names)?;
+    let mut references = BTreeMap::new();
+    for renderer in REFERENCES {
+        let names = wanted.iter().filter(|scene| scene.reference == renderer);
+        let names: Vec<&str> = names.map(|scene| scene.name.as_str()).collect();
+        if !names.is_empty() {
+            references.insert(renderer, programs.reference(renderer, &place.join(renderer), &names)?);
+        }
+    }
     let drawing = Instant::now();
     let drawn = programs.vc4(&root, &shim, &place.join("vc4"), &names)?;
     println!(
@@ -57,7 +61,7 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
         drawing.elapsed().as_secs_f64()
     );
     let sheets = root::fresh(&place.join("sheets"))?;
-    let failures = compare(&wanted, &drawn, &reference, &sheets)?;
+    let failures = compare(&wanted, &drawn, &references, &sheets)?;
     println!("Pictures side by side: {}", sheets.display());
     if failures == 0 { Ok(()) } else { Err(format!("{failures} of {} scenes differ", wanted.len()).into()) }
 }
@@ -102,13 +106,13 @@ impl Programs {
         Ok(programs)
     }
 
-    fn reference(&self, directory: &Path, scenes: &[&str]) -> Result<Drawn, Error> {
+    fn reference(&self, renderer: &str, directory: &Path, scenes: &[&str]) -> Result<Drawn, Error> {
         let mut command = Command::new(&self.host);
         command
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
-            .env("GALLIUM_DRIVER", REFERENCE)
+            .env("GALLIUM_DRIVER", renderer)
             .env_remove("MESA_LOADER_DRIVER_OVERRIDE");
-        draw(command, REFERENCE, directory, scenes)
+        draw(command, renderer, directory, scenes)
     }
 
     fn vc4(&self, root: &Root, shim: &Path, directory: &Path, scenes: &[&str]) -> Result<Drawn, Error> {
@@ -146,10 +150,16 @@ fn draw(mut command: Command, renderer: &str, directory: &Path, scenes: &[&str])
 }
 
 /// Prints a line per scene; returns how many fail.
-fn compare(scenes: &[Scene], drawn: &Drawn, reference: &Drawn, sheets: &Path) -> Result<usize, Error> {
+fn compare(
+    scenes: &[Scene],
+    drawn: &Drawn,
+    references: &BTreeMap<&str, Drawn>,
+    sheets: &Path,
+) -> Result<usize, Error> {
     println!("{:<28} {:>7} {:>8} {:>6} {:>9} {:>6}", "scene", "off", "percent", "worst", "bound", "ms");
     let mut failures = 0;
     for scene in scenes {
+        let reference = references.get(scene.reference.as_str()).ok_or("no reference was drawn")?;
         let line = judge(scene, drawn, reference, sheets)?;
         failures += usize::from(!line.passed);
         let verdict = if line.passed { "pass" } else { "FAIL" };
