@@ -11,7 +11,7 @@ use vc4::state::{DepthStencil, DepthStencilPlan, Raster};
 use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
 use vc4_kernel_abi::{Gpu, GpuError};
 use vc4_shaders::compile::{PipelineState, TextureDecode};
-use vc4_shaders::program::{self, Descriptor, Program, SampleBo};
+use vc4_shaders::program::{self, Descriptor, Program, SampleBo, UniformSlot};
 
 use super::GraphicsInfo;
 use super::programs::Programs;
@@ -219,14 +219,20 @@ fn is_area(mode: PrimitiveMode) -> bool {
     matches!(mode, PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan)
 }
 
+/// Images that the programs sample or ask the size of.
 fn sampled(programs: &program::Pipeline) -> Vec<Descriptor> {
-    let samples =
-        [&programs.vertex, &programs.coordinate, &programs.fragment].map(|program| &program.samples);
+    let programs = [&programs.vertex, &programs.coordinate, &programs.fragment];
     let texture = |sample: &SampleBo| match sample {
         SampleBo::Texture(descriptor) => Some(*descriptor),
         SampleBo::Ubo(_) => None,
     };
-    let mut textures: Vec<Descriptor> = samples.into_iter().flatten().filter_map(texture).collect();
+    let measured = |slot: &UniformSlot| match slot {
+        UniformSlot::TextureSize { image, .. } => Some(*image),
+        _ => None,
+    };
+    let samples = programs.iter().flat_map(|program| program.samples.iter().filter_map(texture));
+    let sizes = programs.iter().flat_map(|program| program.uniforms.iter().filter_map(measured));
+    let mut textures: Vec<Descriptor> = samples.chain(sizes).collect();
     textures.sort_unstable();
     textures.dedup();
     textures

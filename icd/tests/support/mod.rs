@@ -2,6 +2,7 @@
 
 pub mod assembly;
 pub mod canvas;
+pub mod resources;
 
 use std::sync::Once;
 
@@ -103,7 +104,8 @@ impl Vk {
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::VERTEX_BUFFER
             | vk::BufferUsageFlags::INDEX_BUFFER
-            | vk::BufferUsageFlags::INDIRECT_BUFFER;
+            | vk::BufferUsageFlags::INDIRECT_BUFFER
+            | vk::BufferUsageFlags::UNIFORM_BUFFER;
         let info = vk::BufferCreateInfo::default().size(size as u64).usage(usage);
         // SAFETY: valid usage.
         unsafe {
