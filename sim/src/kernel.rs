@@ -1,7 +1,8 @@
 //! The kernel driver's front end: validation, relocated copies in bus memory, binner slots
 //! (kernel-abi.md §5, §11).
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::any::Any;
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 
 use vc4_kernel_abi::validate::{self, BinMemory, BinTiles, BoInfo, CopySizes, Mode, ShaderInfo, Violation};
 use vc4_kernel_abi::{GpuError, Submit};
@@ -17,6 +18,8 @@ const SLOT_BYTES: u32 = BINNER_BYTES / SLOTS;
 
 /// A BO: pages, and what validation recorded if it holds a shader.
 pub struct Bo {
+    /// What others have made of the pages; it goes before they do.
+    pub attachment: OnceLock<Box<dyn Any + Send + Sync>>,
     /// Its pages.
     pub pages: Allocation,
     /// Validation results of a shader BO.

@@ -4,7 +4,7 @@ mod drm_support;
 
 use drm_support::*;
 use vc4_sim::Mode;
-use vc4_sim::drm::{Errno, Node};
+use vc4_sim::drm::{DmaBuf, Errno, Exported, Node, Process};
 
 const T_TILED: u64 = 0x0700_0000_0000_0001;
 /// NOP, PROGRAM END, NOP, NOP.
@@ -203,17 +203,13 @@ fn a_shared_bo_is_one_bo() {
 fn a_dma_buf_has_its_own_calls() {
     let world = World::new();
     let fd = world.ok(HANDLE_TO_FD, [world.bo(8192), 0, 0])[2];
-    let Ok(vc4_sim::drm::Exported::DmaBuf(buffer)) =
-        vc4_sim::drm::Process::exported(&world.caller, fd as i32)
-    else {
-        panic!()
-    };
+    let Ok(Exported::DmaBuf(buffer)) = world.caller.exported(fd as i32) else { panic!() };
     assert_eq!(buffer.size(), 8192);
     assert!(buffer.window(4096, 4096).is_ok() && buffer.window(4096, 8192).is_err());
-    let sync = |flags: u64| buffer.ioctl(0x4008_6200, world.put(&[flags]), &world.caller);
+    let sync = |flags: u64| DmaBuf::ioctl(0x4008_6200, world.put(&[flags]), &world.caller);
     assert_eq!((sync(1), sync(6)), (Ok(()), Ok(())));
     assert_eq!((sync(0), sync(8)), (Err(Errno::EINVAL), Err(Errno::EINVAL)));
-    assert_eq!(buffer.ioctl(GET_PARAM, world.put(&[0u64; 2]), &world.caller), Err(Errno::ENOTTY));
+    assert_eq!(DmaBuf::ioctl(GET_PARAM, world.put(&[0u64; 2]), &world.caller), Err(Errno::ENOTTY));
 }
 
 #[test]

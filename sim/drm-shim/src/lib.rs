@@ -4,23 +4,28 @@
 //! * [`hooks`] stand in front of the C library's functions; each asks whether the path or descriptor is ours and
 //!   otherwise passes the call on ([`real`]).
 //! * [`tree`] holds the paths that a device has: nodes, and what libdrm reads of sysfs.
-//! * [`state`] knows our descriptors. Each is one end of a socket pair, an object of the kernel's, so that dup, poll,
-//!   close-on-exec and inheritance work by themselves; what it stands for is found by its inode, and the other end
-//!   tells when the last descriptor was closed.
-//! * [`storage`] is bus memory in a memfd, which mappings of BOs map again.
+//! * [`state`] knows what our descriptors stand for, and where the device is: in this process, in the one that
+//!   forked it ([`family`]), or in the server that `VC4SIM_SERVER` names ([`client`]). A descriptor of a node is one
+//!   end of a socket pair and that of a dma-buf a memfd, objects of the real kernel's
+//!   ([`vc4_sim::drm::host`]): dup, poll, fork, passing to other processes and closing work by themselves.
+//! * [`descriptors`] keeps the library's own descriptors apart from the program's.
 //!
-//! Variables: `VC4SIM_STRICT=1` refuses what the kernel only accepts by mistake, `VC4SIM_THREADS=n` limits the
-//! rendering threads, `VC4SIM_MINOR=n` chooses the render node's number (128), `VC4SIM_LOG=filter` logs to stderr.
+//! Variables: `VC4SIM_SERVER=PATH` uses the device that `vc4 sim serve PATH` has, together with all other processes
+//! that do; `VC4SIM_STRICT=1` refuses what the kernel only accepts by mistake, `VC4SIM_THREADS=n` limits the rendering
+//! threads, `VC4SIM_MINOR=n` chooses the render node's number (128), `VC4SIM_SHOW_REAL=1` leaves the machine's own
+//! nodes visible, `VC4SIM_LOG=filter` logs to stderr.
 //!
-//! Limits: there is no display behind the card node; a child of fork that does not exec can open a device of its own,
-//! but the descriptors it inherited answer `ENODEV`; descriptors mean nothing to other processes. Programs that are
-//! linked statically or make system calls themselves are not seen.
+//! Limits: without a server, a device ends with the process that has it, even if children of fork still use it, and a
+//! program that is executed with an open node finds no device behind it. Programs that are linked statically or make
+//! system calls themselves are not seen.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 #![cfg_attr(test, allow(dead_code, reason = "unit tests export no hooks, which are the only users"))]
 
+mod client;
+mod descriptors;
+mod family;
 pub mod hooks;
 mod process;
 mod real;
 mod state;
-mod storage;
 mod tree;

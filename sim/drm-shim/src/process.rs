@@ -3,12 +3,13 @@
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use vc4_sim::drm::host::Host;
 use vc4_sim::drm::{Answer, Errno, Exported, Process};
 
-use crate::state::{self, Thing};
+use crate::state::{borrow, hand_out};
 
-/// This process.
-pub struct Caller;
+/// This process, with the device that it has.
+pub struct Caller<'a>(pub Option<&'a Host>);
 
 /// Whether process_vm_readv and its like are missing (user-mode emulators) or forbidden.
 static NO_CROSS_MEMORY: AtomicBool = AtomicBool::new(false);
@@ -57,32 +58,43 @@ fn copy(address: u64, ours: *mut u8, length: usize, direction: Direction) -> Ans
     }
 }
 
-impl Process for Caller {
+/// Copies from an address of this process.
+///
+/// # Errors
+/// `EFAULT`.
+pub fn copy_from(address: u64, out: &mut [u8]) -> Answer {
+    if out.is_empty() {
+        return Ok(());
+    }
+    copy(address, out.as_mut_ptr(), out.len(), Direction::FromCaller)
+}
+
+/// Copies to an address of this process.
+///
+/// # Errors
+/// `EFAULT`.
+pub fn copy_to(address: u64, data: &[u8]) -> Answer {
+    if data.is_empty() {
+        return Ok(());
+    }
+    copy(address, data.as_ptr().cast_mut(), data.len(), Direction::ToCaller)
+}
+
+impl Process for Caller<'_> {
     fn read(&self, address: u64, out: &mut [u8]) -> Answer {
-        if out.is_empty() {
-            return Ok(());
-        }
-        copy(address, out.as_mut_ptr(), out.len(), Direction::FromCaller)
+        copy_from(address, out)
     }
 
     fn write(&self, address: u64, data: &[u8]) -> Answer {
-        if data.is_empty() {
-            return Ok(());
-        }
-        copy(address, data.as_ptr().cast_mut(), data.len(), Direction::ToCaller)
+        copy_to(address, data)
     }
 
     fn install(&self, object: Exported, close_on_exec: bool) -> Result<RawFd, Errno> {
-        state::install(Thing::Exported(object), close_on_exec).map_err(Errno::from_raw)
+        Ok(hand_out(self.0.ok_or(Errno::ENODEV)?.install(object)?, close_on_exec))
     }
 
     fn exported(&self, fd: RawFd) -> Result<Exported, Errno> {
-        match state::find(fd) {
-            Some(Thing::Exported(exported)) => Ok(exported),
-            Some(_) => Err(Errno::EINVAL),
-            None if state::real_fstat(fd).is_none() => Err(Errno::EBADF),
-            None => Err(Errno::EINVAL),
-        }
+        self.0.ok_or(Errno::ENODEV)?.exported(borrow(fd).ok_or(Errno::EBADF)?)
     }
 
     fn is_admin(&self) -> bool {
@@ -91,9 +103,6 @@ impl Process for Caller {
     }
 
     fn monotonic_ns(&self) -> u64 {
-        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: room for the result; this clock is always there.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+        vc4_sim::drm::monotonic_ns()
     }
 }

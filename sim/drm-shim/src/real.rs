@@ -53,7 +53,9 @@ real! {
     c"mmap64" fn mmap(
         address: *mut c_void, length: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off64_t
     ) -> *mut c_void;
-    c"munmap" fn munmap(address: *mut c_void, length: size_t) -> c_int;
+    c"dup2" fn dup2(from: c_int, to: c_int) -> c_int;
+    c"dup3" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int;
+    c"close_range" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int;
     c"lseek64" fn lseek(fd: c_int, offset: off64_t, whence: c_int) -> off64_t;
     c"stat64" fn stat(path: *const c_char, out: *mut stat64) -> c_int;
     c"lstat64" fn lstat(path: *const c_char, out: *mut stat64) -> c_int;

@@ -1,60 +1,59 @@
-//! What our descriptors stand for, and the one device behind them.
+//! What our descriptors stand for, and where the device is: in this process, in the one that forked it, or in the
+//! server that `VC4SIM_SERVER` names.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use libc::c_int;
-use vc4_sim::drm::{Device, Exported, File, Node, Window};
-use vc4_sim::{Config, Mode, Simulator};
+use vc4_sim::drm::backing::{Backing, Inode, bo_file_size};
+use vc4_sim::drm::host::{Host, Kind};
+use vc4_sim::drm::{Answer, Device, DmaBuf, Errno, Node};
+use vc4_sim::{Config, Mode};
 
+use crate::client::Client;
+use crate::descriptors::{self, Keeper};
+use crate::family;
+use crate::process::Caller;
 use crate::real;
-use crate::storage::{Storage, out_of_the_way};
-
-/// Device and inode number of a descriptor's end of its socket pair.
-type Inode = (libc::dev_t, libc::ino64_t);
 
 /// What a descriptor stands for.
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thing {
     /// An open node.
-    Node(Arc<File>),
-    /// Something that was handed out.
-    Exported(Exported),
-    /// A node or export of the process that forked this one.
-    Inherited,
+    Node(Inode, Node),
+    /// A sync_file or syncobj.
+    Sync(Inode),
+    /// A dma-buf of that many bytes.
+    DmaBuf(u32),
 }
 
-struct Entry {
-    thing: Thing,
-    /// The other end of the pair; it hangs up when the last descriptor of our end is gone.
-    peer: RawFd,
+/// Where the device is.
+#[derive(Clone)]
+enum Backend {
+    Local(Arc<Host>),
+    Remote(Arc<Client>),
 }
 
-struct State {
-    entries: BTreeMap<Inode, Entry>,
-    device: Option<(Arc<Device>, RawFd)>,
-}
+static BACKEND: Mutex<Option<Backend>> = Mutex::new(None);
+/// Whether a descriptor can be ours at all, so that processes without a device pay for nothing.
+static ACTIVE: AtomicBool = AtomicBool::new(false);
 
-/// Mapped BOs: address to length and memory.
-type Mappings = BTreeMap<usize, (usize, Window)>;
-
-static STATE: Mutex<State> = Mutex::new(State { entries: BTreeMap::new(), device: None });
-static MAPPINGS: Mutex<Mappings> = Mutex::new(BTreeMap::new());
-/// Entries there are, so that processes without a device pay for nothing.
-static ENTRIES: AtomicUsize = AtomicUsize::new(0);
-static MAPPED: AtomicUsize = AtomicUsize::new(0);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+type Guards = (
+    MutexGuard<'static, Option<Backend>>,
+    descriptors::Guard,
+    crate::hooks::StreamsGuard,
+    Option<family::Door>,
+);
+
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    static FORKING: RefCell<Option<(MutexGuard<'static, State>, MutexGuard<'static, Mappings>)>> =
-        const { RefCell::new(None) };
+    static FORKING: RefCell<Option<Guards>> = const { RefCell::new(None) };
 }
 
 /// While it lives, hooks of this thread pass everything on: what our own code calls is never ours, and a
@@ -66,7 +65,12 @@ impl Inside {
     pub fn enter() -> Option<Inside> {
         // At a thread's end its variables are gone, and so is its business with us.
         let entered = INSIDE.try_with(|inside| !inside.replace(true)).unwrap_or(false);
-        entered.then_some(Inside(()))
+        entered.then(|| Inside(()))
+    }
+
+    /// For a thread of our own: for ever.
+    pub fn stay() {
+        std::mem::forget(Inside::enter());
     }
 }
 
@@ -76,10 +80,6 @@ impl Drop for Inside {
     }
 }
 
-fn last_errno() -> c_int {
-    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
-}
-
 /// What a real fstat says.
 pub fn real_fstat(fd: RawFd) -> Option<libc::stat64> {
     let mut out = std::mem::MaybeUninit::<libc::stat64>::zeroed();
@@ -87,131 +87,89 @@ pub fn real_fstat(fd: RawFd) -> Option<libc::stat64> {
     unsafe { (real::fstat(fd, out.as_mut_ptr()) == 0).then(|| out.assume_init()) }
 }
 
-fn inode_of(fd: RawFd) -> Option<Inode> {
-    let stat = real_fstat(fd)?;
-    (stat.st_mode & libc::S_IFMT == libc::S_IFSOCK).then_some((stat.st_dev, stat.st_ino))
+/// A descriptor of the caller's.
+pub fn borrow(fd: RawFd) -> Option<BorrowedFd<'static>> {
+    // SAFETY: open now; if another thread closes it meanwhile, calls on it fail or meet its successor, as they
+    // would in the kernel.
+    (fd >= 0 && real_fstat(fd).is_some()).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
+}
+
+/// Whether descriptors may have come from elsewhere, before this process opened anything.
+fn has_server() -> bool {
+    std::env::var_os("VC4SIM_SERVER").is_some_and(|path| !path.is_empty())
+}
+
+fn current() -> Option<Backend> {
+    if !ACTIVE.load(Relaxed) {
+        if !has_server() {
+            return None;
+        }
+        return backend().ok();
+    }
+    lock(&BACKEND).clone()
 }
 
 /// What a descriptor stands for, if it is ours.
 pub fn find(fd: RawFd) -> Option<Thing> {
-    if ENTRIES.load(Relaxed) == 0 || fd < 0 {
+    if fd < 0 {
         return None;
     }
-    let inode = inode_of(fd)?;
-    lock(&STATE).entries.get(&inode).map(|entry| entry.thing.clone())
+    let stat = real_fstat(fd)?;
+    match stat.st_mode & libc::S_IFMT {
+        libc::S_IFREG if stat.st_nlink == 0 => Some(Thing::DmaBuf(bo_file_size(borrow(fd)?)?)),
+        libc::S_IFSOCK => {
+            let inode = Inode { device: stat.st_dev, number: stat.st_ino };
+            let kind = match current()? {
+                Backend::Local(host) => host.kind(inode),
+                Backend::Remote(client) => client.kind(inode, fd),
+            };
+            kind.map(|kind| match kind {
+                Kind::Node(node) => Thing::Node(inode, node),
+                Kind::Sync => Thing::Sync(inode),
+            })
+        }
+        _ => None,
+    }
 }
 
-/// Whether a descriptor is one that only this library knows.
-pub fn is_internal(fd: RawFd) -> bool {
-    if ENTRIES.load(Relaxed) == 0 {
-        return false;
-    }
-    let state = lock(&STATE);
-    state.device.as_ref().is_some_and(|device| device.1 == fd)
-        || state.entries.values().any(|entry| entry.peer == fd)
-}
-
-/// A new descriptor for `thing`.
-///
-/// # Errors
-/// The errno of socketpair.
-pub fn install(thing: Thing, close_on_exec: bool) -> Result<RawFd, c_int> {
-    reap();
-    let kind = libc::SOCK_SEQPACKET | if close_on_exec { libc::SOCK_CLOEXEC } else { 0 };
-    let mut ends = [-1; 2];
-    // SAFETY: room for two descriptors.
-    if unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) } != 0 {
-        return Err(last_errno());
-    }
-    let [fd, peer] = ends;
-    let peer = out_of_the_way(peer);
-    let Some(inode) = inode_of(fd) else {
-        let errno = last_errno();
-        close_real(fd);
-        close_real(peer);
-        return Err(errno);
+/// Whether a socket may be ours: all of ours are of this type.
+pub fn is_packet_socket(fd: RawFd) -> bool {
+    let option = |name| {
+        let mut value: c_int = 0;
+        let mut length = size_of::<c_int>() as libc::socklen_t;
+        // SAFETY: room for the value and its length.
+        let result =
+            unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &mut length) };
+        (result == 0).then_some(value)
     };
-    // SAFETY: a plain call; the peer is never handed to another program.
-    unsafe { libc::fcntl(peer, libc::F_SETFD, libc::FD_CLOEXEC) };
-    let mut state = lock(&STATE);
-    state.entries.insert(inode, Entry { thing: thing.clone(), peer });
-    ENTRIES.store(state.entries.len(), Relaxed);
-    drop(state);
-    match thing {
-        Thing::Exported(Exported::DmaBuf(_)) => make_readable(inode),
-        Thing::Exported(Exported::SyncFile(file)) => {
-            file.when_signalled(Box::new(move || make_readable(inode)));
-        }
-        _ => {}
-    }
-    Ok(fd)
+    option(libc::SO_DOMAIN) == Some(libc::AF_UNIX) && option(libc::SO_TYPE) == Some(libc::SOCK_SEQPACKET)
 }
 
-/// Lets poll see that a fence has signalled.
-fn make_readable(inode: Inode) {
-    let _inside = Inside::enter();
-    if let Some(entry) = lock(&STATE).entries.get(&inode) {
-        // SAFETY: one byte of ours; the descriptor is ours while the lock is held.
-        unsafe {
-            libc::send(entry.peer, [1u8].as_ptr().cast(), 1, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL);
-        }
-    }
-}
-
-fn close_real(fd: RawFd) {
-    // SAFETY: a descriptor that only we know.
-    unsafe { real::close(fd) };
-}
-
-/// Whether all descriptors of the other end are closed.
-fn hung_up(peer: RawFd) -> bool {
-    let mut poll = libc::pollfd { fd: peer, events: 0, revents: 0 };
-    // SAFETY: one element, no waiting.
-    let ready = unsafe { libc::poll(&mut poll, 1, 0) };
-    ready > 0 && poll.revents & (libc::POLLHUP | libc::POLLNVAL) != 0
-}
-
-/// Forgets what has no descriptor any more.
-pub fn reap() {
-    if ENTRIES.load(Relaxed) == 0 {
-        return;
-    }
-    let mut state = lock(&STATE);
-    let gone: Vec<Inode> =
-        state.entries.iter().filter(|(_, entry)| hung_up(entry.peer)).map(|(&inode, _)| inode).collect();
-    let gone: Vec<Entry> = gone.iter().filter_map(|inode| state.entries.remove(inode)).collect();
-    ENTRIES.store(state.entries.len(), Relaxed);
-    drop(state);
-    for entry in gone {
-        close_real(entry.peer);
-        // Its BOs go here, with no lock held.
-        drop(entry.thing);
-    }
-}
-
-/// The device, made when it is first opened.
-fn device() -> Result<Arc<Device>, c_int> {
+/// The device, found or made when it is first needed.
+fn backend() -> Result<Backend, Errno> {
     static ONCE: Once = Once::new();
     ONCE.call_once(start);
-    let mut state = lock(&STATE);
-    if let Some((device, _)) = &state.device {
-        return Ok(device.clone());
+    let mut place = lock(&BACKEND);
+    match &*place {
+        // A device whose process has gone is replaced by one of our own.
+        Some(Backend::Remote(client)) if client.is_family() && !client.answers() => {}
+        Some(backend) => return Ok(backend.clone()),
+        None => {}
     }
-    let config = config();
-    let storage = Storage::new(config.memory_bytes)?;
-    let simulator =
-        Simulator::on_words(config, storage.words, Some(storage.discard())).ok_or(libc::ENOMEM)?;
-    let device = Device::new(simulator, config);
-    state.device = Some((device.clone(), storage.fd));
-    Ok(device)
+    let backend = match std::env::var_os("VC4SIM_SERVER").filter(|path| !path.is_empty()) {
+        Some(path) => Backend::Remote(Arc::new(Client::of_server(&path)?)),
+        None => Backend::Local(local_host()?),
+    };
+    *place = Some(backend.clone());
+    ACTIVE.store(true, Relaxed);
+    Ok(backend)
 }
 
-/// Opens a node.
-///
-/// # Errors
-/// What kept us from having memory or a descriptor.
-pub fn open(node: Node, close_on_exec: bool) -> Result<RawFd, c_int> {
-    install(Thing::Node(Arc::new(device()?.open(node))), close_on_exec)
+fn local_host() -> Result<Arc<Host>, Errno> {
+    let config = config();
+    let backing = Backing::new(config.memory_bytes, Arc::new(Keeper))?;
+    let device = Device::on_files(&backing, config)?;
+    Ok(Host::new(device, &backing))
 }
 
 fn config() -> Config {
@@ -219,6 +177,92 @@ fn config() -> Config {
     let threads = std::env::var("VC4SIM_THREADS").ok().and_then(|text| text.parse().ok());
     let mode = if strict { Mode::Strict } else { Mode::Faithful };
     Config { mode, threads, ..Config::default() }
+}
+
+/// Gives a new descriptor the wanted behaviour on exec.
+pub fn hand_out(fd: OwnedFd, close_on_exec: bool) -> RawFd {
+    let fd = fd.into_raw_fd();
+    if !close_on_exec {
+        // SAFETY: a plain call on a descriptor that we just made.
+        unsafe { libc::fcntl(fd, libc::F_SETFD, 0) };
+    }
+    fd
+}
+
+/// Opens a node.
+///
+/// # Errors
+/// What kept us from having memory, a server or a descriptor.
+pub fn open(node: Node, flags: c_int) -> Result<RawFd, Errno> {
+    let fd = match backend()? {
+        Backend::Local(host) => host.open(node)?,
+        Backend::Remote(client) => client.open(node)?,
+    };
+    let fd = hand_out(fd, flags & libc::O_CLOEXEC != 0);
+    if flags & libc::O_NONBLOCK != 0 {
+        // SAFETY: as above.
+        unsafe { libc::fcntl(fd, libc::F_SETFL, libc::O_NONBLOCK) };
+    }
+    Ok(fd)
+}
+
+/// Answers an ioctl.
+///
+/// # Errors
+/// The kernel's errno.
+pub fn ioctl(thing: Thing, request: u32, arg: u64) -> Answer {
+    let inode = match thing {
+        Thing::Node(inode, _) | Thing::Sync(inode) => inode,
+        Thing::DmaBuf(_) => return DmaBuf::ioctl(request, arg, &Caller(None)),
+    };
+    match current().ok_or(Errno::ENODEV)? {
+        Backend::Local(host) => host.ioctl(inode, request, arg, &Caller(Some(&host))),
+        Backend::Remote(client) => client.ioctl(inode, request, arg),
+    }
+}
+
+/// Maps a node.
+///
+/// # Safety
+/// That of mmap.
+///
+/// # Errors
+/// The errno of mmap.
+pub unsafe fn map(
+    inode: Inode,
+    address: usize,
+    length: usize,
+    protection: c_int,
+    flags: c_int,
+    offset: u64,
+) -> Result<usize, Errno> {
+    let write = protection & libc::PROT_WRITE != 0;
+    // SAFETY: the caller's, except for the descriptor: a BO's file.
+    let map = |file: BorrowedFd<'_>| unsafe {
+        use std::os::fd::AsRawFd;
+        real::mmap(address as *mut _, length, protection, flags, file.as_raw_fd(), 0)
+    };
+    let mapped = match current().ok_or(Errno::ENODEV)? {
+        Backend::Local(host) => {
+            let window = host.window(inode, offset, length as u64, write)?;
+            map(window.file().ok_or(Errno::ENODEV)?.as_fd())
+        }
+        Backend::Remote(client) => map(client.map(inode, offset, length as u64, write)?.as_fd()),
+    };
+    if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped as usize) }
+}
+
+/// Tells the device that descriptors were closed.
+pub fn reap() {
+    if !ACTIVE.load(Relaxed) {
+        return;
+    }
+    let backend = lock(&BACKEND).clone();
+    match backend {
+        Some(Backend::Local(host)) => host.reap(),
+        Some(Backend::Remote(client)) => client.reap(),
+        None => {}
+    }
 }
 
 fn start() {
@@ -230,101 +274,62 @@ fn start() {
     unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork_in_parent), Some(after_fork_in_child)) };
 }
 
-/// Holds our locks across the fork, so that the child finds them whole.
+/// Holds our locks across the fork, so that the child finds them whole, and opens a door for it to a device here.
 extern "C" fn before_fork() {
-    let _inside = Inside::enter();
-    let guards = (lock(&STATE), lock(&MAPPINGS));
+    let inside = Inside::enter();
+    let host = match &*lock(&BACKEND) {
+        Some(Backend::Local(host)) => Some(host.clone()),
+        _ => None,
+    };
+    let door = host.as_ref().and_then(family::door);
+    let guards = (lock(&BACKEND), descriptors::guard(), crate::hooks::streams_guard(), door);
     let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(guards));
+    drop(inside);
 }
 
 extern "C" fn after_fork_in_parent() {
-    let _ = FORKING.try_with(|forking| forking.borrow_mut().take());
+    let _inside = Inside::enter();
+    let Ok(Some((backend, internal, streams, door))) =
+        FORKING.try_with(|forking| forking.borrow_mut().take())
+    else {
+        return;
+    };
+    let host = match &*backend {
+        Some(Backend::Local(host)) => Some(host.clone()),
+        _ => None,
+    };
+    drop((backend, internal, streams));
+    if let (Some(host), Some(door)) = (host, door) {
+        family::serve(door, host);
+    }
 }
 
 /// The child has none of the simulator's threads, and their locks may be held for ever: everything that leads there
-/// is forgotten, not dropped.
+/// is forgotten, not dropped. Descriptors that it inherited go on standing for the same open files, as they do with a
+/// real device, by way of the process that has it.
 extern "C" fn after_fork_in_child() {
     let _inside = Inside::enter();
-    let Ok(Some((mut state, mut mappings))) = FORKING.try_with(|forking| forking.borrow_mut().take()) else {
+    let Ok(Some((mut backend, mut internal, streams, door))) =
+        FORKING.try_with(|forking| forking.borrow_mut().take())
+    else {
         return;
     };
-    std::mem::forget(std::mem::take(&mut *mappings));
-    MAPPED.store(0, Relaxed);
-    std::mem::forget(state.device.take());
-    for entry in state.entries.values_mut() {
-        std::mem::forget(std::mem::replace(&mut entry.thing, Thing::Inherited));
-    }
-}
-
-/// Maps a part of bus memory and keeps it for as long as it is mapped.
-///
-/// # Safety
-/// That of mmap.
-///
-/// # Errors
-/// The errno of mmap.
-pub unsafe fn map(
-    address: usize,
-    length: usize,
-    protection: c_int,
-    flags: c_int,
-    window: Window,
-    offset: u64,
-) -> Result<usize, c_int> {
-    let memory = lock(&STATE).device.as_ref().map(|device| device.1).ok_or(libc::ENODEV)?;
-    let offset = offset + u64::from(window.address());
-    let mut mappings = lock(&MAPPINGS);
-    // SAFETY: the caller's, except for descriptor and offset: a part of our own file.
-    let mapped = unsafe {
-        real::mmap(address as *mut _, length, protection, flags, memory, offset.try_into().unwrap_or(-1))
+    internal.close_all();
+    let successor = match backend.take() {
+        Some(Backend::Local(host)) => {
+            std::mem::forget(host);
+            door.as_ref().map(|door| Client::of_family(door.address()))
+        }
+        Some(Backend::Remote(client)) => {
+            let successor = client.for_child();
+            std::mem::forget(client);
+            Some(successor)
+        }
+        None => None,
     };
-    if mapped == libc::MAP_FAILED {
-        return Err(last_errno());
-    }
-    let gone = cut(&mut mappings, mapped as usize, length);
-    mappings.insert(mapped as usize, (length, window));
-    MAPPED.store(mappings.len(), Relaxed);
-    drop(mappings);
-    drop(gone);
-    Ok(mapped as usize)
-}
-
-/// Calls `change`, which unmaps or replaces that range, and lets go of the BOs that were mapped there if it
-/// answers true.
-pub fn unmap(address: usize, length: usize, change: impl FnOnce() -> bool) {
-    if MAPPED.load(Relaxed) == 0 {
-        change();
-        return;
-    }
-    let mut mappings = lock(&MAPPINGS);
-    if !change() {
-        return;
-    }
-    let gone = cut(&mut mappings, address, length);
-    MAPPED.store(mappings.len(), Relaxed);
-    drop(mappings);
-    drop(gone);
-}
-
-/// Takes a range out of the mappings; what sticks out on either side stays.
-fn cut(mappings: &mut Mappings, address: usize, length: usize) -> Vec<Window> {
-    let end = address.saturating_add(length.next_multiple_of(4096));
-    let hit: Vec<usize> = mappings
-        .range(..end)
-        .rev()
-        .take_while(|&(&start, &(length, _))| start + length > address)
-        .map(|(&start, _)| start)
-        .collect();
-    let mut gone = Vec::new();
-    for start in hit {
-        let Some((length, window)) = mappings.remove(&start) else { continue };
-        if start < address {
-            mappings.insert(start, (address - start, window.clone()));
-        }
-        if start + length > end {
-            mappings.insert(end, (start + length - end, window.clone()));
-        }
-        gone.push(window);
-    }
-    gone
+    // Its descriptor was closed with the others.
+    std::mem::forget(door);
+    ACTIVE.store(successor.is_some(), Relaxed);
+    *backend = successor.map(|client| Backend::Remote(Arc::new(client)));
+    drop((backend, internal, streams));
 }

@@ -18,12 +18,26 @@ const NODES: [Node; 2] = [Node::Primary, Node::Render];
 pub enum Item {
     /// A device node.
     Node(Node),
-    /// A directory with these entries; the real ones stay if the flag is set.
+    /// A directory with these entries; the real ones stay if the flag is set and real nodes are not hidden.
     Dir(Vec<(String, u8)>, bool),
     /// A file with this content.
     File(String),
     /// A link.
     Link(String),
+    /// Something of the machine's own GPU, which must not be found.
+    Absent,
+}
+
+/// Whether the machine's own nodes stay visible beside ours.
+pub fn shows_real() -> bool {
+    static SHOW: OnceLock<bool> = OnceLock::new();
+    *SHOW.get_or_init(|| std::env::var_os("VC4SIM_SHOW_REAL").is_some_and(|value| value == "1"))
+}
+
+/// Whether a path leads to a GPU, be it ours or not.
+fn is_of_a_gpu(path: &str) -> bool {
+    let below = |dir| strip(path, dir).is_some_and(|rest| !rest.is_empty());
+    below(NODE_DIR) || below(CLASS_DIR) || path.starts_with(&format!("/sys/dev/char/{DRM_MAJOR}:"))
 }
 
 /// Minor number of the render node.
@@ -98,19 +112,24 @@ fn follow(path: &str, last: bool) -> Option<String> {
     }
 }
 
-/// The path without links, if it is ours.
+/// The path without links, if it is ours; empty for one that must not be found.
 pub fn canonical(path: &[u8]) -> Option<String> {
     let path = follow(std::str::from_utf8(path).ok()?, true)?;
-    at(&path).map(|_| path)
+    match at(&path) {
+        Some(_) => Some(path),
+        None => (is_of_a_gpu(&path) && !shows_real()).then(String::new),
+    }
 }
 
-/// What a path names; a link itself only when it is not to be followed.
+/// What a path names; a link itself only when it is not to be followed. `None` for what is not our business.
 pub fn find(path: &[u8], follow_links: bool) -> Option<Item> {
     if !may_be_ours(path) {
         return None;
     }
-    let path = std::str::from_utf8(path).ok()?;
-    let item = at(&follow(path, follow_links)?)?;
+    let path = follow(std::str::from_utf8(path).ok()?, follow_links)?;
+    let Some(item) = at(&path) else {
+        return (is_of_a_gpu(&path) && !shows_real()).then_some(Item::Absent);
+    };
     match item {
         // Only directories of others lie behind the remaining links.
         Item::Link(_) if follow_links => Some(Item::Dir(Vec::new(), false)),
@@ -211,8 +230,12 @@ mod tests {
     fn nodes_and_strangers() {
         assert_eq!(found("/dev/dri/renderD128"), Some(Item::Node(Node::Render)));
         assert_eq!(found("/dev//dri/./card0"), Some(Item::Node(Node::Primary)));
-        for path in ["/dev/dri/card1", "/dev/drill", "/sys/dev/char/226:1280", "/etc/passwd", "dev/dri", ""] {
+        for path in ["/dev/drill", "/sys/dev/char/22:1280", "/etc/passwd", "dev/dri", ""] {
             assert_eq!(found(path), None, "{path}");
+        }
+        for path in ["/dev/dri/card1", "/sys/dev/char/226:1280", "/sys/class/drm/card1/device"] {
+            assert_eq!(found(path), Some(Item::Absent), "{path}");
+            assert_eq!(canonical(path.as_bytes()).as_deref(), Some(""));
         }
     }
 

@@ -11,7 +11,7 @@ use vc4_kernel_abi::{BoHandle, Seqno, SubmitFlags};
 
 use super::hang::Hang;
 use super::object::errno;
-use super::{Answer, Device, Errno, Fence, File, Object, Process, lock};
+use super::{Answer, Device, Errno, Fence, File, Object, Process, lock, read_bytes};
 use crate::device::Watch;
 use crate::kernel::{Bo, Job};
 
@@ -23,17 +23,6 @@ const RECORD_STATE_SIZE: u32 = 8;
 fn refused(violation: Violation) -> Errno {
     log::info!(target: "vc4::kernel", "{violation}");
     Errno::EINVAL
-}
-
-/// `size` bytes of the caller.
-fn copy_in(process: &dyn Process, address: u64, size: u32) -> Result<Vec<u8>, Errno> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(size as usize).map_err(|_| Errno::ENOMEM)?;
-    bytes.resize(size as usize, 0);
-    if size > 0 {
-        process.read(address, &mut bytes)?;
-    }
-    Ok(bytes)
 }
 
 /// SUB-10, before anything of that size is copied.
@@ -59,7 +48,7 @@ impl File {
             return Err(Errno::EINVAL);
         }
         let size = arg.bo_handle_count.checked_mul(4).ok_or(Errno::ENOMEM)?;
-        let bytes = copy_in(process, arg.bo_handles, size)?;
+        let bytes = read_bytes(process, arg.bo_handles, size)?;
         let handles: Vec<BoHandle> = bytes
             .chunks_exact(4)
             .map(|word| BoHandle(u32::from_le_bytes(word.try_into().expect("chunks of four bytes"))))
@@ -78,9 +67,9 @@ impl File {
         }
         check_sizes(arg)?;
         Ok(Pointees {
-            bin_cl: copy_in(process, arg.bin_cl, arg.bin_cl_size)?,
-            shader_rec: copy_in(process, arg.shader_rec, arg.shader_rec_size)?,
-            uniforms: copy_in(process, arg.uniforms, arg.uniforms_size)?,
+            bin_cl: read_bytes(process, arg.bin_cl, arg.bin_cl_size)?,
+            shader_rec: read_bytes(process, arg.shader_rec, arg.shader_rec_size)?,
+            uniforms: read_bytes(process, arg.uniforms, arg.uniforms_size)?,
             bos: Vec::new(),
         })
     }
@@ -125,23 +114,22 @@ impl File {
         Ok(())
     }
 
-    pub(super) fn wait_seqno(&self, arg: &mut WaitSeqno, _: &dyn Process) -> Answer {
-        self.wait(Seqno(arg.seqno), arg.timeout_ns)
+    pub(super) fn wait_seqno(&self, arg: &mut WaitSeqno, process: &dyn Process) -> Answer {
+        self.wait(Seqno(arg.seqno), arg.timeout_ns, process)
     }
 
-    pub(super) fn wait_bo(&self, arg: &mut WaitBo, _: &dyn Process) -> Answer {
+    pub(super) fn wait_bo(&self, arg: &mut WaitBo, process: &dyn Process) -> Answer {
         if arg.pad != 0 {
             return Err(Errno::EINVAL);
         }
         let last_job = self.object(arg.handle).ok_or(Errno::EINVAL)?.state().last_job;
-        self.wait(last_job, arg.timeout_ns)
+        self.wait(last_job, arg.timeout_ns, process)
     }
 
     /// A hang is no error: the kernel lets the job's waiters go (kernel-abi.md §11).
-    fn wait(&self, seqno: Seqno, timeout_ns: u64) -> Answer {
+    fn wait(&self, seqno: Seqno, timeout_ns: u64, process: &dyn Process) -> Answer {
         let timeout = (timeout_ns != FOREVER).then(|| Duration::from_nanos(timeout_ns));
-        let done = self.device.simulator.wait_until(timeout, |finished| finished >= seqno);
-        if done { Ok(()) } else { Err(Errno::ETIME) }
+        self.device.wait(process, timeout, |finished| finished >= seqno)
     }
 }
 

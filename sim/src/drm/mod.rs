@@ -4,28 +4,35 @@
 //!
 //! There is no display: mode setting answers `EOPNOTSUPP`, as a device does whose display part did not come up.
 
+pub mod backing;
 mod dumb;
 mod handles;
 mod hang;
+pub mod host;
 mod job;
 mod label;
 mod object;
 mod perfmon;
 mod prime;
 mod request;
+pub mod serve;
 mod sync_file;
 mod syncobj;
 mod uapi;
 mod version;
+pub mod wire;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 pub use nix::errno::Errno;
+use vc4_kernel_abi::Seqno;
 
 use crate::device::{Config, Notice, Simulator};
 use crate::kernel;
+use backing::{Backing, BoFile};
 use handles::Handles;
 pub use object::Object;
 use perfmon::Perfmon;
@@ -38,6 +45,9 @@ pub const DRM_MAJOR: u32 = 226;
 pub const OF_FULLNAME: &str = "/soc/gpu";
 /// Device-tree compatible of the DRM device (kernel-abi.md §1).
 pub const OF_COMPATIBLE: &str = "brcm,bcm2835-vc4";
+
+/// How long to wait before looking whether the waiting process is still there.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// What a handler answers.
 pub type Answer = Result<(), Errno>;
@@ -93,12 +103,21 @@ pub trait Process {
 
     /// CLOCK_MONOTONIC in nanoseconds.
     fn monotonic_ns(&self) -> u64;
+
+    /// Whether nobody is there any more to hear an answer, so that a wait is in vain.
+    fn is_gone(&self) -> bool {
+        false
+    }
 }
 
 /// The device.
 pub struct Device {
     simulator: Simulator,
+    /// Makes files of BOs, if it is there.
+    backing: Option<Arc<Backing>>,
     strict: bool,
+    /// Bytes of mmap offsets given out.
+    mmap_bytes: AtomicU64,
     /// All objects by their mmap offset.
     objects: Mutex<BTreeMap<u64, Weak<Object>>>,
     /// Objects with a global name (GEM_FLINK).
@@ -115,9 +134,14 @@ pub struct File {
     bos: Mutex<Handles<Arc<Object>>>,
     syncobjs: Mutex<Handles<Arc<Syncobj>>>,
     perfmons: Mutex<Handles<Arc<Perfmon>>>,
+    /// Where events of the display go.
+    events: OnceLock<Events>,
 }
 
-/// What a mapping of the device file shows; the memory stays while this lives.
+/// Hands bytes to the reader of a file; whether there was room.
+type Events = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
+
+/// What a mapping of the device file shows.
 #[derive(Clone)]
 pub struct Window {
     bo: Arc<kernel::Bo>,
@@ -133,6 +157,38 @@ impl Window {
     pub fn size(&self) -> u32 {
         self.bo.pages.bytes()
     }
+
+    /// The BO's file, whose start is the window; `None` on a device that makes none.
+    pub fn file(&self) -> Option<&BoFile> {
+        file_of(&self.bo)
+    }
+}
+
+/// The file of a BO.
+fn file_of(bo: &kernel::Bo) -> Option<&BoFile> {
+    bo.attachment.get().and_then(|attachment| attachment.downcast_ref())
+}
+
+/// CLOCK_MONOTONIC in nanoseconds.
+pub fn monotonic_ns() -> u64 {
+    // This clock is always there.
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
+    #[allow(clippy::unnecessary_cast, reason = "on 32-bit systems the numbers are shorter")]
+    now.map_or(0, |now| now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+}
+
+/// `length` bytes at `address` of a process. Memory is taken as it turns out to be there.
+fn read_bytes(process: &dyn Process, address: u64, length: u32) -> Result<Vec<u8>, Errno> {
+    const PART: usize = 1 << 20;
+    let mut bytes = Vec::new();
+    while bytes.len() < length as usize {
+        let start = bytes.len();
+        let part = PART.min(length as usize - start);
+        bytes.try_reserve(part).map_err(|_| Errno::ENOMEM)?;
+        bytes.resize(start + part, 0);
+        process.read(address.checked_add(start as u64).ok_or(Errno::EFAULT)?, &mut bytes[start..])?;
+    }
+    Ok(bytes)
 }
 
 /// A lock whose data are consistent between statements, so that a panic elsewhere does not spoil them.
@@ -141,11 +197,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Device {
-    /// The device around a machine built with `config`.
+    /// The device around a machine built with `config`. Its BOs are not files: they cannot be shown to others.
     pub fn new(simulator: Simulator, config: Config) -> Arc<Device> {
+        Device::build(simulator, None, config)
+    }
+
+    /// A device whose BOs are files.
+    ///
+    /// # Errors
+    /// `ENOMEM` when the range is too small.
+    pub fn on_files(backing: &Arc<Backing>, config: Config) -> Result<Arc<Device>, Errno> {
+        let simulator = Simulator::on_words(config, backing.words(), Some(backing.discard()));
+        Ok(Device::build(simulator.ok_or(Errno::ENOMEM)?, Some(backing.clone()), config))
+    }
+
+    fn build(simulator: Simulator, backing: Option<Arc<Backing>>, config: Config) -> Arc<Device> {
         Arc::new(Device {
             simulator,
+            backing,
             strict: config.mode == crate::Mode::Strict,
+            mmap_bytes: AtomicU64::new(0),
             objects: Mutex::default(),
             names: Mutex::default(),
             hang: Arc::default(),
@@ -161,6 +232,7 @@ impl Device {
             bos: Mutex::default(),
             syncobjs: Mutex::default(),
             perfmons: Mutex::default(),
+            events: OnceLock::new(),
         }
     }
 
@@ -169,6 +241,29 @@ impl Device {
         match fence {
             Fence::Signalled => notice(),
             Fence::Job(seqno) => self.simulator.when_finished(seqno, notice),
+        }
+    }
+
+    /// Waits until `ready`, as [`Simulator::wait_until`], but not for a process that is gone.
+    fn wait(
+        &self,
+        process: &dyn Process,
+        timeout: Option<Duration>,
+        mut ready: impl FnMut(Seqno) -> bool,
+    ) -> Answer {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let part = left.map_or(LOOK_AGAIN, |left| left.min(LOOK_AGAIN));
+            if self.simulator.wait_until(Some(part), &mut ready) {
+                return Ok(());
+            }
+            if left.is_some_and(|left| left <= part) {
+                return Err(Errno::ETIME);
+            }
+            if process.is_gone() {
+                return Err(Errno::EINTR);
+            }
         }
     }
 
@@ -183,5 +278,10 @@ impl File {
     /// Which node it is.
     pub fn node(&self) -> Node {
         self.node
+    }
+
+    fn set_events(&self, events: Events) {
+        // Set once, when the file gets its descriptor.
+        let _ = self.events.set(events);
     }
 }

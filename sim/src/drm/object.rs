@@ -1,5 +1,7 @@
 //! GEM objects: BOs as files hold them (kernel-abi.md §4.3–§4.10, §12).
 
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use vc4_kernel_abi::uapi::{
@@ -7,8 +9,9 @@ use vc4_kernel_abi::uapi::{
 };
 use vc4_kernel_abi::{GpuError, Seqno};
 
+use super::backing::{Backing, BoFile, Inode};
 use super::uapi::{GemClose, GemFlink, GemOpen};
-use super::{Answer, Device, Errno, File, Process, Window, lock};
+use super::{Answer, Device, DmaBuf, Errno, File, Process, Window, file_of, lock, read_bytes};
 use crate::kernel::Bo;
 
 /// Where mmap offsets of objects begin: the core puts them behind the 32-bit file range.
@@ -22,6 +25,7 @@ pub struct Object {
     size: u32,
     address: u32,
     shader: bool,
+    mmap_offset: u64,
     state: Mutex<State>,
 }
 
@@ -42,11 +46,12 @@ pub(super) struct State {
 }
 
 impl Object {
-    fn new(bo: Arc<Bo>) -> Object {
+    fn new(bo: Arc<Bo>, mmap_offset: u64) -> Object {
         Object {
             size: bo.pages.bytes(),
             address: bo.pages.address(),
             shader: bo.shader.is_some(),
+            mmap_offset,
             state: Mutex::new(State {
                 bo: Some(bo),
                 needed: true,
@@ -71,7 +76,7 @@ impl Object {
 
     /// Offset of the device file that maps it.
     pub(super) fn mmap_offset(&self) -> u64 {
-        FIRST_MMAP_OFFSET + u64::from(self.address)
+        self.mmap_offset
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -105,18 +110,28 @@ impl Object {
     /// Marks it as shared with others.
     pub(super) fn export(&self) -> Answer {
         let mut state = self.state();
-        if self.shader || state.bo.is_none() || !state.needed {
-            return Err(Errno::EINVAL);
+        let bo = state.bo.as_ref().filter(|_| !self.shader && state.needed).ok_or(Errno::EINVAL)?;
+        if let (Some(file), false) = (file_of(bo), state.exported) {
+            file.seal()?;
         }
         state.exported = true;
         Ok(())
+    }
+
+    /// Its memory, unless it was purged.
+    pub(super) fn bo(&self) -> Option<Arc<Bo>> {
+        self.state().bo.clone()
     }
 
     /// Drops the memory if it may be dropped; whether it was.
     fn purge(&self, finished: Seqno) -> bool {
         let mut state = self.state();
         let purgeable = !state.needed && !state.exported && state.last_job <= finished;
-        purgeable && state.bo.take().is_some()
+        let Some(bo) = state.bo.take_if(|_| purgeable) else { return false };
+        if let Some(file) = file_of(&bo) {
+            file.purge();
+        }
+        true
     }
 }
 
@@ -143,11 +158,49 @@ impl Device {
             Err(GpuError::OutOfMemory(_)) if self.purge() => new(),
             other => other,
         };
-        let object = Arc::new(Object::new(bo.map_err(|error| errno(&error))?));
+        self.add(bo.map_err(|error| errno(&error))?, Backing::create)
+    }
+
+    /// The object of a BO, whose file `file` makes.
+    fn add(
+        &self,
+        bo: Arc<Bo>,
+        file: impl FnOnce(&Arc<Backing>, u32, u32) -> Result<BoFile, Errno>,
+    ) -> Result<Arc<Object>, Errno> {
+        if let Some(backing) = &self.backing {
+            let file = file(backing, bo.pages.address(), bo.pages.bytes())?;
+            // The BO is new: nothing is attached to it.
+            let _ = bo.attachment.set(Box::new(file));
+        }
+        // Never used twice: a purged object keeps its own.
+        let offset = self.mmap_bytes.fetch_add(bo.pages.bytes().into(), Relaxed);
+        let object = Arc::new(Object::new(bo, FIRST_MMAP_OFFSET + offset));
         let mut objects = lock(&self.objects);
         objects.retain(|_, object| object.strong_count() > 0);
         objects.insert(object.mmap_offset(), Arc::downgrade(&object));
         Ok(object)
+    }
+
+    /// The BO behind a dma-buf of `size` bytes: that of this device, or one on the file of another device's, of
+    /// which `copy` gives a descriptor.
+    pub(super) fn import(
+        &self,
+        inode: Inode,
+        size: u32,
+        copy: impl FnOnce() -> Result<OwnedFd, Errno>,
+    ) -> Result<DmaBuf, Errno> {
+        let is_it = |object: &Arc<Object>| {
+            object.bo().is_some_and(|bo| file_of(&bo).is_some_and(|file| file.inode() == inode))
+        };
+        let known =
+            lock(&self.objects).values().filter_map(|object| object.upgrade()).find(|object| is_it(object));
+        if let Some(object) = known {
+            return Ok(DmaBuf::new(object));
+        }
+        let bo = self.simulator.new_bo(size).map_err(|error| errno(&error))?;
+        let object = self.add(bo, |backing, address, bytes| backing.adopt(copy()?, address, bytes))?;
+        object.state().exported = true;
+        Ok(DmaBuf::new(object))
     }
 
     fn purge(&self) -> bool {
@@ -196,10 +249,7 @@ impl File {
             return Err(Errno::EINVAL);
         }
         // The kernel would find the memory first; bytes that are not there need none.
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(arg.size as usize).map_err(|_| Errno::ENOMEM)?;
-        bytes.resize(arg.size as usize, 0);
-        process.read(arg.data, &mut bytes)?;
+        let bytes = read_bytes(process, arg.data, arg.size)?;
         let words: Vec<u64> = bytes
             .chunks_exact(8)
             .map(|word| u64::from_le_bytes(word.try_into().expect("chunks of eight bytes")))

@@ -1,12 +1,13 @@
 //! Descriptors beside the device file and their own ioctls: sync_files and dma-bufs (drm-shim.md §3).
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use bytemuck::{Zeroable, bytes_of};
 
 use super::request::Request;
 use super::uapi::{DmaBufSync, SyncFenceInfo, SyncFileInfo, SyncMerge};
-use super::{Answer, Device, Errno, Exported, Fence, Object, Process, Window};
+use super::{Answer, Device, Errno, Exported, Fence, Object, Process, Window, file_of};
 use crate::device::Notice;
 
 /// Type bytes and numbers of the ioctls.
@@ -115,6 +116,15 @@ impl DmaBuf {
         self.0.size()
     }
 
+    /// A descriptor of it, closed on exec.
+    ///
+    /// # Errors
+    /// `EMFILE`; `EINVAL` on a device whose BOs are no files.
+    pub fn duplicate(&self) -> Result<OwnedFd, Errno> {
+        let bo = self.0.bo().ok_or(Errno::EINVAL)?;
+        file_of(&bo).ok_or(Errno::EINVAL)?.duplicate()
+    }
+
     /// What mmap of this file shows.
     ///
     /// # Errors
@@ -123,11 +133,11 @@ impl DmaBuf {
         self.0.window(offset, length, true)
     }
 
-    /// Answers an ioctl of this file.
+    /// Answers an ioctl of such a file.
     ///
     /// # Errors
     /// `EINVAL` for unknown flags; `ENOTTY` for what is no ioctl of a dma-buf.
-    pub fn ioctl(&self, request: u32, arg: u64, process: &dyn Process) -> Answer {
+    pub fn ioctl(request: u32, arg: u64, process: &dyn Process) -> Answer {
         let request = Request(request);
         if (request.kind(), request.number()) != (DMA_BUF_TYPE, DMA_BUF_SYNC) {
             return Err(Errno::ENOTTY);

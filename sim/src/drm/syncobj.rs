@@ -149,7 +149,7 @@ impl File {
         let now = i64::try_from(process.monotonic_ns()).unwrap_or(i64::MAX);
         let left = u64::try_from(arg.timeout_ns.saturating_sub(now)).unwrap_or(0);
         let mut first = None;
-        let done = self.device.simulator.wait_until(Some(Duration::from_nanos(left)), |finished| {
+        let done = self.device.wait(process, Some(Duration::from_nanos(left)), |finished| {
             for (fence, syncobj) in fences.iter_mut().zip(&syncobjs) {
                 *fence = fence.or_else(|| syncobj.fence());
             }
@@ -162,7 +162,7 @@ impl File {
             first.is_some()
         });
         arg.first_signalled = first.unwrap_or(0) as u32;
-        if done { Ok(()) } else { Err(Errno::ETIME) }
+        done
     }
 
     pub(super) fn syncobj_reset(&self, arg: &mut SyncobjArray, process: &dyn Process) -> Answer {

@@ -1,12 +1,12 @@
-//! Calls on descriptors: ioctl, close, mmap, munmap, lseek.
+//! Calls on descriptors: ioctl, mmap, lseek, and what closes them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use libc::{c_int, c_ulong, c_void, off64_t, size_t};
-use vc4_sim::drm::{Errno, Exported};
+use libc::{c_int, c_uint, c_ulong, c_void, off64_t, size_t};
+use vc4_sim::drm::Errno;
 
 use super::hooks;
-use crate::process::Caller;
+use crate::descriptors;
 use crate::real::{self, fail};
 use crate::state::{self, Inside, Thing};
 
@@ -16,7 +16,10 @@ hooks! {
     fn mmap, mmap64(
         address: *mut c_void, length: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off64_t
     ) -> *mut c_void = mmap_hook;
-    fn munmap(address: *mut c_void, length: size_t) -> c_int = munmap_hook;
+    fn dup2(from: c_int, to: c_int) -> c_int = dup2_hook;
+    fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int = dup3_hook;
+    fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int = close_range_hook;
+    fn closefrom(first: c_int) -> () = closefrom_hook;
     fn lseek, lseek64(fd: c_int, offset: off64_t, whence: c_int) -> off64_t = lseek_hook;
 }
 
@@ -28,13 +31,7 @@ unsafe fn ioctl_hook(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
     };
     // The kernel looks at 32 bits.
     let (request, arg) = (request as u32, arg as usize as u64);
-    let answer = catch_unwind(AssertUnwindSafe(|| match &thing {
-        Thing::Node(file) => file.ioctl(request, arg, &Caller),
-        Thing::Exported(Exported::DmaBuf(buffer)) => buffer.ioctl(request, arg, &Caller),
-        Thing::Exported(Exported::SyncFile(file)) => file.ioctl(request, arg, &Caller),
-        Thing::Exported(Exported::Syncobj(_)) => Err(Errno::ENOTTY),
-        Thing::Inherited => Err(Errno::ENODEV),
-    }));
+    let answer = catch_unwind(AssertUnwindSafe(|| state::ioctl(thing, request, arg)));
     // A panic has printed where it happened; unwinding must not reach the caller.
     match answer.unwrap_or(Err(Errno::EIO)) {
         Ok(()) => 0,
@@ -47,10 +44,10 @@ unsafe fn close_hook(fd: c_int) -> c_int {
         // SAFETY: the caller's.
         return unsafe { real::close(fd) };
     };
-    if state::is_internal(fd) {
+    if descriptors::is_internal(fd) {
         return fail(libc::EBADF);
     }
-    let ours = state::find(fd).is_some();
+    let ours = is_counted(fd);
     // SAFETY: the caller's.
     let result = unsafe { real::close(fd) };
     if ours {
@@ -64,25 +61,25 @@ unsafe fn close_hook(fd: c_int) -> c_int {
 /// # Safety
 /// That of mmap.
 unsafe fn map_ours(
-    thing: &Thing,
+    thing: Thing,
     address: *mut c_void,
     length: size_t,
     protection: c_int,
     flags: c_int,
     offset: off64_t,
-) -> Result<usize, c_int> {
-    let pages =
-        (length as u64).checked_next_multiple_of(4096).filter(|&length| length > 0).ok_or(libc::EINVAL)?;
-    let offset = u64::try_from(offset).map_err(|_| libc::EINVAL)?;
-    let write = protection & libc::PROT_WRITE != 0;
-    let (window, offset) = match thing {
-        Thing::Node(file) => (file.window(offset, pages, write), 0),
-        Thing::Exported(Exported::DmaBuf(buffer)) => (buffer.window(offset, pages), offset),
-        Thing::Exported(_) | Thing::Inherited => return Err(libc::ENODEV),
-    };
-    let window = window.map_err(|errno| errno as c_int)?;
-    // SAFETY: the caller's.
-    unsafe { state::map(address as usize, pages as usize, protection, flags, window, offset) }
+) -> Option<Result<usize, Errno>> {
+    let pages = (length as u64).checked_next_multiple_of(4096).filter(|&length| length > 0);
+    let (Some(pages), Ok(offset)) = (pages, u64::try_from(offset)) else { return Some(Err(Errno::EINVAL)) };
+    match thing {
+        // SAFETY: the caller's.
+        Thing::Node(inode, _) => {
+            Some(unsafe { state::map(inode, address as usize, pages as usize, protection, flags, offset) })
+        }
+        // Its own file, but no more than there is.
+        Thing::DmaBuf(size) if offset.checked_add(pages).is_some_and(|end| end <= size.into()) => None,
+        Thing::DmaBuf(_) => Some(Err(Errno::EINVAL)),
+        Thing::Sync(_) => Some(Err(Errno::ENODEV)),
+    }
 }
 
 unsafe fn mmap_hook(
@@ -93,57 +90,88 @@ unsafe fn mmap_hook(
     fd: c_int,
     offset: off64_t,
 ) -> *mut c_void {
-    let Some(_inside) = Inside::enter() else {
-        // SAFETY: the caller's.
-        return unsafe { real::mmap(address, length, protection, flags, fd, offset) };
-    };
-    let thing = if flags & libc::MAP_ANONYMOUS == 0 { state::find(fd) } else { None };
-    if let Some(thing) = thing {
-        // SAFETY: the caller's.
-        return match unsafe { map_ours(&thing, address, length, protection, flags, offset) } {
-            Ok(mapped) => mapped as *mut c_void,
-            Err(errno) => {
-                real::set_errno(errno);
+    let inside = Inside::enter();
+    let thing = if inside.is_some() && flags & libc::MAP_ANONYMOUS == 0 { state::find(fd) } else { None };
+    // SAFETY: the caller's.
+    unsafe {
+        match thing.and_then(|thing| map_ours(thing, address, length, protection, flags, offset)) {
+            None => real::mmap(address, length, protection, flags, fd, offset),
+            Some(Ok(mapped)) => mapped as *mut c_void,
+            Some(Err(errno)) => {
+                real::set_errno(errno as c_int);
                 libc::MAP_FAILED
             }
-        };
+        }
     }
-    // SAFETY: the caller's.
-    let map = || unsafe { real::mmap(address, length, protection, flags, fd, offset) };
-    if flags & libc::MAP_FIXED == 0 {
-        return map();
-    }
-    let mut mapped = libc::MAP_FAILED;
-    state::unmap(address as usize, length, || {
-        mapped = map();
-        mapped != libc::MAP_FAILED
-    });
-    mapped
-}
-
-unsafe fn munmap_hook(address: *mut c_void, length: size_t) -> c_int {
-    let Some(_inside) = Inside::enter() else {
-        // SAFETY: the caller's.
-        return unsafe { real::munmap(address, length) };
-    };
-    let mut result = -1;
-    state::unmap(address as usize, length, || {
-        // SAFETY: the caller's.
-        result = unsafe { real::munmap(address, length) };
-        result == 0
-    });
-    result
 }
 
 unsafe fn lseek_hook(fd: c_int, offset: off64_t, whence: c_int) -> off64_t {
     let thing = Inside::enter().and_then(|_inside| state::find(fd));
     match (thing, whence, offset) {
-        (Some(Thing::Exported(Exported::DmaBuf(buffer))), libc::SEEK_END, 0) => buffer.size().into(),
-        (Some(Thing::Exported(Exported::DmaBuf(_))), libc::SEEK_SET, 0) => 0,
-        (Some(Thing::Exported(Exported::DmaBuf(_))), ..) => fail(libc::EINVAL).into(),
+        (Some(Thing::DmaBuf(size)), libc::SEEK_END, 0) => size.into(),
+        (Some(Thing::DmaBuf(_)), libc::SEEK_SET, 0) => 0,
+        (Some(Thing::DmaBuf(_)), ..) => fail(libc::EINVAL).into(),
         // The nodes' position means nothing and never moves.
-        (Some(Thing::Node(_)), ..) => 0,
+        (Some(Thing::Node(..)), ..) => 0,
         // SAFETY: the caller's.
         _ => unsafe { real::lseek(fd, offset, whence) },
     }
+}
+
+/// Whether a descriptor is ours to be told when it goes.
+fn is_counted(fd: c_int) -> bool {
+    matches!(state::find(fd), Some(Thing::Node(..) | Thing::Sync(_)))
+}
+
+/// Puts `from` under the number `to` by `duplicate`, unless one of the library's own would be lost.
+fn replace(to: c_int, duplicate: impl FnOnce() -> c_int) -> c_int {
+    let Some(_inside) = Inside::enter() else { return duplicate() };
+    if descriptors::is_internal(to) {
+        return fail(libc::EBUSY);
+    }
+    let counted = is_counted(to);
+    let result = duplicate();
+    if counted && result >= 0 {
+        state::reap();
+    }
+    result
+}
+
+unsafe fn dup2_hook(from: c_int, to: c_int) -> c_int {
+    // SAFETY: the caller's.
+    replace(to, || unsafe { real::dup2(from, to) })
+}
+
+unsafe fn dup3_hook(from: c_int, to: c_int, flags: c_int) -> c_int {
+    // SAFETY: the caller's.
+    replace(to, || unsafe { real::dup3(from, to, flags) })
+}
+
+/// Calls `change` on the parts of a range of descriptors between those that are the library's own.
+fn around_internal(first: c_uint, last: c_uint, mut change: impl FnMut(c_uint, c_uint) -> c_int) -> c_int {
+    let Some(_inside) = Inside::enter() else { return change(first, last) };
+    let number = |fd: c_uint| c_int::try_from(fd).unwrap_or(c_int::MAX);
+    let mut next = first;
+    for ours in descriptors::internal_between(number(first), number(last)) {
+        let ours = ours as c_uint;
+        if next < ours && change(next, ours - 1) != 0 {
+            return -1;
+        }
+        next = ours + 1;
+    }
+    // An empty rest of a range that was not empty; others go to the kernel, which knows what is wrong.
+    let result = if next > last && next > first { 0 } else { change(next, last) };
+    state::reap();
+    result
+}
+
+unsafe fn close_range_hook(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    // SAFETY: the caller's.
+    around_internal(first, last, |first, last| unsafe { real::close_range(first, last, flags) })
+}
+
+unsafe fn closefrom_hook(first: c_int) {
+    let first = c_uint::try_from(first).unwrap_or(0);
+    // SAFETY: the caller's.
+    around_internal(first, c_uint::MAX, |first, last| unsafe { real::close_range(first, last, 0) });
 }

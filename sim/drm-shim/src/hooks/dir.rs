@@ -21,7 +21,7 @@ hooks! {
 }
 
 /// An open directory of ours. Its address is the caller's `DIR *`.
-struct Stream {
+pub struct Stream {
     entries: Vec<(String, u8)>,
     next: usize,
     current: dirent64,
@@ -33,6 +33,14 @@ static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 fn streams() -> MutexGuard<'static, BTreeMap<usize, Box<Stream>>> {
     STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The open streams, held across a fork.
+pub type StreamsGuard = MutexGuard<'static, BTreeMap<usize, Box<Stream>>>;
+
+/// Waits for the open streams.
+pub fn streams_guard() -> StreamsGuard {
+    streams()
 }
 
 /// Calls `with` on a stream of ours.
@@ -72,10 +80,10 @@ unsafe fn opendir_hook(path: *const c_char) -> *mut DIR {
     // SAFETY: the caller's.
     let Some((item, _inside)) = found else { return unsafe { real::opendir(path) } };
     let Item::Dir(mut entries, merge) = item else {
-        real::set_errno(libc::ENOTDIR);
+        real::set_errno(if item == Item::Absent { libc::ENOENT } else { libc::ENOTDIR });
         return std::ptr::null_mut();
     };
-    if merge {
+    if merge && tree::shows_real() {
         // SAFETY: the caller's.
         unsafe { add_real_entries(path, &mut entries) };
     }

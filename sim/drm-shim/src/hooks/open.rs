@@ -28,9 +28,10 @@ unsafe fn open_ours(path: *const c_char, flags: c_int) -> Option<Result<RawFd, c
     let close_on_exec = flags & libc::O_CLOEXEC != 0;
     match tree::find(path, true)? {
         Item::Node(_) if flags & libc::O_DIRECTORY != 0 => Some(Err(libc::ENOTDIR)),
-        Item::Node(node) => Some(state::open(node, close_on_exec)),
+        Item::Node(node) => Some(state::open(node, flags).map_err(|errno| errno as c_int)),
         Item::File(_) if flags & libc::O_ACCMODE != libc::O_RDONLY => Some(Err(libc::EACCES)),
         Item::File(content) => Some(content_file(content.as_bytes(), close_on_exec)),
+        Item::Absent => Some(Err(libc::ENOENT)),
         Item::Dir(..) | Item::Link(_) => None,
     }
 }

@@ -30,6 +30,7 @@ unsafe fn find(path: *const c_char, follow: bool) -> Option<Item> {
 
 fn allowed(item: &Item, mode: c_int) -> c_int {
     let denied = match item {
+        Item::Absent => return fail(libc::ENOENT),
         Item::Node(_) => libc::X_OK,
         Item::Dir(..) | Item::Link(_) => libc::W_OK,
         Item::File(_) => libc::W_OK | libc::X_OK,
@@ -60,7 +61,11 @@ unsafe fn faccessat_hook(dir: c_int, path: *const c_char, mode: c_int, flags: c_
 /// # Safety
 /// `size` bytes at `out`.
 unsafe fn give_link(item: &Item, out: *mut c_char, size: size_t) -> ssize_t {
-    let Item::Link(target) = item else { return fail(libc::EINVAL) as ssize_t };
+    let target = match item {
+        Item::Link(target) => target,
+        Item::Absent => return fail(libc::ENOENT) as ssize_t,
+        _ => return fail(libc::EINVAL) as ssize_t,
+    };
     let length = target.len().min(size);
     // SAFETY: the caller's; a link's text is given without a zero.
     unsafe { std::ptr::copy_nonoverlapping(target.as_ptr(), out.cast(), length) };
@@ -99,6 +104,10 @@ unsafe fn realpath_hook(path: *const c_char, out: *mut c_char) -> *mut c_char {
             .filter(|path| tree::may_be_ours(path))
             .and_then(|path| Inside::enter().and_then(|_inside| tree::canonical(path)));
         let Some(canonical) = canonical else { return real::realpath(path, out) };
+        if canonical.is_empty() {
+            real::set_errno(libc::ENOENT);
+            return std::ptr::null_mut();
+        }
         let out = if out.is_null() { libc::malloc(canonical.len() + 1).cast() } else { out };
         if !out.is_null() {
             std::ptr::copy_nonoverlapping(canonical.as_ptr(), out.cast(), canonical.len());

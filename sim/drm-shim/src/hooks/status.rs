@@ -1,10 +1,10 @@
 //! The stat family: nodes are character devices, the tree's directories, files and links are such.
 
 use libc::{c_char, c_int, c_uint, mode_t, stat64 as Stat};
-use vc4_sim::drm::{Exported, Node};
+use vc4_sim::drm::Node;
 
 use super::{bytes, hooks};
-use crate::real;
+use crate::real::{self, fail};
 use crate::state::{self, Inside, Thing};
 use crate::tree::{self, Item};
 
@@ -33,8 +33,10 @@ impl Status {
         Status { mode: libc::S_IFCHR | 0o666, device: tree::device_number(node), size: 0 }
     }
 
-    fn item(item: &Item) -> Status {
-        match item {
+    /// `None` for what must not be found.
+    fn item(item: &Item) -> Option<Status> {
+        Some(match item {
+            Item::Absent => return None,
             Item::Node(node) => Status::node(*node),
             Item::Dir(..) => Status { mode: libc::S_IFDIR | 0o755, device: 0, size: 0 },
             Item::File(content) => {
@@ -43,17 +45,14 @@ impl Status {
             Item::Link(target) => {
                 Status { mode: libc::S_IFLNK | 0o777, device: 0, size: target.len() as u64 }
             }
-        }
+        })
     }
 
-    /// Of a descriptor.
-    fn thing(thing: &Thing) -> Option<Status> {
+    /// Of a descriptor, where the real object behind it tells something else.
+    fn thing(thing: Thing) -> Option<Status> {
         match thing {
-            Thing::Node(file) => Some(Status::node(file.node())),
-            Thing::Exported(Exported::DmaBuf(buffer)) => {
-                Some(Status { mode: libc::S_IFREG | 0o600, device: 0, size: buffer.size().into() })
-            }
-            Thing::Exported(_) | Thing::Inherited => None,
+            Thing::Node(_, node) => Some(Status::node(node)),
+            Thing::DmaBuf(_) | Thing::Sync(_) => None,
         }
     }
 
@@ -67,9 +66,11 @@ impl Status {
     }
 }
 
+/// What stat tells of a path that is our business, `None` inside for what must not be found.
+///
 /// # Safety
 /// A string or null.
-unsafe fn of_path(path: *const c_char, follow: bool) -> Option<Status> {
+unsafe fn of_path(path: *const c_char, follow: bool) -> Option<Option<Status>> {
     // SAFETY: the caller's.
     let path = unsafe { bytes(path) }.filter(|path| tree::may_be_ours(path))?;
     let _inside = Inside::enter()?;
@@ -78,12 +79,13 @@ unsafe fn of_path(path: *const c_char, follow: bool) -> Option<Status> {
 
 fn of_descriptor(fd: c_int) -> Option<Status> {
     let _inside = Inside::enter()?;
-    Status::thing(&state::find(fd)?)
+    Status::thing(state::find(fd)?)
 }
 
 /// # Safety
 /// Room for a result.
-unsafe fn give(status: &Status, out: *mut Stat) -> c_int {
+unsafe fn give(status: Option<&Status>, out: *mut Stat) -> c_int {
+    let Some(status) = status else { return fail(libc::ENOENT) };
     // SAFETY: the caller's; all bits zero is a value of the struct.
     unsafe {
         out.write_bytes(0, 1);
@@ -96,7 +98,7 @@ unsafe fn stat_hook(path: *const c_char, out: *mut Stat) -> c_int {
     // SAFETY: the caller's.
     unsafe {
         match of_path(path, true) {
-            Some(status) => give(&status, out),
+            Some(status) => give(status.as_ref(), out),
             None => real::stat(path, out),
         }
     }
@@ -106,7 +108,7 @@ unsafe fn lstat_hook(path: *const c_char, out: *mut Stat) -> c_int {
     // SAFETY: the caller's.
     unsafe {
         match of_path(path, false) {
-            Some(status) => give(&status, out),
+            Some(status) => give(status.as_ref(), out),
             None => real::lstat(path, out),
         }
     }
@@ -139,7 +141,7 @@ unsafe fn fstatat_hook(dir: c_int, path: *const c_char, out: *mut Stat, flags: c
             return fstat_hook(dir, out);
         }
         match of_path(path, flags & libc::AT_SYMLINK_NOFOLLOW == 0) {
-            Some(status) => give(&status, out),
+            Some(status) => give(status.as_ref(), out),
             None => real::fstatat(dir, path, out, flags),
         }
     }
@@ -170,11 +172,12 @@ unsafe fn statx_hook(
     // SAFETY: the caller's; all bits zero is a value of the struct.
     unsafe {
         let ours = if names_descriptor(path, flags) {
-            of_descriptor(dir)
+            of_descriptor(dir).map(Some)
         } else {
             of_path(path, flags & libc::AT_SYMLINK_NOFOLLOW == 0)
         };
         let Some(status) = ours else { return real::statx(dir, path, flags, mask, out) };
+        let Some(status) = status else { return fail(libc::ENOENT) };
         if !names_descriptor(path, flags) || real::statx(dir, path, flags, mask, out) != 0 {
             out.write_bytes(0, 1);
         }
