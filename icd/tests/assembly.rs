@@ -14,7 +14,10 @@ use support::canvas::{
     pipeline, spirv_module,
 };
 use support::resources::{PUSH_BYTES, Resources, texture};
-use vulkan_vc4::entry::assembly::{AssemblyInput, AssemblyProgram, AssemblyUniform, VIEWPORT_RASTER};
+use vulkan_vc4::entry::assembly::{
+    AssemblyInput, AssemblyProgram, AssemblyUniform, BGRA_COLOR, FLOAT_COLOR as FLOAT_COLOR_BIT,
+    VERTEX_INDEX, VIEWPORT_RASTER,
+};
 
 const SIZE: u32 = 96;
 const POINTS: [(f32, f32); 3] = [(8.0, 10.0), (88.0, 20.0), (40.0, 90.0)];
@@ -258,7 +261,7 @@ fn words_come_from_where_the_mapping_says() {
     let setup = Setup::default();
     let shows = |fragment| {
         let mut parts = Parts::new(&vk, vertex, fragment, &[POSITION, FLOAT_COLOR]);
-        parts.layout = resources.layout;
+        (parts.layout, parts.constant) = (resources.layout, 0xffab_cdef);
         let pipeline = built(&vk, &canvas, &setup, &parts);
         canvas.draw(&vk, canvas.whole(), |device, commands| {
             resources.bind(device, commands, &push);
@@ -271,6 +274,7 @@ fn words_come_from_where_the_mapping_says() {
     let named = |name: &str, code: &str| format!(".uniform {name}\n{}", program(code));
     let fragment = |code: &str| raw_fragment(&vk, code);
     shows(fragment(&named("const[0xff102030]", WORD))).expect(|_, _| 0xff10_2030);
+    shows(fragment(&named("spec[0]", WORD))).expect(|_, _| 0xffab_cdef);
     shows(fragment(&named("push[12]", WORD))).expect(|_, _| 0xff12_3456);
     shows(fragment(&named("ubo[0][1][8]", WORD))).expect(|_, _| 0xff33_5577);
     shows(fragment(&named("tex.width[0][0]", WORD))).expect(|_, _| 8f32.to_bits());
@@ -383,4 +387,104 @@ fn patched_programs_sample_and_blend() {
     let vertex = module(&vk, PATCHED, &[text(VERTEX, qasm!("patched_quad.vert"))]);
     same(&shows(vertex, fragment), &want);
     assert_eq!(log_of_this_thread(), "");
+}
+
+/// Position and colour, and a point size of 1 between them.
+fn points_vertex() -> String {
+    let size = "sig_small_imm ; vpm = or.always(b, b, nop, 0x3f800000) ; nop = nop(r0, r0) ;\n";
+    qasm!("patched.vert").replacen(size, &size.repeat(2), 1)
+}
+
+#[test]
+fn points_have_a_size_and_two_varyings_more() {
+    let (vk, canvas) = start();
+    let topology = vk::PrimitiveTopology::POINT_LIST;
+    let setup = Setup { topology, blend: BLEND, ..Setup::default() };
+    let spots: Vec<(f32, f32)> = (0..40).map(|n| (2.5 + 2.0 * n as f32, 3.5 + (n * 7 % 60) as f32)).collect();
+    let colors: Vec<u32> = (0..40).map(|n| 0x8020_30ff + n * 0x0101).collect();
+    let mesh = Mesh::new(&vk, SIZE, &spots, 0.3, &colors);
+    let want = shows(&vk, &canvas, &[(pipeline(&vk, &canvas, &setup), &mesh)]);
+    let (vertex, fragment) = (points_vertex(), format!("{VARY}{VARY}{}", qasm!("color.frag")));
+    let programs = [text(VERTEX, &vertex), text(FRAGMENT, &fragment)];
+    let both = module(&vk, PATCHED, &programs);
+    let parts = Parts::new(&vk, both, both, &[POSITION, FLOAT_COLOR]);
+    let got = shows(&vk, &canvas, &[(built(&vk, &canvas, &setup, &parts), &mesh)]);
+    assert_eq!(want.words.iter().filter(|word| **word != GREY).count(), 40);
+    for (got, want) in got.words.iter().zip(&want.words) {
+        let channels = got.to_le_bytes().into_iter().zip(want.to_le_bytes());
+        assert!(channels.into_iter().all(|(a, b)| a.abs_diff(b) <= 1), "{got:#x} instead of {want:#x}");
+    }
+}
+
+/// Reads a varying and forgets it.
+const VARY: &str = "sig_none ; nop = nop(r0, r0, vary) ; nop = nop(r0, r0) ;\n";
+
+/// A varying, an integer as a float, times 16 in red.
+const NUMBER: &str = "sig_none ; nop = nop(r0, r0, pay_zw, vary) ; r0 = fmul.always(a, b) ;
+    sig_none ; r0 = fadd.always(r0, r5) ; nop = nop(r0, r0) ;
+    sig_none ; r0 = ftoi.always(r0, r0) ; nop = nop(r0, r0) ;
+    sig_small_imm ; r0 = shl.always(r0, b, nop, 4) ; nop = nop(r0, r0) ;
+    sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop(r0, r0) ;
+    sig_end ; nop = nop(r0, r0) ; nop = nop(r0, r0) ;
+    sig_none ; nop = nop(r0, r0) ; nop = nop(r0, r0) ;
+    sig_unlock_score ; nop = nop(r0, r0) ; nop = nop(r0, r0) ;";
+
+#[test]
+fn flat_varyings_and_the_index_of_the_vertex() {
+    let (vk, canvas) = start();
+    let points = [[(0.0, 0.0); 2].as_slice(), &POINTS].concat();
+    let mesh = Mesh::new(&vk, SIZE, &points, 0.3, &[0; 5]);
+    // The colour's components are read and replaced by the index.
+    let (position, _) = qasm!("patched.vert").rsplit_once("\n\nsig_none ; r0").unwrap();
+    let vertex = format!(
+        "{position}
+        sig_none ; r0 = or.always(a, a, vpm_read) ; nop = nop(r0, r0) ;
+        .uniform vertex.bias
+        sig_none ; r0 = add.always(r0, a, uni) ; nop = nop(r0, r0) ;
+        sig_none ; r0 = itof.always(r0, r0) ; nop = nop(r0, r0) ;
+        sig_none ; vpm = or.always(r0, r0) ; nop = nop(r0, r0) ;
+        sig_end ; nop = nop(r0, r0) ; nop = nop(r0, r0) ;
+        sig_none ; nop = nop(r0, r0) ; nop = nop(r0, r0) ;
+        sig_none ; nop = nop(r0, r0) ; nop = nop(r0, r0) ;"
+    );
+    let vertex = AssemblyProgram { flags: VERTEX_INDEX, ..with_position(VERTEX, &vertex) };
+    let programs = [vertex, text(FRAGMENT, NUMBER)];
+    let mut structure = info(PATCHED, &programs);
+    structure.flat_varyings = 1;
+    let both = create(&vk, &structure).unwrap_or_else(|error| panic!("{error}: {}", log_of_this_thread()));
+    let parts = Parts::new(&vk, both, both, &[POSITION, FLOAT_COLOR]);
+    let pipeline = built(&vk, &canvas, &Setup::default(), &parts);
+    for first in [0, 2] {
+        let picture = canvas.draw(&vk, canvas.whole(), |device, commands| {
+            bind(device, commands, pipeline, &canvas);
+            mesh.bind(device, commands);
+            // SAFETY: valid usage.
+            unsafe { device.cmd_draw(commands, 3, 1, first, 0) }
+        });
+        // Vertices 2 to 4 are the triangle; the first of them gives flat varyings their value.
+        picture.expect(|x, y| match picture.at(x, y) {
+            GREY if first == 0 || !inner(x, y) => GREY,
+            _ => 16 * first,
+        });
+        assert_eq!(picture.at(45, 40) == GREY, first == 0);
+    }
+}
+
+#[test]
+fn patched_colours_may_be_floats_or_have_blue_first() {
+    let (vk, canvas) = start();
+    let mesh = Mesh::new(&vk, SIZE, &POINTS, 0.3, &COLORS);
+    let setup = Setup { blend: BLEND, ..Setup::default() };
+    let want = shows(&vk, &canvas, &[(pipeline(&vk, &canvas, &setup), &mesh)]);
+    let vertex = module(&vk, PATCHED, &[text(VERTEX, qasm!("patched.vert"))]);
+    let (interpolate, rest) = qasm!("color.frag").split_once("\n\n# Times one").unwrap();
+    let (_, end) = rest.split_once("\n\n").unwrap();
+    let floats = format!("{interpolate}\n{end}");
+    let code = [(FLOAT_COLOR_BIT, floats), (BGRA_COLOR, qasm!("bgra.frag").to_owned())];
+    for (flags, code) in &code {
+        let fragment = AssemblyProgram { flags: *flags, ..text(FRAGMENT, code) };
+        let fragment = module(&vk, PATCHED, &[fragment]);
+        let parts = Parts::new(&vk, vertex, fragment, &[POSITION, FLOAT_COLOR]);
+        same(&shows(&vk, &canvas, &[(built(&vk, &canvas, &setup, &parts), &mesh)]), &want);
+    }
 }

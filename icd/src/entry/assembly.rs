@@ -121,25 +121,25 @@ pub struct AssemblyCreateInfo {
     pub varyings: *const AssemblyVarying,
 }
 
-/// The assembly module that `info` describes, if it does.
+/// The assembly module of a chained structure, if there is one.
 ///
 /// # Safety
-/// `info` is valid; `code` is its code.
-pub(super) unsafe fn module(
-    info: &vk::ShaderModuleCreateInfo<'_>,
-    code: &[u32],
-) -> Result<Option<Module>, Error> {
+/// `info` is valid, and its chain with it.
+pub(super) unsafe fn chained(info: &vk::ShaderModuleCreateInfo<'_>) -> Result<Option<Module>, Error> {
     // SAFETY: by the contract the chain is valid; a structure of this type has this form.
     unsafe {
         let ours = chain(info.p_next).find(|next| (**next).s_type.as_raw() == STRUCTURE_TYPE);
-        if let Some(structure) = ours {
-            return read(&*structure.cast::<AssemblyCreateInfo>()).map(Some);
-        }
-        match compat::address(code) {
-            None => Ok(None),
-            Some(address) => compatible(address).map(Some),
-        }
+        ours.map(|structure| read(&*structure.cast::<AssemblyCreateInfo>())).transpose()
     }
+}
+
+/// The assembly module whose address stands in the code, if one does.
+///
+/// # Safety
+/// The address, if it is one, leads where [`compat`] describes.
+pub(super) unsafe fn addressed(code: &[u32]) -> Result<Option<Module>, Error> {
+    // SAFETY: by the contract.
+    compat::address(code).map(|address| unsafe { compatible(address) }).transpose()
 }
 
 /// An address fits one word of the code here.

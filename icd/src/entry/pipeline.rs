@@ -172,6 +172,23 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
     }
 }
 
+/// The module in `pCode`.
+unsafe fn code_module(info: &vk::ShaderModuleCreateInfo<'_>) -> Result<ShaderModule, Error> {
+    if info.code_size % 4 != 0 {
+        return Err(Error::Shader(format!("{} bytes are no whole number of words", info.code_size)));
+    }
+    let words = match info.code_size {
+        0 => &[][..],
+        // SAFETY: the caller passes so many bytes.
+        bytes => unsafe { std::slice::from_raw_parts(info.p_code, bytes / 4) },
+    };
+    // SAFETY: where a word is an address, the caller put it there.
+    match unsafe { super::assembly::addressed(words)? } {
+        Some(assembly) => Ok(ShaderModule::Assembly(assembly)),
+        None => ShaderModule::new(words.to_vec()),
+    }
+}
+
 entry_points! {
     fn vkCreateShaderModule(
         device: vk::Device,
@@ -180,16 +197,9 @@ entry_points! {
         out: *mut vk::ShaderModule,
     ) -> vk::Result {
         let info = &*info;
-        let words = match (info.code_size / 4, info.p_code.is_null()) {
-            (0, _) | (_, true) => &[][..],
-            (words, false) => std::slice::from_raw_parts(info.p_code, words),
-        };
-        let module = match super::assembly::module(info, words)? {
+        let module = match super::assembly::chained(info)? {
             Some(assembly) => ShaderModule::Assembly(assembly),
-            None if info.code_size % 4 != 0 => {
-                return Err(Error::Shader(format!("{} bytes are no whole number of words", info.code_size)));
-            }
-            None => ShaderModule::new(words.to_vec())?,
+            None => code_module(info)?,
         };
         give(get::<Device>(device).allocator(), callbacks, out, module)
     }

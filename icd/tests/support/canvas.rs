@@ -173,6 +173,8 @@ pub struct Parts {
     pub layout: vk::PipelineLayout,
     pub bindings: Vec<vk::VertexInputBindingDescription>,
     pub attributes: Vec<vk::VertexInputAttributeDescription>,
+    /// Specialisation constant 0 of the fragment stage.
+    pub constant: u32,
 }
 
 impl Parts {
@@ -197,7 +199,7 @@ impl Parts {
         // SAFETY: valid usage.
         let layout = unsafe { vk.device.create_pipeline_layout(&Default::default(), None).unwrap() };
         let (bindings, attributes) = (numbered().map(binding).collect(), numbered().map(attribute).collect());
-        Parts { vertex, fragment, layout, bindings, attributes }
+        Parts { vertex, fragment, layout, bindings, attributes, constant: 0 }
     }
 }
 
@@ -218,9 +220,12 @@ pub fn build(vk: &Vk, canvas: &Canvas, setup: &Setup, parts: &Parts) -> Result<v
     let stage = |stage, module| {
         vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
     };
+    let entry = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
+    let constant = parts.constant.to_le_bytes();
+    let constants = vk::SpecializationInfo::default().map_entries(&entry).data(&constant);
     let stages = [
         stage(vk::ShaderStageFlags::VERTEX, parts.vertex),
-        stage(vk::ShaderStageFlags::FRAGMENT, parts.fragment),
+        stage(vk::ShaderStageFlags::FRAGMENT, parts.fragment).specialization_info(&constants),
     ];
     let vertex = vk::PipelineVertexInputStateCreateInfo::default()
         .vertex_binding_descriptions(&parts.bindings)
