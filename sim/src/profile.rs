@@ -200,6 +200,8 @@ pub struct Profile {
     pub bin: Option<ListCopy>,
     /// The kernel's rendering list.
     pub render: ListCopy,
+    /// Bus address and size of each BO, in the submission's order.
+    pub bos: Vec<(u32, u32)>,
     /// Its tiles.
     pub tiles: Tiles,
     /// The draws in order.
@@ -255,6 +257,7 @@ pub(crate) fn begin(memory: &Memory, job: &Job, stats: &mut Stats) {
     let mut profile = lock(profile);
     profile.bin = job.bin.map(|list| copy(memory, list));
     profile.render = copy(memory, job.render);
+    profile.bos = job.bos.iter().map(|bo| (bo.pages.address(), bo.pages.bytes())).collect();
 }
 
 /// Notes what binning left.

@@ -76,6 +76,7 @@ fn finish(result: Result<Status, Error>) -> ExitCode {
     match result {
         Ok(Status::Success) => ExitCode::SUCCESS,
         Ok(Status::Findings) => ExitCode::FAILURE,
+        Ok(Status::Exit(code)) => ExitCode::from(code),
         Err(error) => error.report(),
     }
 }

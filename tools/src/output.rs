@@ -11,6 +11,8 @@ pub enum Status {
     Success,
     /// The input has faults, which were printed.
     Findings,
+    /// Another program was run; this is its exit code.
+    Exit(u8),
 }
 
 impl Status {

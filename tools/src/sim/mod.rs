@@ -1,5 +1,10 @@
 //! `vc4 sim`: the simulated GPU from the outside, one subcommand per file.
 
+mod capture;
+mod load;
+mod picture;
+mod replay;
+mod report;
 mod serve;
 mod unverified;
 
@@ -13,6 +18,12 @@ pub struct Options {
 
 #[derive(clap::Subcommand)]
 enum Command {
+    /// Run a program and write all its submissions to a file
+    Capture(capture::Options),
+    /// Run the submissions of a capture again, without the program
+    Replay(replay::Options),
+    /// Make one HTML page that shows what every submission of a capture did
+    Report(report::Options),
     /// Serve the device to processes that have the preload library
     Serve(serve::Options),
     /// List what the simulator assumes about the silicon and no board has confirmed
@@ -21,6 +32,9 @@ enum Command {
 
 pub fn run(options: &Options) -> Result<Status, Error> {
     match &options.command {
+        Command::Capture(options) => capture::run(options),
+        Command::Replay(options) => replay::run(options),
+        Command::Report(options) => report::run(options),
         Command::Serve(options) => serve::run(options),
         Command::Unverified(options) => unverified::run(options),
     }

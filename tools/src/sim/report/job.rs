@@ -1,0 +1,195 @@
+//! Submissions of a report.
+
+use vc4::cl::dump::dump;
+use vc4_kernel_abi::{Submit, Surface};
+use vc4_sim::capture::attachments::Attachment;
+use vc4_sim::capture::read::{Entry, Outcome};
+use vc4_sim::capture::replay::{Replay, Replayed};
+use vc4_sim::profile::Profile;
+
+use super::draw::{draws, offsets, work_list};
+use super::json::{Object, Pool, list, texts};
+use super::places::Places;
+use crate::output::json_string;
+use crate::sim::picture;
+
+/// What several submissions share.
+#[derive(Default)]
+pub struct Pools {
+    pub programs: Pool,
+    /// Lists as lists of lines.
+    pub lists: Pool,
+    /// Pictures as data URIs.
+    pub pictures: Pool,
+}
+
+/// A submission that ran again.
+pub fn submission(
+    number: usize,
+    entry: &Entry,
+    replayed: &Replayed,
+    replay: &Replay,
+    pictures: bool,
+    pools: &mut Pools,
+) -> String {
+    let submit = &entry.submission.submit;
+    let empty = Profile::default();
+    let profile = replayed.profile.as_ref().unwrap_or(&empty);
+    let places = Places::new(profile, entry.bos.iter().map(|bo| bo.key).collect());
+    let (status, note) = status(replayed);
+    let object = Object::new()
+        .raw("n", number)
+        .text("status", status)
+        .text("note", note)
+        .raw("differs", texts(replayed.differences(&entry.outcome)))
+        .raw("size", list([submit.width, submit.height]))
+        .raw("area", list(submit.tiles))
+        .raw("ms", replayed.done.as_ref().map_or(0.0, |done| done.nanoseconds as f64 / 1e6))
+        .raw("fields", fields(entry))
+        .raw("bos", bos(entry))
+        .raw("pictures", if pictures { self::pictures(entry, replayed, replay, pools) } else { "[]".into() })
+        .raw("tiles", list([profile.tiles.columns, profile.tiles.rows, profile.tiles.edge as usize]))
+        .list("tilePrimitives", &profile.tile_primitives)
+        .raw("tileWork", tile_work(profile))
+        .raw("total", work_list(&profile.counts.total()))
+        .raw("draws", draws(profile, &places, &mut pools.programs))
+        .list("counters", profile.stats.counters.all())
+        .raw("findings", texts(profile.stats.findings.iter().map(ToString::to_string)));
+    lists(object, profile, pools).end()
+}
+
+/// In a word, and why.
+fn status(replayed: &Replayed) -> (&'static str, &str) {
+    match (&replayed.done, &replayed.refused) {
+        (Some(done), _) => match &done.hang {
+            Some(why) => ("hung", why),
+            None => ("done", ""),
+        },
+        (None, Some(why)) => ("refused", why),
+        (None, None) => ("failed", ""),
+    }
+}
+
+/// Both lists by their numbers, and the lines of the binning list at which draws stand.
+fn lists(object: Object, profile: &Profile, pools: &mut Pools) -> Object {
+    let mut number = |bytes: &[u8]| pools.lists.number(texts(dump(bytes).lines()));
+    let (bin, lines) = match &profile.bin {
+        None => (-1, Vec::new()),
+        Some(bin) => {
+            let packets = vc4::cl::Reader::new(&bin.bytes).map_while(Result::ok);
+            let starts: Vec<usize> = packets.map(|item| item.offset).collect();
+            let line = |offset: usize| starts.binary_search(&offset).ok();
+            (number(&bin.bytes) as i64, offsets(profile).into_iter().filter_map(line).collect())
+        }
+    };
+    let render = if profile.render.bytes.is_empty() { -1 } else { number(&profile.render.bytes) as i64 };
+    object.raw("bin", bin).list("binDraws", lines).raw("render", render)
+}
+
+/// Tile, draw, then the work.
+fn tile_work(profile: &Profile) -> String {
+    list(profile.counts.tiles.iter().map(|((tile, draw), work)| {
+        format!("[{tile},{draw},{}]", work_list(work).trim_start_matches('[').trim_end_matches(']'))
+    }))
+}
+
+fn surface(entry: &Entry, surface: Option<Surface>) -> String {
+    let Some(Surface { bo_index, offset, bits, flags }) = surface else { return "none".into() };
+    let bo = entry.bos.get(bo_index as usize).map_or("no BO".into(), |bo| format!("BO {}", bo.key));
+    format!("{bo} + {offset:#x}, bits {bits:#06x}, flags {flags}")
+}
+
+/// The submission's own fields.
+fn fields(entry: &Entry) -> String {
+    let Submit {
+        bin_cl,
+        shader_rec,
+        shader_rec_count,
+        uniforms,
+        width,
+        height,
+        tiles,
+        clear_color,
+        clear_z,
+        clear_s,
+        flags,
+        ..
+    } = &entry.submission.submit;
+    let submit = &entry.submission.submit;
+    let [x0, y0, x1, y1] = tiles;
+    let mut rows = vec![
+        ("width x height", format!("{width} x {height}")),
+        ("tiles", format!("{x0},{y0} to {x1},{y1}")),
+        ("bin_cl", format!("{} bytes", bin_cl.len())),
+        ("shader_rec", format!("{} bytes, {shader_rec_count} records", shader_rec.len())),
+        ("uniforms", format!("{} bytes", uniforms.len())),
+    ];
+    for (name, value) in [
+        ("color_read", submit.color_read),
+        ("color_write", submit.color_write),
+        ("zs_read", submit.zs_read),
+        ("zs_write", submit.zs_write),
+        ("msaa_color_write", submit.msaa_color_write),
+        ("msaa_zs_write", submit.msaa_zs_write),
+    ] {
+        rows.push((name, surface(entry, value)));
+    }
+    let names: Vec<&str> = flags.iter_names().map(|(name, _)| name).collect();
+    rows.push(("clear_color", format!("{:#010x} {:#010x}", clear_color[0], clear_color[1])));
+    rows.push(("clear_z", format!("{clear_z:#08x}")));
+    rows.push(("clear_s", format!("{clear_s:#04x}")));
+    rows.push(("flags", format!("{:#x} {}", flags.bits(), names.join(" "))));
+    let handles = &entry.submission;
+    rows.push(("in_sync, out_sync", format!("{}, {}", handles.in_sync, handles.out_sync)));
+    rows.push(("perfmonid", handles.perfmon.to_string()));
+    if let Outcome::Done(done) = &entry.outcome {
+        rows.push(("recorded", format!("seqno {}, {:.2} ms", done.seqno, done.nanoseconds as f64 / 1e6)));
+    }
+    list(rows.iter().map(|(name, value)| list([json_string(name), json_string(value)])))
+}
+
+/// Key, handle, bytes, kind, and what the submission stores there.
+fn bos(entry: &Entry) -> String {
+    let written = entry.submission.written();
+    let handles = &entry.submission.submit.bos;
+    list(entry.bos.iter().zip(handles).enumerate().map(|(place, (bo, handle))| {
+        let kind = if bo.shader { "shader" } else { "data" };
+        let changed: usize =
+            entry.updates.iter().filter(|update| update.key == bo.key).map(|update| update.pages.len()).sum();
+        let stored = u8::from(written.contains(&place)).to_string();
+        list([
+            bo.key.to_string(),
+            handle.0.to_string(),
+            bo.bytes.to_string(),
+            json_string(kind),
+            changed.to_string(),
+            stored,
+        ])
+    }))
+}
+
+/// Name, layout, width, height, picture of what the job stored.
+fn pictures(entry: &Entry, replayed: &Replayed, replay: &Replay, pools: &mut Pools) -> String {
+    if replayed.done.is_none() {
+        return "[]".into();
+    }
+    let mut out = Vec::new();
+    for attachment in Attachment::stored_by(&entry.submission.submit) {
+        let Some(bo) = entry.bos.get(attachment.bo) else { continue };
+        let Some(bytes) = replay.contents(bo.key, attachment.offset, attachment.bytes()) else { continue };
+        for (name, pixels) in attachment.pictures(&bytes) {
+            // Memory is the only place that the encoder writes to.
+            let Ok(file) = picture::png(attachment.width, attachment.height, &pixels) else { continue };
+            let number = pools.pictures.number(json_string(&picture::data_uri(&file)));
+            let note = format!("BO {} + {:#x}, {}", bo.key, attachment.offset, attachment.layout());
+            out.push(list([
+                json_string(&name),
+                json_string(&note),
+                attachment.width.to_string(),
+                attachment.height.to_string(),
+                number.to_string(),
+            ]));
+        }
+    }
+    list(out)
+}
