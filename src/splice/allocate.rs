@@ -77,7 +77,15 @@ impl<'a> Allocator<'a> {
             }
         }
         let places = lowered.virtuals.iter().map(|v| v.fixed).collect();
-        Allocator { ops: &lowered.ops, virtuals: &lowered.virtuals, pool, busy, places, last, out: Vec::new() }
+        Allocator {
+            ops: &lowered.ops,
+            virtuals: &lowered.virtuals,
+            pool,
+            busy,
+            places,
+            last,
+            out: Vec::new(),
+        }
     }
 
     fn step(&mut self, index: usize) -> Result<(), Missing> {
@@ -150,7 +158,8 @@ impl<'a> Allocator<'a> {
             kinds
         };
         let reg = self.pick(&kinds);
-        let need = if self.virtuals[v].file_a { "a register of file A" } else { "an accumulator or file register" };
+        let need =
+            if self.virtuals[v].file_a { "a register of file A" } else { "an accumulator or file register" };
         let reg = reg.ok_or(Missing(need))?;
         self.places[v] = Some(reg);
         self.busy.add(RegSet::one(reg));

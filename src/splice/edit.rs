@@ -8,7 +8,11 @@ use crate::qpu::{AluInst, Inst, Mux, Pack, Raddr, RaddrB, Waddr};
 /// The write of an instruction to one of the given addresses: which unit makes it, and the facts.
 pub fn find_write(inst: &Inst, is: impl Fn(Waddr) -> bool) -> Option<(usize, Write)> {
     let access = crate::qpu::Access::of(inst);
-    access.writes.iter().enumerate().find_map(|(unit, write)| write.filter(|w| is(w.waddr)).map(|w| (unit, w)))
+    access
+        .writes
+        .iter()
+        .enumerate()
+        .find_map(|(unit, write)| write.filter(|w| is(w.waddr)).map(|w| (unit, w)))
 }
 
 /// Gives a unit another destination.

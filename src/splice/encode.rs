@@ -39,7 +39,8 @@ struct Half {
 pub fn schedule(placed: &[Placed]) -> Vec<Line> {
     // Moves run on either unit; what they read and write is the same.
     let halves: Vec<[Option<Half>; 2]> = placed.iter().map(|p| [half(p, false), half(p, true)]).collect();
-    let first = |h: &[Option<Half>; 2]| h[0].or(h[1]).map_or(Access::of(&Inst::NOP), |h| Access::of(&h.line.inst));
+    let first =
+        |h: &[Option<Half>; 2]| h[0].or(h[1]).map_or(Access::of(&Inst::NOP), |h| Access::of(&h.line.inst));
     let accesses: Vec<Access> = halves.iter().map(first).collect();
     let graph = Graph::new(&accesses, placed);
     let mut at: Vec<Option<u32>> = vec![None; placed.len()];
@@ -84,7 +85,8 @@ impl Graph {
             for first in 0..second {
                 let distance = min_distance_of(&accesses[first], &accesses[second]);
                 let overwrites = reads(&placed[first]).meets(writes(&placed[second]));
-                let partial = keeps_old(&placed[second]) && writes(&placed[first]).meets(writes(&placed[second]));
+                let partial =
+                    keeps_old(&placed[second]) && writes(&placed[first]).meets(writes(&placed[second]));
                 if distance > 0 || overwrites || partial {
                     before[second].push((first, distance.max(u32::from(partial))));
                 }
@@ -101,7 +103,9 @@ impl Graph {
 
     fn ready(&self, n: usize, at: &[Option<u32>], now: u32) -> bool {
         at[n].is_none()
-            && self.before[n].iter().all(|&(first, distance)| at[first].is_some_and(|slot| slot + distance <= now))
+            && self.before[n]
+                .iter()
+                .all(|&(first, distance)| at[first].is_some_and(|slot| slot + distance <= now))
     }
 }
 
@@ -264,7 +268,11 @@ fn merge(add: &Half, mul: &Half) -> Option<Line> {
     let (pa, pm) = (Access::of(&add.line.inst), Access::of(&mul.line.inst));
     let peripheral = |access: &Access| access.written().any(|w| w.is_peripheral()) || access.loads_r4();
     let streams = |access: &Access| access.takes_uniform() || access.reads_vpm();
-    if imm && sig != Signal::None || peripheral(&pa) && peripheral(&pm) || streams(&pa) && streams(&pm) || m.sf {
+    if imm && sig != Signal::None
+        || peripheral(&pa) && peripheral(&pm)
+        || streams(&pa) && streams(&pm)
+        || m.sf
+    {
         return None;
     }
     // An unpack would change what the other unit reads, and a pack what it writes.
@@ -334,12 +342,8 @@ pub fn load_port(file: RegFile, port: Waddr, imm: u32) -> Inst {
 
 /// Sets the stream's address to `reg` plus the next word (qpu.md §5.3).
 pub fn reset_stream(reg: Reg) -> Inst {
-    let mut inst = AluInst {
-        op_add: AddOp::Add,
-        cond_add: Cond::Always,
-        waddr_add: Waddr::UNIF_ADDR,
-        ..AluInst::NOP
-    };
+    let mut inst =
+        AluInst { op_add: AddOp::Add, cond_add: Cond::Always, waddr_add: Waddr::UNIF_ADDR, ..AluInst::NOP };
     inst.add_a = select(&mut inst, Operand::Reg(reg));
     // The other port carries the uniform.
     if reg.file() == Some(RegFile::A) {

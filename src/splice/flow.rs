@@ -66,7 +66,8 @@ impl<'a> Flow<'a> {
         while changed {
             changed = false;
             for index in (0..len).rev() {
-                let next = self.successors[index].iter().fold(RegSet::EMPTY, |set, &n| set.and(self.live_in[n]));
+                let next =
+                    self.successors[index].iter().fold(RegSet::EMPTY, |set, &n| set.and(self.live_in[n]));
                 let effect = effects[index];
                 let out = next.without(effect.destroys).and(behind[index]);
                 let before = out.without(effect.kills).and(effect.uses);
@@ -218,7 +219,8 @@ fn effect(inst: &Inst, access: &Access) -> Effect {
             out.kills.add(target);
         }
     }
-    let loads = u8::from(access.loads_r4() || access.sfu_write()) << 4 | u8::from(access.reads_varying()) << 5;
+    let loads =
+        u8::from(access.loads_r4() || access.sfu_write()) << 4 | u8::from(access.reads_varying()) << 5;
     out.writes.add(RegSet::accumulators(loads));
     out.kills.add(RegSet::accumulators(loads));
     if access.sets_flags {

@@ -131,19 +131,25 @@ impl Plan {
             return Err(normal.fault(first, what, "write one of them, the latter four times"));
         }
         let want = if self.per_sample { MSAA_SAMPLES as u8 } else { 1 };
-        let uneven = self.colors.iter().find(|&&at| self.passed.before(at).is_some_and(|(low, high)| low != high));
+        let uneven =
+            self.colors.iter().find(|&&at| self.passed.before(at).is_some_and(|(low, high)| low != high));
         let (low, high) = self.passed.end;
         if (low, high) == (want, want) && uneven.is_none() {
             return Ok(());
         }
         let (what, at) = if high > want || uneven.is_some() {
-            let again = self.colors.iter().find(|&&at| self.passed.before(at).is_some_and(|(_, high)| high >= want));
+            let again =
+                self.colors.iter().find(|&&at| self.passed.before(at).is_some_and(|(_, high)| high >= want));
             (format!("a path writes the colour more than {want} times"), uneven.or(again))
         } else {
             (format!("a path writes the colour only {low} times, not {want}"), None)
         };
         let at = at.copied().unwrap_or(first);
-        Err(normal.fault(at, what, "write it once on every path, or four times by samples; use conditions to discard"))
+        Err(normal.fault(
+            at,
+            what,
+            "write it once on every path, or four times by samples; use conditions to discard",
+        ))
     }
 
     fn check_depths<U>(
@@ -159,10 +165,15 @@ impl Plan {
             }
             if state.multisample.alpha_to_coverage {
                 let what = "writes its depth before the colour is known whose alpha becomes coverage";
-                return Err(normal.fault(first, what, "turn alpha to coverage off, or leave the depth to the state"));
+                return Err(normal.fault(
+                    first,
+                    what,
+                    "turn alpha to coverage off, or leave the depth to the state",
+                ));
             }
         }
-        let overwrites = |access: &Access| access.written().any(|w| w.file == RegFile::B && w.waddr == Waddr::reg(15));
+        let overwrites =
+            |access: &Access| access.written().any(|w| w.file == RegFile::B && w.waddr == Waddr::reg(15));
         if let (true, Some(&at)) = (self.payload, normal.all(overwrites).first()) {
             let what = "writes rb15, which holds the depth that the state needs at the colour write";
             return Err(normal.fault(at, what, "use another register, or write tlb_z"));
@@ -249,7 +260,9 @@ impl Plan {
             let how = Lowering { inputs: &inputs, outputs: &[], cond: write.cond, reload: false };
             return build(&patch, &how, &place).map(|group| weave.behind[index].push(group));
         }
-        let unpacked = |n: usize| needed[n] && matches!(patch.nodes[n], Node::Unpack(v, ..) if patch.node(v) == Node::Input(WORD));
+        let unpacked = |n: usize| {
+            needed[n] && matches!(patch.nodes[n], Node::Unpack(v, ..) if patch.node(v) == Node::Input(WORD))
+        };
         let unpacks = (0..needed.len()).any(unpacked);
         let taken = flow.behind(index).and(plain.written(index));
         let file_first = unpacks && write.file == RegFile::A;
@@ -277,11 +290,17 @@ impl Plan {
     }
 
     /// The patch at a colour write.
-    fn color_patch(&self, state: &FragmentState, cond: Cond, first_sample: bool) -> Result<Patch, SpliceError> {
+    fn color_patch(
+        &self,
+        state: &FragmentState,
+        cond: Cond,
+        first_sample: bool,
+    ) -> Result<Patch, SpliceError> {
         let mut patch = Patch::default();
         patch.color_per_sample = self.per_sample;
         let multisample = state.multisample;
-        let integers = state.color.is_some_and(|c| matches!(c.encoding.kind, ColorKind::Uint | ColorKind::Sint));
+        let integers =
+            state.color.is_some_and(|c| matches!(c.encoding.kind, ColorKind::Uint | ColorKind::Sint));
         let mut first = first_color(&mut patch, state.source, integers);
         let mut second = state.second.map(|_| [0, 1, 2, 3].map(|n| patch.input(SECOND + n)));
         let mut kill = None;
@@ -400,4 +419,3 @@ fn touch(patch: &mut Patch, multisample: Option<bool>) {
         }
     }
 }
-

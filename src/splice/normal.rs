@@ -1,10 +1,10 @@
 //! A program prepared for insertions: its end and its releases are taken off, branches know their targets by number, and no place
 //! for a patch stands in the delay slots of a branch.
 
+use super::Source;
 use super::error::SpliceError;
 use super::flow::Flow;
 use super::registers::RegSet;
-use super::Source;
 use crate::qpu::access::Access;
 use crate::qpu::rules::{BRANCH_SLOTS, Program, SIGNAL_SLOTS};
 use crate::qpu::{Inst, Signal, Waddr, uniform_reads};
@@ -41,7 +41,11 @@ impl<'a, U> Normal<'a, U> {
             });
         };
         if program.accesses[end].signal == Signal::ColorLoadEnd {
-            return Err(fault(end, "sig_color_load_end reads the tile's colour", "end the program with sig_end"));
+            return Err(fault(
+                end,
+                "sig_color_load_end reads the tile's colour",
+                "end the program with sig_end",
+            ));
         }
         let (uniforms, extra) = uniforms(source, program.len())?;
         let targets = targets(&program)?;
@@ -76,7 +80,8 @@ impl<'a, U> Normal<'a, U> {
         let mut index = 0;
         while index < program.len() {
             let slots = index + 1..(index + 1 + BRANCH_SLOTS).min(program.len());
-            let emptied = program.accesses[index].is_branch && slots.clone().any(|at| place(&program.accesses[at]));
+            let emptied =
+                program.accesses[index].is_branch && slots.clone().any(|at| place(&program.accesses[at]));
             position[index] = self.insts.len();
             if !emptied {
                 self.push(program.insts[index], Some(index), targets[index]);
@@ -196,14 +201,26 @@ fn movable(
     for at in slots {
         let slot = &program.accesses[at];
         if access.reads_flags && slot.sets_flags {
-            return Err(fault(at, "sets flags in the delay slots of a branch that a patch must move", instead));
+            return Err(fault(
+                at,
+                "sets flags in the delay slots of a branch that a patch must move",
+                instead,
+            ));
         }
         if targets.iter().flatten().any(|&target| target == at) {
-            return Err(fault(at, "a branch goes into the delay slots of another that a patch must move", instead));
+            return Err(fault(
+                at,
+                "a branch goes into the delay slots of another that a patch must move",
+                instead,
+            ));
         }
     }
     if access.written().any(|write| write.waddr != Waddr::NOP) {
-        return Err(fault(branch, "the branch writes a link, but a patch must move it", "use a branch without a link"));
+        return Err(fault(
+            branch,
+            "the branch writes a link, but a patch must move it",
+            "use a branch without a link",
+        ));
     }
     Ok(())
 }

@@ -43,7 +43,14 @@ pub fn splice<U: Clone>(
     }
     let normal = Normal::new(source, |access| access.reads_vpm() || access.writes_to(Waddr::VPM))?;
     let flow = normal.flow(&[]);
-    let mut splicer = Splicer { normal: &normal, flow: &flow, weave: Weave::new(&normal), held: Vec::new(), popped: 0, words: 0 };
+    let mut splicer = Splicer {
+        normal: &normal,
+        flow: &flow,
+        weave: Weave::new(&normal),
+        held: Vec::new(),
+        popped: 0,
+        words: 0,
+    };
     splicer.check(state)?;
     // What holds the position is in use while attributes are fetched.
     let position = splicer.redirect_position(state, stage)?;
@@ -137,7 +144,11 @@ impl<U: Clone> Splicer<'_, '_, U> {
         let count = places.len().min(8) as u8;
         if passed.end != (count, count) {
             let what = format!("a path leaves out {what}");
-            return Err(self.normal.fault(places.first().copied().unwrap_or(0), what, "move it out of the branch"));
+            return Err(self.normal.fault(
+                places.first().copied().unwrap_or(0),
+                what,
+                "move it out of the branch",
+            ));
         }
         Ok(())
     }
@@ -150,7 +161,8 @@ impl<U: Clone> Splicer<'_, '_, U> {
         let expected: usize = inputs.iter().map(|input| usize::from(input.components)).sum();
         if reads.len() != expected {
             let (have, instead) = (reads.len(), "read each attribute as often as its components say");
-            let what = format!("the program reads {have} attribute components, the state has {expected} for it");
+            let what =
+                format!("the program reads {have} attribute components, the state has {expected} for it");
             return Err(whole(what, instead));
         }
         let mut next = 0;
@@ -193,8 +205,14 @@ impl<U: Clone> Splicer<'_, '_, U> {
         }
         let count = Count::new(left.min(BLOCK) as u32).unwrap_or(Count::ONE);
         let address = self.popped as u8;
-        let word =
-            VpmRead { count, stride: Count::ONE, horizontal: true, laned: false, size: VpmSize::Bits32, address };
+        let word = VpmRead {
+            count,
+            stride: Count::ONE,
+            horizontal: true,
+            laned: false,
+            size: VpmSize::Bits32,
+            address,
+        };
         Some(Line { inst: load_port(RegFile::A, Waddr::VPM_SETUP, word.bits()), uniform: None })
     }
 
@@ -205,7 +223,8 @@ impl<U: Clone> Splicer<'_, '_, U> {
     /// The reads of one attribute.
     fn attribute(&mut self, input: &VertexInput, sites: &[usize]) -> Result<(), SpliceError> {
         let format = &input.format;
-        let needs: Vec<Vec<usize>> = (0..sites.len()).map(|n| words_of(input, n)).collect::<Result<_, _>>()?;
+        let needs: Vec<Vec<usize>> =
+            (0..sites.len()).map(|n| words_of(input, n)).collect::<Result<_, _>>()?;
         let mut words = vec![At::Queue; format.words()];
         for (component, &site) in sites.iter().enumerate() {
             let next_word = words.iter().position(|at| *at == At::Queue);
@@ -291,12 +310,14 @@ impl<U: Clone> Splicer<'_, '_, U> {
 
     /// A register for the operand of one instruction.
     fn operand(&self, site: usize, taken: &[Reg]) -> Result<Reg, SpliceError> {
-        let busy = taken.iter().fold(self.flow.before(site).and(self.held_before(site)), |set, reg| {
-            set.and(RegSet::one(*reg))
-        });
+        let busy = taken
+            .iter()
+            .fold(self.flow.before(site).and(self.held_before(site)), |set, reg| set.and(RegSet::one(*reg)));
         let candidates = sources(&self.weave.own[site], Raddr::VPM, self.normal.per_file());
         let reg = candidates.into_iter().find(|reg| !busy.meets(RegSet::one(*reg)));
-        reg.ok_or_else(|| self.no_register(FETCH, site, "a register of the file that vpm_read is read through", busy))
+        reg.ok_or_else(|| {
+            self.no_register(FETCH, site, "a register of the file that vpm_read is read through", busy)
+        })
     }
 
     fn no_register(&self, patch: &'static str, site: usize, need: &'static str, busy: RegSet) -> SpliceError {
@@ -304,11 +325,17 @@ impl<U: Clone> Splicer<'_, '_, U> {
     }
 
     fn held_before(&self, site: usize) -> RegSet {
-        self.held.iter().filter(|held| held.before[site]).fold(RegSet::EMPTY, |set, h| set.and(RegSet::one(h.reg)))
+        self.held
+            .iter()
+            .filter(|held| held.before[site])
+            .fold(RegSet::EMPTY, |set, h| set.and(RegSet::one(h.reg)))
     }
 
     fn held_behind(&self, site: usize) -> RegSet {
-        self.held.iter().filter(|held| held.behind[site]).fold(RegSet::EMPTY, |set, h| set.and(RegSet::one(h.reg)))
+        self.held
+            .iter()
+            .filter(|held| held.behind[site])
+            .fold(RegSet::EMPTY, |set, h| set.and(RegSet::one(h.reg)))
     }
 
     /// A register for a word from the patch in front of `from` to that in front of `to`.
@@ -322,8 +349,9 @@ impl<U: Clone> Splicer<'_, '_, U> {
         let candidates: Vec<Reg> = files.chain(others).chain((0..4).map(Reg::Acc)).collect();
         let mut busy = self.busy_in(&span);
         busy.add(self.flow.before(from).and(self.flow.written(from)));
-        self.take(span, &candidates, busy)
-            .ok_or_else(|| self.no_register(FETCH, from, "one that is free up to the attribute's last read", busy))
+        self.take(span, &candidates, busy).ok_or_else(|| {
+            self.no_register(FETCH, from, "one that is free up to the attribute's last read", busy)
+        })
     }
 
     /// The instructions from one to another, without the ends.
@@ -372,9 +400,13 @@ impl<U: Clone> Splicer<'_, '_, U> {
         self.in_order(&writes, "a VPM write")?;
         let header = if state.points { 5 } else { 4 };
         if writes.len() < header {
-            let (have, kind) = (writes.len(), if state.points { "a position and a point size" } else { "a position" });
+            let (have, kind) =
+                (writes.len(), if state.points { "a position and a point size" } else { "a position" });
             let what = format!("the program writes {have} words to the VPM, {kind} has {header}");
-            return Err(whole(what, "write x, y, z, w in clip coordinates, the size of points, then the varyings"));
+            return Err(whole(
+                what,
+                "write x, y, z, w in clip coordinates, the size of points, then the varyings",
+            ));
         }
         let last = writes[header - 1];
         let mut inputs = Vec::new();
@@ -392,7 +424,12 @@ impl<U: Clone> Splicer<'_, '_, U> {
     }
 
     /// Transforms the position behind its last word.
-    fn position(&mut self, state: &VertexState<'_>, stage: VertexStage, header: &Header) -> Result<(), SpliceError> {
+    fn position(
+        &mut self,
+        state: &VertexState<'_>,
+        stage: VertexStage,
+        header: &Header,
+    ) -> Result<(), SpliceError> {
         let last = header.last;
         let mut patch = Patch::default();
         let clip = [0, 1, 2, 3].map(|n| patch.input(n));
@@ -410,7 +447,11 @@ impl<U: Clone> Splicer<'_, '_, U> {
     /// Sends a component of the position to a register that keeps it up to the instruction `last`.
     fn redirected(&mut self, site: usize, last: usize) -> Result<Reg, SpliceError> {
         let Some((unit, write)) = find_write(&self.weave.own[site], |waddr| waddr == Waddr::VPM) else {
-            return Err(self.normal.fault(site, "writes the VPM with both units", "write one word at a time"));
+            return Err(self.normal.fault(
+                site,
+                "writes the VPM with both units",
+                "write one word at a time",
+            ));
         };
         let mut span = self.span(site, last);
         span.behind[site] = true;

@@ -92,7 +92,8 @@ impl<'n, 'a, U: Clone> Weave<'n, 'a, U> {
                 (1..=back).any(|n| index.checked_sub(n).is_some_and(|at| is(&self.normal.access(at))))
             };
             if delays(SIGNAL_SLOTS, Access::is_switch) {
-                let what = format!("the {} patch would stand in the delay slots of a thread switch", group.patch);
+                let what =
+                    format!("the {} patch would stand in the delay slots of a thread switch", group.patch);
                 return Err(self.normal.fault(index, what, "move the access behind them"));
             }
             if delays(BRANCH_SLOTS, |access| access.is_branch) {
@@ -164,7 +165,10 @@ impl<'a, U: Clone> Cloth<'a, U> {
         if takes && lost {
             let Some(spare) = group.spare else {
                 return Err(SpliceError::Whole {
-                    what: format!("the {} patch needs a register to reset the uniform stream behind a branch", group.patch),
+                    what: format!(
+                        "the {} patch needs a register to reset the uniform stream behind a branch",
+                        group.patch
+                    ),
                     instead: "free a register there, or put the program into raw mode",
                 });
             };
@@ -206,8 +210,11 @@ impl<'a, U: Clone> Cloth<'a, U> {
         while let Some(last) = self.items.last() {
             let at = self.items.len() - 1;
             let slot = self.items[..at].iter().rev().take(BRANCH_SLOTS).any(|item| item.target.is_some());
-            let switch =
-                self.items[..at].iter().rev().take(SIGNAL_SLOTS).any(|item| Access::of(&item.inst).is_switch());
+            let switch = self.items[..at]
+                .iter()
+                .rev()
+                .take(SIGNAL_SLOTS)
+                .any(|item| Access::of(&item.inst).is_switch());
             if last.inst != Inst::NOP || slot || switch || self.targeted().any(|target| target >= at) {
                 break;
             }
@@ -241,7 +248,8 @@ impl<'a, U: Clone> Cloth<'a, U> {
     fn keep_distances(&mut self, stage: Stage) {
         // Each round adds an instruction; a handful is all that can be missing at each boundary.
         for _ in 0..4 * self.items.len() {
-            let close = check_program(stage, &self.insts()).into_iter().find(|violation| self.is_ours(violation));
+            let close =
+                check_program(stage, &self.insts()).into_iter().find(|violation| self.is_ours(violation));
             let Some(mut position) = close.map(|violation| violation.index) else { return };
             // Not into delay slots.
             for back in (1..=BRANCH_SLOTS).rev() {
@@ -283,7 +291,8 @@ impl<'a, U: Clone> Cloth<'a, U> {
             }
         }
         let end = self.items.len();
-        let end = end + usize::from(self.items.last().is_some_and(|i| Access::of(&i.inst).writes_to(Waddr::TLB_Z)));
+        let end =
+            end + usize::from(self.items.last().is_some_and(|i| Access::of(&i.inst).writes_to(Waddr::TLB_Z)));
         self.items = self.ended(end, SIGNAL_SLOTS + 1 + (end - self.items.len()), stage).unwrap_or_default();
     }
 
@@ -312,7 +321,8 @@ impl<'a, U: Clone> Cloth<'a, U> {
             }
             _ => false,
         };
-        let done = signal(end, Signal::End) && (stage != Stage::Fragment || signal(last, Signal::UnlockScoreboard));
+        let done =
+            signal(end, Signal::End) && (stage != Stage::Fragment || signal(last, Signal::UnlockScoreboard));
         done.then_some(items)
     }
 
@@ -392,7 +402,13 @@ impl<U> Item<'_, U> {
             Word::State(slot) => Word::State(*slot),
             Word::Address => Word::Address,
         });
-        Item { inst: self.inst, origin: self.origin, words: words.collect(), target: self.target, loads_offset: self.loads_offset }
+        Item {
+            inst: self.inst,
+            origin: self.origin,
+            words: words.collect(),
+            target: self.target,
+            loads_offset: self.loads_offset,
+        }
     }
 }
 
@@ -406,7 +422,9 @@ fn with_immediate(inst: Inst, imm: u32) -> Inst {
 /// Whether the first instruction writes the first add operand of the second.
 fn feeds(load: &Inst, reset: &Inst) -> bool {
     let Inst::Alu(reset) = reset else { return false };
-    let reads = |raddr: Raddr, file| move |w: crate::qpu::access::Write| w.file == file && w.waddr.code() == raddr.code();
+    let reads = |raddr: Raddr, file| {
+        move |w: crate::qpu::access::Write| w.file == file && w.waddr.code() == raddr.code()
+    };
     let access = Access::of(load);
     let mut written = access.written();
     match (reset.add_a, reset.raddr_b) {
