@@ -360,8 +360,8 @@ fn check_overlap(symbols: &[&Symbol], out: &mut Findings) {
 /// Marks a span: `None` outside the area, else the first float that was taken already.
 fn mark(taken: &mut [bool], span: Range<u64>) -> Option<Option<u64>> {
     let area = taken.len() as u64;
-    let cells =
-        taken.get_mut(span.start as usize..span.end.min(area) as usize).filter(|cells| !cells.is_empty())?;
+    let start = usize::try_from(span.start).ok()?;
+    let cells = taken.get_mut(start..span.end.min(area) as usize).filter(|cells| !cells.is_empty())?;
     let found = cells.iter().position(|&cell| cell).map(|cell| span.start + cell as u64);
     cells.fill(true);
     Some(found)

@@ -149,7 +149,8 @@ impl Entry for Uniform {
 
 /// Absolute offset of a table's entry in a file where the block that names the table is at `base`.
 pub(super) fn entry_at<T: Entry>(table: &Table<T>, base: usize, n: usize) -> usize {
-    base + table.at as usize + n * T::SIZE
+    // An empty table may point anywhere, on a 32-bit machine beyond the largest offset.
+    base.saturating_add(table.at as usize).saturating_add(n * T::SIZE)
 }
 
 /// Offset and bytes of a table that has any.
@@ -196,7 +197,7 @@ impl Shbin {
             Some((dvlp, DVLP_HEADER + unknown)),
             range(&self.dvlp.code, dvlp),
             range(&self.dvlp.descriptors, dvlp),
-            (names != 0).then_some((dvlp + self.dvlp.file_names.at as usize, names)),
+            (names != 0).then(|| (dvlp.saturating_add(self.dvlp.file_names.at as usize), names)),
         ]
         .into_iter()
         .flatten()

@@ -140,7 +140,7 @@ impl Dvlp {
         image.put_table(at, &self.descriptors)?;
         let names: Vec<u8> =
             self.file_names.entries.iter().flat_map(|name| name.iter().copied().chain([0])).collect();
-        image.put(at + self.file_names.at as usize, &names)
+        image.put(at.saturating_add(self.file_names.at as usize), &names)
     }
 }
 
