@@ -76,6 +76,8 @@ pub enum StencilPlan {
     Off,
     /// One word for both faces with a write mask that fits it.
     Both,
+    /// One word for both faces and the word of full write masks.
+    BothMasks,
     /// A word per face with write masks that fit them.
     Faces,
     /// A word per face and the word of full write masks: serves every state.
@@ -110,12 +112,12 @@ impl DepthStencilPlan {
 impl StencilPlan {
     /// The fewest words that express this state.
     fn for_faces(faces: &[StencilFaceState; 2]) -> Self {
-        if faces.iter().any(|face| StencilWriteMask::from_mask(face.write_mask).is_none()) {
-            StencilPlan::Full
-        } else if faces[0] == faces[1] {
-            StencilPlan::Both
-        } else {
-            StencilPlan::Faces
+        let masks_fit = faces.iter().all(|face| StencilWriteMask::from_mask(face.write_mask).is_some());
+        match (faces[0] == faces[1], masks_fit) {
+            (true, true) => StencilPlan::Both,
+            (true, false) => StencilPlan::BothMasks,
+            (false, true) => StencilPlan::Faces,
+            (false, false) => StencilPlan::Full,
         }
     }
 }
@@ -123,7 +125,7 @@ impl StencilPlan {
 impl StencilWords {
     /// The words of front and back state for a program made after `plan`.
     pub fn new(plan: StencilPlan, [front, back]: &[StencilFaceState; 2]) -> Self {
-        let both = plan == StencilPlan::Both;
+        let both = matches!(plan, StencilPlan::Both | StencilPlan::BothMasks);
         StencilWords {
             front: setup(if both { StencilFace::Both } else { StencilFace::Front }, front),
             back: setup(StencilFace::Back, back),
@@ -156,6 +158,7 @@ pub fn emit_depth_stencil<E: Emitter>(e: &mut E, plan: DepthStencilPlan, shader_
     let slots: &[StateUniform] = match plan.stencil {
         StencilPlan::Off => &[],
         StencilPlan::Both => &[StateUniform::StencilFront],
+        StencilPlan::BothMasks => &[StateUniform::StencilFront, StateUniform::StencilMasks],
         StencilPlan::Faces => &[StateUniform::StencilFront, StateUniform::StencilBack],
         StencilPlan::Full => {
             &[StateUniform::StencilFront, StateUniform::StencilBack, StateUniform::StencilMasks]
@@ -215,6 +218,7 @@ mod tests {
         assert_eq!(plan(FACE, FACE, false), StencilPlan::Both);
         assert_eq!(plan(FACE, other, false), StencilPlan::Faces);
         assert_eq!(plan(FACE, odd_mask, false), StencilPlan::Full);
+        assert_eq!(plan(odd_mask, odd_mask, false), StencilPlan::BothMasks);
         assert_eq!(plan(FACE, FACE, true), StencilPlan::Full);
         let depth_only = DepthStencil { depth_test: true, stencil: None, ..state(FACE, FACE) };
         let expected = DepthStencilPlan { write_z: true, stencil: StencilPlan::Off };
@@ -230,6 +234,8 @@ mod tests {
         let both = StencilWords::new(StencilPlan::Both, &[FACE, FACE]);
         assert_eq!(both.front, 3 << 30 | common);
         let back = StencilFaceState { write_mask: 0x10, ..FACE };
+        let merged = StencilWords::new(StencilPlan::BothMasks, &[back, back]);
+        assert_eq!((merged.front, merged.masks), (3 << 30 | (common | 3 << 28), 0x1010));
         let full = StencilWords::new(StencilPlan::Full, &[FACE, back]);
         assert_eq!(full.front, 1 << 30 | common);
         assert_eq!(full.back, 2 << 30 | (common | 3 << 28));

@@ -200,6 +200,12 @@ mod tests {
         let bias = DepthBias { constant: 2.0, slope: -1.5, clamp: 0.0 };
         let packet = bias.packet().unwrap();
         assert_eq!((packet.factor.get(), packet.units.get()), (-1.5, 2.0));
+        // v3d.md §5.6: opcode 101, two floats without their low 16 bits, the factor of the slope first.
+        let mut bytes = Vec::new();
+        let third = DepthBias { constant: 1.0 / 3.0, slope: -100.7, clamp: 0.0 };
+        third.packet().unwrap().write(&mut bytes);
+        let halves = [(-100.7f32).to_bits() >> 16, (1.0f32 / 3.0).to_bits() >> 16].map(|half| half as u16);
+        assert_eq!(bytes, [&[101], &halves[0].to_le_bytes()[..], &halves[1].to_le_bytes()[..]].concat());
         assert_eq!(DepthBias { clamp: 1.0, ..bias }.packet(), Err(StateError::DepthBiasClamp(1.0)));
         assert_eq!((line_width(0.0).width, line_width(1e9).width), (1.0, 32.0));
     }

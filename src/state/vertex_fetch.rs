@@ -48,6 +48,8 @@ pub enum Packing {
     Words(u8),
     /// 10, 10, 10 and 2 bits from the lowest bit up.
     Bits10_10_10_2,
+    /// 11, 11 and 10 bits from the lowest bit up: floats of five bits of exponent without sign.
+    Floats11_11_10,
 }
 
 /// Format of a vertex attribute.
@@ -68,7 +70,7 @@ impl VertexFormat {
             Packing::Bytes(count) => u32::from(count),
             Packing::Halves(count) => 2 * u32::from(count),
             Packing::Words(count) => 4 * u32::from(count),
-            Packing::Bits10_10_10_2 => 4,
+            Packing::Bits10_10_10_2 | Packing::Floats11_11_10 => 4,
         }
     }
 
@@ -84,6 +86,7 @@ impl VertexFormat {
                 usize::from(count.min(4))
             }
             Packing::Bits10_10_10_2 => 4,
+            Packing::Floats11_11_10 => 3,
         }
     }
 }
@@ -102,6 +105,7 @@ fn place(packing: Packing, component: usize) -> Place {
         Packing::Bytes(_) => Place { word: 0, bit: 8 * n, width: 8 },
         Packing::Halves(_) => Place { word: component / 2, bit: 16 * (n % 2), width: 16 },
         Packing::Words(_) => Place { word: component, bit: 0, width: 32 },
+        Packing::Floats11_11_10 => Place { word: 0, bit: 11 * n, width: if n == 2 { 10 } else { 11 } },
         Packing::Bits10_10_10_2 => Place { word: 0, bit: 10 * n, width: if n == 3 { 2 } else { 10 } },
     }
 }
@@ -132,6 +136,14 @@ pub fn emit_fetch<E: Emitter>(
 fn convert<E: Emitter>(e: &mut E, numeric: Numeric, word: E::Value, at: Place) -> E::Value {
     match (numeric, at.width) {
         (_, 32) => word,
+        (Numeric::Float, width @ (10 | 11)) => {
+            // A float16 that lacks its sign and its low bits; denormals count as 0 there, too.
+            let zeros = 15 - width;
+            let word = if at.bit < zeros { e.shl(word, zeros - at.bit) } else { e.shr(word, at.bit - zeros) };
+            let mask = e.word(0x7fff & !((1 << zeros) - 1));
+            let half = e.and(word, mask);
+            e.unpack(half, Unpack::Half0, true)
+        }
         (Numeric::Float, _) => e.unpack(word, half(at), true),
         (Numeric::Unorm, 8) => e.unpack(word, byte(at), true),
         (Numeric::Uint | Numeric::Sint, _) => integer(e, numeric.is_signed(), word, at),
@@ -248,6 +260,19 @@ mod tests {
     fn words_pass() {
         assert_eq!(fetch(Packing::Words(3), Numeric::Float, &[5, 6, 7]), [5, 6, 7, 1f32.to_bits()]);
         assert_eq!(fetch(Packing::Words(1), Numeric::Sint, &[5]), [5, 0, 0, 1]);
+    }
+
+    #[test]
+    fn small_floats() {
+        // 1.5, the smallest normal number and the largest; infinity, 0 and 1.
+        let pack = |r: u32, g: u32, b: u32| [r | g << 11 | b << 22];
+        let word = pack(15 << 6 | 32, 1 << 6, 30 << 5 | 31);
+        assert_eq!(
+            floats(Packing::Floats11_11_10, Numeric::Float, &word),
+            [1.5, 2f32.powi(-14), 64512.0, 1.0]
+        );
+        let word = pack(31 << 6, 0, 15 << 5);
+        assert_eq!(floats(Packing::Floats11_11_10, Numeric::Float, &word), [f32::INFINITY, 0.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -127,6 +127,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
     let written = match plan {
         StencilPlan::Off => vec![],
         StencilPlan::Both => vec![words.front],
+        StencilPlan::BothMasks => vec![words.front, words.masks],
         StencilPlan::Faces => vec![words.front, words.back],
         StencilPlan::Full => vec![words.front, words.back, words.masks],
     };

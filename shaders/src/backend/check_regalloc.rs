@@ -670,6 +670,10 @@ struct Computed {
 
 fn add_result(terms: &mut Terms, op: AddOp, a: Term, b: Term) -> Computed {
     let b = if op.operands() == 1 { a } else { b };
+    // The larger of a float and itself is a copy, which unpacks on the way (qpu.md §2.3).
+    if op == AddOp::Fmax && a == b {
+        return Computed { value: a, flags: Node::AddFlags(op, a, b), float: true };
+    }
     let value = match op {
         AddOp::Or if a == b => a,
         AddOp::V8adds => terms.number(Node::Mul(MulOp::V8adds, a, b)),

@@ -263,7 +263,7 @@ fn word_of(format: &VertexFormat, component: u8) -> Option<u32> {
     (component < format.components() as u32).then_some(match format.packing {
         Packing::Words(_) => component,
         Packing::Halves(_) => component / 2,
-        Packing::Bytes(_) | Packing::Bits10_10_10_2 => 0,
+        Packing::Bytes(_) | Packing::Bits10_10_10_2 | Packing::Floats11_11_10 => 0,
     })
 }
 
@@ -332,7 +332,11 @@ fn lower_vertex(
             Op::LoadInput { location, component, .. } => match components.get(&location) {
                 Some(values) => Action::with(values[usize::from(component & 3)]),
                 // No attribute, or only components that its format lacks.
-                None => Action::with(b.word(if component == 3 { 1f32.to_bits() } else { 0 })),
+                None => {
+                    let integer = attribute(state, location).is_some_and(|a| a.format.numeric.is_integer());
+                    let one = if integer { 1 } else { 1f32.to_bits() };
+                    Action::with(b.word(if component == 3 { one } else { 0 }))
+                }
             },
             Op::LoadBuiltin(BuiltinInput::VertexIndex) => Action::with(index.unwrap_or_else(|| b.word(0))),
             Op::LoadBuiltin(BuiltinInput::InstanceIndex) => {
