@@ -15,8 +15,8 @@ use support::canvas::{
 };
 use support::resources::{PUSH_BYTES, Resources, texture};
 use vulkan_vc4::entry::assembly::{
-    AssemblyInput, AssemblyProgram, AssemblyUniform, BGRA_COLOR, FLOAT_COLOR as FLOAT_COLOR_BIT,
-    VERTEX_INDEX, VIEWPORT_RASTER,
+    AssemblyInput, AssemblyProgram, AssemblyUniform, AssemblyVarying, BGRA_COLOR,
+    FLOAT_COLOR as FLOAT_COLOR_BIT, VERTEX_INDEX, VIEWPORT_RASTER,
 };
 
 const SIZE: u32 = 96;
@@ -487,4 +487,57 @@ fn patched_colours_may_be_floats_or_have_blue_first() {
         let parts = Parts::new(&vk, vertex, fragment, &[POSITION, FLOAT_COLOR]);
         same(&shows(&vk, &canvas, &[(built(&vk, &canvas, &setup, &parts), &mesh)]), &want);
     }
+}
+
+#[test]
+fn varyings_of_spirv_come_by_name() {
+    let (vk, canvas) = start();
+    let mesh = Mesh::new(&vk, SIZE, &POINTS, 0.3, &COLORS);
+    let mut want = shows(&vk, &canvas, &[(pipeline(&vk, &canvas, &Setup::default()), &mesh)]);
+    for word in want.words.iter_mut() {
+        let [r, g, b, a] = word.to_le_bytes();
+        *word = u32::from_le_bytes([b, g, r, a]);
+    }
+    // Blue, green, red, alpha.
+    let names = [2, 1, 0, 3].map(|component| AssemblyVarying { location: 0, component });
+    let program = text(FRAGMENT, qasm!("color.frag"));
+    for mode in [RAW, PATCHED] {
+        let mut structure = info(mode, std::slice::from_ref(&program));
+        (structure.varying_count, structure.varyings) = (4, names.as_ptr());
+        let fragment = create(&vk, &structure).unwrap();
+        let vertex = spirv_module(&vk, spirv!("pos_color.vert"));
+        let parts = Parts::new(&vk, vertex, fragment, &[POSITION, FLOAT_COLOR]);
+        let pipeline = built(&vk, &canvas, &Setup::default(), &parts);
+        same(&shows(&vk, &canvas, &[(pipeline, &mesh)]), &want);
+    }
+}
+
+#[test]
+fn attributes_of_instances_are_uniform_words() {
+    let (vk, canvas) = start();
+    let (position, _) = qasm!("patched.vert").rsplit_once("\n\nsig_none ; r0").unwrap();
+    let (_, end) = qasm!("patched.vert").split_once("\n\nsig_end").unwrap();
+    let component = |n| {
+        format!(
+            ".uniform instance.attribute[1][{n}]
+            sig_none ; vpm = or.always(a, a, uni) ; nop = nop(r0, r0) ;\n"
+        )
+    };
+    let vertex = format!("{position}\n{}sig_end{end}", (0..4).map(component).collect::<String>());
+    let both = module(&vk, PATCHED, &[text(VERTEX, &vertex), text(FRAGMENT, qasm!("color.frag"))]);
+    let mut parts = Parts::new(&vk, both, both, &[POSITION, FLOAT_COLOR]);
+    parts.bindings[1].input_rate = vk::VertexInputRate::INSTANCE;
+    let blend = vk::PipelineColorBlendAttachmentState { blend_enable: vk::TRUE, ..WRITE };
+    let pipeline = built(&vk, &canvas, &Setup { blend, ..Setup::default() }, &parts);
+    let size = SIZE as f32;
+    let corners = [(0.0, 0.0), (size, 0.0), (size, size), (0.0, 0.0), (size, size), (0.0, size)];
+    // Instances 1 to 3 add to the grey background.
+    let mesh = Mesh::new(&vk, SIZE, &corners, 0.0, &[0, 0xff00_0010, 0xff00_2000, 0xff40_0000]);
+    let picture = canvas.draw(&vk, canvas.whole(), |device, commands| {
+        bind(device, commands, pipeline, &canvas);
+        mesh.bind(device, commands);
+        // SAFETY: valid usage.
+        unsafe { device.cmd_draw(commands, 6, 3, 0, 1) }
+    });
+    picture.expect(|_, _| 0xffc0_a090);
 }

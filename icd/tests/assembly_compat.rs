@@ -10,7 +10,7 @@ use ash::vk;
 use support::Vk;
 use support::assembly::{keep_log, log_of_this_thread, qasm};
 use support::canvas::{
-    Canvas, FLOAT_COLOR, GREY, Mesh, POSITION, Parts, Setup, bind, build, bytes, pipeline,
+    Canvas, FLOAT_COLOR, GREY, Mesh, POSITION, Parts, Setup, bind, build, bytes, pipeline, spirv_module,
 };
 use support::resources::{Resources, texture};
 
@@ -81,6 +81,30 @@ fn a_module_by_address_draws() {
     let (got, want) = (shows(ours), shows(pipeline(&vk, &canvas, &Setup::default())));
     assert!(want.words.iter().filter(|word| **word != GREY).count() == 64 * 48);
     want.expect(|x, y| got.at(x, y));
+
+    // A rule that only the checker knows is a warning; an image stands for the parameters of a lookup.
+    let texel = assembled(&qasm!("texture.frag").replace("sig_unlock_score", "sig_none"));
+    let image = [[0, 1, 0, 0, 0, 0]];
+    let instructions = [ptr::null(), ptr::null(), texel.as_ptr(), ptr::null()];
+    let instruction_counts = [0, 0, texel.len() as u32, 0];
+    let mappings = [ptr::null(), ptr::null(), image.as_ptr(), ptr::null()];
+    let mapping_counts = [0, 0, 1, 0];
+    let structure = Structure {
+        instructions: instructions.as_ptr(),
+        instruction_counts: instruction_counts.as_ptr(),
+        mappings: mappings.as_ptr(),
+        mapping_counts: mapping_counts.as_ptr(),
+        ..structure
+    };
+    let code = [0x0723_0203, 0x10000, 0x14e4_5250, 1, ptr::from_ref(&structure) as u32, 1 << 16];
+    let info = vk::ShaderModuleCreateInfo::default().code(&code);
+    // SAFETY: the structure is there.
+    let fragment = unsafe { vk.device.create_shader_module(&info, None) }.unwrap();
+    let quad = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/shaders/quad.vert.spv"));
+    let mut parts = Parts::new(&vk, spirv_module(&vk, quad), fragment, &[FLOAT_COLOR, POSITION]);
+    parts.layout = resources.layout;
+    build(&vk, &canvas, &Setup::default(), &parts).unwrap();
+    assert!(log_of_this_thread().contains("scoreboard-release"));
 
     // Addresses that lead nowhere.
     for address in [0, 2] {

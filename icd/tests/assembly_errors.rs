@@ -11,9 +11,10 @@ use std::ptr;
 use ash::vk;
 use support::Vk;
 use support::assembly::{
-    COORDINATE, FRAGMENT, RAW, VERTEX, create, info, keep_log, log_of_this_thread, module, qasm, text, words,
+    COORDINATE, FRAGMENT, PATCHED, RAW, VERTEX, create, info, keep_log, log_of_this_thread, module, qasm,
+    text, words,
 };
-use support::canvas::{Canvas, FLOAT_COLOR, POSITION, Parts, Setup, build, spirv_module};
+use support::canvas::{Canvas, FLOAT_COLOR, POSITION, Parts, Setup, WRITE, build, spirv_module};
 use vulkan_vc4::assembly::uniform::{SOURCES, form, table};
 use vulkan_vc4::entry::assembly::{
     AUTO, AssemblyCreateInfo, AssemblyInput, AssemblyProgram, AssemblyUniform, AssemblyVarying, BGRA_COLOR,
@@ -327,7 +328,7 @@ fn checks() -> String {
     value("VK_ASSEMBLY_STAGE_COORDINATE_VC4", COORDINATE);
     value("VK_ASSEMBLY_STAGE_VERTEX_VC4", VERTEX);
     value("VK_ASSEMBLY_STAGE_FRAGMENT_VC4", FRAGMENT);
-    value("VK_ASSEMBLY_MODE_PATCHED_VC4", support::assembly::PATCHED);
+    value("VK_ASSEMBLY_MODE_PATCHED_VC4", PATCHED);
     value("VK_ASSEMBLY_MODE_RAW_VC4", RAW);
     for source in SOURCES {
         value(&format!("VK_ASSEMBLY_UNIFORM_{}_VC4", source.constant), source.number);
@@ -343,4 +344,78 @@ fn the_header_is_c_and_cpp_with_the_drivers_layout() {
     std::fs::write(&cpp, checks()).unwrap();
     compile("gcc", &["-std=c99"], &c, &scratch("checks-c"));
     compile("g++", &["-std=c++11"], &cpp, &scratch("checks-cpp"));
+}
+
+/// Pseudo-random numbers, the same in every run (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+}
+
+/// Words with some bits changed, and perhaps an instruction moved, repeated or left out.
+fn damaged(words: &[u64], random: &mut Random) -> Vec<u64> {
+    let mut words = words.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(words.len());
+        match random.below(5) {
+            0 => words.swap(at, 0),
+            1 => words.insert(at, words[at]),
+            2 if words.len() > 1 => drop(words.remove(at)),
+            _ => words[at] ^= 1 << random.below(64),
+        }
+    }
+    words
+}
+
+#[test]
+fn damaged_programs_are_built_or_refused() {
+    let bench = Bench::new();
+    let vk = &bench.vk;
+    let assembled = |text: &str| vc4::qpu::assemble(text).unwrap().words;
+    let fragments = [qasm!("color.frag"), qasm!("raw_depth.frag")].map(assembled);
+    let vertices = [qasm!("patched.vert"), qasm!("raw.vert")].map(assembled);
+    let mut random = Random(0x1234_5678_9abc_def1);
+    let (mut built, mut refused) = (0, 0);
+    let patched = module(vk, PATCHED, &[text(VERTEX, qasm!("patched.vert"))]);
+    for round in 0..400 {
+        let mode = [PATCHED, RAW][round % 2];
+        let blend = vk::PipelineColorBlendAttachmentState { blend_enable: vk::TRUE, ..WRITE };
+        let setup = Setup { blend, depth: Some(vk::CompareOp::LESS), ..Setup::default() };
+        let constant = [AssemblyUniform::default(); 16];
+        let create = |stage, words_of: &[u64], others: &[AssemblyProgram]| {
+            let insts: Option<Vec<vc4::qpu::Inst>> =
+                words_of.iter().map(|&word| vc4::qpu::Inst::decode(word).ok()).collect();
+            let takes = vc4::qpu::uniform_reads(&insts?).len().min(16);
+            let programs = [&[words(stage, words_of, &constant[..takes])], others].concat();
+            create(vk, &info(mode, &programs)).ok()
+        };
+        let code = damaged(&fragments[random.below(2)], &mut random);
+        let outcome = match round % 4 {
+            0 | 1 => {
+                let vertex = if mode == RAW { bench.vertex } else { patched };
+                create(FRAGMENT, &code, &[]).map(|fragment| bench.build(vertex, fragment, &setup))
+            }
+            _ => {
+                let code = damaged(&vertices[round % 2], &mut random);
+                let coordinate = text(COORDINATE, qasm!("raw.coord"));
+                let others = if mode == RAW { vec![coordinate] } else { Vec::new() };
+                create(VERTEX, &code, &others).map(|vertex| bench.build(vertex, bench.fragment, &setup))
+            }
+        };
+        match outcome {
+            Some(Ok(())) => built += 1,
+            _ => refused += 1,
+        }
+    }
+    assert!(built > 20 && refused > 100, "{built} built, {refused} refused");
 }
