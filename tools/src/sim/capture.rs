@@ -58,7 +58,8 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         return Err(Error::Input("no command was given".into()));
     };
     let mut command = Command::new(program);
-    command.args(arguments).env(VARIABLE, &output);
+    // A device that another process serves is recorded there.
+    command.args(arguments).env(VARIABLE, &output).env_remove("VC4SIM_SERVER");
     if options.in_process {
         command.env("VC4VK_DEVICE", "sim");
     } else {
@@ -78,7 +79,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         }
     }
     if captures.is_empty() {
-        eprintln!("vc4: {} submitted nothing to the simulator", program.display());
+        eprintln!("vc4: {} submitted nothing to the simulator", Path::new(program).display());
     }
     Ok(Status::Exit(code(status)))
 }

@@ -32,7 +32,7 @@ fn calls(list: &[u8]) -> Vec<Call> {
         AnyPacket::IndexedPrimitiveList(IndexedPrimitiveList {
             mode, index_type, count, max_index, ..
         }) => {
-            let vertices = format!("{} up to {max_index}", index_type.name());
+            let vertices = format!("{} indices up to {max_index}", index_type.name());
             Some(Call { offset: item.offset, mode: mode.name(), count, vertices })
         }
         _ => None,

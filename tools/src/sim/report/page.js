@@ -29,10 +29,11 @@ function fill(element, attributes, children) {
 const group = (n) => Math.round(n).toLocaleString("en").replaceAll(",", "\u2009");
 
 function short(n) {
+  if (n < 10000) return group(n);
   const units = ["", "k", "M", "G", "T"];
   let unit = 0;
-  while (Math.abs(n) >= 10000 && unit < units.length - 1) { n /= 1000; unit++; }
-  return unit === 0 ? group(n) : n.toFixed(n < 100 ? 1 : 0) + " " + units[unit];
+  while (n >= 999.5 && unit < units.length - 1) { n /= 1000; unit++; }
+  return n.toPrecision(3) + " " + units[unit];
 }
 
 function bytes(n) {
@@ -59,6 +60,7 @@ function totals(entries) {
   return entries.map(([name, value, title]) => h("div", { class: "total", title: title || null }, h("b", {}, value), h("span", {}, name)));
 }
 
+const plural = (n, what, more) => `${group(n)} ${n === 1 ? what : more || what + "s"}`;
 const current = () => data.submissions[shown.at];
 const shaded = (sub) => sub.size[0] * sub.size[1];
 const link = (text, draw, tile) => h("a", { href: route(shown.at, draw, tile) }, text);
@@ -68,11 +70,13 @@ function route(at, draw, tile) {
   return submission + (draw === null || draw === undefined ? "" : "/d" + draw) + (tile === null || tile === undefined ? "" : "/t" + tile);
 }
 
+const programName = () => data.program.split("/").pop() || "unnamed program";
+
 function top_() {
   const sum = (of) => data.submissions.reduce((all, sub) => all + of(sub), 0);
   const bad = data.submissions.filter((sub) => sub.status !== "done").length;
-  document.getElementById("top").replaceChildren(
-    h("h1", {}, data.program || "unnamed program", h("small", {}, `${data.file}, process ${data.process}, ${data.strict ? "strict" : "faithful"} validator, vc4 ${data.version}`)),
+  fill(document.getElementById("top"), {}, [
+    h("h1", { title: data.program }, programName(), h("small", {}, `${data.file}, process ${data.process}, ${data.strict ? "strict" : "faithful"} validator, vc4 ${data.version}`)),
     ...totals([
       ["submissions", data.submissions.length === data.count ? group(data.count) : `${data.submissions.length} of ${group(data.count)}`],
       ["draws", group(sum((sub) => sub.draws.length))],
@@ -85,7 +89,7 @@ function top_() {
     h("div", { class: "tools" },
       h("button", { id: "swapper", title: "Exchange red and blue in pictures (b)", "aria-pressed": "false", onclick: swap }, "BGRA"),
       h("button", { title: "Light or dark (l)", onclick: theme }, "◐"),
-      h("button", { title: "Keys (?)", onclick: help }, "?")));
+      h("button", { title: "Keys (?)", onclick: help }, "?"))]);
 }
 
 function swap() {
@@ -118,7 +122,7 @@ function side() {
   const most = Math.max(...data.submissions.map((sub) => sub.total[CYCLES]), 1);
   document.getElementById("submissions").replaceChildren(...data.submissions.map((sub, at) => {
     const picture = sub.pictures.length ? h("img", { src: data.pictures[sub.pictures[0][4]], alt: "", loading: "lazy" }) : h("span", { class: "blank" });
-    const about = sub.status === "done" ? `${sub.draws.length} draw${sub.draws.length === 1 ? "" : "s"}` : sub.status;
+    const about = sub.status === "done" ? plural(sub.draws.length, "draw") : sub.status;
     return h("a", { href: route(at), id: "nav" + at, "aria-current": "false", title: `${short(sub.total[CYCLES])} cycles` },
       picture, h("span", { class: "name" }, "#" + sub.n),
       h("span", { class: "about" }, h("i", { class: "dot " + sub.status }), `${sub.size[0]}×${sub.size[1]}, ${about}`),
@@ -169,7 +173,7 @@ function show(at, draw, tile) {
     details.classList.add("flash");
     details.scrollIntoView({ block: "start" });
   }
-  document.title = `#${sub.n} – ${data.program} – vc4 sim report`;
+  document.title = `#${sub.n} – ${programName()} – vc4 sim report`;
 }
 
 function follow() {

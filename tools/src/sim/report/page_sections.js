@@ -43,7 +43,7 @@ function drawBody(sub, draw, n) {
     h("div", { class: "packets" }, draw.state.map(([name, fields]) => h("div", { class: "packet" }, h("b", {}, name),
       fields.map(([field, value, set]) => h("div", { class: set ? "set" : null }, h("span", {}, field), h("span", {}, value)))))),
     h("h4", {}, "Shader record"),
-    h("div", { class: "packets" }, h("div", { class: "packet" }, draw.record.map(([name, value]) => h("div", {}, h("span", {}, name), h("span", {}, value))))),
+    h("div", { class: "packets" }, h("div", { class: "packet wide" }, draw.record.map(([name, value]) => h("div", {}, h("span", {}, name), h("span", {}, value))))),
     h("h4", {}, "Attributes"),
     table(["array", "address", "#bytes", "#stride", "vertex VPM", "coordinate VPM"], draw.attributes.map(([at, size, stride, vertex, coordinate], i) =>
       h("tr", {}, cell(i), cell(at, "code"), num(size), num(stride), cell(vertex), cell(coordinate)))),
@@ -75,7 +75,7 @@ function shaders(sub) {
       const program = data.programs[number];
       return fold("program" + number, [
         h("span", { class: "name" }, `${program.stage} program ${number}`),
-        h("span", { class: "dim" }, `${program.code.length} instructions, ${uses.length} draw${uses.length === 1 ? "" : "s"}, ${group(work[INSTANCES])} instances`),
+        h("span", { class: "dim" }, `${plural(program.code.length, "instruction")}, ${plural(uses.length, "draw")}, ${plural(work[INSTANCES], "instance")}`),
         h("span", { class: "push dim" }, `${short(work[CYCLES])} cycles, ${percent(work[CYCLES], total)}`), meter(work[CYCLES], total),
       ], () => programBody(number, uses, null), i === 0);
     }));
@@ -104,8 +104,8 @@ function programBody(number, uses, only) {
   };
   return [
     h("p", { class: "dim" }, `One run: ${program.slots.reduce((a, b) => a + b, 0)} slots of 4 cycles alone; about ${program.cycles} cycles with all QPUs at work, limited by ${program.limit}. ` +
-      `${program.nops} nops, ${program.branches} branches, ${program.threaded ? "two threads" : "one thread"}. ` +
-      program.shared.map((unit) => `${unit.name}: ${unit.accesses} accesses`).join(", ")),
+      `${plural(program.nops, "nop")}, ${plural(program.branches, "branch", "branches")}, ${program.threaded ? "two threads" : "one thread"}. ` +
+      "Accesses: " + program.shared.map((unit) => `${unit.name} ${unit.accesses}`).join(", ")),
     uses.length > 1 ? choices("draw", [[null, "all"], ...uses.map(([draw]) => [draw, String(draw)])].slice(0, 40), only, again)
       : h("p", {}, "Used by ", link(`draw ${uses[0][0]}`, uses[0][0], shown.tile)),
     table(["#line", "#executed", "#cycles", "#share", "", "instruction", "waits for", chosen.length > 1 ? "uniforms of the first draw" : "uniforms"],
@@ -121,7 +121,7 @@ function instruction(text) {
   return text.split(" ; ").map((part, i) => {
     part = part.replace(/ ;$/, "");
     const kind = part === "sig_none" || part.includes("= nop") || /^nop = \w+\(\)$/.test(part) ? "nop" : part.startsWith("sig_") ? "sig" : "op";
-    return [i ? h("span", { class: "nop" }, " ; ") : null, h("span", { class: kind }, i === 1 ? part.padEnd(34) : i === 0 ? part.padEnd(12) : part)];
+    return [i ? h("span", { class: "nop" }, " ; ") : null, h("span", { class: kind }, i === 1 ? part.padEnd(44) : i === 0 ? part.padEnd(14) : part)];
   });
 }
 

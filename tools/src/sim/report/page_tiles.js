@@ -9,7 +9,7 @@ const METRICS = [
 ];
 
 // Stops of the ramp: share of the maximum, red, green, blue, opacity.
-const RAMP = [[0, 40, 60, 200, .12], [.35, 190, 30, 160, .5], [.7, 255, 90, 20, .68], [1, 255, 225, 60, .8]];
+const RAMP = [[0, 40, 60, 200, .12], [.35, 190, 30, 160, .42], [.7, 255, 90, 20, .52], [1, 255, 215, 40, .6]];
 
 function heat(share) {
   let i = 1;

@@ -1,0 +1,64 @@
+//! Captures of the driver at work, with the simulator inside it and through the preload library: both run again with
+//! the same results.
+#![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use vc4_sim::capture::VARIABLE;
+use vc4_sim::capture::read::{Capture, Outcome};
+use vc4_sim::capture::replay::Replay;
+use vc4_tests::icd;
+
+/// Draws some scenes and returns what was recorded, one capture per device that the program made.
+fn record(name: &str, prepare: impl FnOnce(&mut Command)) -> Vec<Capture> {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("capture").join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).expect("the target directory is writable");
+    let file = directory.join("scenes.vc4cap");
+    let mut command = icd::command(env!("CARGO_BIN_EXE_scenes"), &icd::ours());
+    command.arg(&directory).args(["clear", "triangle", "depth", "cube"]).env(VARIABLE, &file);
+    prepare(&mut command);
+    let output = command.output().expect("scenes starts");
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    let mut captures = Vec::new();
+    for n in 0.. {
+        let file = if n == 0 { file.clone() } else { directory.join(format!("scenes.vc4cap.{n}")) };
+        let Ok(file) = std::fs::File::open(file) else { break };
+        captures.push(Capture::read(file).expect("a capture"));
+    }
+    captures
+}
+
+fn check(name: &str, captures: &[Capture]) {
+    let mut drawn = 0;
+    for capture in captures {
+        assert_eq!(capture.cut_at, None, "{name}");
+        assert!(Path::new(&capture.head.program).ends_with("scenes"), "{name}: {}", capture.head.program);
+        let mut replay = Replay::new(capture, Replay::config(capture));
+        for (number, entry) in capture.entries.iter().enumerate() {
+            assert!(matches!(entry.outcome, Outcome::Done(_)), "{name}, submission {number}");
+            let replayed = replay.step(false).expect("there is another").expect("it can be run");
+            assert_eq!(
+                replayed.differences(&entry.outcome),
+                Vec::<String>::new(),
+                "{name}, submission {number}"
+            );
+            drawn += usize::from(!entry.submission.submit.bin_cl.is_empty());
+        }
+    }
+    assert!(drawn > 0, "{name}: no submission draws");
+}
+
+#[test]
+fn the_simulator_inside_the_driver_records() {
+    check("inside", &record("inside", |_| {}));
+}
+
+#[test]
+fn the_render_node_records() {
+    let captures = record("render-node", |command| {
+        command.env("VC4VK_DEVICE", "drm").env("LD_PRELOAD", icd::drm_shim());
+    });
+    check("render node", &captures);
+}
