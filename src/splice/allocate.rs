@@ -1,5 +1,6 @@
-//! Registers for a lowered patch, one pass from its first operation to its last. Values that must be unpacked get file A, others accumulators first; two operands do not
-//! end up in the same file where that can be seen ahead, and are moved apart where not.
+//! Registers for a lowered patch, one pass from its first operation to its last. Values that must be unpacked get file
+//! A, others accumulators first; two operands do not end up in the same file where that can be seen ahead, and are moved
+//! apart where not.
 
 use super::Reg;
 use super::lower::{Dst, Lowered, Op, Src, Virtual, Work};

@@ -1,4 +1,5 @@
-//! Operations with registers as instructions, two to an instruction where that goes, in an order that waits little (qpu.md §5.2).
+//! Operations with registers as instructions, two to an instruction where that goes, in an order that waits little
+//! (qpu.md §5.2).
 
 use super::Reg;
 use super::allocate::{Operand, Placed};

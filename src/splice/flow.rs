@@ -1,7 +1,7 @@
 //! What a program keeps in its registers, and how often its paths pass some place.
 //!
-//! A register is in use at a place if some path behind it reads the value, and some path before it wrote one: registers that are
-//! written under complementary conditions only are not in use from the start of the program.
+//! A register is in use at a place if some path behind it reads the value, and some path before it wrote one: registers
+//! that are written under complementary conditions only are not in use from the start of the program.
 
 use super::registers::RegSet;
 use crate::qpu::access::{Access, Write};
@@ -117,8 +117,8 @@ impl<'a> Flow<'a> {
         self.live_out[index]
     }
 
-    /// How many of the marked instructions a path has passed in front of each instruction, at least and at most, and at the end.
-    /// Counts stop at 8.
+    /// How many of the marked instructions a path has passed in front of each instruction, at least and at most, and at
+    /// the end. Counts stop at 8.
     pub fn passed(&self, marked: impl Fn(usize) -> bool) -> Passed {
         let len = self.program.len();
         let mut counts: Vec<Option<(u8, u8)>> = vec![None; len];

@@ -47,7 +47,7 @@ pub fn splice<U: Clone>(source: &Source<'_, U>, state: &FragmentState) -> Result
     }
     if plan.colors.is_empty() && plan.depths.is_empty() {
         let group = plan.at_end(&normal, state)?;
-        weave.behind.last_mut().into_iter().for_each(|groups| groups.push(group.clone()));
+        weave.behind[normal.last()].push(group);
     }
     weave.finish()
 }
@@ -386,7 +386,8 @@ fn pipeline_coverage(patch: &mut Patch, state: &FragmentState, alpha: Option<Val
     }
 }
 
-/// Which elements write, if the program's condition alone does not say so. With one sample, an alpha below one half covers nothing.
+/// Which elements write, if the program's condition alone does not say so. With one sample, an alpha below one half
+/// covers nothing.
 fn keep(patch: &mut Patch, cond: Cond, alpha: Option<Value>) -> Option<Value> {
     match alpha {
         None if cond != Cond::Always && sets_flags(patch) => Some(patch.kept()),
@@ -400,7 +401,8 @@ fn keep(patch: &mut Patch, cond: Cond, alpha: Option<Value>) -> Option<Value> {
     }
 }
 
-/// Every fragment program touches the tile buffer (qpu.md §4.7): writes the colour that is there, or one that nobody stores.
+/// Every fragment program touches the tile buffer (qpu.md §4.7): writes the colour that is there, or one that nobody
+/// stores.
 fn touch(patch: &mut Patch, multisample: Option<bool>) {
     match multisample {
         None => {

@@ -1,4 +1,5 @@
-//! A patch as operations on virtual registers, each computed right before what needs it: that keeps few values at a time.
+//! A patch as operations on virtual registers, each computed right before what needs it: that keeps few values at a
+//! time.
 
 use super::Reg;
 use super::record::{Effect, Node, Patch, Value};
@@ -191,6 +192,11 @@ impl Lowerer<'_> {
                 Effect::ReadVpm => self.read(number, Src::Port(RegFile::A, Raddr::VPM)),
                 Effect::Write(port, value) => self.write(port, value),
                 Effect::Give(output, value) => {
+                    let place = self.places[value.index()];
+                    let reg = self.how.outputs[output];
+                    if place.is_some_and(|place| self.out.virtuals[place].fixed == Some(reg)) {
+                        continue;
+                    }
                     let dst = self.fixed(self.how.outputs[output], true);
                     self.compute_to(value, Dst::Virtual(dst), Cond::Always);
                 }
@@ -228,7 +234,14 @@ impl Lowerer<'_> {
         let wanted = node.filter(|&node| self.uses[node] > 0);
         match wanted {
             Some(node) => {
-                let place = self.fresh();
+                let given = self.patch.effects.iter().find_map(|effect| match *effect {
+                    Effect::Give(output, value) if value.index() == node => Some(output),
+                    _ => None,
+                });
+                let place = match given {
+                    Some(output) => self.fixed(self.how.outputs[output], true),
+                    None => self.fresh(),
+                };
                 self.places[node] = Some(place);
                 self.push(moving(Dst::Virtual(place), src));
             }
@@ -283,6 +296,10 @@ impl Lowerer<'_> {
         match node {
             Node::Add(..) | Node::Mul(..) if single => {
                 let op = self.operation(node);
+                self.push(Op { dst, cond, ..op });
+            }
+            Node::Unpack(from, unpack, float) if single => {
+                let op = self.unpacked(from, unpack, float);
                 self.push(Op { dst, cond, ..op });
             }
             Node::Uniform(slot) if single => {
@@ -352,16 +369,18 @@ impl Lowerer<'_> {
                 self.push(moving(Dst::Port(port), a));
                 moving(Dst::None, Src::R4)
             }
-            Node::Unpack(from, unpack, float) => {
-                let src = self.in_file_a(from);
-                let op = if float { AddOp::Fmax } else { AddOp::Or };
-                Op { work: Work::Add(op), src: [src; 2], unpack, ..BLANK }
-            }
+            Node::Unpack(from, unpack, float) => self.unpacked(from, unpack, float),
             node => self.operation(node),
         };
         let place = self.fresh();
         self.push(Op { dst: Dst::Virtual(place), ..op });
         place
+    }
+
+    fn unpacked(&mut self, from: Value, unpack: Unpack, float: bool) -> Op {
+        let src = self.in_file_a(from);
+        let op = if float { AddOp::Fmax } else { AddOp::Or };
+        Op { work: Work::Add(op), src: [src; 2], unpack, ..BLANK }
     }
 
     fn constant(&mut self, bits: u32) -> Src {
@@ -402,7 +421,10 @@ impl Lowerer<'_> {
         let place = self.fresh();
         // The first write fills the whole word, so that no byte of it is ever undefined.
         let packs = [Pack::Rep8, Pack::Byte1, Pack::Byte2, Pack::Byte3];
-        for (float, pack) in floats.into_iter().zip(packs) {
+        for (n, (float, pack)) in floats.into_iter().zip(packs).enumerate() {
+            if n > 0 && float == floats[0] {
+                continue;
+            }
             let node = self.patch.node(float);
             let product = matches!(node, Node::Mul(MulOp::Fmul, ..))
                 && self.uses[float.index()] == 1

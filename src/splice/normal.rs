@@ -1,5 +1,5 @@
-//! A program prepared for insertions: its end and its releases are taken off, branches know their targets by number, and no place
-//! for a patch stands in the delay slots of a branch.
+//! A program prepared for insertions: its end and its releases are taken off, branches know their targets by number, and
+//! no place for a patch stands in the delay slots of a branch.
 
 use super::Source;
 use super::error::SpliceError;
@@ -118,6 +118,19 @@ impl<'a, U> Normal<'a, U> {
     pub fn number(&self, index: usize) -> usize {
         let known = self.origins.get(index).copied().flatten();
         known.unwrap_or_else(|| self.origins[..index.min(self.origins.len())].iter().flatten().count())
+    }
+
+    /// The last instruction in front of those that only fill the end.
+    pub fn last(&self) -> usize {
+        let fills = |index: usize| {
+            let slot = (1..=BRANCH_SLOTS).any(|n| {
+                index
+                    .checked_sub(n)
+                    .is_some_and(|at| self.targets[at].is_some() || self.access(at).is_switch())
+            });
+            self.insts[index] == Inst::NOP && !slot && !self.targets.contains(&Some(index))
+        };
+        (1..self.insts.len()).rev().find(|&index| !fills(index)).unwrap_or(0)
     }
 
     /// Facts about the prepared program.

@@ -1,5 +1,5 @@
-//! A patch as a graph: what the emitter of [`crate::state`] is told, before registers are known. Equal operations are one node, constants are folded,
-//! and what nothing needs is never lowered.
+//! A patch as a graph: what the emitter of [`crate::state`] is told, before registers are known. Equal operations are one
+//! node, constants are folded, and what nothing needs is never lowered.
 
 use crate::qpu::alu::{add_value, mul_value};
 use crate::qpu::{AddOp, MulOp, Unpack, Waddr};
@@ -125,8 +125,17 @@ impl Patch {
         }
     }
 
-    /// If the floats are bytes of one word in their places, or with bytes 0 and 2 exchanged, or 0: the word, whether they are exchanged, and
-    /// the bits that are not 0. A byte that becomes a float and then a byte again is the same byte (qpu.md §2.11).
+    /// Whether a float lies within 0..1 because it is a byte.
+    fn is_fraction(&self, value: Value) -> bool {
+        matches!(
+            self.node(value),
+            Node::Unpack(_, Unpack::Byte0 | Unpack::Byte1 | Unpack::Byte2 | Unpack::Byte3, true)
+        )
+    }
+
+    /// If the floats are bytes of one word in their places, or with bytes 0 and 2 exchanged, or 0: the word, whether they
+    /// are exchanged, and the bits that are not 0. A byte that becomes a float and then a byte again is the same byte
+    /// (qpu.md §2.11).
     fn moved_bytes(&self, floats: [Value; 4]) -> Option<(Value, bool, u32)> {
         let place = |value: Value| match self.node(value) {
             Node::Unpack(word, unpack, true) => {
@@ -210,6 +219,14 @@ impl Emitter for Patch {
         if let (Some(a), Some(b)) = (self.constant(a), self.constant(b)) {
             return self.word(add_value(op, a, b));
         }
+        let limit = match op {
+            AddOp::Fmax => Some(0),
+            AddOp::Fmin => Some(1f32.to_bits()),
+            _ => None,
+        };
+        if limit.is_some() && self.constant(b) == limit && self.is_fraction(a) {
+            return a;
+        }
         self.push(Node::Add(op, a, b))
     }
 
@@ -241,6 +258,9 @@ impl Emitter for Patch {
     }
 
     fn pack_unorm8(&mut self, rgba: [Value; 4]) -> Value {
+        if let (Node::Unpack(word, Unpack::Byte3, true), true) = (self.node(rgba[0]), rgba == [rgba[0]; 4]) {
+            return self.unpack(word, Unpack::Rep8d, false);
+        }
         match self.moved_bytes(rgba) {
             Some((word, false, u32::MAX)) => word,
             Some((word, false, kept)) => {
@@ -349,8 +369,20 @@ mod tests {
         let exchanged = patch.pack_unorm8([b, g, r, a]);
         assert!(matches!(patch.node(exchanged), Node::Add(AddOp::Or, ..)));
         assert_eq!(patch.pack_unorm8([a, g, b, r]), patch.push(Node::Bytes([a, g, b, r])));
+        let alphas = patch.pack_unorm8([a; 4]);
+        assert_eq!(patch.node(alphas), Node::Unpack(word, Unpack::Rep8d, false));
         patch.write_tlb_color(word);
         let needed = patch.needed();
         assert!(needed[word.index()] && !needed[exchanged.index()]);
+    }
+
+    #[test]
+    fn bytes_are_fractions() {
+        let mut patch = Patch::default();
+        let word = patch.input(0);
+        let byte = patch.unpack(word, Unpack::Byte2, true);
+        let (zero, one) = (patch.word(0), patch.float(1.0));
+        assert_eq!((patch.fmax(byte, zero), patch.fmin(byte, one)), (byte, byte));
+        assert!(patch.fmax(byte, one) != byte && patch.fmax(word, zero) != word);
     }
 }

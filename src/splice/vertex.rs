@@ -1,4 +1,5 @@
-//! Vertex and coordinate programs: attributes become numbers where they are read, the position is transformed where it is written.
+//! Vertex and coordinate programs: attributes become numbers where they are read, the position is transformed where it
+//! is written.
 
 use super::edit::{find_write, redirect, replace_source, selects, sources, targets};
 use super::encode::{Line, load_port};
