@@ -11,6 +11,7 @@ mod input;
 mod inspect;
 mod isa;
 mod output;
+mod patch;
 mod sim;
 mod stencil;
 mod vpm;
@@ -48,6 +49,8 @@ enum Command {
     Stencil(stencil::Options),
     /// Print VPM set-up words, or what such words mean
     Vpm(vpm::Options),
+    /// Print the code of pipeline state, or splice it into a program
+    Patch(patch::Options),
     /// Print, check or unpack shader files: MBS, SHBIN, metallib and SPIR-V
     Inspect(inspect::Args),
     /// Run, record and look into the simulated GPU
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Command::Isa(options) => isa::run(options),
         Command::Stencil(options) => stencil::run(options),
         Command::Vpm(options) => vpm::run(options),
+        Command::Patch(options) => patch::run(options),
         Command::Sim(options) => sim::run(options),
         Command::Completions(options) => completions::run(options),
         Command::Inspect(args) => inspect::run(args),
