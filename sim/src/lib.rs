@@ -13,6 +13,10 @@
 //! [`drm`] shows all of it as the kernel does: open files that take ioctls. [`capture`] records submissions and runs
 //! them again, [`profile`] tells what a job did line by line and tile by tile.
 //!
+//! What is left besides the picture: [`counters`] as the hardware counts (with [`caches`] while somebody looks), and broken
+//! rules of the hardware as [`stats::Finding`]s. [`tile_alloc`] runs out of memory when the binner would, and
+//! [`early_z`] drops what nobody would see.
+//!
 //! The QPU interpreter runs programs against the [`qpu::Ports`] of the block that started them. What no
 //! source tells about the machine is collected in [`unverified`].
 #![deny(unsafe_code)]

@@ -421,8 +421,7 @@ impl Binning<'_, '_> {
             Kind::Point => self.state.point_size.size,
             Kind::Line | Kind::Triangle => return self.state.line_width.width,
         };
-        // A NaN is not large enough either.
-        if !(size >= 0.125) {
+        if size < 0.125 || size.is_nan() {
             self.stats.note(SMALL_POINT, || format!("a point of {size} pixels"));
         }
         size

@@ -32,21 +32,21 @@ impl Block {
             VpmSize::Bits16 => 1,
             VpmSize::Bits32 => 0,
         };
-        let address = u32::from(address) & ((ROWS as u32) << parts) - 1;
+        let address = u32::from(address) & (((ROWS as u32) << parts) - 1);
         Block { horizontal, laned, parts, address, stride }
     }
 
     fn advance(&mut self) {
-        self.address = (self.address + self.stride) & ((ROWS as u32) << self.parts) - 1;
+        self.address = (self.address + self.stride) & (((ROWS as u32) << self.parts) - 1);
     }
 
     /// Row, column and part of the word that holds an element of the current vector.
     fn place(&self, lane: u32) -> (usize, usize, u32) {
-        let (start, part) = (self.address >> self.parts, self.address & (1 << self.parts) - 1);
+        let (start, part) = (self.address >> self.parts, self.address & ((1 << self.parts) - 1));
         let (word, part) = if self.laned {
             (lane, part)
         } else {
-            ((part << (4 - self.parts)) + (lane >> self.parts), lane & (1 << self.parts) - 1)
+            ((part << (4 - self.parts)) + (lane >> self.parts), lane & ((1 << self.parts) - 1))
         };
         if self.horizontal {
             (start as usize, word as usize, part)
@@ -317,7 +317,7 @@ mod tests {
     fn narrow_vectors_are_packed_or_laned() {
         let mut ports = VertexPorts::default();
         *ports.input =
-            std::array::from_fn(|n| std::array::from_fn(|i| (n as u32) << 24 | i as u32 * 0x0001_0203));
+            std::array::from_fn(|n| std::array::from_fn(|i| ((n as u32) << 24) | (i as u32 * 0x0001_0203)));
         let mut read = |setup: u32| {
             ports.reads = [None; 2];
             ports.vpm_read_setup(0x0010_0000 | setup).unwrap();

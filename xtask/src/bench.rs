@@ -9,14 +9,29 @@ use crate::display::Display;
 use crate::vkcube::{self, Capture};
 use crate::{Error, packages};
 
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    /// vkcube on the driver, beside lavapipe.
+    Vkcube,
+    /// The simulator alone: a textured quad, instructions, triangles, on one and two threads.
+    Sim,
+}
+
 #[derive(clap::Args)]
 pub struct Options {
+    /// What is measured.
+    #[arg(value_enum, default_value_t = What::Vkcube)]
+    what: What,
     /// Frames of each vkcube run.
     #[arg(long, default_value_t = 300)]
     frames: u32,
 }
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
+    if options.what == What::Sim {
+        return build::cargo(&["bench", "--package", "vc4-sim", "--bench", "frame"]);
+    }
     packages::require(packages::RUN, install)?;
     packages::require(&["mesa-vulkan-drivers"], install)?;
     let manifest = build::driver()?;

@@ -52,3 +52,21 @@ impl File {
         process.write(arg.values, &bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::Event;
+
+    #[test]
+    fn monitors_sum_their_events() {
+        let monitor = Perfmon { events: vec![24, 3], counts: Mutex::default() };
+        let mut stats = Stats::default();
+        stats.counters.add(Event::ValidQuads, 5);
+        stats.counters.add(Event::TextureQuads, 7);
+        stats.counters.add(Event::QpuFragment, 1);
+        monitor.add(&stats);
+        monitor.add(&stats);
+        assert_eq!(lock(&monitor.counts)[..3], [14, 10, 0]);
+    }
+}

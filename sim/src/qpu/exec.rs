@@ -4,9 +4,10 @@ use vc4::hw::LANES;
 use vc4::qpu::alu::{add_carry_lanes, add_value_lanes, mul_lanes, mul_value_lanes};
 use vc4::qpu::cost::CLOCKS_PER_SLOT;
 use vc4::qpu::pack::{pack_a_lanes, pack_mul_lanes, saturate_lanes, unpack_lanes};
-use vc4::qpu::{AddOp, BranchCond, Cond, LoadMode, MulOp, SmallImm};
+use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, SmallImm};
 
 use super::check::Watcher;
+use super::lanes::{ALL, immediate, select, turn, turn_quads, turn_quads_mask};
 use super::program::{Action, Branch, Dest, Op, Port, Program, extra, reverse_from, slot, unsupported};
 use super::{Fault, LaneMask, Lanes, Ports};
 use crate::caches::Caches;
@@ -15,9 +16,6 @@ use crate::error::Stage;
 use crate::memory::Memory;
 use crate::stats::{Note, Stats};
 use crate::tmu::{Tmu, TmuFault};
-
-/// All elements.
-const ALL: LaneMask = 0xffff;
 
 /// UNVERIFIED: which element of a file-A register is the target of a register branch? A hardware
 /// experiment says 15, the architecture guide 0 (qpu.md §2.8).
@@ -615,48 +613,5 @@ impl<P: Ports> Instance<'_, P> {
             *self.reg_mut(s) = [LOST_IN_SWITCH; LANES];
         }
         (self.q.z, self.q.n, self.q.c) = (0x5555, 0x3333, 0x0f0f);
-    }
-}
-
-fn immediate(mode: LoadMode, imm: u32) -> Lanes {
-    match mode {
-        LoadMode::Word => [imm; LANES],
-        LoadMode::PerElementUnsigned => std::array::from_fn(|i| (imm >> (16 + i) & 1) << 1 | imm >> i & 1),
-        LoadMode::PerElementSigned => {
-            std::array::from_fn(|i| (imm >> i & 1).wrapping_sub((imm >> (16 + i) & 1) << 1))
-        }
-    }
-}
-
-/// Element i to element (i + `by`) mod 16.
-#[inline(always)]
-fn turn(value: &Lanes, by: u32) -> Lanes {
-    let mut twice = [0; 2 * LANES];
-    twice[..LANES].copy_from_slice(value);
-    twice[LANES..].copy_from_slice(value);
-    let start = LANES - (by as usize & 15);
-    let mut out = [0; LANES];
-    out.copy_from_slice(&twice[start..start + LANES]);
-    out
-}
-
-/// The same inside of each quad.
-fn turn_quads(value: &Lanes, by: u32) -> Lanes {
-    std::array::from_fn(|i| value[i & !3 | i.wrapping_sub(by as usize) & 3])
-}
-
-fn turn_quads_mask(mask: LaneMask, by: u32) -> LaneMask {
-    (0..LANES).fold(0, |out, i| out | (mask >> (i & !3 | i.wrapping_sub(by as usize) & 3) & 1) << i)
-}
-
-/// Writes the elements of `mask`.
-#[inline(always)]
-fn select(to: &mut Lanes, mask: LaneMask, value: &Lanes) {
-    if mask == ALL {
-        *to = *value;
-        return;
-    }
-    for (i, lane) in to.iter_mut().enumerate() {
-        *lane = if u32::from(mask) & (1 << i) != 0 { value[i] } else { *lane };
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 mod exec;
+mod lanes;
 mod program;
 pub(crate) mod report;
 
