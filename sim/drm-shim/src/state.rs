@@ -176,7 +176,8 @@ fn config() -> Config {
     let strict = std::env::var_os("VC4SIM_STRICT").is_some_and(|value| value == "1");
     let threads = std::env::var("VC4SIM_THREADS").ok().and_then(|text| text.parse().ok());
     let mode = if strict { Mode::Strict } else { Mode::Faithful };
-    Config { mode, threads, ..Config::default() }
+    let check_programs = strict || Config::default().check_programs;
+    Config { mode, threads, check_programs, findings_are_errors: strict, ..Config::default() }
 }
 
 /// Gives a new descriptor the wanted behaviour on exec.
