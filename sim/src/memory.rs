@@ -263,6 +263,11 @@ impl Allocation {
     pub fn bytes(&self) -> u32 {
         self.bytes
     }
+
+    /// The memory that the pages are of.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
 }
 
 impl Drop for Allocation {

@@ -72,14 +72,14 @@ fn what_only_the_primary_node_may() {
     {
         assert_eq!(render.errno(request, [0u32; 32]), Errno::EACCES, "{request:#x}");
     }
+    assert_eq!(primary.ok(GET_UNIQUE, [0u64; 2])[0], 0);
+    primary.ok(0xc010_6407, [1i32, 4, -1, -1]);
     assert_eq!(primary.ok(GET_UNIQUE, [0u64; 2])[0], 7);
     let text = primary.put(&[0u8; 7]);
     primary.ok(GET_UNIQUE, [7, text]);
     assert_eq!(&primary.get::<[u8; 7]>(text), b"soc:gpu");
-    // There is no display.
-    for request in [SET_CLIENT_CAP, 0xc040_64a0, 0xc068_64b8, 0xc038_64bc] {
-        assert_eq!(primary.errno(request, [0u32; 32]), Errno::EOPNOTSUPP, "{request:#x}");
-    }
+    // Leases are not offered.
+    assert_eq!(primary.errno(0xc018_64c6, [0u32; 32]), Errno::EOPNOTSUPP);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use libc::c_int;
 use vc4_sim::drm::backing::{Backing, Inode, bo_file_size};
 use vc4_sim::drm::host::{Host, Kind};
-use vc4_sim::drm::{Answer, Device, DmaBuf, Errno, Node};
+use vc4_sim::drm::{Answer, Device, DmaBuf, Errno, Node, screen};
 use vc4_sim::{Config, Mode};
 
 use crate::client::Client;
@@ -168,7 +168,7 @@ fn backend() -> Result<Backend, Errno> {
 fn local_host() -> Result<Arc<Host>, Errno> {
     let config = config();
     let backing = Backing::new(config.memory_bytes, Arc::new(Keeper))?;
-    let device = Device::on_files(&backing, config)?;
+    let device = Device::on_files(&backing, config, screen::from_environment())?;
     Ok(Host::new(device, &backing))
 }
 

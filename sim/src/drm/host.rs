@@ -103,7 +103,7 @@ impl Host {
         let tell = move |bytes: &[u8]| weak.upgrade().is_some_and(|peer| tell(&peer, bytes));
         lock(&self.entries).insert(inode, Entry { thing: thing.clone(), peer });
         match thing {
-            Thing::Node(file) => file.set_events(Box::new(tell)),
+            Thing::Node(file) => file.set_events(Arc::new(tell)),
             // Lets poll see that the fence has signalled.
             Thing::SyncFile(file) => file.when_signalled(Box::new(move || {
                 tell(&[1]);

@@ -2,7 +2,7 @@
 //! kernel's results and errno (kernel-abi.md §2–§5, §13). What a process is (memory, descriptors) stays behind
 //! [`Process`], so that the caller may be this process or another one.
 //!
-//! There is no display: mode setting answers `EOPNOTSUPP`, as a device does whose display part did not come up.
+//! The display is a virtual one ([`kms`]).
 
 pub mod backing;
 mod dumb;
@@ -10,11 +10,14 @@ mod handles;
 mod hang;
 pub mod host;
 mod job;
+pub mod kms;
 mod label;
 mod object;
 mod perfmon;
 mod prime;
 mod request;
+#[cfg(feature = "screen")]
+pub mod screen;
 pub mod serve;
 mod sync_file;
 mod syncobj;
@@ -116,6 +119,7 @@ pub struct Device {
     /// Makes files of BOs, if it is there.
     backing: Option<Arc<Backing>>,
     strict: bool,
+    display: Arc<kms::Display>,
     /// Bytes of mmap offsets given out.
     mmap_bytes: AtomicU64,
     /// All objects by their mmap offset.
@@ -134,12 +138,13 @@ pub struct File {
     bos: Mutex<Handles<Arc<Object>>>,
     syncobjs: Mutex<Handles<Arc<Syncobj>>>,
     perfmons: Mutex<Handles<Arc<Perfmon>>>,
+    seat: kms::Seat,
     /// Where events of the display go.
-    events: OnceLock<Events>,
+    events: OnceLock<Arc<Events>>,
 }
 
 /// Hands bytes to the reader of a file; whether there was room.
-type Events = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
+type Events = dyn Fn(&[u8]) -> bool + Send + Sync;
 
 /// What a mapping of the device file shows.
 #[derive(Clone)]
@@ -156,6 +161,13 @@ impl Window {
     /// Bytes, whole pages.
     pub fn size(&self) -> u32 {
         self.bo.pages.bytes()
+    }
+
+    /// Fills it with a word.
+    pub fn fill(&self, word: u32) {
+        let words = vec![word; self.size() as usize / 4];
+        let written = self.bo.pages.memory().write_words(self.address(), &words);
+        written.expect("the BO's pages lie in memory");
     }
 
     /// The BO's file, whose start is the window; `None` on a device that makes none.
@@ -199,23 +211,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Device {
     /// The device around a machine built with `config`. Its BOs are not files: they cannot be shown to others.
     pub fn new(simulator: Simulator, config: Config) -> Arc<Device> {
-        Device::build(simulator, None, config)
+        Device::build(simulator, None, config, kms::Display::new(None))
     }
 
-    /// A device whose BOs are files.
+    /// A device whose BOs are files, with this display.
     ///
     /// # Errors
     /// `ENOMEM` when the range is too small.
-    pub fn on_files(backing: &Arc<Backing>, config: Config) -> Result<Arc<Device>, Errno> {
+    pub fn on_files(
+        backing: &Arc<Backing>,
+        config: Config,
+        display: Arc<kms::Display>,
+    ) -> Result<Arc<Device>, Errno> {
         let simulator = Simulator::on_words(config, backing.words(), Some(backing.discard()));
-        Ok(Device::build(simulator.ok_or(Errno::ENOMEM)?, Some(backing.clone()), config))
+        Ok(Device::build(simulator.ok_or(Errno::ENOMEM)?, Some(backing.clone()), config, display))
     }
 
-    fn build(simulator: Simulator, backing: Option<Arc<Backing>>, config: Config) -> Arc<Device> {
+    fn build(
+        simulator: Simulator,
+        backing: Option<Arc<Backing>>,
+        config: Config,
+        display: Arc<kms::Display>,
+    ) -> Arc<Device> {
         Arc::new(Device {
             simulator,
             backing,
             strict: config.mode == crate::Mode::Strict,
+            display,
             mmap_bytes: AtomicU64::new(0),
             objects: Mutex::default(),
             names: Mutex::default(),
@@ -224,9 +246,15 @@ impl Device {
         })
     }
 
+    /// The display.
+    pub fn display(&self) -> &Arc<kms::Display> {
+        &self.display
+    }
+
     /// Opens a node.
     pub fn open(self: &Arc<Device>, node: Node) -> File {
         File {
+            seat: self.display.seat(node == Node::Primary),
             device: self.clone(),
             node,
             bos: Mutex::default(),
@@ -274,13 +302,19 @@ impl Device {
     }
 }
 
+impl Drop for File {
+    fn drop(&mut self) {
+        self.leave_display();
+    }
+}
+
 impl File {
     /// Which node it is.
     pub fn node(&self) -> Node {
         self.node
     }
 
-    fn set_events(&self, events: Events) {
+    fn set_events(&self, events: Arc<Events>) {
         // Set once, when the file gets its descriptor.
         let _ = self.events.set(events);
     }

@@ -29,6 +29,13 @@ pub struct Object {
     state: Mutex<State>,
 }
 
+impl State {
+    /// How its content lies, as SET_TILING said.
+    pub fn modifier(&self) -> u64 {
+        self.modifier
+    }
+}
+
 pub(super) struct State {
     /// `None` once it is purged.
     bo: Option<Arc<Bo>>,
@@ -72,6 +79,11 @@ impl Object {
     /// Bus address.
     pub fn address(&self) -> u32 {
         self.address
+    }
+
+    /// Whether it holds a shader.
+    pub(super) fn is_shader(&self) -> bool {
+        self.shader
     }
 
     /// Offset of the device file that maps it.

@@ -66,6 +66,8 @@ enum Access {
     Everybody,
     /// Files of the primary node.
     Primary,
+    /// The file of the primary node that may change the screen.
+    Master,
     /// Files of the primary node, with CAP_SYS_ADMIN.
     Admin,
 }
@@ -100,16 +102,20 @@ table! {
     0x00, Everybody, Version, version;
     0x01, Primary, Unique, get_unique;
     0x02, Primary, Auth, get_magic;
+    0x07, Master, SetVersion, set_version;
     0x09, Everybody, GemClose, gem_close;
     0x0a, Primary, GemFlink, gem_flink;
     0x0b, Primary, GemOpen, gem_open;
     0x0c, Everybody, Cap, get_cap;
-    0x0d, Primary, Cap, no_display;
-    0x11, Primary, Auth, auth_magic;
-    0x1e, Primary, Nothing, master;
-    0x1f, Primary, Nothing, master;
+    0x0d, Primary, Cap, set_client_cap;
+    0x11, Master, Auth, auth_magic;
+    0x1e, Primary, Nothing, set_master;
+    0x1f, Primary, Nothing, drop_master;
     0x2d, Everybody, PrimeHandle, prime_handle_to_fd;
     0x2e, Everybody, PrimeHandle, prime_fd_to_handle;
+    0x3a, Primary, WaitVblank, wait_vblank;
+    0x3b, Primary, GetSequence, get_sequence;
+    0x3c, Primary, QueueSequence, queue_sequence;
     driver(number::SUBMIT_CL), Everybody, vc4::SubmitCl, submit_cl;
     driver(number::WAIT_SEQNO), Everybody, vc4::WaitSeqno, wait_seqno;
     driver(number::WAIT_BO), Everybody, vc4::WaitBo, wait_bo;
@@ -125,9 +131,38 @@ table! {
     driver(number::PERFMON_CREATE), Everybody, vc4::PerfmonCreate, perfmon_create;
     driver(number::PERFMON_DESTROY), Everybody, vc4::PerfmonDestroy, perfmon_destroy;
     driver(number::PERFMON_GET_VALUES), Everybody, vc4::PerfmonGetValues, perfmon_get_values;
+    0xa0, Primary, CardRes, get_resources;
+    0xa1, Primary, Crtc, get_crtc;
+    0xa2, Master, Crtc, set_crtc;
+    0xa3, Master, Cursor, set_cursor;
+    0xa4, Primary, Gamma, get_gamma;
+    0xa5, Master, Gamma, set_gamma;
+    0xa6, Primary, GetEncoder, get_encoder;
+    0xa7, Primary, GetConnector, get_connector;
+    0xa8, Master, Nothing, nothing;
+    0xa9, Master, Nothing, nothing;
+    0xaa, Primary, GetProperty, get_property;
+    0xab, Master, SetProperty, set_connector_property;
+    0xac, Primary, GetBlob, get_blob;
+    0xad, Primary, FbCmd, get_fb;
+    0xae, Primary, FbCmd, add_fb;
+    0xaf, Primary, Id, rm_fb;
+    0xb0, Master, PageFlip, page_flip;
+    0xb1, Master, FbDirty, dirty_fb;
     0xb2, Primary, CreateDumb, create_dumb;
     0xb3, Primary, MapDumb, map_dumb;
     0xb4, Primary, DestroyDumb, destroy_dumb;
+    0xb5, Primary, PlaneRes, get_plane_resources;
+    0xb6, Primary, GetPlane, get_plane;
+    0xb7, Master, SetPlane, set_plane;
+    0xb8, Primary, FbCmd2, add_fb2;
+    0xb9, Primary, ObjGetProperties, get_obj_properties;
+    0xba, Master, ObjSetProperty, set_obj_property;
+    0xbb, Master, Cursor2, set_cursor2;
+    0xbc, Master, Atomic, atomic;
+    0xbd, Primary, CreateBlob, create_blob;
+    0xbe, Primary, Id, destroy_blob;
+    0xce, Primary, FbCmd2, get_fb2;
     0xbf, Everybody, SyncobjCreate, syncobj_create;
     0xc0, Everybody, SyncobjDestroy, syncobj_destroy;
     0xc1, Everybody, SyncobjHandle, syncobj_handle_to_fd;
@@ -137,17 +172,17 @@ table! {
     0xc5, Everybody, SyncobjArray, syncobj_signal;
 }
 
-/// Calls that the core knows and this device lacks: timeline syncobjs, then all of mode setting and leases.
+/// Calls that the core knows and this device lacks: timeline syncobjs, then leases.
 fn unsupported(number: u8) -> Option<Access> {
     match number {
         0xca..=0xcd => Some(Access::Everybody),
-        0xa0..=0xbe | 0xc6..=0xc9 | 0xce => Some(Access::Primary),
+        0xc6..=0xc9 => Some(Access::Primary),
         _ => None,
     }
 }
 
 impl File {
-    /// Answers an ioctl of this file. Mode setting: `EOPNOTSUPP`.
+    /// Answers an ioctl of this file.
     ///
     /// # Errors
     /// The kernel's errno.
@@ -171,13 +206,9 @@ impl File {
         let may = match access {
             Access::Everybody => true,
             Access::Primary => self.node == Node::Primary,
+            Access::Master => self.node == Node::Primary && self.is_master(),
             Access::Admin => self.node == Node::Primary && process.is_admin(),
         };
         if may { Ok(()) } else { Err(Errno::EACCES) }
-    }
-
-    /// A call about a display.
-    fn no_display<T>(&self, _: &mut T, _: &dyn Process) -> Answer {
-        Err(Errno::EOPNOTSUPP)
     }
 }

@@ -14,6 +14,7 @@ use nix::sys::socket::{
 
 use super::backing::{Backing, Descriptors, Inode, Kept, OwnProcess};
 use super::host::Host;
+use super::kms::Display;
 use super::wire::{CHUNK, Identity, Kind, MAGIC, Message, VERSION, receive, send};
 use super::{Answer, Device, Errno, Exported, Node, Process};
 use crate::Config;
@@ -105,7 +106,7 @@ impl Server {
     ///
     /// # Errors
     /// `ENOMEM`; `EADDRINUSE` when somebody serves there, or when what is there is no socket; those of bind.
-    pub fn new(path: &Path, config: Config) -> Result<Server, Errno> {
+    pub fn new(path: &Path, config: Config, display: Arc<Display>) -> Result<Server, Errno> {
         let own: Arc<dyn Descriptors> = Arc::new(OwnProcess);
         let address = UnixAddr::new(path)?;
         let socket = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
@@ -114,7 +115,7 @@ impl Server {
             let _ = std::fs::remove_file(path);
         }
         let backing = Backing::new(config.memory_bytes, own.clone())?;
-        let host = Host::new(Device::on_files(&backing, config)?, &backing);
+        let host = Host::new(Device::on_files(&backing, config, display)?, &backing);
         Ok(Server { listener: Listener::new(&address, &own, || {})?, host })
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use vc4_kernel_abi::Gpu;
 use vc4_kernel_abi::uapi::{GetParam, Param};
 
-use super::uapi::{Auth, Cap, Nothing, Unique, Version};
+use super::uapi::{Auth, Cap, Nothing, SetVersion, Unique, Version};
 use super::{Answer, Errno, File, Process};
 
 const NAME: &[u8] = b"vc4";
@@ -49,12 +49,14 @@ impl File {
     }
 
     pub(super) fn get_unique(&self, arg: &mut Unique, process: &dyn Process) -> Answer {
+        // A master has no name before SET_VERSION: by that, clients see that a device is not in use.
+        let unique = if self.has_unique() { UNIQUE } else { b"" };
         // Other than VERSION, a buffer that is too short stays empty.
-        if arg.len < UNIQUE.len() as u64 {
-            arg.len = UNIQUE.len() as u64;
+        if arg.len < unique.len() as u64 {
+            arg.len = unique.len() as u64;
             return Ok(());
         }
-        give(process, arg.unique, &mut arg.len, UNIQUE)
+        give(process, arg.unique, &mut arg.len, unique)
     }
 
     pub(super) fn get_magic(&self, arg: &mut Auth, _: &dyn Process) -> Answer {
@@ -67,8 +69,23 @@ impl File {
         if (1..=given).contains(&arg.magic) { Ok(()) } else { Err(Errno::EINVAL) }
     }
 
-    /// Without a display there is nothing to be master of, and nothing that refuses it.
-    pub(super) fn master(&self, _: &mut Nothing, _: &dyn Process) -> Answer {
+    /// The core's interface is 1.4, the driver's is its version.
+    pub(super) fn set_version(&self, arg: &mut SetVersion, _: &dyn Process) -> Answer {
+        let fits = |wanted: i32, major: i32, minor: i32, has: (i32, i32)| {
+            wanted == -1 || (major == has.0 && (0..=has.1).contains(&minor))
+        };
+        let good = fits(arg.di_major, arg.di_major, arg.di_minor, (1, 4))
+            && fits(arg.dd_major, arg.dd_major, arg.dd_minor, (0, 0));
+        *arg = SetVersion { di_major: 1, di_minor: 4, dd_major: 0, dd_minor: 0 };
+        if !good {
+            return Err(Errno::EINVAL);
+        }
+        self.set_unique();
+        Ok(())
+    }
+
+    /// A call that does nothing any more.
+    pub(super) fn nothing(&self, _: &mut Nothing, _: &dyn Process) -> Answer {
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::output::{self, Error, Status};
+use vc4_sim::drm::screen;
 use vc4_sim::drm::serve::Server;
 use vc4_sim::{Config, Mode};
 
@@ -13,7 +14,8 @@ Examples:
   VC4SIM_SERVER=/tmp/vc4 LD_PRELOAD=libvc4_drm_shim.so es2gears_x11
 
 Every process that has the preload library and the variable uses the one device that is served. Programs for
-another architecture, run by an emulator, may be among them: the simulator itself stays a native process.";
+another architecture, run by an emulator, may be among them: the simulator itself stays a native process. The server's environment says where
+frames of the display go: VC4SIM_DISPLAY=WxH, VC4SIM_SCANOUT=DIR, VC4SIM_WINDOW=x11.";
 
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -44,7 +46,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         ..Config::default()
     };
     let path = options.socket.display();
-    let server = Server::new(&options.socket, config)
+    let server = Server::new(&options.socket, config, screen::from_environment())
         .map_err(|errno| Error::Input(format!("{path}: no socket can be made there: {}", errno.desc())))?;
     // For whoever waits for it to be there.
     output::print(&format!("serving a simulated VideoCore IV at {path}\n"))?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use vc4_sim::drm::host::Host;
-use vc4_sim::drm::serve;
+use vc4_sim::drm::{screen, serve};
 use vc4_sim::{Config, Mode};
 
 /// Set in the process that has the library.
@@ -42,7 +42,7 @@ impl Server {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("vc4-shim-test-{}-{number}", std::process::id()));
         let config = Config { mode: Mode::Faithful, ..Config::default() };
-        let server = serve::Server::new(&path, config).expect("the path is free");
+        let server = serve::Server::new(&path, config, screen::from_environment()).expect("the path is free");
         let host = server.host().clone();
         std::thread::spawn(move || server.run());
         Server { path, host }

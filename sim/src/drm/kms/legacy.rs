@@ -1,0 +1,232 @@
+//! The calls from before atomic commits, each as such a commit.
+
+use std::sync::Arc;
+
+use super::super::uapi::{Crtc, Cursor, Cursor2, FbCmd2, ObjSetProperty, PageFlip, SetPlane, SetProperty};
+use super::super::{Answer, Errno, File, Process, read_bytes};
+use super::commit::How;
+use super::framebuffer::Framebuffer;
+use super::property::{self, Effects};
+use super::{Blob, CONNECTOR, CRTC, CURSOR, PRIMARY, Plane, Scene, mode, query};
+
+/// `flags` of PAGE_FLIP.
+const FLIP_EVENT: u32 = 1;
+const FLIP_ASYNC: u32 = 2;
+/// `fb_id` of SETCRTC: what is shown already.
+const SAME_FB: u32 = u32::MAX;
+/// `flags` of CURSOR.
+const CURSOR_BO: u32 = 1;
+const CURSOR_MOVE: u32 = 2;
+
+impl File {
+    pub(in super::super) fn set_crtc(&self, arg: &mut Crtc, process: &dyn Process) -> Answer {
+        if arg.x > i32::MAX as u32 || arg.y > i32::MAX as u32 {
+            return Err(Errno::ERANGE);
+        }
+        if arg.crtc_id != CRTC {
+            return Err(Errno::ENOENT);
+        }
+        let how = How { modeset: true, ..How::default() };
+        if arg.mode_valid == 0 {
+            if arg.count_connectors > 0 {
+                return Err(Errno::EINVAL);
+            }
+            let off = |scene: &mut Scene| {
+                // The cursor goes with the CRTC.
+                *scene = Scene::default();
+                Ok(())
+            };
+            return self.commit(off, how, process);
+        }
+        let fb = {
+            let state = self.display().state();
+            match arg.fb_id {
+                SAME_FB => state.scene.planes[0].fb.clone().ok_or(Errno::EINVAL)?,
+                id => state.fb(id)?,
+            }
+        };
+        mode::check(&arg.mode)?;
+        let (width, height) = (u32::from(arg.mode.hdisplay), u32::from(arg.mode.vdisplay));
+        if arg.x.saturating_add(width) > fb.width || arg.y.saturating_add(height) > fb.height {
+            return Err(Errno::ENOSPC);
+        }
+        if arg.count_connectors == 0 || arg.count_connectors > 1 {
+            return Err(Errno::EINVAL);
+        }
+        let connector = read_bytes(process, arg.connectors, 4)?;
+        if connector != CONNECTOR.to_le_bytes() {
+            return Err(Errno::ENOENT);
+        }
+        let blob = self.mode_blob(&arg.mode);
+        let change = |scene: &mut Scene| {
+            scene.mode = Some((blob, arg.mode));
+            (scene.active, scene.connected) = (true, true);
+            scene.planes[0] = Plane::covering(fb.clone(), arg.x, arg.y, width, height);
+            Ok(())
+        };
+        self.commit(change, how, process)
+    }
+
+    /// The number of a blob with this mode, for those who ask what is shown.
+    fn mode_blob(&self, mode: &super::ModeInfo) -> u32 {
+        let mut state = self.display().state();
+        let data = query::mode_bytes(mode);
+        let known = state.blobs.iter().find(|(_, blob)| blob.owner.is_none() && blob.data == data);
+        match known.map(|(&id, _)| id) {
+            Some(id) => id,
+            None => state.add_blob(Blob { data, owner: None }),
+        }
+    }
+
+    pub(in super::super) fn page_flip(&self, arg: &mut PageFlip, process: &dyn Process) -> Answer {
+        if arg.flags & !(FLIP_EVENT | FLIP_ASYNC) != 0 || arg.reserved != 0 {
+            return Err(Errno::EINVAL);
+        }
+        if arg.crtc_id != CRTC {
+            return Err(Errno::ENOENT);
+        }
+        let new = {
+            let state = self.display().state();
+            let new = state.fb(arg.fb_id)?;
+            let plane = &state.scene.planes[0];
+            // Without a picture before, nothing can be flipped.
+            let old = plane.fb.as_ref().ok_or(Errno::EBUSY)?;
+            let [x, y, width, height] = plane.source.map(|value| value >> 16);
+            if x + width > new.width || y + height > new.height {
+                return Err(Errno::ENOSPC);
+            }
+            if old.format != new.format {
+                return Err(Errno::EINVAL);
+            }
+            new
+        };
+        let change = |scene: &mut Scene| {
+            scene.planes[0].fb = Some(new.clone());
+            Ok(())
+        };
+        let how = How {
+            nonblocking: true,
+            at_once: arg.flags & FLIP_ASYNC != 0,
+            event: (arg.flags & FLIP_EVENT != 0).then_some(arg.user_data),
+            ..How::default()
+        };
+        self.commit(change, how, process)
+    }
+
+    pub(in super::super) fn set_plane(&self, arg: &mut SetPlane, process: &dyn Process) -> Answer {
+        if ![PRIMARY, CURSOR].contains(&arg.plane_id) {
+            return Err(Errno::ENOENT);
+        }
+        let number = usize::from(arg.plane_id == CURSOR);
+        let plane = if arg.fb_id == 0 {
+            Plane::default()
+        } else {
+            let fb = self.display().state().fb(arg.fb_id)?;
+            if arg.crtc_id != CRTC {
+                return Err(Errno::ENOENT);
+            }
+            Plane {
+                crtc: CRTC,
+                fb: Some(fb),
+                x: arg.crtc_x,
+                y: arg.crtc_y,
+                width: arg.crtc_w,
+                height: arg.crtc_h,
+                source: [arg.src_x, arg.src_y, arg.src_w, arg.src_h],
+            }
+        };
+        let change = |scene: &mut Scene| {
+            scene.planes[number] = plane.clone();
+            Ok(())
+        };
+        self.commit(change, How::default(), process)
+    }
+
+    pub(in super::super) fn set_cursor(&self, arg: &mut Cursor, process: &dyn Process) -> Answer {
+        let Cursor { flags, crtc_id, x, y, width, height, handle } = *arg;
+        let mut full = Cursor2 { flags, crtc_id, x, y, width, height, handle, hot_x: 0, hot_y: 0 };
+        self.set_cursor2(&mut full, process)
+    }
+
+    pub(in super::super) fn set_cursor2(&self, arg: &mut Cursor2, process: &dyn Process) -> Answer {
+        if arg.flags == 0 || arg.flags & !(CURSOR_BO | CURSOR_MOVE) != 0 {
+            return Err(Errno::EINVAL);
+        }
+        if arg.crtc_id != CRTC {
+            return Err(Errno::ENOENT);
+        }
+        // A cursor of BO 0 is none.
+        let picture = match arg.flags & CURSOR_BO != 0 {
+            true if arg.handle != 0 => Some(Some(self.cursor_fb(arg)?)),
+            true => Some(None),
+            false => None,
+        };
+        let change = |scene: &mut Scene| {
+            let cursor = &mut scene.planes[1];
+            if arg.flags & CURSOR_MOVE != 0 {
+                (cursor.x, cursor.y) = (arg.x, arg.y);
+            }
+            match &picture {
+                Some(Some(fb)) => {
+                    let (x, y) = (cursor.x, cursor.y);
+                    let plane = Plane::covering(fb.clone(), 0, 0, fb.width, fb.height);
+                    *cursor = Plane { x, y, ..plane };
+                }
+                Some(None) => (cursor.fb, cursor.crtc) = (None, 0),
+                None => {}
+            }
+            Ok(())
+        };
+        self.commit(change, How::default(), process)
+    }
+
+    /// A framebuffer that only the cursor has.
+    fn cursor_fb(&self, arg: &Cursor2) -> Result<Arc<Framebuffer>, Errno> {
+        let fb = self.make_fb(&FbCmd2 {
+            width: arg.width,
+            height: arg.height,
+            format: u32::from_le_bytes(*b"AR24"),
+            handles: [arg.handle, 0, 0, 0],
+            pitches: [arg.width.saturating_mul(4), 0, 0, 0],
+            ..FbCmd2::default()
+        })?;
+        Ok(Arc::new(fb))
+    }
+
+    pub(in super::super) fn set_connector_property(
+        &self,
+        arg: &mut SetProperty,
+        process: &dyn Process,
+    ) -> Answer {
+        self.set_one_property((arg.connector_id, arg.prop_id, arg.value), property::TYPE_CONNECTOR, process)
+    }
+
+    pub(in super::super) fn set_obj_property(
+        &self,
+        arg: &mut ObjSetProperty,
+        process: &dyn Process,
+    ) -> Answer {
+        self.set_one_property((arg.obj_id, arg.prop_id, arg.value), arg.obj_type, process)
+    }
+
+    fn set_one_property(&self, what: (u32, u32, u64), kind: u32, process: &dyn Process) -> Answer {
+        let atomic = property::Property::find(what.1).is_some_and(|it| it.flags & property::IS_ATOMIC != 0);
+        if atomic && !self.caps().atomic {
+            return Err(Errno::EINVAL);
+        }
+        let (scene, fences) = {
+            let state = self.display().state();
+            property::values(&state, what.0, kind)?;
+            let mut scene = state.scene.clone();
+            let mut effects = Effects::default();
+            self.set_property(&state, &mut scene, what, &mut effects, process)?;
+            (scene, effects.fences)
+        };
+        let how = How { modeset: true, fences, ..How::default() };
+        let change = |to: &mut Scene| {
+            *to = scene.clone();
+            Ok(())
+        };
+        self.commit(change, how, process)
+    }
+}
