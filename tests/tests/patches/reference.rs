@@ -248,7 +248,8 @@ pub fn allowed(layout: &Layout, output: &ColorOutput) -> f64 {
         _ if output.blends_bytes() => 1.5,
         Numbers::Unorm if layout.fields.iter().flatten().any(|field| field.1 > 10) => 0.6,
         Numbers::Unorm | Numbers::Snorm => 0.51,
-        Numbers::Srgb => 0.75,
+        // Dark differences of bright colours show the errors of the SFU.
+        Numbers::Srgb => 1.0,
         // Nearest, and single-precision sums cut off.
         _ => 0.51,
     }

@@ -306,7 +306,8 @@ fn tested(stencil: Option<[StencilFaceState; 2]>) -> DepthStencilPlan {
 
 #[test]
 fn depth_and_stencil() {
-    let faces = [StencilFaceState { write_mask: 0x10, reference: 3, ..Default::default() }; 2];
+    let front = StencilFaceState { write_mask: 0x10, reference: 3, ..Default::default() };
+    let faces = [front, StencilFaceState { reference: 4, ..front }];
     let plan = tested(Some(faces));
     let words = StateWords { stencil: StencilWords::new(plan.stencil, &faces), ..state_words() };
     for case in cases() {

@@ -60,11 +60,17 @@ pub fn component(format: &VertexFormat, words: &[u32], component: usize) -> f64 
         Packing::Halves(count) => (count.into(), 16),
         Packing::Words(count) => (count.into(), 32),
         Packing::Bits10_10_10_2 => (4, if component == 3 { 2 } else { 10 }),
+        Packing::Floats11_11_10 => (3, if component == 2 { 10 } else { 11 }),
     };
     if component >= count {
         return if component == 3 { 1.0 } else { 0.0 };
     }
-    let bit = if format.packing == Packing::Bits10_10_10_2 { 10 * component } else { width * component };
+    let bit = component
+        * match format.packing {
+            Packing::Bits10_10_10_2 => 10,
+            Packing::Floats11_11_10 => 11,
+            _ => width,
+        };
     let raw = u64::from(words[bit / 32]) >> (bit % 32) & ((1 << width) - 1);
     let signed = (raw << (64 - width)) as i64 >> (64 - width);
     let half = |raw: u64| {
@@ -80,6 +86,7 @@ pub fn component(format: &VertexFormat, words: &[u32], component: usize) -> f64 
         Numeric::Snorm => (signed as f64 / ((1u64 << (width - 1)) - 1) as f64).max(-1.0),
         Numeric::Uscaled | Numeric::Uint => raw as f64,
         Numeric::Sscaled | Numeric::Sint => signed as f64,
+        Numeric::Float if width < 16 => half(raw << (15 - width)),
         Numeric::Float if width == 16 => half(raw),
         Numeric::Float => f64::from(f32::from_bits(raw as u32)),
     }
