@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use support::*;
 use vc4::cl::packets::*;
-use vc4_kernel_abi::{Gpu, Submit};
+use vc4_kernel_abi::Submit;
 use vc4_sim::Simulator;
 
 const WIDTH: u16 = 1280;
@@ -71,7 +71,7 @@ fn quad(fragment: Vec<u64>, varyings: u8, uniforms: Vec<u32>) -> Draw {
 }
 
 fn textured_quad(gpu: &Simulator, target: &Target) -> Submit {
-    let texels: Vec<u8> = (0..TEXTURE_EDGE * TEXTURE_EDGE * 4).map(|i| (i * 7 >> 3) as u8).collect();
+    let texels: Vec<u8> = (0..TEXTURE_EDGE * TEXTURE_EDGE * 4).map(|i| ((i * 7) >> 3) as u8).collect();
     // p1: both edges, linear filter, repeat.
     let draw = quad(textured(), 4, vec![0, TEXTURE_EDGE << 20 | TEXTURE_EDGE << 8]);
     // The program reads two of them; two more would only be read.
