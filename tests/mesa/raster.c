@@ -177,8 +177,8 @@ static void watertight(void)
     for (int y = 0; y <= N; y++)
         for (int x = 0; x <= N; x++) {
             int inside = x > 0 && y > 0 && x < N && y < N;
-            grid[y][x][0] = (float)x / (N / 2) - 1 + (inside ? (random01() - 0.5f) * 0.12f : 0);
-            grid[y][x][1] = (float)y / (N / 2) - 1 + (inside ? (random01() - 0.5f) * 0.12f : 0);
+            grid[y][x][0] = (float)x / (N / 2) - 1 + (inside ? (random01() - 0.5f) * 0.06f : 0);
+            grid[y][x][1] = (float)y / (N / 2) - 1 + (inside ? (random01() - 0.5f) * 0.06f : 0);
         }
     for (int i = 0; i < N * N; i++) {
         static const int corner[6][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 1}};
