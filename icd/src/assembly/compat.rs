@@ -38,10 +38,6 @@ pub fn address(code: &[u32]) -> Option<u32> {
     (code.len() >= HEADER_WORDS && code[2] == MAGIC).then(|| code[4])
 }
 
-/// Memory of this process.
-#[cfg(target_pointer_width = "32")]
-pub struct Process;
-
 /// Reads the module whose structure is at `address`.
 ///
 /// # Errors

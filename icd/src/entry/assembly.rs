@@ -142,21 +142,27 @@ pub(super) unsafe fn addressed(code: &[u32]) -> Result<Option<Module>, Error> {
     compat::address(code).map(|address| unsafe { compatible(address) }).transpose()
 }
 
+/// Memory of this process.
+#[cfg(target_pointer_width = "32")]
+struct Process;
+
+#[cfg(target_pointer_width = "32")]
+impl compat::Memory for Process {
+    fn words(&self, address: u32, count: u32) -> Option<Vec<u32>> {
+        let size = count.checked_mul(4).filter(|size| *size <= i32::MAX as u32)?;
+        address.checked_add(size)?;
+        // SAFETY: not null and aligned, as the reader checks; the application's module says that it is there.
+        Some(unsafe { std::slice::from_raw_parts(address as *const u32, count as usize) }.to_vec())
+    }
+}
+
 /// An address fits one word of the code here.
 ///
 /// # Safety
 /// The address is null or leads to a structure as [`compat`] describes.
 #[cfg(target_pointer_width = "32")]
 unsafe fn compatible(address: u32) -> Result<Module, Error> {
-    impl compat::Memory for compat::Process {
-        fn words(&self, address: u32, count: u32) -> Option<Vec<u32>> {
-            let size = count.checked_mul(4).filter(|size| *size <= i32::MAX as u32)?;
-            address.checked_add(size)?;
-            // SAFETY: not null and aligned, as the reader checks; the application's module says that it is there.
-            Some(unsafe { std::slice::from_raw_parts(address as *const u32, count as usize) }.to_vec())
-        }
-    }
-    compat::read(&compat::Process, address)
+    compat::read(&Process, address)
 }
 
 /// An address does not fit one word of the code here.
