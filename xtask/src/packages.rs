@@ -7,7 +7,8 @@ use crate::Error;
 /// For running programs through the loader without a desktop.
 pub const RUN: &[&str] = &["vulkan-tools", "libvulkan1", "xvfb"];
 
-/// For the tests besides [`RUN`]: the reference driver, the validation layers, the GLSL compiler, the registry.
+/// For the tests besides [`RUN`]: the reference driver, the validation layers, the GLSL compiler, the registry, and
+/// compilers for the driver's C header.
 pub const TEST: &[&str] = &[
     "vulkan-tools",
     "libvulkan1",
@@ -16,6 +17,8 @@ pub const TEST: &[&str] = &[
     "vulkan-validationlayers",
     "glslang-tools",
     "libvulkan-dev",
+    "gcc",
+    "g++",
 ];
 
 /// Makes sure that all `packages` are there, installing what is missing through apt.
