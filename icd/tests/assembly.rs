@@ -541,3 +541,29 @@ fn attributes_of_instances_are_uniform_words() {
     });
     picture.expect(|_, _| 0xffc0_a090);
 }
+
+#[test]
+fn raw_programs_set_up_the_stencil() {
+    let (vk, canvas) = start();
+    let stencil = states().into_iter().find_map(|setup| setup.stencil);
+    assert!(stencil.is_some_and(|face| face.write_mask == 0x35), "a mask that takes a word of its own");
+    let setup = Setup { stencil, ..Setup::default() };
+    let triangle = Mesh::new(&vk, SIZE, &POINTS, 0.3, &COLORS);
+    let rest = Mesh::rect(&vk, SIZE, [0.0, 0.0, SIZE as f32, 60.0], 0.5, 0xff80_4020);
+    let spirv = pipeline(&vk, &canvas, &setup);
+    let want = shows(&vk, &canvas, &[(spirv, &triangle), (spirv, &rest)]);
+    let words = ["front", "back", "masks"].map(|word| {
+        format!(
+            ".uniform stencil.{word}
+            sig_none ; tlb_stencil_setup = or.always(a, a, uni) ; nop = nop(r0, r0) ;\n"
+        )
+    });
+    let z = "sig_none ; tlb_z";
+    let code = qasm!("raw_depth.frag").replace(z, &format!("{}{z}", words.concat()));
+    let parts = Parts::new(&vk, raw_vertex(&vk), raw_fragment(&vk, &code), &[POSITION, FLOAT_COLOR]);
+    let raw = built(&vk, &canvas, &setup, &parts);
+    same(&shows(&vk, &canvas, &[(raw, &triangle), (raw, &rest)]), &want);
+    // The triangle kept the rectangle out.
+    assert_ne!(want.at(45, 40), 0xff80_4020);
+    assert_eq!(want.at(5, 50), 0xff80_4020);
+}
