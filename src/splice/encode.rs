@@ -277,11 +277,8 @@ fn merge(add: &Half, mul: &Half) -> Option<Line> {
         return None;
     }
     // An unpack would change what the other unit reads, and a pack what it writes.
-    let reads_a = |access: &Access| access.selects_a;
-    if a.unpack != Unpack::Nop && (reads_a(&pm) || m.pm) {
-        return None;
-    }
-    if a.pack != Pack::Nop && m.pm || m.pm && a.unpack != Unpack::Nop {
+    let packs_or_unpacks = a.pack != Pack::Nop || a.unpack != Unpack::Nop;
+    if packs_or_unpacks && m.pm || a.unpack != Unpack::Nop && pm.selects_a {
         return None;
     }
     let packs_a = a.pack != Pack::Nop;

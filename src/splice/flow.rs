@@ -9,6 +9,9 @@ use crate::qpu::isa::RegFile;
 use crate::qpu::rules::{Program, SIGNAL_SLOTS};
 use crate::qpu::{Cond, Inst, Pack, Stage};
 
+/// Where [`Flow::passed`] stops counting: more than any program reads or writes of the VPM or the tile buffer.
+pub const MOST: u8 = 200;
+
 /// Facts about each instruction.
 pub struct Flow<'a> {
     /// The program.
@@ -118,7 +121,7 @@ impl<'a> Flow<'a> {
     }
 
     /// How many of the marked instructions a path has passed in front of each instruction, at least and at most, and at
-    /// the end. Counts stop at 8.
+    /// the end. Counts stop at [`MOST`].
     pub fn passed(&self, marked: impl Fn(usize) -> bool) -> Passed {
         let len = self.program.len();
         let mut counts: Vec<Option<(u8, u8)>> = vec![None; len];
@@ -130,7 +133,7 @@ impl<'a> Flow<'a> {
         while let Some(index) = work.pop() {
             let Some((low, high)) = counts.get(index).copied().flatten() else { continue };
             let step = u8::from(marked(index));
-            let out = ((low + step).min(8), (high + step).min(8));
+            let out = ((low + step).min(MOST), (high + step).min(MOST));
             if self.successors[index].is_empty() {
                 end = Some(end.map_or(out, |(l, h)| (l.min(out.0), h.max(out.1))));
             }
@@ -306,7 +309,7 @@ mod tests {
         let insts = insts(&format!("{text}{END}"));
         let flow = Flow::new(Stage::Vertex, &insts, &[]);
         assert_eq!(flow.behind(6).to_string(), "ra1");
-        assert_eq!(flow.passed(|index| index == 2).end, (1, 8));
+        assert_eq!(flow.passed(|index| index == 2).end, (1, MOST));
         assert_eq!(flow.passed(|index| index == 0).end, (1, 1));
         assert_eq!(flow.between(0, 2), [1, 2, 3, 4, 5, 6]);
     }

@@ -140,9 +140,9 @@ impl Plan {
         let (what, at) = if high > want || uneven.is_some() {
             let again =
                 self.colors.iter().find(|&&at| self.passed.before(at).is_some_and(|(_, high)| high >= want));
-            (format!("a path writes the colour more than {want} times"), uneven.or(again))
+            (format!("a path writes the colour more than {}", times(want)), uneven.or(again))
         } else {
-            (format!("a path writes the colour only {low} times, not {want}"), None)
+            (format!("a path writes the colour {}, not {}", times(low), times(want)), None)
         };
         let at = at.copied().unwrap_or(first);
         Err(normal.fault(
@@ -355,6 +355,14 @@ impl Plan {
         let place = Place { patch: DEPTH, instruction, busy: RegSet::EMPTY, per_file: normal.per_file() };
         let how = Lowering { inputs: &[PAYLOAD_Z], outputs: &[], cond: Cond::Always, reload: false };
         build(&patch, &how, &place)
+    }
+}
+
+fn times(count: u8) -> String {
+    match count {
+        0 => "never".into(),
+        1 => "once".into(),
+        count => format!("{count} times"),
     }
 }
 

@@ -56,6 +56,8 @@ mod normal;
 mod record;
 mod registers;
 mod section;
+#[cfg(test)]
+mod tests;
 mod vertex;
 mod weave;
 

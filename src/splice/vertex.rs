@@ -4,7 +4,7 @@
 use super::edit::{find_write, redirect, replace_source, selects, sources, targets};
 use super::encode::{Line, load_port};
 use super::error::SpliceError;
-use super::flow::Flow;
+use super::flow::{Flow, MOST};
 use super::lower::Lowering;
 use super::normal::Normal;
 use super::record::{Effect, Node, Patch, Value};
@@ -135,14 +135,13 @@ impl<U: Clone> Splicer<'_, '_, U> {
     fn in_order(&self, places: &[usize], what: &str) -> Result<(), SpliceError> {
         let passed = self.flow.passed(|index| places.contains(&index));
         for (count, &at) in places.iter().enumerate() {
-            // Counts stop there.
-            let count = count.min(8) as u8;
+            let count = counted(count);
             if passed.before(at) != Some((count, count)) {
                 let what = format!("{what} stands in a branch or a loop");
                 return Err(self.normal.fault(at, what, "put it where every path comes by once"));
             }
         }
-        let count = places.len().min(8) as u8;
+        let count = counted(places.len());
         if passed.end != (count, count) {
             let what = format!("a path leaves out {what}");
             return Err(self.normal.fault(
@@ -264,8 +263,8 @@ impl<U: Clone> Splicer<'_, '_, U> {
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let mut values: Vec<Value> = Vec::new();
         let last = needs[component].iter().max().copied();
-        for word in 0..words.len() {
-            let value = match words[word] {
+        for (word, at) in words.iter_mut().enumerate() {
+            let value = match *at {
                 At::Held(reg) => {
                     inputs.push(reg);
                     patch.input(inputs.len() - 1)
@@ -274,13 +273,12 @@ impl<U: Clone> Splicer<'_, '_, U> {
                     groups.extend(self.set_up_group());
                     self.popped += 1;
                     let value = patch.read_vpm();
-                    let users = (component + 1..sites.len()).filter(|&n| needs[n].contains(&word));
-                    words[word] = At::Gone;
-                    if let Some(user) = users.last() {
+                    *at = At::Gone;
+                    if let Some(user) = (component + 1..sites.len()).rfind(|&n| needs[n].contains(&word)) {
                         let reg = self.hold(site, sites[user])?;
                         outputs.push(reg);
                         patch.give(outputs.len() - 1, value);
-                        words[word] = At::Held(reg);
+                        *at = At::Held(reg);
                     }
                     value
                 }
@@ -471,6 +469,11 @@ impl<U: Clone> Splicer<'_, '_, U> {
         redirect(&mut self.weave.own[site], unit, reg.waddr());
         Ok(reg)
     }
+}
+
+/// A number of places as [`Flow::passed`] counts them.
+fn counted(places: usize) -> u8 {
+    places.min(usize::from(MOST)) as u8
 }
 
 /// Registers that an instruction writes.

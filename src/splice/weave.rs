@@ -113,8 +113,8 @@ impl<'n, 'a, U: Clone> Weave<'n, 'a, U> {
         let labels = self.labels();
         // The kernel forgets the stream's position at every label (qpu.md §5.3).
         let mut lost = false;
-        for index in 0..self.own.len() {
-            lost |= labels[index];
+        for (index, is_label) in labels.into_iter().enumerate().take(self.own.len()) {
+            lost |= is_label;
             cloth.marks[index] = cloth.items.len();
             for group in &self.before[index] {
                 lost = cloth.group(group, lost)?;

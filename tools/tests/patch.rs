@@ -161,7 +161,7 @@ fn what_does_not_fit_is_said() {
     let (code, message) = error(&["patch", "apply", "--stage", "fragment"], &twice);
     assert_eq!(code, Some(1));
     assert!(
-        message.contains("<stdin>:5:5: instruction 2") && message.contains("more than 1 times"),
+        message.contains("<stdin>:5:5: instruction 2") && message.contains("more than once"),
         "{message}"
     );
     let (code, message) = error(&["patch", "blend", "--src", "src-alhpa"], "");

@@ -49,6 +49,7 @@ pub fn formats() -> Vec<VertexFormat> {
         add(Packing::Words(count), &[Uint, Sint, Float], false);
     }
     add(Packing::Bits10_10_10_2, &integers, true);
+    add(Packing::Floats11_11_10, &[Float], false);
     all
 }
 
@@ -73,21 +74,22 @@ pub fn component(format: &VertexFormat, words: &[u32], component: usize) -> f64 
         };
     let raw = u64::from(words[bit / 32]) >> (bit % 32) & ((1 << width) - 1);
     let signed = (raw << (64 - width)) as i64 >> (64 - width);
-    let half = |raw: u64| {
-        let magnitude = match (raw >> 10 & 31, raw & 0x3ff) {
-            (0, _) => 0.0,
-            (31, _) => f64::INFINITY,
-            (e, m) => (1.0 + m as f64 / 1024.0) * 2f64.powi(e as i32 - 15),
+    let short = |mantissa: usize| {
+        let fraction = (raw & ((1 << mantissa) - 1)) as f64 / (1u64 << mantissa) as f64;
+        let magnitude = match raw >> mantissa & 31 {
+            0 => 0.0,
+            31 => f64::INFINITY,
+            e => (1.0 + fraction) * 2f64.powi(e as i32 - 15),
         };
-        if raw >> 15 != 0 { -magnitude } else { magnitude }
+        if raw >> (mantissa + 5) != 0 { -magnitude } else { magnitude }
     };
     match format.numeric {
         Numeric::Unorm => raw as f64 / ((1u64 << width) - 1) as f64,
         Numeric::Snorm => (signed as f64 / ((1u64 << (width - 1)) - 1) as f64).max(-1.0),
         Numeric::Uscaled | Numeric::Uint => raw as f64,
         Numeric::Sscaled | Numeric::Sint => signed as f64,
-        Numeric::Float if width < 16 => half(raw << (15 - width)),
-        Numeric::Float if width == 16 => half(raw),
+        Numeric::Float if width == 16 => short(10),
+        Numeric::Float if width < 16 => short(width - 5),
         Numeric::Float => f64::from(f32::from_bits(raw as u32)),
     }
 }
@@ -106,15 +108,22 @@ pub fn is_number(format: &VertexFormat, word: u32, want: f64) -> bool {
         || (got - want).abs() <= want.abs() * 2f64.powi(-21)
 }
 
+/// The bits of short floats that may be set: infinities need the others.
+pub fn finite(format: &VertexFormat) -> u32 {
+    match (format.packing, format.numeric) {
+        (Packing::Halves(_), Numeric::Float) => 0xbfff_bfff,
+        (Packing::Floats11_11_10, _) => !(1 << 10 | 1 << 21 | 1 << 31),
+        _ => u32::MAX,
+    }
+}
+
 /// Attribute words; small floats where they are floats.
 fn attribute_words(format: &VertexFormat, seed: u32) -> Vec<[u32; LANES]> {
     let word = |row: usize, lane: usize| {
         let name = hash(&[seed, row as u32, lane as u32]);
         match (format.packing, format.numeric) {
             (Packing::Words(_), Numeric::Float) => ((name % 4096) as f32 / 64.0 - 32.0).to_bits(),
-            // No infinities.
-            (Packing::Halves(_), Numeric::Float) => name & 0xbfff_bfff,
-            _ => name,
+            _ => name & finite(format),
         }
     };
     (0..format.words()).map(|row| std::array::from_fn(|lane| word(row, lane))).collect()
@@ -211,8 +220,8 @@ fn both_programs_of_one_text() {
         let machine = Machine { attributes: attributes.clone(), ..Machine::new(1) };
         let done = run_spliced(stage, &spliced, &state_words(), &machine);
         assert_eq!(done.rows.len(), if stage == Stage::Vertex { 5 } else { 7 });
-        for lane in 0..LANES {
-            let read = |n| component(&bytes, &[attributes[0][lane]], n);
+        for (lane, &word) in attributes[0].iter().enumerate() {
+            let read = |n| component(&bytes, &[word], n);
             let clip = [read(0), read(0) * read(1), 0.5, 2.0];
             check_header(&done.rows, stage, lane, clip);
             if stage == Stage::Vertex {

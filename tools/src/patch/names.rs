@@ -163,7 +163,7 @@ pub fn vertex_format(text: &str) -> Result<VertexFormat, String> {
         "SSCALED" => Numeric::Sscaled,
         "UINT" => Numeric::Uint,
         "SINT" => Numeric::Sint,
-        "SFLOAT" => Numeric::Float,
+        "SFLOAT" | "UFLOAT" => Numeric::Float,
         _ => return Err(unknown()),
     };
     let (packing, swap_rb) = match components {
@@ -184,13 +184,16 @@ pub fn vertex_format(text: &str) -> Result<VertexFormat, String> {
         "R32G32B32A32" => (Packing::Words(4), false),
         "A2B10G10R10" => (Packing::Bits10_10_10_2, false),
         "A2R10G10B10" => (Packing::Bits10_10_10_2, true),
+        "B10G11R11" => (Packing::Floats11_11_10, false),
         _ => return Err(unknown()),
     };
     let exists = match packing {
         Packing::Words(_) => matches!(numeric, Numeric::Uint | Numeric::Sint | Numeric::Float),
         Packing::Bytes(_) | Packing::Bits10_10_10_2 => numeric != Numeric::Float,
         Packing::Halves(_) => true,
+        Packing::Floats11_11_10 => numeric == Numeric::Float,
     };
+    let exists = exists && name.ends_with("_UFLOAT") == (packing == Packing::Floats11_11_10);
     exists.then_some(VertexFormat { packing, numeric, swap_rb }).ok_or_else(unknown)
 }
 
@@ -268,7 +271,7 @@ mod tests {
     #[test]
     fn targets_have_names() {
         assert_eq!(target("rgba8"), target("R8G8B8A8_UNORM"));
-        assert_eq!(target("565").expect("a target").encoding.stores_565, true);
+        assert!(target("565").expect("a target").encoding.stores_565);
         assert_eq!(target("b8g8r8a8-srgb").expect("a target").encoding.kind, ColorKind::Srgb);
         assert_eq!(target("A2B10G10R10_UINT_PACK32").expect("a target").encoding.kind, ColorKind::Uint);
         assert!(target("rgba9").unwrap_err().contains("r32-sfloat"));
@@ -284,7 +287,16 @@ mod tests {
             VertexFormat { packing: Packing::Bits10_10_10_2, numeric: Numeric::Snorm, swap_rb: true }
         );
         assert_eq!(vertex_format("A8B8G8R8_UINT_PACK32"), vertex_format("r8g8b8a8-uint"));
-        for wrong in ["R32_UNORM", "R8_SFLOAT", "R8G8B8A8", "A2B10G10R10_SFLOAT", "R64_UINT"] {
+        assert!(vertex_format("B10G11R11_UFLOAT_PACK32").is_ok());
+        for wrong in [
+            "B10G11R11_SFLOAT",
+            "R16_UFLOAT",
+            "R32_UNORM",
+            "R8_SFLOAT",
+            "R8G8B8A8",
+            "A2B10G10R10_SFLOAT",
+            "R64_UINT",
+        ] {
             assert!(vertex_format(wrong).is_err(), "{wrong}");
         }
     }
