@@ -13,7 +13,9 @@
 //! Variables: `VC4SIM_SERVER=PATH` uses the device that `vc4 sim serve PATH` has, together with all other processes
 //! that do; `VC4SIM_STRICT=1` refuses what the kernel only accepts by mistake, `VC4SIM_THREADS=n` limits the rendering
 //! threads, `VC4SIM_MINOR=n` chooses the render node's number (128), `VC4SIM_SHOW_REAL=1` leaves the machine's own
-//! nodes visible, `VC4SIM_LOG=filter` logs to stderr.
+//! nodes visible, `VC4SIM_LOG=filter` logs to stderr. The display (of the device, so in the server's environment if
+//! there is one): `VC4SIM_DISPLAY=WxH` is its preferred size, `VC4SIM_SCANOUT=DIR` saves each frame as a PNG there,
+//! `VC4SIM_WINDOW=x11` shows them in a window.
 //!
 //! Limits: without a server, a device ends with the process that has it, even if children of fork still use it, and a
 //! program that is executed with an open node finds no device behind it. Programs that are linked statically or make

@@ -22,6 +22,8 @@ mod raw {
     #![allow(missing_docs, reason = "the macro leaves no place for them")]
     nix::ioctl_readwrite!(handle_to_fd, b'd', 0x2d, [u32; 3]);
     nix::ioctl_readwrite!(fd_to_handle, b'd', 0x2e, [u32; 3]);
+    nix::ioctl_readwrite!(gem_flink, b'd', 0x0a, [u32; 2]);
+    nix::ioctl_readwrite!(gem_open, b'd', 0x0b, [u32; 4]);
     nix::ioctl_write_ptr!(gem_close, b'd', 0x09, [u32; 2]);
     nix::ioctl_readwrite!(syncobj_create, b'd', 0xbf, [u32; 2]);
     nix::ioctl_readwrite!(syncobj_handle_to_fd, b'd', 0xc1, [u32; 4]);
@@ -418,6 +420,79 @@ fn descriptors_travel_to_other_processes() {
             assert_eq!((status, page.add(5000).read()), (0, 42));
         }
     });
+}
+
+#[test]
+fn names_and_buffers_are_shared_by_processes() {
+    preloaded("names_and_buffers_are_shared_by_processes", || {
+        let file = open("card0");
+        let bo = ioctl::create_bo(file.as_fd(), 8192).unwrap();
+        let offset = ioctl::mmap_bo(file.as_fd(), bo).unwrap();
+        let page = map(file.as_raw_fd(), offset, 8192, BOTH).unwrap();
+        let mut named = [bo, 0];
+        // SAFETY: a page that was mapped; a struct of the right size.
+        unsafe {
+            page.add(4999).write(41);
+            gem_flink(file.as_raw_fd(), &mut named).unwrap();
+        }
+        let good = in_child(|| {
+            let own = open("card0");
+            let mut opened = [named[1], 0, 0, 0];
+            // SAFETY: a struct of the right size.
+            unsafe { gem_open(own.as_raw_fd(), &mut opened).unwrap() };
+            let offset = ioctl::mmap_bo(own.as_fd(), opened[1]).unwrap();
+            let page = map(own.as_raw_fd(), offset, 8192, BOTH).unwrap();
+            // SAFETY: pages that were mapped.
+            unsafe { page.add(5000).write(page.add(4999).read() + 1) };
+            opened[2] == 8192
+        });
+        // SAFETY: as above.
+        assert_eq!((good, unsafe { page.add(5000).read() }), (Ok(true), 42));
+    });
+}
+
+#[test]
+fn a_client_that_dies_leaves_nothing() {
+    const NAME: &str = "a_client_that_dies_leaves_nothing";
+    if preload::is_preloaded() {
+        let file = open("renderD128");
+        let bo = ioctl::create_bo(file.as_fd(), 400 << 20).unwrap();
+        let offset = ioctl::mmap_bo(file.as_fd(), bo).unwrap();
+        let page = map(file.as_raw_fd(), offset, 4096, BOTH).unwrap();
+        // SAFETY: a page that was mapped.
+        unsafe { page.write(1) };
+        // One waits for a job that never comes, the other to be ended.
+        std::thread::scope(|scope| {
+            scope.spawn(|| ioctl::wait_seqno(file.as_fd(), 1 << 40, u64::MAX));
+            std::thread::sleep(std::time::Duration::from_secs(if std::env::var_os("STAY").is_some() {
+                60
+            } else {
+                0
+            }));
+            // SAFETY: ends the process, the waiting thread with it.
+            unsafe {
+                println!("test result: ok. 1 passed");
+                libc::_exit(0)
+            }
+        });
+    }
+    let server = preload::Server::start();
+    let (name, path) = server.variable();
+    let within = |seconds: u64, done: &dyn Fn(usize) -> bool| {
+        let start = std::time::Instant::now();
+        while !done(server.host.descriptors_out()) {
+            assert!(start.elapsed().as_secs() < seconds, "{} descriptors", server.host.descriptors_out());
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    };
+    let mut child = preload::again(NAME, &[(name, path), ("STAY", "1")]).spawn().unwrap();
+    within(20, &|out| out == 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    within(5, &|out| out == 0);
+    // There is room for as much once more.
+    preload::run(NAME, &[(name, path)]);
+    within(5, &|out| out == 0);
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub(super) struct State {
     needed: bool,
     /// Shared with others: never purged (kernel-abi.md §13.4).
     exported: bool,
+    /// Another device's: its purging is not this one's business.
+    imported: bool,
     modifier: u64,
     /// The last job that refers to it.
     pub last_job: Seqno,
@@ -63,6 +65,7 @@ impl Object {
                 bo: Some(bo),
                 needed: true,
                 exported: false,
+                imported: false,
                 modifier: MODIFIER_LINEAR,
                 last_job: Seqno(0),
                 label: Vec::new(),
@@ -211,7 +214,9 @@ impl Device {
         }
         let bo = self.simulator.new_bo(size).map_err(|error| errno(&error))?;
         let object = self.add(bo, |backing, address, bytes| backing.adopt(copy()?, address, bytes))?;
-        object.state().exported = true;
+        let mut state = object.state();
+        (state.exported, state.imported) = (true, true);
+        drop(state);
         Ok(DmaBuf::new(object))
     }
 
@@ -324,6 +329,9 @@ impl File {
         }
         let object = self.object(arg.handle).ok_or(Errno::ENOENT)?;
         let mut state = object.state();
+        if state.imported {
+            return Err(Errno::EINVAL);
+        }
         arg.retained = state.bo.is_some().into();
         if state.bo.is_some() {
             state.needed = arg.madv == WILL_NEED;

@@ -85,15 +85,20 @@ pub fn preloaded_alone(name: &str, variables: &[(&str, &str)], body: impl FnOnce
     if is_preloaded() { body() } else { run(name, variables) }
 }
 
-/// Runs the test `name` again in a process that has the library.
-pub fn run(name: &str, variables: &[(&str, &str)]) {
+/// A command that runs the test `name` again with the library.
+pub fn again(name: &str, variables: &[(&str, &str)]) -> Command {
     let executable = std::env::current_exe().expect("a process knows its executable");
-    let output = command(executable)
+    let mut command = command(executable);
+    command
         .args([name, "--exact", "--nocapture", "--test-threads=1"])
         .env(MARK, "1")
-        .envs(variables.iter().copied())
-        .output()
-        .expect("the test starts again");
+        .envs(variables.iter().copied());
+    command
+}
+
+/// Runs the test `name` again in a process that has the library.
+pub fn run(name: &str, variables: &[(&str, &str)]) {
+    let output = again(name, variables).output().expect("the test starts again");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     let passed = output.status.success() && out.contains("1 passed");
