@@ -227,6 +227,12 @@ impl Emitter for Patch {
         if limit.is_some() && self.constant(b) == limit && self.is_fraction(a) {
             return a;
         }
+        // Shifts take their distance modulo 32, and small immediates go from -16 to 15.
+        let shifts = matches!(op, AddOp::Shl | AddOp::Shr | AddOp::Asr | AddOp::Ror);
+        if let (true, Some(by @ 16..=31)) = (shifts, self.constant(b)) {
+            let by = self.word(by.wrapping_sub(32));
+            return self.push(Node::Add(op, a, by));
+        }
         self.push(Node::Add(op, a, b))
     }
 
@@ -374,6 +380,18 @@ mod tests {
         patch.write_tlb_color(word);
         let needed = patch.needed();
         assert!(needed[word.index()] && !needed[exchanged.index()]);
+    }
+
+    #[test]
+    fn long_shifts_are_small_immediates() {
+        let mut patch = Patch::default();
+        let word = patch.input(0);
+        let (near, far) = (patch.shl(word, 15), patch.shr(word, 22));
+        let by = |patch: &Patch, value| match patch.node(value) {
+            Node::Add(_, _, by) => patch.constant(by),
+            _ => None,
+        };
+        assert_eq!((by(&patch, near), by(&patch, far)), (Some(15), Some(-10i32 as u32)));
     }
 
     #[test]
