@@ -1,13 +1,13 @@
 //! What a job did in detail: executed instructions per line, work per tile and draw, the draws with their
 //! state, and the lists that the hardware ran.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use vc4::cl::records::ShaderRecord;
-use vc4::qpu::Inst;
 use vc4::qpu::cost::CLOCKS_PER_SLOT;
-use vc4::qpu::uniforms::uniform_reads;
+use vc4::qpu::uniforms::{UniformSource, uniform_reads};
+use vc4::qpu::{Inst, Waddr};
 use vc4_kernel_abi::{GpuError, Seqno, Submit};
 
 use crate::assembly::Kind;
@@ -19,6 +19,7 @@ use crate::ptb::{Binned, Draw};
 use crate::qpu::{Lanes, Program, Stats};
 use crate::state::State;
 use crate::tlb::tile_edge;
+use crate::tmu::TexturePicture;
 
 /// Work of the QPUs and around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,6 +157,27 @@ pub struct DrawProgram {
     pub uniforms: Vec<u32>,
 }
 
+impl DrawProgram {
+    /// The configuration words of each texture request, in the order of the program; those that are not written are 0.
+    pub fn texture_requests(&self) -> Vec<[u32; 4]> {
+        let mut units = [([0; 4], 0), ([0; 4], 0)];
+        let mut requests = Vec::new();
+        for (read, &word) in uniform_reads(&self.code).into_iter().zip(&self.uniforms) {
+            let UniformSource::Tmu(waddr) = read.source else { continue };
+            let (words, written) = &mut units[usize::from(waddr.tmu().unwrap_or(0)) & 1];
+            if let Some(place) = words.get_mut(*written) {
+                *place = word;
+            }
+            *written += 1;
+            if matches!(waddr, Waddr::TMU0_S | Waddr::TMU1_S) {
+                requests.push(*words);
+                (*words, *written) = ([0; 4], 0);
+            }
+        }
+        requests
+    }
+}
+
 /// A draw as the hardware saw it.
 #[derive(Clone, Debug)]
 pub struct DrawInfo {
@@ -206,6 +228,8 @@ pub struct Profile {
     pub tiles: Tiles,
     /// The draws in order.
     pub draws: Vec<DrawInfo>,
+    /// The textures that the draws request, by their configuration words, as they were before the job rendered.
+    pub textures: BTreeMap<[u32; 4], TexturePicture>,
     /// Primitives in each tile's list.
     pub tile_primitives: Vec<usize>,
     /// Counts; empty when the job did not finish.
@@ -270,6 +294,10 @@ pub(crate) fn binned(memory: &Memory, job: &Job, binned: Option<&Binned>) {
         edge: tile_edge(binned.config.multisample),
     };
     profile.draws = binned.draws.iter().map(|draw| draw_info(memory, draw)).collect();
+    let programs = profile.draws.iter().flat_map(|draw| &draw.programs);
+    let requests: BTreeSet<[u32; 4]> = programs.flat_map(DrawProgram::texture_requests).collect();
+    let pictures = requests.into_iter().map(|words| Some((words, TexturePicture::of(memory, &words)?)));
+    profile.textures = pictures.flatten().collect();
     profile.tile_primitives = binned.lists.iter().map(Vec::len).collect();
 }
 

@@ -2,6 +2,7 @@
 //! textures.md §1, §2).
 
 mod etc1;
+mod picture;
 mod sample;
 mod texel;
 mod texture;
@@ -12,6 +13,7 @@ use vc4::hw::LANES;
 use crate::memory::{BusError, Memory};
 use crate::qpu::Lanes;
 use crate::stats::Note;
+pub use picture::TexturePicture;
 use texture::Texture;
 
 /// Guesses about the texture unit: where they stand, and the question to ask a real board.

@@ -2,14 +2,18 @@
 
 use vc4::cl::packets::{IndexedPrimitiveList, VertexArrayPrimitives};
 use vc4::cl::records::ShaderRecord;
+use vc4::cl::words::TextureWords;
 use vc4::cl::{AnyPacket, Reader};
-use vc4_sim::profile::{Profile, Work};
+use vc4_sim::capture::attachments::Picture;
+use vc4_sim::profile::{DrawInfo, Profile, Work};
 use vc4_sim::state::State;
 
+use super::job::Pools;
 use super::json::{Object, Pool, list};
 use super::places::Places;
 use super::program::{listing, stage_name, uniforms};
 use crate::output::json_string;
+use crate::sim::picture;
 
 /// What a draw packet says.
 struct Call {
@@ -46,19 +50,21 @@ pub fn offsets(profile: &Profile) -> Vec<usize> {
 }
 
 /// All draws of a job.
-pub fn draws(profile: &Profile, places: &Places, programs: &mut Pool) -> String {
+pub fn draws(profile: &Profile, places: &Places, pictures: bool, pools: &mut Pools) -> String {
     let mut calls = profile.bin.iter().flat_map(|bin| calls(&bin.bytes));
     let mut out = Vec::new();
     for (number, info) in (0..).zip(&profile.draws) {
         let call = calls.next();
         let call = call.as_ref();
+        let textures =
+            if pictures { textures(profile, info, places, &mut pools.pictures) } else { "[]".into() };
         let programs = info.programs.iter().map(|program| {
             let place = (number, program.stage);
             let work = profile.counts.programs.get(&place).copied().unwrap_or_default();
             let lines = profile.counts.lines.get(&place).map(Vec::as_slice).unwrap_or_default();
             Object::new()
                 .text("stage", stage_name(program.stage))
-                .raw("program", programs.number(listing(program)))
+                .raw("program", pools.programs.number(listing(program)))
                 .text("at", &places.show(program.address))
                 .raw("work", work_list(&work))
                 .raw("lines", counts(lines))
@@ -76,9 +82,45 @@ pub fn draws(profile: &Profile, places: &Places, programs: &mut Pool) -> String 
                 .raw("state", state(&info.state))
                 .raw("record", record(&info.record, places))
                 .raw("attributes", attributes(&info.record, places))
+                .raw("textures", textures)
                 .raw("programs", programs)
                 .end(),
         );
+    }
+    list(out)
+}
+
+/// What a draw's programs look up, each texture once: stage, BO, description, picture and its size.
+fn textures(profile: &Profile, info: &DrawInfo, places: &Places, pictures: &mut Pool) -> String {
+    let mut seen = Vec::new();
+    let mut out = Vec::new();
+    for program in &info.programs {
+        for words in program.texture_requests() {
+            let Some(texture) = profile.textures.get(&words).filter(|_| !seen.contains(&words)) else {
+                continue;
+            };
+            seen.push(words);
+            let Ok(config) = TextureWords::from_bits(words[0], words[1]) else { continue };
+            let pixels = texture.pixels.iter().flat_map(|word| (word | 0xff00_0000).to_le_bytes()).collect();
+            let (width, height) = texture.size();
+            // Memory is the only place that the encoder writes to.
+            let Ok(file) = picture::png(width, height, &Picture::Rgba(pixels)) else { continue };
+            let note = format!(
+                "{} x {} {}, {} levels",
+                texture.width,
+                texture.height,
+                config.ty.name(),
+                config.levels()
+            );
+            out.push(list([
+                json_string(stage_name(program.stage)),
+                json_string(&places.show(config.p0.base.get())),
+                json_string(&note),
+                width.to_string(),
+                height.to_string(),
+                pictures.number(json_string(&picture::data_uri(&file))).to_string(),
+            ]));
+        }
     }
     list(out)
 }

@@ -52,10 +52,10 @@ pub fn submission(
         .list("tilePrimitives", &profile.tile_primitives)
         .raw("tileWork", tile_work(profile))
         .raw("total", work_list(&profile.counts.total()))
-        .raw("draws", draws(profile, &places, &mut pools.programs))
+        .raw("draws", draws(profile, &places, pictures, pools))
         .list("counters", profile.stats.counters.all())
         .raw("findings", texts(profile.stats.findings.iter().map(ToString::to_string)));
-    lists(object, profile, pools).end()
+    lists(object, submit, profile, pools).end()
 }
 
 /// In a word, and why.
@@ -71,9 +71,11 @@ fn status(replayed: &Replayed) -> (&'static str, &str) {
 }
 
 /// Both lists by their numbers, and the lines of the binning list at which draws stand.
-fn lists(object: Object, profile: &Profile, pools: &mut Pools) -> Object {
+fn lists(object: Object, submit: &Submit, profile: &Profile, pools: &mut Pools) -> Object {
     let mut number = |bytes: &[u8]| pools.lists.number(texts(dump(bytes).lines()));
     let (bin, lines) = match &profile.bin {
+        // It never became a job: what the program wrote is all there is.
+        None if !submit.bin_cl.is_empty() => (number(&submit.bin_cl) as i64, Vec::new()),
         None => (-1, Vec::new()),
         Some(bin) => {
             let packets = vc4::cl::Reader::new(&bin.bytes).map_while(Result::ok);
@@ -93,10 +95,14 @@ fn tile_work(profile: &Profile) -> String {
     }))
 }
 
+fn at(bo: &str, offset: u32) -> String {
+    if offset == 0 { bo.into() } else { format!("{bo} + {offset:#x}") }
+}
+
 fn surface(entry: &Entry, surface: Option<Surface>) -> String {
     let Some(Surface { bo_index, offset, bits, flags }) = surface else { return "none".into() };
     let bo = entry.bos.get(bo_index as usize).map_or("no BO".into(), |bo| format!("BO {}", bo.key));
-    format!("{bo} + {offset:#x}, bits {bits:#06x}, flags {flags}")
+    format!("{}, bits {bits:#06x}, flags {flags}", at(&bo, offset))
 }
 
 /// The submission's own fields.
@@ -181,7 +187,8 @@ fn pictures(entry: &Entry, replayed: &Replayed, replay: &Replay, pools: &mut Poo
             // Memory is the only place that the encoder writes to.
             let Ok(file) = picture::png(attachment.width, attachment.height, &pixels) else { continue };
             let number = pools.pictures.number(json_string(&picture::data_uri(&file)));
-            let note = format!("BO {} + {:#x}, {}", bo.key, attachment.offset, attachment.layout());
+            let place = at(&format!("BO {}", bo.key), attachment.offset);
+            let note = format!("{place}, {}", attachment.layout());
             out.push(list([
                 json_string(&name),
                 json_string(&note),

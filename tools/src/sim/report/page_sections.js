@@ -21,7 +21,7 @@ function draws(sub) {
     sub.draws.length ? null : h("p", { class: "dim" }, "None: a job that only clears, loads or stores, or one that was not binned."),
     sub.draws.map((draw, n) => fold("draw" + n, [
       h("span", { class: "name" }, `${n} ${draw.mode}`),
-      h("span", { class: "dim" }, `${group(draw.count)} vertices (${draw.source}), ${group(draw.primitives)} primitives in tiles`),
+      h("span", { class: "dim" }, `${plural(draw.count, "vertex", "vertices")} (${draw.source}), ${plural(draw.primitives, "primitive")} in tiles`),
       h("span", { class: "push dim" }, `${short(works[n][CYCLES])} cycles, ${percent(works[n][CYCLES], total)}`),
       meter(works[n][CYCLES], most),
     ], () => drawBody(sub, draw, n))));
@@ -39,6 +39,8 @@ function drawBody(sub, draw, n) {
       h("span", { class: "dim" }, ` · shades in ${tileList.length} of ${sub.tiles[0] * sub.tiles[1]} tiles, ${group(draw.vertices)} distinct vertices`)),
     h("h4", {}, "Programs"),
     table(["stage", "code", "#instances", "#instructions", "#cycles", "#fetches", "#lanes with a pixel"], programs),
+    draw.textures.length ? [h("h4", {}, "Textures"), h("div", { class: "textures" }, draw.textures.map(([stage, at, note, width, height, picture]) =>
+      h("figure", {}, h("img", { src: data.pictures[picture], width, height, class: "color", alt: `texture at ${at}` }), h("figcaption", {}, at, h("br"), h("span", { class: "dim" }, `${note}, ${stage}`)))))] : null,
     h("h4", {}, "State"),
     h("div", { class: "packets" }, draw.state.map(([name, fields]) => h("div", { class: "packet" }, h("b", {}, name),
       fields.map(([field, value, set]) => h("div", { class: set ? "set" : null }, h("span", {}, field), h("span", {}, value)))))),
@@ -51,7 +53,7 @@ function drawBody(sub, draw, n) {
     draw.programs.map((program) => fold(null, [h("span", { class: "name" }, program.stage), h("span", { class: "dim" }, `${program.uniforms.length} words`)],
       () => table(["#word", "#instruction", "hexadecimal", "meaning"], program.uniforms.map(([at, word, text], i) =>
         h("tr", {}, num(i), num(at), cell("0x" + word.toString(16).padStart(8, "0"), "code"), cell(text, "code")))))),
-  ];
+  ].filter((part) => part);
 }
 
 // The programs of a submission: number, work, and per draw what it executed.
@@ -131,8 +133,8 @@ function lists(sub) {
     [h("span", { class: "name" }, name), h("span", { class: "dim" }, `${data.lists[number].length} packets; ${about}`)],
     () => h("pre", { class: "lines" }, data.lists[number].map((line, i) => [packetLine(line), linked && drawAt.has(i) ? [" ", link(`← draw ${drawAt.get(i)}`, drawAt.get(i), shown.tile)] : null, "\n"])));
   return h("section", { id: "lists" }, h("h3", {}, "Control lists"),
-    part("binning list", sub.bin, "as validated and relocated", true), part("rendering list", sub.render, "as the kernel makes it", false),
-    sub.render < 0 ? h("p", { class: "dim" }, "None: the submission did not become a job.") : null);
+    part("binning list", sub.bin, sub.render < 0 ? "as submitted" : "as validated and relocated", true), part("rendering list", sub.render, "as the kernel makes it", false),
+    sub.render < 0 ? h("p", { class: "dim" }, "The submission did not become a job, so that there is no rendering list.") : null);
 }
 
 function packetLine(line) {
