@@ -105,13 +105,9 @@ fn textures(profile: &Profile, info: &DrawInfo, places: &Places, pictures: &mut 
             let (width, height) = texture.size();
             // Memory is the only place that the encoder writes to.
             let Ok(file) = picture::png(width, height, &Picture::Rgba(pixels)) else { continue };
-            let note = format!(
-                "{} x {} {}, {} levels",
-                texture.width,
-                texture.height,
-                config.ty.name(),
-                config.levels()
-            );
+            let (levels, ty) = (config.levels(), config.ty.name());
+            let plural = if levels == 1 { "" } else { "s" };
+            let note = format!("{} x {} {ty}, {levels} level{plural}", texture.width, texture.height);
             out.push(list([
                 json_string(stage_name(program.stage)),
                 json_string(&places.show(config.p0.base.get())),

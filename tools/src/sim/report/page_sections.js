@@ -123,7 +123,7 @@ function instruction(text) {
   return text.split(" ; ").map((part, i) => {
     part = part.replace(/ ;$/, "");
     const kind = part === "sig_none" || part.includes("= nop") || /^nop = \w+\(\)$/.test(part) ? "nop" : part.startsWith("sig_") ? "sig" : "op";
-    return [i ? h("span", { class: "nop" }, " ; ") : null, h("span", { class: kind }, i === 1 ? part.padEnd(44) : i === 0 ? part.padEnd(14) : part)];
+    return [i ? h("span", { class: "nop" }, " ; ") : null, h("span", { class: kind }, i === 1 ? part.padEnd(38) : i === 0 ? part.padEnd(12) : part)];
   });
 }
 
