@@ -242,8 +242,11 @@ mod tests {
     #[test]
     fn a_file_that_is_no_device_says_so() {
         let file = std::fs::File::open("/dev/null").unwrap();
-        assert_eq!(get_param(file.as_fd(), Param::Ident0), Err(Errno::ENOTTY));
-        assert_eq!(create_shader_bo(file.as_fd(), &[0]), Err(Errno::ENOTTY));
+        // QEMU's user mode hands on the requests that it knows and answers the others itself.
+        let emulated = std::env::var_os("VC4_QEMU_USER").is_some();
+        let refused = if emulated { Errno::ENOSYS } else { Errno::ENOTTY };
+        assert_eq!(get_param(file.as_fd(), Param::Ident0), Err(refused));
+        assert_eq!(create_shader_bo(file.as_fd(), &[0]), Err(refused));
         assert_eq!(perfmon_create(file.as_fd(), &[0; 17]), Err(Errno::EINVAL));
     }
 }

@@ -97,7 +97,9 @@ pub fn cargo(target: &Target, subcommand: &str) -> Result<Command, Error> {
         .env("CARGO_TARGET_DIR", directory()?)
         .env(format!("CARGO_TARGET_{upper}_LINKER"), format!("{}-gcc", target.gnu))
         .env(format!("CARGO_TARGET_{upper}_RUNNER"), runner(target))
-        .env("PROPTEST_CASES", PROPTEST_CASES);
+        .env("PROPTEST_CASES", PROPTEST_CASES)
+        // For the few tests that see the emulator behind the machine.
+        .env("VC4_QEMU_USER", "1");
     Ok(command)
 }
 
