@@ -1,5 +1,7 @@
 //! What the compiler hands to the driver: code, and what each word of its uniform stream is.
 
+use std::fmt::{self, Display, Formatter};
+
 use vc4::state::StateUniform;
 
 /// A descriptor as a shader names it.
@@ -66,6 +68,69 @@ pub enum UniformSlot {
     },
     /// Address of the stream itself, filled by the kernel (uniform reset, qpu.md §5.3).
     StreamAddress,
+}
+
+/// The name of the word in assembly text, as `.uniform` takes it: `ubo[SET][BINDING][BYTE]`, `viewport.x.scale`, ….
+impl Display for UniformSlot {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match *self {
+            UniformSlot::Const(word) => write!(f, "const[{word:#010x}]"),
+            UniformSlot::State(state) => write_state(f, state),
+            UniformSlot::Push(offset) => write!(f, "push[{offset}]"),
+            UniformSlot::Ubo { buffer: Descriptor { set, binding, element: 0 }, offset } => {
+                write!(f, "ubo[{set}][{binding}][{offset}]")
+            }
+            UniformSlot::Ubo { buffer: Descriptor { set, binding, element }, offset } => {
+                write!(f, "ubo[{set}][{binding}][{offset}][{element}]")
+            }
+            UniformSlot::UboBase(buffer) => write!(f, "ubo.base{}", Index(buffer)),
+            UniformSlot::UboLimit(buffer) => write!(f, "ubo.limit{}", Index(buffer)),
+            UniformSlot::TextureP0(image) => write!(f, "tex.p0{}", Index(image)),
+            UniformSlot::TextureP1(image) => write!(f, "tex.p1{}", Index(image)),
+            UniformSlot::TextureP2 { image, explicit_lod: false } => write!(f, "tex.p2{}", Index(image)),
+            UniformSlot::TextureP2 { image, explicit_lod: true } => write!(f, "tex.p2.lod{}", Index(image)),
+            UniformSlot::TextureSize { image, axis: 0 } => write!(f, "tex.width{}", Index(image)),
+            UniformSlot::TextureSize { image, axis: 1 } => write!(f, "tex.height{}", Index(image)),
+            UniformSlot::TextureSize { image, axis } => write!(f, "tex.size{}[{axis}]", Index(image)),
+            UniformSlot::VertexIndexBias => f.write_str("vertex.bias"),
+            UniformSlot::InstanceIndex => f.write_str("instance.index"),
+            UniformSlot::InstanceAttribute { location, word } => {
+                write!(f, "instance.attribute[{location}][{word}]")
+            }
+            UniformSlot::StreamAddress => f.write_str("stream"),
+        }
+    }
+}
+
+fn write_state(f: &mut Formatter<'_>, state: StateUniform) -> fmt::Result {
+    let component = |component: u8| ["r", "g", "b", "a"].get(usize::from(component)).copied().unwrap_or("x");
+    match state {
+        StateUniform::ViewportXScale => f.write_str("viewport.x.scale"),
+        StateUniform::ViewportXBias => f.write_str("viewport.x.bias"),
+        StateUniform::ViewportYScale => f.write_str("viewport.y.scale"),
+        StateUniform::ViewportYBias => f.write_str("viewport.y.bias"),
+        StateUniform::RasterScale => f.write_str("raster.scale"),
+        StateUniform::DepthScale => f.write_str("depth.scale"),
+        StateUniform::DepthBias => f.write_str("depth.bias"),
+        StateUniform::BlendConstant(n) => write!(f, "blend.{}", component(n)),
+        StateUniform::BlendConstantUnclamped(n) => write!(f, "blend.unclamped.{}", component(n)),
+        StateUniform::BlendConstantBytes([a, b, c, d]) => write!(f, "blend.bytes[{a}][{b}][{c}][{d}]"),
+        StateUniform::StencilFront => f.write_str("stencil.front"),
+        StateUniform::StencilBack => f.write_str("stencil.back"),
+        StateUniform::StencilMasks => f.write_str("stencil.masks"),
+        StateUniform::SampleMask => f.write_str("sample.mask"),
+    }
+}
+
+/// `[SET][BINDING]`, and `[ELEMENT]` when it is not the first.
+struct Index(Descriptor);
+
+impl Display for Index {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Descriptor { set, binding, element } = self.0;
+        write!(f, "[{set}][{binding}]")?;
+        if element == 0 { Ok(()) } else { write!(f, "[{element}]") }
+    }
 }
 
 /// One TMU request of a program, in program order: the BO index word that its uniform block starts with.
