@@ -429,7 +429,8 @@ fn switch_slots(program: &Program<'_>, out: &mut Findings) {
 
 fn one_peripheral(_: Stage, _: &Inst, access: &Access) -> Option<&'static str> {
     let writes = |is: fn(Waddr) -> bool| access.written().filter(|w| is(w.waddr)).count();
-    let tile_writes = writes(Waddr::is_tlb);
+    // Stencil set-up does not count: Mesa pairs it with colour loads, on boards.
+    let tile_writes = writes(|waddr| waddr.is_tlb() && waddr != Waddr::TLB_STENCIL_SETUP);
     // A colour load may go with the write of the same sample.
     let paired = access.signal == Signal::ColorLoad && access.writes_to(Waddr::TLB_COLOR_MS);
     let count = writes(Waddr::is_tmu)

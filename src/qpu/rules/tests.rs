@@ -236,6 +236,12 @@ const ROWS: &[(&str, Frame, &str, &str)] = &[
         "sig_color_load ; tlb_color_ms = or.always(r0, r0) ; nop = nop(r0, r0) ;",
     ),
     (
+        "one-peripheral",
+        Fragment,
+        "sig_color_load ; tlb_z = or.always(r0, r0) ; nop = nop(r0, r0) ;",
+        "sig_color_load ; tlb_stencil_setup = or.always(r0, r0) ; nop = nop(r0, r0) ;",
+    ),
+    (
         "one-vpm-access",
         Vertex,
         "sig_none ; vpm = or.always(r0, r0) ; vw_setup = v8min.always(r0, r0) ;",
