@@ -178,9 +178,10 @@ function show(at, draw, tile) {
 
 function follow() {
   const found = /^#s(\d+)(?:\/d(\d+))?(?:\/t(\d+))?$/.exec(location.hash);
-  const at = found ? data.submissions.findIndex((sub) => sub.n === Number(found[1])) : 0;
+  const named = found ? data.submissions.findIndex((sub) => sub.n === Number(found[1])) : 0;
+  // The page may hold other submissions than the one that a link names.
+  const at = Math.max(named, 0);
   const sub = data.submissions[at];
-  if (!sub) return;
   const number = (text, end) => (text !== undefined && Number(text) < end ? Number(text) : null);
   show(at, number(found?.[2], sub.draws.length), number(found?.[3], sub.tiles[0] * sub.tiles[1]));
 }
