@@ -216,9 +216,9 @@ fn decode_field<E: Emitter>(e: &mut E, kind: ColorKind, word: E::Value, at: Fiel
 pub(super) fn encode<E: Emitter>(e: &mut E, encoding: &Encoding, mut color: [E::Value; 4]) -> E::Value {
     let zero = e.word(0);
     if encoding.kind == ColorKind::Srgb {
-        for component in 0..3 {
+        for (component, value) in color.iter_mut().enumerate().take(3) {
             if encoding.has(component) {
-                color[component] = srgb::from_linear(e, color[component]);
+                *value = srgb::from_linear(e, *value);
             }
         }
     }
