@@ -440,7 +440,7 @@ impl Case {
     }
 }
 
-fn poke(source: &mut Source, bytes: &mut Vec<u8>) {
+fn poke(source: &mut Source, bytes: &mut [u8]) {
     if bytes.is_empty() {
         return;
     }
