@@ -3,6 +3,7 @@
 mod asm;
 mod check;
 mod cl;
+mod compile;
 mod completions;
 mod cost;
 mod diagnose;
@@ -39,6 +40,8 @@ enum Command {
     Disasm(disasm::Options),
     /// Check a QPU program against the rules of the machine and of the Linux kernel
     Check(check::Options),
+    /// Compile SPIR-V to QPU programs; print statistics, assembly or the shader between passes
+    Compile(compile::Options),
     /// Estimate what QPU programs cost
     Cost(cost::Options),
     /// Print a control list with field names, or turn that text back into bytes
@@ -51,7 +54,7 @@ enum Command {
     Vpm(vpm::Options),
     /// Print the code of pipeline state, or splice it into a program
     Patch(patch::Options),
-    /// Print, check or unpack shader files: MBS, SHBIN, metallib and SPIR-V
+    /// Print, check or unpack shader files: MBS, SHBIN, metallib, SPIR-V and compiled programs
     Inspect(inspect::Args),
     /// Run, record and look into the simulated GPU
     Sim(sim::Options),
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Asm(options) => asm::run(options),
         Command::Disasm(options) => disasm::run(options),
         Command::Check(options) => check::run(options),
+        Command::Compile(options) => compile::run(options),
         Command::Cost(options) => cost::run(options),
         Command::Cl(options) => cl::run(options),
         Command::Isa(options) => isa::run(options),

@@ -103,7 +103,7 @@ fn unreadable_and_unknown_files_are_said_so() {
     let file = scratch.0.join("notes.txt");
     std::fs::write(&file, "nothing of the kind").expect("write");
     for (path, message) in
-        [(file, "not MBS, SHBIN, metallib or SPIR-V"), (scratch.0.join("absent"), "absent: ")]
+        [(file, "not MBS, SHBIN, metallib, SPIR-V or VC4P"), (scratch.0.join("absent"), "absent: ")]
     {
         // The others are looked at all the same.
         let output = inspect(&[], &[&path, &sample("shbin/own_pass.shbin")]);

@@ -1,7 +1,7 @@
 //! What a file turned out to be.
 
 use super::json::Value;
-use super::{mbs, metallib, shbin, spirv};
+use super::{mbs, metallib, program, shbin, spirv};
 use shader_containers::mbs::Mbs;
 use shader_containers::metallib::Library;
 use shader_containers::shbin::Shbin;
@@ -20,6 +20,8 @@ pub enum Kind {
     Metallib,
     /// SPIR-V module
     Spirv,
+    /// Compiled programs of `vc4 compile`
+    Vc4p,
 }
 
 /// A parsed file.
@@ -28,6 +30,7 @@ pub enum Content<'a> {
     Shbin(Shbin),
     Metallib(Library<'a>),
     Spirv(spirv::Module),
+    Vc4p(vc4_shaders::file::Contents),
 }
 
 impl Kind {
@@ -37,6 +40,7 @@ impl Kind {
             Some(Format::Mbs) => Some(Kind::Mbs),
             Some(Format::Shbin) => Some(Kind::Shbin),
             Some(Format::Metallib) => Some(Kind::Metallib),
+            None if program::is_program_file(bytes) => Some(Kind::Vc4p),
             None => spirv::is_spirv(bytes).then_some(Kind::Spirv),
         }
     }
@@ -48,6 +52,7 @@ impl Kind {
             "shbin" => Some(Kind::Shbin),
             "metallib" => Some(Kind::Metallib),
             "spv" => Some(Kind::Spirv),
+            "vc4p" => Some(Kind::Vc4p),
             _ => None,
         }
     }
@@ -59,6 +64,7 @@ impl Kind {
             Kind::Shbin => "shbin",
             Kind::Metallib => "metallib",
             Kind::Spirv => "spirv",
+            Kind::Vc4p => "vc4p",
         }
     }
 }
@@ -83,6 +89,7 @@ pub fn check(kind: Kind, bytes: &[u8]) -> Vec<Finding> {
         Kind::Shbin => shader_containers::shbin::check(bytes),
         Kind::Metallib => shader_containers::metallib::check(bytes),
         Kind::Spirv => spirv::Module::parse(bytes).err().into_iter().collect(),
+        Kind::Vc4p => program::check(bytes),
     }
 }
 
@@ -97,6 +104,7 @@ impl<'a> Content<'a> {
             Kind::Shbin => Content::Shbin(Shbin::parse(bytes)?),
             Kind::Metallib => Content::Metallib(Library::parse(bytes)?),
             Kind::Spirv => Content::Spirv(spirv::Module::parse(bytes)?),
+            Kind::Vc4p => Content::Vc4p(program::parse(bytes)?),
         })
     }
 
@@ -107,6 +115,7 @@ impl<'a> Content<'a> {
             Content::Shbin(shbin) => shbin::text(shbin, out, code),
             Content::Metallib(library) => metallib::text(library, out, code),
             Content::Spirv(module) => module.text(out),
+            Content::Vc4p(contents) => program::text(contents, out, code),
         }
     }
 
@@ -117,6 +126,7 @@ impl<'a> Content<'a> {
             Content::Shbin(shbin) => shbin::json(shbin, code),
             Content::Metallib(library) => metallib::json(library),
             Content::Spirv(module) => module.json(),
+            Content::Vc4p(contents) => program::json(contents, code),
         }
     }
 }

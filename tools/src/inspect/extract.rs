@@ -9,6 +9,7 @@ use shader_containers::shbin::Shbin;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use vc4_shaders::file::Contents;
 
 /// What is asked for besides the folder.
 pub struct Options {
@@ -111,6 +112,7 @@ pub fn extract(content: &Content<'_>, options: &Options, folder: &mut Folder) ->
         Content::Shbin(shbin) => extract_shbin(shbin, folder),
         Content::Metallib(library) => extract_metallib(library, options, folder),
         Content::Spirv(_) => Ok(vec!["a SPIR-V module has no parts to write".into()]),
+        Content::Vc4p(contents) => extract_programs(contents, folder),
     }
 }
 
@@ -127,6 +129,15 @@ fn extract_shbin(shbin: &Shbin, folder: &mut Folder) -> io::Result<Vec<String>> 
     let code: Vec<u8> = shbin.dvlp.code.entries.iter().flat_map(|word| word.to_le_bytes()).collect();
     folder.write("", "code.bin", &code)?;
     folder.write("", "code.pica", shbin.program().to_string().as_bytes())?;
+    Ok(Vec::new())
+}
+
+fn extract_programs(contents: &Contents, folder: &mut Folder) -> io::Result<Vec<String>> {
+    for (stage, program) in super::program::programs(contents) {
+        let code: Vec<u8> = program.code.iter().flat_map(|word| word.to_le_bytes()).collect();
+        folder.write("", &format!("{stage}.bin"), &code)?;
+        folder.write("", &format!("{stage}.qasm"), crate::compile::listing(program).as_bytes())?;
+    }
     Ok(Vec::new())
 }
 

@@ -8,6 +8,7 @@ mod extract;
 mod json;
 mod mbs;
 mod metallib;
+mod program;
 mod shbin;
 mod source;
 mod spirv;
@@ -27,7 +28,7 @@ pub struct Args {
     /// Files to look into, `-` for standard input; the format is found by content
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Show code: PICA200 disassembly, Mali instruction lengths and units, modules of a metallib
+    /// Show code: PICA200 and QPU assembly, Mali instruction lengths and units, modules of a metallib
     #[arg(long)]
     code: bool,
     /// Print one JSON document instead of a tree (schema: tools/INSPECT.md)
@@ -110,7 +111,7 @@ fn inspect_file(
     }
     let embedded = content::embedded(bytes);
     if embedded.is_empty() {
-        eprintln!("vc4: {name}: not MBS, SHBIN, metallib or SPIR-V, and none of them inside");
+        eprintln!("vc4: {name}: not MBS, SHBIN, metallib, SPIR-V or VC4P, and none of them inside");
         return Ok(Outcome::Found);
     }
     let mut outcome = Outcome::Fine;
