@@ -9,6 +9,7 @@ use ash::vk;
 use vc4::hw;
 use vc4::image::format::{Component, Decode, Format as Texel};
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
+use vc4::state::{ColorKind, Encoding};
 use vc4_shaders::compile::{TextureClass, TextureDecode, TextureSwizzle};
 
 use crate::error::Error;
@@ -62,10 +63,12 @@ const SAMPLED: vk::FormatFeatureFlags = union(
 );
 /// sRGB: the program decodes what the texture unit has filtered, which linear filtering must not show.
 const NEAREST: vk::FormatFeatureFlags = union(BLIT, vk::FormatFeatureFlags::SAMPLED_IMAGE);
-const COLOR: vk::FormatFeatureFlags = union(
-    SAMPLED,
-    union(vk::FormatFeatureFlags::COLOR_ATTACHMENT, vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND),
-);
+const ATTACHMENT: vk::FormatFeatureFlags =
+    union(vk::FormatFeatureFlags::COLOR_ATTACHMENT, vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND);
+const COLOR: vk::FormatFeatureFlags = union(SAMPLED, ATTACHMENT);
+const SRGB: vk::FormatFeatureFlags = union(NEAREST, ATTACHMENT);
+/// Words that programs write and blend, and the CPU copies.
+const WORD: vk::FormatFeatureFlags = union(BLIT, ATTACHMENT);
 const DEPTH: vk::FormatFeatureFlags = union(
     TRANSFER,
     union(vk::FormatFeatureFlags::SAMPLED_IMAGE, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT),
@@ -102,16 +105,18 @@ const IMAGES: &[FormatRow] = images! {
     R8G8_UNORM                 2 R8G8     Plain           false SAMPLED;
     R4G4B4A4_UNORM_PACK16      2 R4G4B4A4 Plain           false SAMPLED;
     B4G4R4A4_UNORM_PACK16      2 B4G4R4A4 Plain           false SAMPLED;
-    R5G6B5_UNORM_PACK16        2 R5G6B5   Plain           false SAMPLED;
-    B5G6R5_UNORM_PACK16        2 B5G6R5   Plain           false SAMPLED;
+    R5G6B5_UNORM_PACK16        2 R5G6B5   Plain           false COLOR;
+    B5G6R5_UNORM_PACK16        2 B5G6R5   Plain           false COLOR;
     R5G5B5A1_UNORM_PACK16      2 R5G5B5A1 Plain           false SAMPLED;
     B5G5R5A1_UNORM_PACK16      2 B5G5R5A1 Plain           false SAMPLED;
     R8G8B8A8_UNORM             4 R8G8B8A8 Plain           false COLOR;
-    R8G8B8A8_SRGB              4 R8G8B8A8 Plain           true  NEAREST;
+    R8G8B8A8_SRGB              4 R8G8B8A8 Plain           true  SRGB;
     A8B8G8R8_UNORM_PACK32      4 R8G8B8A8 Plain           false COLOR;
-    A8B8G8R8_SRGB_PACK32       4 R8G8B8A8 Plain           true  NEAREST;
+    A8B8G8R8_SRGB_PACK32       4 R8G8B8A8 Plain           true  SRGB;
     B8G8R8A8_UNORM             4 B8G8R8A8 Plain           false COLOR;
-    B8G8R8A8_SRGB              4 B8G8R8A8 Plain           true  NEAREST;
+    B8G8R8A8_SRGB              4 B8G8R8A8 Plain           true  SRGB;
+    A2B10G10R10_UNORM_PACK32   4 A2B10G10R10 Plain        false WORD;
+    R16G16_SFLOAT              4 R16G16F  Plain           false WORD;
     D16_UNORM                  2 Z24X8    Depth16         false DEPTH;
     X8_D24_UNORM_PACK32        4 Z24X8    Depth24         false DEPTH;
     D24_UNORM_S8_UINT          4 Z24S8    Depth24Stencil8 false DEPTH;
@@ -136,6 +141,12 @@ const VERTICES: &[(vk::Format, VertexFormat)] = vertices! {
     R8G8B8_SSCALED Bytes(3) Sscaled false;
     R8G8B8_UINT Bytes(3) Uint false;
     R8G8B8_SINT Bytes(3) Sint false;
+    B8G8R8_UNORM Bytes(3) Unorm true;
+    B8G8R8_SNORM Bytes(3) Snorm true;
+    B8G8R8_USCALED Bytes(3) Uscaled true;
+    B8G8R8_SSCALED Bytes(3) Sscaled true;
+    B8G8R8_UINT Bytes(3) Uint true;
+    B8G8R8_SINT Bytes(3) Sint true;
     R8G8B8A8_UNORM Bytes(4) Unorm false;
     R8G8B8A8_SNORM Bytes(4) Snorm false;
     R8G8B8A8_USCALED Bytes(4) Uscaled false;
@@ -160,6 +171,13 @@ const VERTICES: &[(vk::Format, VertexFormat)] = vertices! {
     A2B10G10R10_SSCALED_PACK32 Bits10_10_10_2 Sscaled false;
     A2B10G10R10_UINT_PACK32 Bits10_10_10_2 Uint false;
     A2B10G10R10_SINT_PACK32 Bits10_10_10_2 Sint false;
+    A2R10G10B10_UNORM_PACK32 Bits10_10_10_2 Unorm true;
+    A2R10G10B10_SNORM_PACK32 Bits10_10_10_2 Snorm true;
+    A2R10G10B10_USCALED_PACK32 Bits10_10_10_2 Uscaled true;
+    A2R10G10B10_SSCALED_PACK32 Bits10_10_10_2 Sscaled true;
+    A2R10G10B10_UINT_PACK32 Bits10_10_10_2 Uint true;
+    A2R10G10B10_SINT_PACK32 Bits10_10_10_2 Sint true;
+    B10G11R11_UFLOAT_PACK32 Floats11_11_10 Float false;
     R16_UNORM Halves(1) Unorm false;
     R16_SNORM Halves(1) Snorm false;
     R16_USCALED Halves(1) Uscaled false;
@@ -245,6 +263,18 @@ impl FormatRow {
                 Some(_) => vk::FormatFeatureFlags::VERTEX_BUFFER,
                 None => NOTHING,
             },
+        }
+    }
+
+    /// What the words of a colour target of this format mean; `None` for formats that are no colour targets.
+    pub fn encoding(&self) -> Option<Encoding> {
+        match self.texel? {
+            Texel::A2B10G10R10 => Encoding::bits_10_10_10_2(ColorKind::Unorm, false),
+            Texel::R16G16F => Encoding::halves(ColorKind::Float, 2),
+            texel => {
+                let plain = Encoding::of_format(texel.info());
+                if self.srgb { plain.and_then(Encoding::srgb) } else { plain }
+            }
         }
     }
 
@@ -379,6 +409,11 @@ pub fn texture_decode(row: &FormatRow, mapping: &vk::ComponentMapping) -> Option
     let (class, native) = match row.texel?.info().decode {
         Decode::Unorm8(components) if row.srgb => (TextureClass::Srgb8, components.map(source)),
         Decode::Unorm8(components) => (TextureClass::Unorm8, components.map(source)),
+        // Nobody samples them, but attachments have views.
+        Decode::Word => {
+            let word = TextureSwizzle::Component(0);
+            (TextureClass::Word32, [word, TextureSwizzle::Zero, TextureSwizzle::Zero, TextureSwizzle::One])
+        }
         Decode::Depth24 => {
             // Depth is red; the other components of a depth image are 0, 0 and 1.
             let components = [TextureSwizzle::Component(0), TextureSwizzle::Zero, TextureSwizzle::Zero];
@@ -429,6 +464,30 @@ mod tests {
                 assert!(!row.optimal.contains(feature) || texel.uses.contains(uses), "{:?}", row.format);
             }
             assert!(row.storage != Storage::Plain || row.bytes == texel.cpp, "{:?}", row.format);
+        }
+    }
+
+    #[test]
+    fn colour_targets_have_an_encoding() {
+        for row in IMAGES {
+            let target = row.optimal.contains(vk::FormatFeatureFlags::COLOR_ATTACHMENT);
+            assert!(!target || row.encoding().is_some_and(|encoding| encoding.blends()), "{:?}", row.format);
+        }
+        let kind = |format| row(format).unwrap().encoding().unwrap().kind;
+        assert_eq!(kind(vk::Format::B8G8R8A8_SRGB), ColorKind::Srgb);
+        assert_eq!(kind(vk::Format::B8G8R8A8_UNORM), ColorKind::Unorm);
+        assert!(row(vk::Format::R5G6B5_UNORM_PACK16).unwrap().encoding().unwrap().stores_565);
+    }
+
+    #[test]
+    fn every_vertex_format_of_up_to_32_bits_a_component() {
+        for format in (0..=vk::Format::B10G11R11_UFLOAT_PACK32.as_raw()).map(vk::Format::from_raw) {
+            let name = format!("{format:?}");
+            let listed = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "SFLOAT", "UFLOAT"];
+            // Packed formats of 8 and 16 bits are images', 64-bit components need a feature that is off.
+            let other = name.contains("PACK8") || name.contains("PACK16") || name.contains("64");
+            let vertex = listed.iter().any(|numeric| name.contains(numeric)) && !other;
+            assert_eq!(row(format).is_some_and(|row| row.vertex.is_some()), vertex, "{name}");
         }
     }
 

@@ -27,6 +27,8 @@ pub enum Decode {
     Unorm8([Component; 4]),
     /// Depth in bits 31:8 of the word, as a fraction of 0xffffff. Only nearest texels make sense.
     Depth24,
+    /// A word that the program unpacks, as it is in memory.
+    Word,
 }
 
 /// A format that the tile buffer can load and store.
@@ -133,6 +135,10 @@ formats! {
     R5G5B5A1 "r5g5b5a1" 2 1 Rgba5551 RGBA, None, TEXTURE;
     /// B in bits 15:11, A in bit 0.
     B5G5R5A1 "b5g5r5a1" 2 1 Rgba5551 BGRA, None, TEXTURE;
+    /// A in bits 31:30, B in 29:20, G in 19:10, R in 9:0.
+    A2B10G10R10 "a2b10g10r10" 4 1 Rgba8888 Decode::Word, Some(TileFormat::Rgba8888), Uses::COLOR_TARGET;
+    /// float16 R in bits 15:0, G in 31:16.
+    R16G16F "r16g16f" 4 1 Rgba8888 Decode::Word, Some(TileFormat::Rgba8888), Uses::COLOR_TARGET;
     /// One byte.
     R8 "r8" 1 1 Luminance Decode::Unorm8([Byte(0), Zero, Zero, One]), None, TEXTURE;
     /// Bytes R, G.
@@ -223,7 +229,8 @@ mod tests {
             assert!(utile(row.cpp).is_some(), "{}", row.name);
             let target = row.uses.intersects(Uses::COLOR_TARGET | Uses::DEPTH_TARGET);
             assert_eq!(target, row.tile.is_some(), "{}", row.name);
-            assert_eq!(row.uses.contains(Uses::COLOR_TARGET), row.tile_order().is_some(), "{}", row.name);
+            let colors = row.tile_order().is_some() || row.decode == Decode::Word;
+            assert_eq!(row.uses.contains(Uses::COLOR_TARGET), colors, "{}", row.name);
             if let Some(mut order) = row.tile_order() {
                 order.sort_unstable();
                 assert_eq!(order, [0, 1, 2, 3], "{}", row.name);

@@ -192,6 +192,8 @@ fn cube_word(layout: &ImageLayout) -> Result<TextureCube, TextureError> {
 pub fn border_word(format: &FormatInfo, color: [f32; 4]) -> u32 {
     match format.decode {
         Decode::Depth24 => depth_to_unorm24(color[0]) << 8,
+        // Such formats are not sampled.
+        Decode::Word => 0,
         Decode::Unorm8(components) => {
             let mut word = [0u8; 4];
             for (component, value) in components.into_iter().zip(color) {

@@ -24,6 +24,7 @@ impl<T> Named<T> for Result<T, vk::Result> {
 /// Fails instead of waiting forever for a driver that lost a fence, in nanoseconds.
 const FENCE_TIMEOUT: u64 = 120_000_000_000;
 
+/// Format of textures.
 const COLOR_FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const DEPTH_FORMAT: vk::Format = vk::Format::D16_UNORM;
 
@@ -101,16 +102,16 @@ impl Harness {
     pub fn draw(&self, scene: &Scene) -> Result<Picture, Error> {
         let [width, height] = scene.size;
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let color = self.image(scene.size, COLOR_FORMAT, usage, vk::ImageAspectFlags::COLOR)?;
+        let color = self.image(scene.size, scene.format, usage, vk::ImageAspectFlags::COLOR)?;
         let depth = if scene.depth {
             let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
             Some(self.image(scene.size, DEPTH_FORMAT, usage, vk::ImageAspectFlags::DEPTH)?)
         } else {
             None
         };
-        let render_pass = self.render_pass(scene.depth)?;
+        let render_pass = self.render_pass(scene.format, scene.depth)?;
         let views: Vec<_> = std::iter::once(&color).chain(&depth).map(|image| image.view).collect();
-        let bytes = vec![0; (width * height * 4) as usize];
+        let bytes = vec![0; (width * height) as usize * texel_bytes(scene.format)];
         let readback = self.buffer(&bytes, vk::BufferUsageFlags::TRANSFER_DST)?;
         let prepared: Vec<_> = scene
             .draws
@@ -131,7 +132,7 @@ impl Harness {
             self.record(commands, scene, render_pass, framebuffer, &prepared);
             self.record_readback(commands, color.image, readback.buffer, scene.size);
         })?;
-        let rgba = self.contents(&readback, bytes.len())?;
+        let rgba = displayed(scene.format, &self.contents(&readback, bytes.len())?);
         // SAFETY: see above; the queue is idle.
         unsafe {
             self.device.destroy_framebuffer(framebuffer, None);
@@ -312,9 +313,8 @@ impl Harness {
 
     /// A pipeline for a draw with neither descriptors nor push constants, made and destroyed again.
     pub fn try_pipeline(&self, draw: &Draw) -> Result<(), Error> {
-        let scene =
-            Scene { name: String::new(), size: [64; 2], clear: [0.0; 4], depth: false, draws: Vec::new() };
-        let render_pass = self.render_pass(false)?;
+        let scene = Scene::default();
+        let render_pass = self.render_pass(scene.format, false)?;
         // SAFETY: see above.
         unsafe {
             let create = vk::PipelineLayoutCreateInfo::default();
@@ -374,9 +374,9 @@ impl Harness {
             .depth_test_enable(scene.depth)
             .depth_write_enable(scene.depth)
             .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
-        let targets =
-            [vk::PipelineColorBlendAttachmentState::default()
-                .color_write_mask(vk::ColorComponentFlags::RGBA)];
+        let plain =
+            vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA);
+        let targets = [scene.blend.unwrap_or(plain)];
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&targets);
         let dynamic = vk::PipelineDynamicStateCreateInfo::default()
             .dynamic_states(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
@@ -409,7 +409,7 @@ impl Harness {
         unsafe { self.device.create_shader_module(&create, None).named("vkCreateShaderModule") }
     }
 
-    fn render_pass(&self, with_depth: bool) -> Result<vk::RenderPass, Error> {
+    fn render_pass(&self, format: vk::Format, with_depth: bool) -> Result<vk::RenderPass, Error> {
         let attachment = |format, store, last| {
             vk::AttachmentDescription::default()
                 .format(format)
@@ -421,7 +421,7 @@ impl Harness {
                 .final_layout(last)
         };
         let attachments = [
-            attachment(COLOR_FORMAT, vk::AttachmentStoreOp::STORE, vk::ImageLayout::TRANSFER_SRC_OPTIMAL),
+            attachment(format, vk::AttachmentStoreOp::STORE, vk::ImageLayout::TRANSFER_SRC_OPTIMAL),
             attachment(
                 DEPTH_FORMAT,
                 vk::AttachmentStoreOp::DONT_CARE,
@@ -675,6 +675,42 @@ fn whole([width, height]: [u32; 2]) -> vk::BufferImageCopy {
             layer_count: 1,
         })
         .image_extent(vk::Extent3D { width, height, depth: 1 })
+}
+
+/// Bytes of a texel of a colour attachment.
+fn texel_bytes(format: vk::Format) -> usize {
+    if format == vk::Format::R5G6B5_UNORM_PACK16 { 2 } else { 4 }
+}
+
+/// Texels of a colour attachment as four bytes each; encoded colours stay encoded.
+fn displayed(format: vk::Format, texels: &[u8]) -> Vec<u8> {
+    let words = texels
+        .chunks_exact(texel_bytes(format))
+        .map(|texel| texel.iter().rev().fold(0u32, |word, &byte| word << 8 | u32::from(byte)));
+    words.flat_map(|word| displayed_word(format, word)).collect()
+}
+
+fn displayed_word(format: vk::Format, word: u32) -> [u8; 4] {
+    let scaled = |bit: u32, width: u32| {
+        let most = (1u32 << width) - 1;
+        (((word >> bit & most) * 510 + most) / (2 * most)) as u8
+    };
+    let half = |bit: u32| {
+        let value = f32::from_bits(vc4::qpu::pack::f16_to_f32(word >> bit & 0xffff));
+        (value.clamp(0.0, 1.0) * 255.0).round() as u8
+    };
+    match format {
+        vk::Format::R5G6B5_UNORM_PACK16 => [scaled(11, 5), scaled(5, 6), scaled(0, 5), 255],
+        vk::Format::A2B10G10R10_UNORM_PACK32 => {
+            [scaled(0, 10), scaled(10, 10), scaled(20, 10), scaled(30, 2)]
+        }
+        vk::Format::R16G16_SFLOAT => [half(0), half(16), 0, 255],
+        vk::Format::B8G8R8A8_UNORM | vk::Format::B8G8R8A8_SRGB => {
+            let [b, g, r, a] = word.to_le_bytes();
+            [r, g, b, a]
+        }
+        _ => word.to_le_bytes(),
+    }
 }
 
 fn format_bytes(format: vk::Format) -> u32 {

@@ -2,6 +2,7 @@
 
 mod basic;
 mod corpus;
+mod formats;
 
 use ash::vk;
 
@@ -15,8 +16,26 @@ pub struct Scene {
     pub clear: [f32; 4],
     /// Draws with a D16 depth buffer cleared to 1.
     pub depth: bool,
+    /// Format of the colour attachment.
+    pub format: vk::Format,
+    /// Blending of all draws.
+    pub blend: Option<vk::PipelineColorBlendAttachmentState>,
     /// What is drawn, in order.
     pub draws: Vec<Draw>,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Scene {
+            name: String::new(),
+            size: [64; 2],
+            clear: [0.0; 4],
+            depth: false,
+            format: vk::Format::R8G8B8A8_UNORM,
+            blend: None,
+            draws: Vec::new(),
+        }
+    }
 }
 
 /// One draw call with everything that it needs.
@@ -146,5 +165,6 @@ pub mod matrix {
 pub fn all() -> Vec<Scene> {
     let mut scenes = basic::scenes();
     scenes.extend(corpus::scenes());
+    scenes.extend(formats::scenes());
     scenes
 }

@@ -79,7 +79,9 @@ fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Pla
 /// Clear values. Without a load and without these, tiles would begin with what an earlier job left behind, of whatever
 /// process (v3d.md §10.4).
 fn clear(submit: &mut Submit, target: &Target) {
-    let color = if let Start::Clear(word) = target.color_start { word } else { 0 };
+    let color = if let Start::Clear(texel) = target.color_start { texel } else { 0 };
+    let stored = target.color.as_ref().and_then(|view| view.texel.info().tile);
+    let color = if stored == Some(TileFormat::Bgr565) { expanded_565(color) } else { color };
     let zs = match target.depth_stencil_start {
         Start::Clear(zs) => zs,
         _ => DepthStencilWord::default(),
@@ -88,6 +90,14 @@ fn clear(submit: &mut Submit, target: &Target) {
     submit.clear_z = zs.depth;
     submit.clear_s = zs.stencil;
     submit.flags |= SubmitFlags::USE_CLEAR_COLOR;
+}
+
+/// The tile's word of an RGB565 texel: the high bits of each channel repeated below them, so that the store gives the
+/// texel again however it rounds.
+fn expanded_565(texel: u32) -> u32 {
+    let five = |v: u32| v << 3 | v >> 2;
+    let (high, middle, low) = (texel >> 11 & 31, texel >> 5 & 63, texel & 31);
+    u32::from_le_bytes([five(high), middle << 2 | middle >> 4, five(low), 255].map(|byte| byte as u8))
 }
 
 /// Size and tiles of the job. All surfaces get their row pitch from one width (v3d.md §10.6).

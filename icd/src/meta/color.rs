@@ -1,6 +1,7 @@
 //! Colours of texels on the CPU: packing and unpacking of every colour format.
 
 use vc4::image::format::Format as Texel;
+use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
 
 use crate::error::Error;
 use crate::format::FormatRow;
@@ -25,6 +26,8 @@ fn fields(texel: Texel) -> Option<[Option<Bits>; 4]> {
         Texel::B5G5R5A1 => rgba((1, 5), (6, 5), (11, 5), (0, 1)),
         Texel::R8 => Some([Some((0, 8)), None, None, None]),
         Texel::R8G8 => Some([Some((0, 8)), Some((8, 8)), None, None]),
+        Texel::A2B10G10R10 => rgba((0, 10), (10, 10), (20, 10), (30, 2)),
+        Texel::R16G16F => Some([Some((0, 16)), Some((16, 16)), None, None]),
         Texel::Etc1 | Texel::Z24S8 | Texel::Z24X8 => None,
     }
 }
@@ -34,6 +37,8 @@ fn fields(texel: Texel) -> Option<[Option<Bits>; 4]> {
 pub struct ColorCodec {
     fields: [Option<Bits>; 4],
     srgb: bool,
+    /// Components are float16.
+    half: bool,
     /// Bytes of a texel.
     pub bytes: usize,
 }
@@ -43,14 +48,19 @@ impl ColorCodec {
     pub fn new(row: &FormatRow) -> Result<ColorCodec, Error> {
         let fields = row.texel.and_then(fields);
         let fields = fields.ok_or_else(|| Error::InvalidUse(format!("{:?} as a colour", row.format)))?;
-        Ok(ColorCodec { fields, srgb: row.srgb, bytes: row.bytes as usize })
+        let half = row.texel == Some(Texel::R16G16F);
+        Ok(ColorCodec { fields, srgb: row.srgb, half, bytes: row.bytes as usize })
     }
 
-    /// The texel of a colour R, G, B, A: clamped to 0..1, NaN is 0, rounded to nearest.
+    /// The texel of a colour R, G, B, A: clamped to 0..1, NaN is 0, rounded to nearest; float16 as programs pack them.
     pub fn encode(&self, rgba: [f32; 4]) -> u32 {
         let mut word = 0;
         for (component, (field, value)) in self.fields.into_iter().zip(rgba).enumerate() {
             let Some((bit, width)) = field else { continue };
+            if self.half {
+                word |= f32_to_f16(value.to_bits()) << bit;
+                continue;
+            }
             let value = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) };
             let value = if self.srgb && component < 3 { to_srgb(value) } else { value };
             word |= ((value * ((1u32 << width) - 1) as f32).round() as u32) << bit;
@@ -63,6 +73,10 @@ impl ColorCodec {
         let mut rgba = [0.0, 0.0, 0.0, 1.0];
         for (component, (field, value)) in self.fields.into_iter().zip(&mut rgba).enumerate() {
             let Some((bit, width)) = field else { continue };
+            if self.half {
+                *value = f32::from_bits(f16_to_f32(word >> bit & 0xffff));
+                continue;
+            }
             let most = (1u32 << width) - 1;
             let fraction = (word >> bit & most) as f32 / most as f32;
             *value = if self.srgb && component < 3 { from_srgb(fraction) } else { fraction };
@@ -96,6 +110,9 @@ mod tests {
         assert_eq!(codec(vk::Format::B8G8R8A8_UNORM).encode(color), 0x00ff_0080);
         assert_eq!(codec(vk::Format::R5G6B5_UNORM_PACK16).encode(color), 0xf810);
         assert_eq!(codec(vk::Format::R5G5B5A1_UNORM_PACK16).encode(color), 0xf820);
+        assert_eq!(codec(vk::Format::A2B10G10R10_UNORM_PACK32).encode([1.0, 0.0, 0.5, 1.0]), 0xe000_03ff);
+        assert_eq!(codec(vk::Format::R16G16_SFLOAT).encode([-2.0, 0.5, 0.0, 0.0]), 0x3800_c000);
+        assert_eq!(codec(vk::Format::R16G16_SFLOAT).decode(0x3800_c000), [-2.0, 0.5, 0.0, 1.0]);
         assert_eq!(codec(vk::Format::R8_UNORM).encode([f32::NAN, 1.0, 1.0, 1.0]), 0);
         assert_eq!(codec(vk::Format::R8G8B8A8_SRGB).encode([0.5, 0.0, 0.0, 0.5]), 0x8000_00bc);
         assert!(ColorCodec::new(row(vk::Format::D16_UNORM).unwrap()).is_err());

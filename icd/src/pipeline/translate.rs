@@ -84,9 +84,9 @@ pub(super) fn color(info: &GraphicsInfo, subpass: &Subpass) -> Result<Option<Col
         return Err(Error::unsupported(what, "use location 0"));
     }
     let attachment = info.render_pass.attachment(subpass.colors[location]);
-    let texel = attachment.and_then(|attachment| attachment.row.texel);
-    let Some(texel) = texel else { return Ok(None) };
-    let plain = ColorOutput::plain(texel.info(), false);
+    let Some(row) = attachment.map(|attachment| attachment.row) else { return Ok(None) };
+    let (Some(texel), Some(encoding)) = (row.texel, row.encoding()) else { return Ok(None) };
+    let plain = ColorOutput { encoding, ..ColorOutput::plain(texel.info(), false) };
     let Some(state) = &info.blend else { return Ok(Some(plain)) };
     let Some(blend) = state.attachments.get(location) else { return Ok(Some(plain)) };
     let bits = [

@@ -16,7 +16,7 @@ pub fn scenes() -> Vec<Scene> {
 }
 
 fn scene(name: &str, size: [u32; 2], draws: Vec<Draw>) -> Scene {
-    Scene { name: name.into(), size, clear: [0.2, 0.2, 0.2, 1.0], depth: false, draws }
+    Scene { name: name.into(), size, clear: [0.2, 0.2, 0.2, 1.0], draws, ..Scene::default() }
 }
 
 fn clear() -> Scene {
@@ -24,7 +24,7 @@ fn clear() -> Scene {
     Scene { clear: [0.1, 0.6, 0.3, 0.5], ..scene("clear", [133, 77], Vec::new()) }
 }
 
-fn colored(vertices: &[f32]) -> Draw {
+pub(super) fn colored(vertices: &[f32]) -> Draw {
     Draw {
         vertex_shader: spirv!("pos_color.vert"),
         fragment_shader: spirv!("pos_color.frag"),

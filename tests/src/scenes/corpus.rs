@@ -267,6 +267,7 @@ pub fn scenes() -> Vec<Scene> {
             clear: [0.1, 0.15, 0.2, 1.0],
             depth: true,
             draws: vec![draw],
+            ..Scene::default()
         })
         .collect()
 }
