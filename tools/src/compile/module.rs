@@ -127,9 +127,8 @@ impl Module {
     /// The text that OpString gives an id.
     fn string(&self, id: u32) -> Option<String> {
         let module = self.parsed.as_ref()?;
-        let inst = module.debug_string_source.iter();
-        let inst = inst.filter(|inst| inst.class.opcode == Op::String);
-        let inst = inst.filter(|inst| inst.result_id == Some(id)).last()?;
+        let is_it = |inst: &&dr::Instruction| inst.class.opcode == Op::String && inst.result_id == Some(id);
+        let inst = module.debug_string_source.iter().find(is_it)?;
         match inst.operands.first()? {
             Operand::LiteralString(text) => Some(text.clone()),
             _ => None,
