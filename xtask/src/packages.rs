@@ -8,7 +8,7 @@ use crate::Error;
 pub const RUN: &[&str] = &["vulkan-tools", "libvulkan1", "xvfb"];
 
 /// For the tests besides [`RUN`]: the reference driver, the validation layers, the GLSL compiler, the registry, and
-/// compilers for the driver's C header.
+/// compilers for the driver's C header, modetest.
 pub const TEST: &[&str] = &[
     "vulkan-tools",
     "libvulkan1",
@@ -19,6 +19,7 @@ pub const TEST: &[&str] = &[
     "libvulkan-dev",
     "gcc",
     "g++",
+    "libdrm-tests",
 ];
 
 /// Makes sure that all `packages` are there, installing what is missing through apt.

@@ -172,7 +172,9 @@ impl Backing {
     /// A new file with the content of these pages, in their place.
     pub(super) fn create(self: &Arc<Self>, address: u32, bytes: u32) -> Result<BoFile, Errno> {
         let file = memfd_create(NAME, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
-        nix::unistd::ftruncate(&file, off_t::try_from(bytes).map_err(|_| Errno::ENOMEM)?)?;
+        #[allow(clippy::unnecessary_fallible_conversions, reason = "32-bit systems have a shorter off_t")]
+        let length = off_t::try_from(bytes).map_err(|_| Errno::ENOMEM)?;
+        nix::unistd::ftruncate(&file, length)?;
         let start = address as usize / 4;
         let words = self.words.get(start..start + bytes as usize / 4).ok_or(Errno::EINVAL)?;
         let content: Vec<u8> = match words.iter().rposition(|word| word.load(Relaxed) != 0) {
