@@ -97,7 +97,8 @@ impl Desk {
         let [crtc, connector, encoder] = [crtcs, connectors, encoders].map(|at| world.get::<u32>(at));
         let room = world.put(&[0u8; 68 * 8]);
         let mut arg = [0u32; 20];
-        (arg[2..4].copy_from_slice(&words(room)), arg[8] = 8, arg[12] = connector);
+        arg[2..4].copy_from_slice(&words(room));
+        (arg[8], arg[12]) = (8, connector);
         let out = world.ok(GETCONNECTOR, arg);
         // HDMI-A, plugged in.
         assert_eq!((out[8], out[13], out[15]), (3, 11, 1));
@@ -318,7 +319,8 @@ fn properties(desk: &Desk, object: u32) -> Vec<(String, u32, u64)> {
     let world = &desk.world;
     let (ids, values) = (world.put(&[0u32; 32]), world.put(&[0u64; 32]));
     let mut arg = [0u32; 8];
-    (arg[..2].copy_from_slice(&words(ids)), arg[2..4].copy_from_slice(&words(values)));
+    arg[..2].copy_from_slice(&words(ids));
+    arg[2..4].copy_from_slice(&words(values));
     (arg[4], arg[5]) = (32, object);
     let (answer, out) = world.call(OBJ_PROPERTIES, arg);
     let count = if answer.is_ok() { out[4] } else { 0 };

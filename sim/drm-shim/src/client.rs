@@ -60,7 +60,7 @@ impl Client {
             ONCE.call_once(|| {
                 eprintln!(
                     "vc4 shim: no simulator answers at VC4SIM_SERVER={}: {errno}; start `vc4 sim serve` there",
-                    path.display()
+                    std::path::Path::new(path).display()
                 );
             });
             Errno::ENODEV

@@ -71,8 +71,8 @@ unsafe fn map_ours(
     let pages = (length as u64).checked_next_multiple_of(4096).filter(|&length| length > 0);
     let (Some(pages), Ok(offset)) = (pages, u64::try_from(offset)) else { return Some(Err(Errno::EINVAL)) };
     match thing {
-        // SAFETY: the caller's.
         Thing::Node(inode, _) => {
+            // SAFETY: the caller's.
             Some(unsafe { state::map(inode, address as usize, pages as usize, protection, flags, offset) })
         }
         // Its own file, but no more than there is.
