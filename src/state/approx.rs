@@ -8,7 +8,7 @@ const ONE: u32 = 0x3f80_0000;
 /// log2(1 + x) on 0..1, highest power first and nothing below x: within 1.1e-4.
 const LOG2: [f32; 4] = [-0.084_767_56, 0.325_593_6, -0.679_942_85, 1.439_014_5];
 /// 2^x on 0..1, highest power first: within 7.5e-5 of the result.
-const EXP2: [f32; 4] = [0.078_024_14, 0.226_067_7, 0.695_833_35, 0.999_925_2];
+const EXP2: [f32; 4] = [0.078_024_14, 0.226_067_7, 0.695_833_4, 0.999_925_2];
 
 /// The polynomial with these coefficients, highest power first.
 fn polynomial<E: Emitter + ?Sized>(e: &mut E, coefficients: &[f32], x: E::Value) -> E::Value {
