@@ -180,7 +180,7 @@ pub fn check(target: &Target, output: &ColorOutput, inputs: &Inputs, word: u32) 
         _ => reference::allowed(&target.layout, output),
     };
     let mut worst = 0f64;
-    for component in 0..4 {
+    for (component, exact) in exact.into_iter().enumerate() {
         if target.layout.fields[component].is_none() {
             continue;
         }
@@ -189,13 +189,13 @@ pub fn check(target: &Target, output: &ColorOutput, inputs: &Inputs, word: u32) 
             assert_eq!(target.layout.field(word, component), kept, "{}: masked {component}", target.name);
             continue;
         }
-        let distance = target.layout.distance(word, component, exact[component]);
+        let distance = target.layout.distance(word, component, exact);
         worst = worst.max(distance);
         assert!(
             distance < allowed,
             "{}: component {component} is {distance} off: {word:#010x} for {:?}\n{inputs:?}\n{:?}",
             target.name,
-            exact[component],
+            exact,
             output.blend
         );
     }
