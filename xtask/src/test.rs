@@ -25,7 +25,7 @@ pub struct Options {
     /// Which crates to test under QEMU.
     #[arg(long, value_enum, default_value = "all", requires = "qemu")]
     qemu_packages: Set,
-    /// Leave out what runs under QEMU.
+    /// Leave out what runs under QEMU: the core's tests for other machines, and Mesa's scenes.
     #[arg(long)]
     no_qemu: bool,
     /// Instead, draw with Debian's own arm64 Mesa on the simulated device and compare with a software renderer.
@@ -54,7 +54,11 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     }
     if options.qemu.is_empty() {
         host(options, install)?;
-        return if options.no_qemu { Ok(()) } else { emulated(MACHINES, CORE, &[], install) };
+        if options.no_qemu {
+            return Ok(());
+        }
+        emulated(MACHINES, CORE, &[], install)?;
+        return mesa::run(mesa::Scenes::Ci, install);
     }
     let packages = match options.qemu_packages {
         Set::Core => CORE,

@@ -127,8 +127,8 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<AttributeArray, FileError> {
     };
     let [_, flags, vertex, coordinate] = head.to_le_bytes();
     let (in_vertex, in_coordinate) = (flags & 1 != 0, flags & 2 != 0);
-    let unused = u32::from(vertex) * u32::from(!in_vertex) << 16
-        | u32::from(coordinate) * u32::from(!in_coordinate) << 24;
+    let unused = (u32::from(vertex) * u32::from(!in_vertex)) << 16
+        | (u32::from(coordinate) * u32::from(!in_coordinate)) << 24;
     if unused != 0 {
         return fault(Fault::Reserved(unused));
     }
