@@ -10,8 +10,8 @@ use vc4_sim::{Config, Mode};
 
 const EXAMPLES: &str = "\
 Examples:
-  vc4 sim serve /tmp/vc4 &
-  VC4SIM_SERVER=/tmp/vc4 LD_PRELOAD=libvc4_drm_shim.so es2gears_x11
+  vc4 sim serve vc4.sock &
+  VC4SIM_SERVER=vc4.sock LD_PRELOAD=libvc4_drm_shim.so es2gears_x11
 
 Every process that has the preload library and the variable uses the one device that is served. Programs for
 another architecture, run by an emulator, may be among them: the simulator itself stays a native process. The server's environment says where
