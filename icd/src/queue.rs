@@ -108,6 +108,11 @@ impl Queue {
     /// Appends work; an error when the device is lost.
     pub fn push(&self, work: Work) -> Result<(), Error> {
         self.device.check()?;
+        self.append(work)
+    }
+
+    /// Appends work, also to a lost device: the rest of a submission whose beginning was accepted.
+    fn append(&self, work: Work) -> Result<(), Error> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         let threads = match &mut *threads {
             Some(threads) => threads,
@@ -132,10 +137,10 @@ impl Queue {
         self.device.check()?;
         let works: Vec<Work> = batches.into_iter().map(work).collect::<Result<_, _>>()?;
         for work in works {
-            self.push(work)?;
+            self.append(work)?;
         }
         match fence {
-            Some(fence) => self.push(Work::Fence(fence)),
+            Some(fence) => self.append(Work::Fence(fence)),
             None => Ok(()),
         }
     }
