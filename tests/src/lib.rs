@@ -1,6 +1,7 @@
 //! Cross-crate suites. [`harness`] draws a [`scenes::Scene`] offscreen through the Vulkan loader, on
 //! whatever driver the loader finds; [`compare`] holds two pictures against each other.
 
+pub mod blend;
 pub mod compare;
 pub mod harness;
 pub mod icd;

@@ -1,32 +1,8 @@
 //! Colour output after the Vulkan specification: chapters "Framebuffer" (blend factors, blend operations, logical
 //! operations, write mask) and "Formats" (numeric formats, conversions), in double precision.
 
-use vc4::state::blend::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, LogicOp};
-
-pub const FACTORS: [BlendFactor; 19] = [
-    BlendFactor::Zero,
-    BlendFactor::One,
-    BlendFactor::SrcColor,
-    BlendFactor::OneMinusSrcColor,
-    BlendFactor::DstColor,
-    BlendFactor::OneMinusDstColor,
-    BlendFactor::SrcAlpha,
-    BlendFactor::OneMinusSrcAlpha,
-    BlendFactor::DstAlpha,
-    BlendFactor::OneMinusDstAlpha,
-    BlendFactor::ConstantColor,
-    BlendFactor::OneMinusConstantColor,
-    BlendFactor::ConstantAlpha,
-    BlendFactor::OneMinusConstantAlpha,
-    BlendFactor::SrcAlphaSaturate,
-    BlendFactor::Src1Color,
-    BlendFactor::OneMinusSrc1Color,
-    BlendFactor::Src1Alpha,
-    BlendFactor::OneMinusSrc1Alpha,
-];
-
-pub const OPS: [BlendOp; 5] =
-    [BlendOp::Add, BlendOp::Subtract, BlendOp::ReverseSubtract, BlendOp::Min, BlendOp::Max];
+use vc4::state::blend::{Blend, BlendEquation, BlendOp, ColorOutput, LogicOp};
+use vc4_tests::blend::{FACTORS, OPS, factor};
 
 /// Every factor of source and destination with every operation.
 pub fn equations() -> Vec<BlendEquation> {
@@ -190,32 +166,6 @@ pub fn blended(layout: &Layout, blend: Option<Blend>, inputs: &Inputs) -> [Exact
             operands: s[c].abs() * (1.0 + sf.abs()) + d[c].abs() * (1.0 + df.abs()),
         }
     })
-}
-
-/// Table "Blend Factors".
-fn factor(f: BlendFactor, c: usize, s: [f64; 4], s1: [f64; 4], d: [f64; 4], k: [f64; 4]) -> f64 {
-    match f {
-        BlendFactor::Zero => 0.0,
-        BlendFactor::One => 1.0,
-        BlendFactor::SrcColor => s[c],
-        BlendFactor::OneMinusSrcColor => 1.0 - s[c],
-        BlendFactor::DstColor => d[c],
-        BlendFactor::OneMinusDstColor => 1.0 - d[c],
-        BlendFactor::SrcAlpha => s[3],
-        BlendFactor::OneMinusSrcAlpha => 1.0 - s[3],
-        BlendFactor::DstAlpha => d[3],
-        BlendFactor::OneMinusDstAlpha => 1.0 - d[3],
-        BlendFactor::ConstantColor => k[c],
-        BlendFactor::OneMinusConstantColor => 1.0 - k[c],
-        BlendFactor::ConstantAlpha => k[3],
-        BlendFactor::OneMinusConstantAlpha => 1.0 - k[3],
-        BlendFactor::SrcAlphaSaturate if c == 3 => 1.0,
-        BlendFactor::SrcAlphaSaturate => s[3].min(1.0 - d[3]),
-        BlendFactor::Src1Color => s1[c],
-        BlendFactor::OneMinusSrc1Color => 1.0 - s1[c],
-        BlendFactor::Src1Alpha => s1[3],
-        BlendFactor::OneMinusSrc1Alpha => 1.0 - s1[3],
-    }
 }
 
 /// Table "Logical Operations", bit by bit.
