@@ -1,6 +1,5 @@
 //! `vc4 compile`
 
-mod format;
 mod listing;
 mod module;
 mod passes;

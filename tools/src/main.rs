@@ -11,6 +11,7 @@ mod disasm;
 mod input;
 mod inspect;
 mod isa;
+mod names;
 mod output;
 mod patch;
 mod sim;

@@ -1,12 +1,11 @@
 //! `vc4 patch`
 
-mod names;
 mod print;
 
 use crate::input::{Form, Program};
+use crate::names::{self, FACTORS, LOGIC_OPS, OPS, STENCIL, names};
 use crate::output::{Error, Status};
 use clap::Subcommand;
-use names::{FACTORS, LOGIC_OPS, OPS, STENCIL, names};
 use print::Printing;
 use std::path::PathBuf;
 use vc4::qpu::{Inst, Stage, UniformRead, assemble, uniform_reads};
@@ -149,7 +148,7 @@ struct Color {
 /// Depth and stencil.
 #[derive(clap::Args)]
 struct Depth {
-    /// Stencil words: off, both (one word), faces (two), full (three)
+    /// Stencil words: off, both (one word), both-masks (two), faces (two), full (three)
     #[arg(long, value_parser = names(STENCIL), default_value = "off")]
     stencil: StencilPlan,
 }

@@ -109,7 +109,6 @@ pub fn runner(target: &Target) -> String {
 }
 
 /// Builds one package and returns the directory with its programs and libraries.
-#[allow(dead_code)] // for suites that load the results into emulated programs
 pub fn build(target: &Target, package: &str, release: bool) -> Result<PathBuf, Error> {
     let mut command = cargo(target, "build")?;
     command.args(["--package", package]).args(release.then_some("--release"));

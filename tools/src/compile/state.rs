@@ -1,10 +1,9 @@
 //! The pipeline state of a compilation, from a text file.
 
-use super::format;
 use super::module::Declared;
+use crate::names::{self, FACTORS, LOGIC_OPS, OPS, STENCIL};
 use std::collections::BTreeMap;
-use std::fmt::Debug;
-use vc4::state::blend::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, LogicOp};
+use vc4::state::blend::{Blend, BlendEquation, ColorOutput, LogicOp};
 use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
 use vc4::state::multisample::Multisample;
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
@@ -24,7 +23,7 @@ The state file has one setting per line; # begins a comment. Without it:
   alpha-to-coverage off
   alpha-to-one off
   depth-test on
-  stencil off                 or one word for both faces, two for faces, three with full masks: both, faces, full
+  stencil off                 or both (one word), both-masks (two), faces (two), full (three)
   topology triangles          lines, points
 and, as often as needed,
   attribute LOCATION FORMAT [instance]     without: floats, as many as the shader declares
@@ -70,73 +69,11 @@ impl Default for Settings {
     }
 }
 
-const FACTORS: [BlendFactor; 19] = {
-    use BlendFactor::*;
-    [
-        Zero,
-        One,
-        SrcColor,
-        OneMinusSrcColor,
-        DstColor,
-        OneMinusDstColor,
-        SrcAlpha,
-        OneMinusSrcAlpha,
-        DstAlpha,
-        OneMinusDstAlpha,
-        ConstantColor,
-        OneMinusConstantColor,
-        ConstantAlpha,
-        OneMinusConstantAlpha,
-        SrcAlphaSaturate,
-        Src1Color,
-        OneMinusSrc1Color,
-        Src1Alpha,
-        OneMinusSrc1Alpha,
-    ]
-};
-
-const BLEND_OPS: [BlendOp; 5] =
-    [BlendOp::Add, BlendOp::Subtract, BlendOp::ReverseSubtract, BlendOp::Min, BlendOp::Max];
-
-const LOGIC_OPS: [LogicOp; 16] = {
-    use LogicOp::*;
-    [
-        Clear,
-        And,
-        AndReverse,
-        Copy,
-        AndInverted,
-        NoOp,
-        Xor,
-        Or,
-        Nor,
-        Equivalent,
-        Invert,
-        OrReverse,
-        CopyInverted,
-        OrInverted,
-        Nand,
-        Set,
-    ]
-};
-
-/// `one-minus-src-alpha` for `OneMinusSrcAlpha`.
-fn kebab(value: &impl Debug) -> String {
-    let mut out = String::new();
-    for c in format!("{value:?}").chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() {
-            out.push('-');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
-}
-
 /// The value of this name.
-fn named<T: Debug + Copy>(values: &[T], name: &str) -> Result<T, String> {
-    let found = values.iter().find(|value| kebab(value) == name);
-    found.copied().ok_or_else(|| {
-        let names: Vec<String> = values.iter().map(kebab).collect();
+fn named<T: Copy>(table: &[(&str, T)], name: &str) -> Result<T, String> {
+    let found = table.iter().find(|row| row.0 == name).map(|row| row.1);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = table.iter().map(|row| row.0).collect();
         format!("`{name}` is none of: {}", names.join(", "))
     })
 }
@@ -198,24 +135,22 @@ impl Settings {
         match (key, values) {
             ("color", ["none"]) => self.color = None,
             ("color", [name]) => {
-                format::color(name, false)
-                    .ok_or_else(|| format!("`{name}` is no colour attachment format"))?;
+                names::target(name).map_err(|what| format!("`{name}`: {what}"))?;
                 self.color = Some((*name).into());
             }
-            ("write", [letters]) => self.write = ['r', 'g', 'b', 'a'].map(|c| letters.contains(c)),
+            ("write", [letters]) => {
+                self.write = names::components(letters).map_err(|what| format!("`{letters}`: {what}"))?;
+            }
             ("blend", ["off"]) => self.blend = None,
             ("blend", _) => self.blend = Some(blend(values)?),
             ("logic", ["off"]) => self.logic = None,
-            ("logic", [name]) => self.logic = Some(named(&LOGIC_OPS, name)?),
+            ("logic", [name]) => self.logic = Some(named(LOGIC_OPS, name)?),
             ("samples", [count @ ("1" | "4")]) => self.multisample.four_samples = *count == "4",
             ("sample-mask", [word]) => self.multisample.sample_mask = switch(word)?,
             ("alpha-to-coverage", [word]) => self.multisample.alpha_to_coverage = switch(word)?,
             ("alpha-to-one", [word]) => self.multisample.alpha_to_one = switch(word)?,
             ("depth-test", [word]) => self.depth_test = switch(word)?,
-            ("stencil", [name]) => {
-                let plans = [StencilPlan::Off, StencilPlan::Both, StencilPlan::Faces, StencilPlan::Full];
-                self.stencil = named(&plans, name)?;
-            }
+            ("stencil", [name]) => self.stencil = named(STENCIL, name)?,
             ("topology", [name @ ("triangles" | "lines" | "points")]) => {
                 (self.points, self.lines) = (*name == "points", *name == "lines");
             }
@@ -233,7 +168,7 @@ impl Settings {
     }
 
     fn attribute(&mut self, location: &str, name: &str, rest: &[&str]) -> Result<(), String> {
-        let format = format::vertex(name).ok_or_else(|| format!("`{name}` is no vertex format"))?;
+        let format = names::vertex_format(name).map_err(|what| format!("`{name}`: {what}"))?;
         let per_instance = match rest {
             [] => false,
             ["instance"] => true,
@@ -257,8 +192,12 @@ impl Settings {
             [set, binding, element] => (set, binding, element),
             _ => return Err("texture SET BINDING [ELEMENT] CLASS [SWIZZLE]".into()),
         };
-        let classes =
-            [TextureClass::Unorm8, TextureClass::Srgb8, TextureClass::Depth24, TextureClass::Word32];
+        let classes = [
+            ("unorm8", TextureClass::Unorm8),
+            ("srgb8", TextureClass::Srgb8),
+            ("depth24", TextureClass::Depth24),
+            ("word32", TextureClass::Word32),
+        ];
         let (class, swizzles) = match rest {
             [class] => (named(&classes, class)?, TextureDecode::default().swizzle),
             [class, letters] => (named(&classes, class)?, swizzle(letters)?),
@@ -296,18 +235,23 @@ impl Settings {
     }
 
     fn output(&self, name: &str) -> Option<ColorOutput> {
-        let output = format::color(name, self.multisample.four_samples)?;
-        Some(ColorOutput { write: self.write, blend: self.blend, logic_op: self.logic, ..output })
+        let multisample = self.multisample.four_samples;
+        let output = names::target(name).ok()?;
+        Some(ColorOutput {
+            write: self.write,
+            blend: self.blend,
+            logic_op: self.logic,
+            multisample,
+            ..output
+        })
     }
 }
 
 fn blend(values: &[&str]) -> Result<Blend, String> {
     let equation = |values: &[&str]| match values {
-        [src, dst, op] => Ok(BlendEquation {
-            src: named(&FACTORS, src)?,
-            dst: named(&FACTORS, dst)?,
-            op: named(&BLEND_OPS, op)?,
-        }),
+        [src, dst, op] => {
+            Ok(BlendEquation { src: named(FACTORS, src)?, dst: named(FACTORS, dst)?, op: named(OPS, op)? })
+        }
         _ => Err(String::from("blend SRC DST OP [SRC DST OP], or off")),
     };
     let (color, alpha) = if values.len() == 6 { values.split_at(3) } else { (values, values) };
@@ -317,6 +261,7 @@ fn blend(values: &[&str]) -> Result<Blend, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vc4::state::blend::{BlendFactor, BlendOp};
 
     #[test]
     fn every_setting() {
@@ -353,9 +298,10 @@ mod tests {
     fn mistakes_are_named_with_their_line() {
         for (text, line, message) in [
             ("\ncolour none", 2, "`colour none` is no setting"),
+            ("write rgx", 1, "`rgx`: letters of rgba"),
             ("blend src-alpha zero plus", 1, "`plus` is none of: add, "),
             ("blend one", 1, "blend SRC DST OP"),
-            ("color r64_unorm", 1, "no colour attachment format"),
+            ("color r64_unorm", 1, "`r64_unorm`: no colour target"),
             ("attribute x r32_sfloat", 1, "`x`: no 32-bit number"),
             ("attribute 0 r32_sfloat often", 1, "only `instance`"),
             ("texture 0 srgb8", 1, "texture SET BINDING"),

@@ -1,6 +1,6 @@
 //! Spliced programs as text, words or JSON.
 
-use super::names;
+use crate::names;
 use crate::output::{self, Error, Status, json_list, json_string};
 use vc4::qpu::{Inst, uniform_reads};
 use vc4::splice::{Origin, Slot, Spliced};

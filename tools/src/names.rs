@@ -1,4 +1,4 @@
-//! Names of state on the command line.
+//! Names of state on the command line and in state files.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use vc4::image::Format;
@@ -64,6 +64,7 @@ pub const LOGIC_OPS: &[(&str, LogicOp)] = &[
 pub const STENCIL: &[(&str, StencilPlan)] = &[
     ("off", StencilPlan::Off),
     ("both", StencilPlan::Both),
+    ("both-masks", StencilPlan::BothMasks),
     ("faces", StencilPlan::Faces),
     ("full", StencilPlan::Full),
 ];
@@ -274,6 +275,9 @@ mod tests {
         assert!(target("565").expect("a target").encoding.stores_565);
         assert_eq!(target("b8g8r8a8-srgb").expect("a target").encoding.kind, ColorKind::Srgb);
         assert_eq!(target("A2B10G10R10_UINT_PACK32").expect("a target").encoding.kind, ColorKind::Uint);
+        for wrong in ["r32g32_sfloat", "r16g16b16a16_sfloat", "a2b10g10r10_srgb", "r8g8b8a8_scaled"] {
+            assert!(target(wrong).is_err(), "{wrong}");
+        }
         assert!(target("rgba9").unwrap_err().contains("r32-sfloat"));
         // Every short name is that of a target.
         assert!(SHORT.iter().all(|row| target(row.0).is_ok()));
