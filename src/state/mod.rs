@@ -31,7 +31,7 @@ pub use blend::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, LogicOp
 pub use depth_stencil::{DepthStencil, DepthStencilPlan, StencilFaceState};
 pub use multisample::Multisample;
 pub use raster::{DepthBias, FrontFace, Raster, StateError};
-pub use target::{ColorKind, Encoding};
+pub use target::{ColorKind, Encoding, Field};
 pub use texture::{Sampler, TextureError, TextureView};
 pub use uniforms::StateWords;
 pub use vertex_fetch::VertexFormat;
