@@ -3,6 +3,7 @@
 mod bench;
 mod build;
 mod cross;
+mod cts;
 mod display;
 mod mesa;
 mod packages;

@@ -1,12 +1,13 @@
 //! All tests: what they need is installed, the driver built, a private display started.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
 use crate::build;
 use crate::cross::{self, Target};
 use crate::display::Display;
-use crate::{Error, mesa, packages};
+use crate::{Error, cts, mesa, packages};
 
 /// The crate without operating system or threads; on every machine in each run.
 const CORE: &[&str] = &["vc4"];
@@ -34,6 +35,11 @@ pub struct Options {
     /// Which scenes Mesa draws.
     #[arg(long, value_enum, default_value = "all", requires = "mesa")]
     mesa_scenes: mesa::Scenes,
+    /// Instead, run Khronos' conformance tests: the path of deqp-vk.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
+    cts: Option<PathBuf>,
+    #[command(flatten)]
+    cts_options: cts::Options,
     /// Arguments for `cargo test`.
     #[arg(last = true)]
     cargo: Vec<String>,
@@ -49,6 +55,9 @@ enum Set {
 }
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
+    if let Some(deqp) = &options.cts {
+        return cts::run(deqp, &options.cts_options, install);
+    }
     if options.mesa {
         return mesa::run(options.mesa_scenes, install);
     }

@@ -1,0 +1,145 @@
+//! Khronos' conformance tests (`vulkan-cts-1.0.2.6`, built by the user) through `deqp-runner` on the simulated device.
+//!
+//! What is expected stands under `tests/cts/`: `groups.txt` names the groups, `fails.txt`, `flakes.txt` and `skips.txt` the
+//! cases that do not pass, in `deqp-runner`'s form, each block with its cause.
+
+mod cases;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::build;
+use crate::display::Display;
+use crate::{Error, packages};
+
+/// Seconds without output after which a case counts as hung; the simulator takes seconds for the largest.
+const TIMEOUT_SECONDS: u32 = 120;
+
+/// Cases that one process of the tests runs.
+const CASES_PER_PROCESS: usize = 100;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Groups to run, instead of those of tests/cts/groups.txt: prefixes of case names, `dEQP-VK.` may be left out.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "cts")]
+    groups: Vec<String>,
+    /// Run every Nth case, but no fewer than --at-least of each group; 1 runs all.
+    #[arg(long, value_name = "N", requires = "cts")]
+    fraction: Option<usize>,
+    /// Cases of each group to run whatever the fraction, evenly spaced.
+    #[arg(long, value_name = "N", default_value_t = 60, requires = "cts")]
+    at_least: usize,
+    /// A list of case names to choose from (vk-default.txt of the mustpass directory), instead of all that the binary has.
+    #[arg(long, value_name = "FILE", requires = "cts")]
+    cases: Option<PathBuf>,
+    /// Where results go; by default cts/ in the target directory.
+    #[arg(long, value_name = "DIRECTORY", requires = "cts")]
+    output: Option<PathBuf>,
+    /// Run the same cases on another driver too, and print how long both took.
+    #[arg(long, value_name = "MANIFEST", requires = "cts")]
+    beside: Option<PathBuf>,
+}
+
+/// Runs a sample of the tests and prints a table; an error when a case ends otherwise than the lists expect.
+pub fn run(deqp: &Path, options: &Options, install: bool) -> Result<(), Error> {
+    let deqp = deqp.canonicalize().map_err(|error| {
+        format!(
+            "{}: {error}\n  build deqp-vk of vulkan-cts-1.0.2.6 first: tests/cts/README.md",
+            deqp.display()
+        )
+    })?;
+    packages::require(packages::RUN, install)?;
+    if Command::new("deqp-runner").arg("--version").stdout(Stdio::null()).status().is_err() {
+        return Err("deqp-runner is not there; install it: cargo install deqp-runner".into());
+    }
+    let manifest = build::driver()?;
+    let output = match &options.output {
+        Some(directory) => directory.clone(),
+        None => build::target_directory()?.join("cts"),
+    };
+    fs::create_dir_all(&output)?;
+    let output = output.canonicalize()?;
+
+    let all = match &options.cases {
+        Some(file) => cases::read(&fs::read_to_string(file)?),
+        None => cases::of(&deqp, &output)?,
+    };
+    let groups = if options.groups.is_empty() {
+        cases::Groups::parse(&fs::read_to_string(lists().join("groups.txt"))?)
+    } else {
+        cases::Groups::named(&options.groups)
+    };
+    let chosen = groups.sample(&all, options.fraction, options.at_least);
+    if chosen.is_empty() {
+        return Err("no case belongs to these groups".into());
+    }
+    let list = output.join("cases.txt");
+    fs::write(&list, chosen.join("\n") + "\n")?;
+    println!("{} cases of {}", chosen.len(), all.len());
+
+    let display = Display::private()?;
+    let ours = Runner { deqp: &deqp, list: &list, display: &display };
+    let start = Instant::now();
+    let expected = ours.run(&manifest, &output.join("vc4"), true)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let results = fs::read_to_string(output.join("vc4/results.csv"))?;
+    println!("{}", table::print(&groups, &table::parse(&results)));
+    println!("{seconds:.0} s; results: {}", output.join("vc4").display());
+    if let Some(other) = &options.beside {
+        let start = Instant::now();
+        ours.run(&other.canonicalize()?, &output.join("beside"), false)?;
+        let theirs = start.elapsed().as_secs_f64();
+        println!("{}: {theirs:.0} s for the same cases, {:.2} of ours", other.display(), theirs / seconds);
+    }
+    if expected {
+        Ok(())
+    } else {
+        Err(format!(
+            "cases ended otherwise than tests/cts expects: {}",
+            output.join("vc4/failures.csv").display()
+        )
+        .into())
+    }
+}
+
+/// Where the expectations stand.
+fn lists() -> PathBuf {
+    build::workspace().join("tests/cts")
+}
+
+/// What all runs share.
+struct Runner<'a> {
+    deqp: &'a Path,
+    list: &'a Path,
+    display: &'a Display,
+}
+
+impl Runner<'_> {
+    /// Runs the cases on the driver of `manifest`; whether all ended as expected.
+    fn run(&self, manifest: &Path, output: &Path, expectations: bool) -> Result<bool, Error> {
+        if output.exists() {
+            fs::remove_dir_all(output)?;
+        }
+        let mut command = Command::new("deqp-runner");
+        command.arg("run").arg("--deqp").arg(self.deqp).arg("--caselist").arg(self.list);
+        command.arg("--output").arg(output);
+        command.args(["--timeout", &TIMEOUT_SECONDS.to_string()]);
+        command.args(["--tests-per-group", &CASES_PER_PROCESS.to_string()]);
+        if expectations {
+            command.arg("--baseline").arg(lists().join("fails.txt"));
+            command.arg("--flakes").arg(lists().join("flakes.txt"));
+            command.arg("--skips").arg(lists().join("skips.txt"));
+        }
+        command.args(["--", "--deqp-log-images=disable", "--deqp-validation=disable"]);
+        // The tests read shaders and pictures from beside their binary.
+        command.current_dir(self.deqp.parent().unwrap_or(Path::new(".")));
+        command.env("DISPLAY", &self.display.name);
+        command.env("VK_DRIVER_FILES", manifest).env("VK_ICD_FILENAMES", manifest);
+        // Every submission passes the kernel's rules, and no program breaks one of the hardware.
+        command.env("VC4VK_DEBUG", "strict").env("VC4VK_LOG", "error");
+        Ok(command.status().map_err(|error| format!("deqp-runner: {error}"))?.success())
+    }
+}
