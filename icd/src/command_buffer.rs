@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ash::vk;
 
 use crate::buffer::Buffer;
-use crate::descriptor::DescriptorSet;
+use crate::descriptor::{Descriptor, DescriptorSet, SetLayout};
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::Image;
@@ -21,7 +21,7 @@ use crate::pipeline::{Pipeline, PipelineLayout};
 use crate::query::QueryPool;
 use crate::recording::{Dynamic, PassCommand, Recorded, Recording, StencilFace};
 use crate::render_pass::{Framebuffer, RenderPass};
-use crate::segment::{DrawCall, DrawParameters, IndexBinding};
+use crate::segment::{DrawParameters, IndirectDraw};
 use crate::sync::Event;
 
 /// The four words of a clear value, whatever their type.
@@ -253,12 +253,12 @@ impl CommandBuffer {
         });
     }
 
-    pub fn bind_descriptor_sets(
+    pub fn bind_descriptor_sets<'a>(
         &self,
         point: vk::PipelineBindPoint,
         _: &Arc<PipelineLayout>,
         first: u32,
-        sets: &[Arc<DescriptorSet>],
+        sets: impl Iterator<Item = &'a Arc<DescriptorSet>>,
         dynamic: &[u32],
     ) {
         self.record("vkCmdBindDescriptorSets", |recording| match point {
@@ -267,14 +267,33 @@ impl CommandBuffer {
         });
     }
 
+    /// vkCmdPushDescriptorSetKHR and its sibling: writes of binding, first element and values.
+    pub fn push_descriptors(
+        &self,
+        command: &'static str,
+        point: vk::PipelineBindPoint,
+        layout: &Arc<SetLayout>,
+        set: u32,
+        writes: Vec<(u32, u32, Vec<Descriptor>)>,
+    ) {
+        self.record(command, |recording| match point {
+            vk::PipelineBindPoint::GRAPHICS => recording.state.push_descriptors(set, layout, writes),
+            _ => Ok(()),
+        });
+    }
+
     pub fn bind_index_buffer(&self, buffer: &Arc<Buffer>, offset: u64, ty: vk::IndexType) {
         self.record("vkCmdBindIndexBuffer", |recording| {
-            recording.state.bind_indices(IndexBinding { buffer: buffer.clone(), offset, ty });
+            recording.state.bind_indices(buffer, offset, ty);
             Ok(())
         });
     }
 
-    pub fn bind_vertex_buffers(&self, first: u32, buffers: &[(Arc<Buffer>, u64)]) {
+    pub fn bind_vertex_buffers<'a>(
+        &self,
+        first: u32,
+        buffers: impl Iterator<Item = (&'a Arc<Buffer>, u64)>,
+    ) {
         self.record("vkCmdBindVertexBuffers", |recording| recording.state.bind_vertices(first, buffers));
     }
 
@@ -291,7 +310,7 @@ impl CommandBuffer {
     pub fn draw(&self, vertices: u32, instances: u32, first_vertex: u32, first_instance: u32) {
         let (count, first, vertex_offset) = (vertices, first_vertex, None);
         let draw = DrawParameters { count, instances, first, vertex_offset, first_instance };
-        self.record("vkCmdDraw", |recording| recording.draw(DrawCall::Direct(draw)));
+        self.record("vkCmdDraw", |recording| recording.draw(draw));
     }
 
     pub fn draw_indexed(
@@ -304,17 +323,17 @@ impl CommandBuffer {
     ) {
         let (count, first, vertex_offset) = (indices, first_index, Some(vertex_offset));
         let draw = DrawParameters { count, instances, first, vertex_offset, first_instance };
-        self.record("vkCmdDrawIndexed", |recording| recording.draw(DrawCall::Direct(draw)));
+        self.record("vkCmdDrawIndexed", |recording| recording.draw(draw));
     }
 
     pub fn draw_indirect(&self, buffer: &Arc<Buffer>, offset: u64, count: u32, stride: u32) {
-        let call = DrawCall::Indirect { buffer: buffer.clone(), offset, count, stride, indexed: false };
-        self.record("vkCmdDrawIndirect", |recording| recording.draw(call));
+        let draw = IndirectDraw { buffer: buffer.clone(), offset, count, stride, indexed: false };
+        self.record("vkCmdDrawIndirect", |recording| recording.draw_indirect(draw));
     }
 
     pub fn draw_indexed_indirect(&self, buffer: &Arc<Buffer>, offset: u64, count: u32, stride: u32) {
-        let call = DrawCall::Indirect { buffer: buffer.clone(), offset, count, stride, indexed: true };
-        self.record("vkCmdDrawIndexedIndirect", |recording| recording.draw(call));
+        let draw = IndirectDraw { buffer: buffer.clone(), offset, count, stride, indexed: true };
+        self.record("vkCmdDrawIndexedIndirect", |recording| recording.draw_indirect(draw));
     }
 
     pub fn dispatch(&self, _groups: [u32; 3]) {

@@ -9,7 +9,7 @@ use ash::vk;
 use crate::buffer::{Buffer, BufferView};
 use crate::error::Error;
 use crate::image::ImageView;
-use crate::object::Object;
+use crate::object::{HostAllocator, Object};
 use crate::sampler::Sampler;
 
 /// One binding of a layout.
@@ -75,6 +75,11 @@ impl SetLayout {
     pub fn binding(&self, number: u32) -> Option<&Binding> {
         let index = self.bindings.binary_search_by_key(&number, |binding| binding.number).ok()?;
         self.bindings.get(index)
+    }
+
+    /// Whether the samplers of a binding are part of the layout.
+    pub fn has_immutable(&self, number: u32) -> bool {
+        self.binding(number).is_some_and(|binding| !binding.immutable.is_empty())
     }
 
     /// Number of dynamic offsets that binding a set takes.
@@ -157,6 +162,11 @@ impl DescriptorSet {
         self.content.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// A set of its own with the same content, for pushed descriptors.
+    pub fn copy(&self) -> DescriptorSet {
+        DescriptorSet { layout: self.layout.clone(), content: Mutex::new(self.content()) }
+    }
+
     /// vkUpdateDescriptorSets, one write: `values` go to consecutive elements from `element` of binding
     /// `number` on.
     pub fn write(&self, number: u32, element: u32, values: Vec<Descriptor>) -> Result<(), Error> {
@@ -196,10 +206,24 @@ fn with_immutable(value: Descriptor, slot: u32, binding: &Binding) -> Descriptor
     }
 }
 
+/// VkDescriptorUpdateTemplate.
+pub struct UpdateTemplate {
+    /// Where descriptors stand in the application's data, and where they go.
+    pub entries: Vec<vk::DescriptorUpdateTemplateEntry>,
+    /// For pushed descriptors: what they are for.
+    pub point: vk::PipelineBindPoint,
+}
+
+impl Object for UpdateTemplate {
+    type Handle = vk::DescriptorUpdateTemplate;
+}
+
 /// VkDescriptorPool: how much is left.
 pub struct DescriptorPool {
     /// Whether sets may be freed one by one.
     pub free_sets: bool,
+    /// Where sets come from.
+    pub allocator: HostAllocator,
     capacity: Room,
     state: Mutex<PoolState>,
 }
@@ -251,7 +275,12 @@ impl Object for DescriptorPool {
 
 impl DescriptorPool {
     /// A pool of `sets` sets with those descriptors.
-    pub fn new(sets: u32, sizes: &[vk::DescriptorPoolSize], free_sets: bool) -> DescriptorPool {
+    pub fn new(
+        sets: u32,
+        sizes: &[vk::DescriptorPoolSize],
+        free_sets: bool,
+        allocator: HostAllocator,
+    ) -> DescriptorPool {
         let mut capacity = Room { sets, descriptors: Vec::new() };
         for size in sizes {
             match capacity.of(size.ty) {
@@ -260,7 +289,7 @@ impl DescriptorPool {
             }
         }
         let state = PoolState { room: capacity.clone(), live: BTreeSet::new() };
-        DescriptorPool { free_sets, capacity, state: Mutex::new(state) }
+        DescriptorPool { free_sets, allocator, capacity, state: Mutex::new(state) }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, PoolState> {
@@ -351,7 +380,7 @@ mod tests {
         let ty = vk::DescriptorType::UNIFORM_BUFFER;
         let layout = Arc::new(SetLayout::new(vec![binding(0, ty, 2)]));
         let size = vk::DescriptorPoolSize { ty, descriptor_count: 5 };
-        let pool = DescriptorPool::new(3, &[size], true);
+        let pool = DescriptorPool::new(3, &[size], true, HostAllocator::default());
         let mut next = 0;
         let mut allocate = || {
             pool.allocate(&layout, |_| {

@@ -1,8 +1,9 @@
 //! Render segments become GPU jobs: bin list, shader records, uniform streams, surfaces (v3d.md §11.1,
 //! kernel-abi.md §5).
 //!
-//! One draw of the API is one or more *pieces*: instances, runs of at most 65535 vertices. Each piece has a shader
-//! record of its own, because attribute bases and uniforms stand in it.
+//! One draw of the API is one or more *pieces*: instances, runs of at most 65535 vertices. A piece gets a shader
+//! record of its own where attribute bases or uniforms differ from those of the piece before, because they stand in
+//! it.
 
 mod bindings;
 mod geometry;
@@ -17,15 +18,16 @@ mod tests;
 
 use std::sync::Arc;
 
-use vc4::cl::packets::ClipWindow;
 use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 
 use crate::debug::{Debug, flags};
 use crate::device::Device;
 use crate::error::Error;
-use crate::segment::{Draw, DrawCall, DrawParameters, RenderSegment, Start, Target};
-use bindings::Bindings;
+use crate::recording::{Draw, DrawList};
+use crate::segment::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Start, Target};
+use bindings::{Bindings, Changes, Lookups};
 use geometry::Piece;
+use indices::{IndexRange, Scan};
 pub use iota::Iota;
 pub use job::Job;
 use job::JobBuilder;
@@ -41,10 +43,10 @@ pub fn build(
     segment: &RenderSegment,
     submit: &mut dyn FnMut(Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut builder =
-        Builder { device, target: &segment.target, job: JobBuilder::new(), is_first: true, submit };
-    for draw in &segment.draws {
-        builder.draw(draw)?;
+    let target = &segment.target;
+    let mut builder = Builder { device, target, job: JobBuilder::new(), is_first: true, indices: None, submit };
+    for list in &segment.draws {
+        builder.list(list)?;
     }
     builder.finish_job(true)
 }
@@ -54,43 +56,80 @@ struct Builder<'a> {
     target: &'a Target,
     job: JobBuilder,
     is_first: bool,
+    /// The indices that were looked at last.
+    indices: Option<(IndexRange, Scan)>,
     submit: &'a mut dyn FnMut(Job) -> Result<(), Error>,
 }
 
 impl Builder<'_> {
-    fn draw(&mut self, draw: &Draw) -> Result<(), Error> {
-        let Some(compiled) = &draw.state.pipeline.compiled else { return Ok(()) };
-        let Some(window) = packets::window(&draw.state, self.target) else { return Ok(()) };
-        let bindings = Bindings::new(self.device, &draw.state, compiled)?;
-        for call in calls(&draw.call)? {
-            let pieces = geometry::pieces(self.device, &bindings, &call)?;
-            for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
-                for piece in &pieces {
-                    self.make_room()?;
-                    self.piece(&bindings, window, piece, call.first_instance.wrapping_add(instance))?;
+    fn list(&mut self, list: &DrawList) -> Result<(), Error> {
+        let (device, mut lookups) = (self.device.clone(), Lookups::default());
+        let mut draws = list.draws().iter().peekable();
+        // Draws with the same pipeline, one behind the other.
+        while let Some(first) = draws.peek().map(|draw| draw.state) {
+            let state = list.state(first);
+            let mut same = std::iter::from_fn(|| draws.next_if(|draw| draw.state.pipeline == first.pipeline));
+            let Some(compiled) = &state.pipeline().compiled else {
+                same.for_each(drop);
+                continue;
+            };
+            let mut bindings = Bindings::new(&device, first, state, compiled, lookups)?;
+            same.try_for_each(|draw| self.draw(&mut bindings, list, draw))?;
+            lookups = bindings.lookups;
+        }
+        Ok(())
+    }
+
+    fn draw<'a>(
+        &mut self,
+        bindings: &mut Bindings<'a>,
+        list: &'a DrawList,
+        draw: &Draw,
+    ) -> Result<(), Error> {
+        bindings.update(draw.state, list.state(draw.state))?;
+        match draw.call {
+            DrawCall::Direct(call) => self.call(bindings, &call),
+            DrawCall::Indirect(place) => {
+                let draws = list.indirect(place).into_iter();
+                draws.flat_map(calls).try_for_each(|call| self.call(bindings, &call?))
+            }
+        }
+    }
+
+    fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
+        let pieces = geometry::pieces(self.device, bindings, call, &mut self.indices)?;
+        for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
+            for piece in &pieces {
+                if self.make_room()? {
+                    bindings.changes |= Changes::JOB;
                 }
+                self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
             }
         }
         Ok(())
     }
 
-    /// Begins another job where the binner's state counters could wrap (HW-2116).
-    fn make_room(&mut self) -> Result<(), Error> {
-        if self.job.draws() < MAX_DRAWS_PER_BIN_LIST {
-            return Ok(());
+    /// Begins another job where the binner's state counters could wrap (HW-2116); whether it did.
+    fn make_room(&mut self) -> Result<bool, Error> {
+        let is_full = self.job.draws() >= MAX_DRAWS_PER_BIN_LIST;
+        if is_full {
+            self.finish_job(false)?;
         }
-        self.finish_job(false)
+        Ok(is_full)
     }
 
     fn piece(
         &mut self,
-        bindings: &Bindings<'_>,
-        window: ClipWindow,
-        piece: &Piece,
+        bindings: &mut Bindings<'_>,
+        piece: &Piece<'_>,
         instance: u32,
     ) -> Result<(), Error> {
-        packets::state(&mut self.job, bindings, window)?;
+        if bindings.changes.intersects(Changes::PROGRAMS | Changes::STATE | Changes::JOB) {
+            let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(()) };
+            packets::state(&mut self.job, bindings, window)?;
+        }
         record::write(self.device, &mut self.job, bindings, piece, instance)?;
+        bindings.changes = Changes::empty();
         packets::primitives(&mut self.job, bindings.mode(piece), &piece.primitives);
         Ok(())
     }
@@ -117,29 +156,23 @@ fn part(target: &Target, first: bool, last: bool) -> Target {
     part
 }
 
-/// The draws of a command; indirect ones are read now.
-fn calls(call: &DrawCall) -> Result<Vec<DrawParameters>, Error> {
-    let (buffer, offset, count, stride, indexed) = match call {
-        DrawCall::Direct(parameters) => return Ok(vec![*parameters]),
-        DrawCall::Indirect { buffer, offset, count, stride, indexed } => {
-            (buffer, *offset, *count, *stride, *indexed)
-        }
-    };
-    let binding = buffer.binding()?;
-    let (mapping, size) = (binding.bo.map()?, if indexed { 20 } else { 16 });
-    let read = |index: u32| {
-        let at = offset + u64::from(index) * u64::from(stride);
-        if at.checked_add(size).is_none_or(|end| end > buffer.size()) {
+/// The draws of an indirect command, read now.
+fn calls(draw: &IndirectDraw) -> impl Iterator<Item = Result<DrawParameters, Error>> {
+    let size: u64 = if draw.indexed { 20 } else { 16 };
+    (0..draw.count).map(move |index| {
+        let binding = draw.buffer.binding()?;
+        let at = draw.offset.saturating_add(u64::from(index) * u64::from(draw.stride));
+        if at.checked_add(size).is_none_or(|end| end > draw.buffer.size()) {
             return Err(Error::InvalidUse(format!("indirect draw {index} leaves its buffer")));
         }
+        let mapping = binding.bo.map()?;
         let word = |n: u64| mapping.read_u32((binding.offset + at + 4 * n) as usize);
         Ok(DrawParameters {
             count: word(0),
             instances: word(1),
             first: word(2),
-            vertex_offset: indexed.then(|| word(3) as i32),
+            vertex_offset: draw.indexed.then(|| word(3) as i32),
             first_instance: word(size / 4 - 1),
         })
-    };
-    (0..count).map(read).collect()
+    })
 }

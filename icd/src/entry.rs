@@ -12,12 +12,14 @@ mod device;
 mod image;
 mod instance;
 mod memory;
+mod memory2;
 mod pass;
 mod pipeline;
 mod properties2;
 mod query;
 mod read;
 mod sync;
+mod template;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -350,6 +352,31 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
     }
     Reveal::Extension(Extension::HeadlessSurface), Instance: {
         wsi::vkCreateHeadlessSurfaceEXT: vk::PFN_vkCreateHeadlessSurfaceEXT,
+    }
+    Reveal::Extension(Extension::GetSurfaceCapabilities2), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceSurfaceCapabilities2KHR: vk::PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR,
+        wsi::vkGetPhysicalDeviceSurfaceFormats2KHR: vk::PFN_vkGetPhysicalDeviceSurfaceFormats2KHR,
+    }
+    Reveal::Extension(Extension::Maintenance1), Device: {
+        command::vkTrimCommandPoolKHR: vk::PFN_vkTrimCommandPool,
+    }
+    Reveal::Extension(Extension::GetMemoryRequirements2), Device: {
+        memory2::vkGetBufferMemoryRequirements2KHR: vk::PFN_vkGetBufferMemoryRequirements2,
+        memory2::vkGetImageMemoryRequirements2KHR: vk::PFN_vkGetImageMemoryRequirements2,
+        memory2::vkGetImageSparseMemoryRequirements2KHR: vk::PFN_vkGetImageSparseMemoryRequirements2,
+    }
+    Reveal::Extension(Extension::BindMemory2), Device: {
+        memory2::vkBindBufferMemory2KHR: vk::PFN_vkBindBufferMemory2,
+        memory2::vkBindImageMemory2KHR: vk::PFN_vkBindImageMemory2,
+    }
+    Reveal::Extension(Extension::DescriptorUpdateTemplate), Device: {
+        template::vkCreateDescriptorUpdateTemplateKHR: vk::PFN_vkCreateDescriptorUpdateTemplate,
+        template::vkDestroyDescriptorUpdateTemplateKHR: vk::PFN_vkDestroyDescriptorUpdateTemplate,
+        template::vkUpdateDescriptorSetWithTemplateKHR: vk::PFN_vkUpdateDescriptorSetWithTemplate,
+    }
+    Reveal::Extension(Extension::PushDescriptor), Device: {
+        template::vkCmdPushDescriptorSetKHR: vk::PFN_vkCmdPushDescriptorSetKHR,
+        template::vkCmdPushDescriptorSetWithTemplateKHR: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR,
     }
     Reveal::Extension(Extension::Swapchain), Device: {
         wsi::vkCreateSwapchainKHR: vk::PFN_vkCreateSwapchainKHR,

@@ -17,8 +17,28 @@ pub enum Extension {
     XlibSurface,
     /// VK_EXT_headless_surface.
     HeadlessSurface,
+    /// VK_KHR_get_surface_capabilities2.
+    GetSurfaceCapabilities2,
     /// VK_KHR_swapchain.
     Swapchain,
+    /// VK_KHR_maintenance1.
+    Maintenance1,
+    /// VK_KHR_get_memory_requirements2.
+    GetMemoryRequirements2,
+    /// VK_KHR_dedicated_allocation.
+    DedicatedAllocation,
+    /// VK_KHR_bind_memory2.
+    BindMemory2,
+    /// VK_KHR_storage_buffer_storage_class.
+    StorageBufferStorageClass,
+    /// VK_KHR_descriptor_update_template.
+    DescriptorUpdateTemplate,
+    /// VK_KHR_push_descriptor.
+    PushDescriptor,
+    /// VK_KHR_image_format_list.
+    ImageFormatList,
+    /// VK_KHR_incremental_present.
+    IncrementalPresent,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -52,7 +72,20 @@ const ROWS: &[Row] = &[
     row(Extension::XcbSurface, Level::Instance, ash::khr::xcb_surface::NAME, 6),
     row(Extension::XlibSurface, Level::Instance, ash::khr::xlib_surface::NAME, 6),
     row(Extension::HeadlessSurface, Level::Instance, ash::ext::headless_surface::NAME, 1),
+    row(Extension::GetSurfaceCapabilities2, Level::Instance, ash::khr::get_surface_capabilities2::NAME, 1),
     row(Extension::Swapchain, Level::Device, ash::khr::swapchain::NAME, 70),
+    row(Extension::Maintenance1, Level::Device, ash::khr::maintenance1::NAME, 2),
+    row(Extension::GetMemoryRequirements2, Level::Device, ash::khr::get_memory_requirements2::NAME, 1),
+    // No allocation gains from being dedicated: every one is a BO.
+    row(Extension::DedicatedAllocation, Level::Device, ash::khr::dedicated_allocation::NAME, 3),
+    row(Extension::BindMemory2, Level::Device, ash::khr::bind_memory2::NAME, 1),
+    row(Extension::StorageBufferStorageClass, Level::Device, ash::khr::storage_buffer_storage_class::NAME, 1),
+    row(Extension::DescriptorUpdateTemplate, Level::Device, ash::khr::descriptor_update_template::NAME, 1),
+    row(Extension::PushDescriptor, Level::Device, ash::khr::push_descriptor::NAME, 2),
+    // The list may be ignored: no image is compressed, so views of other formats cost nothing.
+    row(Extension::ImageFormatList, Level::Device, ash::khr::image_format_list::NAME, 1),
+    // Whole pictures are shown; the rectangles are a hint.
+    row(Extension::IncrementalPresent, Level::Device, ash::khr::incremental_present::NAME, 2),
 ];
 
 /// The extensions of a level as applications enumerate them.

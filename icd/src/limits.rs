@@ -25,6 +25,8 @@ pub const BUFFER_ALIGNMENT: u64 = 64;
 pub const MAX_SETS: u32 = 8;
 /// Bytes of push constants; any number of words fits the uniform stream.
 pub const MAX_PUSH_BYTES: u32 = 256;
+/// Descriptors of a pushed set, the minimum of VK_KHR_push_descriptor; such sets are like any other.
+pub const MAX_PUSH_DESCRIPTORS: u32 = 32;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;

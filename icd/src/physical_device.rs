@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use vc4_kernel_abi::Gpu;
 
+use crate::debug::{Debug, flags};
 use crate::error::Error;
 use crate::limits;
 use crate::object::{HostAllocator, Object};
@@ -87,10 +88,15 @@ impl PhysicalDevice {
 }
 
 /// vkGetPhysicalDeviceQueueFamilyProperties. No compute: the kernel starts no user programs and a
-/// shader cannot store (vulkan-on-vc4.md §1). No timestamps: the GPU has no clock.
+/// shader cannot store (vulkan-on-vc4.md §1). Vulkan 1.0 wants a family with graphics and compute; an application that
+/// asks for one is better told that there is none than given pipelines that fail. No timestamps: the GPU has no clock.
 pub fn queue_families() -> [vk::QueueFamilyProperties; 1] {
+    let claimed = match flags().contains(Debug::COMPUTE) {
+        true => vk::QueueFlags::COMPUTE,
+        false => vk::QueueFlags::empty(),
+    };
     [vk::QueueFamilyProperties {
-        queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::TRANSFER,
+        queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::TRANSFER | claimed,
         queue_count: 1,
         timestamp_valid_bits: 0,
         min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },

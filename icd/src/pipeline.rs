@@ -5,6 +5,7 @@ mod graphics;
 mod link;
 mod patch;
 mod programs;
+mod recipe;
 mod resources;
 mod translate;
 

@@ -1,9 +1,9 @@
-//! Which device to drive: `VC4VK_DEVICE=auto|drm[:PATH]|sim`.
+//! Which device to drive: `VC4VK_DEVICE=auto|drm[:PATH]|sim|noop`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use vc4_kernel_abi::{DrmGpu, Gpu, GpuError};
+use vc4_kernel_abi::{DrmGpu, Gpu, GpuError, Noop};
 
 /// What `VC4VK_DEVICE` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ enum Choice {
     Drm(Option<PathBuf>),
     /// The simulator.
     Sim,
+    /// A device that drops its jobs, for measuring everything but the GPU.
+    Noop,
 }
 
 fn parse(text: &str) -> Option<Choice> {
@@ -21,6 +23,7 @@ fn parse(text: &str) -> Option<Choice> {
         None if text.is_empty() || text == "auto" => Some(Choice::Auto),
         None if text == "drm" => Some(Choice::Drm(None)),
         None if text == "sim" => Some(Choice::Sim),
+        None if text == "noop" => Some(Choice::Noop),
         Some(("drm", path)) if !path.is_empty() => Some(Choice::Drm(Some(path.into()))),
         _ => None,
     }
@@ -30,12 +33,13 @@ fn parse(text: &str) -> Option<Choice> {
 pub fn find() -> Option<Arc<dyn Gpu>> {
     let text = std::env::var("VC4VK_DEVICE").unwrap_or_default();
     let Some(choice) = parse(&text) else {
-        log::error!(target: "vc4::probe", "VC4VK_DEVICE={text:?} is not one of auto, drm, drm:PATH, sim; no device");
+        log::error!(target: "vc4::probe", "VC4VK_DEVICE={text:?} is not one of auto, drm, drm:PATH, sim, noop; no device");
         return None;
     };
     let found = match &choice {
         Choice::Drm(path) => open_drm(path.as_deref()),
         Choice::Sim => open_simulator(),
+        Choice::Noop => Ok(Arc::new(Noop::new()) as Arc<dyn Gpu>),
         Choice::Auto => open_drm(None).or_else(|error| {
             log::info!(target: "vc4::probe", "{error}; using the simulator");
             open_simulator()
@@ -74,12 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_has_four_forms() {
+    fn the_variable_has_five_forms() {
         assert_eq!(parse(""), Some(Choice::Auto));
         assert_eq!(parse("auto"), Some(Choice::Auto));
         assert_eq!(parse("drm"), Some(Choice::Drm(None)));
         assert_eq!(parse("drm:/dev/dri/renderD128"), Some(Choice::Drm(Some("/dev/dri/renderD128".into()))));
         assert_eq!(parse("sim"), Some(Choice::Sim));
+        assert_eq!(parse("noop"), Some(Choice::Noop));
         assert_eq!(parse("drm:"), None);
         assert_eq!(parse("gpu"), None);
     }

@@ -1,5 +1,6 @@
 //! Recording: commands become segments. A command buffer's life cycle is in [`crate::command_buffer`].
 
+mod list;
 mod pass;
 mod state;
 
@@ -10,15 +11,16 @@ use ash::vk;
 use crate::command_buffer::{ClearAttachment, PassBegin};
 use crate::debug::{Debug, flags};
 use crate::error::Error;
-use crate::segment::{CpuCommand, Draw, DrawCall, Segment, Segments};
+use crate::segment::{CpuCommand, DrawCall, DrawParameters, IndirectDraw, Segment, Segments};
 use pass::Pass;
-pub use state::{BoundSet, Dynamic, Snapshot, State, StencilFace, VertexBinding};
+pub use list::{Draw, DrawList, DrawState, Snapshot};
+pub use state::{Dynamic, State, StencilFace};
 
 /// A command inside of a render pass.
 #[derive(Clone)]
 pub enum PassCommand {
-    /// A draw.
-    Draw(Draw),
+    /// Draws.
+    Draws(Arc<DrawList>),
     /// vkCmdClearAttachments.
     Clear(Arc<Vec<ClearAttachment>>, Arc<Vec<vk::ClearRect>>),
 }
@@ -41,6 +43,8 @@ pub struct Recording {
     pass: Option<Pass>,
     /// Commands of a pass that another command buffer begins; `None` unless this one continues a pass.
     inside: Option<Vec<PassCommand>>,
+    /// Draws since the last other command of the pass.
+    draws: DrawList,
 }
 
 impl Recording {
@@ -50,7 +54,8 @@ impl Recording {
     }
 
     /// The result.
-    pub fn finish(self) -> Result<Recorded, Error> {
+    pub fn finish(mut self) -> Result<Recorded, Error> {
+        self.close_draws()?;
         if self.pass.is_some() {
             return Err(Error::InvalidUse("the recording ends inside of a render pass".into()));
         }
@@ -78,20 +83,45 @@ impl Recording {
     }
 
     /// A draw with the state of this moment.
-    pub fn draw(&mut self, call: DrawCall) -> Result<(), Error> {
-        let state = self.state.snapshot()?;
-        self.pass_command(PassCommand::Draw(Draw { state, call }))
+    pub fn draw(&mut self, parameters: DrawParameters) -> Result<(), Error> {
+        self.check_inside()?;
+        self.state.draw(&mut self.draws, DrawCall::Direct(parameters))
     }
 
-    /// A command inside of a pass.
+    /// Draws whose parameters lie in memory.
+    pub fn draw_indirect(&mut self, draw: IndirectDraw) -> Result<(), Error> {
+        self.check_inside()?;
+        let place = self.draws.add_indirect(draw);
+        self.state.draw(&mut self.draws, DrawCall::Indirect(place))
+    }
+
+    fn check_inside(&self) -> Result<(), Error> {
+        if self.pass.is_some() || self.inside.is_some() { Ok(()) } else { Err(outside()) }
+    }
+
+    /// A command inside of a pass, after all draws so far.
     pub fn pass_command(&mut self, command: PassCommand) -> Result<(), Error> {
+        self.close_draws()?;
+        self.append(command)
+    }
+
+    /// Hands the draws so far to the pass.
+    fn close_draws(&mut self) -> Result<(), Error> {
+        if self.draws.is_empty() {
+            return Ok(());
+        }
+        let draws = std::mem::take(&mut self.draws);
+        self.append(PassCommand::Draws(Arc::new(draws)))
+    }
+
+    fn append(&mut self, command: PassCommand) -> Result<(), Error> {
         if let Some(inside) = &mut self.inside {
             inside.push(command);
             return Ok(());
         }
         let pass = self.pass.as_mut().ok_or_else(outside)?;
         match command {
-            PassCommand::Draw(draw) => pass.draw(draw),
+            PassCommand::Draws(draws) => pass.draw(draws),
             PassCommand::Clear(attachments, rects) => pass.clear(&attachments, &rects, &mut self.segments)?,
         }
         Ok(())
@@ -108,11 +138,13 @@ impl Recording {
 
     /// vkCmdNextSubpass.
     pub fn next_subpass(&mut self) -> Result<(), Error> {
+        self.close_draws()?;
         self.pass.as_mut().ok_or_else(outside)?.next(&mut self.segments)
     }
 
     /// vkCmdEndRenderPass.
     pub fn end_pass(&mut self) -> Result<(), Error> {
+        self.close_draws()?;
         self.pass.take().ok_or_else(outside)?.end(&mut self.segments);
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::image::ImageView;
 use crate::memory::Binding;
-use crate::recording::Snapshot;
+use crate::recording::DrawList;
 
 /// The segments of a command buffer.
 pub type Segments = Vec<Segment>;
@@ -116,36 +116,30 @@ pub struct RenderSegment {
     /// Where to.
     pub target: Target,
     /// What.
-    pub draws: Vec<Draw>,
-}
-
-/// A draw command with everything that it was recorded with.
-#[derive(Clone)]
-pub struct Draw {
-    /// Pipeline, bindings and dynamic state.
-    pub state: Snapshot,
-    /// What is drawn.
-    pub call: DrawCall,
+    pub draws: Vec<Arc<DrawList>>,
 }
 
 /// Parameters of a draw.
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug)]
 pub enum DrawCall {
     /// vkCmdDraw, vkCmdDrawIndexed.
     Direct(DrawParameters),
-    /// vkCmdDrawIndirect, vkCmdDrawIndexedIndirect: read when the segment runs.
-    Indirect {
-        /// Parameters in memory.
-        buffer: Arc<Buffer>,
-        /// First byte.
-        offset: u64,
-        /// Draws.
-        count: u32,
-        /// Bytes from draw to draw.
-        stride: u32,
-        /// Whether indices are used.
-        indexed: bool,
-    },
+    /// An [`IndirectDraw`] of the draw's list.
+    Indirect(u32),
+}
+
+/// vkCmdDrawIndirect, vkCmdDrawIndexedIndirect: read when the segment runs.
+pub struct IndirectDraw {
+    /// Parameters in memory.
+    pub buffer: Arc<Buffer>,
+    /// First byte.
+    pub offset: u64,
+    /// Draws.
+    pub count: u32,
+    /// Bytes from draw to draw.
+    pub stride: u32,
+    /// Whether indices are used.
+    pub indexed: bool,
 }
 
 /// One draw.
@@ -184,7 +178,7 @@ impl RenderSegment {
         };
         format!(
             "render {} draws, columns {}..{}, rows {}..{}, colour {} {}, depth {} {}",
-            self.draws.len(),
+            self.draws.iter().map(|list| list.draws().len()).sum::<usize>(),
             area.left,
             area.right,
             area.top,

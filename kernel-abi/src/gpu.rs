@@ -56,7 +56,7 @@ pub enum GpuError {
 
 /// A BO's memory in this process. GPU and other threads may change it at any time, so it is never a
 /// Rust slice: bytes are copied in and out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
     ptr: NonNull<u8>,
     len: usize,

@@ -1,33 +1,54 @@
-//! What a draw's shaders read, looked up once per draw: programs, textures, uniform buffers, state words.
+//! What a draw's shaders read: programs, textures, uniform buffers, state words. Draws of a list that follow each
+//! other keep what did not change between them.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::state::depth_stencil::StencilWords;
 use vc4::state::{StateWords, StencilFaceState};
 use vc4_kernel_abi::Mapping;
 use vc4_shaders::program;
 
-use super::geometry::Piece;
+use super::geometry::{self, Piece};
 use super::iota::ZEROS_AT;
 use super::packets;
+use super::record::Streams;
 use crate::bo::Bo;
 use crate::descriptor::Descriptor;
 use crate::device::Device;
 use crate::error::Error;
 use crate::pipeline::{Compiled, Textures, Variant};
-use crate::recording::Snapshot;
+use crate::recording::{DrawState, Snapshot};
 use crate::sampler::Texture;
 
 /// Bytes of a word.
 const WORD: u64 = 4;
 
+bitflags::bitflags! {
+    /// What a job has not been told yet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Changes: u8 {
+        /// The programs.
+        const PROGRAMS = 1;
+        /// Dynamic state.
+        const STATE = 2;
+        /// Vertex buffers.
+        const VERTICES = 4;
+        /// Descriptors.
+        const DESCRIPTORS = 8;
+        /// Push constants.
+        const PUSH = 16;
+        /// Anything: the job is a new one.
+        const JOB = 32;
+    }
+}
+
 /// A uniform buffer's range.
-#[derive(Clone)]
-pub struct Range {
+#[derive(Clone, Copy)]
+pub struct Range<'a> {
     /// The memory.
-    pub bo: Arc<Bo>,
+    pub bo: &'a Arc<Bo>,
     mapping: Mapping,
     /// First byte in the BO.
     pub offset: u64,
@@ -35,67 +56,124 @@ pub struct Range {
     pub size: u64,
 }
 
-impl Range {
-    /// The word at a byte offset, 0 outside of the range.
-    pub fn word(&self, offset: u32) -> u32 {
-        match u64::from(offset) + 4 <= self.size {
-            true => self.mapping.read_u32((self.offset + u64::from(offset)) as usize),
-            false => 0,
+impl Range<'_> {
+    /// Reads bytes from `start` on; zeros outside of the range.
+    pub fn read(&self, start: u32, bytes: &mut [u8]) {
+        let start = u64::from(start);
+        // Whole words: one that leaves the range reads as zero.
+        let have = (self.size.saturating_sub(start) & !(WORD - 1)).min(bytes.len() as u64) as usize;
+        let (inside, outside) = bytes.split_at_mut(have);
+        if have > 0 {
+            self.mapping.read((self.offset + start) as usize, inside);
         }
+        outside.fill(0);
     }
+}
+
+/// What lookups found; kept from draw to draw for its memory, and for textures that come again.
+#[derive(Default)]
+pub struct Lookups<'a> {
+    textures: Vec<(program::Descriptor, u32)>,
+    ranges: Vec<(program::Descriptor, Range<'a>)>,
+    known: Vec<Texture>,
+    /// Places in `known` by the addresses of view and sampler.
+    places: FxHashMap<(usize, usize), u32>,
+    /// The uniform streams of the last record.
+    pub streams: Streams,
 }
 
 /// What a draw reads.
 pub struct Bindings<'a> {
     device: &'a Device,
+    at: DrawState,
     /// State of the draw.
-    pub state: &'a Snapshot,
+    pub state: Snapshot<'a>,
     /// The pipeline's compiled half.
     pub compiled: &'a Compiled,
     /// Its programs for the textures that are bound.
     pub variant: Arc<Variant>,
     /// Words of pipeline state.
     pub words: StateWords,
-    textures: Vec<(program::Descriptor, Texture)>,
-    ranges: RefCell<Vec<(program::Descriptor, Range)>>,
+    /// The largest vertex number that every array has data for.
+    pub limit: i64,
+    /// What changed since the last record.
+    pub changes: Changes,
+    /// Lookups and streams.
+    pub lookups: Lookups<'a>,
 }
 
 impl<'a> Bindings<'a> {
     /// Looks up what `state` binds.
     pub fn new(
         device: &'a Device,
-        state: &'a Snapshot,
+        at: DrawState,
+        state: Snapshot<'a>,
         compiled: &'a Compiled,
+        mut lookups: Lookups<'a>,
     ) -> Result<Bindings<'a>, Error> {
-        let one = |image: &program::Descriptor| texture(state, *image).map(|texture| (*image, texture));
-        let textures = compiled.textures.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-        let decodes = textures.iter().map(|(image, texture)| (*image, texture.decode));
-        let unusual = decodes.filter(|(_, decode)| *decode != Default::default());
-        let variant = compiled.variant(unusual.collect::<Textures>())?;
-        let words = words(state, compiled);
-        Ok(Bindings { device, state, compiled, variant, words, textures, ranges: RefCell::default() })
+        lookups.textures.clear();
+        lookups.textures(&state, compiled)?;
+        let variant = lookups.variant(compiled)?;
+        let words = words(&state, compiled);
+        let changes = Changes::all();
+        let limit = 0;
+        let mut bindings =
+            Bindings { device, at, state, compiled, variant, words, limit, changes, lookups };
+        bindings.look_up_ranges()?;
+        bindings.limit = geometry::limit(&bindings)?;
+        Ok(bindings)
+    }
+
+    /// Takes over the state of the next draw, which has the same pipeline.
+    pub fn update(&mut self, at: DrawState, state: Snapshot<'a>) -> Result<(), Error> {
+        let old = std::mem::replace(&mut self.at, at);
+        self.state = state;
+        if old.push != at.push {
+            self.changes |= Changes::PUSH;
+        }
+        if old.dynamic != at.dynamic {
+            self.words = words(&self.state, self.compiled);
+            self.changes |= Changes::STATE;
+        }
+        if old.sets != at.sets {
+            if self.lookups.textures(&self.state, self.compiled)? {
+                self.variant = self.lookups.variant(self.compiled)?;
+                self.changes |= Changes::PROGRAMS;
+            }
+            self.look_up_ranges()?;
+            self.changes |= Changes::DESCRIPTORS;
+        }
+        if old.vertices != at.vertices || self.changes.contains(Changes::PROGRAMS) {
+            self.limit = geometry::limit(self)?;
+            self.changes |= Changes::VERTICES;
+        }
+        Ok(())
     }
 
     /// A sampled image.
     pub fn texture(&self, image: program::Descriptor) -> Result<&Texture, Error> {
-        let found = self.textures.iter().find(|(key, _)| *key == image);
-        found.map(|(_, texture)| texture).ok_or_else(|| unexpected(image, "an image"))
+        let found = self.lookups.textures.iter().find(|(key, _)| *key == image);
+        let texture = found.and_then(|(_, place)| self.lookups.known.get(*place as usize));
+        texture.ok_or_else(|| unexpected(image, "an image"))
     }
 
     /// A uniform buffer.
-    pub fn range(&self, buffer: program::Descriptor) -> Result<Range, Error> {
-        let mut ranges = self.ranges.borrow_mut();
-        if let Some((_, range)) = ranges.iter().find(|(key, _)| *key == buffer) {
-            return Ok(range.clone());
+    pub fn range(&self, buffer: program::Descriptor) -> Result<Range<'a>, Error> {
+        let found = self.lookups.ranges.iter().find(|(key, _)| *key == buffer);
+        found.map(|(_, range)| *range).ok_or_else(|| unexpected(buffer, "a uniform buffer"))
+    }
+
+    fn look_up_ranges(&mut self) -> Result<(), Error> {
+        self.lookups.ranges.clear();
+        for buffer in &self.variant.recipe.ranges {
+            self.lookups.ranges.push((*buffer, range(self.device, &self.state, *buffer)?));
         }
-        let range = range(self.device, self.state, buffer)?;
-        ranges.push((buffer, range.clone()));
-        Ok(range)
+        Ok(())
     }
 
     /// How the vertices of a piece are assembled.
-    pub fn mode(&self, piece: &Piece) -> PrimitiveMode {
-        match (piece.is_list, self.state.pipeline.mode) {
+    pub fn mode(&self, piece: &Piece<'_>) -> PrimitiveMode {
+        match (piece.is_list, self.state.pipeline().mode) {
             (false, mode) => mode,
             (true, PrimitiveMode::Points) => PrimitiveMode::Points,
             (true, PrimitiveMode::Lines | PrimitiveMode::LineLoop | PrimitiveMode::LineStrip) => {
@@ -106,23 +184,62 @@ impl<'a> Bindings<'a> {
     }
 }
 
+impl<'a> Lookups<'a> {
+    /// Looks the textures of a draw up; whether any is of another kind than the one before.
+    fn textures(&mut self, state: &Snapshot<'a>, compiled: &Compiled) -> Result<bool, Error> {
+        let mut is_other = false;
+        for (index, image) in compiled.textures.iter().enumerate() {
+            let place = self.texture(state, *image)?;
+            match self.textures.get_mut(index) {
+                Some((_, old)) => {
+                    let [old, new] = [std::mem::replace(old, place), place].map(|n| &self.known[n as usize]);
+                    is_other |= old.decode != new.decode;
+                }
+                None => self.textures.push((*image, place)),
+            }
+        }
+        Ok(is_other)
+    }
+
+    /// The programs for the textures.
+    fn variant(&self, compiled: &Compiled) -> Result<Arc<Variant>, Error> {
+        let decodes = self.textures.iter().map(|(image, place)| (*image, self.known[*place as usize].decode));
+        let unusual = decodes.filter(|(_, decode)| *decode != Default::default());
+        compiled.variant(unusual.collect::<Textures>())
+    }
+
+    fn texture(&mut self, state: &Snapshot<'a>, image: program::Descriptor) -> Result<u32, Error> {
+        match state.descriptor(image.set, image.binding, image.element)? {
+            (Descriptor::Image { view: Some(view), sampler: Some(sampler) }, _) => {
+                let key = (Arc::as_ptr(view) as usize, Arc::as_ptr(sampler) as usize);
+                if let Some(place) = self.places.get(&key) {
+                    return Ok(*place);
+                }
+                let place = self.known.len() as u32;
+                self.known.push(Texture::new(view, sampler)?);
+                self.places.insert(key, place);
+                Ok(place)
+            }
+            (Descriptor::Image { view: Some(_), sampler: None }, _) => Err(Error::unsupported(
+                "an image without a sampler in a shader",
+                "use combined image samplers",
+            )),
+            _ => Err(unexpected(image, "an image")),
+        }
+    }
+}
+
 fn unexpected(place: program::Descriptor, what: &str) -> Error {
     let program::Descriptor { set, binding, element } = place;
     let place = format!("set {set}, binding {binding}, element {element}");
     Error::InvalidUse(format!("a draw whose shader takes {place} for {what}, which it is not"))
 }
 
-fn texture(state: &Snapshot, image: program::Descriptor) -> Result<Texture, Error> {
-    match state.descriptor(image.set, image.binding, image.element)? {
-        (Descriptor::Image { view: Some(view), sampler: Some(sampler) }, _) => Texture::new(view, sampler),
-        (Descriptor::Image { view: Some(_), sampler: None }, _) => {
-            Err(Error::unsupported("an image without a sampler in a shader", "use combined image samplers"))
-        }
-        _ => Err(unexpected(image, "an image")),
-    }
-}
-
-fn range(device: &Device, state: &Snapshot, place: program::Descriptor) -> Result<Range, Error> {
+fn range<'a>(
+    device: &'a Device,
+    state: &Snapshot<'a>,
+    place: program::Descriptor,
+) -> Result<Range<'a>, Error> {
     let (descriptor, dynamic) = state.descriptor(place.set, place.binding, place.element)?;
     let Descriptor::Buffer { buffer, offset, range } = descriptor else {
         return Err(unexpected(place, "a uniform buffer"));
@@ -135,14 +252,13 @@ fn range(device: &Device, state: &Snapshot, place: program::Descriptor) -> Resul
         return Ok(Range { mapping: bo.map()?, bo, offset: u64::from(ZEROS_AT), size: WORD });
     }
     let binding = buffer.binding()?;
-    let (bo, mapping) = (binding.bo.clone(), binding.bo.map()?);
-    Ok(Range { bo, mapping, offset: binding.offset + start, size })
+    Ok(Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size })
 }
 
-fn words(state: &Snapshot, compiled: &Compiled) -> StateWords {
+fn words(state: &Snapshot<'_>, compiled: &Compiled) -> StateWords {
     let stencil = compiled.depth_stencil.and_then(|depth| depth.stencil).map(|faces| {
         let mut faces = faces;
-        for (face, dynamic) in faces.iter_mut().zip(&state.dynamic.stencil) {
+        for (face, dynamic) in faces.iter_mut().zip(&state.dynamic().stencil) {
             *face = StencilFaceState {
                 compare_mask: dynamic.compare_mask as u8,
                 write_mask: dynamic.write_mask as u8,
@@ -153,9 +269,9 @@ fn words(state: &Snapshot, compiled: &Compiled) -> StateWords {
         StencilWords::new(compiled.stencil_plan(), &faces)
     });
     StateWords {
-        viewport: packets::viewport(&state.dynamic.viewport),
-        blend_constants: state.dynamic.blend_constants,
+        viewport: packets::viewport(&state.dynamic().viewport),
+        blend_constants: state.dynamic().blend_constants,
         stencil: stencil.unwrap_or_default(),
-        sample_mask: state.pipeline.info.multisample.map_or(1, |state| state.mask),
+        sample_mask: state.pipeline().info.multisample.map_or(1, |state| state.mask),
     }
 }

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use ash::vk;
+use smallvec::{SmallVec, smallvec};
 use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_VERTEX_INDEX;
 use vc4_shaders::program::{AttributeArray, AttributeSource};
 
 use super::bindings::Bindings;
-use super::indices::{self, Indices};
+use super::indices::{self, IndexRange, Scan};
 use crate::bo::Bo;
 use crate::debug::{Debug, flags};
 use crate::device::Device;
@@ -23,18 +24,39 @@ const RUN: u32 = MAX_VERTEX_INDEX;
 /// Most indices that the CPU looks at for one draw: beyond, memory for them is not a given.
 const MAX_INDICES: u32 = 1 << 24;
 
+/// The runs of a draw, nearly always one.
+pub(super) type Pieces<'a> = SmallVec<[Piece<'a>; 1]>;
+
 /// A run of vertices.
-pub(super) struct Piece {
+pub(super) struct Piece<'a> {
     /// The vertex that the machine numbers 0; what it adds to get gl_VertexIndex.
     pub base_vertex: i64,
     /// The primitives were taken apart into a list.
     pub is_list: bool,
     /// The primitives.
-    pub primitives: Primitives,
+    pub primitives: Primitives<'a>,
+}
+
+/// Where indices lie.
+pub(super) enum IndexMemory<'a> {
+    /// In a buffer of the application.
+    Bound(&'a Arc<Bo>),
+    /// In a BO of the draw.
+    Own(Arc<Bo>),
+}
+
+impl IndexMemory<'_> {
+    /// The memory.
+    pub fn bo(&self) -> &Arc<Bo> {
+        match self {
+            IndexMemory::Bound(bo) => bo,
+            IndexMemory::Own(bo) => bo,
+        }
+    }
 }
 
 /// Numbers of vertices.
-pub(super) enum Primitives {
+pub(super) enum Primitives<'a> {
     /// 0 to `count` - 1.
     Array {
         /// How many.
@@ -43,7 +65,7 @@ pub(super) enum Primitives {
     /// From memory, 16 bits each.
     Indexed {
         /// The memory.
-        bo: Arc<Bo>,
+        memory: IndexMemory<'a>,
         /// First byte.
         offset: u32,
         /// How many.
@@ -54,9 +76,9 @@ pub(super) enum Primitives {
 }
 
 /// Where an attribute array lies.
-pub(super) struct Source {
+pub(super) struct Source<'a> {
     /// The memory.
-    pub bo: Arc<Bo>,
+    pub bo: &'a Arc<Bo>,
     /// Byte of vertex 0.
     pub base: u64,
     /// Bytes from vertex to vertex, or from instance to instance.
@@ -66,23 +88,23 @@ pub(super) struct Source {
 }
 
 /// The memory of a vertex input; `None` if no buffer is bound.
-pub(super) fn source(state: &Snapshot, location: u32) -> Result<Option<Source>, Error> {
-    let input = &state.pipeline.info.vertex;
+pub(super) fn source<'a>(state: &Snapshot<'a>, location: u32) -> Result<Option<Source<'a>>, Error> {
+    let input = &state.pipeline().info.vertex;
     let attribute = input.attributes.iter().find(|attribute| attribute.location == location);
     let Some(attribute) = attribute else { return Ok(None) };
     let description = input.bindings.iter().find(|binding| binding.binding == attribute.binding);
-    let bound = state.vertices.get(attribute.binding as usize).and_then(Option::as_ref);
+    let bound = state.vertices(attribute.binding);
     let (Some(description), Some((buffer, offset))) = (description, bound) else { return Ok(None) };
     let binding = buffer.binding()?;
     Ok(Some(Source {
-        bo: binding.bo.clone(),
+        bo: &binding.bo,
         base: binding.offset + offset + u64::from(attribute.offset),
         stride: description.stride,
         end: binding.offset + buffer.size(),
     }))
 }
 
-impl Source {
+impl Source<'_> {
     /// The largest vertex number whose data are there; `None` if not even that of vertex 0 are.
     pub fn limit(&self, bytes: u32) -> Option<i64> {
         let room = self.end.checked_sub(self.base)?.checked_sub(u64::from(bytes))?;
@@ -92,35 +114,36 @@ impl Source {
 
 /// The largest vertex number that every array of a draw has data for. Arrays without any data do not count: they read
 /// zeros.
-fn limit(bindings: &Bindings<'_>) -> Result<i64, Error> {
+pub(super) fn limit(bindings: &Bindings<'_>) -> Result<i64, Error> {
     let mut limit = i64::MAX;
     for AttributeArray { source: from, bytes, .. } in &bindings.variant.programs.attributes {
         if let AttributeSource::Location(location) = from {
-            let source = source(bindings.state, *location)?;
+            let source = source(&bindings.state, *location)?;
             limit = limit.min(source.and_then(|source| source.limit(*bytes)).unwrap_or(i64::MAX));
         }
     }
     Ok(limit)
 }
 
-/// The runs of one draw.
-pub(super) fn pieces(
+/// The runs of one draw. `known` is what is known of its indices, from this draw or an earlier one.
+pub(super) fn pieces<'a>(
     device: &Device,
-    bindings: &Bindings<'_>,
+    bindings: &Bindings<'a>,
     call: &DrawParameters,
-) -> Result<Vec<Piece>, Error> {
-    let mode = bindings.state.pipeline.mode;
+    known: &mut Option<(IndexRange, Scan)>,
+) -> Result<Pieces<'a>, Error> {
+    let mode = bindings.state.pipeline().mode;
     let count = whole(mode, call.count);
     if count == 0 || call.instances == 0 {
-        return Ok(Vec::new());
+        return Ok(Pieces::new());
     }
     let call = DrawParameters { count, ..*call };
     // The hardware takes flat varyings from the last vertex, the API from the first (v3d.md §9.6).
     let flat = bindings.variant.programs.flat_varyings != 0;
-    let draw = Run { device, mode, rotate: flat && mode != PrimitiveMode::Points, limit: limit(bindings)? };
+    let draw = Run { device, mode, rotate: flat && mode != PrimitiveMode::Points, limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
-        Some(offset) => draw.indexed(bindings.state, &call, i64::from(offset)),
+        Some(offset) => draw.indexed(&bindings.state, &call, i64::from(offset), known),
     }
 }
 
@@ -151,7 +174,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn array(&self, call: &DrawParameters) -> Result<Vec<Piece>, Error> {
+    fn array<'a>(&self, call: &DrawParameters) -> Result<Pieces<'a>, Error> {
         let first = i64::from(call.first);
         let fits = first + i64::from(call.count) - 1 <= self.limit;
         let splits = call.count <= RUN || self.mode != PrimitiveMode::TriangleFan;
@@ -166,7 +189,7 @@ impl Run<'_> {
             PrimitiveMode::TriangleStrip => (RUN - 1, RUN - 3),
             mode => (whole(mode, RUN), whole(mode, RUN)),
         };
-        let mut pieces = Vec::new();
+        let mut pieces = Pieces::new();
         let mut start = 0;
         loop {
             let left = call.count - start;
@@ -180,35 +203,44 @@ impl Run<'_> {
         }
     }
 
-    fn indexed(&self, state: &Snapshot, call: &DrawParameters, offset: i64) -> Result<Vec<Piece>, Error> {
+    fn indexed<'a>(
+        &self,
+        state: &Snapshot<'a>,
+        call: &DrawParameters,
+        offset: i64,
+        known: &mut Option<(IndexRange, Scan)>,
+    ) -> Result<Pieces<'a>, Error> {
         let unbound = || Error::InvalidUse("an indexed draw without an index buffer".into());
-        let binding = state.indices.as_ref().ok_or_else(unbound)?;
+        let binding = state.indices().ok_or_else(unbound)?;
         check_count(call.count)?;
-        let Indices { values, complete, address } = indices::read(binding, call.first, call.count)?;
-        let restart = match binding.ty {
-            vk::IndexType::UINT16 => 0xffff,
-            _ => u32::MAX,
+        let range = IndexRange::new(binding, call.first, call.count)?;
+        let scan = match known {
+            Some((of, scan)) if *of == range => *scan,
+            _ => known.insert((range, range.scan())).1,
         };
         let (_, listed) = indices::size(self.mode);
-        let restart =
-            Some(restart).filter(|value| state.pipeline.info.restart && !listed && values.contains(value));
-        let max_index = values.iter().copied().max().unwrap_or(0);
+        let restart = Some(range.restart()).filter(|_| state.pipeline().info.restart && !listed && scan.restarts);
         let direct = binding.ty == vk::IndexType::UINT16
-            && complete
+            && range.is_complete()
             && restart.is_none()
             && !self.rotate
             && offset >= 0
-            && i64::from(max_index) + offset <= self.limit;
+            && i64::from(scan.max) + offset <= self.limit;
         if !direct {
-            return self.lists(&values, restart, offset);
+            return self.lists(&range.read(), restart, offset);
         }
-        let bo = binding.buffer.binding()?.bo.clone();
-        let primitives = Primitives::Indexed { bo, offset: address as u32, count: call.count, max_index };
-        Ok(vec![Piece { base_vertex: offset, is_list: false, primitives }])
+        let memory = IndexMemory::Bound(&binding.buffer.binding()?.bo);
+        let primitives = Primitives::Indexed {
+            memory,
+            offset: range.address() as u32,
+            count: call.count,
+            max_index: scan.max,
+        };
+        Ok(smallvec![Piece { base_vertex: offset, is_list: false, primitives }])
     }
 
     /// Takes primitives apart into lists with indices of their own.
-    fn lists(&self, numbers: &[u32], restart: Option<u32>, offset: i64) -> Result<Vec<Piece>, Error> {
+    fn lists<'a>(&self, numbers: &[u32], restart: Option<u32>, offset: i64) -> Result<Pieces<'a>, Error> {
         if flags().contains(Debug::PERF) {
             eprintln!("perf: {} indices of a draw are rewritten", numbers.len());
         }
@@ -221,7 +253,7 @@ impl Run<'_> {
             Error::unsupported(what, "sort the vertices")
         })?;
         if runs.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Pieces::new());
         }
         let bytes: Vec<u8> = runs.iter().flat_map(|run| run.bytes(&vertices)).collect();
         let bo = self.device.create_bo("indices", bytes.len() as u64)?;
@@ -230,7 +262,7 @@ impl Run<'_> {
             base_vertex: run.base,
             is_list: true,
             primitives: Primitives::Indexed {
-                bo: bo.clone(),
+                memory: IndexMemory::Own(bo.clone()),
                 offset: 2 * run.range.start as u32,
                 count: run.range.len() as u32,
                 max_index: run.max_index,

@@ -5,41 +5,103 @@ use std::ops::Range;
 use ash::vk;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_VERTEX_INDEX;
+use vc4_kernel_abi::Mapping;
 
 use crate::error::Error;
 use crate::segment::IndexBinding;
 
-/// Indices as they stand in memory.
-pub(super) struct Indices {
-    /// The indices; 0 where the buffer ends early.
-    pub values: Vec<u32>,
-    /// The buffer holds all of them.
-    pub complete: bool,
-    /// Byte of the first in the BO.
-    pub address: u64,
+/// Part of an index buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IndexRange {
+    mapping: Mapping,
+    ty: vk::IndexType,
+    /// Byte of the first index in the BO.
+    address: u64,
+    /// Indices that a draw asks for …
+    count: u32,
+    /// … and those that the buffer holds.
+    have: u32,
 }
 
-/// Reads `count` indices from number `first` on.
-pub(super) fn read(binding: &IndexBinding, first: u32, count: u32) -> Result<Indices, Error> {
-    let size = match binding.ty {
-        vk::IndexType::UINT16 => 2,
-        vk::IndexType::UINT32 => 4,
-        other => return Err(Error::InvalidUse(format!("indices of type {other:?}"))),
-    };
-    let place = binding.buffer.binding()?;
-    let start = binding.offset.saturating_add(u64::from(first) * size);
-    let have = (binding.buffer.size().saturating_sub(start) / size).min(u64::from(count));
-    let mut bytes = vec![0; (have * size) as usize];
-    let address = place.offset + start;
-    if have > 0 {
-        place.bo.map()?.read(address as usize, &mut bytes);
+/// What a draw must know of its indices beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scan {
+    /// The largest.
+    pub max: u32,
+    /// One of them is the value that restarts strips and fans.
+    pub restarts: bool,
+}
+
+impl IndexRange {
+    /// `count` indices from number `first` on.
+    pub fn new(binding: &IndexBinding, first: u32, count: u32) -> Result<IndexRange, Error> {
+        let size = match binding.ty {
+            vk::IndexType::UINT16 => 2,
+            vk::IndexType::UINT32 => 4,
+            other => return Err(Error::InvalidUse(format!("indices of type {other:?}"))),
+        };
+        let place = binding.buffer.binding()?;
+        let start = binding.offset.saturating_add(u64::from(first) * size);
+        let have = (binding.buffer.size().saturating_sub(start) / size).min(u64::from(count)) as u32;
+        let (mapping, address) = (place.bo.map()?, place.offset.saturating_add(start));
+        Ok(IndexRange { mapping, ty: binding.ty, address, count, have })
     }
-    let mut values: Vec<u32> = match size {
-        2 => bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]]))).collect(),
-        _ => bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
-    };
-    values.resize(count as usize, 0);
-    Ok(Indices { values, complete: have == u64::from(count), address })
+
+    /// Byte of the first index in the BO.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The buffer holds all of them.
+    pub fn is_complete(&self) -> bool {
+        self.have == self.count
+    }
+
+    /// The index that restarts.
+    pub fn restart(&self) -> u32 {
+        if self.ty == vk::IndexType::UINT16 { 0xffff } else { u32::MAX }
+    }
+
+    /// Looks at every index.
+    pub fn scan(&self) -> Scan {
+        let mut scan = Scan { max: 0, restarts: false };
+        self.each_chunk(|indices| {
+            let max = indices.iter().copied().max().unwrap_or(0);
+            scan.restarts |= max == self.restart();
+            scan.max = scan.max.max(max);
+        });
+        scan
+    }
+
+    /// The indices; 0 where the buffer ends early.
+    pub fn read(&self) -> Vec<u32> {
+        let mut values = Vec::with_capacity(self.count as usize);
+        self.each_chunk(|indices| values.extend_from_slice(indices));
+        values.resize(self.count as usize, 0);
+        values
+    }
+
+    /// Hands out the indices in memory. Mappings are read in bursts.
+    fn each_chunk(&self, mut each: impl FnMut(&[u32])) {
+        const CHUNK: usize = 256;
+        let (mut bytes, mut values) = ([0; 4 * CHUNK], [0; CHUNK]);
+        let size = if self.ty == vk::IndexType::UINT16 { 2 } else { 4 };
+        let (mut at, mut left) = (self.address as usize, self.have as usize);
+        while left > 0 {
+            let count = left.min(CHUNK);
+            let (bytes, values) = (&mut bytes[..size * count], &mut values[..count]);
+            self.mapping.read(at, bytes);
+            if size == 2 {
+                let indices = bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]])));
+                values.iter_mut().zip(indices).for_each(|(to, from)| *to = from);
+            } else {
+                let indices = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+                values.iter_mut().zip(indices).for_each(|(to, from)| *to = from);
+            }
+            each(values);
+            (at, left) = (at + size * count, left - count);
+        }
+    }
 }
 
 /// Vertices of a primitive, and whether primitives share none.

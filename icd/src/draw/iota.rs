@@ -19,14 +19,14 @@ pub struct Iota(OnceLock<Arc<Bo>>);
 
 impl Iota {
     /// A BO of 32-bit numbers from 0 to the largest vertex index.
-    pub fn bo(&self, device: &Device) -> Result<Arc<Bo>, Error> {
+    pub fn bo(&self, device: &Device) -> Result<&Arc<Bo>, Error> {
         if let Some(bo) = self.0.get() {
-            return Ok(bo.clone());
+            return Ok(bo);
         }
         let mut numbers: Vec<u8> = (0..=MAX_VERTEX_INDEX).flat_map(u32::to_le_bytes).collect();
         numbers.resize(numbers.len() + ZEROS, 0);
         let bo = device.create_bo("vertex numbers", numbers.len() as u64)?;
         bo.map()?.write(0, &numbers);
-        Ok(self.0.get_or_init(|| bo).clone())
+        Ok(self.0.get_or_init(|| bo))
     }
 }

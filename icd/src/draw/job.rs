@@ -34,9 +34,11 @@ pub(super) struct JobBuilder {
     places: FxHashMap<BoHandle, u32>,
     /// Packets from the first state on; what comes before depends on the surfaces.
     list: List<Binner>,
-    /// The last packet of each kind of state, by opcode.
-    state: Vec<(u8, Vec<u8>)>,
+    /// The last packet of each kind of state: opcode and payload.
+    state: Vec<(u8, u128)>,
     records: Vec<u8>,
+    /// The last record: where it begins, and its packet.
+    last_record: Option<(usize, GlShaderState)>,
     record_count: u32,
     uniforms: Vec<u8>,
     draws: u32,
@@ -73,13 +75,11 @@ impl JobBuilder {
 
     /// Appends a state packet unless it says what holds already.
     pub fn set<P: AllowedIn<Binner>>(&mut self, packet: P) {
-        let mut bytes = Vec::with_capacity(16);
-        packet.write(&mut bytes);
-        let Some(&opcode) = bytes.first() else { return };
-        match self.state.iter_mut().find(|(kind, _)| *kind == opcode) {
-            Some((_, old)) if *old == bytes => return,
-            Some((_, old)) => *old = bytes,
-            None => self.state.push((opcode, bytes)),
+        let payload = packet.payload();
+        match self.state.iter_mut().find(|(opcode, _)| *opcode == P::OPCODE) {
+            Some((_, old)) if *old == payload => return,
+            Some((_, old)) => *old = payload,
+            None => self.state.push((P::OPCODE, payload)),
         }
         self.list.push(packet);
     }
@@ -91,21 +91,39 @@ impl JobBuilder {
     }
 
     /// Appends a shader record: `handles` are the places of its programs and attributes (kernel-abi.md §5.3).
-    pub fn record(&mut self, handles: &[u32], record: &ShaderRecord) -> Result<(), Error> {
-        handles.iter().for_each(|handle| self.records.extend_from_slice(&handle.to_le_bytes()));
+    pub fn record(
+        &mut self,
+        handles: impl IntoIterator<Item = u32>,
+        record: &ShaderRecord,
+    ) -> Result<(), Error> {
+        let start = self.records.len();
+        self.records.extend(handles.into_iter().flat_map(u32::to_le_bytes));
         let wrong = |error: RecordError| Error::unsupported(error.to_string(), "see the limits");
         record.write(&mut self.records).map_err(wrong)?;
-        self.record_count += 1;
         let count = vc4::cl::Count::new(record.attributes.len() as u32).unwrap_or(vc4::cl::Count::MAX);
         let packet =
             GlShaderState { attribute_arrays: count, extended: record.extended, ..Default::default() };
+        self.last_record = Some((start, packet));
+        self.record_count += 1;
         self.list.push(packet);
         Ok(())
     }
 
-    /// Appends a word of the uniform streams.
-    pub fn uniform(&mut self, word: u32) {
-        self.uniforms.extend_from_slice(&word.to_le_bytes());
+    /// Appends the last record again, for other uniforms; false if there is none.
+    pub fn repeat_record(&mut self) -> bool {
+        let Some((start, packet)) = self.last_record else { return false };
+        let end = self.records.len();
+        self.records.extend_from_within(start..);
+        self.last_record = Some((end, packet));
+        self.record_count += 1;
+        self.list.push(packet);
+        true
+    }
+
+    /// Appends words of the uniform streams.
+    pub fn uniforms(&mut self, words: &[u32]) {
+        // The machine is little-endian, and so is every host that has it.
+        self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
     }
 
     /// The finished job on its surfaces.

@@ -31,20 +31,20 @@ pub(super) fn viewport(viewport: &vk::Viewport) -> Viewport {
 }
 
 /// Where a draw may change pixels; `None` if nowhere.
-pub(super) fn window(state: &Snapshot, target: &Target) -> Option<ClipWindow> {
-    let vk::Rect2D { offset, extent } = state.dynamic.scissor;
+pub(super) fn window(state: &Snapshot<'_>, target: &Target) -> Option<ClipWindow> {
+    let vk::Rect2D { offset, extent } = state.dynamic().scissor;
     let scissor = PixelRect::new(offset.x, offset.y, extent.width, extent.height).intersect(target.area);
     // Points reach over the viewport's edge.
-    let area = match state.pipeline.mode {
+    let area = match state.pipeline().mode {
         PrimitiveMode::Points => scissor,
-        _ => scissor.intersect(viewport(&state.dynamic.viewport).pixels()),
+        _ => scissor.intersect(viewport(&state.dynamic().viewport).pixels()),
     };
     area.clip_window()
 }
 
 /// State of a draw.
 pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipWindow) -> Result<(), Error> {
-    let (compiled, dynamic) = (bindings.compiled, &bindings.state.dynamic);
+    let (compiled, dynamic) = (bindings.compiled, bindings.state.dynamic());
     let [constant, clamp, slope] = match compiled.raster.depth_bias {
         true => dynamic.depth_bias,
         false => [0.0; 3],
@@ -87,13 +87,13 @@ fn viewport_raster(viewport: &vk::Viewport) -> (ClipperXyScaling, ClipperZScaleA
 }
 
 /// The primitives, after their shader record.
-pub(super) fn primitives(job: &mut JobBuilder, mode: PrimitiveMode, primitives: &Primitives) {
+pub(super) fn primitives(job: &mut JobBuilder, mode: PrimitiveMode, primitives: &Primitives<'_>) {
     match primitives {
         Primitives::Array { count } => {
             job.draw(VertexArrayPrimitives { mode, count: *count, first: 0 });
         }
-        Primitives::Indexed { bo, offset, count, max_index } => {
-            let index0 = job.bo(bo);
+        Primitives::Indexed { memory, offset, count, max_index } => {
+            let index0 = job.bo(memory.bo());
             job.set(GemHandles { index0, index1: 0 });
             job.draw(IndexedPrimitiveList {
                 mode,

@@ -3,9 +3,9 @@
 
 use vc4::cl::records::{Attribute, ShaderRecord, VertexProgram};
 use vc4::cl::words::ShaderFlags;
-use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline, Program, SampleBo, UniformSlot};
+use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline, SampleBo, UniformSlot};
 
-use super::bindings::Bindings;
+use super::bindings::{Bindings, Changes};
 use super::geometry::{Piece, source};
 use super::iota::ZEROS_AT;
 use super::job::JobBuilder;
@@ -16,42 +16,151 @@ use crate::recording::Snapshot;
 /// Largest stride of the plain form of record.
 const MAX_PLAIN_STRIDE: u32 = 255;
 
-/// Appends the record and its streams.
+/// The uniform streams of the last record, and what it was made for.
+#[derive(Default)]
+pub struct Streams {
+    words: Vec<u32>,
+    bytes: Vec<u8>,
+    base_vertex: i64,
+    instance: u32,
+    record: ShaderRecord,
+    handles: Vec<u32>,
+}
+
+/// Appends the record of a piece and its streams, unless the last ones are as good.
 pub(super) fn write(
     device: &Device,
     job: &mut JobBuilder,
-    bindings: &Bindings<'_>,
-    piece: &Piece,
+    bindings: &mut Bindings<'_>,
+    piece: &Piece<'_>,
     instance: u32,
 ) -> Result<(), Error> {
-    let variant = &bindings.variant;
-    let programs = &variant.programs;
-    let programs_of_record = [&variant.fragment, &variant.vertex, &variant.coordinate];
-    let mut handles: Vec<u32> = programs_of_record.map(|program| job.program(program)).to_vec();
-    let mut attributes = Vec::with_capacity(programs.attributes.len());
-    for array in &programs.attributes {
-        let (handle, attribute) = attribute(device, job, bindings.state, array, piece)?;
-        handles.push(handle);
-        attributes.push(attribute);
+    let mut streams = std::mem::take(&mut bindings.lookups.streams);
+    let written = streams.write(device, job, bindings, piece, instance);
+    bindings.lookups.streams = streams;
+    written
+}
+
+impl Streams {
+    fn write(
+        &mut self,
+        device: &Device,
+        job: &mut JobBuilder,
+        bindings: &Bindings<'_>,
+        piece: &Piece<'_>,
+        instance: u32,
+    ) -> Result<(), Error> {
+        let changes = bindings.changes;
+        let is_moved = piece.base_vertex != self.base_vertex;
+        let is_other = (is_moved || instance != self.instance) && !bindings.variant.recipe.pieces.is_empty();
+        if changes.is_empty() && !is_moved && !is_other {
+            return Ok(());
+        }
+        (self.base_vertex, self.instance) = (piece.base_vertex, instance);
+        let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
+        if is_moved || changes.intersects(first) || !job.repeat_record() {
+            self.record(device, job, bindings, piece)?;
+        }
+        self.update(job, bindings, piece, instance, is_other)?;
+        job.uniforms(&self.words);
+        Ok(())
     }
-    let record = ShaderRecord {
-        flags: ShaderFlags {
+
+    /// Appends a new record.
+    fn record(
+        &mut self,
+        device: &Device,
+        job: &mut JobBuilder,
+        bindings: &Bindings<'_>,
+        piece: &Piece<'_>,
+    ) -> Result<(), Error> {
+        let variant = &bindings.variant;
+        let programs = &variant.programs;
+        self.handles.clear();
+        self.record.attributes.clear();
+        for program in [&variant.fragment, &variant.vertex, &variant.coordinate] {
+            self.handles.push(job.program(program));
+        }
+        for array in &programs.attributes {
+            let (handle, attribute) = attribute(device, job, &bindings.state, array, piece)?;
+            self.handles.push(handle);
+            self.record.attributes.push(attribute);
+        }
+        let record = &mut self.record;
+        record.flags = ShaderFlags {
             clipping: true,
             point_size: programs.point_size,
             single_threaded: !programs.fragment.threaded,
-        },
-        varyings: programs.varyings as u8,
-        vertex: program(programs, programs.vertex_attribute_bytes, |array| array.vertex_offset),
-        coordinate: program(programs, programs.coordinate_attribute_bytes, |array| array.coordinate_offset),
-        extended: attributes.iter().any(|attribute| attribute.stride > MAX_PLAIN_STRIDE),
-        attributes,
-        ..ShaderRecord::default()
-    };
-    job.record(&handles, &record)?;
-    let stream = Stream { bindings, piece, instance };
-    [&programs.fragment, &programs.vertex, &programs.coordinate]
-        .into_iter()
-        .try_for_each(|program| stream.write(job, program))
+        };
+        record.varyings = programs.varyings as u8;
+        record.vertex = program(programs, programs.vertex_attribute_bytes, |array| array.vertex_offset);
+        record.coordinate =
+            program(programs, programs.coordinate_attribute_bytes, |array| array.coordinate_offset);
+        record.extended = record.attributes.iter().any(|attribute| attribute.stride > MAX_PLAIN_STRIDE);
+        job.record(self.handles.iter().copied(), record)
+    }
+
+    /// Brings the words up to date.
+    fn update(
+        &mut self,
+        job: &mut JobBuilder,
+        bindings: &Bindings<'_>,
+        piece: &Piece<'_>,
+        instance: u32,
+        is_other: bool,
+    ) -> Result<(), Error> {
+        let recipe = &bindings.variant.recipe;
+        let mut changes = bindings.changes;
+        if changes.contains(Changes::PROGRAMS) {
+            self.words.clear();
+            self.words.extend_from_slice(&recipe.constants);
+            changes = Changes::all();
+        }
+        let words = &mut self.words[..];
+        let mut put = |at: u32, word: u32| {
+            if let Some(place) = words.get_mut(at as usize) {
+                *place = word;
+            }
+        };
+        if changes.contains(Changes::PUSH) {
+            let bytes = bindings.state.push();
+            for (at, offset) in &recipe.push {
+                let word = bytes.get(*offset as usize..).and_then(|bytes| bytes.first_chunk::<4>());
+                put(*at, word.map_or(0, |bytes| u32::from_le_bytes(*bytes)));
+            }
+        }
+        if changes.intersects(Changes::DESCRIPTORS | Changes::JOB) {
+            for (at, sample) in &recipe.samples {
+                let bo = match sample {
+                    SampleBo::Texture(image) => &bindings.texture(*image)?.binding.bo,
+                    SampleBo::Ubo(buffer) => bindings.range(*buffer)?.bo,
+                };
+                put(*at, job.bo(bo));
+            }
+        }
+        if changes.contains(Changes::DESCRIPTORS) {
+            for run in &recipe.buffers {
+                self.bytes.resize(run.bytes as usize, 0);
+                bindings.range(run.buffer)?.read(run.start, &mut self.bytes);
+                for (at, offset) in &run.words {
+                    let word = self.bytes.get(*offset as usize..).and_then(|bytes| bytes.first_chunk::<4>());
+                    put(*at, word.map_or(0, |bytes| u32::from_le_bytes(*bytes)));
+                }
+            }
+            for (at, slot) in &recipe.descriptors {
+                put(*at, descriptor_word(bindings, slot)?);
+            }
+        }
+        if changes.contains(Changes::STATE) {
+            recipe.state.iter().for_each(|(at, state)| put(*at, bindings.words.word(*state)));
+        }
+        if is_other || changes.intersects(Changes::PROGRAMS | Changes::VERTICES) {
+            for (at, slot) in &recipe.pieces {
+                put(*at, piece_word(&bindings.state, slot, piece, instance)?);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn program(programs: &Pipeline, bytes: u32, offset: fn(&AttributeArray) -> Option<u8>) -> VertexProgram {
@@ -67,9 +176,9 @@ fn program(programs: &Pipeline, bytes: u32, offset: fn(&AttributeArray) -> Optio
 fn attribute(
     device: &Device,
     job: &mut JobBuilder,
-    state: &Snapshot,
+    state: &Snapshot<'_>,
     array: &AttributeArray,
-    piece: &Piece,
+    piece: &Piece<'_>,
 ) -> Result<(u32, Attribute), Error> {
     let plain = Attribute {
         bytes: array.bytes as u16,
@@ -83,7 +192,7 @@ fn attribute(
             source.filter(|source| source.limit(array.bytes).is_some())
         }
         AttributeSource::VertexIndex => {
-            let numbers = job.bo(&device.iota().bo(device)?);
+            let numbers = job.bo(device.iota().bo(device)?);
             return Ok((numbers, Attribute { stride: 4, ..plain }));
         }
         AttributeSource::Dummy => None,
@@ -92,70 +201,59 @@ fn attribute(
         Some(source) => {
             // Inside of the buffer: pieces keep to the limits of their sources.
             let address = source.base as i64 + i64::from(source.stride) * piece.base_vertex;
-            Ok((job.bo(&source.bo), Attribute { address: address as u32, stride: source.stride, ..plain }))
+            Ok((job.bo(source.bo), Attribute { address: address as u32, stride: source.stride, ..plain }))
         }
         // Reads of what is not there give zeros (T-ROBUST).
         None => {
-            let zeros = job.bo(&device.iota().bo(device)?);
+            let zeros = job.bo(device.iota().bo(device)?);
             Ok((zeros, Attribute { address: ZEROS_AT, ..plain }))
         }
     }
 }
 
-/// What the words of a stream are taken from.
-struct Stream<'a> {
-    bindings: &'a Bindings<'a>,
-    piece: &'a Piece,
-    instance: u32,
+/// A word of a descriptor.
+fn descriptor_word(bindings: &Bindings<'_>, slot: &UniformSlot) -> Result<u32, Error> {
+    Ok(match *slot {
+        UniformSlot::UboBase(buffer) => bindings.range(buffer)?.offset as u32,
+        UniformSlot::UboLimit(buffer) => bindings.range(buffer)?.size.saturating_sub(4) as u32,
+        UniformSlot::TextureP0(image) => bindings.texture(image)?.words[0],
+        UniformSlot::TextureP1(image) => bindings.texture(image)?.words[1],
+        UniformSlot::TextureP2 { image, explicit_lod } => {
+            bindings.texture(image)?.extra[usize::from(explicit_lod)]
+        }
+        UniformSlot::TextureSize { image, axis } => {
+            let (width, height) = bindings.texture(image)?.extent;
+            (if axis == 0 { width as f32 } else { height as f32 }).to_bits()
+        }
+        // The recipe files these elsewhere.
+        UniformSlot::Const(_)
+        | UniformSlot::State(_)
+        | UniformSlot::Push(_)
+        | UniformSlot::Ubo { .. }
+        | UniformSlot::VertexIndexBias
+        | UniformSlot::InstanceIndex
+        | UniformSlot::InstanceAttribute { .. }
+        | UniformSlot::StreamAddress => 0,
+    })
 }
 
-impl Stream<'_> {
-    /// Appends the block of one program: BO places of its lookups, then its words.
-    fn write(&self, job: &mut JobBuilder, program: &Program) -> Result<(), Error> {
-        for sample in &program.samples {
-            let bo = match sample {
-                SampleBo::Texture(image) => self.bindings.texture(*image)?.binding.bo.clone(),
-                SampleBo::Ubo(buffer) => self.bindings.range(*buffer)?.bo,
-            };
-            let place = job.bo(&bo);
-            job.uniform(place);
-        }
-        for slot in &program.uniforms {
-            job.uniform(self.word(slot)?);
-        }
-        Ok(())
-    }
-
-    fn word(&self, slot: &UniformSlot) -> Result<u32, Error> {
-        let bindings = self.bindings;
-        Ok(match *slot {
-            UniformSlot::Const(word) => word,
-            UniformSlot::State(state) => bindings.words.word(state),
-            UniformSlot::Push(offset) => bindings.state.push_word(offset),
-            UniformSlot::Ubo { buffer, offset } => bindings.range(buffer)?.word(offset),
-            UniformSlot::UboBase(buffer) => bindings.range(buffer)?.offset as u32,
-            UniformSlot::UboLimit(buffer) => bindings.range(buffer)?.size.saturating_sub(4) as u32,
-            UniformSlot::TextureP0(image) => bindings.texture(image)?.words[0],
-            UniformSlot::TextureP1(image) => bindings.texture(image)?.words[1],
-            UniformSlot::TextureP2 { image, explicit_lod } => {
-                bindings.texture(image)?.extra[usize::from(explicit_lod)]
-            }
-            UniformSlot::TextureSize { image, axis } => {
-                let (width, height) = bindings.texture(image)?.extent;
-                (if axis == 0 { width as f32 } else { height as f32 }).to_bits()
-            }
-            UniformSlot::VertexIndexBias => self.piece.base_vertex as u32,
-            UniformSlot::InstanceIndex => self.instance,
-            UniformSlot::InstanceAttribute { location, word } => {
-                instance_word(bindings.state, location, self.instance, word)?
-            }
-            UniformSlot::StreamAddress => 0,
-        })
+/// A word that differs from piece to piece.
+fn piece_word(
+    state: &Snapshot<'_>,
+    slot: &UniformSlot,
+    piece: &Piece<'_>,
+    instance: u32,
+) -> Result<u32, Error> {
+    match *slot {
+        UniformSlot::VertexIndexBias => Ok(piece.base_vertex as u32),
+        UniformSlot::InstanceIndex => Ok(instance),
+        UniformSlot::InstanceAttribute { location, word } => instance_word(state, location, instance, word),
+        _ => Ok(0),
     }
 }
 
 /// A word of an instance-rate attribute; 0 where its buffer ends.
-fn instance_word(state: &Snapshot, location: u32, instance: u32, word: u8) -> Result<u32, Error> {
+fn instance_word(state: &Snapshot<'_>, location: u32, instance: u32, word: u8) -> Result<u32, Error> {
     let Some(source) = source(state, location)? else { return Ok(0) };
     let at = source.base + u64::from(source.stride) * u64::from(instance) + 4 * u64::from(word);
     let mut bytes = [0; 4];

@@ -19,7 +19,7 @@ use crate::pipeline::{
 };
 use crate::recording::Recording;
 use crate::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
-use crate::segment::{DrawCall, DrawParameters, IndexBinding, RenderSegment, Segment};
+use crate::segment::{DrawParameters, RenderSegment, Segment};
 use crate::testing::device;
 
 macro_rules! spirv {
@@ -179,14 +179,14 @@ impl Fixture {
         let pipeline = self.pipeline(topology);
         let segments = self.record(self.whole(), |recording| {
             recording.state.bind_pipeline(&pipeline);
-            recording.state.bind_vertices(0, &[(self.vertices.clone(), 0)]).unwrap();
+            recording.state.bind_vertices(0, [(&self.vertices, 0)].into_iter()).unwrap();
             if let Some((bytes, ty)) = indices {
                 let buffer = buffer(&self.device, bytes.len() as u64);
                 let binding = buffer.binding().unwrap();
                 binding.bo.map().unwrap().write(binding.offset as usize, bytes);
-                recording.state.bind_indices(IndexBinding { buffer, offset: 0, ty });
+                recording.state.bind_indices(&buffer, 0, ty);
             }
-            recording.draw(DrawCall::Direct(call)).unwrap();
+            recording.draw(call).unwrap();
         });
         let [Segment::Render(render)] = &segments[..] else { panic!("{} segments", segments.len()) };
         jobs(&self.device, render)
@@ -310,8 +310,8 @@ fn areas_that_cut_tiles_are_cleared_in_memory_and_loaded() {
     let pipeline = fixture.pipeline(LIST);
     let draw = |recording: &mut Recording| {
         recording.state.bind_pipeline(&pipeline);
-        recording.state.bind_vertices(0, &[(fixture.vertices.clone(), 0)]).unwrap();
-        recording.draw(DrawCall::Direct(call(3, 0, None))).unwrap();
+        recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+        recording.draw(call(3, 0, None)).unwrap();
     };
     let segments = fixture.record(area, draw);
     let [Segment::Cpu(color), Segment::Cpu(depth), Segment::Render(render)] = &segments[..] else { panic!() };

@@ -114,6 +114,9 @@ entry_points! {
         Ok(())
     }
 
+    // Recordings that were reset have given their memory back already.
+    fn vkTrimCommandPoolKHR(_device: vk::Device, _pool: vk::CommandPool, _flags: vk::CommandPoolTrimFlags) {}
+
     fn vkAllocateCommandBuffers(
         device: vk::Device,
         info: *const vk::CommandBufferAllocateInfo<'_>,
@@ -210,10 +213,10 @@ entry_points! {
         dynamic_count: u32,
         dynamic: *const u32,
     ) {
-        let sets = objects::<DescriptorSet>(sets, count);
+        let sets = slice(sets, count).iter().filter_map(|set| opt::<DescriptorSet>(*set));
         let layout = get::<PipelineLayout>(layout);
         let commands = get::<CommandBuffer>(commands);
-        commands.bind_descriptor_sets(point, layout, first, &sets, slice(dynamic, dynamic_count));
+        commands.bind_descriptor_sets(point, layout, first, sets, slice(dynamic, dynamic_count));
     }
 
     fn vkCmdBindIndexBuffer(
@@ -232,9 +235,9 @@ entry_points! {
         buffers: *const vk::Buffer,
         offsets: *const vk::DeviceSize,
     ) {
-        let buffers = objects::<Buffer>(buffers, count).into_iter();
-        let bound: Vec<_> = buffers.zip(slice(offsets, count).iter().copied()).collect();
-        get::<CommandBuffer>(commands).bind_vertex_buffers(first, &bound);
+        let buffers = slice(buffers, count).iter().filter_map(|buffer| opt::<Buffer>(*buffer));
+        let bound = buffers.zip(slice(offsets, count).iter().copied());
+        get::<CommandBuffer>(commands).bind_vertex_buffers(first, bound);
     }
 
     fn vkCmdPushConstants(

@@ -8,6 +8,7 @@ use crate::buffer::{Buffer, BufferView};
 use crate::descriptor::{Binding, Descriptor, DescriptorPool, DescriptorSet, SetLayout};
 use crate::device::Device;
 use crate::error::Error;
+use crate::extension::Extension;
 use crate::image::ImageView;
 use crate::object::{self, HostAllocator, get, opt};
 use crate::sampler::Sampler;
@@ -56,7 +57,10 @@ unsafe fn read_buffer(info: &vk::DescriptorBufferInfo) -> Descriptor {
 }
 
 /// The descriptors of a write. `immutable` says that the sampler handles must not be looked at.
-unsafe fn read_write(write: &vk::WriteDescriptorSet<'_>, immutable: bool) -> Result<Vec<Descriptor>, Error> {
+pub(super) unsafe fn read_write(
+    write: &vk::WriteDescriptorSet<'_>,
+    immutable: bool,
+) -> Result<Vec<Descriptor>, Error> {
     use vk::DescriptorType as Type;
     let count = write.descriptor_count;
     // SAFETY: the caller passes a valid structure with live handles in the array of its type.
@@ -92,9 +96,8 @@ unsafe fn apply_write(write: &vk::WriteDescriptorSet<'_>) -> Result<(), Error> {
     // SAFETY: the caller passes a valid structure with live handles.
     unsafe {
         let set = get::<DescriptorSet>(write.dst_set);
-        let immutable =
-            set.layout().binding(write.dst_binding).is_some_and(|binding| !binding.immutable.is_empty());
-        set.write(write.dst_binding, write.dst_array_element, read_write(write, immutable)?)
+        let values = read_write(write, set.layout().has_immutable(write.dst_binding))?;
+        set.write(write.dst_binding, write.dst_array_element, values)
     }
 }
 
@@ -107,7 +110,6 @@ unsafe fn apply_copy(copy: &vk::CopyDescriptorSet<'_>) -> Result<(), Error> {
 
 /// Allocates all sets or none.
 unsafe fn allocate(
-    device: &Device,
     pool: &DescriptorPool,
     layouts: &[vk::DescriptorSetLayout],
 ) -> Result<Vec<vk::DescriptorSet>, Error> {
@@ -115,7 +117,7 @@ unsafe fn allocate(
     for layout in layouts {
         // SAFETY: the caller passes live handles.
         let layout = unsafe { get::<SetLayout>(*layout) };
-        match pool.allocate(layout, |set| object::create(device.allocator(), set)) {
+        match pool.allocate(layout, |set| object::create(pool.allocator, set)) {
             Ok(handle) => made.push(handle),
             Err(error) => {
                 // SAFETY: the sets were just made and nobody knows them yet.
@@ -171,8 +173,11 @@ entry_points! {
     ) -> vk::Result {
         let info = &*info;
         let free_sets = info.flags.contains(vk::DescriptorPoolCreateFlags::FREE_DESCRIPTOR_SET);
-        let pool = DescriptorPool::new(info.max_sets, slice(info.p_pool_sizes, info.pool_size_count), free_sets);
-        give(get::<Device>(device).allocator(), callbacks, out, pool)
+        let sizes = slice(info.p_pool_sizes, info.pool_size_count);
+        let device = get::<Device>(device);
+        let allocator = HostAllocator::new(callbacks).or(device.allocator());
+        let pool = DescriptorPool::new(info.max_sets, sizes, free_sets, allocator);
+        give(device.allocator(), callbacks, out, pool)
     }
 
     fn vkDestroyDescriptorPool(
@@ -203,7 +208,14 @@ entry_points! {
         let layouts = slice(info.p_set_layouts, info.descriptor_set_count);
         // On failure every element is the null handle.
         (0..layouts.len()).for_each(|index| out.add(index).write(vk::DescriptorSet::null()));
-        let sets = allocate(get::<Device>(device), get::<DescriptorPool>(info.descriptor_pool), layouts)?;
+        let device = get::<Device>(device);
+        let sets = allocate(get::<DescriptorPool>(info.descriptor_pool), layouts);
+        let sets = sets.map_err(|error| match error {
+            Error::OutOfPoolMemory(why) if device.has(Extension::Maintenance1) => {
+                Error::Result(vk::Result::ERROR_OUT_OF_POOL_MEMORY, why.into())
+            }
+            error => error,
+        })?;
         std::ptr::copy_nonoverlapping(sets.as_ptr(), out, sets.len());
         Ok(())
     }

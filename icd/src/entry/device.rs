@@ -3,13 +3,13 @@
 use std::ffi::c_char;
 use std::sync::Arc;
 
-use ash::vk::{self, TaggedStructure};
+use ash::vk;
 
 use super::entry_points;
-use super::read::{chain, enumerate, names, objects, slice, text};
+use super::read::{enumerate, extension, names, objects, slice, text};
 use crate::device::Device;
 use crate::error::Error;
-use crate::extension::{self, Level};
+use crate::extension::{self as extensions, Level};
 use crate::object::{self, HostAllocator, get, opt};
 use crate::physical_device::PhysicalDevice;
 use crate::queue::{Batch, Queue};
@@ -19,12 +19,10 @@ use crate::sync::Fence;
 unsafe fn wanted_features(info: &vk::DeviceCreateInfo<'_>) -> vk::PhysicalDeviceFeatures {
     // SAFETY: the caller passes a valid structure.
     unsafe {
-        for link in chain(info.p_next) {
-            if (*link).s_type == vk::PhysicalDeviceFeatures2::STRUCTURE_TYPE {
-                return (*link.cast::<vk::PhysicalDeviceFeatures2<'_>>()).features;
-            }
+        match extension::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next) {
+            Some(features) => features.features,
+            None => info.p_enabled_features.as_ref().copied().unwrap_or_default(),
         }
-        info.p_enabled_features.as_ref().copied().unwrap_or_default()
     }
 }
 
@@ -60,7 +58,7 @@ entry_points! {
         let info = &*info;
         let mut extensions = Vec::new();
         for name in names(info.pp_enabled_extension_names, info.enabled_extension_count) {
-            let found = extension::find(Level::Device, name);
+            let found = extensions::find(Level::Device, name);
             extensions.push(found.ok_or_else(|| Error::ExtensionNotPresent(name.to_string_lossy().into()))?);
         }
         check_queues(slice(info.p_queue_create_infos, info.queue_create_info_count))?;
@@ -88,7 +86,7 @@ entry_points! {
         if !layer.is_null() {
             return Err(Error::LayerNotPresent(text(layer)));
         }
-        Ok(enumerate(count, out, &extension::properties(Level::Device)))
+        Ok(enumerate(count, out, &extensions::properties(Level::Device)))
     }
 
     fn vkEnumerateDeviceLayerProperties(

@@ -4,8 +4,9 @@
 use ash::vk;
 
 use super::entry_points;
-use super::read::enumerate;
+use super::read::{answer, enumerate, enumerate_into};
 use crate::format::{self, ImageQuery};
+use crate::limits::MAX_PUSH_DESCRIPTORS;
 use crate::object::get;
 use crate::physical_device::{self, PhysicalDevice};
 
@@ -22,6 +23,9 @@ entry_points! {
         out: *mut vk::PhysicalDeviceProperties2<'_>,
     ) {
         (*out).properties = *get::<PhysicalDevice>(device).properties();
+        if let Some(push) = answer::<vk::PhysicalDevicePushDescriptorPropertiesKHR<'_>>((*out).p_next) {
+            push.max_push_descriptors = MAX_PUSH_DESCRIPTORS;
+        }
     }
 
     fn vkGetPhysicalDeviceFormatProperties2KHR(
@@ -51,15 +55,7 @@ entry_points! {
         out: *mut vk::QueueFamilyProperties2<'_>,
     ) {
         let families = physical_device::queue_families();
-        if out.is_null() {
-            count.write(families.len() as u32);
-            return;
-        }
-        let fit = families.len().min(count.read() as usize);
-        for (index, family) in families.iter().take(fit).enumerate() {
-            (*out.add(index)).queue_family_properties = *family;
-        }
-        count.write(fit as u32);
+        let _ = enumerate_into(count, out, &families, |out, family| out.queue_family_properties = *family);
     }
 
     fn vkGetPhysicalDeviceMemoryProperties2KHR(

@@ -68,6 +68,31 @@ pub(super) unsafe fn enumerate<T: Copy>(count: *mut u32, out: *mut T, items: &[T
     }
 }
 
+/// As [`enumerate`], for structures that the application has begun: `fill` writes an item into one.
+///
+/// # Safety
+/// As for [`enumerate`]; the structures are initialised.
+pub(super) unsafe fn enumerate_into<T, I>(
+    count: *mut u32,
+    out: *mut T,
+    items: &[I],
+    fill: impl Fn(&mut T, &I),
+) -> vk::Result {
+    // SAFETY: by the contract.
+    unsafe {
+        if out.is_null() {
+            count.write(items.len() as u32);
+            return vk::Result::SUCCESS;
+        }
+        let fit = items.len().min(count.read() as usize);
+        for (index, item) in items.iter().take(fit).enumerate() {
+            fill(&mut *out.add(index), item);
+        }
+        count.write(fit as u32);
+        if fit < items.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+    }
+}
+
 /// The structures of a `pNext` chain that the caller may read.
 ///
 /// # Safety
@@ -80,6 +105,27 @@ pub(super) unsafe fn chain(next: *const c_void) -> impl Iterator<Item = *const v
         next = unsafe { (*this).p_next };
         Some(this)
     })
+}
+
+/// The structure of type `T` in a chain.
+///
+/// # Safety
+/// As for [`chain`]; the structure outlives `'a`.
+pub(super) unsafe fn extension<'a, T: vk::TaggedStructure>(next: *const c_void) -> Option<&'a T> {
+    // SAFETY: by the contract; the type says what the structure is.
+    unsafe { chain(next).find(|link| (**link).s_type == T::STRUCTURE_TYPE).map(|link| &*link.cast::<T>()) }
+}
+
+/// As [`extension`], for chains that the driver writes to.
+///
+/// # Safety
+/// As for [`extension`], and nobody else refers to the structure.
+pub(super) unsafe fn answer<'a, T: vk::TaggedStructure>(next: *mut c_void) -> Option<&'a mut T> {
+    // SAFETY: by the contract.
+    unsafe {
+        let found = chain(next).find(|link| (**link).s_type == T::STRUCTURE_TYPE);
+        found.map(|link| &mut *link.cast_mut().cast::<T>())
+    }
 }
 
 /// Makes the handle of a new object and hands it out.

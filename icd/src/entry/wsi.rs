@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::entry_points;
-use super::read::{destroy, enumerate, give, objects, slice};
+use super::read::{destroy, enumerate, enumerate_into, give, objects, slice};
 use crate::device::Device;
 use crate::error::Error;
 use crate::instance::Instance;
@@ -174,6 +174,25 @@ entry_points! {
         out: *mut vk::PresentModeKHR,
     ) -> vk::Result {
         Ok(enumerate(count, out, get::<Surface>(surface).present_modes()))
+    }
+
+    fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
+        _device: vk::PhysicalDevice,
+        info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
+        out: *mut vk::SurfaceCapabilities2KHR<'_>,
+    ) -> vk::Result {
+        (*out).surface_capabilities = get::<Surface>((*info).surface).capabilities()?;
+        Ok(())
+    }
+
+    fn vkGetPhysicalDeviceSurfaceFormats2KHR(
+        _device: vk::PhysicalDevice,
+        info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
+        count: *mut u32,
+        out: *mut vk::SurfaceFormat2KHR<'_>,
+    ) -> vk::Result {
+        let formats = get::<Surface>((*info).surface).formats();
+        Ok(enumerate_into(count, out, &formats, |out, format| out.surface_format = *format))
     }
 
     fn vkCreateSwapchainKHR(

@@ -15,6 +15,7 @@ use vc4_shaders::program::{self, Descriptor, Program, SampleBo, UniformSlot};
 
 use super::GraphicsInfo;
 use super::programs::Programs;
+use super::recipe::Recipe;
 use super::translate as api;
 use crate::assembly::RasterWindow;
 use crate::bo::Bo;
@@ -39,6 +40,8 @@ pub struct ProgramBo {
 pub struct Variant {
     /// What the compiler said.
     pub programs: program::Pipeline,
+    /// What their uniform streams are made of.
+    pub recipe: Recipe,
     /// Vertex program.
     pub vertex: ProgramBo,
     /// Coordinate program.
@@ -187,6 +190,7 @@ impl Compiled {
             vertex: self.load(&programs.vertex, "vertex")?,
             coordinate: self.load(&programs.coordinate, "coordinate")?,
             fragment: self.load(&programs.fragment, "fragment")?,
+            recipe: Recipe::new(&programs),
             programs,
         });
         variants.push((textures, variant.clone()));

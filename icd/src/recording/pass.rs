@@ -17,8 +17,9 @@ use crate::error::Error;
 use crate::format::Storage;
 use crate::image::ImageView;
 use crate::meta::fill::Fill;
+use crate::recording::DrawList;
 use crate::render_pass::{Attachment, Subpass};
-use crate::segment::{DepthStencilWord, Draw, RenderSegment, Segment, Segments, Start, Target};
+use crate::segment::{DepthStencilWord, RenderSegment, Segment, Segments, Start, Target};
 
 /// The pass and where recording is in it.
 pub struct Pass {
@@ -26,7 +27,7 @@ pub struct Pass {
     subpass: usize,
     area: PixelRect,
     target: Target,
-    draws: Vec<Draw>,
+    draws: Vec<Arc<DrawList>>,
 }
 
 impl Pass {
@@ -172,9 +173,9 @@ impl Pass {
         }
     }
 
-    /// Appends a draw.
-    pub fn draw(&mut self, draw: Draw) {
-        self.draws.push(draw);
+    /// Appends draws.
+    pub fn draw(&mut self, draws: Arc<DrawList>) {
+        self.draws.push(draws);
     }
 
     /// vkCmdClearAttachments.
@@ -271,7 +272,7 @@ impl Pass {
 }
 
 /// Appends a render segment unless it changes nothing.
-fn push(target: Target, draws: Vec<Draw>, segments: &mut Segments) {
+fn push(target: Target, draws: Vec<Arc<DrawList>>, segments: &mut Segments) {
     let clears = target.color_start.clears() || target.depth_stencil_start.clears();
     if !target.area.is_empty() && (clears || !draws.is_empty()) {
         segments.push(Segment::Render(Arc::new(RenderSegment { target, draws })));

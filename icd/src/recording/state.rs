@@ -3,40 +3,15 @@
 use std::sync::Arc;
 
 use ash::vk;
+use smallvec::SmallVec;
 
+use super::list::{Draw, DrawList, DrawState};
 use crate::buffer::Buffer;
-use crate::descriptor::{Descriptor, DescriptorSet, Descriptors, SetLayout};
+use crate::descriptor::{Descriptor, DescriptorSet, SetLayout};
 use crate::error::Error;
 use crate::limits::{MAX_ATTRIBUTES, MAX_PUSH_BYTES, MAX_SETS};
 use crate::pipeline::Pipeline;
-use crate::segment::IndexBinding;
-
-/// A bound set: its content at the time of binding. Sets must not change between binding and execution (Vulkan 1.0
-/// §13.2.6), so the content is that of the execution, too.
-#[derive(Clone)]
-pub struct BoundSet {
-    layout: Arc<SetLayout>,
-    content: Descriptors,
-    dynamic: Arc<[u32]>,
-}
-
-impl BoundSet {
-    /// Binds `set` with its share of the dynamic offsets.
-    pub fn new(set: &DescriptorSet, dynamic: &[u32]) -> BoundSet {
-        BoundSet { layout: set.layout().clone(), content: set.content(), dynamic: dynamic.into() }
-    }
-
-    /// The descriptor at a binding's element, and its dynamic offset.
-    pub fn descriptor(&self, number: u32, element: u32) -> Option<(&Descriptor, u32)> {
-        let binding = self.layout.binding(number).filter(|binding| element < binding.count)?;
-        let descriptor = self.content.get((binding.slot + element) as usize)?;
-        let dynamic = match binding.is_dynamic() {
-            true => self.dynamic.get((binding.dynamic + element) as usize).copied()?,
-            false => 0,
-        };
-        Some((descriptor, dynamic))
-    }
-}
+use crate::segment::{DrawCall, IndexBinding};
 
 /// Masks and reference of the stencil test of a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,62 +54,49 @@ impl Default for Dynamic {
     }
 }
 
-/// A vertex buffer and its first byte.
-pub type VertexBinding = Option<(Arc<Buffer>, u64)>;
-
-/// What a draw is drawn with.
-#[derive(Clone)]
-pub struct Snapshot {
-    /// The pipeline.
-    pub pipeline: Arc<Pipeline>,
-    /// State, the pipeline's included.
-    pub dynamic: Dynamic,
-    /// Vertex buffers by binding.
-    pub vertices: Arc<Vec<VertexBinding>>,
-    /// The index buffer.
-    pub indices: Option<IndexBinding>,
-    sets: Arc<Vec<Option<BoundSet>>>,
-    push: Arc<Vec<u8>>,
+bitflags::bitflags! {
+    /// State that changed since the last draw.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Changed: u8 {
+        const PIPELINE = 1;
+        const DYNAMIC = 2;
+        const VERTICES = 4;
+        const INDICES = 8;
+        const SETS = 16;
+        const PUSH = 32;
+    }
 }
 
-impl Snapshot {
-    /// A descriptor and its dynamic offset.
-    pub fn descriptor(&self, set: u32, number: u32, element: u32) -> Result<(&Descriptor, u32), Error> {
-        let bound = self.sets.get(set as usize).and_then(Option::as_ref);
-        let found = bound.and_then(|bound| bound.descriptor(number, element));
-        found.ok_or_else(|| {
-            let place = format!("set {set}, binding {number}, element {element}");
-            Error::InvalidUse(format!("a draw whose shader uses {place}, which is not bound"))
-        })
-    }
-
-    /// The push-constant word at a byte offset; 0 beyond what there is.
-    pub fn push_word(&self, offset: u32) -> u32 {
-        let at = offset as usize;
-        let bytes = self.push.get(at..at + 4).and_then(|bytes| bytes.first_chunk::<4>());
-        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-    }
+/// A bound descriptor set with its share of the dynamic offsets.
+struct BoundSet {
+    set: Arc<DescriptorSet>,
+    offsets: SmallVec<[u32; 4]>,
 }
 
 /// What is bound and set while recording.
 pub struct State {
+    changed: Changed,
     pipeline: Option<Arc<Pipeline>>,
     dynamic: Dynamic,
-    vertices: Arc<Vec<VertexBinding>>,
+    vertices: [Option<(Arc<Buffer>, u64)>; MAX_ATTRIBUTES as usize],
     indices: Option<IndexBinding>,
-    sets: Arc<Vec<Option<BoundSet>>>,
-    push: Arc<Vec<u8>>,
+    sets: [Option<BoundSet>; MAX_SETS as usize],
+    push: [u8; MAX_PUSH_BYTES as usize],
+    /// Bytes up to the last that was ever pushed.
+    pushed: usize,
 }
 
 impl Default for State {
     fn default() -> Self {
         State {
+            changed: Changed::all(),
             pipeline: None,
             dynamic: Dynamic::default(),
-            vertices: Arc::new(vec![None; MAX_ATTRIBUTES as usize]),
+            vertices: Default::default(),
             indices: None,
-            sets: Arc::new(vec![None; MAX_SETS as usize]),
-            push: Arc::new(vec![0; MAX_PUSH_BYTES as usize]),
+            sets: Default::default(),
+            push: [0; MAX_PUSH_BYTES as usize],
+            pushed: 0,
         }
     }
 }
@@ -142,72 +104,148 @@ impl Default for State {
 impl State {
     /// Binds a graphics pipeline.
     pub fn bind_pipeline(&mut self, pipeline: &Arc<Pipeline>) {
-        self.pipeline = Some(pipeline.clone());
+        if !self.pipeline.as_ref().is_some_and(|old| Arc::ptr_eq(old, pipeline)) {
+            self.pipeline = Some(pipeline.clone());
+            self.changed |= Changed::PIPELINE;
+        }
     }
 
     /// The state that commands set.
     pub fn dynamic(&mut self) -> &mut Dynamic {
+        self.changed |= Changed::DYNAMIC;
         &mut self.dynamic
     }
 
     /// Binds sets from number `first` on; they share the dynamic offsets in order.
-    pub fn bind_sets(
+    pub fn bind_sets<'a>(
         &mut self,
         first: u32,
-        sets: &[Arc<DescriptorSet>],
+        sets: impl Iterator<Item = &'a Arc<DescriptorSet>>,
         mut dynamic: &[u32],
     ) -> Result<(), Error> {
-        let places = Arc::make_mut(&mut self.sets);
-        for (index, set) in sets.iter().enumerate() {
+        for (index, set) in sets.enumerate() {
             let count = set.layout().dynamics() as usize;
             let few = || Error::InvalidUse(format!("descriptor set {index} lacks dynamic offsets"));
             let (own, rest) = dynamic.split_at_checked(count).ok_or_else(few)?;
-            let place = places.get_mut(first as usize + index);
-            let many = || Error::InvalidUse(format!("set number {first} + {index} of {MAX_SETS}"));
-            *place.ok_or_else(many)? = Some(BoundSet::new(set, own));
             dynamic = rest;
+            let many = || Error::InvalidUse(format!("set number {first} + {index} of {MAX_SETS}"));
+            let place = self.sets.get_mut(first as usize + index).ok_or_else(many)?;
+            match place {
+                Some(old) if Arc::ptr_eq(&old.set, set) => {
+                    if old.offsets[..] == *own {
+                        continue;
+                    }
+                    old.offsets.copy_from_slice(own);
+                }
+                place => *place = Some(BoundSet { set: set.clone(), offsets: own.into() }),
+            }
+            self.changed |= Changed::SETS;
         }
         Ok(())
     }
 
+    /// Pushes descriptors to a set: those of the last push of the same layout stay where nothing is written.
+    pub fn push_descriptors(
+        &mut self,
+        number: u32,
+        layout: &Arc<SetLayout>,
+        writes: Vec<(u32, u32, Vec<Descriptor>)>,
+    ) -> Result<(), Error> {
+        let many = || Error::InvalidUse(format!("set number {number} of {MAX_SETS}"));
+        let place = self.sets.get_mut(number as usize).ok_or_else(many)?;
+        // Draws before this one keep the set as it was.
+        let set = match place {
+            Some(old) if Arc::ptr_eq(old.set.layout(), layout) => old.set.copy(),
+            _ => DescriptorSet::new(layout),
+        };
+        writes.into_iter().try_for_each(|(binding, element, values)| set.write(binding, element, values))?;
+        *place = Some(BoundSet { set: Arc::new(set), offsets: SmallVec::new() });
+        self.changed |= Changed::SETS;
+        Ok(())
+    }
+
     /// Binds vertex buffers from binding `first` on.
-    pub fn bind_vertices(&mut self, first: u32, buffers: &[(Arc<Buffer>, u64)]) -> Result<(), Error> {
-        let places = Arc::make_mut(&mut self.vertices);
-        for (index, buffer) in buffers.iter().enumerate() {
-            let place = places.get_mut(first as usize + index);
+    pub fn bind_vertices<'a>(
+        &mut self,
+        first: u32,
+        buffers: impl Iterator<Item = (&'a Arc<Buffer>, u64)>,
+    ) -> Result<(), Error> {
+        for (index, (buffer, offset)) in buffers.enumerate() {
             let many = || Error::InvalidUse(format!("vertex binding {first} + {index} of {MAX_ATTRIBUTES}"));
-            *place.ok_or_else(many)? = Some(buffer.clone());
+            let place = self.vertices.get_mut(first as usize + index).ok_or_else(many)?;
+            match place {
+                Some((old, at)) if Arc::ptr_eq(old, buffer) && *at == offset => continue,
+                Some((old, at)) if Arc::ptr_eq(old, buffer) => *at = offset,
+                place => *place = Some((buffer.clone(), offset)),
+            }
+            self.changed |= Changed::VERTICES;
         }
         Ok(())
     }
 
     /// Binds an index buffer.
-    pub fn bind_indices(&mut self, binding: IndexBinding) {
-        self.indices = Some(binding);
+    pub fn bind_indices(&mut self, buffer: &Arc<Buffer>, offset: u64, ty: vk::IndexType) {
+        match &mut self.indices {
+            Some(old) if Arc::ptr_eq(&old.buffer, buffer) => {
+                if (old.offset, old.ty) == (offset, ty) {
+                    return;
+                }
+                (old.offset, old.ty) = (offset, ty);
+            }
+            place => *place = Some(IndexBinding { buffer: buffer.clone(), offset, ty }),
+        }
+        self.changed |= Changed::INDICES;
     }
 
     /// Sets push constants.
     pub fn push(&mut self, offset: u32, values: &[u8]) -> Result<(), Error> {
-        let bytes = Arc::make_mut(&mut self.push);
         let start = offset as usize;
-        let place = start.checked_add(values.len()).and_then(|end| bytes.get_mut(start..end));
         let outside = || Error::InvalidUse(format!("{} bytes of push constants at {offset}", values.len()));
-        place.ok_or_else(outside)?.copy_from_slice(values);
+        let end = start.checked_add(values.len()).ok_or_else(outside)?;
+        self.push.get_mut(start..end).ok_or_else(outside)?.copy_from_slice(values);
+        self.pushed = self.pushed.max(end);
+        self.changed |= Changed::PUSH;
         Ok(())
     }
 
-    /// What a draw needs.
-    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+    /// Appends a draw with the state of this moment.
+    pub fn draw(&mut self, list: &mut DrawList, call: DrawCall) -> Result<(), Error> {
+        let state = match list.last() {
+            Some(last) if self.changed.is_empty() => last,
+            last => self.write(list, last)?,
+        };
+        list.push(Draw { state, call });
+        Ok(())
+    }
+
+    /// Writes what changed since the last draw of `list`, everything if it has none.
+    fn write(&mut self, list: &mut DrawList, last: Option<DrawState>) -> Result<DrawState, Error> {
         let unbound = || Error::InvalidUse("a draw without a pipeline".into());
-        let pipeline = self.pipeline.clone().ok_or_else(unbound)?;
-        let dynamic = pipeline.fix(self.dynamic);
-        Ok(Snapshot {
-            pipeline,
-            dynamic,
-            vertices: self.vertices.clone(),
-            indices: self.indices.clone(),
-            sets: self.sets.clone(),
-            push: self.push.clone(),
-        })
+        let pipeline = self.pipeline.as_ref().ok_or_else(unbound)?;
+        let all = last.is_none();
+        let mut state = last.unwrap_or(DrawState::NOTHING);
+        let changed = |part| all || self.changed.intersects(part);
+        if changed(Changed::PIPELINE) {
+            state.pipeline = list.add_pipeline(pipeline);
+        }
+        if changed(Changed::PIPELINE | Changed::DYNAMIC) {
+            state.dynamic = list.add_dynamic(pipeline.fix(self.dynamic));
+        }
+        if changed(Changed::VERTICES) {
+            state.vertices = list.add_vertices(&self.vertices);
+        }
+        if changed(Changed::INDICES) {
+            state.indices = list.add_indices(self.indices.as_ref());
+        }
+        if changed(Changed::SETS) {
+            state.sets = list.add_sets(self.sets.iter().map(|place| {
+                place.as_ref().map(|bound| (&bound.set, bound.offsets.as_slice()))
+            }));
+        }
+        if changed(Changed::PUSH) {
+            state.push = list.add_push(&self.push[..self.pushed]);
+        }
+        self.changed = Changed::empty();
+        Ok(state)
     }
 }

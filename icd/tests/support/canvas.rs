@@ -1,5 +1,7 @@
 //! Small pictures: a pass with its attachments, pipelines of one shader pair, meshes in pixels.
 
+#![allow(dead_code, reason = "not every suite takes everything")]
+
 use ash::vk;
 
 use super::{Buffer, Image, RGBA, Vk, rect};

@@ -4,6 +4,7 @@ pub mod assembly;
 pub mod canvas;
 pub mod resources;
 
+use std::ffi::CStr;
 use std::sync::Once;
 
 use ash::vk;
@@ -11,7 +12,7 @@ use vulkan_vc4::entry::vk_icdGetInstanceProcAddr;
 
 /// Instance, device and a command buffer. Objects die with the device.
 pub struct Vk {
-    instance: ash::Instance,
+    pub instance: ash::Instance,
     pub device: ash::Device,
     pub queue: vk::Queue,
     pool: vk::CommandPool,
@@ -73,6 +74,11 @@ pub fn rect(x: i32, y: i32, width: u32, height: u32) -> vk::Rect2D {
 
 impl Vk {
     pub fn new() -> Vk {
+        Vk::with(&[])
+    }
+
+    /// A device with these extensions.
+    pub fn with(extensions: &[&CStr]) -> Vk {
         static SIMULATOR: Once = Once::new();
         // SAFETY: every test comes through here first, and nothing of the driver runs before.
         SIMULATOR.call_once(|| unsafe { std::env::set_var("VC4VK_DEVICE", "sim") });
@@ -83,7 +89,9 @@ impl Vk {
             let entry = ash::Entry::from_static_fn(functions);
             let instance = entry.create_instance(&vk::InstanceCreateInfo::default(), None).unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
-            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+            let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+            let info =
+                vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let device = instance.create_device(physical, &info, None).unwrap();
             let queue = device.get_device_queue(0, 0);
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;

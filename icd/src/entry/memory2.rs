@@ -1,0 +1,76 @@
+//! VK_KHR_get_memory_requirements2 with VK_KHR_dedicated_allocation, and VK_KHR_bind_memory2.
+
+use ash::vk;
+
+use super::entry_points;
+use super::read::{answer, enumerate, slice};
+use crate::buffer::Buffer;
+use crate::error::Error;
+use crate::image::Image;
+use crate::memory::DeviceMemory;
+use crate::object::get;
+
+/// Fills an answer in. A dedicated allocation is neither needed nor better: memory is one BO each, whatever lies in it.
+unsafe fn give(out: *mut vk::MemoryRequirements2<'_>, requirements: vk::MemoryRequirements) {
+    // SAFETY: the caller passes a valid structure with a valid chain.
+    unsafe {
+        (*out).memory_requirements = requirements;
+        if let Some(dedicated) = answer::<vk::MemoryDedicatedRequirements<'_>>((*out).p_next) {
+            dedicated.prefers_dedicated_allocation = vk::FALSE;
+            dedicated.requires_dedicated_allocation = vk::FALSE;
+        }
+    }
+}
+
+/// Binds everything it can; the first failure.
+fn all(results: impl Iterator<Item = Result<(), Error>>) -> Result<(), Error> {
+    let failures: Vec<Error> = results.filter_map(Result::err).collect();
+    failures.into_iter().next().map_or(Ok(()), Err)
+}
+
+entry_points! {
+    fn vkGetBufferMemoryRequirements2KHR(
+        _device: vk::Device,
+        info: *const vk::BufferMemoryRequirementsInfo2<'_>,
+        out: *mut vk::MemoryRequirements2<'_>,
+    ) {
+        give(out, get::<Buffer>((*info).buffer).requirements());
+    }
+
+    fn vkGetImageMemoryRequirements2KHR(
+        _device: vk::Device,
+        info: *const vk::ImageMemoryRequirementsInfo2<'_>,
+        out: *mut vk::MemoryRequirements2<'_>,
+    ) {
+        give(out, get::<Image>((*info).image).requirements());
+    }
+
+    fn vkGetImageSparseMemoryRequirements2KHR(
+        _device: vk::Device,
+        _info: *const vk::ImageSparseMemoryRequirementsInfo2<'_>,
+        count: *mut u32,
+        out: *mut vk::SparseImageMemoryRequirements2<'_>,
+    ) {
+        let _ = enumerate(count, out, &[]);
+    }
+
+    fn vkBindBufferMemory2KHR(
+        _device: vk::Device,
+        count: u32,
+        infos: *const vk::BindBufferMemoryInfo<'_>,
+    ) -> vk::Result {
+        all(slice(infos, count).iter().map(|info| {
+            get::<Buffer>(info.buffer).bind(get::<DeviceMemory>(info.memory), info.memory_offset)
+        }))
+    }
+
+    fn vkBindImageMemory2KHR(
+        _device: vk::Device,
+        count: u32,
+        infos: *const vk::BindImageMemoryInfo<'_>,
+    ) -> vk::Result {
+        all(slice(infos, count).iter().map(|info| {
+            get::<Image>(info.image).bind(get::<DeviceMemory>(info.memory), info.memory_offset)
+        }))
+    }
+}

@@ -1,0 +1,243 @@
+//! Draws in the order of recording. State that draws share stands once: a draw is a handful of places in the
+//! tables of its list, so recording one costs what changed since the one before.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::state::Dynamic;
+use crate::buffer::Buffer;
+use crate::descriptor::{Descriptor, DescriptorSet, Descriptors};
+use crate::error::Error;
+use crate::limits::{MAX_ATTRIBUTES, MAX_SETS};
+use crate::pipeline::Pipeline;
+use crate::segment::{DrawCall, IndexBinding, IndirectDraw};
+
+/// A place in a table that holds nothing.
+const NONE: u32 = u32::MAX;
+
+/// Where the state of a draw stands in its list. Equal places are equal state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawState {
+    /// The pipeline.
+    pub pipeline: u32,
+    /// Dynamic state.
+    pub dynamic: u32,
+    /// Vertex buffers.
+    pub vertices: u32,
+    /// The index buffer.
+    pub indices: u32,
+    /// Descriptor sets and dynamic offsets.
+    pub sets: u32,
+    /// Push constants.
+    pub push: u32,
+}
+
+impl DrawState {
+    /// The state before anything was bound.
+    pub(super) const NOTHING: DrawState =
+        DrawState { pipeline: NONE, dynamic: NONE, vertices: NONE, indices: NONE, sets: NONE, push: NONE };
+}
+
+/// A draw command.
+#[derive(Clone, Copy, Debug)]
+pub struct Draw {
+    /// Its state.
+    pub state: DrawState,
+    /// What is drawn.
+    pub call: DrawCall,
+}
+
+/// A vertex buffer of a table.
+#[derive(Clone, Copy)]
+struct VertexSlot {
+    buffer: u32,
+    offset: u64,
+}
+
+/// A descriptor set of a table, and the place of its first dynamic offset.
+#[derive(Clone, Copy)]
+struct SetSlot {
+    set: u32,
+    offsets: u32,
+}
+
+/// A set that draws use: its content at the time of the first of them. Sets must not change between binding and
+/// execution (Vulkan 1.0 §13.2.6), so the content is that of the execution, too.
+struct BoundSet {
+    set: Arc<DescriptorSet>,
+    content: Descriptors,
+}
+
+/// Draws of one pass, one behind the other.
+#[derive(Default)]
+pub struct DrawList {
+    draws: Vec<Draw>,
+    indirect: Vec<IndirectDraw>,
+    pipelines: Vec<Arc<Pipeline>>,
+    dynamics: Vec<Dynamic>,
+    vertices: Vec<[VertexSlot; MAX_ATTRIBUTES as usize]>,
+    indices: Vec<IndexBinding>,
+    sets: Vec<[SetSlot; MAX_SETS as usize]>,
+    offsets: Vec<u32>,
+    /// Push constants: parts of `push_bytes`, as long as something was pushed.
+    push: Vec<Range<usize>>,
+    push_bytes: Vec<u8>,
+    buffers: Vec<Arc<Buffer>>,
+    bound: Vec<BoundSet>,
+    /// Places of `buffers` and `bound` by address.
+    places: FxHashMap<usize, u32>,
+}
+
+impl DrawList {
+    /// The draws.
+    pub fn draws(&self) -> &[Draw] {
+        &self.draws
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.draws.is_empty()
+    }
+
+    /// The state of a draw of this list.
+    pub fn state(&self, state: DrawState) -> Snapshot<'_> {
+        Snapshot { list: self, state }
+    }
+
+    /// The commands of an indirect draw.
+    pub fn indirect(&self, place: u32) -> Option<&IndirectDraw> {
+        self.indirect.get(place as usize)
+    }
+
+    /// Where the last draw's state stands.
+    pub(super) fn last(&self) -> Option<DrawState> {
+        self.draws.last().map(|draw| draw.state)
+    }
+
+    pub(super) fn push(&mut self, draw: Draw) {
+        self.draws.push(draw);
+    }
+
+    pub(super) fn add_indirect(&mut self, draw: IndirectDraw) -> u32 {
+        place(&mut self.indirect, draw)
+    }
+
+    pub(super) fn add_pipeline(&mut self, pipeline: &Arc<Pipeline>) -> u32 {
+        place(&mut self.pipelines, pipeline.clone())
+    }
+
+    pub(super) fn add_dynamic(&mut self, dynamic: Dynamic) -> u32 {
+        place(&mut self.dynamics, dynamic)
+    }
+
+    pub(super) fn add_indices(&mut self, binding: Option<&IndexBinding>) -> u32 {
+        binding.map_or(NONE, |binding| place(&mut self.indices, binding.clone()))
+    }
+
+    pub(super) fn add_vertices(&mut self, bound: &[Option<(Arc<Buffer>, u64)>]) -> u32 {
+        let mut table = [VertexSlot { buffer: NONE, offset: 0 }; MAX_ATTRIBUTES as usize];
+        for (slot, bound) in table.iter_mut().zip(bound) {
+            if let Some((buffer, offset)) = bound {
+                let buffers = &mut self.buffers;
+                let key = Arc::as_ptr(buffer) as usize;
+                let buffer = *self.places.entry(key).or_insert_with(|| place(buffers, buffer.clone()));
+                *slot = VertexSlot { buffer, offset: *offset };
+            }
+        }
+        place(&mut self.vertices, table)
+    }
+
+    /// Adds bound sets with their dynamic offsets.
+    pub(super) fn add_sets<'a>(
+        &mut self,
+        bound: impl Iterator<Item = Option<(&'a Arc<DescriptorSet>, &'a [u32])>>,
+    ) -> u32 {
+        let mut table = [SetSlot { set: NONE, offsets: 0 }; MAX_SETS as usize];
+        for (slot, bound) in table.iter_mut().zip(bound) {
+            if let Some((set, offsets)) = bound {
+                let sets = &mut self.bound;
+                let key = Arc::as_ptr(set) as usize;
+                let add = || place(sets, BoundSet { set: set.clone(), content: set.content() });
+                let set = *self.places.entry(key).or_insert_with(add);
+                *slot = SetSlot { set, offsets: self.offsets.len() as u32 };
+                self.offsets.extend_from_slice(offsets);
+            }
+        }
+        place(&mut self.sets, table)
+    }
+
+    pub(super) fn add_push(&mut self, bytes: &[u8]) -> u32 {
+        let start = self.push_bytes.len();
+        self.push_bytes.extend_from_slice(bytes);
+        place(&mut self.push, start..start + bytes.len())
+    }
+}
+
+/// Appends to a table.
+fn place<T>(table: &mut Vec<T>, item: T) -> u32 {
+    table.push(item);
+    table.len() as u32 - 1
+}
+
+/// What a draw is drawn with.
+#[derive(Clone, Copy)]
+pub struct Snapshot<'a> {
+    list: &'a DrawList,
+    state: DrawState,
+}
+
+impl<'a> Snapshot<'a> {
+    /// The pipeline.
+    pub fn pipeline(&self) -> &'a Arc<Pipeline> {
+        &self.list.pipelines[self.state.pipeline as usize]
+    }
+
+    /// State, the pipeline's included.
+    pub fn dynamic(&self) -> &'a Dynamic {
+        &self.list.dynamics[self.state.dynamic as usize]
+    }
+
+    /// The vertex buffer of a binding and its first byte.
+    pub fn vertices(&self, binding: u32) -> Option<(&'a Arc<Buffer>, u64)> {
+        let slot = self.list.vertices.get(self.state.vertices as usize)?.get(binding as usize)?;
+        Some((self.list.buffers.get(slot.buffer as usize)?, slot.offset))
+    }
+
+    /// The index buffer.
+    pub fn indices(&self) -> Option<&'a IndexBinding> {
+        self.list.indices.get(self.state.indices as usize)
+    }
+
+    /// A descriptor and its dynamic offset.
+    pub fn descriptor(&self, set: u32, number: u32, element: u32) -> Result<(&'a Descriptor, u32), Error> {
+        self.find(set, number, element).ok_or_else(|| {
+            let place = format!("set {set}, binding {number}, element {element}");
+            Error::InvalidUse(format!("a draw whose shader uses {place}, which is not bound"))
+        })
+    }
+
+    fn find(&self, set: u32, number: u32, element: u32) -> Option<(&'a Descriptor, u32)> {
+        let slot = self.list.sets.get(self.state.sets as usize)?.get(set as usize)?;
+        let bound = self.list.bound.get(slot.set as usize)?;
+        let binding = bound.set.layout().binding(number).filter(|binding| element < binding.count)?;
+        let descriptor = bound.content.get((binding.slot + element) as usize)?;
+        let offset = match binding.is_dynamic() {
+            true => *self.list.offsets.get((slot.offsets + binding.dynamic + element) as usize)?,
+            false => 0,
+        };
+        Some((descriptor, offset))
+    }
+
+    /// The push constants from byte 0 on, as far as there are any.
+    pub fn push(&self) -> &'a [u8] {
+        &self.list.push_bytes[self.list.push[self.state.push as usize].clone()]
+    }
+
+    /// The push-constant word at a byte offset; 0 beyond what there is.
+    pub fn push_word(&self, offset: u32) -> u32 {
+        let bytes = self.push().get(offset as usize..).and_then(|bytes| bytes.first_chunk::<4>());
+        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+}

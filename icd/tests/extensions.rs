@@ -1,0 +1,359 @@
+//! Extensions: each is offered, hands its commands out where it is enabled, and does what it says.
+
+mod support;
+
+use std::ffi::{CStr, c_void};
+
+use ash::vk;
+use support::canvas::{Canvas, GREEN, Parts, RED, Setup, bind, build, bytes, spirv_module};
+use support::resources::texture;
+use support::{Image, Vk};
+
+/// Device extensions and a command of each that has any.
+const COMMANDS: &[(&CStr, &[&CStr])] = &[
+    (c"VK_KHR_maintenance1", &[c"vkTrimCommandPoolKHR"]),
+    (
+        c"VK_KHR_get_memory_requirements2",
+        &[
+            c"vkGetBufferMemoryRequirements2KHR",
+            c"vkGetImageMemoryRequirements2KHR",
+            c"vkGetImageSparseMemoryRequirements2KHR",
+        ],
+    ),
+    (c"VK_KHR_dedicated_allocation", &[]),
+    (c"VK_KHR_bind_memory2", &[c"vkBindBufferMemory2KHR", c"vkBindImageMemory2KHR"]),
+    (c"VK_KHR_storage_buffer_storage_class", &[]),
+    (
+        c"VK_KHR_descriptor_update_template",
+        &[
+            c"vkCreateDescriptorUpdateTemplateKHR",
+            c"vkDestroyDescriptorUpdateTemplateKHR",
+            c"vkUpdateDescriptorSetWithTemplateKHR",
+        ],
+    ),
+    (c"VK_KHR_push_descriptor", &[c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSetWithTemplateKHR"]),
+    (c"VK_KHR_image_format_list", &[]),
+    (c"VK_KHR_incremental_present", &[]),
+];
+
+#[test]
+fn commands_are_there_only_where_their_extension_is_enabled() {
+    let (none, all) = (Vk::new(), Vk::with(&COMMANDS.map_names()));
+    for name in COMMANDS.iter().flat_map(|(_, commands)| commands.iter()) {
+        // SAFETY: the device is live, the name terminated.
+        let found = |vk: &Vk| unsafe { vk.instance.get_device_proc_addr(vk.device.handle(), name.as_ptr()) };
+        assert!(found(&none).is_none(), "{name:?} without its extension");
+        assert!(found(&all).is_some(), "{name:?} with its extension");
+    }
+}
+
+trait Names {
+    fn map_names(&self) -> Vec<&'static CStr>;
+}
+
+impl Names for &[(&'static CStr, &[&CStr])] {
+    fn map_names(&self) -> Vec<&'static CStr> {
+        self.iter().map(|(name, _)| *name).collect()
+    }
+}
+
+/// A structure that no driver knows, in front of one that it should find.
+fn unknown(next: *mut c_void) -> vk::BaseOutStructure<'static> {
+    vk::BaseOutStructure {
+        s_type: vk::StructureType::from_raw(0x7fff_0001),
+        p_next: next.cast(),
+        ..Default::default()
+    }
+}
+
+#[test]
+fn requirements_and_binding_answer_as_their_first_versions_do() {
+    let vk = Vk::with(&[
+        c"VK_KHR_get_memory_requirements2",
+        c"VK_KHR_dedicated_allocation",
+        c"VK_KHR_bind_memory2",
+    ]);
+    let requirements2 = ash::khr::get_memory_requirements2::Device::new(&vk.instance, &vk.device);
+    let bind2 = ash::khr::bind_memory2::Device::new(&vk.instance, &vk.device);
+    let usage = vk::BufferUsageFlags::TRANSFER_DST;
+    // SAFETY: valid usage but for the last binding.
+    unsafe {
+        let info = vk::BufferCreateInfo::default().size(1000).usage(usage);
+        let buffers = [vk.device.create_buffer(&info, None).unwrap(), vk.device.create_buffer(&info, None).unwrap()];
+        let mut dedicated = vk::MemoryDedicatedRequirements {
+            prefers_dedicated_allocation: 7,
+            requires_dedicated_allocation: 7,
+            ..Default::default()
+        };
+        let mut unknown = unknown((&raw mut dedicated).cast());
+        let mut answer = vk::MemoryRequirements2 { p_next: (&raw mut unknown).cast(), ..Default::default() };
+        let info = vk::BufferMemoryRequirementsInfo2::default().buffer(buffers[0]);
+        requirements2.get_buffer_memory_requirements2(&info, &mut answer);
+        let plain = vk.device.get_buffer_memory_requirements(buffers[0]);
+        let both = |r: vk::MemoryRequirements| (r.size, r.alignment, r.memory_type_bits);
+        assert_eq!(both(answer.memory_requirements), both(plain));
+        assert_eq!((dedicated.prefers_dedicated_allocation, dedicated.requires_dedicated_allocation), (0, 0));
+
+        let mut dedicated = vk::MemoryDedicatedAllocateInfo::default().buffer(buffers[0]);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(2048).push_next(&mut dedicated);
+        let memory = vk.device.allocate_memory(&info, None).unwrap();
+        let bind = |buffer, offset| {
+            vk::BindBufferMemoryInfo::default().buffer(buffer).memory(memory).memory_offset(offset)
+        };
+        let bind_all = |infos: &[vk::BindBufferMemoryInfo<'_>]| {
+            (bind2.fp().bind_buffer_memory2_khr)(vk.device.handle(), infos.len() as u32, infos.as_ptr()).result()
+        };
+        bind_all(&[bind(buffers[0], 0), bind(buffers[1], 1024)]).unwrap();
+        assert!(bind_all(&[bind(buffers[0], 0)]).is_err());
+        vk.run(|device, commands| {
+            device.cmd_fill_buffer(commands, buffers[0], 0, 1000, 1);
+            device.cmd_fill_buffer(commands, buffers[1], 0, 1000, 2);
+        });
+        let mapped = vk.device.map_memory(memory, 0, 2048, Default::default()).unwrap().cast::<u32>();
+        assert_eq!((*mapped, *mapped.add(256)), (1, 2));
+    }
+}
+
+#[test]
+fn an_exhausted_pool_says_so_by_its_own_result() {
+    let results = [&[][..], &[c"VK_KHR_maintenance1"]].map(|extensions| {
+        let vk = Vk::with(extensions);
+        let ty = vk::DescriptorType::UNIFORM_BUFFER;
+        let sizes = [vk::DescriptorPoolSize { ty, descriptor_count: 1 }];
+        let binding = [vk::DescriptorSetLayoutBinding::default().descriptor_type(ty).descriptor_count(1)];
+        // SAFETY: valid usage.
+        unsafe {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
+            let layouts = [vk.device.create_descriptor_set_layout(&info, None).unwrap(); 2];
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(2).pool_sizes(&sizes);
+            let pool = vk.device.create_descriptor_pool(&info, None).unwrap();
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            vk.device.allocate_descriptor_sets(&info).unwrap_err()
+        }
+    });
+    assert_eq!(results, [vk::Result::ERROR_OUT_OF_DEVICE_MEMORY, vk::Result::ERROR_OUT_OF_POOL_MEMORY]);
+}
+
+const EDGE: u32 = 64;
+const TEXTURE: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+const UNIFORM: vk::DescriptorType = vk::DescriptorType::UNIFORM_BUFFER;
+
+/// Textured quads with a matrix: set 0 holds the texture, set 1 the matrix.
+struct Quad {
+    canvas: Canvas,
+    pipeline: vk::Pipeline,
+    layout: vk::PipelineLayout,
+    set_layouts: [vk::DescriptorSetLayout; 2],
+    vertices: support::Buffer,
+    sampler: vk::Sampler,
+}
+
+impl Quad {
+    fn new(vk: &Vk, flags: vk::DescriptorSetLayoutCreateFlags) -> Quad {
+        let canvas = Canvas::new(vk, EDGE, false, vk::AttachmentLoadOp::CLEAR);
+        let binding = |ty, stages| {
+            [vk::DescriptorSetLayoutBinding::default().descriptor_type(ty).descriptor_count(1).stage_flags(stages)]
+        };
+        let (texture, matrix) =
+            (binding(TEXTURE, vk::ShaderStageFlags::FRAGMENT), binding(UNIFORM, vk::ShaderStageFlags::VERTEX));
+        // SAFETY: valid usage.
+        unsafe {
+            let set_layout = |bindings: &[vk::DescriptorSetLayoutBinding<'_>], flags| {
+                let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings).flags(flags);
+                vk.device.create_descriptor_set_layout(&info, None).unwrap()
+            };
+            let set_layouts = [set_layout(&texture, flags), set_layout(&matrix, Default::default())];
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
+            let layout = vk.device.create_pipeline_layout(&info, None).unwrap();
+            let module = |name: &[u8]| spirv_module(vk, name);
+            let parts = Parts {
+                vertex: module(include_bytes!("../../tests/shaders/mvp_uniform.vert.spv")),
+                fragment: module(include_bytes!("../../tests/shaders/quad.frag.spv")),
+                layout,
+                bindings: vec![vk::VertexInputBindingDescription { stride: 24, ..Default::default() }],
+                attributes: vec![
+                    vk::VertexInputAttributeDescription {
+                        format: vk::Format::R32G32B32A32_SFLOAT,
+                        ..Default::default()
+                    },
+                    vk::VertexInputAttributeDescription {
+                        location: 1,
+                        format: vk::Format::R32G32_SFLOAT,
+                        offset: 16,
+                        ..Default::default()
+                    },
+                ],
+                constant: 0,
+            };
+            let pipeline = build(vk, &canvas, &Setup::default(), &parts).unwrap();
+            let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+            let vertices = vk.buffer_with(&bytes(corners.iter().flat_map(|&(x, y)| [x, y, 0.0, 1.0, 0.5, 0.5])));
+            let sampler = vk.device.create_sampler(&vk::SamplerCreateInfo::default(), None).unwrap();
+            Quad { canvas, pipeline, layout, set_layouts, vertices, sampler }
+        }
+    }
+
+    fn set(&self, vk: &Vk, number: usize) -> vk::DescriptorSet {
+        let sizes = [TEXTURE, UNIFORM].map(|ty| vk::DescriptorPoolSize { ty, descriptor_count: 1 });
+        let layouts = [self.set_layouts[number]];
+        // SAFETY: valid usage.
+        unsafe {
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+            let pool = vk.device.create_descriptor_pool(&info, None).unwrap();
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            vk.device.allocate_descriptor_sets(&info).unwrap()[0]
+        }
+    }
+
+    /// A set with a matrix that shrinks the quad to the left half.
+    fn left_half(&self, vk: &Vk) -> vk::DescriptorSet {
+        let set = self.set(vk, 1);
+        let matrix = [[0.5, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [-0.5, 0.0, 0.0, 1.0]];
+        let buffer = vk.buffer_with(&bytes(matrix.into_iter().flatten()));
+        let info = [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }];
+        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(UNIFORM).buffer_info(&info);
+        // SAFETY: valid usage.
+        unsafe { vk.device.update_descriptor_sets(&[write], &[]) };
+        set
+    }
+
+    fn image(&self, image: &Image) -> vk::DescriptorImageInfo {
+        let image_layout = vk::ImageLayout::GENERAL;
+        vk::DescriptorImageInfo { sampler: self.sampler, image_view: image.view, image_layout }
+    }
+
+    /// Binds everything but set 0.
+    fn bind(&self, device: &ash::Device, commands: vk::CommandBuffer, matrix: vk::DescriptorSet) {
+        bind(device, commands, self.pipeline, &self.canvas);
+        let graphics = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: valid usage.
+        unsafe {
+            device.cmd_bind_vertex_buffers(commands, 0, &[self.vertices.handle], &[0]);
+            device.cmd_bind_descriptor_sets(commands, graphics, self.layout, 1, &[matrix], &[]);
+        }
+    }
+}
+
+/// The data of a template: something in front, so that offsets matter.
+#[repr(C)]
+struct Data {
+    other: u64,
+    image: vk::DescriptorImageInfo,
+}
+
+fn template_info<'a>(entries: &'a [vk::DescriptorUpdateTemplateEntry]) -> vk::DescriptorUpdateTemplateCreateInfo<'a> {
+    vk::DescriptorUpdateTemplateCreateInfo::default().descriptor_update_entries(entries)
+}
+
+unsafe fn create_template(
+    vk: &Vk,
+    templates: &ash::khr::descriptor_update_template::Device,
+    info: &vk::DescriptorUpdateTemplateCreateInfo<'_>,
+) -> vk::DescriptorUpdateTemplate {
+    let mut template = vk::DescriptorUpdateTemplate::null();
+    let create = templates.fp().create_descriptor_update_template_khr;
+    // SAFETY: the caller passes valid structures.
+    unsafe { create(vk.device.handle(), info, std::ptr::null(), &mut template) }.result().unwrap();
+    template
+}
+
+const ENTRY: vk::DescriptorUpdateTemplateEntry = vk::DescriptorUpdateTemplateEntry {
+    dst_binding: 0,
+    dst_array_element: 0,
+    descriptor_count: 1,
+    descriptor_type: TEXTURE,
+    offset: std::mem::offset_of!(Data, image),
+    stride: 0,
+};
+
+#[test]
+fn a_template_updates_a_set() {
+    let vk = Vk::with(&[c"VK_KHR_descriptor_update_template"]);
+    let templates = ash::khr::descriptor_update_template::Device::new(&vk.instance, &vk.device);
+    let quad = Quad::new(&vk, Default::default());
+    let (set, matrix, red) = (quad.set(&vk, 0), quad.left_half(&vk), texture(&vk, 4, |_, _| RED));
+    let data = Data { other: u64::MAX, image: quad.image(&red) };
+    // SAFETY: valid usage; the data are as the template says.
+    unsafe {
+        let entries = [ENTRY];
+        let info = template_info(&entries).descriptor_set_layout(quad.set_layouts[0]);
+        let (functions, device) = (templates.fp(), vk.device.handle());
+        let template = create_template(&vk, &templates, &info);
+        let data = (&raw const data).cast();
+        (functions.update_descriptor_set_with_template_khr)(device, set, template, data);
+        (functions.destroy_descriptor_update_template_khr)(device, template, std::ptr::null());
+    }
+    let picture = quad.canvas.draw(&vk, quad.canvas.whole(), |device, commands| {
+        quad.bind(device, commands, matrix);
+        let graphics = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: valid usage.
+        unsafe {
+            device.cmd_bind_descriptor_sets(commands, graphics, quad.layout, 0, &[set], &[]);
+            device.cmd_draw(commands, 6, 1, 0, 0);
+        }
+    });
+    assert_eq!(data.other, u64::MAX);
+    picture.expect(|x, _| if x < EDGE / 2 { RED } else { support::canvas::GREY });
+}
+
+#[test]
+fn pushed_descriptors_hold_for_the_draws_behind_them() {
+    let vk = Vk::with(&[c"VK_KHR_push_descriptor", c"VK_KHR_descriptor_update_template"]);
+    let push = ash::khr::push_descriptor::Device::new(&vk.instance, &vk.device);
+    let templates = ash::khr::descriptor_update_template::Device::new(&vk.instance, &vk.device);
+    let quad = Quad::new(&vk, vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR);
+    let matrix = quad.left_half(&vk);
+    let [red, green] = [RED, GREEN].map(|word| texture(&vk, 4, |_, _| word));
+    let picture = quad.canvas.draw(&vk, quad.canvas.whole(), |device, commands| {
+        quad.bind(device, commands, matrix);
+        let graphics = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: valid usage; the data are as the template says.
+        unsafe {
+            let image = [quad.image(&red)];
+            let write = vk::WriteDescriptorSet::default().descriptor_type(TEXTURE).image_info(&image);
+            push.cmd_push_descriptor_set(commands, graphics, quad.layout, 0, &[write]);
+            device.cmd_set_scissor(commands, 0, &[support::rect(0, 0, EDGE, EDGE / 2)]);
+            device.cmd_draw(commands, 6, 1, 0, 0);
+            let entries = [ENTRY];
+            let info = template_info(&entries)
+                .template_type(vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
+                .pipeline_bind_point(graphics)
+                .pipeline_layout(quad.layout)
+                .set(0);
+            let template = create_template(&vk, &templates, &info);
+            let data = Data { other: 0, image: quad.image(&green) };
+            push.cmd_push_descriptor_set_with_template(commands, template, quad.layout, 0, (&raw const data).cast());
+            let destroy = templates.fp().destroy_descriptor_update_template_khr;
+            destroy(device.handle(), template, std::ptr::null());
+            device.cmd_set_scissor(commands, 0, &[support::rect(0, EDGE as i32 / 2, EDGE, EDGE / 2)]);
+            device.cmd_draw(commands, 6, 1, 0, 0);
+        }
+    });
+    picture.expect(|x, y| match (x < EDGE / 2, y < EDGE / 2) {
+        (false, _) => support::canvas::GREY,
+        (true, true) => RED,
+        (true, false) => GREEN,
+    });
+}
+
+#[test]
+fn a_negative_viewport_height_turns_the_picture_over() {
+    let vk = Vk::with(&[c"VK_KHR_maintenance1"]);
+    let canvas = Canvas::new(&vk, EDGE, false, vk::AttachmentLoadOp::CLEAR);
+    // The rectangle is clockwise, which is a back face, until it is turned over.
+    let setup = Setup { cull: vk::CullModeFlags::BACK, ..Default::default() };
+    let pipeline = support::canvas::pipeline(&vk, &canvas, &setup);
+    let mesh = support::canvas::Mesh::rect(&vk, EDGE, [0.0, 0.0, 32.0, 16.0], 0.5, RED);
+    let picture = canvas.draw(&vk, canvas.whole(), |device, commands| {
+        bind(device, commands, pipeline, &canvas);
+        mesh.bind(device, commands);
+        let edge = EDGE as f32;
+        let viewport = vk::Viewport { y: edge, width: edge, height: -edge, max_depth: 1.0, ..Default::default() };
+        // SAFETY: valid usage.
+        unsafe {
+            device.cmd_set_viewport(commands, 0, &[viewport]);
+            device.cmd_draw(commands, mesh.count, 1, 0, 0);
+        }
+    });
+    picture.expect(|x, y| if x < 32 && y >= EDGE - 16 { RED } else { support::canvas::GREY });
+}
