@@ -7,3 +7,4 @@ pub mod harness;
 pub mod icd;
 pub mod scenes;
 pub mod shared;
+pub mod validation;

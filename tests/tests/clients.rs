@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use vc4_tests::icd;
+use vc4_tests::{icd, validation};
 
 fn capture_directory(name: &str) -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -76,29 +76,10 @@ fn a_frame_of_vkcube_is_the_same_on_every_run() {
 
 #[test]
 fn vkcube_is_clean_under_the_validation_layers() {
-    let mut command = vkcube(20, &capture_directory("vkcube-validated"));
-    command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation").env("VK_LOADER_DEBUG", "error,warn");
-    // Writes every message to stdout, whatever the program does with debug callbacks.
-    command.env("VK_LAYER_SETTINGS_PATH", validation_settings());
-    let output = text(&run(command));
-    assert!(output.contains(LAYER_SIGN), "the validation layer did not load:\n{output}");
-    let complaints: Vec<&str> = output
-        .lines()
-        .filter(|line| line.contains("Validation Error") || line.contains("Validation Warning"))
-        .collect();
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-}
-
-/// The layer announces itself at information level.
-const LAYER_SIGN: &str = "Khronos Validation Layer Active";
-
-fn validation_settings() -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("vk_layer_settings.txt");
-    let text = "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n\
-                khronos_validation.report_flags = error,warn,info\n\
-                khronos_validation.log_filename = stdout\n";
-    std::fs::write(&path, text).expect("the target directory is writable");
-    path
+    let directory = capture_directory("vkcube-validated");
+    let mut command = vkcube(20, &directory);
+    validation::watch(&mut command, &directory);
+    validation::assert_silent(&run(command));
 }
 
 #[test]

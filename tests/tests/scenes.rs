@@ -1,22 +1,40 @@
 //! Every scene through the Vulkan loader on our driver (simulated VC4), held against Mesa's lavapipe.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use vc4_tests::compare::{Difference, Picture};
-use vc4_tests::{icd, scenes};
+use vc4_tests::{icd, scenes, validation};
 
-fn draw_all(manifest: &Path, name: &str) -> PathBuf {
+fn directory(name: &str) -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).expect("the target directory is writable");
-    let output =
-        icd::command(env!("CARGO_BIN_EXE_scenes"), manifest).arg(&directory).output().expect("scenes starts");
+    directory
+}
+
+fn draw_all(manifest: &Path, name: &str) -> PathBuf {
+    let directory = directory(name);
+    run(icd::command(env!("CARGO_BIN_EXE_scenes"), manifest).arg(&directory), name);
+    directory
+}
+
+fn run(command: &mut Command, name: &str) -> Output {
+    let output = command.output().expect("scenes starts");
     assert!(
         output.status.success(),
         "scenes on {name} failed:\n{}{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    directory
+    output
+}
+
+#[test]
+fn scenes_are_clean_under_the_validation_layers() {
+    let directory = directory("scenes-validated");
+    let mut command = icd::command(env!("CARGO_BIN_EXE_scenes"), &icd::ours());
+    validation::watch(command.arg(&directory), &directory);
+    validation::assert_silent(&run(&mut command, "the validation layers"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::display::Display;
 use crate::vkcube::{self, Capture};
-use crate::{Error, packages};
+use crate::{Error, draws, packages};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -16,6 +16,8 @@ enum What {
     Vkcube,
     /// The simulator alone: a textured quad, instructions, triangles, on one and two threads.
     Sim,
+    /// Recording and submitting draws, on a device that drops its jobs.
+    Draws,
 }
 
 #[derive(clap::Args)]
@@ -29,6 +31,9 @@ pub struct Options {
 }
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
+    if options.what == What::Draws {
+        return draws::run(install);
+    }
     if options.what == What::Sim {
         return build::cargo(&["bench", "--package", "vc4-sim", "--bench", "frame"]);
     }

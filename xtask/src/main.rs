@@ -2,9 +2,11 @@
 
 mod bench;
 mod build;
+mod clients;
 mod cross;
 mod cts;
 mod display;
+mod draws;
 mod mesa;
 mod packages;
 mod test;
@@ -28,6 +30,8 @@ struct Arguments {
 enum Chore {
     /// Run Debian's unmodified vkcube on the driver.
     Vkcube(vkcube::Options),
+    /// Run programs of others on the driver, on a private display.
+    Clients(clients::Options),
     /// Run all tests.
     Test(test::Options),
     /// Measure and print; asserts nothing.
@@ -42,6 +46,7 @@ fn main() -> ExitCode {
     let install = !arguments.no_install;
     let result = match arguments.chore {
         Chore::Vkcube(options) => vkcube::run(&options, install),
+        Chore::Clients(options) => clients::run(&options, install),
         Chore::Test(options) => test::run(&options, install),
         Chore::Bench(options) => bench::run(&options, install),
     };

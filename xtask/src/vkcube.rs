@@ -22,8 +22,8 @@ pub struct Options {
 
 /// What the driver reports of a run (`VC4VK_CAPTURE`).
 pub struct Run {
-    /// How vkcube ended.
-    pub status: ExitStatus,
+    /// How the program ended, if by itself.
+    pub status: Option<ExitStatus>,
     /// Presented frames.
     pub frames: u64,
     /// Seconds from the first to the last present.
@@ -55,7 +55,10 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         println!("Last frame: {}", png.display());
     }
     println!("vkcube: {} frames, {:.1} frames per second, on {}", run.frames, run.rate(), run.device);
-    if run.status.success() { Ok(()) } else { Err(format!("vkcube failed ({})", run.status).into()) }
+    match run.status {
+        Some(status) if !status.success() => Err(format!("vkcube failed ({status})").into()),
+        _ => Ok(()),
+    }
 }
 
 /// Runs vkcube for a number of frames.
@@ -75,7 +78,7 @@ pub fn cube(
         .env("VK_ICD_FILENAMES", manifest)
         .env("VC4VK_CAPTURE", capture.directory());
     let status = command.status().map_err(|error| format!("vkcube: {error}"))?;
-    capture.report(status)
+    capture.report(Some(status))
 }
 
 /// A directory that the driver fills while presenting.
@@ -89,15 +92,16 @@ impl Capture {
         Ok(Capture(directory))
     }
 
-    fn directory(&self) -> &Path {
+    /// The directory.
+    pub fn directory(&self) -> &Path {
         &self.0
     }
 
     /// Reads `present.txt`: one `name=value` a line.
-    fn report(&self, status: ExitStatus) -> Result<Run, Error> {
+    pub fn report(&self, status: Option<ExitStatus>) -> Result<Run, Error> {
         let path = self.0.join("present.txt");
         let text = std::fs::read_to_string(&path)
-            .map_err(|_| format!("vkcube presented nothing through this driver ({status})"))?;
+            .map_err(|_| "nothing was presented through this driver")?;
         let field = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
             line.ok_or_else(|| format!("the driver's report lacks {name}"))
@@ -113,7 +117,7 @@ impl Capture {
     }
 
     /// Converts `last.ppm` (binary, 8 bits) to PNG.
-    fn save_png(&self, png: &Path) -> Result<(), Error> {
+    pub fn save_png(&self, png: &Path) -> Result<(), Error> {
         let data = std::fs::read(self.0.join("last.ppm"))?;
         let mut header = data.splitn(4, |&byte| byte == b'\n');
         let (magic, size, _depth) = (header.next(), header.next().unwrap_or(&[]), header.next());

@@ -1,0 +1,149 @@
+//! Programs of others, unmodified, through the Vulkan loader: each must end well and, where it draws, leave a picture.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::display::Display;
+use crate::vkcube::Capture;
+use crate::{Error, build, packages};
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Save the last frame of each program as PNG in this directory.
+    #[arg(long, value_name = "DIRECTORY")]
+    pictures: Option<PathBuf>,
+    /// Run these only.
+    #[arg(value_name = "PROGRAM")]
+    names: Vec<String>,
+    /// Frames of programs that count them.
+    #[arg(long, default_value_t = 60)]
+    frames: u32,
+}
+
+/// A program.
+struct Client {
+    name: &'static str,
+    /// Where it is, if not in PATH.
+    program: &'static str,
+    arguments: &'static [&'static str],
+    /// The argument before the number of frames; without one the program runs until it is told to end.
+    frames: Option<&'static str>,
+    /// Whether it presents.
+    draws: bool,
+}
+
+const CLIENTS: &[Client] = &[
+    Client { name: "vulkaninfo", program: "vulkaninfo", arguments: &[], frames: None, draws: false },
+    Client {
+        name: "vkcube",
+        program: "vkcube",
+        arguments: &["--suppress_popups", "--present_mode", "0"],
+        frames: Some("--c"),
+        draws: true,
+    },
+    Client {
+        name: "vkcubepp",
+        program: "vkcubepp",
+        arguments: &["--suppress_popups", "--present_mode", "0"],
+        frames: Some("--c"),
+        draws: true,
+    },
+    Client {
+        name: "testvulkan",
+        program: "/usr/libexec/installed-tests/SDL2/testvulkan",
+        arguments: &[],
+        frames: None,
+        draws: true,
+    },
+];
+
+/// How long a program without a number of frames may draw.
+const LONG_ENOUGH: Duration = Duration::from_secs(5);
+/// When a program is given up.
+const TOO_LONG: Duration = Duration::from_secs(300);
+
+pub fn run(options: &Options, install: bool) -> Result<(), Error> {
+    packages::require(packages::RUN, install)?;
+    packages::require(&["libsdl2-tests"], install)?;
+    let manifest = build::driver()?;
+    let display = Display::private()?;
+    if let Some(directory) = &options.pictures {
+        std::fs::create_dir_all(directory)?;
+    }
+    let mut failed = Vec::new();
+    for client in CLIENTS {
+        if !options.names.is_empty() && !options.names.iter().any(|name| name == client.name) {
+            continue;
+        }
+        let capture = Capture::new()?;
+        let mut command = Command::new(client.program);
+        command
+            .args(client.arguments)
+            .env("DISPLAY", &display.name)
+            .env("VK_DRIVER_FILES", &manifest)
+            .env("VK_ICD_FILENAMES", &manifest)
+            .env("VC4VK_CAPTURE", capture.directory())
+            .stdout(Stdio::null());
+        if let Some(argument) = client.frames {
+            command.args([argument, &options.frames.to_string()]);
+        }
+        match one(client, command, &capture) {
+            Ok(line) => println!("{:12} {line}", client.name),
+            Err(error) => {
+                println!("{:12} FAILED: {error}", client.name);
+                failed.push(client.name);
+            }
+        }
+        if let (Some(directory), true) = (&options.pictures, client.draws) {
+            let png = directory.join(format!("{}.png", client.name));
+            capture.save_png(&png).map_err(|error| format!("{}: {error}", client.name))?;
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("{} failed", failed.join(", ")).into()) }
+}
+
+/// Runs a program; what is to be said about it.
+fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<String, Error> {
+    let mut child = command.spawn().map_err(|error| format!("{}: {error}", client.program))?;
+    let endless = client.draws && client.frames.is_none();
+    let status = wait(&mut child, if endless { LONG_ENOUGH } else { TOO_LONG })?;
+    let status = match status {
+        Some(status) => status,
+        None if endless => {
+            child.kill()?;
+            child.wait()?;
+            let run = capture.report(None)?;
+            return Ok(format!("{} frames in {} s, then ended by us", run.frames, LONG_ENOUGH.as_secs()));
+        }
+        None => {
+            child.kill()?;
+            child.wait()?;
+            return Err(format!("not at its end after {} s", TOO_LONG.as_secs()).into());
+        }
+    };
+    if !status.success() {
+        return Err(format!("{status}").into());
+    }
+    match client.draws {
+        true => {
+            let run = capture.report(Some(status))?;
+            Ok(format!("{} frames, {:.1} per second", run.frames, run.rate()))
+        }
+        false => Ok("ended well".into()),
+    }
+}
+
+/// Waits for a program's end, at most so long.
+fn wait(child: &mut Child, limit: Duration) -> Result<Option<std::process::ExitStatus>, Error> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() >= limit {
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
