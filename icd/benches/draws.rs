@@ -102,7 +102,11 @@ fn main() {
     println!("recording and submitting {draws} draws, best of {frames} frames");
     for (case, name, what) in CASES {
         let seconds = case.run(&scene, draws, frames) / f64::from(draws);
-        println!("  {name:8} {:7.1} ns per draw, {:6.2} million per second  ({what})", seconds * 1e9, 1e-6 / seconds);
+        println!(
+            "  {name:8} {:7.1} ns per draw, {:6.2} million per second  ({what})",
+            seconds * 1e9,
+            1e-6 / seconds
+        );
     }
 }
 

@@ -289,11 +289,7 @@ impl CommandBuffer {
         });
     }
 
-    pub fn bind_vertex_buffers<'a>(
-        &self,
-        first: u32,
-        buffers: impl Iterator<Item = (&'a Arc<Buffer>, u64)>,
-    ) {
+    pub fn bind_vertex_buffers<'a>(&self, first: u32, buffers: impl Iterator<Item = (&'a Arc<Buffer>, u64)>) {
         self.record("vkCmdBindVertexBuffers", |recording| recording.state.bind_vertices(first, buffers));
     }
 

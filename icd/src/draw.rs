@@ -44,7 +44,8 @@ pub fn build(
     submit: &mut dyn FnMut(Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let target = &segment.target;
-    let mut builder = Builder { device, target, job: JobBuilder::new(), is_first: true, indices: None, submit };
+    let mut builder =
+        Builder { device, target, job: JobBuilder::new(), is_first: true, indices: None, submit };
     for list in &segment.draws {
         builder.list(list)?;
     }
@@ -118,12 +119,7 @@ impl Builder<'_> {
         Ok(is_full)
     }
 
-    fn piece(
-        &mut self,
-        bindings: &mut Bindings<'_>,
-        piece: &Piece<'_>,
-        instance: u32,
-    ) -> Result<(), Error> {
+    fn piece(&mut self, bindings: &mut Bindings<'_>, piece: &Piece<'_>, instance: u32) -> Result<(), Error> {
         if bindings.changes.intersects(Changes::PROGRAMS | Changes::STATE | Changes::JOB) {
             let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(()) };
             packets::state(&mut self.job, bindings, window)?;

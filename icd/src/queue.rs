@@ -26,7 +26,8 @@ use crate::wsi::Present;
 use executor::Executor;
 
 /// How long one job may take before the device counts as lost. Linux ends hung jobs by itself within a fraction of a
-/// second and does not say so (kernel-abi.md §11); this is for jobs that never end.
+/// second and does not say so (kernel-abi.md §11); this is for jobs that never end. The simulator ends every job and
+/// says how, and may take long for one on a busy host.
 const HANG_TIMEOUT: Duration = Duration::from_secs(30);
 /// Jobs that may wait for the GPU before the queue thread pauses.
 const JOBS_IN_FLIGHT: usize = 32;

@@ -12,8 +12,8 @@ use crate::command_buffer::{ClearAttachment, PassBegin};
 use crate::debug::{Debug, flags};
 use crate::error::Error;
 use crate::segment::{CpuCommand, DrawCall, DrawParameters, IndirectDraw, Segment, Segments};
-use pass::Pass;
 pub use list::{Draw, DrawList, DrawState, Snapshot};
+use pass::Pass;
 pub use state::{Dynamic, State, StencilFace};
 
 /// A command inside of a render pass.

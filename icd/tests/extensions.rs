@@ -79,7 +79,8 @@ fn requirements_and_binding_answer_as_their_first_versions_do() {
     // SAFETY: valid usage but for the last binding.
     unsafe {
         let info = vk::BufferCreateInfo::default().size(1000).usage(usage);
-        let buffers = [vk.device.create_buffer(&info, None).unwrap(), vk.device.create_buffer(&info, None).unwrap()];
+        let buffers =
+            [vk.device.create_buffer(&info, None).unwrap(), vk.device.create_buffer(&info, None).unwrap()];
         let mut dedicated = vk::MemoryDedicatedRequirements {
             prefers_dedicated_allocation: 7,
             requires_dedicated_allocation: 7,
@@ -101,7 +102,8 @@ fn requirements_and_binding_answer_as_their_first_versions_do() {
             vk::BindBufferMemoryInfo::default().buffer(buffer).memory(memory).memory_offset(offset)
         };
         let bind_all = |infos: &[vk::BindBufferMemoryInfo<'_>]| {
-            (bind2.fp().bind_buffer_memory2_khr)(vk.device.handle(), infos.len() as u32, infos.as_ptr()).result()
+            (bind2.fp().bind_buffer_memory2_khr)(vk.device.handle(), infos.len() as u32, infos.as_ptr())
+                .result()
         };
         bind_all(&[bind(buffers[0], 0), bind(buffers[1], 1024)]).unwrap();
         assert!(bind_all(&[bind(buffers[0], 0)]).is_err());
@@ -152,10 +154,15 @@ impl Quad {
     fn new(vk: &Vk, flags: vk::DescriptorSetLayoutCreateFlags) -> Quad {
         let canvas = Canvas::new(vk, EDGE, false, vk::AttachmentLoadOp::CLEAR);
         let binding = |ty, stages| {
-            [vk::DescriptorSetLayoutBinding::default().descriptor_type(ty).descriptor_count(1).stage_flags(stages)]
+            [vk::DescriptorSetLayoutBinding::default()
+                .descriptor_type(ty)
+                .descriptor_count(1)
+                .stage_flags(stages)]
         };
-        let (texture, matrix) =
-            (binding(TEXTURE, vk::ShaderStageFlags::FRAGMENT), binding(UNIFORM, vk::ShaderStageFlags::VERTEX));
+        let (texture, matrix) = (
+            binding(TEXTURE, vk::ShaderStageFlags::FRAGMENT),
+            binding(UNIFORM, vk::ShaderStageFlags::VERTEX),
+        );
         // SAFETY: valid usage.
         unsafe {
             let set_layout = |bindings: &[vk::DescriptorSetLayoutBinding<'_>], flags| {
@@ -187,7 +194,8 @@ impl Quad {
             };
             let pipeline = build(vk, &canvas, &Setup::default(), &parts).unwrap();
             let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-            let vertices = vk.buffer_with(&bytes(corners.iter().flat_map(|&(x, y)| [x, y, 0.0, 1.0, 0.5, 0.5])));
+            let vertices =
+                vk.buffer_with(&bytes(corners.iter().flat_map(|&(x, y)| [x, y, 0.0, 1.0, 0.5, 0.5])));
             let sampler = vk.device.create_sampler(&vk::SamplerCreateInfo::default(), None).unwrap();
             Quad { canvas, pipeline, layout, set_layouts, vertices, sampler }
         }
@@ -208,10 +216,12 @@ impl Quad {
     /// A set with a matrix that shrinks the quad to the left half.
     fn left_half(&self, vk: &Vk) -> vk::DescriptorSet {
         let set = self.set(vk, 1);
-        let matrix = [[0.5, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [-0.5, 0.0, 0.0, 1.0]];
+        let matrix =
+            [[0.5, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [-0.5, 0.0, 0.0, 1.0]];
         let buffer = vk.buffer_with(&bytes(matrix.into_iter().flatten()));
         let info = [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }];
-        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(UNIFORM).buffer_info(&info);
+        let write =
+            vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(UNIFORM).buffer_info(&info);
         // SAFETY: valid usage.
         unsafe { vk.device.update_descriptor_sets(&[write], &[]) };
         set
@@ -241,7 +251,9 @@ struct Data {
     image: vk::DescriptorImageInfo,
 }
 
-fn template_info<'a>(entries: &'a [vk::DescriptorUpdateTemplateEntry]) -> vk::DescriptorUpdateTemplateCreateInfo<'a> {
+fn template_info<'a>(
+    entries: &'a [vk::DescriptorUpdateTemplateEntry],
+) -> vk::DescriptorUpdateTemplateCreateInfo<'a> {
     vk::DescriptorUpdateTemplateCreateInfo::default().descriptor_update_entries(entries)
 }
 
@@ -322,7 +334,13 @@ fn pushed_descriptors_hold_for_the_draws_behind_them() {
                 .set(0);
             let template = create_template(&vk, &templates, &info);
             let data = Data { other: 0, image: quad.image(&green) };
-            push.cmd_push_descriptor_set_with_template(commands, template, quad.layout, 0, (&raw const data).cast());
+            push.cmd_push_descriptor_set_with_template(
+                commands,
+                template,
+                quad.layout,
+                0,
+                (&raw const data).cast(),
+            );
             let destroy = templates.fp().destroy_descriptor_update_template_khr;
             destroy(device.handle(), template, std::ptr::null());
             device.cmd_set_scissor(commands, 0, &[support::rect(0, EDGE as i32 / 2, EDGE, EDGE / 2)]);
@@ -348,7 +366,8 @@ fn a_negative_viewport_height_turns_the_picture_over() {
         bind(device, commands, pipeline, &canvas);
         mesh.bind(device, commands);
         let edge = EDGE as f32;
-        let viewport = vk::Viewport { y: edge, width: edge, height: -edge, max_depth: 1.0, ..Default::default() };
+        let viewport =
+            vk::Viewport { y: edge, width: edge, height: -edge, max_depth: 1.0, ..Default::default() };
         // SAFETY: valid usage.
         unsafe {
             device.cmd_set_viewport(commands, 0, &[viewport]);

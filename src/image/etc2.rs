@@ -119,7 +119,8 @@ fn rgb(block: u64, punch_through: bool) -> [[u8; 4]; TEXELS] {
     let flag = bits(block, 33, 33) != 0;
     let transparent = punch_through && !flag;
     if !punch_through && !flag {
-        let base = [[63, 59], [55, 51], [47, 43]].map(|high| high.map(|high| widen(bits(block, high, high - 3), 4)));
+        let base =
+            [[63, 59], [55, 51], [47, 43]].map(|high| high.map(|high| widen(bits(block, high, high - 3), 4)));
         return halves(block, [base.map(|pair| pair[0]), base.map(|pair| pair[1])], false);
     }
     let first = [63, 55, 47].map(|high| bits(block, high, high - 4));
@@ -350,7 +351,10 @@ mod tests {
         let red = ours::<2>(BlockFormat::EacRSigned, &block[..8]);
         let green = ours::<2>(BlockFormat::EacRSigned, &block[8..]);
         for at in 0..TEXELS {
-            assert_eq!((both[at][..2].to_vec(), both[at][2..].to_vec()), (red[at].to_vec(), green[at].to_vec()));
+            assert_eq!(
+                (both[at][..2].to_vec(), both[at][2..].to_vec()),
+                (red[at].to_vec(), green[at].to_vec())
+            );
         }
     }
 }

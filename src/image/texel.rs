@@ -341,12 +341,22 @@ mod tests {
         let packed = info("R5G6B5_UNORM_PACK16");
         assert_eq!((packed.bytes, packed.fields), (2, [field(11, 5), field(5, 6), field(0, 5), None]));
         let bytes = info("B8G8R8A8_SRGB");
-        assert_eq!((bytes.kind, bytes.fields[0], bytes.fields[3]), (ColorKind::Srgb, field(16, 8), field(24, 8)));
+        assert_eq!(
+            (bytes.kind, bytes.fields[0], bytes.fields[3]),
+            (ColorKind::Srgb, field(16, 8), field(24, 8))
+        );
         let wide = info("R32G32B32A32_SINT");
         assert_eq!((wide.bytes, wide.fields[3]), (16, field(96, 32)));
         assert!(info("E5B9G9R9_UFLOAT_PACK32").shared_exponent);
         assert_eq!(info("E5B9G9R9_UFLOAT_PACK32").fields[2], field(18, 9));
-        let none = ["D16_UNORM", "X8_D24_UNORM_PACK32", "R8", "R8_USCALED", "ETC2_R8G8B8_UNORM_BLOCK", "R32G32B32_UINT"];
+        let none = [
+            "D16_UNORM",
+            "X8_D24_UNORM_PACK32",
+            "R8",
+            "R8_USCALED",
+            "ETC2_R8G8B8_UNORM_BLOCK",
+            "R32G32B32_UINT",
+        ];
         assert!(none.iter().all(|name| TexelInfo::of_name(name).is_none()));
     }
 

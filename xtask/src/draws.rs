@@ -35,7 +35,8 @@ fn executable(arguments: &[&str]) -> Result<PathBuf, Error> {
         .current_dir(build::workspace())
         .output()?;
     let text = String::from_utf8_lossy(&output.stderr);
-    let path = text.lines().find_map(|line| line.trim().strip_prefix("Executable ")?.split(['(', ')']).nth(1));
+    let path =
+        text.lines().find_map(|line| line.trim().strip_prefix("Executable ")?.split(['(', ')']).nth(1));
     let path = path.ok_or_else(|| format!("cargo does not say where the bench is:\n{text}"))?;
     Ok(build::workspace().join(path))
 }

@@ -100,8 +100,7 @@ impl Capture {
     /// Reads `present.txt`: one `name=value` a line.
     pub fn report(&self, status: Option<ExitStatus>) -> Result<Run, Error> {
         let path = self.0.join("present.txt");
-        let text = std::fs::read_to_string(&path)
-            .map_err(|_| "nothing was presented through this driver")?;
+        let text = std::fs::read_to_string(&path).map_err(|_| "nothing was presented through this driver")?;
         let field = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
             line.ok_or_else(|| format!("the driver's report lacks {name}"))

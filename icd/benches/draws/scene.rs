@@ -52,7 +52,8 @@ impl Scene {
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
             let info = vk::CommandPoolCreateInfo::default().flags(flags);
             let command_pool = device.create_command_pool(&info, None).unwrap();
-            let info = vk::CommandBufferAllocateInfo::default().command_pool(command_pool).command_buffer_count(1);
+            let info =
+                vk::CommandBufferAllocateInfo::default().command_pool(command_pool).command_buffer_count(1);
             let commands = device.allocate_command_buffers(&info).unwrap()[0];
             let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
             let (pass, framebuffer) = target(&device);
@@ -61,14 +62,17 @@ impl Scene {
                 (vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC, vk::ShaderStageFlags::VERTEX),
             ]
             .map(|(ty, stages)| {
-                let binding =
-                    [vk::DescriptorSetLayoutBinding::default().descriptor_type(ty).descriptor_count(1).stage_flags(stages)];
+                let binding = [vk::DescriptorSetLayoutBinding::default()
+                    .descriptor_type(ty)
+                    .descriptor_count(1)
+                    .stage_flags(stages)];
                 let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
                 device.create_descriptor_set_layout(&info, None).unwrap()
             });
             let ranges = [vk::PushConstantRange { stage_flags: super::STAGES, offset: 0, size: 64 }];
             let layouts = [sampler_layout, matrix_layout];
-            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts).push_constant_ranges(&ranges);
+            let info =
+                vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts).push_constant_ranges(&ranges);
             let layout = device.create_pipeline_layout(&info, None).unwrap();
             let [push, uniform] = [
                 &include_bytes!("../../../tests/shaders/mvp_push.vert.spv")[..],
@@ -76,14 +80,21 @@ impl Scene {
             ]
             .map(|vertex| pipeline(&device, vertex, layout, pass));
             let sizes = [
-                vk::DescriptorPoolSize { ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, descriptor_count: TEXTURES },
-                vk::DescriptorPoolSize { ty: vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC, descriptor_count: 1 },
+                vk::DescriptorPoolSize {
+                    ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+                    descriptor_count: TEXTURES,
+                },
+                vk::DescriptorPoolSize {
+                    ty: vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
+                    descriptor_count: 1,
+                },
             ];
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(TEXTURES + 1).pool_sizes(&sizes);
             let pool = device.create_descriptor_pool(&info, None).unwrap();
             let set = |layout| {
                 let layouts = [layout];
-                let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+                let info =
+                    vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
                 device.allocate_descriptor_sets(&info).unwrap()[0]
             };
             let sampler = device.create_sampler(&vk::SamplerCreateInfo::default(), None).unwrap();
@@ -95,16 +106,19 @@ impl Scene {
                     let image_layout = vk::ImageLayout::GENERAL;
                     let info = [vk::DescriptorImageInfo { sampler, image_view, image_layout }];
                     let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-                    let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).image_info(&info);
+                    let write =
+                        vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).image_info(&info);
                     device.update_descriptor_sets(&[write], &[]);
                     set
                 })
                 .collect();
             let matrices = set(matrix_layout);
-            let buffer = buffer(&device, u64::from(MATRICES * MATRIX_STRIDE), vk::BufferUsageFlags::UNIFORM_BUFFER);
+            let buffer =
+                buffer(&device, u64::from(MATRICES * MATRIX_STRIDE), vk::BufferUsageFlags::UNIFORM_BUFFER);
             let info = [vk::DescriptorBufferInfo { buffer, offset: 0, range: 64 }];
             let ty = vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC;
-            let write = vk::WriteDescriptorSet::default().dst_set(matrices).descriptor_type(ty).buffer_info(&info);
+            let write =
+                vk::WriteDescriptorSet::default().dst_set(matrices).descriptor_type(ty).buffer_info(&info);
             device.update_descriptor_sets(&[write], &[]);
             let usage = vk::BufferUsageFlags::VERTEX_BUFFER | vk::BufferUsageFlags::INDEX_BUFFER;
             let vertices = self::buffer(&device, 4096, usage);
@@ -293,10 +307,8 @@ unsafe fn pipeline(
         offset,
         ..Default::default()
     };
-    let attributes = [
-        attribute(0, vk::Format::R32G32B32A32_SFLOAT, 0),
-        attribute(1, vk::Format::R32G32_SFLOAT, 16),
-    ];
+    let attributes =
+        [attribute(0, vk::Format::R32G32B32A32_SFLOAT, 0), attribute(1, vk::Format::R32G32_SFLOAT, 16)];
     let input = vk::PipelineVertexInputStateCreateInfo::default()
         .vertex_binding_descriptions(&bindings)
         .vertex_attribute_descriptions(&attributes);

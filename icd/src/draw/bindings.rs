@@ -117,8 +117,7 @@ impl<'a> Bindings<'a> {
         let words = words(&state, compiled);
         let changes = Changes::all();
         let limit = 0;
-        let mut bindings =
-            Bindings { device, at, state, compiled, variant, words, limit, changes, lookups };
+        let mut bindings = Bindings { device, at, state, compiled, variant, words, limit, changes, lookups };
         bindings.look_up_ranges()?;
         bindings.limit = geometry::limit(&bindings)?;
         Ok(bindings)

@@ -219,7 +219,8 @@ impl Run<'_> {
             _ => known.insert((range, range.scan())).1,
         };
         let (_, listed) = indices::size(self.mode);
-        let restart = Some(range.restart()).filter(|_| state.pipeline().info.restart && !listed && scan.restarts);
+        let restart =
+            Some(range.restart()).filter(|_| state.pipeline().info.restart && !listed && scan.restarts);
         let direct = binding.ty == vk::IndexType::UINT16
             && range.is_complete()
             && restart.is_none()

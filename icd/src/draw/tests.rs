@@ -101,6 +101,14 @@ impl Fixture {
     }
 
     fn pipeline(&self, topology: vk::PrimitiveTopology) -> Arc<Pipeline> {
+        self.pipeline_with(topology, Vec::new())
+    }
+
+    fn pipeline_with(
+        &self,
+        topology: vk::PrimitiveTopology,
+        dynamic: Vec<vk::DynamicState>,
+    ) -> Arc<Pipeline> {
         let stage = |stage, module| Stage { stage, module, entry: "main".into(), constants: Vec::new() };
         let attribute = |location, format, offset| vk::VertexInputAttributeDescription {
             location,
@@ -144,7 +152,7 @@ impl Fixture {
                 ..DepthStencil::default()
             }),
             blend: None,
-            dynamic: Vec::new(),
+            dynamic,
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[]).unwrap()),
             render_pass: self.pass.clone(),
             subpass: 0,
@@ -337,4 +345,54 @@ fn areas_that_cut_tiles_are_cleared_in_memory_and_loaded() {
     let [Segment::Render(render)] = &segments[..] else { panic!() };
     let jobs = self::jobs(&fixture.device, render);
     assert_eq!((jobs[0].submit().color_read, jobs[0].submit().tiles), (None, [0, 0, 3, 1]));
+}
+
+/// What the lists of a job hold besides state: records and primitives, by opcode.
+fn shape(job: &Job) -> Vec<u8> {
+    packets(job).iter().map(AnyPacket::opcode).filter(|opcode| matches!(opcode, 32 | 33 | 64)).collect()
+}
+
+#[test]
+fn draws_that_differ_in_nothing_share_their_record() {
+    let fixture = Fixture::new((64, 64), 12);
+    let pipeline = fixture.pipeline(LIST);
+    let segments = fixture.record(fixture.whole(), |recording| {
+        recording.state.bind_pipeline(&pipeline);
+        recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+        // The first two are alike, and so are instances that no program asks the number of.
+        recording.draw(call(3, 0, None)).unwrap();
+        recording.state.bind_pipeline(&pipeline);
+        recording.draw(DrawParameters { instances: 2, ..call(6, 0, None) }).unwrap();
+        // Another first vertex stands in the record; other constants stand in its uniforms.
+        recording.draw(call(3, 3, None)).unwrap();
+        recording.state.push(0, &[1; 4]).unwrap();
+        recording.draw(call(3, 3, None)).unwrap();
+    });
+    let [Segment::Render(render)] = &segments[..] else { panic!() };
+    let jobs = jobs(&fixture.device, render);
+    assert_eq!(shape(&jobs[0]), [64, 33, 33, 33, 64, 33, 64, 33]);
+    assert_eq!(jobs[0].submit().shader_rec_count, 3);
+}
+
+#[test]
+fn state_of_a_draw_that_shows_nothing_reaches_the_next() {
+    let fixture = Fixture::new((64, 64), 3);
+    let pipeline = fixture.pipeline_with(LIST, vec![vk::DynamicState::SCISSOR]);
+    let scissor = |width| vk::Rect2D { extent: vk::Extent2D { width, height: width }, ..Default::default() };
+    let segments = fixture.record(fixture.whole(), |recording| {
+        recording.state.bind_pipeline(&pipeline);
+        recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+        for width in [0, 0, 8] {
+            recording.state.dynamic().scissor = scissor(width);
+            recording.draw(call(3, 0, None)).unwrap();
+        }
+    });
+    let [Segment::Render(render)] = &segments[..] else { panic!() };
+    let jobs = jobs(&fixture.device, render);
+    assert_eq!(shape(&jobs[0]), [64, 33]);
+    let window = packets(&jobs[0]).into_iter().find_map(|packet| match packet {
+        AnyPacket::ClipWindow(window) => Some((window.width, window.height)),
+        _ => None,
+    });
+    assert_eq!(window, Some((8, 8)));
 }

