@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use vc4::cl::packets::*;
 use vc4::cl::{Addr, Binner, Count, List, Reader, Renderer};
+use vc4::image::Level;
 use vc4::qpu::{Access, Inst, Stage, assemble, check_program, disassemble};
 
 /// Time that each row is measured for, after a fifth of it as warm-up.
@@ -101,7 +102,34 @@ fn lists() {
     });
 }
 
+/// Copies of a whole level between rows and tiles, beside a loop over its texels.
+fn tiling() {
+    const EDGE: u32 = 1024;
+    let level = Level::sampled(4, EDGE, EDGE).expect("the edge is even");
+    let (texels, stride) = ((EDGE * EDGE) as usize, EDGE as usize * 4);
+    let (mut rows, mut tiles) = (vec![1u8; texels * 4], vec![0u8; level.size as usize]);
+    measure("tile by runs", "texels", texels, || {
+        level.copy_from_linear(&mut tiles, level.rect(), black_box(&rows), stride).expect("it fits");
+    });
+    measure("tile by texels", "texels", texels, || {
+        for (at, texel) in black_box(&rows).chunks_exact(4).enumerate() {
+            let to = level.offset_of(at as u32 % EDGE, at as u32 / EDGE) as usize;
+            tiles[to..to + 4].copy_from_slice(texel);
+        }
+    });
+    measure("untile by runs", "texels", texels, || {
+        level.copy_to_linear(black_box(&tiles), level.rect(), &mut rows, stride).expect("it fits");
+    });
+    measure("untile by texels", "texels", texels, || {
+        for (at, texel) in rows.chunks_exact_mut(4).enumerate() {
+            let from = level.offset_of(at as u32 % EDGE, at as u32 / EDGE) as usize;
+            texel.copy_from_slice(&black_box(&tiles)[from..from + 4]);
+        }
+    });
+}
+
 fn main() {
+    tiling();
     let (text, words) = vectors();
     measure("assemble vectors", "instructions", words.len(), || {
         black_box(assemble(black_box(&text)).expect("vectors assemble"));

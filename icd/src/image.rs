@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
-use vc4::image::format::Format as Texel;
+use vc4::image::etc2::BLOCK_PX;
 use vc4::image::layout::{ImageLayout, ImageShape, LayoutError};
-use vc4::image::tiling::Level;
+use vc4::image::tiling::{Level, utile};
 use vc4_shaders::compile::TextureDecode;
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::format::{self, FormatRow, ImageQuery};
+use crate::format::{self, FormatRow, ImageQuery, Storage, Stored};
 use crate::memory::{Binding, DeviceMemory};
 use crate::object::Object;
 
@@ -20,15 +20,20 @@ const ALIGNMENT: u64 = 4096;
 const CUBE_FACES: u32 = 6;
 
 /// An image.
+///
+/// In memory: every layer (of 3D images, every slice) with its mip chain, each at a page; then, of
+/// block formats, the blocks of every layer. Slices of small levels stay empty at the end of their chains.
 pub struct Image {
     row: &'static FormatRow,
-    texel: Texel,
+    stored: Stored,
     query: ImageQuery,
     extent: vk::Extent3D,
     layers: u32,
     /// One layer, or the six faces of a cube.
     layout: ImageLayout,
     layer_stride: u64,
+    /// One layer of blocks, in rows.
+    blocks: Option<ImageLayout>,
     binding: OnceLock<Binding>,
 }
 
@@ -59,13 +64,34 @@ impl Image {
         let heap_size = device.physical().heap_size();
         let (row, most) = query.answer(heap_size)?;
         check_info(info, &most)?;
-        let texel = row.texel.expect("the query refuses formats without texels");
-        let layout =
-            layout(info, texel, raster).map_err(|error| Error::FormatNotSupported(error.to_string()))?;
-        let layer_stride = layer_bytes(&layout).next_multiple_of(ALIGNMENT);
-        let (extent, layers) = (info.extent, info.array_layers);
-        let image =
-            Image { row, texel, query, extent, layers, layout, layer_stride, binding: OnceLock::new() };
+        let stored = row.stored(info.usage).expect("the query refuses formats without texels");
+        // Texels without utiles have rows.
+        let raster = raster || utile(stored.texel.info().cpp).is_none();
+        let (stored, cpp) = match info.tiling {
+            // The application reads rows of texels.
+            vk::ImageTiling::LINEAR => (Stored { storage: Storage::Plain, ..stored }, row.bytes),
+            _ => (stored, stored.texel.info().cpp),
+        };
+        let refused = |error: LayoutError| Error::FormatNotSupported(error.to_string());
+        let layout = ImageLayout::new(shape(info, cpp, raster)).map_err(refused)?;
+        let blocks = match stored.storage {
+            Storage::Blocks(format) => {
+                let shape = ImageShape { block: BLOCK_PX, faces: 1, ..shape(info, format.bytes(), true) };
+                Some(ImageLayout::new(shape).map_err(refused)?)
+            }
+            _ => None,
+        };
+        let image = Image {
+            row,
+            stored,
+            query,
+            extent: info.extent,
+            layers: info.array_layers,
+            layer_stride: layer_bytes(&layout).next_multiple_of(ALIGNMENT),
+            layout,
+            blocks,
+            binding: OnceLock::new(),
+        };
         if image.size() > heap_size {
             let bytes = image.size();
             return Err(Error::OutOfDeviceMemory { what: "an image", bytes, available: heap_size });
@@ -78,9 +104,9 @@ impl Image {
         self.row
     }
 
-    /// The texel format in memory.
-    pub fn texel(&self) -> Texel {
-        self.texel
+    /// How it holds texels.
+    pub fn stored(&self) -> Stored {
+        self.stored
     }
 
     /// Format, type, tiling, usage and flags.
@@ -118,17 +144,53 @@ impl Image {
         self.layer_stride
     }
 
-    /// Bytes in all.
-    pub fn size(&self) -> u64 {
-        self.layer_stride * u64::from(self.layers - 1) + layer_bytes(&self.layout)
+    /// Whether it is a 3D image.
+    pub fn is_volume(&self) -> bool {
+        self.query.ty == vk::ImageType::TYPE_3D
     }
 
-    /// Where a level of a layer lies, its offset counted from the start of the BO; an error without
-    /// memory or outside the image.
-    pub fn level(&self, level: u32, layer: u32) -> Result<Level, Error> {
-        let outside = || Error::InvalidUse(format!("an image without level {level} of layer {layer}"));
-        let place = self.layout.level(level, 0).filter(|_| layer < self.layers).ok_or_else(outside)?;
-        let start = self.binding()?.offset + u64::from(layer) * self.layer_stride;
+    /// Slices of a level of a 3D image; layers of any other.
+    pub fn slices(&self, level: u32) -> u32 {
+        match self.is_volume() {
+            true => self.extent.depth.checked_shr(level).unwrap_or(0).max(1),
+            false => self.layers,
+        }
+    }
+
+    /// Bytes in all.
+    pub fn size(&self) -> u64 {
+        match &self.blocks {
+            Some(blocks) => self.block_start() + layer_bytes(blocks) * u64::from(self.layers),
+            None => self.layer_stride * u64::from(self.slices(0) - 1) + layer_bytes(&self.layout),
+        }
+    }
+
+    /// First byte behind the decoded texels.
+    fn block_start(&self) -> u64 {
+        self.layer_stride * u64::from(self.layers)
+    }
+
+    /// Where a level of a layer (of 3D images, a slice) lies, its offset counted from the start of the BO; an error
+    /// without memory or outside the image.
+    pub fn level(&self, level: u32, slice: u32) -> Result<Level, Error> {
+        let place = self.place(&self.layout, level, slice)?;
+        self.placed(place, u64::from(slice) * self.layer_stride)
+    }
+
+    /// Where the blocks of a level of a layer lie; `None` for formats without.
+    pub fn block_level(&self, level: u32, layer: u32) -> Result<Option<Level>, Error> {
+        let Some(blocks) = &self.blocks else { return Ok(None) };
+        let place = self.place(blocks, level, layer)?;
+        self.placed(place, self.block_start() + u64::from(layer) * layer_bytes(blocks)).map(Some)
+    }
+
+    fn place(&self, layout: &ImageLayout, level: u32, slice: u32) -> Result<Level, Error> {
+        let outside = || Error::InvalidUse(format!("an image without level {level} of layer {slice}"));
+        layout.level(level, 0).filter(|_| slice < self.slices(level)).ok_or_else(outside)
+    }
+
+    fn placed(&self, place: Level, start: u64) -> Result<Level, Error> {
+        let start = self.binding()?.offset + start;
         // Fits: a BO has less than 4 GiB and the binding was checked.
         Ok(Level { offset: start as u32 + place.offset, ..place })
     }
@@ -165,10 +227,11 @@ impl Image {
         };
         vk::SubresourceLayout {
             offset: u64::from(place.offset) + u64::from(layer) * self.layer_stride,
-            size: u64::from(place.size),
+            size: u64::from(self.slices(level) - 1) * self.layer_stride * u64::from(self.is_volume())
+                + u64::from(place.size),
             row_pitch: u64::from(place.stride),
             array_pitch: self.layer_stride,
-            depth_pitch: u64::from(place.size),
+            depth_pitch: self.layer_stride,
         }
     }
 }
@@ -207,18 +270,18 @@ fn layer_bytes(layout: &ImageLayout) -> u64 {
     u64::from(layout.levels[0].offset) + u64::from(layout.levels[0].size)
 }
 
-fn layout(info: &vk::ImageCreateInfo<'_>, texel: Texel, raster: bool) -> Result<ImageLayout, LayoutError> {
+fn shape(info: &vk::ImageCreateInfo<'_>, cpp: u32, raster: bool) -> ImageShape {
     let cube = info.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && info.array_layers == CUBE_FACES;
-    ImageLayout::new(ImageShape {
+    ImageShape {
         raster,
-        cpp: texel.info().cpp,
-        block: texel.info().block,
+        cpp,
+        block: 1,
         width: info.extent.width,
         height: info.extent.height,
         levels: info.mip_levels,
         // Other layers are laid out like faces: whole chains at pages (textures.md §4.4).
         faces: if cube { CUBE_FACES } else { 1 },
-    })
+    }
 }
 
 /// A view of an image.
@@ -229,8 +292,8 @@ pub struct ImageView {
     pub ty: vk::ImageViewType,
     /// The view's format.
     pub row: &'static FormatRow,
-    /// The texel format in memory as the view sees it.
-    pub texel: Texel,
+    /// How the image holds texels, as the view sees them.
+    pub stored: Stored,
     /// How a lookup becomes a colour, component mapping included.
     pub decode: TextureDecode,
     /// Aspects.
@@ -254,21 +317,27 @@ impl ImageView {
     pub fn new(image: &Arc<Image>, info: &vk::ImageViewCreateInfo<'_>) -> Result<ImageView, Error> {
         let unknown = || Error::FormatNotSupported(format!("{:?} views are not offered", info.format));
         let row = format::row(info.format).ok_or_else(unknown)?;
-        let texel = row.texel.ok_or_else(unknown)?;
-        if texel.info().cpp != image.texel().info().cpp {
-            let why = format!("a {:?} view of a {:?} image", info.format, image.query().format);
-            return Err(Error::InvalidUse(why));
-        }
+        let stored = stored_as(image, row).ok_or_else(|| {
+            let image = image.query().format;
+            Error::FormatNotSupported(format!("a {:?} view of a {image:?} image", info.format))
+        })?;
         let range = &info.subresource_range;
         let levels = count(range.base_mip_level, range.level_count, image.levels(), "levels")?;
         let layers = count(range.base_array_layer, range.layer_count, image.layers(), "layers")?;
         check_view_type(info.view_type, layers)?;
+        if (info.view_type == vk::ImageViewType::TYPE_3D) != image.is_volume() {
+            let ty = image.query().ty;
+            return Err(Error::InvalidUse(format!(
+                "a view of type {:?} of an image of {ty:?}",
+                info.view_type
+            )));
+        }
         Ok(ImageView {
             image: image.clone(),
             ty: info.view_type,
             row,
-            texel,
-            decode: format::texture_decode(row, &info.components).ok_or_else(unknown)?,
+            stored,
+            decode: format::texture_decode(row, stored.texel, &info.components),
             aspects: range.aspect_mask,
             base_level: range.base_mip_level,
             levels,
@@ -288,6 +357,19 @@ impl ImageView {
     }
 }
 
+/// How an image holds texels that are seen in another format of the same size; `None` if it holds them in a form that
+/// the format does not have.
+fn stored_as(image: &Image, row: &FormatRow) -> Option<Stored> {
+    if row.format == image.row.format {
+        return Some(image.stored);
+    }
+    let colors = row.aspects() == image.row.aspects() && row.aspects() == vk::ImageAspectFlags::COLOR;
+    let candidates = [row.texture, row.target, row.target.is_none().then_some(format::WIDENED)];
+    let shape = |stored: &Stored| (stored.storage, stored.texel.info().cpp);
+    let mut fitting = candidates.into_iter().flatten();
+    fitting.find(|stored| colors && row.bytes == image.row.bytes && shape(stored) == shape(&image.stored))
+}
+
 /// Resolves VK_REMAINING_…, and checks a range.
 fn count(base: u32, count: u32, have: u32, what: &str) -> Result<u32, Error> {
     let rest = have.saturating_sub(base);
@@ -304,7 +386,9 @@ fn check_view_type(ty: vk::ImageViewType, layers: u32) -> Result<(), Error> {
     let fits = match ty {
         vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_2D => layers == 1,
         vk::ImageViewType::CUBE => layers == CUBE_FACES,
+        vk::ImageViewType::CUBE_ARRAY => layers % CUBE_FACES == 0,
         vk::ImageViewType::TYPE_1D_ARRAY | vk::ImageViewType::TYPE_2D_ARRAY => true,
+        vk::ImageViewType::TYPE_3D => layers == 1,
         _ => return Err(Error::FormatNotSupported(format!("views of type {ty:?} are not offered"))),
     };
     if fits { Ok(()) } else { Err(Error::InvalidUse(format!("a view of type {ty:?} with {layers} layers"))) }
@@ -386,5 +470,55 @@ mod tests {
         assert!(view(0, 6, vk::ImageViewType::TYPE_2D).is_err());
         assert!(view(0, 1, vk::ImageViewType::CUBE).is_err());
         assert!(view(0, 1, vk::ImageViewType::TYPE_3D).is_err());
+    }
+
+    #[test]
+    fn slices_of_volumes_shrink_with_their_level() {
+        let usage = vk::ImageUsageFlags::TRANSFER_DST;
+        let volume = |width, height, depth| vk::ImageCreateInfo {
+            image_type: vk::ImageType::TYPE_3D,
+            extent: vk::Extent3D { width, height, depth },
+            usage,
+            ..info(1, 1, 3)
+        };
+        let device = device();
+        let image = Image::new(&device, &volume(20, 12, 6)).unwrap();
+        assert_eq!([0, 1, 2].map(|level| image.slices(level)), [6, 3, 1]);
+        image.bind(&DeviceMemory::new(&device, image.requirements().size, 0).unwrap(), 0).unwrap();
+        assert!(image.level(0, 5).is_ok() && image.level(0, 6).is_err() && image.level(1, 3).is_err());
+        let end = image.level(0, 5).unwrap();
+        assert_eq!(u64::from(end.offset + end.size), image.size());
+        assert!(Image::new(&device, &volume(257, 1, 1)).is_err());
+    }
+
+    #[test]
+    fn formats_share_texels_that_lie_alike() {
+        let view = |from: vk::Format, to: vk::Format, usage| {
+            let info = vk::ImageCreateInfo { format: from, usage, ..info(16, 16, 1) };
+            let image = Arc::new(Image::new(&device(), &info).unwrap());
+            let aspect_mask = image.row().aspects();
+            let subresource_range = vk::ImageSubresourceRange {
+                aspect_mask,
+                level_count: 1,
+                layer_count: 1,
+                ..Default::default()
+            };
+            let view_type = vk::ImageViewType::TYPE_2D;
+            let info =
+                vk::ImageViewCreateInfo { view_type, format: to, subresource_range, ..Default::default() };
+            ImageView::new(&image, &info).ok().map(|view| view.stored.storage)
+        };
+        let (copied, target) = (vk::ImageUsageFlags::TRANSFER_DST, vk::ImageUsageFlags::COLOR_ATTACHMENT);
+        let (bytes, words) = (vk::Format::R8_UNORM, vk::Format::R32_SFLOAT);
+        assert_eq!(view(bytes, vk::Format::R8_SINT, copied), Some(Storage::Plain));
+        assert_eq!(view(bytes, vk::Format::R8_SINT, target), Some(Storage::Widened));
+        assert_eq!(view(bytes, vk::Format::R8_SNORM, target), Some(Storage::Widened));
+        assert_eq!(view(words, vk::Format::B8G8R8A8_SRGB, target), Some(Storage::Plain));
+        assert_eq!(view(words, bytes, target), None);
+        assert_eq!(view(vk::Format::D32_SFLOAT, words, copied), None);
+        assert_eq!(view(vk::Format::R16_UINT, vk::Format::R5G6B5_UNORM_PACK16, target), None);
+        let (unorm, srgb) = (vk::Format::ETC2_R8G8B8_UNORM_BLOCK, vk::Format::ETC2_R8G8B8_SRGB_BLOCK);
+        assert!(view(unorm, srgb, copied).is_some());
+        assert_eq!(view(unorm, vk::Format::EAC_R11_UNORM_BLOCK, copied), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The limits: one line each, with the reason (vulkan-on-vc4.md §5).
 //!
 //! "vacuous" marks a limit at the specification's minimum whose subject another query already refuses:
-//! no queue family computes, no format takes 3D or storage images, features are off.
+//! no queue family computes, no format takes storage images, features are off.
 
 use ash::vk;
 use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX, VARYINGS};
@@ -17,6 +17,8 @@ pub const MAX_COPY_PX: u32 = MAX_EDGE;
 /// specification's minimum of 4096: splitting larger textures and targets (T-BIG) is not done, and an
 /// application that asks is better refused than drawn wrongly.
 pub const MAX_IMAGE_PX: u32 = if TEXTURE_MAX_PX < TARGET_MAX_PX { TEXTURE_MAX_PX } else { TARGET_MAX_PX };
+/// Largest edge of a 3D image, the minimum: slices lie like layers, so this bounds their number.
+pub const MAX_VOLUME_PX: u32 = 256;
 /// Layers of an image that is not sampled; sampled ones have 1, or 6 through the cube path.
 pub const MAX_LAYERS: u32 = 256;
 /// Alignment of a buffer in its memory: a utile, so that copies move whole cache lines.
@@ -46,7 +48,7 @@ pub fn limits(heap_size: u64) -> vk::PhysicalDeviceLimits {
 fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.max_image_dimension1_d = MAX_IMAGE_PX;
     limits.max_image_dimension2_d = MAX_IMAGE_PX;
-    limits.max_image_dimension3_d = 256; // vacuous: no format takes 3D images
+    limits.max_image_dimension3_d = MAX_VOLUME_PX;
     limits.max_image_dimension_cube = MAX_IMAGE_PX;
     limits.max_image_array_layers = MAX_LAYERS;
     limits.max_texel_buffer_elements = 1 << 16; // vacuous: no format takes texel buffers

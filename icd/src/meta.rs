@@ -6,7 +6,7 @@
 pub mod blit;
 pub mod buffer;
 pub mod buffer_image;
-pub mod color;
+mod conversion;
 pub mod event;
 pub mod fill;
 pub mod image;

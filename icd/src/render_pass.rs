@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_drawn_is_refused_by_name() {
-        assert!(attachment(vk::Format::R8_UNORM).is_err());
+        assert!(attachment(vk::Format::R8_SNORM).is_err());
         let color = attachment(vk::Format::B8G8R8A8_UNORM).unwrap();
         let pass = |subpass| RenderPass::new(vec![color.clone(), color.clone()], vec![subpass]);
         pass(Subpass { colors: vec![Some(0), None], ..Default::default() }).unwrap();

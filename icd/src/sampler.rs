@@ -114,7 +114,7 @@ impl Texture {
         let levels = view.levels.min(sampler.max_level + 1);
         let part = TextureView { base_level: view.base_level, levels, face, cube };
         let words = texture::texture_parameters(
-            view.texel.info(),
+            view.stored.texel.info(),
             image.layout(),
             offset as u32,
             &part,

@@ -68,6 +68,9 @@ unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
+/// Bytes of most rows of a utile (textures.md §4.1): what tiled copies move at a time.
+const UTILE_ROW: usize = 16;
+
 impl Mapping {
     /// Wraps `len` bytes at `ptr`.
     ///
@@ -93,8 +96,17 @@ impl Mapping {
     ///
     /// # Panics
     /// If the range leaves the mapping: callers check application input first.
+    #[inline]
     pub fn write(&self, offset: usize, data: &[u8]) {
         self.check(offset, data.len());
+        if let Ok(row) = <&[u8; UTILE_ROW]>::try_from(data) {
+            // SAFETY: as below; the length is known, so this is a move or two instead of a call.
+            unsafe {
+                let to = self.ptr.as_ptr().add(offset).cast::<[u8; UTILE_ROW]>();
+                to.write_unaligned(*row);
+            }
+            return;
+        }
         // SAFETY: the range was checked and the mapping is live by the contract of `new`; the source
         // is ordinary memory of ours that cannot overlap a BO mapping seen only through raw pointers.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.ptr.as_ptr().add(offset), data.len()) }
@@ -104,8 +116,14 @@ impl Mapping {
     ///
     /// # Panics
     /// If the range leaves the mapping.
+    #[inline]
     pub fn read(&self, offset: usize, data: &mut [u8]) {
         self.check(offset, data.len());
+        if let Ok(row) = <&mut [u8; UTILE_ROW]>::try_from(&mut *data) {
+            // SAFETY: as in `write`.
+            unsafe { *row = self.ptr.as_ptr().add(offset).cast::<[u8; UTILE_ROW]>().read_unaligned() };
+            return;
+        }
         // SAFETY: as in `write`.
         unsafe { std::ptr::copy_nonoverlapping(self.ptr.as_ptr().add(offset), data.as_mut_ptr(), data.len()) }
     }
@@ -128,6 +146,7 @@ impl Mapping {
         self.write(offset, &word.to_le_bytes());
     }
 
+    #[inline]
     fn check(&self, offset: usize, len: usize) {
         assert!(
             offset.checked_add(len).is_some_and(|end| end <= self.len),

@@ -27,7 +27,7 @@ pub enum BlockFormat {
 
 impl BlockFormat {
     /// Bytes of a block.
-    pub fn bytes(self) -> u32 {
+    pub const fn bytes(self) -> u32 {
         match self {
             BlockFormat::Etc2Rgb | BlockFormat::Etc2RgbA1 | BlockFormat::EacR | BlockFormat::EacRSigned => 8,
             BlockFormat::Etc2Rgba | BlockFormat::EacRg | BlockFormat::EacRgSigned => 16,
@@ -35,7 +35,7 @@ impl BlockFormat {
     }
 
     /// What decoded texels are, without the sRGB curve: a name for [`super::texel::TexelInfo::of_name`].
-    pub fn decoded(self) -> &'static str {
+    pub const fn decoded(self) -> &'static str {
         match self {
             BlockFormat::Etc2Rgb | BlockFormat::Etc2RgbA1 | BlockFormat::Etc2Rgba => "R8G8B8A8_UNORM",
             BlockFormat::EacR => "R16_UNORM",
@@ -46,7 +46,7 @@ impl BlockFormat {
     }
 
     /// Bytes of a decoded texel.
-    pub fn texel_bytes(self) -> usize {
+    pub const fn texel_bytes(self) -> usize {
         match self {
             BlockFormat::EacR | BlockFormat::EacRSigned => 2,
             _ => 4,

@@ -135,10 +135,20 @@ formats! {
     R5G5B5A1 "r5g5b5a1" 2 1 Rgba5551 RGBA, None, TEXTURE;
     /// B in bits 15:11, A in bit 0.
     B5G5R5A1 "b5g5r5a1" 2 1 Rgba5551 BGRA, None, TEXTURE;
-    /// A in bits 31:30, B in 29:20, G in 19:10, R in 9:0.
-    A2B10G10R10 "a2b10g10r10" 4 1 Rgba8888 Decode::Word, Some(TileFormat::Rgba8888), Uses::COLOR_TARGET;
-    /// float16 R in bits 15:0, G in 31:16.
-    R16G16F "r16g16f" 4 1 Rgba8888 Decode::Word, Some(TileFormat::Rgba8888), Uses::COLOR_TARGET;
+    /// One byte as the program finds it in memory.
+    Word8 "w8" 1 1 Luminance Decode::Word, None, Uses::SAMPLED;
+    /// Two bytes as they are in memory: the lookup has the low one in bits 7:0 and the high one in bits 31:24.
+    Word16 "w16" 2 1 LumAlpha Decode::Word, None, Uses::SAMPLED;
+    /// A word that programs pack and unpack.
+    Word32 "w32" 4 1 Rgba8888 Decode::Word, Some(TileFormat::Rgba8888), Uses::SAMPLED.union(Uses::COLOR_TARGET);
+    /// Two words, for programs that find them in memory.
+    Word64 "w64" 8 1 Rgba8888 Decode::Word, None, Uses::empty();
+    /// Four words, for programs that find them in memory; they have rows only.
+    Word128 "w128" 16 1 Rgba8888 Decode::Word, None, Uses::empty();
+    /// Byte R and three that are ignored: one component as a colour target.
+    R8X24 "r8x24" 4 1 Rgba8888 Decode::Unorm8([Byte(0), Zero, Zero, One]), Some(TileFormat::Rgba8888), TARGET;
+    /// Bytes R, G and two that are ignored: two components as a colour target.
+    R8G8X16 "r8g8x16" 4 1 Rgba8888 Decode::Unorm8([Byte(0), Byte(1), Zero, One]), Some(TileFormat::Rgba8888), TARGET;
     /// One byte.
     R8 "r8" 1 1 Luminance Decode::Unorm8([Byte(0), Zero, Zero, One]), None, TEXTURE;
     /// Bytes R, G.
@@ -226,14 +236,16 @@ mod tests {
     fn the_table_is_in_order_and_consistent() {
         for (index, row) in FORMATS.iter().enumerate() {
             assert_eq!(row.format as usize, index, "{}", row.name);
-            assert!(utile(row.cpp).is_some(), "{}", row.name);
+            assert!(utile(row.cpp).is_some() || row.cpp == 16, "{}", row.name);
             let target = row.uses.intersects(Uses::COLOR_TARGET | Uses::DEPTH_TARGET);
             assert_eq!(target, row.tile.is_some(), "{}", row.name);
             let colors = row.tile_order().is_some() || row.decode == Decode::Word;
             assert_eq!(row.uses.contains(Uses::COLOR_TARGET), colors, "{}", row.name);
-            if let Some(mut order) = row.tile_order() {
-                order.sort_unstable();
-                assert_eq!(order, [0, 1, 2, 3], "{}", row.name);
+            if let (Some(order), Decode::Unorm8(components)) = (row.tile_order(), row.decode) {
+                for (component, place) in components.into_iter().enumerate() {
+                    let Byte(byte) = place else { continue };
+                    assert_eq!(order[usize::from(byte)], component, "{}", row.name);
+                }
             }
         }
     }

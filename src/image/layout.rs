@@ -4,8 +4,6 @@ use super::tiling::{Level, MAX_EDGE, Tiling};
 
 /// Texture base addresses have no bits below this (textures.md §2).
 const PAGE: u32 = 4096;
-/// Most mip levels: a 2048-texel edge (textures.md §5).
-pub const MAX_LEVELS: u32 = 12;
 /// Bytes of one tile's block in a multisampled surface (v3d.md §10.6).
 pub const MSAA_TILE_BYTES: u32 = 16384;
 /// Edge in pixels of such a block.
@@ -17,7 +15,7 @@ pub const MSAA_SAMPLES: u32 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// No utile holds such elements.
-    #[error("elements of {0} bytes have no layout; 1, 2, 4 and 8 do")]
+    #[error("elements of {0} bytes have no layout; 1, 2, 4 and 8 do, and in raster order 16")]
     Cpp(u32),
     /// An edge is zero or too long.
     #[error("{width} x {height} elements cannot be laid out; edges are 1 to 4096")]
@@ -84,7 +82,7 @@ impl ImageShape {
             return Err(LayoutError::Size { width, height });
         }
         let most = width.max(height).ilog2() + 1;
-        if levels == 0 || levels > most || levels > MAX_LEVELS {
+        if levels == 0 || levels > most {
             return Err(LayoutError::Levels { width, height, levels });
         }
         if self.faces != 1 && self.faces != 6 {

@@ -19,6 +19,9 @@ const SUBTILES: [[[u32; 2]; 2]; 2] = [[[0, 3], [1, 2]], [[2, 1], [3, 0]]];
 /// Largest edge of a level in elements: what a render target may have (kernel-abi.md §5.7).
 pub const MAX_EDGE: u32 = 4096;
 
+/// Bytes of the largest elements, which have rows but no utiles.
+const RASTER_ONLY_CPP: u32 = 16;
+
 /// Width and height of a utile in elements of `cpp` bytes; `None` unless `cpp` is 1, 2, 4 or 8.
 pub const fn utile(cpp: u32) -> Option<(u32, u32)> {
     match cpp {
@@ -44,7 +47,7 @@ pub const fn tiling_for(cpp: u32, width: u32, height: u32) -> Option<Tiling> {
 pub struct Level {
     /// Layout.
     pub tiling: Tiling,
-    /// Bytes per element: 1, 2, 4 or 8.
+    /// Bytes per element: 1, 2, 4 or 8; in raster order also 16.
     pub cpp: u32,
     /// Columns that the layout is made for; the level's own size may be smaller (textures.md §4.4).
     pub width: u32,
@@ -124,7 +127,8 @@ struct Run {
 impl Level {
     /// A level at offset 0 with the padding of textures.md §4.2.
     pub fn new(tiling: Tiling, cpp: u32, width: u32, height: u32) -> Result<Level, LayoutError> {
-        let (uw, uh) = utile(cpp).ok_or(LayoutError::Cpp(cpp))?;
+        let rows_only = (tiling == Tiling::Raster && cpp == RASTER_ONLY_CPP).then_some((1, 1));
+        let (uw, uh) = utile(cpp).or(rows_only).ok_or(LayoutError::Cpp(cpp))?;
         if width == 0 || height == 0 || width > MAX_EDGE || height > MAX_EDGE {
             return Err(LayoutError::Size { width, height });
         }
@@ -220,13 +224,15 @@ impl Level {
             return;
         }
         let (uw, uh) = self.utile();
+        let (map, row_bytes) = (self.address_map(), uw * self.cpp);
         for uy in rect.y / uh..bottom.div_ceil(uh) {
             let (y0, y1) = (rect.y.max(uy * uh), bottom.min((uy + 1) * uh));
+            let row = map.row(y0);
             for ux in rect.x / uw..right.div_ceil(uw) {
                 let (x0, x1) = (rect.x.max(ux * uw), right.min((ux + 1) * uw));
-                let base = self.utile_offset(ux, uy) + (x0 % uw) * self.cpp;
+                let base = map.offset(map.column(x0), row);
                 for y in y0..y1 {
-                    let offset = base + (y % uh) * uw * self.cpp;
+                    let offset = base + (y - y0) * row_bytes;
                     visit(Run { offset, x: x0 - rect.x, y: y - rect.y, count: x1 - x0 });
                 }
             }

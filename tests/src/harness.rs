@@ -11,7 +11,7 @@ use crate::scenes::{Draw, Scene, Texture};
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// Names the call in the error of a Vulkan result.
-trait Named<T> {
+pub(crate) trait Named<T> {
     fn named(self, call: &'static str) -> Result<T, Error>;
 }
 
@@ -31,8 +31,8 @@ const DEPTH_FORMAT: vk::Format = vk::Format::D16_UNORM;
 /// A device of the first driver that the loader finds.
 pub struct Harness {
     _entry: Entry,
-    instance: Instance,
-    physical: vk::PhysicalDevice,
+    pub(crate) instance: Instance,
+    pub(crate) physical: vk::PhysicalDevice,
     /// The device, for calls that the harness does not wrap.
     pub device: Device,
     queue: vk::Queue,
@@ -40,8 +40,8 @@ pub struct Harness {
 }
 
 /// A buffer with its own memory.
-struct Buffer {
-    buffer: vk::Buffer,
+pub(crate) struct Buffer {
+    pub(crate) buffer: vk::Buffer,
     memory: vk::DeviceMemory,
 }
 
@@ -96,6 +96,14 @@ impl Harness {
             let properties = self.instance.get_physical_device_properties(self.physical);
             CStr::from_ptr(properties.device_name.as_ptr()).to_string_lossy().into_owned()
         }
+    }
+
+    /// What images of a format in optimal tiling can be used for.
+    pub fn optimal_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
+        // SAFETY: see above.
+        let properties =
+            unsafe { self.instance.get_physical_device_format_properties(self.physical, format) };
+        properties.optimal_tiling_features
     }
 
     /// Draws the scene and reads the picture back.
@@ -530,7 +538,7 @@ impl Harness {
         }
     }
 
-    fn buffer(&self, content: &[u8], usage: vk::BufferUsageFlags) -> Result<Buffer, Error> {
+    pub(crate) fn buffer(&self, content: &[u8], usage: vk::BufferUsageFlags) -> Result<Buffer, Error> {
         let create = vk::BufferCreateInfo::default().size(content.len() as u64).usage(usage);
         // SAFETY: see above; the mapping covers the content.
         unsafe {
@@ -547,7 +555,7 @@ impl Harness {
         }
     }
 
-    fn contents(&self, buffer: &Buffer, length: usize) -> Result<Vec<u8>, Error> {
+    pub(crate) fn contents(&self, buffer: &Buffer, length: usize) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; length];
         // SAFETY: see above; the mapping covers `length` bytes.
         unsafe {
@@ -560,7 +568,7 @@ impl Harness {
         Ok(bytes)
     }
 
-    fn memory(
+    pub(crate) fn memory(
         &self,
         needs: vk::MemoryRequirements,
         flags: vk::MemoryPropertyFlags,
@@ -581,7 +589,7 @@ impl Harness {
     }
 
     /// Records one command buffer, runs it and waits.
-    fn submit(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
+    pub(crate) fn submit(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
         let device = &self.device;
         // SAFETY: see above.
         unsafe {
@@ -629,7 +637,7 @@ impl Harness {
         }
     }
 
-    fn destroy_buffer(&self, buffer: Buffer) {
+    pub(crate) fn destroy_buffer(&self, buffer: Buffer) {
         // SAFETY: see above; the queue is idle.
         unsafe {
             self.device.destroy_buffer(buffer.buffer, None);

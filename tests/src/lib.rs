@@ -1,5 +1,6 @@
 //! Cross-crate suites. [`harness`] draws a [`scenes::Scene`] offscreen through the Vulkan loader, on
-//! whatever driver the loader finds; [`compare`] holds two pictures against each other.
+//! whatever driver the loader finds; [`transfers`] copies, blits and clears there; [`compare`] holds two
+//! pictures against each other.
 
 pub mod blend;
 pub mod compare;
@@ -7,4 +8,5 @@ pub mod harness;
 pub mod icd;
 pub mod scenes;
 pub mod shared;
+pub mod transfers;
 pub mod validation;

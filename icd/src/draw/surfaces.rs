@@ -24,7 +24,7 @@ struct Place {
 impl Place {
     fn new(job: &mut JobBuilder, view: &Arc<ImageView>) -> Result<Place, Error> {
         let no_target = || Error::InvalidUse(format!("{:?} is no format of attachments", view.row.format));
-        let format = view.texel.info().tile.ok_or_else(no_target)?;
+        let format = view.stored.texel.info().tile.ok_or_else(no_target)?;
         Ok(Place { bo_index: job.bo(&view.image.binding()?.bo), level: view.level()?, format })
     }
 
@@ -80,7 +80,7 @@ fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Pla
 /// process (v3d.md §10.4).
 fn clear(submit: &mut Submit, target: &Target) {
     let color = if let Start::Clear(texel) = target.color_start { texel } else { 0 };
-    let stored = target.color.as_ref().and_then(|view| view.texel.info().tile);
+    let stored = target.color.as_ref().and_then(|view| view.stored.texel.info().tile);
     let color = if stored == Some(TileFormat::Bgr565) { expanded_565(color) } else { color };
     let zs = match target.depth_stencil_start {
         Start::Clear(zs) => zs,

@@ -1,15 +1,15 @@
-//! vkCmdCopyBufferToImage and vkCmdCopyImageToBuffer, with the conversions of depth and stencil.
+//! vkCmdCopyBufferToImage and vkCmdCopyImageToBuffer.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ash::vk;
 
 use super::place;
-use super::texels::{Part, layers, merge};
+use super::texels::{Part, slices};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
-use crate::format::Storage;
 use crate::image::Image;
 use crate::segment::{CpuCommand, Touch};
 
@@ -34,7 +34,7 @@ struct Piece {
     pitch: u64,
     /// Bytes of a row in the buffer.
     row: usize,
-    convert: Conversion,
+    aspect: vk::ImageAspectFlags,
 }
 
 impl CpuCommand for CopyBufferImage {
@@ -65,125 +65,63 @@ impl CopyBufferImage {
         let (from, image) = (region.image_subresource, &*self.image);
         let (format, extent) = (image.row(), region.image_extent);
         let bytes = u64::from(format.aspect_bytes(from.aspect_mask));
-        let or = |value: u32, default: u32| u64::from(if value == 0 { default } else { value });
+        // Lengths of 0 stand for the extent; all count texels, of which blocks hold several.
+        let elements = |texels: u32| u64::from(texels.div_ceil(format.block()));
+        let or = |value: u32, default: u32| elements(if value == 0 { default } else { value });
         let pitch = or(region.buffer_row_length, extent.width) * bytes;
-        let layer_bytes = or(region.buffer_image_height, extent.height).saturating_mul(pitch);
-        let piece = |(index, layer)| {
+        let slice_bytes = or(region.buffer_image_height, extent.height).saturating_mul(pitch);
+        let piece = |(index, slice)| {
             Ok(Piece {
-                part: Part::new(image, from.mip_level, layer, region.image_offset, extent)?,
-                offset: region.buffer_offset.saturating_add(layer_bytes.saturating_mul(index as u64)),
+                part: Part::new(image, from.mip_level, slice, region.image_offset, extent)?,
+                offset: region.buffer_offset.saturating_add(slice_bytes.saturating_mul(index as u64)),
                 pitch,
-                row: extent.width as usize * bytes as usize,
-                convert: Conversion::new(format.storage, from.aspect_mask),
+                row: (elements(extent.width) * bytes) as usize,
+                aspect: from.aspect_mask,
             })
         };
-        layers(image, from.base_array_layer, from.layer_count).enumerate().map(piece).collect()
+        slices(image, &from, region.image_offset.z, extent.depth)?.enumerate().map(piece).collect()
     }
 
-    /// Calls `row` with every row's place in the buffer.
+    /// Calls `row` with the place in the buffer of every row of a band, and where the row stands in the band's bytes.
     fn rows(
         &self,
         piece: &Piece,
-        mut row: impl FnMut(usize, &vc4_kernel_abi::Mapping, usize),
+        band: Range<u32>,
+        mut row: impl FnMut(Range<usize>, &vc4_kernel_abi::Mapping, usize),
     ) -> Result<(), Error> {
-        for y in 0..u64::from(piece.part.rect.height) {
-            let (mapping, at) = {
-                let offset = piece.offset.saturating_add(y * piece.pitch);
-                place(&self.buffer, offset, piece.row as u64)?
-            };
-            row(y as usize * piece.row, &mapping, at);
+        for (index, y) in band.enumerate() {
+            let offset = piece.offset.saturating_add(u64::from(y).saturating_mul(piece.pitch));
+            let (mapping, at) = place(&self.buffer, offset, piece.row as u64)?;
+            row(index * piece.row..(index + 1) * piece.row, &mapping, at);
         }
         Ok(())
     }
 
     fn upload(&self, piece: &Piece) -> Result<(), Error> {
-        let mut bytes = vec![0; piece.row * piece.part.rect.height as usize];
-        self.rows(piece, |to, mapping, at| mapping.read(at, &mut bytes[to..to + piece.row]))?;
-        let Some(mask) = piece.convert.mask() else { return piece.part.write(&self.image, &bytes) };
-        let words = piece.convert.to_words(&bytes);
-        if mask == u32::MAX {
-            return piece.part.write(&self.image, &words);
+        let mut texels = Vec::new();
+        for band in bands(piece.part.rect.height) {
+            let part = piece.part.rows(band.start, band.len() as u32);
+            texels.resize(piece.row * band.len(), 0);
+            self.rows(piece, band, |bytes, mapping, at| mapping.read(at, &mut texels[bytes]))?;
+            part.write(&self.image, piece.aspect, &texels)?;
         }
-        let mut old = piece.part.read(&self.image)?;
-        merge(&mut old, &words, mask);
-        piece.part.write(&self.image, &old)
+        Ok(())
     }
 
     fn download(&self, piece: &Piece) -> Result<(), Error> {
-        let texels = piece.part.read(&self.image)?;
-        let bytes = if piece.convert == Conversion::None { texels } else { piece.convert.to_bytes(&texels) };
-        self.rows(piece, |from, mapping, at| mapping.write(at, &bytes[from..from + piece.row]))
+        for band in bands(piece.part.rect.height) {
+            let texels = piece.part.rows(band.start, band.len() as u32).read(&self.image, piece.aspect)?;
+            self.rows(piece, band, |bytes, mapping, at| mapping.write(at, &texels[bytes]))?;
+        }
+        Ok(())
     }
 }
 
-/// How buffer bytes and image words differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Conversion {
-    None,
-    Depth16,
-    /// The word's low byte is left alone if it is stencil.
-    Depth24 {
-        stencil: bool,
-    },
-    Stencil,
-}
+/// Rows that are copied at a time: what stays in the cache on the way, and whole rows of tiles of any texel.
+const BAND_ROWS: u32 = 64;
 
-impl Conversion {
-    fn new(storage: Storage, aspect: vk::ImageAspectFlags) -> Conversion {
-        match storage {
-            Storage::Plain => Conversion::None,
-            Storage::Depth16 => Conversion::Depth16,
-            Storage::Depth24 => Conversion::Depth24 { stencil: false },
-            Storage::Depth24Stencil8 if aspect == vk::ImageAspectFlags::STENCIL => Conversion::Stencil,
-            Storage::Depth24Stencil8 => Conversion::Depth24 { stencil: true },
-        }
-    }
-
-    /// Bits of an image's word that a copy replaces; `None` if bytes are copied as they are.
-    fn mask(self) -> Option<u32> {
-        match self {
-            Conversion::None => None,
-            Conversion::Depth16 | Conversion::Depth24 { stencil: false } => Some(u32::MAX),
-            Conversion::Depth24 { stencil: true } => Some(!0xff),
-            Conversion::Stencil => Some(0xff),
-        }
-    }
-
-    fn to_words(self, bytes: &[u8]) -> Vec<u8> {
-        let words = |chunk: usize, word: fn(&[u8]) -> u32| {
-            bytes.chunks_exact(chunk).flat_map(|chunk| word(chunk).to_le_bytes()).collect()
-        };
-        match self {
-            Conversion::None => bytes.to_vec(),
-            Conversion::Depth16 => {
-                words(2, |b| depth16_to_24(u32::from(u16::from_le_bytes([b[0], b[1]]))) << 8)
-            }
-            Conversion::Depth24 { .. } => words(4, |b| u32::from_le_bytes([0, b[0], b[1], b[2]])),
-            Conversion::Stencil => words(1, |b| u32::from(b[0])),
-        }
-    }
-
-    fn to_bytes(self, texels: &[u8]) -> Vec<u8> {
-        let words = texels.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        match self {
-            Conversion::None => texels.to_vec(),
-            Conversion::Depth16 => {
-                words.flat_map(|word| (depth24_to_16(word >> 8) as u16).to_le_bytes()).collect()
-            }
-            Conversion::Depth24 { .. } => words.flat_map(|word| (word >> 8).to_le_bytes()).collect(),
-            Conversion::Stencil => words.map(|word| word as u8).collect(),
-        }
-    }
-}
-
-/// v / 65535 in steps of 1 / (2^24 - 1), to nearest.
-fn depth16_to_24(depth: u32) -> u32 {
-    ((u64::from(depth) * 0x00ff_ffff + 0x7fff) / 0xffff) as u32
-}
-
-/// The inverse, to nearest.
-fn depth24_to_16(depth: u32) -> u32 {
-    ((u64::from(depth) * 0xffff + 0x7f_ffff) / 0x00ff_ffff) as u32
+fn bands(rows: u32) -> impl Iterator<Item = Range<u32>> {
+    (0..rows).step_by(BAND_ROWS as usize).map(move |first| first..rows.min(first + BAND_ROWS))
 }
 
 #[cfg(test)]
@@ -193,6 +131,10 @@ mod tests {
     use crate::testing::device;
 
     fn image(device: &Arc<Device>, format: vk::Format) -> Arc<Image> {
+        image_for(device, format, vk::ImageUsageFlags::TRANSFER_DST)
+    }
+
+    fn image_for(device: &Arc<Device>, format: vk::Format, usage: vk::ImageUsageFlags) -> Arc<Image> {
         let info = vk::ImageCreateInfo {
             image_type: vk::ImageType::TYPE_2D,
             format,
@@ -200,7 +142,7 @@ mod tests {
             mip_levels: 1,
             array_layers: 2,
             samples: vk::SampleCountFlags::TYPE_1,
-            usage: vk::ImageUsageFlags::TRANSFER_DST,
+            usage,
             ..Default::default()
         };
         let image = Image::new(device, &info).unwrap();
@@ -234,9 +176,25 @@ mod tests {
 
     /// Up and down again gives the region's bytes and leaves the gaps alone.
     fn round_trip(format: vk::Format, aspect: vk::ImageAspectFlags, texel: usize, clean: fn(usize) -> u8) {
+        let row = crate::format::row(format).unwrap();
+        for usage in [vk::ImageUsageFlags::TRANSFER_DST, vk::ImageUsageFlags::COLOR_ATTACHMENT] {
+            let target = row.target.is_some() && aspect == vk::ImageAspectFlags::COLOR;
+            if target || usage == vk::ImageUsageFlags::TRANSFER_DST {
+                round_trip_of(format, usage, aspect, texel, clean);
+            }
+        }
+    }
+
+    fn round_trip_of(
+        format: vk::Format,
+        usage: vk::ImageUsageFlags,
+        aspect: vk::ImageAspectFlags,
+        texel: usize,
+        clean: fn(usize) -> u8,
+    ) {
         let device = device();
         let content: Vec<u8> = (0..8 + 30 * 20 * 2 * texel).map(clean).collect();
-        let (image, up) = (image(&device, format), buffer(&device, &content));
+        let (image, up) = (image_for(&device, format, usage), buffer(&device, &content));
         let down = buffer(&device, &vec![0xee; content.len()]);
         let copy = |buffer: &Arc<Buffer>, to_image| CopyBufferImage {
             buffer: buffer.clone(),
@@ -261,6 +219,11 @@ mod tests {
         round_trip(vk::Format::R8G8B8A8_UNORM, color, 4, |at| (at * 7) as u8);
         round_trip(vk::Format::R5G6B5_UNORM_PACK16, color, 2, |at| (at * 5) as u8);
         round_trip(vk::Format::R8_UNORM, color, 1, |at| (at * 3) as u8);
+        round_trip(vk::Format::R8G8_SINT, color, 2, |at| (at * 9) as u8);
+        round_trip(vk::Format::A1R5G5B5_UNORM_PACK16, color, 2, |at| (at * 5) as u8);
+        round_trip(vk::Format::R16G16B16A16_SFLOAT, color, 8, |at| (at * 3) as u8);
+        round_trip(vk::Format::R32G32B32A32_UINT, color, 16, |at| (at * 5) as u8);
+        round_trip(vk::Format::D32_SFLOAT, depth, 4, |at| (at * 7) as u8);
         round_trip(vk::Format::D16_UNORM, depth, 2, |at| (at * 11) as u8);
         let no_top = |at| if at % 4 == 3 { 0 } else { (at * 13) as u8 };
         round_trip(vk::Format::X8_D24_UNORM_PACK32, depth, 4, no_top);
@@ -298,9 +261,38 @@ mod tests {
         assert!(run(vk::BufferImageCopy { buffer_offset: u64::MAX, ..region }).is_err());
     }
 
+    /// A column of blocks in the middle of the image comes back as it went, and its texels are decoded.
     #[test]
-    fn depths_round_to_nearest_and_back() {
-        assert_eq!((depth16_to_24(0xffff), depth16_to_24(0x8000)), (0xff_ffff, 0x80_0080));
-        assert!((0..=0xffff).all(|depth| depth24_to_16(depth16_to_24(depth)) == depth));
+    fn blocks_are_kept_and_decoded() {
+        let device = device();
+        let image = image(&device, vk::Format::ETC2_R8G8B8_UNORM_BLOCK);
+        let content: Vec<u8> = (0..8 + 9 * 5 * 2 * 8).map(|at| (at * 7) as u8).collect();
+        let up = buffer(&device, &content);
+        let down = buffer(&device, &vec![0; content.len()]);
+        let region = vk::BufferImageCopy {
+            buffer_row_length: 36,
+            buffer_image_height: 20,
+            image_offset: vk::Offset3D { x: 16, y: 20, z: 0 },
+            // To the edge, which cuts the last column of blocks.
+            image_extent: vk::Extent3D { width: 34, height: 20, depth: 1 },
+            ..region(vk::ImageAspectFlags::COLOR)
+        };
+        let copy = |buffer: &Arc<Buffer>, to_image| CopyBufferImage {
+            buffer: buffer.clone(),
+            image: image.clone(),
+            regions: vec![region],
+            to_image,
+        };
+        copy(&up, true).run(&device).unwrap();
+        copy(&down, false).run(&device).unwrap();
+        let mut got = vec![0; content.len()];
+        down.binding().unwrap().bo.map().unwrap().read(64, &mut got);
+        assert!(got[8..] == content[8..]);
+        let block = &content[8 + (9 * 5 + 9 + 1) * 8..][..8];
+        let (level, mapping) = (image.level(0, 1).unwrap(), image.binding().unwrap().bo.map().unwrap());
+        vc4::image::etc2::BlockFormat::Etc2Rgb.decode(block, |x, y, texel| {
+            let at = level.offset_of(20 + x as u32, 24 + y as u32) as usize;
+            assert_eq!(mapping.read_u32(at).to_le_bytes(), *texel, "({x}, {y})");
+        });
     }
 }

@@ -7,35 +7,54 @@ use vc4::image::Rect;
 use vc4::image::format::depth_to_unorm24;
 use vc4::state::PixelRect;
 
-use super::color::ColorCodec;
-use super::texels::{Part, layers, merge};
+use super::conversion::Conversion;
+use super::texels::{Part, layers};
 use crate::command_buffer::ClearWords;
 use crate::device::Device;
 use crate::error::Error;
+use crate::format::{FormatRow, Storage, Stored};
 use crate::image::{Image, ImageView};
 use crate::segment::{CpuCommand, Touch};
 
 /// What texels become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// The texel.
-    pub word: u32,
-    /// Bits of it that change.
+    /// The texel as the image holds it, from its first byte on.
+    pub words: [u32; 4],
+    /// Bits of each word that change.
     pub mask: u32,
 }
 
 impl Fill {
-    /// A colour, as the view's format holds it.
+    /// A colour, as the view's image holds it.
     pub fn color(view: &ImageView, value: ClearWords) -> Result<Fill, Error> {
-        let word = ColorCodec::new(view.row)?.encode(value.color());
-        Ok(Fill { word, mask: u32::MAX })
+        Fill::stored_color(view.row, view.stored, value)
+    }
+
+    fn stored_color(row: &FormatRow, stored: Stored, value: ClearWords) -> Result<Fill, Error> {
+        let info = row.info.filter(|_| row.block() == 1);
+        let info = info.ok_or_else(|| Error::InvalidUse(format!("{:?} as a colour", row.format)))?;
+        let texel = info.encode(value.0).to_le_bytes();
+        let conversion = Conversion::new(row, stored.storage, vk::ImageAspectFlags::COLOR);
+        let words = conversion.to_words(&texel[..row.bytes as usize]);
+        let word = |n: usize| {
+            let byte = |byte: usize| words.get(4 * n + byte).copied().unwrap_or(0);
+            u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)])
+        };
+        Ok(Fill { words: [word(0), word(1), word(2), word(3)], mask: u32::MAX })
+    }
+
+    /// The word of a texel of at most 32 bits: of every attachment.
+    pub fn word(&self) -> u32 {
+        self.words[0]
     }
 
     /// Depth, stencil or both.
     pub fn depth_stencil(aspects: vk::ImageAspectFlags, value: ClearWords) -> Fill {
         let bits = |aspect, bits| if aspects.contains(aspect) { bits } else { 0 };
         let mask = bits(vk::ImageAspectFlags::DEPTH, !0xff) | bits(vk::ImageAspectFlags::STENCIL, 0xff);
-        Fill { word: depth_to_unorm24(value.depth()) << 8 | value.stencil() & 0xff, mask }
+        let word = depth_to_unorm24(value.depth()) << 8 | value.stencil() & 0xff;
+        Fill { words: [word, 0, 0, 0], mask }
     }
 
     /// The command that fills `area` of a view's first level, `layer` counted from its first.
@@ -43,7 +62,7 @@ impl Fill {
         let edge = |at: i32| at.max(0) as u32;
         let (x, y) = (edge(area.left), edge(area.top));
         let rect = Rect { x, y, width: edge(area.right) - x, height: edge(area.bottom) - y };
-        let part = Part { level: view.base_level, layer: view.base_layer + layer, rect };
+        let part = Part { level: view.base_level, slice: view.base_layer + layer, rect };
         FillParts { image: view.image.clone(), fill: self, parts: vec![part] }
     }
 }
@@ -62,12 +81,8 @@ impl FillParts {
         value: ClearWords,
         ranges: &[vk::ImageSubresourceRange],
     ) -> Result<FillParts, Error> {
-        let word = ColorCodec::new(image.row())?.encode(value.color());
-        Ok(FillParts {
-            image: image.clone(),
-            fill: Fill { word, mask: u32::MAX },
-            parts: parts(image, ranges),
-        })
+        let fill = Fill::stored_color(image.row(), image.stored(), value)?;
+        Ok(FillParts { image: image.clone(), fill, parts: parts(image, ranges) })
     }
 
     /// vkCmdClearDepthStencilImage, one range.
@@ -76,7 +91,11 @@ impl FillParts {
         value: ClearWords,
         range: &vk::ImageSubresourceRange,
     ) -> FillParts {
-        let fill = Fill::depth_stencil(range.aspect_mask & image.row().aspects(), value);
+        let fill = match image.stored().storage {
+            // Floats as they are, in an image that is no attachment.
+            Storage::Plain => Fill { words: [value.depth().to_bits(), 0, 0, 0], mask: u32::MAX },
+            _ => Fill::depth_stencil(range.aspect_mask & image.row().aspects(), value),
+        };
         FillParts { image: image.clone(), fill, parts: parts(image, std::slice::from_ref(range)) }
     }
 }
@@ -88,10 +107,11 @@ fn parts(image: &Image, ranges: &[vk::ImageSubresourceRange]) -> Vec<Part> {
         let levels =
             if range.level_count == vk::REMAINING_MIP_LEVELS { rest } else { range.level_count.min(rest) };
         for level in range.base_mip_level..range.base_mip_level + levels {
-            let (width, height) = image.level_extent(level);
-            for layer in layers(image, range.base_array_layer, range.layer_count) {
-                parts.push(Part { level, layer, rect: Rect { x: 0, y: 0, width, height } });
-            }
+            let slices = match image.is_volume() {
+                true => 0..image.slices(level),
+                false => layers(image, range.base_array_layer, range.layer_count),
+            };
+            parts.extend(slices.map(|slice| Part::whole(image, level, slice)));
         }
     }
     parts
@@ -99,8 +119,8 @@ fn parts(image: &Image, ranges: &[vk::ImageSubresourceRange]) -> Vec<Part> {
 
 impl CpuCommand for FillParts {
     fn describe(&self) -> String {
-        let Fill { word, mask } = self.fill;
-        format!("fill {} parts of an image with {word:#x}, bits {mask:#x}", self.parts.len())
+        let Fill { words, mask } = self.fill;
+        format!("fill {} parts of an image with {words:x?}, bits {mask:#x}", self.parts.len())
     }
 
     fn touches(&self) -> Touch {
@@ -108,18 +128,6 @@ impl CpuCommand for FillParts {
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        let cpp = self.image.texel().info().cpp as usize;
-        for part in &self.parts {
-            let texels = part.rect.width as usize * part.rect.height as usize;
-            let filled = self.fill.word.to_le_bytes()[..cpp].repeat(texels);
-            if self.fill.mask == u32::MAX {
-                part.write(&self.image, &filled)?;
-            } else {
-                let mut old = part.read(&self.image)?;
-                merge(&mut old, &filled, self.fill.mask);
-                part.write(&self.image, &old)?;
-            }
-        }
-        Ok(())
+        self.parts.iter().try_for_each(|part| part.fill(&self.image, &self.fill))
     }
 }

@@ -1,13 +1,12 @@
-//! vkCmdCopyImage: words from image to image.
+//! vkCmdCopyImage: texels and blocks from image to image, bit by bit.
 
 use std::sync::Arc;
 
 use ash::vk;
 
-use super::texels::{Part, layers, merge};
+use super::texels::{Part, each, slices};
 use crate::device::Device;
 use crate::error::Error;
-use crate::format::Storage;
 use crate::image::Image;
 use crate::segment::{CpuCommand, Touch};
 
@@ -19,11 +18,11 @@ pub struct CopyImage {
 }
 
 impl CopyImage {
-    /// Copies between images of compatible formats: texels of equal size, depth only to the same format.
+    /// Copies between images of compatible formats: texels or blocks of equal size, depth only to the same format.
     pub fn new(src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageCopy]) -> Result<CopyImage, Error> {
         let (from, to) = (src.row(), dst.row());
-        let plain = from.storage == Storage::Plain && to.storage == Storage::Plain;
-        let compatible = if plain { from.bytes == to.bytes } else { from.format == to.format };
+        let colors = [from, to].iter().all(|row| row.aspects() == vk::ImageAspectFlags::COLOR);
+        let compatible = if colors { from.bytes == to.bytes } else { from.format == to.format };
         if !compatible {
             return Err(Error::InvalidUse(format!("a copy from {:?} to {:?}", from.format, to.format)));
         }
@@ -41,22 +40,28 @@ impl CpuCommand for CopyImage {
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        for region in &self.regions {
-            let (from, to) = (region.src_subresource, region.dst_subresource);
-            let from_layers = layers(&self.src, from.base_array_layer, from.layer_count);
-            let to_layers = layers(&self.dst, to.base_array_layer, to.layer_count);
-            for (from_layer, to_layer) in from_layers.zip(to_layers) {
-                let src = Part::new(&self.src, from.mip_level, from_layer, region.src_offset, region.extent)?;
-                let dst = Part::new(&self.dst, to.mip_level, to_layer, region.dst_offset, region.extent)?;
+        self.regions.iter().try_for_each(|region| self.region(region))
+    }
+}
+
+impl CopyImage {
+    fn region(&self, region: &vk::ImageCopy) -> Result<(), Error> {
+        let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
+        // The extent counts texels of the source; an element of it is an element of the destination.
+        let (from_block, to_block) = (self.src.row().block(), self.dst.row().block());
+        let scaled = |count: u32| count.div_ceil(from_block).saturating_mul(to_block);
+        let to_extent =
+            vk::Extent3D { width: scaled(extent.width), height: scaled(extent.height), depth: extent.depth };
+        // A volume's slices may be another image's layers.
+        let from_slices = slices(&self.src, &from, region.src_offset.z, extent.depth)?;
+        let to_slices = slices(&self.dst, &to, region.dst_offset.z, extent.depth)?;
+        for (from_slice, to_slice) in from_slices.zip(to_slices) {
+            let src = Part::new(&self.src, from.mip_level, from_slice, region.src_offset, extent)?;
+            let dst = Part::new(&self.dst, to.mip_level, to_slice, region.dst_offset, to_extent)?;
+            for aspect in each(from.aspect_mask) {
                 // All is read before anything is written, so an image may be copied within itself.
-                let mut texels = src.read(&self.src)?;
-                if from.aspect_mask != self.src.row().aspects() {
-                    let mask = if from.aspect_mask == vk::ImageAspectFlags::STENCIL { 0xff } else { !0xff };
-                    let mut old = dst.read(&self.dst)?;
-                    merge(&mut old, &texels, mask);
-                    texels = old;
-                }
-                dst.write(&self.dst, &texels)?;
+                let texels = src.read(&self.src, aspect)?;
+                dst.write(&self.dst, aspect, &texels)?;
             }
         }
         Ok(())

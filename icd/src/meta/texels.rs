@@ -1,29 +1,33 @@
-//! Texels of images as rows without gaps.
+//! Texels of images as rows without gaps, in the form that buffers have, whatever form the image holds them in.
 
 use ash::vk;
-use vc4::image::Rect;
 use vc4::image::tiling::CopyError;
+use vc4::image::{Level, Rect};
+use vc4_kernel_abi::Mapping;
 
+use super::conversion::Conversion;
+use super::fill::Fill;
 use crate::error::Error;
+use crate::format::Storage;
 use crate::image::Image;
 
-/// A rectangle of one level of one layer.
+/// A rectangle of one level of one layer (of 3D images, one slice).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     /// Level.
     pub level: u32,
-    /// Layer.
-    pub layer: u32,
-    /// Texels.
+    /// Layer or slice.
+    pub slice: u32,
+    /// Texels; of block formats, blocks.
     pub rect: Rect,
 }
 
 impl Part {
-    /// The part of `image` at an API offset; an error if it leaves the level.
+    /// The part of `image` at an API offset, in texels; an error if it leaves the level.
     pub fn new(
         image: &Image,
         level: u32,
-        layer: u32,
+        slice: u32,
         offset: vk::Offset3D,
         extent: vk::Extent3D,
     ) -> Result<Part, Error> {
@@ -31,41 +35,126 @@ impl Part {
         let inside = |at: i32, count: u32, edge: u32| {
             u32::try_from(at).ok().and_then(|at| at.checked_add(count)).is_some_and(|end| end <= edge)
         };
-        let fits = inside(offset.x, extent.width, width)
-            && inside(offset.y, extent.height, height)
-            && inside(offset.z, extent.depth, 1);
-        if !fits || level >= image.levels() || layer >= image.layers() {
+        // The last blocks may reach beyond the edge.
+        let block = image.row().block();
+        let edge = |edge: u32| edge.next_multiple_of(block);
+        let fits =
+            inside(offset.x, extent.width, edge(width)) && inside(offset.y, extent.height, edge(height));
+        if !fits || level >= image.levels() || slice >= image.slices(level) {
             return Err(Error::InvalidUse(format!(
-                "{extent:?} at {offset:?} of level {level}, layer {layer} leaves an image of {:?}, {} levels, {} layers",
+                "{extent:?} at {offset:?} of level {level}, layer {slice} leaves an image of {:?}, {} levels, {} layers",
                 image.extent(),
                 image.levels(),
-                image.layers()
+                image.slices(level.min(image.levels() - 1))
             )));
         }
-        let rect =
-            Rect { x: offset.x as u32, y: offset.y as u32, width: extent.width, height: extent.height };
-        Ok(Part { level, layer, rect })
+        let rect = Rect {
+            x: offset.x as u32 / block,
+            y: offset.y as u32 / block,
+            width: extent.width.div_ceil(block),
+            height: extent.height.div_ceil(block),
+        };
+        Ok(Part { level, slice, rect })
     }
 
-    /// Bytes of a row.
-    pub fn row_bytes(&self, image: &Image) -> usize {
-        self.rect.width as usize * image.texel().info().cpp as usize
+    /// A whole level, in texels.
+    pub fn whole(image: &Image, level: u32, slice: u32) -> Part {
+        let (width, height) = image.level_extent(level.min(image.levels() - 1));
+        Part { level, slice, rect: Rect { x: 0, y: 0, width, height } }
     }
 
-    /// The texels as the image holds them.
-    pub fn read(&self, image: &Image) -> Result<Vec<u8>, Error> {
-        let (mapping, stride) = (image.binding()?.bo.map()?, self.row_bytes(image));
-        let mut texels = vec![0; stride * self.rect.height as usize];
-        let level = image.level(self.level, self.layer)?;
-        level.read_rect(self.rect, &mut texels, stride, |at, run| mapping.read(at, run)).map_err(wrong)?;
-        Ok(texels)
+    /// The `count` rows from row `first` of the part on.
+    pub fn rows(&self, first: u32, count: u32) -> Part {
+        Part { rect: Rect { y: self.rect.y + first, height: count, ..self.rect }, ..*self }
     }
 
-    /// Replaces the texels.
-    pub fn write(&self, image: &Image, texels: &[u8]) -> Result<(), Error> {
-        let (mapping, stride) = (image.binding()?.bo.map()?, self.row_bytes(image));
-        let level = image.level(self.level, self.layer)?;
-        level.write_rect(self.rect, texels, stride, |at, run| mapping.write(at, run)).map_err(wrong)
+    fn texels(&self) -> usize {
+        self.rect.width as usize * self.rect.height as usize
+    }
+
+    fn load(&self, mapping: &Mapping, level: &Level) -> Result<Vec<u8>, Error> {
+        let cpp = level.cpp as usize;
+        let mut words = vec![0; self.texels() * cpp];
+        let stride = self.rect.width as usize * cpp;
+        level.read_rect(self.rect, &mut words, stride, |at, run| mapping.read(at, run)).map_err(wrong)?;
+        Ok(words)
+    }
+
+    fn store(&self, mapping: &Mapping, level: &Level, words: &[u8]) -> Result<(), Error> {
+        let stride = self.rect.width as usize * level.cpp as usize;
+        level.write_rect(self.rect, words, stride, |at, run| mapping.write(at, run)).map_err(wrong)
+    }
+
+    /// The texels or blocks of one aspect as buffers have them.
+    pub fn read(&self, image: &Image, aspect: vk::ImageAspectFlags) -> Result<Vec<u8>, Error> {
+        let mapping = image.binding()?.bo.map()?;
+        if let Some(level) = image.block_level(self.level, self.slice)? {
+            return self.load(&mapping, &level);
+        }
+        let words = self.load(&mapping, &image.level(self.level, self.slice)?)?;
+        Ok(Conversion::new(image.row(), image.stored().storage, aspect).to_texels(words))
+    }
+
+    /// The texels as the texture unit sees them, blocks decoded: what blits read. For colours.
+    pub fn read_decoded(&self, image: &Image) -> Result<Vec<u8>, Error> {
+        match image.stored().storage {
+            Storage::Blocks(_) => {
+                self.load(&image.binding()?.bo.map()?, &image.level(self.level, self.slice)?)
+            }
+            _ => self.read(image, vk::ImageAspectFlags::COLOR),
+        }
+    }
+
+    /// Replaces the texels or blocks of one aspect.
+    pub fn write(&self, image: &Image, aspect: vk::ImageAspectFlags, texels: &[u8]) -> Result<(), Error> {
+        let mapping = image.binding()?.bo.map()?;
+        if let Some(level) = image.block_level(self.level, self.slice)? {
+            self.store(&mapping, &level, texels)?;
+            return self.write_decoded(&mapping, image, texels);
+        }
+        let level = image.level(self.level, self.slice)?;
+        let conversion = Conversion::new(image.row(), image.stored().storage, aspect);
+        if conversion == Conversion::None {
+            return self.store(&mapping, &level, texels);
+        }
+        self.store_masked(&mapping, &level, &conversion.to_words(texels), conversion.mask())
+    }
+
+    /// Stores what blocks decode to.
+    fn write_decoded(&self, mapping: &Mapping, image: &Image, blocks: &[u8]) -> Result<(), Error> {
+        let Storage::Blocks(format) = image.stored().storage else { return Ok(()) };
+        let edge = image.row().block();
+        let (columns, bytes) = (self.rect.width as usize, format.texel_bytes());
+        let row = columns * edge as usize * bytes;
+        let mut texels = vec![0; row * (self.rect.height * edge) as usize];
+        for (index, block) in blocks.chunks_exact(format.bytes() as usize).enumerate() {
+            let (x, y) = (index % columns * edge as usize, index / columns * edge as usize);
+            format.decode(block, |dx, dy, texel| {
+                let at = (y + dy) * row + (x + dx) * bytes;
+                texels[at..at + bytes].copy_from_slice(texel);
+            });
+        }
+        let Rect { x, y, width, height } = self.rect;
+        let rect = Rect { x: x * edge, y: y * edge, width: width * edge, height: height * edge };
+        Part { rect, ..*self }.store(mapping, &image.level(self.level, self.slice)?, &texels)
+    }
+
+    /// Replaces the bits of `mask` in every word.
+    fn store_masked(&self, mapping: &Mapping, level: &Level, words: &[u8], mask: u32) -> Result<(), Error> {
+        if mask == u32::MAX {
+            return self.store(mapping, level, words);
+        }
+        let mut old = self.load(mapping, level)?;
+        merge(&mut old, words, mask);
+        self.store(mapping, level, &old)
+    }
+
+    /// Gives all texels one value.
+    pub fn fill(&self, image: &Image, fill: &Fill) -> Result<(), Error> {
+        let mapping = image.binding()?.bo.map()?;
+        let level = image.level(self.level, self.slice)?;
+        let words: Vec<u8> = fill.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.store_masked(&mapping, &level, &words[..level.cpp as usize].repeat(self.texels()), fill.mask)
     }
 }
 
@@ -74,7 +163,7 @@ fn wrong(error: CopyError) -> Error {
 }
 
 /// Replaces the bits of `mask` in every word.
-pub(super) fn merge(words: &mut [u8], with: &[u8], mask: u32) {
+fn merge(words: &mut [u8], with: &[u8], mask: u32) {
     for (word, with) in words.chunks_exact_mut(4).zip(with.chunks_exact(4)) {
         let (Some(old), Some(new)) = (word.first_chunk::<4>(), with.first_chunk::<4>()) else { continue };
         let merged = u32::from_le_bytes(*old) & !mask | u32::from_le_bytes(*new) & mask;
@@ -82,8 +171,30 @@ pub(super) fn merge(words: &mut [u8], with: &[u8], mask: u32) {
     }
 }
 
-/// The layers that a subresource names.
+/// Layers of an image that a subresource names.
 pub(super) fn layers(image: &Image, base: u32, count: u32) -> std::ops::Range<u32> {
     let rest = image.layers().saturating_sub(base);
     base..base + if count == vk::REMAINING_ARRAY_LAYERS { rest } else { count.min(rest) }
+}
+
+/// Slices of a region: of 3D images those that offset and extent name, of others the subresource's layers.
+pub(super) fn slices(
+    image: &Image,
+    subresource: &vk::ImageSubresourceLayers,
+    z: i32,
+    depth: u32,
+) -> Result<std::ops::Range<u32>, Error> {
+    if !image.is_volume() {
+        return Ok(layers(image, subresource.base_array_layer, subresource.layer_count));
+    }
+    let wrong = || Error::InvalidUse(format!("{depth} slices from {z} of an image of {:?}", image.extent()));
+    let first = u32::try_from(z).map_err(|_| wrong())?;
+    let end = first.checked_add(depth).ok_or_else(wrong)?;
+    Ok(first..end)
+}
+
+/// The aspects of a mask, one by one.
+pub(super) fn each(aspects: vk::ImageAspectFlags) -> impl Iterator<Item = vk::ImageAspectFlags> {
+    let all = [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL];
+    all.into_iter().filter(move |aspect| aspects.contains(*aspect))
 }

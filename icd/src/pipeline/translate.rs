@@ -11,7 +11,7 @@ use vc4_shaders::compile::VertexAttribute;
 
 use super::{ColorBlend, GraphicsInfo, VertexInput};
 use crate::error::Error;
-use crate::format::{self, Storage};
+use crate::format;
 use crate::recording::StencilFace;
 use crate::render_pass::{Attachment, Subpass};
 
@@ -88,8 +88,8 @@ pub(super) fn color(info: &GraphicsInfo, subpass: &Subpass) -> Result<Option<Col
     }
     let attachment = info.render_pass.attachment(subpass.colors[location]);
     let Some(row) = attachment.map(|attachment| attachment.row) else { return Ok(None) };
-    let (Some(texel), Some(encoding)) = (row.texel, row.encoding()) else { return Ok(None) };
-    let plain = ColorOutput { encoding, ..ColorOutput::plain(texel.info(), false) };
+    let (Some(target), Some(encoding)) = (row.target, row.encoding()) else { return Ok(None) };
+    let plain = ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), false) };
     let Some(state) = &info.blend else { return Ok(Some(plain)) };
     let Some(blend) = state.attachments.get(location) else { return Ok(Some(plain)) };
     let bits = [
@@ -177,7 +177,7 @@ pub(super) fn depth_stencil(
     attachment: Option<&Attachment>,
 ) -> Result<Option<DepthStencil>, Error> {
     let (Some(state), Some(attachment)) = (&info.depth_stencil, attachment) else { return Ok(None) };
-    let has_stencil = attachment.row.storage == Storage::Depth24Stencil8;
+    let has_stencil = attachment.row.has_stencil();
     let stencil = match state.stencil.filter(|_| has_stencil) {
         None => None,
         Some([front, back]) => Some([stencil_face(&front)?, stencil_face(&back)?]),

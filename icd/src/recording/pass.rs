@@ -14,7 +14,6 @@ use vc4::state::PixelRect;
 
 use crate::command_buffer::{ClearAttachment, ClearWords, PassBegin};
 use crate::error::Error;
-use crate::format::Storage;
 use crate::image::ImageView;
 use crate::meta::fill::Fill;
 use crate::recording::DrawList;
@@ -76,7 +75,7 @@ impl Pass {
         };
         self.target.depth_stencil_store = depth_stencil.is_some_and(|index| {
             let Attachment { row, store, stencil_store, .. } = self.attachment(index);
-            let stencil = has_stencil(row.storage) && *stencil_store == vk::AttachmentStoreOp::STORE;
+            let stencil = row.has_stencil() && *stencil_store == vk::AttachmentStoreOp::STORE;
             self.is_used_later(index) || *store == vk::AttachmentStoreOp::STORE || stencil
         });
         Ok(())
@@ -121,7 +120,7 @@ impl Pass {
         Ok(match value {
             vk::AttachmentLoadOp::CLEAR => {
                 self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
-                if whole { Start::Clear(fill.word) } else { Start::Load }
+                if whole { Start::Clear(fill.word()) } else { Start::Load }
             }
             vk::AttachmentLoadOp::LOAD => Start::Load,
             _ if whole => Start::Any,
@@ -139,7 +138,7 @@ impl Pass {
             return Ok(Start::Load);
         }
         let (attachment, value) = (self.attachment(index), self.clear_value(index));
-        let stencil_load = match has_stencil(attachment.row.storage) {
+        let stencil_load = match attachment.row.has_stencil() {
             true => attachment.stencil_load,
             false => vk::AttachmentLoadOp::DONT_CARE,
         };
@@ -228,15 +227,15 @@ impl Pass {
             return false;
         }
         if color {
-            self.target.color_start = Start::Clear(fill.word);
+            self.target.color_start = Start::Clear(fill.word());
             return true;
         }
-        let needed = match has_stencil(view.row.storage) {
+        let needed = match view.row.has_stencil() {
             true => fill.mask == u32::MAX,
             false => true,
         };
         if needed {
-            let word = DepthStencilWord { depth: fill.word >> 8, stencil: fill.word as u8 };
+            let word = DepthStencilWord { depth: fill.word() >> 8, stencil: fill.word() as u8 };
             self.target.depth_stencil_start = Start::Clear(word);
         }
         needed
@@ -281,10 +280,6 @@ fn push(target: Target, draws: Vec<Arc<DrawList>>, segments: &mut Segments) {
 
 fn fill_segment(view: &Arc<ImageView>, fill: Fill, layer: u32, area: PixelRect) -> Segment {
     Segment::Cpu(Arc::new(fill.of_view(view, layer, area)))
-}
-
-fn has_stencil(storage: Storage) -> bool {
-    storage == Storage::Depth24Stencil8
 }
 
 /// Whether the tiles that `area` touches hold no other pixels of the view, so that they need not be loaded.
