@@ -7,6 +7,7 @@ mod cases;
 mod table;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -81,7 +82,8 @@ pub fn run(deqp: &Path, options: &Options, install: bool) -> Result<(), Error> {
     println!("{} cases of {}", chosen.len(), all.len());
 
     let display = Display::private()?;
-    let ours = Runner { deqp: &deqp, list: &list, display: &display };
+    let script = without_newer_options(&deqp, &output)?;
+    let ours = Runner { script: &script, list: &list, display: &display };
     let start = Instant::now();
     let expected = ours.run(&manifest, &output.join("vc4"), true)?;
     let seconds = start.elapsed().as_secs_f64();
@@ -110,9 +112,22 @@ fn lists() -> PathBuf {
     build::workspace().join("tests/cts")
 }
 
+/// Writes a script that starts `deqp` in its directory, where it finds its shaders and pictures, and without the options of
+/// today's runner that this release does not know.
+fn without_newer_options(deqp: &Path, directory: &Path) -> Result<PathBuf, Error> {
+    let script = directory.join("deqp-vk.sh");
+    let filter = "for a do shift; case $a in --deqp-log-flush=*|--deqp-shadercache-*) ;; *) set -- \"$@\" \"$a\" ;; esac; done";
+    let home = deqp.parent().unwrap_or(Path::new(".")).display();
+    let text = format!("#!/bin/sh\n{filter}\ncd '{home}' && exec '{}' \"$@\"\n", deqp.display());
+    fs::write(&script, text)?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+    Ok(script)
+}
+
 /// What all runs share.
 struct Runner<'a> {
-    deqp: &'a Path,
+    /// Starts the tests.
+    script: &'a Path,
     list: &'a Path,
     display: &'a Display,
 }
@@ -124,7 +139,7 @@ impl Runner<'_> {
             fs::remove_dir_all(output)?;
         }
         let mut command = Command::new("deqp-runner");
-        command.arg("run").arg("--deqp").arg(self.deqp).arg("--caselist").arg(self.list);
+        command.arg("run").arg("--deqp").arg(self.script).arg("--caselist").arg(self.list);
         command.arg("--output").arg(output);
         command.args(["--timeout", &TIMEOUT_SECONDS.to_string()]);
         command.args(["--tests-per-group", &CASES_PER_PROCESS.to_string()]);
@@ -134,8 +149,6 @@ impl Runner<'_> {
             command.arg("--skips").arg(lists().join("skips.txt"));
         }
         command.args(["--", "--deqp-log-images=disable", "--deqp-validation=disable"]);
-        // The tests read shaders and pictures from beside their binary.
-        command.current_dir(self.deqp.parent().unwrap_or(Path::new(".")));
         command.env("DISPLAY", &self.display.name);
         command.env("VK_DRIVER_FILES", manifest).env("VK_ICD_FILENAMES", manifest);
         // Every submission passes the kernel's rules, and no program breaks one of the hardware. Without a queue family
