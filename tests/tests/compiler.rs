@@ -11,6 +11,8 @@ mod committed;
 mod golden;
 #[path = "compiler/measure.rs"]
 mod measure;
+#[path = "compiler/pressure.rs"]
+mod pressure;
 #[path = "compiler/state.rs"]
 mod state;
 #[path = "compiler/world.rs"]

@@ -7,9 +7,10 @@
 //! bookkeeping is used; that distances between instructions suffice is `vc4::qpu::rules`' business.
 
 use rustc_hash::FxHashMap;
+use vc4::qpu::rules::SIGNAL_SLOTS;
 use vc4::qpu::{
-    AddOp, AluInst, BranchCond, Cond, Inst, LoadImmInst, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal,
-    Unpack, Waddr,
+    Access, AddOp, AluInst, BranchCond, Cond, Inst, LoadImmInst, MulOp, Mux, Pack, Raddr, RaddrB, RegFile,
+    Signal, Unpack, Waddr,
 };
 
 use super::virt::{Dst, Loc, Operand, Operation, Src, Unit, VirtProgram};
@@ -347,8 +348,13 @@ impl Machine {
         // Branches that were taken once, and what to do behind the delay slots of the last one.
         let mut taken: Vec<usize> = Vec::new();
         let mut jump: Option<(usize, usize)> = None;
+        // Where a thread switch takes effect: behind its delay slots.
+        let mut switch: Option<usize> = None;
         let mut index = 0;
         while let Some(&word) = program.code.get(index) {
+            if switch == Some(index) {
+                self.switch_threads();
+            }
             let inst = Inst::decode(word).map_err(|error| format!("instruction {index}: {error}"))?;
             if let Inst::Branch(branch) = inst {
                 self.branch(terms, branch.cond);
@@ -364,6 +370,9 @@ impl Machine {
                 self.instruction(terms, &inst, stream)
                     .map_err(|error| format!("instruction {index}: {error}"))?;
             }
+            if Access::of(&inst).is_switch() {
+                switch = Some(index + 1 + SIGNAL_SLOTS);
+            }
             index = match jump {
                 Some((last, target)) if last == index => {
                     jump = None;
@@ -373,6 +382,14 @@ impl Machine {
             };
         }
         Ok(())
+    }
+
+    /// The other thread leaves nothing in the accumulators and flags (qpu.md §1.4).
+    fn switch_threads(&mut self) {
+        let accumulators = (0..4).map(Loc::Acc).chain([Loc::R4]).map(Place::Physical);
+        for place in accumulators.chain([Place::R5, Place::Flags]) {
+            self.places.remove(&place);
+        }
     }
 
     /// A branch looks at the flags.

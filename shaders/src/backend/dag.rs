@@ -1,16 +1,20 @@
 //! What must come before what: dependences between operations, with the latencies of qpu.md §5.2.
 
-use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+use cranelift_entity::EntityRef;
+use smallvec::SmallVec;
 use vc4::qpu::{Cond, Raddr, RegFile, Signal, Waddr};
 
-use super::virt::{Dst, Loc, Operation, Reg, Src};
+use super::virt::{Dst, Loc, Operation, Reg, Src, Threads};
+use super::work;
 
 /// Slots between sending a TMU request and its result that scheduling tries to fill (qpu.md §7: about 9
-/// for a cache hit, 20 from memory).
+/// for a cache hit, 20 from memory). With two threads the other one fills them.
 const TMU_LATENCY: u32 = 20;
-/// Parameter slots of the request FIFO and requests of the result FIFO (qpu.md §4.6).
-const TMU_REQUEST_SLOTS: usize = 8;
-const TMU_RESULTS: usize = 4;
+/// Slots from the Z write to the colour write that leave room for the end signal between them: it comes two behind
+/// the Z write at the earliest and touches no tile itself (qpu.md §5.1 rules 4–5).
+const Z_TO_COLOR: u32 = 3;
 
 /// A register before or after allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,7 +26,7 @@ pub enum Place {
 }
 
 /// Something that orders operations.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Resource {
     Register(Place),
     R5,
@@ -38,6 +42,32 @@ enum Resource {
 
 const R4: Resource = Resource::Register(Place::Physical(Loc::R4));
 
+impl Resource {
+    /// Resources that are no registers; those and the physical registers.
+    const PERIPHERALS: usize = 10;
+    const PHYSICAL: usize = Self::PERIPHERALS + Loc::COUNT;
+
+    fn index(self) -> usize {
+        match self {
+            Resource::R5 => 0,
+            Resource::Flags => 1,
+            Resource::TmuRequest(tmu) => 2 + usize::from(tmu),
+            Resource::TmuResult(tmu) => 4 + usize::from(tmu),
+            Resource::VpmRead => 6,
+            Resource::VpmWrite => 7,
+            Resource::Tile => 8,
+            Resource::Stream => 9,
+            Resource::Register(Place::Physical(loc)) => Self::PERIPHERALS + loc.index(),
+            Resource::Register(Place::Virtual(reg)) => Self::PHYSICAL + reg.index(),
+        }
+    }
+
+    /// What a thread switch destroys (qpu.md §1.4), and does not stay in a register file before allocation.
+    fn is_transient(self) -> bool {
+        self == R4 || matches!(self, Resource::R5 | Resource::Flags)
+    }
+}
+
 /// `to` may be issued `hard` slots after the edge's source at the earliest, and had better wait `soft`.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
@@ -52,60 +82,101 @@ pub struct Edge {
 /// The dependence graph of a program's operations, by index.
 pub struct Dag {
     /// Outgoing edges.
-    pub successors: Vec<Vec<Edge>>,
+    pub successors: Vec<SmallVec<[Edge; 4]>>,
     /// Number of incoming edges.
-    pub predecessors: Vec<usize>,
+    pub predecessors: Vec<u32>,
     /// Longest way to the end in slots, stalls included.
     pub height: Vec<u32>,
+    /// Writers of r4, r5 and the flags, each with one of its readers.
+    pub transients: Vec<(usize, usize)>,
+    /// The last operation that sets the flags.
+    pub last_flags: Option<usize>,
+    /// TMU requests in order, of both units.
+    pub requests: Vec<Request>,
 }
 
-#[derive(Default)]
+/// A TMU request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The unit.
+    pub tmu: u8,
+    /// The operation that writes its first parameter.
+    pub first: usize,
+    /// The operation that sends it.
+    pub send: usize,
+    /// The operation that takes its result.
+    pub load: Option<usize>,
+    /// Parameters, each a slot of the queue.
+    pub slots: usize,
+}
+
+#[derive(Clone, Default)]
 struct History {
     writer: Option<usize>,
-    readers: Vec<usize>,
+    readers: SmallVec<[usize; 4]>,
 }
 
 impl Dag {
-    /// The graph of `ops`, whose order is one valid execution; `place` tells where registers are.
-    pub fn new(ops: &[Operation], place: impl Fn(Reg) -> Place) -> Dag {
+    /// The graph of `ops`, whose order is one valid execution; `place` tells where registers are, which are fewer
+    /// than `registers` when they are virtual.
+    pub fn new(ops: &[Operation], registers: usize, threads: Threads, place: impl Fn(Reg) -> Place) -> Dag {
         let mut dag = Dag {
-            successors: vec![Vec::new(); ops.len()],
+            successors: vec![SmallVec::new(); ops.len()],
             predecessors: vec![0; ops.len()],
-            height: vec![0; ops.len()],
+            height: Vec::new(),
+            transients: Vec::new(),
+            last_flags: None,
+            requests: requests(ops),
         };
-        let mut histories: FxHashMap<Resource, History> = FxHashMap::default();
+        let mut histories = vec![History::default(); Resource::PHYSICAL + registers];
         for (index, op) in ops.iter().enumerate() {
-            let (reads, writes) = accesses(op, &place);
-            for resource in reads {
-                let history = histories.entry(resource).or_default();
-                if let Some(writer) = history.writer {
-                    dag.edge(writer, index, data_latency(&ops[writer], resource, op));
-                }
-                history.readers.push(index);
-            }
-            for resource in writes {
-                let history = histories.entry(resource).or_default();
-                for &reader in history.readers.iter().filter(|&&reader| reader != index) {
-                    dag.edge(reader, index, 0);
-                }
-                if let Some(writer) = history.writer {
-                    dag.edge(writer, index, output_latency(&ops[writer], resource));
-                }
-                *history = History { writer: Some(index), readers: Vec::new() };
-            }
+            dag.accesses_of(ops, index, &accesses(op, &place), &mut histories);
         }
-        dag.tmu_edges(ops);
-        dag.measure();
+        dag.last_flags = histories[Resource::Flags.index()].writer;
+        dag.queue_edges(threads);
+        dag.measure(0..ops.len());
         dag
+    }
+
+    fn accesses_of(&mut self, ops: &[Operation], index: usize, of: &Accesses, histories: &mut [History]) {
+        let op = &ops[index];
+        for &resource in &of.reads {
+            let history = &mut histories[resource.index()];
+            if let Some(writer) = history.writer {
+                self.edge(writer, index, data_latency(&ops[writer], resource, op));
+                if resource.is_transient() {
+                    self.transients.push((writer, index));
+                }
+            }
+            history.readers.push(index);
+        }
+        for &resource in &of.writes {
+            let history = &mut histories[resource.index()];
+            for &reader in history.readers.iter().filter(|&&reader| reader != index) {
+                self.edge(reader, index, u32::from(op.is_switch()));
+            }
+            if let Some(writer) = history.writer {
+                let hard = output_latency(&ops[writer], resource);
+                let soft = if resource == Resource::Tile && ops[writer].port() == Some(Waddr::TLB_Z) {
+                    Z_TO_COLOR
+                } else {
+                    hard
+                };
+                self.soft_edge(writer, index, hard, soft);
+            }
+            history.writer = Some(index);
+            history.readers.clear();
+        }
     }
 
     fn edge(&mut self, from: usize, to: usize, hard: u32) {
         self.soft_edge(from, to, hard, hard);
     }
 
-    fn soft_edge(&mut self, from: usize, to: usize, hard: u32, soft: u32) {
-        debug_assert!(from < to, "dependences follow program order");
-        if let Some(edge) = self.successors[from].iter_mut().find(|edge| edge.to == to) {
+    /// Adds an edge. Several between the same operations become one when they are added one after the other.
+    pub fn soft_edge(&mut self, from: usize, to: usize, hard: u32, soft: u32) {
+        work::count(1);
+        if let Some(edge) = self.successors[from].last_mut().filter(|edge| edge.to == to) {
             edge.hard = edge.hard.max(hard);
             edge.soft = edge.soft.max(soft);
             return;
@@ -114,18 +185,31 @@ impl Dag {
         self.predecessors[to] += 1;
     }
 
-    /// A result follows its request; a request waits until the FIFOs have room for it, because a write
-    /// into a full FIFO would wait for results that nobody reads.
-    fn tmu_edges(&mut self, ops: &[Operation]) {
+    /// Adds a node without an operation and returns its index. [`Dag::measure_all`] has to follow.
+    pub fn node(&mut self) -> usize {
+        self.successors.push(SmallVec::new());
+        self.predecessors.push(0);
+        self.successors.len() - 1
+    }
+
+    /// A result follows its request; a request waits until the queues have room for it, because a write
+    /// into a full queue would wait for results that nobody reads.
+    fn queue_edges(&mut self, threads: Threads) {
+        let latency = match threads {
+            Threads::One => TMU_LATENCY,
+            Threads::Two => 1,
+        };
+        let (most_slots, most_results) = threads.tmu_queues();
         for tmu in 0..2 {
-            let requests = requests(ops, tmu);
+            let requests: Vec<Request> =
+                self.requests.iter().copied().filter(|request| request.tmu == tmu).collect();
             for (j, request) in requests.iter().enumerate() {
                 let Some(load) = request.load else { continue };
-                self.soft_edge(request.send, load, 1, TMU_LATENCY);
+                self.soft_edge(request.send, load, 1, latency);
                 let (mut slots, mut results) = (0, 0);
                 for earlier in requests[..=j].iter().rev() {
                     (slots, results) = (slots + earlier.slots, results + 1);
-                    if slots > TMU_REQUEST_SLOTS || results > TMU_RESULTS {
+                    if slots > most_slots || results > most_results {
                         if let Some(load) = earlier.load.filter(|&load| load < request.first) {
                             self.edge(load, request.first, 1);
                         }
@@ -136,45 +220,78 @@ impl Dag {
         }
     }
 
-    fn measure(&mut self) {
-        for index in (0..self.successors.len()).rev() {
-            self.height[index] =
-                self.successors[index].iter().map(|edge| self.height[edge.to] + edge.soft).max().unwrap_or(0);
+    /// The heights when edges follow the order of `nodes`.
+    fn measure(&mut self, nodes: Range<usize>) {
+        self.height = vec![0; nodes.len()];
+        for index in nodes.rev() {
+            self.height[index] = self.height_above(index);
         }
+    }
+
+    /// The heights when nodes were added.
+    pub fn measure_all(&mut self) {
+        let mut waiting = self.predecessors.clone();
+        let mut order: Vec<usize> = (0..waiting.len()).filter(|&node| waiting[node] == 0).collect();
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            for edge in &self.successors[node] {
+                waiting[edge.to] -= 1;
+                if waiting[edge.to] == 0 {
+                    order.push(edge.to);
+                }
+            }
+        }
+        self.height = vec![0; waiting.len()];
+        for node in order.into_iter().rev() {
+            self.height[node] = self.height_above(node);
+        }
+    }
+
+    fn height_above(&self, node: usize) -> u32 {
+        self.successors[node].iter().map(|edge| self.height[edge.to] + edge.soft).max().unwrap_or(0)
     }
 }
 
-struct Request {
-    first: usize,
-    send: usize,
-    load: Option<usize>,
-    slots: usize,
-}
-
-fn requests(ops: &[Operation], tmu: u8) -> Vec<Request> {
-    let signal = if tmu == 0 { Signal::LoadTmu0 } else { Signal::LoadTmu1 };
-    let send = if tmu == 0 { Waddr::TMU0_S } else { Waddr::TMU1_S };
+/// The requests of both units, in the order in which they are sent.
+pub fn requests(ops: &[Operation]) -> Vec<Request> {
     let mut list: Vec<Request> = Vec::new();
-    let (mut open, mut loaded): (Vec<usize>, usize) = (Vec::new(), 0);
+    let mut open: [Option<(usize, usize)>; 2] = [None; 2];
+    // Requests of each unit without a result yet.
+    let mut sent: [std::collections::VecDeque<usize>; 2] = Default::default();
     for (index, op) in ops.iter().enumerate() {
-        if op.port().and_then(Waddr::tmu) == Some(tmu) {
-            open.push(index);
-            if op.port() == Some(send) {
-                list.push(Request { first: open[0], send: index, load: None, slots: open.len() });
-                open.clear();
+        if let Some((waddr, tmu)) = op.port().and_then(|waddr| Some((waddr, waddr.tmu()?))) {
+            let (first, slots) = open[usize::from(tmu)].unwrap_or((index, 0));
+            if matches!(waddr, Waddr::TMU0_S | Waddr::TMU1_S) {
+                sent[usize::from(tmu)].push_back(list.len());
+                list.push(Request { tmu, first, send: index, load: None, slots: slots + 1 });
+                open[usize::from(tmu)] = None;
+            } else {
+                open[usize::from(tmu)] = Some((first, slots + 1));
             }
         }
-        if op.signal == signal && loaded < list.len() {
-            list[loaded].load = Some(index);
-            loaded += 1;
+        let loaded = match op.signal {
+            Signal::LoadTmu0 => sent[0].pop_front(),
+            Signal::LoadTmu1 => sent[1].pop_front(),
+            _ => None,
+        };
+        if let Some(request) = loaded {
+            list[request].load = Some(index);
         }
     }
     list
 }
 
 /// The resources that an operation reads and writes.
-fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> (Vec<Resource>, Vec<Resource>) {
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+#[derive(Default)]
+struct Accesses {
+    reads: SmallVec<[Resource; 4]>,
+    writes: SmallVec<[Resource; 4]>,
+}
+
+fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> Accesses {
+    let mut of = Accesses::default();
+    let Accesses { reads, writes } = &mut of;
     for operand in &op.src {
         match operand.src {
             Src::Reg(reg) => reads.push(Resource::Register(place(reg))),
@@ -187,6 +304,7 @@ fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> (Vec<Resource>, Ve
             Src::Port(..) | Src::Imm(_) | Src::Uniform(_) => {}
         }
     }
+    reads.dedup();
     if op.uniform().is_some() && op.port() != Some(Waddr::UNIF_ADDR) {
         reads.push(Resource::Stream);
     }
@@ -199,49 +317,58 @@ fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> (Vec<Resource>, Ve
     match op.dst {
         Dst::None => {}
         Dst::Reg(reg) => writes.push(Resource::Register(place(reg))),
-        Dst::Port(waddr, file) => port_access(waddr, file, &mut writes),
+        Dst::Port(waddr, file) => writes.extend(port_access(waddr, file)),
     }
     match op.signal {
         Signal::LoadTmu0 => writes.extend([R4, Resource::TmuResult(0)]),
         Signal::LoadTmu1 => writes.extend([R4, Resource::TmuResult(1)]),
         Signal::ColorLoad => writes.extend([R4, Resource::Tile]),
+        Signal::ThreadSwitch | Signal::LastThreadSwitch => writes.extend(switch_accesses()),
         _ => {}
     }
     writes.dedup();
-    (reads, writes)
+    of
 }
 
-fn port_access(waddr: Waddr, file: Option<vc4::qpu::RegFile>, writes: &mut Vec<Resource>) {
-    if let Some(tmu) = waddr.tmu() {
-        writes.push(Resource::TmuRequest(tmu));
+/// Accumulators and flags do not survive a switch; requests, results and the tile keep their side of it.
+fn switch_accesses() -> impl Iterator<Item = Resource> {
+    let accumulators = (0..4).map(|n| Resource::Register(Place::Physical(Loc::Acc(n))));
+    let rest = [R4, Resource::R5, Resource::Flags, Resource::Tile];
+    let tmus = [0, 1].into_iter().flat_map(|tmu| [Resource::TmuRequest(tmu), Resource::TmuResult(tmu)]);
+    accumulators.chain(rest).chain(tmus)
+}
+
+fn port_access(waddr: Waddr, file: Option<RegFile>) -> Option<Resource> {
+    Some(if let Some(tmu) = waddr.tmu() {
+        Resource::TmuRequest(tmu)
     } else if waddr.is_sfu() {
-        writes.push(R4);
+        R4
     } else if waddr.is_tlb() || waddr == Waddr::MS_REV_FLAGS {
-        writes.push(Resource::Tile);
+        Resource::Tile
     } else if waddr == Waddr::VPM {
-        writes.push(Resource::VpmWrite);
+        Resource::VpmWrite
     } else if waddr == Waddr::VPM_SETUP {
-        writes.push(match file {
-            Some(vc4::qpu::RegFile::A) => Resource::VpmRead,
+        match file {
+            Some(RegFile::A) => Resource::VpmRead,
             _ => Resource::VpmWrite,
-        });
+        }
     } else if waddr == Waddr::R5 {
-        writes.push(Resource::R5);
+        Resource::R5
     } else if waddr == Waddr::UNIF_ADDR {
-        writes.push(Resource::Stream);
-    }
+        Resource::Stream
+    } else {
+        return None;
+    })
 }
 
-/// Whether `op` accesses the peripheral that `write` writes to.
-pub fn same_channel(op: &Operation, write: &Operation) -> bool {
-    let channel = |op: &Operation| {
-        let (reads, writes) = accesses(op, &Place::Virtual);
-        reads.into_iter().chain(writes).filter(|resource| {
-            !matches!(resource, Resource::Register(_) | Resource::Flags | Resource::Stream)
-        })
+/// The peripherals, r5 among them, that an operation accesses, as bits.
+pub fn channels(op: &Operation) -> u32 {
+    let Accesses { reads, writes } = accesses(op, &Place::Virtual);
+    let bit = |resource: &Resource| match *resource {
+        Resource::Register(_) | Resource::Flags | Resource::Stream => 0,
+        other => 1 << other.index(),
     };
-    let of_write: Vec<Resource> = channel(write).collect();
-    channel(op).any(|resource| of_write.contains(&resource))
+    reads.iter().chain(&writes).map(bit).fold(0, |bits, bit| bits | bit)
 }
 
 /// Slots from a write to a read of what it wrote.

@@ -1,17 +1,23 @@
 //! The end of a program: uniform stream, request list, end sequence (qpu.md §5.1, §8.4).
 
-use vc4::qpu::{AluInst, Inst, Signal, Waddr};
+use vc4::qpu::rules::SIGNAL_SLOTS;
+use vc4::qpu::{Access, Inst, RegFile, Signal, Waddr};
 
-use super::schedule::Slot;
-use super::virt::{Operation, Unit, VirtProgram};
+use super::schedule::{Schedule, Slot};
+use super::virt::{Operation, Threads, Unit, VirtProgram};
 use crate::ir::Stage;
 use crate::program::Program;
 
-/// Packs scheduled instructions, appends the end sequence and lists the stream in program order, which is
+/// Registers that the payload of the next instance arrives in (qpu.md §4.3).
+const NEXT_PAYLOAD: u8 = 14;
+
+/// Packs scheduled instructions, puts the end signal in, and lists the stream in program order, which is
 /// the order in which the kernel counts it.
-pub fn emit(program: &VirtProgram, slots: &[Slot], stage: Stage) -> Program {
-    let mut result = Program::default();
-    for slot in slots {
+pub fn emit(program: &VirtProgram, schedule: Schedule, stage: Stage, threads: Threads) -> Program {
+    let mut result = Program { threaded: threads == Threads::Two, ..Program::default() };
+    let Schedule { mut slots, tail } = schedule;
+    end(&mut slots, tail, stage);
+    for slot in &slots {
         let ops = || slot.ops.iter().map(|&op| &program.ops[op]);
         let mut inst = slot.inst;
         if let (Inst::LoadImm(load), true) = (&mut inst, ops().any(|op| op.unit == Unit::StreamOffset)) {
@@ -22,14 +28,65 @@ pub fn emit(program: &VirtProgram, slots: &[Slot], stage: Stage) -> Program {
         result.uniforms.extend(ops().find_map(Operation::uniform));
         result.samples.extend(ops().filter_map(|op| op.sample));
     }
-    let writes_z = |slot: &Slot| slot.ops.iter().any(|&op| program.ops[op].port() == Some(Waddr::TLB_Z));
-    // HW-2806: one instruction between the Z write and the end signal.
-    if slots.last().is_some_and(writes_z) {
-        result.code.push(Inst::NOP.encode());
-    }
-    let last = if stage == Stage::Fragment { Signal::UnlockScoreboard } else { Signal::None };
-    for sig in [Signal::End, Signal::None, last] {
-        result.code.push(Inst::Alu(AluInst { sig, ..AluInst::NOP }).encode());
-    }
     result
+}
+
+/// Ends the program as early as its last instructions allow: up to two of them run behind the end signal.
+fn end(slots: &mut Vec<Slot>, tail: usize, stage: Stage) {
+    let length = slots.len();
+    let first = length.saturating_sub(1 + SIGNAL_SLOTS).max(tail);
+    let ends = (first..length).find(|&at| {
+        let mut last: Vec<Slot> = slots[at..].to_vec();
+        last.resize(1 + SIGNAL_SLOTS, Slot::nop());
+        let before = &slots[at.saturating_sub(SIGNAL_SLOTS)..at];
+        let fits = ends_here(before, &last, stage) && signals(&mut last, stage);
+        if fits {
+            slots.splice(at.., last);
+        }
+        fits
+    });
+    if ends.is_none() {
+        // HW-2806: one instruction between the Z write and the end signal.
+        if slots.last().is_some_and(|slot| Access::of(&slot.inst).writes_to(Waddr::TLB_Z)) {
+            slots.push(Slot::nop());
+        }
+        let mut last = vec![Slot::nop(); 1 + SIGNAL_SLOTS];
+        signals(&mut last, stage);
+        slots.extend(last);
+    }
+}
+
+/// Puts the signals of a program's end into its last three instructions.
+fn signals(last: &mut [Slot], stage: Stage) -> bool {
+    last[0].add_signal(Signal::End)
+        && (stage != Stage::Fragment || last[SIGNAL_SLOTS].add_signal(Signal::UnlockScoreboard))
+}
+
+/// Whether the end signal may stand in the first of the program's last three instructions (qpu.md §5.1 rules 1–5).
+fn ends_here(before: &[Slot], last: &[Slot], stage: Stage) -> bool {
+    let of = |slots: &[Slot]| slots.iter().map(|slot| Access::of(&slot.inst)).collect::<Vec<_>>();
+    let (before, accesses) = (of(before), of(last));
+    // Its delay slots are not a switch's (rule 14).
+    let switches = before.iter().any(Access::is_switch);
+    let quiet = accesses.iter().all(|access| {
+        let payload = [RegFile::A, RegFile::B].into_iter().any(|file| {
+            access.reads_register(file, NEXT_PAYLOAD)
+                || access.written().any(|write| write.file == file && write.waddr == Waddr::reg(NEXT_PAYLOAD))
+        });
+        let waits = access.touches_vpm()
+            || access.reads_varying()
+            || access.takes_uniform()
+            || access.tmu_write().is_some()
+            || access.tmu_load().is_some()
+            || access.is_switch()
+            || access.is_branch;
+        !payload && !waits
+    });
+    let writes_z = |access: &Access| access.writes_to(Waddr::TLB_Z);
+    let writes_register = accesses[0].written().any(|write| write.waddr.is_reg());
+    // The scoreboard may not be waited for in the end's own instruction; other shipping compilers keep it free of any
+    // tile access.
+    let touches_tile = accesses[0].takes_scoreboard();
+    let z = accesses.iter().chain(before.last()).any(writes_z);
+    stage == Stage::Fragment && quiet && !switches && !writes_register && !touches_tile && !z
 }

@@ -1,7 +1,8 @@
 //! The back end: machine operations in, instruction words and the recipe of their uniforms out.
 //!
-//! [`select`] covers the IR with operations on virtual registers, [`fuse`] removes copies, [`order`] arranges them, [`regalloc`] places them,
-//! [`schedule`] pairs them into instructions, [`emit`] ends the program and lists its stream.
+//! [`select`] covers the IR with operations on virtual registers, [`fuse`] removes copies, [`order`] arranges them and
+//! lets [`threads`] divide them, [`regalloc`] places them, [`schedule`] pairs them into instructions, [`emit`] ends the
+//! program and lists its stream.
 
 pub mod check_regalloc;
 pub mod dag;
@@ -12,13 +13,16 @@ pub mod pair;
 pub mod regalloc;
 pub mod schedule;
 pub mod select;
+pub mod split;
+pub mod threads;
 pub mod virt;
+mod work;
 
 use vc4::qpu::{Inst, rules};
 
 use crate::ir::{Shader, Stage};
 use crate::program::Program;
-use virt::VirtProgram;
+use virt::{Threads, VirtProgram};
 
 /// Why a lowered shader does not become a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,15 +43,26 @@ pub enum BackendError {
     InputOrder(u32),
     /// Too many values are alive at once.
     #[error(
-        "{live} values are alive at operation {operation} of {total}, more than the register files hold; simplify the shader or split it over passes"
+        "{live} values are alive at operation {operation} of {total}{}: {inputs} inputs, {results} texture, buffer or \
+         special-function results, {computed} computed ones; the register files hold fewer. Use values closer to \
+         where they are made, or split the shader over passes",
+        source_line(.line)
     )]
     RegisterPressure {
         /// Live values at the point.
         live: usize,
+        /// Of these, varyings, attributes and other inputs.
+        inputs: usize,
+        /// Of these, results of lookups and of the SFU.
+        results: usize,
+        /// The others.
+        computed: usize,
         /// The operation.
         operation: usize,
         /// Operations of the program.
         total: usize,
+        /// The line of the source that it was made for, if the module tells.
+        line: Option<u32>,
     },
     /// Copies to resolve operand conflicts did not settle.
     #[error("operands could not be placed in different register files; this is a bug in register allocation")]
@@ -65,6 +80,10 @@ pub enum BackendError {
     Rules(String),
 }
 
+fn source_line(line: &Option<u32>) -> String {
+    line.map(|line| format!(", source line {line}")).unwrap_or_default()
+}
+
 /// The inputs that the hardware delivers, used or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
@@ -77,8 +96,10 @@ pub struct Inputs {
 /// Compiles a lowered shader.
 pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
     let mut selected = select::select(shader, inputs)?;
-    fuse::fuse(&mut selected);
-    let code = shortest(&selected, shader.stage)?;
+    let two = shader.stage == Stage::Fragment && threads::wanted(&selected.ops);
+    let most = if two { Threads::Two } else { Threads::One };
+    fuse::fuse(&mut selected, most);
+    let code = best(&selected, shader.stage, most)?;
     if cfg!(debug_assertions) {
         check_rules(&code, shader.stage)?;
         check_regalloc::check(&selected, &code)
@@ -88,31 +109,50 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
 }
 
 /// Live values from which an order frees registers before it hides latency.
-const PRESSURES: [usize; 3] = [12, 24, 48];
+const PRESSURES: [usize; 4] = [48, 24, 12, 0];
 
-/// Tries several orders, from the tightest on, and keeps the shortest code. The tightest one decides whether the
-/// program fits at all.
-fn shortest(selected: &VirtProgram, stage: Stage) -> Result<Program, BackendError> {
-    let mut best: Result<Program, BackendError> = finish(selected.clone(), stage);
+/// The code for two threads where that is wanted and fits, else for one.
+fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, BackendError> {
+    if most == Threads::Two {
+        if let Ok(code) = shortest(selected, stage, Threads::Two) {
+            return Ok(code);
+        }
+    }
+    shortest(selected, stage, Threads::One)
+}
+
+/// Tries several orders and keeps the shortest code.
+fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
+    let mut best: Result<Program, BackendError> = Err(BackendError::RegisterConflicts);
+    let mut peak = usize::MAX;
     for pressure in PRESSURES {
-        let ops = order::reorder(selected, pressure);
-        let candidate = finish(VirtProgram { ops, regs: selected.regs.clone() }, stage);
+        if peak < pressure {
+            // So many values were never alive: the order is the last one.
+            continue;
+        }
+        let Some(ordered) = order::reorder(selected, threads, pressure) else { break };
+        peak = ordered.peak;
+        let candidate = finish(VirtProgram { ops: ordered.ops, regs: selected.regs.clone() }, stage, threads);
         let better = match (&candidate, &best) {
             (Ok(candidate), Ok(best)) => candidate.code.len() < best.code.len(),
-            (Ok(_), Err(_)) => true,
-            (Err(_), _) => false,
+            (Err(_), Ok(_)) => false,
+            (_, Err(_)) => true,
         };
         if better {
             best = candidate;
         }
     }
+    if best.is_err() && threads == Threads::One {
+        // The order of the source may be what keeps values short-lived.
+        best = finish(selected.clone(), stage, threads).or(best);
+    }
     best
 }
 
-fn finish(mut program: VirtProgram, stage: Stage) -> Result<Program, BackendError> {
-    let assignment = regalloc::allocate(&mut program)?;
-    let slots = schedule::schedule(&program, &assignment);
-    Ok(emit::emit(&program, &slots, stage))
+fn finish(mut program: VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
+    let assignment = regalloc::allocate(&mut program, threads)?;
+    let schedule = schedule::schedule(&program, &assignment, threads);
+    Ok(emit::emit(&program, schedule, stage, threads))
 }
 
 /// In debug builds every program passes the restrictions that the scheduler keeps by construction.

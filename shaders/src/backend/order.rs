@@ -3,29 +3,56 @@
 //! The order decides what lives how long; allocation follows it, and the final scheduler starts from its result.
 //! So it already issues an add and a mul operation per step, as the final code will.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use cranelift_entity::SecondaryMap;
 use vc4::qpu::Signal;
 
 use super::dag::{Dag, Place};
-use super::virt::{Operation, Reg, Unit, VirtProgram, segments};
+use super::virt::{Operation, Reg, Threads, Unit, VirtProgram, segments};
+use super::{threads, work};
+
+/// Candidates that a step looks at: enough for every choice that matters, and a bound on the work of a step.
+const WINDOW: usize = 64;
+
+/// Operations in an order.
+pub struct Ordered {
+    /// The operations, with thread switches.
+    pub ops: Vec<Operation>,
+    /// Most values that were alive at once.
+    pub peak: usize,
+}
 
 /// Returns the operations of `program` in an order that hides latency while fewer than `pressure` values are
-/// alive, and frees registers first from then on.
-pub fn reorder(program: &VirtProgram, pressure: usize) -> Vec<Operation> {
+/// alive, and frees registers first from then on. `None` if they cannot be divided by thread switches.
+pub fn reorder(program: &VirtProgram, threads: Threads, pressure: usize) -> Option<Ordered> {
     let mut lives = Lives::default();
     for op in &program.ops {
         accessed(op).for_each(|reg| lives.remaining[reg] += 1);
     }
-    let mut ordered = Vec::with_capacity(program.ops.len());
+    let mut ops = Vec::with_capacity(program.ops.len());
     for segment in segments(&program.ops) {
-        let marker = program.ops.get(segment.end).cloned();
-        let ops = &program.ops[segment];
-        let mut state = Order::new(ops, Dag::new(ops, Place::Virtual), pressure, &mut lives);
+        let marker = program.ops.get(segment.end);
+        let piece = &program.ops[segment.clone()];
+        let mut dag = Dag::new(piece, program.regs.len(), threads, Place::Virtual);
+        let plan = match threads {
+            Threads::One => None,
+            Threads::Two => Some(threads::plan(piece, &mut dag, marker.is_none())?),
+        };
+        let mut state = Order::new(piece, dag, pressure, &mut lives);
         state.run();
-        ordered.extend(state.order.iter().map(|&op| ops[op].clone()));
-        ordered.extend(marker);
+        let order = state.order;
+        ops.extend(order.into_iter().map(|node| match (piece.get(node), &plan) {
+            (Some(op), _) => op.clone(),
+            (None, plan) => {
+                let last = plan.as_ref().and_then(|plan| plan.nodes.last().filter(|_| plan.ends));
+                threads::switch(last == Some(&node))
+            }
+        }));
+        ops.extend(marker.cloned());
     }
-    ordered
+    Some(Ordered { ops, peak: lives.peak })
 }
 
 /// Which values are alive, and how often they will be accessed.
@@ -34,62 +61,118 @@ struct Lives {
     remaining: SecondaryMap<Reg, u32>,
     live: SecondaryMap<Reg, bool>,
     count: usize,
+    peak: usize,
 }
 
 struct Order<'a> {
     ops: &'a [Operation],
     dag: Dag,
     pressure: usize,
-    waiting: Vec<usize>,
+    waiting: Vec<u32>,
     earliest: Vec<(u32, u32)>,
-    ready: Vec<usize>,
+    /// What may be issued, by height and by position.
+    by_height: BTreeSet<(Reverse<u32>, usize)>,
+    by_position: BTreeSet<usize>,
+    /// The next thread switch, when all its requests are sent.
+    switch: Option<usize>,
     order: Vec<usize>,
+    /// Readers of r4, r5 and the flags that each operation waits for and is one of.
+    opens: Vec<u32>,
+    closes: Vec<u32>,
+    /// Such readers of issued writers.
+    open: u32,
     lives: &'a mut Lives,
 }
 
 impl<'a> Order<'a> {
     fn new(ops: &'a [Operation], dag: Dag, pressure: usize, lives: &'a mut Lives) -> Self {
-        Order {
+        let nodes = dag.predecessors.len();
+        let (mut opens, mut closes) = (vec![0; nodes], vec![0; nodes]);
+        for &(writer, reader) in &dag.transients {
+            opens[writer] += 1;
+            closes[reader] += 1;
+        }
+        let mut order = Order {
             ops,
             pressure,
             waiting: dag.predecessors.clone(),
-            earliest: vec![(0, 0); ops.len()],
-            ready: (0..ops.len()).filter(|&op| dag.predecessors[op] == 0).collect(),
-            order: Vec::with_capacity(ops.len()),
+            earliest: vec![(0, 0); nodes],
+            by_height: BTreeSet::new(),
+            by_position: BTreeSet::new(),
+            switch: None,
+            order: Vec::with_capacity(nodes),
+            opens,
+            closes,
+            open: 0,
             dag,
             lives,
+        };
+        for node in 0..nodes {
+            if order.waiting[node] == 0 {
+                order.make_ready(node);
+            }
         }
+        order
+    }
+
+    fn make_ready(&mut self, node: usize) {
+        if node >= self.ops.len() {
+            self.switch = Some(node);
+            return;
+        }
+        self.by_height.insert((Reverse(self.dag.height[node]), node));
+        self.by_position.insert(node);
     }
 
     fn run(&mut self) {
         let mut now = 0;
-        while !self.ready.is_empty() {
+        while !self.by_position.is_empty() || self.switch.is_some() {
             let mut units = Units::default();
-            while let Some(op) = self.pick(now, &units) {
-                units.take(&self.ops[op]);
-                self.issue(op, now);
+            while let Some(node) = self.pick(now, &units) {
+                if let Some(op) = self.ops.get(node) {
+                    units.take(op);
+                }
+                let alone = self.is_tight();
+                self.issue(node, now);
+                if alone {
+                    break;
+                }
             }
             now += 1;
         }
     }
 
+    fn is_tight(&self) -> bool {
+        self.lives.count >= self.pressure
+    }
+
     fn pick(&self, now: u32, units: &Units) -> Option<usize> {
-        let tight = self.lives.count >= self.pressure;
-        self.ready
-            .iter()
-            .copied()
-            .filter(|&op| self.earliest[op].0 <= now && units.has_room(&self.ops[op]))
-            .min_by_key(|&op| {
-                let growth = self.growth(op);
-                let stalls = self.earliest[op].1 > now;
-                let height = std::cmp::Reverse(self.dag.height[op]);
-                if tight { (false, growth, stalls, height, op) } else { (stalls, 0, false, height, op) }
-            })
+        work::count(WINDOW.min(self.by_position.len()));
+        if self.is_tight() {
+            return self.relief();
+        }
+        let possible = |node: &usize| {
+            let room = self.ops.get(*node).map_or(self.open == 0, |op| units.has_room(op));
+            room && self.earliest[*node].0 <= now
+        };
+        let nodes = self.by_height.iter().map(|&(_, node)| node).take(WINDOW).chain(self.switch);
+        nodes
+            .filter(possible)
+            .min_by_key(|&node| (self.earliest[node].1 > now, Reverse(self.dag.height[node]), node))
+    }
+
+    /// What frees registers, or takes the fewest. Latency is left to the final scheduler: to fill a wait with something
+    /// that takes a register would be no relief.
+    fn relief(&self) -> Option<usize> {
+        let nodes = self.by_position.iter().copied().take(WINDOW);
+        nodes
+            .chain(self.switch.filter(|_| self.open == 0))
+            .min_by_key(|&node| (self.growth(node), Reverse(self.dag.height[node]), node))
     }
 
     /// Live values more, or less, after an operation.
-    fn growth(&self, op: usize) -> i32 {
-        let op = &self.ops[op];
+    fn growth(&self, node: usize) -> i32 {
+        let Some(op) = self.ops.get(node) else { return 0 };
         let mut growth = 0;
         let mut seen: smallvec::SmallVec<[Reg; 3]> = smallvec::SmallVec::new();
         for reg in accessed(op) {
@@ -104,24 +187,30 @@ impl<'a> Order<'a> {
         growth
     }
 
-    fn issue(&mut self, index: usize, now: u32) {
-        self.ready.retain(|&other| other != index);
-        self.order.push(index);
-        for reg in accessed(&self.ops[index]) {
-            self.lives.remaining[reg] -= 1;
-            let live = self.lives.remaining[reg] > 0;
-            if live != self.lives.live[reg] {
-                self.lives.live[reg] = live;
-                self.lives.count = if live { self.lives.count + 1 } else { self.lives.count - 1 };
+    fn issue(&mut self, node: usize, now: u32) {
+        self.by_height.remove(&(Reverse(self.dag.height[node]), node));
+        self.by_position.remove(&node);
+        self.switch = self.switch.filter(|&switch| switch != node);
+        self.order.push(node);
+        self.open = self.open + self.opens[node] - self.closes[node];
+        for reg in self.ops.get(node).into_iter().flat_map(accessed) {
+            let lives = &mut *self.lives;
+            lives.remaining[reg] -= 1;
+            let live = lives.remaining[reg] > 0;
+            if live != lives.live[reg] {
+                lives.live[reg] = live;
+                lives.count = if live { lives.count + 1 } else { lives.count - 1 };
+                lives.peak = lives.peak.max(lives.count);
             }
         }
-        for edge in &self.dag.successors[index] {
+        for index in 0..self.dag.successors[node].len() {
+            let edge = self.dag.successors[node][index];
             let (hard, soft) = &mut self.earliest[edge.to];
             *hard = (*hard).max(now + edge.hard);
             *soft = (*soft).max(now + edge.soft);
             self.waiting[edge.to] -= 1;
             if self.waiting[edge.to] == 0 {
-                self.ready.push(edge.to);
+                self.make_ready(edge.to);
             }
         }
     }
@@ -130,7 +219,6 @@ impl<'a> Order<'a> {
 fn accessed(op: &Operation) -> impl Iterator<Item = Reg> {
     op.reads().chain(op.writes())
 }
-
 /// What one step has room for: an add, a mul, a signal, a stream word.
 #[derive(Default)]
 struct Units {

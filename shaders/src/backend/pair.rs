@@ -1,6 +1,7 @@
 //! One instruction out of one or two operations and a signal, if the word's fields allow it
 //! (qpu.md §2.1, §2.11, §5.1 rules 16–20).
 
+use smallvec::SmallVec;
 use vc4::qpu::{
     AddOp, AluInst, Cond, Inst, LoadImmInst, LoadMode, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal,
     SmallImm, Unpack, Waddr,
@@ -25,7 +26,7 @@ pub fn combine(ops: &[&Operation], assignment: &Assignment) -> Option<Inst> {
     {
         return None;
     }
-    let alu: Vec<&Operation> = ops.iter().copied().filter(|op| op.unit != Unit::Signal).collect();
+    let alu: SmallVec<[&Operation; 3]> = ops.iter().copied().filter(|op| op.unit != Unit::Signal).collect();
     let arrangements: &[[Option<usize>; 2]] = match alu.len() {
         0 => &[[None, None]],
         1 => &[[Some(0), None], [None, Some(0)]],
@@ -84,7 +85,7 @@ fn compatible_accesses(ops: &[&Operation]) -> bool {
         op.port().is_some_and(|waddr| waddr == Waddr::VPM || waddr == Waddr::VPM_SETUP)
             || op.reads_port(Raddr::VPM)
     };
-    let mut words: Vec<(bool, UniformSlot)> =
+    let mut words: SmallVec<[(bool, UniformSlot); 3]> =
         ops.iter().filter_map(|op| op.uniform().map(|slot| (op.parameter.is_some(), slot))).collect();
     words.dedup();
     let words_fit =
@@ -105,7 +106,7 @@ struct Encoder<'a> {
     /// Unpack that every reader of port A, or of r4, must want.
     unpack_a: Option<(Unpack, bool)>,
     unpack_r4: Option<Unpack>,
-    written: Vec<Waddr>,
+    written: SmallVec<[Waddr; 2]>,
 }
 
 impl<'a> Encoder<'a> {
@@ -117,7 +118,7 @@ impl<'a> Encoder<'a> {
             port_b: None,
             unpack_a: None,
             unpack_r4: None,
-            written: Vec::new(),
+            written: SmallVec::new(),
         }
     }
 

@@ -6,31 +6,44 @@
 //! ends up in one file gets a copy in front of the operation, and allocation starts again. There is
 //! no spilling: a program that does not fit is an error that names the tightest point.
 
+use std::collections::BTreeMap;
+
 use cranelift_entity::{EntityRef, SecondaryMap};
+use smallvec::SmallVec;
 use vc4::qpu::{AddOp, Pack, Unpack};
 
-use super::BackendError;
-use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
+use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram};
+use super::{BackendError, split, work};
 
 /// Restarts before giving up on conflicts; each restart has placed at least one copy.
-const MAX_ROUNDS: usize = 256;
+const MAX_ROUNDS: usize = 64;
+
+/// No instruction of a program's end may touch this register of either file (qpu.md §5.1 rule 3).
+const LAST_CHOICE: u8 = 14;
 
 /// Where each register lives.
 pub type Assignment = SecondaryMap<Reg, Option<Loc>>;
 
 /// Allocates all registers of `program`, inserting copies where an operation could not read its
 /// operands, and removing copies that became idle.
-pub fn allocate(program: &mut VirtProgram) -> Result<Assignment, BackendError> {
+///
+/// # Errors
+/// Where too many values are alive.
+pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<Assignment, BackendError> {
     for _ in 0..MAX_ROUNDS {
-        let assignment = Allocator::new(program).run()?;
+        work::count(program.ops.len());
+        let allocator = Allocator::new(program, threads);
+        let assignment = match allocator.run() {
+            Ok(assignment) => assignment,
+            Err(Pressure { live, .. }) if split::free(program, &live) => continue,
+            Err(pressure) => return Err(pressure.error(program)),
+        };
         let conflicts = find_conflicts(program, &assignment);
         if conflicts.is_empty() {
             drop_idle_copies(program, &assignment);
             return Ok(assignment);
         }
-        for (index, operand) in conflicts.into_iter().rev() {
-            insert_copy(program, index, operand);
-        }
+        insert_copies(program, &conflicts);
     }
     Err(BackendError::RegisterConflicts)
 }
@@ -45,10 +58,6 @@ struct Range {
 }
 
 impl Range {
-    fn overlaps(&self, other: &Range) -> bool {
-        self.start <= other.end && other.start <= self.end
-    }
-
     fn length(&self) -> u32 {
         self.end - self.start
     }
@@ -56,34 +65,44 @@ impl Range {
 
 struct Allocator<'a> {
     program: &'a VirtProgram,
+    threads: Threads,
     ranges: SecondaryMap<Reg, Range>,
     /// Other registers that an operation reads together with this one.
     partners: SecondaryMap<Reg, Vec<Reg>>,
     /// The register that this one is a copy of.
     copied_from: SecondaryMap<Reg, Option<Reg>>,
     assignment: Assignment,
-    /// Ranges placed in each location: A 0–31, B 32–63, accumulators 64–67.
-    occupied: Vec<Vec<Range>>,
+    /// Ranges placed in each location, start to end; they do not overlap.
+    occupied: Vec<BTreeMap<u32, u32>>,
+    /// Operations that leave something in r4, thread switches, and what divides the program.
+    r4_writes: Vec<u32>,
+    switches: Vec<u32>,
+    markers: Vec<u32>,
 }
 
-const fn slot(loc: Loc) -> usize {
-    match loc {
-        Loc::A(n) => n as usize,
-        Loc::B(n) => 32 + n as usize,
-        Loc::Acc(n) => 64 + n as usize,
-        Loc::R4 => 68,
-    }
+/// Whether one of the sorted positions lies in `range`.
+fn any_within(positions: &[u32], range: std::ops::Range<u32>) -> bool {
+    let first = positions.partition_point(|&position| position < range.start);
+    positions.get(first).is_some_and(|&position| position < range.end)
 }
 
 impl<'a> Allocator<'a> {
-    fn new(program: &'a VirtProgram) -> Self {
+    fn new(program: &'a VirtProgram, threads: Threads) -> Self {
+        let at = |test: &dyn Fn(&Operation) -> bool| {
+            let found = program.ops.iter().enumerate().filter(|(_, op)| test(op));
+            found.map(|(index, _)| index as u32).collect()
+        };
         let mut allocator = Allocator {
             program,
+            threads,
             ranges: ranges(program),
             partners: SecondaryMap::new(),
             copied_from: SecondaryMap::new(),
             assignment: SecondaryMap::new(),
-            occupied: vec![Vec::new(); 69],
+            occupied: vec![BTreeMap::new(); Loc::COUNT],
+            r4_writes: at(&|op| op.r4_latency().is_some()),
+            switches: at(&Operation::is_switch),
+            markers: at(&Operation::is_marker),
         };
         allocator.collect_partners();
         allocator
@@ -107,7 +126,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    fn run(mut self) -> Result<Assignment, BackendError> {
+    fn run(mut self) -> Result<Assignment, Pressure> {
         let mut order: Vec<Reg> = self.program.regs.keys().filter(|&reg| self.ranges[reg].accessed).collect();
         for &reg in &order {
             if let Some(loc) = self.program.regs[reg].fixed {
@@ -131,52 +150,48 @@ impl<'a> Allocator<'a> {
     }
 
     fn place(&mut self, reg: Reg, loc: Loc) {
+        let range = self.ranges[reg];
         self.assignment[reg] = Some(loc);
-        self.occupied[slot(loc)].push(self.ranges[reg]);
+        self.occupied[loc.index()].insert(range.start, range.end);
     }
 
     fn is_free(&self, loc: Loc, range: &Range) -> bool {
-        self.occupied[slot(loc)].iter().all(|other| !other.overlaps(range))
+        self.occupied[loc.index()].range(..=range.end).next_back().is_none_or(|(_, &end)| end < range.start)
+    }
+
+    /// Whether a thread switch stands between the first write and the last read: only the files keep such a value.
+    fn crosses_switch(&self, range: &Range) -> bool {
+        any_within(&self.switches, range.start / 2..range.end.div_ceil(2))
     }
 
     /// Results of loads and the SFU that are read before r4 is needed again stay there.
     fn stay_in_r4(&mut self, order: &[Reg]) {
-        let loads: Vec<u32> = self
-            .program
-            .ops
-            .iter()
-            .enumerate()
-            .filter(|(_, op)| op.r4_latency().is_some())
-            .map(|(index, _)| index as u32)
-            .collect();
         for &reg in order {
             let range = self.ranges[reg];
-            let straight = !self.program.ops[(range.start / 2) as usize..(range.end / 2) as usize]
-                .iter()
-                .any(Operation::is_marker);
-            let from_r4 = self.program.ops[(range.start / 2) as usize]
-                .src
-                .first()
-                .is_some_and(|operand| operand.src == Src::R4);
+            let (first, last) = (range.start / 2, range.end / 2);
+            let from_r4 =
+                self.program.ops[first as usize].src.first().map(|operand| operand.src) == Some(Src::R4);
             // The load's own instruction and an SFU request still read the old r4.
-            let undisturbed = loads.iter().all(|&load| 2 * load < range.start || 2 * load >= range.end);
-            if self.program.regs[reg].places.r4 && range.writes == 1 && straight && from_r4 && undisturbed {
+            let undisturbed = !any_within(&self.r4_writes, range.start.div_ceil(2)..range.end.div_ceil(2))
+                && !any_within(&self.markers, first..last)
+                && !self.crosses_switch(&range);
+            if self.program.regs[reg].places.r4 && range.writes == 1 && from_r4 && undisturbed {
                 self.place(reg, Loc::R4);
             }
         }
     }
 
     fn accumulator(&mut self, reg: Reg) {
-        if self.assignment[reg].is_some() || !self.program.regs[reg].places.acc {
+        let range = self.ranges[reg];
+        if self.assignment[reg].is_some() || !self.program.regs[reg].places.acc || self.crosses_switch(&range)
+        {
             return;
         }
-        let range = self.ranges[reg];
-        let free: Vec<Loc> = (0..4).map(Loc::Acc).filter(|&loc| self.is_free(loc, &range)).collect();
+        let free = (0..4).map(Loc::Acc).filter(|&loc| self.is_free(loc, &range));
         // The one idle for longest leaves the scheduler most freedom.
-        let idle = |loc: &Loc| {
-            self.occupied[slot(*loc)].iter().map(|other| other.end).filter(|&end| end < range.start).max()
-        };
-        if let Some(loc) = free.into_iter().min_by_key(idle) {
+        let idle =
+            |loc: &Loc| self.occupied[loc.index()].range(..range.start).next_back().map(|(_, &end)| end);
+        if let Some(loc) = free.min_by_key(idle) {
             self.place(reg, loc);
         }
     }
@@ -188,6 +203,7 @@ impl<'a> Allocator<'a> {
 
     /// Partners of `reg` that live in the file (`b` or A), or can live nowhere else.
     fn partners_in(&self, reg: Reg, b: bool) -> usize {
+        work::count(self.partners[reg].len());
         self.partners[reg]
             .iter()
             .filter(|&&partner| match self.assignment[partner] {
@@ -214,14 +230,16 @@ impl<'a> Allocator<'a> {
                 return Some(from);
             }
         }
-        let mut best: Option<((usize, usize, u32), Loc)> = None;
+        let mut best: Option<((usize, usize, bool, u32), Loc)> = None;
+        let count = self.threads.file_registers();
         for b in self.allowed_files(reg) {
             let conflicts = self.partners_in(reg, b);
             let file = |n| if b { Loc::B(n) } else { Loc::A(n) };
-            let free: Vec<Loc> = (0..32).map(file).filter(|&loc| self.is_free(loc, &range)).collect();
+            let free: SmallVec<[Loc; 32]> =
+                (0..count).map(file).filter(|&loc| self.is_free(loc, &range)).collect();
             for &loc in &free {
-                let last = self.occupied[slot(loc)].iter().map(|other| other.end).max().unwrap_or(0);
-                let key = (conflicts, 32 - free.len(), last);
+                let last = self.occupied[loc.index()].last_key_value().map_or(0, |(_, &end)| end);
+                let key = (conflicts, 32 - free.len(), file(LAST_CHOICE) == loc, last);
                 if best.is_none_or(|(best, _)| key < best) {
                     best = Some((key, loc));
                 }
@@ -246,30 +264,59 @@ impl<'a> Allocator<'a> {
             }
             let range = self.ranges[reg];
             let file = |n| if in_b { Loc::A(n) } else { Loc::B(n) };
-            if let Some(to) = (0..32).map(file).find(|&to| self.is_free(to, &range)) {
-                let own = self.occupied[slot(loc)]
-                    .iter()
-                    .position(|other| other.start == range.start && other.end == range.end)
-                    .expect("placed ranges are recorded");
-                self.occupied[slot(loc)].swap_remove(own);
+            if let Some(to) =
+                (0..self.threads.file_registers()).map(file).find(|&to| self.is_free(to, &range))
+            {
+                self.occupied[loc.index()].remove(&range.start);
                 self.place(reg, to);
             }
         }
     }
 
-    fn pressure(&self, reg: Reg) -> BackendError {
-        let start = self.ranges[reg].start;
-        let live = self
-            .program
-            .regs
-            .keys()
-            .filter(|&other| {
-                let range = &self.ranges[other];
-                range.accessed && range.start <= start && start <= range.end
-            })
-            .count();
-        let index = (start / 2) as usize;
-        BackendError::RegisterPressure { live, operation: index, total: self.program.ops.len() }
+    fn pressure(&self, reg: Reg) -> Pressure {
+        let point = self.ranges[reg].start;
+        let is_live = |other: &Reg| {
+            let range = &self.ranges[*other];
+            range.accessed && range.start <= point && point <= range.end
+        };
+        let live = self.program.regs.keys().filter(is_live).collect();
+        Pressure { operation: (point / 2) as usize, live }
+    }
+}
+
+/// The point at which a value found no place.
+struct Pressure {
+    operation: usize,
+    /// The values alive there.
+    live: Vec<Reg>,
+}
+
+impl Pressure {
+    fn error(&self, program: &VirtProgram) -> BackendError {
+        let mut kinds = [0; 3];
+        for &reg in &self.live {
+            let producer = program.ops.iter().find(|op| op.writes() == Some(reg));
+            let kind = match producer.map(|op| op.src.first().map(|operand| operand.src)) {
+                None => 0,
+                Some(Some(Src::R5 | Src::Port(..))) => 0,
+                Some(Some(Src::R4)) => 1,
+                Some(_) if producer.is_some_and(|op| op.src.iter().any(|operand| operand.src == Src::R5)) => {
+                    0
+                }
+                Some(_) => 2,
+            };
+            kinds[kind] += 1;
+        }
+        let [inputs, results, computed] = kinds;
+        BackendError::RegisterPressure {
+            live: self.live.len(),
+            inputs,
+            results,
+            computed,
+            operation: self.operation,
+            total: program.ops.len(),
+            line: program.ops[..=self.operation].iter().rev().find_map(|op| op.line),
+        }
     }
 }
 
@@ -342,18 +389,31 @@ fn find_conflicts(program: &VirtProgram, assignment: &Assignment) -> Vec<(usize,
     conflicts
 }
 
-fn insert_copy(program: &mut VirtProgram, index: usize, operand: Operand) {
+/// Puts copies in front of the operations of `conflicts`, which are in program order.
+fn insert_copies(program: &mut VirtProgram, conflicts: &[(usize, Operand)]) {
+    let ops = std::mem::take(&mut program.ops);
+    program.ops.reserve(ops.len() + conflicts.len());
+    let mut conflicts = conflicts.iter().peekable();
+    for (index, mut op) in ops.into_iter().enumerate() {
+        if let Some(&(_, operand)) = conflicts.next_if(|(at, _)| *at == index) {
+            let copy = copy_operand(program, &mut op, operand);
+            program.ops.push(copy);
+        }
+        program.ops.push(op);
+    }
+}
+
+fn copy_operand(program: &mut VirtProgram, op: &mut Operation, operand: Operand) -> Operation {
     let only_acc = Places { a: false, b: false, acc: true, r4: false };
     let temp = program.regs.push(RegInfo { fixed: None, places: only_acc });
-    for other in program.ops[index].src.iter_mut().filter(|other| **other == operand) {
+    for other in op.src.iter_mut().filter(|other| **other == operand) {
         *other = Src::Reg(temp).into();
     }
-    let copy = if operand.unpack == Unpack::Nop {
+    if operand.unpack == Unpack::Nop {
         Operation::mov(Dst::Reg(temp), operand)
     } else {
         Operation::new(Unit::Add(AddOp::Fmax), Dst::Reg(temp), &[operand, operand])
-    };
-    program.ops.insert(index, copy);
+    }
 }
 
 /// Removes plain copies between equal places, and from r4 to where it already is.

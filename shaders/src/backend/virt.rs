@@ -18,6 +18,33 @@ use crate::program::{SampleBo, UniformSlot};
 pub struct Reg(u32);
 entity_impl!(Reg, "t");
 
+/// How many instances of a fragment program share a QPU (qpu.md §1.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// One, with the whole of both files and of the TMU's queues.
+    One,
+    /// Two, which take turns at thread switches, with half of everything.
+    Two,
+}
+
+impl Threads {
+    /// Registers of each file.
+    pub const fn file_registers(self) -> u8 {
+        match self {
+            Threads::One => 32,
+            Threads::Two => 16,
+        }
+    }
+
+    /// Parameter slots of a TMU's request queue, and requests whose results it holds (qpu.md §4.6).
+    pub const fn tmu_queues(self) -> (usize, usize) {
+        match self {
+            Threads::One => (8, 4),
+            Threads::Two => (4, 2),
+        }
+    }
+}
+
 /// A physical place of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Loc {
@@ -29,6 +56,21 @@ pub enum Loc {
     Acc(u8),
     /// r4: only values that a load or the SFU left there.
     R4,
+}
+
+impl Loc {
+    /// Number of places.
+    pub const COUNT: usize = 69;
+
+    /// Number of the place: file A, file B, accumulators, r4.
+    pub const fn index(self) -> usize {
+        match self {
+            Loc::A(n) => n as usize,
+            Loc::B(n) => 32 + n as usize,
+            Loc::Acc(n) => 64 + n as usize,
+            Loc::R4 => 68,
+        }
+    }
 }
 
 /// Which places a register may take.
@@ -171,6 +213,8 @@ pub struct Operation {
     pub rotate: u8,
     /// The operands may not be exchanged though the operation commutes (kernel patterns, qpu.md §5.3).
     pub ordered: bool,
+    /// Line of the source, where selection knows it.
+    pub line: Option<u32>,
 }
 
 impl Operation {
@@ -189,6 +233,7 @@ impl Operation {
             sample: None,
             rotate: 0,
             ordered: false,
+            line: None,
         }
     }
 
@@ -240,6 +285,16 @@ impl Operation {
             Unit::Mul(op) => op.reads_float(),
             _ => false,
         }
+    }
+
+    /// Whether this gives the QPU to the other thread.
+    pub fn is_switch(&self) -> bool {
+        matches!(self.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch)
+    }
+
+    /// Whether this touches the tile buffer, which takes the scoreboard (qpu.md §4.7).
+    pub fn touches_tile(&self) -> bool {
+        self.signal == Signal::ColorLoad || self.port().is_some_and(Waddr::is_tlb)
     }
 
     /// Whether this divides the program into straight pieces.

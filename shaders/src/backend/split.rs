@@ -1,0 +1,71 @@
+//! Live ranges split where a value that one operation wants in a particular file keeps that place for longer than the
+//! operation needs it.
+//!
+//! Selection narrows the places of a register by all its uses at once. That is cheap and almost always right; when a
+//! program does not fit, the values alive at the tightest point get their freedom back, and each use that is not
+//! content with any place gets a copy in front of it.
+
+use cranelift_entity::EntitySet;
+use vc4::qpu::{Pack, RegFile, Unpack};
+
+use super::virt::{Dst, Operand, Operation, Places, Reg, RegInfo, Src, VirtProgram};
+
+/// Gives `regs` the choice of all places. Returns whether anything changed.
+pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
+    let mut packed: EntitySet<Reg> = EntitySet::new();
+    for op in program.ops.iter().filter(|op| op.pack != Pack::Nop && !op.mul_pack) {
+        op.writes().into_iter().for_each(|reg| {
+            packed.insert(reg);
+        });
+    }
+    let mut freed: EntitySet<Reg> = EntitySet::new();
+    for &reg in regs {
+        let info = &mut program.regs[reg];
+        let narrow = !(info.places.a && info.places.b);
+        if info.fixed.is_none() && narrow && !packed.contains(reg) {
+            info.places = Places { r4: info.places.r4, ..Places::ANY };
+            freed.insert(reg);
+        }
+    }
+    if freed.is_empty() {
+        return false;
+    }
+    let ops = std::mem::take(&mut program.ops);
+    for mut op in ops {
+        for i in 0..op.src.len() {
+            let operand = op.src[i];
+            let Src::Reg(reg) = operand.src else { continue };
+            let allowed = allowed(&op, operand);
+            if !freed.contains(reg) || (allowed.a && allowed.b) {
+                continue;
+            }
+            let temp = program.regs.push(RegInfo { fixed: None, places: allowed });
+            program.ops.push(Operation::mov(Dst::Reg(temp), Src::Reg(reg)));
+            for other in op.src.iter_mut().filter(|other| other.src == Src::Reg(reg)) {
+                other.src = Src::Reg(temp);
+            }
+        }
+        program.ops.push(op);
+    }
+    true
+}
+
+/// Where an operation can read an operand from, beside its other operands.
+fn allowed(op: &Operation, operand: Operand) -> Places {
+    if operand.unpack != Unpack::Nop {
+        return Places { a: true, b: false, acc: false, r4: false };
+    }
+    let others = || op.src.iter().filter(|other| other.src != operand.src);
+    let takes = |file: RegFile| {
+        others().any(|other| match other.src {
+            Src::Port(_, only) => only == Some(file),
+            Src::Imm(_) => file == RegFile::B,
+            _ => false,
+        })
+    };
+    let either = others().any(|other| matches!(other.src, Src::Uniform(_) | Src::Port(_, None)));
+    let unpacks = others().any(|other| other.unpack != Unpack::Nop);
+    let a = !takes(RegFile::A) && !unpacks && !(either && takes(RegFile::B));
+    let b = !takes(RegFile::B) && op.rotate == 0 && !(either && takes(RegFile::A));
+    Places { a, b, acc: true, r4: false }
+}

@@ -1,0 +1,91 @@
+//! Counts the steps of the back end's inner loops, in tests only: that no part grows faster than the program is shown
+//! by counting, not by a clock.
+
+#[cfg(test)]
+thread_local! {
+    static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Notes `steps` of some inner loop.
+#[inline]
+pub fn count(steps: usize) {
+    #[cfg(test)]
+    STEPS.with(|counter| counter.set(counter.get() + steps as u64));
+    #[cfg(not(test))]
+    let _ = steps;
+}
+
+#[cfg(test)]
+mod tests {
+    use vc4::state::blend::ColorOutput;
+
+    use super::STEPS;
+    use crate::backend::{Inputs, compile};
+    use crate::compile::PipelineState;
+    use crate::ir::{Builder, ImageDim, Interpolation, Lod, Op, Output, Shader, Stage, Value};
+    use crate::pass::{self, lower_inputs, lower_outputs};
+    use crate::program::Descriptor;
+
+    /// A fragment shader that puts its colour together in `size` steps.
+    fn steps(size: u32, step: &dyn Fn(&mut Builder, u32, Value) -> Value) -> u64 {
+        let mut shader = Shader::new(Stage::Fragment);
+        let block = shader.entry().expect("a new shader has a block");
+        let b = &mut Builder::new(&mut shader, block);
+        let interpolation = Interpolation::Smooth;
+        let mut value = b.op(Op::LoadInput { location: 0, component: 0, interpolation }, &[]);
+        for n in 0..size {
+            value = step(b, n, value);
+        }
+        for component in 0..4 {
+            b.store_output(Output::User { location: 0, component }, value);
+        }
+        let color = ColorOutput::plain(&vc4::image::format::FORMATS[0], false);
+        let state = PipelineState { color: Some(color), ..PipelineState::default() };
+        pass::lower_control(&mut shader);
+        lower_outputs::fragment(&mut shader, &state).expect("one colour is stored");
+        let interface = lower_inputs::fragment(&mut shader, &state).expect("one varying is read");
+        pass::lower(&mut shader, &state);
+        let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
+        STEPS.with(|counter| counter.set(0));
+        compile(&shader, inputs).expect("few values are alive");
+        STEPS.with(std::cell::Cell::get)
+    }
+
+    /// Twice the program may take little more than twice the steps.
+    fn check(name: &str, size: u32, step: &dyn Fn(&mut Builder, u32, Value) -> Value) {
+        let (half, full) = (steps(size, step), steps(2 * size, step));
+        assert!(half > u64::from(size), "{name}: {half} steps for {size} rounds are not all of them");
+        assert!(full < half * 5 / 2, "{name}: {half} steps for {size} rounds, {full} for {}", 2 * size);
+    }
+
+    const BUFFER: Descriptor = Descriptor { set: 0, binding: 0, element: 0 };
+
+    #[test]
+    fn a_chain_takes_linear_work() {
+        check("chain", 1000, &|b, n, value| {
+            let factor = b.op(Op::LoadUbo { buffer: BUFFER, offset: 4 * (n % 64) }, &[]);
+            let product = b.op(Op::FMul, &[value, factor]);
+            b.op(Op::FAdd, &[product, factor])
+        });
+    }
+
+    #[test]
+    fn ready_operations_take_linear_work() {
+        // The terms wait for nothing but uniforms, so all of them are ready from the start.
+        check("terms", 1000, &|b, n, value| {
+            let [x, y] = [4 * n, 4 * n + 4].map(|offset| b.op(Op::LoadUbo { buffer: BUFFER, offset }, &[]));
+            let product = b.op(Op::FMul, &[x, y]);
+            b.op(Op::FAdd, &[value, product])
+        });
+    }
+
+    #[test]
+    fn fetches_take_linear_work() {
+        check("fetches", 200, &|b, n, value| {
+            let image = Descriptor { set: 0, binding: 1 + n % 8, element: 0 };
+            let texel = b.emit(Op::Sample { image, dim: ImageDim::D2, lod: Lod::Auto }, &[value, value]);
+            let sum = b.op(Op::FAdd, &[texel[0], texel[3]]);
+            b.op(Op::FMul, &[sum, value])
+        });
+    }
+}
