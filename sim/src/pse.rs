@@ -70,8 +70,8 @@ impl Shaded {
         &self.words[place as usize * self.rows..][..self.rows]
     }
 
-    fn varying(&self, place: u32, n: usize) -> f64 {
-        f64::from(f32::from_bits(self.vertex(place)[self.header + n]))
+    fn varying(&self, place: u32, n: usize) -> u32 {
+        self.vertex(place)[self.header + n]
     }
 }
 
@@ -201,9 +201,11 @@ impl SetUp<'_> {
         let originals = binned.vertices.map(|place| self.shaded.varying(place, n));
         // Flags beyond 32 do not exist: the limit of varyings is 32 words (v3d.md §14).
         if n < 32 && self.draw.state.flat.flags >> n & 1 != 0 {
-            let value = originals[provoking_vertex(self.draw.kind.vertices())];
-            return Coefficients { a: 0.0, b: 0.0, c: value as f32 };
+            // The word itself: integers whose bits are those of a NaN must not be quietened by a conversion.
+            let word = originals[provoking_vertex(self.draw.kind.vertices())];
+            return Coefficients { a: 0.0, b: 0.0, c: f32::from_bits(word) };
         }
+        let originals = originals.map(|word| f64::from(f32::from_bits(word)));
         let values = corners.map(|corner| {
             // An original corner takes its value unmixed: 0 times infinity would be no number.
             let shares = corner.weights.iter().zip(originals);
