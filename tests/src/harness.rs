@@ -1,5 +1,6 @@
 //! Draws a scene offscreen through the Vulkan loader: Vulkan 1.0, nothing optional.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 
 use ash::{Device, Entry, Instance, vk};
@@ -198,9 +199,9 @@ impl Harness {
                 match &state.indices {
                     Some(indices) => {
                         device.cmd_bind_index_buffer(commands, indices.buffer, 0, vk::IndexType::UINT16);
-                        device.cmd_draw_indexed(commands, draw.count, 1, 0, 0, 0);
+                        device.cmd_draw_indexed(commands, draw.count, draw.instances, 0, 0, 0);
                     }
-                    None => device.cmd_draw(commands, draw.count, 1, 0, 0),
+                    None => device.cmd_draw(commands, draw.count, draw.instances, 0, 0),
                 }
             }
             device.cmd_end_render_pass(commands);
@@ -233,6 +234,8 @@ impl Harness {
         let uniform = |(binding, data): &(u32, Vec<u8>)| {
             Ok((*binding, self.buffer(data, vk::BufferUsageFlags::UNIFORM_BUFFER)?))
         };
+        let mut blocks: BTreeMap<u32, u32> = BTreeMap::new();
+        draw.uniforms.iter().for_each(|(binding, _)| *blocks.entry(*binding).or_default() += 1);
         let uniforms = draw.uniforms.iter().map(uniform).collect::<Result<Vec<_>, Error>>()?;
         let mut textures = Vec::new();
         for (binding, texture, filter) in &draw.textures {
@@ -240,13 +243,15 @@ impl Harness {
         }
         let mut bindings = Vec::new();
         let stages = vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT;
-        let binding = |number: u32, ty| {
+        let binding = |number: u32, ty, count| {
             let binding = vk::DescriptorSetLayoutBinding::default();
-            binding.binding(number).descriptor_type(ty).descriptor_count(1).stage_flags(stages)
+            binding.binding(number).descriptor_type(ty).descriptor_count(count).stage_flags(stages)
         };
-        bindings.extend(uniforms.iter().map(|(n, _)| binding(*n, vk::DescriptorType::UNIFORM_BUFFER)));
         bindings
-            .extend(textures.iter().map(|(n, ..)| binding(*n, vk::DescriptorType::COMBINED_IMAGE_SAMPLER)));
+            .extend(blocks.iter().map(|(&n, &count)| binding(n, vk::DescriptorType::UNIFORM_BUFFER, count)));
+        bindings.extend(
+            textures.iter().map(|(n, ..)| binding(*n, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1)),
+        );
         // SAFETY: see above.
         unsafe {
             let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
@@ -273,12 +278,15 @@ impl Harness {
                 .descriptor_pool(descriptor_pool)
                 .set_layouts(&set_layouts);
             let set = self.device.allocate_descriptor_sets(&allocate).named("vkAllocateDescriptorSets")?[0];
-            for (number, buffer) in &uniforms {
+            for (at, (number, buffer)) in uniforms.iter().enumerate() {
+                let element = uniforms[..at].iter().filter(|(other, _)| other == number).count();
                 let info =
                     [vk::DescriptorBufferInfo { buffer: buffer.buffer, offset: 0, range: vk::WHOLE_SIZE }];
                 let write =
                     vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*number).buffer_info(&info);
-                let write = write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER);
+                let write = write
+                    .dst_array_element(element as u32)
+                    .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER);
                 self.device.update_descriptor_sets(&[write], &[]);
             }
             for (number, image, sampler) in &textures {
@@ -346,8 +354,15 @@ impl Harness {
     ) -> Result<vk::Pipeline, Error> {
         let vertex = self.shader(draw.vertex_shader)?;
         let fragment = self.shader(draw.fragment_shader)?;
+        let entries: Vec<_> = (0..)
+            .zip(&draw.specialization)
+            .map(|(at, &(id, _))| vk::SpecializationMapEntry { constant_id: id, offset: 4 * at, size: 4 })
+            .collect();
+        let words: Vec<u8> = draw.specialization.iter().flat_map(|(_, word)| word.to_le_bytes()).collect();
+        let special = vk::SpecializationInfo::default().map_entries(&entries).data(&words);
         let stage = |flag, module| {
-            vk::PipelineShaderStageCreateInfo::default().stage(flag).module(module).name(c"main")
+            let stage = vk::PipelineShaderStageCreateInfo::default().stage(flag).module(module);
+            stage.name(c"main").specialization_info(&special)
         };
         let stages =
             [stage(vk::ShaderStageFlags::VERTEX, vertex), stage(vk::ShaderStageFlags::FRAGMENT, fragment)];
@@ -369,8 +384,7 @@ impl Harness {
         if !attributes.is_empty() {
             input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
         }
-        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
-            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(draw.topology);
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
         let raster = vk::PipelineRasterizationStateCreateInfo::default()
             .cull_mode(draw.cull)
@@ -721,8 +735,21 @@ fn displayed_word(format: vk::Format, word: u32) -> [u8; 4] {
     }
 }
 
-fn format_bytes(format: vk::Format) -> u32 {
+/// Bytes of a vertex attribute.
+pub fn format_bytes(format: vk::Format) -> u32 {
     match format {
+        vk::Format::R8_UNORM => 1,
+        vk::Format::R8G8_UNORM | vk::Format::R16_UNORM | vk::Format::R16_SINT => 2,
+        vk::Format::R8G8B8A8_UNORM
+        | vk::Format::R8G8B8A8_SNORM
+        | vk::Format::R8G8B8A8_UINT
+        | vk::Format::R8G8B8A8_USCALED
+        | vk::Format::R16G16_UNORM
+        | vk::Format::R16G16_SINT
+        | vk::Format::R16G16_SSCALED
+        | vk::Format::A2B10G10R10_UNORM_PACK32 => 4,
+        vk::Format::R16G16B16A16_SNORM => 8,
+        vk::Format::R32G32B32_UINT => 12,
         vk::Format::R32G32_SFLOAT => 8,
         vk::Format::R32G32B32_SFLOAT => 12,
         vk::Format::R32G32B32A32_SFLOAT => 16,

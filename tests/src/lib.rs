@@ -4,6 +4,7 @@
 
 pub mod blend;
 pub mod compare;
+pub mod features;
 pub mod harness;
 pub mod icd;
 pub mod scenes;

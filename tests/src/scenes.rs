@@ -54,7 +54,13 @@ pub struct Draw {
     pub indices: Option<Vec<u16>>,
     /// Vertices or indices drawn.
     pub count: u32,
-    /// Uniform buffers: binding and content.
+    /// Instances drawn.
+    pub instances: u32,
+    /// What vertices become.
+    pub topology: vk::PrimitiveTopology,
+    /// Specialisation of both stages: constant id and word.
+    pub specialization: Vec<(u32, u32)>,
+    /// Uniform buffers: binding and content. Buffers of one binding are its elements.
     pub uniforms: Vec<(u32, Vec<u8>)>,
     /// Push constants.
     pub push: Vec<u8>,
@@ -74,6 +80,9 @@ impl Default for Draw {
             attributes: Vec::new(),
             indices: None,
             count: 0,
+            instances: 1,
+            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
+            specialization: Vec::new(),
             uniforms: Vec::new(),
             push: Vec::new(),
             textures: Vec::new(),
