@@ -1,9 +1,9 @@
 //! The GPU behind a render node of the Linux vc4 driver.
 
-use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
+use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 use crate::ioctl::{self, Lists};
 use crate::mapping::MappedMemory;
-use crate::uapi::Param;
+use crate::uapi::{MAX_PERF_COUNTERS, Param};
 use crate::validate::{Mode, ShaderInfo, check_submit_in, frame, shader};
 use drm::Device as _;
 use drm::control::Device as _;
@@ -267,6 +267,23 @@ impl Gpu for DrmGpu {
         }
     }
 
+    fn create_perfmon(&self, events: &[u8]) -> Result<PerfmonId, GpuError> {
+        ioctl::perfmon_create(self.node.as_fd(), events)
+            .map(PerfmonId)
+            .map_err(|errno| os_error("DRM_IOCTL_VC4_PERFMON_CREATE", errno))
+    }
+
+    fn perfmon_values(&self, perfmon: PerfmonId) -> Result<[u64; MAX_PERF_COUNTERS], GpuError> {
+        ioctl::perfmon_get_values(self.node.as_fd(), perfmon.0)
+            .map_err(|errno| os_error("DRM_IOCTL_VC4_PERFMON_GET_VALUES", errno))
+    }
+
+    fn destroy_perfmon(&self, perfmon: PerfmonId) {
+        if let Err(error) = ioctl::perfmon_destroy(self.node.as_fd(), perfmon.0) {
+            log::warn!(target: "vc4::drm", "DRM_IOCTL_VC4_PERFMON_DESTROY of {}: {error}", perfmon.0);
+        }
+    }
+
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {
         let timeout_ns = match timeout {
             Some(timeout) => u64::try_from(timeout.as_nanos()).unwrap_or(FOREVER).min(FOREVER - 1),
@@ -353,6 +370,9 @@ mod tests {
         assert!(gpu.create_shader_bo(&[0]).unwrap_err().to_string().contains("VC4_CREATE_SHADER_BO"));
         assert!(gpu.submit(&Submit::default()).unwrap_err().to_string().contains("VC4_SUBMIT_CL"));
         assert!(gpu.wait_seqno(Seqno(1), None).unwrap_err().to_string().contains("VC4_WAIT_SEQNO"));
+        assert!(gpu.create_perfmon(&[6]).unwrap_err().to_string().contains("PERFMON_CREATE"));
+        assert!(gpu.perfmon_values(PerfmonId(1)).is_err());
+        gpu.destroy_perfmon(PerfmonId(1));
         assert!(gpu.map_bo(BoHandle(1)).is_err());
         gpu.close_bo(BoHandle(1));
         assert!(matches!(os_error("x", Errno::ENOMEM), GpuError::OutOfMemory("x")));

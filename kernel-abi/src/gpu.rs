@@ -4,6 +4,8 @@
 use std::ptr::NonNull;
 use std::time::Duration;
 
+use crate::uapi::MAX_PERF_COUNTERS;
+
 /// A GEM handle of one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BoHandle(pub u32);
@@ -11,6 +13,10 @@ pub struct BoHandle(pub u32);
 /// Sequence number of a job; jobs finish in this order (kernel-abi.md §11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Seqno(pub u64);
+
+/// A performance monitor of one device: counters that sum over the jobs it is attached to (kernel-abi.md §4.11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PerfmonId(pub u32);
 
 /// The IDENT registers (kernel-abi.md §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,6 +231,8 @@ pub struct Submit {
     pub clear_s: u8,
     /// Flags.
     pub flags: SubmitFlags,
+    /// Monitor that counts what the job does. Jobs with different monitors do not overlap.
+    pub perfmon: Option<PerfmonId>,
 }
 
 /// What a vc4 render node offers.
@@ -258,6 +266,16 @@ pub trait Gpu: Send + Sync {
 
     /// Queues a job. Jobs run and finish in submission order.
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError>;
+
+    /// A monitor of 1 to 16 events by their numbers (kernel-abi.md §4.15).
+    fn create_perfmon(&self, events: &[u8]) -> Result<PerfmonId, GpuError>;
+
+    /// The counts of a monitor's events over its jobs that are done, in the events' order, 0 behind them. Does not
+    /// wait.
+    fn perfmon_values(&self, perfmon: PerfmonId) -> Result<[u64; MAX_PERF_COUNTERS], GpuError>;
+
+    /// Forgets a monitor.
+    fn destroy_perfmon(&self, perfmon: PerfmonId);
 
     /// Waits until the job is done; `Ok(false)` when `timeout` passed first, `None` waits forever.
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError>;

@@ -11,6 +11,6 @@ pub mod uapi;
 pub mod validate;
 
 pub use drm::DrmGpu;
-pub use gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit, SubmitFlags, Surface};
+pub use gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit, SubmitFlags, Surface};
 pub use noop::Noop;
 pub use recorder::Recorder;

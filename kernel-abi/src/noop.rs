@@ -1,9 +1,10 @@
 //! A device that does nothing: memory in this process, jobs that are done at once. For measuring everything
 //! but the GPU.
 
-use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
+use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 use crate::mapping::MappedMemory;
-use std::collections::BTreeMap;
+use crate::uapi::MAX_PERF_COUNTERS;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,6 +25,8 @@ struct State {
     bos: BTreeMap<BoHandle, MappedMemory>,
     last_handle: u32,
     last_seqno: u64,
+    perfmons: BTreeSet<PerfmonId>,
+    last_perfmon: u32,
 }
 
 impl Noop {
@@ -101,6 +104,23 @@ impl Gpu for Noop {
         Ok(Seqno(state.last_seqno))
     }
 
+    fn create_perfmon(&self, _events: &[u8]) -> Result<PerfmonId, GpuError> {
+        let mut state = self.state();
+        state.last_perfmon += 1;
+        let perfmon = PerfmonId(state.last_perfmon);
+        state.perfmons.insert(perfmon);
+        Ok(perfmon)
+    }
+
+    fn perfmon_values(&self, perfmon: PerfmonId) -> Result<[u64; MAX_PERF_COUNTERS], GpuError> {
+        let known = self.state().perfmons.contains(&perfmon);
+        known.then_some([0; MAX_PERF_COUNTERS]).ok_or_else(|| invalid("perfmon_values"))
+    }
+
+    fn destroy_perfmon(&self, perfmon: PerfmonId) {
+        self.state().perfmons.remove(&perfmon);
+    }
+
     fn wait_seqno(&self, seqno: Seqno, _timeout: Option<Duration>) -> Result<bool, GpuError> {
         Ok(seqno.0 <= self.state().last_seqno)
     }
@@ -126,6 +146,11 @@ mod tests {
         let seqno = gpu.submit(&job).unwrap();
         assert!(gpu.wait_seqno(seqno, None).unwrap());
         assert!(!gpu.wait_seqno(Seqno(seqno.0 + 1), Some(Duration::ZERO)).unwrap());
+
+        let perfmon = gpu.create_perfmon(&[6, 9]).unwrap();
+        assert_eq!(gpu.perfmon_values(perfmon).unwrap(), [0; MAX_PERF_COUNTERS]);
+        gpu.destroy_perfmon(perfmon);
+        assert!(gpu.perfmon_values(perfmon).is_err());
 
         gpu.close_bo(bo);
         assert!(gpu.map_bo(bo).is_err());

@@ -1,6 +1,7 @@
 //! A device that keeps the submissions it saw, for tests that look at them or run them again.
 
-use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
+use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
+use crate::uapi::MAX_PERF_COUNTERS;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -70,6 +71,18 @@ impl Gpu for Recorder {
         let mut jobs = self.jobs();
         jobs.push(job.clone());
         self.gpu.submit(job)
+    }
+
+    fn create_perfmon(&self, events: &[u8]) -> Result<PerfmonId, GpuError> {
+        self.gpu.create_perfmon(events)
+    }
+
+    fn perfmon_values(&self, perfmon: PerfmonId) -> Result<[u64; MAX_PERF_COUNTERS], GpuError> {
+        self.gpu.perfmon_values(perfmon)
+    }
+
+    fn destroy_perfmon(&self, perfmon: PerfmonId) {
+        self.gpu.destroy_perfmon(perfmon);
     }
 
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {

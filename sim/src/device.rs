@@ -9,11 +9,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use vc4_kernel_abi::uapi::MAX_PERF_COUNTERS;
 use vc4_kernel_abi::validate::{self, Mode, Place, Rule, Violation};
-use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
+use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 
 use crate::capture::{Recorder, Submission};
-use crate::counters::Counters;
+use crate::counters::{Counters, Perfmon};
 use crate::error::JobError;
 use crate::kernel::{self, Binner, Bo, Job, Slot};
 use crate::memory::{Allocation, Discard, Memory};
@@ -106,6 +107,8 @@ struct Shared {
 struct State {
     bos: BTreeMap<BoHandle, Arc<Bo>>,
     last_handle: u32,
+    perfmons: BTreeMap<PerfmonId, Arc<Perfmon>>,
+    last_perfmon: u32,
     queue: VecDeque<(Seqno, Job, Watch)>,
     last_seqno: u64,
     finished: u64,
@@ -309,6 +312,14 @@ impl Simulator {
         job.bos.iter().map(find).collect()
     }
 
+    fn perfmon(&self, id: PerfmonId) -> Result<Arc<Perfmon>, GpuError> {
+        let found = self.shared.state().perfmons.get(&id).cloned();
+        found.ok_or_else(|| {
+            let what = format!("monitor {} is unknown", id.0);
+            GpuError::Refused(Violation::new(Rule::Sub8, Place::Frame("perfmonid"), what).to_string())
+        })
+    }
+
     fn start_thread(&self) -> Result<(), GpuError> {
         let mut thread = self.thread.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if thread.is_none() {
@@ -378,7 +389,33 @@ impl Gpu for Simulator {
     }
 
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
-        self.enqueue(self.prepare(job)?, Box::new(|_| {}))
+        let perfmon = job.perfmon.map(|perfmon| self.perfmon(perfmon)).transpose()?;
+        let mut job = self.prepare(job)?;
+        job.counted = perfmon.as_ref().is_some_and(|perfmon| perfmon.counts_caches());
+        let watch: Watch = Box::new(move |result| {
+            if let (Ok(stats), Some(perfmon)) = (result, perfmon) {
+                perfmon.add(stats);
+            }
+        });
+        self.enqueue(job, watch)
+    }
+
+    fn create_perfmon(&self, events: &[u8]) -> Result<PerfmonId, GpuError> {
+        let perfmon =
+            Perfmon::new(events).ok_or_else(|| GpuError::Refused(format!("a monitor of {events:?}")))?;
+        let mut state = self.shared.state();
+        state.last_perfmon += 1;
+        let id = PerfmonId(state.last_perfmon);
+        state.perfmons.insert(id, Arc::new(perfmon));
+        Ok(id)
+    }
+
+    fn perfmon_values(&self, perfmon: PerfmonId) -> Result<[u64; MAX_PERF_COUNTERS], GpuError> {
+        self.perfmon(perfmon).map(|perfmon| perfmon.values())
+    }
+
+    fn destroy_perfmon(&self, perfmon: PerfmonId) {
+        self.shared.state().perfmons.remove(&perfmon);
     }
 
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {

@@ -2,7 +2,7 @@
 //! ioctl's struct.
 
 use super::{Mode, Place, Rule, Violation};
-use crate::gpu::{BoHandle, Submit, SubmitFlags, Surface};
+use crate::gpu::{BoHandle, PerfmonId, Submit, SubmitFlags, Surface};
 use crate::uapi::{NO_SURFACE, SURFACE_READ_IS_FULL_RES, SubmitCl, SubmitRclSurface};
 use std::collections::BTreeSet;
 
@@ -123,6 +123,7 @@ pub fn to_uapi(job: &Submit) -> SubmitCl {
         clear_z: job.clear_z,
         clear_s: job.clear_s,
         flags: job.flags.bits(),
+        perfmonid: job.perfmon.map_or(0, |perfmon| perfmon.0),
         ..Default::default()
     }
 }
@@ -140,7 +141,8 @@ pub struct Pointees {
     pub bos: Vec<BoHandle>,
 }
 
-/// The job that the ioctl's struct describes; performance monitor and syncobjs are the caller's business.
+/// The job that the ioctl's struct describes; whether its performance monitor exists, and syncobjs, are the caller's
+/// business.
 ///
 /// # Errors
 /// SUB-3, and the rules about absent surfaces that [`Submit`] cannot express (RCL-4, RCL-6, RCL-14).
@@ -178,6 +180,7 @@ pub fn from_uapi(frame: &SubmitCl, data: Pointees) -> Result<Submit, Violation> 
         clear_z: frame.clear_z,
         clear_s: frame.clear_s,
         flags: SubmitFlags::from_bits_retain(frame.flags),
+        perfmon: (frame.perfmonid != 0).then_some(PerfmonId(frame.perfmonid)),
     })
 }
 

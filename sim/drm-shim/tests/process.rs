@@ -14,9 +14,9 @@ use preload::{command, preloaded};
 use support::*;
 use vc4::cl::packets::Tiling;
 use vc4_kernel_abi::ioctl::{self, Lists};
-use vc4_kernel_abi::uapi::{GetHangStateBo, Param, SubmitCl};
+use vc4_kernel_abi::uapi::{GetHangStateBo, MAX_PERF_COUNTERS, Param, SubmitCl};
 use vc4_kernel_abi::validate::frame::to_uapi;
-use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, Seqno, Submit};
+use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 
 mod raw {
     #![allow(missing_docs, reason = "the macro leaves no place for them")]
@@ -107,6 +107,18 @@ impl Gpu for Bare {
         let seqno = ioctl::submit_cl(self.file.as_fd(), &frame, lists).unwrap();
         ioctl::wait_seqno(self.file.as_fd(), seqno, u64::MAX).unwrap();
         Ok(Seqno(seqno))
+    }
+
+    fn create_perfmon(&self, events: &[u8]) -> Result<PerfmonId, GpuError> {
+        Ok(PerfmonId(ioctl::perfmon_create(self.file.as_fd(), events).unwrap()))
+    }
+
+    fn perfmon_values(&self, perfmon: PerfmonId) -> Result<[u64; MAX_PERF_COUNTERS], GpuError> {
+        Ok(ioctl::perfmon_get_values(self.file.as_fd(), perfmon.0).unwrap())
+    }
+
+    fn destroy_perfmon(&self, perfmon: PerfmonId) {
+        ioctl::perfmon_destroy(self.file.as_fd(), perfmon.0).unwrap();
     }
 
     fn wait_seqno(&self, _: Seqno, _: Option<std::time::Duration>) -> Result<bool, GpuError> {

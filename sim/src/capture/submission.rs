@@ -103,6 +103,8 @@ impl Submission {
             clear_z: from.u32()?,
             clear_s: from.u8()?,
             flags: SubmitFlags::from_bits_retain(from.u32()?),
+            // It is noted beside the submission.
+            perfmon: None,
         };
         Ok(Submission { submit, in_sync: from.u32()?, out_sync: from.u32()?, perfmon: from.u32()? })
     }

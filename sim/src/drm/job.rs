@@ -12,6 +12,7 @@ use vc4_kernel_abi::{BoHandle, Seqno, SubmitFlags};
 use super::hang::Hang;
 use super::object::errno;
 use super::{Answer, Device, Errno, Fence, File, Object, Process, lock, read_bytes};
+use crate::counters::Perfmon;
 use crate::device::Watch;
 use crate::kernel::{Bo, Job};
 
@@ -88,7 +89,7 @@ impl File {
         let data = Pointees { bos: handles.clone(), ..self.lists(arg, process)? };
         let submit = from_uapi(arg, data).map_err(refused)?;
         let mut job = self.device.simulator.place(&submit, bos).map_err(|error| errno(&error))?;
-        job.counted = perfmon.is_some();
+        job.counted = perfmon.as_ref().is_some_and(|perfmon| perfmon.counts_caches());
         if let Some(recorded) = &mut job.submission {
             (recorded.in_sync, recorded.out_sync, recorded.perfmon) =
                 (arg.in_sync, arg.out_sync, arg.perfmonid);
@@ -134,12 +135,7 @@ impl File {
 }
 
 /// Counts what the job did and keeps the first hang until somebody asks for it.
-fn watch(
-    device: &Device,
-    job: &Job,
-    objects: Vec<Arc<Object>>,
-    perfmon: Option<Arc<super::Perfmon>>,
-) -> Watch {
+fn watch(device: &Device, job: &Job, objects: Vec<Arc<Object>>, perfmon: Option<Arc<Perfmon>>) -> Watch {
     let kept = device.hang.clone();
     let (bin, render) = (job.bin, job.render);
     Box::new(move |result| match (result, perfmon) {

@@ -33,12 +33,12 @@ use std::time::{Duration, Instant};
 pub use nix::errno::Errno;
 use vc4_kernel_abi::Seqno;
 
+use crate::counters::Perfmon;
 use crate::device::{Config, Notice, Simulator};
 use crate::kernel;
 use backing::{Backing, BoFile};
 use handles::Handles;
 pub use object::Object;
-use perfmon::Perfmon;
 pub use sync_file::{DmaBuf, SyncFile};
 pub use syncobj::{Fence, Syncobj};
 
