@@ -1,6 +1,6 @@
 //! Whole images: mip chains, cube faces and multisampled blocks (textures.md §4.4, §4.6; v3d.md §10.6).
 
-use super::tiling::{Level, MAX_EDGE, Tiling};
+use super::tiling::{CopyError, Level, MAX_EDGE, Rect, Tiling};
 
 /// Texture base addresses have no bits below this (textures.md §2).
 const PAGE: u32 = 4096;
@@ -184,6 +184,58 @@ impl MsaaLayout {
     }
 }
 
+/// Bytes of a pixel whose samples stand one after the other.
+pub const MSAA_PIXEL_BYTES: usize = 4 * MSAA_SAMPLES as usize;
+
+impl MsaaLayout {
+    /// Checks a rectangle against the surface and memory of `have` bytes.
+    fn check_copy(&self, rect: Rect, have: usize) -> Result<(), CopyError> {
+        let (width, height) = (self.tiles_x * MSAA_TILE_PX, self.tiles_y * MSAA_TILE_PX);
+        let inside = |at: u32, count: u32, limit: u32| at.checked_add(count).is_some_and(|end| end <= limit);
+        if !inside(rect.x, rect.width, width) || !inside(rect.y, rect.height, height) {
+            return Err(CopyError::Rect { rect, width, height });
+        }
+        let need = rect.width as usize * rect.height as usize * MSAA_PIXEL_BYTES;
+        if have < need { Err(CopyError::Memory { what: "linear", need, have }) } else { Ok(()) }
+    }
+
+    /// Calls `visit` with the byte offset of every sample of a rectangle, row by row, samples innermost.
+    fn for_each_sample(&self, rect: Rect, mut visit: impl FnMut(usize)) {
+        for y in rect.y..rect.y + rect.height {
+            for x in rect.x..rect.x + rect.width {
+                (0..MSAA_SAMPLES).for_each(|sample| visit(self.offset_of(x, y, sample) as usize));
+            }
+        }
+    }
+
+    /// Loads the pixels of a rectangle without gaps, the words of a pixel's samples in order: `load(offset, word)`
+    /// fills each word from its byte offset in the surface.
+    pub fn read_rect(
+        &self,
+        rect: Rect,
+        pixels: &mut [u8],
+        mut load: impl FnMut(usize, &mut [u8]),
+    ) -> Result<(), CopyError> {
+        self.check_copy(rect, pixels.len())?;
+        let mut words = pixels.chunks_exact_mut(4);
+        self.for_each_sample(rect, |at| words.next().into_iter().for_each(|word| load(at, word)));
+        Ok(())
+    }
+
+    /// Stores the pixels of a rectangle, which lie as [`MsaaLayout::read_rect`] gives them.
+    pub fn write_rect(
+        &self,
+        rect: Rect,
+        pixels: &[u8],
+        mut store: impl FnMut(usize, &[u8]),
+    ) -> Result<(), CopyError> {
+        self.check_copy(rect, pixels.len())?;
+        let mut words = pixels.chunks_exact(4);
+        self.for_each_sample(rect, |at| words.next().into_iter().for_each(|word| store(at, word)));
+        Ok(())
+    }
+}
+
 /// Byte offset of a sample in its tile's block; `x` and `y` count from the tile's corner (v3d.md §10.6).
 pub const fn msaa_block_offset(x: u32, y: u32, sample: u32) -> u32 {
     (y >> 1) * 1024 + (x >> 1) * 64 + sample * 16 + (y & 1) * 8 + (x & 1) * 4
@@ -244,6 +296,23 @@ mod tests {
             }
         }
         assert_eq!(rows, 129);
+    }
+
+    #[test]
+    fn rectangles_of_samples_come_back() {
+        let layout = MsaaLayout::new(70, 40).unwrap();
+        let mut memory = vec![0u8; layout.size as usize];
+        let rect = Rect { x: 31, y: 3, width: 3, height: 2 };
+        let pixels: Vec<u8> = (1..=6 * MSAA_PIXEL_BYTES as u8).collect();
+        layout.write_rect(rect, &pixels, |at, word| memory[at..at + 4].copy_from_slice(word)).unwrap();
+        let at = layout.offset_of(33, 4, 2) as usize;
+        assert_eq!(memory[at..at + 4], pixels[5 * MSAA_PIXEL_BYTES + 8..][..4]);
+        assert_eq!(memory.iter().filter(|byte| **byte != 0).count(), pixels.len());
+        let mut back = vec![0; pixels.len()];
+        layout.read_rect(rect, &mut back, |at, word| word.copy_from_slice(&memory[at..at + 4])).unwrap();
+        assert_eq!(back, pixels);
+        assert!(layout.read_rect(Rect { x: 95, ..rect }, &mut back, |_, _| ()).is_err());
+        assert!(layout.read_rect(rect, &mut back[1..], |_, _| ()).is_err());
     }
 
     #[test]

@@ -44,9 +44,38 @@ pub fn zs_write_bits(tiling: Tiling) -> u16 {
     StoreGeneral { buffer: TileBuffer::DepthStencil, tiling, ..Default::default() }.payload() as u16
 }
 
+/// The tile's word of a texel. RGB565 is held in 32 bits: the high bits of each channel are repeated below them, so
+/// that the store gives the texel again however it rounds.
+pub fn tile_word(format: TileFormat, texel: u32) -> u32 {
+    if format != TileFormat::Bgr565 {
+        return texel;
+    }
+    let five = |v: u32| v << 3 | v >> 2;
+    let (high, middle, low) = (texel >> 11 & 31, texel >> 5 & 63, texel & 31);
+    u32::from_le_bytes([five(high), middle << 2 | middle >> 4, five(low), 255].map(|byte| byte as u8))
+}
+
+/// The texel of a tile's word that [`tile_word`] gives, or that a program wrote for this format.
+pub fn texel_of_tile_word(format: TileFormat, word: u32) -> u32 {
+    if format != TileFormat::Bgr565 {
+        return word;
+    }
+    let [high, middle, low, _] = word.to_le_bytes().map(u32::from);
+    (high >> 3) << 11 | (middle >> 2) << 5 | low >> 3
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texels_survive_the_tile() {
+        for texel in 0..=0xffff {
+            assert_eq!(texel_of_tile_word(TileFormat::Bgr565, tile_word(TileFormat::Bgr565, texel)), texel);
+        }
+        assert_eq!(tile_word(TileFormat::Rgba8888, 0x0102_0304), 0x0102_0304);
+        assert_eq!(tile_word(TileFormat::Bgr565, 0xf800), 0xff00_00ff);
+    }
 
     #[test]
     fn words_match_the_manual() {
