@@ -15,10 +15,11 @@ use crate::meta::buffer_image::CopyBufferImage;
 use crate::meta::event::{ChangeEvent, WaitEvents};
 use crate::meta::fill::FillParts;
 use crate::meta::image::CopyImage;
-use crate::meta::query::{CopyResults, ResetQueries, WriteTimestamp};
+use crate::meta::query::CopyResults;
+use crate::meta::resolve::Resolve;
 use crate::object::Object;
 use crate::pipeline::{Pipeline, PipelineLayout};
-use crate::query::QueryPool;
+use crate::query::{QueryCommand, QueryPool};
 use crate::recording::{Dynamic, PassCommand, Recorded, Recording, StencilFace};
 use crate::render_pass::{Framebuffer, RenderPass};
 use crate::segment::{DrawParameters, IndirectDraw};
@@ -385,28 +386,36 @@ impl CommandBuffer {
         });
     }
 
-    /// Nothing to do: images need no transitions, segments run in order, the kernel clears the caches before every
-    /// job, and CPU commands wait for jobs.
-    pub fn pipeline_barrier(&self, _src: vk::PipelineStageFlags, _dst: vk::PipelineStageFlags) {}
-
-    pub fn begin_query(&self, _: &Arc<QueryPool>, _query: u32, _: vk::QueryControlFlags) {
-        self.unsupported("vkCmdBeginQuery", "no pool takes such queries");
+    /// Images need no transitions, segments run in order, the kernel clears the caches before every job, and CPU
+    /// commands wait for jobs: only a subpass that reads what it draws to has to store it.
+    pub fn pipeline_barrier(&self, _src: vk::PipelineStageFlags, _dst: vk::PipelineStageFlags) {
+        self.record("vkCmdPipelineBarrier", Recording::barrier);
     }
 
-    pub fn end_query(&self, _: &Arc<QueryPool>, _query: u32) {
-        self.unsupported("vkCmdEndQuery", "no pool takes such queries");
+    pub fn begin_query(&self, pool: &Arc<QueryPool>, _query: u32, flags: vk::QueryControlFlags) {
+        self.record("vkCmdBeginQuery", |recording| {
+            if pool.ty() != vk::QueryType::OCCLUSION {
+                return Err(Error::InvalidUse(format!("vkCmdBeginQuery in a pool of {:?}", pool.ty())));
+            }
+            if flags.contains(vk::QueryControlFlags::PRECISE) {
+                return Err(Error::FeatureNotPresent("occlusionQueryPrecise"));
+            }
+            recording.query(QueryCommand::Begin)
+        });
+    }
+
+    pub fn end_query(&self, pool: &Arc<QueryPool>, query: u32) {
+        self.record("vkCmdEndQuery", |recording| recording.query(QueryCommand::End(pool.clone(), query)));
     }
 
     pub fn reset_query_pool(&self, pool: &Arc<QueryPool>, first: u32, count: u32) {
-        let command = ResetQueries { pool: pool.clone(), first, count };
-        self.record("vkCmdResetQueryPool", |recording| recording.cpu(command));
+        let command = QueryCommand::Reset(pool.clone(), first, count);
+        self.record("vkCmdResetQueryPool", |recording| recording.query(command));
     }
 
     pub fn write_timestamp(&self, pool: &Arc<QueryPool>, query: u32, _: vk::PipelineStageFlags) {
-        self.record("vkCmdWriteTimestamp", |recording| {
-            recording.cpu_anywhere(WriteTimestamp { pool: pool.clone(), query });
-            Ok(())
-        });
+        let command = QueryCommand::Timestamp(pool.clone(), query);
+        self.record("vkCmdWriteTimestamp", |recording| recording.query(command));
     }
 
     pub fn copy_query_pool_results(
@@ -494,8 +503,8 @@ impl CommandBuffer {
         });
     }
 
-    pub fn resolve_image(&self, _src: &Arc<Image>, _dst: &Arc<Image>, _: &[vk::ImageResolve]) {
-        self.unsupported("vkCmdResolveImage", "there are no multisampled images to resolve");
+    pub fn resolve_image(&self, src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageResolve]) {
+        self.record("vkCmdResolveImage", |recording| recording.cpu(Resolve::new(src, dst, regions)?));
     }
 }
 

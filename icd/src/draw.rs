@@ -6,6 +6,7 @@
 //! it.
 
 mod bindings;
+mod gather;
 mod geometry;
 mod indices;
 mod iota;
@@ -31,6 +32,7 @@ use indices::{IndexRange, Scan};
 pub use iota::Iota;
 pub use job::Job;
 use job::JobBuilder;
+pub use surfaces::common_width;
 
 /// Whether submissions are checked before they leave.
 pub fn is_strict() -> bool {
@@ -146,6 +148,7 @@ fn part(target: &Target, first: bool, last: bool) -> Target {
         part.depth_stencil_start = Start::Load;
     }
     if !last {
+        part.resolve = None;
         part.color_store = part.color.is_some();
         part.depth_stencil_store = part.depth_stencil.is_some();
     }

@@ -416,7 +416,7 @@ impl ImageQuery {
         let row = row(self.format).filter(|row| row.texture.is_some()).ok_or_else(|| no("not offered"))?;
         self.check_usage(row).map_err(no)?;
         self.check_shape(row).map_err(no)?;
-        Ok((row, self.limits(heap_size)))
+        Ok((row, self.limits(row, heap_size)))
     }
 
     fn check_usage(&self, row: &FormatRow) -> Result<(), &'static str> {
@@ -469,7 +469,22 @@ impl ImageQuery {
         }
     }
 
-    fn limits(&self, heap_size: u64) -> vk::ImageFormatProperties {
+    /// Sample counts: targets may have four, unless shaders read them.
+    fn samples(&self, row: &FormatRow) -> vk::SampleCountFlags {
+        let drawn = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+        let read = vk::ImageUsageFlags::SAMPLED
+            | vk::ImageUsageFlags::STORAGE
+            | vk::ImageUsageFlags::INPUT_ATTACHMENT;
+        let optimal = self.tiling == vk::ImageTiling::OPTIMAL;
+        let target = optimal && row.target.is_some() && self.usage.intersects(drawn);
+        let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
+        match target && self.ty == vk::ImageType::TYPE_2D && !cube && !self.usage.intersects(read) {
+            true => limits::SAMPLE_COUNTS,
+            false => vk::SampleCountFlags::TYPE_1,
+        }
+    }
+
+    fn limits(&self, row: &FormatRow, heap_size: u64) -> vk::ImageFormatProperties {
         let sampled = self.usage.contains(vk::ImageUsageFlags::SAMPLED);
         let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
         let linear = self.tiling == vk::ImageTiling::LINEAR;
@@ -500,7 +515,7 @@ impl ImageQuery {
                 (false, true, true) => 6,
                 (false, false, _) => limits::MAX_LAYERS,
             },
-            sample_counts: vk::SampleCountFlags::TYPE_1,
+            sample_counts: self.samples(row),
             max_resource_size: heap_size,
         }
     }

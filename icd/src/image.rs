@@ -3,8 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
+use vc4::hw::TILE_MS_PX;
 use vc4::image::etc2::BLOCK_PX;
-use vc4::image::layout::{ImageLayout, ImageShape, LayoutError};
+use vc4::image::layout::{ImageLayout, ImageShape, LayoutError, MSAA_SAMPLES, MsaaLayout};
 use vc4::image::tiling::{Level, utile};
 use vc4_shaders::compile::TextureDecode;
 
@@ -31,6 +32,8 @@ pub struct Image {
     layers: u32,
     /// One layer, or the six faces of a cube.
     layout: ImageLayout,
+    /// The blocks of a layer, if pixels have four samples; then `layout` is a shape only.
+    samples: Option<MsaaLayout>,
     layer_stride: u64,
     /// One layer of blocks, in rows.
     blocks: Option<ImageLayout>,
@@ -81,14 +84,21 @@ impl Image {
             }
             _ => None,
         };
+        let samples = match info.samples {
+            vk::SampleCountFlags::TYPE_4 => Some(MsaaLayout::new(info.extent.width, info.extent.height)),
+            _ => None,
+        };
+        let samples = samples.transpose().map_err(refused)?;
+        let layer = samples.map_or(layer_bytes(&layout), |samples| u64::from(samples.size));
         let image = Image {
             row,
             stored,
             query,
             extent: info.extent,
             layers: info.array_layers,
-            layer_stride: layer_bytes(&layout).next_multiple_of(ALIGNMENT),
+            layer_stride: layer.next_multiple_of(ALIGNMENT),
             layout,
+            samples,
             blocks,
             binding: OnceLock::new(),
         };
@@ -161,6 +171,7 @@ impl Image {
     pub fn size(&self) -> u64 {
         match &self.blocks {
             Some(blocks) => self.block_start() + layer_bytes(blocks) * u64::from(self.layers),
+            None if self.samples.is_some() => self.layer_stride * u64::from(self.layers),
             None => self.layer_stride * u64::from(self.slices(0) - 1) + layer_bytes(&self.layout),
         }
     }
@@ -170,9 +181,30 @@ impl Image {
         self.layer_stride * u64::from(self.layers)
     }
 
+    /// Samples of a pixel: 1 or 4.
+    pub fn samples(&self) -> u32 {
+        if self.samples.is_some() { MSAA_SAMPLES } else { 1 }
+    }
+
+    /// How a level of a layer (of 3D images, a slice) lies in the BO, whatever its number of samples; errors as for
+    /// [`Image::level`].
+    pub fn placement(&self, level: u32, slice: u32) -> Result<Placement, Error> {
+        let Some(layout) = self.samples else { return self.level(level, slice).map(Placement::Level) };
+        let place = self.place(&self.layout, level, slice)?;
+        let start = self.binding()?.offset + u64::from(slice) * self.layer_stride;
+        // Fits: a BO has less than 4 GiB and the binding was checked.
+        let (offset, Level { width, height, .. }) = (start as u32, place);
+        Ok(Placement::Blocks { layout, offset, width, height })
+    }
+
     /// Where a level of a layer (of 3D images, a slice) lies, its offset counted from the start of the BO; an error
     /// without memory or outside the image.
     pub fn level(&self, level: u32, slice: u32) -> Result<Level, Error> {
+        if self.samples.is_some() {
+            return Err(Error::InvalidUse(
+                "a multisampled image where pixels of one sample are needed".into(),
+            ));
+        }
         let place = self.place(&self.layout, level, slice)?;
         self.placed(place, u64::from(slice) * self.layer_stride)
     }
@@ -241,6 +273,9 @@ fn check_info(info: &vk::ImageCreateInfo<'_>, most: &vk::ImageFormatProperties) 
     let (extent, max) = (info.extent, most.max_extent);
     let size_fits = extent.width <= max.width && extent.height <= max.height && extent.depth <= max.depth;
     let counts_fit = info.mip_levels <= most.max_mip_levels && info.array_layers <= most.max_array_layers;
+    if info.samples != vk::SampleCountFlags::TYPE_1 && info.mip_levels > 1 {
+        return Err(Error::InvalidUse("a multisampled image with mip levels".into()));
+    }
     if extent.width == 0 || extent.height == 0 || extent.depth == 0 || info.array_layers == 0 {
         return Err(Error::InvalidUse(format!("an image of {extent:?} with {} layers", info.array_layers)));
     }
@@ -281,6 +316,59 @@ fn shape(info: &vk::ImageCreateInfo<'_>, cpp: u32, raster: bool) -> ImageShape {
         levels: info.mip_levels,
         // Other layers are laid out like faces: whole chains at pages (textures.md §4.4).
         faces: if cube { CUBE_FACES } else { 1 },
+    }
+}
+
+/// How an attachment lies in its BO.
+#[derive(Clone, Copy, Debug)]
+pub enum Placement {
+    /// One sample per pixel.
+    Level(Level),
+    /// Four samples per pixel.
+    Blocks {
+        /// The blocks.
+        layout: MsaaLayout,
+        /// Their first byte.
+        offset: u32,
+        /// Pixels per row.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+}
+
+impl Placement {
+    /// Pixels per row.
+    pub fn width(&self) -> u32 {
+        match self {
+            Placement::Level(level) => level.width,
+            Placement::Blocks { width, .. } => *width,
+        }
+    }
+
+    /// Rows.
+    pub fn height(&self) -> u32 {
+        match self {
+            Placement::Level(level) => level.height,
+            Placement::Blocks { height, .. } => *height,
+        }
+    }
+
+    /// Pixels per row in memory.
+    pub fn padded_width(&self) -> u32 {
+        match self {
+            Placement::Level(level) => level.padded_width,
+            Placement::Blocks { layout, .. } => layout.tiles_x * TILE_MS_PX,
+        }
+    }
+
+    /// Whether surfaces like this one have the same row pitch in a job of that width (v3d.md §10.6).
+    pub fn has_pitch_of(&self, width: u32) -> bool {
+        match self {
+            Placement::Level(level) => Level::new(level.tiling, level.cpp, width, level.height)
+                .is_ok_and(|other| other.padded_width == level.padded_width),
+            Placement::Blocks { layout, .. } => width.div_ceil(TILE_MS_PX) == layout.tiles_x,
+        }
     }
 }
 
@@ -351,9 +439,23 @@ impl ImageView {
         self.image.level_extent(self.base_level)
     }
 
-    /// Where the view's first level of its first layer lies: what an attachment draws to.
-    pub fn level(&self) -> Result<Level, Error> {
-        self.image.level(self.base_level, self.base_layer)
+    /// Samples of a pixel.
+    pub fn samples(&self) -> u32 {
+        self.image.samples()
+    }
+
+    /// What an attachment draws to: the view's first level of its first layer.
+    pub fn placement(&self) -> Result<Placement, Error> {
+        self.image.placement(self.base_level, self.base_layer)
+    }
+
+    /// As [`ImageView::placement`], but offsets mean nothing: the image may have no memory yet.
+    pub fn shape(&self) -> Option<Placement> {
+        let level = self.image.layout.level(self.base_level, 0)?;
+        Some(match self.image.samples {
+            Some(layout) => Placement::Blocks { layout, offset: 0, width: level.width, height: level.height },
+            None => Placement::Level(level),
+        })
     }
 }
 

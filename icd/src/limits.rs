@@ -6,6 +6,7 @@
 use ash::vk;
 use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX, VARYINGS};
 use vc4::image::tiling::MAX_EDGE;
+use vc4::state::raster::{LINE_WIDTH_RANGE, POINT_SIZE_RANGE};
 
 /// Header version that the driver was written against; part of the reported API version.
 pub const HEADER_VERSION: u32 = 281;
@@ -33,6 +34,12 @@ pub const MAX_PUSH_DESCRIPTORS: u32 = 32;
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;
 
+/// Samples that a pixel of a target may have (v3d.md §10.5).
+pub const SAMPLE_COUNTS: vk::SampleCountFlags = vk::SampleCountFlags::from_raw(
+    vk::SampleCountFlags::TYPE_1.as_raw() | vk::SampleCountFlags::TYPE_4.as_raw(),
+);
+/// Step of point sizes and line widths: corners lie on sixteenths of a pixel to both sides.
+const SIZE_STEP: f32 = 0.125;
 const SINGLE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 
 /// The limits of a device with a heap of `heap_size` bytes.
@@ -67,8 +74,8 @@ fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.optimal_buffer_copy_row_pitch_alignment = 16; // a utile's row
     limits.non_coherent_atom_size = 64; // all memory is coherent
     limits.discrete_queue_priorities = 2; // one queue, no influence
-    limits.timestamp_compute_and_graphics = vk::FALSE; // timestampValidBits is 0
-    limits.timestamp_period = 0.0;
+    limits.timestamp_compute_and_graphics = vk::TRUE;
+    limits.timestamp_period = 1.0; // nanoseconds of the host's clock
 }
 
 fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
@@ -100,7 +107,7 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_vertex_output_components = VARYINGS as u32;
     limits.max_fragment_input_components = VARYINGS as u32;
     limits.max_fragment_output_attachments = 1; // below the minimum of 4: T-MRT is not done
-    limits.max_fragment_dual_src_attachments = 0; // dualSrcBlend is off
+    limits.max_fragment_dual_src_attachments = 1; // the second colour stays in registers
     limits.max_fragment_combined_output_resources = 4;
     // Vacuous: no queue family computes.
     limits.max_compute_shared_memory_size = 16384;
@@ -109,8 +116,8 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_compute_work_group_size = [128, 128, 64];
     limits.sub_texel_precision_bits = 4;
     limits.mipmap_precision_bits = 4;
-    limits.max_draw_indexed_index_value = (1 << 24) - 1; // fullDrawIndexUint32 is off
-    limits.max_draw_indirect_count = 1; // multiDrawIndirect is off
+    limits.max_draw_indexed_index_value = u32::MAX; // far vertices are gathered (T-IDX32)
+    limits.max_draw_indirect_count = u32::MAX; // the CPU reads them one by one
     limits.max_sampler_lod_bias = 2.0;
     limits.max_sampler_anisotropy = 1.0; // samplerAnisotropy is off
     limits.min_texel_offset = -8;
@@ -134,10 +141,10 @@ fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_framebuffer_width = MAX_IMAGE_PX;
     limits.max_framebuffer_height = MAX_IMAGE_PX;
     limits.max_framebuffer_layers = MAX_LAYERS;
-    limits.framebuffer_color_sample_counts = SINGLE;
-    limits.framebuffer_depth_sample_counts = SINGLE;
-    limits.framebuffer_stencil_sample_counts = SINGLE;
-    limits.framebuffer_no_attachments_sample_counts = SINGLE;
+    limits.framebuffer_color_sample_counts = SAMPLE_COUNTS;
+    limits.framebuffer_depth_sample_counts = SAMPLE_COUNTS;
+    limits.framebuffer_stencil_sample_counts = SAMPLE_COUNTS;
+    limits.framebuffer_no_attachments_sample_counts = SAMPLE_COUNTS;
     limits.sampled_image_color_sample_counts = SINGLE;
     limits.sampled_image_integer_sample_counts = SINGLE;
     limits.sampled_image_depth_sample_counts = SINGLE;
@@ -145,10 +152,10 @@ fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.storage_image_sample_counts = SINGLE; // vacuous
     limits.max_sample_mask_words = 1;
     limits.max_color_attachments = 1; // below the minimum of 4: T-MRT is not done
-    limits.point_size_range = [1.0, 1.0]; // largePoints is off
-    limits.line_width_range = [1.0, 1.0]; // wideLines is off
-    limits.point_size_granularity = 0.0;
-    limits.line_width_granularity = 0.0;
+    limits.point_size_range = POINT_SIZE_RANGE;
+    limits.line_width_range = LINE_WIDTH_RANGE;
+    limits.point_size_granularity = SIZE_STEP;
+    limits.line_width_granularity = SIZE_STEP;
     limits.strict_lines = vk::FALSE;
     limits.standard_sample_locations = vk::FALSE; // the pattern of 4x is not the standard one
 }

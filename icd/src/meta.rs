@@ -11,6 +11,7 @@ pub mod event;
 pub mod fill;
 pub mod image;
 pub mod query;
+pub mod resolve;
 mod texels;
 
 use crate::buffer::Buffer;

@@ -89,7 +89,8 @@ impl PhysicalDevice {
 
 /// vkGetPhysicalDeviceQueueFamilyProperties. No compute: the kernel starts no user programs and a
 /// shader cannot store (vulkan-on-vc4.md §1). Vulkan 1.0 wants a family with graphics and compute; an application that
-/// asks for one is better told that there is none than given pipelines that fail. No timestamps: the GPU has no clock.
+/// asks for one is better told that there is none than given pipelines that fail. Timestamps are the
+/// host's: the GPU has no clock.
 pub fn queue_families() -> [vk::QueueFamilyProperties; 1] {
     let claimed = match flags().contains(Debug::COMPUTE) {
         true => vk::QueueFlags::COMPUTE,
@@ -98,7 +99,7 @@ pub fn queue_families() -> [vk::QueueFamilyProperties; 1] {
     [vk::QueueFamilyProperties {
         queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::TRANSFER | claimed,
         queue_count: 1,
-        timestamp_valid_bits: 0,
+        timestamp_valid_bits: u64::BITS,
         min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
     }]
 }
@@ -147,7 +148,22 @@ pub fn cache_uuid() -> [u8; vk::UUID_SIZE] {
 /// The features that work. robustBufferAccess is the only mandatory one: the kernel's validator forces
 /// a clamp on every direct lookup, uniform words are bounds-checked by the driver when it reads them.
 fn offered_features() -> vk::PhysicalDeviceFeatures {
-    vk::PhysicalDeviceFeatures { robust_buffer_access: vk::TRUE, ..Default::default() }
+    vk::PhysicalDeviceFeatures {
+        robust_buffer_access: vk::TRUE,
+        // The CPU reads indices and indirect arguments when a segment runs.
+        full_draw_index_uint32: vk::TRUE,
+        multi_draw_indirect: vk::TRUE,
+        draw_indirect_first_instance: vk::TRUE,
+        // Part of the fragment program.
+        logic_op: vk::TRUE,
+        dual_src_blend: vk::TRUE,
+        alpha_to_one: vk::TRUE,
+        wide_lines: vk::TRUE,
+        large_points: vk::TRUE,
+        // Monitors count whatever is submitted meanwhile.
+        inherited_queries: vk::TRUE,
+        ..Default::default()
+    }
 }
 
 /// Walks the features by name.

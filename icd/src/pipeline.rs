@@ -167,6 +167,13 @@ pub struct Multisample {
     pub alpha_to_one: bool,
 }
 
+impl Multisample {
+    /// A mask of every sample.
+    pub fn all_samples(&self) -> u32 {
+        (1 << self.samples.as_raw()) - 1
+    }
+}
+
 /// Depth and stencil.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DepthStencil {

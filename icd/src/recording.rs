@@ -11,6 +11,7 @@ use ash::vk;
 use crate::command_buffer::{ClearAttachment, PassBegin};
 use crate::debug::{Debug, flags};
 use crate::error::Error;
+use crate::query::QueryCommand;
 use crate::segment::{CpuCommand, DrawCall, DrawParameters, IndirectDraw, Segment, Segments};
 pub use list::{Draw, DrawList, DrawState, Snapshot};
 use pass::Pass;
@@ -21,6 +22,10 @@ pub use state::{Dynamic, State, StencilFace};
 pub enum PassCommand {
     /// Draws.
     Draws(Arc<DrawList>),
+    /// A command of a query pool.
+    Query(QueryCommand),
+    /// vkCmdPipelineBarrier.
+    Barrier,
     /// vkCmdClearAttachments.
     Clear(Arc<Vec<ClearAttachment>>, Arc<Vec<vk::ClearRect>>),
 }
@@ -82,6 +87,23 @@ impl Recording {
         self.segments.push(Segment::Cpu(Arc::new(command)));
     }
 
+    /// vkCmdPipelineBarrier.
+    pub fn barrier(&mut self) -> Result<(), Error> {
+        match self.pass.is_some() || self.inside.is_some() {
+            true => self.pass_command(PassCommand::Barrier),
+            false => Ok(()),
+        }
+    }
+
+    /// A command of a query pool, inside of a pass or outside.
+    pub fn query(&mut self, command: QueryCommand) -> Result<(), Error> {
+        if self.pass.is_some() || self.inside.is_some() {
+            return self.pass_command(PassCommand::Query(command));
+        }
+        self.segments.push(Segment::Query(command));
+        Ok(())
+    }
+
     /// A draw with the state of this moment.
     pub fn draw(&mut self, parameters: DrawParameters) -> Result<(), Error> {
         self.check_inside()?;
@@ -122,9 +144,13 @@ impl Recording {
         let pass = self.pass.as_mut().ok_or_else(outside)?;
         match command {
             PassCommand::Draws(draws) => pass.draw(draws),
-            PassCommand::Clear(attachments, rects) => pass.clear(&attachments, &rects, &mut self.segments)?,
+            PassCommand::Query(command) => {
+                pass.query(command, &mut self.segments);
+                Ok(())
+            }
+            PassCommand::Barrier => pass.barrier(&mut self.segments),
+            PassCommand::Clear(attachments, rects) => pass.clear(&attachments, &rects, &mut self.segments),
         }
-        Ok(())
     }
 
     /// vkCmdBeginRenderPass.
@@ -145,8 +171,7 @@ impl Recording {
     /// vkCmdEndRenderPass.
     pub fn end_pass(&mut self) -> Result<(), Error> {
         self.close_draws()?;
-        self.pass.take().ok_or_else(outside)?.end(&mut self.segments);
-        Ok(())
+        self.pass.take().ok_or_else(outside)?.end(&mut self.segments)
     }
 
     /// vkCmdExecuteCommands, one command buffer.

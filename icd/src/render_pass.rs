@@ -7,6 +7,7 @@ use ash::vk;
 use crate::error::Error;
 use crate::format::{self, FormatRow};
 use crate::image::ImageView;
+use crate::limits::SAMPLE_COUNTS;
 use crate::object::Object;
 
 /// One attachment of a pass.
@@ -62,8 +63,9 @@ impl Attachment {
             .ok_or_else(|| {
                 Error::FormatNotSupported(format!("{:?} attachments are not offered", info.format))
             })?;
-        if info.samples != vk::SampleCountFlags::TYPE_1 {
-            return Err(Error::unsupported("a multisampled attachment", "use one sample, as the limits say"));
+        if !SAMPLE_COUNTS.contains(info.samples) {
+            let what = format!("an attachment of {:?}", info.samples);
+            return Err(Error::unsupported(what, "use one sample or four, as the limits say"));
         }
         Ok(Attachment {
             row,
@@ -101,13 +103,13 @@ impl Subpass {
         if self.colors.iter().flatten().count() > 1 {
             return Err(Error::unsupported("more than one colour attachment", "draw in several passes"));
         }
-        if self.inputs.iter().flatten().next().is_some() {
-            return Err(Error::unsupported("an input attachment", "sample the image in a later pass"));
-        }
-        if self.resolves.iter().flatten().next().is_some() {
-            return Err(Error::unsupported("a resolve attachment", "use one sample, as the limits say"));
-        }
         Ok(())
+    }
+
+    /// Whether the subpass reads or writes an attachment.
+    pub fn uses(&self, attachment: u32) -> bool {
+        let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);
+        lists.chain([&self.depth_stencil]).any(|used| *used == Some(attachment))
     }
 }
 

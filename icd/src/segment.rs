@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use vc4::hw::{TILE_MS_PX, TILE_PX};
 use vc4::state::PixelRect;
 use vc4_kernel_abi::BoHandle;
 
@@ -14,6 +15,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::image::ImageView;
 use crate::memory::Binding;
+use crate::query::QueryCommand;
 use crate::recording::DrawList;
 
 /// The segments of a command buffer.
@@ -26,6 +28,8 @@ pub enum Segment {
     Render(Arc<RenderSegment>),
     /// Something that the CPU does.
     Cpu(Arc<dyn CpuCommand>),
+    /// A command of a query pool.
+    Query(QueryCommand),
 }
 
 /// What of the work before must be complete when a CPU command runs.
@@ -99,6 +103,8 @@ pub struct Target {
     pub color_start: Start<u32>,
     /// Whether it is kept.
     pub color_store: bool,
+    /// What the averages of the colour's samples are stored to.
+    pub resolve: Option<Arc<ImageView>>,
     /// Depth and stencil.
     pub depth_stencil: Option<Arc<ImageView>>,
     /// Its start.
@@ -109,6 +115,47 @@ pub struct Target {
     pub area: PixelRect,
     /// Size of the framebuffer.
     pub size: (u32, u32),
+    /// Samples of a pixel, of all attachments; without any, of what is drawn.
+    pub samples: u32,
+}
+
+impl Target {
+    /// A target without attachments, of one sample.
+    pub fn empty(size: (u32, u32), area: PixelRect) -> Target {
+        Target {
+            color: None,
+            color_start: Start::Any,
+            color_store: false,
+            resolve: None,
+            depth_stencil: None,
+            depth_stencil_start: Start::Any,
+            depth_stencil_store: false,
+            area,
+            size,
+            samples: 1,
+        }
+    }
+
+    /// Whether pixels have four samples.
+    pub fn is_multisampled(&self) -> bool {
+        self.samples > 1
+    }
+
+    /// Edge of a tile in pixels.
+    pub fn tile_px(&self) -> u32 {
+        tile_px(self.samples)
+    }
+
+    /// Takes the attachments' number of samples.
+    pub fn count_samples(&mut self) {
+        let views = self.color.iter().chain(&self.depth_stencil);
+        self.samples = views.map(|view| view.samples()).next().unwrap_or(1);
+    }
+}
+
+/// Edge in pixels of a tile whose pixels have this many samples.
+pub fn tile_px(samples: u32) -> u32 {
+    if samples > 1 { TILE_MS_PX } else { TILE_PX }
 }
 
 /// A piece of a render pass: one or more GPU jobs.
@@ -177,8 +224,9 @@ impl RenderSegment {
             None => "none".into(),
         };
         format!(
-            "render {} draws, columns {}..{}, rows {}..{}, colour {} {}, depth {} {}",
+            "render {} draws, {} samples, columns {}..{}, rows {}..{}, colour {} {}, depth {} {}",
             self.draws.iter().map(|list| list.draws().len()).sum::<usize>(),
+            self.target.samples,
             area.left,
             area.right,
             area.top,
@@ -207,6 +255,12 @@ impl std::fmt::Display for Segment {
         match self {
             Segment::Render(render) => f.write_str(&render.describe()),
             Segment::Cpu(command) => f.write_str(&command.describe()),
+            Segment::Query(command) => match command {
+                QueryCommand::Reset(_, first, count) => write!(f, "reset {count} queries from {first} on"),
+                QueryCommand::Timestamp(_, query) => write!(f, "timestamp {query}"),
+                QueryCommand::Begin => f.write_str("begin a query"),
+                QueryCommand::End(_, query) => write!(f, "end query {query}"),
+            },
         }
     }
 }

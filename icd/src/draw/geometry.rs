@@ -1,5 +1,6 @@
 //! The vertices of a draw in runs that the machine can number: at most 65536 in a run, attribute bases moved to its
-//! first (v3d.md §5.5, GFXH-515; T-IDX32, T-RESTART, T-PROVOKE, T-ROBUST).
+//! first (v3d.md §5.5, GFXH-515; T-IDX32, T-RESTART, T-PROVOKE, T-ROBUST). Where they lie too far apart or have no data,
+//! their arrays are copied together ([`super::gather`]).
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use vc4::hw::MAX_VERTEX_INDEX;
 use vc4_shaders::program::{AttributeArray, AttributeSource};
 
 use super::bindings::Bindings;
+use super::gather::Gathered;
 use super::indices::{self, IndexRange, Scan};
 use crate::bo::Bo;
 use crate::debug::{Debug, flags};
@@ -35,6 +37,8 @@ pub(super) struct Piece<'a> {
     pub is_list: bool,
     /// The primitives.
     pub primitives: Primitives<'a>,
+    /// The vertices in the machine's numbering, if their arrays are copied together for them.
+    pub gathered: Option<Gathered>,
 }
 
 /// Where indices lie.
@@ -112,14 +116,14 @@ impl Source<'_> {
     }
 }
 
-/// The largest vertex number that every array of a draw has data for. Arrays without any data do not count: they read
-/// zeros.
+/// The largest vertex number that every array of a draw has data for, -1 if one has no data at all: what lies beyond is
+/// gathered. Arrays without a buffer do not count: they read zeros.
 pub(super) fn limit(bindings: &Bindings<'_>) -> Result<i64, Error> {
     let mut limit = i64::MAX;
     for AttributeArray { source: from, bytes, .. } in &bindings.variant.programs.attributes {
         if let AttributeSource::Location(location) = from {
             let source = source(&bindings.state, *location)?;
-            limit = limit.min(source.and_then(|source| source.limit(*bytes)).unwrap_or(i64::MAX));
+            limit = limit.min(source.map_or(i64::MAX, |source| source.limit(*bytes).unwrap_or(-1)));
         }
     }
     Ok(limit)
@@ -132,15 +136,17 @@ pub(super) fn pieces<'a>(
     call: &DrawParameters,
     known: &mut Option<(IndexRange, Scan)>,
 ) -> Result<Pieces<'a>, Error> {
-    let mode = bindings.state.pipeline().mode;
-    let count = whole(mode, call.count);
+    let pipeline = bindings.state.pipeline();
+    let (mode, adjacency) = (pipeline.mode, pipeline.adjacency);
+    let count = if adjacency { call.count } else { whole(mode, call.count) };
     if count == 0 || call.instances == 0 {
         return Ok(Pieces::new());
     }
     let call = DrawParameters { count, ..*call };
     // The hardware takes flat varyings from the last vertex, the API from the first (v3d.md §9.6).
     let flat = bindings.variant.programs.flat_varyings != 0;
-    let draw = Run { device, mode, rotate: flat && mode != PrimitiveMode::Points, limit: bindings.limit };
+    let rotate = flat && mode != PrimitiveMode::Points;
+    let draw = Run { device, mode, adjacency, rotate, limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
         Some(offset) => draw.indexed(&bindings.state, &call, i64::from(offset), known),
@@ -168,6 +174,8 @@ fn check_count(count: u32) -> Result<(), Error> {
 struct Run<'a> {
     device: &'a Device,
     mode: PrimitiveMode,
+    /// Adjacent vertices are to be taken out.
+    adjacency: bool,
     /// Put the first vertex of each primitive last.
     rotate: bool,
     limit: i64,
@@ -178,7 +186,7 @@ impl Run<'_> {
         let first = i64::from(call.first);
         let fits = first + i64::from(call.count) - 1 <= self.limit;
         let splits = call.count <= RUN || self.mode != PrimitiveMode::TriangleFan;
-        if self.rotate || !fits || !splits {
+        if self.rotate || self.adjacency || !fits || !splits {
             check_count(call.count)?;
             let numbers: Vec<u32> = (0..call.count).collect();
             return self.lists(&numbers, None, first);
@@ -195,7 +203,7 @@ impl Run<'_> {
             let left = call.count - start;
             let primitives = Primitives::Array { count: left.min(length) };
             let base_vertex = first + i64::from(start);
-            pieces.push(Piece { base_vertex, is_list: false, primitives });
+            pieces.push(Piece { base_vertex, is_list: false, primitives, gathered: None });
             if left <= length {
                 return Ok(pieces);
             }
@@ -212,8 +220,8 @@ impl Run<'_> {
     ) -> Result<Pieces<'a>, Error> {
         let unbound = || Error::InvalidUse("an indexed draw without an index buffer".into());
         let binding = state.indices().ok_or_else(unbound)?;
-        check_count(call.count)?;
         let range = IndexRange::new(binding, call.first, call.count)?;
+        check_count(range.count())?;
         let scan = match known {
             Some((of, scan)) if *of == range => *scan,
             _ => known.insert((range, range.scan())).1,
@@ -225,6 +233,7 @@ impl Run<'_> {
             && range.is_complete()
             && restart.is_none()
             && !self.rotate
+            && !self.adjacency
             && offset >= 0
             && i64::from(scan.max) + offset <= self.limit;
         if !direct {
@@ -234,10 +243,10 @@ impl Run<'_> {
         let primitives = Primitives::Indexed {
             memory,
             offset: range.address() as u32,
-            count: call.count,
+            count: range.count(),
             max_index: scan.max,
         };
-        Ok(smallvec![Piece { base_vertex: offset, is_list: false, primitives }])
+        Ok(smallvec![Piece { base_vertex: offset, is_list: false, primitives, gathered: None }])
     }
 
     /// Takes primitives apart into lists with indices of their own.
@@ -245,30 +254,44 @@ impl Run<'_> {
         if flags().contains(Debug::PERF) {
             eprintln!("perf: {} indices of a draw are rewritten", numbers.len());
         }
-        let list = indices::assemble(self.mode, numbers, restart, self.rotate);
-        let clamp = |number: u32| (i64::from(number) + offset).clamp(0, self.limit.max(0));
-        let vertices: Vec<i64> = list.into_iter().map(clamp).collect();
+        let parts = numbers.split(|number| Some(*number) == restart);
+        let list = match self.adjacency {
+            false => indices::assemble(self.mode, parts, self.rotate),
+            true => {
+                let parts: Vec<Vec<u32>> =
+                    parts.map(|part| indices::without_adjacency(self.mode, part)).collect();
+                indices::assemble(self.mode, parts.iter().map(Vec::as_slice), self.rotate)
+            }
+        };
+        let vertices: Vec<i64> = list.into_iter().map(|number| i64::from(number) + offset).collect();
         let (size, _) = indices::size(self.mode);
-        let runs = indices::runs(&vertices, size as usize).ok_or_else(|| {
-            let what = format!("a primitive whose vertices lie more than {MAX_VERTEX_INDEX} apart");
-            Error::unsupported(what, "sort the vertices")
-        })?;
+        let there = vertices.iter().all(|vertex| (0..=self.limit).contains(vertex));
+        // Vertices without data, and primitives that span too much, get arrays of their own.
+        let near = if there { indices::runs(&vertices, size as usize) } else { None };
+        let gathers = near.is_none();
+        let runs = near.unwrap_or_else(|| indices::gather(&vertices, size as usize));
         if runs.is_empty() {
             return Ok(Pieces::new());
         }
-        let bytes: Vec<u8> = runs.iter().flat_map(|run| run.bytes(&vertices)).collect();
+        let bytes: Vec<u8> = runs.iter().flat_map(indices::Run::bytes).collect();
         let bo = self.device.create_bo("indices", bytes.len() as u64)?;
         bo.map()?.write(0, &bytes);
-        let piece = |run: &indices::Run| Piece {
-            base_vertex: run.base,
-            is_list: true,
-            primitives: Primitives::Indexed {
-                memory: IndexMemory::Own(bo.clone()),
-                offset: 2 * run.range.start as u32,
-                count: run.range.len() as u32,
-                max_index: run.max_index,
-            },
+        let mut offset = 0;
+        let mut piece = |run: indices::Run| {
+            let start = offset;
+            offset += 2 * run.indices.len() as u32;
+            Piece {
+                base_vertex: if gathers { 0 } else { run.vertices[0] },
+                is_list: true,
+                primitives: Primitives::Indexed {
+                    memory: IndexMemory::Own(bo.clone()),
+                    offset: start,
+                    count: run.indices.len() as u32,
+                    max_index: run.max_index,
+                },
+                gathered: gathers.then(|| Gathered::new(run.vertices)),
+            }
         };
-        Ok(runs.iter().map(piece).collect())
+        Ok(runs.into_iter().map(&mut piece).collect())
     }
 }

@@ -1,8 +1,7 @@
 //! Index buffers: reading, and rewriting into lists.
 
-use std::ops::Range;
-
 use ash::vk;
+use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_VERTEX_INDEX;
 use vc4_kernel_abi::Mapping;
@@ -42,7 +41,10 @@ impl IndexRange {
         };
         let place = binding.buffer.binding()?;
         let start = binding.offset.saturating_add(u64::from(first) * size);
-        let have = (binding.buffer.size().saturating_sub(start) / size).min(u64::from(count)) as u32;
+        let there = binding.buffer.size().saturating_sub(start) / size;
+        // What lies behind the end is index 0, again and again: no primitive after the first few has an area.
+        let count = u64::from(count).min(there + 3) as u32;
+        let have = there.min(u64::from(count)) as u32;
         let (mapping, address) = (place.bo.map()?, place.offset.saturating_add(start));
         Ok(IndexRange { mapping, ty: binding.ty, address, count, have })
     }
@@ -50,6 +52,11 @@ impl IndexRange {
     /// Byte of the first index in the BO.
     pub fn address(&self) -> u64 {
         self.address
+    }
+
+    /// How many there are; what a draw asks for far behind the buffer's end is left out.
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// The buffer holds all of them.
@@ -116,17 +123,30 @@ pub(super) fn size(mode: PrimitiveMode) -> (u32, bool) {
 }
 
 /// The primitives as a list, each beginning with its provoking vertex (Vulkan 1.0 §19.1), or ending with it if
-/// `rotate`. `restart` ends a strip or fan.
-pub(super) fn assemble(mode: PrimitiveMode, indices: &[u32], restart: Option<u32>, rotate: bool) -> Vec<u32> {
-    let mut list = Vec::with_capacity(indices.len());
-    for part in indices.split(|index| Some(*index) == restart) {
-        strip(mode, part, &mut list);
-    }
+/// `rotate`. Each part is a list, strip or fan of its own.
+pub(super) fn assemble<'a>(
+    mode: PrimitiveMode,
+    parts: impl Iterator<Item = &'a [u32]>,
+    rotate: bool,
+) -> Vec<u32> {
+    let mut list = Vec::new();
+    parts.for_each(|part| strip(mode, part, &mut list));
     if rotate {
         let (size, _) = size(mode);
         list.chunks_exact_mut(size as usize).for_each(|primitive| primitive.rotate_left(1));
     }
     list
+}
+
+/// A part without the vertices that only geometry shaders see (Vulkan 1.0 §19.1).
+pub(super) fn without_adjacency(mode: PrimitiveMode, part: &[u32]) -> Vec<u32> {
+    match mode {
+        PrimitiveMode::Lines => part.chunks_exact(4).flat_map(|line| [line[1], line[2]]).collect(),
+        PrimitiveMode::LineStrip => part.get(1..part.len().saturating_sub(1)).unwrap_or(&[]).to_vec(),
+        PrimitiveMode::Triangles => part.chunks_exact(6).flat_map(|t| [t[0], t[2], t[4]]).collect(),
+        PrimitiveMode::TriangleStrip => part.chunks_exact(2).map(|pair| pair[0]).collect(),
+        PrimitiveMode::Points | PrimitiveMode::LineLoop | PrimitiveMode::TriangleFan => part.to_vec(),
+    }
 }
 
 fn strip(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
@@ -150,45 +170,81 @@ fn strip(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
     }
 }
 
-/// Primitives of a list whose vertices lie close enough together.
+/// Primitives of a list that the machine can draw at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Part of the list.
-    pub range: Range<usize>,
-    /// Its lowest vertex.
-    pub base: i64,
-    /// Its highest, counted from the lowest.
+    /// Indices into the run's vertices.
+    pub indices: Vec<u16>,
+    /// The largest index.
     pub max_index: u32,
+    /// The vertices by index; of runs of neighbouring vertices only the first.
+    pub vertices: Vec<i64>,
 }
 
 impl Run {
     /// The indices of the run, 16 bits each.
-    pub fn bytes(&self, vertices: &[i64]) -> Vec<u8> {
-        vertices[self.range.clone()].iter().flat_map(|v| ((v - self.base) as u16).to_le_bytes()).collect()
+    pub fn bytes(&self) -> Vec<u8> {
+        self.indices.iter().flat_map(|index| index.to_le_bytes()).collect()
+    }
+
+    /// A run of vertices from `low` to `high`.
+    fn of_neighbours(vertices: &[i64], (low, high): (i64, i64)) -> Run {
+        Run {
+            indices: vertices.iter().map(|vertex| (vertex - low) as u16).collect(),
+            max_index: (high - low) as u32,
+            vertices: vec![low],
+        }
     }
 }
 
-/// Cuts a list of primitives into runs, in order; `None` if a single primitive spans too much.
+/// Cuts a list of primitives into runs of vertices that lie close enough together, in order; `None` if a single
+/// primitive spans too much.
 pub(super) fn runs(vertices: &[i64], size: usize) -> Option<Vec<Run>> {
     let span = i64::from(MAX_VERTEX_INDEX);
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs = Vec::new();
+    let mut start = 0;
+    let mut bounds: Option<(i64, i64)> = None;
     for (n, primitive) in vertices.chunks_exact(size).enumerate() {
         let (low, high) = (*primitive.iter().min()?, *primitive.iter().max()?);
         if high - low > span {
             return None;
         }
-        let end = (n + 1) * size;
-        if let Some(run) = runs.last_mut() {
-            let base = run.base.min(low);
-            let top = (run.base + i64::from(run.max_index)).max(high);
-            if top - base <= span {
-                *run = Run { range: run.range.start..end, base, max_index: (top - base) as u32 };
-                continue;
+        let both = bounds.map_or((low, high), |(bottom, top)| (bottom.min(low), top.max(high)));
+        match bounds {
+            Some(old) if both.1 - both.0 > span => {
+                runs.push(Run::of_neighbours(&vertices[start..n * size], old));
+                (start, bounds) = (n * size, Some((low, high)));
             }
+            _ => bounds = Some(both),
         }
-        runs.push(Run { range: n * size..end, base: low, max_index: (high - low) as u32 });
     }
+    let end = vertices.len() / size * size;
+    runs.extend(bounds.map(|bounds| Run::of_neighbours(&vertices[start..end], bounds)));
     Some(runs)
+}
+
+/// Cuts a list of primitives into runs that number the vertices they use, in order.
+pub(super) fn gather(vertices: &[i64], size: usize) -> Vec<Run> {
+    let most = MAX_VERTEX_INDEX as usize + 1;
+    let mut runs: Vec<Run> = Vec::new();
+    let mut numbers: FxHashMap<i64, u16> = FxHashMap::default();
+    for primitive in vertices.chunks_exact(size) {
+        let fits = |run: &Run| run.vertices.len() + size <= most;
+        if !runs.last().is_some_and(fits) {
+            runs.push(Run { indices: Vec::new(), max_index: 0, vertices: Vec::new() });
+            numbers.clear();
+        }
+        let Some(run) = runs.last_mut() else { continue };
+        for &vertex in primitive {
+            let number = *numbers.entry(vertex).or_insert_with(|| {
+                run.vertices.push(vertex);
+                (run.vertices.len() - 1) as u16
+            });
+            run.indices.push(number);
+        }
+        run.max_index = run.vertices.len() as u32 - 1;
+    }
+    runs
 }
 
 #[cfg(test)]
@@ -197,7 +253,7 @@ mod tests {
 
     #[test]
     fn strips_and_fans_keep_order_and_winding() {
-        let list = |mode, rotate| assemble(mode, &[0, 1, 2, 3, 4], None, rotate);
+        let list = |mode, rotate| assemble(mode, [[0, 1, 2, 3, 4].as_slice()].into_iter(), rotate);
         let strip = PrimitiveMode::TriangleStrip;
         assert_eq!(list(strip, false), [0, 1, 2, 1, 3, 2, 2, 3, 4]);
         assert_eq!(list(strip, true), [1, 2, 0, 3, 2, 1, 3, 4, 2]);
@@ -207,9 +263,21 @@ mod tests {
     }
 
     #[test]
+    fn adjacent_vertices_are_passed_over() {
+        let numbers: Vec<u32> = (0..13).collect();
+        let without = |mode, count| without_adjacency(mode, &numbers[..count]);
+        assert_eq!(without(PrimitiveMode::Lines, 11), [1, 2, 5, 6]);
+        assert_eq!(without(PrimitiveMode::LineStrip, 5), [1, 2, 3]);
+        assert_eq!(without(PrimitiveMode::LineStrip, 1), []);
+        assert_eq!(without(PrimitiveMode::Triangles, 13), [0, 2, 4, 6, 8, 10]);
+        assert_eq!(without(PrimitiveMode::TriangleStrip, 9), [0, 2, 4, 6]);
+    }
+
+    #[test]
     fn restart_begins_anew() {
         let indices = [5, 6, 7, 8, 0xffff, 1, 2, 0xffff, 0xffff, 3, 4, 5];
-        let list = assemble(PrimitiveMode::TriangleStrip, &indices, Some(0xffff), false);
+        let parts = indices.split(|index| *index == 0xffff);
+        let list = assemble(PrimitiveMode::TriangleStrip, parts, false);
         assert_eq!(list, [5, 6, 7, 6, 8, 7, 3, 4, 5]);
     }
 
@@ -217,10 +285,31 @@ mod tests {
     fn runs_are_as_long_as_their_span_allows() {
         let far = 1 << 20;
         let list = [0, 1, 2, 65535, 3, 4, 65536, 3, 4, far, far + 1, far + 2];
+        let run = |indices: &[u16], base, max_index| Run {
+            indices: indices.into(),
+            max_index,
+            vertices: vec![base],
+        };
+        let first = run(&[0, 1, 2, 65535, 3, 4], 0, 65535);
         let cut = runs(&list, 3).unwrap();
-        let run = |range, base, max_index| Run { range, base, max_index };
-        assert_eq!(cut, [run(0..6, 0, 65535), run(6..9, 3, 65533), run(9..12, far, 2)]);
-        assert_eq!(cut[1].bytes(&list), [0xfd, 0xff, 0, 0, 1, 0]);
+        assert_eq!(cut, [first, run(&[65533, 0, 1], 3, 65533), run(&[0, 1, 2], far, 2)]);
+        assert_eq!(cut[1].bytes(), [0xfd, 0xff, 0, 0, 1, 0]);
         assert_eq!(runs(&[0, 1, 65536], 3), None);
+        assert_eq!(runs(&[], 3), Some(vec![]));
+    }
+
+    #[test]
+    fn gathered_runs_number_what_they_use() {
+        let run = |indices: &[u16], vertices: &[i64]| Run {
+            indices: indices.into(),
+            max_index: vertices.len() as u32 - 1,
+            vertices: vertices.into(),
+        };
+        assert_eq!(gather(&[7, -1, 1 << 40, 7, 7, 8], 3), [run(&[0, 1, 2, 0, 0, 3], &[7, -1, 1 << 40, 8])]);
+        // The 21846th triangle does not fit behind 65535 vertices.
+        let many: Vec<i64> = (0..3 * 21846).map(|n| n * 70000).collect();
+        let cut = gather(&many, 3);
+        assert_eq!((cut.len(), cut[0].vertices.len(), cut[0].max_index), (2, 65535, 65534));
+        assert_eq!(cut[1], run(&[0, 1, 2], &many[65535..]));
     }
 }

@@ -9,9 +9,8 @@ use vc4::cl::packets::{
 };
 use vc4::cl::records::{RecordError, ShaderRecord};
 use vc4::cl::{Binner, List, dump};
-use vc4::hw::TILE_PX;
 use vc4_kernel_abi::validate::{ShaderInfo, check_submit};
-use vc4_kernel_abi::{BoHandle, GpuError, Submit};
+use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Submit};
 
 use super::surfaces;
 use crate::bo::Bo;
@@ -131,7 +130,7 @@ impl JobBuilder {
         let mut submit = Submit::default();
         surfaces::describe(&mut submit, device, target, &mut self)?;
         if self.draws > 0 {
-            submit.bin_cl = self.bin_list(submit.width, submit.height);
+            submit.bin_cl = self.bin_list(submit.width, submit.height, target);
             submit.shader_rec = self.records;
             submit.shader_rec_count = self.record_count;
             submit.uniforms = self.uniforms;
@@ -140,12 +139,13 @@ impl JobBuilder {
         Ok(Job { submit, used: self.used })
     }
 
-    fn bin_list(&self, width: u16, height: u16) -> Vec<u8> {
-        let tiles = |px: u16| u32::from(px).div_ceil(TILE_PX) as u8;
+    fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
+        let tiles = |px: u16| u32::from(px).div_ceil(target.tile_px()) as u8;
         let mut list = List::<Binner>::new();
         list.push(TileBinningModeConfig {
             width_tiles: tiles(width),
             height_tiles: tiles(height),
+            multisample: target.is_multisampled(),
             ..Default::default()
         });
         list.push(StartTileBinning {});
@@ -172,6 +172,11 @@ impl Job {
     /// The submission.
     pub fn submit(&self) -> &Submit {
         &self.submit
+    }
+
+    /// Lets a performance monitor count what the job does.
+    pub fn count_with(&mut self, perfmon: Option<PerfmonId>) {
+        self.submit.perfmon = perfmon;
     }
 
     /// Prints what `VC4VK_DEBUG` asks for, and checks the job where submissions are checked.
@@ -227,23 +232,13 @@ mod tests {
     use vc4::state::PixelRect;
 
     use super::*;
-    use crate::segment::Start;
     use crate::testing::device;
 
     #[test]
     fn a_refused_job_names_rule_place_and_packets() {
         let mut job = JobBuilder::new();
         job.draw(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
-        let target = Target {
-            color: None,
-            color_start: Start::Any,
-            color_store: false,
-            depth_stencil: None,
-            depth_stencil_start: Start::Any,
-            depth_stencil_store: false,
-            area: PixelRect::new(0, 0, 64, 64),
-            size: (64, 64),
-        };
+        let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
         let error = job.finish(&device(), &target).unwrap().inspect().unwrap_err();
         assert_eq!(error.result(), ash::vk::Result::ERROR_DEVICE_LOST);
         let text = error.to_string();

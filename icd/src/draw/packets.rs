@@ -6,6 +6,7 @@ use vc4::cl::packets::{
     ClipWindow, ClipperXyScaling, ClipperZScaleAndOffset, FlatShadeFlags, GemHandles, IndexType,
     IndexedPrimitiveList, PointSize, PrimitiveMode, VertexArrayPrimitives, ViewportOffset,
 };
+use vc4::hw::DEPTH_MAX;
 use vc4::state::raster::line_width;
 use vc4::state::viewport::{clipper_xy, viewport_offset};
 use vc4::state::{DepthBias, PixelRect, Viewport};
@@ -49,7 +50,7 @@ pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipW
         true => dynamic.depth_bias,
         false => [0.0; 3],
     };
-    let bias = DepthBias { constant, slope, clamp }.packet();
+    let bias = DepthBias { constant: clamped_bias(constant, clamp, slope), slope, clamp: 0.0 }.packet();
     let bias = bias.map_err(|error| Error::unsupported(error.to_string(), "use no clamp"))?;
     job.set(window);
     job.set(compiled.raster.configuration(compiled.depth_stencil.as_ref()));
@@ -71,6 +72,17 @@ pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipW
     }
     job.set(FlatShadeFlags { flags: bindings.variant.programs.flat_varyings });
     Ok(())
+}
+
+/// The constant factor of a depth bias with a clamp, which the machine has none of (v3d.md §9.7): without a slope the
+/// bias is known here. depthBiasClamp is off, so applications give no clamp.
+fn clamped_bias(constant: f32, clamp: f32, slope: f32) -> f32 {
+    let most = clamp * DEPTH_MAX as f32;
+    match (slope == 0.0, clamp > 0.0, clamp < 0.0) {
+        (true, true, _) => constant.min(most),
+        (true, _, true) => constant.max(most),
+        _ => constant,
+    }
 }
 
 /// The raster of programs whose screen coordinates count from the viewport's middle (v3d.md §9.4).

@@ -22,6 +22,8 @@ pub struct Streams {
     words: Vec<u32>,
     bytes: Vec<u8>,
     base_vertex: i64,
+    /// It has arrays of its own.
+    gathered: bool,
     instance: u32,
     record: ShaderRecord,
     handles: Vec<u32>,
@@ -51,12 +53,13 @@ impl Streams {
         instance: u32,
     ) -> Result<(), Error> {
         let changes = bindings.changes;
-        let is_moved = piece.base_vertex != self.base_vertex;
+        let gathered = piece.gathered.is_some();
+        let is_moved = piece.base_vertex != self.base_vertex || gathered || self.gathered;
         let is_other = (is_moved || instance != self.instance) && !bindings.variant.recipe.pieces.is_empty();
         if changes.is_empty() && !is_moved && !is_other {
             return Ok(());
         }
-        (self.base_vertex, self.instance) = (piece.base_vertex, instance);
+        (self.base_vertex, self.gathered, self.instance) = (piece.base_vertex, gathered, instance);
         let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
         if is_moved || changes.intersects(first) || !job.repeat_record() {
             self.record(device, job, bindings, piece)?;
@@ -186,6 +189,10 @@ fn attribute(
         coordinate_offset: array.coordinate_offset.unwrap_or(0),
         ..Attribute::default()
     };
+    if let Some(gathered) = &piece.gathered {
+        let copies = job.bo(&gathered.array(device, state, array.source, array.bytes)?);
+        return Ok((copies, Attribute { stride: array.bytes, ..plain }));
+    }
     let found = match array.source {
         AttributeSource::Location(location) => {
             let source = source(state, location)?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use vc4::hw::TILE_PX;
-use vc4::image::surface::{color_write_bits, load_bits, zs_write_bits};
+use vc4::image::layout::MsaaLayout;
+use vc4::image::surface::{color_write_bits, load_bits, tile_word, zs_write_bits};
 use vc4::image::tiling::Level;
 use vc4::image::{TileFormat, Tiling};
 use vc4_kernel_abi::{Submit, SubmitFlags, Surface};
@@ -11,13 +11,16 @@ use vc4_kernel_abi::{Submit, SubmitFlags, Surface};
 use super::job::JobBuilder;
 use crate::device::Device;
 use crate::error::Error;
-use crate::image::ImageView;
+use crate::image::{ImageView, Placement};
 use crate::segment::{DepthStencilWord, Start, Target};
+
+/// A surface flag: the load is one of all samples (kernel-abi.md §5.1).
+const FULL_RES: u16 = 1;
 
 /// An attachment's place in memory.
 struct Place {
     bo_index: u32,
-    level: Level,
+    memory: Placement,
     format: TileFormat,
 }
 
@@ -25,15 +28,22 @@ impl Place {
     fn new(job: &mut JobBuilder, view: &Arc<ImageView>) -> Result<Place, Error> {
         let no_target = || Error::InvalidUse(format!("{:?} is no format of attachments", view.row.format));
         let format = view.stored.texel.info().tile.ok_or_else(no_target)?;
-        Ok(Place { bo_index: job.bo(&view.image.binding()?.bo), level: view.level()?, format })
+        Ok(Place { bo_index: job.bo(&view.image.binding()?.bo), memory: view.placement()?, format })
     }
 
-    fn surface(&self, bits: u16) -> Surface {
-        Surface { bo_index: self.bo_index, offset: self.level.offset, bits, flags: 0 }
+    fn surface(&self, bits: u16, flags: u16) -> Surface {
+        let offset = match &self.memory {
+            Placement::Level(level) => level.offset,
+            Placement::Blocks { offset, .. } => *offset,
+        };
+        Surface { bo_index: self.bo_index, offset, bits, flags }
     }
 
     fn load(&self) -> Surface {
-        self.surface(load_bits(self.format, self.level.tiling))
+        match &self.memory {
+            Placement::Level(level) => self.surface(load_bits(self.format, level.tiling), 0),
+            Placement::Blocks { .. } => self.surface(0, FULL_RES),
+        }
     }
 }
 
@@ -44,24 +54,47 @@ pub(super) fn describe(
     target: &Target,
     job: &mut JobBuilder,
 ) -> Result<(), Error> {
-    let color = target.color.as_ref().map(|view| Place::new(job, view)).transpose()?;
-    let zs = target.depth_stencil.as_ref().map(|view| Place::new(job, view)).transpose()?;
+    let multisample = target.is_multisampled();
+    let mut place =
+        |view: &Option<Arc<ImageView>>| view.as_ref().map(|view| Place::new(job, view)).transpose();
+    let (color, resolve, zs) =
+        (place(&target.color)?, place(&target.resolve)?, place(&target.depth_stencil)?);
     let color = match (color, &zs) {
         (None, None) => Some(nowhere(device, target, job)?),
         (color, _) => color,
     };
-    size(submit, target, color.iter().chain(&zs))?;
+    let places = color.iter().chain(&resolve).chain(&zs);
+    size(submit, target, &places.map(|place| place.memory).collect::<Vec<_>>())?;
+    // The mode of multisampled jobs stands here even if they store no colour.
+    submit.color_write_bits_if_absent =
+        if multisample { color_write_bits(None, Tiling::Raster, true) } else { 0 };
+    let write = |place: &Place| match &place.memory {
+        Placement::Level(level) => {
+            (Some(place.surface(color_write_bits(Some(place.format), level.tiling, multisample), 0)), None)
+        }
+        Placement::Blocks { .. } => (None, Some(place.surface(0, 0))),
+    };
     if let Some(place) = &color {
         submit.color_read = target.color_start.loads().then(|| place.load());
         // A job stores something (RCL-15).
-        let needed = zs.is_none() || !target.depth_stencil_store;
-        let bits = color_write_bits(Some(place.format), place.level.tiling, false);
-        submit.color_write = (target.color_store || needed).then(|| place.surface(bits));
+        let needed = resolve.is_none() && (zs.is_none() || !target.depth_stencil_store);
+        if target.color_store || needed {
+            (submit.color_write, submit.msaa_color_write) = write(place);
+        }
+    }
+    if let Some(place) = &resolve {
+        submit.color_write = write(place).0;
     }
     if let Some(place) = &zs {
         submit.zs_read = target.depth_stencil_start.loads().then(|| place.load());
-        let bits = zs_write_bits(place.level.tiling);
-        submit.zs_write = (target.depth_stencil_store || color.is_none()).then(|| place.surface(bits));
+        if target.depth_stencil_store || color.is_none() {
+            match &place.memory {
+                Placement::Level(level) => {
+                    submit.zs_write = Some(place.surface(zs_write_bits(level.tiling), 0))
+                }
+                Placement::Blocks { .. } => submit.msaa_zs_write = Some(place.surface(0, 0)),
+            }
+        }
     }
     clear(submit, target);
     Ok(())
@@ -70,10 +103,16 @@ pub(super) fn describe(
 /// A surface for jobs without attachments, which nobody looks at.
 fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Place, Error> {
     let (width, height) = target.size;
-    let level = Level::new(Tiling::T, 4, width, height);
-    let level = level.map_err(|error| Error::InvalidUse(error.to_string()))?;
-    let bo = device.create_bo("a render pass without attachments", u64::from(level.size))?;
-    Ok(Place { bo_index: job.bo(&bo), level, format: TileFormat::Rgba8888 })
+    let wrong = |error: vc4::image::LayoutError| Error::InvalidUse(error.to_string());
+    let (memory, bytes) = if target.is_multisampled() {
+        let layout = MsaaLayout::new(width, height).map_err(wrong)?;
+        (Placement::Blocks { layout, offset: 0, width, height }, layout.size)
+    } else {
+        let level = Level::new(Tiling::T, 4, width, height).map_err(wrong)?;
+        (Placement::Level(level), level.size)
+    };
+    let bo = device.create_bo("a render pass without attachments", u64::from(bytes))?;
+    Ok(Place { bo_index: job.bo(&bo), memory, format: TileFormat::Rgba8888 })
 }
 
 /// Clear values. Without a load and without these, tiles would begin with what an earlier job left behind, of whatever
@@ -81,7 +120,7 @@ fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Pla
 fn clear(submit: &mut Submit, target: &Target) {
     let color = if let Start::Clear(texel) = target.color_start { texel } else { 0 };
     let stored = target.color.as_ref().and_then(|view| view.stored.texel.info().tile);
-    let color = if stored == Some(TileFormat::Bgr565) { expanded_565(color) } else { color };
+    let color = stored.map_or(color, |format| tile_word(format, color));
     let zs = match target.depth_stencil_start {
         Start::Clear(zs) => zs,
         _ => DepthStencilWord::default(),
@@ -92,41 +131,27 @@ fn clear(submit: &mut Submit, target: &Target) {
     submit.flags |= SubmitFlags::USE_CLEAR_COLOR;
 }
 
-/// The tile's word of an RGB565 texel: the high bits of each channel repeated below them, so that the store gives the
-/// texel again however it rounds.
-fn expanded_565(texel: u32) -> u32 {
-    let five = |v: u32| v << 3 | v >> 2;
-    let (high, middle, low) = (texel >> 11 & 31, texel >> 5 & 63, texel & 31);
-    u32::from_le_bytes([five(high), middle << 2 | middle >> 4, five(low), 255].map(|byte| byte as u8))
-}
-
-/// Size and tiles of the job. All surfaces get their row pitch from one width (v3d.md §10.6).
-fn size<'a>(
-    submit: &mut Submit,
-    target: &Target,
-    places: impl Iterator<Item = &'a Place> + Clone,
-) -> Result<(), Error> {
-    let levels: Vec<&Level> = places.map(|place| &place.level).collect();
-    let widths = levels.iter().map(|level| level.width);
-    let padded = levels.iter().map(|level| level.padded_width);
-    let fits = |width: &u32| levels.iter().all(|level| pitch(level, *width) == Some(level.padded_width));
-    let width = widths.chain(padded).find(fits).ok_or_else(|| {
-        let widths: Vec<u32> = levels.iter().map(|level| level.padded_width).collect();
+/// Size and tiles of the job.
+fn size(submit: &mut Submit, target: &Target, places: &[Placement]) -> Result<(), Error> {
+    let width = common_width(places).ok_or_else(|| {
+        let widths: Vec<u32> = places.iter().map(Placement::padded_width).collect();
         Error::unsupported(
             format!("attachments whose rows have {widths:?} pixels in memory"),
             "use attachments of equal size",
         )
     })?;
-    let height = levels.iter().map(|level| level.height).min().unwrap_or(1);
     submit.width = width as u16;
-    submit.height = height as u16;
-    let tile = |px: i32| (px as u32 / TILE_PX) as u8;
+    submit.height = places.iter().map(Placement::height).min().unwrap_or(1) as u16;
+    let tile = |px: i32| (px as u32 / target.tile_px()) as u8;
     let area = target.area;
     submit.tiles = [tile(area.left), tile(area.top), tile(area.right - 1), tile(area.bottom - 1)];
     Ok(())
 }
 
-/// Pixels per row in memory of a surface like `level` in a job of that width.
-fn pitch(level: &Level, width: u32) -> Option<u32> {
-    Level::new(level.tiling, level.cpp, width, level.height).ok().map(|level| level.padded_width)
+/// The width of a job on all of these surfaces, which get their row pitch from it (v3d.md §10.6); `None` if no width
+/// serves them all.
+pub fn common_width(places: &[Placement]) -> Option<u32> {
+    let widths = places.iter().map(Placement::width);
+    let padded = places.iter().map(Placement::padded_width);
+    widths.chain(padded).find(|width| places.iter().all(|place| place.has_pitch_of(*width)))
 }

@@ -1,4 +1,4 @@
-//! Commands of query pools.
+//! vkCmdCopyQueryPoolResults.
 
 use std::sync::Arc;
 
@@ -10,54 +10,6 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::query::QueryPool;
 use crate::segment::{CpuCommand, Touch};
-
-/// vkCmdResetQueryPool.
-pub struct ResetQueries {
-    /// The pool.
-    pub pool: Arc<QueryPool>,
-    /// First query.
-    pub first: u32,
-    /// Queries.
-    pub count: u32,
-}
-
-impl CpuCommand for ResetQueries {
-    fn describe(&self) -> String {
-        format!("reset {} queries", self.count)
-    }
-
-    fn touches(&self) -> Touch {
-        Touch::Everything
-    }
-
-    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        self.pool.reset(self.first, self.count);
-        Ok(())
-    }
-}
-
-/// vkCmdWriteTimestamp. The queue family has no valid timestamp bits, so 0 is the right value at any time.
-pub struct WriteTimestamp {
-    /// The pool.
-    pub pool: Arc<QueryPool>,
-    /// The query.
-    pub query: u32,
-}
-
-impl CpuCommand for WriteTimestamp {
-    fn describe(&self) -> String {
-        format!("timestamp {}", self.query)
-    }
-
-    fn touches(&self) -> Touch {
-        Touch::Nothing
-    }
-
-    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        self.pool.set(self.query, 0);
-        Ok(())
-    }
-}
 
 /// vkCmdCopyQueryPoolResults.
 pub struct CopyResults {
@@ -99,13 +51,16 @@ impl CpuCommand for CopyResults {
         if self.count == 0 {
             return Ok(());
         }
+        // The results are those of all commands before, which may still be on their way.
+        self.pool.settle(device)?;
+        let flags = self.flags & !vk::QueryResultFlags::WAIT;
         let bytes = self.bytes();
         let (dst, at) = place(&self.dst, self.offset, bytes)?;
         // Read first: what the results leave out stays as it is.
         let mut out = vec![0; bytes as usize];
         dst.read(at, &mut out);
         let (range, stride) = ((self.first, self.count), self.stride as usize);
-        let _not_ready_is_no_error = self.pool.read(device, range, &mut out, stride, self.flags)?;
+        let _not_ready_is_no_error = self.pool.read(device, range, &mut out, stride, flags)?;
         dst.write(at, &out);
         Ok(())
     }

@@ -1,15 +1,17 @@
 //! Texels of images as rows without gaps, in the form that buffers have, whatever form the image holds them in.
 
 use ash::vk;
+use vc4::image::layout::MSAA_SAMPLES;
+use vc4::image::surface::{texel_of_tile_word, tile_word};
 use vc4::image::tiling::CopyError;
-use vc4::image::{Level, Rect};
+use vc4::image::{FormatInfo, Rect, TileFormat};
 use vc4_kernel_abi::Mapping;
 
 use super::conversion::Conversion;
 use super::fill::Fill;
 use crate::error::Error;
 use crate::format::Storage;
-use crate::image::Image;
+use crate::image::{Image, Placement};
 
 /// A rectangle of one level of one layer (of 3D images, one slice).
 #[derive(Clone, Copy, Debug)]
@@ -68,30 +70,58 @@ impl Part {
         Part { rect: Rect { y: self.rect.y + first, height: count, ..self.rect }, ..*self }
     }
 
-    fn texels(&self) -> usize {
-        self.rect.width as usize * self.rect.height as usize
+    /// Texels of the part where `place` is; of multisampled pixels every sample is one.
+    fn texels(&self, place: &Placement) -> usize {
+        let pixels = self.rect.width as usize * self.rect.height as usize;
+        match place {
+            Placement::Level(_) => pixels,
+            Placement::Blocks { .. } => pixels * MSAA_SAMPLES as usize,
+        }
     }
 
-    fn load(&self, mapping: &Mapping, level: &Level) -> Result<Vec<u8>, Error> {
-        let cpp = level.cpp as usize;
-        let mut words = vec![0; self.texels() * cpp];
+    /// The texels as the image holds them.
+    fn load(&self, mapping: &Mapping, place: &Placement, info: &FormatInfo) -> Result<Vec<u8>, Error> {
+        let (level, cpp) = match place {
+            Placement::Level(level) => (level, level.cpp as usize),
+            Placement::Blocks { layout, offset, .. } => {
+                let mut words = vec![0; 4 * self.texels(place)];
+                let load = |at, word: &mut [u8]| mapping.read(*offset as usize + at, word);
+                layout.read_rect(self.rect, &mut words, load).map_err(wrong)?;
+                return Ok(from_tile(info, words));
+            }
+        };
+        let mut words = vec![0; self.texels(place) * cpp];
         let stride = self.rect.width as usize * cpp;
         level.read_rect(self.rect, &mut words, stride, |at, run| mapping.read(at, run)).map_err(wrong)?;
         Ok(words)
     }
 
-    fn store(&self, mapping: &Mapping, level: &Level, words: &[u8]) -> Result<(), Error> {
+    fn store(
+        &self,
+        mapping: &Mapping,
+        place: &Placement,
+        info: &FormatInfo,
+        words: &[u8],
+    ) -> Result<(), Error> {
+        let level = match place {
+            Placement::Level(level) => level,
+            Placement::Blocks { layout, offset, .. } => {
+                let store = |at, word: &[u8]| mapping.write(*offset as usize + at, word);
+                return layout.write_rect(self.rect, &to_tile(info, words), store).map_err(wrong);
+            }
+        };
         let stride = self.rect.width as usize * level.cpp as usize;
         level.write_rect(self.rect, words, stride, |at, run| mapping.write(at, run)).map_err(wrong)
     }
 
-    /// The texels or blocks of one aspect as buffers have them.
+    /// The texels or blocks of one aspect as buffers have them; of multisampled pixels one texel per sample, in order.
     pub fn read(&self, image: &Image, aspect: vk::ImageAspectFlags) -> Result<Vec<u8>, Error> {
         let mapping = image.binding()?.bo.map()?;
         if let Some(level) = image.block_level(self.level, self.slice)? {
-            return self.load(&mapping, &level);
+            return self.load(&mapping, &Placement::Level(level), image.stored().texel.info());
         }
-        let words = self.load(&mapping, &image.level(self.level, self.slice)?)?;
+        let place = image.placement(self.level, self.slice)?;
+        let words = self.load(&mapping, &place, image.stored().texel.info())?;
         Ok(Conversion::new(image.row(), image.stored().storage, aspect).to_texels(words))
     }
 
@@ -99,7 +129,8 @@ impl Part {
     pub fn read_decoded(&self, image: &Image) -> Result<Vec<u8>, Error> {
         match image.stored().storage {
             Storage::Blocks(_) => {
-                self.load(&image.binding()?.bo.map()?, &image.level(self.level, self.slice)?)
+                let place = image.placement(self.level, self.slice)?;
+                self.load(&image.binding()?.bo.map()?, &place, image.stored().texel.info())
             }
             _ => self.read(image, vk::ImageAspectFlags::COLOR),
         }
@@ -109,15 +140,15 @@ impl Part {
     pub fn write(&self, image: &Image, aspect: vk::ImageAspectFlags, texels: &[u8]) -> Result<(), Error> {
         let mapping = image.binding()?.bo.map()?;
         if let Some(level) = image.block_level(self.level, self.slice)? {
-            self.store(&mapping, &level, texels)?;
+            self.store(&mapping, &Placement::Level(level), image.stored().texel.info(), texels)?;
             return self.write_decoded(&mapping, image, texels);
         }
-        let level = image.level(self.level, self.slice)?;
+        let (place, info) = (image.placement(self.level, self.slice)?, image.stored().texel.info());
         let conversion = Conversion::new(image.row(), image.stored().storage, aspect);
         if conversion == Conversion::None {
-            return self.store(&mapping, &level, texels);
+            return self.store(&mapping, &place, info, texels);
         }
-        self.store_masked(&mapping, &level, &conversion.to_words(texels), conversion.mask())
+        self.store_masked(&mapping, &place, info, &conversion.to_words(texels), conversion.mask())
     }
 
     /// Stores what blocks decode to.
@@ -136,26 +167,59 @@ impl Part {
         }
         let Rect { x, y, width, height } = self.rect;
         let rect = Rect { x: x * edge, y: y * edge, width: width * edge, height: height * edge };
-        Part { rect, ..*self }.store(mapping, &image.level(self.level, self.slice)?, &texels)
+        let (place, info) = (image.placement(self.level, self.slice)?, image.stored().texel.info());
+        Part { rect, ..*self }.store(mapping, &place, info, &texels)
     }
 
     /// Replaces the bits of `mask` in every word.
-    fn store_masked(&self, mapping: &Mapping, level: &Level, words: &[u8], mask: u32) -> Result<(), Error> {
+    fn store_masked(
+        &self,
+        mapping: &Mapping,
+        place: &Placement,
+        info: &FormatInfo,
+        words: &[u8],
+        mask: u32,
+    ) -> Result<(), Error> {
         if mask == u32::MAX {
-            return self.store(mapping, level, words);
+            return self.store(mapping, place, info, words);
         }
-        let mut old = self.load(mapping, level)?;
+        let mut old = self.load(mapping, place, info)?;
         merge(&mut old, words, mask);
-        self.store(mapping, level, &old)
+        self.store(mapping, place, info, &old)
     }
 
     /// Gives all texels one value.
     pub fn fill(&self, image: &Image, fill: &Fill) -> Result<(), Error> {
         let mapping = image.binding()?.bo.map()?;
-        let level = image.level(self.level, self.slice)?;
+        let (place, info) = (image.placement(self.level, self.slice)?, image.stored().texel.info());
+        let cpp = match place {
+            Placement::Level(level) => level.cpp,
+            Placement::Blocks { .. } => info.cpp,
+        };
         let words: Vec<u8> = fill.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.store_masked(&mapping, &level, &words[..level.cpp as usize].repeat(self.texels()), fill.mask)
+        let words = words[..cpp as usize].repeat(self.texels(&place));
+        self.store_masked(&mapping, &place, info, &words, fill.mask)
     }
+}
+
+/// Words of multisampled memory as texels: they are as the tile holds them, RGB565 in 32 bits (v3d.md §10.6).
+fn from_tile(info: &FormatInfo, words: Vec<u8>) -> Vec<u8> {
+    let Some(format @ TileFormat::Bgr565) = info.tile else { return words };
+    let texel = |word: &[u8]| {
+        let word = word.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+        (texel_of_tile_word(format, word) as u16).to_le_bytes()
+    };
+    words.chunks_exact(4).flat_map(texel).collect()
+}
+
+/// The inverse of [`from_tile`].
+fn to_tile(info: &FormatInfo, texels: &[u8]) -> Vec<u8> {
+    let Some(format @ TileFormat::Bgr565) = info.tile else { return texels.to_vec() };
+    let word = |texel: &[u8]| {
+        let texel = texel.first_chunk().map_or(0, |texel| u16::from_le_bytes(*texel));
+        tile_word(format, texel.into()).to_le_bytes()
+    };
+    texels.chunks_exact(2).flat_map(word).collect()
 }
 
 fn wrong(error: CopyError) -> Error {

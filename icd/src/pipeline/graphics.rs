@@ -70,6 +70,8 @@ pub struct Pipeline {
     pub info: GraphicsInfo,
     /// How vertices are assembled.
     pub mode: PrimitiveMode,
+    /// Adjacent vertices stand between them.
+    pub adjacency: bool,
     /// `None` if nothing that it draws can be seen.
     pub compiled: Option<Compiled>,
 }
@@ -82,11 +84,17 @@ impl Pipeline {
     /// Compiles a pipeline.
     pub fn new(device: &Arc<Device>, info: GraphicsInfo) -> Result<Pipeline, Error> {
         api::check(&info)?;
-        let mode = api::topology(info.topology)?;
+        let (mode, adjacency) = api::topology(info.topology)?;
         // Shaders have no side effects, so what is not rasterised is not run.
-        let seen = !info.raster.discard && info.multisample.is_some_and(|state| state.mask & 1 != 0);
+        let seen = !info.raster.discard
+            && info.multisample.is_some_and(|state| state.mask & state.all_samples() != 0);
         let compiled = seen.then(|| Compiled::new(device, &info, mode)).transpose()?;
-        Ok(Pipeline { info, mode, compiled })
+        Ok(Pipeline { info, mode, adjacency, compiled })
+    }
+
+    /// Samples of a pixel; `None` if nothing is rasterised.
+    pub fn samples(&self) -> Option<u32> {
+        self.info.multisample.map(|state| state.samples.as_raw())
     }
 
     /// The state of a draw: what commands set, unless the pipeline fixes it.
@@ -144,6 +152,7 @@ impl Compiled {
             points: mode == PrimitiveMode::Points,
             lines: matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip),
             color: api::color(info, subpass)?,
+            multisample: api::multisample(info),
             depth_stencil: depth_stencil
                 .map_or(DepthStencilPlan::OFF, |state| DepthStencilPlan::new(&state, dynamic)),
             ..PipelineState::default()

@@ -4,14 +4,15 @@ use ash::vk;
 use vc4::cl::packets::{CompareFunc, PrimitiveMode};
 use vc4::cl::words::StencilOp;
 use vc4::state::{
-    Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, DepthStencil, FrontFace, LogicOp, Raster,
-    StencilFaceState,
+    Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, DepthStencil, FrontFace, LogicOp, Multisample,
+    Raster, StencilFaceState,
 };
 use vc4_shaders::compile::VertexAttribute;
 
 use super::{ColorBlend, GraphicsInfo, VertexInput};
 use crate::error::Error;
 use crate::format;
+use crate::limits::SAMPLE_COUNTS;
 use crate::recording::StencilFace;
 use crate::render_pass::{Attachment, Subpass};
 
@@ -27,19 +28,28 @@ pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
         (raster.depth_bias.is_some_and(|[_, clamp, _]| clamp != 0.0), "depthBiasClamp"),
         (info.depth_stencil.is_some_and(|state| state.bounds.is_some()), "depthBounds"),
         (info.multisample.is_some_and(|state| state.sample_shading.is_some()), "sampleRateShading"),
-        (info.multisample.is_some_and(|state| state.alpha_to_one), "alphaToOne"),
     ];
     if let Some((_, feature)) = off.iter().find(|(wanted, _)| *wanted) {
         return Err(Error::FeatureNotPresent(feature));
     }
-    match info.multisample {
-        Some(state) if state.samples != vk::SampleCountFlags::TYPE_1 => {
-            Err(Error::unsupported("a multisampled pipeline", "use one sample, as the limits say"))
-        }
-        Some(state) if state.alpha_to_coverage => {
-            Err(Error::unsupported("coverage from alpha", "discard in the fragment shader"))
+    match info.multisample.map(|state| state.samples) {
+        Some(samples) if !SAMPLE_COUNTS.contains(samples) => {
+            Err(Error::unsupported(format!("a pipeline of {samples:?}"), "use one sample or four"))
         }
         _ => Ok(()),
+    }
+}
+
+/// What narrows the coverage of pixels.
+pub(super) fn multisample(info: &GraphicsInfo) -> Multisample {
+    let Some(state) = info.multisample else { return Multisample::default() };
+    let four_samples = state.samples == vk::SampleCountFlags::TYPE_4;
+    let all = state.all_samples();
+    Multisample {
+        four_samples,
+        sample_mask: state.mask & all != all,
+        alpha_to_coverage: state.alpha_to_coverage,
+        alpha_to_one: state.alpha_to_one,
     }
 }
 
@@ -50,17 +60,21 @@ pub(super) fn subpass(info: &GraphicsInfo) -> Result<&Subpass, Error> {
     info.render_pass.subpasses.get(info.subpass as usize).ok_or_else(outside)
 }
 
-/// The hardware's name of a topology.
-pub(super) fn topology(topology: vk::PrimitiveTopology) -> Result<PrimitiveMode, Error> {
+/// The hardware's name of a topology, and whether adjacent vertices stand between those of its primitives. They are
+/// for geometry shaders; without one they are passed over.
+pub(super) fn topology(topology: vk::PrimitiveTopology) -> Result<(PrimitiveMode, bool), Error> {
     match topology {
-        vk::PrimitiveTopology::POINT_LIST => Ok(PrimitiveMode::Points),
-        vk::PrimitiveTopology::LINE_LIST => Ok(PrimitiveMode::Lines),
-        vk::PrimitiveTopology::LINE_STRIP => Ok(PrimitiveMode::LineStrip),
-        vk::PrimitiveTopology::TRIANGLE_LIST => Ok(PrimitiveMode::Triangles),
-        vk::PrimitiveTopology::TRIANGLE_STRIP => Ok(PrimitiveMode::TriangleStrip),
-        vk::PrimitiveTopology::TRIANGLE_FAN => Ok(PrimitiveMode::TriangleFan),
-        vk::PrimitiveTopology::PATCH_LIST => Err(Error::FeatureNotPresent("tessellationShader")),
-        _ => Err(Error::FeatureNotPresent("geometryShader")),
+        vk::PrimitiveTopology::POINT_LIST => Ok((PrimitiveMode::Points, false)),
+        vk::PrimitiveTopology::LINE_LIST => Ok((PrimitiveMode::Lines, false)),
+        vk::PrimitiveTopology::LINE_STRIP => Ok((PrimitiveMode::LineStrip, false)),
+        vk::PrimitiveTopology::TRIANGLE_LIST => Ok((PrimitiveMode::Triangles, false)),
+        vk::PrimitiveTopology::TRIANGLE_STRIP => Ok((PrimitiveMode::TriangleStrip, false)),
+        vk::PrimitiveTopology::TRIANGLE_FAN => Ok((PrimitiveMode::TriangleFan, false)),
+        vk::PrimitiveTopology::LINE_LIST_WITH_ADJACENCY => Ok((PrimitiveMode::Lines, true)),
+        vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY => Ok((PrimitiveMode::LineStrip, true)),
+        vk::PrimitiveTopology::TRIANGLE_LIST_WITH_ADJACENCY => Ok((PrimitiveMode::Triangles, true)),
+        vk::PrimitiveTopology::TRIANGLE_STRIP_WITH_ADJACENCY => Ok((PrimitiveMode::TriangleStrip, true)),
+        _ => Err(Error::FeatureNotPresent("tessellationShader")),
     }
 }
 
@@ -89,7 +103,8 @@ pub(super) fn color(info: &GraphicsInfo, subpass: &Subpass) -> Result<Option<Col
     let attachment = info.render_pass.attachment(subpass.colors[location]);
     let Some(row) = attachment.map(|attachment| attachment.row) else { return Ok(None) };
     let (Some(target), Some(encoding)) = (row.target, row.encoding()) else { return Ok(None) };
-    let plain = ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), false) };
+    let plain =
+        ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), multisample(info).four_samples) };
     let Some(state) = &info.blend else { return Ok(Some(plain)) };
     let Some(blend) = state.attachments.get(location) else { return Ok(Some(plain)) };
     let bits = [
@@ -133,7 +148,11 @@ fn factor(factor: vk::BlendFactor) -> Result<BlendFactor, Error> {
         vk::BlendFactor::CONSTANT_ALPHA => BlendFactor::ConstantAlpha,
         vk::BlendFactor::ONE_MINUS_CONSTANT_ALPHA => BlendFactor::OneMinusConstantAlpha,
         vk::BlendFactor::SRC_ALPHA_SATURATE => BlendFactor::SrcAlphaSaturate,
-        _ => return Err(Error::FeatureNotPresent("dualSrcBlend")),
+        vk::BlendFactor::SRC1_COLOR => BlendFactor::Src1Color,
+        vk::BlendFactor::ONE_MINUS_SRC1_COLOR => BlendFactor::OneMinusSrc1Color,
+        vk::BlendFactor::SRC1_ALPHA => BlendFactor::Src1Alpha,
+        vk::BlendFactor::ONE_MINUS_SRC1_ALPHA => BlendFactor::OneMinusSrc1Alpha,
+        _ => return Err(Error::InvalidUse(format!("blend factor {factor:?}"))),
     })
 }
 
@@ -247,7 +266,7 @@ pub(super) fn raster(info: &GraphicsInfo, triangles: bool, shader_depth: bool) -
             _ => FrontFace::CounterClockwise,
         },
         depth_bias: info.raster.depth_bias.is_some(),
-        multisample: false,
+        multisample: multisample(info).four_samples,
         shader_depth,
     }
 }

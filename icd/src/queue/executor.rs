@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use rustc_hash::FxHashMap;
-use vc4_kernel_abi::{BoHandle, Seqno};
+use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
 
 use super::Work;
 use super::retire::{self, Retire};
@@ -13,6 +13,7 @@ use crate::debug::{Debug, flags};
 use crate::device::Device;
 use crate::draw::Job;
 use crate::error::Error;
+use crate::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::segment::{Segment, Segments, Touch};
 use crate::sync::Semaphore;
 
@@ -29,12 +30,14 @@ pub(super) struct Executor {
     complete: Option<Seqno>,
     /// The last job that uses a BO; of those that may still run.
     users: FxHashMap<BoHandle, Seqno>,
+    /// The monitor of the occlusion query that is under way.
+    perfmon: Option<PerfmonId>,
 }
 
 impl Executor {
     /// An executor that tells `retire` what it submits.
     pub fn new(device: Arc<Device>, retire: SyncSender<Retire>) -> Executor {
-        Executor { device, retire, last: None, complete: None, users: FxHashMap::default() }
+        Executor { device, retire, last: None, complete: None, users: FxHashMap::default(), perfmon: None }
     }
 
     /// Runs until the queue ends. A loss of the device drops what is left.
@@ -89,8 +92,9 @@ impl Executor {
             match segment {
                 Segment::Render(render) => {
                     let device = self.device.clone();
-                    crate::draw::build(&device, render, &mut |job| self.submit(&job))?;
+                    crate::draw::build(&device, render, &mut |job| self.submit(job))?;
                 }
+                Segment::Query(command) => self.query(command)?,
                 Segment::Cpu(command) => {
                     match command.touches() {
                         Touch::Nothing => {}
@@ -107,7 +111,23 @@ impl Executor {
         Ok(())
     }
 
-    fn submit(&mut self, job: &Job) -> Result<(), Error> {
+    fn query(&mut self, command: &QueryCommand) -> Result<(), Error> {
+        let (pool, change) = match command {
+            QueryCommand::Begin => {
+                self.perfmon = Some(self.device.gpu().create_perfmon(&OCCLUSION_EVENTS)?);
+                return Ok(());
+            }
+            QueryCommand::End(pool, query) => (pool, QueryChange::Occlusion(*query, self.perfmon.take())),
+            QueryCommand::Reset(pool, first, count) => (pool, QueryChange::Reset(*first, *count)),
+            QueryCommand::Timestamp(pool, query) => (pool, QueryChange::Timestamp(*query)),
+        };
+        pool.expect_change();
+        self.tell(Retire::Query(pool.clone(), change));
+        Ok(())
+    }
+
+    fn submit(&mut self, mut job: Job) -> Result<(), Error> {
+        job.count_with(self.perfmon);
         job.inspect()?;
         let seqno = self.device.gpu().submit(job.submit()).map_err(|error| job.explain(error))?;
         self.last = Some(seqno);

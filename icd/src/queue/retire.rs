@@ -10,12 +10,15 @@ use vc4_kernel_abi::Seqno;
 use super::{HANG_TIMEOUT, Progress};
 use crate::device::Device;
 use crate::error::Error;
+use crate::query::{QueryChange, QueryPool};
 use crate::sync::Fence;
 
 /// What happens when everything before it is complete.
 pub(super) enum Retire {
     /// A job was submitted.
     Job(Seqno),
+    /// A query pool changes.
+    Query(Arc<QueryPool>, QueryChange),
     /// A fence is signalled.
     Fence(Arc<Fence>),
     /// A piece of work is over.
@@ -53,6 +56,11 @@ pub(super) fn run(device: &Device, progress: &Progress, retires: &Receiver<Retir
             match retire {
                 Retire::Job(seqno) => {
                     if let Err(error) = wait(device, seqno) {
+                        device.lose(&error);
+                    }
+                }
+                Retire::Query(pool, change) => {
+                    if let Err(error) = pool.change(device, &change) {
                         device.lose(&error);
                     }
                 }

@@ -96,6 +96,11 @@ impl DrawList {
         &self.draws
     }
 
+    /// The pipelines that draws use.
+    pub fn pipelines(&self) -> &[Arc<Pipeline>] {
+        &self.pipelines
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.draws.is_empty()

@@ -8,17 +8,19 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vc4::hw::TILE_PX;
 use vc4::image::format::depth_to_unorm24;
 use vc4::state::PixelRect;
 
 use crate::command_buffer::{ClearAttachment, ClearWords, PassBegin};
+use crate::draw::common_width;
 use crate::error::Error;
 use crate::image::ImageView;
 use crate::meta::fill::Fill;
+use crate::meta::resolve::{Resolve, tiles_can_average};
+use crate::query::QueryCommand;
 use crate::recording::DrawList;
 use crate::render_pass::{Attachment, Subpass};
-use crate::segment::{DepthStencilWord, RenderSegment, Segment, Segments, Start, Target};
+use crate::segment::{DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, tile_px};
 
 /// The pass and where recording is in it.
 pub struct Pass {
@@ -27,6 +29,8 @@ pub struct Pass {
     area: PixelRect,
     target: Target,
     draws: Vec<Arc<DrawList>>,
+    /// What happens when the segment under way has been drawn.
+    after: Segments,
 }
 
 impl Pass {
@@ -36,17 +40,8 @@ impl Pass {
         let rect = begin.area;
         let area = PixelRect::new(rect.offset.x, rect.offset.y, rect.extent.width, rect.extent.height);
         let area = area.intersect(PixelRect::new(0, 0, width, height));
-        let target = Target {
-            color: None,
-            color_start: Start::Any,
-            color_store: false,
-            depth_stencil: None,
-            depth_stencil_start: Start::Any,
-            depth_stencil_store: false,
-            area,
-            size: (width, height),
-        };
-        let mut pass = Pass { begin, subpass: 0, area, target, draws: Vec::new() };
+        let target = Target::empty((width, height), area);
+        let mut pass = Pass { begin, subpass: 0, area, target, draws: Vec::new(), after: Vec::new() };
         pass.start(segments)?;
         Ok(pass)
     }
@@ -78,7 +73,26 @@ impl Pass {
             let stencil = row.has_stencil() && *stencil_store == vk::AttachmentStoreOp::STORE;
             self.is_used_later(index) || *store == vk::AttachmentStoreOp::STORE || stencil
         });
+        self.target.count_samples();
+        let places: Vec<_> = self.views().filter_map(|view| view.shape()).collect();
+        if common_width(&places).is_none() {
+            let widths: Vec<u32> = places.iter().map(|place| place.padded_width()).collect();
+            let what = format!("attachments whose rows have {widths:?} pixels in memory in one subpass");
+            return Err(Error::unsupported(what, "use attachments of equal size"));
+        }
         Ok(())
+    }
+
+    /// The attachments that the current subpass draws to.
+    fn views(&self) -> impl Iterator<Item = &Arc<ImageView>> {
+        self.target.color.iter().chain(&self.target.depth_stencil)
+    }
+
+    /// The current subpass's resolve target.
+    fn resolve(&self) -> Result<Option<Arc<ImageView>>, Error> {
+        let subpass = self.current()?;
+        let Some(location) = subpass.colors.iter().position(Option::is_some) else { return Ok(None) };
+        subpass.resolves.get(location).copied().flatten().map(|index| self.view(index)).transpose()
     }
 
     fn view(&self, index: u32) -> Result<Arc<ImageView>, Error> {
@@ -96,10 +110,7 @@ impl Pass {
     }
 
     fn is_used(&self, mut range: impl Iterator<Item = usize>, index: u32) -> bool {
-        range.any(|subpass| {
-            let subpass = &self.begin.render_pass.subpasses[subpass];
-            subpass.colors.contains(&Some(index)) || subpass.depth_stencil == Some(index)
-        })
+        range.any(|subpass| self.begin.render_pass.subpasses[subpass].uses(index))
     }
 
     fn is_used_before(&self, index: u32) -> bool {
@@ -116,7 +127,7 @@ impl Pass {
         if self.is_used_before(index) {
             return Ok(Start::Load);
         }
-        let whole = covers(&view, self.area);
+        let whole = covers(&view, self.area) && !self.current()?.inputs.contains(&Some(index));
         Ok(match value {
             vk::AttachmentLoadOp::CLEAR => {
                 self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
@@ -152,7 +163,8 @@ impl Pass {
             aspects |= vk::ImageAspectFlags::STENCIL;
         }
         let fill = Fill::depth_stencil(aspects, value);
-        let whole = covers(&view, self.area) && !loads.contains(&true);
+        let input = self.current()?.inputs.contains(&Some(index));
+        let whole = covers(&view, self.area) && !loads.contains(&true) && !input;
         self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
         Ok(match (whole, clears.contains(&true)) {
             (true, true) => Start::Clear(DepthStencilWord {
@@ -173,8 +185,41 @@ impl Pass {
     }
 
     /// Appends draws.
-    pub fn draw(&mut self, draws: Arc<DrawList>) {
+    pub fn draw(&mut self, draws: Arc<DrawList>) -> Result<(), Error> {
+        let attached = self.views().next().is_some();
+        for samples in draws.pipelines().iter().filter_map(|pipeline| pipeline.samples()) {
+            if attached && samples != self.target.samples {
+                let have = self.target.samples;
+                let what = format!("a pipeline of {samples} samples on attachments of {have}");
+                return Err(Error::InvalidUse(what));
+            }
+            self.target.samples = samples;
+        }
         self.draws.push(draws);
+        Ok(())
+    }
+
+    /// vkCmdPipelineBarrier: where the subpass reads an attachment that it draws to, what was drawn goes to memory.
+    pub fn barrier(&mut self, segments: &mut Segments) -> Result<(), Error> {
+        let subpass = self.current()?;
+        let drawn = subpass.colors.iter().chain([&subpass.depth_stencil]).flatten();
+        let reads_own = drawn.into_iter().any(|index| subpass.inputs.contains(&Some(*index)));
+        if reads_own && !self.draws.is_empty() {
+            self.split(segments);
+        }
+        Ok(())
+    }
+
+    /// A command of a query pool. Monitors count whole jobs, so queries begin and end between segments; timestamps
+    /// are taken when the segment is complete.
+    pub fn query(&mut self, command: QueryCommand, segments: &mut Segments) {
+        if matches!(command, QueryCommand::Timestamp(..)) {
+            return self.after.push(Segment::Query(command));
+        }
+        if !self.draws.is_empty() {
+            self.split(segments);
+        }
+        segments.push(Segment::Query(command));
     }
 
     /// vkCmdClearAttachments.
@@ -248,33 +293,50 @@ impl Pass {
             depth_stencil_store: self.target.depth_stencil.is_some(),
             ..self.target.clone()
         };
-        push(target, std::mem::take(&mut self.draws), segments);
+        self.push(target, segments);
         self.target.color_start = Start::Load;
         self.target.depth_stencil_start = Start::Load;
     }
 
-    fn flush(&mut self, segments: &mut Segments) {
-        push(self.target.clone(), std::mem::take(&mut self.draws), segments);
+    /// Appends what was drawn on `target`, unless that changes nothing, and what waits for it.
+    fn push(&mut self, target: Target, segments: &mut Segments) {
+        let draws = std::mem::take(&mut self.draws);
+        let clears = target.color_start.clears() || target.depth_stencil_start.clears();
+        if !target.area.is_empty() && (clears || target.resolve.is_some() || !draws.is_empty()) {
+            segments.push(Segment::Render(Arc::new(RenderSegment { target, draws })));
+        }
+        segments.append(&mut self.after);
+    }
+
+    /// Ends the subpass: tiles resolve what they can while they are stored, the CPU does the rest in memory.
+    fn flush(&mut self, segments: &mut Segments) -> Result<(), Error> {
+        let layers = self.begin.framebuffer.layers.max(1);
+        let mut target = self.target.clone();
+        let mut by_cpu = None;
+        if let (Some(color), Some(to)) = (&self.target.color, self.resolve()?) {
+            if resolves_in_tiles(&target, &to) {
+                target.resolve = Some(to.clone());
+                by_cpu = Some(Resolve::of_views(color, &to, self.area, 1..layers)).filter(|_| layers > 1);
+            } else {
+                target.color_store = true;
+                by_cpu = Some(Resolve::of_views(color, &to, self.area, 0..layers));
+            }
+        }
+        self.push(target, segments);
+        segments.extend(by_cpu.map(|resolve| Segment::Cpu(Arc::new(resolve))));
+        Ok(())
     }
 
     /// vkCmdNextSubpass.
     pub fn next(&mut self, segments: &mut Segments) -> Result<(), Error> {
-        self.flush(segments);
+        self.flush(segments)?;
         self.subpass += 1;
         self.start(segments)
     }
 
     /// vkCmdEndRenderPass.
-    pub fn end(mut self, segments: &mut Segments) {
-        self.flush(segments);
-    }
-}
-
-/// Appends a render segment unless it changes nothing.
-fn push(target: Target, draws: Vec<Arc<DrawList>>, segments: &mut Segments) {
-    let clears = target.color_start.clears() || target.depth_stencil_start.clears();
-    if !target.area.is_empty() && (clears || !draws.is_empty()) {
-        segments.push(Segment::Render(Arc::new(RenderSegment { target, draws })));
+    pub fn end(mut self, segments: &mut Segments) -> Result<(), Error> {
+        self.flush(segments)
     }
 }
 
@@ -282,11 +344,25 @@ fn fill_segment(view: &Arc<ImageView>, fill: Fill, layer: u32, area: PixelRect) 
     Segment::Cpu(Arc::new(fill.of_view(view, layer, area)))
 }
 
+/// Whether the job's stores can resolve its colour to `to`: the format averages, no tile holds pixels outside of the
+/// area, and one width gives all surfaces their row pitch.
+fn resolves_in_tiles(target: &Target, to: &ImageView) -> bool {
+    let views = target.color.iter().chain(&target.depth_stencil).map(|view| view.shape());
+    let places: Option<Vec<_>> = views.chain([to.shape()]).collect();
+    tiles_can_average(to)
+        && covers_tiles(to, target.area, target.tile_px())
+        && places.is_some_and(|places| common_width(&places).is_some())
+}
+
 /// Whether the tiles that `area` touches hold no other pixels of the view, so that they need not be loaded.
 fn covers(view: &ImageView, area: PixelRect) -> bool {
+    covers_tiles(view, area, tile_px(view.samples()))
+}
+
+/// As [`covers`], for tiles of another edge than the view's own.
+fn covers_tiles(view: &ImageView, area: PixelRect, tile_px: u32) -> bool {
     let (width, height) = view.extent();
-    let ends = |low: i32, high: i32, edge: u32| {
-        low % TILE_PX as i32 == 0 && (high % TILE_PX as i32 == 0 || high >= edge as i32)
-    };
+    let tile = tile_px as i32;
+    let ends = |low: i32, high: i32, edge: u32| low % tile == 0 && (high % tile == 0 || high >= edge as i32);
     ends(area.left, area.right, width) && ends(area.top, area.bottom, height)
 }
