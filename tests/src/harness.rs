@@ -13,6 +13,7 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// Names the call in the error of a Vulkan result.
 pub(crate) trait Named<T> {
+    /// The result, with `call` in its error.
     fn named(self, call: &'static str) -> Result<T, Error>;
 }
 
@@ -42,8 +43,10 @@ pub struct Harness {
 
 /// A buffer with its own memory.
 pub(crate) struct Buffer {
-    pub(crate) buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
+    /// The buffer.
+    pub buffer: vk::Buffer,
+    /// Its memory.
+    pub memory: vk::DeviceMemory,
 }
 
 /// An image with its own memory and a view.
@@ -206,6 +209,30 @@ impl Harness {
             }
             device.cmd_end_render_pass(commands);
         }
+    }
+
+    /// What a format's images with optimal tiling can do.
+    pub(crate) fn format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
+        // SAFETY: see above.
+        let properties =
+            unsafe { self.instance.get_physical_device_format_properties(self.physical, format) };
+        properties.optimal_tiling_features
+    }
+
+    /// The picture of a colour image in layout TRANSFER_SRC_OPTIMAL or GENERAL.
+    pub(crate) fn picture(
+        &self,
+        image: vk::Image,
+        format: vk::Format,
+        size: [u32; 2],
+    ) -> Result<Picture, Error> {
+        let [width, height] = size;
+        let bytes = vec![0; (width * height) as usize * texel_bytes(format)];
+        let readback = self.buffer(&bytes, vk::BufferUsageFlags::TRANSFER_DST)?;
+        self.submit(|commands| self.record_readback(commands, image, readback.buffer, size))?;
+        let rgba = displayed(format, &self.contents(&readback, bytes.len())?);
+        self.destroy_buffer(readback);
+        Ok(Picture { width, height, rgba })
     }
 
     fn record_readback(
@@ -424,7 +451,7 @@ impl Harness {
         }
     }
 
-    fn shader(&self, spirv: &[u8]) -> Result<vk::ShaderModule, Error> {
+    pub(crate) fn shader(&self, spirv: &[u8]) -> Result<vk::ShaderModule, Error> {
         let words = ash::util::read_spv(&mut std::io::Cursor::new(spirv))?;
         let create = vk::ShaderModuleCreateInfo::default().code(&words);
         // SAFETY: see above.
@@ -677,7 +704,7 @@ const PUSH_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw(),
 );
 
-fn range(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
+pub(crate) fn range(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange {
         aspect_mask: aspect,
         base_mip_level: 0,

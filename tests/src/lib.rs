@@ -4,9 +4,11 @@
 
 pub mod blend;
 pub mod compare;
+pub mod drawing;
 pub mod features;
 pub mod harness;
 pub mod icd;
+pub mod lab;
 pub mod scenes;
 pub mod shared;
 pub mod transfers;
