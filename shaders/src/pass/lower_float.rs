@@ -64,19 +64,19 @@ fn divide(b: &mut Builder, dividend: Value, divisor: Value) -> Value {
     b.op(Op::FAdd, &[q, step])
 }
 
-/// sqrt(x) = x·r with one step of s += (x - s²)·r/2: 1.3 ULP. A zero stays zero, because a product with a
-/// zero is zero even if the other factor is the infinity that the SFU gives (qpu.md §2.4, §4.4).
+/// sqrt(x) = s = x·r with one step of s += s·(½ - s·r/2), which no x overflows. A zero stays zero, because a product with
+/// a zero is zero even if the other factor is the infinity that the SFU gives (qpu.md §2.4, §4.4).
 fn sqrt(b: &mut Builder, x: Value) -> Value {
     let r = b.op(Op::SfuRsqrt, &[x]);
     let s = b.op(Op::FMul, &[x, r]);
     if b.relaxed {
         return s;
     }
-    let square = b.op(Op::FMul, &[s, s]);
-    let rest = b.op(Op::FSub, &[x, square]);
     let half = b.float(0.5);
     let half_r = b.op(Op::FMul, &[r, half]);
-    let step = b.op(Op::FMul, &[rest, half_r]);
+    let product = b.op(Op::FMul, &[s, half_r]);
+    let error = b.op(Op::FSub, &[half, product]);
+    let step = b.op(Op::FMul, &[s, error]);
     b.op(Op::FAdd, &[s, step])
 }
 
