@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
 use spirv::{BuiltIn, StorageClass};
 
 use super::decoration::Marks;
@@ -11,7 +12,7 @@ use super::module::Global;
 use super::parse::Inst;
 use super::translate::Translator;
 use super::types::{Kind, Ty};
-use crate::ir::{BuiltinInput, Interpolation, Op, Output, Stage, Type};
+use crate::ir::{BuiltinInput, Interpolation, Op, Output, Shader, Stage, Type, Value};
 use crate::program::Descriptor;
 
 /// Built-ins that can be read or written.
@@ -94,7 +95,7 @@ fn variable(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
 pub fn store_outputs(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     let mut stores = Vec::new();
     for OutputSlot { slot, target } in t.outputs.clone() {
-        let Some(value) = t.env.slot(slot).filter(|&value| t.shader.op(value) != Op::Undef) else {
+        let Some(value) = t.env.slot(slot).filter(|&value| !is_undefined(&t.shader, value)) else {
             continue;
         };
         match target {
@@ -107,6 +108,20 @@ pub fn store_outputs(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
         t.builder().store_output(output, value);
     }
     Ok(())
+}
+
+/// Whether nothing was ever stored on any way to a value: a loop that calls functions has phis for all outputs.
+fn is_undefined(shader: &Shader, value: Value) -> bool {
+    let (mut seen, mut open) = (FxHashSet::default(), vec![value]);
+    while let Some(value) = open.pop() {
+        match shader.op(value) {
+            Op::Undef => {}
+            Op::Phi if seen.insert(value) => open.extend(&shader.insts[shader.values[value].inst].args),
+            Op::Phi => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 fn bound(t: &Translator<'_>, global: &Global) -> Result<Pointer> {
