@@ -9,6 +9,7 @@ pub mod features;
 pub mod harness;
 pub mod icd;
 pub mod lab;
+pub mod runner;
 pub mod scenes;
 pub mod shared;
 pub mod transfers;
