@@ -440,7 +440,8 @@ impl ImageQuery {
     }
 
     fn check_shape(&self, row: &FormatRow) -> Result<(), &'static str> {
-        let known = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::CUBE_COMPATIBLE;
+        let sliced = vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE;
+        let known = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::CUBE_COMPATIBLE | sliced;
         if !known.contains(self.flags) {
             return Err("sparse and other special images are not offered");
         }
@@ -448,6 +449,9 @@ impl ImageQuery {
         let mutable = self.flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT);
         if mutable && stored.is_some_and(|stored| stored.storage == Storage::Expanded1555) {
             return Err("its texels are held in a form of their own, which no other format shares");
+        }
+        if self.flags.contains(sliced) && self.ty != vk::ImageType::TYPE_3D {
+            return Err("only volumes have slices to be seen as layers");
         }
         let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
         if cube && (self.ty != vk::ImageType::TYPE_2D || self.tiling == vk::ImageTiling::LINEAR) {

@@ -411,13 +411,23 @@ impl ImageView {
         })?;
         let range = &info.subresource_range;
         let levels = count(range.base_mip_level, range.level_count, image.levels(), "levels")?;
-        let layers = count(range.base_array_layer, range.layer_count, image.layers(), "layers")?;
+        // Layers of a flat view of a volume are its slices.
+        let sliced = image.is_volume() && info.view_type != vk::ImageViewType::TYPE_3D;
+        let have = if sliced { image.slices(range.base_mip_level) } else { image.layers() };
+        let layers = count(range.base_array_layer, range.layer_count, have, "layers")?;
         check_view_type(info.view_type, layers)?;
-        if (info.view_type == vk::ImageViewType::TYPE_3D) != image.is_volume() {
-            let ty = image.query().ty;
+        let flags = image.query().flags;
+        let fits = match info.view_type {
+            vk::ImageViewType::TYPE_3D => image.is_volume(),
+            vk::ImageViewType::TYPE_2D | vk::ImageViewType::TYPE_2D_ARRAY => {
+                !sliced || flags.contains(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE)
+            }
+            _ => !sliced,
+        };
+        if !fits {
+            let (ty, view) = (image.query().ty, info.view_type);
             return Err(Error::InvalidUse(format!(
-                "a view of type {:?} of an image of {ty:?}",
-                info.view_type
+                "a view of type {view:?} of an image of {ty:?}, {flags:?}"
             )));
         }
         Ok(ImageView {

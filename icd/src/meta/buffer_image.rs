@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::place;
-use super::texels::{Part, slices};
+use super::texels::{Part, bands, slices};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
@@ -115,13 +115,6 @@ impl CopyBufferImage {
         }
         Ok(())
     }
-}
-
-/// Rows that are copied at a time: what stays in the cache on the way, and whole rows of tiles of any texel.
-const BAND_ROWS: u32 = 64;
-
-fn bands(rows: u32) -> impl Iterator<Item = Range<u32>> {
-    (0..rows).step_by(BAND_ROWS as usize).map(move |first| first..rows.min(first + BAND_ROWS))
 }
 
 #[cfg(test)]

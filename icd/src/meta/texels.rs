@@ -1,5 +1,7 @@
 //! Texels of images as rows without gaps, in the form that buffers have, whatever form the image holds them in.
 
+use std::ops::Range;
+
 use ash::vk;
 use vc4::image::layout::MSAA_SAMPLES;
 use vc4::image::surface::{texel_of_tile_word, tile_word};
@@ -197,9 +199,21 @@ impl Part {
             Placement::Blocks { .. } => info.cpp,
         };
         let words: Vec<u8> = fill.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let words = words[..cpp as usize].repeat(self.texels(&place));
-        self.store_masked(&mapping, &place, info, &words, fill.mask)
+        let texel = &words[..cpp as usize];
+        for band in bands(self.rect.height) {
+            let part = self.rows(band.start, band.len() as u32);
+            part.store_masked(&mapping, &place, info, &texel.repeat(part.texels(&place)), fill.mask)?;
+        }
+        Ok(())
     }
+}
+
+/// Rows that are moved at a time: what stays in the cache on the way, and whole rows of tiles of any texel.
+const BAND_ROWS: u32 = 64;
+
+/// The rows of a part in bands.
+pub(super) fn bands(rows: u32) -> impl Iterator<Item = Range<u32>> {
+    (0..rows).step_by(BAND_ROWS as usize).map(move |first| first..rows.min(first + BAND_ROWS))
 }
 
 /// Words of multisampled memory as texels: they are as the tile holds them, RGB565 in 32 bits (v3d.md §10.6).
@@ -236,7 +250,7 @@ fn merge(words: &mut [u8], with: &[u8], mask: u32) {
 }
 
 /// Layers of an image that a subresource names.
-pub(super) fn layers(image: &Image, base: u32, count: u32) -> std::ops::Range<u32> {
+pub(super) fn layers(image: &Image, base: u32, count: u32) -> Range<u32> {
     let rest = image.layers().saturating_sub(base);
     base..base + if count == vk::REMAINING_ARRAY_LAYERS { rest } else { count.min(rest) }
 }
@@ -247,7 +261,7 @@ pub(super) fn slices(
     subresource: &vk::ImageSubresourceLayers,
     z: i32,
     depth: u32,
-) -> Result<std::ops::Range<u32>, Error> {
+) -> Result<Range<u32>, Error> {
     if !image.is_volume() {
         return Ok(layers(image, subresource.base_array_layer, subresource.layer_count));
     }
