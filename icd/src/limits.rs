@@ -20,6 +20,9 @@ pub const MAX_COPY_PX: u32 = MAX_EDGE;
 pub const MAX_IMAGE_PX: u32 = if TEXTURE_MAX_PX < TARGET_MAX_PX { TEXTURE_MAX_PX } else { TARGET_MAX_PX };
 /// Largest edge of a 3D image, the minimum: slices lie like layers, so this bounds their number.
 pub const MAX_VOLUME_PX: u32 = 256;
+/// Bytes that the upper bound of an image's size must reach by the specification. A smaller heap is what images of
+/// that size meet first, as memory that is not there.
+pub const MIN_RESOURCE_BYTES: u64 = 1 << 31;
 /// Layers of an image that is not sampled; sampled ones have 1, or 6 through the cube path.
 pub const MAX_LAYERS: u32 = 256;
 /// Alignment of a buffer in its memory: a utile, so that copies move whole cache lines.

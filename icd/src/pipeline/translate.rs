@@ -102,7 +102,10 @@ pub(super) fn color(info: &GraphicsInfo, subpass: &Subpass) -> Result<Option<Col
     }
     let attachment = info.render_pass.attachment(subpass.colors[location]);
     let Some(row) = attachment.map(|attachment| attachment.row) else { return Ok(None) };
-    let (Some(target), Some(encoding)) = (row.target, row.encoding()) else { return Ok(None) };
+    let (Some(target), Some(encoding)) = (row.target, row.encoding()) else {
+        let what = format!("a colour attachment of {:?}", row.format);
+        return Err(Error::unsupported(what, "use a format with the feature"));
+    };
     let plain =
         ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), multisample(info).four_samples) };
     let Some(state) = &info.blend else { return Ok(Some(plain)) };
