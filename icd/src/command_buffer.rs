@@ -1,6 +1,6 @@
 //! VkCommandBuffer: its life cycle (Vulkan 1.0 §5.1), and the commands, which [`crate::recording`] turns into segments.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use ash::vk;
 
@@ -9,6 +9,7 @@ use crate::descriptor::{Descriptor, DescriptorSet, SetLayout};
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::Image;
+use crate::latch::Latch;
 use crate::meta::blit::Blit;
 use crate::meta::buffer::{CopyBuffer, FillBuffer, UpdateBuffer};
 use crate::meta::buffer_image::CopyBufferImage;
@@ -96,7 +97,7 @@ enum Content {
 pub struct CommandBuffer {
     device: Arc<Device>,
     level: vk::CommandBufferLevel,
-    content: Mutex<Content>,
+    content: Latch<Content>,
 }
 
 impl Object for CommandBuffer {
@@ -106,7 +107,7 @@ impl Object for CommandBuffer {
 impl CommandBuffer {
     /// An initial command buffer.
     pub fn new(device: &Arc<Device>, level: vk::CommandBufferLevel) -> CommandBuffer {
-        CommandBuffer { device: device.clone(), level, content: Mutex::new(Content::Initial) }
+        CommandBuffer { device: device.clone(), level, content: Latch::new(Content::Initial) }
     }
 
     /// Its device.
@@ -119,21 +120,17 @@ impl CommandBuffer {
         self.level
     }
 
-    fn content(&self) -> MutexGuard<'_, Content> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// vkBeginCommandBuffer; resets what was recorded.
     pub fn begin(&self, usage: vk::CommandBufferUsageFlags, _: Option<Inheritance>) -> Result<(), Error> {
         let continues = self.level == vk::CommandBufferLevel::SECONDARY
             && usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);
-        *self.content() = Content::Recording { recording: Box::new(Recording::new(continues)), error: None };
+        *self.content.take() = Content::Recording { recording: Box::new(Recording::new(continues)), error: None };
         Ok(())
     }
 
     /// vkEndCommandBuffer: the first error of recording, if any.
     pub fn end(&self) -> Result<(), Error> {
-        let mut content = self.content();
+        let mut content = self.content.take();
         let finished = match std::mem::replace(&mut *content, Content::Invalid) {
             Content::Recording { recording, error: None } => recording.finish(),
             Content::Recording { error: Some((command, result)), .. } => {
@@ -147,12 +144,12 @@ impl CommandBuffer {
 
     /// vkResetCommandBuffer, vkResetCommandPool.
     pub fn reset(&self) {
-        *self.content() = Content::Initial;
+        *self.content.take() = Content::Initial;
     }
 
     /// What it recorded; `None` unless it is executable.
     pub fn recorded(&self) -> Option<Recorded> {
-        match &*self.content() {
+        match &*self.content.take() {
             Content::Executable(recorded) => Some(recorded.clone()),
             _ => None,
         }
@@ -169,7 +166,7 @@ impl CommandBuffer {
 
     /// Records something, unless the recording has failed before.
     fn record(&self, command: &'static str, body: impl FnOnce(&mut Recording) -> Result<(), Error>) {
-        if let Content::Recording { recording, error: error @ None } = &mut *self.content() {
+        if let Content::Recording { recording, error: error @ None } = &mut *self.content.take() {
             if let Err(why) = body(recording) {
                 crate::entry::report(command, &why);
                 *error = Some((command, why.result()));

@@ -32,6 +32,7 @@ use indices::{IndexRange, Scan};
 pub use iota::Iota;
 pub use job::Job;
 use job::JobBuilder;
+use record::Streams;
 pub use surfaces::common_width;
 
 /// Whether submissions are checked before they leave.
@@ -46,8 +47,15 @@ pub fn build(
     submit: &mut dyn FnMut(Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let target = &segment.target;
-    let mut builder =
-        Builder { device, target, job: JobBuilder::new(), is_first: true, indices: None, submit };
+    let mut builder = Builder {
+        device,
+        target,
+        job: JobBuilder::new(),
+        streams: Streams::default(),
+        is_first: true,
+        indices: None,
+        submit,
+    };
     for list in &segment.draws {
         builder.list(list)?;
     }
@@ -58,6 +66,7 @@ struct Builder<'a> {
     device: &'a Arc<Device>,
     target: &'a Target,
     job: JobBuilder,
+    streams: Streams,
     is_first: bool,
     /// The indices that were looked at last.
     indices: Option<(IndexRange, Scan)>,
@@ -126,7 +135,7 @@ impl Builder<'_> {
             let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(()) };
             packets::state(&mut self.job, bindings, window)?;
         }
-        record::write(self.device, &mut self.job, bindings, piece, instance)?;
+        self.streams.write(self.device, &mut self.job, bindings, piece, instance)?;
         bindings.changes = Changes::empty();
         packets::primitives(&mut self.job, bindings.mode(piece), &piece.primitives);
         Ok(())

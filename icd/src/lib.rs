@@ -21,6 +21,7 @@ pub mod extension;
 pub mod format;
 pub mod image;
 pub mod instance;
+mod latch;
 pub mod limits;
 pub mod memory;
 pub mod meta;

@@ -13,7 +13,6 @@ use vc4_shaders::program;
 use super::geometry::{self, Piece};
 use super::iota::ZEROS_AT;
 use super::packets;
-use super::record::Streams;
 use crate::bo::Bo;
 use crate::descriptor::Descriptor;
 use crate::device::Device;
@@ -78,8 +77,6 @@ pub struct Lookups<'a> {
     known: Vec<Texture>,
     /// Places in `known` by the addresses of view and sampler.
     places: FxHashMap<(usize, usize), u32>,
-    /// The uniform streams of the last record.
-    pub streams: Streams,
 }
 
 /// What a draw reads.
@@ -98,7 +95,7 @@ pub struct Bindings<'a> {
     pub limit: i64,
     /// What changed since the last record.
     pub changes: Changes,
-    /// Lookups and streams.
+    /// What lookups found.
     pub lookups: Lookups<'a>,
 }
 

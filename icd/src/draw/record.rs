@@ -29,22 +29,9 @@ pub struct Streams {
     handles: Vec<u32>,
 }
 
-/// Appends the record of a piece and its streams, unless the last ones are as good.
-pub(super) fn write(
-    device: &Device,
-    job: &mut JobBuilder,
-    bindings: &mut Bindings<'_>,
-    piece: &Piece<'_>,
-    instance: u32,
-) -> Result<(), Error> {
-    let mut streams = std::mem::take(&mut bindings.lookups.streams);
-    let written = streams.write(device, job, bindings, piece, instance);
-    bindings.lookups.streams = streams;
-    written
-}
-
 impl Streams {
-    fn write(
+    /// Appends the record of a piece and its streams, unless the last ones are as good.
+    pub(super) fn write(
         &mut self,
         device: &Device,
         job: &mut JobBuilder,
