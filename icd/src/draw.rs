@@ -136,7 +136,7 @@ impl Builder<'_> {
             packets::state(&mut self.job, bindings, window)?;
         }
         self.streams.write(self.device, &mut self.job, bindings, piece, instance)?;
-        bindings.changes = Changes::empty();
+        (bindings.changes, bindings.changed_sets) = (Changes::empty(), 0);
         packets::primitives(&mut self.job, bindings.mode(piece), &piece.primitives);
         Ok(())
     }

@@ -23,6 +23,7 @@ use crate::physical_device::{VENDOR_ID, cache_uuid};
 use crate::render_pass::RenderPass;
 
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant};
+pub use recipe::set_bit;
 
 /// VkShaderModule: compiled or linked when a pipeline asks.
 pub enum ShaderModule {

@@ -17,7 +17,7 @@ use crate::bo::Bo;
 use crate::descriptor::Descriptor;
 use crate::device::Device;
 use crate::error::Error;
-use crate::pipeline::{Compiled, Textures, Variant};
+use crate::pipeline::{Compiled, Textures, Variant, set_bit};
 use crate::recording::{DrawState, Snapshot};
 use crate::sampler::Texture;
 
@@ -95,6 +95,8 @@ pub struct Bindings<'a> {
     pub limit: i64,
     /// What changed since the last record.
     pub changes: Changes,
+    /// Which sets did: bit n for set n.
+    pub changed_sets: u32,
     /// What lookups found.
     pub lookups: Lookups<'a>,
 }
@@ -109,13 +111,14 @@ impl<'a> Bindings<'a> {
         mut lookups: Lookups<'a>,
     ) -> Result<Bindings<'a>, Error> {
         lookups.textures.clear();
-        lookups.textures(&state, compiled)?;
+        lookups.textures(&state, compiled, u32::MAX)?;
         let variant = lookups.variant(compiled)?;
         let words = words(&state, compiled);
-        let changes = Changes::all();
-        let limit = 0;
-        let mut bindings = Bindings { device, at, state, compiled, variant, words, limit, changes, lookups };
-        bindings.look_up_ranges()?;
+        let (changes, changed_sets, limit) = (Changes::all(), u32::MAX, 0);
+        let mut bindings =
+            Bindings { device, at, state, compiled, variant, words, limit, changes, changed_sets, lookups };
+        bindings.lookups.ranges.clear();
+        bindings.look_up_ranges(u32::MAX)?;
         bindings.limit = geometry::limit(&bindings)?;
         Ok(bindings)
     }
@@ -131,13 +134,18 @@ impl<'a> Bindings<'a> {
             self.words = words(&self.state, self.compiled);
             self.changes |= Changes::STATE;
         }
-        if old.sets != at.sets {
-            if self.lookups.textures(&self.state, self.compiled)? {
+        let sets = self.state.changed_sets(old);
+        if sets != 0 {
+            if self.lookups.textures(&self.state, self.compiled, sets)? {
                 self.variant = self.lookups.variant(self.compiled)?;
+                self.lookups.ranges.clear();
+                self.look_up_ranges(u32::MAX)?;
                 self.changes |= Changes::PROGRAMS;
+            } else {
+                self.look_up_ranges(sets)?;
             }
-            self.look_up_ranges()?;
             self.changes |= Changes::DESCRIPTORS;
+            self.changed_sets |= sets;
         }
         if old.vertices != at.vertices || self.changes.contains(Changes::PROGRAMS) {
             self.limit = geometry::limit(self)?;
@@ -159,10 +167,17 @@ impl<'a> Bindings<'a> {
         found.map(|(_, range)| *range).ok_or_else(|| unexpected(buffer, "a uniform buffer"))
     }
 
-    fn look_up_ranges(&mut self) -> Result<(), Error> {
-        self.lookups.ranges.clear();
-        for buffer in &self.variant.recipe.ranges {
-            self.lookups.ranges.push((*buffer, range(self.device, &self.state, *buffer)?));
+    /// Looks the uniform buffers of `sets` up.
+    fn look_up_ranges(&mut self, sets: u32) -> Result<(), Error> {
+        for (index, buffer) in self.variant.recipe.ranges.iter().enumerate() {
+            if sets & set_bit(buffer) == 0 {
+                continue;
+            }
+            let found = range(self.device, &self.state, *buffer)?;
+            match self.lookups.ranges.get_mut(index) {
+                Some(place) => *place = (*buffer, found),
+                None => self.lookups.ranges.push((*buffer, found)),
+            }
         }
         Ok(())
     }
@@ -181,10 +196,13 @@ impl<'a> Bindings<'a> {
 }
 
 impl<'a> Lookups<'a> {
-    /// Looks the textures of a draw up; whether any is of another kind than the one before.
-    fn textures(&mut self, state: &Snapshot<'a>, compiled: &Compiled) -> Result<bool, Error> {
+    /// Looks the textures of `sets` up; whether any is of another kind than the one before.
+    fn textures(&mut self, state: &Snapshot<'a>, compiled: &Compiled, sets: u32) -> Result<bool, Error> {
         let mut is_other = false;
         for (index, image) in compiled.textures.iter().enumerate() {
+            if sets & set_bit(image) == 0 {
+                continue;
+            }
             let place = self.texture(state, *image)?;
             match self.textures.get_mut(index) {
                 Some((_, old)) => {

@@ -11,6 +11,7 @@ use super::iota::ZEROS_AT;
 use super::job::JobBuilder;
 use crate::device::Device;
 use crate::error::Error;
+use crate::pipeline::set_bit;
 use crate::recording::Snapshot;
 
 /// Largest stride of the plain form of record.
@@ -20,7 +21,8 @@ const MAX_PLAIN_STRIDE: u32 = 255;
 #[derive(Default)]
 pub struct Streams {
     words: Vec<u32>,
-    bytes: Vec<u8>,
+    /// Words of a uniform buffer on their way.
+    buffer: Vec<u32>,
     base_vertex: i64,
     /// It has arrays of its own.
     gathered: bool,
@@ -106,6 +108,11 @@ impl Streams {
             self.words.extend_from_slice(&recipe.constants);
             changes = Changes::all();
         }
+        // A new job or new programs need the words of every set.
+        let sets = match changes.intersects(Changes::PROGRAMS | Changes::JOB) {
+            true => u32::MAX,
+            false => bindings.changed_sets,
+        };
         let words = &mut self.words[..];
         let mut put = |at: u32, word: u32| {
             if let Some(place) = words.get_mut(at as usize) {
@@ -113,32 +120,35 @@ impl Streams {
             }
         };
         if changes.contains(Changes::PUSH) {
-            let bytes = bindings.state.push();
+            let push = bindings.state.push();
             for (at, offset) in &recipe.push {
-                let word = bytes.get(*offset as usize..).and_then(|bytes| bytes.first_chunk::<4>());
-                put(*at, word.map_or(0, |bytes| u32::from_le_bytes(*bytes)));
+                put(*at, push.get(*offset as usize / 4).copied().unwrap_or(0));
             }
         }
         if changes.intersects(Changes::DESCRIPTORS | Changes::JOB) {
             for (at, sample) in &recipe.samples {
-                let bo = match sample {
-                    SampleBo::Texture(image) => &bindings.texture(*image)?.binding.bo,
-                    SampleBo::Ubo(buffer) => bindings.range(*buffer)?.bo,
-                };
-                put(*at, job.bo(bo));
+                let (SampleBo::Texture(place) | SampleBo::Ubo(place)) = sample;
+                if sets & set_bit(place) != 0 {
+                    let bo = match sample {
+                        SampleBo::Texture(image) => &bindings.texture(*image)?.binding.bo,
+                        SampleBo::Ubo(buffer) => bindings.range(*buffer)?.bo,
+                    };
+                    put(*at, job.bo(bo));
+                }
             }
         }
         if changes.contains(Changes::DESCRIPTORS) {
-            for run in &recipe.buffers {
-                self.bytes.resize(run.bytes as usize, 0);
-                bindings.range(run.buffer)?.read(run.start, &mut self.bytes);
+            for run in recipe.buffers.iter().filter(|run| sets & set_bit(&run.buffer) != 0) {
+                self.buffer.resize(run.bytes as usize / 4, 0);
+                bindings.range(run.buffer)?.read(run.start, bytemuck::cast_slice_mut(&mut self.buffer));
                 for (at, offset) in &run.words {
-                    let word = self.bytes.get(*offset as usize..).and_then(|bytes| bytes.first_chunk::<4>());
-                    put(*at, word.map_or(0, |bytes| u32::from_le_bytes(*bytes)));
+                    put(*at, self.buffer.get(*offset as usize / 4).copied().unwrap_or(0));
                 }
             }
-            for (at, slot) in &recipe.descriptors {
-                put(*at, descriptor_word(bindings, slot)?);
+            for (at, set, slot) in &recipe.descriptors {
+                if sets & set != 0 {
+                    put(*at, descriptor_word(bindings, slot)?);
+                }
             }
         }
         if changes.contains(Changes::STATE) {

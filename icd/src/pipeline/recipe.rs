@@ -7,6 +7,11 @@ use vc4_shaders::program::{Descriptor, Pipeline, SampleBo, UniformSlot};
 /// Bytes between two words of a uniform buffer that are still read in one go.
 const GAP: u32 = 64;
 
+/// The bit of a descriptor's set in a mask of sets.
+pub fn set_bit(descriptor: &Descriptor) -> u32 {
+    1u32.checked_shl(descriptor.set).unwrap_or(0)
+}
+
 /// A word of the streams: its place, and what it is.
 pub type Word<T> = (u32, T);
 
@@ -26,8 +31,8 @@ pub struct Recipe {
     pub buffers: Vec<BufferWords>,
     /// All uniform buffers that the streams name.
     pub ranges: Vec<Descriptor>,
-    /// Words of descriptors.
-    pub descriptors: Vec<Word<UniformSlot>>,
+    /// Words of descriptors: place, the bit of the set, what it is.
+    pub descriptors: Vec<(u32, u32, UniformSlot)>,
     /// Words that differ from piece to piece of one draw.
     pub pieces: Vec<Word<UniformSlot>>,
 }
@@ -85,11 +90,15 @@ impl Recipe {
             UniformSlot::VertexIndexBias
             | UniformSlot::InstanceIndex
             | UniformSlot::InstanceAttribute { .. } => self.pieces.push((at, *slot)),
-            slot => {
-                if let UniformSlot::UboBase(buffer) | UniformSlot::UboLimit(buffer) = slot {
-                    self.ranges.push(buffer);
-                }
-                self.descriptors.push((at, slot));
+            UniformSlot::UboBase(place) | UniformSlot::UboLimit(place) => {
+                self.ranges.push(place);
+                self.descriptors.push((at, set_bit(&place), *slot));
+            }
+            UniformSlot::TextureP0(place)
+            | UniformSlot::TextureP1(place)
+            | UniformSlot::TextureP2 { image: place, .. }
+            | UniformSlot::TextureSize { image: place, .. } => {
+                self.descriptors.push((at, set_bit(&place), *slot));
             }
         }
         0

@@ -57,7 +57,7 @@ struct VertexSlot {
 }
 
 /// A descriptor set of a table, and the place of its first dynamic offset.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct SetSlot {
     set: u32,
     offsets: u32,
@@ -81,11 +81,13 @@ pub struct DrawList {
     indices: Vec<IndexBinding>,
     sets: Vec<[SetSlot; MAX_SETS as usize]>,
     offsets: Vec<u32>,
-    /// Push constants: parts of `push_bytes`, as long as something was pushed.
+    /// Push constants: parts of `push_words`, as long as something was pushed.
     push: Vec<Range<usize>>,
-    push_bytes: Vec<u8>,
+    push_words: Vec<u32>,
     buffers: Vec<Arc<Buffer>>,
     bound: Vec<BoundSet>,
+    /// The place that was looked for last: one set with many offsets is bound again and again.
+    last_bound: u32,
     /// Places of `buffers` and `bound` by address.
     places: FxHashMap<usize, u32>,
 }
@@ -154,18 +156,32 @@ impl DrawList {
         place(&mut self.vertices, table)
     }
 
-    /// Adds bound sets with their dynamic offsets.
+    /// Adds bound sets with their dynamic offsets; those that are not `changed` stand as in the table `last`.
     pub(super) fn add_sets<'a>(
         &mut self,
+        last: u32,
+        changed: u32,
         bound: impl Iterator<Item = Option<(&'a Arc<DescriptorSet>, &'a [u32])>>,
     ) -> u32 {
-        let mut table = [SetSlot { set: NONE, offsets: 0 }; MAX_SETS as usize];
-        for (slot, bound) in table.iter_mut().zip(bound) {
+        const NOTHING: SetSlot = SetSlot { set: NONE, offsets: 0 };
+        let mut table = self.sets.get(last as usize).copied().unwrap_or([NOTHING; MAX_SETS as usize]);
+        for (number, (slot, bound)) in table.iter_mut().zip(bound).enumerate() {
+            if changed & 1 << number == 0 {
+                continue;
+            }
+            *slot = NOTHING;
             if let Some((set, offsets)) = bound {
-                let sets = &mut self.bound;
-                let key = Arc::as_ptr(set) as usize;
-                let add = || place(sets, BoundSet { set: set.clone(), content: set.content() });
-                let set = *self.places.entry(key).or_insert_with(add);
+                let known = self.bound.get(self.last_bound as usize);
+                let set = match known.is_some_and(|known| Arc::ptr_eq(&known.set, set)) {
+                    true => self.last_bound,
+                    false => {
+                        let sets = &mut self.bound;
+                        let key = Arc::as_ptr(set) as usize;
+                        let add = || place(sets, BoundSet { set: set.clone(), content: set.content() });
+                        *self.places.entry(key).or_insert_with(add)
+                    }
+                };
+                self.last_bound = set;
                 *slot = SetSlot { set, offsets: self.offsets.len() as u32 };
                 self.offsets.extend_from_slice(offsets);
             }
@@ -173,10 +189,10 @@ impl DrawList {
         place(&mut self.sets, table)
     }
 
-    pub(super) fn add_push(&mut self, bytes: &[u8]) -> u32 {
-        let start = self.push_bytes.len();
-        self.push_bytes.extend_from_slice(bytes);
-        place(&mut self.push, start..start + bytes.len())
+    pub(super) fn add_push(&mut self, words: &[u32]) -> u32 {
+        let start = self.push_words.len();
+        self.push_words.extend_from_slice(words);
+        place(&mut self.push, start..start + words.len())
     }
 }
 
@@ -235,14 +251,17 @@ impl<'a> Snapshot<'a> {
         Some((descriptor, offset))
     }
 
-    /// The push constants from byte 0 on, as far as there are any.
-    pub fn push(&self) -> &'a [u8] {
-        &self.list.push_bytes[self.list.push[self.state.push as usize].clone()]
+    /// The words of push constants, as far as there are any.
+    pub fn push(&self) -> &'a [u32] {
+        &self.list.push_words[self.list.push[self.state.push as usize].clone()]
     }
 
-    /// The push-constant word at a byte offset; 0 beyond what there is.
-    pub fn push_word(&self, offset: u32) -> u32 {
-        let bytes = self.push().get(offset as usize..).and_then(|bytes| bytes.first_chunk::<4>());
-        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    /// The sets that are others than in another draw of the list: bit n for set n.
+    pub fn changed_sets(&self, other: DrawState) -> u32 {
+        if self.state.sets == other.sets {
+            return 0;
+        }
+        let [old, new] = [other.sets, self.state.sets].map(|sets| self.list.sets[sets as usize]);
+        (0..).zip(old.iter().zip(&new)).filter(|(_, (old, new))| old != new).map(|(n, _)| 1 << n).sum()
     }
 }

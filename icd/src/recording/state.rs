@@ -81,8 +81,10 @@ pub struct State {
     vertices: [Option<(Arc<Buffer>, u64)>; MAX_ATTRIBUTES as usize],
     indices: Option<IndexBinding>,
     sets: [Option<BoundSet>; MAX_SETS as usize],
-    push: [u8; MAX_PUSH_BYTES as usize],
-    /// Bytes up to the last that was ever pushed.
+    /// Those of `sets` that changed: bit n for set n.
+    changed_sets: u32,
+    push: [u32; MAX_PUSH_BYTES as usize / 4],
+    /// Words up to the last that was ever pushed.
     pushed: usize,
 }
 
@@ -95,7 +97,8 @@ impl Default for State {
             vertices: Default::default(),
             indices: None,
             sets: Default::default(),
-            push: [0; MAX_PUSH_BYTES as usize],
+            changed_sets: u32::MAX,
+            push: [0; MAX_PUSH_BYTES as usize / 4],
             pushed: 0,
         }
     }
@@ -140,6 +143,7 @@ impl State {
                 place => *place = Some(BoundSet { set: set.clone(), offsets: own.into() }),
             }
             self.changed |= Changed::SETS;
+            self.changed_sets |= 1 << (first as usize + index);
         }
         Ok(())
     }
@@ -161,6 +165,7 @@ impl State {
         writes.into_iter().try_for_each(|(binding, element, values)| set.write(binding, element, values))?;
         *place = Some(BoundSet { set: Arc::new(set), offsets: SmallVec::new() });
         self.changed |= Changed::SETS;
+        self.changed_sets |= 1 << number;
         Ok(())
     }
 
@@ -202,8 +207,9 @@ impl State {
         let start = offset as usize;
         let outside = || Error::InvalidUse(format!("{} bytes of push constants at {offset}", values.len()));
         let end = start.checked_add(values.len()).ok_or_else(outside)?;
-        self.push.get_mut(start..end).ok_or_else(outside)?.copy_from_slice(values);
-        self.pushed = self.pushed.max(end);
+        let bytes = bytemuck::cast_slice_mut::<u32, u8>(&mut self.push);
+        bytes.get_mut(start..end).ok_or_else(outside)?.copy_from_slice(values);
+        self.pushed = self.pushed.max(end.div_ceil(4));
         self.changed |= Changed::PUSH;
         Ok(())
     }
@@ -238,11 +244,11 @@ impl State {
             state.indices = list.add_indices(self.indices.as_ref());
         }
         if changed(Changed::SETS) {
-            state.sets = list.add_sets(
-                self.sets
-                    .iter()
-                    .map(|place| place.as_ref().map(|bound| (&bound.set, bound.offsets.as_slice()))),
-            );
+            let bound =
+                self.sets.iter().map(|place| place.as_ref().map(|bound| (&bound.set, &bound.offsets[..])));
+            let changed = if all { u32::MAX } else { self.changed_sets };
+            state.sets = list.add_sets(state.sets, changed, bound);
+            self.changed_sets = 0;
         }
         if changed(Changed::PUSH) {
             state.push = list.add_push(&self.push[..self.pushed]);
