@@ -130,7 +130,8 @@ fn depth_of(setup: &Setup, visual: Visualid) -> Option<u8> {
     let bgrx = words
         && masks
         && matches!(depth, 24 | 32)
-        && visual.class == VisualClass::TRUE_COLOR
+        // Windows of SDL have direct colour where the server offers it, with a map that changes nothing.
+        && matches!(visual.class, VisualClass::TRUE_COLOR | VisualClass::DIRECT_COLOR)
         && setup.image_byte_order == ImageOrder::LSB_FIRST;
     bgrx.then_some(depth)
 }
