@@ -1,10 +1,11 @@
 //! The back end: machine operations in, instruction words and the recipe of their uniforms out.
 //!
 //! [`select`] covers the IR with operations on virtual registers, [`fuse`] removes copies, [`order`] arranges them and
-//! lets [`threads`] divide them, [`regalloc`] places them, [`schedule`] pairs them into instructions, [`emit`] ends the
-//! program and lists its stream.
+//! lets [`threads`] divide them, [`coalesce`] merges what loops carry, [`regalloc`] places them, [`schedule`] pairs them
+//! into instructions, [`emit`] ends the program and lists its stream.
 
 pub mod check_regalloc;
+pub mod coalesce;
 pub mod dag;
 pub mod emit;
 pub mod fuse;
@@ -121,13 +122,20 @@ fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, 
     shortest(selected, stage, Threads::One)
 }
 
-/// Tries several orders and keeps the shortest code.
+/// Tries several orders and keeps the shortest code. With one thread the order of the source is one of them: it may
+/// be what keeps values short-lived.
 fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
-    let mut best: Result<Program, BackendError> = Err(BackendError::RegisterConflicts);
+    let mut best: Result<Program, BackendError> = match threads {
+        Threads::One => finish(selected.clone(), stage, threads),
+        Threads::Two => Err(BackendError::RegisterConflicts),
+    };
     let mut peak = usize::MAX;
     for pressure in PRESSURES {
-        if peak < pressure {
-            // So many values were never alive: the order is the last one.
+        // So many values were never alive: the order is the last one.
+        let same = peak < pressure;
+        // What cares for registers only is for what does not fit otherwise.
+        let needless = pressure == 0 && best.is_ok();
+        if same || needless {
             continue;
         }
         let Some(ordered) = order::reorder(selected, threads, pressure) else { break };
@@ -142,14 +150,11 @@ fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Pr
             best = candidate;
         }
     }
-    if best.is_err() && threads == Threads::One {
-        // The order of the source may be what keeps values short-lived.
-        best = finish(selected.clone(), stage, threads).or(best);
-    }
     best
 }
 
 fn finish(mut program: VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
+    coalesce::coalesce(&mut program);
     let assignment = regalloc::allocate(&mut program, threads)?;
     let schedule = schedule::schedule(&program, &assignment, threads);
     Ok(emit::emit(&program, schedule, stage, threads))

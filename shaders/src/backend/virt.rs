@@ -292,9 +292,11 @@ impl Operation {
         matches!(self.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch)
     }
 
-    /// Whether this touches the tile buffer, which takes the scoreboard (qpu.md §4.7).
+    /// Whether this touches the tile buffer, which takes the scoreboard (qpu.md §4.7), or the sample mask that counts
+    /// there.
     pub fn touches_tile(&self) -> bool {
-        self.signal == Signal::ColorLoad || self.port().is_some_and(Waddr::is_tlb)
+        let writes = |waddr: Waddr| waddr.is_tlb() || waddr == Waddr::MS_REV_FLAGS;
+        self.signal == Signal::ColorLoad || self.port().is_some_and(writes)
     }
 
     /// Whether this divides the program into straight pieces.

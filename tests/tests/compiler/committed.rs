@@ -51,7 +51,7 @@ fn control_flow() {
     let shaders = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("shaders/control");
     let vertex =
         translate(shaders.join("plain.vert.spv"), Stage::Vertex).expect("committed shaders are valid");
-    for name in ["uniform_loop", "divergent_loop", "nested_loop"] {
+    for name in ["uniform_loop", "divergent_loop", "nested_loop", "fetching_loop"] {
         let path = shaders.join(format!("{name}.frag.spv"));
         let fragment = translate(path, Stage::Fragment).expect("committed shaders are valid");
         check_lowered_control(name, &fragment);
