@@ -12,7 +12,9 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 use vc4::qpu::{AddOp, Pack, Unpack};
 
-use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram};
+use super::virt::{
+    Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram, segments,
+};
 use super::{BackendError, split, work};
 
 /// Restarts before giving up on conflicts; each restart has placed at least one copy.
@@ -55,11 +57,27 @@ struct Range {
     end: u32,
     writes: u32,
     accessed: bool,
+    /// The points around a gap: the last one before and the first one behind. A value that a loop carries is not
+    /// alive between its last use in an iteration and where the next one comes in.
+    gap: Option<(u32, u32)>,
 }
 
 impl Range {
     fn length(&self) -> u32 {
         self.end - self.start
+    }
+
+    /// First and last points of what is left and right of the gap.
+    fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let (first, second) = match self.gap {
+            Some((last, next)) => ((self.start, last), Some((next, self.end))),
+            None => ((self.start, self.end), None),
+        };
+        [Some(first), second].into_iter().flatten()
+    }
+
+    fn contains(&self, point: u32) -> bool {
+        self.accessed && self.parts().any(|(start, end)| start <= point && point <= end)
     }
 }
 
@@ -152,16 +170,19 @@ impl<'a> Allocator<'a> {
     fn place(&mut self, reg: Reg, loc: Loc) {
         let range = self.ranges[reg];
         self.assignment[reg] = Some(loc);
-        self.occupied[loc.index()].insert(range.start, range.end);
+        self.occupied[loc.index()].extend(range.parts());
     }
 
     fn is_free(&self, loc: Loc, range: &Range) -> bool {
-        self.occupied[loc.index()].range(..=range.end).next_back().is_none_or(|(_, &end)| end < range.start)
+        let occupied = &self.occupied[loc.index()];
+        range
+            .parts()
+            .all(|(start, end)| occupied.range(..=end).next_back().is_none_or(|(_, &other)| other < start))
     }
 
     /// Whether a thread switch stands between the first write and the last read: only the files keep such a value.
     fn crosses_switch(&self, range: &Range) -> bool {
-        any_within(&self.switches, range.start / 2..range.end.div_ceil(2))
+        range.parts().any(|(start, end)| any_within(&self.switches, start / 2..end.div_ceil(2)))
     }
 
     /// Results of loads and the SFU that are read before r4 is needed again stay there.
@@ -267,7 +288,9 @@ impl<'a> Allocator<'a> {
             if let Some(to) =
                 (0..self.threads.file_registers()).map(file).find(|&to| self.is_free(to, &range))
             {
-                self.occupied[loc.index()].remove(&range.start);
+                for (start, _) in range.parts() {
+                    self.occupied[loc.index()].remove(&start);
+                }
                 self.place(reg, to);
             }
         }
@@ -275,11 +298,7 @@ impl<'a> Allocator<'a> {
 
     fn pressure(&self, reg: Reg) -> Pressure {
         let point = self.ranges[reg].start;
-        let is_live = |other: &Reg| {
-            let range = &self.ranges[*other];
-            range.accessed && range.start <= point && point <= range.end
-        };
-        let live = self.program.regs.keys().filter(is_live).collect();
+        let live = self.program.regs.keys().filter(|&other| self.ranges[other].contains(point)).collect();
         Pressure { operation: (point / 2) as usize, live }
     }
 }
@@ -326,7 +345,8 @@ fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
         let range = &mut ranges[reg];
         if !range.accessed {
             let live_in = program.regs[reg].fixed.is_some();
-            *range = Range { start: if live_in { 0 } else { point }, end: point, writes: 0, accessed: true };
+            let start = if live_in { 0 } else { point };
+            *range = Range { start, end: point, accessed: true, ..Range::default() };
         }
         range.end = range.end.max(point);
         range.writes += u32::from(write);
@@ -337,7 +357,48 @@ fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
         op.writes().into_iter().for_each(|reg| touch(reg, point + 1, true));
     }
     extend_over_loops(program, &mut ranges);
+    find_gaps(program, &mut ranges);
     ranges
+}
+
+/// What a loop carries and sets anew in its last straight piece is free from its last use before that.
+fn find_gaps(program: &VirtProgram, ranges: &mut SecondaryMap<Reg, Range>) {
+    let mut starts = Vec::new();
+    for piece in segments(&program.ops) {
+        match program.ops.get(piece.end).map(|op| op.unit) {
+            Some(Unit::LoopStart) => starts.push(piece.end),
+            Some(Unit::LoopEnd(_)) => {
+                let start = starts.pop().expect("loops nest");
+                // Per register the first write of an iteration, how many there are, and the last read up to the first.
+                let mut found: SecondaryMap<Reg, (usize, usize, usize)> = SecondaryMap::new();
+                for (index, op) in program.ops[start..piece.end].iter().enumerate() {
+                    for reg in op.reads() {
+                        let (_, writes, read) = &mut found[reg];
+                        *read = if *writes == 0 { start + index } else { *read };
+                    }
+                    if let Some(reg) = op.writes() {
+                        let (first, count, _) = &mut found[reg];
+                        *first = if *count == 0 { start + index } else { *first };
+                        *count += 1;
+                    }
+                }
+                for index in piece.clone() {
+                    let op = &program.ops[index];
+                    let Some(reg) = op.writes() else { continue };
+                    let (first, count, read) = found[reg];
+                    let last = 2 * read.max(piece.start) as u32;
+                    let next = 2 * index as u32 + 1;
+                    let range = &mut ranges[reg];
+                    let carried = range.start < 2 * start as u32 && range.end >= 2 * piece.end as u32;
+                    let begins = first == index && count == 1 && !op.is_partial();
+                    if carried && begins && range.gap.is_none() && last + 1 < next {
+                        range.gap = Some((last, next));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What comes into a loop and is used there is needed by every iteration.

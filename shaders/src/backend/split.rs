@@ -65,7 +65,7 @@ fn allowed(op: &Operation, operand: Operand) -> Places {
     };
     let either = others().any(|other| matches!(other.src, Src::Uniform(_) | Src::Port(_, None)));
     let unpacks = others().any(|other| other.unpack != Unpack::Nop);
-    let a = !takes(RegFile::A) && !unpacks && !(either && takes(RegFile::B));
-    let b = !takes(RegFile::B) && op.rotate == 0 && !(either && takes(RegFile::A));
-    Places { a, b, acc: true, r4: false }
+    let no_a = takes(RegFile::A) || unpacks || (either && takes(RegFile::B));
+    let no_b = takes(RegFile::B) || op.rotate != 0 || (either && takes(RegFile::A));
+    Places { a: !no_a, b: !no_b, acc: true, r4: false }
 }
