@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
+use vc4::state::VertexFormat;
 
 use crate::device::Device;
 use crate::error::Error;
@@ -77,8 +78,8 @@ impl Buffer {
 pub struct BufferView {
     /// The buffer.
     pub buffer: Arc<Buffer>,
-    /// Format of a texel.
-    pub format: vk::Format,
+    /// How a texel lies in memory.
+    pub fields: VertexFormat,
     /// First byte.
     pub offset: u64,
     /// Bytes.
@@ -90,20 +91,24 @@ impl Object for BufferView {
 }
 
 impl BufferView {
-    /// A view of `range` bytes at `offset`. No format offers texel buffers yet.
+    /// A view of `range` bytes at `offset`, or of all whole texels from there on.
     pub fn new(
         buffer: &Arc<Buffer>,
         format: vk::Format,
         offset: u64,
         range: u64,
     ) -> Result<BufferView, Error> {
+        let unknown = || Error::FormatNotSupported(format!("{format:?} takes no texel buffers"));
         let features = crate::format::buffer_features(format);
         let texels =
             vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER;
         if !features.intersects(texels) {
-            return Err(Error::FormatNotSupported(format!("{format:?} takes no texel buffers")));
+            return Err(unknown());
         }
-        Ok(BufferView { buffer: buffer.clone(), format, offset, range: buffer.clamp(offset, range) })
+        let fields = crate::format::row(format).and_then(|row| row.vertex).ok_or_else(unknown)?;
+        let range = buffer.clamp(offset, range);
+        let range = range - range % u64::from(fields.bytes());
+        Ok(BufferView { buffer: buffer.clone(), fields, offset, range })
     }
 }
 

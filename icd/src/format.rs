@@ -11,9 +11,9 @@ use std::sync::LazyLock;
 use ash::vk;
 use vc4::hw;
 use vc4::image::etc2::BlockFormat;
-use vc4::image::format::{Component, Decode, Format as Texel, TileFormat, Uses};
+use vc4::image::format::{Component, Decode, Format as Texel, TileFormat};
 use vc4::image::texel::TexelInfo;
-use vc4::state::vertex_fetch::VertexFormat;
+use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4::state::{ColorKind, Encoding};
 use vc4_shaders::compile::{TextureClass, TextureDecode, TextureSwizzle};
 
@@ -81,6 +81,11 @@ pub struct FormatRow {
 }
 
 const NOTHING: vk::FormatFeatureFlags = vk::FormatFeatureFlags::empty();
+
+/// Whether texel buffers may have the fields of a vertex format: direct lookups find texels of 1, 2, 4, 8 and 16 bytes.
+fn is_texel(format: &VertexFormat) -> bool {
+    format.bytes().is_power_of_two() && !matches!(format.numeric, Numeric::Uscaled | Numeric::Sscaled)
+}
 
 /// Rows of colour formats: how textures hold them, and how attachments do.
 macro_rules! colors {
@@ -293,6 +298,12 @@ impl FormatRow {
             linear_tiling_features: self.linear_features(),
             optimal_tiling_features: self.optimal_features(),
             buffer_features: match self.vertex {
+                // Programs read storage texel buffers, too; they never write memory.
+                Some(format) if is_texel(&format) => {
+                    vk::FormatFeatureFlags::VERTEX_BUFFER
+                        | vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER
+                        | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER
+                }
                 Some(_) => vk::FormatFeatureFlags::VERTEX_BUFFER,
                 None => NOTHING,
             },
@@ -308,8 +319,10 @@ impl FormatRow {
     }
 
     fn optimal_features(&self) -> vk::FormatFeatureFlags {
-        let Some(texture) = self.texture else { return NOTHING };
-        let mut features = self.transfers() | self.sampling(texture);
+        if self.texture.is_none() {
+            return NOTHING;
+        }
+        let mut features = self.transfers() | self.sampling();
         if self.aspects != vk::ImageAspectFlags::COLOR {
             return features | vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT;
         }
@@ -330,17 +343,14 @@ impl FormatRow {
         if self.block() == 1 { all | vk::FormatFeatureFlags::BLIT_DST } else { all }
     }
 
-    /// What the compiler decodes. Of sRGB texels the program decodes what the texture unit has filtered, which linear
-    /// filtering must not show.
-    fn sampling(&self, stored: Stored) -> vk::FormatFeatureFlags {
-        let texel = stored.texel.info();
-        let filtered = texel.uses.contains(Uses::FILTERED) && !self.is_srgb();
-        match texel.decode {
-            Decode::Word => NOTHING,
-            _ if filtered => {
+    /// What the texture unit cannot filter - sRGB, which is decoded first, floats, depths - programs do; integers have no
+    /// filter.
+    fn sampling(&self) -> vk::FormatFeatureFlags {
+        match self.info.is_some_and(|info| info.is_integer()) {
+            true => vk::FormatFeatureFlags::SAMPLED_IMAGE,
+            false => {
                 vk::FormatFeatureFlags::SAMPLED_IMAGE | vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR
             }
-            _ => vk::FormatFeatureFlags::SAMPLED_IMAGE,
         }
     }
 
@@ -460,9 +470,6 @@ impl ImageQuery {
             vk::ImageType::TYPE_3D if row.aspects != vk::ImageAspectFlags::COLOR => {
                 Err("depth has no volumes")
             }
-            vk::ImageType::TYPE_3D if self.usage.contains(vk::ImageUsageFlags::SAMPLED) => {
-                Err("sampled volumes are not offered")
-            }
             vk::ImageType::TYPE_3D => Ok(()),
             _ => Err("the type is none of 1D, 2D and 3D"),
         }
@@ -484,18 +491,12 @@ impl ImageQuery {
     }
 
     fn limits(&self, row: &FormatRow, heap_size: u64) -> vk::ImageFormatProperties {
-        let sampled = self.usage.contains(vk::ImageUsageFlags::SAMPLED);
-        let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
         let linear = self.tiling == vk::ImageTiling::LINEAR;
         let target = self.usage.intersects(
             vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
         );
         let copy = limits::MAX_COPY_PX;
-        let width = copy.min(if sampled { hw::TEXTURE_MAX_PX } else { copy }).min(if target {
-            hw::TARGET_MAX_PX
-        } else {
-            copy
-        });
+        let width = if target { copy.min(hw::TARGET_MAX_PX) } else { copy };
         let max_extent = match self.ty {
             vk::ImageType::TYPE_1D => vk::Extent3D { width, height: 1, depth: 1 },
             vk::ImageType::TYPE_3D => {
@@ -507,12 +508,9 @@ impl ImageQuery {
         vk::ImageFormatProperties {
             max_extent,
             max_mip_levels: if linear { 1 } else { max_extent.width.ilog2() + 1 },
-            // The texture unit knows one layer, or the six of a cube.
-            max_array_layers: match (linear, sampled, cube) {
-                _ if self.ty == vk::ImageType::TYPE_3D => 1,
-                (true, _, _) | (false, true, false) => 1,
-                (false, true, true) => 6,
-                (false, false, _) => limits::MAX_LAYERS,
+            max_array_layers: match linear || self.ty == vk::ImageType::TYPE_3D {
+                true => 1,
+                false => limits::MAX_LAYERS,
             },
             sample_counts: self.samples(row),
             max_resource_size: heap_size.max(limits::MIN_RESOURCE_BYTES),
@@ -520,22 +518,33 @@ impl ImageQuery {
     }
 }
 
-/// How a lookup in texels of this format becomes four components, seen through a component mapping.
-pub fn texture_decode(row: &FormatRow, texel: Texel, mapping: &vk::ComponentMapping) -> TextureDecode {
-    let (class, native) = match texel.info().decode {
-        Decode::Unorm8(components) if row.is_srgb() => (TextureClass::Srgb8, components.map(source)),
-        Decode::Unorm8(components) => (TextureClass::Unorm8, components.map(source)),
-        // Nobody samples them, but attachments have views.
-        Decode::Word => {
-            let word = TextureSwizzle::Component(0);
-            (TextureClass::Word32, [word, TextureSwizzle::Zero, TextureSwizzle::Zero, TextureSwizzle::One])
+/// How a lookup in texels of this format becomes four components, seen through a component mapping: what the texture
+/// unit returns, or what is in memory for `direct` lookups. `None` if nothing reads such texels.
+pub fn texture_decode(
+    row: &FormatRow,
+    texel: Texel,
+    mapping: &vk::ComponentMapping,
+    aspects: vk::ImageAspectFlags,
+    direct: bool,
+) -> Option<TextureDecode> {
+    let texel = texel.info();
+    let own = [0, 1, 2, 3].map(TextureSwizzle::Component);
+    // Depth and stencil are red; the other components are 0, 0 and 1.
+    let red = [own[0], TextureSwizzle::Zero, TextureSwizzle::Zero, TextureSwizzle::One];
+    let (class, native) = match (texel.decode, &row.info) {
+        // Four bytes are the same to either.
+        (Decode::Unorm8(components), _) if texel.cpp == 4 || !direct => {
+            let class = if row.is_srgb() { TextureClass::Srgb8 } else { TextureClass::Unorm8 };
+            (class, components.map(source))
         }
-        Decode::Depth24 => {
-            // Depth is red; the other components of a depth image are 0, 0 and 1.
-            let components = [TextureSwizzle::Component(0), TextureSwizzle::Zero, TextureSwizzle::Zero];
-            let [red, green, blue] = components;
-            (TextureClass::Depth24, [red, green, blue, TextureSwizzle::One])
+        // The unit returns the bytes of 16-bit texels apart.
+        (Decode::Word, Some(info)) if texel.cpp == 2 && !direct => {
+            (TextureClass::SplitFields(fields(info)?), own)
         }
+        (Decode::Word | Decode::Unorm8(_), Some(info)) => (TextureClass::Fields(fields(info)?), own),
+        (Decode::Word | Decode::Unorm8(_), None) => (TextureClass::Word32, red),
+        (Decode::Depth24, _) if aspects == vk::ImageAspectFlags::STENCIL => (TextureClass::Stencil8, red),
+        (Decode::Depth24, _) => (TextureClass::Depth24, red),
     };
     let swizzles = [mapping.r, mapping.g, mapping.b, mapping.a];
     let mut swizzle = native;
@@ -550,7 +559,40 @@ pub fn texture_decode(row: &FormatRow, texel: Texel, mapping: &vk::ComponentMapp
             _ => {}
         }
     }
-    TextureDecode { class, swizzle }
+    Some(TextureDecode { class, swizzle })
+}
+
+/// The fields of a colour texel, as programs take them apart.
+fn fields(info: &TexelInfo) -> Option<VertexFormat> {
+    let numeric = match info.kind {
+        ColorKind::Unorm | ColorKind::Srgb => Numeric::Unorm,
+        ColorKind::Snorm => Numeric::Snorm,
+        ColorKind::Uint => Numeric::Uint,
+        ColorKind::Sint => Numeric::Sint,
+        ColorKind::Float => Numeric::Float,
+    };
+    let count = info.fields.iter().flatten().count() as u8;
+    let place = |component: usize| info.fields[component].map(|field| (field.bit, field.width));
+    let (red, blue, alpha) = (place(0)?, place(2), place(3));
+    let swap_rb = blue.is_some_and(|blue| match red.1 {
+        // From the highest bit down.
+        4 | 5 => blue.0 > red.0,
+        _ => blue.0 < red.0,
+    });
+    let packing = match red.1 {
+        _ if info.shared_exponent => Packing::Floats9_9_9_5,
+        8 => Packing::Bytes(count),
+        16 => Packing::Halves(count),
+        32 => Packing::Words(count),
+        10 => Packing::Bits10_10_10_2,
+        11 => Packing::Floats11_11_10,
+        5 if count == 3 => Packing::Bits5_6_5,
+        5 if alpha == Some((0, 1)) => Packing::Bits5_5_5_1,
+        5 => Packing::Bits1_5_5_5,
+        4 => Packing::Bits4_4_4_4,
+        _ => return None,
+    };
+    Some(VertexFormat { packing, numeric, swap_rb: swap_rb && !info.shared_exponent })
 }
 
 fn source(component: Component) -> TextureSwizzle {
@@ -571,8 +613,12 @@ mod tests {
         for row in images() {
             let texture = row.texture.unwrap();
             let (texel, optimal) = (texture.texel.info(), row.optimal_features());
-            let sampled = optimal.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE);
-            assert!(!sampled || texel.uses.contains(Uses::SAMPLED), "{:?}", row.format);
+            assert!(optimal.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE), "{:?}", row.format);
+            let mapping = vk::ComponentMapping::default();
+            for direct in [false, true] {
+                let decode = texture_decode(&row, texture.texel, &mapping, row.aspects, direct);
+                assert!(decode.is_some(), "{:?}", row.format);
+            }
             if let Some(target) = row.target {
                 let needed = match row.aspects == vk::ImageAspectFlags::COLOR {
                     true => Uses::COLOR_TARGET,
@@ -627,12 +673,12 @@ mod tests {
     #[test]
     fn the_answer_depends_on_usage_and_shape() {
         let rgba = query(vk::Format::R8G8B8A8_UNORM);
-        assert_eq!(rgba.answer(1).unwrap().1.max_extent.width, 2048);
+        assert_eq!(rgba.answer(1).unwrap().1.max_extent.width, 4096);
         let copied = ImageQuery { usage: vk::ImageUsageFlags::TRANSFER_SRC, ..rgba };
         assert_eq!(copied.answer(1).unwrap().1.max_extent.width, 4096);
         let refused = [
             ImageQuery { tiling: vk::ImageTiling::LINEAR, ..rgba },
-            ImageQuery { ty: vk::ImageType::TYPE_3D, ..rgba },
+            ImageQuery { ty: vk::ImageType::TYPE_3D, format: vk::Format::D16_UNORM, ..rgba },
             ImageQuery { usage: vk::ImageUsageFlags::STORAGE, ..rgba },
             ImageQuery { flags: vk::ImageCreateFlags::SPARSE_BINDING, ..rgba },
             ImageQuery { format: vk::Format::R32G32B32_SFLOAT, ..rgba },
@@ -642,7 +688,7 @@ mod tests {
             assert_eq!(query.answer(1).unwrap_err().result(), vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
         }
         let cube = ImageQuery { flags: vk::ImageCreateFlags::CUBE_COMPATIBLE, ..rgba };
-        assert_eq!(cube.answer(1).unwrap().1.max_array_layers, 6);
+        assert_eq!(cube.answer(1).unwrap().1.max_array_layers, limits::MAX_LAYERS);
     }
 
     #[test]
@@ -650,9 +696,31 @@ mod tests {
         use TextureSwizzle::{Component, One};
         let (r, g) = (vk::ComponentSwizzle::A, vk::ComponentSwizzle::ONE);
         let mapping = vk::ComponentMapping { r, g, ..Default::default() };
-        let decode = texture_decode(row(vk::Format::B8G8R8A8_SRGB).unwrap(), Texel::B8G8R8A8, &mapping);
+        let (srgb, aspects) = (row(vk::Format::B8G8R8A8_SRGB).unwrap(), vk::ImageAspectFlags::COLOR);
+        let decode = texture_decode(srgb, Texel::B8G8R8A8, &mapping, aspects, false).unwrap();
         assert_eq!(decode.swizzle, [Component(3), One, Component(0), Component(3)]);
         assert_eq!(decode.class, TextureClass::Srgb8);
+    }
+
+    #[test]
+    fn fields_of_textures_are_those_of_attributes() {
+        for row in images() {
+            let Some((info, vertex)) = row.info.zip(VERTICES.iter().find(|known| known.0 == row.format))
+            else {
+                continue;
+            };
+            let expected = match row.is_srgb() {
+                true => continue,
+                false => vertex.1,
+            };
+            assert_eq!(fields(&info), Some(expected), "{:?}", row.format);
+        }
+        let packed = |format| fields(&row(format).unwrap().info.unwrap()).unwrap();
+        assert_eq!(packed(vk::Format::R5G6B5_UNORM_PACK16).packing, Packing::Bits5_6_5);
+        assert!(packed(vk::Format::B5G6R5_UNORM_PACK16).swap_rb);
+        assert_eq!(packed(vk::Format::R5G5B5A1_UNORM_PACK16).packing, Packing::Bits5_5_5_1);
+        assert_eq!(packed(vk::Format::E5B9G9R9_UFLOAT_PACK32).packing, Packing::Floats9_9_9_5);
+        assert!(!packed(vk::Format::R4G4B4A4_UNORM_PACK16).swap_rb);
     }
 
     #[test]

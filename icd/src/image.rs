@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
-use vc4::hw::TILE_MS_PX;
+use vc4::hw::{TEXTURE_MAX_PX, TILE_MS_PX};
 use vc4::image::etc2::BLOCK_PX;
+use vc4::image::format::{Format as Texel, Uses};
 use vc4::image::layout::{ImageLayout, ImageShape, LayoutError, MSAA_SAMPLES, MsaaLayout};
 use vc4::image::tiling::{Level, utile};
-use vc4_shaders::compile::TextureDecode;
 
 use crate::device::Device;
 use crate::error::Error;
@@ -70,6 +70,7 @@ impl Image {
         let stored = row.stored(info.usage).expect("the query refuses formats without texels");
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
+        let raster = raster || (is_read(info.usage) && !unit_reads(info, stored.texel));
         let (stored, cpp) = match info.tiling {
             // The application reads rows of texels.
             vk::ImageTiling::LINEAR => (Stored { storage: Storage::Plain, ..stored }, row.bytes),
@@ -301,12 +302,35 @@ fn check_info(info: &vk::ImageCreateInfo<'_>, most: &vk::ImageFormatProperties) 
 
 /// Bytes of a mip chain.
 fn layer_bytes(layout: &ImageLayout) -> u64 {
-    // Level 0 comes last (textures.md §4.4).
-    u64::from(layout.levels[0].offset) + u64::from(layout.levels[0].size)
+    // The first or the last level comes last (textures.md §4.4, [`ImageLayout`]).
+    let end = |level: &Level| u64::from(level.offset) + u64::from(level.size);
+    layout.levels.iter().map(end).max().unwrap_or(0)
+}
+
+/// Whether programs look at such images.
+fn is_read(usage: vk::ImageUsageFlags) -> bool {
+    usage.intersects(
+        vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::INPUT_ATTACHMENT,
+    )
+}
+
+/// Whether the texture unit finds the texels of such an image. Programs read others by direct lookups, for which rows in
+/// raster order are best (T-ARRAY d, T-BIG).
+fn unit_reads(info: &vk::ImageCreateInfo<'_>, texel: Texel) -> bool {
+    let edge = info.extent.width.max(info.extent.height);
+    let flat = info.image_type != vk::ImageType::TYPE_3D;
+    let one = info.array_layers == 1 || is_cube(info);
+    flat && one
+        && texel.info().uses.contains(Uses::SAMPLED)
+        && texel.info().cpp <= 4
+        && edge <= TEXTURE_MAX_PX
+}
+
+fn is_cube(info: &vk::ImageCreateInfo<'_>) -> bool {
+    info.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && info.array_layers == CUBE_FACES
 }
 
 fn shape(info: &vk::ImageCreateInfo<'_>, cpp: u32, raster: bool) -> ImageShape {
-    let cube = info.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && info.array_layers == CUBE_FACES;
     ImageShape {
         raster,
         cpp,
@@ -315,7 +339,7 @@ fn shape(info: &vk::ImageCreateInfo<'_>, cpp: u32, raster: bool) -> ImageShape {
         height: info.extent.height,
         levels: info.mip_levels,
         // Other layers are laid out like faces: whole chains at pages (textures.md §4.4).
-        faces: if cube { CUBE_FACES } else { 1 },
+        faces: if is_cube(info) { CUBE_FACES } else { 1 },
     }
 }
 
@@ -382,8 +406,8 @@ pub struct ImageView {
     pub row: &'static FormatRow,
     /// How the image holds texels, as the view sees them.
     pub stored: Stored,
-    /// How a lookup becomes a colour, component mapping included.
-    pub decode: TextureDecode,
+    /// Component mapping.
+    pub components: vk::ComponentMapping,
     /// Aspects.
     pub aspects: vk::ImageAspectFlags,
     /// First level.
@@ -435,7 +459,7 @@ impl ImageView {
             ty: info.view_type,
             row,
             stored,
-            decode: format::texture_decode(row, stored.texel, &info.components),
+            components: info.components,
             aspects: range.aspect_mask,
             base_level: range.base_mip_level,
             levels,
@@ -447,6 +471,40 @@ impl ImageView {
     /// Pixels of the view's first level.
     pub fn extent(&self) -> (u32, u32) {
         self.image.level_extent(self.base_level)
+    }
+
+    /// Whether lookups take a direction.
+    pub fn is_cube(&self) -> bool {
+        matches!(self.ty, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY)
+    }
+
+    /// Axes that coordinates have.
+    pub fn axes(&self) -> usize {
+        match self.ty {
+            vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY => 1,
+            vk::ImageViewType::TYPE_3D => 3,
+            _ => 2,
+        }
+    }
+
+    /// Slices of the first level, or layers, of which six make a cube.
+    pub fn depth_or_layers(&self) -> u32 {
+        match self.ty {
+            vk::ImageViewType::TYPE_3D => self.image.slices(self.base_level),
+            _ if self.is_cube() => self.layers / CUBE_FACES,
+            _ => self.layers,
+        }
+    }
+
+    /// The first face that the texture unit sees, of an image that is laid out as a cube.
+    pub fn face(&self) -> u32 {
+        if self.image.layout().shape.faces == 1 { 0 } else { self.base_layer }
+    }
+
+    /// Layers in front of what the texture unit sees. Faces of a cube are known to its layout, other layers are layouts
+    /// of their own.
+    pub fn unit_layer(&self) -> u32 {
+        self.base_layer - self.face()
     }
 
     /// Samples of a pixel.
@@ -544,10 +602,23 @@ mod tests {
         let device = device();
         let result =
             |info: &vk::ImageCreateInfo<'_>| Image::new(&device, info).err().map(|error| error.result());
-        assert_eq!(result(&info(2049, 1, 1)), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
+        assert_eq!(result(&info(4097, 1, 1)), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
         assert_eq!(result(&info(0, 1, 1)), Some(vk::Result::ERROR_VALIDATION_FAILED_EXT));
         assert_eq!(result(&info(4, 4, 4)), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
         assert_eq!(result(&info(2048, 2048, 12)), None);
+    }
+
+    #[test]
+    fn what_the_texture_unit_cannot_read_has_rows() {
+        let raster =
+            |info: &vk::ImageCreateInfo<'_>| Image::new(&device(), info).unwrap().layout().shape.raster;
+        let layers = |array_layers, flags| vk::ImageCreateInfo { array_layers, flags, ..info(16, 16, 5) };
+        let cube = vk::ImageCreateFlags::CUBE_COMPATIBLE;
+        assert!(!raster(&info(2048, 16, 5)) && raster(&info(2049, 16, 5)));
+        assert!(raster(&layers(2, vk::ImageCreateFlags::empty())));
+        assert!(!raster(&layers(6, cube)) && raster(&layers(12, cube)));
+        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT;
+        assert!(!raster(&vk::ImageCreateInfo { usage, ..layers(2, vk::ImageCreateFlags::empty()) }));
     }
 
     #[test]

@@ -38,4 +38,5 @@ pub mod segment;
 pub mod sync;
 #[cfg(test)]
 mod testing;
+pub mod texture;
 pub mod wsi;

@@ -23,7 +23,7 @@ pub const MAX_VOLUME_PX: u32 = 256;
 /// Bytes that the upper bound of an image's size must reach by the specification. A smaller heap is what images of
 /// that size meet first, as memory that is not there.
 pub const MIN_RESOURCE_BYTES: u64 = 1 << 31;
-/// Layers of an image that is not sampled; sampled ones have 1, or 6 through the cube path.
+/// Layers of an image.
 pub const MAX_LAYERS: u32 = 256;
 /// Alignment of a buffer in its memory: a utile, so that copies move whole cache lines.
 pub const BUFFER_ALIGNMENT: u64 = 64;
@@ -61,18 +61,18 @@ fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.max_image_dimension3_d = MAX_VOLUME_PX;
     limits.max_image_dimension_cube = MAX_IMAGE_PX;
     limits.max_image_array_layers = MAX_LAYERS;
-    limits.max_texel_buffer_elements = 1 << 16; // vacuous: no format takes texel buffers
+    limits.max_texel_buffer_elements = 1 << 27; // direct lookups reach any offset
     limits.max_uniform_buffer_range = 1 << 16; // direct lookups reach any offset
-    limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // vacuous: shaders refuse them
+    limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // the same; they are only read
     limits.max_push_constants_size = MAX_PUSH_BYTES;
     limits.max_memory_allocation_count = 4096; // one BO each; the file-descriptor's handle space is larger
     limits.max_sampler_allocation_count = 65536; // plain host memory
     limits.buffer_image_granularity = 1; // no MMU pages, no compression: any neighbours may share
     limits.sparse_address_space_size = 0; // no sparse resources
     limits.min_memory_map_alignment = 4096; // mappings start at pages
-    limits.min_texel_buffer_offset_alignment = 16; // vacuous
+    limits.min_texel_buffer_offset_alignment = 16; // whole texels
     limits.min_uniform_buffer_offset_alignment = 16; // 4 would do; 16 keeps vec4s together
-    limits.min_storage_buffer_offset_alignment = 16; // vacuous
+    limits.min_storage_buffer_offset_alignment = 16; // as for uniform buffers
     limits.optimal_buffer_copy_offset_alignment = 16;
     limits.optimal_buffer_copy_row_pitch_alignment = 16; // a utile's row
     limits.non_coherent_atom_size = 64; // all memory is coherent
@@ -86,7 +86,7 @@ fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_bound_descriptor_sets = MAX_SETS;
     limits.max_per_stage_descriptor_samplers = 16;
     limits.max_per_stage_descriptor_uniform_buffers = 15;
-    limits.max_per_stage_descriptor_storage_buffers = 4; // vacuous: shaders refuse them
+    limits.max_per_stage_descriptor_storage_buffers = 4;
     limits.max_per_stage_descriptor_sampled_images = 16;
     limits.max_per_stage_descriptor_storage_images = 4; // vacuous
     limits.max_per_stage_descriptor_input_attachments = 4; // vacuous: such images and passes are refused
@@ -94,8 +94,8 @@ fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_descriptor_set_samplers = 96;
     limits.max_descriptor_set_uniform_buffers = 90;
     limits.max_descriptor_set_uniform_buffers_dynamic = 8;
-    limits.max_descriptor_set_storage_buffers = 24; // vacuous
-    limits.max_descriptor_set_storage_buffers_dynamic = 4; // vacuous
+    limits.max_descriptor_set_storage_buffers = 24;
+    limits.max_descriptor_set_storage_buffers_dynamic = 4;
     limits.max_descriptor_set_sampled_images = 96;
     limits.max_descriptor_set_storage_images = 24; // vacuous
     limits.max_descriptor_set_input_attachments = 4; // vacuous
@@ -125,8 +125,8 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_sampler_anisotropy = 1.0; // samplerAnisotropy is off
     limits.min_texel_offset = -8;
     limits.max_texel_offset = 7;
-    limits.min_texel_gather_offset = 0; // shaderImageGatherExtended is off
-    limits.max_texel_gather_offset = 0;
+    limits.min_texel_gather_offset = -8;
+    limits.max_texel_gather_offset = 7;
     limits.min_interpolation_offset = 0.0; // sampleRateShading is off
     limits.max_interpolation_offset = 0.0;
     limits.sub_pixel_interpolation_offset_bits = 0;

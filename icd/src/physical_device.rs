@@ -162,6 +162,8 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         large_points: vk::TRUE,
         // Monitors count whatever is submitted meanwhile.
         inherited_queries: vk::TRUE,
+        image_cube_array: vk::TRUE,
+        shader_image_gather_extended: vk::TRUE,
         ..Default::default()
     }
 }

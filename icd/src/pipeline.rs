@@ -22,8 +22,10 @@ use crate::object::Object;
 use crate::physical_device::{VENDOR_ID, cache_uuid};
 use crate::render_pass::RenderPass;
 
+pub(crate) use translate::compare;
+
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant};
-pub use recipe::set_bit;
+pub use recipe::{set_bit, set_bits};
 
 /// VkShaderModule: compiled or linked when a pipeline asks.
 pub enum ShaderModule {

@@ -7,10 +7,13 @@
 
 use std::collections::BTreeMap;
 
+use vc4::cl::packets::CompareFunc;
+use vc4::cl::words::Wrap;
 use vc4::state::blend::ColorOutput;
 use vc4::state::depth_stencil::DepthStencilPlan;
 use vc4::state::multisample::Multisample;
 use vc4::state::raster::StateError;
+use vc4::state::texture::MipMode;
 use vc4::state::vertex_fetch::VertexFormat;
 use vc4::state::viewport::VertexStage;
 
@@ -18,7 +21,7 @@ use crate::backend::{self, BackendError, Inputs};
 use crate::ir::{Shader, Stage};
 pub use crate::pass::lower_inputs::Varying;
 use crate::pass::{self, lower_inputs, lower_outputs};
-use crate::program::{Descriptor, Pipeline};
+use crate::program::{Pipeline, Texture};
 use crate::spirv::{self, SpirvError, StageSource};
 
 /// A vertex attribute of the pipeline.
@@ -32,8 +35,8 @@ pub struct VertexAttribute {
     pub per_instance: bool,
 }
 
-/// How the word that the TMU returns becomes four components.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// How the word that the TMU returns, or the words of a texel in memory, become four components.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TextureClass {
     /// Four bytes as fractions of 255: all types that the TMU expands to RGBA8888.
     #[default]
@@ -42,8 +45,25 @@ pub enum TextureClass {
     Srgb8,
     /// Z24 in bits 31:8, as a fraction of its largest value.
     Depth24,
-    /// The 32-bit word itself.
+    /// Bits 7:0 as an integer.
+    Stencil8,
+    /// The 32-bit word itself, which is a float or an integer.
     Word32,
+    /// Fields as they lie in memory.
+    Fields(VertexFormat),
+    /// The same of a 16-bit texel whose bytes the TMU returns as bytes 0 and 3 (type LUMALPHA).
+    SplitFields(VertexFormat),
+}
+
+impl TextureClass {
+    /// Whether components are integers.
+    pub fn is_integer(self) -> bool {
+        match self {
+            TextureClass::Stencil8 => true,
+            TextureClass::Fields(format) | TextureClass::SplitFields(format) => format.numeric.is_integer(),
+            _ => false,
+        }
+    }
 }
 
 /// Where a component of a sample result comes from.
@@ -53,12 +73,12 @@ pub enum TextureSwizzle {
     Component(u8),
     /// 0.
     Zero,
-    /// 1.0.
+    /// 1, in the kind of number that the texel has.
     One,
 }
 
-/// How a sampled image is decoded: the draw-time key of a pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// How the texels of an image are decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TextureDecode {
     /// Meaning of the word.
     pub class: TextureClass,
@@ -70,6 +90,80 @@ impl Default for TextureDecode {
     fn default() -> Self {
         let [r, g, b, a] = [0, 1, 2, 3].map(TextureSwizzle::Component);
         TextureDecode { class: TextureClass::default(), swizzle: [r, g, b, a] }
+    }
+}
+
+/// Who finds a texel in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TextureAccess {
+    /// The texture unit; arrays have one layer.
+    #[default]
+    Unit,
+    /// The program, by direct lookups: rows in raster order, levels below each other
+    /// ([`crate::program::TextureValue::LevelRows`]).
+    Direct {
+        /// Bytes per texel (of a plane): 1, 2, 4, and in texel buffers 8 or 16.
+        bytes: u8,
+        /// Outside of the image along each axis.
+        wrap: [Wrap; 3],
+    },
+}
+
+/// Who chooses levels and weighs texels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TextureFilter {
+    /// The texture unit.
+    #[default]
+    Unit,
+    /// The texture unit weighs texels at a level of detail that the program computes, with what it cannot do: bias,
+    /// clamps, and levels that begin in the middle of an image (T-LOD).
+    Level,
+    /// The program: formats that the texture unit cannot filter, comparisons, decoding in front of the filter.
+    Program {
+        /// Magnified: weighs the texels around.
+        mag_linear: bool,
+        /// Minified: weighs the texels around.
+        min_linear: bool,
+        /// Levels.
+        mip: MipMode,
+        /// Coordinates count texels.
+        unnormalized: bool,
+    },
+}
+
+/// How an image is looked at through a sampler: the draw-time key of a pipeline (T-TEX-KEY).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TextureKey {
+    /// What texels mean.
+    pub decode: TextureDecode,
+    /// Images that hold a texel together, 32 bits each: 1, or 2 or 4 of wide formats.
+    pub planes: u8,
+    /// Who finds them.
+    pub access: TextureAccess,
+    /// Who filters.
+    pub filter: TextureFilter,
+    /// Comparison with the reference, of samples that have one. Without, they pass where the reference is less.
+    pub compare: Option<CompareFunc>,
+    /// Coordinates outside of the image give the border colour.
+    pub border: bool,
+}
+
+impl Default for TextureKey {
+    fn default() -> Self {
+        TextureKey {
+            decode: TextureDecode::default(),
+            planes: 1,
+            access: TextureAccess::Unit,
+            filter: TextureFilter::Unit,
+            compare: None,
+            border: false,
+        }
+    }
+}
+
+impl From<TextureDecode> for TextureKey {
+    fn from(decode: TextureDecode) -> TextureKey {
+        TextureKey { decode, ..TextureKey::default() }
     }
 }
 
@@ -88,8 +182,8 @@ pub struct PipelineState {
     pub depth_stencil: DepthStencilPlan,
     /// What narrows the coverage of pixels, and alpha to one.
     pub multisample: Multisample,
-    /// Decoding of sampled images; images that are missing are RGBA8 unorm with identity swizzle.
-    pub textures: BTreeMap<Descriptor, TextureDecode>,
+    /// How images are looked at; what is missing is RGBA8 unorm with identity swizzle, left to the texture unit.
+    pub textures: BTreeMap<Texture, TextureKey>,
 }
 
 impl Default for PipelineState {
@@ -283,7 +377,8 @@ fn back(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Builder, BuiltinInput, ImageDim, Interpolation, Lod, Op, Output};
+    use crate::ir::{Builder, BuiltinInput, ImageDim, Interpolation, Lod, Op, Output, Sample};
+    use crate::program::Descriptor;
 
     fn shader(stage: Stage, build: impl FnOnce(&mut Builder)) -> Shader {
         let mut shader = Shader::new(stage);
@@ -329,7 +424,7 @@ mod tests {
                 .map(|c| b.op(Op::LoadInput { location: 0, component: c, interpolation }, &[]))
                 .collect();
             let dx = b.op(Op::Ddx, &[uv[0]]);
-            let texel = b.emit(Op::Sample { image, dim: ImageDim::D2, lod: Lod::Auto }, &uv);
+            let texel = b.emit(Op::Sample(Sample::plain(image, ImageDim::D2, Lod::Auto)), &uv);
             for (n, &c) in texel.iter().enumerate() {
                 let c = b.op(Op::FMul, &[c, dx]);
                 b.store_output(Output::User { location: 0, component: n as u8 }, c);

@@ -15,6 +15,142 @@ pub struct Descriptor {
     pub element: u32,
 }
 
+/// An image and what it is looked at through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Texture {
+    /// A sampled image, combined image sampler, storage image, input attachment or texel buffer.
+    pub image: Descriptor,
+    /// The sampler, the same descriptor for a combined one; `None` where texels are fetched by number.
+    pub sampler: Option<Descriptor>,
+}
+
+impl Texture {
+    /// A combined image sampler.
+    pub const fn combined(image: Descriptor) -> Texture {
+        Texture { image, sampler: Some(image) }
+    }
+
+    /// An image without a sampler.
+    pub const fn alone(image: Descriptor) -> Texture {
+        Texture { image, sampler: None }
+    }
+}
+
+/// What a request to the texture unit reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lookup {
+    /// The image.
+    pub texture: Texture,
+    /// Single texels of every level of the image, wrapped as the sampler says: the program filters. Otherwise what the
+    /// sampler says of filters holds, too.
+    pub texels: bool,
+    /// Which of the planes that hold the texels of wide formats, 32 bits each; 0 to 3.
+    pub plane: u8,
+}
+
+impl Lookup {
+    /// A lookup through a combined image sampler that the texture unit filters.
+    pub const fn combined(image: Descriptor) -> Lookup {
+        Lookup { texture: Texture::combined(image), texels: false, plane: 0 }
+    }
+}
+
+/// A number that a view and a sampler have, for programs that find texels or levels themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TextureValue {
+    /// f32: texels of the view's first level along axis 0 (width) or 1 (height).
+    Size(u8),
+    /// Integer: the same; axis 2 is the depth of a 3D view, or the layers (cubes count once) of an array.
+    Extent(u8),
+    /// Integer: levels of the view.
+    Levels,
+    /// Integer: samples per texel.
+    Samples,
+    /// f32: the image's level that is the view's first.
+    BaseLevel,
+    /// f32: the last level that a sample reaches, counted from the view's first.
+    LastLevel,
+    /// f32: the sampler's bias.
+    LodBias,
+    /// f32: smallest level of detail.
+    LodMin,
+    /// f32: largest level of detail.
+    LodMax,
+    /// f32: what a level of detail is moved by before it is rounded down to a level.
+    MipRounding,
+    /// f32: weight that the fraction of a level of detail has, 1 between levels and 0 at the nearest one.
+    MipBlend,
+    /// The border colour as a lookup's result: register R of a lookup (textures.md §2).
+    Border,
+    /// Red, green and blue of the border colour, in the kind of number that the format has.
+    BorderColor,
+    /// Alpha of the border colour.
+    BorderAlpha,
+    /// Integer: bytes per row of every level of an image in raster order.
+    Stride,
+    /// Integer: twice the rows of level 0's container of an image in raster order
+    /// ([`vc4::image::layout`]): level n begins at row this - (this >> n) + n.
+    LevelRows,
+    /// Integer: pages from one layer or slice to the next.
+    LayerPages,
+    /// Integer: bytes from one plane to the next.
+    PlaneBytes,
+}
+
+impl TextureValue {
+    /// All, by number.
+    pub const ALL: [TextureValue; 21] = [
+        TextureValue::Size(0),
+        TextureValue::Size(1),
+        TextureValue::Extent(0),
+        TextureValue::Extent(1),
+        TextureValue::Extent(2),
+        TextureValue::Levels,
+        TextureValue::Samples,
+        TextureValue::BaseLevel,
+        TextureValue::LastLevel,
+        TextureValue::LodBias,
+        TextureValue::LodMin,
+        TextureValue::LodMax,
+        TextureValue::MipRounding,
+        TextureValue::MipBlend,
+        TextureValue::Border,
+        TextureValue::BorderColor,
+        TextureValue::BorderAlpha,
+        TextureValue::Stride,
+        TextureValue::LevelRows,
+        TextureValue::LayerPages,
+        TextureValue::PlaneBytes,
+    ];
+
+    /// Its name behind `tex.` in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TextureValue::Size(0) => "width",
+            TextureValue::Size(_) => "height",
+            TextureValue::Extent(0) => "extent.x",
+            TextureValue::Extent(1) => "extent.y",
+            TextureValue::Extent(_) => "extent.z",
+            TextureValue::Levels => "levels",
+            TextureValue::Samples => "samples",
+            TextureValue::BaseLevel => "level.base",
+            TextureValue::LastLevel => "level.last",
+            TextureValue::LodBias => "lod.bias",
+            TextureValue::LodMin => "lod.min",
+            TextureValue::LodMax => "lod.max",
+            TextureValue::MipRounding => "mip.rounding",
+            TextureValue::MipBlend => "mip.blend",
+            TextureValue::Border => "border",
+            TextureValue::BorderColor => "border.rgb",
+            TextureValue::BorderAlpha => "border.a",
+            TextureValue::Stride => "stride",
+            TextureValue::LevelRows => "level.rows",
+            TextureValue::LayerPages => "layer.pages",
+            TextureValue::PlaneBytes => "plane.bytes",
+        }
+    }
+}
+
 /// What one word of a uniform stream is. The driver resolves these when a draw is built
 /// (constants, state) or when its segment runs (buffer contents).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,28 +168,37 @@ pub enum UniformSlot {
         /// Byte offset in the bound range.
         offset: u32,
     },
-    /// Start of a uniform buffer's bound range for a direct lookup: the stream word is the byte offset in the BO,
-    /// the kernel adds the BO's address (qpu.md §5.3).
+    /// Elements of `stride` bytes that a storage buffer's bound range has from byte `offset` on.
+    BufferElements {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Where the elements begin.
+        offset: u32,
+        /// Bytes per element, not 0.
+        stride: u32,
+    },
+    /// Start of what a direct lookup reads - a buffer's bound range, a texel view, an image -: the stream word is the
+    /// byte offset in the BO, the kernel adds the BO's address (qpu.md §5.3).
     UboBase(Descriptor),
-    /// Largest offset that a direct lookup may add to [`UniformSlot::UboBase`]: bound range - 4.
+    /// Largest offset that a direct lookup may add to [`UniformSlot::UboBase`]: its bytes - 4.
     UboLimit(Descriptor),
     /// Texture configuration word 0 of a sampled image; the kernel adds the BO's address.
-    TextureP0(Descriptor),
+    TextureP0(Lookup),
     /// Texture configuration word 1.
-    TextureP1(Descriptor),
+    TextureP1(Lookup),
     /// Texture configuration word 2: cube stride, and explicit LOD when `explicit_lod`.
     TextureP2 {
-        /// The image.
-        image: Descriptor,
+        /// The lookup.
+        lookup: Lookup,
         /// Bit 0 (BSLOD): register B replaces the automatic LOD.
         explicit_lod: bool,
     },
-    /// Width or height of a level-0 texel grid as a float (`axis` 0 or 1), for texel addressing in the shader.
-    TextureSize {
-        /// The image.
-        image: Descriptor,
-        /// 0 width, 1 height.
-        axis: u8,
+    /// A number of a texture.
+    Texture {
+        /// The texture.
+        texture: Texture,
+        /// Which.
+        value: TextureValue,
     },
     /// Value to add to the fetched index to get gl_VertexIndex (T-VID).
     VertexIndexBias,
@@ -85,13 +230,14 @@ impl Display for UniformSlot {
             }
             UniformSlot::UboBase(buffer) => write!(f, "ubo.base{}", Index(buffer)),
             UniformSlot::UboLimit(buffer) => write!(f, "ubo.limit{}", Index(buffer)),
-            UniformSlot::TextureP0(image) => write!(f, "tex.p0{}", Index(image)),
-            UniformSlot::TextureP1(image) => write!(f, "tex.p1{}", Index(image)),
-            UniformSlot::TextureP2 { image, explicit_lod: false } => write!(f, "tex.p2{}", Index(image)),
-            UniformSlot::TextureP2 { image, explicit_lod: true } => write!(f, "tex.p2.lod{}", Index(image)),
-            UniformSlot::TextureSize { image, axis: 0 } => write!(f, "tex.width{}", Index(image)),
-            UniformSlot::TextureSize { image, axis: 1 } => write!(f, "tex.height{}", Index(image)),
-            UniformSlot::TextureSize { image, axis } => write!(f, "tex.size{}[{axis}]", Index(image)),
+            UniformSlot::TextureP0(lookup) => write_lookup(f, "p0", lookup),
+            UniformSlot::TextureP1(lookup) => write_lookup(f, "p1", lookup),
+            UniformSlot::TextureP2 { lookup, explicit_lod: false } => write_lookup(f, "p2", lookup),
+            UniformSlot::TextureP2 { lookup, explicit_lod: true } => write_lookup(f, "p2.lod", lookup),
+            UniformSlot::Texture { texture, value } => write!(f, "tex.{}{}", value.name(), Places(texture)),
+            UniformSlot::BufferElements { buffer, offset, stride } => {
+                write!(f, "buffer.elements{}+{offset}/{stride}", Index(buffer))
+            }
             UniformSlot::VertexIndexBias => f.write_str("vertex.bias"),
             UniformSlot::InstanceIndex => f.write_str("instance.index"),
             UniformSlot::InstanceAttribute { location, word } => {
@@ -133,13 +279,52 @@ impl Display for Index {
     }
 }
 
+fn write_lookup(f: &mut Formatter<'_>, word: &str, lookup: Lookup) -> fmt::Result {
+    let texels = if lookup.texels { "texel." } else { "" };
+    let plane = if lookup.plane == 0 { String::new() } else { format!("plane{}.", lookup.plane) };
+    write!(f, "tex.{texels}{plane}{word}{}", Places(lookup.texture))
+}
+
+/// The image, and the sampler behind `+` when it is another descriptor.
+struct Places(Texture);
+
+impl Display for Places {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Index(self.0.image))?;
+        match self.0.sampler {
+            Some(sampler) if sampler != self.0.image => write!(f, "+{}", Index(sampler)),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// One TMU request of a program, in program order: the BO index word that its uniform block starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SampleBo {
-    /// The BO of a sampled image.
+    /// The BO of an image that the texture unit looks at.
     Texture(Descriptor),
-    /// The BO of a uniform buffer read by direct lookup.
+    /// The BO of a buffer or image read by direct lookup.
     Ubo(Descriptor),
+}
+
+impl UniformSlot {
+    /// The texture that the word is taken from.
+    pub const fn texture(&self) -> Option<Texture> {
+        match *self {
+            UniformSlot::TextureP0(lookup)
+            | UniformSlot::TextureP1(lookup)
+            | UniformSlot::TextureP2 { lookup, .. } => Some(lookup.texture),
+            UniformSlot::Texture { texture, .. } => Some(texture),
+            _ => None,
+        }
+    }
+}
+
+impl Program {
+    /// Textures that words of the stream are taken from.
+    pub fn textures(&self) -> Vec<Texture> {
+        self.uniforms.iter().filter_map(UniformSlot::texture).collect()
+    }
 }
 
 /// One QPU program.

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use vc4::state::StateUniform;
 use vc4_shaders::file::{Fault, FileError, read, read_with_places, sealed, write};
 use vc4_shaders::program::{
-    AttributeArray, AttributeSource, Descriptor, Pipeline, Program, SampleBo, UniformSlot,
+    AttributeArray, AttributeSource, Descriptor, Lookup, Pipeline, Program, SampleBo, Texture, TextureValue,
+    UniformSlot,
 };
 
 fn descriptor() -> impl Strategy<Value = Descriptor> {
@@ -35,6 +36,14 @@ fn state() -> impl Strategy<Value = StateUniform> {
     ]
 }
 
+fn texture() -> impl Strategy<Value = Texture> {
+    (descriptor(), prop::option::of(descriptor())).prop_map(|(image, sampler)| Texture { image, sampler })
+}
+
+fn lookup() -> impl Strategy<Value = Lookup> {
+    (texture(), any::<bool>(), 0..4u8).prop_map(|(texture, texels, plane)| Lookup { texture, texels, plane })
+}
+
 fn uniform() -> impl Strategy<Value = UniformSlot> {
     prop_oneof![
         any::<u32>().prop_map(UniformSlot::Const),
@@ -43,11 +52,14 @@ fn uniform() -> impl Strategy<Value = UniformSlot> {
         (descriptor(), any::<u32>()).prop_map(|(buffer, offset)| UniformSlot::Ubo { buffer, offset }),
         descriptor().prop_map(UniformSlot::UboBase),
         descriptor().prop_map(UniformSlot::UboLimit),
-        descriptor().prop_map(UniformSlot::TextureP0),
-        descriptor().prop_map(UniformSlot::TextureP1),
-        (descriptor(), any::<bool>())
-            .prop_map(|(image, explicit_lod)| UniformSlot::TextureP2 { image, explicit_lod }),
-        (descriptor(), any::<u8>()).prop_map(|(image, axis)| UniformSlot::TextureSize { image, axis }),
+        lookup().prop_map(UniformSlot::TextureP0),
+        lookup().prop_map(UniformSlot::TextureP1),
+        (lookup(), any::<bool>())
+            .prop_map(|(lookup, explicit_lod)| UniformSlot::TextureP2 { lookup, explicit_lod }),
+        (texture(), prop::sample::select(&TextureValue::ALL[..]))
+            .prop_map(|(texture, value)| UniformSlot::Texture { texture, value }),
+        (descriptor(), any::<u32>(), 1..u32::MAX)
+            .prop_map(|(buffer, offset, stride)| { UniformSlot::BufferElements { buffer, offset, stride } }),
         Just(UniformSlot::VertexIndexBias),
         Just(UniformSlot::InstanceIndex),
         any::<(u32, u8)>().prop_map(|(location, word)| UniformSlot::InstanceAttribute { location, word }),

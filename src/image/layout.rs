@@ -43,7 +43,8 @@ pub enum LayoutError {
 /// What an image is laid out from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageShape {
-    /// Raster rows in every level, as for linear images, instead of what the texture unit assumes.
+    /// Raster rows in every level, as for linear images, instead of what the texture unit assumes: for images that
+    /// programs read by direct lookups.
     pub raster: bool,
     /// Bytes per element: per pixel, or per block for block formats.
     pub cpp: u32,
@@ -109,12 +110,17 @@ pub fn container(width: u32, height: u32, level: u32) -> (u32, u32) {
     }
 }
 
+/// Twice the rows that level 0 of an image in raster order counts as in the places of its levels.
+pub fn level_rows(height: u32) -> u32 {
+    2 * height.next_power_of_two()
+}
+
 /// Where everything of an image lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageLayout {
     /// What was laid out.
     pub shape: ImageShape,
-    /// The levels of the first face, level 0 first; in memory the last level comes first.
+    /// The levels of the first face, level 0 first; in memory the last level comes first, except in raster order.
     pub levels: Vec<Level>,
     /// Bytes from one face to the next; 0 with a single face.
     pub face_stride: u32,
@@ -126,15 +132,14 @@ impl ImageLayout {
     /// Lays out an image (textures.md §4.4).
     pub fn new(shape: ImageShape) -> Result<ImageLayout, LayoutError> {
         shape.check()?;
+        if shape.raster {
+            return ImageLayout::raster(shape);
+        }
         let (width, height) = shape.level_el(0);
         let mut levels = Vec::with_capacity(shape.levels as usize);
         for level in 0..shape.levels {
             let (width, height) = container(width, height, level);
-            levels.push(if shape.raster {
-                Level::new(Tiling::Raster, shape.cpp, width, height)?
-            } else {
-                Level::sampled(shape.cpp, width, height)?
-            });
+            levels.push(Level::sampled(shape.cpp, width, height)?);
         }
         let mut offset = 0;
         for level in levels.iter_mut().rev() {
@@ -145,6 +150,24 @@ impl ImageLayout {
         let shift = base.next_multiple_of(PAGE) - base;
         levels.iter_mut().for_each(|level| level.offset += shift);
         let end = levels[0].offset + levels[0].size;
+        let face_stride = if shape.faces == 6 { end.next_multiple_of(PAGE) } else { 0 };
+        Ok(ImageLayout { shape, levels, face_stride, size: end + (shape.faces - 1) * face_stride })
+    }
+
+    /// Rows in raster order. Every level has the stride of level 0, and level n begins at row 2H - (2H >> n) + n, where H is
+    /// the height's next power of two: programs find a texel of any level without a table.
+    fn raster(shape: ImageShape) -> Result<ImageLayout, LayoutError> {
+        let (width, height) = shape.level_el(0);
+        let first = Level::new(Tiling::Raster, shape.cpp, width, height)?;
+        let rows = level_rows(height);
+        let mut levels = Vec::with_capacity(shape.levels as usize);
+        for level in 0..shape.levels {
+            let (width, height) = shape.level_el(level);
+            let offset = (rows - (rows >> level) + level) * first.stride;
+            let size = height * first.stride;
+            levels.push(Level { width, height, padded_height: height, offset, size, ..first });
+        }
+        let end = levels.last().map_or(0, |last| last.offset + last.size);
         let face_stride = if shape.faces == 6 { end.next_multiple_of(PAGE) } else { 0 };
         Ok(ImageLayout { shape, levels, face_stride, size: end + (shape.faces - 1) * face_stride })
     }
@@ -330,6 +353,22 @@ mod tests {
         assert!(seen.iter().all(|&seen| seen));
         // Pixel (35, 1), sample 2: second block, quad 1, row 1 of the quad, odd column.
         assert_eq!(layout.offset_of(35, 1, 2), 16384 + 64 + 32 + 8 + 4);
+    }
+
+    #[test]
+    fn raster_levels_lie_below_each_other() {
+        for (width, height) in [(64, 64), (100, 60), (5, 33), (33, 1), (1, 300)] {
+            let levels = 32 - u32::leading_zeros(width.max(height));
+            let shape = ImageShape { raster: true, levels, ..ImageShape::plain(4, width, height) };
+            let layout = ImageLayout::new(shape).unwrap();
+            assert_eq!(layout.levels[0].offset, 0);
+            for pair in layout.levels.windows(2) {
+                assert!(pair[1].offset >= pair[0].offset + pair[0].size, "{width} x {height}");
+                assert_eq!(pair[1].stride, pair[0].stride);
+            }
+            let last = layout.levels.last().unwrap();
+            assert_eq!((last.width, last.height, layout.size), (1, 1, last.offset + last.size));
+        }
     }
 
     #[test]

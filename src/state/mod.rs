@@ -18,7 +18,7 @@ mod logic;
 mod model;
 pub mod multisample;
 pub mod raster;
-mod srgb;
+pub mod srgb;
 pub mod target;
 pub mod texture;
 pub mod uniforms;

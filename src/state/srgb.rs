@@ -4,7 +4,7 @@
 use super::{Emitter, Flag};
 
 /// c/12.92 up to 0.04045, ((c + 0.055)/1.055)^2.4 above.
-pub(super) fn to_linear<E: Emitter>(e: &mut E, c: E::Value) -> E::Value {
+pub fn to_linear<E: Emitter>(e: &mut E, c: E::Value) -> E::Value {
     let (slope, limit) = (e.float(1.0 / 12.92), e.float(0.04045));
     let (scale, offset, power) = (e.float(1.0 / 1.055), e.float(0.055 / 1.055), e.float(0.4));
     let linear = e.fmul(c, slope);

@@ -1,11 +1,12 @@
-//! Vertex formats: bytes per vertex and the patch that turns attribute words into four components.
+//! Formats of fields in memory, for vertices and for texels that no hardware decodes: their bytes, and the patch that
+//! turns their words into four components.
 //!
 //! The fetch copies bytes; every conversion is the program's (v3d.md §6.1, T-VFMT).
 
 use super::Emitter;
 use super::bits::extract;
 use super::raster::StateError;
-use crate::qpu::Unpack;
+use crate::qpu::{AddOp, Unpack};
 
 /// How the bits of a component are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +51,16 @@ pub enum Packing {
     Bits10_10_10_2,
     /// 11, 11 and 10 bits from the lowest bit up: floats of five bits of exponent without sign.
     Floats11_11_10,
+    /// 9, 9 and 9 bits from the lowest bit up, and 5 bits of exponent for all of them (texels only).
+    Floats9_9_9_5,
+    /// 5, 6 and 5 bits from bit 15 down (texels only).
+    Bits5_6_5,
+    /// 5, 5, 5 and 1 bits from bit 15 down (texels only).
+    Bits5_5_5_1,
+    /// As `Bits5_5_5_1`, the last component in bit 15 and the others below it (texels only).
+    Bits1_5_5_5,
+    /// Four times 4 bits from bit 15 down (texels only).
+    Bits4_4_4_4,
 }
 
 /// Format of a vertex attribute.
@@ -70,7 +81,8 @@ impl VertexFormat {
             Packing::Bytes(count) => u32::from(count),
             Packing::Halves(count) => 2 * u32::from(count),
             Packing::Words(count) => 4 * u32::from(count),
-            Packing::Bits10_10_10_2 | Packing::Floats11_11_10 => 4,
+            Packing::Bits10_10_10_2 | Packing::Floats11_11_10 | Packing::Floats9_9_9_5 => 4,
+            Packing::Bits5_6_5 | Packing::Bits5_5_5_1 | Packing::Bits1_5_5_5 | Packing::Bits4_4_4_4 => 2,
         }
     }
 
@@ -86,8 +98,26 @@ impl VertexFormat {
                 usize::from(count.min(4))
             }
             Packing::Bits10_10_10_2 => 4,
-            Packing::Floats11_11_10 => 3,
+            Packing::Bits5_5_5_1 | Packing::Bits1_5_5_5 | Packing::Bits4_4_4_4 => 4,
+            Packing::Floats11_11_10 | Packing::Floats9_9_9_5 | Packing::Bits5_6_5 => 3,
         }
+    }
+
+    /// Words whose components are 1, in their kind of number, where `ones` says so and 0 elsewhere: border colours.
+    pub fn zeros_and_ones(&self, ones: [bool; 4]) -> [u32; 4] {
+        let mut ones = ones;
+        if self.swap_rb {
+            ones.swap(0, 2);
+        }
+        let mut words = [0; 4];
+        for (component, _) in (0..self.components()).zip(ones).filter(|&(_, one)| one) {
+            let at = place(self.packing, component);
+            words[at.word] |= one(self.packing, self.numeric, at.width) << at.bit;
+        }
+        if self.packing == Packing::Floats9_9_9_5 {
+            words[0] |= 16 << 27;
+        }
+        words
     }
 }
 
@@ -107,6 +137,32 @@ fn place(packing: Packing, component: usize) -> Place {
         Packing::Words(_) => Place { word: component, bit: 0, width: 32 },
         Packing::Floats11_11_10 => Place { word: 0, bit: 11 * n, width: if n == 2 { 10 } else { 11 } },
         Packing::Bits10_10_10_2 => Place { word: 0, bit: 10 * n, width: if n == 3 { 2 } else { 10 } },
+        Packing::Floats9_9_9_5 => Place { word: 0, bit: 9 * n, width: 9 },
+        Packing::Bits5_6_5 => {
+            Place { word: 0, bit: [11, 5, 0, 0][component], width: [5, 6, 5, 0][component] }
+        }
+        Packing::Bits5_5_5_1 => {
+            Place { word: 0, bit: [11, 6, 1, 0][component], width: [5, 5, 5, 1][component] }
+        }
+        Packing::Bits1_5_5_5 => {
+            Place { word: 0, bit: [10, 5, 0, 15][component], width: [5, 5, 5, 1][component] }
+        }
+        Packing::Bits4_4_4_4 => Place { word: 0, bit: 12 - 4 * n, width: 4 },
+    }
+}
+
+/// The field that means 1.
+fn one(packing: Packing, numeric: Numeric, width: u32) -> u32 {
+    match numeric {
+        Numeric::Unorm => u32::MAX >> (32 - width),
+        Numeric::Snorm => u32::MAX >> (33 - width),
+        Numeric::Uscaled | Numeric::Sscaled | Numeric::Uint | Numeric::Sint => 1,
+        // ½ with an exponent of 1, at every component.
+        Numeric::Float if packing == Packing::Floats9_9_9_5 => 1 << 8,
+        Numeric::Float => match width {
+            32 => 1f32.to_bits(),
+            width => 0x3c00 >> (15 - width.min(15)),
+        },
     }
 }
 
@@ -123,6 +179,10 @@ pub fn emit_fetch<E: Emitter>(
     let zero = e.word(0);
     let one = if format.numeric.is_integer() { e.word(1) } else { e.float(1.0) };
     let mut out = [zero, zero, zero, one];
+    if format.packing == Packing::Floats9_9_9_5 {
+        let [r, g, b] = shared_exponent(e, words[0]);
+        return Ok([r, g, b, one]);
+    }
     for (component, value) in out.iter_mut().enumerate().take(format.components()) {
         let at = place(format.packing, component);
         *value = convert(e, format.numeric, words[at.word], at);
@@ -131,6 +191,19 @@ pub fn emit_fetch<E: Emitter>(
         out.swap(0, 2);
     }
     Ok(out)
+}
+
+/// Three mantissas times 2^(exponent - 24).
+fn shared_exponent<E: Emitter>(e: &mut E, word: E::Value) -> [E::Value; 3] {
+    let exponent = e.shr(word, 27);
+    let bias = e.word(127 - 24);
+    let exponent = e.add(AddOp::Add, exponent, bias);
+    let scale = e.shl(exponent, 23);
+    [0, 9, 18].map(|bit| {
+        let mantissa = extract(e, false, word, bit, 9);
+        let mantissa = e.itof(mantissa);
+        e.fmul(mantissa, scale)
+    })
 }
 
 fn convert<E: Emitter>(e: &mut E, numeric: Numeric, word: E::Value, at: Place) -> E::Value {
@@ -273,6 +346,53 @@ mod tests {
         );
         let word = pack(31 << 6, 0, 15 << 5);
         assert_eq!(floats(Packing::Floats11_11_10, Numeric::Float, &word), [f32::INFINITY, 0.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn shared_exponents() {
+        let word = &[16 << 27 | 256 | 511 << 9 | 1 << 18];
+        assert_eq!(
+            floats(Packing::Floats9_9_9_5, Numeric::Float, word),
+            [1.0, 511.0 / 256.0, 1.0 / 256.0, 1.0]
+        );
+        assert_eq!(floats(Packing::Floats9_9_9_5, Numeric::Float, &[31 << 27 | 511])[0], 65408.0);
+    }
+
+    #[test]
+    fn sixteen_bit_fields() {
+        let unorm = |packing, word| floats(packing, Numeric::Unorm, &[word]);
+        assert_eq!(unorm(Packing::Bits5_6_5, 0xf800 | 0x1f), [1.0, 0.0, 1.0, 1.0]);
+        assert_eq!(unorm(Packing::Bits5_5_5_1, 0x07c1), [0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(unorm(Packing::Bits1_5_5_5, 0x801f), [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(unorm(Packing::Bits4_4_4_4, 0xf0f0), [1.0, 0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn ones_are_read_as_ones() {
+        let packings = [
+            (Packing::Bytes(4), Numeric::Unorm),
+            (Packing::Bytes(2), Numeric::Snorm),
+            (Packing::Halves(4), Numeric::Float),
+            (Packing::Halves(3), Numeric::Snorm),
+            (Packing::Words(4), Numeric::Float),
+            (Packing::Bits10_10_10_2, Numeric::Unorm),
+            (Packing::Floats11_11_10, Numeric::Float),
+            (Packing::Floats9_9_9_5, Numeric::Float),
+            (Packing::Bits5_6_5, Numeric::Unorm),
+            (Packing::Bits1_5_5_5, Numeric::Unorm),
+        ];
+        for (packing, numeric) in packings {
+            let format = VertexFormat { packing, numeric, swap_rb: true };
+            let words = format.zeros_and_ones([true, false, false, true]);
+            let mut have = emit_fetch(&mut Model::new(StateWords::default()), &format, &words).unwrap();
+            if packing == Packing::Floats9_9_9_5 {
+                have.swap(0, 2);
+            }
+            let red = if format.components() < 3 { 0.0 } else { 1.0 };
+            assert_eq!(have.map(f32::from_bits), [red, 0.0, 0.0, 1.0], "{packing:?}");
+        }
+        let integers = VertexFormat { packing: Packing::Halves(2), numeric: Numeric::Sint, swap_rb: false };
+        assert_eq!(integers.zeros_and_ones([true; 4]), [0x0001_0001, 0, 0, 0]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Draws a scene offscreen through the Vulkan loader: Vulkan 1.0, nothing optional.
 
+mod resources;
+
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 
@@ -68,6 +70,7 @@ struct Prepared {
     uniforms: Vec<Buffer>,
     images: Vec<Image>,
     samplers: Vec<vk::Sampler>,
+    resources: Vec<resources::Made>,
 }
 
 // SAFETY (for every block of this file): handles come from this device and live until `release` or
@@ -279,6 +282,14 @@ impl Harness {
         bindings.extend(
             textures.iter().map(|(n, ..)| binding(*n, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1)),
         );
+        let mut resources = Vec::new();
+        for (number, elements) in &draw.resources {
+            let ty = elements.first().map(resources::descriptor_type).ok_or("a binding without elements")?;
+            bindings.push(binding(*number, ty, elements.len() as u32));
+            let made =
+                elements.iter().map(|element| self.resource(element)).collect::<Result<Vec<_>, _>>()?;
+            resources.push((*number, ty, made));
+        }
         // SAFETY: see above.
         unsafe {
             let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
@@ -295,9 +306,15 @@ impl Harness {
             }
             let layout = self.device.create_pipeline_layout(&create, None).named("vkCreatePipelineLayout")?;
             let pipeline = self.pipeline(draw, scene, layout, render_pass)?;
-            let size = |ty| vk::DescriptorPoolSize { ty, descriptor_count: 8 };
-            let sizes =
-                [size(vk::DescriptorType::UNIFORM_BUFFER), size(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)];
+            let sizes = [
+                vk::DescriptorType::UNIFORM_BUFFER,
+                vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+                vk::DescriptorType::SAMPLED_IMAGE,
+                vk::DescriptorType::SAMPLER,
+                vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
+                vk::DescriptorType::STORAGE_BUFFER,
+            ]
+            .map(|ty| vk::DescriptorPoolSize { ty, descriptor_count: 8 });
             let create = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let descriptor_pool =
                 self.device.create_descriptor_pool(&create, None).named("vkCreateDescriptorPool")?;
@@ -327,6 +344,9 @@ impl Harness {
                 let write = write.descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
                 self.device.update_descriptor_sets(&[write], &[]);
             }
+            for (number, ty, made) in &resources {
+                self.write_resources(set, *number, *ty, made);
+            }
             let indices: Option<Vec<u8>> =
                 draw.indices.as_ref().map(|list| list.iter().flat_map(|i| i.to_le_bytes()).collect());
             let mut samplers = Vec::new();
@@ -350,6 +370,7 @@ impl Harness {
                 uniforms: uniforms.into_iter().map(|(_, buffer)| buffer).collect(),
                 images,
                 samplers,
+                resources: resources.into_iter().flat_map(|(.., made)| made).collect(),
             })
         }
     }
@@ -662,6 +683,7 @@ impl Harness {
             draw.samplers.into_iter().for_each(|sampler| self.device.destroy_sampler(sampler, None));
         }
         draw.images.into_iter().for_each(|image| self.destroy_image(image));
+        draw.resources.into_iter().for_each(|resource| self.release_resource(resource));
         draw.uniforms
             .into_iter()
             .chain(draw.vertices)

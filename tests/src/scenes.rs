@@ -3,6 +3,8 @@
 mod basic;
 mod corpus;
 mod formats;
+pub mod resources;
+mod textures;
 
 use ash::vk;
 
@@ -66,6 +68,8 @@ pub struct Draw {
     pub push: Vec<u8>,
     /// Textures: binding, texels, filter.
     pub textures: Vec<(u32, Texture, vk::Filter)>,
+    /// Other bindings: number and elements.
+    pub resources: Vec<(u32, Vec<resources::Resource>)>,
     /// Faces left out.
     pub cull: vk::CullModeFlags,
 }
@@ -86,6 +90,7 @@ impl Default for Draw {
             uniforms: Vec::new(),
             push: Vec::new(),
             textures: Vec::new(),
+            resources: Vec::new(),
             cull: vk::CullModeFlags::NONE,
         }
     }
@@ -175,5 +180,6 @@ pub fn all() -> Vec<Scene> {
     let mut scenes = basic::scenes();
     scenes.extend(corpus::scenes());
     scenes.extend(formats::scenes());
+    scenes.extend(textures::scenes());
     scenes
 }

@@ -193,6 +193,8 @@ pub fn vertex_format(text: &str) -> Result<VertexFormat, String> {
         Packing::Bytes(_) | Packing::Bits10_10_10_2 => numeric != Numeric::Float,
         Packing::Halves(_) => true,
         Packing::Floats11_11_10 => numeric == Numeric::Float,
+        // The others are texels'.
+        _ => false,
     };
     let exists = exists && name.ends_with("_UFLOAT") == (packing == Packing::Floats11_11_10);
     exists.then_some(VertexFormat { packing, numeric, swap_rb }).ok_or_else(unknown)

@@ -10,7 +10,7 @@
 
 use ash::vk;
 use vc4::qpu::{Inst, Stage, UniformSource, Waddr, uniform_reads};
-use vc4_shaders::program::{Descriptor, UniformSlot};
+use vc4_shaders::program::{Descriptor, Lookup, UniformSlot};
 
 use super::{Code, MAX_INSTRUCTIONS, MAX_UNIFORMS, Mode, Module, RasterWindow, Source, Word, refuse, wrong};
 use crate::error::Error;
@@ -172,9 +172,9 @@ fn expand(code: &[u64], mappings: &[Mapping], lookups: &mut Vec<Descriptor>) -> 
 
 fn parameter_of(image: Descriptor, parameter: u32) -> UniformSlot {
     match parameter {
-        0 => UniformSlot::TextureP0(image),
-        1 => UniformSlot::TextureP1(image),
-        2 => UniformSlot::TextureP2 { image, explicit_lod: false },
+        0 => UniformSlot::TextureP0(Lookup::combined(image)),
+        1 => UniformSlot::TextureP1(Lookup::combined(image)),
+        2 => UniformSlot::TextureP2 { lookup: Lookup::combined(image), explicit_lod: false },
         _ => UniformSlot::Const(0),
     }
 }
@@ -256,9 +256,9 @@ mod tests {
         assert_eq!(words(Stage::Coordinate), [push], "the vertex program's mapping");
         let image = Descriptor { set: 2, binding: 3, element: 4 };
         let slots = [
-            UniformSlot::TextureP0(image),
-            UniformSlot::TextureP1(image),
-            UniformSlot::TextureP2 { image, explicit_lod: false },
+            UniformSlot::TextureP0(Lookup::combined(image)),
+            UniformSlot::TextureP1(Lookup::combined(image)),
+            UniformSlot::TextureP2 { lookup: Lookup::combined(image), explicit_lod: false },
         ];
         let [p0, p1, p2] = slots.map(Word::Slot);
         assert_eq!(words(Stage::Fragment), [push, p0, p1, p2, push]);

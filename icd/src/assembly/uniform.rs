@@ -2,7 +2,7 @@
 //! documentation.
 
 use vc4::state::StateUniform;
-use vc4_shaders::program::{Descriptor, UniformSlot};
+use vc4_shaders::program::{Descriptor, Lookup, Texture, TextureValue, UniformSlot};
 
 /// Which members of a description count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,15 @@ fn slot(make: impl Fn(Descriptor) -> UniformSlot, description: &Description) -> 
     Word::Slot(make(description.place()))
 }
 
+fn lookup(make: impl Fn(Lookup) -> UniformSlot, description: &Description) -> Word {
+    Word::Slot(make(Lookup::combined(description.place())))
+}
+
+fn size(axis: u8, description: &Description) -> Word {
+    let texture = Texture::combined(description.place());
+    Word::Slot(UniformSlot::Texture { texture, value: TextureValue::Size(axis) })
+}
+
 fn state(state: StateUniform) -> Word {
     Word::Slot(UniformSlot::State(state))
 }
@@ -97,20 +106,20 @@ sources! {
     5 UBO_LIMIT "ubo.limit" Place, "largest byte offset of a direct lookup: operand of its min"
         => |d| slot(UniformSlot::UboLimit, d);
     6 TEXTURE_P0 "tex.p0" Place, "texture parameter 0 of a combined image sampler"
-        => |d| slot(UniformSlot::TextureP0, d);
+        => |d| lookup(UniformSlot::TextureP0, d);
     7 TEXTURE_P1 "tex.p1" Place, "texture parameter 1"
-        => |d| slot(UniformSlot::TextureP1, d);
+        => |d| lookup(UniformSlot::TextureP1, d);
     8 TEXTURE_P2 "tex.p2" Place, "texture parameter 2 (cube stride); register b is a bias of the level of detail"
-        => |d| slot(|image| UniformSlot::TextureP2 { image, explicit_lod: false }, d);
+        => |d| lookup(|lookup| UniformSlot::TextureP2 { lookup, explicit_lod: false }, d);
     9 TEXTURE_P2_LOD "tex.p2.lod" Place, "texture parameter 2; register b is the level of detail itself"
-        => |d| slot(|image| UniformSlot::TextureP2 { image, explicit_lod: true }, d);
+        => |d| lookup(|lookup| UniformSlot::TextureP2 { lookup, explicit_lod: true }, d);
     // Only child images put something here, which the driver does not make (qpu.md §4.5).
     10 TEXTURE_P3 "tex.p3" Place, "texture parameter 3, for lookups that write s, t, r and b"
         => |_| Word::Slot(UniformSlot::Const(0));
     11 TEXTURE_WIDTH "tex.width" Place, "width of the first level in texels, a float"
-        => |d| slot(|image| UniformSlot::TextureSize { image, axis: 0 }, d);
+        => |d| size(0, d);
     12 TEXTURE_HEIGHT "tex.height" Place, "height of the first level in texels, a float"
-        => |d| slot(|image| UniformSlot::TextureSize { image, axis: 1 }, d);
+        => |d| size(1, d);
     13 VIEWPORT_X_SCALE "viewport.x.scale" Nothing, "x of the raster = Xc · this + Wc · viewport.x.bias"
         => |_| state(StateUniform::ViewportXScale);
     14 VIEWPORT_X_BIAS "viewport.x.bias" Nothing, "see viewport.x.scale"
@@ -270,9 +279,12 @@ mod tests {
         assert_eq!(slot("ubo[1][2][64]"), UniformSlot::Ubo { buffer: D, offset: 64 });
         let third = Descriptor { element: 3, ..D };
         assert_eq!(slot("ubo[1][2][64][3]"), UniformSlot::Ubo { buffer: third, offset: 64 });
-        assert_eq!(slot("tex.p0[1][2]"), UniformSlot::TextureP0(D));
-        assert_eq!(slot("tex.p0[1][2][3]"), UniformSlot::TextureP0(third));
-        assert_eq!(slot("tex.p2.lod[1][2]"), UniformSlot::TextureP2 { image: D, explicit_lod: true });
+        assert_eq!(slot("tex.p0[1][2]"), UniformSlot::TextureP0(Lookup::combined(D)));
+        assert_eq!(slot("tex.p0[1][2][3]"), UniformSlot::TextureP0(Lookup::combined(third)));
+        assert_eq!(
+            slot("tex.p2.lod[1][2]"),
+            UniformSlot::TextureP2 { lookup: Lookup::combined(D), explicit_lod: true }
+        );
         assert_eq!(slot("instance.attribute[5][3]"), UniformSlot::InstanceAttribute { location: 5, word: 3 });
         assert_eq!(slot("blend.a"), UniformSlot::State(StateUniform::BlendConstant(3)));
         assert_eq!(named("spec[7]"), Ok(Word::Specialization(7)));

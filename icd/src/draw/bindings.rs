@@ -1,4 +1,4 @@
-//! What a draw's shaders read: programs, textures, uniform buffers, state words. Draws of a list that follow each
+//! What a draw's shaders read: programs, textures, buffers, state words. Draws of a list that follow each
 //! other keep what did not change between them.
 
 use std::sync::Arc;
@@ -17,9 +17,10 @@ use crate::bo::Bo;
 use crate::descriptor::Descriptor;
 use crate::device::Device;
 use crate::error::Error;
-use crate::pipeline::{Compiled, Textures, Variant, set_bit};
+use crate::image::ImageView;
+use crate::pipeline::{Compiled, Textures, Variant, set_bit, set_bits};
 use crate::recording::{DrawState, Snapshot};
-use crate::sampler::Texture;
+use crate::texture::Texture;
 
 /// Bytes of a word.
 const WORD: u64 = 4;
@@ -43,7 +44,7 @@ bitflags::bitflags! {
     }
 }
 
-/// A uniform buffer's range.
+/// The bytes that a buffer descriptor, a texel view or an image gives to direct lookups.
 #[derive(Clone, Copy)]
 pub struct Range<'a> {
     /// The memory.
@@ -72,10 +73,10 @@ impl Range<'_> {
 /// What lookups found; kept from draw to draw for its memory, and for textures that come again.
 #[derive(Default)]
 pub struct Lookups<'a> {
-    textures: Vec<(program::Descriptor, u32)>,
+    textures: Vec<(program::Texture, u32)>,
     ranges: Vec<(program::Descriptor, Range<'a>)>,
     known: Vec<Texture>,
-    /// Places in `known` by the addresses of view and sampler.
+    /// Places in `known` by the addresses of view and sampler, 0 for none.
     places: FxHashMap<(usize, usize), u32>,
 }
 
@@ -154,17 +155,24 @@ impl<'a> Bindings<'a> {
         Ok(())
     }
 
-    /// A sampled image.
-    pub fn texture(&self, image: program::Descriptor) -> Result<&Texture, Error> {
-        let found = self.lookups.textures.iter().find(|(key, _)| *key == image);
+    /// An image and its sampler.
+    pub fn texture(&self, place: program::Texture) -> Result<&Texture, Error> {
+        let found = self.lookups.textures.iter().find(|(key, _)| *key == place);
         let texture = found.and_then(|(_, place)| self.lookups.known.get(*place as usize));
-        texture.ok_or_else(|| unexpected(image, "an image"))
+        texture.ok_or_else(|| unexpected(place.image, "an image"))
     }
 
-    /// A uniform buffer.
+    /// The BO of an image.
+    pub fn texture_bo(&self, image: program::Descriptor) -> Result<&Arc<Bo>, Error> {
+        let found = self.lookups.textures.iter().find(|(key, _)| key.image == image);
+        let texture = found.and_then(|(_, place)| self.lookups.known.get(*place as usize));
+        texture.and_then(Texture::bo).ok_or_else(|| unexpected(image, "an image"))
+    }
+
+    /// What direct lookups read.
     pub fn range(&self, buffer: program::Descriptor) -> Result<Range<'a>, Error> {
         let found = self.lookups.ranges.iter().find(|(key, _)| *key == buffer);
-        found.map(|(_, range)| *range).ok_or_else(|| unexpected(buffer, "a uniform buffer"))
+        found.map(|(_, range)| *range).ok_or_else(|| unexpected(buffer, "a buffer"))
     }
 
     /// Looks the uniform buffers of `sets` up.
@@ -199,17 +207,17 @@ impl<'a> Lookups<'a> {
     /// Looks the textures of `sets` up; whether any is of another kind than the one before.
     fn textures(&mut self, state: &Snapshot<'a>, compiled: &Compiled, sets: u32) -> Result<bool, Error> {
         let mut is_other = false;
-        for (index, image) in compiled.textures.iter().enumerate() {
-            if sets & set_bit(image) == 0 {
+        for (index, texture) in compiled.textures.iter().enumerate() {
+            if sets & set_bits(texture) == 0 {
                 continue;
             }
-            let place = self.texture(state, *image)?;
+            let place = self.texture(state, *texture)?;
             match self.textures.get_mut(index) {
                 Some((_, old)) => {
                     let [old, new] = [std::mem::replace(old, place), place].map(|n| &self.known[n as usize]);
-                    is_other |= old.decode != new.decode;
+                    is_other |= old.key != new.key;
                 }
-                None => self.textures.push((*image, place)),
+                None => self.textures.push((*texture, place)),
             }
         }
         Ok(is_other)
@@ -217,29 +225,43 @@ impl<'a> Lookups<'a> {
 
     /// The programs for the textures.
     fn variant(&self, compiled: &Compiled) -> Result<Arc<Variant>, Error> {
-        let decodes = self.textures.iter().map(|(image, place)| (*image, self.known[*place as usize].decode));
-        let unusual = decodes.filter(|(_, decode)| *decode != Default::default());
+        let keys = self.textures.iter().map(|(texture, place)| (*texture, self.known[*place as usize].key));
+        let unusual = keys.filter(|(_, key)| *key != Default::default());
         compiled.variant(unusual.collect::<Textures>())
     }
 
-    fn texture(&mut self, state: &Snapshot<'a>, image: program::Descriptor) -> Result<u32, Error> {
-        match state.descriptor(image.set, image.binding, image.element)? {
-            (Descriptor::Image { view: Some(view), sampler: Some(sampler) }, _) => {
-                let key = (Arc::as_ptr(view) as usize, Arc::as_ptr(sampler) as usize);
-                if let Some(place) = self.places.get(&key) {
-                    return Ok(*place);
+    fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture) -> Result<u32, Error> {
+        let at = |place: program::Descriptor| state.descriptor(place.set, place.binding, place.element);
+        let sampler = match texture.sampler {
+            None => None,
+            Some(place) => match at(place)?.0 {
+                Descriptor::Sampler(sampler) | Descriptor::Image { sampler: Some(sampler), .. } => {
+                    Some(sampler)
                 }
-                let place = self.known.len() as u32;
-                self.known.push(Texture::new(view, sampler)?);
-                self.places.insert(key, place);
-                Ok(place)
-            }
-            (Descriptor::Image { view: Some(_), sampler: None }, _) => Err(Error::unsupported(
-                "an image without a sampler in a shader",
-                "use combined image samplers",
-            )),
-            _ => Err(unexpected(image, "an image")),
+                _ => return Err(unexpected(place, "a sampler")),
+            },
+        };
+        let image = at(texture.image)?.0;
+        let address = match image {
+            Descriptor::Image { view: Some(view), .. } => Arc::as_ptr(view) as usize,
+            Descriptor::Texels(view) => Arc::as_ptr(view) as usize,
+            _ => return Err(unexpected(texture.image, "an image")),
+        };
+        let key = (address, sampler.map_or(0, |sampler| Arc::as_ptr(sampler) as usize));
+        if let Some(place) = self.places.get(&key) {
+            return Ok(*place);
         }
+        let known = match image {
+            Descriptor::Texels(view) => Texture::of_buffer(view),
+            Descriptor::Image { view: Some(view), .. } => {
+                Texture::new(view, sampler.map(|sampler| &**sampler))?
+            }
+            _ => return Err(unexpected(texture.image, "an image")),
+        };
+        let place = self.known.len() as u32;
+        self.known.push(known);
+        self.places.insert(key, place);
+        Ok(place)
     }
 }
 
@@ -255,17 +277,30 @@ fn range<'a>(
     place: program::Descriptor,
 ) -> Result<Range<'a>, Error> {
     let (descriptor, dynamic) = state.descriptor(place.set, place.binding, place.element)?;
-    let Descriptor::Buffer { buffer, offset, range } = descriptor else {
-        return Err(unexpected(place, "a uniform buffer"));
+    let (buffer, start, size) = match descriptor {
+        Descriptor::Buffer { buffer, offset, range } => {
+            let start = offset + u64::from(dynamic);
+            (buffer, start, buffer.clamp(start, *range))
+        }
+        // Texels smaller than a word share one, which may reach beyond the view; buffers end at whole words.
+        Descriptor::Texels(view) => (&view.buffer, view.offset, view.range.next_multiple_of(WORD)),
+        Descriptor::Image { view: Some(view), .. } => return image_range(view),
+        _ => return Err(unexpected(place, "a buffer")),
     };
-    let start = offset + u64::from(dynamic);
-    let size = buffer.clamp(start, *range);
     if size < WORD {
         // Direct lookups need a word that they may read (kernel-abi.md §9, TEX-2).
         let bo = device.iota().bo(device)?;
         return Ok(Range { mapping: bo.map()?, bo, offset: u64::from(ZEROS_AT), size: WORD });
     }
     let binding = buffer.binding()?;
+    Ok(Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size })
+}
+
+/// An image from a view's first layer on.
+fn image_range(view: &ImageView) -> Result<Range<'_>, Error> {
+    let binding = view.image.binding()?;
+    let start = u64::from(view.base_layer) * view.image.layer_stride();
+    let size = view.image.size().saturating_sub(start) / WORD * WORD;
     Ok(Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size })
 }
 

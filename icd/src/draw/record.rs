@@ -130,7 +130,7 @@ impl Streams {
                 let (SampleBo::Texture(place) | SampleBo::Ubo(place)) = sample;
                 if sets & set_bit(place) != 0 {
                     let bo = match sample {
-                        SampleBo::Texture(image) => &bindings.texture(*image)?.binding.bo,
+                        SampleBo::Texture(image) => bindings.texture_bo(*image)?,
                         SampleBo::Ubo(buffer) => bindings.range(*buffer)?.bo,
                     };
                     put(*at, job.bo(bo));
@@ -220,15 +220,15 @@ fn descriptor_word(bindings: &Bindings<'_>, slot: &UniformSlot) -> Result<u32, E
     Ok(match *slot {
         UniformSlot::UboBase(buffer) => bindings.range(buffer)?.offset as u32,
         UniformSlot::UboLimit(buffer) => bindings.range(buffer)?.size.saturating_sub(4) as u32,
-        UniformSlot::TextureP0(image) => bindings.texture(image)?.words[0],
-        UniformSlot::TextureP1(image) => bindings.texture(image)?.words[1],
-        UniformSlot::TextureP2 { image, explicit_lod } => {
-            bindings.texture(image)?.extra[usize::from(explicit_lod)]
+        UniformSlot::BufferElements { buffer, offset, stride } => {
+            (bindings.range(buffer)?.size.saturating_sub(offset.into()) / u64::from(stride)) as u32
         }
-        UniformSlot::TextureSize { image, axis } => {
-            let (width, height) = bindings.texture(image)?.extent;
-            (if axis == 0 { width as f32 } else { height as f32 }).to_bits()
+        UniformSlot::TextureP0(lookup) => bindings.texture(lookup.texture)?.parameter(lookup, 0),
+        UniformSlot::TextureP1(lookup) => bindings.texture(lookup.texture)?.parameter(lookup, 1),
+        UniformSlot::TextureP2 { lookup, explicit_lod } => {
+            bindings.texture(lookup.texture)?.extra(lookup, explicit_lod)
         }
+        UniformSlot::Texture { texture, value } => bindings.texture(texture)?.value(value),
         // The recipe files these elsewhere.
         UniformSlot::Const(_)
         | UniformSlot::State(_)

@@ -1,6 +1,6 @@
 //! VkPipeline: compiled programs, one variant per way that its textures are decoded (T-TEX-KEY).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
@@ -10,8 +10,8 @@ use vc4::state::depth_stencil::StencilPlan;
 use vc4::state::{DepthStencil, DepthStencilPlan, Raster};
 use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
 use vc4_kernel_abi::{Gpu, GpuError};
-use vc4_shaders::compile::{PipelineState, TextureDecode};
-use vc4_shaders::program::{self, Descriptor, Program, SampleBo, UniformSlot};
+use vc4_shaders::compile::{PipelineState, TextureKey};
+use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, UniformSlot};
 
 use super::GraphicsInfo;
 use super::programs::Programs;
@@ -25,8 +25,8 @@ use crate::error::Error;
 use crate::object::Object;
 use crate::recording::Dynamic;
 
-/// How each sampled image is decoded; images that are missing are as [`TextureDecode::default`] says.
-pub type Textures = BTreeMap<Descriptor, TextureDecode>;
+/// How each image is looked at; what is missing is as [`TextureKey::default`] says.
+pub type Textures = BTreeMap<Texture, TextureKey>;
 
 /// A program in memory.
 pub struct ProgramBo {
@@ -56,8 +56,8 @@ pub struct Compiled {
     programs: Programs,
     state: PipelineState,
     variants: Mutex<Vec<(Textures, Arc<Variant>)>>,
-    /// Images that the programs sample.
-    pub textures: Vec<Descriptor>,
+    /// Images that the programs look at.
+    pub textures: Vec<Texture>,
     /// Rasteriser state.
     pub raster: Raster,
     /// Depth and stencil; `None` without such an attachment.
@@ -169,7 +169,9 @@ impl Compiled {
         };
         let variant = compiled.variant(Textures::new())?;
         compiled.raster.shader_depth = variant.programs.writes_depth;
-        compiled.textures = sampled(&variant.programs);
+        compiled.textures = compiled.programs.textures();
+        let read = images(&variant.programs);
+        compiled.textures.retain(|texture| read.contains(&texture.image));
         Ok(compiled)
     }
 
@@ -232,21 +234,13 @@ fn is_area(mode: PrimitiveMode) -> bool {
     matches!(mode, PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan)
 }
 
-/// Images that the programs sample or ask the size of.
-fn sampled(programs: &program::Pipeline) -> Vec<Descriptor> {
+/// Descriptors that lookups read or whose numbers programs ask for; buffers are among them.
+fn images(programs: &program::Pipeline) -> BTreeSet<Descriptor> {
     let programs = [&programs.vertex, &programs.coordinate, &programs.fragment];
-    let texture = |sample: &SampleBo| match sample {
-        SampleBo::Texture(descriptor) => Some(*descriptor),
-        SampleBo::Ubo(_) => None,
+    let read = |sample: &SampleBo| match *sample {
+        SampleBo::Texture(descriptor) | SampleBo::Ubo(descriptor) => descriptor,
     };
-    let measured = |slot: &UniformSlot| match slot {
-        UniformSlot::TextureSize { image, .. } => Some(*image),
-        _ => None,
-    };
-    let samples = programs.iter().flat_map(|program| program.samples.iter().filter_map(texture));
-    let sizes = programs.iter().flat_map(|program| program.uniforms.iter().filter_map(measured));
-    let mut textures: Vec<Descriptor> = samples.chain(sizes).collect();
-    textures.sort_unstable();
-    textures.dedup();
-    textures
+    let asked = |slot: &UniformSlot| slot.texture().map(|texture| texture.image);
+    let samples = programs.iter().flat_map(|program| program.samples.iter().map(read));
+    samples.chain(programs.iter().flat_map(|program| program.uniforms.iter().filter_map(asked))).collect()
 }

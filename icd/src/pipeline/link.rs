@@ -57,6 +57,11 @@ impl Fragment {
         }
     }
 
+    /// The program.
+    pub(super) fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// The pipeline of the vertex half with this program.
     pub(super) fn attach(&self, vertex: Pipeline) -> Pipeline {
         Pipeline {
@@ -288,12 +293,12 @@ fn samples(
         }
         let slot = |n: usize| at(n).and_then(|at| uniforms.get(at).copied());
         let bo = match (sample.direct, slot(0), slot(1)) {
-            (false, Some(UniformSlot::TextureP0(image)), Some(UniformSlot::TextureP1(other)))
-                if image == other =>
+            (false, Some(UniformSlot::TextureP0(lookup)), Some(UniformSlot::TextureP1(other)))
+                if lookup == other =>
             {
                 match slot(2) {
-                    Some(UniformSlot::TextureP2 { image: other, .. }) if image != other => None,
-                    _ => Some(SampleBo::Texture(image)),
+                    Some(UniformSlot::TextureP2 { lookup: other, .. }) if lookup != other => None,
+                    _ => Some(SampleBo::Texture(lookup.texture.image)),
                 }
             }
             (true, Some(UniformSlot::UboBase(buffer)), Some(UniformSlot::UboLimit(other)))

@@ -4,7 +4,7 @@ use ash::vk;
 use vc4::state::depth_stencil::StencilPlan;
 use vc4_shaders::compile::{PipelineState, Varying, compile_shaders, compile_vertex};
 use vc4_shaders::ir::{self, Shader};
-use vc4_shaders::program;
+use vc4_shaders::program::{self, Program};
 use vc4_shaders::spirv::{StageSource, translate};
 
 use super::link::{self, Fragment, Linker};
@@ -92,6 +92,29 @@ impl Programs {
             Programs::Linked { window, .. } => *window,
             _ => RasterWindow::Driver,
         }
+    }
+
+    /// Images that the stages look at, used or not.
+    pub(super) fn textures(&self) -> Vec<program::Texture> {
+        let of_shader = |shader: &Shader| shader.textures();
+        let mut textures = match self {
+            Programs::Compiled { vertex, fragment } => {
+                let mut textures = of_shader(vertex);
+                textures.extend(fragment.iter().flat_map(|fragment| of_shader(fragment)));
+                textures
+            }
+            Programs::Mixed { vertex, fragment, .. } => {
+                let mut textures = of_shader(vertex);
+                textures.extend(fragment.program().textures());
+                textures
+            }
+            Programs::Linked { pipeline, .. } => {
+                [&pipeline.vertex, &pipeline.coordinate, &pipeline.fragment].map(Program::textures).concat()
+            }
+        };
+        textures.sort_unstable();
+        textures.dedup();
+        textures
     }
 
     /// Whether the code depends on how textures are to be decoded; assembly takes texels as they come.

@@ -2,7 +2,7 @@
 //! and no others.
 
 use vc4::state::StateUniform;
-use vc4_shaders::program::{Descriptor, Pipeline, SampleBo, UniformSlot};
+use vc4_shaders::program::{Descriptor, Pipeline, SampleBo, Texture, UniformSlot};
 
 /// Bytes between two words of a uniform buffer that are still read in one go.
 const GAP: u32 = 64;
@@ -10,6 +10,11 @@ const GAP: u32 = 64;
 /// The bit of a descriptor's set in a mask of sets.
 pub fn set_bit(descriptor: &Descriptor) -> u32 {
     1u32.checked_shl(descriptor.set).unwrap_or(0)
+}
+
+/// The bits of the sets of an image and its sampler.
+pub fn set_bits(texture: &Texture) -> u32 {
+    set_bit(&texture.image) | texture.sampler.as_ref().map_or(0, set_bit)
 }
 
 /// A word of the streams: its place, and what it is.
@@ -90,15 +95,18 @@ impl Recipe {
             UniformSlot::VertexIndexBias
             | UniformSlot::InstanceIndex
             | UniformSlot::InstanceAttribute { .. } => self.pieces.push((at, *slot)),
-            UniformSlot::UboBase(place) | UniformSlot::UboLimit(place) => {
+            UniformSlot::UboBase(place)
+            | UniformSlot::UboLimit(place)
+            | UniformSlot::BufferElements { buffer: place, .. } => {
                 self.ranges.push(place);
                 self.descriptors.push((at, set_bit(&place), *slot));
             }
-            UniformSlot::TextureP0(place)
-            | UniformSlot::TextureP1(place)
-            | UniformSlot::TextureP2 { image: place, .. }
-            | UniformSlot::TextureSize { image: place, .. } => {
-                self.descriptors.push((at, set_bit(&place), *slot));
+            UniformSlot::TextureP0(_)
+            | UniformSlot::TextureP1(_)
+            | UniformSlot::TextureP2 { .. }
+            | UniformSlot::Texture { .. } => {
+                let sets = slot.texture().map_or(0, |texture| set_bits(&texture));
+                self.descriptors.push((at, sets, *slot));
             }
         }
         0

@@ -8,7 +8,18 @@ use super::GraphicsInfo;
 /// What is missing for `slot`, if something is.
 pub(super) fn check(info: &GraphicsInfo, slot: &UniformSlot) -> Result<(), String> {
     use vk::DescriptorType as Type;
-    const BUFFERS: &[Type] = &[Type::UNIFORM_BUFFER, Type::UNIFORM_BUFFER_DYNAMIC];
+    const BUFFERS: &[Type] = &[
+        Type::UNIFORM_BUFFER,
+        Type::UNIFORM_BUFFER_DYNAMIC,
+        Type::STORAGE_BUFFER,
+        Type::STORAGE_BUFFER_DYNAMIC,
+    ];
+    const IMAGES: &[Type] = &[Type::COMBINED_IMAGE_SAMPLER, Type::SAMPLED_IMAGE, Type::INPUT_ATTACHMENT];
+    const SAMPLERS: &[Type] = &[Type::COMBINED_IMAGE_SAMPLER, Type::SAMPLER];
+    if let Some(texture) = slot.texture() {
+        descriptor(info, texture.image, IMAGES)?;
+        return texture.sampler.map_or(Ok(()), |sampler| descriptor(info, sampler, SAMPLERS));
+    }
     match *slot {
         UniformSlot::Push(offset) if offset.checked_add(4).is_none_or(|end| end > info.layout.push_bytes) => {
             let bytes = info.layout.push_bytes;
@@ -17,10 +28,6 @@ pub(super) fn check(info: &GraphicsInfo, slot: &UniformSlot) -> Result<(), Strin
         UniformSlot::Ubo { buffer, .. } | UniformSlot::UboBase(buffer) | UniformSlot::UboLimit(buffer) => {
             descriptor(info, buffer, BUFFERS)
         }
-        UniformSlot::TextureP0(image)
-        | UniformSlot::TextureP1(image)
-        | UniformSlot::TextureP2 { image, .. }
-        | UniformSlot::TextureSize { image, .. } => descriptor(info, image, &[Type::COMBINED_IMAGE_SAMPLER]),
         UniformSlot::InstanceAttribute { location, .. } => instance_attribute(info, location),
         _ => Ok(()),
     }

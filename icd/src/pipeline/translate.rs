@@ -212,7 +212,8 @@ pub(super) fn depth_stencil(
     }))
 }
 
-fn compare(op: vk::CompareOp) -> Result<CompareFunc, Error> {
+/// A comparison.
+pub(crate) fn compare(op: vk::CompareOp) -> Result<CompareFunc, Error> {
     Ok(match op {
         vk::CompareOp::NEVER => CompareFunc::Never,
         vk::CompareOp::LESS => CompareFunc::Less,

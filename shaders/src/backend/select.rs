@@ -366,7 +366,7 @@ impl<'a> Selector<'a> {
             Op::Rotate(n) => self.rotate(data.results[0], args[0], n),
             Op::Ddx => self.derivative(data.results[0], args[0], 15),
             Op::Ddy => self.derivative(data.results[0], args[0], 14),
-            Op::TmuSample { image, cube, lod } => self.sample(data.results[0], args, image, cube, lod)?,
+            Op::TmuSample { lookup, r, lod } => self.sample(data.results[0], args, lookup, r, lod)?,
             Op::TmuDirect(buffer) => self.direct(data.results[0], args[0], buffer),
             Op::TlbColorRead => {
                 let reg = self.reg_of(data.results[0]);

@@ -22,7 +22,7 @@ mod tests {
     use super::STEPS;
     use crate::backend::{Inputs, compile};
     use crate::compile::PipelineState;
-    use crate::ir::{Builder, ImageDim, Interpolation, Lod, Op, Output, Shader, Stage, Value};
+    use crate::ir::{Builder, ImageDim, Interpolation, Lod, Op, Output, Sample, Shader, Stage, Value};
     use crate::pass::{self, lower_inputs, lower_outputs};
     use crate::program::Descriptor;
 
@@ -83,7 +83,7 @@ mod tests {
     fn fetches_take_linear_work() {
         check("fetches", 200, &|b, n, value| {
             let image = Descriptor { set: 0, binding: 1 + n % 8, element: 0 };
-            let texel = b.emit(Op::Sample { image, dim: ImageDim::D2, lod: Lod::Auto }, &[value, value]);
+            let texel = b.emit(Op::Sample(Sample::plain(image, ImageDim::D2, Lod::Auto)), &[value, value]);
             let sum = b.op(Op::FAdd, &[texel[0], texel[3]]);
             b.op(Op::FMul, &[sum, value])
         });

@@ -47,7 +47,7 @@ pub use write::write;
 pub const MAGIC: [u8; 4] = *b"VC4P";
 
 /// The layout that this module writes, and the only one it reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bytes before the interface.
 const HEADER_BYTES: usize = 48;

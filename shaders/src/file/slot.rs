@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 use vc4::state::StateUniform;
 
-use crate::program::{Descriptor, UniformSlot};
+use crate::program::{Descriptor, Lookup, Texture, TextureValue, UniformSlot};
 
 /// A slot taken apart: kind (bits 7:0), detail (bits 15:8), words behind it.
 pub struct Parts {
@@ -17,8 +17,10 @@ pub fn words_of(kind: u8) -> Option<usize> {
     Some(match kind {
         VERTEX_INDEX_BIAS | INSTANCE_INDEX | STREAM_ADDRESS => 0,
         CONST | STATE | PUSH | INSTANCE_ATTRIBUTE => 1,
-        UBO_BASE | UBO_LIMIT | TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 | TEXTURE_SIZE => 3,
+        UBO_BASE | UBO_LIMIT => 3,
         UBO => 4,
+        BUFFER_ELEMENTS => 5,
+        TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 | TEXTURE => 6,
         _ => return None,
     })
 }
@@ -32,11 +34,20 @@ const UBO_LIMIT: u8 = 5;
 const TEXTURE_P0: u8 = 6;
 const TEXTURE_P1: u8 = 7;
 const TEXTURE_P2: u8 = 8;
-const TEXTURE_SIZE: u8 = 9;
+const TEXTURE: u8 = 9;
 const VERTEX_INDEX_BIAS: u8 = 10;
 const INSTANCE_INDEX: u8 = 11;
 const INSTANCE_ATTRIBUTE: u8 = 12;
 const STREAM_ADDRESS: u8 = 13;
+const BUFFER_ELEMENTS: u8 = 14;
+
+/// Details of lookups.
+const TEXELS: u8 = 1;
+const EXPLICIT_LOD: u8 = 2;
+const PLANE_SHIFT: u32 = 2;
+const PLANE: u8 = 3 << PLANE_SHIFT;
+/// Detail of everything with a texture: it has a sampler.
+const SAMPLER: u8 = 0x80;
 
 /// Takes a slot apart.
 pub fn to_parts(slot: UniformSlot) -> Parts {
@@ -58,10 +69,18 @@ pub fn to_parts(slot: UniformSlot) -> Parts {
         }
         UniformSlot::UboBase(buffer) => of(UBO_BASE, 0, buffer),
         UniformSlot::UboLimit(buffer) => of(UBO_LIMIT, 0, buffer),
-        UniformSlot::TextureP0(image) => of(TEXTURE_P0, 0, image),
-        UniformSlot::TextureP1(image) => of(TEXTURE_P1, 0, image),
-        UniformSlot::TextureP2 { image, explicit_lod } => of(TEXTURE_P2, explicit_lod.into(), image),
-        UniformSlot::TextureSize { image, axis } => of(TEXTURE_SIZE, axis, image),
+        UniformSlot::TextureP0(lookup) => of_lookup(TEXTURE_P0, lookup, false),
+        UniformSlot::TextureP1(lookup) => of_lookup(TEXTURE_P1, lookup, false),
+        UniformSlot::TextureP2 { lookup, explicit_lod } => of_lookup(TEXTURE_P2, lookup, explicit_lod),
+        UniformSlot::Texture { texture, value } => {
+            let number = TextureValue::ALL.iter().position(|known| *known == value).unwrap_or(0);
+            of_texture(TEXTURE, number as u8, texture)
+        }
+        UniformSlot::BufferElements { buffer, offset, stride } => {
+            let mut parts = of(BUFFER_ELEMENTS, 0, buffer);
+            parts.words.extend([offset, stride]);
+            parts
+        }
         UniformSlot::VertexIndexBias => parts(VERTEX_INDEX_BIAS, 0, smallvec![]),
         UniformSlot::InstanceIndex => parts(INSTANCE_INDEX, 0, smallvec![]),
         UniformSlot::InstanceAttribute { location, word } => {
@@ -71,12 +90,47 @@ pub fn to_parts(slot: UniformSlot) -> Parts {
     }
 }
 
+fn of_lookup(kind: u8, lookup: Lookup, explicit_lod: bool) -> Parts {
+    let texels = if lookup.texels { TEXELS } else { 0 };
+    let plane = lookup.plane << PLANE_SHIFT & PLANE;
+    of_texture(kind, texels | plane | if explicit_lod { EXPLICIT_LOD } else { 0 }, lookup.texture)
+}
+
+fn of_texture(kind: u8, detail: u8, texture: Texture) -> Parts {
+    let words = |Descriptor { set, binding, element }| [set, binding, element];
+    let (flag, sampler) = texture.sampler.map_or((0, [0; 3]), |sampler| (SAMPLER, words(sampler)));
+    Parts { kind, detail: detail | flag, words: words(texture.image).into_iter().chain(sampler).collect() }
+}
+
+/// The texture of six words; `None` if something stands where a sampler is not.
+fn texture(detail: u8, words: &[u32]) -> Option<Texture> {
+    let descriptor = |at: usize| {
+        Some(Descriptor { set: *words.get(at)?, binding: *words.get(at + 1)?, element: *words.get(at + 2)? })
+    };
+    let sampler = descriptor(3)?;
+    let alone = detail & SAMPLER == 0;
+    if alone && words[3..] != [0; 3] {
+        return None;
+    }
+    Some(Texture { image: descriptor(0)?, sampler: (!alone).then_some(sampler) })
+}
+
+/// The lookup, and whether its level is explicit.
+fn lookup(detail: u8, words: &[u32]) -> Option<(Lookup, bool)> {
+    if detail & !(SAMPLER | TEXELS | EXPLICIT_LOD | PLANE) != 0 {
+        return None;
+    }
+    let plane = (detail & PLANE) >> PLANE_SHIFT;
+    let lookup = Lookup { texture: texture(detail, words)?, texels: detail & TEXELS != 0, plane };
+    Some((lookup, detail & EXPLICIT_LOD != 0))
+}
+
 /// Puts a slot together. `None` if the kind has no such detail; the words are as many as [`words_of`] says.
 pub fn from_parts(kind: u8, detail: u8, words: &[u32]) -> Option<UniformSlot> {
     let word = |n: usize| words.get(n).copied().unwrap_or(0);
     let descriptor = Descriptor { set: word(0), binding: word(1), element: word(2) };
     // Only these kinds have details.
-    let plain = !matches!(kind, STATE | TEXTURE_P2 | TEXTURE_SIZE | INSTANCE_ATTRIBUTE);
+    let plain = !matches!(kind, STATE | TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 | TEXTURE | INSTANCE_ATTRIBUTE);
     if plain && detail != 0 {
         return None;
     }
@@ -87,10 +141,19 @@ pub fn from_parts(kind: u8, detail: u8, words: &[u32]) -> Option<UniformSlot> {
         UBO => UniformSlot::Ubo { buffer: descriptor, offset: word(3) },
         UBO_BASE => UniformSlot::UboBase(descriptor),
         UBO_LIMIT => UniformSlot::UboLimit(descriptor),
-        TEXTURE_P0 => UniformSlot::TextureP0(descriptor),
-        TEXTURE_P1 => UniformSlot::TextureP1(descriptor),
-        TEXTURE_P2 if detail < 2 => UniformSlot::TextureP2 { image: descriptor, explicit_lod: detail == 1 },
-        TEXTURE_SIZE => UniformSlot::TextureSize { image: descriptor, axis: detail },
+        TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 => match (kind, lookup(detail, words)?) {
+            (TEXTURE_P0, (lookup, false)) => UniformSlot::TextureP0(lookup),
+            (TEXTURE_P1, (lookup, false)) => UniformSlot::TextureP1(lookup),
+            (TEXTURE_P2, (lookup, explicit_lod)) => UniformSlot::TextureP2 { lookup, explicit_lod },
+            _ => return None,
+        },
+        TEXTURE => UniformSlot::Texture {
+            texture: texture(detail, words)?,
+            value: *TextureValue::ALL.get(usize::from(detail & !SAMPLER))?,
+        },
+        BUFFER_ELEMENTS => {
+            UniformSlot::BufferElements { buffer: descriptor, offset: word(3), stride: word(4) }
+        }
         VERTEX_INDEX_BIAS => UniformSlot::VertexIndexBias,
         INSTANCE_INDEX => UniformSlot::InstanceIndex,
         INSTANCE_ATTRIBUTE => UniformSlot::InstanceAttribute { location: word(0), word: detail },

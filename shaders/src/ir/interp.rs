@@ -12,7 +12,7 @@ use vc4::hw::LANES;
 use vc4::qpu::Lanes;
 
 use super::eval::eval;
-use super::{Block, BuiltinInput, ImageDim, Inst, Lod, Node, Op, Output, Region, Shader, Value};
+use super::{Block, BuiltinInput, Fetch, Inst, Node, Op, Output, Region, Sample, Shader, Value};
 use crate::program::Descriptor;
 
 /// Mask of all elements.
@@ -21,16 +21,12 @@ pub const ALL: u16 = !0;
 /// One sample operation of all elements.
 #[derive(Clone, Debug)]
 pub struct SampleRequest {
-    /// Combined image sampler.
-    pub image: Descriptor,
-    /// Dimension.
-    pub dim: ImageDim,
-    /// LOD mode.
-    pub lod: Lod,
-    /// Coordinates as float words, as many as the dimension has.
+    /// What is sampled how.
+    pub sample: Sample,
+    /// Coordinates as float words, with the layer of an array.
     pub coordinates: SmallVec<[Lanes; 3]>,
-    /// Bias or explicit LOD as float words.
-    pub lod_argument: Option<Lanes>,
+    /// The other arguments: bias, level or gradients, offset, reference.
+    pub rest: SmallVec<[Lanes; 1]>,
     /// Elements that want a result; the others' coordinates may mean nothing.
     pub active: u16,
 }
@@ -57,19 +53,13 @@ pub trait Environment {
         0
     }
 
-    /// Samples an image: r, g, b, a as float words.
+    /// Samples an image: r, g, b, a as float words; the first counts in a comparison.
     fn sample(&mut self, _request: &SampleRequest) -> [Lanes; 4] {
         [[0; LANES]; 4]
     }
 
     /// Fetches texels by integer coordinates and LOD: r, g, b, a.
-    fn fetch(
-        &mut self,
-        _image: Descriptor,
-        _dim: ImageDim,
-        _arguments: &[Lanes],
-        _active: u16,
-    ) -> [Lanes; 4] {
+    fn fetch(&mut self, _fetch: Fetch, _arguments: &[Lanes], _active: u16) -> [Lanes; 4] {
         [[0; LANES]; 4]
     }
 
@@ -258,17 +248,20 @@ impl Machine<'_> {
         match data.op {
             Op::StoreOutput(output) => self.store(output, &args[0], mask),
             Op::DiscardIf => self.outcome.discarded |= mask_of(&args[0]) & mask,
-            Op::Sample { image, dim, lod } => {
-                let (coordinates, rest) = args.split_at(dim.coordinates());
+            Op::Sample(sample) => {
+                let (coordinates, rest) = args.split_at(sample.coordinates());
                 let coordinates = coordinates.iter().copied().collect();
-                let lod_argument = rest.first().copied();
-                let request = SampleRequest { image, dim, lod, coordinates, lod_argument, active: mask };
+                let request =
+                    SampleRequest { sample, coordinates, rest: rest.iter().copied().collect(), active: mask };
                 let texels = self.environment.sample(&request);
-                self.write_four(inst, &texels, mask);
+                self.write_all(inst, &texels[..sample.results()], mask);
             }
-            Op::Fetch { image, dim } => {
-                let texels = self.environment.fetch(image, dim, &args, mask);
-                self.write_four(inst, &texels, mask);
+            Op::Fetch(fetch) => {
+                let texels = self.environment.fetch(fetch, &args, mask);
+                self.write_all(inst, &texels, mask);
+            }
+            Op::Gather { .. } | Op::ImageLod(_) => {
+                return Err(InterpError::Unsupported { op: data.op.to_string() });
             }
             op => {
                 let lanes = self.one_result(op, &args, mask)?;
@@ -280,7 +273,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn write_four(&mut self, inst: Inst, texels: &[Lanes; 4], mask: u16) {
+    fn write_all(&mut self, inst: Inst, texels: &[Lanes], mask: u16) {
         for (result, lanes) in texels.iter().enumerate() {
             self.write(inst, result, lanes, mask);
         }

@@ -15,6 +15,7 @@
 pub mod builder;
 pub mod cfg;
 pub mod eval;
+mod image;
 pub mod interp;
 mod op;
 mod print;
@@ -25,9 +26,10 @@ use cranelift_entity::{PrimaryMap, entity_impl};
 use smallvec::SmallVec;
 use vc4::qpu::{AddOp, MulOp, Unpack};
 
-use crate::program::{Descriptor, UniformSlot};
+use crate::program::{Descriptor, Lookup, UniformSlot};
 
 pub use builder::Builder;
+pub use image::{Fetch, ImageDim, Lod, Sample, TmuR};
 pub use op::Signature;
 pub use shader::{Replacements, collect_blocks, for_each_condition};
 
@@ -110,28 +112,6 @@ pub enum Output {
     FragDepth,
     /// gl_SampleMask, bits 3:0.
     SampleMask,
-}
-
-/// Dimension of a sampled image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ImageDim {
-    /// One-dimensional.
-    D1,
-    /// Two-dimensional.
-    D2,
-    /// Cube map.
-    Cube,
-}
-
-/// How a sample operation's level of detail is chosen; `Bias` and `Explicit` add one argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Lod {
-    /// From derivatives.
-    Auto,
-    /// From derivatives plus the last argument.
-    Bias,
-    /// The last argument.
-    Explicit,
 }
 
 /// An operation. Argument order is the order of the comment's letters.
@@ -305,22 +285,43 @@ pub enum Op {
     LoadUboDynamic(Descriptor),
     /// Word at a constant byte offset of the push constants.
     LoadPush(u32),
-    /// Samples an image; arguments: coordinates (1, 2 or 3), then bias or LOD. Four results: r, g, b, a.
-    Sample {
-        /// Combined image sampler.
-        image: Descriptor,
-        /// Dimension.
-        dim: ImageDim,
-        /// LOD mode.
-        lod: Lod,
+    /// Bytes from a constant place of a storage buffer on, in elements (OpArrayLength).
+    BufferElements {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Where the elements begin.
+        offset: u32,
+        /// Bytes per element.
+        stride: u32,
     },
-    /// Fetches one texel by integer coordinates (1 or 2 arguments) and LOD (last argument). Four results.
-    Fetch {
-        /// Combined image sampler or sampled image.
-        image: Descriptor,
-        /// Dimension.
-        dim: ImageDim,
+    /// Samples an image. Four results, r, g, b and a, or with a comparison one.
+    Sample(Sample),
+    /// The four texels that a linear filter would weigh, in the order (0, 1), (1, 1), (1, 0), (0, 0): one component of
+    /// them, or with a comparison its results. Four results; arguments are those of [`Op::Sample`] without a level.
+    Gather {
+        /// What is looked at; its level is [`Lod::Auto`].
+        sample: Sample,
+        /// Component 0-3; of no account in a comparison.
+        component: u8,
     },
+    /// Fetches one texel. Arguments: integer coordinates, layer, level (0 where there are none) and the offset along
+    /// each axis if there is one. Four results.
+    Fetch(Fetch),
+    /// Texels along an axis of level a, or layers (cubes count once), as an integer.
+    ImageSize {
+        /// The image.
+        image: Descriptor,
+        /// 0 width, 1 height, 2 depth or layers.
+        axis: u8,
+        /// Levels halve it.
+        halves: bool,
+    },
+    /// Number of levels.
+    ImageLevels(Descriptor),
+    /// Number of samples per texel.
+    ImageSamples(Descriptor),
+    /// The level that a sample without bias would access, and the one before clamping; arguments are its coordinates.
+    ImageLod(Sample),
 
     // --- machine
     /// An add-unit operation on words.
@@ -371,11 +372,11 @@ pub enum Op {
     TmuDirect(Descriptor),
     /// Texture lookup on TMU0: arguments s, t, and as the lookup needs r and b; result is the raw word in r4.
     TmuSample {
-        /// The image.
-        image: Descriptor,
-        /// Coordinates are a cube direction (three).
-        cube: bool,
-        /// LOD mode; bias or LOD is the last argument.
+        /// What is looked at.
+        lookup: Lookup,
+        /// Register R's meaning, if it is written.
+        r: TmuR,
+        /// LOD mode; bias or LOD is the last argument. The texture unit takes no gradients.
         lod: Lod,
     },
     /// Destination colour word from the tile buffer; of a multisampled target that of the next sample.

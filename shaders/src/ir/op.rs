@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{BuiltinInput, ImageDim, Lod, Op, Type};
+use super::{BuiltinInput, Op, Type};
 
 /// Operand and result types of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,17 +35,6 @@ fn words(args: usize, results: usize) -> Signature {
     fixed(SmallVec::from_elem(W, args), SmallVec::from_elem(W, results))
 }
 
-impl ImageDim {
-    /// Number of coordinates of a sample.
-    pub const fn coordinates(self) -> usize {
-        match self {
-            ImageDim::D1 => 1,
-            ImageDim::D2 => 2,
-            ImageDim::Cube => 3,
-        }
-    }
-}
-
 impl Op {
     /// Operand and result types.
     pub fn signature(self) -> Signature {
@@ -61,8 +50,10 @@ impl Op {
             Op::LoadBuiltin(BuiltinInput::FrontFacing) => fixed(smallvec![], smallvec![B]),
             Op::StoreOutput(_) => words(1, 0),
             Op::DiscardIf => fixed(smallvec![B], smallvec![]),
-            Op::Sample { dim, lod, .. } => words(dim.coordinates() + usize::from(lod != Lod::Auto), 4),
-            Op::Fetch { dim, .. } => words(dim.coordinates() + 1, 4),
+            Op::Sample(sample) => words(sample.arguments(), sample.results()),
+            Op::Gather { sample, .. } => words(sample.arguments(), 4),
+            Op::Fetch(fetch) => words(fetch.arguments(), 4),
+            Op::ImageLod(sample) => words(sample.arguments(), 2),
             Op::VpmWrite(_) | Op::TlbZWrite | Op::TlbStencilWrite | Op::CoverageWrite => words(1, 0),
             Op::TlbColorWrite | Op::TlbColorWriteSample => words(1, 0),
             // Coordinate s stands alone for one-dimensional images; t, r and b follow as the lookup needs.
@@ -89,7 +80,7 @@ impl Op {
             Op::FNeg | Op::FAbs | Op::FSign | Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven => 1,
             Op::FRsqrt | Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos => 1,
             Op::Not | Op::Clz | Op::FToS | Op::FToU | Op::SToF | Op::UToF | Op::Ddx | Op::Ddy => 1,
-            Op::LoadUboDynamic(_) | Op::TmuDirect(_) | Op::Rotate(_) => 1,
+            Op::LoadUboDynamic(_) | Op::TmuDirect(_) | Op::Rotate(_) | Op::ImageSize { .. } => 1,
             Op::SfuRecip | Op::SfuRsqrt | Op::SfuExp2 | Op::SfuLog2 => 1,
             Op::UnpackInt(_) | Op::UnpackFloat(_) => 1,
             Op::PackUnorm8x4 => 4,
@@ -119,14 +110,12 @@ impl Op {
 
     /// Whether the result depends on other elements of the quad.
     pub const fn crosses_elements(self) -> bool {
-        matches!(
-            self,
-            Op::Ddx
-                | Op::Ddy
-                | Op::Rotate(_)
-                | Op::Sample { lod: Lod::Auto | Lod::Bias, .. }
-                | Op::TmuSample { lod: Lod::Auto | Lod::Bias, .. }
-        )
+        match self {
+            Op::Ddx | Op::Ddy | Op::Rotate(_) | Op::ImageLod(_) => true,
+            Op::Sample(sample) => sample.lod.is_implicit(),
+            Op::TmuSample { lod, .. } => lod.is_implicit(),
+            _ => false,
+        }
     }
 
     /// Whether exchanging the first two operands leaves the result as it is.

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Block, Inst, InstData, Node, Op, Output, Region, Shader};
-use crate::program::Descriptor;
+use super::{Block, Fetch, Inst, InstData, Node, Op, Output, Region, Sample, Shader, TmuR};
+use crate::program::{Descriptor, Texture};
 
 impl Display for Shader {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -115,6 +115,27 @@ impl Display for Output {
     }
 }
 
+impl Display for Texture {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.sampler {
+            Some(sampler) if sampler != self.image => write!(f, "({}, {sampler})", self.image),
+            _ => write!(f, "({})", self.image),
+        }
+    }
+}
+
+impl Display for Sample {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Sample { texture, dim, lod, arrayed, offset, compare } = self;
+        write!(f, "{texture} {dim:?}{} {lod:?}", mark(*arrayed, " array"))?;
+        write!(f, "{}{}", mark(*offset, " offset"), mark(*compare, " compare"))
+    }
+}
+
+fn mark(on: bool, text: &'static str) -> &'static str {
+    if on { text } else { "" }
+}
+
 impl Display for Op {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -128,16 +149,30 @@ impl Display for Op {
             Op::LoadUbo { buffer, offset } => write!(f, "load_ubo ({buffer}) +{offset}"),
             Op::LoadUboDynamic(buffer) => write!(f, "load_ubo_dynamic ({buffer})"),
             Op::LoadPush(offset) => write!(f, "load_push +{offset}"),
-            Op::Sample { image, dim, lod } => write!(f, "sample ({image}) {dim:?} {lod:?}"),
-            Op::Fetch { image, dim } => write!(f, "fetch ({image}) {dim:?}"),
+            Op::BufferElements { buffer, offset, stride } => {
+                write!(f, "buffer_elements ({buffer}) +{offset} /{stride}")
+            }
+            Op::Sample(sample) => write!(f, "sample {sample}"),
+            Op::Gather { sample, component } => write!(f, "gather {sample} .{component}"),
+            Op::Fetch(Fetch { image, dim, arrayed, offset }) => {
+                write!(f, "fetch ({image}) {dim:?}{}{}", mark(*arrayed, " array"), mark(*offset, " offset"))
+            }
+            Op::ImageSize { image, axis, .. } => write!(f, "image_size ({image}) {axis}"),
+            Op::ImageLevels(image) => write!(f, "image_levels ({image})"),
+            Op::ImageSamples(image) => write!(f, "image_samples ({image})"),
+            Op::ImageLod(sample) => write!(f, "image_lod {sample}"),
             Op::Add(op) => write!(f, "add.{}", op.name()),
             Op::Mul(op) => write!(f, "mul.{}", op.name()),
             Op::UnpackInt(part) => write!(f, "unpack_int.{}", part.name()),
             Op::UnpackFloat(part) => write!(f, "unpack_float.{}", part.name()),
             Op::Uniform(slot) => write!(f, "uniform {slot:?}"),
             Op::TmuDirect(buffer) => write!(f, "tmu_direct ({buffer})"),
-            Op::TmuSample { image, cube, lod } => {
-                write!(f, "tmu_sample ({image}){} {lod:?}", if *cube { " cube" } else { "" })
+            Op::TmuSample { lookup, r, lod } => {
+                write!(f, "tmu_sample {}{}", lookup.texture, mark(lookup.texels, " texels"))?;
+                match r {
+                    TmuR::None => write!(f, " {lod:?}"),
+                    r => write!(f, " {r:?} {lod:?}"),
+                }
             }
             other => write_snake(f, &format!("{other:?}")),
         }

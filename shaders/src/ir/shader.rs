@@ -4,6 +4,8 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 
+use crate::program::Texture;
+
 use super::{Block, Inst, InstData, Node, Op, Region, Shader, Stage, Type, Value, ValueData};
 
 impl Shader {
@@ -43,6 +45,19 @@ impl Shader {
     /// The living instructions in program order.
     pub fn insts_in_order(&self) -> Vec<Inst> {
         self.blocks_in_order().iter().flat_map(|&b| self.blocks[b].insts.iter().copied()).collect()
+    }
+
+    /// Textures that image operations name, repetitions included.
+    pub fn textures(&self) -> Vec<Texture> {
+        let textures = self.insts_in_order().into_iter().filter_map(|inst| match self.insts[inst].op {
+            Op::Sample(sample) | Op::Gather { sample, .. } | Op::ImageLod(sample) => Some(sample.texture),
+            Op::Fetch(fetch) => Some(Texture::alone(fetch.image)),
+            Op::ImageSize { image, .. } | Op::ImageLevels(image) | Op::ImageSamples(image) => {
+                Some(Texture::alone(image))
+            }
+            _ => None,
+        });
+        textures.collect()
     }
 
     /// The block that control enters at.

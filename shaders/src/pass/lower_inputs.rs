@@ -127,8 +127,7 @@ fn used_varyings(shader: &Shader) -> Vec<Varying> {
     for inst in shader.insts_in_order() {
         let data = &shader.insts[inst];
         // A request takes t first and is sent by s, so t had better be there first.
-        let order: &[usize] =
-            if matches!(data.op, Op::Sample { .. }) { &[1, 2, 3, 0] } else { &[0, 1, 2, 3] };
+        let order: &[usize] = if matches!(data.op, Op::Sample(_)) { &[1, 2, 3, 0] } else { &[0, 1, 2, 3] };
         let early = order.iter().filter_map(|&n| data.args.get(n));
         for &arg in early.chain(&data.args) {
             let Op::LoadInput { location, component, interpolation } = shader.op(arg) else { continue };
@@ -263,7 +262,8 @@ fn word_of(format: &VertexFormat, component: u8) -> Option<u32> {
     (component < format.components() as u32).then_some(match format.packing {
         Packing::Words(_) => component,
         Packing::Halves(_) => component / 2,
-        Packing::Bytes(_) | Packing::Bits10_10_10_2 | Packing::Floats11_11_10 => 0,
+        // Everything else is one word at most.
+        _ => 0,
     })
 }
 

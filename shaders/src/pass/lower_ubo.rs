@@ -11,6 +11,9 @@ pub fn run(shader: &mut Shader) {
         let value = match data.op {
             Op::LoadUbo { buffer, offset } => b.op(Op::Uniform(UniformSlot::Ubo { buffer, offset }), &[]),
             Op::LoadPush(offset) => b.op(Op::Uniform(UniformSlot::Push(offset)), &[]),
+            Op::BufferElements { buffer, offset, stride } => {
+                b.op(Op::Uniform(UniformSlot::BufferElements { buffer, offset, stride }), &[])
+            }
             // TMU1: a direct lookup would spoil the kernel's view of filtered samples on its TMU (SHD-24).
             Op::LoadUboDynamic(buffer) => b.op(Op::TmuDirect(buffer), &data.args),
             _ => return Ok::<_, std::convert::Infallible>(Action::Keep),

@@ -1,4 +1,4 @@
-//! Uniform buffers and push constants: byte offsets from the layout decorations.
+//! Uniform and storage buffers and push constants: byte offsets from the layout decorations.
 
 use super::env::{Place, Pointer};
 use super::error::Result;
@@ -41,10 +41,12 @@ impl Translator<'_> {
     pub fn buffer_stride(&self, pointer: &Pointer, inst: &Inst) -> Result<u32> {
         let types = &self.module.types;
         match types.kind(pointer.ty) {
-            Kind::Array { .. } => match self.module.decorations.of(types.info(pointer.ty).id).array_stride {
-                Some(stride) => Ok(stride),
-                None => Err(inst.invalid("an array in a block has no ArrayStride decoration")),
-            },
+            Kind::Array { .. } | Kind::RuntimeArray { .. } => {
+                match self.module.decorations.of(types.info(pointer.ty).id).array_stride {
+                    Some(stride) => Ok(stride),
+                    None => Err(inst.invalid("an array in a block has no ArrayStride decoration")),
+                }
+            }
             Kind::Matrix { .. } if pointer.matrix.stride == 0 => {
                 Err(inst.invalid("a matrix in a block has no MatrixStride decoration"))
             }
@@ -85,6 +87,30 @@ impl Translator<'_> {
             values.push(self.builder().emit(Op::LoadUboDynamic(buffer), &[at])[0]);
         }
         Ok(values)
+    }
+
+    /// OpArrayLength: elements of the runtime array that ends a storage buffer.
+    pub fn array_length(&mut self, inst: &Inst) -> Result<()> {
+        let pointer = self.pointer(inst.id_at(0)?, inst)?;
+        let number = inst.literal_at(1)?;
+        let types = &self.module.types;
+        let array = match (types.member(pointer.ty, number), pointer.place) {
+            (Some((array, _)), Place::Ubo(buffer)) if pointer.dynamic.is_empty() => (array, buffer),
+            _ => return Err(inst.invalid("the operands do not name a member of a storage buffer")),
+        };
+        let (array, buffer) = array;
+        if !matches!(types.kind(array), Kind::RuntimeArray { .. }) {
+            return Err(inst.invalid(format!("member {number} is not a runtime array")));
+        }
+        let mut step = (*pointer).clone();
+        self.buffer_step(&mut step, array, number, inst)?;
+        let stride = self.buffer_stride(&step, inst)?;
+        if stride == 0 {
+            return Err(inst.invalid("the array's ArrayStride is 0"));
+        }
+        let op = Op::BufferElements { buffer, offset: step.offset, stride };
+        let length = self.builder().emit(op, &[])[0];
+        self.define_data(inst, vec![length])
     }
 
     fn scaled(&mut self, index: Value, stride: u32) -> Value {

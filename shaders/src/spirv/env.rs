@@ -13,7 +13,7 @@ use spirv::StorageClass;
 use super::parse::Id;
 use super::types::{ImageType, Ty};
 use crate::ir::{Op, Type, Value};
-use crate::program::Descriptor;
+use crate::program::{Descriptor, Texture};
 
 /// What a result id stands for.
 #[derive(Clone, Debug)]
@@ -22,13 +22,15 @@ pub enum Entity {
     Data(Rc<[Value]>),
     /// A pointer.
     Pointer(Rc<Pointer>),
-    /// An image, with its sampler.
+    /// An image, perhaps with a sampler.
     Image {
-        /// Where it is bound.
-        descriptor: Descriptor,
+        /// Where they are bound.
+        texture: Texture,
         /// Its type.
         image: ImageType,
     },
+    /// A sampler without an image.
+    Sampler(Descriptor),
 }
 
 impl Entity {
@@ -37,7 +39,8 @@ impl Entity {
         match (self, other) {
             (Entity::Data(a), Entity::Data(b)) => Rc::ptr_eq(a, b) || a == b,
             (Entity::Pointer(a), Entity::Pointer(b)) => Rc::ptr_eq(a, b),
-            (Entity::Image { descriptor: a, .. }, Entity::Image { descriptor: b, .. }) => a == b,
+            (Entity::Image { texture: a, .. }, Entity::Image { texture: b, .. }) => a == b,
+            (Entity::Sampler(a), Entity::Sampler(b)) => a == b,
             _ => false,
         }
     }
@@ -53,11 +56,11 @@ pub enum Place {
         /// Its number of slots.
         count: u32,
     },
-    /// A uniform buffer.
+    /// A uniform or storage buffer.
     Ubo(Descriptor),
     /// The push constants.
     Push,
-    /// A combined image sampler or an array of them.
+    /// An image, a sampler, both in one, or an array of them.
     Image(Descriptor),
 }
 

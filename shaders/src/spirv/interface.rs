@@ -35,11 +35,13 @@ pub fn declare_globals(t: &mut Translator<'_>) -> Result<()> {
     for global in &module.globals {
         let pointer = match global.class {
             StorageClass::Input | StorageClass::Output | StorageClass::Private => variable(t, global)?,
-            StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::PushConstant => {
-                bound(t, global)?
-            }
+            StorageClass::Uniform
+            | StorageClass::StorageBuffer
+            | StorageClass::UniformConstant
+            | StorageClass::PushConstant => bound(t, global)?,
             class => {
-                let supported = "Input, Output, Private, Uniform, UniformConstant, PushConstant";
+                let supported =
+                    "Input, Output, Private, Uniform, StorageBuffer, UniformConstant, PushConstant";
                 return Err(global.inst.unsupported(format!("storage class {class:?}"), supported));
             }
         };
@@ -137,17 +139,14 @@ fn bound(t: &Translator<'_>, global: &Global) -> Result<Pointer> {
     };
     let place = match (global.class, types.kind(core)) {
         (StorageClass::PushConstant, Kind::Struct { .. }) => Place::Push,
-        (StorageClass::Uniform, Kind::Struct { .. }) => {
-            if t.module.decorations.of(types.info(core).id).buffer_block {
-                return Err(inst.unsupported("a storage buffer", "uniform buffers"));
-            }
+        (StorageClass::Uniform | StorageClass::StorageBuffer, Kind::Struct { .. }) => {
             Place::Ubo(descriptor()?)
         }
         (StorageClass::UniformConstant, Kind::SampledImage(_) | Kind::Image(_) | Kind::Sampler) => {
             Place::Image(descriptor()?)
         }
         (class, kind) => {
-            let supported = "blocks as uniform buffers and push constants, combined image samplers";
+            let supported = "blocks as buffers and push constants, images and samplers";
             return Err(inst.unsupported(format!("{kind:?} in storage class {class:?}"), supported));
         }
     };

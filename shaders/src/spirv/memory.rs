@@ -12,6 +12,7 @@ use super::parse::{Id, Inst};
 use super::translate::Translator;
 use super::types::{Kind, Ty};
 use crate::ir::{Type, Value};
+use crate::program::Texture;
 
 /// Scalars that one access with dynamic indices may choose from.
 const MAX_CHOICES: usize = 8192;
@@ -134,7 +135,11 @@ impl<'m> Translator<'m> {
 
     fn dynamic_step(&mut self, pointer: &mut Pointer, index: Value, inst: &Inst) -> Result<()> {
         let types = &self.module.types;
-        let Some((part, count)) = types.parts(pointer.ty) else {
+        let parts = match *types.kind(pointer.ty) {
+            Kind::RuntimeArray { of } => Some((of, u32::MAX)),
+            _ => types.parts(pointer.ty),
+        };
+        let Some((part, count)) = parts else {
             return Err(inst.invalid("only arrays, matrices and vectors take a dynamic index"));
         };
         let stride = match pointer.place {
@@ -183,10 +188,14 @@ impl<'m> Translator<'m> {
                 self.define_data(inst, values)
             }
             Place::Image(descriptor) => match *self.module.types.kind(pointer.ty) {
-                Kind::SampledImage(image) | Kind::Image(image) => {
-                    self.define(inst, Entity::Image { descriptor, image })
+                Kind::SampledImage(image) => {
+                    self.define(inst, Entity::Image { texture: Texture::combined(descriptor), image })
                 }
-                _ => Err(inst.unsupported("a sampler without its image", "combined image samplers")),
+                Kind::Image(image) => {
+                    self.define(inst, Entity::Image { texture: Texture::alone(descriptor), image })
+                }
+                Kind::Sampler => self.define(inst, Entity::Sampler(descriptor)),
+                _ => Err(inst.invalid("what is loaded is neither an image nor a sampler")),
             },
             Place::Ubo(_) | Place::Push => {
                 let values = self.load_buffer(pointer, inst)?;
@@ -283,7 +292,10 @@ impl<'m> Translator<'m> {
         let writable =
             matches!(pointer.class, StorageClass::Function | StorageClass::Private | StorageClass::Output);
         let Place::Slots { base, .. } = pointer.place else {
-            return Err(inst.unsupported("a store into a buffer", "stores to variables and outputs"));
+            return Err(inst.unsupported(
+                "a store into a buffer (vertexPipelineStoresAndAtomics and fragmentStoresAndAtomics are off)",
+                "stores to variables and outputs",
+            ));
         };
         if !writable {
             return Err(inst.invalid(format!("storage class {:?} cannot be written", pointer.class)));

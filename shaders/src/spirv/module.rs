@@ -61,6 +61,16 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::Shader
             | Capability::Sampled1D
             | Capability::Image1D
+            | Capability::SampledBuffer
+            | Capability::ImageBuffer
+            | Capability::SampledCubeArray
+            | Capability::ImageCubeArray
+            | Capability::InputAttachment
+            | Capability::ImageGatherExtended
+            | Capability::StorageImageExtendedFormats
+            | Capability::StorageImageReadWithoutFormat
+            | Capability::StorageBufferArrayDynamicIndexing
+            | Capability::StorageImageArrayDynamicIndexing
             | Capability::DerivativeControl
             | Capability::ImageQuery
             | Capability::ClipDistance

@@ -357,6 +357,7 @@ impl<'m> Translator<'m> {
                 let always = self.constant(Type::Bool, 1);
                 self.builder().discard_if(always);
             }
+            Op::ArrayLength => self.array_length(inst)?,
             op if image::is_image_op(op) => image::image(self, inst)?,
             op => {
                 let args = self.operands(inst)?;
@@ -464,7 +465,7 @@ impl<'m> Translator<'m> {
                 continue;
             }
             let joined = match &known {
-                Entity::Image { .. } => known,
+                Entity::Image { .. } | Entity::Sampler(_) => known,
                 Entity::Data(values) => {
                     self.pay(inst, values.len() / 4)?;
                     let values: Vec<Value> = (0..values.len())

@@ -52,8 +52,11 @@ pub enum Kind {
         /// Elements.
         count: u32,
     },
-    /// Array of unknown length.
-    RuntimeArray,
+    /// Array of unknown length, the last member of a storage buffer.
+    RuntimeArray {
+        /// Element type.
+        of: Ty,
+    },
     /// Structure.
     Struct {
         /// Member types.
@@ -87,8 +90,10 @@ pub struct ImageType {
     pub arrayed: bool,
     /// Several samples per texel.
     pub multisampled: bool,
-    /// Used with a sampler.
+    /// Used with a sampler, or a texel buffer that is; storage images and input attachments are not.
     pub sampled: bool,
+    /// The pixel's own texel of an attachment.
+    pub subpass: bool,
 }
 
 /// A type.
@@ -151,6 +156,9 @@ impl Types {
         if let Kind::Struct { members } = self.kind(ty) {
             let before = members.iter().take(index as usize).map(|&member| self.scalars(member)).sum();
             return Some((*members.get(index as usize)?, before));
+        }
+        if let Kind::RuntimeArray { of } = *self.kind(ty) {
+            return Some((of, 0));
         }
         let (of, count) = self.parts(ty)?;
         (index < count).then(|| (of, index * self.scalars(of)))
@@ -217,7 +225,7 @@ impl Types {
                 let scalars = parts().fold(0u32, |sum, part| sum.saturating_add(part.scalars));
                 (scalars, parts().map(|part| part.depth + 1).max().unwrap_or(0))
             }
-            &Kind::Pointer { to, .. } => (0, self.info(to).depth + 1),
+            &Kind::Pointer { to: of, .. } | &Kind::RuntimeArray { of } => (0, self.info(of).depth + 1),
             _ => (0, 0),
         }
     }
@@ -257,7 +265,7 @@ impl Types {
                 Some(count) if count > 0 => Kind::Array { of: of(0)?, count },
                 _ => return Err(inst.invalid("an array's length is a positive constant")),
             },
-            Op::TypeRuntimeArray => Kind::RuntimeArray,
+            Op::TypeRuntimeArray => Kind::RuntimeArray { of: of(0)? },
             Op::TypeStruct => {
                 let members: Result<Vec<Ty>> = inst.ids().map(|id| self.find(id, inst)).collect();
                 Kind::Struct { members: members? }
@@ -295,10 +303,19 @@ fn image_type(inst: &Inst) -> Result<ImageType> {
     };
     let dim = match named {
         Dim::Dim1D => Some(ImageDim::D1),
-        Dim::Dim2D => Some(ImageDim::D2),
+        Dim::Dim2D | Dim::DimSubpassData => Some(ImageDim::D2),
+        Dim::Dim3D => Some(ImageDim::D3),
         Dim::DimCube => Some(ImageDim::Cube),
+        Dim::DimBuffer => Some(ImageDim::Buffer),
         _ => None,
     };
     let flag = |index: usize| inst.literal_at(index);
-    Ok(ImageType { dim, named, arrayed: flag(3)? != 0, multisampled: flag(4)? != 0, sampled: flag(5)? != 2 })
+    Ok(ImageType {
+        dim,
+        named,
+        arrayed: flag(3)? != 0,
+        multisampled: flag(4)? != 0,
+        sampled: flag(5)? != 2,
+        subpass: named == Dim::DimSubpassData,
+    })
 }

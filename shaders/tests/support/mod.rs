@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use vc4_shaders::ir::interp::{Environment, Outcome, SampleRequest, run};
 use vc4_shaders::ir::verify::verify;
-use vc4_shaders::ir::{BuiltinInput, ImageDim, Lod, Output, Shader, Stage};
+use vc4_shaders::ir::{BuiltinInput, Fetch, Output, Shader, Stage};
 use vc4_shaders::pass;
 use vc4_shaders::program::Descriptor;
 use vc4_shaders::spirv::{StageSource, translate};
@@ -60,20 +60,21 @@ impl Environment for World {
     }
 
     fn sample(&mut self, request: &SampleRequest) -> [Lanes; 4] {
-        let Descriptor { set, binding, element } = request.image;
-        assert_eq!(set, 2);
-        assert_eq!(request.lod_argument.is_some(), request.lod != Lod::Auto);
+        let Descriptor { set, binding, element } = request.sample.texture.image;
+        assert_eq!((set, request.sample.texture.sampler), (2, Some(request.sample.texture.image)));
+        assert_eq!(request.rest.len(), request.sample.lod_arguments());
         std::array::from_fn(|component| {
             floats(|lane| {
                 let at: Vec<f32> = request.coordinates.iter().map(|c| f32::from_bits(c[lane])).collect();
-                let lod = request.lod_argument.map(|lod| f32::from_bits(lod[lane]));
+                let lod = request.rest.first().map(|lod| f32::from_bits(lod[lane]));
                 texel(binding, element, lod, &at, component)
             })
         })
     }
 
-    fn fetch(&mut self, image: Descriptor, dim: ImageDim, arguments: &[Lanes], _active: u16) -> [Lanes; 4] {
-        assert_eq!(arguments.len(), dim.coordinates() + 1);
+    fn fetch(&mut self, fetch: Fetch, arguments: &[Lanes], _active: u16) -> [Lanes; 4] {
+        let image = fetch.image;
+        assert_eq!(arguments.len(), fetch.coordinates() + 1);
         std::array::from_fn(|component| {
             floats(|lane| {
                 let at: Vec<f32> = arguments.iter().map(|c| c[lane] as i32 as f32).collect();

@@ -1,7 +1,7 @@
 //! Operations of the vertex stage, image and built-in operations of the fragment stage.
 
 use vc4_shaders::ir::interp;
-use vc4_shaders::ir::{BuiltinInput, ImageDim, Lod, Op, Output, Shader, Stage, Value};
+use vc4_shaders::ir::{BuiltinInput, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value};
 
 use crate::case::*;
 use crate::world::World;
@@ -173,7 +173,7 @@ fn cube() -> (Shader, Shader) {
         let difference = b.op(Op::FSub, &[dx, dy]);
         let sixteen = b.float(16.0);
         let shade = b.op(Op::FMul, &[difference, sixteen]);
-        let texel = b.emit(Op::Sample { image: descriptor(1), dim: ImageDim::D2, lod: Lod::Auto }, &uv);
+        let texel = b.emit(Op::Sample(Sample::plain(descriptor(1), ImageDim::D2, Lod::Auto)), &uv);
         for (n, &c) in (0..).zip(&texel) {
             let c = if n < 3 { b.op(Op::FMul, &[c, shade]) } else { c };
             b.store_output(Output::User { location: 0, component: n }, c);
@@ -230,14 +230,14 @@ fn images() {
             if mode != Lod::Auto {
                 args.push(lod);
             }
-            let texel = b.emit(Op::Sample { image: descriptor(binding), dim, lod: mode }, &args);
+            let texel = b.emit(Op::Sample(Sample::plain(descriptor(binding), dim, mode)), &args);
             for (sum, &c) in sum.iter_mut().zip(&texel) {
                 let part = b.op(Op::FMul, &[c, weight]);
                 *sum = b.op(Op::FAdd, &[*sum, part]);
             }
         }
         let (one, level) = (b.word(1), b.word(0));
-        let texel = b.emit(Op::Fetch { image: descriptor(10), dim: ImageDim::D2 }, &[one, one, level]);
+        let texel = b.emit(Op::Fetch(Fetch::plain(descriptor(10), ImageDim::D2)), &[one, one, level]);
         for (n, (&sum, &c)) in (0..).zip(sum.iter().zip(&texel)) {
             let value = b.op(Op::FMax, &[sum, c]);
             b.store_output(Output::User { location: 0, component: n }, value);

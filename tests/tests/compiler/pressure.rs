@@ -1,7 +1,7 @@
 //! Shaders that keep many values alive, and what becomes of texture fetches: batches between thread switches.
 
 use vc4::qpu::{Access, Inst};
-use vc4_shaders::ir::{ImageDim, Lod, Op, Output, Shader, Stage, Value};
+use vc4_shaders::ir::{ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value};
 use vc4_shaders::program::Program;
 
 use crate::case::*;
@@ -33,7 +33,7 @@ fn fragment(
 }
 
 fn sample(b: &mut vc4_shaders::ir::Builder, binding: u32, at: [Value; 2]) -> [Value; 4] {
-    let op = Op::Sample { image: descriptor(binding), dim: ImageDim::D2, lod: Lod::Auto };
+    let op = Op::Sample(Sample::plain(descriptor(binding), ImageDim::D2, Lod::Auto));
     let results = b.emit(op, &at);
     [results[0], results[1], results[2], results[3]]
 }

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use vc4::state::uniforms::StateWords;
 use vc4::state::viewport::Viewport;
 use vc4_shaders::ir::interp::{Environment, SampleRequest};
-use vc4_shaders::ir::{BuiltinInput, ImageDim};
+use vc4_shaders::ir::{BuiltinInput, Fetch};
 use vc4_shaders::pass::lower_inputs::Varying;
-use vc4_shaders::program::{AttributeSource, Descriptor, Pipeline, Program, UniformSlot};
+use vc4_shaders::program::{
+    AttributeSource, Descriptor, Lookup, Pipeline, Program, Texture, TextureValue, UniformSlot,
+};
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program as Decoded, Stats, run};
 
@@ -260,14 +262,18 @@ impl Places<'_> {
             UniformSlot::Ubo { buffer, offset } => self.world.ubo_word(buffer, offset),
             UniformSlot::UboBase(buffer) => self.ubo(buffer),
             UniformSlot::UboLimit(_) => 4 * UBO_WORDS - 4,
-            UniformSlot::TextureP0(image) => self.image(image) | u32::from(self.world.is_cube(image)) << 9,
+            UniformSlot::TextureP0(Lookup { texture: Texture { image, .. }, .. }) => {
+                self.image(image) | u32::from(self.world.is_cube(image)) << 9
+            }
             // Nearest, clamped.
             UniformSlot::TextureP1(_) => IMAGE_SIZE << 20 | IMAGE_SIZE << 8 | 1 << 7 | 1 << 4 | 1 << 2 | 1,
-            UniformSlot::TextureP2 { image, explicit_lod } => {
-                let stride = if self.world.is_cube(image) { 1 << 12 } else { 0 };
+            UniformSlot::TextureP2 { lookup, explicit_lod } => {
+                let stride = if self.world.is_cube(lookup.texture.image) { 1 << 12 } else { 0 };
                 1 << 30 | stride | u32::from(explicit_lod)
             }
-            UniformSlot::TextureSize { .. } => (IMAGE_SIZE as f32).to_bits(),
+            UniformSlot::Texture { value: TextureValue::Size(_), .. } => (IMAGE_SIZE as f32).to_bits(),
+            UniformSlot::Texture { .. } => 0,
+            UniformSlot::BufferElements { offset, stride, .. } => (4 * UBO_WORDS - offset) / stride,
             UniformSlot::VertexIndexBias => INDEX_BIAS,
             UniformSlot::InstanceIndex => INSTANCE,
             UniformSlot::InstanceAttribute { location, word } => {
@@ -316,11 +322,11 @@ impl Environment for World {
     }
 
     fn sample(&mut self, request: &SampleRequest) -> [Lanes; 4] {
-        self.texel_components(request.image)
+        self.texel_components(request.sample.texture.image)
     }
 
-    fn fetch(&mut self, image: Descriptor, _: ImageDim, _: &[Lanes], _: u16) -> [Lanes; 4] {
-        self.texel_components(image)
+    fn fetch(&mut self, fetch: Fetch, _: &[Lanes], _: u16) -> [Lanes; 4] {
+        self.texel_components(fetch.image)
     }
 }
 
@@ -351,11 +357,11 @@ impl Environment for Fragments {
     }
 
     fn sample(&mut self, request: &SampleRequest) -> [Lanes; 4] {
-        self.world.texel_components(request.image)
+        self.world.texel_components(request.sample.texture.image)
     }
 
-    fn fetch(&mut self, image: Descriptor, _: ImageDim, _: &[Lanes], _: u16) -> [Lanes; 4] {
-        self.world.texel_components(image)
+    fn fetch(&mut self, fetch: Fetch, _: &[Lanes], _: u16) -> [Lanes; 4] {
+        self.world.texel_components(fetch.image)
     }
 }
 

@@ -42,6 +42,7 @@ fn place(packing: Packing, component: u32) -> Option<(u32, u32)> {
         Packing::Words(count) => (count.into(), (32 * component, 32)),
         Packing::Bits10_10_10_2 => (4, (10 * component, if component == 3 { 2 } else { 10 })),
         Packing::Floats11_11_10 => (3, (11 * component, if component == 2 { 10 } else { 11 })),
+        other => unreachable!("attributes are not packed as {other:?}"),
     };
     (component < count).then_some(place)
 }

@@ -62,6 +62,7 @@ pub fn component(format: &VertexFormat, words: &[u32], component: usize) -> f64 
         Packing::Words(count) => (count.into(), 32),
         Packing::Bits10_10_10_2 => (4, if component == 3 { 2 } else { 10 }),
         Packing::Floats11_11_10 => (3, if component == 2 { 10 } else { 11 }),
+        other => unreachable!("attributes are not packed as {other:?}"),
     };
     if component >= count {
         return if component == 3 { 1.0 } else { 0.0 };

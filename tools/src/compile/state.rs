@@ -7,8 +7,10 @@ use vc4::state::blend::{Blend, BlendEquation, ColorOutput, LogicOp};
 use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
 use vc4::state::multisample::Multisample;
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
-use vc4_shaders::compile::{PipelineState, TextureClass, TextureDecode, TextureSwizzle, VertexAttribute};
-use vc4_shaders::program::Descriptor;
+use vc4_shaders::compile::{
+    PipelineState, TextureClass, TextureDecode, TextureKey, TextureSwizzle, VertexAttribute,
+};
+use vc4_shaders::program::{Descriptor, Texture};
 
 /// What a state file can say.
 pub const HELP: &str = "\
@@ -45,7 +47,7 @@ pub struct Settings {
     points: bool,
     lines: bool,
     attributes: BTreeMap<u32, (VertexFormat, bool)>,
-    textures: BTreeMap<Descriptor, TextureDecode>,
+    textures: BTreeMap<Texture, TextureKey>,
     /// Specialisation: constant id and bits.
     pub constants: Vec<(u32, u32)>,
 }
@@ -204,7 +206,10 @@ impl Settings {
             _ => return Err("texture SET BINDING [ELEMENT] CLASS [SWIZZLE]".into()),
         };
         let decode = TextureDecode { class, swizzle: swizzles };
-        self.textures.insert(Descriptor { set, binding, element }, decode);
+        // As bound with a sampler and as fetched without one.
+        let image = Descriptor { set, binding, element };
+        self.textures.insert(Texture::combined(image), decode.into());
+        self.textures.insert(Texture::alone(image), decode.into());
         Ok(())
     }
 
@@ -290,7 +295,7 @@ mod tests {
         assert_eq!((blend.color.src, blend.alpha.op), (BlendFactor::SrcAlpha, BlendOp::ReverseSubtract));
         assert!(color.multisample && state.points && state.depth_stencil.write_z);
         let image = Descriptor { set: 0, binding: 2, element: 0 };
-        assert_eq!(state.textures[&image].swizzle[3], TextureSwizzle::One);
+        assert_eq!(state.textures[&Texture::combined(image)].decode.swizzle[3], TextureSwizzle::One);
         assert_eq!(settings.constants, [(7, u32::MAX), (8, 1.5f32.to_bits())]);
     }
 

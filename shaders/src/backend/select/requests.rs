@@ -5,8 +5,8 @@ use vc4::qpu::{AddOp, Signal, Waddr};
 use super::{Selector, constant, not_lowered};
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operand, Operation, Src, Unit};
-use crate::ir::{Lod, Op, Value};
-use crate::program::{Descriptor, SampleBo, UniformSlot};
+use crate::ir::{Lod, Op, TmuR, Value};
+use crate::program::{Descriptor, Lookup, SampleBo, UniformSlot};
 
 impl Selector<'_> {
     /// Writes a TMU parameter, which pops the stream word `parameter` and so excludes another uniform.
@@ -33,33 +33,34 @@ impl Selector<'_> {
         &mut self,
         result: Value,
         args: &[Value],
-        image: Descriptor,
-        cube: bool,
+        lookup: Lookup,
+        r: TmuR,
         lod: Lod,
     ) -> Result<(), BackendError> {
-        let coordinates = if cube { 3 } else { 2 };
+        let coordinates = if r == TmuR::None { 2 } else { 3 };
         let extra = usize::from(lod != Lod::Auto);
-        if args.len() != coordinates + extra {
-            return Err(not_lowered(Op::TmuSample { image, cube, lod }));
+        if args.len() != coordinates + extra || lod == Lod::Grad {
+            return Err(not_lowered(Op::TmuSample { lookup, r, lod }));
         }
-        let p2 = if cube || lod == Lod::Explicit {
-            UniformSlot::TextureP2 { image, explicit_lod: lod == Lod::Explicit }
+        let p2 = if r == TmuR::Cube || lod == Lod::Explicit {
+            UniformSlot::TextureP2 { lookup, explicit_lod: lod == Lod::Explicit }
         } else {
             UniformSlot::Const(0)
         };
         let mut words =
-            [UniformSlot::TextureP0(image), UniformSlot::TextureP1(image), p2, UniformSlot::Const(0)]
+            [UniformSlot::TextureP0(lookup), UniformSlot::TextureP1(lookup), p2, UniformSlot::Const(0)]
                 .into_iter();
         let mut next = || words.next().expect("a request has at most four parameters");
         self.tmu_parameter(args[1], Waddr::TMU0_T, next());
-        if cube {
+        if coordinates == 3 {
             self.tmu_parameter(args[2], Waddr::TMU0_R, next());
         }
         if extra == 1 {
             self.tmu_parameter(args[coordinates], Waddr::TMU0_B, next());
         }
         self.tmu_parameter(args[0], Waddr::TMU0_S, next());
-        self.seq.last_mut().expect("the parameter was just written").sample = Some(SampleBo::Texture(image));
+        let sample = SampleBo::Texture(lookup.texture.image);
+        self.seq.last_mut().expect("the parameter was just written").sample = Some(sample);
         let reg = self.reg_of(result);
         self.load_r4(reg, Operation::signal(Signal::LoadTmu0));
         Ok(())

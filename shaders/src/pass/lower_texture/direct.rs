@@ -1,0 +1,220 @@
+//! Texels in memory, by direct lookups: images in raster order and texel buffers (T-FETCH, T-ARRAY d).
+
+use smallvec::SmallVec;
+use vc4::cl::words::Wrap;
+use vc4::qpu::MulOp;
+
+use super::texel::{Level, Place};
+use super::{Axes, Components, Image};
+use crate::compile::TextureAccess;
+use crate::ir::{ImageDim, Op, Value};
+use crate::program::TextureValue;
+
+/// Bits of a page's size.
+const PAGE_SHIFT: u32 = 12;
+/// Faces of a cube.
+const FACES: u32 = 6;
+
+impl Image<'_, '_> {
+    pub(super) fn texel_in_memory(
+        &mut self,
+        place: &Place<'_>,
+        level: &Level,
+        bytes: u8,
+        wrap: [Wrap; 3],
+    ) -> Components {
+        let mut at: Axes = place.at.iter().copied().collect();
+        let mut layer = place.layer.map(|layer| self.whole(layer));
+        if let (ImageDim::Cube, Some(face)) = (self.dim, place.face) {
+            let mut number = self.face_number(face);
+            if place.outside {
+                (number, at) = self.around_the_edge(face, &at, level);
+            }
+            let number = self.whole(number);
+            layer = Some(match layer {
+                Some(cube) => {
+                    let faces = self.b.word(FACES);
+                    let first = self.b.op(Op::Mul(MulOp::Mul24), &[cube, faces]);
+                    self.b.iadd(first, number)
+                }
+                None => number,
+            });
+        }
+        let mut inside = None;
+        if place.outside && place.face.is_none() {
+            for axis in 0..at.len() {
+                if wrap[axis] == Wrap::Border {
+                    let is_inside = self.is_inside(at[axis], level.size[axis]);
+                    inside = Some(match inside {
+                        Some(all) => self.b.band(all, is_inside),
+                        None => is_inside,
+                    });
+                }
+                at[axis] = self.wrapped(at[axis], level, axis, wrap[axis]);
+            }
+        }
+        let at: Axes = at.iter().map(|&c| self.whole(c)).collect();
+        let layer = if self.dim == ImageDim::D3 { Some(at[2]) } else { layer };
+        let row = if at.len() > 1 { Some(at[1]) } else { None };
+        let address = self.address(at[0], row, layer, level, bytes);
+        let words = self.words_at(address, bytes);
+        let texel = self.decoded(&words);
+        match inside {
+            Some(inside) => self.or_border(inside, texel),
+            None => texel,
+        }
+    }
+
+    /// A whole float as an integer.
+    fn whole(&mut self, v: Value) -> Value {
+        self.b.op(Op::FToS, &[v])
+    }
+
+    /// A place beyond the edge of a face as a face's number and a place on it.
+    fn around_the_edge(&mut self, face: &super::face::Face, at: &Axes, level: &Level) -> (Value, Axes) {
+        let half = self.float(0.5);
+        let centre: [Value; 2] = [0, 1].map(|axis| {
+            let middle = self.b.fadd(at[axis], half);
+            self.b.fmul(middle, level.inverse[axis])
+        });
+        let direction = self.direction_of(face, centre, false);
+        let other = self.face(&direction);
+        let place = self.on_face(&other, &direction);
+        let mut out = Axes::new();
+        for (axis, &c) in place.iter().enumerate() {
+            let unit = self.b.fmad(c, half, half);
+            let texel = self.b.fmul(unit, level.size[axis]);
+            let texel = self.b.op(Op::FFloor, &[texel]);
+            out.push(self.clamped(texel, level.size[axis]));
+        }
+        (self.face_number(&other), out)
+    }
+
+    /// 0 to size - 1.
+    fn clamped(&mut self, at: Value, size: Value) -> Value {
+        let (zero, one) = (self.float(0.0), self.float(1.0));
+        let last = self.b.fsub(size, one);
+        self.clamp(at, zero, last)
+    }
+
+    fn is_inside(&mut self, at: Value, size: Value) -> Value {
+        let zero = self.float(0.0);
+        let low = self.b.op(Op::FLe, &[zero, at]);
+        let high = self.b.op(Op::FLt, &[at, size]);
+        self.b.band(low, high)
+    }
+
+    /// A whole coordinate brought into the image.
+    fn wrapped(&mut self, at: Value, level: &Level, axis: usize, wrap: Wrap) -> Value {
+        let (size, inverse) = (level.size[axis], level.inverse[axis]);
+        match wrap {
+            Wrap::Clamp | Wrap::Border => self.clamped(at, size),
+            Wrap::Repeat => self.modulo(at, size, inverse),
+            Wrap::Mirror => {
+                let half = self.float(0.5);
+                let twice = self.b.fadd(size, size);
+                let inverse = self.b.fmul(inverse, half);
+                let at = self.modulo(at, twice, inverse);
+                let one = self.float(1.0);
+                let last = self.b.fsub(twice, one);
+                let mirrored = self.b.fsub(last, at);
+                self.b.fmin(at, mirrored)
+            }
+        }
+    }
+
+    /// at - size·⌊at/size⌋ of whole numbers; the quotient may be one off, which the remainder shows.
+    fn modulo(&mut self, at: Value, size: Value, inverse: Value) -> Value {
+        let quotient = self.b.fmul(at, inverse);
+        let quotient = self.b.op(Op::FFloor, &[quotient]);
+        let part = self.b.fmul(quotient, size);
+        let rest = self.b.fsub(at, part);
+        let zero = self.float(0.0);
+        let low = self.b.op(Op::FLt, &[rest, zero]);
+        let more = self.b.fadd(rest, size);
+        let rest = self.b.select(low, more, rest);
+        let high = self.b.op(Op::FLe, &[size, rest]);
+        let less = self.b.fsub(rest, size);
+        self.b.select(high, less, rest)
+    }
+
+    /// Byte offset of a texel from the view's first layer: rows of one length, levels below each other
+    /// ([`TextureValue::LevelRows`]), layers at pages.
+    fn address(
+        &mut self,
+        column: Value,
+        row: Option<Value>,
+        layer: Option<Value>,
+        level: &Level,
+        bytes: u8,
+    ) -> Value {
+        let base = self.value(TextureValue::BaseLevel);
+        let number = match level.number {
+            Some(number) => self.b.fadd(number, base),
+            None => base,
+        };
+        let number = self.whole(number);
+        let rows = self.value(TextureValue::LevelRows);
+        let left = self.b.op(Op::Shr, &[rows, number]);
+        let above = self.b.op(Op::ISub, &[rows, left]);
+        let mut line = self.b.iadd(above, number);
+        if let Some(row) = row {
+            line = self.b.iadd(line, row);
+        }
+        let stride = self.value(TextureValue::Stride);
+        let line = self.b.op(Op::Mul(MulOp::Mul24), &[line, stride]);
+        let column = self.scaled(column, bytes);
+        let address = self.b.iadd(line, column);
+        match layer {
+            Some(layer) => {
+                let pages = self.value(TextureValue::LayerPages);
+                let start = self.b.op(Op::Mul(MulOp::Mul24), &[layer, pages]);
+                let shift = self.b.word(PAGE_SHIFT);
+                let start = self.b.shl(start, shift);
+                self.b.iadd(address, start)
+            }
+            None => address,
+        }
+    }
+
+    fn scaled(&mut self, index: Value, bytes: u8) -> Value {
+        if bytes == 1 {
+            return index;
+        }
+        let shift = self.b.word(bytes.trailing_zeros());
+        self.b.shl(index, shift)
+    }
+
+    /// The words of a texel: whole ones, or the bits of a small texel at the bottom of one.
+    fn words_at(&mut self, address: Value, bytes: u8) -> SmallVec<[Value; 4]> {
+        let image = self.texture.image;
+        if bytes < 4 {
+            let word = self.b.op(Op::TmuDirect(image), &[address]);
+            // Shifts count modulo 32, so whole words of the address drop out.
+            let three = self.b.word(3);
+            let bits = self.b.shl(address, three);
+            return SmallVec::from_slice(&[self.b.op(Op::Shr, &[word, bits])]);
+        }
+        let wide = self.key.planes > 1;
+        let distance = if wide { self.value(TextureValue::PlaneBytes) } else { self.b.word(4) };
+        let mut at = address;
+        (0..u32::from(self.key.planes).max(u32::from(bytes) / 4))
+            .map(|n| {
+                if n > 0 {
+                    at = self.b.iadd(at, distance);
+                }
+                self.b.op(Op::TmuDirect(image), &[at])
+            })
+            .collect()
+    }
+
+    pub(super) fn texel_of_buffer(&mut self, index: Value) -> Components {
+        let bytes = match self.key.access {
+            TextureAccess::Direct { bytes, .. } => bytes,
+            TextureAccess::Unit => 4,
+        };
+        let address = self.scaled(index, bytes);
+        let words = self.words_at(address, bytes);
+        self.decoded(&words)
+    }
+}
