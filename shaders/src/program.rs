@@ -264,6 +264,7 @@ fn write_state(f: &mut Formatter<'_>, state: StateUniform) -> fmt::Result {
         StateUniform::StencilFront => f.write_str("stencil.front"),
         StateUniform::StencilBack => f.write_str("stencil.back"),
         StateUniform::StencilMasks => f.write_str("stencil.masks"),
+        StateUniform::StencilBackMasks => f.write_str("stencil.back.masks"),
         StateUniform::SampleMask => f.write_str("sample.mask"),
     }
 }

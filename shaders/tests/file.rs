@@ -28,6 +28,7 @@ fn state() -> impl Strategy<Value = StateUniform> {
             StateUniform::StencilFront,
             StateUniform::StencilBack,
             StateUniform::StencilMasks,
+            StateUniform::StencilBackMasks,
             StateUniform::SampleMask,
         ]),
         any::<u8>().prop_map(StateUniform::BlendConstant),

@@ -189,6 +189,9 @@ impl Lowerer<'_> {
                 Effect::ReadCoverage => {
                     self.read(number, Src::Port(RegFile::A, Raddr::MS_REV_FLAGS));
                 }
+                Effect::ReadReverse => {
+                    self.read(number, Src::Port(RegFile::B, Raddr::MS_REV_FLAGS));
+                }
                 Effect::ReadVpm => self.read(number, Src::Port(RegFile::A, Raddr::VPM)),
                 Effect::Write(port, value) => self.write(port, value),
                 Effect::Give(output, value) => {

@@ -55,6 +55,8 @@ pub enum Effect {
     ReadColor,
     /// Reads the sample mask.
     ReadCoverage,
+    /// Reads the facing.
+    ReadReverse,
     /// Pops a vector of the VPM.
     ReadVpm,
     /// Writes to a port.
@@ -182,7 +184,7 @@ impl Effect {
     fn value(&self) -> Option<Value> {
         match *self {
             Effect::Write(_, value) | Effect::Give(_, value) => Some(value),
-            Effect::ReadColor | Effect::ReadCoverage | Effect::ReadVpm => None,
+            Effect::ReadColor | Effect::ReadCoverage | Effect::ReadReverse | Effect::ReadVpm => None,
         }
     }
 }
@@ -339,6 +341,10 @@ impl SampleEmitter for Patch {
 
     fn coverage(&mut self) -> Value {
         self.read(Effect::ReadCoverage)
+    }
+
+    fn reverse(&mut self) -> Value {
+        self.read(Effect::ReadReverse)
     }
 
     fn write_coverage(&mut self, mask: Value) {

@@ -4,10 +4,12 @@
 //! CONFIGURATION_BITS ([`super::raster`]). Stencil words are uniforms, so all of them may change per draw; only
 //! their number is part of the program.
 //!
-//! Known limit: the machine latches front and back set-up per batch of four quads (HW-2924). Where a front and a
-//! back face with different stencil state fall into one batch, one of them is tested with the other's set-up.
+//! The machine latches front and back set-up per batch of four quads (HW-2924, v3d.md §12). Where both faces may fall
+//! into one batch with different state, programs test them one after the other: each with its own set-up for both
+//! faces, and with the other's samples taken out of the mask ([`StencilPlan::Apart`]). UNVERIFIED: does the machine take
+//! a new set-up between two Z writes of a batch, whatever its last quad's facing is?
 
-use super::{Emitter, StateUniform};
+use super::{Flag, SampleEmitter, StateUniform};
 use crate::cl::packets::CompareFunc;
 use crate::cl::words::{StencilFace, StencilMasks, StencilOp, StencilSetup, StencilWriteMask};
 use crate::hw::DEPTH_MAX;
@@ -65,8 +67,10 @@ pub struct StencilWords {
     pub front: u32,
     /// Of back faces.
     pub back: u32,
-    /// Full write masks.
+    /// Full write masks; where faces are tested apart, that of front faces twice.
     pub masks: u32,
+    /// The full write mask of back faces twice.
+    pub back_masks: u32,
 }
 
 /// How many stencil words a program writes.
@@ -82,6 +86,8 @@ pub enum StencilPlan {
     Faces,
     /// A word per face and the word of full write masks: serves every state.
     Full,
+    /// Two tests, one per face, each with a word and full write masks that hold for both faces.
+    Apart,
 }
 
 /// What a program does about depth and stencil.
@@ -109,6 +115,26 @@ impl DepthStencilPlan {
     }
 }
 
+impl DepthStencilPlan {
+    /// The plan for batches in which faces of both kinds meet.
+    pub fn apart(self) -> Self {
+        let stencil = match self.stencil {
+            StencilPlan::Faces | StencilPlan::Full => StencilPlan::Apart,
+            other => other,
+        };
+        DepthStencilPlan { stencil, ..self }
+    }
+
+    /// The plan where only one face is drawn, whose state stands for both.
+    pub fn one_face(self) -> Self {
+        let stencil = match self.stencil {
+            StencilPlan::Full => StencilPlan::BothMasks,
+            other => other,
+        };
+        DepthStencilPlan { stencil, ..self }
+    }
+}
+
 impl StencilPlan {
     /// The fewest words that express this state.
     fn for_faces(faces: &[StencilFaceState; 2]) -> Self {
@@ -125,11 +151,14 @@ impl StencilPlan {
 impl StencilWords {
     /// The words of front and back state for a program made after `plan`.
     pub fn new(plan: StencilPlan, [front, back]: &[StencilFaceState; 2]) -> Self {
-        let both = matches!(plan, StencilPlan::Both | StencilPlan::BothMasks);
+        let apart = plan == StencilPlan::Apart;
+        let both = apart || matches!(plan, StencilPlan::Both | StencilPlan::BothMasks);
+        let masks = |front, back| StencilMasks { front, back }.bits();
         StencilWords {
             front: setup(if both { StencilFace::Both } else { StencilFace::Front }, front),
-            back: setup(StencilFace::Back, back),
-            masks: StencilMasks { front: front.write_mask, back: back.write_mask }.bits(),
+            back: setup(if apart { StencilFace::Both } else { StencilFace::Back }, back),
+            masks: masks(front.write_mask, if apart { front.write_mask } else { back.write_mask }),
+            back_masks: masks(back.write_mask, back.write_mask),
         }
     }
 }
@@ -151,7 +180,11 @@ fn setup(face: StencilFace, state: &StencilFaceState) -> u32 {
 
 /// Sets up the stencil and writes the depth: the interpolated one, or `shader_depth` in 0..1. Emits nothing if
 /// the plan has no test. Writes of discarded elements are the emitter's to suppress.
-pub fn emit_depth_stencil<E: Emitter>(e: &mut E, plan: DepthStencilPlan, shader_depth: Option<E::Value>) {
+pub fn emit_depth_stencil<E: SampleEmitter>(
+    e: &mut E,
+    plan: DepthStencilPlan,
+    shader_depth: Option<E::Value>,
+) {
     if !plan.write_z {
         return;
     }
@@ -163,20 +196,49 @@ pub fn emit_depth_stencil<E: Emitter>(e: &mut E, plan: DepthStencilPlan, shader_
         StencilPlan::Full => {
             &[StateUniform::StencilFront, StateUniform::StencilBack, StateUniform::StencilMasks]
         }
+        StencilPlan::Apart => {
+            let z = depth(e, shader_depth);
+            return emit_apart(e, z);
+        }
     };
+    set_up(e, slots);
+    let z = depth(e, shader_depth);
+    e.write_tlb_z(z);
+}
+
+fn set_up<E: SampleEmitter>(e: &mut E, slots: &[StateUniform]) {
     for &slot in slots {
         let word = e.uniform(slot);
         e.write_tlb_stencil(word);
     }
-    let z = match shader_depth {
+}
+
+fn depth<E: SampleEmitter>(e: &mut E, shader_depth: Option<E::Value>) -> E::Value {
+    match shader_depth {
         Some(depth) => depth_to_integer(e, depth),
         None => e.payload_z(),
+    }
+}
+
+/// Tests back faces, then front faces; what passes is covered afterwards.
+fn emit_apart<E: SampleEmitter>(e: &mut E, z: E::Value) {
+    let (covered, reverse, none) = (e.coverage(), e.reverse(), e.word(0));
+    let back = e.select(Flag::NotZero, reverse, covered, none);
+    let front = e.select(Flag::NotZero, reverse, none, covered);
+    let mut test = |mask, slots: [StateUniform; 2]| {
+        e.write_coverage(mask);
+        set_up(e, &slots);
+        e.write_tlb_z(z);
+        e.coverage()
     };
-    e.write_tlb_z(z);
+    let back = test(back, [StateUniform::StencilBack, StateUniform::StencilBackMasks]);
+    let front = test(front, [StateUniform::StencilFront, StateUniform::StencilMasks]);
+    let passed = e.or(back, front);
+    e.write_coverage(passed);
 }
 
 /// A depth as the 24-bit number that the test takes (v3d.md §9.7).
-fn depth_to_integer<E: Emitter>(e: &mut E, depth: E::Value) -> E::Value {
+fn depth_to_integer<E: SampleEmitter>(e: &mut E, depth: E::Value) -> E::Value {
     let (zero, one) = (e.word(0), e.float(1.0));
     let depth = e.fmax(depth, zero);
     let depth = e.fmin(depth, one);
@@ -244,7 +306,7 @@ mod tests {
 
     #[test]
     fn words_come_before_the_depth() {
-        let stencil = StencilWords { front: 1, back: 2, masks: 3 };
+        let stencil = StencilWords { front: 1, back: 2, masks: 3, back_masks: 4 };
         let mut model = Model::new(StateWords { stencil, ..Default::default() });
         model.payload_z = 77;
         emit_depth_stencil(&mut model, DepthStencilPlan { write_z: true, stencil: StencilPlan::Full }, None);
@@ -252,6 +314,28 @@ mod tests {
         let mut idle = Model::new(StateWords::default());
         emit_depth_stencil(&mut idle, DepthStencilPlan::OFF, None);
         assert!(idle.z.is_empty() && idle.stencil.is_empty());
+    }
+
+    #[test]
+    fn faces_are_tested_apart() {
+        let other = StencilFaceState { write_mask: 0x10, reference: 1, ..FACE };
+        let plan = DepthStencilPlan::new(&state(FACE, other), true).apart();
+        assert_eq!(plan.stencil, StencilPlan::Apart);
+        let words = StencilWords::new(plan.stencil, &[FACE, other]);
+        assert_eq!((words.masks, words.back_masks), (0x0f0f, 0x1010));
+        assert_eq!((words.front >> 30, words.back >> 30), (3, 3));
+        for reverse in [0, 1] {
+            let mut model = Model::new(StateWords { stencil: words, ..Default::default() });
+            (model.payload_z, model.mask, model.reverse) = (77, 0b0110, reverse);
+            emit_depth_stencil(&mut model, plan, None);
+            assert_eq!(model.stencil, [words.back, words.back_masks, words.front, words.masks]);
+            // Without a test that fails, all that was covered is covered again.
+            assert_eq!((model.z, model.mask), (vec![77, 77], 0b0110));
+        }
+        let same = DepthStencilPlan::new(&state(FACE, FACE), false);
+        let dynamic = DepthStencilPlan::new(&state(FACE, FACE), true);
+        assert_eq!(dynamic.one_face().stencil, StencilPlan::BothMasks);
+        assert_eq!(same.apart(), same);
     }
 
     #[test]

@@ -64,8 +64,10 @@ pub enum StateUniform {
     StencilFront,
     /// Stencil set-up word of back faces.
     StencilBack,
-    /// Stencil set-up word with both full write masks.
+    /// Stencil set-up word with both full write masks, or twice that of front faces.
     StencilMasks,
+    /// Stencil set-up word with the full write mask of back faces for both.
+    StencilBackMasks,
     /// Samples that the pipeline's sample mask keeps, bits 3:0.
     SampleMask,
 }
@@ -230,6 +232,9 @@ pub trait SampleEmitter: Emitter {
 
     /// The sample mask of the pixel, bits 3:0 (MS_FLAGS).
     fn coverage(&mut self) -> Self::Value;
+
+    /// 1 in elements of back faces, else 0 (REV_FLAG).
+    fn reverse(&mut self) -> Self::Value;
 
     /// Replaces the sample mask; before the Z write.
     fn write_coverage(&mut self, mask: Self::Value);

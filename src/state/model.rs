@@ -23,6 +23,8 @@ pub struct Model {
     pub stencil: Vec<u32>,
     /// The pixel's sample mask.
     pub mask: u32,
+    /// Facing, 1 for back faces.
+    pub reverse: u32,
     /// The pixel's depth.
     pub payload_z: u32,
     /// Colour reads so far.
@@ -40,6 +42,7 @@ impl Model {
             z: Vec::new(),
             stencil: Vec::new(),
             mask: 15,
+            reverse: 0,
             payload_z: 0,
             reads: 0,
         }
@@ -104,7 +107,7 @@ impl Emitter for Model {
         self.z.push(z);
     }
     fn write_tlb_stencil(&mut self, word: u32) {
-        assert!(self.z.is_empty(), "stencil words come before the depth");
+        assert!(self.z.len() < 2, "stencil words come before the depth");
         self.stencil.push(word);
     }
     fn write_vpm(&mut self, v: u32) {
@@ -121,6 +124,9 @@ impl SampleEmitter for Model {
     }
     fn coverage(&mut self) -> u32 {
         self.mask
+    }
+    fn reverse(&mut self) -> u32 {
+        self.reverse
     }
     fn write_coverage(&mut self, mask: u32) {
         self.mask = mask;

@@ -46,6 +46,7 @@ impl StateWords {
             StateUniform::StencilFront => self.stencil.front,
             StateUniform::StencilBack => self.stencil.back,
             StateUniform::StencilMasks => self.stencil.masks,
+            StateUniform::StencilBackMasks => self.stencil.back_masks,
             StateUniform::SampleMask => self.sample_mask & 15,
         }
     }

@@ -67,6 +67,7 @@ pub const STENCIL: &[(&str, StencilPlan)] = &[
     ("both-masks", StencilPlan::BothMasks),
     ("faces", StencilPlan::Faces),
     ("full", StencilPlan::Full),
+    ("apart", StencilPlan::Apart),
 ];
 
 /// A parser for the names of a table.
@@ -258,6 +259,7 @@ pub fn uniform(slot: StateUniform) -> String {
         StateUniform::StencilFront => "stencil.front",
         StateUniform::StencilBack => "stencil.back",
         StateUniform::StencilMasks => "stencil.masks",
+        StateUniform::StencilBackMasks => "stencil.back.masks",
         StateUniform::SampleMask => "sample.mask",
     };
     name.to_string()

@@ -130,6 +130,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         StencilPlan::BothMasks => vec![words.front, words.masks],
         StencilPlan::Faces => vec![words.front, words.back],
         StencilPlan::Full => vec![words.front, words.back, words.masks],
+        StencilPlan::Apart => vec![words.back, words.back_masks, words.front, words.masks],
     };
     let mut out = String::new();
     for bits in written {

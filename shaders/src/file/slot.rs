@@ -179,6 +179,7 @@ fn state_parts(state: StateUniform) -> (u8, u32) {
         StateUniform::StencilBack => (11, 0),
         StateUniform::StencilMasks => (12, 0),
         StateUniform::SampleMask => (13, 0),
+        StateUniform::StencilBackMasks => (14, 0),
     }
 }
 
@@ -199,6 +200,7 @@ fn state(detail: u8, word: u32) -> Option<StateUniform> {
         (11, 0) => StateUniform::StencilBack,
         (12, 0) => StateUniform::StencilMasks,
         (13, 0) => StateUniform::SampleMask,
+        (14, 0) => StateUniform::StencilBackMasks,
         _ => return None,
     })
 }

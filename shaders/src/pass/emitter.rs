@@ -151,6 +151,10 @@ impl SampleEmitter for IrEmitter<'_, '_> {
         self.builder.emit(Op::Coverage, &[])[0]
     }
 
+    fn reverse(&mut self) -> Value {
+        self.builder.op(Op::RevFlag, &[])
+    }
+
     fn write_coverage(&mut self, mask: Value) {
         self.builder.emit(Op::CoverageWrite, &[mask]);
     }
