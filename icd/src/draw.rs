@@ -19,6 +19,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 
 use crate::debug::{Debug, flags};
@@ -34,6 +35,15 @@ pub use job::Job;
 use job::JobBuilder;
 use record::Streams;
 pub use surfaces::common_width;
+
+/// Binner memory that a job may fill: the kernel's pool but for slots that other jobs hold meanwhile (kernel-abi.md §11).
+/// A job that needs more hangs.
+const BINNER_BYTES: u64 = 12 << 20;
+/// Tiles that a primitive is taken to touch at most, on average over a job: thousands of larger ones take the machine
+/// seconds to fill.
+const TILES_PER_PRIMITIVE: u64 = 16;
+/// Bytes of a primitive in the list of a tile: the coded primitive with its indices (v3d.md §5.5).
+const BYTES_IN_TILE: u64 = 7;
 
 /// Whether submissions are checked before they leave.
 pub fn is_strict() -> bool {
@@ -53,6 +63,7 @@ pub fn build(
         job: JobBuilder::new(),
         streams: Streams::default(),
         is_first: true,
+        binned: 0,
         indices: None,
         submit,
     };
@@ -68,6 +79,8 @@ struct Builder<'a> {
     job: JobBuilder,
     streams: Streams,
     is_first: bool,
+    /// Bytes of tile lists that the job's draws may take.
+    binned: u64,
     /// The indices that were looked at last.
     indices: Option<(IndexRange, Scan)>,
     submit: &'a mut dyn FnMut(Job) -> Result<(), Error>,
@@ -112,7 +125,7 @@ impl Builder<'_> {
         let pieces = geometry::pieces(self.device, bindings, call, &mut self.indices)?;
         for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
             for piece in &pieces {
-                if self.make_room()? {
+                if self.make_room(bindings.mode(piece), piece)? {
                     bindings.changes |= Changes::JOB;
                 }
                 self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
@@ -121,9 +134,21 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Begins another job where the binner's state counters could wrap (HW-2116); whether it did.
-    fn make_room(&mut self) -> Result<bool, Error> {
-        let is_full = self.job.draws() >= MAX_DRAWS_PER_BIN_LIST;
+    /// Begins another job where the binner's state counters could wrap (HW-2116) or its memory could end; whether it
+    /// did.
+    fn make_room(&mut self, mode: PrimitiveMode, piece: &Piece<'_>) -> Result<bool, Error> {
+        let px = self.target.tile_px() as i32;
+        let tiles = |low: i32, high: i32| ((high - 1) / px - low / px + 1).max(1) as u64;
+        let area = self.target.area;
+        let tiles = tiles(area.left, area.right) * tiles(area.top, area.bottom);
+        let primitives = match indices::size(mode) {
+            (size, true) => piece.primitives.count() / size,
+            _ => piece.primitives.count(),
+        };
+        let bytes = u64::from(primitives) * tiles.min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE;
+        let is_full = self.job.draws() >= MAX_DRAWS_PER_BIN_LIST
+            || self.job.draws() > 0 && self.binned + bytes > BINNER_BYTES;
+        self.binned = if is_full { bytes } else { self.binned + bytes };
         if is_full {
             self.finish_job(false)?;
         }

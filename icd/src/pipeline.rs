@@ -235,6 +235,11 @@ pub struct GraphicsInfo {
 }
 
 impl GraphicsInfo {
+    /// Whether a stage is written in assembly.
+    pub fn has_assembly(&self) -> bool {
+        self.stages.iter().any(|stage| matches!(*stage.module, ShaderModule::Assembly(_)))
+    }
+
     /// Whether a command buffer sets `state`.
     pub fn is_dynamic(&self, state: vk::DynamicState) -> bool {
         self.dynamic.contains(&state)

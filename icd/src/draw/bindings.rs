@@ -307,7 +307,9 @@ fn image_range(view: &ImageView) -> Result<Range<'_>, Error> {
 fn words(state: &Snapshot<'_>, compiled: &Compiled) -> StateWords {
     let stencil = compiled.depth_stencil.and_then(|depth| depth.stencil).map(|faces| {
         let mut faces = faces;
-        for (face, dynamic) in faces.iter_mut().zip(&state.dynamic().stencil) {
+        let dynamic = state.dynamic().stencil;
+        let dynamic = compiled.face.map_or(dynamic, |face| [dynamic[face]; 2]);
+        for (face, dynamic) in faces.iter_mut().zip(&dynamic) {
             *face = StencilFaceState {
                 compare_mask: dynamic.compare_mask as u8,
                 write_mask: dynamic.write_mask as u8,

@@ -79,6 +79,15 @@ pub(super) enum Primitives<'a> {
     },
 }
 
+impl Primitives<'_> {
+    /// Vertices or indices.
+    pub fn count(&self) -> u32 {
+        match self {
+            Primitives::Array { count } | Primitives::Indexed { count, .. } => *count,
+        }
+    }
+}
+
 /// Where an attribute array lies.
 pub(super) struct Source<'a> {
     /// The memory.

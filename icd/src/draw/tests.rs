@@ -320,6 +320,17 @@ fn too_many_draws_for_the_binner_become_two_jobs() {
 }
 
 #[test]
+fn too_many_primitives_for_the_binner_become_two_jobs() {
+    // 21845 triangles in 16 tiles of 7 bytes: five times fit into 12 MiB.
+    let fixture = Fixture::new((256, 256), 65535);
+    let call = DrawParameters { instances: 8, ..call(65535, 0, None) };
+    let jobs = fixture.draw(LIST, None, call);
+    let draws: Vec<usize> = jobs.iter().map(|job| primitives(std::slice::from_ref(job)).len()).collect();
+    assert_eq!(draws, [5, 3]);
+    assert!(jobs[1].submit().color_read.is_some() && jobs[1].submit().zs_read.is_some());
+}
+
+#[test]
 fn areas_that_cut_tiles_are_cleared_in_memory_and_loaded() {
     let fixture = Fixture::new((200, 100), 3);
     let extent = vk::Extent2D { width: 70, height: 40 };

@@ -62,6 +62,8 @@ pub struct Compiled {
     pub raster: Raster,
     /// Depth and stencil; `None` without such an attachment.
     pub depth_stencil: Option<DepthStencil>,
+    /// The only face that is drawn, 0 for front: its stencil state stands for both.
+    pub face: Option<usize>,
 }
 
 /// VkPipeline (graphics).
@@ -145,16 +147,24 @@ impl Compiled {
     fn new(device: &Arc<Device>, info: &GraphicsInfo, mode: PrimitiveMode) -> Result<Compiled, Error> {
         let subpass = api::subpass(info)?;
         let attachment = info.render_pass.attachment(subpass.depth_stencil);
-        let depth_stencil = api::depth_stencil(info, attachment)?;
         let dynamic = STENCIL_STATES.iter().any(|state| info.is_dynamic(*state));
+        let face = api::only_face(info, is_area(mode));
+        let depth_stencil = api::depth_stencil(info, attachment)?.map(|state| DepthStencil {
+            stencil: state.stencil.map(|faces| face.map_or(faces, |face| [faces[face]; 2])),
+            ..state
+        });
+        let plan = |state| match (DepthStencilPlan::new(state, dynamic), face) {
+            (plan, Some(_)) => plan.one_face(),
+            (plan, None) if info.has_assembly() => plan,
+            (plan, None) => plan.apart(),
+        };
         let mut state = PipelineState {
             attributes: api::attributes(&info.vertex)?,
             points: mode == PrimitiveMode::Points,
             lines: matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip),
             color: api::color(info, subpass)?,
             multisample: api::multisample(info),
-            depth_stencil: depth_stencil
-                .map_or(DepthStencilPlan::OFF, |state| DepthStencilPlan::new(&state, dynamic)),
+            depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
             ..PipelineState::default()
         };
         let programs = Programs::new(info, &mut state)?;
@@ -166,6 +176,7 @@ impl Compiled {
             textures: Vec::new(),
             raster: api::raster(info, is_area(mode), false),
             depth_stencil,
+            face,
         };
         let variant = compiled.variant(Textures::new())?;
         compiled.raster.shader_depth = variant.programs.writes_depth;

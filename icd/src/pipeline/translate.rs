@@ -259,6 +259,16 @@ pub(super) fn stencil_values(state: &vk::StencilOpState) -> StencilFace {
     StencilFace { compare_mask, write_mask, reference }
 }
 
+/// The only face that is drawn, 0 for front and 1 for back; `None` if both may be. What has no area is front.
+pub(super) fn only_face(info: &GraphicsInfo, has_area: bool) -> Option<usize> {
+    let culls = |face| info.raster.cull.contains(face);
+    match (has_area, culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)) {
+        (false, _, _) | (true, true, _) => Some(0),
+        (true, false, true) => Some(1),
+        (true, false, false) => None,
+    }
+}
+
 /// Rasteriser state.
 pub(super) fn raster(info: &GraphicsInfo, triangles: bool, shader_depth: bool) -> Raster {
     Raster {

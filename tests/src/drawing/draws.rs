@@ -134,10 +134,12 @@ fn many(lab: &Lab<'_>) -> Result<Picture, Error> {
     let pipeline = lab.pipeline(canvas.pass, SIZE, &state)?;
     let vertices: Vec<Vertex> = (0..DRAWS)
         .flat_map(|n| {
-            let (x, y) = (-0.98 + 0.0245 * (n % 80) as f32, -0.98 + 0.0195 * (n / 80) as f32);
-            let rgba = [(n % 7) as f32 / 7.0, (n % 11) as f32 / 11.0, (n % 13) as f32 / 13.0, 0.5];
-            let [r, g, b, a] = rgba;
-            [(x, y), (x, y + 0.06), (x + 0.05, y)].map(|(x, y)| [x, y, 0.5, r, g, b, a])
+            // Whole pixels: nothing but the order decides.
+            let (x, y) = (n % 110, n / 110);
+            let clip = |px: u32, edge: u32| 2.0 * px as f32 / edge as f32 - 1.0;
+            let corners = [clip(x, SIZE[0]), clip(y, SIZE[1]), clip(x + 6, SIZE[0]), clip(y + 5, SIZE[1])];
+            let rgb = [7, 11, 13].map(|period| (n % period) as f32 / period as f32);
+            rectangle(corners, 0.5, [rgb[0], rgb[1], rgb[2], 0.5])
         })
         .collect();
     let vertices = lab.vertices(&vertices)?;
@@ -146,7 +148,7 @@ fn many(lab: &Lab<'_>) -> Result<Picture, Error> {
         unsafe {
             lab.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
             lab.device.cmd_bind_vertex_buffers(commands, 0, &[vertices], &[0]);
-            (0..DRAWS).for_each(|n| lab.device.cmd_draw(commands, 3, 1, 3 * n, 0));
+            (0..DRAWS).for_each(|n| lab.device.cmd_draw(commands, 6, 1, 6 * n, 0));
         }
     })
 }
