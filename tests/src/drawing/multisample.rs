@@ -182,7 +182,8 @@ fn load_store(lab: &Lab<'_>) -> Result<Picture, Error> {
     let result = lab.target(SIZE, format, vk::SampleCountFlags::TYPE_1)?;
     let kept = |format| Attachment { load: [vk::AttachmentLoadOp::LOAD; 2], ..multisampled(format) };
     let subpass = Subpass { color: Some(0), depth: Some(1), ..Subpass::default() };
-    let first = lab.pass(&[multisampled(format), multisampled(depth_format)], &[subpass.clone()])?;
+    let first =
+        lab.pass(&[multisampled(format), multisampled(depth_format)], std::slice::from_ref(&subpass))?;
     let second = lab.pass(
         &[kept(format), kept(depth_format), Attachment { format, ..CLEAR_STORE }],
         &[Subpass { resolve: Some(2), ..subpass }],
