@@ -337,6 +337,7 @@ fn shape(info: &vk::ImageCreateInfo<'_>, cpp: u32, raster: bool) -> ImageShape {
         block: 1,
         width: info.extent.width,
         height: info.extent.height,
+        depth: info.extent.depth,
         levels: info.mip_levels,
         // Other layers are laid out like faces: whole chains at pages (textures.md §4.4).
         faces: if is_cube(info) { CUBE_FACES } else { 1 },

@@ -54,6 +54,8 @@ pub struct ImageShape {
     pub width: u32,
     /// Rows of pixels of level 0.
     pub height: u32,
+    /// Slices of level 0, each laid out by itself; 1 but for volumes, which may have levels for this edge.
+    pub depth: u32,
     /// Mip levels.
     pub levels: u32,
     /// 1, or 6 for a cube in the order +X, -X, +Y, -Y, +Z, -Z.
@@ -63,7 +65,7 @@ pub struct ImageShape {
 impl ImageShape {
     /// A single level of pixels in the texture unit's layout.
     pub fn plain(cpp: u32, width: u32, height: u32) -> Self {
-        ImageShape { raster: false, cpp, block: 1, width, height, levels: 1, faces: 1 }
+        ImageShape { raster: false, cpp, block: 1, width, height, depth: 1, levels: 1, faces: 1 }
     }
 
     /// Pixels of a level as the API counts them: halved per level, at least 1.
@@ -78,11 +80,11 @@ impl ImageShape {
     }
 
     fn check(&self) -> Result<(), LayoutError> {
-        let &ImageShape { width, height, levels, .. } = self;
+        let &ImageShape { width, height, depth, levels, .. } = self;
         if self.block == 0 || width == 0 || height == 0 || width > MAX_EDGE || height > MAX_EDGE {
             return Err(LayoutError::Size { width, height });
         }
-        let most = width.max(height).ilog2() + 1;
+        let most = width.max(height).max(depth).ilog2() + 1;
         if levels == 0 || levels > most {
             return Err(LayoutError::Levels { width, height, levels });
         }
@@ -301,7 +303,7 @@ mod tests {
                 continue;
             }
             let block = if kind == "etc1" { 4 } else { 1 };
-            let shape = ImageShape { raster: kind == "raster", cpp, block, width, height, levels, faces };
+            let shape = ImageShape { raster: kind == "raster", cpp, block, width, height, depth: 1, levels, faces };
             let layout = ImageLayout::new(shape).unwrap();
             let place = layout.levels[level as usize];
             let expected = match tiling {

@@ -84,6 +84,7 @@ impl Texture {
             block,
             width: config.p1.width.get(),
             height: config.p1.height.get(),
+            depth: 1,
             levels: 1,
             faces: 1,
         };
