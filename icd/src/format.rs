@@ -111,7 +111,8 @@ const FOUR: Stored = Stored::plain(Texel::Word128);
 const EXPANDED: Stored = Stored::converted(Texel::R8G8B8A8, Storage::Expanded1555);
 
 /// Formats without a target in the table are no colour attachments: packed ones because widening would take native
-/// sampling from them, SNORM ones because nothing asks for them, wide ones because the tile buffer has words.
+/// sampling from them, floats of 11 and 10 bits because programs do not pack them, wide ones because the tile buffer
+/// has words.
 const COLORS: [ColorRow; 55] = colors! {
     R4G4B4A4_UNORM_PACK16      Stored::plain(Texel::R4G4B4A4), None;
     B4G4R4A4_UNORM_PACK16      Stored::plain(Texel::B4G4R4A4), None;
@@ -121,35 +122,35 @@ const COLORS: [ColorRow; 55] = colors! {
     B5G5R5A1_UNORM_PACK16      Stored::plain(Texel::B5G5R5A1), None;
     A1R5G5B5_UNORM_PACK16      EXPANDED, Some(EXPANDED);
     R8_UNORM                   Stored::plain(Texel::R8), Some(Stored::converted(Texel::R8X24, Storage::Widened));
-    R8_SNORM                   BYTE, None;
+    R8_SNORM                   BYTE, WIDE;
     R8_UINT                    BYTE, WIDE;
     R8_SINT                    BYTE, WIDE;
     R8G8_UNORM                 Stored::plain(Texel::R8G8), Some(Stored::converted(Texel::R8G8X16, Storage::Widened));
-    R8G8_SNORM                 HALF, None;
+    R8G8_SNORM                 HALF, WIDE;
     R8G8_UINT                  HALF, WIDE;
     R8G8_SINT                  HALF, WIDE;
     R8G8B8A8_UNORM             Stored::plain(Texel::R8G8B8A8), same(Texel::R8G8B8A8);
-    R8G8B8A8_SNORM             WORD, None;
+    R8G8B8A8_SNORM             WORD, Some(WORD);
     R8G8B8A8_UINT              WORD, Some(WORD);
     R8G8B8A8_SINT              WORD, Some(WORD);
     R8G8B8A8_SRGB              Stored::plain(Texel::R8G8B8A8), same(Texel::R8G8B8A8);
     B8G8R8A8_UNORM             Stored::plain(Texel::B8G8R8A8), same(Texel::B8G8R8A8);
     B8G8R8A8_SRGB              Stored::plain(Texel::B8G8R8A8), same(Texel::B8G8R8A8);
     A8B8G8R8_UNORM_PACK32      Stored::plain(Texel::R8G8B8A8), same(Texel::R8G8B8A8);
-    A8B8G8R8_SNORM_PACK32      WORD, None;
+    A8B8G8R8_SNORM_PACK32      WORD, Some(WORD);
     A8B8G8R8_UINT_PACK32       WORD, Some(WORD);
     A8B8G8R8_SINT_PACK32       WORD, Some(WORD);
     A8B8G8R8_SRGB_PACK32       Stored::plain(Texel::R8G8B8A8), same(Texel::R8G8B8A8);
     A2R10G10B10_UNORM_PACK32   WORD, Some(WORD);
     A2B10G10R10_UNORM_PACK32   WORD, Some(WORD);
     A2B10G10R10_UINT_PACK32    WORD, Some(WORD);
-    R16_UNORM                  HALF, None;
-    R16_SNORM                  HALF, None;
+    R16_UNORM                  HALF, WIDE;
+    R16_SNORM                  HALF, WIDE;
     R16_UINT                   HALF, WIDE;
     R16_SINT                   HALF, WIDE;
     R16_SFLOAT                 HALF, WIDE;
-    R16G16_UNORM               WORD, None;
-    R16G16_SNORM               WORD, None;
+    R16G16_UNORM               WORD, Some(WORD);
+    R16G16_SNORM               WORD, Some(WORD);
     R16G16_UINT                WORD, Some(WORD);
     R16G16_SINT                WORD, Some(WORD);
     R16G16_SFLOAT              WORD, Some(WORD);

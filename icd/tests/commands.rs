@@ -345,7 +345,8 @@ fn events_timestamps_and_device_loss_behave() {
         let mut time = [[5u64; 2]];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
         device.get_query_pool_results(pool, 0, &mut time, flags).unwrap();
-        assert_eq!(time, [[0, 1]]);
+        // Some time that was written, and available.
+        assert!(time[0][0] != 5 && time[0][1] == 1, "{time:?}");
         // Memory that was never bound: the driver says so and stays usable for clearing up.
         let info = vk::BufferCreateInfo::default().size(64).usage(vk::BufferUsageFlags::TRANSFER_DST);
         let nowhere = device.create_buffer(&info, None).unwrap();

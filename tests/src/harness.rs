@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 
 use ash::{Device, Entry, Instance, vk};
+use vc4::image::TexelInfo;
+use vc4::state::ColorKind;
 
 use crate::compare::Picture;
 use crate::scenes::{Draw, Scene, Texture};
@@ -749,39 +751,26 @@ fn whole([width, height]: [u32; 2]) -> vk::BufferImageCopy {
 }
 
 /// Bytes of a texel of a colour attachment.
+fn texel_info(format: vk::Format) -> TexelInfo {
+    let info = TexelInfo::of_name(&format!("{format:?}"));
+    info.unwrap_or_else(|| panic!("scenes draw to colours, not to {format:?}"))
+}
+
 fn texel_bytes(format: vk::Format) -> usize {
-    if format == vk::Format::R5G6B5_UNORM_PACK16 { 2 } else { 4 }
+    texel_info(format).bytes as usize
 }
 
 /// Texels of a colour attachment as four bytes each; encoded colours stay encoded.
 fn displayed(format: vk::Format, texels: &[u8]) -> Vec<u8> {
-    let words = texels
-        .chunks_exact(texel_bytes(format))
-        .map(|texel| texel.iter().rev().fold(0u32, |word, &byte| word << 8 | u32::from(byte)));
-    words.flat_map(|word| displayed_word(format, word)).collect()
-}
-
-fn displayed_word(format: vk::Format, word: u32) -> [u8; 4] {
-    let scaled = |bit: u32, width: u32| {
-        let most = (1u32 << width) - 1;
-        (((word >> bit & most) * 510 + most) / (2 * most)) as u8
-    };
-    let half = |bit: u32| {
-        let value = f32::from_bits(vc4::qpu::pack::f16_to_f32(word >> bit & 0xffff));
-        (value.clamp(0.0, 1.0) * 255.0).round() as u8
-    };
-    match format {
-        vk::Format::R5G6B5_UNORM_PACK16 => [scaled(11, 5), scaled(5, 6), scaled(0, 5), 255],
-        vk::Format::A2B10G10R10_UNORM_PACK32 => {
-            [scaled(0, 10), scaled(10, 10), scaled(20, 10), scaled(30, 2)]
-        }
-        vk::Format::R16G16_SFLOAT => [half(0), half(16), 0, 255],
-        vk::Format::B8G8R8A8_UNORM | vk::Format::B8G8R8A8_SRGB => {
-            let [b, g, r, a] = word.to_le_bytes();
-            [r, g, b, a]
-        }
-        _ => word.to_le_bytes(),
+    let mut info = texel_info(format);
+    if info.kind == ColorKind::Srgb {
+        info.kind = ColorKind::Unorm;
     }
+    let byte = |component: u32| (f32::from_bits(component).clamp(0.0, 1.0) * 255.0).round() as u8;
+    texels
+        .chunks_exact(info.bytes as usize)
+        .flat_map(|texel| info.decode(info.load(texel)).map(byte))
+        .collect()
 }
 
 /// Bytes of a vertex attribute.

@@ -6,12 +6,15 @@ use super::basic::colored;
 use super::{Draw, Scene};
 
 /// A name, a format.
-const FORMATS: [(&str, vk::Format); 6] = [
+const FORMATS: [(&str, vk::Format); 9] = [
     ("bgra8_blend", vk::Format::B8G8R8A8_UNORM),
     ("rgba8_srgb_blend", vk::Format::R8G8B8A8_SRGB),
     ("bgra8_srgb_blend", vk::Format::B8G8R8A8_SRGB),
     ("a2b10g10r10_blend", vk::Format::A2B10G10R10_UNORM_PACK32),
     ("rg16f_blend", vk::Format::R16G16_SFLOAT),
+    ("r16f_blend", vk::Format::R16_SFLOAT),
+    ("r8_blend", vk::Format::R8_UNORM),
+    ("rg8_blend", vk::Format::R8G8_UNORM),
     ("r5g6b5_add", vk::Format::R5G6B5_UNORM_PACK16),
 ];
 
