@@ -131,11 +131,8 @@ fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Pr
     };
     let mut peak = usize::MAX;
     for pressure in PRESSURES {
-        // So many values were never alive: the order is the last one.
-        let same = peak < pressure;
-        // What cares for registers only is for what does not fit otherwise.
-        let needless = pressure == 0 && best.is_ok();
-        if same || needless {
+        if peak < pressure {
+            // So many values were never alive: the order is the last one.
             continue;
         }
         let Some(ordered) = order::reorder(selected, threads, pressure) else { break };

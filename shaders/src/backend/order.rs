@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
+use smallvec::SmallVec;
 use vc4::qpu::Signal;
 
 use super::dag::{Dag, Place};
@@ -27,9 +28,10 @@ pub struct Ordered {
 /// Returns the operations of `program` in an order that hides latency while fewer than `pressure` values are
 /// alive, and frees registers first from then on. `None` if they cannot be divided by thread switches.
 pub fn reorder(program: &VirtProgram, threads: Threads, pressure: usize) -> Option<Ordered> {
-    let mut lives = Lives::default();
-    for op in &program.ops {
-        accessed(op).for_each(|reg| lives.remaining[reg] += 1);
+    let mut lives = Lives { begins_anew: begins_anew(program), ..Lives::default() };
+    for (index, op) in program.ops.iter().enumerate() {
+        let accessed: SmallVec<[Reg; 3]> = lives.accessed(index, op).collect();
+        accessed.into_iter().for_each(|reg| lives.remaining[reg] += 1);
     }
     let mut ops = Vec::with_capacity(program.ops.len());
     for segment in segments(&program.ops) {
@@ -40,7 +42,7 @@ pub fn reorder(program: &VirtProgram, threads: Threads, pressure: usize) -> Opti
             Threads::One => None,
             Threads::Two => Some(threads::plan(piece, &mut dag, marker.is_none())?),
         };
-        let mut state = Order::new(piece, dag, pressure, &mut lives);
+        let mut state = Order::new(piece, segment.start, dag, pressure, &mut lives);
         state.run();
         let order = state.order;
         ops.extend(order.into_iter().map(|node| match (piece.get(node), &plan) {
@@ -55,17 +57,45 @@ pub fn reorder(program: &VirtProgram, threads: Threads, pressure: usize) -> Opti
     Some(Ordered { ops, peak: lives.peak })
 }
 
+/// Operations that set what a loop carries for its next iteration. The old value may have died before; to count these
+/// writes as its last use would keep it alive.
+fn begins_anew(program: &VirtProgram) -> Vec<bool> {
+    let mut begins = vec![false; program.ops.len()];
+    let mut written: SecondaryMap<Reg, bool> = SecondaryMap::new();
+    for piece in segments(&program.ops) {
+        let ends_loop = program.ops.get(piece.end).is_some_and(|op| op.unit != Unit::LoopStart);
+        for index in piece.clone() {
+            let op = &program.ops[index];
+            let carried = op.unit == Unit::Move && op.writes().is_some_and(|reg| written[reg]);
+            begins[index] = ends_loop && carried && !op.is_partial();
+        }
+        program.ops[piece].iter().filter_map(Operation::writes).for_each(|reg| written[reg] = true);
+    }
+    begins
+}
+
 /// Which values are alive, and how often they will be accessed.
 #[derive(Default)]
 struct Lives {
+    begins_anew: Vec<bool>,
     remaining: SecondaryMap<Reg, u32>,
     live: SecondaryMap<Reg, bool>,
     count: usize,
     peak: usize,
 }
 
+impl Lives {
+    /// The registers that the operation at this position of the program uses.
+    fn accessed(&self, position: usize, op: &Operation) -> impl Iterator<Item = Reg> {
+        let written = op.writes().filter(|_| !self.begins_anew[position]);
+        op.reads().chain(written)
+    }
+}
+
 struct Order<'a> {
     ops: &'a [Operation],
+    /// Where the operations begin in the program.
+    start: usize,
     dag: Dag,
     pressure: usize,
     waiting: Vec<u32>,
@@ -85,7 +115,7 @@ struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    fn new(ops: &'a [Operation], dag: Dag, pressure: usize, lives: &'a mut Lives) -> Self {
+    fn new(ops: &'a [Operation], start: usize, dag: Dag, pressure: usize, lives: &'a mut Lives) -> Self {
         let nodes = dag.predecessors.len();
         let (mut opens, mut closes) = (vec![0; nodes], vec![0; nodes]);
         for &(writer, reader) in &dag.transients {
@@ -94,6 +124,7 @@ impl<'a> Order<'a> {
         }
         let mut order = Order {
             ops,
+            start,
             pressure,
             waiting: dag.predecessors.clone(),
             earliest: vec![(0, 0); nodes],
@@ -170,17 +201,19 @@ impl<'a> Order<'a> {
             .min_by_key(|&node| (self.growth(node), Reverse(self.dag.height[node]), node))
     }
 
+    fn accessed(&self, node: usize) -> SmallVec<[Reg; 3]> {
+        self.ops.get(node).into_iter().flat_map(|op| self.lives.accessed(self.start + node, op)).collect()
+    }
+
     /// Live values more, or less, after an operation.
     fn growth(&self, node: usize) -> i32 {
-        let Some(op) = self.ops.get(node) else { return 0 };
+        let accessed = self.accessed(node);
         let mut growth = 0;
-        let mut seen: smallvec::SmallVec<[Reg; 3]> = smallvec::SmallVec::new();
-        for reg in accessed(op) {
-            if seen.contains(&reg) {
+        for (index, &reg) in accessed.iter().enumerate() {
+            if accessed[..index].contains(&reg) {
                 continue;
             }
-            seen.push(reg);
-            let accesses = accessed(op).filter(|&other| other == reg).count() as u32;
+            let accesses = accessed.iter().filter(|&&other| other == reg).count() as u32;
             let stays = self.lives.remaining[reg] > accesses;
             growth += i32::from(stays) - i32::from(self.lives.live[reg]);
         }
@@ -193,7 +226,7 @@ impl<'a> Order<'a> {
         self.switch = self.switch.filter(|&switch| switch != node);
         self.order.push(node);
         self.open = self.open + self.opens[node] - self.closes[node];
-        for reg in self.ops.get(node).into_iter().flat_map(accessed) {
+        for reg in self.accessed(node) {
             let lives = &mut *self.lives;
             lives.remaining[reg] -= 1;
             let live = lives.remaining[reg] > 0;
@@ -216,9 +249,6 @@ impl<'a> Order<'a> {
     }
 }
 
-fn accessed(op: &Operation) -> impl Iterator<Item = Reg> {
-    op.reads().chain(op.writes())
-}
 /// What one step has room for: an add, a mul, a signal, a stream word.
 #[derive(Default)]
 struct Units {
