@@ -89,17 +89,14 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn list(&mut self, list: &DrawList) -> Result<(), Error> {
         let (device, mut lookups) = (self.device.clone(), Lookups::default());
-        let mut draws = list.draws().iter().peekable();
-        // Draws with the same pipeline, one behind the other.
-        while let Some(first) = draws.peek().map(|draw| draw.state) {
+        for draws in list.draws().chunk_by(|a, b| a.state.pipeline == b.state.pipeline) {
+            let Some(first) = draws.first().map(|draw| draw.state) else { continue };
             let state = list.state(first);
-            let mut same = std::iter::from_fn(|| draws.next_if(|draw| draw.state.pipeline == first.pipeline));
-            let Some(compiled) = &state.pipeline().compiled else {
-                same.for_each(drop);
-                continue;
-            };
+            let Some(compiled) = &state.pipeline().compiled else { continue };
             let mut bindings = Bindings::new(&device, first, state, compiled, lookups)?;
-            same.try_for_each(|draw| self.draw(&mut bindings, list, draw))?;
+            for draw in draws {
+                self.draw(&mut bindings, list, draw)?;
+            }
             lookups = bindings.lookups;
         }
         Ok(())
@@ -111,7 +108,9 @@ impl Builder<'_> {
         list: &'a DrawList,
         draw: &Draw,
     ) -> Result<(), Error> {
-        bindings.update(draw.state, list.state(draw.state))?;
+        if bindings.at != draw.state {
+            bindings.update(draw.state, list.state(draw.state))?;
+        }
         match draw.call {
             DrawCall::Direct(call) => self.call(bindings, &call),
             DrawCall::Indirect(place) => {

@@ -83,7 +83,8 @@ pub struct Lookups<'a> {
 /// What a draw reads.
 pub struct Bindings<'a> {
     device: &'a Device,
-    at: DrawState,
+    /// Where the state of the draw stands.
+    pub at: DrawState,
     /// State of the draw.
     pub state: Snapshot<'a>,
     /// The pipeline's compiled half.
@@ -135,8 +136,8 @@ impl<'a> Bindings<'a> {
             self.words = words(&self.state, self.compiled);
             self.changes |= Changes::STATE;
         }
-        let sets = self.state.changed_sets(old);
-        if sets != 0 {
+        if old.sets != at.sets {
+            let sets = self.state.changed_sets(old);
             if self.lookups.textures(&self.state, self.compiled, sets)? {
                 self.variant = self.lookups.variant(self.compiled)?;
                 self.lookups.ranges.clear();

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use ash::vk;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_VERTEX_INDEX;
 use vc4_shaders::program::{AttributeArray, AttributeSource};
@@ -206,13 +206,20 @@ impl Run<'_> {
             PrimitiveMode::TriangleStrip => (RUN - 1, RUN - 3),
             mode => (whole(mode, RUN), whole(mode, RUN)),
         };
+        let piece = |base_vertex, count| Piece {
+            base_vertex,
+            is_list: false,
+            primitives: Primitives::Array { count },
+            gathered: None,
+        };
+        if call.count <= length {
+            return Ok(Pieces::from_buf([piece(first, call.count)]));
+        }
         let mut pieces = Pieces::new();
         let mut start = 0;
         loop {
             let left = call.count - start;
-            let primitives = Primitives::Array { count: left.min(length) };
-            let base_vertex = first + i64::from(start);
-            pieces.push(Piece { base_vertex, is_list: false, primitives, gathered: None });
+            pieces.push(piece(first + i64::from(start), left.min(length)));
             if left <= length {
                 return Ok(pieces);
             }
@@ -255,7 +262,7 @@ impl Run<'_> {
             count: range.count(),
             max_index: scan.max,
         };
-        Ok(smallvec![Piece { base_vertex: offset, is_list: false, primitives, gathered: None }])
+        Ok(Pieces::from_buf([Piece { base_vertex: offset, is_list: false, primitives, gathered: None }]))
     }
 
     /// Takes primitives apart into lists with indices of their own.

@@ -258,9 +258,6 @@ impl<'a> Snapshot<'a> {
 
     /// The sets that are others than in another draw of the list: bit n for set n.
     pub fn changed_sets(&self, other: DrawState) -> u32 {
-        if self.state.sets == other.sets {
-            return 0;
-        }
         let [old, new] = [other.sets, self.state.sets].map(|sets| self.list.sets[sets as usize]);
         (0..).zip(old.iter().zip(&new)).filter(|(_, (old, new))| old != new).map(|(n, _)| 1 << n).sum()
     }
