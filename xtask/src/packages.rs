@@ -7,7 +7,8 @@ use crate::Error;
 /// For running programs through the loader without a desktop.
 pub const RUN: &[&str] = &["vulkan-tools", "libvulkan1", "xvfb"];
 
-/// For the tests besides [`RUN`]: the reference driver, the validation layers, the GLSL compiler, the registry, and
+/// For the tests besides [`RUN`]: the reference driver, the validation layers, the GLSL compiler and
+/// the SPIR-V optimiser, the registry, and
 /// compilers for the driver's C header, modetest.
 pub const TEST: &[&str] = &[
     "vulkan-tools",
@@ -16,6 +17,7 @@ pub const TEST: &[&str] = &[
     "mesa-vulkan-drivers",
     "vulkan-validationlayers",
     "glslang-tools",
+    "spirv-tools",
     "libvulkan-dev",
     "gcc",
     "g++",

@@ -40,6 +40,12 @@ pub struct Options {
     cts: Option<PathBuf>,
     #[command(flatten)]
     cts_options: cts::Options,
+    /// Instead, this many random programs through the compiler in several forms that must mean the same.
+    #[arg(long, value_name = "PROGRAMS", conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
+    metamorphic: Option<u64>,
+    /// The first program's seed.
+    #[arg(long, value_name = "SEED", default_value_t = 1, requires = "metamorphic")]
+    seed: u64,
     /// Arguments for `cargo test`.
     #[arg(last = true)]
     cargo: Vec<String>,
@@ -60,6 +66,9 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     }
     if options.mesa {
         return mesa::run(options.mesa_scenes, install);
+    }
+    if let Some(programs) = options.metamorphic {
+        return metamorphic(programs, options.seed, install);
     }
     if options.qemu.is_empty() {
         host(options, install)?;
@@ -92,6 +101,19 @@ fn emulated<S: AsRef<str>>(
         println!("{}: {} passed in {:.0} s", target.name, packages.join(", "), start.elapsed().as_secs_f64());
     }
     Ok(())
+}
+
+/// Random programs, each plain, after spirv-opt and after changes that keep its meaning.
+fn metamorphic(programs: u64, seed: u64, install: bool) -> Result<(), Error> {
+    packages::require(packages::TEST, install)?;
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(program)
+        .args(["test", "-p", "vc4-tests", "--test", "metamorphic", "--", "--nocapture", "mean_the_same"])
+        .current_dir(build::workspace())
+        .env("METAMORPHIC", programs.to_string())
+        .env("METAMORPHIC_SEED", seed.to_string())
+        .status()?;
+    if status.success() { Ok(()) } else { Err(format!("programs differ ({status})").into()) }
 }
 
 /// The whole workspace on this machine.

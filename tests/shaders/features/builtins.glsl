@@ -164,3 +164,13 @@ void main() { position(); a = vec4(x.rg, x.b + x.a * 0.5, float(y.y + y.z * 2 + 
 //frag
 layout(location = 1) flat in vec4 a;
 void main() { color = a; }
+
+//# vertex_calls_in_loops stages exact
+//vert
+layout(location = 1) flat out uint a;
+uint total;
+void add(uint x) { total += x * 3u; if (x > 40u) total ^= 5u; }
+void main() { position(); total = 1u; for (int n = 0; n < (cell & 7); n++) { add(uint(cell + n)); } a = total; }
+//frag
+layout(location = 1) flat in uint a;
+void main() { color = unpackUnorm4x8(a * 0x1003u); }

@@ -18,8 +18,8 @@ uint g(uint a, uint b, uint c) { return a % (b | 1u) * 31u + b % (c | 1u); }
 //# divide_signed word
 uint g(uint a, uint b, uint c) { int d = int(b >> 1) | 1; return uint(int(a) / d) * 31u + uint(int(c) / -d); }
 
-// Signed remainders of operands that are not negative: elsewhere lavapipe computes OpSRem for OpSMod. The fuzzer's own
-// interpreter has the others (`tests/metamorphic`).
+// Signed remainders of operands that are not negative: elsewhere lavapipe computes OpSRem for OpSMod
+// (`shaders/tests/spirv_arithmetic.rs` has the others).
 
 //# remainder_signed word
 uint g(uint a, uint b, uint c) { int d = int(b >> 1) | 1; return uint(int(a >> 1) % d) * 31u + uint(int(c >> 1) % (d >> 3 | 1)); }
