@@ -138,11 +138,9 @@ fn driver_version() -> u32 {
     )
 }
 
-/// Names the cache format: only blobs of the same driver version are taken.
+/// Names the compiler: programs in a pipeline cache are good for no other one.
 pub fn cache_uuid() -> [u8; vk::UUID_SIZE] {
-    let mut uuid = *b"vulkan-vc4\0\0\0\0\0\0";
-    uuid[12..].copy_from_slice(&driver_version().to_le_bytes());
-    uuid
+    vc4_shaders::key::COMPILER.to_le_bytes()
 }
 
 /// The features that work. robustBufferAccess is the only mandatory one: the kernel's validator forces

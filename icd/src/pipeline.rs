@@ -1,6 +1,7 @@
-//! Shader modules, pipeline layouts, pipeline caches, and what a graphics pipeline is made from.
+//! Shader modules, pipeline layouts, and what a graphics pipeline is made from.
 
 mod attributes;
+mod cache;
 mod graphics;
 mod link;
 mod patch;
@@ -15,15 +16,14 @@ use ash::vk;
 
 use crate::assembly;
 use crate::descriptor::SetLayout;
-use crate::device::Device;
 use crate::error::Error;
 use crate::limits;
 use crate::object::Object;
-use crate::physical_device::{VENDOR_ID, cache_uuid};
 use crate::render_pass::RenderPass;
 
 pub(crate) use translate::compare;
 
+pub use cache::PipelineCache;
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant};
 pub use recipe::{set_bit, set_bits};
 
@@ -78,39 +78,6 @@ impl PipelineLayout {
             return Err(Error::InvalidUse(why));
         }
         Ok(PipelineLayout { sets, push_bytes })
-    }
-}
-
-/// VkPipelineCache. Nothing is kept in it yet; its data is a valid header, so that applications that
-/// store and return it work.
-pub struct PipelineCache {
-    device_id: u32,
-}
-
-impl Object for PipelineCache {
-    type Handle = vk::PipelineCache;
-}
-
-/// Bytes of the version-one header.
-const CACHE_HEADER_BYTES: u32 = 32;
-
-impl PipelineCache {
-    /// An empty cache. Initial data may be anything: what is not ours is ignored.
-    pub fn new(device: &Device) -> PipelineCache {
-        PipelineCache { device_id: device.physical().properties().device_id }
-    }
-
-    /// vkGetPipelineCacheData.
-    pub fn data(&self) -> Vec<u8> {
-        let words = [
-            CACHE_HEADER_BYTES,
-            vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32,
-            VENDOR_ID,
-            self.device_id,
-        ];
-        let mut data: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
-        data.extend(cache_uuid());
-        data
     }
 }
 
@@ -257,12 +224,5 @@ mod tests {
         let error = ShaderModule::new(vec![1; 5]).err().unwrap();
         assert_eq!(error.result(), vk::Result::ERROR_INVALID_SHADER_NV);
         ShaderModule::new(vec![SPIRV_MAGIC, 0x10000, 0, 1, 0]).unwrap();
-    }
-
-    #[test]
-    fn cache_data_is_a_valid_header() {
-        let data = PipelineCache::new(&crate::testing::device()).data();
-        assert_eq!(data.len(), 32);
-        assert_eq!(data[..12], [32, 0, 0, 0, 1, 0, 0, 0, 0xe4, 0x14, 0, 0]);
     }
 }

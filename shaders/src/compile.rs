@@ -25,7 +25,7 @@ use crate::program::{Pipeline, Texture};
 use crate::spirv::{self, SpirvError, StageSource};
 
 /// A vertex attribute of the pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VertexAttribute {
     /// Vertex input location.
     pub location: u32,
@@ -168,7 +168,7 @@ impl From<TextureDecode> for TextureKey {
 }
 
 /// What of a pipeline's state becomes code.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PipelineState {
     /// Vertex attributes; at most one per location.
     pub attributes: Vec<VertexAttribute>,

@@ -60,7 +60,7 @@ bitflags::bitflags! {
 }
 
 /// One row of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FormatInfo {
     /// The format.
     pub format: Format,

@@ -125,7 +125,7 @@ pub enum LogicOp {
 }
 
 /// What happens between the fragment program's colour and the tile buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ColorOutput {
     /// Format of the target's memory: how the tile buffer loads and stores it.
     pub format: &'static FormatInfo,

@@ -157,7 +157,7 @@ impl Fixture {
             render_pass: self.pass.clone(),
             subpass: 0,
         };
-        Arc::new(Pipeline::new(&self.device, info).unwrap())
+        Arc::new(Pipeline::new(&self.device, info, None).unwrap())
     }
 
     fn whole(&self) -> vk::Rect2D {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::entry_points;
-use super::read::{destroy, enumerate, give, objects, slice, text};
+use super::read::{bytes, destroy, give, objects, slice, text};
 use crate::device::Device;
 use crate::error::Error;
-use crate::object::get;
+use crate::object::{get, opt};
 use crate::pipeline::{
     ColorBlend, DepthStencil, GraphicsInfo, Multisample, Pipeline, PipelineCache, PipelineLayout, Raster,
     ShaderModule, Stage, VertexInput,
@@ -35,10 +35,7 @@ unsafe fn read_stage(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Sta
 unsafe fn read_constants(special: &vk::SpecializationInfo<'_>) -> Result<Vec<(u32, Vec<u8>)>, Error> {
     // SAFETY: the caller passes a valid structure.
     let (entries, data) = unsafe {
-        let data = match special.data_size {
-            0 => &[][..],
-            size => std::slice::from_raw_parts(special.p_data.cast::<u8>(), size),
-        };
+        let data = bytes(special.p_data, special.data_size);
         (slice(special.p_map_entries, special.map_entry_count), data)
     };
     let read = |entry: &vk::SpecializationMapEntry| {
@@ -234,12 +231,13 @@ entry_points! {
 
     fn vkCreatePipelineCache(
         device: vk::Device,
-        _info: *const vk::PipelineCacheCreateInfo<'_>,
+        info: *const vk::PipelineCacheCreateInfo<'_>,
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::PipelineCache,
     ) -> vk::Result {
         let device = get::<Device>(device);
-        give(device.allocator(), callbacks, out, PipelineCache::new(device))
+        let data = bytes((*info).p_initial_data, (*info).initial_data_size);
+        give(device.allocator(), callbacks, out, PipelineCache::new(device, data))
     }
 
     fn vkDestroyPipelineCache(
@@ -256,42 +254,44 @@ entry_points! {
         size: *mut usize,
         out: *mut c_void,
     ) -> vk::Result {
-        let data = get::<PipelineCache>(cache).data();
+        let cache = get::<PipelineCache>(cache);
         if out.is_null() {
-            size.write(data.len());
+            size.write(cache.size());
             return Ok(vk::Result::SUCCESS);
         }
-        // A header in pieces is of no use: too little room takes nothing.
-        let mut fit = if *size < data.len() { 0 } else { data.len() as u32 };
-        let code = enumerate(&raw mut fit, out.cast::<u8>(), &data);
-        size.write(fit as usize);
-        Ok(code)
+        let (data, complete) = cache.data(size.read());
+        std::ptr::copy_nonoverlapping(data.as_ptr(), out.cast::<u8>(), data.len());
+        size.write(data.len());
+        Ok(if complete { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE })
     }
 
     fn vkMergePipelineCaches(
         _device: vk::Device,
-        _to: vk::PipelineCache,
-        _count: u32,
-        _from: *const vk::PipelineCache,
+        to: vk::PipelineCache,
+        count: u32,
+        from: *const vk::PipelineCache,
     ) -> vk::Result {
+        let others = objects::<PipelineCache>(from, count);
+        get::<PipelineCache>(to).merge(others.iter().map(|other| &**other));
         Ok(())
     }
 
     fn vkCreateGraphicsPipelines(
         device: vk::Device,
-        _cache: vk::PipelineCache,
+        cache: vk::PipelineCache,
         count: u32,
         infos: *const vk::GraphicsPipelineCreateInfo<'_>,
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Pipeline,
     ) -> vk::Result {
         let device: &Arc<Device> = get::<Device>(device);
+        let cache = opt::<PipelineCache>(cache);
         let mut result = Ok(());
         for (index, info) in slice(infos, count).iter().enumerate() {
             // Every pipeline is tried; those that fail are the null handle.
             out.add(index).write(vk::Pipeline::null());
             let made = read_graphics(info)
-                .and_then(|info| Pipeline::new(device, info))
+                .and_then(|info| Pipeline::new(device, info, cache))
                 .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
             result = match (result, made) {
                 (Err(first), Err(error)) => {

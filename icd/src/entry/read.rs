@@ -20,6 +20,18 @@ pub(super) unsafe fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(first, count as usize) }
 }
 
+/// `size` bytes at `first`; none when there are none, wherever the pointer leads.
+///
+/// # Safety
+/// `first` points to `size` bytes that outlive `'a`, or `size` is 0.
+pub(super) unsafe fn bytes<'a>(first: *const c_void, size: usize) -> &'a [u8] {
+    if size == 0 || first.is_null() {
+        return &[];
+    }
+    // SAFETY: by the contract.
+    unsafe { std::slice::from_raw_parts(first.cast::<u8>(), size) }
+}
+
 /// The objects of `count` handles at `first`; null handles are left out.
 ///
 /// # Safety

@@ -13,7 +13,7 @@ use vc4_kernel_abi::{Gpu, GpuError};
 use vc4_shaders::compile::{PipelineState, TextureKey};
 use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, UniformSlot};
 
-use super::GraphicsInfo;
+use super::{GraphicsInfo, PipelineCache};
 use super::programs::Programs;
 use super::recipe::Recipe;
 use super::translate as api;
@@ -83,14 +83,18 @@ impl Object for Pipeline {
 }
 
 impl Pipeline {
-    /// Compiles a pipeline.
-    pub fn new(device: &Arc<Device>, info: GraphicsInfo) -> Result<Pipeline, Error> {
+    /// Makes a pipeline, from the cache if it has the programs.
+    pub fn new(
+        device: &Arc<Device>,
+        info: GraphicsInfo,
+        cache: Option<&Arc<PipelineCache>>,
+    ) -> Result<Pipeline, Error> {
         api::check(&info)?;
         let (mode, adjacency) = api::topology(info.topology)?;
         // Shaders have no side effects, so what is not rasterised is not run.
         let seen = !info.raster.discard
             && info.multisample.is_some_and(|state| state.mask & state.all_samples() != 0);
-        let compiled = seen.then(|| Compiled::new(device, &info, mode)).transpose()?;
+        let compiled = seen.then(|| Compiled::new(device, &info, mode, cache)).transpose()?;
         Ok(Pipeline { info, mode, adjacency, compiled })
     }
 
@@ -144,7 +148,12 @@ const STENCIL_STATES: [vk::DynamicState; 3] = [
 ];
 
 impl Compiled {
-    fn new(device: &Arc<Device>, info: &GraphicsInfo, mode: PrimitiveMode) -> Result<Compiled, Error> {
+    fn new(
+        device: &Arc<Device>,
+        info: &GraphicsInfo,
+        mode: PrimitiveMode,
+        cache: Option<&Arc<PipelineCache>>,
+    ) -> Result<Compiled, Error> {
         let subpass = api::subpass(info)?;
         let attachment = info.render_pass.attachment(subpass.depth_stencil);
         let dynamic = STENCIL_STATES.iter().any(|state| info.is_dynamic(*state));
@@ -167,7 +176,7 @@ impl Compiled {
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
             ..PipelineState::default()
         };
-        let programs = Programs::new(info, &mut state)?;
+        let programs = Programs::new(info, &mut state, cache)?;
         let mut compiled = Compiled {
             gpu: device.gpu().clone(),
             programs,

@@ -1,14 +1,17 @@
 //! Where the programs of a pipeline come from: SPIR-V, assembly, or one of each.
 
+use std::sync::{Arc, OnceLock};
+
 use ash::vk;
 use vc4::state::depth_stencil::StencilPlan;
-use vc4_shaders::compile::{PipelineState, Varying, compile_shaders, compile_vertex};
+use vc4_shaders::compile::{CompileError, PipelineState, Varying, compile_shaders, compile_vertex};
 use vc4_shaders::ir::{self, Shader};
+use vc4_shaders::key;
 use vc4_shaders::program::{self, Program};
 use vc4_shaders::spirv::{StageSource, translate};
 
 use super::link::{self, Fragment, Linker};
-use super::{GraphicsInfo, ShaderModule, Stage};
+use super::{GraphicsInfo, PipelineCache, ShaderModule, Stage};
 use crate::assembly::{Mode, RasterWindow, refuse};
 use crate::debug::{Debug, flags};
 use crate::error::Error;
@@ -16,16 +19,11 @@ use crate::error::Error;
 /// What a pipeline's programs are made from.
 pub(super) enum Programs {
     /// SPIR-V; without a fragment stage only depth and stencil are written.
-    Compiled {
-        /// The vertex stage.
-        vertex: Box<Shader>,
-        /// The fragment stage.
-        fragment: Option<Box<Shader>>,
-    },
+    Compiled(Box<Spirv>),
     /// A fragment program of assembly behind SPIR-V.
     Mixed {
         /// The vertex stage.
-        vertex: Box<Shader>,
+        vertex: Shader,
         /// The fragment program.
         fragment: Box<Fragment>,
         /// What it reads.
@@ -43,7 +41,11 @@ pub(super) enum Programs {
 impl Programs {
     /// Reads the stages of a pipeline. Raw fragment programs read the general form of the stencil words, whatever the
     /// masks are; `state` is made to say so.
-    pub(super) fn new(info: &GraphicsInfo, state: &mut PipelineState) -> Result<Programs, Error> {
+    pub(super) fn new(
+        info: &GraphicsInfo,
+        state: &mut PipelineState,
+        cache: Option<&Arc<PipelineCache>>,
+    ) -> Result<Programs, Error> {
         let find = |flag| info.stages.iter().find(|source| source.stage == flag);
         let no_vertex = || Error::InvalidUse("a graphics pipeline without a vertex stage".into());
         let vertex = find(vk::ShaderStageFlags::VERTEX).ok_or_else(no_vertex)?;
@@ -55,16 +57,12 @@ impl Programs {
         }
         let linker = Linker { info, state };
         match (&*vertex.module, fragment.map(|stage| (stage, &*stage.module))) {
-            (ShaderModule::Spirv(words), None) => {
-                let vertex = translated(vertex, words, ir::Stage::Vertex)?;
-                Ok(Programs::Compiled { vertex, fragment: None })
+            (ShaderModule::Spirv(_), None) => Ok(Programs::Compiled(Box::new(Spirv::new(vertex, None, cache)?))),
+            (ShaderModule::Spirv(_), Some((stage, ShaderModule::Spirv(_)))) => {
+                Ok(Programs::Compiled(Box::new(Spirv::new(vertex, Some(stage), cache)?)))
             }
-            (ShaderModule::Spirv(words), Some((stage, ShaderModule::Spirv(fragment)))) => {
-                let fragment = Some(translated(stage, fragment, ir::Stage::Fragment)?);
-                Ok(Programs::Compiled { vertex: translated(vertex, words, ir::Stage::Vertex)?, fragment })
-            }
-            (ShaderModule::Spirv(words), Some((stage, ShaderModule::Assembly(module)))) => {
-                let vertex = translated(vertex, words, ir::Stage::Vertex)?;
+            (ShaderModule::Spirv(_), Some((stage, ShaderModule::Assembly(module)))) => {
+                let vertex = Source::new(vertex)?.translated(ir::Stage::Vertex)?;
                 let fragment = Box::new(linker.fragment(module, &stage.constants)?);
                 let varyings = link::varyings(module, fragment.varyings);
                 Ok(Programs::Mixed { vertex, fragment, varyings })
@@ -124,14 +122,10 @@ impl Programs {
 
     /// The programs for a state that differs in textures only from that of [`Programs::new`].
     pub(super) fn build(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
-        let failed = |error: vc4_shaders::compile::CompileError| Error::Shader(error.to_string());
         match self {
-            Programs::Compiled { vertex, fragment } => {
-                let fragment = fragment.as_deref().cloned();
-                compile_shaders((**vertex).clone(), fragment, state).map_err(failed)
-            }
+            Programs::Compiled(spirv) => spirv.build(state),
             Programs::Mixed { vertex, fragment, varyings } => {
-                let pipeline = compile_vertex((**vertex).clone(), state, varyings).map_err(failed)?;
+                let pipeline = compile_vertex(vertex.clone(), state, varyings).map_err(failed)?;
                 Ok(fragment.attach(pipeline))
             }
             Programs::Linked { pipeline, .. } => Ok((**pipeline).clone()),
@@ -142,19 +136,88 @@ impl Programs {
 /// The fragment program of a pipeline without a fragment stage.
 fn depth_only(state: &PipelineState) -> Result<Fragment, Error> {
     let vertex = Shader::new(ir::Stage::Vertex);
-    let pipeline = compile_shaders(vertex, None, state).map_err(|error| Error::Shader(error.to_string()))?;
+    let pipeline = compile_shaders(vertex, None, state).map_err(failed)?;
     Ok(Fragment::compiled(pipeline))
 }
 
-fn translated(source: &Stage, words: &[u32], stage: ir::Stage) -> Result<Box<Shader>, Error> {
-    let constants = source.constants.iter().map(|(id, bytes)| constant(bytes).map(|value| (*id, value)));
-    let specialization = constants.collect::<Result<Vec<_>, _>>()?;
-    let source = StageSource { words, entry: &source.entry, specialization: &specialization };
-    let shader = translate(&source, stage).map_err(|error| Error::Shader(error.to_string()))?;
-    if flags().contains(Debug::IR) {
-        eprintln!("{stage:?} stage \"{}\":\n{shader}", source.entry);
+fn failed(error: CompileError) -> Error {
+    Error::Shader(error.to_string())
+}
+
+/// A stage in SPIR-V.
+struct Source {
+    module: Arc<ShaderModule>,
+    entry: String,
+    specialization: Vec<(u32, u32)>,
+}
+
+impl Source {
+    fn new(stage: &Stage) -> Result<Source, Error> {
+        let constants = stage.constants.iter().map(|(id, bytes)| constant(bytes).map(|value| (*id, value)));
+        let specialization = constants.collect::<Result<_, _>>()?;
+        Ok(Source { module: stage.module.clone(), entry: stage.entry.clone(), specialization })
     }
-    Ok(Box::new(shader))
+
+    fn source(&self) -> StageSource<'_> {
+        let words = match &*self.module {
+            ShaderModule::Spirv(words) => words,
+            ShaderModule::Assembly(_) => &[][..],
+        };
+        StageSource { words, entry: &self.entry, specialization: &self.specialization }
+    }
+
+    fn translated(&self, stage: ir::Stage) -> Result<Shader, Error> {
+        let shader = translate(&self.source(), stage).map_err(|error| Error::Shader(error.to_string()))?;
+        if flags().contains(Debug::IR) {
+            eprintln!("{stage:?} stage \"{}\":\n{shader}", self.entry);
+        }
+        Ok(shader)
+    }
+}
+
+/// The stages of a pipeline in SPIR-V, translated when the cache lacks its programs.
+pub(super) struct Spirv {
+    vertex: Source,
+    fragment: Option<Source>,
+    translated: OnceLock<(Shader, Option<Shader>)>,
+    cache: Option<Arc<PipelineCache>>,
+}
+
+impl Spirv {
+    fn new(
+        vertex: &Stage,
+        fragment: Option<&Stage>,
+        cache: Option<&Arc<PipelineCache>>,
+    ) -> Result<Spirv, Error> {
+        let (vertex, fragment) = (Source::new(vertex)?, fragment.map(Source::new).transpose()?);
+        // Who wants to see the IR wants it made.
+        let cache = cache.filter(|_| !flags().contains(Debug::IR)).cloned();
+        Ok(Spirv { vertex, fragment, translated: OnceLock::new(), cache })
+    }
+
+    fn build(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
+        let Some(cache) = &self.cache else { return self.compile(state) };
+        let fragment = self.fragment.as_ref().map(Source::source);
+        let key = key::pipeline(&self.vertex.source(), fragment.as_ref(), state);
+        if let Some(found) = cache.find(&key) {
+            return Ok(found);
+        }
+        let programs = self.compile(state)?;
+        cache.insert(key, &programs);
+        Ok(programs)
+    }
+
+    fn compile(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
+        let (vertex, fragment) = match self.translated.get() {
+            Some(translated) => translated,
+            None => {
+                let fragment = self.fragment.as_ref().map(|source| source.translated(ir::Stage::Fragment));
+                let translated = (self.vertex.translated(ir::Stage::Vertex)?, fragment.transpose()?);
+                self.translated.get_or_init(|| translated)
+            }
+        };
+        compile_shaders(vertex.clone(), fragment.clone(), state).map_err(failed)
+    }
 }
 
 /// The value of a specialisation constant.

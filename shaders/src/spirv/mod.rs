@@ -32,7 +32,7 @@ pub use error::SpirvError;
 use crate::ir::{Shader, Stage};
 
 /// A shader stage as the application hands it over.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StageSource<'a> {
     /// The module, in either byte order.
     pub words: &'a [u32],
