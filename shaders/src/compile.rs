@@ -281,6 +281,34 @@ pub enum CompileError {
     },
 }
 
+/// What can be done about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The modules break a rule: nothing can run them.
+    Invalid,
+    /// They want something that this compiler lacks.
+    Unsupported,
+    /// They are fine and understood, but larger than the machine: something without its limits could run them.
+    DoesNotFit,
+    /// A bug of this compiler.
+    Bug,
+}
+
+impl CompileError {
+    /// What can be done about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            CompileError::Spirv { error, .. } => error.kind(),
+            CompileError::Backend { error, .. } => error.kind(),
+            CompileError::State(_) => ErrorKind::Unsupported,
+            CompileError::TooManyAttributes { .. }
+            | CompileError::AttributeWords { .. }
+            | CompileError::TooManyVaryings { .. } => ErrorKind::DoesNotFit,
+            CompileError::Structure { .. } => ErrorKind::Bug,
+        }
+    }
+}
+
 /// Compiles a pipeline. Without a fragment stage only depth and stencil are written.
 ///
 /// # Errors

@@ -60,11 +60,7 @@ mod tests {
         let main = source(&words, "main", &[]);
         let attribute = |bytes| VertexAttribute {
             location: 0,
-            format: VertexFormat {
-                packing: Packing::Bytes(bytes),
-                numeric: Numeric::Unorm,
-                swap_rb: false,
-            },
+            format: VertexFormat { packing: Packing::Bytes(bytes), numeric: Numeric::Unorm, swap_rb: false },
             per_instance: false,
         };
         let colors = |n: usize| Some(ColorOutput::plain(&vc4::image::format::FORMATS[n], false));

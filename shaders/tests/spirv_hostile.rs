@@ -301,3 +301,34 @@ fn what_is_lacking_is_named() {
         }
     }
 }
+
+#[test]
+fn decorations_and_modes_without_effect_are_refused_by_name() {
+    let with = |mark: &dyn Fn(&mut Builder, u32)| {
+        let words = module(|b| {
+            let void = b.type_void();
+            let ty = b.type_function(void, vec![]);
+            let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+            b.begin_block(None).unwrap();
+            b.ret().unwrap();
+            b.end_function().unwrap();
+            mark(b, main);
+            main
+        });
+        compile(&words, Stage::Fragment).map_err(|error| error.to_string())
+    };
+    for decoration in [Decoration::Patch, Decoration::CPacked, Decoration::SaturatedConversion] {
+        let error = with(&|b, main| b.decorate(main, decoration, vec![])).unwrap_err();
+        assert!(error.contains(&format!("decoration {decoration:?}")), "{error}");
+    }
+    with(&|b, main| b.decorate(main, Decoration::Invariant, vec![])).unwrap();
+    for mode in [ExecutionMode::OriginLowerLeft, ExecutionMode::PixelCenterInteger, ExecutionMode::Xfb] {
+        let error = with(&|b, main| b.execution_mode(main, mode, vec![])).unwrap_err();
+        assert!(error.contains(&format!("execution mode {mode:?}")), "{error}");
+    }
+    for mode in [ExecutionMode::EarlyFragmentTests, ExecutionMode::DepthReplacing, ExecutionMode::DepthLess] {
+        with(&|b, main| b.execution_mode(main, mode, vec![])).unwrap();
+    }
+    // Other entry points may have what they like.
+    with(&|b, main| b.execution_mode(main + 100, ExecutionMode::Xfb, vec![])).unwrap();
+}

@@ -297,3 +297,105 @@ fn generated_programs() {
         }
     }
 }
+
+#[test]
+fn indexing() {
+    let mut world = World::default();
+    for component in 0..4u8 {
+        world.inputs.insert((0, component), ints(|lane| lane as i32 * (i32::from(component) + 1)));
+    }
+    for location in 0..3u8 {
+        world.inputs.insert((1 + u32::from(location), 0), floats(|_| f32::from(location) * 0.5));
+    }
+    for (column, row) in [(0u8, 0u8), (0, 1), (1, 0), (1, 1)] {
+        world.inputs.insert((4 + u32::from(column), row), floats(|_| f32::from(10 * column + row)));
+    }
+    for (what, outcome) in outcomes("indexing.frag", &world, &[]) {
+        for lane in 0..16 {
+            let (i, j, k) = (lane & 1, 2 * lane % 3, 3 * lane & 3);
+            let mut v = [[0., 1., 2.], [1., 2., 3.]];
+            v[i][j] = 50.;
+            let picked = (100 * i + 10 + j) as f32 + 1000.;
+            let mut m =
+                [[1., 2., 3.], [4., 5., 6.]].map(|column: [f32; 3]| column.map(|x| x * (i + 1) as f32));
+            m[i][j] = -1.;
+            (m[1 - i][1], m[1 - i][0]) = (7., 8.);
+            let table = [[1., 2.], [3., 4.]];
+            let first = [v[i][j] + v[1 - i][j], picked, m[i][j] + m[1 - i][0], table[i][k & 1]];
+            let mut o = [0., 1., 2., 3.];
+            o[k] += j as f32 * 0.5 + (10 * i + (k & 1)) as f32;
+            o[(k + 1) & 3] *= 2.;
+            for n in 0..4 {
+                assert_eq!(outcome.floats(user(0, n as u8))[lane], first[n], "{what}, element {lane}, {n}");
+                assert_eq!(
+                    outcome.floats(user(1 + n as u32, 0))[lane],
+                    o[n],
+                    "{what}, element {lane}, o[{n}]"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn coverage_and_the_second_colour() {
+    let mut world = World::default();
+    world.inputs.insert((0, 0), ints(|lane| lane as i32));
+    world.builtins = vec![
+        (BuiltinInput::SampleMask, ints(|_| 0b1011)),
+        (BuiltinInput::HelperInvocation, ints(|lane| i32::from(lane % 4 == 3))),
+    ];
+    for (what, outcome) in outcomes("coverage.frag", &world, &[]) {
+        for lane in 0..16 {
+            let helper = if lane % 4 == 3 { 1. } else { 0. };
+            assert_eq!(outcome.output(Output::SampleMask)[lane], lane as u32 & 0b1011, "{what}");
+            assert_eq!(outcome.floats(user(0, 3))[lane], helper, "{what}");
+            let second = [0, 1].map(|n| outcome.floats(Output::SecondColor(n))[lane]);
+            assert_eq!(second, [3., 4.], "{what}");
+        }
+    }
+}
+
+/// Float16 by way of the `half` crate's rounding, which knows nothing of ours; denormals become zero.
+fn quantized(x: f32) -> f32 {
+    let rounded = half::f16::from_f32(x).to_f32();
+    if rounded.abs() < 2f32.powi(-14) { 0f32.copysign(x) } else { rounded }
+}
+
+#[test]
+fn quantizing() {
+    let special = [
+        0.,
+        -0.,
+        1.,
+        1.0005,
+        1.000_488_3,
+        1.001_464_8,
+        65504.,
+        65519.,
+        65520.,
+        1e10,
+        -1e10,
+        6.1e-5,
+        6.0e-5,
+        3.3333,
+        f32::INFINITY,
+        f32::NAN,
+    ];
+    let mut world = World::default();
+    world.inputs.insert((0, 0), floats(|lane| special[lane]));
+    world.inputs.insert((0, 1), floats(|lane| -special[15 - lane] * 1.7));
+    for constant in [1.0005f32, 70000., 3.3333] {
+        for (what, outcome) in outcomes("quantize.frag", &world, &[(3, constant.to_bits())]) {
+            for lane in 0..16 {
+                assert_eq!(outcome.floats(user(1, 0))[lane], quantized(constant), "{what}");
+                for n in 0..2u8 {
+                    let input = f32::from_bits(world.inputs[&(0, n)][lane]);
+                    let (got, wanted) = (outcome.floats(user(0, n))[lane], quantized(input));
+                    let same = got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan();
+                    assert!(same, "{what}: {input} becomes {got}, not {wanted}");
+                }
+            }
+        }
+    }
+}

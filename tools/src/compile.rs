@@ -204,29 +204,14 @@ fn read(
 
 /// The error with the file, and the source line if the module knows it.
 fn refused(module: &Module, stage: Stage, error: &SpirvError) -> Error {
-    let mut message = format!("{}: {} stage: {error}", module.name, noun(stage));
-    if let Some(place) = word_of(error).and_then(|word| module.source_line(word)) {
-        let file = if place.file.is_empty() { "source" } else { &place.file };
-        message.push_str(&format!("\n  --> {file}:{}", place.line));
-        if place.column > 0 {
-            message.push_str(&format!(":{}", place.column));
-        }
-        if let Some(text) = place.text {
+    let mut message = format!("{}: {} stage: {}", module.name, noun(stage), error.cause());
+    if let SpirvError::At { place, .. } = error {
+        message.push_str(&format!("\n  --> {place}"));
+        if let Some(text) = module.source_text(place) {
             message.push_str(&format!("\n{:>5} | {}", place.line, text.trim_end()));
         }
     }
     Error::Input(message)
-}
-
-fn word_of(error: &SpirvError) -> Option<usize> {
-    match error {
-        SpirvError::Tiling { word, .. }
-        | SpirvError::Decode { word, .. }
-        | SpirvError::Unsupported { word, .. }
-        | SpirvError::Invalid { word, .. }
-        | SpirvError::TooLarge { word, .. } => Some(*word),
-        SpirvError::Magic { .. } | SpirvError::EntryPoint { .. } => None,
-    }
 }
 
 fn compile(

@@ -18,6 +18,8 @@ enum What {
     Sim,
     /// Recording and submitting draws, on a device that drops its jobs.
     Draws,
+    /// Making pipelines: compiled, and from a pipeline cache.
+    Pipelines,
 }
 
 #[derive(clap::Args)]
@@ -36,6 +38,9 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     }
     if options.what == What::Sim {
         return build::cargo(&["bench", "--package", "vc4-sim", "--bench", "frame"]);
+    }
+    if options.what == What::Pipelines {
+        return build::cargo(&["bench", "--package", "vc4-icd", "--bench", "pipelines"]);
     }
     packages::require(packages::RUN, install)?;
     packages::require(&["mesa-vulkan-drivers"], install)?;

@@ -13,10 +13,10 @@ use vc4_kernel_abi::{Gpu, GpuError};
 use vc4_shaders::compile::{PipelineState, TextureKey};
 use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, UniformSlot};
 
-use super::{GraphicsInfo, PipelineCache};
 use super::programs::Programs;
 use super::recipe::Recipe;
 use super::translate as api;
+use super::{GraphicsInfo, PipelineCache};
 use crate::assembly::RasterWindow;
 use crate::bo::Bo;
 use crate::debug::{Debug, flags};

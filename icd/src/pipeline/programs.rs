@@ -57,7 +57,9 @@ impl Programs {
         }
         let linker = Linker { info, state };
         match (&*vertex.module, fragment.map(|stage| (stage, &*stage.module))) {
-            (ShaderModule::Spirv(_), None) => Ok(Programs::Compiled(Box::new(Spirv::new(vertex, None, cache)?))),
+            (ShaderModule::Spirv(_), None) => {
+                Ok(Programs::Compiled(Box::new(Spirv::new(vertex, None, cache)?)))
+            }
             (ShaderModule::Spirv(_), Some((stage, ShaderModule::Spirv(_)))) => {
                 Ok(Programs::Compiled(Box::new(Spirv::new(vertex, Some(stage), cache)?)))
             }

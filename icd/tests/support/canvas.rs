@@ -126,6 +126,7 @@ pub struct Setup {
     pub depth: Option<vk::CompareOp>,
     pub cull: vk::CullModeFlags,
     pub input_rate: vk::VertexInputRate,
+    pub cache: vk::PipelineCache,
 }
 
 pub const WRITE: vk::PipelineColorBlendAttachmentState = vk::PipelineColorBlendAttachmentState {
@@ -148,6 +149,7 @@ impl Default for Setup {
             depth: None,
             cull: vk::CullModeFlags::NONE,
             input_rate: vk::VertexInputRate::VERTEX,
+            cache: vk::PipelineCache::null(),
         }
     }
 }
@@ -262,7 +264,7 @@ pub fn build(vk: &Vk, canvas: &Canvas, setup: &Setup, parts: &Parts) -> Result<v
             .dynamic_state(&dynamic)
             .layout(parts.layout)
             .render_pass(canvas.pass);
-        let made = vk.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None);
+        let made = vk.device.create_graphics_pipelines(setup.cache, &[info], None);
         made.map(|pipelines| pipelines[0]).map_err(|(_, result)| result)
     }
 }

@@ -21,6 +21,7 @@ mod work;
 
 use vc4::qpu::{Inst, rules};
 
+use crate::compile::ErrorKind;
 use crate::ir::{Shader, Stage};
 use crate::program::Program;
 use virt::{Threads, VirtProgram};
@@ -83,6 +84,17 @@ pub enum BackendError {
 
 fn source_line(line: &Option<u32>) -> String {
     line.map(|line| format!(", source line {line}")).unwrap_or_default()
+}
+
+impl BackendError {
+    /// What can be done about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            BackendError::ControlFlow | BackendError::RegisterPressure { .. } => ErrorKind::DoesNotFit,
+            BackendError::NotLowered { .. } => ErrorKind::Unsupported,
+            _ => ErrorKind::Bug,
+        }
+    }
 }
 
 /// The inputs that the hardware delivers, used or not.

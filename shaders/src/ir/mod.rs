@@ -17,10 +17,13 @@ pub mod cfg;
 pub mod eval;
 mod image;
 pub mod interp;
+mod line;
 mod op;
 mod print;
 mod shader;
 pub mod verify;
+
+use std::sync::Arc;
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 use smallvec::SmallVec;
@@ -30,6 +33,7 @@ use crate::program::{Descriptor, Lookup, UniformSlot};
 
 pub use builder::Builder;
 pub use image::{Fetch, ImageDim, Lod, Sample, TmuR};
+pub use line::{LineId, SourceLine};
 pub use op::Signature;
 pub use shader::{Replacements, collect_blocks, for_each_condition};
 
@@ -90,6 +94,10 @@ pub enum BuiltinInput {
     FrontFacing,
     /// gl_PointCoord.xy by component.
     PointCoord(u8),
+    /// gl_SampleMaskIn, bits 3:0.
+    SampleMask,
+    /// gl_HelperInvocation (a `Bool`).
+    HelperInvocation,
 }
 
 /// Output of a stage, one component each.
@@ -408,6 +416,8 @@ pub struct InstData {
     pub results: SmallVec<[Value; 1]>,
     /// RelaxedPrecision: short sequences are allowed.
     pub relaxed: bool,
+    /// Where in the source it came from.
+    pub line: LineId,
 }
 
 /// Where a value comes from.
@@ -472,4 +482,8 @@ pub struct Shader {
     pub blocks: PrimaryMap<Block, BlockData>,
     /// The program.
     pub body: Region,
+    /// Source lines that instructions name.
+    pub lines: Arc<[SourceLine]>,
+    /// The line of instructions made from now on.
+    pub line: LineId,
 }

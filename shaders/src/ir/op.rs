@@ -47,7 +47,9 @@ impl Op {
             Op::IEq | Op::INe | Op::SLt | Op::SLe | Op::ULt | Op::ULe => fixed(smallvec![W, W], smallvec![B]),
             Op::BAnd | Op::BOr | Op::BXor => fixed(smallvec![B, B], smallvec![B]),
             Op::BNot => fixed(smallvec![B], smallvec![B]),
-            Op::LoadBuiltin(BuiltinInput::FrontFacing) => fixed(smallvec![], smallvec![B]),
+            Op::LoadBuiltin(BuiltinInput::FrontFacing | BuiltinInput::HelperInvocation) => {
+                fixed(smallvec![], smallvec![B])
+            }
             Op::StoreOutput(_) => words(1, 0),
             Op::DiscardIf => fixed(smallvec![B], smallvec![]),
             Op::Sample(sample) => words(sample.arguments(), sample.results()),

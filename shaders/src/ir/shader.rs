@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::program::Texture;
 
-use super::{Block, Inst, InstData, Node, Op, Region, Shader, Stage, Type, Value, ValueData};
+use super::{Block, Inst, InstData, LineId, Node, Op, Region, Shader, Stage, Type, Value, ValueData};
 
 impl Shader {
     /// An empty shader whose body is one empty block.
@@ -18,15 +18,19 @@ impl Shader {
             values: PrimaryMap::new(),
             blocks: PrimaryMap::new(),
             body: Vec::new(),
+            lines: [].into(),
+            line: LineId::NONE,
         };
         let entry = shader.blocks.push(Default::default());
         shader.body.push(Node::Block(entry));
         shader
     }
 
-    /// Makes an instruction and its results without placing it in a block.
+    /// Makes an instruction of the current line and its results without placing it in a block.
     pub fn make_inst(&mut self, op: Op, args: SmallVec<[Value; 4]>, results: &[Type], relaxed: bool) -> Inst {
-        let data = InstData { op, args, phi_blocks: SmallVec::new(), results: SmallVec::new(), relaxed };
+        let line = self.line;
+        let data =
+            InstData { op, args, phi_blocks: SmallVec::new(), results: SmallVec::new(), relaxed, line };
         let inst = self.insts.push(data);
         for (result, &ty) in results.iter().enumerate() {
             let value = self.values.push(ValueData { inst, result: result as u8, ty });

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::EntitySet;
+use vc4::image::layout::MSAA_SAMPLES;
 use vc4::state::Emitter;
 use vc4::state::vertex_fetch::{Packing, VertexFormat, emit_fetch};
 
@@ -81,6 +82,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
             values
         }
     });
+    let samples = if state.multisample.four_samples { (1 << MSAA_SAMPLES) - 1 } else { 1 };
     let Ok(()) = rewrite(shader, |b, data| {
         Ok::<_, std::convert::Infallible>(match data.op {
             Op::LoadInput { location, component, interpolation } => {
@@ -92,7 +94,9 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
                     None => Action::with(b.word(0)),
                 }
             }
-            Op::LoadBuiltin(builtin) => Action::with(fragment_builtin(b, builtin, &values, implicit)),
+            Op::LoadBuiltin(builtin) => {
+                Action::with(fragment_builtin(b, builtin, &values, implicit, samples))
+            }
             _ => Action::Keep,
         })
     });
@@ -140,7 +144,13 @@ fn used_varyings(shader: &Shader) -> Vec<Varying> {
     varyings
 }
 
-fn fragment_builtin(b: &mut Builder, builtin: BuiltinInput, values: &[Value], implicit: u32) -> Value {
+fn fragment_builtin(
+    b: &mut Builder,
+    builtin: BuiltinInput,
+    values: &[Value],
+    implicit: u32,
+    samples: u32,
+) -> Value {
     match builtin {
         BuiltinInput::FragCoord(component @ 0..=1) => {
             let pixel = b.op(if component == 0 { Op::PixelX } else { Op::PixelY }, &[]);
@@ -162,6 +172,15 @@ fn fragment_builtin(b: &mut Builder, builtin: BuiltinInput, values: &[Value], im
             let back = b.op(Op::RevFlag, &[]);
             let zero = b.word(0);
             b.op(Op::IEq, &[back, zero])
+        }
+        BuiltinInput::SampleMask => {
+            let (covered, all) = (b.op(Op::Coverage, &[]), b.word(samples));
+            b.op(Op::And, &[covered, all])
+        }
+        // Elements of a quad outside of the primitive cover no sample (qpu.md §1.3).
+        BuiltinInput::HelperInvocation => {
+            let (covered, zero) = (b.op(Op::Coverage, &[]), b.word(0));
+            b.op(Op::IEq, &[covered, zero])
         }
         // Without points its value is undefined.
         BuiltinInput::PointCoord(_) if implicit != POINT_VARYINGS => b.word(0),

@@ -23,7 +23,7 @@ pub mod predicate;
 pub mod rewrite;
 
 use crate::compile::PipelineState;
-use crate::ir::{Shader, verify};
+use crate::ir::{LineId, Shader, verify};
 
 /// Log target of the IR between passes.
 const LOG_TARGET: &str = "vc4::ir";
@@ -31,6 +31,8 @@ const LOG_TARGET: &str = "vc4::ir";
 /// Runs one pass, prints the shader behind it if asked, and checks it in debug builds.
 fn step(shader: &mut Shader, name: &str, pass: impl FnOnce(&mut Shader)) {
     pass(shader);
+    // What a pass makes without saying where it comes from comes from nowhere.
+    shader.line = LineId::NONE;
     log::trace!(target: LOG_TARGET, "{:?} after {name}:\n{shader}", shader.stage);
     verify::after_pass(shader, name);
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::ir::{Builder, InstData, Replacements, Shader, Value};
+use crate::ir::{Builder, InstData, LineId, Replacements, Shader, Value};
 
 /// What becomes of an instruction.
 pub enum Action {
@@ -25,7 +25,7 @@ impl Action {
 }
 
 /// Visits every instruction in program order. `visit` may append instructions through the builder, which
-/// stand in front of the visited one; operands are up to date when it is called, except phis' from below.
+/// stand in front of the visited one and share its source line; operands are up to date when it is called, except phis' from below.
 pub fn rewrite<E>(
     shader: &mut Shader,
     mut visit: impl FnMut(&mut Builder, &InstData) -> Result<Action, E>,
@@ -38,6 +38,7 @@ pub fn rewrite<E>(
                 *arg = map.resolve(*arg);
             }
             let data = shader.insts[inst].clone();
+            shader.line = data.line;
             let mut builder = Builder::new(shader, block);
             builder.relaxed = data.relaxed;
             match visit(&mut builder, &data)? {
@@ -50,6 +51,7 @@ pub fn rewrite<E>(
             }
         }
     }
+    shader.line = LineId::NONE;
     shader.apply(&map);
     Ok(())
 }

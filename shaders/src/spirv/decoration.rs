@@ -65,11 +65,11 @@ impl Decorations {
     /// Reads a decoration instruction; other instructions are ignored.
     pub fn read(&mut self, inst: &Inst) -> Result<()> {
         match inst.op {
-            Op::Decorate | Op::DecorateId => {
+            Op::Decorate | Op::DecorateId | Op::DecorateString => {
                 let marks = self.ids.entry(inst.id_at(0)?).or_default();
                 decorate(marks, inst, 1)
             }
-            Op::MemberDecorate => {
+            Op::MemberDecorate | Op::MemberDecorateString => {
                 let marks = self.members.entry((inst.id_at(0)?, inst.literal_at(1)?)).or_default();
                 decorate(marks, inst, 2)
             }
@@ -117,7 +117,29 @@ impl Marks {
     }
 }
 
-/// Takes over the decoration at operand `at`; ones without meaning here are ignored.
+/// Decorations that are fulfilled without knowing of them.
+fn is_harmless(decoration: Decoration) -> bool {
+    matches!(
+        decoration,
+        // Layouts come from offsets and strides.
+        Decoration::Block | Decoration::ColMajor | Decoration::GLSLShared | Decoration::GLSLPacked
+        // Nothing in memory changes while a shader runs, and no operation is moved across another's rounding.
+            | Decoration::Restrict | Decoration::Aliased | Decoration::Volatile | Decoration::Coherent
+            | Decoration::NonWritable | Decoration::NonReadable | Decoration::Constant
+            | Decoration::RestrictPointer | Decoration::AliasedPointer
+            | Decoration::Invariant | Decoration::NoContraction | Decoration::FPFastMathMode
+        // Varyings are interpolated at pixel centres, which is all that one sample per pixel asks for.
+            | Decoration::Centroid
+        // Hints and names.
+            | Decoration::Uniform | Decoration::UniformId | Decoration::NonUniform | Decoration::Alignment
+            | Decoration::NoSignedWrap | Decoration::NoUnsignedWrap | Decoration::InputAttachmentIndex
+            | Decoration::CounterBuffer | Decoration::UserSemantic | Decoration::UserTypeGOOGLE
+    )
+}
+
+const DECORATIONS: &str = "the decorations of the Shader capability";
+
+/// Takes over the decoration at operand `at`.
 fn decorate(marks: &mut Marks, inst: &Inst, at: usize) -> Result<()> {
     let Some(&Operand::Decoration(decoration)) = inst.operands.get(at) else {
         return Err(inst.invalid("a decoration is missing"));
@@ -143,7 +165,8 @@ fn decorate(marks: &mut Marks, inst: &Inst, at: usize) -> Result<()> {
             Some(&Operand::BuiltIn(builtin)) => marks.builtin = Some(builtin),
             _ => return Err(inst.invalid("a built-in is missing")),
         },
-        _ => {}
+        decoration if is_harmless(decoration) => {}
+        decoration => return Err(inst.unsupported(format!("decoration {decoration:?}"), DECORATIONS)),
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What can be wrong with a module, with the place.
 
-use crate::ir::Stage;
+use crate::compile::ErrorKind;
+use crate::ir::{SourceLine, Stage};
 
 /// Why a module did not become a shader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +70,54 @@ pub enum SpirvError {
         /// The limit.
         limit: usize,
     },
+    /// An error whose place in the source is known.
+    #[error("{place}: {error}")]
+    At {
+        /// The place.
+        place: SourceLine,
+        /// What is wrong there.
+        error: Box<SpirvError>,
+    },
+}
+
+impl SpirvError {
+    /// Word offset of the instruction that it is about.
+    pub fn word(&self) -> Option<usize> {
+        match self {
+            SpirvError::Tiling { word, .. }
+            | SpirvError::Decode { word, .. }
+            | SpirvError::Unsupported { word, .. }
+            | SpirvError::Invalid { word, .. }
+            | SpirvError::TooLarge { word, .. } => Some(*word),
+            SpirvError::Magic { .. } | SpirvError::EntryPoint { .. } => None,
+            SpirvError::At { error, .. } => error.word(),
+        }
+    }
+
+    /// What can be done about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self.cause() {
+            SpirvError::Unsupported { .. } => ErrorKind::Unsupported,
+            SpirvError::TooLarge { .. } => ErrorKind::DoesNotFit,
+            _ => ErrorKind::Invalid,
+        }
+    }
+
+    /// The error with its place in the source, if that is known.
+    pub fn at(self, place: Option<SourceLine>) -> SpirvError {
+        match place {
+            Some(place) => SpirvError::At { place, error: Box::new(self) },
+            None => self,
+        }
+    }
+
+    /// The error without its place in the source.
+    pub fn cause(&self) -> &SpirvError {
+        match self {
+            SpirvError::At { error, .. } => error.cause(),
+            error => error,
+        }
+    }
 }
 
 /// Result of reading and translating.

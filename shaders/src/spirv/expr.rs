@@ -174,6 +174,34 @@ impl Emit<'_> {
         Ok(values.iter().map(one).collect())
     }
 
+    /// Rounded to the nearest float16 (even), whose denormals become zero.
+    fn quantized(&mut self, args: &[Typed]) -> Result<Scalars> {
+        let values = self.like_result(args, 0)?;
+        let b = &mut self.b;
+        let (magnitude_mask, sign_mask, infinity) =
+            (b.word(0x7fff_ffff), b.word(1 << 31), b.word(0x7f80_0000));
+        let (shift, one, almost_half, kept) = (b.word(13), b.word(1), b.word(0xfff), b.word(!0x1fff));
+        // 2^-14, the smallest normal float16, and 2^16, which is none any more.
+        let (smallest, overflow, zero) = (b.word(113 << 23), b.word(143 << 23), b.word(0));
+        let one = |&value: &Value| {
+            let (magnitude, sign) = (b.and(value, magnitude_mask), b.and(value, sign_mask));
+            // Half a unit in the last place, less one bit where the kept mantissa is even.
+            let last = b.shr(magnitude, shift);
+            let odd = b.and(last, one);
+            let bias = b.iadd(odd, almost_half);
+            let biased = b.iadd(magnitude, bias);
+            let rounded = b.and(biased, kept);
+            let tiny = b.ult(rounded, smallest);
+            let huge = b.op(Op::ULe, &[overflow, rounded]);
+            let nan = b.ult(infinity, magnitude);
+            let rounded = b.select(tiny, zero, rounded);
+            let rounded = b.select(huge, infinity, rounded);
+            let rounded = b.select(nan, magnitude, rounded);
+            b.or(rounded, sign)
+        };
+        Ok(values.iter().map(one).collect())
+    }
+
     fn fold_bools(&mut self, op: Op, args: &[Typed]) -> Result<Scalars> {
         let values = self.arg(args, 0)?.values.clone();
         let (&first, rest) = values.split_first().ok_or_else(|| self.invalid("an empty vector"))?;
@@ -286,6 +314,7 @@ fn arithmetic(e: &mut Emit<'_>, op: Spv, args: &[Typed]) -> Result<Scalars> {
             Ok(values.iter().map(|&value| e.b.fne(value, value)).collect())
         }
         Spv::IsInf => e.is_infinite(args),
+        Spv::QuantizeToF16 => e.quantized(args),
         Spv::Any => e.fold_bools(Op::BOr, args),
         Spv::All => e.fold_bools(Op::BAnd, args),
         Spv::Select => e.select(args),

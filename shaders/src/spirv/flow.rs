@@ -282,6 +282,7 @@ impl<'m> Translator<'m> {
             }
         }
         let end = &block.end;
+        self.shader.line = end.line;
         self.pay(end, 1 + end.operands.len() / 4)?;
         let from = block.label;
         match end.op {

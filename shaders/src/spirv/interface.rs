@@ -8,6 +8,7 @@ use spirv::{BuiltIn, StorageClass};
 use super::decoration::Marks;
 use super::env::{Entity, Initial, Place, Pointer};
 use super::error::Result;
+use super::memory::PLAIN;
 use super::module::Global;
 use super::parse::Inst;
 use super::translate::Translator;
@@ -16,8 +17,11 @@ use crate::ir::{BuiltinInput, Interpolation, Op, Output, Shader, Stage, Type, Va
 use crate::program::Descriptor;
 
 /// Built-ins that can be read or written.
-pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord (inputs); \
-    gl_Position, gl_PointSize, gl_FragDepth (outputs)";
+pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \
+    gl_SampleMaskIn, gl_HelperInvocation (inputs); gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask (outputs)";
+
+const OUTPUTS: &str = "the built-ins gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask; every location; \
+    index 1 at location 0";
 
 /// Locations that a stage interface may use.
 const MAX_LOCATION: u32 = 32;
@@ -52,10 +56,8 @@ pub fn declare_globals(t: &mut Translator<'_>) -> Result<()> {
 
 fn variable(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
     let inst = &global.inst;
-    if t.module.types.scalars(global.ty) == 0 {
-        return Err(
-            inst.unsupported("a variable without scalars", "numbers, booleans and composites of them")
-        );
+    if !t.module.types.is_plain(global.ty) {
+        return Err(inst.unsupported("a variable of this type", PLAIN));
     }
     let place = t.reserve(global.ty, inst)?;
     let Place::Slots { base, count } = place else {
@@ -102,7 +104,7 @@ pub fn store_outputs(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
         };
         match target {
             Ok(output) => stores.push((output, value)),
-            Err(what) => return Err(inst.unsupported(what, BUILTINS)),
+            Err(what) => return Err(inst.unsupported(what, OUTPUTS)),
         }
     }
     stores.sort_by_key(|&(output, _)| output);
@@ -271,10 +273,13 @@ fn input(stage: Stage, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initial> {
             (BuiltIn::FragCoord, 0..=3) if fragment => BuiltinInput::FragCoord(component(number)),
             (BuiltIn::FrontFacing, 0) if fragment && ty == Type::Bool => BuiltinInput::FrontFacing,
             (BuiltIn::PointCoord, 0..=1) if fragment => BuiltinInput::PointCoord(component(number)),
+            (BuiltIn::SampleMask, 0) if fragment => BuiltinInput::SampleMask,
+            (BuiltIn::HelperInvocation, 0) if fragment => BuiltinInput::HelperInvocation,
             (builtin, _) => return Ok(Initial::Unsupported(format!("reading built-in {builtin:?}"))),
         }),
     };
-    let loads_bool = op == Op::LoadBuiltin(BuiltinInput::FrontFacing);
+    let loads_bool =
+        matches!(op, Op::LoadBuiltin(BuiltinInput::FrontFacing | BuiltinInput::HelperInvocation));
     if loads_bool != (ty == Type::Bool) {
         return Err(inst.invalid("the built-in has the wrong type"));
     }
@@ -285,11 +290,13 @@ fn output(stage: Stage, leaf: &Leaf, inst: &Inst) -> Result<std::result::Result<
     let fragment = stage == Stage::Fragment;
     Ok(match leaf.what {
         What::Nothing => return Err(inst.invalid("the output has neither Location nor BuiltIn")),
-        What::User(_, _, true) => Err("dual-source blending".into()),
+        What::User(0, component, true) if fragment => Ok(Output::SecondColor(component as u8)),
+        What::User(location, _, true) => Err(format!("index 1 at location {location}")),
         What::User(location, component, false) => Ok(Output::User { location, component: component as u8 }),
         What::Builtin(BuiltIn::Position, number @ 0..=3) if !fragment => Ok(Output::Position(number as u8)),
         What::Builtin(BuiltIn::PointSize, 0) if !fragment => Ok(Output::PointSize),
         What::Builtin(BuiltIn::FragDepth, 0) if fragment => Ok(Output::FragDepth),
+        What::Builtin(BuiltIn::SampleMask, 0) if fragment => Ok(Output::SampleMask),
         What::Builtin(builtin, _) => Err(format!("writing built-in {builtin:?}")),
     })
 }

@@ -14,6 +14,9 @@ use super::types::{Kind, Ty};
 use crate::ir::{Type, Value};
 use crate::program::Texture;
 
+/// What variables may hold.
+pub const PLAIN: &str = "numbers, booleans and composites of them";
+
 /// Scalars that one access with dynamic indices may choose from.
 const MAX_CHOICES: usize = 8192;
 
@@ -65,11 +68,8 @@ impl<'m> Translator<'m> {
         if class != StorageClass::Function {
             return Err(inst.invalid("a variable in a function has storage class Function"));
         }
-        if self.module.types.scalars(to) == 0 {
-            return Err(inst.unsupported(
-                "a local variable without scalars",
-                "numbers, booleans and composites of them",
-            ));
+        if !self.module.types.is_plain(to) {
+            return Err(inst.unsupported("a local variable of this type", PLAIN));
         }
         let place = self.reserve(to, inst)?;
         let pointer = Pointer::new(place, class, to);

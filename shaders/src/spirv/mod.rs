@@ -19,6 +19,7 @@ mod glsl_pack;
 mod image;
 mod integer;
 mod interface;
+mod line;
 mod matrix;
 mod memory;
 mod module;
@@ -28,6 +29,7 @@ mod translate;
 mod types;
 
 pub use error::SpirvError;
+pub use line::source_line;
 
 use crate::ir::{Shader, Stage};
 
@@ -43,7 +45,13 @@ pub struct StageSource<'a> {
 }
 
 /// Translates one entry point of a module into the IR.
+///
+/// # Errors
+/// What is wrong or lacking, and where: in the module, and in its source if the module tells.
 pub fn translate(source: &StageSource<'_>, stage: Stage) -> Result<Shader, SpirvError> {
-    let module = module::Module::read(source, stage)?;
-    translate::translate(&module, stage)
+    let read = || translate::translate(&module::Module::read(source, stage)?, stage);
+    read().map_err(|error| match error.word().zip(parse::in_host_order(source.words).ok()) {
+        Some((word, words)) => error.at(line::source_line(&words, word)),
+        None => error,
+    })
 }

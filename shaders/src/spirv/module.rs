@@ -10,7 +10,7 @@ use super::error::{Result, SpirvError};
 use super::function::{Function, FunctionReader};
 use super::parse::{Id, Inst, Operand, parse};
 use super::types::{Ty, Types};
-use crate::ir::Stage;
+use crate::ir::{SourceLine, Stage};
 
 /// A variable of the module.
 #[derive(Clone, Debug)]
@@ -48,11 +48,16 @@ pub struct Module {
     pub entry: Id,
     /// Tests come first.
     pub early_fragment_tests: bool,
+    /// Source lines that instructions name.
+    pub lines: Vec<SourceLine>,
 }
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
     ClipDistance and CullDistance (declaration only), dynamic indexing of arrays of buffers and samplers \
     (constant indices only)";
+
+const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \
+    DepthUnchanged";
 
 const fn is_supported(capability: Capability) -> bool {
     matches!(
@@ -97,8 +102,8 @@ const EXTENSIONS: [&str; 9] = [
 impl Module {
     /// Reads a module for one entry point.
     pub fn read(source: &StageSource<'_>, stage: Stage) -> Result<Module> {
-        let instructions = parse(source.words)?;
-        let mut module = Module::default();
+        let (instructions, lines) = parse(source.words)?;
+        let mut module = Module { lines: lines.table, ..Module::default() };
         for inst in &instructions {
             module.preamble(inst)?;
             module.decorations.read(inst)?;
@@ -179,10 +184,18 @@ impl Module {
                 self.early_fragment_tests = true;
                 Ok(())
             }
+            // Tests come behind a shader that writes depth, whatever it promises about its values.
             Some(Operand::ExecutionMode(
-                mode @ (ExecutionMode::OriginLowerLeft | ExecutionMode::PixelCenterInteger),
-            )) => Err(inst.unsupported(format!("execution mode {mode:?}"), "OriginUpperLeft")),
-            _ => Ok(()),
+                ExecutionMode::OriginUpperLeft
+                | ExecutionMode::DepthReplacing
+                | ExecutionMode::DepthGreater
+                | ExecutionMode::DepthLess
+                | ExecutionMode::DepthUnchanged,
+            )) => Ok(()),
+            Some(Operand::ExecutionMode(mode)) => {
+                Err(inst.unsupported(format!("execution mode {mode:?}"), EXECUTION_MODES))
+            }
+            _ => Err(inst.invalid("an execution mode is missing")),
         }
     }
 

@@ -9,13 +9,15 @@ use rspirv::dr;
 use spirv::Op;
 
 use super::error::{Result, SpirvError};
+use super::line::Lines;
+use crate::ir::LineId;
 
 pub use rspirv::dr::Operand;
 
 /// A result id; 0 is none.
 pub type Id = u32;
 
-const HEADER_WORDS: usize = 5;
+pub const HEADER_WORDS: usize = 5;
 
 /// An instruction with its place.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub struct Inst {
     pub operands: Vec<Operand>,
     /// Word offset in the module.
     pub word: usize,
+    /// Source line.
+    pub line: LineId,
 }
 
 impl Inst {
@@ -95,8 +99,9 @@ impl Inst {
 }
 
 /// Decodes a module's instructions.
-pub fn parse(words: &[u32]) -> Result<Vec<Inst>> {
+pub fn parse(words: &[u32]) -> Result<(Vec<Inst>, Lines)> {
     let words = in_host_order(words)?;
+    let lines = Lines::read(&words);
     let Walk { padded, offsets, mut spec_ops } = walk(words)?;
     let mut collector = Collector { instructions: Vec::with_capacity(offsets.len()) };
     let bytes: Vec<u8> = padded.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -110,11 +115,12 @@ pub fn parse(words: &[u32]) -> Result<Vec<Inst>> {
         id: inst.result_id.unwrap_or(0),
         operands: inst.operands,
         word,
+        line: lines.at(word),
     });
     let mut instructions: Vec<Inst> = decoded.filter(|inst| inst.op != Op::Nop).collect();
     instructions.append(&mut spec_ops);
     instructions.sort_by_key(|inst| inst.word);
-    Ok(instructions)
+    Ok((instructions, lines))
 }
 
 fn reason_of(state: &ParseState) -> String {
@@ -126,7 +132,8 @@ fn reason_of(state: &ParseState) -> String {
     }
 }
 
-fn in_host_order(words: &[u32]) -> Result<Vec<u32>> {
+/// The words with the magic number as it is written.
+pub fn in_host_order(words: &[u32]) -> Result<Vec<u32>> {
     match words.first().copied() {
         Some(spirv::MAGIC_NUMBER) => Ok(words.to_vec()),
         Some(word) if word.swap_bytes() == spirv::MAGIC_NUMBER => {
@@ -186,7 +193,7 @@ fn spec_constant_op(word: usize, words: &[u32]) -> Result<Inst> {
     let mut operands = vec![Operand::LiteralSpecConstantOpInteger(inner)];
     operands.extend(rest.iter().take(ids).map(|&id| Operand::IdRef(id)));
     operands.extend(rest.iter().skip(ids).map(|&word| Operand::LiteralBit32(word)));
-    Ok(Inst { op: Op::SpecConstantOp, ty, id, operands, word })
+    Ok(Inst { op: Op::SpecConstantOp, ty, id, operands, word, line: LineId::NONE })
 }
 
 struct Collector {

@@ -16,7 +16,7 @@ use super::module::Module;
 use super::parse::{Id, Inst, Operand};
 use super::types::{Kind, MAX_SCALARS, Ty};
 use super::{glsl, image, interface};
-use crate::ir::{self, Block, Builder, Node, Region, Shader, Stage, Type, Value};
+use crate::ir::{self, Block, Builder, LineId, Node, Region, Shader, Stage, Type, Value};
 
 /// Work that a module may cause, in instructions and scalars moved. Inlining multiplies instructions, so the
 /// limit is on what is translated rather than on the module's length.
@@ -74,6 +74,7 @@ pub struct Translator<'m> {
 pub fn translate(module: &Module, stage: Stage) -> Result<Shader> {
     let mut shader = Shader::new(stage);
     shader.early_fragment_tests = module.early_fragment_tests;
+    shader.lines = module.lines.as_slice().into();
     let prologue = shader.blocks.push(Default::default());
     let first = shader.blocks.push(Default::default());
     let mut t = Translator {
@@ -104,9 +105,11 @@ pub fn translate(module: &Module, stage: Stage) -> Result<Shader> {
         return Err(entry.inst.invalid(format!("the entry point has a parameter, %{parameter}")));
     }
     if t.run_function(entry, Vec::new(), 0..0)? {
+        t.shader.line = LineId::NONE;
         interface::store_outputs(&mut t, &entry.inst)?;
     }
     let mut shader = t.shader;
+    shader.line = LineId::NONE;
     shader.body = vec![Node::Block(prologue)];
     shader.body.append(&mut t.region);
     Ok(shader)
@@ -164,7 +167,10 @@ impl<'m> Translator<'m> {
         if let Some(&value) = self.constants.get(&(ty, word)) {
             return value;
         }
+        // A constant serves every place that wants it.
+        let line = std::mem::take(&mut self.shader.line);
         let value = Builder::new(&mut self.shader, self.prologue).constant(word, ty);
+        self.shader.line = line;
         self.constants.insert((ty, word), value);
         value
     }
@@ -330,6 +336,7 @@ impl<'m> Translator<'m> {
 
     /// Translates one instruction. Returns whether control goes on after it.
     pub fn instruction(&mut self, inst: &Inst) -> Result<bool> {
+        self.shader.line = inst.line;
         let width = self.module.types_of.get(&inst.id).map_or(0, |&ty| self.module.types.scalars(ty));
         self.pay(inst, 1 + (width.min(MAX_SCALARS) / 16) as usize + inst.operands.len() / 16)?;
         if width > MAX_SCALARS {
@@ -337,6 +344,8 @@ impl<'m> Translator<'m> {
         }
         match inst.op {
             Op::Nop | Op::Line | Op::NoLine | Op::Name | Op::MemberName | Op::String => {}
+            // Shaders write no memory that others read.
+            Op::MemoryBarrier => {}
             Op::Variable => self.local_variable(inst)?,
             Op::Load => self.load(inst)?,
             Op::Store => self.store(inst)?,

@@ -198,6 +198,16 @@ impl Types {
         }
     }
 
+    /// Whether values of a type are numbers, booleans and composites of them. Structures may be empty.
+    pub fn is_plain(&self, ty: Ty) -> bool {
+        match self.kind(ty) {
+            Kind::Bool | Kind::Int { .. } | Kind::Float | Kind::Vector { .. } | Kind::Matrix { .. } => true,
+            Kind::Array { of, .. } => self.scalars(*of) > 0 && self.is_plain(*of),
+            Kind::Struct { members } => members.iter().all(|&member| self.is_plain(member)),
+            _ => false,
+        }
+    }
+
     /// Adds the type that an `OpType…` instruction declares. `length` is the value of an array's length.
     pub fn declare(&mut self, inst: &Inst, length: Option<u32>) -> Result<()> {
         let kind = self.kind_of(inst, length)?;

@@ -310,6 +310,8 @@ impl Environment for World {
             BuiltinInput::FragCoord(_) => (1.0 / self.w(lane)).to_bits(),
             BuiltinInput::FrontFacing => u32::from(!self.is_back(lane)),
             BuiltinInput::PointCoord(axis) => self.point(lane)[usize::from(axis)].to_bits(),
+            BuiltinInput::SampleMask => 1,
+            BuiltinInput::HelperInvocation => 0,
         })
     }
 

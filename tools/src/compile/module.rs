@@ -1,11 +1,11 @@
-//! SPIR-V files: their entry points, declared vertex inputs, and the source lines behind their words.
+//! SPIR-V files: their entry points, declared vertex inputs, and the text of their source lines.
 
 use crate::input;
 use crate::output::Error;
 use rspirv::dr::{self, Operand};
 use rspirv::spirv::{Decoration, ExecutionModel, Op, StorageClass};
 use std::path::Path;
-use vc4_shaders::ir::Stage;
+use vc4_shaders::ir::{SourceLine, Stage};
 
 const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
@@ -27,19 +27,6 @@ pub struct Declared {
     pub location: u32,
     /// Components, 1 to 4.
     pub components: u8,
-}
-
-/// A place in a shader's source, as OpLine gives it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceLine {
-    /// Name of the file, if the module has it.
-    pub file: String,
-    /// From 1.
-    pub line: u32,
-    /// From 1; 0 for the whole line.
-    pub column: u32,
-    /// The line itself, if OpSource holds the text.
-    pub text: Option<String>,
 }
 
 impl Module {
@@ -101,42 +88,8 @@ impl Module {
         out
     }
 
-    /// The source line that the instruction at word `at` came from.
-    pub fn source_line(&self, at: usize) -> Option<SourceLine> {
-        let mut line = None;
-        for (start, length, op) in instructions(&self.words) {
-            if start > at {
-                break;
-            }
-            match (op, length) {
-                (8, 4..) => line = Some(start),
-                // OpNoLine and the end of a block or function.
-                (317 | 56 | 249..=255, _) if start < at => line = None,
-                _ => {}
-            }
-        }
-        let start = line?;
-        let (file, number, column) = (self.words[start + 1], self.words[start + 2], self.words[start + 3]);
-        let text = self.source_text(file).and_then(|text| {
-            let index = usize::try_from(number).ok()?.checked_sub(1)?;
-            text.lines().nth(index).map(str::to_owned)
-        });
-        Some(SourceLine { file: self.string(file).unwrap_or_default(), line: number, column, text })
-    }
-
-    /// The text that OpString gives an id.
-    fn string(&self, id: u32) -> Option<String> {
-        let module = self.parsed.as_ref()?;
-        let is_it = |inst: &&dr::Instruction| inst.class.opcode == Op::String && inst.result_id == Some(id);
-        let inst = module.debug_string_source.iter().find(is_it)?;
-        match inst.operands.first()? {
-            Operand::LiteralString(text) => Some(text.clone()),
-            _ => None,
-        }
-    }
-
-    /// The text of a file, if OpSource and OpSourceContinued hold it.
-    fn source_text(&self, file: u32) -> Option<String> {
+    /// The text of a line, if OpSource and OpSourceContinued hold it.
+    pub fn source_text(&self, place: &SourceLine) -> Option<String> {
         let module = self.parsed.as_ref()?;
         let mut text = None::<String>;
         for inst in &module.debug_string_source {
@@ -144,9 +97,14 @@ impl Module {
                 Operand::LiteralString(text) => Some(text),
                 _ => None,
             });
+            let is_file = |id: u32| self.string(id).is_some_and(|name| *name == *place.file);
             match inst.class.opcode {
                 Op::Source if text.is_some() => break,
-                Op::Source if inst.operands.contains(&Operand::IdRef(file)) => text = literal.cloned(),
+                Op::Source
+                    if inst.operands.iter().any(|o| matches!(o, Operand::IdRef(id) if is_file(*id))) =>
+                {
+                    text = literal.cloned();
+                }
                 Op::SourceContinued => {
                     if let (Some(text), Some(more)) = (&mut text, literal) {
                         text.push_str(more);
@@ -155,7 +113,18 @@ impl Module {
                 _ => {}
             }
         }
-        text
+        let index = usize::try_from(place.line).ok()?.checked_sub(1)?;
+        text?.lines().nth(index).map(str::to_owned)
+    }
+
+    /// The text that OpString gives an id.
+    fn string(&self, id: u32) -> Option<&str> {
+        let module = self.parsed.as_ref()?;
+        let is_it = |inst: &&dr::Instruction| inst.class.opcode == Op::String && inst.result_id == Some(id);
+        match module.debug_string_source.iter().find(is_it)?.operands.first()? {
+            Operand::LiteralString(text) => Some(text),
+            _ => None,
+        }
     }
 }
 
@@ -233,7 +202,7 @@ mod tests {
     use super::*;
     use rspirv::binary::Assemble;
     use rspirv::dr::Builder;
-    use rspirv::spirv::{AddressingModel, Capability, FunctionControl, MemoryModel, SourceLanguage};
+    use rspirv::spirv::{AddressingModel, Capability, MemoryModel, SourceLanguage};
 
     fn module(build: impl FnOnce(&mut Builder)) -> Module {
         let mut builder = Builder::new();
@@ -246,27 +215,18 @@ mod tests {
     }
 
     #[test]
-    fn lines_reach_to_the_end_of_their_block() {
+    fn lines_have_their_text() {
         let module = module(|b| {
-            let file = b.string("a.frag");
+            let (file, other) = (b.string("a.frag"), b.string("b.frag"));
+            b.source(SourceLanguage::GLSL, 450, Some(other), Some("other\n"));
             b.source(SourceLanguage::GLSL, 450, Some(file), Some("first\nsecond\nthird\n"));
-            let void = b.type_void();
-            let function = b.type_function(void, []);
-            b.begin_function(void, None, FunctionControl::NONE, function).expect("function");
-            b.begin_block(None).expect("block");
-            b.line(file, 2, 5);
-            b.nop().expect("nop");
-            b.nop().expect("nop");
-            b.ret().expect("return");
-            b.end_function().expect("end");
         });
-        let places: Vec<(u32, Option<SourceLine>)> =
-            instructions(&module.words).map(|(at, _, op)| (op, module.source_line(at))).collect();
-        let wanted = SourceLine { file: "a.frag".into(), line: 2, column: 5, text: Some("second".into()) };
-        for (op, place) in places {
-            // OpLine itself, OpNop and OpReturn.
-            assert_eq!(place, matches!(op, 8 | 0 | 253).then(|| wanted.clone()), "opcode {op}");
-        }
+        let text = |file: &str, line| module.source_text(&SourceLine { file: file.into(), line, column: 0 });
+        assert_eq!(text("a.frag", 2).as_deref(), Some("second"));
+        assert_eq!(text("b.frag", 1).as_deref(), Some("other"));
+        assert_eq!(text("a.frag", 4), None);
+        assert_eq!(text("a.frag", 0), None);
+        assert_eq!(text("c.frag", 1), None);
     }
 
     #[test]
