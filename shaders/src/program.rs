@@ -352,13 +352,16 @@ pub enum AttributeSource {
     Dummy,
 }
 
-/// One attribute array of a shader record; at most eight.
+/// One attribute array of a shader record, or with [`AttributeArray::joined`] a part of one. A record has at most eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeArray {
     /// What is fetched.
     pub source: AttributeSource,
     /// Bytes fetched per vertex, 1–256 as in memory.
     pub bytes: u32,
+    /// Shares the record's array with the one before: whoever draws puts the data of both side by side, each in whole
+    /// words.
+    pub joined: bool,
     /// VPM byte offset in the vertex shader; `None` when that shader does not load it.
     pub vertex_offset: Option<u8>,
     /// VPM byte offset in the coordinate shader.

@@ -94,10 +94,11 @@ fn attribute() -> impl Strategy<Value = AttributeArray> {
         Just(AttributeSource::VertexIndex),
         Just(AttributeSource::Dummy),
     ];
-    (source, any::<u32>(), any::<Option<u8>>(), any::<Option<u8>>()).prop_map(
-        |(source, bytes, vertex_offset, coordinate_offset)| AttributeArray {
+    (source, any::<u32>(), any::<bool>(), any::<Option<u8>>(), any::<Option<u8>>()).prop_map(
+        |(source, bytes, joined, vertex_offset, coordinate_offset)| AttributeArray {
             source,
             bytes,
+            joined,
             vertex_offset,
             coordinate_offset,
         },

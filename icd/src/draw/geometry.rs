@@ -86,6 +86,14 @@ impl Primitives<'_> {
             Primitives::Array { count } | Primitives::Indexed { count, .. } => *count,
         }
     }
+
+    /// How many vertices the numbers may name.
+    pub fn vertices(&self) -> u32 {
+        match *self {
+            Primitives::Array { count } => count,
+            Primitives::Indexed { max_index, .. } => max_index + 1,
+        }
+    }
 }
 
 /// Where an attribute array lies.

@@ -29,6 +29,8 @@ pub struct Streams {
     instance: u32,
     record: ShaderRecord,
     handles: Vec<u32>,
+    /// Vertices that the record is good for, if it has joined arrays.
+    gathered: Option<u32>,
 }
 
 impl Streams {
@@ -45,12 +47,13 @@ impl Streams {
         let gathered = piece.gathered.is_some();
         let is_moved = piece.base_vertex != self.base_vertex || gathered || self.gathered;
         let is_other = (is_moved || instance != self.instance) && !bindings.variant.recipe.pieces.is_empty();
-        if changes.is_empty() && !is_moved && !is_other {
+        let is_short = self.gathered.is_some_and(|vertices| vertices < piece.primitives.vertices());
+        if changes.is_empty() && !is_moved && !is_other && !is_short {
             return Ok(());
         }
         (self.base_vertex, self.gathered, self.instance) = (piece.base_vertex, gathered, instance);
         let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
-        if is_moved || changes.intersects(first) || !job.repeat_record() {
+        if is_moved || is_short || changes.intersects(first) || !job.repeat_record() {
             self.record(device, job, bindings, piece)?;
         }
         self.update(job, bindings, piece, instance, is_other)?;
@@ -73,8 +76,15 @@ impl Streams {
         for program in [&variant.fragment, &variant.vertex, &variant.coordinate] {
             self.handles.push(job.program(program));
         }
-        for array in &programs.attributes {
-            let (handle, attribute) = attribute(device, job, &bindings.state, array, piece)?;
+        self.gathered = None;
+        for array in arrays(programs) {
+            let (handle, attribute) = match array {
+                [single] => attribute(device, job, &bindings.state, single, piece)?,
+                joined => {
+                    self.gathered = Some(piece.primitives.vertices());
+                    gathered(device, job, &bindings.state, joined, piece)?
+                }
+            };
             self.handles.push(handle);
             self.record.attributes.push(attribute);
         }
@@ -163,10 +173,16 @@ impl Streams {
     }
 }
 
+/// The arrays of the record, each with what is joined in it.
+fn arrays(programs: &Pipeline) -> impl Iterator<Item = &[AttributeArray]> {
+    programs.attributes.chunk_by(|_, next| next.joined)
+}
+
 fn program(programs: &Pipeline, bytes: u32, offset: fn(&AttributeArray) -> Option<u8>) -> VertexProgram {
-    let select = |(index, array)| if offset(array).is_some() { 1u8 << index } else { 0 };
+    let is_loaded = |array: &[AttributeArray]| array.first().is_some_and(|first| offset(first).is_some());
+    let select = |(index, array): (usize, &[AttributeArray])| u8::from(is_loaded(array)) << index;
     VertexProgram {
-        attribute_select: programs.attributes.iter().enumerate().map(select).sum(),
+        attribute_select: arrays(programs).enumerate().map(select).sum(),
         attribute_bytes: bytes as u8,
         ..VertexProgram::default()
     }
@@ -213,6 +229,45 @@ fn attribute(
             Ok((zeros, Attribute { address: ZEROS_AT, ..plain }))
         }
     }
+}
+
+/// Arrays that share one of the record: their data side by side in memory of their own, and its place.
+fn gathered(
+    device: &Device,
+    job: &mut JobBuilder,
+    state: &Snapshot<'_>,
+    joined: &[AttributeArray],
+    piece: &Piece<'_>,
+) -> Result<(u32, Attribute), Error> {
+    let whole_words = |array: &AttributeArray| array.bytes.next_multiple_of(4) as usize;
+    let stride: usize = joined.iter().map(whole_words).sum();
+    // What is not there stays zero (T-ROBUST).
+    let mut data = vec![0; stride * piece.primitives.vertices() as usize];
+    let mut column = 0;
+    for array in joined {
+        let found = match array.source {
+            AttributeSource::Location(location) => source(state, location)?,
+            AttributeSource::VertexIndex | AttributeSource::Dummy => None,
+        };
+        if let Some(source) = found.filter(|source| source.limit(array.bytes).is_some()) {
+            let mapping = source.bo.map()?;
+            for (number, vertex) in (piece.base_vertex..).zip(data.chunks_exact_mut(stride)) {
+                let from = source.base as i64 + i64::from(source.stride) * number;
+                mapping.read(from as usize, &mut vertex[column..][..array.bytes as usize]);
+            }
+        }
+        column += whole_words(array);
+    }
+    let bo = device.create_bo("joined attributes", data.len() as u64)?;
+    bo.map()?.write(0, &data);
+    let attribute = Attribute {
+        bytes: stride as u16,
+        stride: stride as u32,
+        vertex_offset: joined[0].vertex_offset.unwrap_or(0),
+        coordinate_offset: joined[0].coordinate_offset.unwrap_or(0),
+        ..Attribute::default()
+    };
+    Ok((job.bo(&bo), attribute))
 }
 
 /// A word of a descriptor.

@@ -106,6 +106,7 @@ pub(super) fn arrays(vertex: &Loads, coordinate: &Loads) -> Result<Vec<Attribute
     let array = |(source, bytes): (AttributeSource, u32)| AttributeArray {
         source,
         bytes,
+        joined: false,
         vertex_offset: vertex.offset(source),
         coordinate_offset: coordinate.offset(source),
     };

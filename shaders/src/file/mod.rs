@@ -20,7 +20,7 @@
 //! | 5 | number of attribute arrays |
 //!
 //! Then three words per attribute array: source (0 location, 1 vertex index, 2 none; bit 8: the vertex program loads it,
-//! bit 9: the coordinate program does; bits 23:16 and 31:24 the VPM byte offsets there), location, bytes per vertex.
+//! bit 9: the coordinate program does; bit 10: it shares the record's array with the one before; bits 23:16 and 31:24 the VPM byte offsets there), location, bytes per vertex.
 //!
 //! Then the programs that there are, in the order vertex, coordinate, fragment:
 //!

@@ -116,7 +116,7 @@ fn interface(cursor: &mut Cursor<'_>) -> Result<Pipeline, FileError> {
 fn attribute(cursor: &mut Cursor<'_>) -> Result<AttributeArray, FileError> {
     let offset = cursor.at;
     let fault = |fault| Err(FileError { offset, fault });
-    let head = cursor.masked(0xffff_03ff)?;
+    let head = cursor.masked(0xffff_07ff)?;
     let [location, bytes] = cursor.words()?;
     let source = match (head & 0xff, location) {
         (0, location) => AttributeSource::Location(location),
@@ -135,6 +135,7 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<AttributeArray, FileError> {
     Ok(AttributeArray {
         source,
         bytes,
+        joined: flags & 4 != 0,
         vertex_offset: in_vertex.then_some(vertex),
         coordinate_offset: in_coordinate.then_some(coordinate),
     })

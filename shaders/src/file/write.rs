@@ -63,7 +63,8 @@ fn attribute(out: &mut Vec<u8>, array: &AttributeArray) {
     let loaded = |offset: Option<u8>, flag: u32, shift: u32| {
         offset.map_or(0, |offset| 1 << flag | u32::from(offset) << shift)
     };
-    word(out, source | loaded(array.vertex_offset, 8, 16) | loaded(array.coordinate_offset, 9, 24));
+    let joined = u32::from(array.joined) << 10;
+    word(out, source | joined | loaded(array.vertex_offset, 8, 16) | loaded(array.coordinate_offset, 9, 24));
     word(out, location);
     word(out, array.bytes);
 }

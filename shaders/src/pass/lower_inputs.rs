@@ -18,6 +18,8 @@ use crate::program::{AttributeArray, AttributeSource, UniformSlot};
 const MAX_ARRAYS: usize = 8;
 /// Words per vertex that the record's byte fields can describe (v3d.md §6.1).
 const MAX_ROWS: u32 = 63;
+/// Bytes per vertex of joined arrays; Broadcom's driver joins no more (vulkan-on-vc4.md, T-ATTR).
+const MAX_JOINED_BYTES: u32 = 60;
 /// Scalar varyings (v3d.md §14).
 const MAX_VARYINGS: usize = 32;
 /// Varyings that points put in front: the point coordinate x and y.
@@ -212,7 +214,7 @@ pub fn vertex(
     coordinate: &mut Shader,
     state: &PipelineState,
 ) -> Result<Attributes, CompileError> {
-    let uses = [used_words(vertex, state), used_words(coordinate, state)];
+    let mut uses = [used_words(vertex, state), used_words(coordinate, state)];
     let mut sources: BTreeMap<AttributeKey, u32> = BTreeMap::new();
     for (&key, &bytes) in uses.iter().flatten() {
         let entry = sources.entry(key).or_default();
@@ -221,13 +223,27 @@ pub fn vertex(
     if uses.iter().any(BTreeMap::is_empty) {
         sources.insert(AttributeKey::Dummy, 4);
     }
-    if sources.len() > MAX_ARRAYS {
+    let keys = record_order(&sources, &uses);
+    let Some(joined) = join(&keys, &sources) else {
         return Err(CompileError::TooManyAttributes { count: sources.len(), limit: MAX_ARRAYS });
+    };
+    // What shares an array is loaded together.
+    for (at, &key) in keys.iter().enumerate() {
+        let first = (0..=at).rev().find(|&at| !joined[at]).unwrap_or(0);
+        let behind = keys[at + 1..].iter().zip(&joined[at + 1..]).take_while(|&(_, &joined)| joined);
+        let group: Vec<AttributeKey> =
+            keys[first..=at].iter().copied().chain(behind.map(|(&key, _)| key)).collect();
+        for used in &mut uses {
+            if group.iter().any(|member| used.contains_key(member)) {
+                used.entry(key).or_insert(sources[&key]);
+            }
+        }
     }
     let mut rows = [0, 0];
     let mut first_rows: [BTreeMap<AttributeKey, u32>; 2] = Default::default();
     let mut arrays = Vec::new();
-    for (&key, &bytes) in &sources {
+    for (&key, &joined) in keys.iter().zip(&joined) {
+        let bytes = sources[&key];
         let mut offsets = [None, None];
         for program in 0..2 {
             let dummy = key == AttributeKey::Dummy && uses[program].is_empty();
@@ -238,7 +254,7 @@ pub fn vertex(
             }
         }
         let [vertex_offset, coordinate_offset] = offsets;
-        arrays.push(AttributeArray { source: key.source(), bytes, vertex_offset, coordinate_offset });
+        arrays.push(AttributeArray { source: key.source(), bytes, joined, vertex_offset, coordinate_offset });
     }
     let most = rows[0].max(rows[1]);
     if most > MAX_ROWS {
@@ -250,7 +266,43 @@ pub fn vertex(
     Ok(Attributes { arrays, vertex_rows, coordinate_rows })
 }
 
-/// Record order of arrays.
+/// The arrays in the order of the record: what both programs need in front, so that what is joined for want of arrays
+/// burdens one program.
+fn record_order(
+    sources: &BTreeMap<AttributeKey, u32>,
+    [_, coordinate]: &[BTreeMap<AttributeKey, u32>; 2],
+) -> Vec<AttributeKey> {
+    let mut keys: Vec<AttributeKey> = sources.keys().copied().collect();
+    if keys.len() > MAX_ARRAYS {
+        let is_data = |key: &AttributeKey| matches!(key, AttributeKey::Location(_));
+        keys.sort_by_key(|key| (is_data(key), !coordinate.contains_key(key)));
+    }
+    keys
+}
+
+/// Which arrays share one with the array before them, so that the record can hold all; from the last on, and no more
+/// than needed. `None` if they are still too many.
+fn join(keys: &[AttributeKey], sources: &BTreeMap<AttributeKey, u32>) -> Option<Vec<bool>> {
+    let mut joined = vec![false; keys.len()];
+    let mut arrays = keys.len();
+    let mut bytes = 0;
+    for (at, key) in keys.iter().enumerate().rev() {
+        if arrays <= MAX_ARRAYS {
+            break;
+        }
+        let own = sources[key].next_multiple_of(4);
+        // Behind this one stands the first of the group so far.
+        let fits = bytes > 0 && bytes + own <= MAX_JOINED_BYTES && matches!(key, AttributeKey::Location(_));
+        if fits {
+            joined[at + 1] = true;
+            arrays -= 1;
+        }
+        bytes = if fits { bytes + own } else { own };
+    }
+    (arrays <= MAX_ARRAYS).then_some(joined)
+}
+
+/// Order of arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AttributeKey {
     Location(u32),
@@ -320,7 +372,10 @@ fn lower_vertex(
     let (components, index) = prepend(shader, |b| {
         let mut components: BTreeMap<u32, [Value; 4]> = BTreeMap::new();
         let mut index = None;
-        for (&key, &first) in first_rows {
+        let mut in_rows: Vec<(AttributeKey, u32)> =
+            first_rows.iter().map(|(&key, &first)| (key, first)).collect();
+        in_rows.sort_by_key(|&(_, first)| first);
+        for (key, first) in in_rows {
             let rows: Vec<Value> = (first..first + sources[&key].div_ceil(4))
                 .map(|row| b.emit(Op::VpmRead(row), &[])[0])
                 .collect();

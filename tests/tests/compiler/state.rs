@@ -7,7 +7,7 @@ use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4_shaders::compile::PipelineState;
 use vc4_shaders::ir::interp;
-use vc4_shaders::ir::{Builder, BuiltinInput, Interpolation, Op, Output, Stage};
+use vc4_shaders::ir::{Builder, BuiltinInput, Interpolation, Op, Output, Shader, Stage};
 
 use crate::case::*;
 use crate::world::{self, Fragments, World};
@@ -203,5 +203,58 @@ fn attribute_formats_and_rates() {
             };
             assert_close("attribute", found, wanted, VERTEX_TOLERANCE);
         }
+    }
+}
+
+/// Position from locations 0 and `spread`; the sum of the first components of all of `count` attributes.
+fn many_attributes(count: u32, spread: u32) -> Shader {
+    shader(Stage::Vertex, |b| {
+        for component in 0..4 {
+            let (x, y) = (input(b, 0, component), input(b, spread, component));
+            let sum = b.op(Op::FAdd, &[x, y]);
+            b.store_output(Output::Position(component), sum);
+        }
+        let index = b.op(Op::LoadBuiltin(BuiltinInput::VertexIndex), &[]);
+        b.store_output(Output::User { location: 0, component: 0 }, index);
+        for component in 0..3 {
+            let mut sum = input(b, 0, component);
+            for location in 1..count {
+                let next = input(b, location, component);
+                sum = b.op(Op::FAdd, &[sum, next]);
+            }
+            b.store_output(Output::User { location: 0, component: component + 1 }, sum);
+        }
+    })
+}
+
+#[test]
+fn more_attributes_than_arrays() {
+    let fragment = shader(Stage::Fragment, |b| {
+        for component in 0..4 {
+            let value = input(b, 0, component);
+            b.store_output(Output::User { location: 0, component }, value);
+        }
+    });
+    for (count, spread) in [(7, 3), (8, 7), (9, 8), (12, 1), (15, 14)] {
+        let vertex = many_attributes(count, spread);
+        let case = Case {
+            name: "many attributes",
+            vertex: &vertex,
+            fragment: &fragment,
+            state: state(),
+            exact: false,
+        };
+        let pipeline = case.compile();
+        let arrays: Vec<_> = pipeline.attributes.chunk_by(|_, next| next.joined).collect();
+        assert_eq!(arrays.len(), (count as usize + 1).min(8));
+        for array in arrays.iter().filter(|array| array.len() > 1) {
+            let bytes = array.iter().map(|part| part.bytes.next_multiple_of(4)).sum::<u32>();
+            assert!(bytes <= 60, "{count}: {array:?}");
+            for part in *array {
+                assert_eq!(part.vertex_offset.is_some(), array[0].vertex_offset.is_some());
+                assert_eq!(part.coordinate_offset.is_some(), array[0].coordinate_offset.is_some());
+            }
+        }
+        case.check_vertex(&pipeline, &World { seed: count, ..World::default() });
     }
 }

@@ -206,7 +206,8 @@ fn attribute_text(array: &AttributeArray) -> String {
     };
     let (vertex, coordinate) =
         (place("vertex", array.vertex_offset), place("coordinate", array.coordinate_offset));
-    format!("{source}, {} bytes{vertex}{coordinate}", array.bytes)
+    let joined = if array.joined { ", joined to the one before" } else { "" };
+    format!("{source}, {} bytes{vertex}{coordinate}{joined}", array.bytes)
 }
 
 fn sample_parts(sample: &SampleBo) -> (&'static str, Descriptor) {
@@ -234,6 +235,7 @@ pub fn json(contents: &Contents, code: bool) -> Value {
             ("source", Value::from(source)),
             ("location", location.into()),
             ("bytes", array.bytes.into()),
+            ("joined", array.joined.into()),
             ("vertex_offset", array.vertex_offset.into()),
             ("coordinate_offset", array.coordinate_offset.into()),
         ])

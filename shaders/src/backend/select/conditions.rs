@@ -2,7 +2,7 @@
 
 use vc4::qpu::{AddOp, Cond, Unpack, Waddr};
 
-use super::{Selector, not_lowered};
+use super::{Selector, constant, not_lowered};
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operation, Unit};
 use crate::ir::{Op, Value};
@@ -48,6 +48,12 @@ impl Selector<'_> {
     pub(super) fn flags(&mut self, condition: Value) -> Result<Cond, BackendError> {
         let op = self.op(condition);
         let args = self.args(condition);
+        if let Op::ConstBool(truth) = op {
+            let mut zero = Operation::new(Unit::Add(AddOp::Or), Dst::None, &[constant(0), constant(0)]);
+            zero.sets_flags = true;
+            self.push(zero);
+            return Ok(if truth { Cond::Zs } else { Cond::Zc });
+        }
         let zero = |this: &Self, value: Value| matches!(this.op(value), Op::Const(0));
         if matches!(op, Op::IEq | Op::INe) && (zero(self, args[1]) || zero(self, args[0])) {
             let word = if zero(self, args[1]) { args[0] } else { args[1] };
