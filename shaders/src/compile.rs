@@ -327,12 +327,14 @@ pub fn compile_pipeline(
 
 /// Compiles translated stages; see [`compile_pipeline`].
 pub fn compile_shaders(
-    vertex: Shader,
+    mut vertex: Shader,
     fragment: Option<Shader>,
     state: &PipelineState,
 ) -> Result<Pipeline, CompileError> {
     let mut pipeline = Pipeline::default();
     let mut fragment = fragment.unwrap_or_else(|| Shader::new(Stage::Fragment));
+    pass::optimize(&mut vertex);
+    pass::link(&vertex, &mut fragment);
     pass::optimize(&mut fragment);
     pass::lower_control(&mut fragment);
     let outcome = lower_outputs::fragment(&mut fragment, state)?;
@@ -357,23 +359,24 @@ pub fn compile_shaders(
 /// # Errors
 /// As for [`compile_pipeline`].
 pub fn compile_vertex(
-    vertex: Shader,
+    mut vertex: Shader,
     state: &PipelineState,
     varyings: &[Varying],
 ) -> Result<Pipeline, CompileError> {
+    pass::optimize(&mut vertex);
     let mut pipeline = Pipeline { point_size: state.points, ..Pipeline::default() };
     pipeline.varyings = varyings.len() as u32;
     vertex_programs(&mut pipeline, vertex, state, varyings)?;
     Ok(pipeline)
 }
 
+/// Compiles an optimised vertex stage.
 fn vertex_programs(
     pipeline: &mut Pipeline,
     mut vertex: Shader,
     state: &PipelineState,
     varyings: &[Varying],
 ) -> Result<(), CompileError> {
-    pass::optimize(&mut vertex);
     pass::lower_control(&mut vertex);
     let mut coordinate = vertex.clone();
     lower_outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, varyings)?;

@@ -13,7 +13,7 @@ use spirv::{
     MemoryModel, SelectionControl, StorageClass,
 };
 use support::words;
-use vc4_shaders::ir::Stage;
+use vc4_shaders::ir::{Op, Output, Stage};
 use vc4_shaders::spirv::{SpirvError, StageSource, translate};
 
 const FILES: [&str; 12] = [
@@ -331,4 +331,45 @@ fn decorations_and_modes_without_effect_are_refused_by_name() {
     }
     // Other entry points may have what they like.
     with(&|b, main| b.execution_mode(main + 100, ExecutionMode::Xfb, vec![])).unwrap();
+}
+
+#[test]
+fn entry_points_share_a_module() {
+    // A compute entry point with a shared variable, and two fragment ones of which the second uses it, too.
+    let mut b = Builder::new();
+    b.set_version(1, 0);
+    b.capability(Capability::Shader);
+    b.memory_model(AddressingModel::Logical, MemoryModel::GLSL450);
+    let (void, float) = (b.type_void(), b.type_float(32, None));
+    let ty = b.type_function(void, vec![]);
+    let (shared, output) = (
+        b.type_pointer(None, StorageClass::Workgroup, float),
+        b.type_pointer(None, StorageClass::Output, float),
+    );
+    let zero = b.constant_bit32(float, 0);
+    let variable = b.variable(shared, None, StorageClass::Workgroup, None);
+    let color = b.variable(output, None, StorageClass::Output, None);
+    b.decorate(color, Decoration::Location, vec![Operand::LiteralBit32(0)]);
+    let mut functions = Vec::new();
+    for target in [variable, color, variable] {
+        functions.push(b.begin_function(void, None, FunctionControl::NONE, ty).unwrap());
+        b.begin_block(None).unwrap();
+        b.store(target, zero, None, vec![]).unwrap();
+        b.ret().unwrap();
+        b.end_function().unwrap();
+    }
+    b.entry_point(ExecutionModel::GLCompute, functions[0], "main", vec![]);
+    b.execution_mode(functions[0], ExecutionMode::LocalSize, vec![1, 1, 1]);
+    for (name, function) in [("main", functions[1]), ("other", functions[2])] {
+        b.entry_point(ExecutionModel::Fragment, function, name, vec![color]);
+        b.execution_mode(function, ExecutionMode::OriginUpperLeft, vec![]);
+    }
+    let words = b.module().assemble();
+    let entry =
+        |entry| translate(&StageSource { words: &words, entry, specialization: &[] }, Stage::Fragment);
+    let main = entry("main").unwrap();
+    let stores = |op| matches!(op, Op::StoreOutput(Output::User { location: 0, component: 0 }));
+    assert!(main.insts_in_order().into_iter().any(|inst| stores(main.insts[inst].op)));
+    let error = entry("other").unwrap_err().to_string();
+    assert!(error.contains("storage class Workgroup"), "{error}");
 }

@@ -1,6 +1,7 @@
 //! Passes over the IR, one per file: `opt_*` improve, `lower_*` replace what the machine has not.
 
 pub mod emitter;
+pub mod link;
 pub mod lower_bool;
 pub mod lower_control;
 pub mod lower_float;
@@ -43,6 +44,11 @@ pub fn optimize(shader: &mut Shader) {
         log::trace!(target: LOG_TARGET, "{:?} after {name}:\n{shader}", shader.stage);
         verify::after_pass(shader, name);
     });
+}
+
+/// Replaces inputs of a fragment stage by what is known of the vertex stage's outputs; see [`link::run`].
+pub fn link(vertex: &Shader, fragment: &mut Shader) {
+    step(fragment, "link", |fragment| link::run(vertex, fragment));
 }
 
 /// Turns what loops and ifs do per element into data.

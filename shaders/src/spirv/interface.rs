@@ -33,25 +33,32 @@ pub struct OutputSlot {
     target: std::result::Result<Output, String>,
 }
 
-/// Makes slots for variables and pointers for everything.
-pub fn declare_globals(t: &mut Translator<'_>) -> Result<()> {
+/// Makes slots for variables and pointers for everything. What is wrong with a variable is an error where the entry
+/// point uses it: it may belong to another one.
+pub fn declare_globals(t: &mut Translator<'_>) {
     let module = t.module;
     for global in &module.globals {
-        let pointer = match global.class {
-            StorageClass::Input | StorageClass::Output | StorageClass::Private => variable(t, global)?,
-            StorageClass::Uniform
-            | StorageClass::StorageBuffer
-            | StorageClass::UniformConstant
-            | StorageClass::PushConstant => bound(t, global)?,
-            class => {
-                let supported =
-                    "Input, Output, Private, Uniform, StorageBuffer, UniformConstant, PushConstant";
-                return Err(global.inst.unsupported(format!("storage class {class:?}"), supported));
+        match declare(t, global) {
+            Ok(pointer) => t.env.set_id((0, global.inst.id), Entity::Pointer(Rc::new(pointer))),
+            Err(error) => {
+                t.lacking.insert(global.inst.id, error);
             }
-        };
-        t.env.set_id((0, global.inst.id), Entity::Pointer(Rc::new(pointer)));
+        }
     }
-    Ok(())
+}
+
+fn declare(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
+    match global.class {
+        StorageClass::Input | StorageClass::Output | StorageClass::Private => variable(t, global),
+        StorageClass::Uniform
+        | StorageClass::StorageBuffer
+        | StorageClass::UniformConstant
+        | StorageClass::PushConstant => bound(t, global),
+        class => {
+            let supported = "Input, Output, Private, Uniform, StorageBuffer, UniformConstant, PushConstant";
+            Err(global.inst.unsupported(format!("storage class {class:?}"), supported))
+        }
+    }
 }
 
 fn variable(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {

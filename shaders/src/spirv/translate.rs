@@ -63,6 +63,8 @@ pub struct Translator<'m> {
     pub frames: Vec<Frame<'m>>,
     /// Slots of outputs.
     pub outputs: Vec<OutputSlot>,
+    /// Global variables that have no place, and why.
+    pub lacking: FxHashMap<Id, SpirvError>,
     copies: u32,
     constants: FxHashMap<(Type, u32), Value>,
     constant_entities: FxHashMap<Id, Entity>,
@@ -89,13 +91,14 @@ pub fn translate(module: &Module, stage: Stage) -> Result<Shader> {
         loops: Vec::new(),
         frames: Vec::new(),
         outputs: Vec::new(),
+        lacking: FxHashMap::default(),
         copies: 0,
         constants: FxHashMap::default(),
         constant_entities: FxHashMap::default(),
         undefs: FxHashMap::default(),
         budget: BUDGET,
     };
-    interface::declare_globals(&mut t)?;
+    interface::declare_globals(&mut t);
     let entry = module.functions.get(&module.entry).ok_or_else(|| SpirvError::Invalid {
         word: 0,
         instruction: "OpEntryPoint".into(),
@@ -224,6 +227,9 @@ impl<'m> Translator<'m> {
         }
         if let Some(entity) = self.constant_entities.get(&id) {
             return Ok(entity.clone());
+        }
+        if let Some(error) = self.lacking.get(&id) {
+            return Err(error.clone());
         }
         let Some(constant) = self.module.constants.get(id) else {
             return Err(user.invalid(format!("%{id} has no value here")));

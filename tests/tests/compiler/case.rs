@@ -37,7 +37,15 @@ pub fn state() -> PipelineState {
     }
 }
 
-/// The varyings of a fragment shader in hardware order, found as the compiler finds them.
+/// A fragment shader as the compiler links it with a vertex shader.
+pub fn linked(vertex: &Shader, fragment: &Shader) -> Shader {
+    let (mut vertex, mut fragment) = (vertex.clone(), fragment.clone());
+    pass::optimize(&mut vertex);
+    pass::link(&vertex, &mut fragment);
+    fragment
+}
+
+/// The varyings of a linked fragment shader in hardware order, found as the compiler finds them.
 pub fn varyings(fragment: &Shader, state: &PipelineState) -> Vec<lower_inputs::Varying> {
     let mut fragment = fragment.clone();
     pass::optimize(&mut fragment);
@@ -108,7 +116,8 @@ impl Case<'_> {
         check_effects(name, &coordinate);
         let header = 3 + usize::from(self.state.points);
         assert_eq!(vertex.rows[..header], coordinate.rows[4..], "{name}: the two programs disagree");
-        let varyings = varyings(self.fragment, &self.state);
+        let fragment = linked(self.vertex, self.fragment);
+        let varyings = varyings(&fragment, &self.state);
         assert_eq!(vertex.rows.len(), header + varyings.len(), "{name}");
         let w = outcome.output(Output::Position(3));
         for (lane, (&found, &wanted)) in coordinate.rows[3].iter().zip(w.iter()).enumerate() {
@@ -140,11 +149,12 @@ impl Case<'_> {
 
     pub fn check_fragment(&self, pipeline: &Pipeline, world: &World) {
         let name = self.name;
-        let varyings = varyings(self.fragment, &self.state);
+        let fragment = linked(self.vertex, self.fragment);
+        let varyings = varyings(&fragment, &self.state);
         let flat: BTreeSet<u32> =
             varyings.iter().filter(|v| v.interpolation == Interpolation::Flat).map(|v| v.location).collect();
         let mut environment = Fragments { world: world.clone(), flat };
-        let outcome = interp::run(self.fragment, &mut environment).expect("the shader is interpretable");
+        let outcome = interp::run(&fragment, &mut environment).expect("the shader is interpretable");
         let effects = world.run_fragment(pipeline, &varyings).expect("the program runs");
         check_effects(name, &effects);
         let kept = !outcome.discarded;

@@ -56,7 +56,7 @@ fn blending() {
     let pipeline = case.compile();
     assert!(pipeline.reads_color);
     check_kernel(case.name, &pipeline.fragment);
-    let varyings = varyings(&fragment, &case.state);
+    let varyings = varyings(&linked(&vertex, &fragment), &case.state);
     for seed in 0..8 {
         let world = World { seed, ..World::default() };
         let mut environment = Fragments { world: world.clone(), flat: BTreeSet::new() };
@@ -93,7 +93,7 @@ fn depth_and_stencil() {
     let pipeline = case.compile();
     assert!(pipeline.writes_depth);
     check_kernel(case.name, &pipeline.fragment);
-    let varyings = varyings(&fragment, &case.state);
+    let varyings = varyings(&linked(&vertex, &fragment), &case.state);
     let world = World::default();
     let mut environment = Fragments { world: world.clone(), flat: BTreeSet::new() };
     let expected = interp::run(&fragment, &mut environment).expect("interpretable").floats(Output::FragDepth);
@@ -145,7 +145,7 @@ fn interpolation_modes() {
     let world = World::default();
     let rows = world.run_vertex(&pipeline, false).expect("the program runs").rows;
     let outcome = interp::run(&vertex, &mut world.clone()).expect("interpretable");
-    let index = varyings(&fragment, &case.state)
+    let index = varyings(&linked(&vertex, &fragment), &case.state)
         .iter()
         .position(|v| v.interpolation == Interpolation::NoPerspective)
         .expect("the shader reads it");
@@ -189,7 +189,7 @@ fn attribute_formats_and_rates() {
     let world = World::default();
     let effects = world.run_vertex(&pipeline, false).expect("the program runs");
     check_effects(case.name, &effects);
-    for (row, varying) in effects.rows[3..].iter().zip(varyings(&fragment, &case.state)) {
+    for (row, varying) in effects.rows[3..].iter().zip(varyings(&linked(&vertex, &fragment), &case.state)) {
         for (lane, &found) in row.iter().enumerate() {
             let component = varying.component;
             let wanted = match varying.location {
