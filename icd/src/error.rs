@@ -57,6 +57,9 @@ pub enum Error {
     /// A program that cannot be compiled.
     #[error("invalid or unsupported shader: {0}")]
     Shader(String),
+    /// A program that is fine but larger than the machine.
+    #[error("shader too large for the hardware: {0}")]
+    ShaderDoesNotFit(String),
     /// Broken rules of the application that the driver happens to see.
     #[error("invalid use: {0}")]
     InvalidUse(String),
@@ -101,7 +104,7 @@ impl Error {
             Error::LayerNotPresent(_) => vk::Result::ERROR_LAYER_NOT_PRESENT,
             Error::FeatureNotPresent(_) | Error::Unsupported { .. } => vk::Result::ERROR_FEATURE_NOT_PRESENT,
             Error::FormatNotSupported(_) => vk::Result::ERROR_FORMAT_NOT_SUPPORTED,
-            Error::Shader(_) => vk::Result::ERROR_INVALID_SHADER_NV,
+            Error::Shader(_) | Error::ShaderDoesNotFit(_) => vk::Result::ERROR_INVALID_SHADER_NV,
             Error::InvalidUse(_) => vk::Result::ERROR_VALIDATION_FAILED_EXT,
             Error::Panic(_) => vk::Result::ERROR_UNKNOWN,
             Error::TooManyObjects { .. } => vk::Result::ERROR_TOO_MANY_OBJECTS,

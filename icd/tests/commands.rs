@@ -5,7 +5,8 @@ mod support;
 
 use ash::vk;
 use support::canvas::{
-    BLUE, Canvas, GENERAL, GREEN, GREY, Mesh, Picture, RED, Setup, WRITE, bind, color, draw, inside, pipeline,
+    BLUE, Canvas, GENERAL, GREEN, GREY, Mesh, POSITION, Parts, Picture, RED, Setup, WRITE, bind, build,
+    bytes, color, draw, inside, pipeline, spirv_module,
 };
 use support::{COLOR, RGBA, Vk, extent, rect};
 
@@ -356,5 +357,47 @@ fn events_timestamps_and_device_loss_behave() {
         assert_eq!(device.wait_for_fences(&[fence], true, u64::MAX), Err(lost));
         assert_eq!(device.queue_wait_idle(vk.queue), Err(lost));
         device.destroy_buffer(nowhere, None);
+    }
+}
+
+#[test]
+fn attributes_may_be_more_than_arrays() {
+    let vk = Vk::new();
+    let canvas = Canvas::new(&vk, 64, false, CLEAR);
+    let (vertex, fragment) = (
+        include_bytes!("../../tests/shaders/many_attributes.vert.spv").as_slice(),
+        include_bytes!("../../tests/shaders/pos_color.frag.spv").as_slice(),
+    );
+    let modules = [vertex, fragment].map(|spirv| spirv_module(&vk, spirv));
+    let weight = (vk::Format::R32_SFLOAT, 4);
+    let formats = [&[POSITION][..], &[weight; 11]].concat();
+    let parts = Parts::new(&vk, modules[0], modules[1], &formats);
+    let pipeline = build(&vk, &canvas, &Setup::default(), &parts).unwrap();
+    // The first six vertices are not drawn.
+    let points = [(8.0, 8.0), (40.0, 8.0), (40.0, 40.0), (8.0, 8.0), (40.0, 40.0), (8.0, 40.0)];
+    let points = [[(0.0, 0.0); 6], points].concat();
+    let positions = Mesh::new(&vk, 64, &points, 0.0, &[]).positions;
+    let weights = |n: u16| {
+        let data = (0..12).map(|vertex| if vertex < 6 { 0.0 } else { f32::from(n) / 55.0 });
+        vk.buffer_with(&bytes(data)).handle
+    };
+    let buffers: Vec<vk::Buffer> = std::iter::once(positions.handle).chain((0..11).map(weights)).collect();
+    let numbers: Vec<u8> = (0..6u16).flat_map(u16::to_le_bytes).collect();
+    let indices = vk.buffer_with(&numbers);
+    for indexed in [false, true] {
+        let picture = canvas.draw(&vk, canvas.whole(), |device, commands| {
+            bind(device, commands, pipeline, &canvas);
+            // SAFETY: valid usage.
+            unsafe {
+                device.cmd_bind_vertex_buffers(commands, 0, &buffers, &[0; 12]);
+                device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT16);
+                match indexed {
+                    false => device.cmd_draw(commands, 6, 1, 6, 0),
+                    true => device.cmd_draw_indexed(commands, 6, 1, 0, 6, 0),
+                }
+            }
+        });
+        // Fifty-five fifty-fifths, ten, five.
+        picture.expect(|x, y| if inside(x, y, [8, 8, 40, 40]) { 0xff17_2eff } else { GREY });
     }
 }

@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use vc4::state::depth_stencil::StencilPlan;
-use vc4_shaders::compile::{CompileError, PipelineState, Varying, compile_shaders, compile_vertex};
+use vc4_shaders::compile::{
+    CompileError, ErrorKind, PipelineState, Varying, compile_shaders, compile_vertex,
+};
 use vc4_shaders::ir::{self, Shader};
 use vc4_shaders::key;
 use vc4_shaders::program::{self, Program};
@@ -143,7 +145,10 @@ fn depth_only(state: &PipelineState) -> Result<Fragment, Error> {
 }
 
 fn failed(error: CompileError) -> Error {
-    Error::Shader(error.to_string())
+    match error.kind() {
+        ErrorKind::DoesNotFit => Error::ShaderDoesNotFit(error.to_string()),
+        ErrorKind::Invalid | ErrorKind::Unsupported | ErrorKind::Bug => Error::Shader(error.to_string()),
+    }
 }
 
 /// A stage in SPIR-V.
@@ -169,7 +174,8 @@ impl Source {
     }
 
     fn translated(&self, stage: ir::Stage) -> Result<Shader, Error> {
-        let shader = translate(&self.source(), stage).map_err(|error| Error::Shader(error.to_string()))?;
+        let shader =
+            translate(&self.source(), stage).map_err(|error| failed(CompileError::Spirv { stage, error }))?;
         if flags().contains(Debug::IR) {
             eprintln!("{stage:?} stage \"{}\":\n{shader}", self.entry);
         }

@@ -460,7 +460,14 @@ fn unit_operands(unit: Unit) -> usize {
 fn is_leaf(op: Op) -> bool {
     matches!(
         op,
-        Op::Const(_) | Op::Undef | Op::Uniform(_) | Op::ElementNumber | Op::PixelX | Op::PixelY | Op::RevFlag
+        Op::Const(_)
+            | Op::ConstBool(_)
+            | Op::Undef
+            | Op::Uniform(_)
+            | Op::ElementNumber
+            | Op::PixelX
+            | Op::PixelY
+            | Op::RevFlag
     )
 }
 

@@ -258,3 +258,15 @@ fn more_attributes_than_arrays() {
         case.check_vertex(&pipeline, &World { seed: count, ..World::default() });
     }
 }
+
+#[test]
+fn everything_is_discarded() {
+    let fragment = shader(Stage::Fragment, |b| {
+        let value = input(b, 0, 0);
+        b.store_output(Output::User { location: 0, component: 0 }, value);
+        let always = b.truth(true);
+        b.discard_if(always);
+    });
+    let vertex = shader(Stage::Vertex, position);
+    Case { name: "discard", vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
+}
