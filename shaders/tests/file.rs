@@ -182,6 +182,7 @@ fn small() -> Pipeline {
     let array = AttributeArray {
         source: AttributeSource::Location(7),
         bytes: 12,
+        joined: false,
         vertex_offset: Some(8),
         coordinate_offset: None,
     };
