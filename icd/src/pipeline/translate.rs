@@ -29,10 +29,6 @@ pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
         (info.depth_stencil.is_some_and(|state| state.bounds.is_some()), "depthBounds"),
         (info.multisample.is_some_and(|state| state.sample_shading.is_some()), "sampleRateShading"),
     ];
-    if raster.depth_clamp {
-        // The conformance tests of 1.0 ask for it everywhere, feature or not, and mean nothing by it.
-        log::warn!(target: "vc4::api", "depthClampEnable without the feature depthClamp: depth is clipped as ever");
-    }
     if let Some((_, feature)) = off.iter().find(|(wanted, _)| *wanted) {
         return Err(Error::FeatureNotPresent(feature));
     }
