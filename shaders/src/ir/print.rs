@@ -57,7 +57,10 @@ fn write_block(f: &mut Formatter<'_>, shader: &Shader, block: Block, depth: usiz
     writeln!(f, "{block}:")?;
     for &inst in &shader.blocks[block].insts {
         indent(f, depth + 1)?;
-        writeln!(f, "{}", shader.display(inst))?;
+        match shader.source_of(inst) {
+            Some(place) => writeln!(f, "{} ; {place}", shader.display(inst))?,
+            None => writeln!(f, "{}", shader.display(inst))?,
+        }
     }
     Ok(())
 }

@@ -270,3 +270,18 @@ fn everything_is_discarded() {
     let vertex = shader(Stage::Vertex, position);
     Case { name: "discard", vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
 }
+
+#[test]
+fn coverage_is_an_input() {
+    let fragment = shader(Stage::Fragment, |b| {
+        let mask = b.op(Op::LoadBuiltin(BuiltinInput::SampleMask), &[]);
+        let helper = b.op(Op::LoadBuiltin(BuiltinInput::HelperInvocation), &[]);
+        let (mask, zero) = (b.stof(mask), b.float(0.0));
+        let seen = b.select(helper, zero, mask);
+        let value = input(b, 0, 0);
+        let value = b.fmul(seen, value);
+        b.store_output(Output::User { location: 0, component: 0 }, value);
+    });
+    let vertex = shader(Stage::Vertex, position);
+    Case { name: "coverage", vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
+}
