@@ -366,7 +366,7 @@ fn attributes_may_be_more_than_arrays() {
     let canvas = Canvas::new(&vk, 64, false, CLEAR);
     let (vertex, fragment) = (
         include_bytes!("../../tests/shaders/many_attributes.vert.spv").as_slice(),
-        include_bytes!("../../tests/shaders/pos_color.frag.spv").as_slice(),
+        include_bytes!("../../tests/shaders/many_attributes.frag.spv").as_slice(),
     );
     let modules = [vertex, fragment].map(|spirv| spirv_module(&vk, spirv));
     let weight = (vk::Format::R32_SFLOAT, 4);
