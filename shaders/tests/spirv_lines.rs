@@ -7,7 +7,8 @@ use rspirv::binary::Assemble;
 use rspirv::dr::Builder;
 use spirv::{AddressingModel, Capability, ExecutionMode, ExecutionModel, FunctionControl, MemoryModel};
 use support::{shader, words};
-use vc4_shaders::compile::{ErrorKind, PipelineState};
+use vc4::state::blend::ColorOutput;
+use vc4_shaders::compile::{ErrorKind, PipelineState, compile_shaders};
 use vc4_shaders::ir::{Op, Shader, Stage};
 use vc4_shaders::pass;
 use vc4_shaders::spirv::{SpirvError, StageSource, source_line, translate};
@@ -37,6 +38,36 @@ fn instructions_know_their_line() {
     assert!(lines_of(&shader, Op::SfuRecip).contains(&11));
     let line_of_sine = |inst| shader.source_of(inst).is_some_and(|place| place.line == 5);
     assert!(shader.insts_in_order().into_iter().filter(|&inst| line_of_sine(inst)).count() > 5);
+}
+
+/// The module without its debug instructions: OpLine, OpNoLine, OpString, OpSource, OpSourceContinued,
+/// OpSourceExtension, OpName, OpMemberName.
+fn stripped(words: &[u32]) -> Vec<u32> {
+    let mut out = words[..5].to_vec();
+    let mut at = 5;
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        if ![8, 317, 7, 3, 2, 4, 5, 6].contains(&(words[at] & 0xffff)) {
+            out.extend_from_slice(&words[at..at + length]);
+        }
+        at += length;
+    }
+    out
+}
+
+#[test]
+fn lines_do_not_change_code() {
+    let words = words("lines.frag");
+    let plain = stripped(&words);
+    assert!(plain.len() < words.len());
+    let [with, without] = [&words, &plain].map(|words| {
+        let source = StageSource { words, entry: "main", specialization: &[] };
+        let fragment = translate(&source, Stage::Fragment).unwrap();
+        let color = Some(ColorOutput::plain(&vc4::image::format::FORMATS[0], false));
+        let state = PipelineState { color, ..PipelineState::default() };
+        compile_shaders(Shader::new(Stage::Vertex), Some(fragment), &state).unwrap()
+    });
+    assert_eq!(with, without);
 }
 
 #[test]

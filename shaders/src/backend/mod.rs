@@ -22,7 +22,7 @@ mod work;
 use vc4::qpu::{Inst, rules};
 
 use crate::compile::ErrorKind;
-use crate::ir::{Shader, Stage};
+use crate::ir::{LineId, Shader, SourceLine, Stage};
 use crate::program::Program;
 use virt::{Threads, VirtProgram};
 
@@ -48,7 +48,7 @@ pub enum BackendError {
         "{live} values are alive at operation {operation} of {total}{}: {inputs} inputs, {results} texture, buffer or \
          special-function results, {computed} computed ones; the register files hold fewer. Use values closer to \
          where they are made, or split the shader over passes",
-        source_line(.line)
+        at(.place)
     )]
     RegisterPressure {
         /// Live values at the point.
@@ -63,8 +63,10 @@ pub enum BackendError {
         operation: usize,
         /// Operations of the program.
         total: usize,
-        /// The line of the source that it was made for, if the module tells.
-        line: Option<u32>,
+        /// The source line that it was made for.
+        line: LineId,
+        /// That line, if the module tells.
+        place: Option<SourceLine>,
     },
     /// Copies to resolve operand conflicts did not settle.
     #[error("operands could not be placed in different register files; this is a bug in register allocation")]
@@ -82,8 +84,8 @@ pub enum BackendError {
     Rules(String),
 }
 
-fn source_line(line: &Option<u32>) -> String {
-    line.map(|line| format!(", source line {line}")).unwrap_or_default()
+fn at(place: &Option<SourceLine>) -> String {
+    place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default()
 }
 
 impl BackendError {
@@ -94,6 +96,14 @@ impl BackendError {
             BackendError::NotLowered { .. } => ErrorKind::Unsupported,
             _ => ErrorKind::Bug,
         }
+    }
+
+    /// The error with its place in the shader's source.
+    fn in_source(mut self, shader: &Shader) -> BackendError {
+        if let BackendError::RegisterPressure { line, place, .. } = &mut self {
+            *place = shader.source_line(*line).cloned();
+        }
+        self
     }
 }
 
@@ -112,7 +122,7 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
     let two = shader.stage == Stage::Fragment && threads::wanted(&selected.ops);
     let most = if two { Threads::Two } else { Threads::One };
     fuse::fuse(&mut selected, most);
-    let code = best(&selected, shader.stage, most)?;
+    let code = best(&selected, shader.stage, most).map_err(|error| error.in_source(shader))?;
     if cfg!(debug_assertions) {
         check_rules(&code, shader.stage)?;
         check_regalloc::check(&selected, &code)

@@ -16,6 +16,7 @@ use super::virt::{
     Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram, segments,
 };
 use super::{BackendError, split, work};
+use crate::ir::LineId;
 
 /// Restarts before giving up on conflicts; each restart has placed at least one copy.
 const MAX_ROUNDS: usize = 64;
@@ -327,6 +328,7 @@ impl Pressure {
             kinds[kind] += 1;
         }
         let [inputs, results, computed] = kinds;
+        let mut lines = program.ops[..=self.operation].iter().rev().map(|op| op.line);
         BackendError::RegisterPressure {
             live: self.live.len(),
             inputs,
@@ -334,7 +336,8 @@ impl Pressure {
             computed,
             operation: self.operation,
             total: program.ops.len(),
-            line: program.ops[..=self.operation].iter().rev().find_map(|op| op.line),
+            line: lines.find(|line| *line != LineId::NONE).unwrap_or_default(),
+            place: None,
         }
     }
 }

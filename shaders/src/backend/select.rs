@@ -22,7 +22,7 @@ use ports::Ports;
 
 use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
 use super::{BackendError, Inputs};
-use crate::ir::{Block, Inst, Op, Shader, Value};
+use crate::ir::{Block, Inst, LineId, Op, Shader, Value};
 use crate::program::UniformSlot;
 
 /// Turns a lowered shader into operations. Its loops must have the form that [`crate::pass::lower_control`] gives
@@ -71,6 +71,8 @@ struct Selector<'a> {
     kill: Option<Value>,
     program: VirtProgram,
     seq: Vec<Operation>,
+    /// Source line of the instruction that is being selected.
+    line: LineId,
     /// Registers that some operation unpacks to an integer.
     not_in_r4: EntitySet<Reg>,
     payload_w: Option<Reg>,
@@ -90,6 +92,7 @@ impl<'a> Selector<'a> {
             kill: None,
             program: VirtProgram::default(),
             seq: Vec::new(),
+            line: LineId::NONE,
             not_in_r4: EntitySet::new(),
             payload_w: None,
             payload_z: None,

@@ -11,6 +11,7 @@ use cranelift_entity::{PrimaryMap, entity_impl};
 use smallvec::SmallVec;
 use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
 
+use crate::ir::LineId;
 use crate::program::{SampleBo, UniformSlot};
 
 /// A virtual register.
@@ -213,8 +214,8 @@ pub struct Operation {
     pub rotate: u8,
     /// The operands may not be exchanged though the operation commutes (kernel patterns, qpu.md §5.3).
     pub ordered: bool,
-    /// Line of the source, where selection knows it.
-    pub line: Option<u32>,
+    /// Line of the source. Code must not depend on it.
+    pub line: LineId,
 }
 
 impl Operation {
@@ -233,7 +234,7 @@ impl Operation {
             sample: None,
             rotate: 0,
             ordered: false,
-            line: None,
+            line: LineId::NONE,
         }
     }
 

@@ -121,6 +121,11 @@ pub(super) fn inverse(cond: Cond) -> Cond {
     }
 }
 
+/// Whether operations do the same, for whatever line.
+fn is_same(a: &Operation, b: &Operation) -> bool {
+    Operation { line: b.line, ..a.clone() } == *b
+}
+
 /// Removes flag settings that repeat the one before them.
 pub(super) fn drop_repeated_flags(ops: &mut Vec<Operation>) {
     let mut current: Option<Operation> = None;
@@ -129,7 +134,9 @@ pub(super) fn drop_repeated_flags(ops: &mut Vec<Operation>) {
             current = None;
         }
         if op.sets_flags {
-            let repeated = op.dst == Dst::None && op.cond == Cond::Always && current.as_ref() == Some(op);
+            let repeated = op.dst == Dst::None
+                && op.cond == Cond::Always
+                && current.as_ref().is_some_and(|last| is_same(last, op));
             if repeated {
                 return false;
             }

@@ -6,7 +6,7 @@ use super::conditions::inverse;
 use super::{Selector, has_effect};
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operation, Reg, Src, Unit};
-use crate::ir::{Block, Node, Op, Value, for_each_condition};
+use crate::ir::{Block, LineId, Node, Op, Value, for_each_condition};
 
 impl Selector<'_> {
     /// Marks what effects and loop conditions need, and counts the uses of each value by marked instructions.
@@ -63,16 +63,19 @@ impl Selector<'_> {
     pub(super) fn block(&mut self, block: Block) -> Result<(), BackendError> {
         self.current = Some(block);
         for &inst in self.shader.blocks[block].insts.iter().rev() {
+            self.line = self.shader.insts[inst].line;
             self.inst(inst)?;
             self.flush();
         }
+        self.line = LineId::NONE;
         Ok(())
     }
 
     /// Takes over the sequence that the last step made, in reverse.
     pub(super) fn flush(&mut self) {
         let sequence = std::mem::take(&mut self.seq);
-        self.program.ops.extend(sequence.into_iter().rev());
+        let line = self.line;
+        self.program.ops.extend(sequence.into_iter().rev().map(|op| Operation { line, ..op }));
     }
 
     /// A loop: copies of what its phis start with, the body, the flags of its exit, copies for the next iteration.
