@@ -278,9 +278,11 @@ fn coverage_is_an_input() {
         let helper = b.op(Op::LoadBuiltin(BuiltinInput::HelperInvocation), &[]);
         let (mask, zero) = (b.stof(mask), b.float(0.0));
         let seen = b.select(helper, zero, mask);
-        let value = input(b, 0, 0);
-        let value = b.fmul(seen, value);
-        b.store_output(Output::User { location: 0, component: 0 }, value);
+        for component in 0..4 {
+            let value = input(b, 0, component);
+            let value = b.fmul(seen, value);
+            b.store_output(Output::User { location: 0, component }, value);
+        }
     });
     let vertex = shader(Stage::Vertex, position);
     Case { name: "coverage", vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
