@@ -24,6 +24,11 @@ impl Gathered {
         Gathered { vertices, arrays: RefCell::default() }
     }
 
+    /// The vertices.
+    pub fn vertices(&self) -> &[i64] {
+        &self.vertices
+    }
+
     /// An array with `bytes` bytes of each vertex and no gaps. Vertices that a buffer has no data for get zeros.
     pub fn array(
         &self,

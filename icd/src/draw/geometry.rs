@@ -41,6 +41,16 @@ pub(super) struct Piece<'a> {
     pub gathered: Option<Gathered>,
 }
 
+impl Piece<'_> {
+    /// The vertex that the machine gives a number.
+    pub fn vertex(&self, number: usize) -> i64 {
+        match &self.gathered {
+            Some(gathered) => gathered.vertices().get(number).copied().unwrap_or(-1),
+            None => self.base_vertex + number as i64,
+        }
+    }
+}
+
 /// Where indices lie.
 pub(super) enum IndexMemory<'a> {
     /// In a buffer of the application.

@@ -30,7 +30,7 @@ pub struct Streams {
     record: ShaderRecord,
     handles: Vec<u32>,
     /// Vertices that the record is good for, if it has joined arrays.
-    gathered: Option<u32>,
+    joined: Option<u32>,
 }
 
 impl Streams {
@@ -47,7 +47,7 @@ impl Streams {
         let gathered = piece.gathered.is_some();
         let is_moved = piece.base_vertex != self.base_vertex || gathered || self.gathered;
         let is_other = (is_moved || instance != self.instance) && !bindings.variant.recipe.pieces.is_empty();
-        let is_short = self.gathered.is_some_and(|vertices| vertices < piece.primitives.vertices());
+        let is_short = self.joined.is_some_and(|vertices| vertices < piece.primitives.vertices());
         if changes.is_empty() && !is_moved && !is_other && !is_short {
             return Ok(());
         }
@@ -76,13 +76,13 @@ impl Streams {
         for program in [&variant.fragment, &variant.vertex, &variant.coordinate] {
             self.handles.push(job.program(program));
         }
-        self.gathered = None;
+        self.joined = None;
         for array in arrays(programs) {
             let (handle, attribute) = match array {
                 [single] => attribute(device, job, &bindings.state, single, piece)?,
                 joined => {
-                    self.gathered = Some(piece.primitives.vertices());
-                    gathered(device, job, &bindings.state, joined, piece)?
+                    self.joined = Some(piece.primitives.vertices());
+                    side_by_side(device, job, &bindings.state, joined, piece)?
                 }
             };
             self.handles.push(handle);
@@ -232,7 +232,7 @@ fn attribute(
 }
 
 /// Arrays that share one of the record: their data side by side in memory of their own, and its place.
-fn gathered(
+fn side_by_side(
     device: &Device,
     job: &mut JobBuilder,
     state: &Snapshot<'_>,
@@ -249,11 +249,15 @@ fn gathered(
             AttributeSource::Location(location) => source(state, location)?,
             AttributeSource::VertexIndex | AttributeSource::Dummy => None,
         };
-        if let Some(source) = found.filter(|source| source.limit(array.bytes).is_some()) {
+        let limit = found.as_ref().and_then(|source| source.limit(array.bytes));
+        if let (Some(source), Some(limit)) = (found, limit) {
             let mapping = source.bo.map()?;
-            for (number, vertex) in (piece.base_vertex..).zip(data.chunks_exact_mut(stride)) {
-                let from = source.base as i64 + i64::from(source.stride) * number;
-                mapping.read(from as usize, &mut vertex[column..][..array.bytes as usize]);
+            for (number, to) in data.chunks_exact_mut(stride).enumerate() {
+                let vertex = piece.vertex(number);
+                if (0..=limit).contains(&vertex) {
+                    let from = source.base + vertex as u64 * u64::from(source.stride);
+                    mapping.read(from as usize, &mut to[column..][..array.bytes as usize]);
+                }
             }
         }
         column += whole_words(array);
