@@ -124,7 +124,8 @@ impl CommandBuffer {
     pub fn begin(&self, usage: vk::CommandBufferUsageFlags, _: Option<Inheritance>) -> Result<(), Error> {
         let continues = self.level == vk::CommandBufferLevel::SECONDARY
             && usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);
-        *self.content.take() = Content::Recording { recording: Box::new(Recording::new(continues)), error: None };
+        *self.content.take() =
+            Content::Recording { recording: Box::new(Recording::new(continues)), error: None };
         Ok(())
     }
 

@@ -189,7 +189,7 @@ impl Compiled {
         };
         let variant = compiled.variant(Textures::new())?;
         compiled.raster.shader_depth = variant.programs.writes_depth;
-        compiled.textures = compiled.programs.textures();
+        compiled.textures = compiled.programs.textures()?;
         let read = images(&variant.programs);
         compiled.textures.retain(|texture| read.contains(&texture.image));
         Ok(compiled)

@@ -97,14 +97,16 @@ impl Programs {
     }
 
     /// Images that the stages look at, used or not.
-    pub(super) fn textures(&self) -> Vec<program::Texture> {
+    pub(super) fn textures(&self) -> Result<Vec<program::Texture>, Error> {
         let of_shader = |shader: &Shader| shader.textures();
         let mut textures = match self {
-            Programs::Compiled { vertex, fragment } => {
+            Programs::Compiled(spirv) if spirv.has_images() => {
+                let (vertex, fragment) = spirv.translated()?;
                 let mut textures = of_shader(vertex);
-                textures.extend(fragment.iter().flat_map(|fragment| of_shader(fragment)));
+                textures.extend(fragment.iter().flat_map(of_shader));
                 textures
             }
+            Programs::Compiled(_) => Vec::new(),
             Programs::Mixed { vertex, fragment, .. } => {
                 let mut textures = of_shader(vertex);
                 textures.extend(fragment.program().textures());
@@ -116,7 +118,7 @@ impl Programs {
         };
         textures.sort_unstable();
         textures.dedup();
-        textures
+        Ok(textures)
     }
 
     /// Whether the code depends on how textures are to be decoded; assembly takes texels as they come.
@@ -215,15 +217,24 @@ impl Spirv {
         Ok(programs)
     }
 
+    /// Whether a module declares an image type: without, there is no need to translate it for its textures.
+    fn has_images(&self) -> bool {
+        const TYPE_IMAGE: u32 = 25;
+        let declares = |source: &Source| source.source().words.iter().any(|word| word & 0xffff == TYPE_IMAGE);
+        declares(&self.vertex) || self.fragment.as_ref().is_some_and(declares)
+    }
+
+    fn translated(&self) -> Result<&(Shader, Option<Shader>), Error> {
+        if let Some(translated) = self.translated.get() {
+            return Ok(translated);
+        }
+        let fragment = self.fragment.as_ref().map(|source| source.translated(ir::Stage::Fragment));
+        let translated = (self.vertex.translated(ir::Stage::Vertex)?, fragment.transpose()?);
+        Ok(self.translated.get_or_init(|| translated))
+    }
+
     fn compile(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
-        let (vertex, fragment) = match self.translated.get() {
-            Some(translated) => translated,
-            None => {
-                let fragment = self.fragment.as_ref().map(|source| source.translated(ir::Stage::Fragment));
-                let translated = (self.vertex.translated(ir::Stage::Vertex)?, fragment.transpose()?);
-                self.translated.get_or_init(|| translated)
-            }
-        };
+        let (vertex, fragment) = self.translated()?;
         compile_shaders(vertex.clone(), fragment.clone(), state).map_err(failed)
     }
 }
