@@ -43,8 +43,7 @@ impl Hasher for Sha {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{TextureClass, TextureDecode, VertexAttribute};
-    use crate::program::Descriptor;
+    use crate::compile::VertexAttribute;
     use vc4::state::blend::ColorOutput;
     use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
     use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
@@ -64,8 +63,6 @@ mod tests {
             per_instance: false,
         };
         let colors = |n: usize| Some(ColorOutput::plain(&vc4::image::format::FORMATS[n], false));
-        let descriptor = Descriptor { set: 0, binding: 1, element: 2 };
-        let word = TextureDecode { class: TextureClass::Word32, ..TextureDecode::default() };
         let states = [
             PipelineState { attributes: vec![attribute(4)], ..plain.clone() },
             PipelineState { attributes: vec![attribute(3)], ..plain.clone() },
@@ -78,8 +75,6 @@ mod tests {
                 depth_stencil: DepthStencilPlan { write_z: true, stencil: StencilPlan::Off },
                 ..plain.clone()
             },
-            PipelineState { textures: [(descriptor, TextureDecode::default())].into(), ..plain.clone() },
-            PipelineState { textures: [(descriptor, word)].into(), ..plain.clone() },
         ];
         let mut keys: Vec<Key> = states.iter().map(|state| pipeline(&main, Some(&main), state)).collect();
         for changed in [
