@@ -208,7 +208,7 @@ fn the_layout_stays() {
         0, 4, 5, 6,
     ]);
     let size = 48 + 4 * words.len() as u32;
-    let header: Vec<u8> = [*b"VC4P", [1, 0, 0, 0], size.to_le_bytes(), [1, 0, 0, 0]].concat();
+    let header: Vec<u8> = [*b"VC4P", [2, 0, 0, 0], size.to_le_bytes(), [1, 0, 0, 0]].concat();
     assert_eq!(file[..16], header);
     // The digest as sha256sum prints it for these bytes.
     let digest: String = file[16..48].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -233,7 +233,7 @@ fn faults_are_named_with_their_place() {
     };
     let error = |offset, fault| FileError { offset, fault };
     let unknown = |what, value| Fault::Unknown { what, value };
-    assert_eq!(fault(4, 2), error(4, Fault::Version(2)));
+    assert_eq!(fault(4, 1), error(4, Fault::Version(1)));
     assert_eq!(fault(12, 4), error(12, unknown("number of programs", 4)));
     assert_eq!(fault(12, 0), error(84, Fault::Trailing(84)));
     assert_eq!(fault(64, 0x14), error(64, Fault::Reserved(0x10)));

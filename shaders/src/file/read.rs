@@ -178,7 +178,7 @@ fn uniform(cursor: &mut Cursor<'_>) -> Result<UniformSlot, FileError> {
     let [kind, detail, ..] = head.to_le_bytes();
     let fault = FileError { offset, fault: Fault::Unknown { what: "kind of uniform", value: head } };
     let Some(count) = slot::words_of(kind) else { return Err(fault) };
-    let mut words = [0; 4];
+    let mut words = [0; slot::MAX_WORDS];
     for word in words.iter_mut().take(count) {
         *word = cursor.word()?;
     }

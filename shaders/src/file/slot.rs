@@ -12,6 +12,9 @@ pub struct Parts {
     pub words: SmallVec<[u32; 4]>,
 }
 
+/// The most words that stand behind a slot's head.
+pub const MAX_WORDS: usize = 6;
+
 /// Words behind the head of a slot of this kind; `None` if there is no such kind.
 pub fn words_of(kind: u8) -> Option<usize> {
     Some(match kind {
