@@ -376,7 +376,7 @@ fn attributes_may_be_more_than_arrays() {
     // The first six vertices are not drawn.
     let points = [(8.0, 8.0), (40.0, 8.0), (40.0, 40.0), (8.0, 8.0), (40.0, 40.0), (8.0, 40.0)];
     let points = [[(0.0, 0.0); 6], points].concat();
-    let positions = Mesh::new(&vk, 64, &points, 0.0, &[]).positions;
+    let positions = Mesh::new(&vk, 64, &points, 0.0, &[RED]).positions;
     let weights = |n: u16| {
         let data = (0..12).map(|vertex| if vertex < 6 { 0.0 } else { f32::from(n) / 55.0 });
         vk.buffer_with(&bytes(data)).handle
