@@ -33,6 +33,7 @@ use indices::{IndexRange, Scan};
 pub use iota::Iota;
 pub use job::Job;
 use job::JobBuilder;
+pub use packets::viewport;
 use record::Streams;
 pub use surfaces::common_width;
 

@@ -24,7 +24,7 @@ use crate::render_pass::RenderPass;
 pub(crate) use translate::compare;
 
 pub use cache::PipelineCache;
-pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant};
+pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant, VariantKey};
 pub use recipe::{set_bit, set_bits};
 
 /// VkShaderModule: compiled or linked when a pipeline asks.

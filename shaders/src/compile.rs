@@ -15,7 +15,7 @@ use vc4::state::multisample::Multisample;
 use vc4::state::raster::StateError;
 use vc4::state::texture::MipMode;
 use vc4::state::vertex_fetch::VertexFormat;
-use vc4::state::viewport::VertexStage;
+use vc4::state::viewport::{RasterMap, VertexStage};
 
 use crate::backend::{self, BackendError, Inputs};
 use crate::ir::{Shader, Stage};
@@ -172,6 +172,8 @@ impl From<TextureDecode> for TextureKey {
 pub struct PipelineState {
     /// Vertex attributes; at most one per location.
     pub attributes: Vec<VertexAttribute>,
+    /// What the raster is.
+    pub raster: RasterMap,
     /// The topology is points: point size is an output, and varyings begin with the point coordinate.
     pub points: bool,
     /// The topology is lines: varyings begin with the place across the line.
@@ -190,6 +192,7 @@ impl Default for PipelineState {
     fn default() -> Self {
         PipelineState {
             attributes: Vec::new(),
+            raster: RasterMap::default(),
             points: false,
             lines: false,
             color: None,

@@ -256,6 +256,8 @@ fn write_state(f: &mut Formatter<'_>, state: StateUniform) -> fmt::Result {
         StateUniform::ViewportYScale => f.write_str("viewport.y.scale"),
         StateUniform::ViewportYBias => f.write_str("viewport.y.bias"),
         StateUniform::RasterScale => f.write_str("raster.scale"),
+        StateUniform::ScreenXScale => f.write_str("screen.x.scale"),
+        StateUniform::ScreenYScale => f.write_str("screen.y.scale"),
         StateUniform::DepthScale => f.write_str("depth.scale"),
         StateUniform::DepthBias => f.write_str("depth.bias"),
         StateUniform::BlendConstant(n) => write!(f, "blend.{}", component(n)),

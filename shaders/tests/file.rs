@@ -23,6 +23,8 @@ fn state() -> impl Strategy<Value = StateUniform> {
             StateUniform::ViewportYScale,
             StateUniform::ViewportYBias,
             StateUniform::RasterScale,
+            StateUniform::ScreenXScale,
+            StateUniform::ScreenYScale,
             StateUniform::DepthScale,
             StateUniform::DepthBias,
             StateUniform::StencilFront,

@@ -19,7 +19,7 @@ use crate::qpu::isa::RegFile;
 use crate::qpu::{Cond, Raddr, Stage, Waddr};
 use crate::state::Emitter;
 use crate::state::vertex_fetch::{Packing, emit_fetch};
-use crate::state::viewport::{Position, VertexStage, emit_position};
+use crate::state::viewport::{Position, RasterMap, VertexStage, emit_position};
 
 /// Name of the VPM set-up.
 const SETUP: &str = "vpm";
@@ -433,7 +433,11 @@ impl<U: Clone> Splicer<'_, '_, U> {
         let mut patch = Patch::default();
         let clip = [0, 1, 2, 3].map(|n| patch.input(n));
         let point_size = state.points.then(|| patch.input(4));
-        emit_position(&mut patch, stage, &Position { clip, points: state.points, point_size });
+        emit_position(
+            &mut patch,
+            stage,
+            &Position { map: RasterMap::Window, clip, points: state.points, point_size },
+        );
         let own = header.inputs.iter().fold(RegSet::EMPTY, |set, reg| set.and(RegSet::one(*reg)));
         let busy = self.flow.behind(last).and(self.held_behind(last).without(own));
         let how = Lowering { inputs: &header.inputs, outputs: &[], cond: Cond::Always, reload: false };

@@ -35,7 +35,7 @@ pub use target::{ColorKind, Encoding, Field};
 pub use texture::{Sampler, TextureError, TextureView};
 pub use uniforms::StateWords;
 pub use vertex_fetch::VertexFormat;
-pub use viewport::{PixelRect, Position, VertexStage, Viewport};
+pub use viewport::{PixelRect, Position, RasterMap, VertexStage, Viewport};
 
 /// A word of pipeline state that a patch reads from the uniform stream; its value is known per draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +50,10 @@ pub enum StateUniform {
     ViewportYBias,
     /// f32: half the raster in 1/16 pixels, the number of packet 105: Xs = Xc'/Wc * this, as for Y.
     RasterScale,
+    /// f32: half the viewport's width in 1/16 pixels: Xs = Xc/Wc * this ([`viewport::RasterMap::Viewport`]).
+    ScreenXScale,
+    /// f32: as X, negative for a viewport of negative height.
+    ScreenYScale,
     /// f32: maxDepth - minDepth; Zs = Zc/Wc * this + [`StateUniform::DepthBias`] (T-ZRANGE).
     DepthScale,
     /// f32: minDepth.

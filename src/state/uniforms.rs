@@ -36,6 +36,8 @@ impl StateWords {
             | StateUniform::ViewportYScale
             | StateUniform::ViewportYBias
             | StateUniform::RasterScale
+            | StateUniform::ScreenXScale
+            | StateUniform::ScreenYScale
             | StateUniform::DepthScale
             | StateUniform::DepthBias => self.viewport.word(slot).unwrap_or(0),
             StateUniform::BlendConstant(component) => self.constant(component).clamp(0.0, 1.0).to_bits(),

@@ -1,10 +1,15 @@
 //! The position of a vertex: viewport, depth range and the header of a shaded vertex (v3d.md §7.2–§7.3, §9.4).
 //!
-//! The raster is fixed: its centre lies at 1024, 1024 and it reaches 1024 pixels to each side, so it covers every
-//! target of up to 2048 pixels. The application's viewport is folded into two scales and two biases that shaders
-//! apply in clip space. The hardware then clips at the edges of the raster, the clip window removes what lies
-//! outside viewport and scissor, and viewports may be negative, fractional or far outside the target
-//! (T-VIEWPORT).
+//! The hardware's raster is a rectangle whose centre it knows in sixteenths of a pixel within ±2048. Almost every
+//! viewport is such a rectangle and has the depth range 0 to 1: then packets describe it, clip coordinates stay as they
+//! are, and programs only scale ([`RasterMap::Viewport`]).
+//!
+//! For every other viewport the raster is a fixed window: its centre lies at 1024, 1024 and it reaches 1024 pixels to each
+//! side, so it covers every target of up to 2048 pixels. The application's viewport is folded into two scales and two
+//! biases that shaders apply in clip space (T-VIEWPORT), so viewports may be fractional or far outside the target
+//! ([`RasterMap::Window`]).
+//!
+//! Either way the clip window removes what lies outside viewport and scissor.
 
 use super::{Emitter, Flag, StateUniform};
 use crate::cl::S12_4;
@@ -18,6 +23,8 @@ pub const RASTER_CENTER_PX: i16 = 1024;
 pub const RASTER_HALF_PX: i16 = 1024;
 /// Sixteenths of a pixel in one pixel.
 const SUBPIXELS: f32 = 16.0;
+/// Furthest from pixel 0 that the raster's centre may lie: packet 103 is signed 12.4 (v3d.md §5.5).
+const MAX_CENTER_PX: f64 = 2047.0;
 /// Added to a coordinate in sixteenths before truncation to integer: 2^16 makes the sum positive and leaves bits
 /// 15:0 alone, so that truncation plus 1/2 rounds halves up for either sign.
 const ROUND_HALF_UP: f32 = 65536.5;
@@ -53,11 +60,30 @@ impl Viewport {
             StateUniform::ViewportYScale => scale(self.height),
             StateUniform::ViewportYBias => bias(self.y, self.height),
             StateUniform::RasterScale => f32::from(RASTER_HALF_PX) * SUBPIXELS,
+            StateUniform::ScreenXScale => self.width / 2.0 * SUBPIXELS,
+            StateUniform::ScreenYScale => self.height / 2.0 * SUBPIXELS,
             StateUniform::DepthScale => self.max_depth - self.min_depth,
             StateUniform::DepthBias => self.min_depth,
             _ => return None,
         };
         Some(value.to_bits())
+    }
+
+    /// Pixel coordinates of the middle.
+    fn center(&self) -> [f64; 2] {
+        [(self.x, self.width), (self.y, self.height)]
+            .map(|(start, size)| f64::from(start) + f64::from(size) / 2.0)
+    }
+
+    /// The simplest map that draws this viewport exactly.
+    pub fn raster_map(&self) -> RasterMap {
+        let on_grid = |at: f64| at.abs() <= MAX_CENTER_PX && (at * f64::from(SUBPIXELS)).fract() == 0.0;
+        let small = |size: f32| size.abs() <= 2.0 * f32::from(RASTER_HALF_PX);
+        let simple = self.center().into_iter().all(on_grid)
+            && small(self.width)
+            && small(self.height)
+            && (self.min_depth, self.max_depth) == (0.0, 1.0);
+        if simple { RasterMap::Viewport } else { RasterMap::Window }
     }
 
     /// The packet that gives the clipper its depth range (T-ZRANGE): clip z is 2z - w, so the range's half and its
@@ -81,16 +107,39 @@ impl Viewport {
     }
 }
 
-/// The packet that places the raster on the screen.
-pub fn viewport_offset() -> ViewportOffset {
-    let center = S12_4(RASTER_CENTER_PX * 16);
-    ViewportOffset { x: center, y: center }
+/// Which rectangle the hardware's raster is, and with it what programs do to positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RasterMap {
+    /// The viewport, whose depth range is 0 to 1.
+    #[default]
+    Viewport,
+    /// A fixed window that programs map the viewport into.
+    Window,
 }
 
-/// The packet that gives the clipper the raster's size.
-pub fn clipper_xy() -> ClipperXyScaling {
-    let half = f32::from(RASTER_HALF_PX) * SUBPIXELS;
-    ClipperXyScaling { x: half, y: half }
+impl RasterMap {
+    /// The packet that places the raster on the screen.
+    pub fn offset(self, viewport: &Viewport) -> ViewportOffset {
+        match self {
+            RasterMap::Viewport => {
+                let [x, y] = viewport.center().map(|at| S12_4((at * f64::from(SUBPIXELS)).round() as i16));
+                ViewportOffset { x, y }
+            }
+            RasterMap::Window => {
+                let center = S12_4(RASTER_CENTER_PX * SUBPIXELS as i16);
+                ViewportOffset { x: center, y: center }
+            }
+        }
+    }
+
+    /// The packet that gives the clipper the raster's size.
+    pub fn clipper_xy(self, viewport: &Viewport) -> ClipperXyScaling {
+        let (width, height) = match self {
+            RasterMap::Viewport => (viewport.width / 2.0, viewport.height / 2.0),
+            RasterMap::Window => (f32::from(RASTER_HALF_PX), f32::from(RASTER_HALF_PX)),
+        };
+        ClipperXyScaling { x: width * SUBPIXELS, y: height * SUBPIXELS }
+    }
 }
 
 /// A rectangle of pixels, right and bottom exclusive.
@@ -161,6 +210,8 @@ pub enum VertexStage {
 /// What the vertex program computed about the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position<V> {
+    /// What the raster is.
+    pub map: RasterMap,
     /// x, y, z, w with 0 <= z <= w in view.
     pub clip: [V; 4],
     /// Draws points: vertices outside the view volume vanish whole.
@@ -173,19 +224,28 @@ pub struct Position<V> {
 /// must be bit-identical (v3d.md §2).
 pub fn emit_position<E: Emitter>(e: &mut E, stage: VertexStage, position: &Position<E::Value>) {
     let [x, y, z, w] = position.clip;
-    let raster_x = fold(e, x, w, StateUniform::ViewportXScale, StateUniform::ViewportXBias);
-    let raster_y = fold(e, y, w, StateUniform::ViewportYScale, StateUniform::ViewportYBias);
     let inverse_w = e.recip(w);
-    let xs = sixteenths(e, raster_x, inverse_w);
-    let ys = sixteenths(e, raster_y, inverse_w);
+    let (clip_x, clip_y, scales) = match position.map {
+        RasterMap::Viewport => (x, y, [StateUniform::ScreenXScale, StateUniform::ScreenYScale]),
+        RasterMap::Window => (
+            fold(e, x, w, StateUniform::ViewportXScale, StateUniform::ViewportXBias),
+            fold(e, y, w, StateUniform::ViewportYScale, StateUniform::ViewportYBias),
+            [StateUniform::RasterScale; 2],
+        ),
+    };
+    let xs = sixteenths(e, clip_x, scales[0], inverse_w);
+    let ys = sixteenths(e, clip_y, scales[1], inverse_w);
     let xy = e.pack_halves(xs, ys);
-    let depth = depth(e, z, inverse_w);
+    let depth = match position.map {
+        RasterMap::Viewport => normal_depth(e, z, inverse_w),
+        RasterMap::Window => depth(e, z, inverse_w),
+    };
     if stage == VertexStage::Coordinate {
         // The clipper tests -w <= z <= w (v3d.md §9.4), the API's volume is 0 <= z <= w.
         let doubled = e.fadd(z, z);
         let clip_z = e.fsub(doubled, w);
         let clip_w = if position.points { kill_outside(e, x, y, w) } else { w };
-        for value in [raster_x, raster_y, clip_z, clip_w] {
+        for value in [clip_x, clip_y, clip_z, clip_w] {
             e.write_vpm(value);
         }
     }
@@ -215,13 +275,21 @@ fn fold<E: Emitter>(
 }
 
 /// The screen coordinate in sixteenths of a pixel, right in bits 15:0.
-fn sixteenths<E: Emitter>(e: &mut E, raster: E::Value, inverse_w: E::Value) -> E::Value {
-    let scale = e.uniform(StateUniform::RasterScale);
-    let normal = e.fmul(raster, inverse_w);
-    let scaled = e.fmul(normal, scale);
+fn sixteenths<E: Emitter>(e: &mut E, clip: E::Value, scale: StateUniform, inverse_w: E::Value) -> E::Value {
+    let scale = e.uniform(scale);
+    let scaled = e.fmul(clip, scale);
+    let scaled = e.fmul(scaled, inverse_w);
     let rounding = e.float(ROUND_HALF_UP);
     let positive = e.fadd(scaled, rounding);
     e.ftoi(positive)
+}
+
+/// The window depth of the range 0 to 1. Nothing in view is below 0, as z and 1/w are not negative there; what is not in
+/// view the clipper computes itself.
+fn normal_depth<E: Emitter>(e: &mut E, z: E::Value, inverse_w: E::Value) -> E::Value {
+    let normal = e.fmul(z, inverse_w);
+    let one = e.float(1.0);
+    e.fmin(normal, one)
 }
 
 /// The window depth. Clamped, because 1/w is inexact and z = w must not leave the depth range.
@@ -256,12 +324,22 @@ mod tests {
         Viewport { x: 0.0, y: 0.0, width: 64.0, height: 64.0, min_depth: 0.0, max_depth: 1.0 };
 
     fn run(viewport: Viewport, stage: VertexStage, clip: [f32; 4], points: bool) -> Vec<u32> {
+        mapped(RasterMap::Window, viewport, stage, clip, points)
+    }
+
+    fn mapped(
+        map: RasterMap,
+        viewport: Viewport,
+        stage: VertexStage,
+        clip: [f32; 4],
+        points: bool,
+    ) -> Vec<u32> {
         let mut model = Model::new(StateWords { viewport, ..Default::default() });
         let clip = clip.map(f32::to_bits);
         emit_position(
             &mut model,
             stage,
-            &Position { clip, points, point_size: points.then(|| 0f32.to_bits()) },
+            &Position { map, clip, points, point_size: points.then(|| 0f32.to_bits()) },
         );
         model.vpm
     }
@@ -319,8 +397,50 @@ mod tests {
 
     #[test]
     fn packets_match_the_raster() {
-        assert_eq!(viewport_offset().x.px(), 1024.0);
-        assert_eq!(clipper_xy(), ClipperXyScaling { x: 16384.0, y: 16384.0 });
+        assert_eq!(RasterMap::Window.offset(&FULL).x.px(), 1024.0);
+        assert_eq!(RasterMap::Window.clipper_xy(&FULL), ClipperXyScaling { x: 16384.0, y: 16384.0 });
+        let flipped = Viewport { x: 8.5, y: 64.0, height: -32.0, ..FULL };
+        let offset = RasterMap::Viewport.offset(&flipped);
+        assert_eq!((offset.x.px(), offset.y.px()), (40.5, 48.0));
+        let half = ClipperXyScaling { x: 512.0, y: -256.0 };
+        assert_eq!(RasterMap::Viewport.clipper_xy(&flipped), half);
+    }
+
+    #[test]
+    fn simple_viewports_are_the_raster() {
+        let map = |viewport: Viewport| viewport.raster_map();
+        assert_eq!(map(FULL), RasterMap::Viewport);
+        assert_eq!(map(Viewport { x: -3.0, y: 64.0, height: -64.0, ..FULL }), RasterMap::Viewport);
+        for odd in [
+            Viewport { x: 0.01, ..FULL },
+            Viewport { x: 2040.0, ..FULL },
+            Viewport { width: 4096.0, ..FULL },
+            Viewport { max_depth: 0.5, ..FULL },
+            Viewport { y: f32::NAN, ..FULL },
+        ] {
+            assert_eq!(map(odd), RasterMap::Window, "{odd:?}");
+        }
+    }
+
+    /// Both maps put a vertex on the same sixteenth of a pixel and at the same depth.
+    #[test]
+    fn maps_agree() {
+        let viewport = Viewport { x: 5.0, y: 60.0, width: 100.0, height: -48.0, ..FULL };
+        for clip in [[0.5, -0.25, 1.0, 1.0], [-1.0, 3.0, 0.5, 4.0], [0.3, 0.7, 3.0, 3.0]] {
+            let [window, direct] = [RasterMap::Window, RasterMap::Viewport].map(|map| {
+                let rows = mapped(map, viewport, VertexStage::Vertex, clip, false);
+                let offset = map.offset(&viewport);
+                let place = |half: u32, offset: f32| f32::from(half as u16 as i16) / 16.0 + offset;
+                let (x, y) = (place(rows[0], offset.x.px()), place(rows[0] >> 16, offset.y.px()));
+                (x, y, f32::from_bits(rows[1]))
+            });
+            let near = |a: f32, b: f32, step: f32| (a - b).abs() <= step;
+            assert!(
+                near(window.0, direct.0, 0.0625) && near(window.1, direct.1, 0.0625),
+                "{window:?} {direct:?}"
+            );
+            assert!(near(window.2, direct.2, 1e-6) && direct.2 <= 1.0, "{window:?} {direct:?}");
+        }
     }
 
     #[test]
@@ -341,7 +461,7 @@ mod tests {
         #[test]
         fn coordinates_round_half_up(x in -1.0..1.0f32) {
             let mut model = Model::new(StateWords::default());
-            let word = sixteenths(&mut model, x.to_bits(), 1f32.to_bits());
+            let word = sixteenths(&mut model, x.to_bits(), StateUniform::RasterScale, 1f32.to_bits());
             let expected = (f64::from(x) * 16384.0 + 0.5).floor();
             prop_assert_eq!(f64::from(word as u16 as i16), expected);
         }

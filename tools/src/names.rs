@@ -249,6 +249,8 @@ pub fn uniform(slot: StateUniform) -> String {
         StateUniform::ViewportYScale => "viewport.y.scale",
         StateUniform::ViewportYBias => "viewport.y.bias",
         StateUniform::RasterScale => "raster.scale",
+        StateUniform::ScreenXScale => "screen.x.scale",
+        StateUniform::ScreenYScale => "screen.y.scale",
         StateUniform::DepthScale => "depth.scale",
         StateUniform::DepthBias => "depth.bias",
         StateUniform::BlendConstant(n) => return format!("blend.{}", component(n)),

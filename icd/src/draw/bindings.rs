@@ -18,7 +18,7 @@ use crate::descriptor::Descriptor;
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::ImageView;
-use crate::pipeline::{Compiled, Textures, Variant, set_bit, set_bits};
+use crate::pipeline::{Compiled, Variant, VariantKey, set_bit, set_bits};
 use crate::recording::{DrawState, Snapshot};
 use crate::texture::Texture;
 
@@ -89,7 +89,7 @@ pub struct Bindings<'a> {
     pub state: Snapshot<'a>,
     /// The pipeline's compiled half.
     pub compiled: &'a Compiled,
-    /// Its programs for the textures that are bound.
+    /// Its programs for the textures that are bound and the viewport that is set.
     pub variant: Arc<Variant>,
     /// Words of pipeline state.
     pub words: StateWords,
@@ -114,8 +114,8 @@ impl<'a> Bindings<'a> {
     ) -> Result<Bindings<'a>, Error> {
         lookups.textures.clear();
         lookups.textures(&state, compiled, u32::MAX)?;
-        let variant = lookups.variant(compiled)?;
         let words = words(&state, compiled);
+        let variant = lookups.variant(compiled, &words)?;
         let (changes, changed_sets, limit) = (Changes::all(), u32::MAX, 0);
         let mut bindings =
             Bindings { device, at, state, compiled, variant, words, limit, changes, changed_sets, lookups };
@@ -132,20 +132,26 @@ impl<'a> Bindings<'a> {
         if old.push != at.push {
             self.changes |= Changes::PUSH;
         }
+        let mut is_other = false;
         if old.dynamic != at.dynamic {
+            let map = self.words.viewport.raster_map();
             self.words = words(&self.state, self.compiled);
+            is_other |= map != self.words.viewport.raster_map();
             self.changes |= Changes::STATE;
         }
-        if old.sets != at.sets {
-            let sets = self.state.changed_sets(old);
-            if self.lookups.textures(&self.state, self.compiled, sets)? {
-                self.variant = self.lookups.variant(self.compiled)?;
-                self.lookups.ranges.clear();
-                self.look_up_ranges(u32::MAX)?;
-                self.changes |= Changes::PROGRAMS;
-            } else {
-                self.look_up_ranges(sets)?;
-            }
+        let sets = if old.sets == at.sets { 0 } else { self.state.changed_sets(old) };
+        if sets != 0 {
+            is_other |= self.lookups.textures(&self.state, self.compiled, sets)?;
+        }
+        if is_other {
+            self.variant = self.lookups.variant(self.compiled, &self.words)?;
+            self.lookups.ranges.clear();
+            self.look_up_ranges(u32::MAX)?;
+            self.changes |= Changes::PROGRAMS;
+        } else if sets != 0 {
+            self.look_up_ranges(sets)?;
+        }
+        if sets != 0 {
             self.changes |= Changes::DESCRIPTORS;
             self.changed_sets |= sets;
         }
@@ -224,11 +230,11 @@ impl<'a> Lookups<'a> {
         Ok(is_other)
     }
 
-    /// The programs for the textures.
-    fn variant(&self, compiled: &Compiled) -> Result<Arc<Variant>, Error> {
+    /// The programs for the textures and the viewport.
+    fn variant(&self, compiled: &Compiled, words: &StateWords) -> Result<Arc<Variant>, Error> {
         let keys = self.textures.iter().map(|(texture, place)| (*texture, self.known[*place as usize].key));
         let unusual = keys.filter(|(_, key)| *key != Default::default());
-        compiled.variant(unusual.collect::<Textures>())
+        compiled.variant(VariantKey { textures: unusual.collect(), raster: words.viewport.raster_map() })
     }
 
     fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture) -> Result<u32, Error> {

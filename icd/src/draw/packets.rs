@@ -8,8 +8,7 @@ use vc4::cl::packets::{
 };
 use vc4::hw::DEPTH_MAX;
 use vc4::state::raster::line_width;
-use vc4::state::viewport::{clipper_xy, viewport_offset};
-use vc4::state::{DepthBias, PixelRect, Viewport};
+use vc4::state::{DepthBias, PixelRect, RasterMap, Viewport};
 
 use super::bindings::Bindings;
 use super::geometry::Primitives;
@@ -20,7 +19,7 @@ use crate::recording::Snapshot;
 use crate::segment::Target;
 
 /// The API's viewport.
-pub(super) fn viewport(viewport: &vk::Viewport) -> Viewport {
+pub fn viewport(viewport: &vk::Viewport) -> Viewport {
     Viewport {
         x: viewport.x,
         y: viewport.y,
@@ -58,12 +57,14 @@ pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipW
     job.set(PointSize::default());
     job.set(line_width(dynamic.line_width));
     match compiled.window() {
-        RasterWindow::Driver => {
-            job.set(clipper_xy());
-            job.set(bindings.words.viewport.clipper_z());
-            job.set(viewport_offset());
+        None | Some(RasterWindow::Driver) => {
+            let viewport = bindings.words.viewport;
+            let map = if compiled.window().is_none() { viewport.raster_map() } else { RasterMap::Window };
+            job.set(map.clipper_xy(&viewport));
+            job.set(viewport.clipper_z());
+            job.set(map.offset(&viewport));
         }
-        RasterWindow::Viewport => {
+        Some(RasterWindow::Viewport) => {
             let (scaling, depth, offset) = viewport_raster(&dynamic.viewport);
             job.set(scaling);
             job.set(depth);

@@ -1,4 +1,5 @@
-//! VkPipeline: compiled programs, one variant per way that its textures are decoded (T-TEX-KEY).
+//! VkPipeline: compiled programs, one variant per way that its textures are decoded (T-TEX-KEY) and that its viewport
+//! is mapped ([`RasterMap`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +8,7 @@ use ash::vk;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::qpu::disasm::disassemble;
 use vc4::state::depth_stencil::StencilPlan;
-use vc4::state::{DepthStencil, DepthStencilPlan, Raster};
+use vc4::state::{DepthStencil, DepthStencilPlan, Raster, RasterMap};
 use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
 use vc4_kernel_abi::{Gpu, GpuError};
 use vc4_shaders::compile::{PipelineState, TextureKey};
@@ -21,12 +22,22 @@ use crate::assembly::RasterWindow;
 use crate::bo::Bo;
 use crate::debug::{Debug, flags};
 use crate::device::Device;
+use crate::draw::viewport;
 use crate::error::Error;
 use crate::object::Object;
 use crate::recording::Dynamic;
 
 /// How each image is looked at; what is missing is as [`TextureKey::default`] says.
 pub type Textures = BTreeMap<Texture, TextureKey>;
+
+/// What code depends on that only a draw knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VariantKey {
+    /// Decoding of images.
+    pub textures: Textures,
+    /// What the raster is.
+    pub raster: RasterMap,
+}
 
 /// A program in memory.
 pub struct ProgramBo {
@@ -36,7 +47,7 @@ pub struct ProgramBo {
     pub info: Option<Arc<ShaderInfo>>,
 }
 
-/// The programs for one way of decoding textures.
+/// The programs for one kind of draws.
 pub struct Variant {
     /// What the compiler said.
     pub programs: program::Pipeline,
@@ -55,7 +66,7 @@ pub struct Compiled {
     gpu: Arc<dyn Gpu>,
     programs: Programs,
     state: PipelineState,
-    variants: Mutex<Vec<(Textures, Arc<Variant>)>>,
+    variants: Mutex<Vec<(VariantKey, Arc<Variant>)>>,
     /// Images that the programs look at.
     pub textures: Vec<Texture>,
     /// Rasteriser state.
@@ -187,7 +198,10 @@ impl Compiled {
             depth_stencil,
             face,
         };
-        let variant = compiled.variant(Textures::new())?;
+        // What is dynamic is expected to be what nearly all applications set.
+        let fixed = info.viewports.first().filter(|_| !info.is_dynamic(vk::DynamicState::VIEWPORT));
+        let raster = fixed.map_or_else(RasterMap::default, |fixed| viewport(fixed).raster_map());
+        let variant = compiled.variant(VariantKey { raster, ..VariantKey::default() })?;
         compiled.raster.shader_depth = variant.programs.writes_depth;
         compiled.textures = compiled.programs.textures()?;
         let read = images(&variant.programs);
@@ -200,22 +214,23 @@ impl Compiled {
         self.state.depth_stencil.stencil
     }
 
-    /// Where the raster lies.
-    pub fn window(&self) -> RasterWindow {
+    /// Where the raster of finished programs lies; others have that of their variant.
+    pub fn window(&self) -> Option<RasterWindow> {
         self.programs.window()
     }
 
-    /// The programs for these textures, compiled at first use.
-    pub fn variant(&self, textures: Textures) -> Result<Arc<Variant>, Error> {
-        let textures = if self.programs.decode_textures() { textures } else { Textures::new() };
+    /// The programs for draws of a kind, compiled at first use.
+    pub fn variant(&self, key: VariantKey) -> Result<Arc<Variant>, Error> {
+        let key = if self.programs.has_variants() { key } else { VariantKey::default() };
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, variant)) = variants.iter().find(|(key, _)| *key == textures) {
+        if let Some((_, variant)) = variants.iter().find(|(known, _)| *known == key) {
             return Ok(variant.clone());
         }
         if flags().contains(Debug::PERF) && !variants.is_empty() {
-            eprintln!("perf: a pipeline is compiled again for textures of another kind: {textures:?}");
+            eprintln!("perf: a pipeline is compiled again for draws of another kind: {key:?}");
         }
-        let state = PipelineState { textures: textures.clone(), ..self.state.clone() };
+        let state =
+            PipelineState { textures: key.textures.clone(), raster: key.raster, ..self.state.clone() };
         let programs = self.programs.build(&state)?;
         let variant = Arc::new(Variant {
             vertex: self.load(&programs.vertex, "vertex")?,
@@ -224,7 +239,7 @@ impl Compiled {
             recipe: Recipe::new(&programs),
             programs,
         });
-        variants.push((textures, variant.clone()));
+        variants.push((key, variant.clone()));
         Ok(variant)
     }
 

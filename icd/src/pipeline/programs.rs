@@ -88,11 +88,11 @@ impl Programs {
         }
     }
 
-    /// Where the raster lies.
-    pub(super) fn window(&self) -> RasterWindow {
+    /// Where the raster of finished programs lies; compiled ones are made for the viewport of a draw.
+    pub(super) fn window(&self) -> Option<RasterWindow> {
         match self {
-            Programs::Linked { window, .. } => *window,
-            _ => RasterWindow::Driver,
+            Programs::Linked { window, .. } => Some(*window),
+            _ => None,
         }
     }
 
@@ -121,12 +121,12 @@ impl Programs {
         Ok(textures)
     }
 
-    /// Whether the code depends on how textures are to be decoded; assembly takes texels as they come.
-    pub(super) fn decode_textures(&self) -> bool {
+    /// Whether the code depends on what a draw brings; assembly takes texels as they come.
+    pub(super) fn has_variants(&self) -> bool {
         !matches!(self, Programs::Linked { .. })
     }
 
-    /// The programs for a state that differs in textures only from that of [`Programs::new`].
+    /// The programs for a state that differs from that of [`Programs::new`] only in textures and raster.
     pub(super) fn build(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
         match self {
             Programs::Compiled(spirv) => spirv.build(state),

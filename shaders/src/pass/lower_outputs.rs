@@ -41,7 +41,11 @@ pub fn vertex(
     let get = |output, default| outputs.get(&output).copied().unwrap_or(default);
     let clip = [0, 1, 2, 3].map(|n| get(Output::Position(n), if n == 3 { one } else { zero }));
     let point_size = state.points.then(|| get(Output::PointSize, one));
-    emit_position(&mut emitter, stage, &Position { clip, points: state.points, point_size });
+    emit_position(
+        &mut emitter,
+        stage,
+        &Position { map: state.raster, clip, points: state.points, point_size },
+    );
     if stage == VertexStage::Vertex {
         for &Varying { location, component, interpolation } in varyings {
             let mut value = get(Output::User { location, component }, zero);

@@ -17,7 +17,7 @@ use crate::ir::{
 const MAX_TRIPS: usize = 128;
 
 /// Instructions that an unrolled loop may have.
-const MAX_INSTRUCTIONS: usize = 6000;
+const MAX_INSTRUCTIONS: usize = 150;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {

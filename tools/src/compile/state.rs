@@ -7,6 +7,7 @@ use vc4::state::blend::{Blend, BlendEquation, ColorOutput, LogicOp};
 use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
 use vc4::state::multisample::Multisample;
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
+use vc4::state::viewport::RasterMap;
 use vc4_shaders::compile::{
     PipelineState, TextureClass, TextureDecode, TextureKey, TextureSwizzle, VertexAttribute,
 };
@@ -227,6 +228,7 @@ impl Settings {
             |(location, (format, per_instance))| VertexAttribute { location, format, per_instance };
         PipelineState {
             attributes: attributes.into_iter().map(attribute).collect(),
+            raster: RasterMap::default(),
             points: self.points,
             lines: self.lines,
             color: self.color.as_ref().and_then(|name| self.output(name)),
