@@ -117,7 +117,9 @@ fn together_they_come_to_rest() {
 
 #[test]
 fn branches_and_counted_loops_become_one_block() {
-    for (file, _) in FILES.iter().filter(|(file, _)| !file.starts_with("flow")) {
+    // A loop whose copies would be long stays a loop.
+    let straight = |file: &str| !file.starts_with("flow") && !file.starts_with("special");
+    for (file, _) in FILES.iter().filter(|(file, _)| straight(file)) {
         let mut after = shader(file, &[]);
         pass::optimize(&mut after);
         assert!(after.single_block().is_some(), "{file}\n{after}");

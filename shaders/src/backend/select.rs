@@ -247,6 +247,11 @@ impl<'a> Selector<'a> {
         let operands: Vec<Operand> = match self.op(value) {
             Op::FNeg => vec![constant(0), self.operand(args[0])],
             Op::FAbs => vec![self.operand(args[0]); 2],
+            // The shifter looks at five bits, so that counts from 16 on are small immediates, too.
+            Op::Shl | Op::Shr | Op::Asr if self.shader.const_of(args[1]).is_some() => {
+                let count = self.shader.const_of(args[1]).unwrap_or_default();
+                vec![self.operand(args[0]), constant(five_bits(count))]
+            }
             _ => {
                 let fold = self.unpack_to_fold(args, reads_float);
                 (0..args.len())
@@ -448,6 +453,12 @@ fn constant(word: u32) -> Operand {
         Some(imm) => Src::Imm(imm).into(),
         None => Src::Uniform(UniformSlot::Const(word)).into(),
     }
+}
+
+/// The low five bits as a signed number.
+fn five_bits(count: u32) -> u32 {
+    const UNUSED: u32 = u32::BITS - 5;
+    ((count << UNUSED) as i32 >> UNUSED) as u32
 }
 
 fn unit_operands(unit: Unit) -> usize {

@@ -42,7 +42,7 @@ fn unary(op: Op, a: u32) -> Option<u32> {
         Op::FCeil => x.ceil(),
         Op::FTrunc => x.trunc(),
         Op::FRoundEven => x.round_ties_even(),
-        Op::FRsqrt | Op::SfuRsqrt => double(x, |d| 1.0 / d.sqrt()),
+        Op::FRsqrt | Op::FInverseLength | Op::SfuRsqrt => double(x, |d| 1.0 / d.sqrt()),
         Op::FSqrt => x.sqrt(),
         Op::FExp2 | Op::SfuExp2 => double(x, f64::exp2),
         Op::FLog2 | Op::SfuLog2 => double(x, f64::log2),

@@ -166,6 +166,8 @@ pub enum Op {
     FRoundEven,
     /// 1 / sqrt(a).
     FRsqrt,
+    /// 1 / sqrt(a) as a factor that normalizes: the precision of x / length(x) is enough.
+    FInverseLength,
     /// sqrt(a).
     FSqrt,
     /// 2^a.

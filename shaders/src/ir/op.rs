@@ -80,7 +80,7 @@ impl Op {
             Op::SMin | Op::SMax | Op::UMin | Op::UMax | Op::Mul(_) => 2,
             Op::PackHalves | Op::PackHalfFloats => 2,
             Op::FNeg | Op::FAbs | Op::FSign | Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven => 1,
-            Op::FRsqrt | Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos => 1,
+            Op::FRsqrt | Op::FInverseLength | Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos => 1,
             Op::Not | Op::Clz | Op::FToS | Op::FToU | Op::SToF | Op::UToF | Op::Ddx | Op::Ddy => 1,
             Op::LoadUboDynamic(_) | Op::TmuDirect(_) | Op::Rotate(_) | Op::ImageSize { .. } => 1,
             Op::SfuRecip | Op::SfuRsqrt | Op::SfuExp2 | Op::SfuLog2 => 1,

@@ -19,8 +19,10 @@ pub mod opt_dce;
 pub mod opt_flatten;
 pub mod opt_fold;
 pub mod opt_phi;
+pub mod opt_precision;
 pub mod opt_unroll;
 pub mod predicate;
+pub mod range;
 pub mod rewrite;
 
 use crate::compile::PipelineState;
@@ -61,6 +63,8 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "lower_texture", |shader| lower_texture::run(shader, state));
     step(shader, "lower_ubo", lower_ubo::run);
     step(shader, "lower_int", lower_int::run);
+    // Behind what makes colours, in front of what makes sequences of one operation.
+    step(shader, "opt_precision", opt_precision::run);
     step(shader, "lower_float", lower_float::run);
     step(shader, "lower_pack", lower_pack::run);
     step(shader, "lower_bool", lower_bool::run);

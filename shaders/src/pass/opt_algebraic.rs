@@ -4,7 +4,10 @@
 
 use std::convert::Infallible;
 
+use vc4::qpu::AddOp;
+
 use crate::ir::{Builder, InstData, Op, Shader, Type, Value};
+use crate::pass::range::Range;
 use crate::pass::rewrite::{Action, rewrite};
 
 /// Runs the pass. Returns whether anything changed.
@@ -51,6 +54,7 @@ fn unary(b: &mut Builder<'_>, op: Op, a: Value) -> Option<Value> {
     match op {
         Op::FNeg => under(b, Op::FNeg, a),
         Op::FAbs if inner == Op::FAbs => Some(a),
+        Op::FAbs if Range::of(b.shader, a).is_positive() => Some(a),
         Op::FAbs => under(b, Op::FNeg, a).map(|x| b.fabs(x)),
         Op::Not => under(b, Op::Not, a),
         Op::BNot => under(b, Op::BNot, a).or_else(|| opposite(b, a)),
@@ -103,6 +107,8 @@ fn constant(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
         Op::FMul if f == 1.0 => Some(x),
         Op::FMul if f == -1.0 => Some(b.fneg(x)),
         Op::FMul if f == 0.0 => Some(b.float(0.0)),
+        Op::FMax if Range::of(b.shader, x).low >= f => Some(x),
+        Op::FMin if Range::of(b.shader, x).high <= f => Some(x),
         Op::FMul => under(b, Op::FNeg, x).map(|x| {
             let c = b.float(-f);
             b.fmul(x, c)
@@ -222,11 +228,25 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
             let contrary = under(b, Op::BNot, x) == Some(y) || under(b, Op::BNot, y) == Some(x);
             contrary.then(|| b.truth(op == Op::BOr))
         }
+        Op::FMin | Op::FMax => {
+            let op = if op == Op::FMin { AddOp::Fminabs } else { AddOp::Fmaxabs };
+            let (x, y) = magnitudes(b, x, y)?;
+            Some(b.op(Op::Add(op), &[x, y]))
+        }
         Op::FEq | Op::FNe if negated_x.is_some() && negated_y.is_some() => {
             Some(b.op(op, &[negated_x?, negated_y?]))
         }
         _ => None,
     }
+}
+
+/// What two operands are the magnitudes of, if both are magnitudes and not both constants.
+fn magnitudes(b: &Builder<'_>, x: Value, y: Value) -> Option<(Value, Value)> {
+    let of = |value| {
+        let positive = float(b, value).filter(|&f| f >= 0.0);
+        under(b, Op::FAbs, value).or(positive.map(|_| value))
+    };
+    (word(b, x).is_none() || word(b, y).is_none()).then(|| Some((of(x)?, of(y)?)))?
 }
 
 fn select(b: &mut Builder<'_>, c: Value, x: Value, y: Value) -> Option<Value> {

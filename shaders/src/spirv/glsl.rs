@@ -196,7 +196,7 @@ fn geometric(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Option<Scalar
                 return Ok(Some(vec![e.b.op(Op::FSign, &[x])]));
             }
             let square = e.dot(&x, &x);
-            let scale = e.b.frsqrt(square);
+            let scale = e.b.op(Op::FInverseLength, &[square]);
             x.iter().map(|&x| e.b.fmul(x, scale)).collect()
         }
         Glsl::Cross => {

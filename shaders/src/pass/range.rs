@@ -1,0 +1,114 @@
+//! Bounds of float values, by what computes them.
+
+use vc4::qpu::Unpack;
+
+use crate::ir::{Op, Shader, Value};
+
+/// Steps that an analysis follows operands.
+const DEPTH: u32 = 8;
+
+/// Screen coordinates lie below this (v3d.md §14).
+const PIXELS: f32 = 4096.0;
+
+/// A closed interval that a float value lies in, whatever the inputs are; NaNs count as infinities of their sign, as the
+/// machine has it. Bounds allow for the rounding of the operation that they belong to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Lower bound.
+    pub low: f32,
+    /// Upper bound.
+    pub high: f32,
+}
+
+impl Range {
+    /// Any float.
+    pub const ALL: Range = Range { low: f32::NEG_INFINITY, high: f32::INFINITY };
+
+    /// From a bound to another.
+    const fn new(low: f32, high: f32) -> Range {
+        Range { low, high }
+    }
+
+    /// The range of a value.
+    pub fn of(shader: &Shader, value: Value) -> Range {
+        Self::follow(shader, value, DEPTH)
+    }
+
+    /// Whether no value is below zero.
+    pub fn is_positive(self) -> bool {
+        self.low >= 0.0
+    }
+
+    fn follow(shader: &Shader, value: Value, depth: u32) -> Range {
+        let Some(depth) = depth.checked_sub(1) else { return Range::ALL };
+        let args = shader.args(value);
+        let of = |n: usize| Self::follow(shader, args[n], depth);
+        let positive = Range::new(0.0, f32::INFINITY);
+        match shader.op(value) {
+            Op::Const(word) => Self::constant(f32::from_bits(word)),
+            Op::FAdd => Self::widened(of(0).low + of(1).low, of(0).high + of(1).high),
+            Op::FSub => Self::widened(of(0).low - of(1).high, of(0).high - of(1).low),
+            Op::FNeg => Range::new(-of(0).high, -of(0).low),
+            Op::FAbs => match of(0) {
+                Range { low, high } if low >= 0.0 => Range::new(low, high),
+                Range { low, high } => Range::new(0.0, high.max(-low)),
+            },
+            // A square; negative zeros do not matter.
+            Op::FMul if args[0] == args[1] => match of(0) {
+                Range { low, high } => Self::widened(0.0, high.abs().max(low.abs()).powi(2)),
+            },
+            Op::FMul => Self::product(of(0), of(1)),
+            Op::FMin => Range::new(of(0).low.min(of(1).low), of(0).high.min(of(1).high)),
+            Op::FMax => Range::new(of(0).low.max(of(1).low), of(0).high.max(of(1).high)),
+            Op::Select => {
+                let (yes, no) = (of(1), of(2));
+                Range::new(yes.low.min(no.low), yes.high.max(no.high))
+            }
+            Op::FSqrt | Op::FRsqrt | Op::FInverseLength | Op::FExp2 | Op::SfuExp2 | Op::SfuRsqrt => positive,
+            Op::FSin | Op::FCos => Range::new(-1.001, 1.001),
+            Op::FSign => Range::new(-1.0, 1.0),
+            Op::UnpackFloat(Unpack::Byte0 | Unpack::Byte1 | Unpack::Byte2 | Unpack::Byte3) => {
+                Range::new(0.0, 1.0)
+            }
+            Op::SToF | Op::UToF => Self::whole(shader, args[0]),
+            Op::FFloor | Op::FTrunc | Op::FCeil | Op::FRoundEven => {
+                Self::widened(of(0).low - 1.0, of(0).high + 1.0)
+            }
+            _ => Range::ALL,
+        }
+    }
+
+    fn constant(x: f32) -> Range {
+        if x.is_nan() { Range::ALL } else { Range::new(x, x) }
+    }
+
+    /// Integers as floats.
+    fn whole(shader: &Shader, value: Value) -> Range {
+        match shader.op(value) {
+            Op::PixelX | Op::PixelY => Range::new(0.0, PIXELS),
+            Op::RevFlag => Range::new(0.0, 1.0),
+            _ => Range::new(-2_147_483_648.0, 4_294_967_296.0),
+        }
+    }
+
+    /// Room for the rounding of one operation.
+    fn widened(low: f32, high: f32) -> Range {
+        let (low, high) = (
+            if low.is_nan() { f32::NEG_INFINITY } else { low },
+            if high.is_nan() { f32::INFINITY } else { high },
+        );
+        // Relative, so that zeros stay.
+        let away = |x: f32, out: bool| if out { x * (1.0 + f32::EPSILON) } else { x * (1.0 - f32::EPSILON) };
+        Range::new(away(low, low < 0.0), away(high, high > 0.0))
+    }
+
+    /// A product with a zero is zero, whatever the other factor is.
+    fn product(a: Range, b: Range) -> Range {
+        let times = |x: f32, y: f32| if x == 0.0 || y == 0.0 { 0.0 } else { x * y };
+        let corners =
+            [times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)];
+        let low = corners.into_iter().fold(f32::INFINITY, f32::min);
+        let high = corners.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        Self::widened(low, high)
+    }
+}
