@@ -4,6 +4,7 @@
 
 pub mod blend;
 pub mod compare;
+pub mod corpus;
 pub mod drawing;
 pub mod features;
 pub mod harness;

@@ -14,6 +14,8 @@ use crate::{Error, draws, packages};
 enum What {
     /// vkcube on the driver, beside lavapipe.
     Vkcube,
+    /// The compiler on the shared shader corpus, beside Mesa's: instructions, uniforms, slots, threads, time per pass.
+    Compiler,
     /// The simulator alone: a textured quad, instructions, triangles, on one and two threads.
     Sim,
     /// Recording and submitting draws, on a device that drops its jobs.
@@ -41,6 +43,10 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     }
     if options.what == What::Pipelines {
         return build::cargo(&["bench", "--package", "vc4-icd", "--bench", "pipelines"]);
+    }
+    if options.what == What::Compiler {
+        packages::require(&["glslang-tools"], install)?;
+        return build::cargo(&["run", "--release", "--package", "vc4-tests", "--bin", "bench_compiler"]);
     }
     packages::require(packages::RUN, install)?;
     packages::require(&["mesa-vulkan-drivers"], install)?;

@@ -224,6 +224,7 @@ impl<'a> Selector<'a> {
             Op::Clz => Unit::Add(AddOp::Clz),
             Op::FToS => Unit::Add(AddOp::Ftoi),
             Op::SToF => Unit::Add(AddOp::Itof),
+            Op::Add(AddOp::Or) if self.args(value)[0] == self.args(value)[1] => Unit::Move,
             Op::Add(op) => Unit::Add(op),
             Op::Mul(op) => Unit::Mul(op),
             Op::UnpackFloat(unpack) => return Some((Unit::Add(AddOp::Fmax), unpack)),

@@ -41,8 +41,8 @@ fn lower(b: &mut Builder, data: &InstData) -> Option<Value> {
     })
 }
 
-/// Quotients err upwards, so that the floor of a whole quotient is the quotient: programs divide pixel coordinates by
-/// tile sizes.
+/// Quotients by constants err away from zero, so that the floor of a whole quotient is the quotient: programs divide
+/// pixel coordinates by tile sizes.
 fn divide(b: &mut Builder, dividend: Value, divisor: Value) -> Value {
     if let Some(inverse) = b.shader.const_of(divisor).and_then(inverse_away_from_zero) {
         let inverse = b.float(inverse);
@@ -51,18 +51,15 @@ fn divide(b: &mut Builder, dividend: Value, divisor: Value) -> Value {
     if b.shader.const_of(dividend) == Some(1f32.to_bits()) {
         return if b.relaxed { b.op(Op::SfuRecip, &[divisor]) } else { recip(b, divisor) };
     }
-    let r = b.op(Op::SfuRecip, &[divisor]);
-    let q = b.op(Op::FMul, &[dividend, r]);
     if b.relaxed {
-        return q;
+        let r = b.op(Op::SfuRecip, &[divisor]);
+        return b.op(Op::FMul, &[dividend, r]);
     }
-    // q += (a - b·q)·r, which the truncating sum would leave low: the rest is enlarged by a little more than half a
-    // unit of the quotient. -1.0 to 2.1 ULP, where 2.5 are allowed.
-    let unit = b.float(1.125 / 16_777_216.0);
-    let more = b.op(Op::FMul, &[dividend, unit]);
+    // q = a·r, then q += (a - b·q)·r: 1.5 ULP, where a·r alone is off by 2.8.
+    let r = recip(b, divisor);
+    let q = b.op(Op::FMul, &[dividend, r]);
     let back = b.op(Op::FMul, &[divisor, q]);
     let rest = b.op(Op::FSub, &[dividend, back]);
-    let rest = b.op(Op::FAdd, &[rest, more]);
     let step = b.op(Op::FMul, &[rest, r]);
     b.op(Op::FAdd, &[q, step])
 }

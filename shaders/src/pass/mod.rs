@@ -20,6 +20,7 @@ pub mod opt_flatten;
 pub mod opt_fold;
 pub mod opt_phi;
 pub mod opt_precision;
+pub mod opt_uniforms;
 pub mod opt_unroll;
 pub mod predicate;
 pub mod range;
@@ -69,4 +70,6 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "lower_pack", lower_pack::run);
     step(shader, "lower_bool", lower_bool::run);
     optimize(shader);
+    // Last, as its copies are what other passes would remove.
+    step(shader, "opt_uniforms", opt_uniforms::run);
 }

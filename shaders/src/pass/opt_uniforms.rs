@@ -1,0 +1,96 @@
+//! Words of the uniform stream that operations read in pairs are read once, into a register.
+//!
+//! An instruction takes one word of the stream. An operation on two of them needs one in a register; where a word meets
+//! several others, as the elements of two matrices do, one register serves all of them.
+
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
+use vc4::qpu::{AddOp, SmallImm};
+
+use crate::ir::{Builder, Inst, Op, Shader, Value};
+
+/// Others that a word must meet; below, a copy for the one operation costs the same.
+const MIN_PAIRS: usize = 2;
+
+/// Words that may be kept at a time: half a register file.
+const MAX_KEPT: usize = 16;
+
+/// Runs the pass on straight code.
+pub fn run(shader: &mut Shader) {
+    let Some(block) = shader.single_block() else { return };
+    let insts = shader.blocks[block].insts.clone();
+    let kept = choose(shader, &insts);
+    if kept.is_empty() {
+        return;
+    }
+    let mut copies: FxHashMap<Value, Value> = FxHashMap::default();
+    shader.blocks[block].insts.clear();
+    for inst in insts {
+        if shader.insts[inst].op != Op::Phi {
+            for at in 0..shader.insts[inst].args.len() {
+                let word = shader.insts[inst].args[at];
+                if kept.contains(&word) {
+                    let copy = *copies.entry(word).or_insert_with(|| {
+                        Builder::new(shader, block).emit(Op::Add(AddOp::Or), &[word, word])[0]
+                    });
+                    shader.insts[inst].args[at] = copy;
+                }
+            }
+        }
+        shader.blocks[block].insts.push(inst);
+    }
+}
+
+/// The words that cover most pairs.
+fn choose(shader: &Shader, insts: &[Inst]) -> Vec<Value> {
+    let mut pairs: Vec<[Value; 2]> = insts.iter().filter_map(|&inst| pair(shader, inst)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut kept = Vec::new();
+    while kept.len() < MAX_KEPT {
+        let mut counts: SecondaryMap<Value, usize> = SecondaryMap::new();
+        for value in pairs.iter().flatten() {
+            counts[*value] += 1;
+        }
+        // The first of those that meet most, for the same code on every host.
+        let most =
+            pairs.iter().flatten().copied().max_by_key(|&value| (counts[value], std::cmp::Reverse(value)));
+        match most {
+            Some(value) if counts[value] >= MIN_PAIRS => {
+                pairs.retain(|pair| !pair.contains(&value));
+                kept.push(value);
+            }
+            _ => break,
+        }
+    }
+    kept
+}
+
+/// Two different words of the stream that one operation reads.
+fn pair(shader: &Shader, inst: Inst) -> Option<[Value; 2]> {
+    let data = &shader.insts[inst];
+    let &[a, b] = &data.args[..] else { return None };
+    let arithmetic = matches!(
+        data.op,
+        Op::FAdd
+            | Op::FSub
+            | Op::FMul
+            | Op::FMin
+            | Op::FMax
+            | Op::IAdd
+            | Op::ISub
+            | Op::And
+            | Op::Or
+            | Op::Xor
+    );
+    (arithmetic && a != b && is_stream_word(shader, a) && is_stream_word(shader, b))
+        .then(|| [a.min(b), a.max(b)])
+}
+
+fn is_stream_word(shader: &Shader, value: Value) -> bool {
+    match shader.op(value) {
+        Op::Uniform(_) => true,
+        Op::Const(word) => SmallImm::from_value(word).is_none(),
+        _ => false,
+    }
+}
