@@ -192,3 +192,73 @@ fn power(shader: &Shader, inst: Inst) -> Option<(Value, f32)> {
         (shader.op(log) == Op::FLog2 && bound <= MAX_EXPONENT).then_some((log, bound))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Builder, Stage};
+
+    /// Whether the root of a varying, made into a colour by `color`, may be an estimate.
+    fn is_relaxed(op: Op, color: impl FnOnce(&mut Builder, Value) -> Value) -> bool {
+        let mut shader = Shader::new(Stage::Fragment);
+        let block = shader.entry().expect("a new shader has a block");
+        let mut b = Builder::new(&mut shader, block);
+        let x = b.emit(Op::Varying(0), &[])[0];
+        let value = b.op(op, &[x]);
+        let red = color(&mut b, value);
+        let word = b.op(Op::PackUnorm8x4, &[red, red, red, red]);
+        b.emit(Op::TlbColorWrite, &[word]);
+        run(&mut shader);
+        let inst = shader.values[value].inst;
+        shader.insts[inst].relaxed
+    }
+
+    #[test]
+    fn colours_take_estimates() {
+        assert!(is_relaxed(Op::FSqrt, |_, root| root));
+        assert!(is_relaxed(Op::FExp2, |b, power| b.fmul(power, power)));
+        assert!(is_relaxed(Op::FRsqrt, |b, root| {
+            let two = b.float(2.0);
+            b.fadd(root, two)
+        }));
+    }
+
+    #[test]
+    fn what_magnifies_errors_does_not() {
+        // A difference.
+        assert!(!is_relaxed(Op::FSqrt, |b, root| {
+            let one = b.float(1.0);
+            b.fsub(root, one)
+        }));
+        // A decision.
+        assert!(!is_relaxed(Op::FSqrt, |b, root| {
+            let (half, one) = (b.float(0.5), b.float(1.0));
+            let below = b.flt(root, half);
+            b.select(below, root, one)
+        }));
+        // The argument of a power of two, and a logarithm that is no exponent.
+        assert!(!is_relaxed(Op::FSqrt, |b, root| b.op(Op::FExp2, &[root])));
+        assert!(!is_relaxed(Op::FLog2, |_, log| log));
+    }
+
+    #[test]
+    fn powers_of_small_exponents_take_estimates() {
+        let power = |exponent: f32| {
+            is_relaxed(Op::FLog2, |b, log| {
+                let exponent = b.float(exponent);
+                let product = b.fmul(log, exponent);
+                b.op(Op::FExp2, &[product])
+            })
+        };
+        assert!(power(0.4545) && !power(8.0));
+    }
+
+    /// Errors add up until they could be seen.
+    #[test]
+    fn the_budget_is_kept() {
+        let product = |count: usize| {
+            is_relaxed(Op::FSqrt, |b, root| (0..count).fold(root, |product, _| b.fmul(product, root)))
+        };
+        assert!(product(2) && !product(40));
+    }
+}

@@ -112,3 +112,62 @@ impl Range {
         Self::widened(low, high)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Builder, Stage};
+
+    fn range(build: impl FnOnce(&mut Builder) -> Value) -> Range {
+        let mut shader = Shader::new(Stage::Fragment);
+        let block = shader.entry().expect("a new shader has a block");
+        let value = build(&mut Builder::new(&mut shader, block));
+        Range::of(&shader, value)
+    }
+
+    fn unknown(b: &mut Builder) -> Value {
+        b.emit(Op::Varying(0), &[])[0]
+    }
+
+    #[test]
+    fn bounds_follow_operations() {
+        let square = range(|b| {
+            let x = unknown(b);
+            b.fmul(x, x)
+        });
+        assert_eq!(square, Range::new(0.0, f32::INFINITY));
+        let clamped = range(|b| {
+            let (x, low, high) = (unknown(b), b.float(-2.0), b.float(3.0));
+            let x = b.op(Op::FMax, &[x, low]);
+            b.op(Op::FMin, &[x, high])
+        });
+        assert_eq!(clamped, Range::new(-2.0, 3.0));
+        let negated = range(|b| {
+            let x = unknown(b);
+            let root = b.op(Op::FSqrt, &[x]);
+            b.fneg(root)
+        });
+        assert!(negated.high == 0.0 && negated.low == f32::NEG_INFINITY);
+        assert_eq!(range(unknown), Range::ALL);
+    }
+
+    /// An infinity less another one is no number, so nothing is known.
+    #[test]
+    fn infinite_differences_are_unknown() {
+        let difference = range(|b| {
+            let (x, y) = (unknown(b), unknown(b));
+            let (x, y) = (b.op(Op::FAbs, &[x]), b.op(Op::FAbs, &[y]));
+            b.fsub(x, y)
+        });
+        assert_eq!(difference, Range::ALL);
+    }
+
+    #[test]
+    fn bounds_allow_for_rounding() {
+        let third = range(|b| {
+            let (a, c) = (b.float(0.1), b.float(0.2));
+            b.emit(Op::FAdd, &[a, c])[0]
+        });
+        assert!(third.low < 0.1 + 0.2 && third.high > 0.1 + 0.2);
+    }
+}
