@@ -40,7 +40,9 @@ pub fn run(shader: &mut Shader) {
             }
         }
         if fits {
-            plan.relaxed.keys().for_each(|inst| shader.insts[inst].relaxed = true);
+            for inst in order.into_iter().filter(|&inst| plan.relaxed.contains(inst)) {
+                shader.insts[inst].relaxed = true;
+            }
             return;
         }
     }
@@ -78,7 +80,8 @@ impl Plan {
             if data.op == Op::PackUnorm8x4 {
                 for &arg in &data.args {
                     used.insert(arg);
-                    if !tolerant || refused.contains(arg) {
+                    let is_logarithm = shader.op(arg) == Op::FLog2 || has_logarithm(shader, arg);
+                    if !tolerant || is_logarithm || refused.contains(arg) {
                         exact.insert(arg);
                     } else {
                         plan.colors.push(arg);
