@@ -183,8 +183,8 @@ fn state_parts(state: StateUniform) -> (u8, u32) {
         StateUniform::StencilMasks => (12, 0),
         StateUniform::SampleMask => (13, 0),
         StateUniform::StencilBackMasks => (14, 0),
-        StateUniform::ScreenXScale => (14, 0),
-        StateUniform::ScreenYScale => (15, 0),
+        StateUniform::ScreenXScale => (15, 0),
+        StateUniform::ScreenYScale => (16, 0),
     }
 }
 
@@ -206,8 +206,8 @@ fn state(detail: u8, word: u32) -> Option<StateUniform> {
         (12, 0) => StateUniform::StencilMasks,
         (13, 0) => StateUniform::SampleMask,
         (14, 0) => StateUniform::StencilBackMasks,
-        (14, 0) => StateUniform::ScreenXScale,
-        (15, 0) => StateUniform::ScreenYScale,
+        (15, 0) => StateUniform::ScreenXScale,
+        (16, 0) => StateUniform::ScreenYScale,
         _ => return None,
     })
 }
