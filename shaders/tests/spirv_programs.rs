@@ -312,7 +312,7 @@ fn indexing() {
     }
     for (what, outcome) in outcomes("indexing.frag", &world, &[]) {
         for lane in 0..16 {
-            let (i, j, k) = (lane & 1, 2 * lane % 3, 3 * lane & 3);
+            let (i, j, k) = (lane & 1, 2 * lane % 3, (3 * lane) & 3);
             let mut v = [[0., 1., 2.], [1., 2., 3.]];
             v[i][j] = 50.;
             let picked = (100 * i + 10 + j) as f32 + 1000.;

@@ -196,7 +196,7 @@ fn log2(b: &mut Builder, x: Value) -> Value {
 }
 
 /// Coefficients of 2/ln 2 · artanh(t)/t in t², for |t| below (√2 - 1)/(√2 + 1): minimax, error below 2^-25.
-const ARTANH: [f32; 3] = [2.885_391_2, 0.961_470_8, 0.598_973_87];
+const ARTANH: [f32; 3] = [2.885_391_2, 0.961_470_8, 0.598_973_9];
 
 /// Sine of x + phase turns: -sin(2πu) with u the fraction of the turns minus a half. The odd polynomial's absolute error is
 /// below 2^-11.9, where 2^-11 is allowed.

@@ -54,9 +54,10 @@ impl Range {
                 Range { low, high } => Range::new(0.0, high.max(-low)),
             },
             // A square; negative zeros do not matter.
-            Op::FMul if args[0] == args[1] => match of(0) {
-                Range { low, high } => Self::widened(0.0, high.abs().max(low.abs()).powi(2)),
-            },
+            Op::FMul if args[0] == args[1] => {
+                let Range { low, high } = of(0);
+                Self::widened(0.0, high.abs().max(low.abs()).powi(2))
+            }
             Op::FMul => Self::product(of(0), of(1)),
             Op::FMin => Range::new(of(0).low.min(of(1).low), of(0).high.min(of(1).high)),
             Op::FMax => Range::new(of(0).low.max(of(1).low), of(0).high.max(of(1).high)),
