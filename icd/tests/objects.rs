@@ -443,8 +443,8 @@ fn extended_queries_agree_with_the_plain_ones() {
         extended.get_physical_device_queue_family_properties2(physical, &mut families);
         assert_eq!(families[0].queue_family_properties.queue_count, 1);
         let query = vk::PhysicalDeviceImageFormatInfo2::default()
-            .format(vk::Format::R8G8B8A8_UNORM)
-            .ty(vk::ImageType::TYPE_3D)
+            .format(vk::Format::R8G8B8_UNORM)
+            .ty(vk::ImageType::TYPE_2D)
             .usage(vk::ImageUsageFlags::SAMPLED);
         let mut answer = vk::ImageFormatProperties2::default();
         let answer = extended.get_physical_device_image_format_properties2(physical, &query, &mut answer);

@@ -405,7 +405,14 @@ fn back(
     inputs: Inputs,
     program: ProgramKind,
 ) -> Result<crate::program::Program, CompileError> {
-    backend::compile(shader, inputs).map_err(|error| CompileError::Backend { program, error })
+    let kept = pass::keep_uniforms(shader).map(|kept| backend::compile(&kept, inputs));
+    // Words in registers are a saving only where there are registers.
+    let code = match kept {
+        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => backend::compile(shader, inputs),
+        Some(code) => code,
+        None => backend::compile(shader, inputs),
+    };
+    code.map_err(|error| CompileError::Backend { program, error })
 }
 
 #[cfg(test)]

@@ -282,10 +282,6 @@ fn endless_loop_translates() {
 #[test]
 fn what_is_lacking_is_named() {
     let cases = [
-        ("lacks_buffer.frag", "storage buffer"),
-        ("lacks_shadow.frag", "OpImageSampleDrefImplicitLod"),
-        ("lacks_offset.frag", "CONST_OFFSET"),
-        ("lacks_separate.frag", "sampler without its image"),
         ("lacks_clip.vert", "ClipDistance"),
         ("lacks_array.frag", "array of descriptors"),
         ("lacks_double.frag", "Float64"),

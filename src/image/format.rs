@@ -239,7 +239,7 @@ mod tests {
             assert!(utile(row.cpp).is_some() || row.cpp == 16, "{}", row.name);
             let target = row.uses.intersects(Uses::COLOR_TARGET | Uses::DEPTH_TARGET);
             assert_eq!(target, row.tile.is_some(), "{}", row.name);
-            let colors = row.tile_order().is_some() || row.decode == Decode::Word;
+            let colors = row.tile_order().is_some() || (row.decode == Decode::Word && row.tile.is_some());
             assert_eq!(row.uses.contains(Uses::COLOR_TARGET), colors, "{}", row.name);
             if let (Some(order), Decode::Unorm8(components)) = (row.tile_order(), row.decode) {
                 for (component, place) in components.into_iter().enumerate() {

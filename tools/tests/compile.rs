@@ -134,7 +134,7 @@ fn inspect_opens_what_compile_writes() {
     assert_eq!(stdout(&written), "");
     let tree = stdout(&vc4(&["inspect", path]));
     for part in
-        ["cube.vc4p: vc4p, ", "vertex program: ", "coordinate program: ", "viewport.x.scale", "TMU request"]
+        ["cube.vc4p: vc4p, ", "vertex program: ", "coordinate program: ", "screen.x.scale", "TMU request"]
     {
         assert!(tree.contains(part), "`{part}` is missing in\n{tree}");
     }
@@ -142,7 +142,7 @@ fn inspect_opens_what_compile_writes() {
     assert!(code.contains("sig_end") && code.contains(".uniform tex.p0["), "{code}");
     let json = stdout(&vc4(&["inspect", "--json", "--code", path]));
     for part in
-        [r#""format":"vc4p""#, r#""stage":"fragment""#, r#""name":"viewport.x.scale""#, r#""findings":[]"#]
+        [r#""format":"vc4p""#, r#""stage":"fragment""#, r#""name":"screen.x.scale""#, r#""findings":[]"#]
     {
         assert!(json.contains(part), "`{part}` is missing in\n{json}");
     }

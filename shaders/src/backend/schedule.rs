@@ -81,6 +81,13 @@ pub fn schedule(program: &VirtProgram, assignment: &Assignment, threads: Threads
 /// Puts the branch back to `start` behind the instruction that sets its flags; up to three instructions behind
 /// that run in its delay slots. `first_op`: where the operations of the last piece begin.
 fn close_loop(program: &VirtProgram, slots: &mut Vec<Slot>, first_op: usize, cond: BranchCond, start: usize) {
+    // The piece that comes next, here or at the start, sets the stream's position in its second instruction, with a word
+    // of the stream: too early behind a position set in the last one (qpu.md §5.1 rule 11).
+    let sets_stream =
+        |slot: &Slot| slot.ops.iter().any(|&op| program.ops[op].port() == Some(Waddr::UNIF_ADDR));
+    if slots.last().is_some_and(sets_stream) {
+        slots.push(Slot::nop());
+    }
     let sets_flags = |slot: &Slot| slot.ops.iter().any(|&op| op >= first_op && program.ops[op].sets_flags);
     let flags = slots.iter().rposition(sets_flags).expect("a loop's condition is flags");
     let at = (flags + 1).max(slots.len().saturating_sub(BRANCH_SLOTS));

@@ -70,6 +70,13 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "lower_pack", lower_pack::run);
     step(shader, "lower_bool", lower_bool::run);
     optimize(shader);
-    // Last, as its copies are what other passes would remove.
-    step(shader, "opt_uniforms", opt_uniforms::run);
+}
+
+/// A lowered shader with stream words in registers, as [`opt_uniforms`] chooses them; `None` if it chooses none. It comes last:
+/// its copies are what other passes would remove.
+pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
+    let mut kept = shader.clone();
+    let mut changed = false;
+    step(&mut kept, "opt_uniforms", |kept| changed = opt_uniforms::run(kept));
+    changed.then_some(kept)
 }

@@ -15,13 +15,13 @@ const MIN_PAIRS: usize = 2;
 /// Words that may be kept at a time: half a register file.
 const MAX_KEPT: usize = 16;
 
-/// Runs the pass on straight code.
-pub fn run(shader: &mut Shader) {
-    let Some(block) = shader.single_block() else { return };
+/// Runs the pass on straight code; whether it changed anything.
+pub fn run(shader: &mut Shader) -> bool {
+    let Some(block) = shader.single_block() else { return false };
     let insts = shader.blocks[block].insts.clone();
     let kept = choose(shader, &insts);
     if kept.is_empty() {
-        return;
+        return false;
     }
     let mut copies: FxHashMap<Value, Value> = FxHashMap::default();
     shader.blocks[block].insts.clear();
@@ -39,6 +39,7 @@ pub fn run(shader: &mut Shader) {
         }
         shader.blocks[block].insts.push(inst);
     }
+    true
 }
 
 /// The words that cover most pairs.

@@ -169,10 +169,10 @@ fn matrices() {
             for (column, out) in matrix.iter_mut().enumerate() {
                 for (row, out) in out.iter_mut().enumerate() {
                     let mut sum = b.float(0.0);
-                    for k in 0..4 {
+                    for (k, &element) in before[column].iter().enumerate() {
                         let offset = 64 * m + 16 * k as u32 + 4 * row as u32;
                         let factor = b.op(Op::LoadUbo { buffer, offset }, &[]);
-                        let product = b.op(Op::FMul, &[factor, before[column][k]]);
+                        let product = b.op(Op::FMul, &[factor, element]);
                         sum = b.op(Op::FAdd, &[sum, product]);
                     }
                     *out = sum;

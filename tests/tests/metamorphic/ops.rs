@@ -110,7 +110,7 @@ pub const ROWS: &[Row] = rows! {
     "bitfieldExtract({0}, 5, 13)" (Uint) Uint vector any, |w| w[0] >> 5 & 0x1fff;
     "(({0}) / 7u)" (Uint) Uint vector any, |w| w[0] / 7;
     "(({0}) % 16u)" (Uint) Uint vector any, |w| w[0] % 16;
-    "high({0}, {1})" (Uint, Uint) Uint scalar any, |w| (u64::from(w[0]) * u64::from(w[1]) >> 32) as u32;
+    "high({0}, {1})" (Uint, Uint) Uint scalar any, |w| ((u64::from(w[0]) * u64::from(w[1])) >> 32) as u32;
     "carry({0}, {1})" (Uint, Uint) Uint scalar any, |w| u32::from(w[0].checked_add(w[1]).is_none());
     "borrow({0}, {1})" (Uint, Uint) Uint scalar any, |w| u32::from(w[0] < w[1]);
     "findMSB({0})" (Uint) Int vector any, |w| most_significant(w[0]);
