@@ -16,8 +16,11 @@ use crate::ir::{
 /// Iterations that a loop may have.
 const MAX_TRIPS: usize = 128;
 
-/// Instructions that an unrolled loop may have.
+/// Instructions that an unrolled loop may have once the loop counter's constants are folded into them.
 const MAX_INSTRUCTIONS: usize = 150;
+
+/// Instructions that the copies may have before that.
+const MAX_COPIES: usize = 6000;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
@@ -79,7 +82,7 @@ impl Unroll<'_> {
         let Some(size) = straight_size(self.shader, body) else {
             return false;
         };
-        let Some(trips) = count_trips(self.shader, body, before, MAX_INSTRUCTIONS / size.max(1)) else {
+        let Some(trips) = count_trips(self.shader, body, before, MAX_COPIES / size.max(1)) else {
             return false;
         };
         let placed = self.shader.blocks[before].insts.len();
@@ -208,10 +211,17 @@ fn straight_size(shader: &Shader, region: &Region) -> Option<usize> {
     })
 }
 
-/// Runs a loop on constants. Returns the number of iterations after which no element can be left in it.
+/// Runs a loop on constants. Returns the number of iterations after which no element can be left in it; `None` if it
+/// cannot be told, or if what is no constant in them is too much.
 fn count_trips(shader: &Shader, body: &Region, before: Block, most: usize) -> Option<usize> {
-    let mut run =
-        ConstantRun { shader, known: FxHashMap::default(), breaks: 0, continues: Vec::new(), decided: false };
+    let mut run = ConstantRun {
+        shader,
+        known: FxHashMap::default(),
+        breaks: 0,
+        continues: Vec::new(),
+        decided: false,
+        size: 0,
+    };
     let mut from = vec![before];
     for trip in 1..=MAX_TRIPS.min(most) {
         run.decided = false;
@@ -219,9 +229,9 @@ fn count_trips(shader: &Shader, body: &Region, before: Block, most: usize) -> Op
         let mut out = run.region(body, from);
         out.append(&mut run.continues);
         if out.is_empty() {
-            return (run.breaks > 0).then_some(trip);
+            return (run.breaks > 0 && run.size <= MAX_INSTRUCTIONS).then_some(trip);
         }
-        if !run.decided {
+        if !run.decided || run.size > MAX_INSTRUCTIONS {
             return None;
         }
         from = out;
@@ -236,6 +246,8 @@ struct ConstantRun<'a> {
     continues: Vec<Block>,
     /// A condition was constant in this iteration.
     decided: bool,
+    /// Instructions so far that are neither constant nor a choice by a constant.
+    size: usize,
 }
 
 impl ConstantRun<'_> {
@@ -297,6 +309,8 @@ impl ConstantRun<'_> {
             if let &[result] = &data.results[..] {
                 let args: Option<Vec<u32>> = data.args.iter().map(|&arg| self.word(arg)).collect();
                 let word = args.filter(|args| !args.is_empty()).and_then(|args| eval(data.op, &args));
+                let chosen = data.op == Op::Select && self.word(data.args[0]).is_some();
+                self.size += usize::from(word.is_none() && !chosen);
                 self.learn(result, word);
             }
         }
