@@ -303,7 +303,8 @@ mod tests {
                 continue;
             }
             let block = if kind == "etc1" { 4 } else { 1 };
-            let shape = ImageShape { raster: kind == "raster", cpp, block, width, height, depth: 1, levels, faces };
+            let shape =
+                ImageShape { raster: kind == "raster", cpp, block, width, height, depth: 1, levels, faces };
             let layout = ImageLayout::new(shape).unwrap();
             let place = layout.levels[level as usize];
             let expected = match tiling {
