@@ -17,7 +17,7 @@ use crate::ir::{
 const MAX_TRIPS: usize = 128;
 
 /// Instructions that an unrolled loop may have once the loop counter's constants are folded into them.
-const MAX_INSTRUCTIONS: usize = 150;
+const MAX_INSTRUCTIONS: usize = 100;
 
 /// Instructions that the copies may have before that.
 const MAX_COPIES: usize = 6000;
