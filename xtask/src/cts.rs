@@ -23,6 +23,7 @@ const TIMEOUT_SECONDS: u32 = 120;
 const CASES_PER_PROCESS: usize = 100;
 
 #[derive(clap::Args)]
+#[group(id = "cts_options")]
 pub struct Options {
     /// Groups to run, instead of those of tests/cts/groups.txt: prefixes of case names, `dEQP-VK.` may be left out.
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "cts")]
