@@ -309,6 +309,10 @@ impl ConstantRun<'_> {
             if let &[result] = &data.results[..] {
                 let args: Option<Vec<u32>> = data.args.iter().map(|&arg| self.word(arg)).collect();
                 let word = args.filter(|args| !args.is_empty()).and_then(|args| eval(data.op, &args));
+                // As an element of an array of arrays is found: both indices are those of the element.
+                let never = matches!(data.op, Op::And | Op::BAnd)
+                    && data.args.iter().any(|&arg| self.word(arg) == Some(0));
+                let word = word.or(never.then_some(0));
                 let chosen = data.op == Op::Select && self.word(data.args[0]).is_some();
                 self.size += usize::from(word.is_none() && !chosen);
                 self.learn(result, word);
