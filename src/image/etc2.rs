@@ -265,13 +265,16 @@ fn eleven(block: u64, signed: bool) -> [u16; TEXELS] {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_pointer_width = "64")]
     use proptest::prelude::*;
 
     use super::*;
 
+    #[cfg(target_pointer_width = "64")]
     type Decoder = fn(&[u8], usize, usize, &mut [u32]) -> Result<(), &'static str>;
 
     /// One block as the published decoder has it: B, G, R, A from the lowest byte.
+    #[cfg(target_pointer_width = "64")]
     fn oracle(decode: Decoder, block: &[u8]) -> [[u8; 4]; TEXELS] {
         let mut texels = [0; TEXELS];
         decode(block, 4, 4, &mut texels).unwrap();
@@ -287,6 +290,8 @@ mod tests {
         texels
     }
 
+    // The published decoder keeps the 48 bits of a channel's indices in a usize: on machines of 32 bits it loses some.
+    #[cfg(target_pointer_width = "64")]
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
