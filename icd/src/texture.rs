@@ -51,7 +51,6 @@ pub struct Texture {
     stride: u32,
     level_rows: u32,
     layer_pages: u32,
-    plane_bytes: u32,
 }
 
 /// What a sampler adds to levels of detail.
@@ -172,7 +171,6 @@ impl Texture {
             stride: layout.levels[0].stride,
             level_rows: level_rows(layout.shape.height),
             layer_pages: (image.layer_stride() / PAGE) as u32,
-            plane_bytes: 0,
         };
         if let Some(sampler) = sampler {
             texture.key.compare = sampler.compare;
@@ -267,7 +265,6 @@ impl Texture {
             stride: 0,
             level_rows: 0,
             layer_pages: 0,
-            plane_bytes: 0,
         }
     }
 
@@ -283,9 +280,7 @@ impl Texture {
 
     /// Word p0 or p1 of a lookup.
     pub fn parameter(&self, lookup: Lookup, number: usize) -> u32 {
-        let word = self.lookup(lookup).parameters[number];
-        // Planes are images of whole pages, and the base stands in the address's own bits.
-        if number == 0 { word.wrapping_add(u32::from(lookup.plane) * self.plane_bytes) } else { word }
+        self.lookup(lookup).parameters[number]
     }
 
     /// Word p2 of a lookup.
@@ -315,7 +310,6 @@ impl Texture {
             TextureValue::Stride => self.stride,
             TextureValue::LevelRows => self.level_rows,
             TextureValue::LayerPages => self.layer_pages,
-            TextureValue::PlaneBytes => self.plane_bytes,
         }
     }
 }

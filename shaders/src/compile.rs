@@ -102,7 +102,7 @@ pub enum TextureAccess {
     /// The program, by direct lookups: rows in raster order, levels below each other
     /// ([`crate::program::TextureValue::LevelRows`]).
     Direct {
-        /// Bytes per texel (of a plane): 1, 2, 4, and in texel buffers 8 or 16.
+        /// Bytes per texel: 1, 2, 4, and in texel buffers 8 or 16.
         bytes: u8,
         /// Outside of the image along each axis.
         wrap: [Wrap; 3],
@@ -136,8 +136,6 @@ pub enum TextureFilter {
 pub struct TextureKey {
     /// What texels mean.
     pub decode: TextureDecode,
-    /// Images that hold a texel together, 32 bits each: 1, or 2 or 4 of wide formats.
-    pub planes: u8,
     /// Who finds them.
     pub access: TextureAccess,
     /// Who filters.
@@ -152,7 +150,6 @@ impl Default for TextureKey {
     fn default() -> Self {
         TextureKey {
             decode: TextureDecode::default(),
-            planes: 1,
             access: TextureAccess::Unit,
             filter: TextureFilter::Unit,
             compare: None,

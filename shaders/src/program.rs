@@ -44,14 +44,12 @@ pub struct Lookup {
     /// Single texels of every level of the image, wrapped as the sampler says: the program filters. Otherwise what the
     /// sampler says of filters holds, too.
     pub texels: bool,
-    /// Which of the planes that hold the texels of wide formats, 32 bits each; 0 to 3.
-    pub plane: u8,
 }
 
 impl Lookup {
     /// A lookup through a combined image sampler that the texture unit filters.
     pub const fn combined(image: Descriptor) -> Lookup {
-        Lookup { texture: Texture::combined(image), texels: false, plane: 0 }
+        Lookup { texture: Texture::combined(image), texels: false }
     }
 }
 
@@ -93,13 +91,11 @@ pub enum TextureValue {
     LevelRows,
     /// Integer: pages from one layer or slice to the next.
     LayerPages,
-    /// Integer: bytes from one plane to the next.
-    PlaneBytes,
 }
 
 impl TextureValue {
     /// All, by number.
-    pub const ALL: [TextureValue; 21] = [
+    pub const ALL: [TextureValue; 20] = [
         TextureValue::Size(0),
         TextureValue::Size(1),
         TextureValue::Extent(0),
@@ -120,7 +116,6 @@ impl TextureValue {
         TextureValue::Stride,
         TextureValue::LevelRows,
         TextureValue::LayerPages,
-        TextureValue::PlaneBytes,
     ];
 
     /// Its name behind `tex.` in text.
@@ -146,7 +141,6 @@ impl TextureValue {
             TextureValue::Stride => "stride",
             TextureValue::LevelRows => "level.rows",
             TextureValue::LayerPages => "layer.pages",
-            TextureValue::PlaneBytes => "plane.bytes",
         }
     }
 }
@@ -284,8 +278,7 @@ impl Display for Index {
 
 fn write_lookup(f: &mut Formatter<'_>, word: &str, lookup: Lookup) -> fmt::Result {
     let texels = if lookup.texels { "texel." } else { "" };
-    let plane = if lookup.plane == 0 { String::new() } else { format!("plane{}.", lookup.plane) };
-    write!(f, "tex.{texels}{plane}{word}{}", Places(lookup.texture))
+    write!(f, "tex.{texels}{word}{}", Places(lookup.texture))
 }
 
 /// The image, and the sampler behind `+` when it is another descriptor.

@@ -44,7 +44,7 @@ fn texture() -> impl Strategy<Value = Texture> {
 }
 
 fn lookup() -> impl Strategy<Value = Lookup> {
-    (texture(), any::<bool>(), 0..4u8).prop_map(|(texture, texels, plane)| Lookup { texture, texels, plane })
+    (texture(), any::<bool>()).prop_map(|(texture, texels)| Lookup { texture, texels })
 }
 
 fn uniform() -> impl Strategy<Value = UniformSlot> {

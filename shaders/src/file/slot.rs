@@ -47,8 +47,6 @@ const BUFFER_ELEMENTS: u8 = 14;
 /// Details of lookups.
 const TEXELS: u8 = 1;
 const EXPLICIT_LOD: u8 = 2;
-const PLANE_SHIFT: u32 = 2;
-const PLANE: u8 = 3 << PLANE_SHIFT;
 /// Detail of everything with a texture: it has a sampler.
 const SAMPLER: u8 = 0x80;
 
@@ -95,8 +93,7 @@ pub fn to_parts(slot: UniformSlot) -> Parts {
 
 fn of_lookup(kind: u8, lookup: Lookup, explicit_lod: bool) -> Parts {
     let texels = if lookup.texels { TEXELS } else { 0 };
-    let plane = lookup.plane << PLANE_SHIFT & PLANE;
-    of_texture(kind, texels | plane | if explicit_lod { EXPLICIT_LOD } else { 0 }, lookup.texture)
+    of_texture(kind, texels | if explicit_lod { EXPLICIT_LOD } else { 0 }, lookup.texture)
 }
 
 fn of_texture(kind: u8, detail: u8, texture: Texture) -> Parts {
@@ -120,11 +117,10 @@ fn texture(detail: u8, words: &[u32]) -> Option<Texture> {
 
 /// The lookup, and whether its level is explicit.
 fn lookup(detail: u8, words: &[u32]) -> Option<(Lookup, bool)> {
-    if detail & !(SAMPLER | TEXELS | EXPLICIT_LOD | PLANE) != 0 {
+    if detail & !(SAMPLER | TEXELS | EXPLICIT_LOD) != 0 {
         return None;
     }
-    let plane = (detail & PLANE) >> PLANE_SHIFT;
-    let lookup = Lookup { texture: texture(detail, words)?, texels: detail & TEXELS != 0, plane };
+    let lookup = Lookup { texture: texture(detail, words)?, texels: detail & TEXELS != 0 };
     Some((lookup, detail & EXPLICIT_LOD != 0))
 }
 

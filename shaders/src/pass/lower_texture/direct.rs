@@ -195,13 +195,12 @@ impl Image<'_, '_> {
             let bits = self.b.shl(address, three);
             return SmallVec::from_slice(&[self.b.op(Op::Shr, &[word, bits])]);
         }
-        let wide = self.key.planes > 1;
-        let distance = if wide { self.value(TextureValue::PlaneBytes) } else { self.b.word(4) };
+        let word_bytes = self.b.word(4);
         let mut at = address;
-        (0..u32::from(self.key.planes).max(u32::from(bytes) / 4))
+        (0..bytes / 4)
             .map(|n| {
                 if n > 0 {
-                    at = self.b.iadd(at, distance);
+                    at = self.b.iadd(at, word_bytes);
                 }
                 self.b.op(Op::TmuDirect(image), &[at])
             })

@@ -115,11 +115,8 @@ impl Image<'_, '_> {
             _ => TmuR::None,
         };
         args.extend(argument);
-        let request = |plane| {
-            let lookup = Lookup { texture: self.texture, texels, plane };
-            self.b.op(Op::TmuSample { lookup, r, lod }, &args)
-        };
-        let words: SmallVec<[Value; 4]> = (0..self.key.planes).map(request).collect();
-        self.decoded(&words)
+        let lookup = Lookup { texture: self.texture, texels };
+        let word = self.b.op(Op::TmuSample { lookup, r, lod }, &args);
+        self.decoded(&[word])
     }
 }
