@@ -199,10 +199,10 @@ fn outside(number: u32, element: u32, index: usize) -> Error {
 /// An update of a slot with an immutable sampler changes the image only.
 fn with_immutable(value: Descriptor, slot: u32, binding: &Binding) -> Descriptor {
     let Some(immutable) = binding.immutable.get((slot - binding.slot) as usize) else { return value };
-    match value {
-        Descriptor::Image { view, .. } => Descriptor::Image { view, sampler: Some(immutable.clone()) },
-        Descriptor::Sampler(_) => Descriptor::Sampler(immutable.clone()),
-        other => other,
+    match (binding.ty, value) {
+        (vk::DescriptorType::SAMPLER, _) => Descriptor::Sampler(immutable.clone()),
+        (_, Descriptor::Image { view, .. }) => Descriptor::Image { view, sampler: Some(immutable.clone()) },
+        (_, other) => other,
     }
 }
 
@@ -362,6 +362,32 @@ mod tests {
         assert!(set.write(3, 0, vec![buffer()]).is_err());
         assert_eq!(set.read(2, 1, 2).unwrap().len(), 2);
         assert!(set.read(5, u32::MAX, 1).is_err());
+    }
+
+    #[test]
+    fn updates_leave_immutable_samplers() {
+        use vk::DescriptorType as Type;
+        let device = device();
+        let sampler = || Arc::new(Sampler::new(&device, &vk::SamplerCreateInfo::default()).unwrap());
+        let writes = [
+            // What is read of a write whose sampler handles must not be looked at.
+            (Type::SAMPLER, Descriptor::Empty),
+            (Type::SAMPLER, Descriptor::Sampler(sampler())),
+            (Type::COMBINED_IMAGE_SAMPLER, Descriptor::Image { view: None, sampler: None }),
+            (Type::COMBINED_IMAGE_SAMPLER, Descriptor::Image { view: None, sampler: Some(sampler()) }),
+        ];
+        for (ty, value) in writes {
+            let immutable = sampler();
+            let binding = Binding { immutable: vec![immutable.clone()], ..binding(0, ty, 1) };
+            let set = DescriptorSet::new(&Arc::new(SetLayout::new(vec![binding])));
+            set.write(0, 0, vec![value]).unwrap();
+            let content = set.content();
+            let (Descriptor::Sampler(kept) | Descriptor::Image { sampler: Some(kept), .. }) = &content[0]
+            else {
+                panic!("{ty:?}: no sampler is left")
+            };
+            assert!(Arc::ptr_eq(kept, &immutable), "{ty:?}");
+        }
     }
 
     #[test]
