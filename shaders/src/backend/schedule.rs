@@ -11,7 +11,7 @@ use vc4::qpu::{BranchCond, BranchInst, Inst, RaddrB, Signal, Waddr};
 use super::dag::{Dag, Edge, Place};
 use super::pair::combine;
 use super::regalloc::Assignment;
-use super::virt::{Operation, Threads, Unit, VirtProgram, segments};
+use super::virt::{Loc, Operation, Reg, Threads, Unit, VirtProgram, segments};
 use super::work;
 
 /// The first instruction that may touch the tile buffer (qpu.md §5.1 rule 7).
@@ -170,7 +170,8 @@ impl List<'_> {
             let waits = |&op: &usize| self.earliest[op].0 > now || !self.may_start(op, now);
             assert!(
                 !slot.ops.is_empty() || self.ready.is_empty() || self.ready.iter().any(waits),
-                "selection and allocation leave every operation with an encoding"
+                "selection and allocation leave every operation with an encoding, but not {:?}",
+                self.without_encoding()
             );
             if slot.ops.is_empty() && self.ready.is_empty() {
                 break;
@@ -181,6 +182,16 @@ impl List<'_> {
         while self.slots.len() < self.switched {
             self.slots.push(Slot::nop());
         }
+    }
+
+    /// The first operation that is ready and fits no instruction, with the places of what it accesses.
+    fn without_encoding(&self) -> Option<(&Operation, Vec<(Reg, Option<Loc>)>)> {
+        let op = self
+            .ready
+            .iter()
+            .map(|&op| &self.ops[op])
+            .find(|op| combine(&[op], self.assignment).is_none())?;
+        Some((op, op.reads().chain(op.writes()).map(|reg| (reg, self.assignment[reg])).collect()))
     }
 
     fn may_switch(&self, op: usize, now: u32) -> bool {

@@ -70,12 +70,13 @@ impl Selector<'_> {
     pub(super) fn direct(&mut self, result: Value, offset: Value, buffer: Descriptor) {
         let (low, clamped) = (self.program.reg(), self.program.reg());
         let offset = match self.operand(offset) {
-            operand @ Operand { src: Src::Imm(_), .. } => {
+            operand @ Operand { src: Src::Reg(_), .. } => operand,
+            // The clamp's immediate and an access of the stream are not allowed in one instruction (SHD-19).
+            operand => {
                 let temp = self.program.reg();
                 self.push(Operation::mov(Dst::Reg(temp), operand));
                 Src::Reg(temp).into()
             }
-            operand => operand,
         };
         let steps = [
             Operation::new(Unit::Add(AddOp::Max), Dst::Reg(low), &[offset, constant(0)]),
@@ -98,5 +99,28 @@ impl Selector<'_> {
         }
         let reg = self.reg_of(result);
         self.load_r4(reg, Operation::signal(Signal::LoadTmu1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::backend::{Inputs, compile};
+    use crate::ir::{Builder, Op, Shader, Stage};
+    use crate::program::Descriptor;
+
+    #[test]
+    fn a_lookup_at_a_place_of_the_stream() {
+        let buffer = Descriptor { set: 0, binding: 0, element: 0 };
+        // A small immediate, and a word that must come through the stream.
+        for offset in [4, 204] {
+            let mut shader = Shader::new(Stage::Fragment);
+            let block = shader.entry().expect("a new shader has a block");
+            let mut b = Builder::new(&mut shader, block);
+            let offset = b.word(offset);
+            let texel = b.op(Op::TmuDirect(buffer), &[offset]);
+            b.emit(Op::TlbColorWrite, &[texel]);
+            let program = compile(&shader, Inputs::default()).expect("every operand has a place");
+            assert_eq!(program.samples.len(), 1);
+        }
     }
 }
