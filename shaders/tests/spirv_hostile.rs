@@ -318,7 +318,7 @@ fn decorations_and_modes_without_effect_are_refused_by_name() {
         assert!(error.contains(&format!("decoration {decoration:?}")), "{error}");
     }
     with(&|b, main| b.decorate(main, Decoration::Invariant, vec![])).unwrap();
-    for mode in [ExecutionMode::OriginLowerLeft, ExecutionMode::PixelCenterInteger, ExecutionMode::Xfb] {
+    for mode in [ExecutionMode::PixelCenterInteger, ExecutionMode::Xfb] {
         let error = with(&|b, main| b.execution_mode(main, mode, vec![])).unwrap_err();
         assert!(error.contains(&format!("execution mode {mode:?}")), "{error}");
     }
@@ -327,6 +327,38 @@ fn decorations_and_modes_without_effect_are_refused_by_name() {
     }
     // Other entry points may have what they like.
     with(&|b, main| b.execution_mode(main + 100, ExecutionMode::Xfb, vec![])).unwrap();
+}
+
+#[test]
+fn an_origin_that_vulkan_has_not_is_refused_where_it_shows() {
+    for reads in [false, true] {
+        let words = module(|b| {
+            let (void, float) = (b.type_void(), b.type_float(32, None));
+            let vector = b.type_vector(float, 4);
+            let (input, output) = (
+                b.type_pointer(None, StorageClass::Input, vector),
+                b.type_pointer(None, StorageClass::Output, vector),
+            );
+            let place = b.variable(input, None, StorageClass::Input, None);
+            b.decorate(place, Decoration::BuiltIn, vec![Operand::BuiltIn(spirv::BuiltIn::FragCoord)]);
+            let color = b.variable(output, None, StorageClass::Output, None);
+            b.decorate(color, Decoration::Location, vec![Operand::LiteralBit32(0)]);
+            let zero = b.constant_null(vector);
+            let ty = b.type_function(void, vec![]);
+            let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+            b.begin_block(None).unwrap();
+            let value = if reads { b.load(vector, None, place, None, vec![]).unwrap() } else { zero };
+            b.store(color, value, None, vec![]).unwrap();
+            b.ret().unwrap();
+            b.end_function().unwrap();
+            b.execution_mode(main, ExecutionMode::OriginLowerLeft, vec![]);
+            main
+        });
+        match compile(&words, Stage::Fragment).map_err(|error| error.to_string()) {
+            Ok(_) => assert!(!reads),
+            Err(error) => assert!(reads && error.contains("OriginLowerLeft"), "{error}"),
+        }
+    }
 }
 
 #[test]

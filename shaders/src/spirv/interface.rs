@@ -74,7 +74,7 @@ fn variable(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
         StorageClass::Input => {
             for (slot, leaf) in (base..).zip(leaves(t, global)?) {
                 let ty = t.slots[slot as usize].ty;
-                t.slots[slot as usize].initial = input(t.shader.stage, &leaf, ty, inst)?;
+                t.slots[slot as usize].initial = input(t, &leaf, ty, inst)?;
             }
         }
         StorageClass::Output => {
@@ -260,8 +260,8 @@ impl Walk<'_, '_> {
     }
 }
 
-fn input(stage: Stage, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initial> {
-    let fragment = stage == Stage::Fragment;
+fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initial> {
+    let fragment = t.shader.stage == Stage::Fragment;
     let component = |number: u32| number as u8;
     let op = match leaf.what {
         What::Nothing => return Err(inst.invalid("the input has neither Location nor BuiltIn")),
@@ -273,6 +273,12 @@ fn input(stage: Stage, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initial> {
                 return Ok(Initial::Unsupported("interpolation per sample".into()));
             }
             Op::LoadInput { location, component: component as u8, interpolation: leaf.interpolation }
+        }
+        What::Builtin(builtin @ (BuiltIn::FragCoord | BuiltIn::PointCoord), _)
+            if t.module.origin_lower_left =>
+        {
+            let what = format!("reading built-in {builtin:?} with execution mode OriginLowerLeft");
+            return Ok(Initial::Unsupported(what));
         }
         What::Builtin(builtin, number) => Op::LoadBuiltin(match (builtin, number) {
             (BuiltIn::VertexIndex, 0) if !fragment => BuiltinInput::VertexIndex,

@@ -48,6 +48,8 @@ pub struct Module {
     pub entry: Id,
     /// Tests come first.
     pub early_fragment_tests: bool,
+    /// The origin of window coordinates is the lower left corner, which Vulkan has not: nothing that depends on it can be read.
+    pub origin_lower_left: bool,
     /// Source lines that instructions name.
     pub lines: Vec<SourceLine>,
 }
@@ -182,6 +184,11 @@ impl Module {
         match inst.operands.get(1) {
             Some(Operand::ExecutionMode(ExecutionMode::EarlyFragmentTests)) => {
                 self.early_fragment_tests = true;
+                Ok(())
+            }
+            // Only what is read can tell the difference; see `interface::input`.
+            Some(Operand::ExecutionMode(ExecutionMode::OriginLowerLeft)) => {
+                self.origin_lower_left = true;
                 Ok(())
             }
             // Tests come behind a shader that writes depth, whatever it promises about its values.
