@@ -333,6 +333,10 @@ impl FormatRow {
                 features |= vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND;
             }
         }
+        // Programs read storage images; they never write memory.
+        if has_image_format(self.format) {
+            features |= vk::FormatFeatureFlags::STORAGE_IMAGE;
+        }
         features
     }
 
@@ -377,6 +381,30 @@ impl FormatRow {
     pub fn aspect_bytes(&self, aspect: vk::ImageAspectFlags) -> u32 {
         if aspect == vk::ImageAspectFlags::STENCIL { 1 } else { self.bytes }
     }
+}
+
+/// Formats that shaders name without StorageImageExtendedFormats, and the three that Vulkan asks for beyond them
+/// (Vulkan 1.0 §30.3.3).
+fn has_image_format(format: vk::Format) -> bool {
+    matches!(
+        format,
+        vk::Format::R8G8B8A8_UNORM
+            | vk::Format::R8G8B8A8_SNORM
+            | vk::Format::R8G8B8A8_UINT
+            | vk::Format::R8G8B8A8_SINT
+            | vk::Format::R16G16B16A16_UINT
+            | vk::Format::R16G16B16A16_SINT
+            | vk::Format::R16G16B16A16_SFLOAT
+            | vk::Format::R32_UINT
+            | vk::Format::R32_SINT
+            | vk::Format::R32_SFLOAT
+            | vk::Format::R32G32_UINT
+            | vk::Format::R32G32_SINT
+            | vk::Format::R32G32_SFLOAT
+            | vk::Format::R32G32B32A32_UINT
+            | vk::Format::R32G32B32A32_SINT
+            | vk::Format::R32G32B32A32_SFLOAT
+    )
 }
 
 /// The row of a format; `None` if it is not offered at all.
@@ -680,7 +708,7 @@ mod tests {
         let refused = [
             ImageQuery { tiling: vk::ImageTiling::LINEAR, ..rgba },
             ImageQuery { ty: vk::ImageType::TYPE_3D, format: vk::Format::D16_UNORM, ..rgba },
-            ImageQuery { usage: vk::ImageUsageFlags::STORAGE, ..rgba },
+            ImageQuery { usage: vk::ImageUsageFlags::STORAGE, ..query(vk::Format::R5G6B5_UNORM_PACK16) },
             ImageQuery { flags: vk::ImageCreateFlags::SPARSE_BINDING, ..rgba },
             ImageQuery { format: vk::Format::R32G32B32_SFLOAT, ..rgba },
             ImageQuery { format: vk::Format::R64_SFLOAT, ..rgba },

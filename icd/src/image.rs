@@ -319,8 +319,9 @@ fn is_read(usage: vk::ImageUsageFlags) -> bool {
 fn unit_reads(info: &vk::ImageCreateInfo<'_>, texel: Texel) -> bool {
     let edge = info.extent.width.max(info.extent.height);
     let flat = info.image_type != vk::ImageType::TYPE_3D;
-    let one = info.array_layers == 1 || is_cube(info);
-    flat && one
+    // Shaders read storage images of cubes like layers.
+    let cube = is_cube(info) && !info.usage.contains(vk::ImageUsageFlags::STORAGE);
+    flat && (info.array_layers == 1 || cube)
         && texel.info().uses.contains(Uses::SAMPLED)
         && texel.info().cpp <= 4
         && edge <= TEXTURE_MAX_PX

@@ -312,6 +312,7 @@ impl Harness {
                 vk::DescriptorType::UNIFORM_BUFFER,
                 vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
                 vk::DescriptorType::SAMPLED_IMAGE,
+                vk::DescriptorType::STORAGE_IMAGE,
                 vk::DescriptorType::SAMPLER,
                 vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
                 vk::DescriptorType::STORAGE_BUFFER,

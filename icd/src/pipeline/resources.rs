@@ -14,7 +14,8 @@ pub(super) fn check(info: &GraphicsInfo, slot: &UniformSlot) -> Result<(), Strin
         Type::STORAGE_BUFFER,
         Type::STORAGE_BUFFER_DYNAMIC,
     ];
-    const IMAGES: &[Type] = &[Type::COMBINED_IMAGE_SAMPLER, Type::SAMPLED_IMAGE, Type::INPUT_ATTACHMENT];
+    const IMAGES: &[Type] =
+        &[Type::COMBINED_IMAGE_SAMPLER, Type::SAMPLED_IMAGE, Type::STORAGE_IMAGE, Type::INPUT_ATTACHMENT];
     const SAMPLERS: &[Type] = &[Type::COMBINED_IMAGE_SAMPLER, Type::SAMPLER];
     if let Some(texture) = slot.texture() {
         descriptor(info, texture.image, IMAGES)?;

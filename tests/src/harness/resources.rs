@@ -19,9 +19,26 @@ pub(super) fn descriptor_type(resource: &Resource) -> vk::DescriptorType {
     match resource {
         Resource::Combined(..) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
         Resource::Image(_) => vk::DescriptorType::SAMPLED_IMAGE,
+        Resource::StorageImage(_) => vk::DescriptorType::STORAGE_IMAGE,
         Resource::Sampler(_) => vk::DescriptorType::SAMPLER,
         Resource::Texels(..) => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
         Resource::Storage(_) => vk::DescriptorType::STORAGE_BUFFER,
+    }
+}
+
+/// Usage of the image of a descriptor.
+fn usage(ty: vk::DescriptorType) -> vk::ImageUsageFlags {
+    match ty {
+        vk::DescriptorType::STORAGE_IMAGE => vk::ImageUsageFlags::STORAGE,
+        _ => vk::ImageUsageFlags::SAMPLED,
+    }
+}
+
+/// Layout in which shaders find it.
+fn layout(ty: vk::DescriptorType) -> vk::ImageLayout {
+    match ty {
+        vk::DescriptorType::STORAGE_IMAGE => vk::ImageLayout::GENERAL,
+        _ => vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
     }
 }
 
@@ -32,13 +49,17 @@ impl Harness {
             // SAFETY: see above.
             unsafe { self.device.create_sampler(info, None).named("vkCreateSampler") }
         };
+        let image = |source: &ImageSource| {
+            let ty = descriptor_type(resource);
+            self.filled_image(source, usage(ty), layout(ty)).map(Some)
+        };
         Ok(match resource {
-            Resource::Combined(image, info) => Made {
-                image: Some(self.filled_image(image)?),
-                sampler: Some(sampler(info)?),
-                ..Made::default()
-            },
-            Resource::Image(image) => Made { image: Some(self.filled_image(image)?), ..Made::default() },
+            Resource::Combined(source, info) => {
+                Made { image: image(source)?, sampler: Some(sampler(info)?), ..Made::default() }
+            }
+            Resource::Image(source) | Resource::StorageImage(source) => {
+                Made { image: image(source)?, ..Made::default() }
+            }
             Resource::Sampler(info) => Made { sampler: Some(sampler(info)?), ..Made::default() },
             Resource::Texels(format, bytes) => {
                 let buffer = self.buffer(bytes, vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER)?;
@@ -70,7 +91,7 @@ impl Harness {
             let image = [vk::DescriptorImageInfo {
                 sampler: made.sampler.unwrap_or_default(),
                 image_view: made.image.as_ref().map_or(vk::ImageView::null(), |image| image.view),
-                image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+                image_layout: layout(ty),
             }];
             let buffer = [vk::DescriptorBufferInfo {
                 buffer: made.buffer.as_ref().map_or(vk::Buffer::null(), |buffer| buffer.buffer),
@@ -104,7 +125,12 @@ impl Harness {
     }
 
     /// An image with all its levels and layers copied from a buffer.
-    fn filled_image(&self, source: &ImageSource) -> Result<Image, Error> {
+    fn filled_image(
+        &self,
+        source: &ImageSource,
+        usage: vk::ImageUsageFlags,
+        read: vk::ImageLayout,
+    ) -> Result<Image, Error> {
         let [width, height, depth] = source.size;
         let flags = match source.view {
             vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY => vk::ImageCreateFlags::CUBE_COMPATIBLE,
@@ -123,7 +149,7 @@ impl Harness {
             .array_layers(source.layers)
             .samples(vk::SampleCountFlags::TYPE_1)
             .tiling(vk::ImageTiling::OPTIMAL)
-            .usage(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST);
+            .usage(usage | vk::ImageUsageFlags::TRANSFER_DST);
         let aspect = source.aspect();
         let all = vk::ImageSubresourceRange {
             aspect_mask: aspect,
@@ -162,7 +188,6 @@ impl Harness {
                 .subresource_range(all)
         };
         let write = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-        let read = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
         let none = vk::AccessFlags::empty();
         let before = [barrier(vk::ImageLayout::UNDEFINED, write, none, vk::AccessFlags::TRANSFER_WRITE)];
         let after = [barrier(write, read, vk::AccessFlags::TRANSFER_WRITE, vk::AccessFlags::SHADER_READ)];

@@ -9,6 +9,8 @@ pub enum Resource {
     Combined(ImageSource, vk::SamplerCreateInfo<'static>),
     /// An image alone.
     Image(ImageSource),
+    /// An image without sampler that shaders read as a storage image.
+    StorageImage(ImageSource),
     /// A sampler alone.
     Sampler(vk::SamplerCreateInfo<'static>),
     /// A texel buffer.

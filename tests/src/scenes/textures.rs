@@ -215,6 +215,14 @@ fn buffers() -> Vec<Scene> {
         ),
         (3, vec![Resource::Texels(vk::Format::R8_UNORM, vec![0; 77])]),
     ];
+    let storage_image =
+        |view, format, size, layers| vec![Resource::StorageImage(shaped(view, format, size, layers, 1))];
+    let images = vec![
+        (0, storage_image(vk::ImageViewType::TYPE_2D, RGBA, [60, 30, 1], 1)),
+        (1, storage_image(vk::ImageViewType::TYPE_2D_ARRAY, vk::Format::R32_SFLOAT, [16, 20, 1], 3)),
+        (2, storage_image(vk::ImageViewType::CUBE, RGBA, [16, 16, 1], 6)),
+        (3, storage_image(vk::ImageViewType::TYPE_3D, vk::Format::R16G16B16A16_SFLOAT, [8, 8, 4], 1)),
+    ];
     let corners = [-0.9f32, -0.8, 0.7, -0.6, 0.1, 0.9];
     let vertex = Draw {
         vertex_shader: spirv!("vertex.vert"),
@@ -230,6 +238,7 @@ fn buffers() -> Vec<Scene> {
     vec![
         scene("texels", spirv!("texels.frag"), texels),
         scene("storage", spirv!("storage.frag"), vec![(0, vec![storage(12), storage(4 + 8 * 6)])]),
+        scene("storage_images", spirv!("images.frag"), images),
         scene("size", spirv!("size.frag"), sizes),
         Scene { name: "texture_vertex".into(), size: [64, 48], draws: vec![vertex], ..Scene::default() },
     ]
