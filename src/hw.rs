@@ -20,5 +20,11 @@ pub const TARGET_MAX_PX: u32 = 2048;
 pub const MAX_DRAWS_PER_BIN_LIST: u32 = 0x1ef0;
 /// Largest vertex number of an array draw (GFXH-515, v3d.md §12).
 pub const MAX_VERTEX_INDEX: u32 = 0xffff;
+/// Grid steps per pixel: four sub-pixel bits (v3d.md §9.1).
+pub const SUBPIXELS: i64 = 16;
+/// UNVERIFIED: where are the four samples of a pixel in 4x multisampling?
+///
+/// V3D 3.3's positions in [`SUBPIXELS`] from the pixel's upper left corner (v3d.md §9.2), x then y.
+pub const SAMPLE_POSITIONS_4X: [(i64, i64); 4] = [(10, 2), (2, 6), (14, 10), (6, 14)];
 /// Largest 24-bit depth value (v3d.md §9.7).
 pub const DEPTH_MAX: u32 = 0x00ff_ffff;

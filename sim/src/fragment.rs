@@ -2,7 +2,7 @@
 //! buffer (v3d.md §9.2, §9.6; qpu.md §4.2–§4.3, §4.7–§4.8).
 
 use vc4::cl::words::{StencilOp, StencilWord};
-use vc4::hw::{DEPTH_MAX, LANES};
+use vc4::hw::{DEPTH_MAX, LANES, SAMPLE_POSITIONS_4X, SUBPIXELS};
 
 use crate::counters::{Counters, Event};
 use crate::early_z::{self, Shadow};
@@ -11,9 +11,9 @@ use crate::memory::Memory;
 use crate::pse::{Coefficients, Plane, Prepared, Primitive};
 use crate::ptb::{BinnedPrimitive, Draw};
 use crate::qpu::{Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats};
-use crate::raster::{Rect, SUBPIXELS};
+use crate::raster::Rect;
 use crate::tlb::{BatchTest, ClearValues, DepthMode, Stencil, TILE_SAMPLES, Tile};
-use crate::unverified::{SAMPLE_POSITIONS_4X, ms_flags_from_coverage, sample_coverage, z_to_24_bits};
+use crate::unverified::{ms_flags_from_coverage, sample_coverage, z_to_24_bits};
 use crate::vpm::fault;
 
 /// Quads of a batch.

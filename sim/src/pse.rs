@@ -1,5 +1,7 @@
 //! Primitive set-up: vertex shading, edges, Z and 1/W planes, varying coefficients (v3d.md §2, §9).
 
+use vc4::hw::SUBPIXELS;
+
 use crate::assembly::Kind;
 use crate::clip::Corner;
 use crate::error::JobError;
@@ -7,7 +9,7 @@ use crate::geometry::{outline, unpack_xy, window_position};
 use crate::memory::Memory;
 use crate::ptb::{BinnedPrimitive, Draw};
 use crate::qpu::{Note, Stats};
-use crate::raster::{GridPoint, SUBPIXELS, Shape};
+use crate::raster::{GridPoint, Shape};
 use crate::unverified::{depth_offset, provoking_vertex};
 use crate::vertex::shade;
 use crate::vpm::{ROWS, fault};

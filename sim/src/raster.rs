@@ -2,10 +2,9 @@
 //!
 //! Exact integer edge functions on the grid of sixteenths of a pixel.
 
-use crate::unverified::{SAMPLE_POSITIONS_4X, edge_owns_its_samples};
+use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
 
-/// Grid steps per pixel: four sub-pixel bits (v3d.md §9.1).
-pub const SUBPIXELS: i64 = 16;
+use crate::unverified::edge_owns_its_samples;
 
 /// A point of the window in sixteenths of a pixel, row 0 at the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@
 
 /// Guesses about the fixed-function blocks: where they stand, and the question.
 pub const UNVERIFIED: &[(&str, &str)] = &[
-    ("unverified::SAMPLE_POSITIONS_4X", "Where are the four samples of a pixel in 4x multisampling?"),
     ("unverified::edge_owns_its_samples", "Which triangle owns a sample that lies exactly on a shared edge?"),
     (
         "unverified::sample_coverage",
@@ -62,17 +61,13 @@ const CORE: &[(&str, &str)] = &[
         "How does the mul pack round halves, and what of NaN and infinities?",
     ),
     ("vc4::qpu::sfu::exp2", "What is exp2(NaN)?"),
+    ("vc4::hw::SAMPLE_POSITIONS_4X", "Where are the four samples of a pixel in 4x multisampling?"),
 ];
 
 /// All guesses that a picture of this simulator rests on.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     [UNVERIFIED, crate::tmu::UNVERIFIED, crate::qpu::UNVERIFIED, CORE].into_iter().flatten().copied()
 }
-
-/// UNVERIFIED: where are the four samples of a pixel in 4x multisampling?
-///
-/// V3D 3.3's positions in sixteenths of a pixel (v3d.md §9.2), x then y.
-pub const SAMPLE_POSITIONS_4X: [(i64, i64); 4] = [(10, 2), (2, 6), (14, 10), (6, 14)];
 
 /// UNVERIFIED: which triangle owns a sample exactly on a shared edge? Top-left rule: an edge owns
 /// its samples when it is a left edge or a horizontal top edge, with row 0 at the top and (`dx`, `dy`)

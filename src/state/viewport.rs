@@ -22,7 +22,7 @@ pub const RASTER_CENTER_PX: i16 = 1024;
 /// Pixels from the raster's centre to its edges.
 pub const RASTER_HALF_PX: i16 = 1024;
 /// Sixteenths of a pixel in one pixel.
-const SUBPIXELS: f32 = 16.0;
+const SUBPIXELS: f32 = crate::hw::SUBPIXELS as f32;
 /// Furthest from pixel 0 that the raster's centre may lie: packet 103 is signed 12.4 (v3d.md §5.5).
 const MAX_CENTER_PX: f64 = 2047.0;
 /// Added to a coordinate in sixteenths before truncation to integer: 2^16 makes the sum positive and leaves bits

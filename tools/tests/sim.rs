@@ -68,7 +68,7 @@ fn assumptions_are_listed() {
     let count = vc4_sim::unverified::all().count();
     assert_eq!(table.lines().count(), count + 1);
     let json = output(0, &["sim", "unverified", "--json", "SAMPLE_POSITIONS"]);
-    assert!(json.starts_with("[{\"name\": \"unverified::SAMPLE_POSITIONS_4X\", \"question\": \""), "{json}");
+    assert!(json.starts_with("[{\"name\": \"vc4::hw::SAMPLE_POSITIONS_4X\", \"question\": \""), "{json}");
 }
 
 #[test]

@@ -79,6 +79,21 @@ pub enum Interpolation {
     NoPerspective,
     /// The provoking vertex's value.
     Flat,
+    /// Perspective-correct, at a place of the pixel that the primitive covers.
+    Centroid,
+    /// Linear in screen space, at a place of the pixel that the primitive covers.
+    NoPerspectiveCentroid,
+}
+
+impl Interpolation {
+    /// The same at the pixel's centre, which is where the hardware interpolates.
+    pub const fn at_center(self) -> Interpolation {
+        match self {
+            Interpolation::Centroid => Interpolation::Smooth,
+            Interpolation::NoPerspectiveCentroid => Interpolation::NoPerspective,
+            other => other,
+        }
+    }
 }
 
 /// Built-in input of a stage, one component each.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::EntitySet;
+use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
 use vc4::image::layout::MSAA_SAMPLES;
 use vc4::state::Emitter;
 use vc4::state::vertex_fetch::{Packing, VertexFormat, emit_fetch};
@@ -72,27 +73,41 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
     if varyings.len() > MAX_VARYINGS {
         return Err(CompileError::TooManyVaryings { count: varyings.len(), limit: MAX_VARYINGS });
     }
+    // With one sample a pixel is covered where its centre is.
+    let centroids = match state.multisample.four_samples {
+        true => at_centroids(shader, &varyings),
+        false => vec![false; varyings.len()],
+    };
     let flat = (0..).zip(&varyings).fold(0, |mask, (n, varying): (u32, &Varying)| {
         mask | u32::from(varying.interpolation == Interpolation::Flat) << n
     });
-    let values = prepend(shader, |b| {
+    let (values, moved) = prepend(shader, |b| {
         let values: Vec<Value> =
             (0..implicit + varyings.len() as u32).map(|n| b.emit(Op::Varying(n), &[])[0]).collect();
-        if varyings.iter().any(|varying| varying.interpolation == Interpolation::NoPerspective) {
-            linear(b, values, implicit as usize, &varyings)
-        } else {
-            values
-        }
+        let values =
+            match varyings.iter().any(|varying| varying.interpolation == Interpolation::NoPerspective) {
+                true => linear(b, values, implicit as usize, &varyings),
+                false => values,
+            };
+        let moved = match centroids.contains(&true) {
+            true => to_centroid(b, &values[implicit as usize..], &centroids),
+            false => vec![None; varyings.len()],
+        };
+        (values, moved)
     });
     let samples = if state.multisample.four_samples { (1 << MSAA_SAMPLES) - 1 } else { 1 };
     let Ok(()) = rewrite(shader, |b, data| {
         Ok::<_, std::convert::Infallible>(match data.op {
             Op::LoadInput { location, component, interpolation } => {
-                let wanted = Varying { location, component, interpolation };
+                let center = interpolation.at_center();
+                let wanted = Varying { location, component, interpolation: center };
                 let index = varyings.iter().position(|varying| *varying == wanted);
                 // Loads that nobody uses have no number.
                 match index {
-                    Some(index) => Action::with(values[implicit as usize + index]),
+                    Some(index) => Action::with(match moved[index] {
+                        Some(moved) if center != interpolation => moved,
+                        _ => values[implicit as usize + index],
+                    }),
                     None => Action::with(b.word(0)),
                 }
             }
@@ -137,13 +152,61 @@ fn used_varyings(shader: &Shader) -> Vec<Varying> {
         let early = order.iter().filter_map(|&n| data.args.get(n));
         for &arg in early.chain(&data.args) {
             let Op::LoadInput { location, component, interpolation } = shader.op(arg) else { continue };
-            let varying = Varying { location, component, interpolation };
+            let varying = Varying { location, component, interpolation: interpolation.at_center() };
             if seen.insert(arg) && !varyings.contains(&varying) {
                 varyings.push(varying);
             }
         }
     }
     varyings
+}
+
+/// Which varyings are read at centroids.
+fn at_centroids(shader: &Shader, varyings: &[Varying]) -> Vec<bool> {
+    let mut centroids = vec![false; varyings.len()];
+    for inst in shader.insts_in_order() {
+        let Op::LoadInput { location, component, interpolation } = shader.insts[inst].op else { continue };
+        let center = Varying { location, component, interpolation: interpolation.at_center() };
+        if center.interpolation != interpolation {
+            varyings
+                .iter()
+                .position(|varying| *varying == center)
+                .into_iter()
+                .for_each(|at| centroids[at] = true);
+        }
+    }
+    centroids
+}
+
+/// The chosen values where the primitive covers the pixel: at the centre if all samples are covered, else at the first
+/// covered one, along the values' slopes.
+fn to_centroid(b: &mut Builder, values: &[Value], centroids: &[bool]) -> Vec<Option<Value>> {
+    let all = (1 << MSAA_SAMPLES) - 1;
+    let covered = {
+        let (covered, all) = (b.op(Op::Coverage, &[]), b.word(all));
+        b.op(Op::And, &[covered, all])
+    };
+    let (zero, full) = (b.word(0), b.word(all));
+    let mut offset = [b.float(0.0), b.float(0.0)];
+    for (sample, position) in SAMPLE_POSITIONS_4X.iter().enumerate().rev() {
+        let bit = b.word(1 << sample);
+        let bit = b.op(Op::And, &[covered, bit]);
+        let here = b.op(Op::INe, &[bit, zero]);
+        for (axis, offset) in [position.0, position.1].into_iter().zip(&mut offset) {
+            let from_center = b.float(axis as f32 / SUBPIXELS as f32 - 0.5);
+            *offset = b.select(here, from_center, *offset);
+        }
+    }
+    let whole = b.op(Op::IEq, &[covered, full]);
+    let center = b.float(0.0);
+    let [x, y] = offset.map(|offset| b.select(whole, center, offset));
+    let mut at_centroid = |value: Value| {
+        let (dx, dy) = (b.op(Op::Ddx, &[value]), b.op(Op::Ddy, &[value]));
+        let (dx, dy) = (b.op(Op::FMul, &[dx, x]), b.op(Op::FMul, &[dy, y]));
+        let step = b.op(Op::FAdd, &[dx, dy]);
+        b.op(Op::FAdd, &[value, step])
+    };
+    values.iter().zip(centroids).map(|(&value, &centroid)| centroid.then(|| at_centroid(value))).collect()
 }
 
 fn fragment_builtin(

@@ -27,6 +27,8 @@ pub struct Marks {
     pub flat: bool,
     /// Interpolation without perspective.
     pub no_perspective: bool,
+    /// Interpolated at a place that the primitive covers.
+    pub centroid: bool,
     /// Interpolation per sample.
     pub per_sample: bool,
     /// Storage buffer of SPIR-V 1.0.
@@ -97,6 +99,7 @@ impl Marks {
         self.relaxed |= group.relaxed;
         self.flat |= group.flat;
         self.no_perspective |= group.no_perspective;
+        self.centroid |= group.centroid;
         self.per_sample |= group.per_sample;
         self.buffer_block |= group.buffer_block;
         self.row_major |= group.row_major;
@@ -128,8 +131,6 @@ fn is_harmless(decoration: Decoration) -> bool {
             | Decoration::NonWritable | Decoration::NonReadable | Decoration::Constant
             | Decoration::RestrictPointer | Decoration::AliasedPointer
             | Decoration::Invariant | Decoration::NoContraction | Decoration::FPFastMathMode
-        // Varyings are interpolated at pixel centres, which is all that one sample per pixel asks for.
-            | Decoration::Centroid
         // Hints and names.
             | Decoration::Uniform | Decoration::UniformId | Decoration::NonUniform | Decoration::Alignment
             | Decoration::NoSignedWrap | Decoration::NoUnsignedWrap | Decoration::InputAttachmentIndex
@@ -149,6 +150,7 @@ fn decorate(marks: &mut Marks, inst: &Inst, at: usize) -> Result<()> {
         Decoration::RelaxedPrecision => marks.relaxed = true,
         Decoration::Flat => marks.flat = true,
         Decoration::NoPerspective => marks.no_perspective = true,
+        Decoration::Centroid => marks.centroid = true,
         Decoration::Sample => marks.per_sample = true,
         Decoration::BufferBlock => marks.buffer_block = true,
         Decoration::RowMajor => marks.row_major = true,

@@ -180,10 +180,15 @@ enum What {
 }
 
 fn interpolation(marks: &Marks, outer: Interpolation) -> Interpolation {
-    match marks {
-        Marks { flat: true, .. } => Interpolation::Flat,
-        Marks { no_perspective: true, .. } => Interpolation::NoPerspective,
-        _ => outer,
+    use Interpolation::{Centroid, Flat, NoPerspective, NoPerspectiveCentroid, Smooth};
+    let linear = marks.no_perspective || matches!(outer, NoPerspective | NoPerspectiveCentroid);
+    let centroid = marks.centroid || matches!(outer, Centroid | NoPerspectiveCentroid);
+    match (marks.flat || outer == Flat, linear, centroid) {
+        (true, ..) => Flat,
+        (_, true, true) => NoPerspectiveCentroid,
+        (_, true, false) => NoPerspective,
+        (_, false, true) => Centroid,
+        (_, false, false) => Smooth,
     }
 }
 

@@ -8,9 +8,11 @@ use crate::harness::Error;
 use crate::lab::{Attachment, CLEAR_STORE, Lab, Pipeline, Subpass, Vertex, area, color, depth, rectangle};
 
 /// The programs.
-pub const CASES: [Case; 8] = [
+pub const CASES: [Case; 9] = [
     // Sample positions are the device's choice: pixels of edges differ.
     Case { name: "ms-edges", differing: 0.01, run: edges },
+    // Edges are as grey as what is around, or red; which pixels are green inside is a matter of roundings.
+    Case { name: "ms-centroid", differing: 0.002, run: centroid },
     exact("ms-sample-mask", sample_mask),
     exact("ms-alpha-to-coverage", alpha_to_coverage),
     exact("ms-blend", blend),
@@ -86,6 +88,13 @@ const TRIANGLE: [Vertex; 3] = [
 fn edges(lab: &Lab<'_>) -> Result<Picture, Error> {
     let target = Resolved::new(lab, vk::Format::R8G8B8A8_UNORM, false)?;
     target.draw(lab, &[(Pipeline::default(), TRIANGLE.to_vec())])
+}
+
+/// A triangle that tells where inputs were interpolated outside of it.
+fn centroid(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let target = Resolved::new(lab, vk::Format::R8G8B8A8_UNORM, false)?;
+    let fragment = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/centroid.frag.spv"));
+    target.draw(lab, &[(Pipeline { fragment, ..Pipeline::default() }, TRIANGLE.to_vec())])
 }
 
 /// Columns with 0 to 4 samples; which samples, only their number shows.
