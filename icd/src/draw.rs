@@ -148,10 +148,10 @@ impl Builder<'_> {
         let bytes = u64::from(primitives) * tiles.min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE;
         let is_full = self.job.draws() >= MAX_DRAWS_PER_BIN_LIST
             || self.job.draws() > 0 && self.binned + bytes > BINNER_BYTES;
-        self.binned = if is_full { bytes } else { self.binned + bytes };
         if is_full {
             self.finish_job(false)?;
         }
+        self.binned += bytes;
         Ok(is_full)
     }
 
@@ -170,7 +170,9 @@ impl Builder<'_> {
         let target = part(self.target, self.is_first, is_last);
         self.is_first = false;
         let job = std::mem::replace(&mut self.job, JobBuilder::new());
-        (self.submit)(job.finish(self.device, &target)?)
+        let mut job = job.finish(self.device, &target)?;
+        job.expect_binned(std::mem::take(&mut self.binned));
+        (self.submit)(job)
     }
 }
 

@@ -112,6 +112,32 @@ impl Error {
         }
     }
 
+    /// Whether only the command that met it is affected: the queue leaves that out and goes on. Everything else says
+    /// that the device or the driver is not as it should be.
+    pub fn spares_device(&self) -> bool {
+        match self {
+            Error::MemoryMap(_)
+            | Error::FeatureNotPresent(_)
+            | Error::FormatNotSupported(_)
+            | Error::Unsupported { .. }
+            | Error::Shader(_)
+            | Error::ShaderDoesNotFit(_)
+            | Error::InvalidUse(_) => true,
+            Error::OutOfHostMemory
+            | Error::OutOfDeviceMemory { .. }
+            | Error::OutOfPoolMemory(_)
+            | Error::Gpu(_)
+            | Error::DeviceLost
+            | Error::NoDevice(_)
+            | Error::ExtensionNotPresent(_)
+            | Error::LayerNotPresent(_)
+            | Error::Panic(_)
+            | Error::Recording(..)
+            | Error::TooManyObjects { .. }
+            | Error::Result(..) => false,
+        }
+    }
+
     /// How loudly the entry point reports it: answers to questions are no news.
     pub fn level(&self) -> log::Level {
         match self {

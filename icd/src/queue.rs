@@ -192,6 +192,9 @@ fn work(batch: Batch) -> Result<Work, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meta::event::ChangeEvent;
+    use crate::segment::{CpuCommand, Segment, Touch};
+    use crate::sync::Event;
     use crate::testing::device;
     use std::sync::atomic::AtomicBool;
 
@@ -230,6 +233,41 @@ mod tests {
         assert!(queue.push(Work::Fence(Arc::new(Fence::new(&device, Default::default())))).is_err());
         drop(queue);
         assert_eq!(Arc::strong_count(&held), 1);
+    }
+
+    /// A CPU command that ends as it was told to.
+    struct Ends(fn() -> Result<(), Error>);
+
+    impl CpuCommand for Ends {
+        fn describe(&self) -> String {
+            "a test".into()
+        }
+
+        fn touches(&self) -> Touch {
+            Touch::Nothing
+        }
+
+        fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
+            (self.0)()
+        }
+    }
+
+    #[test]
+    fn commands_that_cannot_be_executed_are_left_out() {
+        let device = device();
+        let queue = Queue::new(device.clone());
+        let event = Arc::new(Event::new(&device));
+        let change = ChangeEvent { event: event.clone(), set: true };
+        let wrong = Ends(|| Err(Error::InvalidUse("test".into())));
+        let segments: Segments = vec![Segment::Cpu(Arc::new(wrong)), Segment::Cpu(Arc::new(change))];
+        let run = |segments| {
+            queue.push(Work::Commands { waits: vec![], segments: vec![Arc::new(segments)], signals: vec![] })
+        };
+        run(segments).unwrap();
+        queue.wait_idle().unwrap();
+        assert!(event.is_set());
+        run(vec![Segment::Cpu(Arc::new(Ends(|| Err(Error::OutOfHostMemory))))]).unwrap();
+        assert!(matches!(queue.wait_idle(), Err(Error::DeviceLost)));
     }
 
     #[test]

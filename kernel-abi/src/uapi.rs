@@ -25,6 +25,10 @@ macro_rules! layout {
 pub const NO_SURFACE: u32 = u32::MAX;
 /// `flags` of a surface: the read is a full-resolution one.
 pub const SURFACE_READ_IS_FULL_RES: u16 = 1;
+/// Slots of binner memory, which all jobs of the device share (kernel-abi.md §11).
+pub const BINNER_SLOTS: u32 = 32;
+/// Bytes of a slot: what a job with a bin list holds until it is done, and what it grows by.
+pub const BINNER_SLOT_BYTES: u32 = 512 << 10;
 /// Counters that one performance monitor can hold.
 pub const MAX_PERF_COUNTERS: usize = 16;
 /// Modifier of linear buffers.

@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 
+use vc4_kernel_abi::uapi::{BINNER_SLOT_BYTES as SLOT_BYTES, BINNER_SLOTS as SLOTS};
 use vc4_kernel_abi::validate::{self, BinMemory, BinTiles, BoInfo, CopySizes, Mode, ShaderInfo, Violation};
 use vc4_kernel_abi::{GpuError, Submit};
 
@@ -11,10 +12,8 @@ use crate::capture::Submission;
 use crate::memory::{Allocation, BusError, Memory};
 use crate::profile::Profile;
 
-/// Bytes of the binner's memory, and how many jobs share it (kernel-abi.md §11).
-const BINNER_BYTES: u32 = 16 << 20;
-const SLOTS: u32 = 32;
-const SLOT_BYTES: u32 = BINNER_BYTES / SLOTS;
+/// Bytes of the binner's memory.
+const BINNER_BYTES: u32 = SLOTS * SLOT_BYTES;
 
 /// A BO: pages, and what validation recorded if it holds a shader.
 pub struct Bo {

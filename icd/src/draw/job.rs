@@ -9,6 +9,7 @@ use vc4::cl::packets::{
 };
 use vc4::cl::records::{RecordError, ShaderRecord};
 use vc4::cl::{Binner, List, dump};
+use vc4_kernel_abi::uapi::{BINNER_SLOT_BYTES, BINNER_SLOTS};
 use vc4_kernel_abi::validate::{ShaderInfo, check_submit};
 use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Submit};
 
@@ -136,7 +137,7 @@ impl JobBuilder {
             submit.uniforms = self.uniforms;
         }
         submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
-        Ok(Job { submit, used: self.used })
+        Ok(Job { submit, used: self.used, binned: 0 })
     }
 
     fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
@@ -166,9 +167,23 @@ impl JobBuilder {
 pub struct Job {
     submit: Submit,
     used: Vec<Used>,
+    binned: u64,
 }
 
 impl Job {
+    /// Says how many bytes of tile lists its draws may take.
+    pub fn expect_binned(&mut self, bytes: u64) {
+        self.binned = bytes;
+    }
+
+    /// Slots of binner memory that it may hold (kernel-abi.md §11).
+    pub fn binner_slots(&self) -> u32 {
+        match self.submit.bin_cl.is_empty() {
+            true => 0,
+            false => (1 + self.binned / u64::from(BINNER_SLOT_BYTES)).min(BINNER_SLOTS.into()) as u32,
+        }
+    }
+
     /// The submission.
     pub fn submit(&self) -> &Submit {
         &self.submit

@@ -1,10 +1,12 @@
 //! The queue thread: does work in order.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use rustc_hash::FxHashMap;
+use vc4_kernel_abi::uapi::BINNER_SLOTS;
 use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
 
 use super::Work;
@@ -17,6 +19,9 @@ use crate::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::segment::{Segment, Segments, Touch};
 use crate::sync::Semaphore;
 
+/// Slots of binner memory that jobs in flight may come to hold together. The rest is for those that need more than was
+/// guessed: a job that finds no free slot hangs (kernel-abi.md §11).
+const BINNER_SLOTS_IN_FLIGHT: u32 = BINNER_SLOTS / 2;
 /// BOs that are remembered before a wait makes all of them forgettable.
 const MAX_USERS: usize = 4096;
 
@@ -30,6 +35,8 @@ pub(super) struct Executor {
     complete: Option<Seqno>,
     /// The last job that uses a BO; of those that may still run.
     users: FxHashMap<BoHandle, Seqno>,
+    /// Jobs that may still run, oldest first, with the slots of binner memory that they may hold.
+    binning: VecDeque<(Seqno, u32)>,
     /// The monitor of the occlusion query that is under way.
     perfmon: Option<PerfmonId>,
 }
@@ -37,7 +44,15 @@ pub(super) struct Executor {
 impl Executor {
     /// An executor that tells `retire` what it submits.
     pub fn new(device: Arc<Device>, retire: SyncSender<Retire>) -> Executor {
-        Executor { device, retire, last: None, complete: None, users: FxHashMap::default(), perfmon: None }
+        Executor {
+            device,
+            retire,
+            last: None,
+            complete: None,
+            users: FxHashMap::default(),
+            binning: VecDeque::new(),
+            perfmon: None,
+        }
     }
 
     /// Runs until the queue ends. A loss of the device drops what is left.
@@ -89,26 +104,37 @@ impl Executor {
     fn segments(&mut self, segments: &Segments) -> Result<(), Error> {
         for segment in segments.iter() {
             self.device.check()?;
-            match segment {
-                Segment::Render(render) => {
-                    let device = self.device.clone();
-                    crate::draw::build(&device, render, &mut |job| self.submit(job))?;
+            match self.segment(segment) {
+                // The application's mistake, or something that cannot be known while recording: what comes behind
+                // may do without it.
+                Err(error) if error.spares_device() => {
+                    log::error!(target: "vc4::queue", "left out: {segment}: {error}");
                 }
-                Segment::Query(command) => self.query(command)?,
-                Segment::Cpu(command) => {
-                    match command.touches() {
-                        Touch::Nothing => {}
-                        Touch::Everything => self.wait(self.last)?,
-                        Touch::Bos(bos) => {
-                            let last = bos.iter().filter_map(|bo| self.users.get(bo)).max().copied();
-                            self.wait(last)?;
-                        }
-                    }
-                    command.run(&self.device)?;
-                }
+                done => done?,
             }
         }
         Ok(())
+    }
+
+    fn segment(&mut self, segment: &Segment) -> Result<(), Error> {
+        match segment {
+            Segment::Render(render) => {
+                let device = self.device.clone();
+                crate::draw::build(&device, render, &mut |job| self.submit(job))
+            }
+            Segment::Query(command) => self.query(command),
+            Segment::Cpu(command) => {
+                match command.touches() {
+                    Touch::Nothing => {}
+                    Touch::Everything => self.wait(self.last)?,
+                    Touch::Bos(bos) => {
+                        let last = bos.iter().filter_map(|bo| self.users.get(bo)).max().copied();
+                        self.wait(last)?;
+                    }
+                }
+                command.run(&self.device)
+            }
+        }
     }
 
     fn query(&mut self, command: &QueryCommand) -> Result<(), Error> {
@@ -129,8 +155,12 @@ impl Executor {
     fn submit(&mut self, mut job: Job) -> Result<(), Error> {
         job.count_with(self.perfmon);
         job.inspect()?;
+        self.make_binner_room(job.binner_slots())?;
         let seqno = self.device.gpu().submit(job.submit()).map_err(|error| job.explain(error))?;
         self.last = Some(seqno);
+        if job.binner_slots() > 0 {
+            self.binning.push_back((seqno, job.binner_slots()));
+        }
         self.users.extend(job.submit().bos.iter().map(|bo| (*bo, seqno)));
         self.tell(Retire::Job(seqno));
         if self.users.len() > MAX_USERS {
@@ -142,11 +172,25 @@ impl Executor {
         Ok(())
     }
 
+    /// Waits for old jobs until `slots` of binner memory more fit beside what the others hold.
+    fn make_binner_room(&mut self, slots: u32) -> Result<(), Error> {
+        let mut held: u32 = self.binning.iter().map(|(_, slots)| slots).sum();
+        while held > 0 && held + slots > BINNER_SLOTS_IN_FLIGHT {
+            let Some((seqno, slots)) = self.binning.pop_front() else { break };
+            held -= slots;
+            self.wait(Some(seqno))?;
+        }
+        Ok(())
+    }
+
     /// Waits for a job and all before it.
     fn wait(&mut self, seqno: Option<Seqno>) -> Result<(), Error> {
         if let Some(seqno) = seqno.filter(|seqno| self.complete < Some(*seqno)) {
             retire::wait_watched(&self.device, seqno)?;
             self.complete = Some(seqno);
+            while self.binning.front().is_some_and(|(oldest, _)| *oldest <= seqno) {
+                self.binning.pop_front();
+            }
             self.users.retain(|_, user| *user > seqno);
         }
         Ok(())

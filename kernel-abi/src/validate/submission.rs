@@ -2,12 +2,11 @@
 
 use super::{BinMemory, BoInfo, CopySizes, Mode, Place, Rule, ShaderInfo, Violation, bin, frame, render};
 use crate::gpu::{BoHandle, Submit};
+use crate::uapi::BINNER_SLOT_BYTES;
 use std::sync::Arc;
 
 /// Where the invented BOs begin; every rule is about offsets, none about addresses.
 const FIRST_ADDRESS: u32 = 0x1000_0000;
-/// Initial binner memory of a job (kernel-abi.md §11).
-const SLOT_SIZE: u32 = 512 << 10;
 /// BOs are made of pages.
 const PAGE: u32 = 4096;
 
@@ -52,7 +51,7 @@ pub fn check_submit_in(
     } else {
         let sizes = CopySizes::of(job)?;
         let layout = sizes.at(place(sizes.total));
-        let memory = BinMemory { slot_address: place(SLOT_SIZE), slot_size: SLOT_SIZE };
+        let memory = BinMemory { slot_address: place(BINNER_SLOT_BYTES), slot_size: BINNER_SLOT_BYTES };
         Some(bin(job, &bos, &layout, &memory, mode)?.tiles())
     };
     render(job, &bos, tiles.as_ref(), mode).map(drop)
