@@ -162,6 +162,8 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         inherited_queries: vk::TRUE,
         image_cube_array: vk::TRUE,
         shader_image_gather_extended: vk::TRUE,
+        // Decoded when they are copied to images.
+        texture_compression_etc2: vk::TRUE,
         ..Default::default()
     }
 }

@@ -288,4 +288,47 @@ mod tests {
             assert_eq!(mapping.read_u32(at).to_le_bytes(), *texel, "({x}, {y})");
         });
     }
+
+    /// The last blocks of an image in rows reach beyond it, what they decode to does not.
+    #[test]
+    fn blocks_on_the_edge_stay_inside() {
+        let device = device();
+        let image = vk::ImageCreateInfo {
+            image_type: vk::ImageType::TYPE_2D,
+            format: vk::Format::EAC_R11_UNORM_BLOCK,
+            extent: vk::Extent3D { width: 18, height: 5, depth: 1 },
+            mip_levels: 2,
+            array_layers: 2,
+            samples: vk::SampleCountFlags::TYPE_1,
+            usage: vk::ImageUsageFlags::SAMPLED,
+            ..Default::default()
+        };
+        let image = Arc::new(Image::new(&device, &image).unwrap());
+        image.bind(&DeviceMemory::new(&device, 1 << 20, 0).unwrap(), 0).unwrap();
+        assert!(image.layout().shape.raster);
+        // Level 1 is 9 x 2; the copy takes whole blocks.
+        let content: Vec<u8> = (0..8 + 3 * 8).map(|at| (at * 7) as u8).collect();
+        let mut region = region(vk::ImageAspectFlags::COLOR);
+        region.image_subresource.mip_level = 1;
+        region.image_subresource.layer_count = 1;
+        let region = vk::BufferImageCopy {
+            buffer_row_length: 0,
+            buffer_image_height: 0,
+            image_offset: vk::Offset3D::default(),
+            image_extent: vk::Extent3D { width: 12, height: 4, depth: 1 },
+            ..region
+        };
+        let buffer = buffer(&device, &content);
+        let copy = CopyBufferImage { buffer, image: image.clone(), regions: vec![region], to_image: true };
+        copy.run(&device).unwrap();
+        let (level, mapping) = (image.level(1, 0).unwrap(), image.binding().unwrap().bo.map().unwrap());
+        vc4::image::etc2::BlockFormat::EacR.decode(&content[8 + 2 * 8..], |x, y, texel| {
+            if x == 0 && y < 2 {
+                let at = level.offset_of(8, y as u32) as usize;
+                let mut found = [0; 2];
+                mapping.read(at, &mut found);
+                assert_eq!(found, *texel, "row {y}");
+            }
+        });
+    }
 }

@@ -153,23 +153,27 @@ impl Part {
         self.store_masked(&mapping, &place, info, &conversion.to_words(texels), conversion.mask())
     }
 
-    /// Stores what blocks decode to.
+    /// Stores what blocks decode to, where it is inside of the level.
     fn write_decoded(&self, mapping: &Mapping, image: &Image, blocks: &[u8]) -> Result<(), Error> {
         let Storage::Blocks(format) = image.stored().storage else { return Ok(()) };
         let edge = image.row().block();
-        let (columns, bytes) = (self.rect.width as usize, format.texel_bytes());
-        let row = columns * edge as usize * bytes;
-        let mut texels = vec![0; row * (self.rect.height * edge) as usize];
+        let (place, info) = (image.placement(self.level, self.slice)?, image.stored().texel.info());
+        let Rect { x, y, width, height } = self.rect;
+        let clipped = |first: u32, count: u32, end: u32| (count * edge).min(end.saturating_sub(first * edge));
+        let (right, lower) = (clipped(x, width, place.width()), clipped(y, height, place.height()));
+        let (columns, bytes) = (width as usize, format.texel_bytes());
+        let row = right as usize * bytes;
+        let mut texels = vec![0; row * lower as usize];
         for (index, block) in blocks.chunks_exact(format.bytes() as usize).enumerate() {
             let (x, y) = (index % columns * edge as usize, index / columns * edge as usize);
             format.decode(block, |dx, dy, texel| {
-                let at = (y + dy) * row + (x + dx) * bytes;
-                texels[at..at + bytes].copy_from_slice(texel);
+                if x + dx < right as usize && y + dy < lower as usize {
+                    let at = (y + dy) * row + (x + dx) * bytes;
+                    texels[at..at + bytes].copy_from_slice(texel);
+                }
             });
         }
-        let Rect { x, y, width, height } = self.rect;
-        let rect = Rect { x: x * edge, y: y * edge, width: width * edge, height: height * edge };
-        let (place, info) = (image.placement(self.level, self.slice)?, image.stored().texel.info());
+        let rect = Rect { x: x * edge, y: y * edge, width: right, height: lower };
         Part { rect, ..*self }.store(mapping, &place, info, &texels)
     }
 
