@@ -37,6 +37,8 @@ pub enum Extension {
     PushDescriptor,
     /// VK_KHR_image_format_list.
     ImageFormatList,
+    /// VK_KHR_sampler_mirror_clamp_to_edge.
+    SamplerMirrorClampToEdge,
     /// VK_KHR_incremental_present.
     IncrementalPresent,
 }
@@ -84,6 +86,7 @@ const ROWS: &[Row] = &[
     row(Extension::PushDescriptor, Level::Device, ash::khr::push_descriptor::NAME, 2),
     // The list may be ignored: no image is compressed, so views of other formats cost nothing.
     row(Extension::ImageFormatList, Level::Device, ash::khr::image_format_list::NAME, 1),
+    row(Extension::SamplerMirrorClampToEdge, Level::Device, ash::khr::sampler_mirror_clamp_to_edge::NAME, 3),
     // Whole pictures are shown; the rectangles are a hint.
     row(Extension::IncrementalPresent, Level::Device, ash::khr::incremental_present::NAME, 2),
 ];

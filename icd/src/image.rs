@@ -182,6 +182,11 @@ impl Image {
         self.layer_stride * u64::from(self.layers)
     }
 
+    /// The blocks of a layer, if pixels have four samples.
+    pub fn sample_layout(&self) -> Option<MsaaLayout> {
+        self.samples
+    }
+
     /// Samples of a pixel: 1 or 4.
     pub fn samples(&self) -> u32 {
         if self.samples.is_some() { MSAA_SAMPLES } else { 1 }

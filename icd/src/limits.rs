@@ -148,10 +148,10 @@ fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.framebuffer_depth_sample_counts = SAMPLE_COUNTS;
     limits.framebuffer_stencil_sample_counts = SAMPLE_COUNTS;
     limits.framebuffer_no_attachments_sample_counts = SAMPLE_COUNTS;
-    limits.sampled_image_color_sample_counts = SINGLE;
-    limits.sampled_image_integer_sample_counts = SINGLE;
-    limits.sampled_image_depth_sample_counts = SINGLE;
-    limits.sampled_image_stencil_sample_counts = SINGLE;
+    limits.sampled_image_color_sample_counts = SAMPLE_COUNTS;
+    limits.sampled_image_integer_sample_counts = SAMPLE_COUNTS;
+    limits.sampled_image_depth_sample_counts = SAMPLE_COUNTS;
+    limits.sampled_image_stencil_sample_counts = SAMPLE_COUNTS;
     limits.storage_image_sample_counts = SINGLE; // vacuous
     limits.max_sample_mask_words = 1;
     limits.max_color_attachments = 1; // below the minimum of 4: T-MRT is not done

@@ -20,6 +20,8 @@ pub struct Sampler {
     pub unit: texture::Sampler,
     /// Wrapping along all axes.
     pub wrap: [Wrap; 3],
+    /// Along which axes the image is mirrored at its origin before it wraps (VK_KHR_sampler_mirror_clamp_to_edge).
+    pub mirror_once: [bool; 3],
     /// Added to levels of detail.
     pub lod_bias: f32,
     /// Smallest level of detail.
@@ -44,7 +46,8 @@ impl Sampler {
         if info.anisotropy_enable != vk::FALSE {
             return Err(Error::FeatureNotPresent("samplerAnisotropy"));
         }
-        let wrap = [wrap(info.address_mode_u)?, wrap(info.address_mode_v)?, wrap(info.address_mode_w)?];
+        let modes = [info.address_mode_u, info.address_mode_v, info.address_mode_w];
+        let wrap = [wrap(modes[0])?, wrap(modes[1])?, wrap(modes[2])?];
         let mip = match info.mipmap_mode {
             vk::SamplerMipmapMode::LINEAR => MipMode::Linear,
             // The specification's note on emulating "no mipmaps".
@@ -61,6 +64,7 @@ impl Sampler {
         Ok(Sampler {
             unit,
             wrap,
+            mirror_once: modes.map(|mode| mode == vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE),
             lod_bias: info.mip_lod_bias,
             min_lod: info.min_lod,
             max_lod: info.max_lod,
@@ -75,8 +79,11 @@ fn wrap(mode: vk::SamplerAddressMode) -> Result<Wrap, Error> {
     match mode {
         vk::SamplerAddressMode::REPEAT => Ok(Wrap::Repeat),
         vk::SamplerAddressMode::MIRRORED_REPEAT => Ok(Wrap::Mirror),
-        vk::SamplerAddressMode::CLAMP_TO_EDGE => Ok(Wrap::Clamp),
+        // The program does the mirroring, with coordinates' magnitudes.
+        vk::SamplerAddressMode::CLAMP_TO_EDGE | vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE => {
+            Ok(Wrap::Clamp)
+        }
         vk::SamplerAddressMode::CLAMP_TO_BORDER => Ok(Wrap::Border),
-        _ => Err(Error::unsupported(format!("address mode {mode:?}"), "mirror in the shader")),
+        _ => Err(Error::unsupported(format!("address mode {mode:?}"), "one of those of Vulkan 1.0")),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vc4::cl::words::{TextureCube, TextureExtra, Wrap};
-use vc4::image::layout::level_rows;
+use vc4::image::layout::{MSAA_TILE_BYTES, level_rows};
 use vc4::state::texture::{self, MipMode, TextureError, TextureView};
 use vc4_shaders::compile::{TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey};
 use vc4_shaders::program::{Lookup, TextureValue};
@@ -44,6 +44,7 @@ pub struct Texture {
     extent: [u32; 3],
     base_level: u32,
     levels: u32,
+    samples: u32,
     last_level: u32,
     lod: Lod,
     mip: MipMode,
@@ -51,6 +52,8 @@ pub struct Texture {
     stride: u32,
     level_rows: u32,
     layer_pages: u32,
+    /// The view's first layer, if layers are faces to the texture unit.
+    base_layer: u32,
 }
 
 /// What a sampler adds to levels of detail.
@@ -77,6 +80,7 @@ struct Sampling {
     mip: MipMode,
     lod: Lod,
     wrap: [Wrap; 3],
+    mirror_once: [bool; 3],
 }
 
 impl Sampling {
@@ -87,6 +91,7 @@ impl Sampling {
         mip: MipMode::None,
         lod: Lod { bias: 0.0, min: 0.0, max: NO_LIMIT },
         wrap: [Wrap::Clamp; 3],
+        mirror_once: [false; 3],
     };
 
     fn new(sampler: &Sampler, view: &ImageView) -> Sampling {
@@ -98,6 +103,9 @@ impl Sampling {
             lod: Lod { bias: sampler.lod_bias, min: sampler.min_lod, max: sampler.max_lod },
             // Seams of cubes have no outside; where there is no second axis it must not matter.
             wrap: if view.is_cube() { [Wrap::Clamp; 3] } else { sampler.wrap },
+            mirror_once: std::array::from_fn(|axis| {
+                sampler.mirror_once[axis] && axis < view.axes() && !view.is_cube()
+            }),
         };
         if sampler.max_lod <= 0.0 {
             // Everything is magnified.
@@ -146,24 +154,20 @@ impl Texture {
         let binding = image.binding()?;
         let layout = image.layout();
         let sampling = sampler.map_or(Sampling::TEXELS, |sampler| Sampling::new(sampler, view));
-        let direct = layout.shape.raster;
-        if !direct && view.layers > 1 && !view.is_cube() {
-            return Err(Error::unsupported(
-                "sampling the layers of a cube-compatible image as an array",
-                "create the image without VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT",
-            ));
-        }
+        let blocks = image.sample_layout();
+        let direct = layout.shape.raster && blocks.is_none();
         let decode =
             format::texture_decode(view.row, view.stored.texel, &view.components, view.aspects, direct);
         let decode =
             decode.ok_or_else(|| Error::FormatNotSupported(format!("sampling {:?}", view.row.format)))?;
         let mut texture = Texture {
             binding: Some(binding.clone()),
-            key: TextureKey { decode, ..TextureKey::default() },
+            key: TextureKey { decode, mirror_once: sampling.mirror_once, ..TextureKey::default() },
             words: [None; 2],
             extent: [view.extent().0, view.extent().1, view.depth_or_layers()],
             base_level: view.base_level,
             levels: view.levels,
+            samples: view.samples(),
             last_level: if sampling.mip == MipMode::None { 0 } else { view.levels - 1 },
             lod: sampling.lod,
             mip: sampling.mip,
@@ -171,6 +175,7 @@ impl Texture {
             stride: layout.levels[0].stride,
             level_rows: level_rows(layout.shape.height),
             layer_pages: (image.layer_stride() / PAGE) as u32,
+            base_layer: view.face(),
         };
         if let Some(sampler) = sampler {
             texture.key.compare = sampler.compare;
@@ -180,9 +185,22 @@ impl Texture {
                 texture.key.border = !direct;
             }
         }
+        if let Some(blocks) = blocks {
+            texture.key.access = TextureAccess::Samples;
+            texture.stride = blocks.tiles_x * MSAA_TILE_BYTES;
+            return Ok(texture);
+        }
         if direct {
             texture.key.access = TextureAccess::Direct { bytes: layout.shape.cpp as u8, wrap: sampling.wrap };
             texture.key.filter = program_filter(&sampling, sampler);
+            return Ok(texture);
+        }
+        if view.layers > 1 && !view.is_cube() {
+            texture.key.access = TextureAccess::Faces { wrap: sampling.wrap };
+            texture.key.border = false;
+            texture.key.filter = program_filter(&sampling, sampler);
+            let faces = TextureView { base_level: 0, levels: image.levels(), face: 0, cube: true };
+            texture.words[1] = Some(words(view, &faces, &texels(&sampling)).map_err(refused)?);
             return Ok(texture);
         }
         texture.look(view, sampler, &sampling)?;
@@ -196,28 +214,27 @@ impl Texture {
         sampler: Option<&Sampler>,
         sampling: &Sampling,
     ) -> Result<(), Error> {
-        let refused = |error: TextureError| Error::unsupported(error.to_string(), "see the limits");
-        let texels = texture::Sampler {
-            mag_linear: false,
-            min_linear: false,
-            mip: MipMode::Nearest,
-            ..sampling.unit()
-        };
         let whole = TextureView {
             base_level: 0,
             levels: view.image.levels(),
             face: view.face(),
             cube: view.is_cube(),
         };
-        self.words[1] = Some(words(view, &whole, &texels).map_err(refused)?);
+        self.words[1] = Some(words(view, &whole, &texels(sampling)).map_err(refused)?);
         let Some(sampler) = sampler else { return Ok(()) };
         let filters = self.key.decode.class == TextureClass::Unorm8 || !sampling.is_linear();
         let two_filters = sampling.mag_linear != sampling.min_linear;
-        if !filters || sampler.compare.is_some() || sampler.unnormalized {
+        // The unit filters a face of a cube by itself, where the neighbours of its edges lie on other faces (T-SEAMLESS).
+        let seams = view.is_cube() && (sampling.mag_linear || sampling.min_linear);
+        if !filters || seams || sampler.compare.is_some() || sampler.unnormalized {
             self.key.filter = program_filter(sampling, Some(sampler));
             return Ok(());
         }
-        if let Some(last) = sampling.last_level(view.levels) {
+        // Quads on an edge of a cube have their coordinates on two faces, and those where an image is mirrored on one
+        // side of it: the unit's own level does not survive that.
+        let folded = view.is_cube() || sampling.mirror_once.contains(&true);
+        let own_level = !folded || sampling.mip == MipMode::None && !two_filters;
+        if let Some(last) = sampling.last_level(view.levels).filter(|_| own_level) {
             let part = TextureView { base_level: view.base_level, levels: last + 1, ..whole };
             if let Ok(words) = words(view, &part, &sampling.unit()) {
                 self.words[0] = Some(words);
@@ -258,6 +275,7 @@ impl Texture {
             extent: [(view.range / u64::from(bytes)) as u32, 1, 1],
             base_level: 0,
             levels: 1,
+            samples: 1,
             last_level: 0,
             lod: Sampling::TEXELS.lod,
             mip: MipMode::None,
@@ -265,6 +283,7 @@ impl Texture {
             stride: 0,
             level_rows: 0,
             layer_pages: 0,
+            base_layer: 0,
         }
     }
 
@@ -296,7 +315,7 @@ impl Texture {
             TextureValue::Size(axis) => float(self.extent[usize::from(axis.min(1))]),
             TextureValue::Extent(axis) => self.extent[usize::from(axis.min(2))],
             TextureValue::Levels => self.levels,
-            TextureValue::Samples => 1,
+            TextureValue::Samples => self.samples,
             TextureValue::BaseLevel => float(self.base_level),
             TextureValue::LastLevel => float(self.last_level),
             TextureValue::LodBias => self.lod.bias.to_bits(),
@@ -310,8 +329,18 @@ impl Texture {
             TextureValue::Stride => self.stride,
             TextureValue::LevelRows => self.level_rows,
             TextureValue::LayerPages => self.layer_pages,
+            TextureValue::BaseLayer => float(self.base_layer),
         }
     }
+}
+
+fn refused(error: TextureError) -> Error {
+    Error::unsupported(error.to_string(), "see the limits")
+}
+
+/// Lookups of single texels, whatever the sampler filters.
+fn texels(sampling: &Sampling) -> texture::Sampler {
+    texture::Sampler { mag_linear: false, min_linear: false, mip: MipMode::Nearest, ..sampling.unit() }
 }
 
 fn program_filter(sampling: &Sampling, sampler: Option<&Sampler>) -> TextureFilter {
@@ -379,28 +408,52 @@ mod tests {
         }
     }
 
-    fn texture(sampler: &Sampler, offset: u64) -> Texture {
-        let device = device();
-        let extent = vk::Extent3D { width: 100, height: 60, depth: 1 };
-        let info = vk::ImageCreateInfo {
+    fn image_info() -> vk::ImageCreateInfo<'static> {
+        vk::ImageCreateInfo {
             image_type: vk::ImageType::TYPE_2D,
             format: vk::Format::R8G8B8A8_UNORM,
-            extent,
+            extent: vk::Extent3D { width: 100, height: 60, depth: 1 },
             mip_levels: 7,
             array_layers: 1,
             samples: vk::SampleCountFlags::TYPE_1,
             usage: vk::ImageUsageFlags::SAMPLED,
             ..Default::default()
+        }
+    }
+
+    fn texture(sampler: &Sampler, offset: u64) -> Texture {
+        view_of(&image_info(), vk::ImageViewType::TYPE_2D, 0, 1, sampler, offset)
+    }
+
+    /// Some of the layers of an image of six faces of 64 texels.
+    fn faces(view: vk::ImageViewType, base_layer: u32, layers: u32, sampler: &Sampler) -> Texture {
+        let info = vk::ImageCreateInfo {
+            flags: vk::ImageCreateFlags::CUBE_COMPATIBLE,
+            extent: vk::Extent3D { width: 64, height: 64, depth: 1 },
+            array_layers: 6,
+            ..image_info()
         };
-        let image = Arc::new(Image::new(&device, &info).unwrap());
+        view_of(&info, view, base_layer, layers, sampler, 0)
+    }
+
+    fn view_of(
+        info: &vk::ImageCreateInfo<'_>,
+        view_type: vk::ImageViewType,
+        base_array_layer: u32,
+        layer_count: u32,
+        sampler: &Sampler,
+        offset: u64,
+    ) -> Texture {
+        let device = device();
+        let image = Arc::new(Image::new(&device, info).unwrap());
         image.bind(&DeviceMemory::new(&device, 1 << 20, 0).unwrap(), offset).unwrap();
         let subresource_range = vk::ImageSubresourceRange {
             aspect_mask: vk::ImageAspectFlags::COLOR,
             level_count: vk::REMAINING_MIP_LEVELS,
-            layer_count: 1,
+            base_array_layer,
+            layer_count,
             ..Default::default()
         };
-        let view_type = vk::ImageViewType::TYPE_2D;
         let info = vk::ImageViewCreateInfo {
             view_type,
             format: info.format,
@@ -436,6 +489,61 @@ mod tests {
             (texture.key.filter == TextureFilter::Unit).then(|| parameters(&texture)[0] & 15)
         };
         assert_eq!([0.0, 0.25, 1.0, 1.5, 100.0].map(levels), [Some(0), None, Some(1), None, Some(6)]);
+    }
+
+    #[test]
+    fn programs_see_past_the_edges_of_faces() {
+        let key = |info: vk::SamplerCreateInfo<'static>, view, layers| {
+            faces(view, 0, layers, &Sampler::new(&device(), &info).unwrap()).key
+        };
+        let (cube, array) = (vk::ImageViewType::CUBE, vk::ImageViewType::TYPE_2D_ARRAY);
+        let near = vk::SamplerCreateInfo {
+            mag_filter: vk::Filter::NEAREST,
+            mipmap_mode: vk::SamplerMipmapMode::NEAREST,
+            ..info()
+        };
+        assert!(matches!(key(info(), cube, 6).filter, TextureFilter::Program { mag_linear: true, .. }));
+        assert_eq!(key(near, cube, 6).filter, TextureFilter::Level);
+        let whole = vk::SamplerCreateInfo { max_lod: 0.0, ..near };
+        assert_eq!(key(whole, cube, 6).filter, TextureFilter::Unit);
+        // Several faces as layers, and one as a plain image.
+        assert!(matches!(key(near, array, 6).access, TextureAccess::Faces { .. }));
+        assert_eq!(key(near, array, 1).access, TextureAccess::Unit);
+        let later = faces(array, 2, 3, &Sampler::new(&device(), &near).unwrap());
+        assert_eq!(later.value(TextureValue::BaseLayer), 2f32.to_bits());
+        // The first face, with the cube bit.
+        assert_eq!(later.words[1].unwrap().parameters[0], 8192 | 1 << 9 | 6);
+    }
+
+    #[test]
+    fn samples_are_found_by_the_program() {
+        let info = vk::ImageCreateInfo {
+            samples: vk::SampleCountFlags::TYPE_4,
+            mip_levels: 1,
+            usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::COLOR_ATTACHMENT,
+            ..image_info()
+        };
+        let sampler = Sampler::new(&device(), &self::info()).unwrap();
+        let texture = view_of(&info, vk::ImageViewType::TYPE_2D, 0, 1, &sampler, 0);
+        assert_eq!(texture.key.access, TextureAccess::Samples);
+        // Four tiles of 32 pixels across 100.
+        assert_eq!(texture.value(TextureValue::Stride), 4 * 16384);
+        assert_eq!(texture.value(TextureValue::Samples), 4);
+    }
+
+    #[test]
+    fn mirroring_once_is_the_program_s() {
+        let address_mode_u = vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE;
+        let once = vk::SamplerCreateInfo { address_mode_u, min_filter: vk::Filter::LINEAR, ..info() };
+        let key = |max_lod| {
+            let info = vk::SamplerCreateInfo { max_lod, ..once };
+            texture(&Sampler::new(&device(), &info).unwrap(), 0).key
+        };
+        assert_eq!(key(vk::LOD_CLAMP_NONE).mirror_once, [true, false, false]);
+        assert_eq!(
+            [key(vk::LOD_CLAMP_NONE).filter, key(0.0).filter],
+            [TextureFilter::Level, TextureFilter::Unit]
+        );
     }
 
     #[test]

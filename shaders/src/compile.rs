@@ -64,6 +64,15 @@ impl TextureClass {
             _ => false,
         }
     }
+
+    /// Components of a texel; what a lookup has beyond them is 0, and 1 in alpha.
+    pub fn components(self) -> usize {
+        match self {
+            TextureClass::Unorm8 | TextureClass::Srgb8 => 4,
+            TextureClass::Depth24 | TextureClass::Stencil8 | TextureClass::Word32 => 1,
+            TextureClass::Fields(format) | TextureClass::SplitFields(format) => format.components(),
+        }
+    }
 }
 
 /// Where a component of a sample result comes from.
@@ -107,6 +116,13 @@ pub enum TextureAccess {
         /// Outside of the image along each axis.
         wrap: [Wrap; 3],
     },
+    /// The program: samples of four in blocks of tiles, by direct lookups. Only fetches see such images.
+    Samples,
+    /// The texture unit, to which layers are the faces of a cube; it knows no wrapping there (T-ARRAY c).
+    Faces {
+        /// Outside of the image along each axis.
+        wrap: [Wrap; 3],
+    },
 }
 
 /// Who chooses levels and weighs texels.
@@ -144,6 +160,8 @@ pub struct TextureKey {
     pub compare: Option<CompareFunc>,
     /// Coordinates outside of the image give the border colour.
     pub border: bool,
+    /// Along which axes the image is mirrored at its origin, in front of all other wrapping.
+    pub mirror_once: [bool; 3],
 }
 
 impl Default for TextureKey {
@@ -154,6 +172,7 @@ impl Default for TextureKey {
             filter: TextureFilter::Unit,
             compare: None,
             border: false,
+            mirror_once: [false; 3],
         }
     }
 }

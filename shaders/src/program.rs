@@ -84,18 +84,20 @@ pub enum TextureValue {
     BorderColor,
     /// Alpha of the border colour.
     BorderAlpha,
-    /// Integer: bytes per row of every level of an image in raster order.
+    /// Integer: bytes per row of every level of an image in raster order; of a multisampled image, per row of tiles.
     Stride,
     /// Integer: twice the rows of level 0's container of an image in raster order
     /// ([`vc4::image::layout`]): level n begins at row this - (this >> n) + n.
     LevelRows,
     /// Integer: pages from one layer or slice to the next.
     LayerPages,
+    /// f32: the image's layer that is the view's first, where layers are faces to the texture unit.
+    BaseLayer,
 }
 
 impl TextureValue {
     /// All, by number.
-    pub const ALL: [TextureValue; 20] = [
+    pub const ALL: [TextureValue; 21] = [
         TextureValue::Size(0),
         TextureValue::Size(1),
         TextureValue::Extent(0),
@@ -116,6 +118,7 @@ impl TextureValue {
         TextureValue::Stride,
         TextureValue::LevelRows,
         TextureValue::LayerPages,
+        TextureValue::BaseLayer,
     ];
 
     /// Its name behind `tex.` in text.
@@ -141,6 +144,7 @@ impl TextureValue {
             TextureValue::Stride => "stride",
             TextureValue::LevelRows => "level.rows",
             TextureValue::LayerPages => "layer.pages",
+            TextureValue::BaseLayer => "layer.base",
         }
     }
 }

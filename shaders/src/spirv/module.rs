@@ -72,6 +72,8 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::ImageBuffer
             | Capability::SampledCubeArray
             | Capability::ImageCubeArray
+            // Arrays of multisampled images need it as storage images only, but compilers declare it for any.
+            | Capability::ImageMSArray
             | Capability::InputAttachment
             | Capability::ImageGatherExtended
             | Capability::StorageImageExtendedFormats

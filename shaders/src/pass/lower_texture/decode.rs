@@ -61,23 +61,29 @@ impl Image<'_, '_> {
     }
 
     fn swizzled(&mut self, texel: [Value; 4]) -> Components {
-        let decode = self.key.decode;
-        let one = |image: &mut Self| match decode.class.is_integer() {
-            true => image.b.word(1),
-            false => image.float(1.0),
-        };
+        let swizzle = self.key.decode.swizzle;
         let component = |swizzle: TextureSwizzle| match swizzle {
             TextureSwizzle::Component(n) => texel[usize::from(n & 3)],
             TextureSwizzle::Zero => self.b.word(0),
-            TextureSwizzle::One => one(self),
+            TextureSwizzle::One => self.one(),
         };
-        decode.swizzle.into_iter().map(component).collect()
+        swizzle.into_iter().map(component).collect()
     }
 
-    /// The texel where `inside` holds, the border colour elsewhere.
+    /// 1, in the kind of number that texels have.
+    fn one(&mut self) -> Value {
+        if self.key.decode.class.is_integer() { self.b.word(1) } else { self.float(1.0) }
+    }
+
+    /// The texel where `inside` holds, the border colour elsewhere, which has the format's components.
     pub(super) fn or_border(&mut self, inside: Value, texel: Components) -> Components {
-        let (color, alpha) = (self.value(TextureValue::BorderColor), self.value(TextureValue::BorderAlpha));
-        let border = self.swizzled([color, color, color, alpha]);
+        let components = self.key.decode.class.components();
+        let color = self.value(TextureValue::BorderColor);
+        let zero = self.b.word(0);
+        let green = if components > 1 { color } else { zero };
+        let blue = if components > 2 { color } else { zero };
+        let alpha = if components > 3 { self.value(TextureValue::BorderAlpha) } else { self.one() };
+        let border = self.swizzled([color, green, blue, alpha]);
         texel.iter().zip(&border).map(|(&texel, &border)| self.b.select(inside, texel, border)).collect()
     }
 }

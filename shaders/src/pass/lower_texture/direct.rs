@@ -1,7 +1,9 @@
-//! Texels in memory, by direct lookups: images in raster order and texel buffers (T-FETCH, T-ARRAY d).
+//! Texels in memory, by direct lookups: images in raster order, multisampled ones and texel buffers (T-FETCH, T-ARRAY d).
 
 use smallvec::SmallVec;
 use vc4::cl::words::Wrap;
+use vc4::hw::TILE_MS_PX;
+use vc4::image::layout::{MSAA_TILE_BYTES, msaa_block_offset};
 use vc4::qpu::MulOp;
 
 use super::texel::{Level, Place};
@@ -14,6 +16,8 @@ use crate::program::TextureValue;
 const PAGE_SHIFT: u32 = 12;
 /// Faces of a cube.
 const FACES: u32 = 6;
+/// Bits of a quad's place along an edge of a tile.
+const MSAA_QUAD_BITS: u32 = TILE_MS_PX.ilog2() - 1;
 
 impl Image<'_, '_> {
     pub(super) fn texel_in_memory(
@@ -23,7 +27,7 @@ impl Image<'_, '_> {
         bytes: u8,
         wrap: [Wrap; 3],
     ) -> Components {
-        let mut at: Axes = place.at.iter().copied().collect();
+        let (mut at, inside) = self.brought_inside(place, level, wrap);
         let mut layer = place.layer.map(|layer| self.whole(layer));
         if let (ImageDim::Cube, Some(face)) = (self.dim, place.face) {
             let mut number = self.face_number(face);
@@ -40,6 +44,27 @@ impl Image<'_, '_> {
                 None => number,
             });
         }
+        let at: Axes = at.iter().map(|&c| self.whole(c)).collect();
+        let layer = if self.dim == ImageDim::D3 { Some(at[2]) } else { layer };
+        let row = if at.len() > 1 { Some(at[1]) } else { None };
+        let address = self.address(at[0], row, layer, level, bytes);
+        let words = self.words_at(address, bytes);
+        let texel = self.decoded(&words);
+        match inside {
+            Some(inside) => self.or_border(inside, texel),
+            None => texel,
+        }
+    }
+
+    /// A place that wrapping has brought into the level, and whether it was inside where a border begins. Beyond the edge
+    /// of a cube's face is another one.
+    pub(super) fn brought_inside(
+        &mut self,
+        place: &Place<'_>,
+        level: &Level,
+        wrap: [Wrap; 3],
+    ) -> (Axes, Option<Value>) {
+        let mut at: Axes = place.at.iter().copied().collect();
         let mut inside = None;
         if place.outside && place.face.is_none() {
             for axis in 0..at.len() {
@@ -53,20 +78,11 @@ impl Image<'_, '_> {
                 at[axis] = self.wrapped(at[axis], level, axis, wrap[axis]);
             }
         }
-        let at: Axes = at.iter().map(|&c| self.whole(c)).collect();
-        let layer = if self.dim == ImageDim::D3 { Some(at[2]) } else { layer };
-        let row = if at.len() > 1 { Some(at[1]) } else { None };
-        let address = self.address(at[0], row, layer, level, bytes);
-        let words = self.words_at(address, bytes);
-        let texel = self.decoded(&words);
-        match inside {
-            Some(inside) => self.or_border(inside, texel),
-            None => texel,
-        }
+        (at, inside)
     }
 
     /// A whole float as an integer.
-    fn whole(&mut self, v: Value) -> Value {
+    pub(super) fn whole(&mut self, v: Value) -> Value {
         self.b.op(Op::FToS, &[v])
     }
 
@@ -107,6 +123,14 @@ impl Image<'_, '_> {
     /// A whole coordinate brought into the image.
     fn wrapped(&mut self, at: Value, level: &Level, axis: usize, wrap: Wrap) -> Value {
         let (size, inverse) = (level.size[axis], level.inverse[axis]);
+        let at = if self.key.mirror_once[axis] {
+            // Texel -1 is texel 0.
+            let minus = self.float(-1.0);
+            let mirrored = self.b.fsub(minus, at);
+            self.b.fmax(at, mirrored)
+        } else {
+            at
+        };
         match wrap {
             Wrap::Clamp | Wrap::Border => self.clamped(at, size),
             Wrap::Repeat => self.modulo(at, size, inverse),
@@ -165,16 +189,51 @@ impl Image<'_, '_> {
         let line = self.b.op(Op::Mul(MulOp::Mul24), &[line, stride]);
         let column = self.scaled(column, bytes);
         let address = self.b.iadd(line, column);
-        match layer {
-            Some(layer) => {
-                let pages = self.value(TextureValue::LayerPages);
-                let start = self.b.op(Op::Mul(MulOp::Mul24), &[layer, pages]);
-                let shift = self.b.word(PAGE_SHIFT);
-                let start = self.b.shl(start, shift);
-                self.b.iadd(address, start)
-            }
-            None => address,
-        }
+        self.in_layer(address, layer)
+    }
+
+    /// A byte offset in a layer as one from the view's first layer.
+    fn in_layer(&mut self, offset: Value, layer: Option<Value>) -> Value {
+        let Some(layer) = layer else { return offset };
+        let pages = self.value(TextureValue::LayerPages);
+        let start = self.b.op(Op::Mul(MulOp::Mul24), &[layer, pages]);
+        let shift = self.b.word(PAGE_SHIFT);
+        let start = self.b.shl(start, shift);
+        self.b.iadd(offset, start)
+    }
+
+    /// A sample of a pixel ([`vc4::image::layout::MsaaLayout`]); all are integers.
+    pub(super) fn sample_in_memory(
+        &mut self,
+        [x, y]: [Value; 2],
+        layer: Option<Value>,
+        sample: Value,
+    ) -> Components {
+        // Bit `from` and the `count - 1` above it, moved to bit `to`.
+        let mut field = |v: Value, from: u32, count: u32, to: u32| {
+            let mask = self.b.word(((1 << count) - 1) << from);
+            let bits = self.b.op(Op::And, &[v, mask]);
+            let by = self.b.word(to.abs_diff(from));
+            self.b.op(if to < from { Op::Shr } else { Op::Shl }, &[bits, by])
+        };
+        let parts = [
+            field(x, 0, 1, msaa_block_offset(1, 0, 0).ilog2()),
+            field(y, 0, 1, msaa_block_offset(0, 1, 0).ilog2()),
+            field(sample, 0, 2, msaa_block_offset(0, 0, 1).ilog2()),
+            field(x, 1, MSAA_QUAD_BITS, msaa_block_offset(2, 0, 0).ilog2()),
+            field(y, 1, MSAA_QUAD_BITS, msaa_block_offset(0, 2, 0).ilog2()),
+        ];
+        let tile_bits = MSAA_TILE_BYTES.ilog2();
+        let edge_bits = TILE_MS_PX.ilog2();
+        let column = field(x, edge_bits, 32 - tile_bits, tile_bits);
+        let row = field(y, edge_bits, 32 - tile_bits, 0);
+        let pitch = self.value(TextureValue::Stride);
+        let row = self.b.op(Op::Mul(MulOp::Mul24), &[row, pitch]);
+        let offset = parts.into_iter().fold(column, |sum, part| self.b.iadd(sum, part));
+        let offset = self.b.iadd(offset, row);
+        let address = self.in_layer(offset, layer);
+        let words = self.words_at(address, 4);
+        self.decoded(&words)
     }
 
     fn scaled(&mut self, index: Value, bytes: u8) -> Value {
@@ -210,7 +269,7 @@ impl Image<'_, '_> {
     pub(super) fn texel_of_buffer(&mut self, index: Value) -> Components {
         let bytes = match self.key.access {
             TextureAccess::Direct { bytes, .. } => bytes,
-            TextureAccess::Unit => 4,
+            _ => 4,
         };
         let address = self.scaled(index, bytes);
         let words = self.words_at(address, bytes);

@@ -68,6 +68,19 @@ impl Image<'_, '_> {
         smallvec![x, y, z]
     }
 
+    /// The face of a number, a whole float.
+    pub(super) fn numbered_face(&mut self, number: Value) -> Face {
+        let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|n| self.float(n));
+        let is = |image: &mut Self, n: Value| image.b.op(Op::FEq, &[number, n]);
+        let x = self.b.op(Op::FLt, &[number, two]);
+        let y = self.b.op(Op::FLt, &[number, four]);
+        let odd = [one, three, five].map(|n| is(self, n));
+        let negative = self.b.op(Op::BOr, &[odd[0], odd[1]]);
+        let negative = self.b.op(Op::BOr, &[negative, odd[2]]);
+        let minus = self.float(-1.0);
+        Face { x, y, major: self.b.select(negative, minus, one) }
+    }
+
     /// The face's number as a float.
     pub(super) fn face_number(&mut self, face: &Face) -> Value {
         let (zero, one) = (self.float(0.0), self.float(1.0));

@@ -21,12 +21,10 @@ impl Image<'_, '_> {
             // Without quads there are no derivatives.
             Lod::Auto | Lod::Bias if self.stage == Stage::Vertex => self.float(0.0),
             Lod::Auto | Lod::Bias => {
-                let at: Axes = match self.dim {
-                    ImageDim::Cube => self.projected_to_cube(operands.coordinates),
-                    _ => operands.coordinates.iter().copied().collect(),
-                };
+                let at = operands.coordinates;
                 let dx: Axes = at.iter().map(|&c| self.b.op(Op::Ddx, &[c])).collect();
                 let dy: Axes = at.iter().map(|&c| self.b.op(Op::Ddy, &[c])).collect();
+                let (dx, dy) = self.on_the_image(at, &dx, &dy);
                 let lambda = self.logarithm(&dx, &dy);
                 match operands.lod.first() {
                     Some(&bias) => self.b.fadd(lambda, bias),
@@ -35,15 +33,18 @@ impl Image<'_, '_> {
             }
             Lod::Grad => {
                 let (dx, dy) = operands.lod.split_at(count);
-                let (dx, dy) = match self.dim {
-                    ImageDim::Cube => (
-                        self.projected_gradient(operands.coordinates, dx),
-                        self.projected_gradient(operands.coordinates, dy),
-                    ),
-                    _ => (dx.iter().copied().collect(), dy.iter().copied().collect()),
-                };
+                let (dx, dy) = self.on_the_image(operands.coordinates, dx, dy);
                 self.logarithm(&dx, &dy)
             }
+        }
+    }
+
+    /// What the derivatives of coordinates are along the image: of directions, on the face that each element's points to,
+    /// even where its neighbours' point to another.
+    fn on_the_image(&mut self, at: &[Value], dx: &[Value], dy: &[Value]) -> (Axes, Axes) {
+        match self.dim {
+            ImageDim::Cube => (self.projected_gradient(at, dx), self.projected_gradient(at, dy)),
+            _ => (dx.iter().copied().collect(), dy.iter().copied().collect()),
         }
     }
 

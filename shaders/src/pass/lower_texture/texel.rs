@@ -1,6 +1,7 @@
 //! Single texels of a level, by the texture unit or from memory, and what is made of them directly: fetches.
 
 use smallvec::smallvec;
+use vc4::cl::words::Wrap;
 
 use super::face::Face;
 use super::{Axes, Components, Image, value};
@@ -62,30 +63,64 @@ impl Image<'_, '_> {
         match self.key.access {
             TextureAccess::Unit => self.texel_of_unit(place, level),
             TextureAccess::Direct { bytes, wrap } => self.texel_in_memory(place, level, bytes, wrap),
+            TextureAccess::Faces { wrap } => self.texel_of_face(place, level, wrap),
+            // No sampler sees samples; a program that samples such an image all the same gets the first one.
+            TextureAccess::Samples => {
+                let at = [0, 1].map(|axis| self.whole(place.at[axis]));
+                let layer = place.layer.map(|layer| self.whole(layer));
+                let first = self.b.word(0);
+                self.sample_in_memory(at, layer, first)
+            }
         }
     }
 
     /// A texel by its centre (i + ½)/size, which is exact to 2^-22 of the texture (T-FETCH).
     fn texel_of_unit(&mut self, place: &Place<'_>, level: &Level) -> Components {
-        let half = self.float(0.5);
-        let mut centre = |axis: usize| {
-            let middle = self.b.fadd(place.at[axis], half);
-            self.b.fmul(middle, level.inverse[axis])
-        };
         let at: Axes = match (self.dim, place.face) {
             (ImageDim::Cube, Some(face)) => {
-                let on_face = [centre(0), centre(1)];
+                let on_face = [0, 1].map(|axis| self.centre(place.at[axis], level, axis));
                 self.direction_of(face, on_face, place.outside)
             }
-            (ImageDim::D1 | ImageDim::Buffer, _) => smallvec![centre(0), half],
-            _ => smallvec![centre(0), centre(1)],
+            (ImageDim::D1 | ImageDim::Buffer, _) => {
+                smallvec![self.centre(place.at[0], level, 0), self.float(0.5)]
+            }
+            _ => (0..2).map(|axis| self.centre(place.at[axis], level, axis)).collect(),
         };
+        self.looked_up_at_level(&at, level)
+    }
+
+    /// A texel of a layer that is a face to the texture unit.
+    fn texel_of_face(&mut self, place: &Place<'_>, level: &Level, wrap: [Wrap; 3]) -> Components {
+        let (at, inside) = self.brought_inside(place, level, wrap);
+        let first = self.value(TextureValue::BaseLayer);
+        let number = match place.layer {
+            Some(layer) => self.b.fadd(layer, first),
+            None => first,
+        };
+        let face = self.numbered_face(number);
+        let on_face = [0, 1].map(|axis| self.centre(at[axis], level, axis));
+        let direction = self.direction_of(&face, on_face, false);
+        let texel = self.looked_up_at_level(&direction, level);
+        match inside {
+            Some(inside) => self.or_border(inside, texel),
+            None => texel,
+        }
+    }
+
+    /// (i + ½)/size.
+    fn centre(&mut self, texel: Value, level: &Level, axis: usize) -> Value {
+        let half = self.float(0.5);
+        let middle = self.b.fadd(texel, half);
+        self.b.fmul(middle, level.inverse[axis])
+    }
+
+    fn looked_up_at_level(&mut self, at: &Axes, level: &Level) -> Components {
         let base = self.value(TextureValue::BaseLevel);
-        let level = match level.number {
+        let number = match level.number {
             Some(number) => self.b.fadd(number, base),
             None => base,
         };
-        self.looked_up(&at, true, Lod::Explicit, Some(level))
+        self.looked_up(at, true, Lod::Explicit, Some(number))
     }
 
     /// The direction of a place 0..1 on a face, its largest component 1.
@@ -107,6 +142,10 @@ impl Image<'_, '_> {
         }
         if fetch.dim == ImageDim::Buffer {
             return self.texel_of_buffer(at[0]);
+        }
+        if self.key.access == TextureAccess::Samples && fetch.dim == ImageDim::D2 {
+            // In place of the level there is a sample.
+            return self.sample_in_memory([at[0], at[1]], layer.first().copied(), level);
         }
         let mut whole = |v: Value| self.b.op(Op::SToF, &[v]);
         let at: Axes = at.iter().map(|&c| whole(c)).collect();

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{Axes, Components, Image, Operands};
-use crate::compile::TextureFilter;
+use crate::compile::{TextureAccess, TextureFilter};
 use crate::ir::{ImageDim, Lod, Op, Stage, TmuR, Value};
 use crate::pass::emitter::recip;
 use crate::program::{Lookup, TextureValue};
@@ -105,14 +105,20 @@ impl Image<'_, '_> {
         lod: Lod,
         argument: Option<Value>,
     ) -> Components {
+        let cube = self.dim == ImageDim::Cube || matches!(self.key.access, TextureAccess::Faces { .. });
         let mut args: SmallVec<[Value; 4]> = SmallVec::from_slice(at);
-        let r = match self.dim {
-            ImageDim::Cube => TmuR::Cube,
-            _ if self.key.border => {
+        for (arg, mirrors) in args.iter_mut().zip(self.key.mirror_once) {
+            if mirrors && !cube {
+                *arg = self.b.fabs(*arg);
+            }
+        }
+        let r = match cube {
+            true => TmuR::Cube,
+            false if self.key.border => {
                 args.push(self.value(TextureValue::Border));
                 TmuR::Border
             }
-            _ => TmuR::None,
+            false => TmuR::None,
         };
         args.extend(argument);
         let lookup = Lookup { texture: self.texture, texels };
