@@ -89,7 +89,12 @@ impl Harness {
             let devices = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
             let physical = *devices.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
-            let create = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+            let features = vk::PhysicalDeviceFeatures::default().image_cube_array(true);
+            let extensions = [ash::khr::sampler_mirror_clamp_to_edge::NAME.as_ptr()];
+            let create = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_features(&features)
+                .enabled_extension_names(&extensions);
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(0, 0);
             let create = vk::CommandPoolCreateInfo::default();

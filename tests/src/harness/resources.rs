@@ -134,6 +134,7 @@ impl Harness {
         let [width, height, depth] = source.size;
         let flags = match source.view {
             vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY => vk::ImageCreateFlags::CUBE_COMPATIBLE,
+            _ if source.cube_compatible => vk::ImageCreateFlags::CUBE_COMPATIBLE,
             _ => vk::ImageCreateFlags::empty(),
         };
         let create = vk::ImageCreateInfo::default()

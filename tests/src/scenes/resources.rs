@@ -34,13 +34,15 @@ pub struct ImageSource {
     pub levels: u32,
     /// First level of the view, which has all from there on.
     pub base_level: u32,
+    /// Whether cubes can be seen in it, whatever its own view shows.
+    pub cube_compatible: bool,
 }
 
 impl ImageSource {
     /// A 2D image.
     pub const fn flat(format: vk::Format, width: u32, height: u32, levels: u32) -> ImageSource {
         let (view, size) = (vk::ImageViewType::TYPE_2D, [width, height, 1]);
-        ImageSource { view, format, size, layers: 1, levels, base_level: 0 }
+        ImageSource { view, format, size, layers: 1, levels, base_level: 0, cube_compatible: false }
     }
 
     /// The aspect that is written and read.

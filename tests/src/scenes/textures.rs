@@ -17,6 +17,7 @@ const REPEAT: vk::SamplerAddressMode = vk::SamplerAddressMode::REPEAT;
 const MIRROR: vk::SamplerAddressMode = vk::SamplerAddressMode::MIRRORED_REPEAT;
 const CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::CLAMP_TO_EDGE;
 const BORDER: vk::SamplerAddressMode = vk::SamplerAddressMode::CLAMP_TO_BORDER;
+const MIRROR_ONCE: vk::SamplerAddressMode = vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE;
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
 /// A scene of one triangle that covers everything.
@@ -47,7 +48,7 @@ fn shaped(
     layers: u32,
     levels: u32,
 ) -> ImageSource {
-    ImageSource { view, format, size, layers, levels, base_level: 0 }
+    ImageSource { view, format, size, layers, levels, base_level: 0, cube_compatible: false }
 }
 
 /// All of them.
@@ -92,6 +93,8 @@ fn samplers() -> Vec<Scene> {
         one("border", spirv!("plain.frag"), odd, sampler(LINEAR, BORDER)),
         one("border_nearest", spirv!("plain.frag"), odd, sampler(NEAREST, BORDER)),
         one("mirror", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR)),
+        one("mirror_once", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR_ONCE)),
+        one("mirror_once_levels", spirv!("plain.frag"), chain, sampler(NEAREST, MIRROR_ONCE)),
         one("min_lod", spirv!("plain.frag"), chain, near.min_lod(2.0)),
         one("max_lod", spirv!("lod.frag"), chain, near.max_lod(1.0)),
         one("sampler_bias", spirv!("lod.frag"), chain, near.mip_lod_bias(1.0)),
@@ -155,6 +158,8 @@ fn shapes() -> Vec<Scene> {
     use vk::ImageViewType as View;
     let layers = shaped(View::TYPE_2D_ARRAY, RGBA, [32, 16, 1], 5, 4);
     let small = ImageSource { format: vk::Format::R8G8_UNORM, ..layers };
+    let faces = shaped(View::TYPE_2D_ARRAY, RGBA, [16, 16, 1], 6, 3);
+    let faces = ImageSource { cube_compatible: true, ..faces };
     let volume = shaped(View::TYPE_3D, RGBA, [16, 16, 8], 1, 2);
     let line = shaped(View::TYPE_1D, RGBA, [16, 1, 1], 1, 1);
     let lines = shaped(View::TYPE_1D_ARRAY, RGBA, [16, 1, 1], 4, 1);
@@ -168,9 +173,17 @@ fn shapes() -> Vec<Scene> {
         one("layers_linear", spirv!("layers.frag"), layers, sampler(LINEAR, MIRROR)),
         one("layers_border", spirv!("layers.frag"), layers, sampler(LINEAR, BORDER)),
         one("layers_small", spirv!("layers.frag"), small, linear),
+        one("layers_small_border", spirv!("layers.frag"), small, sampler(LINEAR, BORDER)),
         one("layers_auto", spirv!("layers_auto.frag"), layers, sampler(LINEAR, CLAMP)),
         one("cube", spirv!("around.frag"), cube, near),
+        one("cube_linear", spirv!("around.frag"), cube, linear),
         one("cube_float", spirv!("around.frag"), floats, near),
+        one("cubes", spirv!("cubes.frag"), shaped(View::CUBE_ARRAY, RGBA, [16, 16, 1], 12, 1), near),
+        one("faces", spirv!("layers.frag"), faces, near),
+        one("faces_linear", spirv!("layers.frag"), faces, sampler(LINEAR, MIRROR)),
+        one("faces_border", spirv!("layers.frag"), faces, sampler(LINEAR, BORDER)),
+        one("faces_mirror_once", spirv!("layers.frag"), faces, sampler(LINEAR, MIRROR_ONCE)),
+        one("layers_mirror_once", spirv!("layers.frag"), layers, sampler(LINEAR, MIRROR_ONCE)),
         one("gather_cube", spirv!("gather_cube.frag"), cube, near),
         scene("line", spirv!("line.frag"), one_dimensional),
         one("volume", spirv!("volume.frag"), volume, near),
