@@ -67,7 +67,10 @@ impl Image {
         let heap_size = device.physical().heap_size();
         let (row, most) = query.answer(heap_size)?;
         check_info(info, &most)?;
-        let stored = row.stored(info.usage).expect("the query refuses formats without texels");
+        // Samples lie as tiles store them, whatever looks at them.
+        let stored =
+            if info.samples == vk::SampleCountFlags::TYPE_1 { row.stored(info.usage) } else { row.target };
+        let stored = stored.expect("the query refuses formats without texels");
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
         let raster = raster || (is_read(info.usage) && !unit_reads(info, stored.texel));

@@ -88,11 +88,14 @@ impl ImageQuery {
         }
     }
 
-    /// Sample counts: targets may have four.
+    /// Sample counts: what can be a target may have four.
     fn samples(&self, row: &FormatRow) -> vk::SampleCountFlags {
-        let drawn = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+        // Programs may look at samples that only copies bring.
+        let seen = vk::ImageUsageFlags::COLOR_ATTACHMENT
+            | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
+            | vk::ImageUsageFlags::SAMPLED;
         let optimal = self.tiling == vk::ImageTiling::OPTIMAL;
-        let target = optimal && row.target.is_some() && self.usage.intersects(drawn);
+        let target = optimal && row.target.is_some() && self.usage.intersects(seen);
         let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
         match target
             && self.ty == vk::ImageType::TYPE_2D
