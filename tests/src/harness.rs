@@ -292,10 +292,19 @@ impl Harness {
         let mut resources = Vec::new();
         for (number, elements) in &draw.resources {
             let ty = elements.first().map(resources::descriptor_type).ok_or("a binding without elements")?;
-            bindings.push(binding(*number, ty, elements.len() as u32));
             let made =
                 elements.iter().map(|element| self.resource(element)).collect::<Result<Vec<_>, _>>()?;
             resources.push((*number, ty, made));
+        }
+        let samplers_of = |made: &[resources::Made]| made.iter().filter_map(|made| made.sampler).collect();
+        let samplers: Vec<Vec<vk::Sampler>> =
+            resources.iter().map(|(_, _, made)| samplers_of(made)).collect();
+        for ((number, ty, made), samplers) in resources.iter().zip(&samplers) {
+            let binding = binding(*number, *ty, made.len() as u32);
+            bindings.push(match draw.immutable_samplers && !samplers.is_empty() {
+                true => binding.immutable_samplers(samplers),
+                false => binding,
+            });
         }
         // SAFETY: see above.
         unsafe {
@@ -353,6 +362,9 @@ impl Harness {
                 self.device.update_descriptor_sets(&[write], &[]);
             }
             for (number, ty, made) in &resources {
+                if draw.immutable_samplers && *ty == vk::DescriptorType::SAMPLER {
+                    continue;
+                }
                 self.write_resources(set, *number, *ty, made);
             }
             let indices: Option<Vec<u8>> =

@@ -70,6 +70,8 @@ pub struct Draw {
     pub textures: Vec<(u32, Texture, vk::Filter)>,
     /// Other bindings: number and elements.
     pub resources: Vec<(u32, Vec<resources::Resource>)>,
+    /// Whether the samplers of these bindings belong to the layout.
+    pub immutable_samplers: bool,
     /// Faces left out.
     pub cull: vk::CullModeFlags,
 }
@@ -91,6 +93,7 @@ impl Default for Draw {
             push: Vec::new(),
             textures: Vec::new(),
             resources: Vec::new(),
+            immutable_samplers: false,
             cull: vk::CullModeFlags::NONE,
         }
     }

@@ -89,7 +89,13 @@ fn samplers() -> Vec<Scene> {
         (0, vec![Resource::Image(odd), Resource::Image(chain)]),
         (1, vec![Resource::Sampler(sampler(LINEAR, CLAMP)), Resource::Sampler(near)]),
     ];
+    let mut immutable = scene("immutable_separate", spirv!("separate.frag"), separate.clone());
+    immutable.draws[0].immutable_samplers = true;
+    let mut fixed = one("immutable", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR));
+    fixed.draws[0].immutable_samplers = true;
     vec![
+        immutable,
+        fixed,
         one("border", spirv!("plain.frag"), odd, sampler(LINEAR, BORDER)),
         one("border_nearest", spirv!("plain.frag"), odd, sampler(NEAREST, BORDER)),
         one("mirror", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR)),
