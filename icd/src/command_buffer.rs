@@ -391,12 +391,14 @@ impl CommandBuffer {
     }
 
     pub fn begin_query(&self, pool: &Arc<QueryPool>, _query: u32, flags: vk::QueryControlFlags) {
-        self.record("vkCmdBeginQuery", |recording| {
+        const COMMAND: &str = "vkCmdBeginQuery";
+        self.record(COMMAND, |recording| {
             if pool.ty() != vk::QueryType::OCCLUSION {
-                return Err(Error::InvalidUse(format!("vkCmdBeginQuery in a pool of {:?}", pool.ty())));
+                return Err(Error::InvalidUse(format!("{COMMAND} in a pool of {:?}", pool.ty())));
             }
             if flags.contains(vk::QueryControlFlags::PRECISE) {
-                return Err(Error::FeatureNotPresent("occlusionQueryPrecise"));
+                // Programs that ask without looking at the feature hardly ever need the number.
+                log::warn!(target: "vc4::api", "{COMMAND}: {}", Error::FeatureNotPresent("occlusionQueryPrecise"));
             }
             recording.query(QueryCommand::Begin)
         });

@@ -75,7 +75,7 @@ impl Pass {
         });
         self.target.count_samples();
         let places: Vec<_> = self.views().filter_map(|view| view.shape()).collect();
-        if common_width(&places).is_none() {
+        if !places.is_empty() && common_width(&places).is_none() {
             let widths: Vec<u32> = places.iter().map(|place| place.padded_width()).collect();
             let what = format!("attachments whose rows have {widths:?} pixels in memory in one subpass");
             return Err(Error::unsupported(what, "use attachments of equal size"));

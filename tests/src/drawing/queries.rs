@@ -8,7 +8,11 @@ use crate::harness::Error;
 use crate::lab::{Attachment, CLEAR_STORE, Lab, Pipeline, Subpass, area, color, depth, rectangle};
 
 /// The programs.
-pub const CASES: [Case; 2] = [exact("query-occlusion", occlusion), exact("query-timestamps", timestamps)];
+pub const CASES: [Case; 3] = [
+    exact("query-occlusion", occlusion),
+    exact("query-without-attachments", without_attachments),
+    exact("query-timestamps", timestamps),
+];
 
 const SIZE: [u32; 2] = [96, 64];
 
@@ -85,6 +89,35 @@ fn occlusion(lab: &Lab<'_>) -> Result<Picture, Error> {
     })?;
     let results = results(lab, pool, QUERIES)?;
     Ok(columns(&results.into_iter().flat_map(|[value, there]| [value != 0, there == 1]).collect::<Vec<_>>()))
+}
+
+/// Passes without attachments, of one sample and of four.
+fn without_attachments(lab: &Lab<'_>) -> Result<Picture, Error> {
+    const QUERIES: u32 = 4;
+    let pass = lab.pass(&[], &[Subpass::default()])?;
+    let framebuffer = lab.framebuffer(pass, &[], SIZE)?;
+    let pipeline = lab.pipeline(pass, SIZE, &Pipeline::default())?;
+    let samples = Pipeline { samples: vk::SampleCountFlags::TYPE_4, ..Pipeline::default() };
+    let samples = lab.pipeline(pass, SIZE, &samples)?;
+    let inside = lab.vertices(&rectangle([-0.5, -0.5, 0.5, 0.5], 0.2, [1.0; 4]))?;
+    let outside = lab.vertices(&rectangle([1.5, -0.3, 1.9, 0.3], 0.1, [1.0; 4]))?;
+    let pool = lab.queries(vk::QueryType::OCCLUSION, QUERIES)?;
+    lab.run(|commands| {
+        // SAFETY: the handles live as long as the lab.
+        unsafe { lab.device.cmd_reset_query_pool(commands, pool, 0, QUERIES) };
+        let asked = [(pipeline, inside), (pipeline, outside), (samples, inside), (samples, outside)];
+        for (query, (pipeline, vertices)) in (0..).zip(asked) {
+            lab.begin(commands, pass, framebuffer, area(SIZE), &[]);
+            // SAFETY: as above.
+            unsafe {
+                lab.device.cmd_begin_query(commands, pool, query, vk::QueryControlFlags::empty());
+                lab.draw(commands, pipeline, vertices, 6);
+                lab.device.cmd_end_query(commands, pool, query);
+                lab.device.cmd_end_render_pass(commands);
+            }
+        }
+    })?;
+    Ok(columns(&results(lab, pool, QUERIES)?.into_iter().map(|[value, _]| value != 0).collect::<Vec<_>>()))
 }
 
 /// Timestamps never go backwards, in and outside of passes, and reset queries are unavailable.
