@@ -1,6 +1,9 @@
 //! Render segments become GPU jobs: bin list, shader records, uniform streams, surfaces (v3d.md §11.1,
 //! kernel-abi.md §5).
 //!
+//! The tile buffer has one colour of 32 bits. A segment with several, or with wider ones, is drawn once for each word of
+//! them, each time by fragment programs that compute this word only (T-MRT, T-WIDE).
+//!
 //! One draw of the API is one or more *pieces*: instances, runs of at most 65535 vertices. A piece gets a shader
 //! record of its own where attribute bases or uniforms differ from those of the piece before, because they stand in
 //! it.
@@ -17,6 +20,7 @@ mod surfaces;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use vc4::cl::packets::PrimitiveMode;
@@ -26,7 +30,7 @@ use crate::debug::{Debug, flags};
 use crate::device::Device;
 use crate::error::Error;
 use crate::recording::{Draw, DrawList};
-use crate::segment::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Start, Target};
+use crate::segment::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Target};
 use bindings::{Bindings, Changes, Lookups};
 use geometry::Piece;
 use indices::{IndexRange, Scan};
@@ -57,10 +61,38 @@ pub fn build(
     segment: &RenderSegment,
     submit: &mut dyn FnMut(Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let target = &segment.target;
+    let passes = segment.target.passes();
+    if passes == 1 {
+        return build_pass(device, segment, 0, submit);
+    }
+    // Where the draws need several jobs, each pass begins the next one with what the last pass of the job before left in
+    // depth and stencil. All passes split at the same draws.
+    let mut jobs: Vec<_> = Vec::with_capacity(passes);
+    for pass in 0..passes {
+        let mut built = VecDeque::new();
+        build_pass(device, segment, pass, &mut |job| {
+            built.push_back(job);
+            Ok(())
+        })?;
+        jobs.push(built);
+    }
+    while jobs.iter().any(|built| !built.is_empty()) {
+        jobs.iter_mut().filter_map(VecDeque::pop_front).try_for_each(&mut *submit)?;
+    }
+    Ok(())
+}
+
+/// The jobs of one of a segment's passes.
+fn build_pass(
+    device: &Arc<Device>,
+    segment: &RenderSegment,
+    pass: usize,
+    submit: &mut dyn FnMut(Job) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut builder = Builder {
         device,
-        target,
+        target: &segment.target,
+        pass,
         job: JobBuilder::new(),
         streams: Streams::default(),
         is_first: true,
@@ -77,6 +109,7 @@ pub fn build(
 struct Builder<'a> {
     device: &'a Arc<Device>,
     target: &'a Target,
+    pass: usize,
     job: JobBuilder,
     streams: Streams,
     is_first: bool,
@@ -94,7 +127,7 @@ impl Builder<'_> {
             let Some(first) = draws.first().map(|draw| draw.state) else { continue };
             let state = list.state(first);
             let Some(compiled) = &state.pipeline().compiled else { continue };
-            let mut bindings = Bindings::new(&device, first, state, compiled, lookups)?;
+            let mut bindings = Bindings::new(&device, first, state, (compiled, self.pass), lookups)?;
             for draw in draws {
                 self.draw(&mut bindings, list, draw)?;
             }
@@ -167,12 +200,12 @@ impl Builder<'_> {
     }
 
     fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
-        let target = part(self.target, self.is_first, is_last);
+        let target = part(self.target, self.is_first, is_last).pass(self.pass);
         self.is_first = false;
         let job = std::mem::replace(&mut self.job, JobBuilder::new());
         let mut job = job.finish(self.device, &target)?;
         job.expect_binned(std::mem::take(&mut self.binned));
-        (self.submit)(job)
+        (self.submit)(if self.target.is_last(self.pass) { job } else { job.uncounted() })
     }
 }
 
@@ -180,13 +213,10 @@ impl Builder<'_> {
 fn part(target: &Target, first: bool, last: bool) -> Target {
     let mut part = target.clone();
     if !first {
-        part.color_start = Start::Load;
-        part.depth_stencil_start = Start::Load;
+        part.load();
     }
     if !last {
-        part.resolve = None;
-        part.color_store = part.color.is_some();
-        part.depth_stencil_store = part.depth_stencil.is_some();
+        part.keep();
     }
     part
 }

@@ -37,6 +37,9 @@ pub enum Storage {
     Depth24Stencil8,
     /// 32-bit float depth, held as 24-bit fractions: what a depth target can keep of it.
     DepthFloat,
+    /// One after the other as many images of 32-bit words as a texel has words: the tile buffer stores no more at once
+    /// (T-WIDE).
+    Planes(u8),
     /// Blocks, kept as they are for copies, beside decoded texels for the texture unit.
     Blocks(BlockFormat),
 }
@@ -57,6 +60,14 @@ impl Stored {
 
     const fn converted(texel: Texel, storage: Storage) -> Stored {
         Stored { texel, storage }
+    }
+
+    /// Images of words that hold a texel together.
+    pub fn planes(&self) -> u8 {
+        match self.storage {
+            Storage::Planes(planes) => planes,
+            _ => 1,
+        }
     }
 }
 
@@ -107,11 +118,12 @@ const HALF: Stored = Stored::plain(Texel::Word16);
 const WORD: Stored = Stored::plain(Texel::Word32);
 const TWO: Stored = Stored::plain(Texel::Word64);
 const FOUR: Stored = Stored::plain(Texel::Word128);
+const PLANES_2: Option<Stored> = Some(Stored::converted(Texel::Word32, Storage::Planes(2)));
+const PLANES_4: Option<Stored> = Some(Stored::converted(Texel::Word32, Storage::Planes(4)));
 const EXPANDED: Stored = Stored::converted(Texel::R8G8B8A8, Storage::Expanded1555);
 
 /// Formats without a target in the table are no colour attachments: packed ones because widening would take native
-/// sampling from them, floats of 11 and 10 bits because programs do not pack them, wide ones because the tile buffer
-/// has words.
+/// sampling from them, floats of 11 and 10 bits because programs do not pack them.
 const COLORS: [ColorRow; 55] = colors! {
     R4G4B4A4_UNORM_PACK16      Stored::plain(Texel::R4G4B4A4), None;
     B4G4R4A4_UNORM_PACK16      Stored::plain(Texel::B4G4R4A4), None;
@@ -153,20 +165,20 @@ const COLORS: [ColorRow; 55] = colors! {
     R16G16_UINT                WORD, Some(WORD);
     R16G16_SINT                WORD, Some(WORD);
     R16G16_SFLOAT              WORD, Some(WORD);
-    R16G16B16A16_UNORM         TWO, None;
-    R16G16B16A16_SNORM         TWO, None;
-    R16G16B16A16_UINT          TWO, None;
-    R16G16B16A16_SINT          TWO, None;
-    R16G16B16A16_SFLOAT        TWO, None;
+    R16G16B16A16_UNORM         TWO, PLANES_2;
+    R16G16B16A16_SNORM         TWO, PLANES_2;
+    R16G16B16A16_UINT          TWO, PLANES_2;
+    R16G16B16A16_SINT          TWO, PLANES_2;
+    R16G16B16A16_SFLOAT        TWO, PLANES_2;
     R32_UINT                   WORD, Some(WORD);
     R32_SINT                   WORD, Some(WORD);
     R32_SFLOAT                 WORD, Some(WORD);
-    R32G32_UINT                TWO, None;
-    R32G32_SINT                TWO, None;
-    R32G32_SFLOAT              TWO, None;
-    R32G32B32A32_UINT          FOUR, None;
-    R32G32B32A32_SINT          FOUR, None;
-    R32G32B32A32_SFLOAT        FOUR, None;
+    R32G32_UINT                TWO, PLANES_2;
+    R32G32_SINT                TWO, PLANES_2;
+    R32G32_SFLOAT              TWO, PLANES_2;
+    R32G32B32A32_UINT          FOUR, PLANES_4;
+    R32G32B32A32_SINT          FOUR, PLANES_4;
+    R32G32B32A32_SFLOAT        FOUR, PLANES_4;
     B10G11R11_UFLOAT_PACK32    WORD, None;
 };
 
@@ -328,7 +340,8 @@ impl FormatRow {
         }
         if let Some(encoding) = self.encoding() {
             features |= vk::FormatFeatureFlags::COLOR_ATTACHMENT;
-            if encoding.blends() {
+            // A plane's program does not see the alpha that another holds.
+            if encoding.blends() && self.target.is_some_and(|target| target.planes() == 1) {
                 features |= vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND;
             }
         }

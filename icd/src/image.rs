@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use ash::vk;
 use vc4::hw::{TEXTURE_MAX_PX, TILE_MS_PX};
 use vc4::image::etc2::BLOCK_PX;
-use vc4::image::format::{Format as Texel, Uses};
+use vc4::image::format::Uses;
 use vc4::image::layout::{ImageLayout, ImageShape, LayoutError, MSAA_SAMPLES, MsaaLayout};
 use vc4::image::tiling::{Level, utile};
 
@@ -23,7 +23,8 @@ const CUBE_FACES: u32 = 6;
 /// An image.
 ///
 /// In memory: every layer (of 3D images, every slice) with its mip chain, each at a page; then, of
-/// block formats, the blocks of every layer. Slices of small levels stay empty at the end of their chains.
+/// block formats, the blocks of every layer, or of wide attachments, the same again for every other plane. Slices of
+/// small levels stay empty at the end of their chains.
 pub struct Image {
     row: &'static FormatRow,
     stored: Stored,
@@ -35,6 +36,7 @@ pub struct Image {
     /// The blocks of a layer, if pixels have four samples; then `layout` is a shape only.
     samples: Option<MsaaLayout>,
     layer_stride: u64,
+    plane_stride: u64,
     /// One layer of blocks, in rows.
     blocks: Option<ImageLayout>,
     binding: OnceLock<Binding>,
@@ -73,7 +75,7 @@ impl Image {
         let stored = stored.expect("the query refuses formats without texels");
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
-        let raster = raster || (is_read(info.usage) && !unit_reads(info, stored.texel));
+        let raster = raster || (is_read(info.usage) && !unit_reads(info, &stored));
         let (stored, cpp) = match info.tiling {
             // The application reads rows of texels.
             vk::ImageTiling::LINEAR => (Stored { storage: Storage::Plain, ..stored }, row.bytes),
@@ -94,18 +96,20 @@ impl Image {
         };
         let samples = samples.transpose().map_err(refused)?;
         let layer = samples.map_or(layer_bytes(&layout), |samples| u64::from(samples.size));
-        let image = Image {
+        let mut image = Image {
             row,
             stored,
             query,
             extent: info.extent,
             layers: info.array_layers,
             layer_stride: layer.next_multiple_of(ALIGNMENT),
+            plane_stride: 0,
             layout,
             samples,
             blocks,
             binding: OnceLock::new(),
         };
+        image.plane_stride = image.plane_size().next_multiple_of(ALIGNMENT);
         if image.size() > heap_size {
             let bytes = image.size();
             return Err(Error::OutOfDeviceMemory { what: "an image", bytes, available: heap_size });
@@ -171,8 +175,17 @@ impl Image {
         }
     }
 
+    /// Bytes from one of the planes that hold texels together to the next.
+    pub fn plane_stride(&self) -> u64 {
+        self.plane_stride
+    }
+
     /// Bytes in all.
     pub fn size(&self) -> u64 {
+        u64::from(self.stored.planes() - 1) * self.plane_stride + self.plane_size()
+    }
+
+    fn plane_size(&self) -> u64 {
         match &self.blocks {
             Some(blocks) => self.block_start() + layer_bytes(blocks) * u64::from(self.layers),
             None if self.samples.is_some() => self.layer_stride * u64::from(self.layers),
@@ -195,12 +208,13 @@ impl Image {
         if self.samples.is_some() { MSAA_SAMPLES } else { 1 }
     }
 
-    /// How a level of a layer (of 3D images, a slice) lies in the BO, whatever its number of samples; errors as for
-    /// [`Image::level`].
-    pub fn placement(&self, level: u32, slice: u32) -> Result<Placement, Error> {
-        let Some(layout) = self.samples else { return self.level(level, slice).map(Placement::Level) };
+    /// How a plane of a level of a layer (of 3D images, a slice) lies in the BO, whatever its number of samples; errors
+    /// as for [`Image::level`].
+    pub fn placement(&self, level: u32, slice: u32, plane: u8) -> Result<Placement, Error> {
         let place = self.place(&self.layout, level, slice)?;
-        let start = self.binding()?.offset + u64::from(slice) * self.layer_stride;
+        let start = u64::from(slice) * self.layer_stride + u64::from(plane) * self.plane_stride;
+        let Some(layout) = self.samples else { return self.placed(place, start).map(Placement::Level) };
+        let start = self.binding()?.offset + start;
         // Fits: a BO has less than 4 GiB and the binding was checked.
         let (offset, Level { width, height, .. }) = (start as u32, place);
         Ok(Placement::Blocks { layout, offset, width, height })
@@ -324,14 +338,16 @@ fn is_read(usage: vk::ImageUsageFlags) -> bool {
 
 /// Whether the texture unit finds the texels of such an image. Programs read others by direct lookups, for which rows in
 /// raster order are best (T-ARRAY d, T-BIG).
-fn unit_reads(info: &vk::ImageCreateInfo<'_>, texel: Texel) -> bool {
+fn unit_reads(info: &vk::ImageCreateInfo<'_>, stored: &Stored) -> bool {
+    let texel = stored.texel.info();
     let edge = info.extent.width.max(info.extent.height);
     let flat = info.image_type != vk::ImageType::TYPE_3D;
     // Shaders read storage images of cubes like layers.
     let cube = is_cube(info) && !info.usage.contains(vk::ImageUsageFlags::STORAGE);
     flat && (info.array_layers == 1 || cube)
-        && texel.info().uses.contains(Uses::SAMPLED)
-        && texel.info().cpp <= 4
+        && texel.uses.contains(Uses::SAMPLED)
+        && texel.cpp <= 4
+        && stored.planes() == 1
         && edge <= TEXTURE_MAX_PX
 }
 
@@ -522,11 +538,10 @@ impl ImageView {
         self.image.samples()
     }
 
-    /// What an attachment draws to: the view's first level of its first layer.
-    pub fn placement(&self) -> Result<Placement, Error> {
-        self.image.placement(self.base_level, self.base_layer)
+    /// What an attachment draws to: a plane of the view's first level of its first layer.
+    pub fn placement(&self, plane: u8) -> Result<Placement, Error> {
+        self.image.placement(self.base_level, self.base_layer, plane)
     }
-
     /// As [`ImageView::placement`], but offsets mean nothing: the image may have no memory yet.
     pub fn shape(&self) -> Option<Placement> {
         let level = self.image.layout.level(self.base_level, 0)?;

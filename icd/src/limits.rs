@@ -41,6 +41,9 @@ pub const MAX_ATTRIBUTES: u32 = 16;
 pub const SAMPLE_COUNTS: vk::SampleCountFlags = vk::SampleCountFlags::from_raw(
     vk::SampleCountFlags::TYPE_1.as_raw() | vk::SampleCountFlags::TYPE_4.as_raw(),
 );
+/// Colour attachments of a subpass. Each is drawn apart (T-MRT), so the number is as good as any; four is the minimum,
+/// eight is what desktops have.
+pub const MAX_COLORS: u32 = 8;
 /// Step of point sizes and line widths: corners lie on sixteenths of a pixel to both sides.
 const SIZE_STEP: f32 = 0.125;
 const SINGLE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
@@ -109,9 +112,9 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     // Below the minimum of 64: the chip has no more, and there is no fallback (T-VARY).
     limits.max_vertex_output_components = VARYINGS as u32;
     limits.max_fragment_input_components = VARYINGS as u32;
-    limits.max_fragment_output_attachments = 1; // below the minimum of 4: T-MRT is not done
+    limits.max_fragment_output_attachments = MAX_COLORS;
     limits.max_fragment_dual_src_attachments = 1; // the second colour stays in registers
-    limits.max_fragment_combined_output_resources = 4;
+    limits.max_fragment_combined_output_resources = MAX_COLORS;
     // Vacuous: no queue family computes.
     limits.max_compute_shared_memory_size = 16384;
     limits.max_compute_work_group_count = [65535; 3];
@@ -154,7 +157,7 @@ fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.sampled_image_stencil_sample_counts = SAMPLE_COUNTS;
     limits.storage_image_sample_counts = SINGLE; // vacuous
     limits.max_sample_mask_words = 1;
-    limits.max_color_attachments = 1; // below the minimum of 4: T-MRT is not done
+    limits.max_color_attachments = MAX_COLORS;
     limits.point_size_range = POINT_SIZE_RANGE;
     limits.line_width_range = LINE_WIDTH_RANGE;
     limits.point_size_granularity = SIZE_STEP;

@@ -156,6 +156,7 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         logic_op: vk::TRUE,
         dual_src_blend: vk::TRUE,
         alpha_to_one: vk::TRUE,
+        independent_blend: vk::TRUE,
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
         // Monitors count whatever is submitted meanwhile.

@@ -7,7 +7,7 @@ use ash::vk;
 use crate::error::Error;
 use crate::format::{self, FormatRow};
 use crate::image::ImageView;
-use crate::limits::SAMPLE_COUNTS;
+use crate::limits::{MAX_COLORS, SAMPLE_COUNTS};
 use crate::object::Object;
 
 /// One attachment of a pass.
@@ -98,8 +98,9 @@ impl Subpass {
         if let Some(index) = used.find(|index| **index as usize >= attachments) {
             return Err(Error::InvalidUse(format!("a subpass uses attachment {index} of {attachments}")));
         }
-        if self.colors.iter().flatten().count() > 1 {
-            return Err(Error::unsupported("more than one colour attachment", "draw in several passes"));
+        if self.colors.len() > MAX_COLORS as usize {
+            let what = format!("{} colour attachments", self.colors.len());
+            return Err(Error::unsupported(what, "use as many as the limits say"));
         }
         Ok(())
     }
@@ -164,8 +165,9 @@ mod tests {
         let pass = |subpass| RenderPass::new(vec![color.clone(), color.clone()], vec![subpass]);
         pass(Subpass { colors: vec![Some(0), None], ..Default::default() }).unwrap();
         let result = |subpass| pass(subpass).unwrap_err().result();
-        let two = Subpass { colors: vec![Some(0), Some(1)], ..Default::default() };
-        assert_eq!(result(two), vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        pass(Subpass { colors: vec![Some(0), Some(1)], ..Default::default() }).unwrap();
+        let many = Subpass { colors: vec![Some(0); MAX_COLORS as usize + 1], ..Default::default() };
+        assert_eq!(result(many), vk::Result::ERROR_FEATURE_NOT_PRESENT);
         let outside = Subpass { depth_stencil: Some(2), ..Default::default() };
         assert_eq!(result(outside), vk::Result::ERROR_VALIDATION_FAILED_EXT);
     }

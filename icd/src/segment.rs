@@ -79,6 +79,15 @@ impl<T> Start<T> {
         matches!(self, Start::Load)
     }
 
+    /// The start with another form of its value.
+    pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Start<U> {
+        match self {
+            Start::Clear(value) => Start::Clear(form(value)),
+            Start::Load => Start::Load,
+            Start::Any => Start::Any,
+        }
+    }
+
     /// Whether tiles are cleared.
     pub fn clears(&self) -> bool {
         matches!(self, Start::Clear(_))
@@ -94,17 +103,28 @@ pub struct DepthStencilWord {
     pub stencil: u8,
 }
 
+/// A colour that a job draws to: all of a texel that the tile buffer holds.
+#[derive(Clone)]
+pub struct ColorTarget {
+    /// The attachment.
+    pub view: Arc<ImageView>,
+    /// Location of the fragment stage's output.
+    pub location: u32,
+    /// Which word of its texels.
+    pub plane: u8,
+    /// Its start: a word of the tile buffer.
+    pub start: Start<u32>,
+    /// Whether it is kept.
+    pub store: bool,
+    /// What the averages of its samples are stored to.
+    pub resolve: Option<Arc<ImageView>>,
+}
+
 /// What a render segment draws to.
 #[derive(Clone)]
 pub struct Target {
-    /// Colour.
-    pub color: Option<Arc<ImageView>>,
-    /// Its start: a word of the tile buffer.
-    pub color_start: Start<u32>,
-    /// Whether it is kept.
-    pub color_store: bool,
-    /// What the averages of the colour's samples are stored to.
-    pub resolve: Option<Arc<ImageView>>,
+    /// Colours: the segment is drawn once for each, and once without any (T-MRT, T-WIDE).
+    pub colors: Vec<ColorTarget>,
     /// Depth and stencil.
     pub depth_stencil: Option<Arc<ImageView>>,
     /// Its start.
@@ -123,10 +143,7 @@ impl Target {
     /// A target without attachments, of one sample.
     pub fn empty(size: (u32, u32), area: PixelRect) -> Target {
         Target {
-            color: None,
-            color_start: Start::Any,
-            color_store: false,
-            resolve: None,
+            colors: Vec::new(),
             depth_stencil: None,
             depth_stencil_start: Start::Any,
             depth_stencil_store: false,
@@ -134,6 +151,20 @@ impl Target {
             size,
             samples: 1,
         }
+    }
+
+    /// Makes what is drawn stay in memory, unresolved, for more to come.
+    pub fn keep(&mut self) {
+        for color in &mut self.colors {
+            (color.store, color.resolve) = (true, None);
+        }
+        self.depth_stencil_store = self.depth_stencil.is_some();
+    }
+
+    /// Makes tiles begin with what memory holds.
+    pub fn load(&mut self) {
+        self.colors.iter_mut().for_each(|color| color.start = Start::Load);
+        self.depth_stencil_start = Start::Load;
     }
 
     /// Whether pixels have four samples.
@@ -146,10 +177,35 @@ impl Target {
         tile_px(self.samples)
     }
 
+    /// The attachments.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<ImageView>> {
+        self.colors.iter().map(|color| &color.view).chain(&self.depth_stencil)
+    }
+
     /// Takes the attachments' number of samples.
     pub fn count_samples(&mut self) {
-        let views = self.color.iter().chain(&self.depth_stencil);
-        self.samples = views.map(|view| view.samples()).next().unwrap_or(1);
+        let samples = self.views().map(|view| view.samples()).next();
+        self.samples = samples.unwrap_or(1);
+    }
+
+    /// How often the segment is drawn.
+    pub fn passes(&self) -> usize {
+        self.colors.len().max(1)
+    }
+
+    /// What pass number `pass` draws to: one colour. All begin with the same depth and stencil, so only the last stores
+    /// them.
+    pub fn pass(&self, pass: usize) -> Target {
+        Target {
+            colors: self.colors.get(pass).cloned().into_iter().collect(),
+            depth_stencil_store: self.depth_stencil_store && self.is_last(pass),
+            ..self.clone()
+        }
+    }
+
+    /// Whether pass number `pass` is the last one.
+    pub fn is_last(&self, pass: usize) -> bool {
+        pass + 1 == self.passes()
     }
 }
 
@@ -218,22 +274,22 @@ pub struct IndexBinding {
 impl RenderSegment {
     /// One line for listings.
     pub fn describe(&self) -> String {
-        let Target { color, depth_stencil, area, .. } = &self.target;
-        let view = |view: &Option<Arc<ImageView>>| match view {
-            Some(view) => format!("{:?} {:?}", view.row.format, view.extent()),
-            None => "none".into(),
+        let Target { colors, depth_stencil, area, .. } = &self.target;
+        let view = |view: &Arc<ImageView>| format!("{:?} {:?}", view.row.format, view.extent());
+        let color = |color: &ColorTarget| {
+            format!("{} word {} {}", view(&color.view), color.plane, ways(&color.start, color.store))
         };
+        let colors: Vec<String> = colors.iter().map(color).collect();
         format!(
-            "render {} draws, {} samples, columns {}..{}, rows {}..{}, colour {} {}, depth {} {}",
+            "render {} draws, {} samples, columns {}..{}, rows {}..{}, colours [{}], depth {} {}",
             self.draws.iter().map(|list| list.draws().len()).sum::<usize>(),
             self.target.samples,
             area.left,
             area.right,
             area.top,
             area.bottom,
-            view(color),
-            ways(&self.target.color_start, self.target.color_store),
-            view(depth_stencil),
+            colors.join(", "),
+            depth_stencil.as_ref().map_or("none".into(), view),
             ways(&self.target.depth_stencil_start, self.target.depth_stencil_store),
         )
     }

@@ -54,6 +54,7 @@ pub struct Texture {
     layer_pages: u32,
     /// The view's first layer, if layers are faces to the texture unit.
     base_layer: u32,
+    plane_bytes: u32,
 }
 
 /// What a sampler adds to levels of detail.
@@ -162,7 +163,12 @@ impl Texture {
             decode.ok_or_else(|| Error::FormatNotSupported(format!("sampling {:?}", view.row.format)))?;
         let mut texture = Texture {
             binding: Some(binding.clone()),
-            key: TextureKey { decode, mirror_once: sampling.mirror_once, ..TextureKey::default() },
+            key: TextureKey {
+                decode,
+                planes: view.stored.planes(),
+                mirror_once: sampling.mirror_once,
+                ..TextureKey::default()
+            },
             words: [None; 2],
             extent: [view.extent().0, view.extent().1, view.depth_or_layers()],
             base_level: view.base_level,
@@ -176,6 +182,8 @@ impl Texture {
             level_rows: level_rows(layout.shape.height),
             layer_pages: (image.layer_stride() / PAGE) as u32,
             base_layer: view.face(),
+            // Fits: a BO has less than 4 GiB.
+            plane_bytes: image.plane_stride() as u32,
         };
         if let Some(sampler) = sampler {
             texture.key.compare = sampler.compare;
@@ -284,6 +292,7 @@ impl Texture {
             level_rows: 0,
             layer_pages: 0,
             base_layer: 0,
+            plane_bytes: 0,
         }
     }
 
@@ -330,6 +339,7 @@ impl Texture {
             TextureValue::LevelRows => self.level_rows,
             TextureValue::LayerPages => self.layer_pages,
             TextureValue::BaseLayer => float(self.base_layer),
+            TextureValue::PlaneBytes => self.plane_bytes,
         }
     }
 }

@@ -111,7 +111,7 @@ pub enum TextureAccess {
     /// The program, by direct lookups: rows in raster order, levels below each other
     /// ([`crate::program::TextureValue::LevelRows`]).
     Direct {
-        /// Bytes per texel: 1, 2, 4, and in texel buffers 8 or 16.
+        /// Bytes per texel (of a plane): 1, 2, 4, and in texel buffers 8 or 16.
         bytes: u8,
         /// Outside of the image along each axis.
         wrap: [Wrap; 3],
@@ -152,6 +152,8 @@ pub enum TextureFilter {
 pub struct TextureKey {
     /// What texels mean.
     pub decode: TextureDecode,
+    /// Images that hold a texel together, a word each: 1, or 2 or 4 of wide formats that were drawn to, by direct lookups.
+    pub planes: u8,
     /// Who finds them.
     pub access: TextureAccess,
     /// Who filters.
@@ -168,6 +170,7 @@ impl Default for TextureKey {
     fn default() -> Self {
         TextureKey {
             decode: TextureDecode::default(),
+            planes: 1,
             access: TextureAccess::Unit,
             filter: TextureFilter::Unit,
             compare: None,
@@ -196,6 +199,8 @@ pub struct PipelineState {
     pub lines: bool,
     /// The colour attachment; `None` without one.
     pub color: Option<ColorOutput>,
+    /// Location of the output that goes there. Others are left out: there is one colour in a tile (T-MRT).
+    pub color_location: u32,
     /// Depth and stencil tests.
     pub depth_stencil: DepthStencilPlan,
     /// What narrows the coverage of pixels, and alpha to one.
@@ -212,6 +217,7 @@ impl Default for PipelineState {
             points: false,
             lines: false,
             color: None,
+            color_location: 0,
             depth_stencil: DepthStencilPlan::OFF,
             multisample: Multisample::default(),
             textures: BTreeMap::new(),

@@ -71,6 +71,7 @@ mod tests {
             PipelineState { lines: true, ..plain.clone() },
             PipelineState { color: colors(0), ..plain.clone() },
             PipelineState { color: colors(1), ..plain.clone() },
+            PipelineState { color: colors(1), color_location: 1, ..plain.clone() },
             PipelineState {
                 depth_stencil: DepthStencilPlan { write_z: true, stencil: StencilPlan::Off },
                 ..plain.clone()

@@ -93,11 +93,13 @@ pub enum TextureValue {
     LayerPages,
     /// f32: the image's layer that is the view's first, where layers are faces to the texture unit.
     BaseLayer,
+    /// Integer: bytes from one plane to the next.
+    PlaneBytes,
 }
 
 impl TextureValue {
     /// All, by number.
-    pub const ALL: [TextureValue; 21] = [
+    pub const ALL: [TextureValue; 22] = [
         TextureValue::Size(0),
         TextureValue::Size(1),
         TextureValue::Extent(0),
@@ -119,6 +121,7 @@ impl TextureValue {
         TextureValue::LevelRows,
         TextureValue::LayerPages,
         TextureValue::BaseLayer,
+        TextureValue::PlaneBytes,
     ];
 
     /// Its name behind `tex.` in text.
@@ -145,6 +148,7 @@ impl TextureValue {
             TextureValue::LevelRows => "level.rows",
             TextureValue::LayerPages => "layer.pages",
             TextureValue::BaseLayer => "layer.base",
+            TextureValue::PlaneBytes => "plane.bytes",
         }
     }
 }

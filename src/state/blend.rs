@@ -291,6 +291,13 @@ impl ColorOutput {
         Ok(())
     }
 
+    /// Whether blending looks at the alpha of the destination, which with wide formats lies in another word than red.
+    pub fn reads_destination_alpha(&self) -> bool {
+        use BlendFactor::{DstAlpha, OneMinusDstAlpha, SrcAlphaSaturate};
+        let reads = |factor| matches!(factor, DstAlpha | OneMinusDstAlpha | SrcAlphaSaturate);
+        self.blend.is_some_and(|Blend { color, .. }| reads(color.src) || reads(color.dst))
+    }
+
     /// Whether the destination is read.
     pub fn reads_destination(&self) -> bool {
         let combined = match self.logic() {

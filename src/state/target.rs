@@ -106,6 +106,16 @@ impl Encoding {
         Some(Encoding { kind: ColorKind::Unorm, fields, stores_565 })
     }
 
+    /// The components in one of the words of a texel of several, places counted from its lowest bit.
+    pub fn in_word(self, word: u8) -> Encoding {
+        let first = 32 * u16::from(word);
+        let place = |field: Field| {
+            let bit = u16::from(field.bit).checked_sub(first).filter(|bit| *bit < 32)?;
+            Some(Field { bit: bit as u8, ..field })
+        };
+        Encoding { fields: self.fields.map(|field| field.and_then(place)), ..self }
+    }
+
     /// The same bytes with sRGB curves; `None` unless this is `Unorm` in bytes.
     pub fn srgb(self) -> Option<Encoding> {
         let bytes = self.byte_order().is_some() && !self.stores_565;
@@ -225,9 +235,10 @@ pub(super) fn encode<E: Emitter>(e: &mut E, encoding: &Encoding, mut color: [E::
     if let (ColorKind::Unorm | ColorKind::Srgb, Some(order)) = (encoding.kind, encoding.bytes_of()) {
         return e.pack_unorm8(order.map(|component| component.map_or(zero, |n| color[n])));
     }
-    if let (ColorKind::Float, Some(Field { width: 16, .. })) = (encoding.kind, encoding.fields[0]) {
-        let high = if encoding.has(1) { color[1] } else { zero };
-        return e.pack_half_floats(color[0], high);
+    if encoding.kind == ColorKind::Float && encoding.fields.iter().flatten().all(|field| field.width == 16) {
+        let at = |bit| encoding.fields.iter().position(|field| field.is_some_and(|field| field.bit == bit));
+        let [low, high] = [0, 16].map(|bit| at(bit).map_or(zero, |component| color[component]));
+        return e.pack_half_floats(low, high);
     }
     let mut word = None;
     for (field, value) in encoding.fields.iter().zip(color) {

@@ -4,6 +4,7 @@
 mod draws;
 mod multisample;
 mod queries;
+mod targets;
 
 use crate::compare::Picture;
 use crate::harness::Error;
@@ -27,9 +28,6 @@ const fn exact(name: &'static str, run: fn(&Lab<'_>) -> Result<Picture, Error>) 
 
 /// All programs.
 pub fn all() -> Vec<Case> {
-    [multisample::CASES.as_slice(), queries::CASES.as_slice(), draws::CASES.as_slice()]
-        .into_iter()
-        .flatten()
-        .copied()
-        .collect()
+    let all = [&multisample::CASES[..], &queries::CASES, &draws::CASES, &targets::CASES];
+    all.into_iter().flatten().copied().collect()
 }

@@ -64,6 +64,8 @@ pub struct Subpass {
     pub color: Option<u32>,
     /// Its resolve attachment.
     pub resolve: Option<u32>,
+    /// Attachments of colours 1 and up, with their resolve attachments.
+    pub others: Vec<[Option<u32>; 2]>,
     /// Depth and stencil.
     pub depth: Option<u32>,
     /// Inputs.
@@ -96,7 +98,9 @@ pub struct Pipeline {
     pub depth: Option<vk::CompareOp>,
     /// Stencil of front and back.
     pub stencil: Option<[vk::StencilOpState; 2]>,
-    /// Blending.
+    /// Colours that the subpass has.
+    pub colors: usize,
+    /// Blending of each.
     pub blend: vk::PipelineColorBlendAttachmentState,
     /// Faces left out.
     pub cull: vk::CullModeFlags,
@@ -118,6 +122,7 @@ impl Default for Pipeline {
             alpha: [false; 2],
             depth: None,
             stencil: None,
+            colors: 1,
             blend: vk::PipelineColorBlendAttachmentState::default()
                 .color_write_mask(vk::ColorComponentFlags::RGBA),
             cull: vk::CullModeFlags::NONE,
@@ -271,17 +276,21 @@ impl<'a> Lab<'a> {
             },
             None => vk::AttachmentReference { attachment: vk::ATTACHMENT_UNUSED, ..Default::default() },
         };
+        let places = |subpass: &Subpass, which: usize| {
+            let first = [subpass.color, subpass.resolve];
+            std::iter::once(first).chain(subpass.others.clone()).map(move |place| place[which])
+        };
         struct Lists {
-            color: [vk::AttachmentReference; 1],
-            resolve: [vk::AttachmentReference; 1],
+            colors: Vec<vk::AttachmentReference>,
+            resolves: Vec<vk::AttachmentReference>,
             depth: vk::AttachmentReference,
             inputs: Vec<vk::AttachmentReference>,
         }
         let lists: Vec<Lists> = subpasses
             .iter()
             .map(|subpass| Lists {
-                color: [reference(subpass.color)],
-                resolve: [reference(subpass.resolve)],
+                colors: places(subpass, 0).map(reference).collect(),
+                resolves: places(subpass, 1).map(reference).collect(),
                 depth: reference(subpass.depth),
                 inputs: subpass
                     .inputs
@@ -298,12 +307,12 @@ impl<'a> Lab<'a> {
             .zip(&lists)
             .map(|(subpass, lists)| {
                 let mut description = vk::SubpassDescription::default()
-                    .color_attachments(&lists.color)
+                    .color_attachments(&lists.colors)
                     .depth_stencil_attachment(&lists.depth)
                     .input_attachments(&lists.inputs)
                     .preserve_attachments(&subpass.preserve);
-                if subpass.resolve.is_some() {
-                    description = description.resolve_attachments(&lists.resolve);
+                if places(subpass, 1).any(|resolve| resolve.is_some()) {
+                    description = description.resolve_attachments(&lists.resolves);
                 }
                 description
             })
@@ -404,7 +413,7 @@ impl<'a> Lab<'a> {
         if let Some([front, back]) = state.stencil {
             depth = depth.stencil_test_enable(true).front(front).back(back);
         }
-        let targets = [state.blend];
+        let targets = vec![state.blend; state.colors];
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&targets);
         // SAFETY: see above.
         unsafe {

@@ -89,7 +89,9 @@ pub struct Bindings<'a> {
     pub state: Snapshot<'a>,
     /// The pipeline's compiled half.
     pub compiled: &'a Compiled,
-    /// Its programs for the textures that are bound and the viewport that is set.
+    /// Which of the segment's passes draws.
+    pass: usize,
+    /// Its programs for the pass, the textures that are bound and the viewport that is set.
     pub variant: Arc<Variant>,
     /// Words of pipeline state.
     pub words: StateWords,
@@ -109,16 +111,27 @@ impl<'a> Bindings<'a> {
         device: &'a Device,
         at: DrawState,
         state: Snapshot<'a>,
-        compiled: &'a Compiled,
+        (compiled, pass): (&'a Compiled, usize),
         mut lookups: Lookups<'a>,
     ) -> Result<Bindings<'a>, Error> {
         lookups.textures.clear();
         lookups.textures(&state, compiled, u32::MAX)?;
         let words = words(&state, compiled);
-        let variant = lookups.variant(compiled, &words)?;
+        let variant = lookups.variant(compiled, pass, &words)?;
         let (changes, changed_sets, limit) = (Changes::all(), u32::MAX, 0);
-        let mut bindings =
-            Bindings { device, at, state, compiled, variant, words, limit, changes, changed_sets, lookups };
+        let mut bindings = Bindings {
+            device,
+            at,
+            state,
+            compiled,
+            pass,
+            variant,
+            words,
+            limit,
+            changes,
+            changed_sets,
+            lookups,
+        };
         bindings.lookups.ranges.clear();
         bindings.look_up_ranges(u32::MAX)?;
         bindings.limit = geometry::limit(&bindings)?;
@@ -144,7 +157,7 @@ impl<'a> Bindings<'a> {
             is_other |= self.lookups.textures(&self.state, self.compiled, sets)?;
         }
         if is_other {
-            self.variant = self.lookups.variant(self.compiled, &self.words)?;
+            self.variant = self.lookups.variant(self.compiled, self.pass, &self.words)?;
             self.lookups.ranges.clear();
             self.look_up_ranges(u32::MAX)?;
             self.changes |= Changes::PROGRAMS;
@@ -230,11 +243,12 @@ impl<'a> Lookups<'a> {
         Ok(is_other)
     }
 
-    /// The programs for the textures and the viewport.
-    fn variant(&self, compiled: &Compiled, words: &StateWords) -> Result<Arc<Variant>, Error> {
+    /// The programs for a pass, the textures and the viewport.
+    fn variant(&self, compiled: &Compiled, pass: usize, words: &StateWords) -> Result<Arc<Variant>, Error> {
         let keys = self.textures.iter().map(|(texture, place)| (*texture, self.known[*place as usize].key));
         let unusual = keys.filter(|(_, key)| *key != Default::default());
-        compiled.variant(VariantKey { textures: unusual.collect(), raster: words.viewport.raster_map() })
+        let (textures, raster) = (unusual.collect(), words.viewport.raster_map());
+        compiled.variant(VariantKey { pass, textures, raster })
     }
 
     fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture) -> Result<u32, Error> {

@@ -137,7 +137,7 @@ impl JobBuilder {
             submit.uniforms = self.uniforms;
         }
         submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
-        Ok(Job { submit, used: self.used, binned: 0 })
+        Ok(Job { submit, used: self.used, binned: 0, is_counted: true })
     }
 
     fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
@@ -168,9 +168,15 @@ pub struct Job {
     submit: Submit,
     used: Vec<Used>,
     binned: u64,
+    is_counted: bool,
 }
 
 impl Job {
+    /// The job as one of those that draw what another draws, too: queries do not count it.
+    pub fn uncounted(self) -> Job {
+        Job { is_counted: false, ..self }
+    }
+
     /// Says how many bytes of tile lists its draws may take.
     pub fn expect_binned(&mut self, bytes: u64) {
         self.binned = bytes;
@@ -191,7 +197,7 @@ impl Job {
 
     /// Lets a performance monitor count what the job does.
     pub fn count_with(&mut self, perfmon: Option<PerfmonId>) {
-        self.submit.perfmon = perfmon;
+        self.submit.perfmon = perfmon.filter(|_| self.is_counted);
     }
 
     /// Prints what `VC4VK_DEBUG` asks for, and checks the job where submissions are checked.

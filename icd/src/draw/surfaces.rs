@@ -12,7 +12,7 @@ use super::job::JobBuilder;
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::{ImageView, Placement};
-use crate::segment::{DepthStencilWord, Start, Target};
+use crate::segment::{ColorTarget, DepthStencilWord, Start, Target};
 
 /// A surface flag: the load is one of all samples (kernel-abi.md §5.1).
 const FULL_RES: u16 = 1;
@@ -25,10 +25,10 @@ struct Place {
 }
 
 impl Place {
-    fn new(job: &mut JobBuilder, view: &Arc<ImageView>) -> Result<Place, Error> {
+    fn new(job: &mut JobBuilder, view: &Arc<ImageView>, plane: u8) -> Result<Place, Error> {
         let no_target = || Error::InvalidUse(format!("{:?} is no format of attachments", view.row.format));
         let format = view.stored.texel.info().tile.ok_or_else(no_target)?;
-        Ok(Place { bo_index: job.bo(&view.image.binding()?.bo), memory: view.placement()?, format })
+        Ok(Place { bo_index: job.bo(&view.image.binding()?.bo), memory: view.placement(plane)?, format })
     }
 
     fn surface(&self, bits: u16, flags: u16) -> Surface {
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// Describes the target in `submit` and adds its BOs to the job.
+/// Describes the target of a pass in `submit` and adds its BOs to the job.
 pub(super) fn describe(
     submit: &mut Submit,
     device: &Device,
@@ -55,10 +55,12 @@ pub(super) fn describe(
     job: &mut JobBuilder,
 ) -> Result<(), Error> {
     let multisample = target.is_multisampled();
+    let drawn = target.colors.first();
     let mut place =
-        |view: &Option<Arc<ImageView>>| view.as_ref().map(|view| Place::new(job, view)).transpose();
-    let (color, resolve, zs) =
-        (place(&target.color)?, place(&target.resolve)?, place(&target.depth_stencil)?);
+        |view: Option<&Arc<ImageView>>, plane| view.map(|view| Place::new(job, view, plane)).transpose();
+    let color = place(drawn.map(|color| &color.view), drawn.map_or(0, |color| color.plane))?;
+    let resolve = place(drawn.and_then(|color| color.resolve.as_ref()), 0)?;
+    let zs = place(target.depth_stencil.as_ref(), 0)?;
     let color = match (color, &zs) {
         (None, None) => Some(nowhere(device, target, job)?),
         (color, _) => color,
@@ -75,10 +77,10 @@ pub(super) fn describe(
         Placement::Blocks { .. } => (None, Some(place.surface(0, 0))),
     };
     if let Some(place) = &color {
-        submit.color_read = target.color_start.loads().then(|| place.load());
+        submit.color_read = drawn.is_some_and(|color| color.start.loads()).then(|| place.load());
         // A job stores something (RCL-15).
         let needed = resolve.is_none() && (zs.is_none() || !target.depth_stencil_store);
-        if target.color_store || needed {
+        if drawn.is_some_and(|color| color.store) || needed {
             (submit.color_write, submit.msaa_color_write) = write(place);
         }
     }
@@ -118,9 +120,12 @@ fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Pla
 /// Clear values. Without a load and without these, tiles would begin with what an earlier job left behind, of whatever
 /// process (v3d.md §10.4).
 fn clear(submit: &mut Submit, target: &Target) {
-    let color = if let Start::Clear(texel) = target.color_start { texel } else { 0 };
-    let stored = target.color.as_ref().and_then(|view| view.stored.texel.info().tile);
-    let color = stored.map_or(color, |format| tile_word(format, color));
+    let color = match target.colors.first() {
+        Some(ColorTarget { view, start: Start::Clear(texel), .. }) => {
+            view.stored.texel.info().tile.map_or(*texel, |format| tile_word(format, *texel))
+        }
+        _ => 0,
+    };
     let zs = match target.depth_stencil_start {
         Start::Clear(zs) => zs,
         _ => DepthStencilWord::default(),

@@ -347,7 +347,7 @@ fn areas_that_cut_tiles_are_cleared_in_memory_and_loaded() {
     depth.run(&fixture.device).unwrap();
     let word = |attachment: usize, x, y| {
         let view = &fixture.framebuffer.attachments[attachment];
-        let Placement::Level(level) = view.placement().unwrap() else { panic!("one sample") };
+        let Placement::Level(level) = view.placement(0).unwrap() else { panic!("one sample") };
         let at = level.offset_of(x, y) as usize;
         view.image.binding().unwrap().bo.map().unwrap().read_u32(at)
     };

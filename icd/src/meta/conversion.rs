@@ -32,7 +32,7 @@ impl Conversion {
     /// What copies of an aspect go through.
     pub fn new(row: &FormatRow, storage: Storage, aspect: vk::ImageAspectFlags) -> Conversion {
         match storage {
-            Storage::Plain | Storage::Blocks(_) => Conversion::None,
+            Storage::Plain | Storage::Planes(_) | Storage::Blocks(_) => Conversion::None,
             Storage::Widened => Conversion::Widened(row.bytes as usize),
             Storage::Expanded1555 => Conversion::Expanded1555,
             Storage::Depth16 => Conversion::Depth16,

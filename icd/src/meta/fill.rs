@@ -44,9 +44,9 @@ impl Fill {
         Ok(Fill { words: [word(0), word(1), word(2), word(3)], mask: u32::MAX })
     }
 
-    /// The word of a texel of at most 32 bits: of every attachment.
-    pub fn word(&self) -> u32 {
-        self.words[0]
+    /// The word of an attachment's texel in a plane.
+    pub fn word(&self, plane: u8) -> u32 {
+        self.words.get(usize::from(plane)).copied().unwrap_or(0)
     }
 
     /// Depth, stencil or both.

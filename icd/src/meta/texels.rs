@@ -15,6 +15,9 @@ use crate::error::Error;
 use crate::format::Storage;
 use crate::image::{Image, Placement};
 
+/// Bytes of a word.
+const WORD: usize = 4;
+
 /// A rectangle of one level of one layer (of 3D images, one slice).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
@@ -122,8 +125,7 @@ impl Part {
         if let Some(level) = image.block_level(self.level, self.slice)? {
             return self.load(&mapping, &Placement::Level(level), image.stored().texel.info());
         }
-        let place = image.placement(self.level, self.slice)?;
-        let words = self.load(&mapping, &place, image.stored().texel.info())?;
+        let words = self.load_words(&mapping, image)?;
         Ok(Conversion::new(image.row(), image.stored().storage, aspect).to_texels(words))
     }
 
@@ -131,7 +133,7 @@ impl Part {
     pub fn read_decoded(&self, image: &Image) -> Result<Vec<u8>, Error> {
         match image.stored().storage {
             Storage::Blocks(_) => {
-                let place = image.placement(self.level, self.slice)?;
+                let place = image.placement(self.level, self.slice, 0)?;
                 self.load(&image.binding()?.bo.map()?, &place, image.stored().texel.info())
             }
             _ => self.read(image, vk::ImageAspectFlags::COLOR),
@@ -145,19 +147,36 @@ impl Part {
             self.store(&mapping, &Placement::Level(level), image.stored().texel.info(), texels)?;
             return self.write_decoded(&mapping, image, texels);
         }
-        let (place, info) = (image.placement(self.level, self.slice)?, image.stored().texel.info());
+        let (place, info) = (image.placement(self.level, self.slice, 0)?, image.stored().texel.info());
         let conversion = Conversion::new(image.row(), image.stored().storage, aspect);
+        if let Storage::Planes(planes) = image.stored().storage {
+            return (0..planes).try_for_each(|plane| {
+                let place = image.placement(self.level, self.slice, plane)?;
+                self.store(&mapping, &place, info, &take_plane(texels, plane, planes))
+            });
+        }
         if conversion == Conversion::None {
             return self.store(&mapping, &place, info, texels);
         }
         self.store_masked(&mapping, &place, info, &conversion.to_words(texels), conversion.mask())
     }
 
+    /// The texels as the image holds them, planes side by side.
+    fn load_words(&self, mapping: &Mapping, image: &Image) -> Result<Vec<u8>, Error> {
+        let (info, planes) = (image.stored().texel.info(), image.stored().planes());
+        let load = |plane| self.load(mapping, &image.placement(self.level, self.slice, plane)?, info);
+        if planes == 1 {
+            return load(0);
+        }
+        let planes = (0..planes).map(load).collect::<Result<Vec<_>, Error>>()?;
+        Ok(join_planes(&planes))
+    }
+
     /// Stores what blocks decode to, where it is inside of the level.
     fn write_decoded(&self, mapping: &Mapping, image: &Image, blocks: &[u8]) -> Result<(), Error> {
         let Storage::Blocks(format) = image.stored().storage else { return Ok(()) };
         let edge = image.row().block();
-        let (place, info) = (image.placement(self.level, self.slice)?, image.stored().texel.info());
+        let (place, info) = (image.placement(self.level, self.slice, 0)?, image.stored().texel.info());
         let Rect { x, y, width, height } = self.rect;
         let clipped = |first: u32, count: u32, end: u32| (count * edge).min(end.saturating_sub(first * edge));
         let (right, lower) = (clipped(x, width, place.width()), clipped(y, height, place.height()));
@@ -197,16 +216,19 @@ impl Part {
     /// Gives all texels one value.
     pub fn fill(&self, image: &Image, fill: &Fill) -> Result<(), Error> {
         let mapping = image.binding()?.bo.map()?;
-        let (place, info) = (image.placement(self.level, self.slice)?, image.stored().texel.info());
-        let cpp = match place {
-            Placement::Level(level) => level.cpp,
-            Placement::Blocks { .. } => info.cpp,
-        };
         let words: Vec<u8> = fill.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let texel = &words[..cpp as usize];
-        for band in bands(self.rect.height) {
-            let part = self.rows(band.start, band.len() as u32);
-            part.store_masked(&mapping, &place, info, &texel.repeat(part.texels(&place)), fill.mask)?;
+        let (info, planes) = (image.stored().texel.info(), image.stored().planes());
+        for plane in 0..planes {
+            let place = image.placement(self.level, self.slice, plane)?;
+            let cpp = match place {
+                Placement::Level(level) => level.cpp,
+                Placement::Blocks { .. } => info.cpp,
+            };
+            let texel = &words[WORD * usize::from(plane)..][..cpp as usize];
+            for band in bands(self.rect.height) {
+                let part = self.rows(band.start, band.len() as u32);
+                part.store_masked(&mapping, &place, info, &texel.repeat(part.texels(&place)), fill.mask)?;
+            }
         }
         Ok(())
     }
@@ -238,6 +260,21 @@ fn to_tile(info: &FormatInfo, texels: &[u8]) -> Vec<u8> {
         tile_word(format, texel.into()).to_le_bytes()
     };
     texels.chunks_exact(2).flat_map(word).collect()
+}
+
+/// The words of texels that lie in one of their planes.
+fn take_plane(texels: &[u8], plane: u8, planes: u8) -> Vec<u8> {
+    let texels = texels.chunks_exact(WORD * usize::from(planes));
+    texels.flat_map(|texel| &texel[WORD * usize::from(plane)..][..WORD]).copied().collect()
+}
+
+/// The inverse of [`take_plane`] for all planes.
+fn join_planes(planes: &[Vec<u8>]) -> Vec<u8> {
+    let words = planes.first().map_or(0, Vec::len) / WORD;
+    (0..words)
+        .flat_map(|n| planes.iter().flat_map(move |plane| &plane[WORD * n..][..WORD]))
+        .copied()
+        .collect()
 }
 
 fn wrong(error: CopyError) -> Error {

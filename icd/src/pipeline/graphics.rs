@@ -1,5 +1,5 @@
-//! VkPipeline: compiled programs, one variant per way that its textures are decoded (T-TEX-KEY) and that its viewport
-//! is mapped ([`RasterMap`]).
+//! VkPipeline: compiled programs, one variant per word of its colours (T-MRT, T-WIDE), way that its textures are decoded
+//! (T-TEX-KEY) and that its viewport is mapped ([`RasterMap`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +33,8 @@ pub type Textures = BTreeMap<Texture, TextureKey>;
 /// What code depends on that only a draw knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VariantKey {
+    /// Which of the passes that a segment needs draws.
+    pub pass: usize,
     /// Decoding of images.
     pub textures: Textures,
     /// What the raster is.
@@ -66,6 +68,8 @@ pub struct Compiled {
     gpu: Arc<dyn Gpu>,
     programs: Programs,
     state: PipelineState,
+    /// What each pass draws to; the state has the first.
+    colors: Vec<api::ColorPass>,
     variants: Mutex<Vec<(VariantKey, Arc<Variant>)>>,
     /// Images that the programs look at.
     pub textures: Vec<Texture>,
@@ -178,11 +182,13 @@ impl Compiled {
             (plan, None) if info.has_assembly() => plan,
             (plan, None) => plan.apart(),
         };
+        let colors = api::colors(info, subpass)?;
         let mut state = PipelineState {
             attributes: api::attributes(&info.vertex)?,
             points: mode == PrimitiveMode::Points,
             lines: matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip),
-            color: api::color(info, subpass)?,
+            color: colors.first().map(|first| first.output),
+            color_location: colors.first().map_or(0, |first| first.location),
             multisample: api::multisample(info),
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
             ..PipelineState::default()
@@ -192,6 +198,7 @@ impl Compiled {
             gpu: device.gpu().clone(),
             programs,
             state,
+            colors,
             variants: Mutex::default(),
             textures: Vec::new(),
             raster: api::raster(info, is_area(mode), false),
@@ -201,10 +208,13 @@ impl Compiled {
         // What is dynamic is expected to be what nearly all applications set.
         let fixed = info.viewports.first().filter(|_| !info.is_dynamic(vk::DynamicState::VIEWPORT));
         let raster = fixed.map_or_else(RasterMap::default, |fixed| viewport(fixed).raster_map());
-        let variant = compiled.variant(VariantKey { raster, ..VariantKey::default() })?;
-        compiled.raster.shader_depth = variant.programs.writes_depth;
         compiled.textures = compiled.programs.textures()?;
-        let read = images(&variant.programs);
+        let mut read = BTreeSet::new();
+        for pass in 0..compiled.colors.len().max(1) {
+            let variant = compiled.variant(VariantKey { pass, raster, ..VariantKey::default() })?;
+            compiled.raster.shader_depth = variant.programs.writes_depth;
+            read.extend(images(&variant.programs));
+        }
         compiled.textures.retain(|texture| read.contains(&texture.image));
         Ok(compiled)
     }
@@ -226,11 +236,20 @@ impl Compiled {
         if let Some((_, variant)) = variants.iter().find(|(known, _)| *known == key) {
             return Ok(variant.clone());
         }
-        if flags().contains(Debug::PERF) && !variants.is_empty() {
+        if flags().contains(Debug::PERF) && variants.iter().any(|(known, _)| known.pass == key.pass) {
             eprintln!("perf: a pipeline is compiled again for draws of another kind: {key:?}");
         }
-        let state =
-            PipelineState { textures: key.textures.clone(), raster: key.raster, ..self.state.clone() };
+        let color = self.colors.get(key.pass);
+        if color.is_none() && key.pass > 0 {
+            return Err(Error::InvalidUse("a pipeline made for fewer colours than the subpass has".into()));
+        }
+        let state = PipelineState {
+            color: color.map(|color| color.output),
+            color_location: color.map_or(0, |color| color.location),
+            textures: key.textures.clone(),
+            raster: key.raster,
+            ..self.state.clone()
+        };
         let programs = self.programs.build(&state)?;
         let variant = Arc::new(Variant {
             vertex: self.load(&programs.vertex, "vertex")?,

@@ -11,7 +11,7 @@ use vc4_shaders::compile::VertexAttribute;
 
 use super::{ColorBlend, GraphicsInfo, VertexInput};
 use crate::error::Error;
-use crate::format;
+use crate::format::{self, FormatRow};
 use crate::limits::SAMPLE_COUNTS;
 use crate::recording::StencilFace;
 use crate::render_pass::{Attachment, Subpass};
@@ -93,35 +93,60 @@ pub(super) fn attributes(input: &VertexInput) -> Result<Vec<VertexAttribute>, Er
     input.attributes.iter().map(attribute).collect()
 }
 
-/// What happens to colours; `None` if the subpass has none.
-pub(super) fn color(info: &GraphicsInfo, subpass: &Subpass) -> Result<Option<ColorOutput>, Error> {
-    let Some(location) = subpass.colors.iter().position(Option::is_some) else { return Ok(None) };
-    if location != 0 {
-        let what = format!("a colour attachment at location {location}");
-        return Err(Error::unsupported(what, "use location 0"));
+/// What one pass over the draws of a subpass does to colours.
+pub(super) struct ColorPass {
+    /// Location of the fragment stage's output.
+    pub location: u32,
+    /// What becomes of it, in one word of a texel.
+    pub output: ColorOutput,
+}
+
+/// The passes for a subpass's colours, in the order of [`crate::segment::Target::colors`].
+pub(super) fn colors(info: &GraphicsInfo, subpass: &Subpass) -> Result<Vec<ColorPass>, Error> {
+    let mut passes = Vec::new();
+    for (location, index) in (0..).zip(&subpass.colors) {
+        let Some(attachment) = info.render_pass.attachment(*index) else { continue };
+        let (whole, planes) = color(info, location, attachment.row)?;
+        passes.extend((0..planes).map(|plane| ColorPass {
+            location,
+            output: ColorOutput { encoding: whole.encoding.in_word(plane), ..whole },
+        }));
     }
-    let attachment = info.render_pass.attachment(subpass.colors[location]);
-    let Some(row) = attachment.map(|attachment| attachment.row) else { return Ok(None) };
+    if passes.len() > 1 && info.has_assembly() {
+        let what = format!("QPU assembly for {} words of colours", passes.len());
+        return Err(Error::unsupported(what, "use one colour attachment of at most 32 bits"));
+    }
+    Ok(passes)
+}
+
+/// What happens to a colour, and how many words its texels have.
+fn color(info: &GraphicsInfo, location: u32, row: &FormatRow) -> Result<(ColorOutput, u8), Error> {
     let (Some(target), Some(encoding)) = (row.target, row.encoding()) else {
         let what = format!("a colour attachment of {:?}", row.format);
         return Err(Error::unsupported(what, "use a format with the feature"));
     };
     let plain =
         ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), multisample(info).four_samples) };
-    let Some(state) = &info.blend else { return Ok(Some(plain)) };
-    let Some(blend) = state.attachments.get(location) else { return Ok(Some(plain)) };
+    let planes = target.planes();
+    let Some(state) = &info.blend else { return Ok((plain, planes)) };
+    let Some(blend) = state.attachments.get(location as usize) else { return Ok((plain, planes)) };
     let bits = [
         vk::ColorComponentFlags::R,
         vk::ColorComponentFlags::G,
         vk::ColorComponentFlags::B,
         vk::ColorComponentFlags::A,
     ];
-    Ok(Some(ColorOutput {
+    let output = ColorOutput {
         write: bits.map(|bit| blend.color_write_mask.contains(bit)),
         blend: (blend.blend_enable != vk::FALSE).then(|| equations(blend)).transpose()?,
         logic_op: logic_op(state)?,
         ..plain
-    }))
+    };
+    if planes > 1 && output.reads_destination_alpha() {
+        let what = format!("blending by the destination's alpha in {:?}", row.format);
+        return Err(Error::unsupported(what, "use other factors, or a format of 32 bits"));
+    }
+    Ok((output, planes))
 }
 
 fn equations(state: &vk::PipelineColorBlendAttachmentState) -> Result<Blend, Error> {

@@ -20,7 +20,9 @@ use crate::meta::resolve::{Resolve, tiles_can_average};
 use crate::query::QueryCommand;
 use crate::recording::DrawList;
 use crate::render_pass::{Attachment, Subpass};
-use crate::segment::{DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, tile_px};
+use crate::segment::{
+    ColorTarget, DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, tile_px,
+};
 
 /// The pass and where recording is in it.
 pub struct Pass {
@@ -55,15 +57,14 @@ impl Pass {
     /// Sets the current subpass up.
     fn start(&mut self, segments: &mut Segments) -> Result<(), Error> {
         let subpass = self.current()?;
-        let color = subpass.colors.iter().copied().flatten().next();
         let depth_stencil = subpass.depth_stencil;
-        (self.target.color, self.target.color_start) = match color {
-            None => (None, Start::Any),
-            Some(index) => (Some(self.view(index)?), self.start_color(index, segments)?),
-        };
-        self.target.color_store = color.is_some_and(|index| {
-            self.is_used_later(index) || self.attachment(index).store == vk::AttachmentStoreOp::STORE
-        });
+        let mut colors = Vec::new();
+        for (location, index) in (0..).zip(&subpass.colors) {
+            if let Some(index) = *index {
+                self.start_color(location, index, &mut colors, segments)?;
+            }
+        }
+        self.target.colors = colors;
         (self.target.depth_stencil, self.target.depth_stencil_start) = match depth_stencil {
             None => (None, Start::Any),
             Some(index) => (Some(self.view(index)?), self.start_depth_stencil(index, segments)?),
@@ -74,25 +75,21 @@ impl Pass {
             self.is_used_later(index) || *store == vk::AttachmentStoreOp::STORE || stencil
         });
         self.target.count_samples();
-        let places: Vec<_> = self.views().filter_map(|view| view.shape()).collect();
-        if !places.is_empty() && common_width(&places).is_none() {
-            let widths: Vec<u32> = places.iter().map(|place| place.padded_width()).collect();
-            let what = format!("attachments whose rows have {widths:?} pixels in memory in one subpass");
-            return Err(Error::unsupported(what, "use attachments of equal size"));
+        for pass in 0..self.target.passes() {
+            let places: Vec<_> = self.target.pass(pass).views().filter_map(|view| view.shape()).collect();
+            if !places.is_empty() && common_width(&places).is_none() {
+                let widths: Vec<u32> = places.iter().map(|place| place.padded_width()).collect();
+                let what = format!("attachments whose rows have {widths:?} pixels in memory in one subpass");
+                return Err(Error::unsupported(what, "use attachments of equal size"));
+            }
         }
         Ok(())
     }
 
-    /// The attachments that the current subpass draws to.
-    fn views(&self) -> impl Iterator<Item = &Arc<ImageView>> {
-        self.target.color.iter().chain(&self.target.depth_stencil)
-    }
-
-    /// The current subpass's resolve target.
-    fn resolve(&self) -> Result<Option<Arc<ImageView>>, Error> {
-        let subpass = self.current()?;
-        let Some(location) = subpass.colors.iter().position(Option::is_some) else { return Ok(None) };
-        subpass.resolves.get(location).copied().flatten().map(|index| self.view(index)).transpose()
+    /// The current subpass's resolve target of a location.
+    fn resolve(&self, location: u32) -> Result<Option<Arc<ImageView>>, Error> {
+        let resolves = &self.current()?.resolves;
+        resolves.get(location as usize).copied().flatten().map(|index| self.view(index)).transpose()
     }
 
     fn view(&self, index: u32) -> Result<Arc<ImageView>, Error> {
@@ -121,22 +118,37 @@ impl Pass {
         self.is_used(self.subpass + 1..self.begin.render_pass.subpasses.len(), index)
     }
 
-    fn start_color(&self, index: u32, segments: &mut Segments) -> Result<Start<u32>, Error> {
+    /// Appends what drawing to an attachment begins with, one plane after the other.
+    fn start_color(
+        &self,
+        location: u32,
+        index: u32,
+        colors: &mut Vec<ColorTarget>,
+        segments: &mut Segments,
+    ) -> Result<(), Error> {
         let view = self.view(index)?;
         let (fill, value) = (Fill::color(&view, self.clear_value(index))?, self.attachment(index).load);
-        if self.is_used_before(index) {
-            return Ok(Start::Load);
-        }
         let whole = covers(&view, self.area) && !self.current()?.inputs.contains(&Some(index));
-        Ok(match value {
+        let start = match value {
+            _ if self.is_used_before(index) => Start::Load,
             vk::AttachmentLoadOp::CLEAR => {
                 self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
-                if whole { Start::Clear(fill.word()) } else { Start::Load }
+                if whole { Start::Clear(fill) } else { Start::Load }
             }
             vk::AttachmentLoadOp::LOAD => Start::Load,
             _ if whole => Start::Any,
             _ => Start::Load,
-        })
+        };
+        let store = self.is_used_later(index) || self.attachment(index).store == vk::AttachmentStoreOp::STORE;
+        colors.extend((0..view.stored.planes()).map(|plane| ColorTarget {
+            view: view.clone(),
+            location,
+            plane,
+            start: start.map(|fill| fill.word(plane)),
+            store,
+            resolve: None,
+        }));
+        Ok(())
     }
 
     fn start_depth_stencil(
@@ -186,7 +198,7 @@ impl Pass {
 
     /// Appends draws.
     pub fn draw(&mut self, draws: Arc<DrawList>) -> Result<(), Error> {
-        let attached = self.views().next().is_some();
+        let attached = self.target.views().next().is_some();
         for samples in draws.pipelines().iter().filter_map(|pipeline| pipeline.samples()) {
             if attached && samples != self.target.samples {
                 let have = self.target.samples;
@@ -243,14 +255,15 @@ impl Pass {
         rect: &vk::ClearRect,
         segments: &mut Segments,
     ) -> Result<(), Error> {
-        let color = clear.aspects.contains(vk::ImageAspectFlags::COLOR);
-        let view = if color { self.target.color.clone() } else { self.target.depth_stencil.clone() };
-        let colors = &self.current()?.colors;
-        let unused = color && !matches!(colors.get(clear.color as usize), Some(Some(_)));
-        let Some(view) = view.filter(|_| !unused) else { return Ok(()) };
+        let color = clear.aspects.contains(vk::ImageAspectFlags::COLOR).then_some(clear.color);
+        let view = match color {
+            Some(location) => self.colors_at(location).next().map(|color| color.view.clone()),
+            None => self.target.depth_stencil.clone(),
+        };
+        let Some(view) = view else { return Ok(()) };
         let fill = match color {
-            true => Fill::color(&view, clear.value)?,
-            false => Fill::depth_stencil(clear.aspects & view.row.aspects(), clear.value),
+            Some(_) => Fill::color(&view, clear.value)?,
+            None => Fill::depth_stencil(clear.aspects & view.row.aspects(), clear.value),
         };
         let vk::Rect2D { offset, extent } = rect.rect;
         let area = PixelRect::new(offset.x, offset.y, extent.width, extent.height).intersect(self.area);
@@ -266,13 +279,18 @@ impl Pass {
         Ok(())
     }
 
+    /// What the subpass draws to at a location.
+    fn colors_at(&mut self, location: u32) -> impl Iterator<Item = &mut ColorTarget> {
+        self.target.colors.iter_mut().filter(move |color| color.location == location)
+    }
+
     /// Makes a clear of everything before the first draw the start of the tiles.
-    fn clears_all(&mut self, view: &ImageView, area: PixelRect, fill: Fill, color: bool) -> bool {
+    fn clears_all(&mut self, view: &ImageView, area: PixelRect, fill: Fill, color: Option<u32>) -> bool {
         if !self.draws.is_empty() || area != self.area || !covers(view, area) {
             return false;
         }
-        if color {
-            self.target.color_start = Start::Clear(fill.word());
+        if let Some(location) = color {
+            self.colors_at(location).for_each(|color| color.start = Start::Clear(fill.word(color.plane)));
             return true;
         }
         let needed = match view.row.has_stencil() {
@@ -280,7 +298,7 @@ impl Pass {
             false => true,
         };
         if needed {
-            let word = DepthStencilWord { depth: fill.word() >> 8, stencil: fill.word() as u8 };
+            let word = DepthStencilWord { depth: fill.word(0) >> 8, stencil: fill.word(0) as u8 };
             self.target.depth_stencil_start = Start::Clear(word);
         }
         needed
@@ -288,21 +306,18 @@ impl Pass {
 
     /// Ends the segment so that the CPU can work on the attachments; what follows loads them.
     fn split(&mut self, segments: &mut Segments) {
-        let target = Target {
-            color_store: self.target.color.is_some(),
-            depth_stencil_store: self.target.depth_stencil.is_some(),
-            ..self.target.clone()
-        };
+        let mut target = self.target.clone();
+        target.keep();
         self.push(target, segments);
-        self.target.color_start = Start::Load;
-        self.target.depth_stencil_start = Start::Load;
+        self.target.load();
     }
 
     /// Appends what was drawn on `target`, unless that changes nothing, and what waits for it.
     fn push(&mut self, target: Target, segments: &mut Segments) {
         let draws = std::mem::take(&mut self.draws);
-        let clears = target.color_start.clears() || target.depth_stencil_start.clears();
-        if !target.area.is_empty() && (clears || target.resolve.is_some() || !draws.is_empty()) {
+        let does = |color: &ColorTarget| color.start.clears() || color.resolve.is_some();
+        let does = target.depth_stencil_start.clears() || target.colors.iter().any(does);
+        if !target.area.is_empty() && (does || !draws.is_empty()) {
             segments.push(Segment::Render(Arc::new(RenderSegment { target, draws })));
         }
         segments.append(&mut self.after);
@@ -312,18 +327,25 @@ impl Pass {
     fn flush(&mut self, segments: &mut Segments) -> Result<(), Error> {
         let layers = self.begin.framebuffer.layers.max(1);
         let mut target = self.target.clone();
-        let mut by_cpu = None;
-        if let (Some(color), Some(to)) = (&self.target.color, self.resolve()?) {
-            if resolves_in_tiles(&target, &to) {
-                target.resolve = Some(to.clone());
-                by_cpu = Some(Resolve::of_views(color, &to, self.area, 1..layers)).filter(|_| layers > 1);
+        let mut by_cpu: Vec<Segment> = Vec::new();
+        for pass in 0..self.target.colors.len() {
+            let in_tiles = self.target.pass(pass);
+            let color = &mut target.colors[pass];
+            let Some(to) = self.resolve(color.location)? else { continue };
+            let first = u32::from(resolves_in_tiles(&in_tiles, &to));
+            if first > 0 {
+                color.resolve = Some(to.clone());
             } else {
-                target.color_store = true;
-                by_cpu = Some(Resolve::of_views(color, &to, self.area, 0..layers));
+                color.store = true;
+            }
+            // The CPU resolves all planes at once.
+            if color.plane == 0 && first < layers {
+                let resolve = Resolve::of_views(&color.view, &to, self.area, first..layers);
+                by_cpu.push(Segment::Cpu(Arc::new(resolve)));
             }
         }
         self.push(target, segments);
-        segments.extend(by_cpu.map(|resolve| Segment::Cpu(Arc::new(resolve))));
+        segments.extend(by_cpu);
         Ok(())
     }
 
@@ -344,11 +366,10 @@ fn fill_segment(view: &Arc<ImageView>, fill: Fill, layer: u32, area: PixelRect) 
     Segment::Cpu(Arc::new(fill.of_view(view, layer, area)))
 }
 
-/// Whether the job's stores can resolve its colour to `to`: the format averages, no tile holds pixels outside of the
+/// Whether a pass's stores can resolve its colour to `to`: the format averages, no tile holds pixels outside of the
 /// area, and one width gives all surfaces their row pitch.
 fn resolves_in_tiles(target: &Target, to: &ImageView) -> bool {
-    let views = target.color.iter().chain(&target.depth_stencil).map(|view| view.shape());
-    let places: Option<Vec<_>> = views.chain([to.shape()]).collect();
+    let places: Option<Vec<_>> = target.views().map(|view| view.shape()).chain([to.shape()]).collect();
     tiles_can_average(to)
         && covers_tiles(to, target.area, target.tile_px())
         && places.is_some_and(|places| common_width(&places).is_some())

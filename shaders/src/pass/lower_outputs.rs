@@ -71,7 +71,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
     let computed = Coverage {
         pipeline_mask: false,
         shader_mask: outputs.get(&Output::SampleMask).copied(),
-        alpha: state.multisample.alpha_to_coverage.then(|| color_output(&mut builder, &outputs, 3)),
+        alpha: state.multisample.alpha_to_coverage.then(|| color_output(&mut builder, &outputs, 0, 3)),
     };
     // Early tests ignore what the program computes, discard included.
     if early_tests {
@@ -114,9 +114,14 @@ fn narrow(builder: &mut Builder, four_samples: bool, coverage: Coverage<Value>, 
     }
 }
 
-/// A component of the first colour; what the shader does not store is 0, 0, 0, 1.
-fn color_output(builder: &mut Builder, outputs: &BTreeMap<Output, Value>, component: u8) -> Value {
-    let stored = outputs.get(&Output::User { location: 0, component }).copied();
+/// A component of a colour; what the shader does not store is 0, 0, 0, 1.
+fn color_output(
+    builder: &mut Builder,
+    outputs: &BTreeMap<Output, Value>,
+    location: u32,
+    component: u8,
+) -> Value {
+    let stored = outputs.get(&Output::User { location, component }).copied();
     stored.unwrap_or_else(|| if component == 3 { builder.float(1.0) } else { builder.word(0) })
 }
 
@@ -128,7 +133,8 @@ fn color(
 ) -> Result<(), CompileError> {
     match &state.color {
         Some(output) if output.writes_color() => {
-            let mut first = [0, 1, 2, 3].map(|n| color_output(builder, outputs, n));
+            let location = state.color_location;
+            let mut first = [0, 1, 2, 3].map(|n| color_output(builder, outputs, location, n));
             let mut second = [0, 1, 2, 3].map(|n| {
                 let stored = outputs.get(&Output::SecondColor(n)).copied();
                 stored.unwrap_or(first[usize::from(n)])

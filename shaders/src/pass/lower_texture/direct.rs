@@ -254,12 +254,13 @@ impl Image<'_, '_> {
             let bits = self.b.shl(address, three);
             return SmallVec::from_slice(&[self.b.op(Op::Shr, &[word, bits])]);
         }
-        let word_bytes = self.b.word(4);
+        let wide = self.key.planes > 1;
+        let distance = if wide { self.value(TextureValue::PlaneBytes) } else { self.b.word(4) };
         let mut at = address;
-        (0..bytes / 4)
+        (0..u32::from(self.key.planes).max(u32::from(bytes) / 4))
             .map(|n| {
                 if n > 0 {
-                    at = self.b.iadd(at, word_bytes);
+                    at = self.b.iadd(at, distance);
                 }
                 self.b.op(Op::TmuDirect(image), &[at])
             })
