@@ -18,7 +18,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Reads a list: a prefix a line, `!` before those to leave out, `#` before remarks.
+    /// Reads a list: a prefix a line, `!` before those to leave out, `#` before remarks; `*` is any text between dots.
     pub fn parse(text: &str) -> Groups {
         let mut groups = Groups::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -59,9 +59,20 @@ impl Groups {
     }
 }
 
-/// Whether `case` is `prefix` or lies under it.
+/// Whether `case` is `prefix` or lies under it. A `*` in a part between dots stands for any text.
 fn under(case: &str, prefix: &str) -> bool {
-    case.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    let mut parts = case.split('.');
+    prefix.split('.').all(|wanted| parts.next().is_some_and(|part| fits(part, wanted)))
+}
+
+fn fits(part: &str, wanted: &str) -> bool {
+    match wanted.split_once('*') {
+        None => part == wanted,
+        Some((start, end)) => {
+            part.strip_prefix(start).and_then(|rest| rest.len().checked_sub(end.len())).is_some()
+                && part.ends_with(end)
+        }
+    }
 }
 
 /// The case names of a list: one a line, or as deqp prints them (`TEST: name`).
@@ -101,6 +112,18 @@ mod tests {
         assert_eq!(groups.of("dEQP-VK.api.information"), Some("dEQP-VK.api"));
         assert_eq!(groups.of("dEQP-VK.api.sparse.one"), None);
         assert_eq!(groups.of("dEQP-VK.draw.one"), None);
+    }
+
+    #[test]
+    fn parts_of_names_may_be_open() {
+        let groups = Groups::parse("dEQP-VK.glsl\n!dEQP-VK.glsl.*.*_compute\n!dEQP-VK.glsl.*.*.compute\n");
+        let of = |case: &str| groups.of(&format!("dEQP-VK.glsl.{case}")).is_some();
+        assert!(
+            !of("abs.vec2_compute") && !of("abs.vec2_compute.scalar") && !of("sampler.constant.compute.cube")
+        );
+        assert!(
+            of("abs.vec2_vertex") && of("vec2_compute") && of("abs.compute") && of("sampler.a.b.compute")
+        );
     }
 
     #[test]
