@@ -164,6 +164,17 @@ impl Emit<'_> {
         Ok(a.iter().zip(b.iter()).map(one).collect())
     }
 
+    /// By the bits: comparisons subtract, and the difference of two equal infinities is a NaN, too.
+    fn is_nan(&mut self, args: &[Typed]) -> Result<Scalars> {
+        let values = self.like_result(args, 0)?;
+        let (mask, infinity) = (self.b.word(0x7fff_ffff), self.b.word(0x7f80_0000));
+        let one = |&value: &Value| {
+            let magnitude = self.b.and(value, mask);
+            self.b.slt(infinity, magnitude)
+        };
+        Ok(values.iter().map(one).collect())
+    }
+
     fn is_infinite(&mut self, args: &[Typed]) -> Result<Scalars> {
         let values = self.like_result(args, 0)?;
         let (mask, infinity) = (self.b.word(0x7fff_ffff), self.b.word(0x7f80_0000));
@@ -309,10 +320,7 @@ fn arithmetic(e: &mut Emit<'_>, op: Spv, args: &[Typed]) -> Result<Scalars> {
     match op {
         Spv::FMod => e.float_remainder(Op::FFloor, args),
         Spv::FRem => e.float_remainder(Op::FTrunc, args),
-        Spv::IsNan => {
-            let values = e.like_result(args, 0)?;
-            Ok(values.iter().map(|&value| e.b.fne(value, value)).collect())
-        }
+        Spv::IsNan => e.is_nan(args),
         Spv::IsInf => e.is_infinite(args),
         Spv::QuantizeToF16 => e.quantized(args),
         Spv::Any => e.fold_bools(Op::BOr, args),

@@ -220,15 +220,17 @@ fn frexp(e: &mut Emit<'_>, args: &[Typed]) -> Result<Scalars> {
     let b = &mut e.b;
     let (zero, shift, bias) = (b.word(0), b.word(23), b.word(126));
     let (exponent_mask, keep, half) = (b.word(0xff), b.word(0x807f_ffff), b.word(126 << 23));
+    let sign = b.word(1 << 31);
     let (mut mantissas, mut exponents) = (Vec::new(), Vec::new());
     for &x in values.iter() {
         let top = b.shr(x, shift);
         let biased = b.and(top, exponent_mask);
-        // Denormals count as zero, as they do in the arithmetic units.
+        // Denormals count as zero, as they do in the arithmetic units; zeros keep their sign.
         let is_zero = b.ieq(biased, zero);
+        let signed_zero = b.and(x, sign);
         let fraction = b.and(x, keep);
         let mantissa = b.or(fraction, half);
-        mantissas.push(b.select(is_zero, zero, mantissa));
+        mantissas.push(b.select(is_zero, signed_zero, mantissa));
         let exponent = b.isub(biased, bias);
         exponents.push(b.select(is_zero, zero, exponent));
     }

@@ -90,6 +90,17 @@ vec4 f(vec2 p) { return vec4(fma(p.x, 0.5, p.y * 0.25), fma(p.y, p.x, 0.1), fma(
 //# frexp
 vec4 f(vec2 p) { int e, h; float m = frexp(p.x * 100.0 + 0.001, e); float n = frexp(-p.y * 0.02, h); return vec4(m, float(e) * 0.05 + 0.5, -n, float(h) * 0.02 + 0.9); }
 
+//# frexp_zero word
+uint g(uint a, uint b, uint c) { int e; float m = frexp(uintBitsToFloat(a << 31), e); return floatBitsToUint(m) | uint(e); }
+
+//# isnan_words word
+uint g(uint a, uint b, uint c) {
+    uint kind = a & 3u;
+    uint magnitude = kind == 0u ? 0x7f800000u : kind == 1u ? 0x7fc00000u | (c & 0xffffu) : kind == 2u ? 0x7f7fffffu : 0u;
+    float x = uintBitsToFloat(b << 31 | magnitude);
+    return (isnan(x) ? 0xffu : 0u) | (isinf(x) ? 0xff00u : 0u) | kind << 16;
+}
+
 //# frexp_words word
 uint g(uint a, uint b, uint c) { float x = float(int(a << 8) >> 8); int e; float m = frexp(x, e); return floatBitsToUint(m + 0.0) ^ uint(e) * 3u; }
 
