@@ -22,6 +22,7 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("tmu::sample::select_levels", "Where is the min/mag switch, and how is the nearest mip level rounded?"),
     ("tmu::sample::WEIGHT_BITS", "How many bits has a filter weight, and how are results rounded?"),
     ("tmu::sample::to_texels", "How are texture coordinates converted to fixed point?"),
+    ("tmu::sample::footprint", "Does the filter of a cube reach from a face to its neighbours?"),
     ("tmu::sample::cube_face", "Which face wins when two components of a cube direction are equally large?"),
     ("tmu::texel::expand", "How are 4-, 5- and 6-bit channels expanded to 8 bits?"),
     ("tmu::texture::cut", "How do wrap modes and mip levels see a child image?"),

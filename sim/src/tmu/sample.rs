@@ -213,6 +213,9 @@ impl Texture {
 
     /// The four texels around a position (the first alone for the nearest filter) and the weights of the
     /// right and lower ones.
+    ///
+    /// UNVERIFIED: does the filter of a cube reach from a face to its neighbours? Here it does not: a face wraps like any
+    /// other image (T-SEAMLESS).
     #[expect(clippy::too_many_arguments, reason = "one position in one level of one texture")]
     fn footprint(
         &self,
