@@ -185,6 +185,9 @@ const COLORS: [ColorRow; 55] = colors! {
 /// Its exponent is a component of no colour.
 const SHARED: ColorRow = (vk::Format::E5B9G9R9_UFLOAT_PACK32, "E5B9G9R9_UFLOAT_PACK32", WORD, None);
 
+/// Formats that atomic operations are defined for. As for stores, no stage offers any.
+const ATOMICS: [vk::Format; 2] = [vk::Format::R32_UINT, vk::Format::R32_SINT];
+
 /// Rows of depth formats: bytes of the depth aspect, how textures hold them, and how attachments do.
 const DEPTHS: [(vk::Format, u32, Stored, Stored); 4] = {
     const fn both(
@@ -312,9 +315,13 @@ impl FormatRow {
             buffer_features: match self.vertex {
                 // Programs read storage texel buffers, too; they never write memory.
                 Some(format) if is_texel(&format) => {
-                    vk::FormatFeatureFlags::VERTEX_BUFFER
+                    let all = vk::FormatFeatureFlags::VERTEX_BUFFER
                         | vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER
-                        | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER
+                        | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER;
+                    match ATOMICS.contains(&self.format) {
+                        true => all | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER_ATOMIC,
+                        false => all,
+                    }
                 }
                 Some(_) => vk::FormatFeatureFlags::VERTEX_BUFFER,
                 None => NOTHING,
@@ -348,6 +355,9 @@ impl FormatRow {
         // Programs read storage images; they never write memory.
         if has_image_format(self.format) {
             features |= vk::FormatFeatureFlags::STORAGE_IMAGE;
+        }
+        if ATOMICS.contains(&self.format) {
+            features |= vk::FormatFeatureFlags::STORAGE_IMAGE_ATOMIC;
         }
         features
     }

@@ -1,7 +1,7 @@
 //! The limits: one line each, with the reason (vulkan-on-vc4.md §5).
 //!
 //! "vacuous" marks a limit at the specification's minimum whose subject another query already refuses:
-//! no queue family computes, no format takes storage images, features are off.
+//! no queue family computes, features are off.
 
 use ash::vk;
 use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX, VARYINGS};
@@ -91,8 +91,8 @@ fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_per_stage_descriptor_uniform_buffers = 15;
     limits.max_per_stage_descriptor_storage_buffers = 4;
     limits.max_per_stage_descriptor_sampled_images = 16;
-    limits.max_per_stage_descriptor_storage_images = 4; // vacuous
-    limits.max_per_stage_descriptor_input_attachments = 4; // vacuous: such images and passes are refused
+    limits.max_per_stage_descriptor_storage_images = 4; // read like textures
+    limits.max_per_stage_descriptor_input_attachments = 4; // read like textures
     limits.max_per_stage_resources = 128;
     limits.max_descriptor_set_samplers = 96;
     limits.max_descriptor_set_uniform_buffers = 90;
@@ -100,8 +100,8 @@ fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_descriptor_set_storage_buffers = 24;
     limits.max_descriptor_set_storage_buffers_dynamic = 4;
     limits.max_descriptor_set_sampled_images = 96;
-    limits.max_descriptor_set_storage_images = 24; // vacuous
-    limits.max_descriptor_set_input_attachments = 4; // vacuous
+    limits.max_descriptor_set_storage_images = 24;
+    limits.max_descriptor_set_input_attachments = 4;
 }
 
 fn stages(limits: &mut vk::PhysicalDeviceLimits) {
@@ -155,7 +155,7 @@ fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.sampled_image_integer_sample_counts = SAMPLE_COUNTS;
     limits.sampled_image_depth_sample_counts = SAMPLE_COUNTS;
     limits.sampled_image_stencil_sample_counts = SAMPLE_COUNTS;
-    limits.storage_image_sample_counts = SINGLE; // vacuous
+    limits.storage_image_sample_counts = SINGLE; // shaderStorageImageMultisample is off
     limits.max_sample_mask_words = 1;
     limits.max_color_attachments = MAX_COLORS;
     limits.point_size_range = POINT_SIZE_RANGE;

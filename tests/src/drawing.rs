@@ -2,6 +2,7 @@
 //! agree within the case's bound (`tests/drawing.rs`).
 
 mod draws;
+mod inputs;
 mod multisample;
 mod queries;
 mod targets;
@@ -28,6 +29,6 @@ const fn exact(name: &'static str, run: fn(&Lab<'_>) -> Result<Picture, Error>) 
 
 /// All programs.
 pub fn all() -> Vec<Case> {
-    let all = [&multisample::CASES[..], &queries::CASES, &draws::CASES, &targets::CASES];
+    let all = [&inputs::CASES[..], &multisample::CASES, &queries::CASES, &draws::CASES, &targets::CASES];
     all.into_iter().flatten().copied().collect()
 }

@@ -27,6 +27,15 @@ enum Object {
     Pipeline(vk::Pipeline),
     Layout(vk::PipelineLayout),
     Pool(vk::QueryPool),
+    SetLayout(vk::DescriptorSetLayout),
+    SetPool(vk::DescriptorPool),
+}
+
+/// Input attachments of pipelines: bindings 0 and up of set 0.
+#[derive(Clone, Copy)]
+pub struct Inputs {
+    layout: vk::PipelineLayout,
+    set: vk::DescriptorSet,
 }
 
 /// An image and a view of all of it.
@@ -108,6 +117,8 @@ pub struct Pipeline {
     pub subpass: u32,
     /// Bytes from vertex to vertex.
     pub stride: u32,
+    /// What the fragment stage reads.
+    pub inputs: Option<Inputs>,
 }
 
 impl Default for Pipeline {
@@ -128,6 +139,7 @@ impl Default for Pipeline {
             cull: vk::CullModeFlags::NONE,
             subpass: 0,
             stride: size_of::<Vertex>() as u32,
+            inputs: None,
         }
     }
 }
@@ -200,12 +212,32 @@ impl<'a> Lab<'a> {
         format: vk::Format,
         samples: vk::SampleCountFlags,
     ) -> Result<Target, Error> {
+        self.image(size, format, samples, vk::ImageUsageFlags::empty())
+    }
+
+    /// As [`Lab::target`], to be an input attachment too.
+    pub fn input(
+        &self,
+        size: [u32; 2],
+        format: vk::Format,
+        samples: vk::SampleCountFlags,
+    ) -> Result<Target, Error> {
+        self.image(size, format, samples, vk::ImageUsageFlags::INPUT_ATTACHMENT)
+    }
+
+    fn image(
+        &self,
+        size: [u32; 2],
+        format: vk::Format,
+        samples: vk::SampleCountFlags,
+        more: vk::ImageUsageFlags,
+    ) -> Result<Target, Error> {
         let aspects = aspects(format);
         let usage = match aspects {
             vk::ImageAspectFlags::COLOR => vk::ImageUsageFlags::COLOR_ATTACHMENT,
             _ => vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
         };
-        let usage = usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+        let usage = usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST | more;
         let create = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(format)
@@ -223,14 +255,69 @@ impl<'a> Lab<'a> {
             let memory = self.harness.memory(needs, vk::MemoryPropertyFlags::DEVICE_LOCAL)?;
             self.keep(Object::Memory(memory));
             self.device.bind_image_memory(image, memory, 0).named("vkBindImageMemory")?;
-            let create = vk::ImageViewCreateInfo::default()
-                .image(image)
-                .view_type(vk::ImageViewType::TYPE_2D)
-                .format(format)
-                .subresource_range(range(aspects));
-            let view = self.device.create_image_view(&create, None).named("vkCreateImageView")?;
-            self.keep(Object::View(view));
-            Ok(Target { image, view, format, samples, size })
+            Ok(Target { image, view: self.view(image, format, aspects)?, format, samples, size })
+        }
+    }
+
+    /// A view of some aspects of an image.
+    pub fn view(
+        &self,
+        image: vk::Image,
+        format: vk::Format,
+        aspects: vk::ImageAspectFlags,
+    ) -> Result<vk::ImageView, Error> {
+        let create = vk::ImageViewCreateInfo::default()
+            .image(image)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(format)
+            .subresource_range(range(aspects));
+        // SAFETY: see above.
+        let view = unsafe { self.device.create_image_view(&create, None).named("vkCreateImageView")? };
+        self.keep(Object::View(view));
+        Ok(view)
+    }
+
+    /// Input attachments for [`Pipeline::inputs`], in `layout`.
+    pub fn inputs(&self, views: &[vk::ImageView], layout: vk::ImageLayout) -> Result<Inputs, Error> {
+        let ty = vk::DescriptorType::INPUT_ATTACHMENT;
+        let bindings: Vec<_> = (0..views.len() as u32)
+            .map(|binding| {
+                let binding = vk::DescriptorSetLayoutBinding::default().binding(binding).descriptor_type(ty);
+                binding.descriptor_count(1).stage_flags(vk::ShaderStageFlags::FRAGMENT)
+            })
+            .collect();
+        // SAFETY: see above.
+        unsafe {
+            let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let set_layout = self.device.create_descriptor_set_layout(&create, None)?;
+            self.keep(Object::SetLayout(set_layout));
+            let set_layouts = [set_layout];
+            let create = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
+            let pipeline = self.device.create_pipeline_layout(&create, None)?;
+            self.keep(Object::Layout(pipeline));
+            let sizes = [vk::DescriptorPoolSize { ty, descriptor_count: views.len() as u32 }];
+            let create = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+            let pool = self.device.create_descriptor_pool(&create, None)?;
+            self.keep(Object::SetPool(pool));
+            let create =
+                vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&set_layouts);
+            let set = self.device.allocate_descriptor_sets(&create)?[0];
+            for (binding, &image_view) in views.iter().enumerate() {
+                let info =
+                    [vk::DescriptorImageInfo { image_view, image_layout: layout, ..Default::default() }];
+                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding as u32);
+                self.device.update_descriptor_sets(&[write.descriptor_type(ty).image_info(&info)], &[]);
+            }
+            Ok(Inputs { layout: pipeline, set })
+        }
+    }
+
+    /// Binds input attachments for the draws that follow.
+    pub fn bind_inputs(&self, commands: vk::CommandBuffer, inputs: &Inputs) {
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: see above.
+        unsafe {
+            self.device.cmd_bind_descriptor_sets(commands, point, inputs.layout, 0, &[inputs.set], &[]);
         }
     }
 
@@ -280,6 +367,9 @@ impl<'a> Lab<'a> {
             let first = [subpass.color, subpass.resolve];
             std::iter::once(first).chain(subpass.others.clone()).map(move |place| place[which])
         };
+        let general = |attachment| vk::AttachmentReference { attachment, layout: vk::ImageLayout::GENERAL };
+        // What a subpass reads of itself lies in the general layout.
+        let reads_own = |subpass: &Subpass| subpass.color.filter(|color| subpass.inputs.contains(color));
         struct Lists {
             colors: Vec<vk::AttachmentReference>,
             resolves: Vec<vk::AttachmentReference>,
@@ -289,15 +379,23 @@ impl<'a> Lab<'a> {
         let lists: Vec<Lists> = subpasses
             .iter()
             .map(|subpass| Lists {
-                colors: places(subpass, 0).map(reference).collect(),
+                colors: places(subpass, 0)
+                    .map(|place| match place.filter(|_| place == reads_own(subpass)) {
+                        Some(own) => general(own),
+                        None => reference(place),
+                    })
+                    .collect(),
                 resolves: places(subpass, 1).map(reference).collect(),
                 depth: reference(subpass.depth),
                 inputs: subpass
                     .inputs
                     .iter()
-                    .map(|index| vk::AttachmentReference {
-                        attachment: *index,
-                        layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+                    .map(|&attachment| match reads_own(subpass) {
+                        Some(own) if own == attachment => general(own),
+                        _ => vk::AttachmentReference {
+                            attachment,
+                            layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+                        },
                     })
                     .collect(),
             })
@@ -322,6 +420,16 @@ impl<'a> Lab<'a> {
         let last = subpasses.len() as u32 - 1;
         let mut edges: Vec<(u32, u32)> = (0..last).map(|subpass| (subpass, subpass + 1)).collect();
         edges.extend([(vk::SUBPASS_EXTERNAL, 0), (last, vk::SUBPASS_EXTERNAL)]);
+        let own = subpasses.iter().zip(0..).filter(|(subpass, _)| reads_own(subpass).is_some());
+        let own = own.map(|(_, index)| vk::SubpassDependency {
+            src_subpass: index,
+            dst_subpass: index,
+            src_stage_mask: vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT,
+            dst_stage_mask: vk::PipelineStageFlags::FRAGMENT_SHADER,
+            src_access_mask: vk::AccessFlags::COLOR_ATTACHMENT_WRITE,
+            dst_access_mask: vk::AccessFlags::INPUT_ATTACHMENT_READ,
+            dependency_flags: vk::DependencyFlags::BY_REGION,
+        });
         let dependencies: Vec<_> = edges
             .into_iter()
             .map(|(from, to)| {
@@ -333,6 +441,7 @@ impl<'a> Lab<'a> {
                     .src_access_mask(access)
                     .dst_access_mask(access)
             })
+            .chain(own)
             .collect();
         let create = vk::RenderPassCreateInfo::default()
             .attachments(&descriptions)
@@ -417,9 +526,16 @@ impl<'a> Lab<'a> {
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&targets);
         // SAFETY: see above.
         unsafe {
-            let create = vk::PipelineLayoutCreateInfo::default();
-            let layout = self.device.create_pipeline_layout(&create, None).named("vkCreatePipelineLayout")?;
-            self.keep(Object::Layout(layout));
+            let layout = match state.inputs {
+                Some(inputs) => inputs.layout,
+                None => {
+                    let create = vk::PipelineLayoutCreateInfo::default();
+                    let layout = self.device.create_pipeline_layout(&create, None);
+                    let layout = layout.named("vkCreatePipelineLayout")?;
+                    self.keep(Object::Layout(layout));
+                    layout
+                }
+            };
             let modules = [self.harness.shader(state.vertex)?, self.harness.shader(state.fragment)?];
             let stage = |flag, module| {
                 vk::PipelineShaderStageCreateInfo::default().stage(flag).module(module).name(c"main")
@@ -501,6 +617,18 @@ impl<'a> Lab<'a> {
         unsafe { self.device.cmd_pipeline_barrier(commands, all, all, none, &barrier, &[], &[]) }
     }
 
+    /// The barrier of a subpass between drawing and reading what it drew.
+    pub fn read_own(&self, commands: vk::CommandBuffer) {
+        let (from, to) =
+            (vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT, vk::PipelineStageFlags::FRAGMENT_SHADER);
+        let barrier = [vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_WRITE)
+            .dst_access_mask(vk::AccessFlags::INPUT_ATTACHMENT_READ)];
+        let region = vk::DependencyFlags::BY_REGION;
+        // SAFETY: see above.
+        unsafe { self.device.cmd_pipeline_barrier(commands, from, to, region, &barrier, &[], &[]) }
+    }
+
     /// Records a command buffer, runs it and waits.
     pub fn run(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
         self.harness.submit(record)
@@ -529,6 +657,8 @@ impl Drop for Lab<'_> {
                     Object::Pipeline(pipeline) => device.destroy_pipeline(pipeline, None),
                     Object::Layout(layout) => device.destroy_pipeline_layout(layout, None),
                     Object::Pool(pool) => device.destroy_query_pool(pool, None),
+                    Object::SetLayout(layout) => device.destroy_descriptor_set_layout(layout, None),
+                    Object::SetPool(pool) => device.destroy_descriptor_pool(pool, None),
                 }
             }
         }

@@ -22,14 +22,21 @@ pub struct ImageQuery {
     pub flags: vk::ImageCreateFlags,
 }
 
-/// Features that each usage needs.
-const USAGE_FEATURES: [(vk::ImageUsageFlags, vk::FormatFeatureFlags); 6] = [
+/// Features of attachments.
+const ATTACHMENTS: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
+    vk::FormatFeatureFlags::COLOR_ATTACHMENT.as_raw()
+        | vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT.as_raw(),
+);
+
+/// Features of which each usage needs one.
+const USAGE_FEATURES: [(vk::ImageUsageFlags, vk::FormatFeatureFlags); 7] = [
     (vk::ImageUsageFlags::TRANSFER_SRC, vk::FormatFeatureFlags::TRANSFER_SRC),
     (vk::ImageUsageFlags::TRANSFER_DST, vk::FormatFeatureFlags::TRANSFER_DST),
     (vk::ImageUsageFlags::SAMPLED, vk::FormatFeatureFlags::SAMPLED_IMAGE),
     (vk::ImageUsageFlags::STORAGE, vk::FormatFeatureFlags::STORAGE_IMAGE),
     (vk::ImageUsageFlags::COLOR_ATTACHMENT, vk::FormatFeatureFlags::COLOR_ATTACHMENT),
     (vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT),
+    (vk::ImageUsageFlags::INPUT_ATTACHMENT, ATTACHMENTS),
 ];
 
 impl ImageQuery {
@@ -52,10 +59,8 @@ impl ImageQuery {
         if features.is_empty() {
             return Err("the tiling offers nothing");
         }
-        if self.usage.contains(vk::ImageUsageFlags::INPUT_ATTACHMENT) {
-            return Err("input attachments are not supported");
-        }
-        let lacking = |(usage, needed): &&(_, _)| self.usage.contains(*usage) && !features.contains(*needed);
+        let lacking =
+            |(usage, needed): &&(_, _)| self.usage.contains(*usage) && !features.intersects(*needed);
         match USAGE_FEATURES.iter().find(lacking) {
             Some(_) => Err("a usage is not among the format's features"),
             None => Ok(()),
