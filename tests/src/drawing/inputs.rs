@@ -131,9 +131,7 @@ fn color_and_depth(lab: &Lab<'_>) -> Result<Picture, Error> {
 fn partial_area(lab: &Lab<'_>) -> Result<Picture, Error> {
     let two = Two::new(lab, vk::Format::R8G8_UNORM, ONE)?;
     let views = [two.drawn.view, two.depth_view(lab, vk::ImageAspectFlags::DEPTH)?];
-    let rect =
-        vk::Rect2D { offset: vk::Offset2D { x: 37, y: 21 }, extent: vk::Extent2D { width: 80, height: 60 } };
-    two.draw(lab, &[(tested(), TRIANGLE.to_vec())], &views, shader!("input"), rect)
+    two.draw(lab, &[(tested(), TRIANGLE.to_vec())], &views, shader!("input"), area([117, 81]))
 }
 
 fn stencil(lab: &Lab<'_>) -> Result<Picture, Error> {
