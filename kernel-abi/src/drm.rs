@@ -10,8 +10,8 @@ use drm::control::Device as _;
 use nix::errno::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, Seek};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -249,6 +249,30 @@ impl Gpu for DrmGpu {
         if let Some(Err(error)) = closed {
             log::error!(target: "vc4::drm", "DRM_IOCTL_GEM_CLOSE of handle {}: {error}", bo.0);
         }
+    }
+
+    fn shares_bos(&self) -> bool {
+        true
+    }
+
+    fn export_bo(&self, bo: BoHandle) -> Result<OwnedFd, GpuError> {
+        const CALL: &str = "DRM_IOCTL_PRIME_HANDLE_TO_FD";
+        let handle = drm::control::from_u32(bo.0).ok_or_else(|| os_error(CALL, Errno::ENOENT))?;
+        let fd = self.node.buffer_to_prime_fd(handle, (libc::O_CLOEXEC | libc::O_RDWR) as u32);
+        fd.map_err(|source| GpuError::Os { call: CALL, source })
+    }
+
+    fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
+        const CALL: &str = "DRM_IOCTL_PRIME_FD_TO_HANDLE";
+        // A dma-buf tells its size by its end.
+        let end = fd.try_clone_to_owned().and_then(|copy| File::from(copy).seek(io::SeekFrom::End(0)));
+        let end = end.map_err(|source| GpuError::Os { call: "lseek", source })?;
+        let size = u32::try_from(end).ok().filter(|&size| size > 0 && size % PAGE == 0);
+        let size = size.ok_or_else(|| os_error(CALL, Errno::EINVAL))?;
+        let handle = self.node.prime_fd_to_buffer(fd);
+        let handle = BoHandle(u32::from(handle.map_err(|source| GpuError::Os { call: CALL, source })?));
+        self.bos().entry(handle).or_insert(Bo { size, memory: None, shader: None });
+        Ok((handle, size.into()))
     }
 
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {

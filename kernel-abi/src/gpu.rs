@@ -1,6 +1,7 @@
 //! The device as the driver sees it. [`Gpu`] is what a vc4 render node offers, in safe terms;
 //! `DrmGpu` does ioctls, the simulator runs the same calls, and the driver cannot tell them apart.
 
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -263,6 +264,17 @@ pub trait Gpu: Send + Sync {
 
     /// Closes the handle; running jobs keep the memory until they are done.
     fn close_bo(&self, bo: BoHandle);
+
+    /// Whether BOs can be shared with other devices and processes.
+    fn shares_bos(&self) -> bool;
+
+    /// A dma-buf of a BO that is no shader (kernel-abi.md §13.4). Where memory becomes a file only now, nobody may
+    /// write to it meanwhile.
+    fn export_bo(&self, bo: BoHandle) -> Result<OwnedFd, GpuError>;
+
+    /// The BO of a dma-buf, and its size in bytes. A BO that this device knows comes under the handle that it has
+    /// already, of which there is still but one to close: callers see to it that none is closed meanwhile.
+    fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError>;
 
     /// Queues a job. Jobs run and finish in submission order.
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError>;

@@ -6,6 +6,7 @@ use crate::mapping::MappedMemory;
 use crate::uapi::MAX_PERF_COUNTERS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -58,6 +59,10 @@ fn invalid(call: &'static str) -> GpuError {
     GpuError::Os { call, source: io::ErrorKind::InvalidInput.into() }
 }
 
+fn unshared(call: &'static str) -> GpuError {
+    GpuError::Os { call, source: io::ErrorKind::Unsupported.into() }
+}
+
 impl Gpu for Noop {
     fn description(&self) -> String {
         "no GPU: jobs are dropped".to_owned()
@@ -93,6 +98,18 @@ impl Gpu for Noop {
 
     fn close_bo(&self, bo: BoHandle) {
         self.state().bos.remove(&bo);
+    }
+
+    fn shares_bos(&self) -> bool {
+        false
+    }
+
+    fn export_bo(&self, _: BoHandle) -> Result<OwnedFd, GpuError> {
+        Err(unshared("export_bo"))
+    }
+
+    fn import_bo(&self, _: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
+        Err(unshared("import_bo"))
     }
 
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {

@@ -2,6 +2,7 @@
 
 use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 use crate::uapi::MAX_PERF_COUNTERS;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -64,6 +65,18 @@ impl Gpu for Recorder {
 
     fn close_bo(&self, bo: BoHandle) {
         self.gpu.close_bo(bo);
+    }
+
+    fn shares_bos(&self) -> bool {
+        self.gpu.shares_bos()
+    }
+
+    fn export_bo(&self, bo: BoHandle) -> Result<OwnedFd, GpuError> {
+        self.gpu.export_bo(bo)
+    }
+
+    fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
+        self.gpu.import_bo(fd)
     }
 
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
@@ -15,6 +16,8 @@ use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, 
 
 use crate::capture::{Recorder, Submission};
 use crate::counters::{Counters, Perfmon};
+use crate::drm::backing::{Backing, Inode, bo_file_size};
+use crate::drm::{Errno, file_of};
 use crate::error::JobError;
 use crate::kernel::{self, Binner, Bo, Job, Slot};
 use crate::memory::{Allocation, Discard, Memory};
@@ -85,6 +88,8 @@ pub struct Simulator {
     bo_bytes: u64,
     mode: Mode,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Makes files of BOs that are shared, if it is there; held while one of them becomes a file.
+    backing: Option<Mutex<Arc<Backing>>>,
 }
 
 /// Is told on the job thread how a job went, before anybody else can see that it is done.
@@ -145,13 +150,34 @@ impl Simulator {
         Some(Simulator::with_memory(config, Memory::lent(words, discard)?))
     }
 
+    /// A machine whose BOs can be shared with others, in this process and beyond.
+    ///
+    /// # Errors
+    /// When the system has no room for its memory.
+    pub fn sharing(config: Config) -> Result<Simulator, GpuError> {
+        let no_memory = |errno: Errno| GpuError::Os { call: "mmap", source: errno.into() };
+        let backing = Backing::returning(config.memory_bytes).map_err(no_memory)?;
+        let memory = Memory::lent(backing.words(), Some(backing.discard()));
+        let memory = memory.ok_or(GpuError::OutOfMemory("bus memory"))?;
+        let mut simulator = Simulator::with_memory(config, memory);
+        simulator.backing = Some(Mutex::new(backing));
+        Ok(simulator)
+    }
+
     fn with_memory(config: Config, memory: Memory) -> Simulator {
         let memory = Arc::new(memory);
         let binner = Binner::new(&memory);
         let bo_bytes = u64::from(memory.available());
         let recorder = Recorder::from_environment(config).map_or_else(OnceLock::new, OnceLock::from);
         let shared = Shared { memory, config, recorder, state: Mutex::default(), changed: Condvar::new() };
-        Simulator { shared: Arc::new(shared), binner, bo_bytes, mode: config.mode, thread: Mutex::default() }
+        Simulator {
+            shared: Arc::new(shared),
+            binner,
+            bo_bytes,
+            mode: config.mode,
+            thread: Mutex::default(),
+            backing: None,
+        }
     }
 
     /// Records all submissions from now on to a file of this name, or `path.1`, … if it exists
@@ -295,6 +321,13 @@ impl Simulator {
         notice();
     }
 
+    fn sharing_backing(&self) -> Result<MutexGuard<'_, Arc<Backing>>, GpuError> {
+        let backing = self.backing.as_ref().ok_or_else(|| {
+            GpuError::Refused("this simulator's memory is its own: make it with `Simulator::sharing`".into())
+        })?;
+        Ok(backing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
     fn bo(&self, handle: BoHandle) -> Result<Arc<Bo>, GpuError> {
         let found = self.shared.state().bos.get(&handle).cloned();
         found.ok_or_else(|| GpuError::Refused(format!("BO handle {} is unknown", handle.0)))
@@ -386,6 +419,43 @@ impl Gpu for Simulator {
         let closed = self.shared.state().bos.remove(&bo);
         // Outside of the lock: this may return the pages.
         drop(closed);
+    }
+
+    fn shares_bos(&self) -> bool {
+        self.backing.is_some()
+    }
+
+    fn export_bo(&self, bo: BoHandle) -> Result<OwnedFd, GpuError> {
+        let bo = self.bo(bo)?;
+        if bo.shader.is_some() {
+            return Err(GpuError::Refused("a shader BO cannot be shared".into()));
+        }
+        let backing = self.sharing_backing()?;
+        let failed = |errno: Errno| GpuError::Os { call: "BO export", source: errno.into() };
+        if file_of(&bo).is_none() {
+            let file = backing.create(bo.pages.address(), bo.pages.bytes()).map_err(failed)?;
+            // Under the lock nobody else attaches one.
+            let _ = bo.attachment.set(Box::new(file));
+        }
+        let file = file_of(&bo).ok_or_else(|| failed(Errno::EINVAL))?;
+        file.seal().and_then(|()| file.duplicate()).map_err(failed)
+    }
+
+    fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
+        let failed = |errno: Errno| GpuError::Os { call: "BO import", source: errno.into() };
+        let size = bo_file_size(fd).ok_or_else(|| failed(Errno::EINVAL))?;
+        let inode = Inode::of(fd).map_err(failed)?;
+        let backing = self.sharing_backing()?;
+        let is_it = |bo: &Arc<Bo>| file_of(bo).is_some_and(|file| file.inode() == inode);
+        let known = self.shared.state().bos.iter().find(|(_, bo)| is_it(bo)).map(|(handle, _)| *handle);
+        if let Some(handle) = known {
+            return Ok((handle, size.into()));
+        }
+        let copy = fd.try_clone_to_owned().map_err(|source| GpuError::Os { call: "BO import", source })?;
+        let bo = self.new_bo(size)?;
+        let file = backing.adopt(copy, bo.pages.address(), bo.pages.bytes()).map_err(failed)?;
+        let _ = bo.attachment.set(Box::new(file));
+        Ok((self.add_bo(bo)?, size.into()))
     }
 
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {

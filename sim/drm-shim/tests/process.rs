@@ -5,7 +5,7 @@ mod preload;
 mod support;
 
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -93,6 +93,18 @@ impl Gpu for Bare {
     }
 
     fn close_bo(&self, _: BoHandle) {}
+
+    fn shares_bos(&self) -> bool {
+        false
+    }
+
+    fn export_bo(&self, _: BoHandle) -> Result<OwnedFd, GpuError> {
+        unreachable!("tests of sharing make the calls themselves")
+    }
+
+    fn import_bo(&self, _: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
+        unreachable!("tests of sharing make the calls themselves")
+    }
 
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
         let handles: Vec<u32> = job.bos.iter().map(|bo| bo.0).collect();

@@ -4,8 +4,8 @@
 
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, SealFlag, fcntl, readlink};
@@ -91,7 +91,12 @@ impl Drop for Kept {
 pub struct Backing {
     words: &'static [AtomicU32],
     descriptors: Arc<dyn Descriptors>,
+    /// Nobody uses the range after this: another one may.
+    returns: bool,
 }
+
+/// Ranges that were used, zeroed again.
+static RETURNED: Mutex<Vec<&'static [AtomicU32]>> = Mutex::new(Vec::new());
 
 const PROTECTION: ProtFlags = ProtFlags::PROT_READ.union(ProtFlags::PROT_WRITE);
 
@@ -123,7 +128,27 @@ impl Backing {
         let words = unsafe {
             std::slice::from_raw_parts(address.cast::<AtomicU32>().as_ptr().cast_const(), length.get() / 4)
         };
-        Ok(Arc::new(Backing { words, descriptors }))
+        Ok(Arc::new(Backing { words, descriptors, returns: false }))
+    }
+
+    /// As [`Backing::new`] for a device whose jobs end with it, in a process of our own: the range serves again, so
+    /// that a process may make devices without end. Whoever has [`Backing::words`] has [`Backing::discard`] too.
+    ///
+    /// # Errors
+    /// Those of mmap.
+    pub fn returning(bytes: u32) -> Result<Arc<Backing>, Errno> {
+        let mut returned = RETURNED.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = returned.iter().position(|words| size_of_val(*words) == bytes as usize & !4095);
+        let known = fits.map(|index| returned.swap_remove(index));
+        drop(returned);
+        let (words, descriptors) = match known {
+            Some(words) => (words, Arc::new(OwnProcess) as Arc<dyn Descriptors>),
+            None => {
+                let new = Backing::new(bytes, Arc::new(OwnProcess))?;
+                (new.words, new.descriptors.clone())
+            }
+        };
+        Ok(Arc::new(Backing { words, descriptors, returns: true }))
     }
 
     /// The range, for [`crate::Simulator::on_words`].
@@ -170,7 +195,7 @@ impl Backing {
     }
 
     /// A new file with the content of these pages, in their place.
-    pub(super) fn create(self: &Arc<Self>, address: u32, bytes: u32) -> Result<BoFile, Errno> {
+    pub(crate) fn create(self: &Arc<Self>, address: u32, bytes: u32) -> Result<BoFile, Errno> {
         let file = memfd_create(NAME, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
         #[allow(clippy::unnecessary_fallible_conversions, reason = "32-bit systems have a shorter off_t")]
         let length = off_t::try_from(bytes).map_err(|_| Errno::ENOMEM)?;
@@ -189,11 +214,19 @@ impl Backing {
     }
 
     /// `file` in the place of these pages.
-    pub(super) fn adopt(self: &Arc<Self>, file: OwnedFd, address: u32, bytes: u32) -> Result<BoFile, Errno> {
+    pub(crate) fn adopt(self: &Arc<Self>, file: OwnedFd, address: u32, bytes: u32) -> Result<BoFile, Errno> {
         let inode = Inode::of(&file)?;
         self.attach(address, bytes, &file)?;
         let file = Kept::new(file, &self.descriptors);
         Ok(BoFile { backing: self.clone(), file, inode, address, bytes, attached: AtomicBool::new(true) })
+    }
+}
+
+impl Drop for Backing {
+    fn drop(&mut self) {
+        if self.returns && self.detach(0, size_of_val(self.words) as u32).is_ok() {
+            RETURNED.lock().unwrap_or_else(PoisonError::into_inner).push(self.words);
+        }
     }
 }
 
@@ -227,7 +260,7 @@ impl BoFile {
     }
 
     /// Its length can no longer be changed: others rely on it.
-    pub(super) fn seal(&self) -> Result<(), Errno> {
+    pub(crate) fn seal(&self) -> Result<(), Errno> {
         let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW;
         fcntl(&self.file, FcntlArg::F_ADD_SEALS(seals)).map(drop)
     }

@@ -177,7 +177,7 @@ impl Window {
 }
 
 /// The file of a BO.
-fn file_of(bo: &kernel::Bo) -> Option<&BoFile> {
+pub(crate) fn file_of(bo: &kernel::Bo) -> Option<&BoFile> {
     bo.attachment.get().and_then(|attachment| attachment.downcast_ref())
 }
 
