@@ -1,7 +1,9 @@
 //! A BO with an owner: closed when the last user is gone.
 
-use std::sync::{Arc, OnceLock};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use rustc_hash::FxHashMap;
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Mapping};
 
 /// A BO of the device, shared by everything that recorded it.
@@ -10,21 +12,25 @@ pub struct Bo {
     handle: BoHandle,
     size: u64,
     mapping: OnceLock<Mapping>,
+    /// Who closes the handle, if others may get it too.
+    shared: OnceLock<Arc<SharedBos>>,
 }
 
 impl Bo {
     /// A zeroed BO of at least `size` bytes.
     pub fn new(gpu: &Arc<dyn Gpu>, size: u32) -> Result<Bo, GpuError> {
         let handle = gpu.create_bo(size)?;
-        let size = u64::from(size).next_multiple_of(4096);
-        Ok(Bo { gpu: gpu.clone(), handle, size, mapping: OnceLock::new() })
+        Ok(Bo::of_handle(gpu, handle, u64::from(size).next_multiple_of(4096)))
     }
 
     /// A validated shader BO. It cannot be mapped.
     pub fn shader(gpu: &Arc<dyn Gpu>, code: &[u64]) -> Result<Bo, GpuError> {
         let handle = gpu.create_shader_bo(code)?;
-        let size = (code.len() as u64 * 8).next_multiple_of(4096);
-        Ok(Bo { gpu: gpu.clone(), handle, size, mapping: OnceLock::new() })
+        Ok(Bo::of_handle(gpu, handle, (code.len() as u64 * 8).next_multiple_of(4096)))
+    }
+
+    fn of_handle(gpu: &Arc<dyn Gpu>, handle: BoHandle, size: u64) -> Bo {
+        Bo { gpu: gpu.clone(), handle, size, mapping: OnceLock::new(), shared: OnceLock::new() }
     }
 
     /// The GEM handle.
@@ -50,7 +56,60 @@ impl Bo {
 
 impl Drop for Bo {
     fn drop(&mut self) {
-        self.gpu.close_bo(self.handle);
+        match self.shared.get() {
+            None => self.gpu.close_bo(self.handle),
+            Some(shared) => shared.close(self),
+        }
+    }
+}
+
+/// The BOs of a GPU that other devices or processes know, too. The kernel gives a BO that it has a handle for the same
+/// one again (kernel-abi.md §13.4), so such a BO must be found again here, and importing and closing must not overlap.
+pub struct SharedBos {
+    gpu: Arc<dyn Gpu>,
+    bos: Mutex<FxHashMap<BoHandle, Weak<Bo>>>,
+}
+
+impl SharedBos {
+    /// The table of a GPU.
+    pub fn new(gpu: &Arc<dyn Gpu>) -> Arc<SharedBos> {
+        Arc::new(SharedBos { gpu: gpu.clone(), bos: Mutex::default() })
+    }
+
+    fn bos(&self) -> MutexGuard<'_, FxHashMap<BoHandle, Weak<Bo>>> {
+        self.bos.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A dma-buf of a BO.
+    pub fn export(self: &Arc<SharedBos>, bo: &Arc<Bo>) -> Result<OwnedFd, GpuError> {
+        let mut bos = self.bos();
+        let fd = self.gpu.export_bo(bo.handle)?;
+        bos.insert(bo.handle, Arc::downgrade(bo));
+        bo.shared.get_or_init(|| self.clone());
+        Ok(fd)
+    }
+
+    /// The BO of a dma-buf.
+    pub fn import(self: &Arc<SharedBos>, fd: BorrowedFd<'_>) -> Result<Arc<Bo>, GpuError> {
+        let mut bos = self.bos();
+        let (handle, size) = self.gpu.import_bo(fd)?;
+        if let Some(known) = bos.get(&handle).and_then(Weak::upgrade) {
+            return Ok(known);
+        }
+        let bo = Bo::of_handle(&self.gpu, handle, size);
+        bo.shared.get_or_init(|| self.clone());
+        let bo = Arc::new(bo);
+        bos.insert(handle, Arc::downgrade(&bo));
+        Ok(bo)
+    }
+
+    /// Closes the handle of a BO at its end, unless an import has taken it over meanwhile.
+    fn close(&self, bo: &Bo) {
+        let mut bos = self.bos();
+        if bos.get(&bo.handle).is_some_and(|known| std::ptr::eq(known.as_ptr(), bo)) {
+            bos.remove(&bo.handle);
+            self.gpu.close_bo(bo.handle);
+        }
     }
 }
 

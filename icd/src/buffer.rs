@@ -115,6 +115,7 @@ impl BufferView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Origin;
     use crate::testing::device;
 
     fn buffer(size: u64) -> Result<Buffer, Error> {
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_buffer_is_bound_once_and_inside_its_memory() {
-        let memory = DeviceMemory::new(&device(), 256, 0).unwrap();
+        let memory = DeviceMemory::new(&device(), 256, 0, Origin::Alone).unwrap();
         let buffer = buffer(128).unwrap();
         assert!(buffer.binding().is_err());
         assert!(buffer.bind(&memory, 192).is_err());

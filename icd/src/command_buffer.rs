@@ -21,7 +21,7 @@ use crate::meta::resolve::Resolve;
 use crate::object::Object;
 use crate::pipeline::{Pipeline, PipelineLayout};
 use crate::query::{QueryCommand, QueryPool};
-use crate::recording::{Dynamic, PassCommand, Recorded, Recording, StencilFace};
+use crate::recording::{DrawList, Dynamic, PassCommand, Recorded, Recording, StencilFace};
 use crate::render_pass::{Framebuffer, RenderPass};
 use crate::segment::{DrawParameters, IndirectDraw};
 use crate::sync::Event;
@@ -83,7 +83,8 @@ pub struct ClearAttachment {
 
 /// Where a command buffer is, and what it holds there.
 enum Content {
-    Initial,
+    /// Nothing, and the memory for a list of draws.
+    Initial(DrawList),
     Recording {
         recording: Box<Recording>,
         /// The command that failed first, and its result.
@@ -91,6 +92,17 @@ enum Content {
     },
     Executable(Recorded),
     Invalid,
+}
+
+impl Content {
+    /// Ends what is there, for its memory.
+    fn recycle(&mut self) -> DrawList {
+        match std::mem::replace(self, Content::Invalid) {
+            Content::Initial(draws) => draws,
+            Content::Executable(recorded) => recorded.recycle(),
+            Content::Recording { .. } | Content::Invalid => DrawList::default(),
+        }
+    }
 }
 
 /// A command buffer.
@@ -107,7 +119,11 @@ impl Object for CommandBuffer {
 impl CommandBuffer {
     /// An initial command buffer.
     pub fn new(device: &Arc<Device>, level: vk::CommandBufferLevel) -> CommandBuffer {
-        CommandBuffer { device: device.clone(), level, content: Latch::new(Content::Initial) }
+        CommandBuffer {
+            device: device.clone(),
+            level,
+            content: Latch::new(Content::Initial(DrawList::default())),
+        }
     }
 
     /// Its device.
@@ -124,8 +140,9 @@ impl CommandBuffer {
     pub fn begin(&self, usage: vk::CommandBufferUsageFlags, _: Option<Inheritance>) -> Result<(), Error> {
         let continues = self.level == vk::CommandBufferLevel::SECONDARY
             && usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);
-        *self.content.take() =
-            Content::Recording { recording: Box::new(Recording::new(continues)), error: None };
+        let mut content = self.content.take();
+        let draws = content.recycle();
+        *content = Content::Recording { recording: Box::new(Recording::new(continues, draws)), error: None };
         Ok(())
     }
 
@@ -143,9 +160,18 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// vkResetCommandBuffer, vkResetCommandPool.
-    pub fn reset(&self) {
-        *self.content.take() = Content::Initial;
+    /// vkResetCommandBuffer, vkResetCommandPool; whether the memory serves the next recording.
+    pub fn reset(&self, keeps_memory: bool) {
+        let mut content = self.content.take();
+        let draws = content.recycle();
+        *content = Content::Initial(if keeps_memory { draws } else { DrawList::default() });
+    }
+
+    /// vkTrimCommandPoolKHR: gives memory back that is kept for the next recording.
+    pub fn trim(&self) {
+        if let Content::Initial(draws) = &mut *self.content.take() {
+            *draws = DrawList::default();
+        }
     }
 
     /// What it recorded; `None` unless it is executable.
@@ -167,7 +193,10 @@ impl CommandBuffer {
 
     /// Records something, unless the recording has failed before.
     fn record(&self, command: &'static str, body: impl FnOnce(&mut Recording) -> Result<(), Error>) {
-        if let Content::Recording { recording, error: error @ None } = &mut *self.content.take() {
+        // SAFETY: who records a command sees to it that nobody else uses the command buffer (Vulkan 1.0 §2.6), and
+        // no command records another.
+        let mut content = unsafe { self.content.take_alone() };
+        if let Content::Recording { recording, error: error @ None } = &mut *content {
             if let Err(why) = body(recording) {
                 crate::entry::report(command, &why);
                 *error = Some((command, why.result()));
@@ -525,7 +554,7 @@ mod tests {
         buffer.begin(vk::CommandBufferUsageFlags::empty(), None).unwrap();
         buffer.end().unwrap();
         assert!(buffer.recorded().is_some());
-        buffer.reset();
+        buffer.reset(true);
         assert!(buffer.recorded().is_none());
     }
 }

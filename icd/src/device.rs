@@ -10,6 +10,7 @@ use crate::bo::Bo;
 use crate::draw::Iota;
 use crate::error::Error;
 use crate::extension::Extension;
+use crate::memory::Heap;
 use crate::object::{HostAllocator, Object, OwnedHandle};
 use crate::physical_device::{self, PhysicalDevice};
 use crate::queue::Queue;
@@ -24,6 +25,7 @@ pub struct Device {
     lost: AtomicBool,
     waker: Arc<Waker>,
     allocations: AtomicU32,
+    heap: Arc<Heap>,
     iota: Iota,
     queue: Mutex<Option<OwnedHandle<Queue>>>,
 }
@@ -50,6 +52,7 @@ impl Device {
             lost: AtomicBool::new(false),
             waker: Arc::default(),
             allocations: AtomicU32::new(0),
+            heap: Arc::default(),
             iota: Iota::default(),
             queue: Mutex::new(None),
         })
@@ -83,6 +86,11 @@ impl Device {
     /// Where everything that changes a fence, semaphore or event rings.
     pub fn waker(&self) -> &Arc<Waker> {
         &self.waker
+    }
+
+    /// The BOs that small allocations share.
+    pub fn heap(&self) -> &Arc<Heap> {
+        &self.heap
     }
 
     /// Numbers that draws fetch as vertex indices.

@@ -35,8 +35,7 @@ use bindings::{Bindings, Changes, Lookups};
 use geometry::Piece;
 use indices::{IndexRange, Scan};
 pub use iota::Iota;
-pub use job::Job;
-use job::JobBuilder;
+pub use job::{Job, JobBuilder};
 pub use packets::viewport;
 use record::Streams;
 pub use surfaces::common_width;
@@ -55,29 +54,31 @@ pub fn is_strict() -> bool {
     cfg!(debug_assertions) || flags().contains(Debug::STRICT)
 }
 
-/// Builds the jobs of a segment and gives them to `submit` in order, each as soon as it is finished.
+/// Builds the jobs of a segment and gives them to `submit` in order, each as soon as it is finished. `memory` is an
+/// empty job, before and after.
 pub fn build(
     device: &Arc<Device>,
     segment: &RenderSegment,
-    submit: &mut dyn FnMut(Job) -> Result<(), Error>,
+    memory: &mut JobBuilder,
+    submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let passes = segment.target.passes();
     if passes == 1 {
-        return build_pass(device, segment, 0, submit);
+        return build_pass(device, segment, 0, memory, submit);
     }
     // Where the draws need several jobs, each pass begins the next one with what the last pass of the job before left in
     // depth and stencil. All passes split at the same draws.
     let mut jobs: Vec<_> = Vec::with_capacity(passes);
     for pass in 0..passes {
         let mut built = VecDeque::new();
-        build_pass(device, segment, pass, &mut |job| {
-            built.push_back(job);
+        build_pass(device, segment, pass, memory, &mut |job| {
+            built.push_back(std::mem::take(job));
             Ok(())
         })?;
         jobs.push(built);
     }
     while jobs.iter().any(|built| !built.is_empty()) {
-        jobs.iter_mut().filter_map(VecDeque::pop_front).try_for_each(&mut *submit)?;
+        jobs.iter_mut().filter_map(VecDeque::pop_front).try_for_each(|mut job| submit(&mut job))?;
     }
     Ok(())
 }
@@ -87,23 +88,27 @@ fn build_pass(
     device: &Arc<Device>,
     segment: &RenderSegment,
     pass: usize,
-    submit: &mut dyn FnMut(Job) -> Result<(), Error>,
+    memory: &mut JobBuilder,
+    submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut builder = Builder {
         device,
         target: &segment.target,
         pass,
-        job: JobBuilder::new(),
+        job: std::mem::take(memory),
         streams: Streams::default(),
         is_first: true,
         binned: 0,
+        primitive_bytes: tiles(&segment.target).min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE,
         indices: None,
         submit,
     };
     for list in &segment.draws {
         builder.list(list)?;
     }
-    builder.finish_job(true)
+    builder.finish_job(true)?;
+    *memory = builder.job;
+    Ok(())
 }
 
 struct Builder<'a> {
@@ -115,23 +120,43 @@ struct Builder<'a> {
     is_first: bool,
     /// Bytes of tile lists that the job's draws may take.
     binned: u64,
+    /// Those of one primitive.
+    primitive_bytes: u64,
     /// The indices that were looked at last.
     indices: Option<(IndexRange, Scan)>,
-    submit: &'a mut dyn FnMut(Job) -> Result<(), Error>,
+    submit: &'a mut dyn FnMut(&mut Job) -> Result<(), Error>,
 }
 
 impl Builder<'_> {
     fn list(&mut self, list: &DrawList) -> Result<(), Error> {
         let (device, mut lookups) = (self.device.clone(), Lookups::default());
-        for draws in list.draws().chunk_by(|a, b| a.state.pipeline == b.state.pipeline) {
-            let Some(first) = draws.first().map(|draw| draw.state) else { continue };
-            let state = list.state(first);
-            let Some(compiled) = &state.pipeline().compiled else { continue };
-            let mut bindings = Bindings::new(&device, first, state, (compiled, self.pass), lookups)?;
-            for draw in draws {
-                self.draw(&mut bindings, list, draw)?;
+        for draws in list.draws().chunk_by(|a, b| list.shares_pipeline(a, b)) {
+            let mut rest = draws;
+            while let Some(first) = rest.first() {
+                let state = list.state(first);
+                let Some(compiled) = &state.pipeline().compiled else { break };
+                let mut tried = 1;
+                let known = std::mem::take(&mut lookups);
+                let bindings = Bindings::new(&device, first.state, state, (compiled, self.pass), known);
+                let done = bindings.and_then(|mut bindings| {
+                    let mut draws = rest.iter().zip(1..);
+                    let done = draws.try_for_each(|(draw, number)| {
+                        tried = number;
+                        self.draw(&mut bindings, list, draw)
+                    });
+                    lookups = bindings.lookups;
+                    done
+                });
+                match done {
+                    Ok(()) => break,
+                    // What breaks a rule draws nothing, whatever else there is to draw goes on.
+                    Err(error) if error.spares_device() => {
+                        log::error!(target: "vc4::draw", "a draw is left out: {error}");
+                    }
+                    Err(error) => return Err(error),
+                }
+                rest = &rest[tried..];
             }
-            lookups = bindings.lookups;
         }
         Ok(())
     }
@@ -142,8 +167,8 @@ impl Builder<'_> {
         list: &'a DrawList,
         draw: &Draw,
     ) -> Result<(), Error> {
-        if bindings.at != draw.state {
-            bindings.update(draw.state, list.state(draw.state))?;
+        if bindings.place != draw.state {
+            bindings.update(draw.state, list.state(draw))?;
         }
         match draw.call {
             DrawCall::Direct(call) => self.call(bindings, &call),
@@ -155,30 +180,38 @@ impl Builder<'_> {
     }
 
     fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
+        if let Some(piece) = geometry::at_once(bindings, call) {
+            return (0..call.instances)
+                .try_for_each(|instance| self.instance(bindings, &piece, call, instance));
+        }
         let pieces = geometry::pieces(self.device, bindings, call, &mut self.indices)?;
         for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
             for piece in &pieces {
-                if self.make_room(bindings.mode(piece), piece)? {
-                    bindings.changes |= Changes::JOB;
-                }
-                self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
+                self.instance(bindings, piece, call, instance)?;
             }
         }
         Ok(())
     }
 
+    #[inline]
+    fn instance(
+        &mut self,
+        bindings: &mut Bindings<'_>,
+        piece: &Piece<'_>,
+        call: &DrawParameters,
+        instance: u32,
+    ) -> Result<(), Error> {
+        if self.make_room(bindings.mode(piece), piece)? {
+            bindings.changes |= Changes::JOB;
+        }
+        self.piece(bindings, piece, call.first_instance.wrapping_add(instance))
+    }
+
     /// Begins another job where the binner's state counters could wrap (HW-2116) or its memory could end; whether it
     /// did.
     fn make_room(&mut self, mode: PrimitiveMode, piece: &Piece<'_>) -> Result<bool, Error> {
-        let px = self.target.tile_px() as i32;
-        let tiles = |low: i32, high: i32| ((high - 1) / px - low / px + 1).max(1) as u64;
-        let area = self.target.area;
-        let tiles = tiles(area.left, area.right) * tiles(area.top, area.bottom);
-        let primitives = match indices::size(mode) {
-            (size, true) => piece.primitives.count() / size,
-            _ => piece.primitives.count(),
-        };
-        let bytes = u64::from(primitives) * tiles.min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE;
+        let primitives = indices::primitives(mode, piece.primitives.count());
+        let bytes = u64::from(primitives) * self.primitive_bytes;
         let is_full = self.job.draws() >= MAX_DRAWS_PER_BIN_LIST
             || self.job.draws() > 0 && self.binned + bytes > BINNER_BYTES;
         if is_full {
@@ -188,6 +221,7 @@ impl Builder<'_> {
         Ok(is_full)
     }
 
+    #[inline]
     fn piece(&mut self, bindings: &mut Bindings<'_>, piece: &Piece<'_>, instance: u32) -> Result<(), Error> {
         if bindings.changes.intersects(Changes::PROGRAMS | Changes::STATE | Changes::JOB) {
             let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(()) };
@@ -202,11 +236,21 @@ impl Builder<'_> {
     fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
         let target = part(self.target, self.is_first, is_last).pass(self.pass);
         self.is_first = false;
-        let job = std::mem::replace(&mut self.job, JobBuilder::new());
-        let mut job = job.finish(self.device, &target)?;
+        let mut job = std::mem::take(&mut self.job).finish(self.device, &target)?;
         job.expect_binned(std::mem::take(&mut self.binned));
-        (self.submit)(if self.target.is_last(self.pass) { job } else { job.uncounted() })
+        let mut job = if self.target.is_last(self.pass) { job } else { job.uncounted() };
+        (self.submit)(&mut job)?;
+        self.job = job.recycle();
+        Ok(())
     }
+}
+
+/// Tiles that draws to the target can touch.
+fn tiles(target: &Target) -> u64 {
+    let px = target.tile_px() as i32;
+    let tiles = |low: i32, high: i32| ((high - 1) / px - low / px + 1).max(1) as u64;
+    let area = target.area;
+    tiles(area.left, area.right) * tiles(area.top, area.bottom)
 }
 
 /// The target of one of several jobs: between them everything is stored and loaded.

@@ -365,6 +365,14 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         memory2::vkGetImageMemoryRequirements2KHR: vk::PFN_vkGetImageMemoryRequirements2,
         memory2::vkGetImageSparseMemoryRequirements2KHR: vk::PFN_vkGetImageSparseMemoryRequirements2,
     }
+    Reveal::Extension(Extension::ExternalMemoryCapabilities), PhysicalDevice: {
+        properties2::vkGetPhysicalDeviceExternalBufferPropertiesKHR:
+            vk::PFN_vkGetPhysicalDeviceExternalBufferProperties,
+    }
+    Reveal::Extension(Extension::ExternalMemoryFd), Device: {
+        memory::vkGetMemoryFdKHR: vk::PFN_vkGetMemoryFdKHR,
+        memory::vkGetMemoryFdPropertiesKHR: vk::PFN_vkGetMemoryFdPropertiesKHR,
+    }
     Reveal::Extension(Extension::BindMemory2), Device: {
         memory2::vkBindBufferMemory2KHR: vk::PFN_vkBindBufferMemory2,
         memory2::vkBindImageMemory2KHR: vk::PFN_vkBindImageMemory2,

@@ -41,6 +41,14 @@ pub enum Extension {
     SamplerMirrorClampToEdge,
     /// VK_KHR_incremental_present.
     IncrementalPresent,
+    /// VK_KHR_external_memory_capabilities.
+    ExternalMemoryCapabilities,
+    /// VK_KHR_external_memory.
+    ExternalMemory,
+    /// VK_KHR_external_memory_fd.
+    ExternalMemoryFd,
+    /// VK_EXT_external_memory_dma_buf.
+    ExternalMemoryDmaBuf,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -78,7 +86,7 @@ const ROWS: &[Row] = &[
     row(Extension::Swapchain, Level::Device, ash::khr::swapchain::NAME, 70),
     row(Extension::Maintenance1, Level::Device, ash::khr::maintenance1::NAME, 2),
     row(Extension::GetMemoryRequirements2, Level::Device, ash::khr::get_memory_requirements2::NAME, 1),
-    // No allocation gains from being dedicated: every one is a BO.
+    // A dedicated allocation is a BO of its own, which only sharing needs.
     row(Extension::DedicatedAllocation, Level::Device, ash::khr::dedicated_allocation::NAME, 3),
     row(Extension::BindMemory2, Level::Device, ash::khr::bind_memory2::NAME, 1),
     row(Extension::StorageBufferStorageClass, Level::Device, ash::khr::storage_buffer_storage_class::NAME, 1),
@@ -89,11 +97,29 @@ const ROWS: &[Row] = &[
     row(Extension::SamplerMirrorClampToEdge, Level::Device, ash::khr::sampler_mirror_clamp_to_edge::NAME, 3),
     // Whole pictures are shown; the rectangles are a hint.
     row(Extension::IncrementalPresent, Level::Device, ash::khr::incremental_present::NAME, 2),
+    row(
+        Extension::ExternalMemoryCapabilities,
+        Level::Instance,
+        ash::khr::external_memory_capabilities::NAME,
+        1,
+    ),
+    row(Extension::ExternalMemory, Level::Device, ash::khr::external_memory::NAME, 1),
+    row(Extension::ExternalMemoryFd, Level::Device, ash::khr::external_memory_fd::NAME, 1),
+    // Every file descriptor of a BO is a dma-buf.
+    row(Extension::ExternalMemoryDmaBuf, Level::Device, ash::ext::external_memory_dma_buf::NAME, 1),
 ];
 
-/// The extensions of a level as applications enumerate them.
-pub fn properties(level: Level) -> Vec<vk::ExtensionProperties> {
-    let rows = ROWS.iter().filter(|row| row.level == level);
+impl Extension {
+    /// Whether it is about memory that devices share.
+    fn needs_sharing(self) -> bool {
+        use Extension::{ExternalMemory, ExternalMemoryDmaBuf, ExternalMemoryFd};
+        matches!(self, ExternalMemory | ExternalMemoryFd | ExternalMemoryDmaBuf)
+    }
+}
+
+/// The extensions of a level as applications enumerate them; `shares`: the device can share memory.
+pub fn properties(level: Level, shares: bool) -> Vec<vk::ExtensionProperties> {
+    let rows = ROWS.iter().filter(|row| row.level == level && (shares || !row.extension.needs_sharing()));
     rows.map(|row| {
         let mut properties = vk::ExtensionProperties { spec_version: row.version, ..Default::default() };
         for (to, from) in properties.extension_name.iter_mut().zip(row.name.to_bytes()) {
@@ -104,7 +130,8 @@ pub fn properties(level: Level) -> Vec<vk::ExtensionProperties> {
     .collect()
 }
 
-/// The offered extension of that level and name.
-pub fn find(level: Level, name: &CStr) -> Option<Extension> {
-    ROWS.iter().find(|row| row.level == level && row.name == name).map(|row| row.extension)
+/// The offered extension of that level and name; `shares` as for [`properties`].
+pub fn find(level: Level, name: &CStr, shares: bool) -> Option<Extension> {
+    let row = ROWS.iter().find(|row| row.level == level && row.name == name)?;
+    Some(row.extension).filter(|extension| shares || !extension.needs_sharing())
 }

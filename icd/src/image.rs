@@ -429,6 +429,7 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Origin;
     use crate::testing::device;
     use std::sync::Arc;
 
@@ -452,7 +453,7 @@ mod tests {
         let device = device();
         let image = Image::new(&device, &info(100, 60, 7)).unwrap();
         assert_eq!(image.requirements().size, 45056);
-        let memory = DeviceMemory::new(&device, 65536, 0).unwrap();
+        let memory = DeviceMemory::new(&device, 65536, 0, Origin::Alone).unwrap();
         assert!(image.level(0, 0).is_err());
         image.bind(&memory, 8192).unwrap();
         assert_eq!(image.level(0, 0).unwrap().offset, 8192 + 12288);
@@ -530,7 +531,9 @@ mod tests {
         let device = device();
         let image = Image::new(&device, &volume(20, 12, 6)).unwrap();
         assert_eq!([0, 1, 2].map(|level| image.slices(level)), [6, 3, 1]);
-        image.bind(&DeviceMemory::new(&device, image.requirements().size, 0).unwrap(), 0).unwrap();
+        image
+            .bind(&DeviceMemory::new(&device, image.requirements().size, 0, Origin::Alone).unwrap(), 0)
+            .unwrap();
         assert!(image.level(0, 5).is_ok() && image.level(0, 6).is_err() && image.level(1, 3).is_err());
         let end = image.level(0, 5).unwrap();
         assert_eq!(u64::from(end.offset + end.size), image.size());

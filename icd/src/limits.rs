@@ -68,7 +68,7 @@ fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.max_uniform_buffer_range = 1 << 16; // direct lookups reach any offset
     limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // the same; they are only read
     limits.max_push_constants_size = MAX_PUSH_BYTES;
-    limits.max_memory_allocation_count = 4096; // one BO each; the file-descriptor's handle space is larger
+    limits.max_memory_allocation_count = 1 << 16; // small ones share BOs, large ones end with the memory
     limits.max_sampler_allocation_count = 65536; // plain host memory
     limits.buffer_image_granularity = 1; // no MMU pages, no compression: any neighbours may share
     limits.sparse_address_space_size = 0; // no sparse resources

@@ -1,21 +1,41 @@
-//! VkDeviceMemory: one BO each.
+//! VkDeviceMemory.
 
+mod heap;
+
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
-use vc4_kernel_abi::Mapping;
+use vc4_kernel_abi::{GpuError, Mapping};
 
 use crate::bo::Bo;
 use crate::device::Device;
 use crate::error::Error;
 use crate::object::Object;
+pub use heap::{Heap, Lease};
+
+/// What an allocation is to be, beyond its size.
+#[derive(Default)]
+pub enum Origin<'a> {
+    /// Memory of the device; it may share a BO with others.
+    #[default]
+    Shared,
+    /// A BO of its own.
+    Alone,
+    /// A BO of its own that can be exported.
+    Exportable,
+    /// The BO of a file descriptor.
+    Imported(BorrowedFd<'a>),
+}
 
 /// Device memory.
 pub struct DeviceMemory {
     device: Arc<Device>,
-    bo: Arc<Bo>,
+    lease: Arc<Lease>,
     size: u64,
+    /// Whether the BO may become a file descriptor.
+    is_shareable: bool,
     mapped: AtomicBool,
 }
 
@@ -25,7 +45,12 @@ impl Object for DeviceMemory {
 
 impl DeviceMemory {
     /// Allocates `size` bytes of memory type `memory_type`.
-    pub fn new(device: &Arc<Device>, size: u64, memory_type: u32) -> Result<DeviceMemory, Error> {
+    pub fn new(
+        device: &Arc<Device>,
+        size: u64,
+        memory_type: u32,
+        origin: Origin<'_>,
+    ) -> Result<DeviceMemory, Error> {
         if size == 0 {
             return Err(Error::InvalidUse(
                 "an allocation of 0 bytes; allocationSize must be positive".into(),
@@ -35,18 +60,52 @@ impl DeviceMemory {
             return Err(Error::InvalidUse(format!("memory type {memory_type}; the device has only type 0")));
         }
         device.count_allocation()?;
-        let bo = device.create_bo("vkAllocateMemory", size).inspect_err(|_| device.uncount_allocation())?;
-        Ok(DeviceMemory { device: device.clone(), bo, size, mapped: AtomicBool::new(false) })
+        let is_shareable = matches!(origin, Origin::Exportable | Origin::Imported(_));
+        let lease = DeviceMemory::lease(device, size, origin).inspect_err(|_| device.uncount_allocation())?;
+        Ok(DeviceMemory { device: device.clone(), lease, size, is_shareable, mapped: AtomicBool::new(false) })
     }
 
-    /// The BO behind it.
-    pub fn bo(&self) -> &Arc<Bo> {
-        &self.bo
+    fn lease(device: &Arc<Device>, size: u64, origin: Origin<'_>) -> Result<Arc<Lease>, Error> {
+        let create = |size| device.create_bo("vkAllocateMemory", size);
+        match origin {
+            Origin::Shared => device.heap().lease(size, create),
+            Origin::Alone => create(size).map(Lease::whole),
+            Origin::Exportable => {
+                let bo = create(size)?;
+                // Where memory has to become a file first, nobody has written to it yet.
+                device.physical().shared_bos().export(&bo)?;
+                Ok(Lease::whole(bo))
+            }
+            Origin::Imported(fd) => {
+                let bo = device.physical().shared_bos().import(fd).map_err(|error| match error {
+                    GpuError::OutOfMemory(_) => Error::Gpu(error),
+                    _ => Error::Result(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string()),
+                })?;
+                if bo.size() < size {
+                    let why = format!("an import of {size} bytes from a BO of {}", bo.size());
+                    return Err(Error::Result(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, why));
+                }
+                Ok(Lease::whole(bo))
+            }
+        }
+    }
+
+    /// Where it lies.
+    pub fn place(&self) -> &Arc<Lease> {
+        &self.lease
     }
 
     /// Bytes asked for.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// A file descriptor of its BO.
+    pub fn export(&self) -> Result<OwnedFd, Error> {
+        if !self.is_shareable {
+            return Err(Error::InvalidUse("an export of memory that was not allocated for it".into()));
+        }
+        Ok(self.device.physical().shared_bos().export(&self.lease.bo)?)
     }
 
     /// vkMapMemory: the mapping and the byte in it that `offset` names.
@@ -60,9 +119,9 @@ impl DeviceMemory {
         if self.mapped.swap(true, Ordering::Relaxed) {
             return Err(Error::MemoryMap("it is mapped already".into()));
         }
-        let mapping = self.bo.map().map_err(|error| Error::MemoryMap(error.to_string()));
+        let mapping = self.lease.bo.map().map_err(|error| Error::MemoryMap(error.to_string()));
         let mapping = mapping.inspect_err(|_| self.unmap())?;
-        Ok((mapping, offset as usize))
+        Ok((mapping, (self.lease.offset + offset) as usize))
     }
 
     /// vkUnmapMemory. The address range stays mapped: BOs are mapped once.
@@ -84,6 +143,8 @@ pub struct Binding {
     pub bo: Arc<Bo>,
     /// Byte offset in it.
     pub offset: u64,
+    /// Keeps others out of the memory.
+    _lease: Arc<Lease>,
 }
 
 impl Binding {
@@ -99,7 +160,13 @@ impl Binding {
                 "{size} bytes at {offset} leave an allocation of {size_}"
             )));
         }
-        Ok(Binding { bo: memory.bo().clone(), offset })
+        let lease = memory.place().clone();
+        Ok(Binding { bo: lease.bo.clone(), offset: lease.offset + offset, _lease: lease })
+    }
+
+    /// The start of a BO that nothing else lies in.
+    pub fn whole(bo: Arc<Bo>) -> Binding {
+        Binding { bo: bo.clone(), offset: 0, _lease: Lease::whole(bo) }
     }
 }
 
@@ -108,10 +175,14 @@ mod tests {
     use super::*;
     use crate::testing::device;
 
+    fn memory(device: &Arc<Device>, size: u64) -> Result<DeviceMemory, Error> {
+        DeviceMemory::new(device, size, 0, Origin::Shared)
+    }
+
     #[test]
     fn impossible_sizes_give_the_right_error() {
         let device = device();
-        let result = |size| DeviceMemory::new(&device, size, 0).err().map(|error| error.result());
+        let result = |size| memory(&device, size).err().map(|error| error.result());
         assert_eq!(result(0), Some(vk::Result::ERROR_VALIDATION_FAILED_EXT));
         assert_eq!(result(u64::MAX), Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
         assert_eq!(result(1 << 40), Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
@@ -120,25 +191,49 @@ mod tests {
 
     #[test]
     fn a_map_stays_inside_and_happens_once() {
-        let memory = DeviceMemory::new(&device(), 100, 0).unwrap();
+        let device = device();
+        let _before = memory(&device, 1).unwrap();
+        let memory = memory(&device, 100).unwrap();
         assert!(memory.map(0, 101).is_err());
         assert!(memory.map(100, 1).is_err());
         assert!(memory.map(u64::MAX, 2).is_err());
-        let (mapping, at) = memory.map(10, vk::WHOLE_SIZE).unwrap();
-        assert_eq!((mapping.len(), at), (4096, 10));
+        let (_, at) = memory.map(10, vk::WHOLE_SIZE).unwrap();
+        // The second page of the BO that both share.
+        assert_eq!(at, 4096 + 10);
         assert!(memory.map(0, 1).is_err());
         memory.unmap();
         memory.map(99, 1).unwrap();
     }
 
     #[test]
+    fn what_is_bound_keeps_its_place() {
+        let device = device();
+        let old = memory(&device, 4096).unwrap();
+        let binding = Binding::new(&old, 64, 64, 64).unwrap();
+        drop(old);
+        let new = memory(&device, 4096).unwrap();
+        assert_ne!(Binding::new(&new, 64, 64, 64).unwrap().offset, binding.offset);
+        drop(binding);
+        assert_eq!(memory(&device, 4096).unwrap().place().offset, 0);
+    }
+
+    #[test]
+    fn only_what_asks_for_it_is_alone() {
+        let device = device();
+        let alone = DeviceMemory::new(&device, 4096, 0, Origin::Alone).unwrap();
+        assert_eq!((alone.place().bo.size(), alone.place().offset), (4096, 0));
+        let shared = [memory(&device, 4096).unwrap(), memory(&device, 4096).unwrap()];
+        assert!(Arc::ptr_eq(&shared[0].place().bo, &shared[1].place().bo));
+    }
+
+    #[test]
     fn more_allocations_than_the_limit_are_refused_until_one_is_freed() {
         let device = device();
         let limit = device.physical().properties().limits.max_memory_allocation_count;
-        let mut all: Vec<_> = (0..limit).map(|_| DeviceMemory::new(&device, 1, 0).unwrap()).collect();
-        let refused = DeviceMemory::new(&device, 1, 0).err().unwrap();
+        let mut all: Vec<_> = (0..limit).map(|_| memory(&device, 1).unwrap()).collect();
+        let refused = memory(&device, 1).err().unwrap();
         assert_eq!(refused.result(), vk::Result::ERROR_TOO_MANY_OBJECTS);
         all.pop();
-        DeviceMemory::new(&device, 1, 0).unwrap();
+        memory(&device, 1).unwrap();
     }
 }

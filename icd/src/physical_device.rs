@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use vc4_kernel_abi::Gpu;
 
+use crate::bo::SharedBos;
 use crate::debug::{Debug, flags};
 use crate::error::Error;
 use crate::limits;
@@ -21,12 +22,20 @@ const RESERVED_BYTES: u64 = 16 << 20;
 /// Heap size below which nothing useful runs; reported even when the reserve would eat it.
 const SMALLEST_HEAP: u64 = 16 << 20;
 
+/// Handle types of shared memory: file descriptors of BOs, which are dma-bufs. An opaque one may only come back to this
+/// driver, which has no other.
+pub const EXTERNAL_TYPES: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::from_raw(
+    vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD.as_raw()
+        | vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT.as_raw(),
+);
+
 /// A device that was found.
 pub struct PhysicalDevice {
     gpu: Arc<dyn Gpu>,
     allocator: HostAllocator,
     heap_size: u64,
     properties: vk::PhysicalDeviceProperties,
+    shared_bos: Arc<SharedBos>,
 }
 
 impl Object for PhysicalDevice {
@@ -39,12 +48,18 @@ impl PhysicalDevice {
     pub fn new(gpu: Arc<dyn Gpu>, allocator: HostAllocator) -> PhysicalDevice {
         let heap_size = gpu.memory_size().saturating_sub(RESERVED_BYTES).max(SMALLEST_HEAP);
         let properties = properties(&*gpu, heap_size);
-        PhysicalDevice { gpu, allocator, heap_size, properties }
+        let shared_bos = SharedBos::new(&gpu);
+        PhysicalDevice { gpu, allocator, heap_size, properties, shared_bos }
     }
 
     /// The GPU.
     pub fn gpu(&self) -> &Arc<dyn Gpu> {
         &self.gpu
+    }
+
+    /// The BOs that others know.
+    pub fn shared_bos(&self) -> &Arc<SharedBos> {
+        &self.shared_bos
     }
 
     /// The allocator of devices that bring none: the instance's.
@@ -65,6 +80,56 @@ impl PhysicalDevice {
     /// vkGetPhysicalDeviceFeatures.
     pub fn features(&self) -> vk::PhysicalDeviceFeatures {
         offered_features()
+    }
+
+    /// What buffers can do with memory of a handle type; `None` if nothing.
+    pub fn external_buffers(
+        &self,
+        ty: vk::ExternalMemoryHandleTypeFlags,
+    ) -> Option<vk::ExternalMemoryProperties> {
+        self.external(ty, EXTERNAL_TYPES)
+    }
+
+    /// As [`PhysicalDevice::external_buffers`], for images. How images of optimal tiling lie only this driver knows,
+    /// which dma-bufs may leave.
+    pub fn external_images(
+        &self,
+        ty: vk::ExternalMemoryHandleTypeFlags,
+        tiling: vk::ImageTiling,
+    ) -> Option<vk::ExternalMemoryProperties> {
+        self.external(
+            ty,
+            match tiling {
+                vk::ImageTiling::OPTIMAL => vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD,
+                _ => EXTERNAL_TYPES,
+            },
+        )
+    }
+
+    fn external(
+        &self,
+        ty: vk::ExternalMemoryHandleTypeFlags,
+        types: vk::ExternalMemoryHandleTypeFlags,
+    ) -> Option<vk::ExternalMemoryProperties> {
+        let features =
+            vk::ExternalMemoryFeatureFlags::EXPORTABLE | vk::ExternalMemoryFeatureFlags::IMPORTABLE;
+        let properties = vk::ExternalMemoryProperties {
+            external_memory_features: features,
+            export_from_imported_handle_types: types,
+            compatible_handle_types: types,
+        };
+        Some(properties).filter(|_| types.contains(ty) && self.gpu.shares_bos())
+    }
+
+    /// Device and driver as those know them who share memory.
+    pub fn uuids(&self) -> ([u8; vk::UUID_SIZE], [u8; vk::UUID_SIZE]) {
+        let mut device = *b"VideoCoreIV sim.";
+        if !self.gpu.is_simulated() {
+            device[12..].copy_from_slice(&self.properties.device_id.to_le_bytes());
+        }
+        let mut driver = *b"vulkan-vc4 v....";
+        driver[12..].copy_from_slice(&self.properties.driver_version.to_le_bytes());
+        (device, driver)
     }
 
     /// vkGetPhysicalDeviceMemoryProperties: one heap, one type. Every BO is contiguous memory that both

@@ -25,7 +25,7 @@ pub(crate) use translate::compare;
 
 pub use cache::PipelineCache;
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant, VariantKey};
-pub use recipe::{set_bit, set_bits};
+pub use recipe::{BLOCK_WORDS, Block, set_bit, set_bits};
 
 /// VkShaderModule: compiled or linked when a pipeline asks.
 pub enum ShaderModule {

@@ -65,7 +65,7 @@ fn open_drm(path: Option<&Path>) -> Result<Arc<dyn Gpu>, GpuError> {
 fn open_simulator() -> Result<Arc<dyn Gpu>, GpuError> {
     let mut config = vc4_sim::Config::default();
     config.check_programs |= crate::debug::flags().contains(crate::debug::Debug::STRICT);
-    Ok(Arc::new(vc4_sim::Simulator::new(config)))
+    Ok(Arc::new(vc4_sim::Simulator::sharing(config)?))
 }
 
 #[cfg(not(feature = "sim"))]

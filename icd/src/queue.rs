@@ -21,7 +21,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::object::Object;
 use crate::segment::Segments;
-use crate::sync::{Fence, Semaphore};
+use crate::sync::{Fence, Semaphore, Signal};
 use crate::wsi::Present;
 use executor::Executor;
 
@@ -51,17 +51,17 @@ pub type Call = Box<dyn FnOnce(Option<Seqno>) + Send>;
 pub enum Work {
     /// Recorded commands.
     Commands {
-        /// Semaphores waited for before.
-        waits: Vec<Arc<Semaphore>>,
+        /// What is waited for before.
+        waits: Vec<Arc<Signal>>,
         /// What the command buffers recorded, as it was when they were submitted.
         segments: Vec<Arc<Segments>>,
-        /// Semaphores signalled after.
-        signals: Vec<Arc<Semaphore>>,
+        /// What is signalled after.
+        signals: Vec<Arc<Signal>>,
     },
     /// A call, for presentation. It must not block; after a loss of the device it is dropped uncalled.
     Call {
-        /// Semaphores waited for before.
-        waits: Vec<Arc<Semaphore>>,
+        /// What is waited for before.
+        waits: Vec<Arc<Signal>>,
         /// The call.
         run: Call,
     },
@@ -149,7 +149,7 @@ impl Queue {
     /// vkQueuePresentKHR: hands pictures over in their turn.
     pub fn present(&self, waits: Vec<Arc<Semaphore>>, presents: Vec<Present>) -> Result<(), Error> {
         let run: Call = Box::new(|last| presents.into_iter().for_each(|present| present.hand_over(last)));
-        self.push(Work::Call { waits, run })
+        self.push(Work::Call { waits: waits.iter().map(|semaphore| semaphore.take()).collect(), run })
     }
 
     /// vkQueueWaitIdle: waits until everything that was pushed before is complete.
@@ -186,7 +186,10 @@ fn work(batch: Batch) -> Result<Work, Error> {
         buffer.recorded().map(|recorded| recorded.segments).ok_or_else(refused)
     });
     let segments = segments.collect::<Result<_, _>>()?;
-    Ok(Work::Commands { waits: batch.waits, segments, signals: batch.signals })
+    // A semaphore may be among both; what it signals is for the next wait.
+    let waits = batch.waits.iter().map(|semaphore| semaphore.take()).collect();
+    let signals = batch.signals.iter().map(|semaphore| semaphore.signal()).collect();
+    Ok(Work::Commands { waits, segments, signals })
 }
 
 #[cfg(test)]
@@ -209,10 +212,11 @@ mod tests {
             let (called, fence) = (called.clone(), fence.clone());
             move |last| called.store(last.is_none() && !fence.is_signalled(), Ordering::SeqCst)
         });
-        queue.push(Work::Call { waits: vec![semaphore.clone()], run }).unwrap();
+        let signal = semaphore.signal();
+        queue.push(Work::Call { waits: vec![semaphore.take()], run }).unwrap();
         queue.submit(vec![Batch::default()], Some(fence.clone())).unwrap();
         assert!(!called.load(Ordering::SeqCst) && !fence.is_signalled());
-        semaphore.signal();
+        signal.give();
         queue.wait_idle().unwrap();
         assert!(called.load(Ordering::SeqCst) && fence.is_signalled());
     }
@@ -227,7 +231,7 @@ mod tests {
             let held = held.clone();
             move |_| drop(held)
         });
-        queue.push(Work::Call { waits: vec![never], run }).unwrap();
+        queue.push(Work::Call { waits: vec![never.take()], run }).unwrap();
         device.lose(&"test");
         assert!(matches!(queue.wait_idle(), Err(Error::DeviceLost)));
         assert!(queue.push(Work::Fence(Arc::new(Fence::new(&device, Default::default())))).is_err());

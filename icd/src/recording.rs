@@ -13,7 +13,7 @@ use crate::debug::{Debug, flags};
 use crate::error::Error;
 use crate::query::QueryCommand;
 use crate::segment::{CpuCommand, DrawCall, DrawParameters, IndirectDraw, Segment, Segments};
-pub use list::{Draw, DrawList, DrawState, Snapshot};
+pub use list::{Bound, Draw, DrawList, Snapshot};
 use pass::Pass;
 pub use state::{Dynamic, State, StencilFace};
 
@@ -39,6 +39,27 @@ pub struct Recorded {
     pub inside: Arc<Vec<PassCommand>>,
 }
 
+impl Recorded {
+    /// The longest list of draws, emptied, if nobody else needs what was recorded.
+    pub fn recycle(self) -> DrawList {
+        let segments = Arc::try_unwrap(self.segments).unwrap_or_default().into_iter();
+        let of_segment = |segment| match segment {
+            Segment::Render(render) => Arc::try_unwrap(render).map_or(Vec::new(), |render| render.draws),
+            Segment::Cpu(_) | Segment::Query(_) => Vec::new(),
+        };
+        let inside = Arc::try_unwrap(self.inside).unwrap_or_default().into_iter();
+        let of_command = |command| match command {
+            PassCommand::Draws(draws) => Some(draws),
+            PassCommand::Query(_) | PassCommand::Barrier | PassCommand::Clear(..) => None,
+        };
+        let lists = segments.flat_map(of_segment).chain(inside.filter_map(of_command));
+        let mut list =
+            lists.filter_map(Arc::into_inner).max_by_key(|list| list.draws().len()).unwrap_or_default();
+        list.clear();
+        list
+    }
+}
+
 /// A recording under way.
 #[derive(Default)]
 pub struct Recording {
@@ -53,9 +74,10 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A recording; `continues`: it runs inside of another command buffer's pass.
-    pub fn new(continues: bool) -> Recording {
-        Recording { inside: continues.then(Vec::new), ..Recording::default() }
+    /// A recording; `continues`: it runs inside of another command buffer's pass. `draws` is an empty list, for its
+    /// memory.
+    pub fn new(continues: bool, draws: DrawList) -> Recording {
+        Recording { inside: continues.then(Vec::new), draws, ..Recording::default() }
     }
 
     /// The result.

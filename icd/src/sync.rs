@@ -4,7 +4,7 @@
 //! and a fence is a flag that the queue sets (vulkan-on-vc4.md §10).
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -134,8 +134,16 @@ pub fn wait_for_fences(
     device.check().map(|()| vk::Result::TIMEOUT)
 }
 
-/// VkSemaphore, binary.
-pub struct Semaphore(Flag);
+/// VkSemaphore, binary: a chain of signals. A wait takes the newest one when it is submitted, before the queue gets to
+/// it. So signals that come meanwhile are for later waits, as programs expect that acquire every image with the same
+/// semaphore.
+pub struct Semaphore {
+    waker: Arc<Waker>,
+    newest: Mutex<Arc<Signal>>,
+}
+
+/// One signal of a semaphore, and the wait for it.
+pub struct Signal(Flag);
 
 impl Object for Semaphore {
     type Handle = vk::Semaphore;
@@ -144,23 +152,39 @@ impl Object for Semaphore {
 impl Semaphore {
     /// An unsignalled semaphore.
     pub fn new(device: &Device) -> Semaphore {
-        Semaphore(Flag::new(device, false))
+        let waker = device.waker().clone();
+        Semaphore { newest: Mutex::new(Signal::new(&waker)), waker }
     }
 
-    /// Signals it: from the queue thread at a batch's end, or when an image was acquired.
-    pub fn signal(&self) {
+    fn newest(&self) -> MutexGuard<'_, Arc<Signal>> {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What an operation that is submitted now signals.
+    pub fn signal(&self) -> Arc<Signal> {
+        self.newest().clone()
+    }
+
+    /// What an operation that is submitted now waits for.
+    pub fn take(&self) -> Arc<Signal> {
+        std::mem::replace(&mut self.newest(), Signal::new(&self.waker))
+    }
+}
+
+impl Signal {
+    fn new(waker: &Arc<Waker>) -> Arc<Signal> {
+        Arc::new(Signal(Flag { set: AtomicBool::new(false), waker: waker.clone() }))
+    }
+
+    /// Gives it: from the queue thread at a batch's end, or when an image was acquired.
+    pub fn give(&self) {
         self.0.set();
     }
 
-    /// Waits until it is signalled and takes the signal; an error when the device is lost meanwhile.
+    /// Waits until it is given; an error when the device is lost meanwhile.
     pub fn wait(&self, device: &Device) -> Result<(), Error> {
-        let taken = || self.0.set.swap(false, Ordering::AcqRel);
-        let mut signalled = false;
-        self.0.waker.wait_until(None, || {
-            signalled = taken();
-            signalled || device.is_lost()
-        });
-        if signalled { Ok(()) } else { Err(Error::DeviceLost) }
+        self.0.waker.wait_until(None, || self.0.get() || device.is_lost());
+        if self.0.get() { Ok(()) } else { Err(Error::DeviceLost) }
     }
 }
 
@@ -234,7 +258,7 @@ mod tests {
         std::thread::scope(|scope| {
             let waiter =
                 scope.spawn(|| wait_for_fences(&device, std::slice::from_ref(&fence), true, u64::MAX));
-            let other = scope.spawn(|| semaphore.wait(&device));
+            let other = scope.spawn(|| semaphore.take().wait(&device));
             std::thread::sleep(Duration::from_millis(5));
             device.lose(&"test");
             assert!(matches!(waiter.join().unwrap(), Err(Error::DeviceLost)));
@@ -243,11 +267,16 @@ mod tests {
     }
 
     #[test]
-    fn a_semaphore_wait_takes_the_signal() {
+    fn a_submitted_wait_takes_the_signal_before_it() {
         let device = device();
         let semaphore = Semaphore::new(&device);
-        semaphore.signal();
-        semaphore.wait(&device).unwrap();
-        assert!(!semaphore.0.get());
+        semaphore.signal().give();
+        let first = semaphore.take();
+        // Before the queue gets to the first wait, the semaphore is signalled again.
+        semaphore.signal().give();
+        let second = semaphore.take();
+        first.wait(&device).unwrap();
+        second.wait(&device).unwrap();
+        assert!(!semaphore.signal().0.get());
     }
 }

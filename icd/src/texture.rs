@@ -402,7 +402,7 @@ fn border(color: vk::BorderColor, decode: &TextureDecode, view: &ImageView) -> B
 mod tests {
     use super::*;
     use crate::image::Image;
-    use crate::memory::DeviceMemory;
+    use crate::memory::{DeviceMemory, Origin};
     use crate::testing::device;
     use std::sync::Arc;
 
@@ -456,7 +456,7 @@ mod tests {
     ) -> Texture {
         let device = device();
         let image = Arc::new(Image::new(&device, info).unwrap());
-        image.bind(&DeviceMemory::new(&device, 1 << 20, 0).unwrap(), offset).unwrap();
+        image.bind(&DeviceMemory::new(&device, 1 << 20, 0, Origin::Alone).unwrap(), offset).unwrap();
         let subresource_range = vk::ImageSubresourceRange {
             aspect_mask: vk::ImageAspectFlags::COLOR,
             level_count: vk::REMAINING_MIP_LEVELS,

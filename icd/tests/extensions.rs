@@ -34,6 +34,9 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_KHR_push_descriptor", &[c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSetWithTemplateKHR"]),
     (c"VK_KHR_image_format_list", &[]),
     (c"VK_KHR_incremental_present", &[]),
+    (c"VK_KHR_external_memory", &[]),
+    (c"VK_KHR_external_memory_fd", &[c"vkGetMemoryFdKHR", c"vkGetMemoryFdPropertiesKHR"]),
+    (c"VK_EXT_external_memory_dma_buf", &[]),
 ];
 
 #[test]

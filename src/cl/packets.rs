@@ -300,9 +300,13 @@ pub trait Packet: Copy + Default {
     fn from_payload(payload: u128) -> Result<Self, ReadError>;
 
     /// Appends opcode and payload.
+    #[inline]
     fn write(&self, out: &mut Vec<u8>) {
-        out.push(Self::OPCODE);
-        out.extend_from_slice(&self.payload().to_le_bytes()[..Self::SIZE - 1]);
+        let mut bytes = [0; 17];
+        bytes[0] = Self::OPCODE;
+        bytes[1..].copy_from_slice(&self.payload().to_le_bytes());
+        // Together: a list grows once a packet.
+        out.extend_from_slice(&bytes[..Self::SIZE]);
     }
 
     /// Reads the packet at the start of `bytes`, opcode included.

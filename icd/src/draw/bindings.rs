@@ -14,12 +14,14 @@ use super::geometry::{self, Piece};
 use super::iota::ZEROS_AT;
 use super::packets;
 use crate::bo::Bo;
+use crate::buffer::Buffer;
 use crate::descriptor::Descriptor;
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::ImageView;
+use crate::memory::Binding;
 use crate::pipeline::{Compiled, Variant, VariantKey, set_bit, set_bits};
-use crate::recording::{DrawState, Snapshot};
+use crate::recording::Snapshot;
 use crate::texture::Texture;
 
 /// Bytes of a word.
@@ -57,24 +59,47 @@ pub struct Range<'a> {
 }
 
 impl Range<'_> {
-    /// Reads bytes from `start` on; zeros outside of the range.
-    pub fn read(&self, start: u32, bytes: &mut [u8]) {
+    /// Reads words from byte `start` on; those that leave the range are zero.
+    pub fn read(&self, start: u32, words: &mut [u32]) {
         let start = u64::from(start);
-        // Whole words: one that leaves the range reads as zero.
-        let have = (self.size.saturating_sub(start) & !(WORD - 1)).min(bytes.len() as u64) as usize;
-        let (inside, outside) = bytes.split_at_mut(have);
+        let have = (self.size.saturating_sub(start) / WORD).min(words.len() as u64) as usize;
+        let (inside, outside) = words.split_at_mut(have);
         if have > 0 {
-            self.mapping.read((self.offset + start) as usize, inside);
+            self.mapping.read((self.offset + start) as usize, bytemuck::cast_slice_mut(inside));
         }
         outside.fill(0);
     }
+}
+
+/// A range that was looked up, and where.
+struct Found<'a> {
+    place: program::Descriptor,
+    range: Range<'a>,
+    /// A uniform buffer by dynamic offset: the next offset needs no search.
+    dynamic: Option<Dynamic<'a>>,
+}
+
+/// A buffer by dynamic offset.
+struct Dynamic<'a> {
+    /// The set, as the list knows it.
+    set: u32,
+    /// Place of the offset in the set.
+    place: u32,
+    buffer: &'a Buffer,
+    binding: &'a Binding,
+    /// First byte without the dynamic offset.
+    offset: u64,
+    /// Bytes.
+    range: u64,
 }
 
 /// What lookups found; kept from draw to draw for its memory, and for textures that come again.
 #[derive(Default)]
 pub struct Lookups<'a> {
     textures: Vec<(program::Texture, u32)>,
-    ranges: Vec<(program::Descriptor, Range<'a>)>,
+    ranges: Vec<Found<'a>>,
+    /// The sets that any texture or sampler is in.
+    texture_sets: u32,
     known: Vec<Texture>,
     /// Places in `known` by the addresses of view and sampler, 0 for none.
     places: FxHashMap<(usize, usize), u32>,
@@ -83,8 +108,8 @@ pub struct Lookups<'a> {
 /// What a draw reads.
 pub struct Bindings<'a> {
     device: &'a Device,
-    /// Where the state of the draw stands.
-    pub at: DrawState,
+    /// The place of the draw's state.
+    pub place: u32,
     /// State of the draw.
     pub state: Snapshot<'a>,
     /// The pipeline's compiled half.
@@ -97,6 +122,8 @@ pub struct Bindings<'a> {
     pub words: StateWords,
     /// The largest vertex number that every array has data for.
     pub limit: i64,
+    /// Most vertices of an array draw that goes to the machine as it is.
+    pub most_at_once: u32,
     /// What changed since the last record.
     pub changes: Changes,
     /// Which sets did: bit n for set n.
@@ -109,39 +136,41 @@ impl<'a> Bindings<'a> {
     /// Looks up what `state` binds.
     pub fn new(
         device: &'a Device,
-        at: DrawState,
+        place: u32,
         state: Snapshot<'a>,
         (compiled, pass): (&'a Compiled, usize),
         mut lookups: Lookups<'a>,
     ) -> Result<Bindings<'a>, Error> {
         lookups.textures.clear();
+        lookups.texture_sets = compiled.textures.iter().map(set_bits).fold(0, |sets, bits| sets | bits);
         lookups.textures(&state, compiled, u32::MAX)?;
         let words = words(&state, compiled);
         let variant = lookups.variant(compiled, pass, &words)?;
-        let (changes, changed_sets, limit) = (Changes::all(), u32::MAX, 0);
         let mut bindings = Bindings {
             device,
-            at,
+            place,
             state,
             compiled,
             pass,
             variant,
             words,
-            limit,
-            changes,
-            changed_sets,
+            limit: 0,
+            most_at_once: 0,
+            changes: Changes::all(),
+            changed_sets: u32::MAX,
             lookups,
         };
         bindings.lookups.ranges.clear();
         bindings.look_up_ranges(u32::MAX)?;
         bindings.limit = geometry::limit(&bindings)?;
+        bindings.most_at_once = geometry::most_at_once(&bindings);
         Ok(bindings)
     }
 
     /// Takes over the state of the next draw, which has the same pipeline.
-    pub fn update(&mut self, at: DrawState, state: Snapshot<'a>) -> Result<(), Error> {
-        let old = std::mem::replace(&mut self.at, at);
-        self.state = state;
+    pub fn update(&mut self, place: u32, state: Snapshot<'a>) -> Result<(), Error> {
+        let (old, at) = (self.state.state, state.state);
+        (self.place, self.state) = (place, state);
         if old.push != at.push {
             self.changes |= Changes::PUSH;
         }
@@ -152,8 +181,12 @@ impl<'a> Bindings<'a> {
             is_other |= map != self.words.viewport.raster_map();
             self.changes |= Changes::STATE;
         }
-        let sets = if old.sets == at.sets { 0 } else { self.state.changed_sets(old) };
-        if sets != 0 {
+        let sets = match at.sets.wrapping_sub(old.sets) {
+            0 => 0,
+            1 => self.state.changed_sets(),
+            _ => u32::MAX,
+        };
+        if sets & self.lookups.texture_sets != 0 {
             is_other |= self.lookups.textures(&self.state, self.compiled, sets)?;
         }
         if is_other {
@@ -170,6 +203,7 @@ impl<'a> Bindings<'a> {
         }
         if old.vertices != at.vertices || self.changes.contains(Changes::PROGRAMS) {
             self.limit = geometry::limit(self)?;
+            self.most_at_once = geometry::most_at_once(self);
             self.changes |= Changes::VERTICES;
         }
         Ok(())
@@ -191,8 +225,14 @@ impl<'a> Bindings<'a> {
 
     /// What direct lookups read.
     pub fn range(&self, buffer: program::Descriptor) -> Result<Range<'a>, Error> {
-        let found = self.lookups.ranges.iter().find(|(key, _)| *key == buffer);
-        found.map(|(_, range)| *range).ok_or_else(|| unexpected(buffer, "a buffer"))
+        let found = self.lookups.ranges.iter().find(|found| found.place == buffer);
+        found.map(|found| found.range).ok_or_else(|| unexpected(buffer, "a buffer"))
+    }
+
+    /// As [`Bindings::range`], by the place in the recipe.
+    pub fn range_at(&self, index: usize) -> Result<&Range<'a>, Error> {
+        let missing = || Error::InvalidUse("a draw whose shader reads a buffer that is not bound".into());
+        self.lookups.ranges.get(index).map(|found| &found.range).ok_or_else(missing)
     }
 
     /// Looks the uniform buffers of `sets` up.
@@ -201,10 +241,13 @@ impl<'a> Bindings<'a> {
             if sets & set_bit(buffer) == 0 {
                 continue;
             }
-            let found = range(self.device, &self.state, *buffer)?;
             match self.lookups.ranges.get_mut(index) {
-                Some(place) => *place = (*buffer, found),
-                None => self.lookups.ranges.push((*buffer, found)),
+                Some(found) => {
+                    if !found.moves(&self.state) {
+                        *found = Found::new(self.device, &self.state, *buffer)?;
+                    }
+                }
+                None => self.lookups.ranges.push(Found::new(self.device, &self.state, *buffer)?),
             }
         }
         Ok(())
@@ -252,17 +295,19 @@ impl<'a> Lookups<'a> {
     }
 
     fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture) -> Result<u32, Error> {
-        let at = |place: program::Descriptor| state.descriptor(place.set, place.binding, place.element);
+        let at = |place: program::Descriptor| {
+            state.descriptor(place.set, place.binding, place.element).map(|bound| bound.descriptor)
+        };
         let sampler = match texture.sampler {
             None => None,
-            Some(place) => match at(place)?.0 {
+            Some(place) => match at(place)? {
                 Descriptor::Sampler(sampler) | Descriptor::Image { sampler: Some(sampler), .. } => {
                     Some(sampler)
                 }
                 _ => return Err(unexpected(place, "a sampler")),
             },
         };
-        let image = at(texture.image)?.0;
+        let image = at(texture.image)?;
         let address = match image {
             Descriptor::Image { view: Some(view), .. } => Arc::as_ptr(view) as usize,
             Descriptor::Texels(view) => Arc::as_ptr(view) as usize,
@@ -292,29 +337,53 @@ fn unexpected(place: program::Descriptor, what: &str) -> Error {
     Error::InvalidUse(format!("a draw whose shader takes {place} for {what}, which it is not"))
 }
 
-fn range<'a>(
-    device: &'a Device,
-    state: &Snapshot<'a>,
-    place: program::Descriptor,
-) -> Result<Range<'a>, Error> {
-    let (descriptor, dynamic) = state.descriptor(place.set, place.binding, place.element)?;
-    let (buffer, start, size) = match descriptor {
-        Descriptor::Buffer { buffer, offset, range } => {
-            let start = offset + u64::from(dynamic);
-            (buffer, start, buffer.clamp(start, *range))
+impl<'a> Found<'a> {
+    /// Looks up what is bound.
+    fn new(device: &'a Device, state: &Snapshot<'a>, place: program::Descriptor) -> Result<Found<'a>, Error> {
+        let bound = state.descriptor(place.set, place.binding, place.element)?;
+        let (buffer, start, size) = match bound.descriptor {
+            Descriptor::Buffer { buffer, offset, range } => {
+                let start = offset.saturating_add(bound.offset.into());
+                (buffer, start, buffer.clamp(start, *range))
+            }
+            // Texels smaller than a word share one, which may reach beyond the view; buffers end at whole words.
+            Descriptor::Texels(view) => (&view.buffer, view.offset, view.range.next_multiple_of(WORD)),
+            Descriptor::Image { view: Some(view), .. } => {
+                return Ok(Found { place, range: image_range(view)?, dynamic: None });
+            }
+            _ => return Err(unexpected(place, "a buffer")),
+        };
+        if size < WORD {
+            // Direct lookups need a word that they may read (kernel-abi.md §9, TEX-2).
+            let bo = device.iota().bo(device)?;
+            let range = Range { mapping: bo.map()?, bo, offset: u64::from(ZEROS_AT), size: WORD };
+            return Ok(Found { place, range, dynamic: None });
         }
-        // Texels smaller than a word share one, which may reach beyond the view; buffers end at whole words.
-        Descriptor::Texels(view) => (&view.buffer, view.offset, view.range.next_multiple_of(WORD)),
-        Descriptor::Image { view: Some(view), .. } => return image_range(view),
-        _ => return Err(unexpected(place, "a buffer")),
-    };
-    if size < WORD {
-        // Direct lookups need a word that they may read (kernel-abi.md §9, TEX-2).
-        let bo = device.iota().bo(device)?;
-        return Ok(Range { mapping: bo.map()?, bo, offset: u64::from(ZEROS_AT), size: WORD });
+        let binding = buffer.binding()?;
+        let range =
+            Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size };
+        let dynamic = match (bound.descriptor, bound.dynamic, state.set_place(place.set)) {
+            (Descriptor::Buffer { offset, range, .. }, Some(number), Some(set)) => {
+                Some(Dynamic { set, place: number, buffer, binding, offset: *offset, range: *range })
+            }
+            _ => None,
+        };
+        Ok(Found { place, range, dynamic })
     }
-    let binding = buffer.binding()?;
-    Ok(Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size })
+
+    /// Moves to the dynamic offset of a state, if nothing else is different there; whether it did.
+    #[inline]
+    fn moves(&mut self, state: &Snapshot<'a>) -> bool {
+        let Some(dynamic) = &self.dynamic else { return false };
+        if state.set_place(self.place.set) != Some(dynamic.set) {
+            return false;
+        }
+        let Some(offset) = state.dynamic_offset(self.place.set, dynamic.place) else { return false };
+        let start = dynamic.offset.saturating_add(offset.into());
+        let size = dynamic.buffer.clamp(start, dynamic.range);
+        (self.range.offset, self.range.size) = (dynamic.binding.offset.saturating_add(start), size);
+        size >= WORD
+    }
 }
 
 /// An image from a view's first layer on.

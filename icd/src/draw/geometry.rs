@@ -129,7 +129,7 @@ pub(super) fn source<'a>(state: &Snapshot<'a>, location: u32) -> Result<Option<S
     let binding = buffer.binding()?;
     Ok(Some(Source {
         bo: &binding.bo,
-        base: binding.offset + offset + u64::from(attribute.offset),
+        base: binding.offset.saturating_add(offset).saturating_add(attribute.offset.into()),
         stride: description.stride,
         end: binding.offset + buffer.size(),
     }))
@@ -156,6 +156,43 @@ pub(super) fn limit(bindings: &Bindings<'_>) -> Result<i64, Error> {
     Ok(limit)
 }
 
+/// Most vertices of an array draw that goes to the machine as it is.
+pub(super) fn most_at_once(bindings: &Bindings<'_>) -> u32 {
+    let pipeline = bindings.state.pipeline();
+    match pipeline.adjacency || rotates(bindings) {
+        true => 0,
+        false => run_length(pipeline.mode),
+    }
+}
+
+/// The hardware takes flat varyings from the last vertex, the API from the first (v3d.md §9.6).
+fn rotates(bindings: &Bindings<'_>) -> bool {
+    bindings.variant.programs.flat_varyings != 0 && bindings.state.pipeline().mode != PrimitiveMode::Points
+}
+
+/// Most vertices of a run of an array draw.
+fn run_length(mode: PrimitiveMode) -> u32 {
+    match mode {
+        PrimitiveMode::TriangleStrip => RUN - 1,
+        mode => whole(mode, RUN),
+    }
+}
+
+/// The only run of an array draw that goes to the machine as it is, which most do.
+#[inline]
+pub(super) fn at_once(bindings: &Bindings<'_>, call: &DrawParameters) -> Option<Piece<'static>> {
+    let (first, count) = (i64::from(call.first), whole(bindings.state.pipeline().mode, call.count));
+    let is_plain = call.vertex_offset.is_none()
+        && (1..=bindings.most_at_once).contains(&count)
+        && first + i64::from(count) - 1 <= bindings.limit;
+    is_plain.then_some(Piece {
+        base_vertex: first,
+        is_list: false,
+        primitives: Primitives::Array { count },
+        gathered: None,
+    })
+}
+
 /// The runs of one draw. `known` is what is known of its indices, from this draw or an earlier one.
 pub(super) fn pieces<'a>(
     device: &Device,
@@ -170,10 +207,7 @@ pub(super) fn pieces<'a>(
         return Ok(Pieces::new());
     }
     let call = DrawParameters { count, ..*call };
-    // The hardware takes flat varyings from the last vertex, the API from the first (v3d.md §9.6).
-    let flat = bindings.variant.programs.flat_varyings != 0;
-    let rotate = flat && mode != PrimitiveMode::Points;
-    let draw = Run { device, mode, adjacency, rotate, limit: bindings.limit };
+    let draw = Run { device, mode, adjacency, rotate: rotates(bindings), limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
         Some(offset) => draw.indexed(&bindings.state, &call, i64::from(offset), known),
@@ -182,11 +216,10 @@ pub(super) fn pieces<'a>(
 
 /// Vertices without the rest of an unfinished primitive.
 fn whole(mode: PrimitiveMode, count: u32) -> u32 {
-    let (size, listed) = indices::size(mode);
-    match listed {
-        true => count - count % size,
-        false if count < size => 0,
-        false => count,
+    match indices::size(mode) {
+        (size, true) => indices::primitives(mode, count) * size,
+        (size, false) if count < size => 0,
+        (_, false) => count,
     }
 }
 
@@ -218,11 +251,12 @@ impl Run<'_> {
             let numbers: Vec<u32> = (0..call.count).collect();
             return self.lists(&numbers, None, first);
         }
-        let (length, advance) = match self.mode {
-            PrimitiveMode::LineStrip => (RUN, RUN - 1),
+        let length = run_length(self.mode);
+        let advance = match self.mode {
+            PrimitiveMode::LineStrip => length - 1,
             // An even advance keeps the winding.
-            PrimitiveMode::TriangleStrip => (RUN - 1, RUN - 3),
-            mode => (whole(mode, RUN), whole(mode, RUN)),
+            PrimitiveMode::TriangleStrip => length - 2,
+            _ => length,
         };
         let piece = |base_vertex, count| Piece {
             base_vertex,

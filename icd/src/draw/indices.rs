@@ -122,6 +122,17 @@ pub(super) fn size(mode: PrimitiveMode) -> (u32, bool) {
     }
 }
 
+/// Primitives of `count` vertices, or a few more than there are in strips and fans.
+#[inline]
+pub(super) fn primitives(mode: PrimitiveMode, count: u32) -> u32 {
+    // Divisions by constants take a few instructions, others dozens of cycles.
+    match mode {
+        PrimitiveMode::Lines => count / 2,
+        PrimitiveMode::Triangles => count / 3,
+        _ => count,
+    }
+}
+
 /// The primitives as a list, each beginning with its provoking vertex (Vulkan 1.0 §19.1), or ending with it if
 /// `rotate`. Each part is a list, strip or fan of its own.
 pub(super) fn assemble<'a>(

@@ -29,7 +29,7 @@ struct Used {
 
 /// A job under construction.
 #[derive(Default)]
-pub(super) struct JobBuilder {
+pub struct JobBuilder {
     used: Vec<Used>,
     places: FxHashMap<BoHandle, u32>,
     /// Packets from the first state on; what comes before depends on the surfaces.
@@ -45,23 +45,18 @@ pub(super) struct JobBuilder {
 }
 
 impl JobBuilder {
-    /// An empty job.
-    pub fn new() -> JobBuilder {
-        JobBuilder::default()
-    }
-
     /// Draws so far.
-    pub fn draws(&self) -> u32 {
+    pub(super) fn draws(&self) -> u32 {
         self.draws
     }
 
     /// The place of a BO in the job's list; each stands there once (kernel-abi.md §7, SUB-6).
-    pub fn bo(&mut self, bo: &Arc<Bo>) -> u32 {
+    pub(super) fn bo(&mut self, bo: &Arc<Bo>) -> u32 {
         self.add(bo, None)
     }
 
     /// The place of a program.
-    pub fn program(&mut self, program: &ProgramBo) -> u32 {
+    pub(super) fn program(&mut self, program: &ProgramBo) -> u32 {
         self.add(&program.bo, program.info.as_ref())
     }
 
@@ -74,7 +69,7 @@ impl JobBuilder {
     }
 
     /// Appends a state packet unless it says what holds already.
-    pub fn set<P: AllowedIn<Binner>>(&mut self, packet: P) {
+    pub(super) fn set<P: AllowedIn<Binner>>(&mut self, packet: P) {
         let payload = packet.payload();
         match self.state.iter_mut().find(|(opcode, _)| *opcode == P::OPCODE) {
             Some((_, old)) if *old == payload => return,
@@ -85,13 +80,13 @@ impl JobBuilder {
     }
 
     /// Appends a primitive packet.
-    pub fn draw<P: AllowedIn<Binner>>(&mut self, packet: P) {
+    pub(super) fn draw<P: AllowedIn<Binner>>(&mut self, packet: P) {
         self.list.push(packet);
         self.draws += 1;
     }
 
     /// Appends a shader record: `handles` are the places of its programs and attributes (kernel-abi.md §5.3).
-    pub fn record(
+    pub(super) fn record(
         &mut self,
         handles: impl IntoIterator<Item = u32>,
         record: &ShaderRecord,
@@ -99,7 +94,7 @@ impl JobBuilder {
         let start = self.records.len();
         self.records.extend(handles.into_iter().flat_map(u32::to_le_bytes));
         let wrong = |error: RecordError| Error::unsupported(error.to_string(), "see the limits");
-        record.write(&mut self.records).map_err(wrong)?;
+        record.write(&mut self.records).map_err(wrong).inspect_err(|_| self.records.truncate(start))?;
         let count = vc4::cl::Count::new(record.attributes.len() as u32).unwrap_or(vc4::cl::Count::MAX);
         let packet =
             GlShaderState { attribute_arrays: count, extended: record.extended, ..Default::default() };
@@ -110,7 +105,7 @@ impl JobBuilder {
     }
 
     /// Appends the last record again, for other uniforms; false if there is none.
-    pub fn repeat_record(&mut self) -> bool {
+    pub(super) fn repeat_record(&mut self) -> bool {
         let Some((start, packet)) = self.last_record else { return false };
         let end = self.records.len();
         self.records.extend_from_within(start..);
@@ -121,23 +116,23 @@ impl JobBuilder {
     }
 
     /// Appends words of the uniform streams.
-    pub fn uniforms(&mut self, words: &[u32]) {
+    pub(super) fn uniforms(&mut self, words: &[u32]) {
         // The machine is little-endian, and so is every host that has it.
         self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
     }
 
     /// The finished job on its surfaces.
-    pub fn finish(mut self, device: &Device, target: &Target) -> Result<Job, Error> {
+    pub(super) fn finish(mut self, device: &Device, target: &Target) -> Result<Job, Error> {
         let mut submit = Submit::default();
         surfaces::describe(&mut submit, device, target, &mut self)?;
         if self.draws > 0 {
             submit.bin_cl = self.bin_list(submit.width, submit.height, target);
-            submit.shader_rec = self.records;
+            submit.shader_rec = std::mem::take(&mut self.records);
             submit.shader_rec_count = self.record_count;
-            submit.uniforms = self.uniforms;
+            submit.uniforms = std::mem::take(&mut self.uniforms);
         }
         submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
-        Ok(Job { submit, used: self.used, binned: 0, is_counted: true })
+        Ok(Job { submit, builder: self, binned: 0, is_counted: true })
     }
 
     fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
@@ -164,9 +159,11 @@ impl JobBuilder {
 }
 
 /// A job that can be submitted. It keeps its BOs until the kernel does.
+#[derive(Default)]
 pub struct Job {
     submit: Submit,
-    used: Vec<Used>,
+    /// Its BOs, and memory for the next job.
+    builder: JobBuilder,
     binned: u64,
     is_counted: bool,
 }
@@ -195,6 +192,26 @@ impl Job {
         &self.submit
     }
 
+    /// An empty job in the memory of this one: streams of thousands of draws are long, and fresh pages are slow.
+    pub fn recycle(self) -> JobBuilder {
+        let (Submit { mut shader_rec, mut uniforms, .. }, mut old) = (self.submit, self.builder);
+        shader_rec.clear();
+        uniforms.clear();
+        old.used.clear();
+        old.places.clear();
+        old.list.clear();
+        old.state.clear();
+        JobBuilder {
+            used: old.used,
+            places: old.places,
+            list: old.list,
+            state: old.state,
+            records: shader_rec,
+            uniforms,
+            ..JobBuilder::default()
+        }
+    }
+
     /// Lets a performance monitor count what the job does.
     pub fn count_with(&mut self, perfmon: Option<PerfmonId>) {
         self.submit.perfmon = perfmon.filter(|_| self.is_counted);
@@ -212,7 +229,7 @@ impl Job {
             return Ok(());
         }
         let lookup = |handle: BoHandle| {
-            let used = self.used.iter().find(|used| used.bo.handle() == handle)?;
+            let used = self.builder.used.iter().find(|used| used.bo.handle() == handle)?;
             Some((used.bo.size() as u32, used.shader.clone()))
         };
         let checked = check_submit(&self.submit, lookup);
@@ -257,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_refused_job_names_rule_place_and_packets() {
-        let mut job = JobBuilder::new();
+        let mut job = JobBuilder::default();
         job.draw(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
         let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
         let error = job.finish(&device(), &target).unwrap().inspect().unwrap_err();
@@ -271,7 +288,7 @@ mod tests {
     fn bos_stand_once_and_state_only_where_it_changes() {
         let device = device();
         let bo = device.create_bo("test", 1).unwrap();
-        let mut job = JobBuilder::new();
+        let mut job = JobBuilder::default();
         assert_eq!((job.bo(&bo), job.bo(&device.create_bo("test", 1).unwrap()), job.bo(&bo)), (0, 1, 0));
         let width = |width| vc4::cl::packets::LineWidth { width };
         job.set(width(1.0));

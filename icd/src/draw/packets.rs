@@ -100,6 +100,7 @@ fn viewport_raster(viewport: &vk::Viewport) -> (ClipperXyScaling, ClipperZScaleA
 }
 
 /// The primitives, after their shader record.
+#[inline]
 pub(super) fn primitives(job: &mut JobBuilder, mode: PrimitiveMode, primitives: &Primitives<'_>) {
     match primitives {
         Primitives::Array { count } => {

@@ -11,18 +11,17 @@ use super::iota::ZEROS_AT;
 use super::job::JobBuilder;
 use crate::device::Device;
 use crate::error::Error;
-use crate::pipeline::set_bit;
+use crate::pipeline::{BLOCK_WORDS, Block, set_bit};
 use crate::recording::Snapshot;
 
 /// Largest stride of the plain form of record.
 const MAX_PLAIN_STRIDE: u32 = 255;
 
 /// The uniform streams of the last record, and what it was made for.
-#[derive(Default)]
 pub struct Streams {
     words: Vec<u32>,
-    /// Words of a uniform buffer on their way.
-    buffer: Vec<u32>,
+    /// Words of push constants or of a uniform buffer on their way.
+    block: Box<Block>,
     base_vertex: i64,
     /// It has arrays of its own.
     gathered: bool,
@@ -31,6 +30,21 @@ pub struct Streams {
     handles: Vec<u32>,
     /// Vertices that the record is good for, if it has joined arrays.
     joined: Option<u32>,
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams {
+            words: Vec::new(),
+            block: Box::new([0; BLOCK_WORDS]),
+            base_vertex: 0,
+            gathered: false,
+            instance: 0,
+            record: ShaderRecord::default(),
+            handles: Vec::new(),
+            joined: None,
+        }
+    }
 }
 
 impl Streams {
@@ -53,10 +67,11 @@ impl Streams {
         }
         (self.base_vertex, self.gathered, self.instance) = (piece.base_vertex, gathered, instance);
         let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
+        // What can fail comes before what the job keeps.
+        self.update(job, bindings, piece, instance, is_other)?;
         if is_moved || is_short || changes.intersects(first) || !job.repeat_record() {
             self.record(device, job, bindings, piece)?;
         }
-        self.update(job, bindings, piece, instance, is_other)?;
         job.uniforms(&self.words);
         Ok(())
     }
@@ -124,16 +139,14 @@ impl Streams {
             false => bindings.changed_sets,
         };
         let words = &mut self.words[..];
-        let mut put = |at: u32, word: u32| {
-            if let Some(place) = words.get_mut(at as usize) {
-                *place = word;
-            }
-        };
         if changes.contains(Changes::PUSH) {
             let push = bindings.state.push();
-            for (at, offset) in &recipe.push {
-                put(*at, push.get(*offset as usize / 4).copied().unwrap_or(0));
+            self.block[..push.len()].copy_from_slice(push);
+            if push.len() < recipe.push.block_words() {
+                // What was never pushed is undefined, but no other draw's.
+                self.block[push.len()..recipe.push.block_words()].fill(0);
             }
+            recipe.push.put(words, &self.block);
         }
         if changes.intersects(Changes::DESCRIPTORS | Changes::JOB) {
             for (at, sample) in &recipe.samples {
@@ -143,30 +156,27 @@ impl Streams {
                         SampleBo::Texture(image) => bindings.texture_bo(*image)?,
                         SampleBo::Ubo(buffer) => bindings.range(*buffer)?.bo,
                     };
-                    put(*at, job.bo(bo));
+                    words[*at as usize] = job.bo(bo);
                 }
             }
         }
         if changes.contains(Changes::DESCRIPTORS) {
-            for run in recipe.buffers.iter().filter(|run| sets & set_bit(&run.buffer) != 0) {
-                self.buffer.resize(run.bytes as usize / 4, 0);
-                bindings.range(run.buffer)?.read(run.start, bytemuck::cast_slice_mut(&mut self.buffer));
-                for (at, offset) in &run.words {
-                    put(*at, self.buffer.get(*offset as usize / 4).copied().unwrap_or(0));
-                }
+            for run in recipe.buffers.iter().filter(|run| sets & run.set != 0) {
+                bindings.range_at(run.range)?.read(run.start, &mut self.block[..run.count]);
+                run.words.put(words, &self.block);
             }
             for (at, set, slot) in &recipe.descriptors {
                 if sets & set != 0 {
-                    put(*at, descriptor_word(bindings, slot)?);
+                    words[*at as usize] = descriptor_word(bindings, slot)?;
                 }
             }
         }
         if changes.contains(Changes::STATE) {
-            recipe.state.iter().for_each(|(at, state)| put(*at, bindings.words.word(*state)));
+            recipe.state.iter().for_each(|(at, state)| words[*at as usize] = bindings.words.word(*state));
         }
         if is_other || changes.intersects(Changes::PROGRAMS | Changes::VERTICES) {
             for (at, slot) in &recipe.pieces {
-                put(*at, piece_word(&bindings.state, slot, piece, instance)?);
+                words[*at as usize] = piece_word(&bindings.state, slot, piece, instance)?;
             }
         }
         Ok(())
@@ -318,7 +328,8 @@ fn piece_word(
 /// A word of an instance-rate attribute; 0 where its buffer ends.
 fn instance_word(state: &Snapshot<'_>, location: u32, instance: u32, word: u8) -> Result<u32, Error> {
     let Some(source) = source(state, location)? else { return Ok(0) };
-    let at = source.base + u64::from(source.stride) * u64::from(instance) + 4 * u64::from(word);
+    let behind = u64::from(source.stride) * u64::from(instance) + 4 * u64::from(word);
+    let at = source.base.saturating_add(behind);
     let mut bytes = [0; 4];
     let have = source.end.saturating_sub(at).min(4) as usize;
     if have > 0 {

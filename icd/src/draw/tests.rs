@@ -7,12 +7,12 @@ use vc4::cl::AnyPacket;
 use vc4::cl::list::read_binner;
 use vc4_kernel_abi::SubmitFlags;
 
-use super::{Job, build};
+use super::{Job, JobBuilder, build};
 use crate::buffer::Buffer;
 use crate::command_buffer::{ClearWords, PassBegin};
 use crate::device::Device;
 use crate::image::{Image, ImageView, Placement};
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, Origin};
 use crate::pipeline::{
     DepthStencil, GraphicsInfo, Multisample, Pipeline, PipelineLayout, Raster, ShaderModule, Stage,
     VertexInput,
@@ -55,7 +55,7 @@ fn view(device: &Arc<Device>, format: vk::Format, (width, height): (u32, u32)) -
         ..Default::default()
     };
     let image = Arc::new(Image::new(device, &info).unwrap());
-    image.bind(&DeviceMemory::new(device, image.requirements().size, 0).unwrap(), 0).unwrap();
+    image.bind(&DeviceMemory::new(device, image.requirements().size, 0, Origin::Alone).unwrap(), 0).unwrap();
     let subresource_range = vk::ImageSubresourceRange {
         aspect_mask: image.row().aspects(),
         level_count: 1,
@@ -83,7 +83,7 @@ fn attachment(format: vk::Format) -> Attachment {
 fn buffer(device: &Arc<Device>, size: u64) -> Arc<Buffer> {
     let buffer = Buffer::new(device, &vk::BufferCreateInfo { size, ..Default::default() }).unwrap();
     // A BO that ends with the buffer, so that reads beyond it are refused.
-    let memory = DeviceMemory::new(device, size.next_multiple_of(4096), 0).unwrap();
+    let memory = DeviceMemory::new(device, size.next_multiple_of(4096), 0, Origin::Alone).unwrap();
     buffer.bind(&memory, memory.size() - size.next_multiple_of(64)).unwrap();
     Arc::new(buffer)
 }
@@ -167,7 +167,7 @@ impl Fixture {
 
     /// Records a pass over `area` and returns its segments.
     fn record(&self, area: vk::Rect2D, commands: impl FnOnce(&mut Recording)) -> Vec<Segment> {
-        let mut recording = Recording::new(false);
+        let mut recording = Recording::new(false, Default::default());
         let clears =
             vec![ClearWords([1f32.to_bits(), 0, 0, 1f32.to_bits()]), ClearWords([1f32.to_bits(), 7, 0, 0])];
         let (render_pass, framebuffer) = (self.pass.clone(), self.framebuffer.clone());
@@ -204,12 +204,12 @@ impl Fixture {
 /// The jobs of a segment, each checked.
 fn jobs(device: &Arc<Device>, render: &RenderSegment) -> Vec<Job> {
     let mut jobs = Vec::new();
-    let mut keep = |job: Job| {
+    let mut keep = |job: &mut Job| {
         job.inspect()?;
-        jobs.push(job);
+        jobs.push(std::mem::take(job));
         Ok(())
     };
-    build(device, render, &mut keep).unwrap();
+    build(device, render, &mut JobBuilder::default(), &mut keep).unwrap();
     jobs
 }
 

@@ -106,16 +106,20 @@ entry_points! {
     fn vkResetCommandPool(
         _device: vk::Device,
         pool: vk::CommandPool,
-        _flags: vk::CommandPoolResetFlags,
+        flags: vk::CommandPoolResetFlags,
     ) -> vk::Result {
         for handle in get::<CommandPool>(pool).handles() {
-            get::<CommandBuffer>(handle).reset();
+            let keeps_memory = !flags.contains(vk::CommandPoolResetFlags::RELEASE_RESOURCES);
+            get::<CommandBuffer>(handle).reset(keeps_memory);
         }
         Ok(())
     }
 
-    // Recordings that were reset have given their memory back already.
-    fn vkTrimCommandPoolKHR(_device: vk::Device, _pool: vk::CommandPool, _flags: vk::CommandPoolTrimFlags) {}
+    fn vkTrimCommandPoolKHR(_device: vk::Device, pool: vk::CommandPool, _flags: vk::CommandPoolTrimFlags) {
+        for handle in get::<CommandPool>(pool).handles() {
+            get::<CommandBuffer>(handle).trim();
+        }
+    }
 
     fn vkAllocateCommandBuffers(
         device: vk::Device,
@@ -158,8 +162,9 @@ entry_points! {
         get::<CommandBuffer>(commands).end()
     }
 
-    fn vkResetCommandBuffer(commands: vk::CommandBuffer, _flags: vk::CommandBufferResetFlags) -> vk::Result {
-        get::<CommandBuffer>(commands).reset();
+    fn vkResetCommandBuffer(commands: vk::CommandBuffer, flags: vk::CommandBufferResetFlags) -> vk::Result {
+        let keeps_memory = !flags.contains(vk::CommandBufferResetFlags::RELEASE_RESOURCES);
+        get::<CommandBuffer>(commands).reset(keeps_memory);
         Ok(())
     }
 

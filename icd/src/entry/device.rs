@@ -55,14 +55,13 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Device,
     ) -> vk::Result {
-        let info = &*info;
+        let (info, physical) = (&*info, get::<PhysicalDevice>(physical));
         let mut extensions = Vec::new();
         for name in names(info.pp_enabled_extension_names, info.enabled_extension_count) {
-            let found = extensions::find(Level::Device, name);
+            let found = extensions::find(Level::Device, name, physical.gpu().shares_bos());
             extensions.push(found.ok_or_else(|| Error::ExtensionNotPresent(name.to_string_lossy().into()))?);
         }
         check_queues(slice(info.p_queue_create_infos, info.queue_create_info_count))?;
-        let physical = get::<PhysicalDevice>(physical);
         let allocator = HostAllocator::new(callbacks).or(physical.allocator());
         let device = Device::new(physical.clone(), extensions, wanted_features(info), allocator)?;
         let device = Arc::new(device);
@@ -78,7 +77,7 @@ entry_points! {
     }
 
     fn vkEnumerateDeviceExtensionProperties(
-        _device: vk::PhysicalDevice,
+        device: vk::PhysicalDevice,
         layer: *const c_char,
         count: *mut u32,
         out: *mut vk::ExtensionProperties,
@@ -86,7 +85,8 @@ entry_points! {
         if !layer.is_null() {
             return Err(Error::LayerNotPresent(text(layer)));
         }
-        Ok(enumerate(count, out, &extensions::properties(Level::Device)))
+        let shares = get::<PhysicalDevice>(device).gpu().shares_bos();
+        Ok(enumerate(count, out, &extensions::properties(Level::Device, shares)))
     }
 
     fn vkEnumerateDeviceLayerProperties(

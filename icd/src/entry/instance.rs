@@ -26,7 +26,7 @@ entry_points! {
         }
         let mut extensions = Vec::new();
         for name in names(info.pp_enabled_extension_names, info.enabled_extension_count) {
-            let found = extension::find(Level::Instance, name);
+            let found = extension::find(Level::Instance, name, true);
             extensions.push(found.ok_or_else(|| Error::ExtensionNotPresent(name.to_string_lossy().into()))?);
         }
         let allocator = HostAllocator::new(callbacks);
@@ -47,7 +47,7 @@ entry_points! {
         if !layer.is_null() {
             return Err(Error::LayerNotPresent(text(layer)));
         }
-        Ok(enumerate(count, out, &extension::properties(Level::Instance)))
+        Ok(enumerate(count, out, &extension::properties(Level::Instance, true)))
     }
 
     fn vkEnumerateInstanceLayerProperties(count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {

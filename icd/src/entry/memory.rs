@@ -1,15 +1,17 @@
 //! VkDeviceMemory.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 
-use ash::vk;
+use ash::vk::{self, Handle};
 
 use super::entry_points;
-use super::read::{destroy, give, slice};
+use super::read::{destroy, extension, give, slice};
 use crate::device::Device;
 use crate::error::Error;
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, Origin};
 use crate::object::get;
+use crate::physical_device::EXTERNAL_TYPES;
 
 /// Flushing and invalidating have nothing to do: all memory is coherent.
 unsafe fn check_ranges(count: u32, ranges: *const vk::MappedMemoryRange<'_>) -> Result<(), Error> {
@@ -24,6 +26,45 @@ unsafe fn check_ranges(count: u32, ranges: *const vk::MappedMemoryRange<'_>) -> 
     Ok(())
 }
 
+fn check_types(types: vk::ExternalMemoryHandleTypeFlags) -> Result<(), Error> {
+    match types & !EXTERNAL_TYPES {
+        rest if rest.is_empty() => Ok(()),
+        _ => Err(Error::Result(
+            vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
+            format!("memory of handle type {types:?}; file descriptors of BOs are all there is"),
+        )),
+    }
+}
+
+/// The descriptor that an allocation imports.
+unsafe fn read_import(info: &vk::MemoryAllocateInfo<'_>) -> Result<Option<OwnedFd>, Error> {
+    // SAFETY: the caller passes a valid chain.
+    let import = unsafe { extension::<vk::ImportMemoryFdInfoKHR<'_>>(info.p_next) };
+    let Some(import) = import.filter(|import| !import.handle_type.is_empty()) else { return Ok(None) };
+    check_types(import.handle_type)?;
+    if import.fd < 0 {
+        let why = format!("the file descriptor {}", import.fd);
+        return Err(Error::Result(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, why));
+    }
+    // SAFETY: the application hands an open descriptor over.
+    Ok(Some(unsafe { OwnedFd::from_raw_fd(import.fd) }))
+}
+
+/// What else an allocation is to be.
+unsafe fn read_origin(info: &vk::MemoryAllocateInfo<'_>) -> Result<Origin<'static>, Error> {
+    // SAFETY: the caller passes a valid chain.
+    unsafe {
+        let export = extension::<vk::ExportMemoryAllocateInfo<'_>>(info.p_next);
+        if let Some(export) = export.filter(|export| !export.handle_types.is_empty()) {
+            check_types(export.handle_types)?;
+            return Ok(Origin::Exportable);
+        }
+        let dedicated = extension::<vk::MemoryDedicatedAllocateInfo<'_>>(info.p_next);
+        let is_alone = dedicated.is_some_and(|info| !info.buffer.is_null() || !info.image.is_null());
+        Ok(if is_alone { Origin::Alone } else { Origin::Shared })
+    }
+}
+
 entry_points! {
     fn vkAllocateMemory(
         device: vk::Device,
@@ -32,8 +73,18 @@ entry_points! {
         out: *mut vk::DeviceMemory,
     ) -> vk::Result {
         let device = get::<Device>(device);
-        let memory = DeviceMemory::new(device, (*info).allocation_size, (*info).memory_type_index)?;
-        give(device.allocator(), callbacks, out, memory)
+        let (info, import) = (&*info, read_import(&*info)?);
+        let origin = match &import {
+            Some(fd) => Origin::Imported(fd.as_fd()),
+            None => read_origin(info)?,
+        };
+        let memory = DeviceMemory::new(device, info.allocation_size, info.memory_type_index, origin);
+        let done = memory.and_then(|memory| give(device.allocator(), callbacks, out, memory));
+        if let (Some(fd), Err(_)) = (import, &done) {
+            // Only a success takes the descriptor over.
+            let _ = fd.into_raw_fd();
+        }
+        done
     }
 
     fn vkFreeMemory(
@@ -75,6 +126,37 @@ entry_points! {
         ranges: *const vk::MappedMemoryRange<'_>,
     ) -> vk::Result {
         check_ranges(count, ranges)
+    }
+
+    fn vkGetMemoryFdKHR(
+        _device: vk::Device,
+        info: *const vk::MemoryGetFdInfoKHR<'_>,
+        out: *mut c_int,
+    ) -> vk::Result {
+        check_types((*info).handle_type)?;
+        out.write(get::<DeviceMemory>((*info).memory).export()?.into_raw_fd());
+        Ok(())
+    }
+
+    fn vkGetMemoryFdPropertiesKHR(
+        device: vk::Device,
+        handle_type: vk::ExternalMemoryHandleTypeFlags,
+        fd: c_int,
+        out: *mut vk::MemoryFdPropertiesKHR<'_>,
+    ) -> vk::Result {
+        check_types(handle_type)?;
+        let invalid = || {
+            let why = format!("file descriptor {fd}");
+            Error::Result(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, why)
+        };
+        if fd < 0 {
+            return Err(invalid());
+        }
+        let bos = get::<Device>(device).physical().shared_bos();
+        // There is but one type of memory; the question is whether the descriptor is any BO's.
+        bos.import(BorrowedFd::borrow_raw(fd)).map_err(|_| invalid())?;
+        (*out).memory_type_bits = 1;
+        Ok(())
     }
 
     fn vkGetDeviceMemoryCommitment(_device: vk::Device, memory: vk::DeviceMemory, out: *mut vk::DeviceSize) {

@@ -10,7 +10,7 @@ use crate::image::Image;
 use crate::memory::DeviceMemory;
 use crate::object::get;
 
-/// Fills an answer in. A dedicated allocation is neither needed nor better: memory is one BO each, whatever lies in it.
+/// Fills an answer in. A dedicated allocation is neither needed nor better: what shares a BO loses nothing.
 unsafe fn give(out: *mut vk::MemoryRequirements2<'_>, requirements: vk::MemoryRequirements) {
     // SAFETY: the caller passes a valid structure with a valid chain.
     unsafe {

@@ -4,7 +4,8 @@
 use ash::vk;
 
 use super::entry_points;
-use super::read::{answer, enumerate, enumerate_into};
+use super::read::{answer, enumerate, enumerate_into, extension};
+use crate::error::Error;
 use crate::format::{self, ImageQuery};
 use crate::limits::MAX_PUSH_DESCRIPTORS;
 use crate::object::get;
@@ -26,6 +27,10 @@ entry_points! {
         if let Some(push) = answer::<vk::PhysicalDevicePushDescriptorPropertiesKHR<'_>>((*out).p_next) {
             push.max_push_descriptors = MAX_PUSH_DESCRIPTORS;
         }
+        if let Some(id) = answer::<vk::PhysicalDeviceIDProperties<'_>>((*out).p_next) {
+            (id.device_uuid, id.driver_uuid) = get::<PhysicalDevice>(device).uuids();
+            (id.device_luid, id.device_node_mask, id.device_luid_valid) = ([0; 8], 0, vk::FALSE);
+        }
     }
 
     fn vkGetPhysicalDeviceFormatProperties2KHR(
@@ -44,9 +49,33 @@ entry_points! {
         let vk::PhysicalDeviceImageFormatInfo2 { format, ty, tiling, usage, flags, .. } = *info;
         (*out).image_format_properties = vk::ImageFormatProperties::default();
         let query = ImageQuery { format, ty, tiling, usage, flags };
-        let answer = query.answer(get::<PhysicalDevice>(device).heap_size())?;
-        (*out).image_format_properties = answer.1;
+        let device = get::<PhysicalDevice>(device);
+        let external = extension::<vk::PhysicalDeviceExternalImageFormatInfo<'_>>((*info).p_next);
+        let properties = match external.filter(|external| !external.handle_type.is_empty()) {
+            Some(external) => {
+                let properties = device.external_images(external.handle_type, tiling);
+                let unknown = || Error::FormatNotSupported(format!("images in {:?}", external.handle_type));
+                Some(properties.ok_or_else(unknown)?)
+            }
+            None => None,
+        };
+        (*out).image_format_properties = query.answer(device.heap_size())?.1;
+        if let Some(out) = answer::<vk::ExternalImageFormatProperties<'_>>((*out).p_next) {
+            out.external_memory_properties = properties.unwrap_or_default();
+        }
         Ok(())
+    }
+
+    fn vkGetPhysicalDeviceExternalBufferPropertiesKHR(
+        device: vk::PhysicalDevice,
+        info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
+        out: *mut vk::ExternalBufferProperties<'_>,
+    ) {
+        let types = (*info).handle_type;
+        let properties = get::<PhysicalDevice>(device).external_buffers(types);
+        // What cannot be shared is still compatible with itself.
+        let alone = vk::ExternalMemoryProperties { compatible_handle_types: types, ..Default::default() };
+        (*out).external_memory_properties = properties.unwrap_or(alone);
     }
 
     fn vkGetPhysicalDeviceQueueFamilyProperties2KHR(

@@ -88,7 +88,7 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Er
 /// Puts presents behind everything that the queue has to do.
 fn hand_over(queue: &Queue, waits: Vec<Arc<Semaphore>>, presents: Vec<Present>) -> Result<(), Error> {
     let run = Box::new(move |last| presents.into_iter().for_each(|present| present.hand_over(last)));
-    queue.push(Work::Call { waits, run })
+    queue.push(Work::Call { waits: waits.iter().map(|semaphore| semaphore.take()).collect(), run })
 }
 
 /// Orders what presents answer.
@@ -243,7 +243,7 @@ entry_points! {
                 out.write(index);
                 // Nothing reads the image any more, so there is nothing left to wait for.
                 if let Some(semaphore) = opt::<Semaphore>(semaphore) {
-                    semaphore.signal();
+                    semaphore.signal().give();
                 }
                 if let Some(fence) = opt::<Fence>(fence) {
                     fence.signal();

@@ -4,8 +4,60 @@
 use vc4::state::StateUniform;
 use vc4_shaders::program::{Descriptor, Pipeline, SampleBo, Texture, UniformSlot};
 
+use crate::limits::MAX_PUSH_BYTES;
+
 /// Bytes between two words of a uniform buffer that are still read in one go.
 const GAP: u32 = 64;
+/// Words of a [`Block`], the most that are read in one go.
+pub const BLOCK_WORDS: usize = 256;
+
+/// Words on their way into the streams.
+pub type Block = [u32; BLOCK_WORDS];
+const _: () = assert!(MAX_PUSH_BYTES as usize <= 4 * BLOCK_WORDS);
+
+/// Where the words of a block go. Places that follow each other are a span, so that each word costs a load and a
+/// store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scatter {
+    /// First place and length.
+    spans: Vec<(u32, u32)>,
+    /// Numbers of the words in the block, span by span.
+    numbers: Vec<u8>,
+    /// The largest of them and one.
+    block_words: usize,
+}
+
+impl Scatter {
+    /// Adds a place behind all others.
+    fn add(&mut self, at: u32, number: u8) {
+        self.numbers.push(number);
+        self.block_words = self.block_words.max(usize::from(number) + 1);
+        match self.spans.last_mut() {
+            Some((start, length)) if *start + *length == at => *length += 1,
+            _ => self.spans.push((at, 1)),
+        }
+    }
+
+    /// Words that the block must have.
+    #[inline]
+    pub fn block_words(&self) -> usize {
+        self.block_words
+    }
+
+    /// Puts the words of a block to their places.
+    #[inline]
+    pub fn put(&self, words: &mut [u32], block: &Block) {
+        let mut numbers = &self.numbers[..];
+        for (start, length) in &self.spans {
+            let (own, rest) = numbers.split_at(*length as usize);
+            numbers = rest;
+            let places = &mut words[*start as usize..][..*length as usize];
+            for (word, number) in places.iter_mut().zip(own) {
+                *word = block[usize::from(*number)];
+            }
+        }
+    }
+}
 
 /// The bit of a descriptor's set in a mask of sets.
 pub fn set_bit(descriptor: &Descriptor) -> u32 {
@@ -28,8 +80,8 @@ pub struct Recipe {
     pub constants: Vec<u32>,
     /// BO places of lookups.
     pub samples: Vec<Word<SampleBo>>,
-    /// Push constants: byte offsets.
-    pub push: Vec<Word<u32>>,
+    /// Push constants.
+    pub push: Scatter,
     /// Words of pipeline state.
     pub state: Vec<Word<StateUniform>>,
     /// Words of uniform buffers.
@@ -44,14 +96,16 @@ pub struct Recipe {
 
 /// Words of a uniform buffer that lie close together.
 pub struct BufferWords {
-    /// The buffer.
-    pub buffer: Descriptor,
+    /// The buffer: its place in [`Recipe::ranges`].
+    pub range: usize,
+    /// The bit of its set.
+    pub set: u32,
     /// The first byte of the first word.
     pub start: u32,
-    /// Bytes up to the end of the last word.
-    pub bytes: u32,
-    /// Places and byte offsets from `start`.
-    pub words: Vec<Word<u32>>,
+    /// Words from the first to the last.
+    pub count: usize,
+    /// Where they go.
+    pub words: Scatter,
 }
 
 impl Recipe {
@@ -72,13 +126,13 @@ impl Recipe {
                 recipe.constants.push(constant);
             }
         }
-        buffers.sort_unstable();
-        for (buffer, offset, at) in buffers {
-            recipe.add_buffer_word(buffer, offset, at);
-            recipe.ranges.push(buffer);
-        }
+        recipe.ranges.extend(buffers.iter().map(|(buffer, ..)| *buffer));
         recipe.ranges.sort_unstable();
         recipe.ranges.dedup();
+        buffers.sort_unstable();
+        for run in buffers.chunk_by(|a, b| a.0 == b.0 && b.1 <= a.1.saturating_add(4 + GAP)) {
+            recipe.add_run(run);
+        }
         recipe
     }
 
@@ -90,7 +144,7 @@ impl Recipe {
             // The kernel writes it.
             UniformSlot::StreamAddress => {}
             UniformSlot::State(state) => self.state.push((at, state)),
-            UniformSlot::Push(offset) => self.push.push((at, offset)),
+            UniformSlot::Push(offset) => self.push.add(at, (offset / 4).min(BLOCK_WORDS as u32 - 1) as u8),
             UniformSlot::Ubo { buffer, offset } => buffers.push((buffer, offset, at)),
             UniformSlot::VertexIndexBias
             | UniformSlot::InstanceIndex
@@ -112,20 +166,27 @@ impl Recipe {
         0
     }
 
-    /// Appends a word; words come by buffer and offset.
-    fn add_buffer_word(&mut self, buffer: Descriptor, offset: u32, at: u32) {
-        let near = |run: &&mut BufferWords| {
-            run.buffer == buffer && offset <= (run.start + run.bytes).saturating_add(GAP)
-        };
-        match self.buffers.last_mut().filter(near) {
-            Some(run) => {
-                run.words.push((at, offset - run.start));
-                run.bytes = run.bytes.max(offset - run.start + 4);
-            }
-            None => {
-                let words = vec![(at, 0)];
-                self.buffers.push(BufferWords { buffer, start: offset, bytes: 4, words });
-            }
+    /// Appends words of one buffer that lie close together, by offset.
+    fn add_run(&mut self, words: &[(Descriptor, u32, u32)]) {
+        let mut rest = words;
+        while let Some((buffer, start, _)) = rest.first().copied() {
+            let number = |offset: u32| (offset - start) / 4;
+            let (block, behind) = rest
+                .split_at(rest.partition_point(|(_, offset, _)| (number(*offset) as usize) < BLOCK_WORDS));
+            rest = behind;
+            let mut places: Vec<_> =
+                block.iter().map(|(_, offset, at)| (*at, number(*offset) as u8)).collect();
+            places.sort_unstable();
+            let mut words = Scatter::default();
+            places.into_iter().for_each(|(at, number)| words.add(at, number));
+            let last = block.last().map_or(start, |(_, offset, _)| *offset);
+            self.buffers.push(BufferWords {
+                range: self.ranges.partition_point(|known| *known < buffer),
+                set: set_bit(&buffer),
+                start,
+                count: number(last) as usize + 1,
+                words,
+            });
         }
     }
 }
@@ -155,11 +216,27 @@ mod tests {
         assert_eq!(recipe.constants, [0, 7, 0, 0, 0, 0, 0]);
         assert_eq!(recipe.samples, [(0, SampleBo::Ubo(buffer))]);
         assert_eq!(
-            (&recipe.push[..], &recipe.pieces[..]),
-            (&[(5, 8)][..], &[(6, UniformSlot::InstanceIndex)][..])
+            (&recipe.push, &recipe.pieces[..]),
+            (&scatter(&[(5, 2)]), &[(6, UniformSlot::InstanceIndex)][..])
         );
         let runs: Vec<_> =
-            recipe.buffers.iter().map(|run| (run.start, run.bytes, run.words.clone())).collect();
-        assert_eq!(runs, [(0, 72, vec![(4, 0), (2, 68)]), (4096, 4, vec![(3, 0)])]);
+            recipe.buffers.iter().map(|run| (run.start, run.count, run.words.clone())).collect();
+        assert_eq!(runs, [(0, 18, scatter(&[(2, 17), (4, 0)])), (4096, 1, scatter(&[(3, 0)]))]);
+    }
+
+    fn scatter(places: &[(u32, u8)]) -> Scatter {
+        let mut scatter = Scatter::default();
+        places.iter().for_each(|(at, number)| scatter.add(*at, *number));
+        scatter
+    }
+
+    #[test]
+    fn a_scatter_puts_each_word_to_its_place() {
+        let scatter = scatter(&[(1, 3), (2, 0), (5, 255)]);
+        assert_eq!(scatter.spans, [(1, 2), (5, 1)]);
+        let block = std::array::from_fn(|number| 10 * number as u32);
+        let mut words = [7; 7];
+        scatter.put(&mut words, &block);
+        assert_eq!(words, [7, 30, 0, 7, 7, 2550, 7]);
     }
 }

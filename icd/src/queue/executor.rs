@@ -13,11 +13,11 @@ use super::Work;
 use super::retire::{self, Retire};
 use crate::debug::{Debug, flags};
 use crate::device::Device;
-use crate::draw::Job;
+use crate::draw::{Job, JobBuilder};
 use crate::error::Error;
 use crate::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::segment::{Segment, Segments, Touch};
-use crate::sync::Semaphore;
+use crate::sync::Signal;
 
 /// Slots of binner memory that jobs in flight may come to hold together. The rest is for those that need more than was
 /// guessed: a job that finds no free slot hangs (kernel-abi.md §11).
@@ -39,6 +39,8 @@ pub(super) struct Executor {
     binning: VecDeque<(Seqno, u32)>,
     /// The monitor of the occlusion query that is under way.
     perfmon: Option<PerfmonId>,
+    /// An empty job, for its memory.
+    memory: JobBuilder,
 }
 
 impl Executor {
@@ -52,6 +54,7 @@ impl Executor {
             users: FxHashMap::default(),
             binning: VecDeque::new(),
             perfmon: None,
+            memory: JobBuilder::default(),
         }
     }
 
@@ -82,7 +85,7 @@ impl Executor {
                     self.segments(segments)?;
                 }
                 // Whoever waits for these is behind in this queue, or gets the last job to wait for.
-                signals.iter().for_each(|semaphore| semaphore.signal());
+                signals.iter().for_each(|signal| signal.give());
                 Ok(())
             }
             Work::Call { waits, run } => {
@@ -97,8 +100,8 @@ impl Executor {
         }
     }
 
-    fn wait_for(&self, semaphores: &[Arc<Semaphore>]) -> Result<(), Error> {
-        semaphores.iter().try_for_each(|semaphore| semaphore.wait(&self.device))
+    fn wait_for(&self, signals: &[Arc<Signal>]) -> Result<(), Error> {
+        signals.iter().try_for_each(|signal| signal.wait(&self.device))
     }
 
     fn segments(&mut self, segments: &Segments) -> Result<(), Error> {
@@ -120,7 +123,10 @@ impl Executor {
         match segment {
             Segment::Render(render) => {
                 let device = self.device.clone();
-                crate::draw::build(&device, render, &mut |job| self.submit(job))
+                let mut memory = std::mem::take(&mut self.memory);
+                let built = crate::draw::build(&device, render, &mut memory, &mut |job| self.submit(job));
+                self.memory = memory;
+                built
             }
             Segment::Query(command) => self.query(command),
             Segment::Cpu(command) => {
@@ -152,7 +158,7 @@ impl Executor {
         Ok(())
     }
 
-    fn submit(&mut self, mut job: Job) -> Result<(), Error> {
+    fn submit(&mut self, job: &mut Job) -> Result<(), Error> {
         job.count_with(self.perfmon);
         job.inspect()?;
         self.make_binner_room(job.binner_slots())?;

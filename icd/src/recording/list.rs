@@ -17,7 +17,7 @@ use crate::segment::{DrawCall, IndexBinding, IndirectDraw};
 /// A place in a table that holds nothing.
 const NONE: u32 = u32::MAX;
 
-/// Where the state of a draw stands in its list. Equal places are equal state.
+/// Where the parts of a state stand in their list. Equal places are equal parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawState {
     /// The pipeline.
@@ -43,8 +43,8 @@ impl DrawState {
 /// A draw command.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw {
-    /// Its state.
-    pub state: DrawState,
+    /// The place of its state; draws between which nothing changes have the same.
+    pub state: u32,
     /// What is drawn.
     pub call: DrawCall,
 }
@@ -63,6 +63,14 @@ struct SetSlot {
     offsets: u32,
 }
 
+/// The bound sets of a state.
+#[derive(Clone, Copy)]
+struct SetTable {
+    slots: [SetSlot; MAX_SETS as usize],
+    /// Those that are others than in the table before: bit n for set n.
+    changed: u32,
+}
+
 /// A set that draws use: its content at the time of the first of them. Sets must not change between binding and
 /// execution (Vulkan 1.0 §13.2.6), so the content is that of the execution, too.
 struct BoundSet {
@@ -74,12 +82,13 @@ struct BoundSet {
 #[derive(Default)]
 pub struct DrawList {
     draws: Vec<Draw>,
+    states: Vec<DrawState>,
     indirect: Vec<IndirectDraw>,
     pipelines: Vec<Arc<Pipeline>>,
     dynamics: Vec<Dynamic>,
     vertices: Vec<[VertexSlot; MAX_ATTRIBUTES as usize]>,
     indices: Vec<IndexBinding>,
-    sets: Vec<[SetSlot; MAX_SETS as usize]>,
+    sets: Vec<SetTable>,
     offsets: Vec<u32>,
     /// Push constants: parts of `push_words`, as long as something was pushed.
     push: Vec<Range<usize>>,
@@ -109,8 +118,34 @@ impl DrawList {
     }
 
     /// The state of a draw of this list.
-    pub fn state(&self, state: DrawState) -> Snapshot<'_> {
-        Snapshot { list: self, state }
+    pub fn state(&self, draw: &Draw) -> Snapshot<'_> {
+        Snapshot { list: self, state: self.states[draw.state as usize] }
+    }
+
+    /// Whether two draws have one pipeline.
+    pub fn shares_pipeline(&self, a: &Draw, b: &Draw) -> bool {
+        let pipeline = |draw: &Draw| self.states[draw.state as usize].pipeline;
+        a.state == b.state || pipeline(a) == pipeline(b)
+    }
+
+    /// Takes all draws out and keeps the memory of the tables.
+    pub fn clear(&mut self) {
+        let DrawList { draws, states, indirect, pipelines, dynamics, vertices, indices, sets, .. } = self;
+        draws.clear();
+        states.clear();
+        indirect.clear();
+        pipelines.clear();
+        dynamics.clear();
+        vertices.clear();
+        indices.clear();
+        sets.clear();
+        self.offsets.clear();
+        self.push.clear();
+        self.push_words.clear();
+        self.buffers.clear();
+        self.bound.clear();
+        self.places.clear();
+        self.last_bound = 0;
     }
 
     /// The commands of an indirect draw.
@@ -118,13 +153,19 @@ impl DrawList {
         self.indirect.get(place as usize)
     }
 
-    /// Where the last draw's state stands.
+    /// The last draw's state.
     pub(super) fn last(&self) -> Option<DrawState> {
-        self.draws.last().map(|draw| draw.state)
+        self.states.last().copied()
     }
 
-    pub(super) fn push(&mut self, draw: Draw) {
-        self.draws.push(draw);
+    pub(super) fn add_state(&mut self, state: DrawState) {
+        self.states.push(state);
+    }
+
+    /// Appends a draw with the last state.
+    #[inline]
+    pub(super) fn push(&mut self, call: DrawCall) {
+        self.draws.push(Draw { state: self.states.len() as u32 - 1, call });
     }
 
     pub(super) fn add_indirect(&mut self, draw: IndirectDraw) -> u32 {
@@ -161,16 +202,19 @@ impl DrawList {
         &mut self,
         last: u32,
         changed: u32,
-        bound: impl Iterator<Item = Option<(&'a Arc<DescriptorSet>, &'a [u32])>>,
+        bound: impl Fn(usize) -> Option<(&'a Arc<DescriptorSet>, &'a [u32])>,
     ) -> u32 {
         const NOTHING: SetSlot = SetSlot { set: NONE, offsets: 0 };
-        let mut table = self.sets.get(last as usize).copied().unwrap_or([NOTHING; MAX_SETS as usize]);
-        for (number, (slot, bound)) in table.iter_mut().zip(bound).enumerate() {
-            if changed & 1 << number == 0 {
-                continue;
-            }
+        let last = self.sets.get(last as usize);
+        let mut table =
+            SetTable { slots: last.map_or([NOTHING; MAX_SETS as usize], |table| table.slots), changed };
+        let mut left = changed & ((1 << MAX_SETS) - 1);
+        while left != 0 {
+            let number = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let slot = &mut table.slots[number];
             *slot = NOTHING;
-            if let Some((set, offsets)) = bound {
+            if let Some((set, offsets)) = bound(number) {
                 let known = self.bound.get(self.last_bound as usize);
                 let set = match known.is_some_and(|known| Arc::ptr_eq(&known.set, set)) {
                     true => self.last_bound,
@@ -202,11 +246,22 @@ fn place<T>(table: &mut Vec<T>, item: T) -> u32 {
     table.len() as u32 - 1
 }
 
+/// A descriptor that is bound.
+pub struct Bound<'a> {
+    /// It.
+    pub descriptor: &'a Descriptor,
+    /// Its place among the dynamic offsets of its set, if it has one.
+    pub dynamic: Option<u32>,
+    /// The dynamic offset, or 0.
+    pub offset: u32,
+}
+
 /// What a draw is drawn with.
 #[derive(Clone, Copy)]
 pub struct Snapshot<'a> {
     list: &'a DrawList,
-    state: DrawState,
+    /// Where its parts stand.
+    pub state: DrawState,
 }
 
 impl<'a> Snapshot<'a> {
@@ -232,23 +287,41 @@ impl<'a> Snapshot<'a> {
     }
 
     /// A descriptor and its dynamic offset.
-    pub fn descriptor(&self, set: u32, number: u32, element: u32) -> Result<(&'a Descriptor, u32), Error> {
+    pub fn descriptor(&self, set: u32, number: u32, element: u32) -> Result<Bound<'a>, Error> {
         self.find(set, number, element).ok_or_else(|| {
             let place = format!("set {set}, binding {number}, element {element}");
             Error::InvalidUse(format!("a draw whose shader uses {place}, which is not bound"))
         })
     }
 
-    fn find(&self, set: u32, number: u32, element: u32) -> Option<(&'a Descriptor, u32)> {
-        let slot = self.list.sets.get(self.state.sets as usize)?.get(set as usize)?;
+    #[inline]
+    fn slot(&self, set: u32) -> Option<&'a SetSlot> {
+        self.list.sets.get(self.state.sets as usize)?.slots.get(set as usize)
+    }
+
+    /// What tells one set of a list from all others; `None` if there is none.
+    #[inline]
+    pub fn set_place(&self, set: u32) -> Option<u32> {
+        self.slot(set).map(|slot| slot.set)
+    }
+
+    /// A dynamic offset of a set, by its place among them.
+    #[inline]
+    pub fn dynamic_offset(&self, set: u32, place: u32) -> Option<u32> {
+        self.list.offsets.get((self.slot(set)?.offsets + place) as usize).copied()
+    }
+
+    fn find(&self, set: u32, number: u32, element: u32) -> Option<Bound<'a>> {
+        let slot = self.slot(set)?;
         let bound = self.list.bound.get(slot.set as usize)?;
         let binding = bound.set.layout().binding(number).filter(|binding| element < binding.count)?;
         let descriptor = bound.content.get((binding.slot + element) as usize)?;
-        let offset = match binding.is_dynamic() {
-            true => *self.list.offsets.get((slot.offsets + binding.dynamic + element) as usize)?,
-            false => 0,
+        let dynamic = binding.is_dynamic().then_some(binding.dynamic + element);
+        let offset = match dynamic {
+            Some(place) => self.dynamic_offset(set, place)?,
+            None => 0,
         };
-        Some((descriptor, offset))
+        Some(Bound { descriptor, dynamic, offset })
     }
 
     /// The words of push constants, as far as there are any.
@@ -256,9 +329,8 @@ impl<'a> Snapshot<'a> {
         &self.list.push_words[self.list.push[self.state.push as usize].clone()]
     }
 
-    /// The sets that are others than in another draw of the list: bit n for set n.
-    pub fn changed_sets(&self, other: DrawState) -> u32 {
-        let [old, new] = [other.sets, self.state.sets].map(|sets| self.list.sets[sets as usize]);
-        (0..).zip(old.iter().zip(&new)).filter(|(_, (old, new))| old != new).map(|(n, _)| 1 << n).sum()
+    /// The sets that are others than in the table before: bit n for set n.
+    pub fn changed_sets(&self) -> u32 {
+        self.list.sets.get(self.state.sets as usize).map_or(0, |table| table.changed)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::list::{Draw, DrawList, DrawState};
+use super::list::{DrawList, DrawState};
 use crate::buffer::Buffer;
 use crate::descriptor::{Descriptor, DescriptorSet, SetLayout};
 use crate::error::Error;
@@ -135,7 +135,8 @@ impl State {
             let place = self.sets.get_mut(first as usize + index).ok_or_else(many)?;
             match place {
                 Some(old) if Arc::ptr_eq(&old.set, set) => {
-                    if old.offsets[..] == *own {
+                    // A comparison of slices is a call.
+                    if old.offsets.iter().eq(own) {
                         continue;
                     }
                     old.offsets.copy_from_slice(own);
@@ -216,16 +217,17 @@ impl State {
 
     /// Appends a draw with the state of this moment.
     pub fn draw(&mut self, list: &mut DrawList, call: DrawCall) -> Result<(), Error> {
-        let state = match list.last() {
-            Some(last) if self.changed.is_empty() => last,
-            last => self.write(list, last)?,
-        };
-        list.push(Draw { state, call });
+        if !self.changed.is_empty() || list.is_empty() {
+            let state = self.write(list)?;
+            list.add_state(state);
+        }
+        list.push(call);
         Ok(())
     }
 
     /// Writes what changed since the last draw of `list`, everything if it has none.
-    fn write(&mut self, list: &mut DrawList, last: Option<DrawState>) -> Result<DrawState, Error> {
+    fn write(&mut self, list: &mut DrawList) -> Result<DrawState, Error> {
+        let last = list.last();
         let unbound = || Error::InvalidUse("a draw without a pipeline".into());
         let pipeline = self.pipeline.as_ref().ok_or_else(unbound)?;
         let all = last.is_none();
@@ -245,7 +247,7 @@ impl State {
         }
         if changed(Changed::SETS) {
             let bound =
-                self.sets.iter().map(|place| place.as_ref().map(|bound| (&bound.set, &bound.offsets[..])));
+                |number: usize| self.sets[number].as_ref().map(|bound| (&bound.set, &bound.offsets[..]));
             let changed = if all { u32::MAX } else { self.changed_sets };
             state.sets = list.add_sets(state.sets, changed, bound);
             self.changed_sets = 0;

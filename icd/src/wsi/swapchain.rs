@@ -292,7 +292,7 @@ fn image(device: &Device, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<Arc<I
         },
     )?;
     let bo = device.create_bo("a swapchain image", image.requirements().size)?;
-    image.bind_to(Binding { bo, offset: 0 })?;
+    image.bind_to(Binding::whole(bo))?;
     Ok(Arc::new(image))
 }
 
