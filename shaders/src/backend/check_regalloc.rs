@@ -413,7 +413,7 @@ impl Machine {
         // r5 as it was: a varying read shows its C only to the next instruction.
         let mut values = Vec::new();
         let mut read: Option<(Src, Term)> = None;
-        for operand in &op.src {
+        for operand in op.src.iter() {
             let value = match read {
                 Some((src, value)) if src == operand.src => value,
                 _ => self.source(terms, program, operand),

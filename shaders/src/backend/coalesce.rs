@@ -53,7 +53,7 @@ pub fn coalesce(program: &mut VirtProgram) {
     }
     program.ops.retain_mut(|op| {
         let replace = |reg: &mut Reg| *reg = merged[*reg].unwrap_or(*reg);
-        for operand in &mut op.src {
+        for operand in op.src.iter_mut() {
             if let Src::Reg(reg) = &mut operand.src {
                 replace(reg);
             }

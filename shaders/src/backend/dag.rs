@@ -292,7 +292,7 @@ struct Accesses {
 fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> Accesses {
     let mut of = Accesses::default();
     let Accesses { reads, writes } = &mut of;
-    for operand in &op.src {
+    for operand in op.src.iter() {
         match operand.src {
             Src::Reg(reg) => reads.push(Resource::Register(place(reg))),
             Src::R4 => reads.push(R4),

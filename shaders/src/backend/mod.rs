@@ -24,6 +24,7 @@ use vc4::qpu::{Inst, rules};
 use crate::compile::ErrorKind;
 use crate::ir::{LineId, Shader, SourceLine, Stage};
 use crate::program::Program;
+use order::Orders;
 use virt::{Threads, VirtProgram};
 
 /// Why a lowered shader does not become a program.
@@ -151,13 +152,14 @@ fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Pr
         Threads::One => finish(selected.clone(), stage, threads),
         Threads::Two => Err(BackendError::RegisterConflicts),
     };
+    let Some(orders) = Orders::new(selected, threads) else { return best };
     let mut peak = usize::MAX;
     for pressure in PRESSURES {
         if peak < pressure {
             // So many values were never alive: the order is the last one.
             continue;
         }
-        let Some(ordered) = order::reorder(selected, threads, pressure) else { break };
+        let ordered = orders.order(pressure);
         peak = ordered.peak;
         let candidate = finish(VirtProgram { ops: ordered.ops, regs: selected.regs.clone() }, stage, threads);
         let better = match (&candidate, &best) {

@@ -4,13 +4,15 @@
 //! So it already issues an add and a mul operation per step, as the final code will.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use vc4::qpu::Signal;
 
 use super::dag::{Dag, Place};
+use super::threads::Plan;
 use super::virt::{Operation, Reg, Threads, Unit, VirtProgram, segments};
 use super::{threads, work};
 
@@ -25,36 +27,89 @@ pub struct Ordered {
     pub peak: usize,
 }
 
-/// Returns the operations of `program` in an order that hides latency while fewer than `pressure` values are
-/// alive, and frees registers first from then on. `None` if they cannot be divided by thread switches.
-pub fn reorder(program: &VirtProgram, threads: Threads, pressure: usize) -> Option<Ordered> {
-    let mut lives = Lives { begins_anew: begins_anew(program), ..Lives::default() };
-    for (index, op) in program.ops.iter().enumerate() {
-        let accessed: SmallVec<[Reg; 3]> = lives.accessed(index, op).collect();
-        accessed.into_iter().for_each(|reg| lives.remaining[reg] += 1);
-    }
-    let mut ops = Vec::with_capacity(program.ops.len());
-    for segment in segments(&program.ops) {
-        let marker = program.ops.get(segment.end);
-        let piece = &program.ops[segment.clone()];
-        let mut dag = Dag::new(piece, program.regs.len(), threads, Place::Virtual);
+/// A program with all that its orders have in common.
+pub struct Orders<'a> {
+    program: &'a VirtProgram,
+    pieces: Vec<Piece>,
+    /// The registers that each operation uses, and how often.
+    accesses: Vec<Accesses>,
+    /// How often each register is used.
+    uses: SecondaryMap<Reg, u32>,
+}
+
+type Accesses = SmallVec<[(Reg, u32); 3]>;
+
+/// A straight piece of the program.
+struct Piece {
+    range: Range<usize>,
+    dag: Dag,
+    plan: Option<Plan>,
+    /// Readers of r4, r5 and the flags that each operation waits for and is one of.
+    opens: Vec<u32>,
+    closes: Vec<u32>,
+}
+
+impl Piece {
+    fn new(program: &VirtProgram, range: Range<usize>, threads: Threads) -> Option<Piece> {
+        let ops = &program.ops[range.clone()];
+        let mut dag = Dag::new(ops, program.regs.len(), threads, Place::Virtual);
         let plan = match threads {
             Threads::One => None,
-            Threads::Two => Some(threads::plan(piece, &mut dag, marker.is_none())?),
+            Threads::Two => Some(threads::plan(ops, &mut dag, range.end == program.ops.len())?),
         };
-        let mut state = Order::new(piece, segment.start, dag, pressure, &mut lives);
-        state.run();
-        let order = state.order;
-        ops.extend(order.into_iter().map(|node| match (piece.get(node), &plan) {
-            (Some(op), _) => op.clone(),
-            (None, plan) => {
-                let last = plan.as_ref().and_then(|plan| plan.nodes.last().filter(|_| plan.ends));
-                threads::switch(last == Some(&node))
-            }
-        }));
-        ops.extend(marker.cloned());
+        let nodes = dag.predecessors.len();
+        let (mut opens, mut closes) = (vec![0; nodes], vec![0; nodes]);
+        for &(writer, reader) in &dag.transients {
+            opens[writer] += 1;
+            closes[reader] += 1;
+        }
+        Some(Piece { range, dag, plan, opens, closes })
     }
-    Some(Ordered { ops, peak: lives.peak })
+
+    /// The operation that a node of the graph stands for.
+    fn operation(&self, ops: &[Operation], node: usize) -> Operation {
+        let last = self.plan.as_ref().and_then(|plan| plan.nodes.last().filter(|_| plan.ends));
+        ops.get(node).copied().unwrap_or_else(|| threads::switch(last == Some(&node)))
+    }
+}
+
+impl<'a> Orders<'a> {
+    /// Of `program`; `None` if it cannot be divided by thread switches.
+    pub fn new(program: &'a VirtProgram, threads: Threads) -> Option<Orders<'a>> {
+        let pieces = segments(&program.ops).into_iter().map(|range| Piece::new(program, range, threads));
+        let pieces = pieces.collect::<Option<_>>()?;
+        let begins = begins_anew(program);
+        let mut uses: SecondaryMap<Reg, u32> = SecondaryMap::new();
+        let accesses = program.ops.iter().zip(begins).map(|(op, begins)| {
+            let mut accesses = Accesses::new();
+            for reg in op.reads().chain(op.writes().filter(|_| !begins)) {
+                uses[reg] += 1;
+                match accesses.iter_mut().find(|(other, _)| *other == reg) {
+                    Some((_, count)) => *count += 1,
+                    None => accesses.push((reg, 1)),
+                }
+            }
+            accesses
+        });
+        let accesses = accesses.collect();
+        Some(Orders { program, pieces, accesses, uses })
+    }
+
+    /// The order that hides latency while fewer than `pressure` values are alive, and frees registers first from then
+    /// on.
+    pub fn order(&self, pressure: usize) -> Ordered {
+        let mut lives = Lives { remaining: self.uses.clone(), ..Lives::default() };
+        let mut ops = Vec::with_capacity(self.program.ops.len());
+        for piece in &self.pieces {
+            let source = &self.program.ops[piece.range.clone()];
+            let accesses = &self.accesses[piece.range.clone()];
+            let mut state = Order::new(source, piece, accesses, pressure, &mut lives);
+            state.run();
+            ops.extend(state.order.into_iter().map(|node| piece.operation(source, node)));
+            ops.extend(self.program.ops.get(piece.range.end));
+        }
+        Ordered { ops, peak: lives.peak }
+    }
 }
 
 /// Operations that set what a loop carries for its next iteration. The old value may have died before; to count these
@@ -77,7 +132,6 @@ fn begins_anew(program: &VirtProgram) -> Vec<bool> {
 /// Which values are alive, and how often they will be accessed.
 #[derive(Default)]
 struct Lives {
-    begins_anew: Vec<bool>,
     remaining: SecondaryMap<Reg, u32>,
     live: SecondaryMap<Reg, bool>,
     count: usize,
@@ -85,57 +139,95 @@ struct Lives {
 }
 
 impl Lives {
-    /// The registers that the operation at this position of the program uses.
-    fn accessed(&self, position: usize, op: &Operation) -> impl Iterator<Item = Reg> {
-        let written = op.writes().filter(|_| !self.begins_anew[position]);
-        op.reads().chain(written)
+    /// Notes one use of a register, which lives from the first to the last.
+    fn access(&mut self, reg: Reg) {
+        self.remaining[reg] -= 1;
+        let live = self.remaining[reg] > 0;
+        if live != self.live[reg] {
+            self.live[reg] = live;
+            self.count = if live { self.count + 1 } else { self.count - 1 };
+            self.peak = self.peak.max(self.count);
+        }
+    }
+}
+
+/// A queue whose first [`WINDOW`] entries stand in order.
+struct Queue<K> {
+    front: Vec<K>,
+    rest: BinaryHeap<Reverse<K>>,
+}
+
+impl<K: Ord + Copy> Queue<K> {
+    fn new() -> Queue<K> {
+        Queue { front: Vec::with_capacity(WINDOW + 1), rest: BinaryHeap::new() }
+    }
+
+    fn insert(&mut self, key: K) {
+        if self.front.len() == WINDOW && self.front.last() < Some(&key) {
+            self.rest.push(Reverse(key));
+            return;
+        }
+        let at = self.front.partition_point(|other| *other < key);
+        self.front.insert(at, key);
+        if self.front.len() > WINDOW {
+            self.rest.extend(self.front.pop().map(Reverse));
+        }
+    }
+
+    /// Removes an entry. Those that only wait for room go when they get it, if `is_gone` says so then.
+    fn remove(&mut self, key: K, is_gone: impl Fn(K) -> bool) {
+        let Ok(at) = self.front.binary_search(&key) else { return };
+        self.front.remove(at);
+        while let Some(Reverse(next)) = self.rest.pop() {
+            if !is_gone(next) {
+                self.front.push(next);
+                break;
+            }
+        }
     }
 }
 
 struct Order<'a> {
     ops: &'a [Operation],
-    /// Where the operations begin in the program.
-    start: usize,
-    dag: Dag,
+    piece: &'a Piece,
+    accesses: &'a [Accesses],
     pressure: usize,
     waiting: Vec<u32>,
     earliest: Vec<(u32, u32)>,
+    issued: Vec<bool>,
     /// What may be issued, by height and by position.
-    by_height: BTreeSet<(Reverse<u32>, usize)>,
-    by_position: BTreeSet<usize>,
+    by_height: Queue<(Reverse<u32>, usize)>,
+    by_position: Queue<usize>,
     /// The next thread switch, when all its requests are sent.
     switch: Option<usize>,
     order: Vec<usize>,
-    /// Readers of r4, r5 and the flags that each operation waits for and is one of.
-    opens: Vec<u32>,
-    closes: Vec<u32>,
-    /// Such readers of issued writers.
+    /// Readers of r4, r5 and the flags that issued writers still wait for.
     open: u32,
     lives: &'a mut Lives,
 }
 
 impl<'a> Order<'a> {
-    fn new(ops: &'a [Operation], start: usize, dag: Dag, pressure: usize, lives: &'a mut Lives) -> Self {
-        let nodes = dag.predecessors.len();
-        let (mut opens, mut closes) = (vec![0; nodes], vec![0; nodes]);
-        for &(writer, reader) in &dag.transients {
-            opens[writer] += 1;
-            closes[reader] += 1;
-        }
+    fn new(
+        ops: &'a [Operation],
+        piece: &'a Piece,
+        accesses: &'a [Accesses],
+        pressure: usize,
+        lives: &'a mut Lives,
+    ) -> Self {
+        let nodes = piece.dag.predecessors.len();
         let mut order = Order {
             ops,
-            start,
+            piece,
+            accesses,
             pressure,
-            waiting: dag.predecessors.clone(),
+            waiting: piece.dag.predecessors.clone(),
             earliest: vec![(0, 0); nodes],
-            by_height: BTreeSet::new(),
-            by_position: BTreeSet::new(),
+            issued: vec![false; nodes],
+            by_height: Queue::new(),
+            by_position: Queue::new(),
             switch: None,
             order: Vec::with_capacity(nodes),
-            opens,
-            closes,
             open: 0,
-            dag,
             lives,
         };
         for node in 0..nodes {
@@ -151,13 +243,18 @@ impl<'a> Order<'a> {
             self.switch = Some(node);
             return;
         }
-        self.by_height.insert((Reverse(self.dag.height[node]), node));
+        self.by_height.insert((self.height(node), node));
         self.by_position.insert(node);
+    }
+
+    /// What comes first is higher.
+    fn height(&self, node: usize) -> Reverse<u32> {
+        Reverse(self.piece.dag.height[node])
     }
 
     fn run(&mut self) {
         let mut now = 0;
-        while !self.by_position.is_empty() || self.switch.is_some() {
+        while !self.by_position.front.is_empty() || self.switch.is_some() {
             let mut units = Units::default();
             while let Some(node) = self.pick(now, &units) {
                 if let Some(op) = self.ops.get(node) {
@@ -178,66 +275,65 @@ impl<'a> Order<'a> {
     }
 
     fn pick(&self, now: u32, units: &Units) -> Option<usize> {
-        work::count(WINDOW.min(self.by_position.len()));
+        work::count(self.by_position.front.len());
         if self.is_tight() {
             return self.relief();
         }
-        let possible = |node: &usize| {
-            let room = self.ops.get(*node).map_or(self.open == 0, |op| units.has_room(op));
-            room && self.earliest[*node].0 <= now
+        let possible = |node: usize| {
+            let room = self.ops.get(node).map_or(self.open == 0, |op| units.has_room(op));
+            room && self.earliest[node].0 <= now
         };
-        let nodes = self.by_height.iter().map(|&(_, node)| node).take(WINDOW).chain(self.switch);
-        nodes
-            .filter(possible)
-            .min_by_key(|&node| (self.earliest[node].1 > now, Reverse(self.dag.height[node]), node))
+        let stalls = |node: usize| self.earliest[node].1 > now;
+        // They stand in order of height: the first that does not stall, or else the first.
+        let mut best: Option<usize> = None;
+        for &(_, node) in &self.by_height.front {
+            if possible(node) && (best.is_none() || !stalls(node)) {
+                best = Some(node);
+                if !stalls(node) {
+                    break;
+                }
+            }
+        }
+        let switch = self.switch.filter(|&switch| possible(switch));
+        best.into_iter().chain(switch).min_by_key(|&node| (stalls(node), self.height(node), node))
     }
 
     /// What frees registers, or takes the fewest. Latency is left to the final scheduler: to fill a wait with something
     /// that takes a register would be no relief.
     fn relief(&self) -> Option<usize> {
-        let nodes = self.by_position.iter().copied().take(WINDOW);
+        let nodes = self.by_position.front.iter().copied();
         nodes
             .chain(self.switch.filter(|_| self.open == 0))
-            .min_by_key(|&node| (self.growth(node), Reverse(self.dag.height[node]), node))
-    }
-
-    fn accessed(&self, node: usize) -> SmallVec<[Reg; 3]> {
-        self.ops.get(node).into_iter().flat_map(|op| self.lives.accessed(self.start + node, op)).collect()
+            .min_by_key(|&node| (self.growth(node), self.height(node), node))
     }
 
     /// Live values more, or less, after an operation.
     fn growth(&self, node: usize) -> i32 {
-        let accessed = self.accessed(node);
-        let mut growth = 0;
-        for (index, &reg) in accessed.iter().enumerate() {
-            if accessed[..index].contains(&reg) {
-                continue;
-            }
-            let accesses = accessed.iter().filter(|&&other| other == reg).count() as u32;
-            let stays = self.lives.remaining[reg] > accesses;
-            growth += i32::from(stays) - i32::from(self.lives.live[reg]);
-        }
-        growth
+        let accesses = self.accesses.get(node).map_or(&[][..], |accesses| accesses);
+        accesses
+            .iter()
+            .map(|&(reg, accesses)| {
+                let stays = self.lives.remaining[reg] > accesses;
+                i32::from(stays) - i32::from(self.lives.live[reg])
+            })
+            .sum()
     }
 
     fn issue(&mut self, node: usize, now: u32) {
-        self.by_height.remove(&(Reverse(self.dag.height[node]), node));
-        self.by_position.remove(&node);
+        self.issued[node] = true;
+        let (height, issued) = (self.height(node), &self.issued);
+        self.by_height.remove((height, node), |(_, node)| issued[node]);
+        self.by_position.remove(node, |node| issued[node]);
         self.switch = self.switch.filter(|&switch| switch != node);
         self.order.push(node);
-        self.open = self.open + self.opens[node] - self.closes[node];
-        for reg in self.accessed(node) {
-            let lives = &mut *self.lives;
-            lives.remaining[reg] -= 1;
-            let live = lives.remaining[reg] > 0;
-            if live != lives.live[reg] {
-                lives.live[reg] = live;
-                lives.count = if live { lives.count + 1 } else { lives.count - 1 };
-                lives.peak = lives.peak.max(lives.count);
+        self.open = self.open + self.piece.opens[node] - self.piece.closes[node];
+        for &(reg, accesses) in self.accesses.get(node).into_iter().flatten() {
+            for _ in 0..accesses {
+                self.lives.access(reg);
             }
         }
-        for index in 0..self.dag.successors[node].len() {
-            let edge = self.dag.successors[node][index];
+        let piece = self.piece;
+        for edge in &piece.dag.successors[node] {
             let (hard, soft) = &mut self.earliest[edge.to];
             *hard = (*hard).max(now + edge.hard);
             *soft = (*soft).max(now + edge.soft);

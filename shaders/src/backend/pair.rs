@@ -11,8 +11,109 @@ use super::regalloc::Assignment;
 use super::virt::{Dst, Loc, Operand, Operation, Src, Unit};
 use crate::program::UniformSlot;
 
-/// The instruction that performs all of `ops`, or `None` if there is none.
-pub fn combine(ops: &[&Operation], assignment: &Assignment) -> Option<Inst> {
+/// What an operation takes of an instruction that has it once.
+#[derive(Clone, Copy)]
+pub struct Claims {
+    /// A bit per thing that an instruction does once.
+    once: u16,
+    /// Operations of the add or mul unit.
+    alu: u8,
+    port_a: Option<Raddr>,
+    port_b: Option<RaddrB>,
+    /// The word of the stream, and that it is a parameter of a lookup, which nobody shares.
+    word: Option<(UniformSlot, bool)>,
+}
+
+impl Claims {
+    /// A unit that shares r4 or a queue with others (qpu.md §5.1 rule 16).
+    const SHARED: u16 = 1;
+    const VPM: u16 = 1 << 1;
+    const VARYING: u16 = 1 << 2;
+    const FLAGS: u16 = 1 << 3;
+    const SIGNAL: u16 = 1 << 4;
+    const ADD: u16 = 1 << 5;
+    const MUL: u16 = 1 << 6;
+
+    /// What an operation takes; `None` if its own operands are in each other's way.
+    pub fn of(op: &Operation, assignment: &Assignment) -> Option<Claims> {
+        let mut claims = Claims { once: 0, alu: 1, port_a: None, port_b: None, word: None };
+        match op.unit {
+            Unit::LoadImm(_) | Unit::StreamOffset => (claims.once, claims.alu) = (!0, 2),
+            Unit::Signal => claims.alu = 0,
+            _ if mul_unit(op).is_none() => claims.once = Claims::ADD,
+            _ if add_unit(op).is_none() => claims.once = Claims::MUL,
+            _ => {}
+        }
+        let port = op.port();
+        let writes = |test: fn(Waddr) -> bool| port.is_some_and(test);
+        for (bit, taken) in [
+            (
+                Claims::SHARED,
+                writes(|waddr| waddr.is_tmu() || waddr.is_tlb() || waddr.is_sfu())
+                    || op.r4_latency().is_some(),
+            ),
+            (
+                Claims::VPM,
+                writes(|waddr| waddr == Waddr::VPM || waddr == Waddr::VPM_SETUP) || op.reads_port(Raddr::VPM),
+            ),
+            (Claims::VARYING, op.reads_port(Raddr::VARYING)),
+            (Claims::FLAGS, op.sets_flags),
+            (Claims::SIGNAL, op.signal != Signal::None),
+        ] {
+            claims.once |= if taken { bit } else { 0 };
+        }
+        claims.word = op.uniform().map(|slot| (slot, op.parameter.is_some()));
+        if op.rotate != 0 {
+            claims.claim_b(RaddrB::Imm(SmallImm::rotate(op.rotate)))?;
+        }
+        for operand in op.src.iter() {
+            match operand.src {
+                Src::Reg(reg) => match assignment[reg]? {
+                    Loc::A(n) => claims.claim_a(Raddr::reg(n))?,
+                    Loc::B(n) => claims.claim_b(RaddrB::Reg(Raddr::reg(n)))?,
+                    Loc::Acc(_) | Loc::R4 => {}
+                },
+                Src::Imm(imm) => claims.claim_b(RaddrB::Imm(imm))?,
+                Src::Port(raddr, Some(RegFile::A)) => claims.claim_a(raddr)?,
+                Src::Port(raddr, Some(RegFile::B)) => claims.claim_b(RaddrB::Reg(raddr))?,
+                Src::R4 | Src::R5 | Src::Uniform(_) | Src::Port(_, None) => {}
+            }
+        }
+        Some(claims)
+    }
+
+    fn claim_a(&mut self, raddr: Raddr) -> Option<()> {
+        (*self.port_a.get_or_insert(raddr) == raddr).then_some(())
+    }
+
+    fn claim_b(&mut self, raddr: RaddrB) -> Option<()> {
+        (*self.port_b.get_or_insert(raddr) == raddr).then_some(())
+    }
+
+    /// What both take together; `None` if they cannot share an instruction.
+    pub fn with(mut self, other: Claims) -> Option<Claims> {
+        if self.once & other.once != 0 || self.alu + other.alu > 2 {
+            return None;
+        }
+        self.once |= other.once;
+        self.alu += other.alu;
+        if let Some(raddr) = other.port_a {
+            self.claim_a(raddr)?;
+        }
+        if let Some(raddr) = other.port_b {
+            self.claim_b(raddr)?;
+        }
+        match (self.word, other.word) {
+            (Some((_, true)), Some(_)) | (Some(_), Some((_, true))) => return None,
+            (Some((a, _)), Some((b, _))) if a != b => return None,
+            (mine, theirs) => self.word = mine.or(theirs),
+        }
+        Some(self)
+    }
+}
+
+/// The instruction that performs all of `ops`, which take `claims` together; `None` if there is none.
+pub fn combine(ops: &[&Operation], claims: &Claims, assignment: &Assignment) -> Option<Inst> {
     if let [op] = ops {
         match op.unit {
             Unit::LoadImm(imm) => return load_imm(op, imm, assignment),
@@ -20,11 +121,6 @@ pub fn combine(ops: &[&Operation], assignment: &Assignment) -> Option<Inst> {
             Unit::StreamOffset => return load_imm(op, 0, assignment),
             _ => {}
         }
-    }
-    if ops.iter().any(|op| matches!(op.unit, Unit::LoadImm(_) | Unit::StreamOffset))
-        || !compatible_accesses(ops)
-    {
-        return None;
     }
     let alu: SmallVec<[&Operation; 3]> = ops.iter().copied().filter(|op| op.unit != Unit::Signal).collect();
     let arrangements: &[[Option<usize>; 2]] = match alu.len() {
@@ -36,12 +132,34 @@ pub fn combine(ops: &[&Operation], assignment: &Assignment) -> Option<Inst> {
     for &[add, mul] in arrangements {
         let halves = [add.map(|i| alu[i]), mul.map(|i| alu[i])];
         for ws in [false, true] {
-            if let Some(inst) = Encoder::new(assignment, ws).encode(ops, halves) {
+            if let Some(inst) = Encoder::new(assignment, claims, ws).encode(ops, halves) {
                 return Some(inst);
             }
         }
     }
     None
+}
+
+/// The add unit's way to do an operation.
+fn add_unit(op: &Operation) -> Option<AddOp> {
+    match op.unit {
+        Unit::Add(add) => Some(add),
+        Unit::Mul(MulOp::V8adds) if op.rotate == 0 && !op.mul_pack => Some(AddOp::V8adds),
+        Unit::Mul(MulOp::V8subs) if op.rotate == 0 && !op.mul_pack => Some(AddOp::V8subs),
+        Unit::Move => Some(AddOp::Or),
+        _ => None,
+    }
+}
+
+/// The mul unit's way to do an operation.
+fn mul_unit(op: &Operation) -> Option<MulOp> {
+    match op.unit {
+        Unit::Mul(mul) => Some(mul),
+        Unit::Add(AddOp::V8adds) if !op.sets_flags => Some(MulOp::V8adds),
+        Unit::Add(AddOp::V8subs) if !op.sets_flags => Some(MulOp::V8subs),
+        Unit::Move => Some(MulOp::V8min),
+        _ => None,
+    }
 }
 
 fn load_imm(op: &Operation, imm: u32, assignment: &Assignment) -> Option<Inst> {
@@ -74,30 +192,6 @@ fn destination(op: &Operation, assignment: &Assignment) -> Option<(Waddr, Option
     })
 }
 
-/// At most one shared-unit access (rule 16), one VPM access, one flag setting, one stream word.
-fn compatible_accesses(ops: &[&Operation]) -> bool {
-    let count = |test: &dyn Fn(&Operation) -> bool| ops.iter().filter(|op| test(op)).count();
-    let shared = |op: &Operation| {
-        op.port().is_some_and(|waddr| waddr.is_tmu() || waddr.is_tlb() || waddr.is_sfu())
-            || op.r4_latency().is_some()
-    };
-    let vpm = |op: &Operation| {
-        op.port().is_some_and(|waddr| waddr == Waddr::VPM || waddr == Waddr::VPM_SETUP)
-            || op.reads_port(Raddr::VPM)
-    };
-    let mut words: SmallVec<[(bool, UniformSlot); 3]> =
-        ops.iter().filter_map(|op| op.uniform().map(|slot| (op.parameter.is_some(), slot))).collect();
-    words.dedup();
-    let words_fit =
-        words.len() <= 1 && (words.is_empty() || !words[0].0 || count(&|op| op.uniform().is_some()) == 1);
-    count(&shared) <= 1
-        && count(&vpm) <= 1
-        && count(&|op| op.sets_flags) <= 1
-        && count(&|op| op.signal != Signal::None) <= 1
-        && count(&|op| op.reads_port(Raddr::VARYING)) <= 1
-        && words_fit
-}
-
 struct Encoder<'a> {
     assignment: &'a Assignment,
     inst: AluInst,
@@ -110,12 +204,13 @@ struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    fn new(assignment: &'a Assignment, ws: bool) -> Self {
+    fn new(assignment: &'a Assignment, claims: &Claims, ws: bool) -> Self {
         Encoder {
             assignment,
             inst: AluInst { ws, ..AluInst::NOP },
-            port_a: None,
-            port_b: None,
+            // Operands that have a choice see what is left.
+            port_a: claims.port_a,
+            port_b: claims.port_b,
             unpack_a: None,
             unpack_r4: None,
             written: SmallVec::new(),
@@ -126,7 +221,6 @@ impl<'a> Encoder<'a> {
         let [add, mul] = halves;
         self.inst.sig =
             ops.iter().map(|op| op.signal).find(|&sig| sig != Signal::None).unwrap_or(Signal::None);
-        self.fixed_ports(halves.into_iter().flatten())?;
         if let Some(op) = add {
             self.add_half(op)?;
         }
@@ -141,45 +235,6 @@ impl<'a> Encoder<'a> {
         let pattern = |op: &&Operation| op.ordered && op.uniform().is_some();
         let allowed = self.inst.sig == Signal::None && !ops.iter().any(pattern);
         (!immediate || allowed).then_some(Inst::Alu(self.inst))
-    }
-
-    /// Claims the ports of operands that have no choice, so that the others see what is left.
-    fn fixed_ports<'b>(&mut self, ops: impl Iterator<Item = &'b Operation>) -> Option<()> {
-        for op in ops {
-            if op.rotate != 0 {
-                self.claim_b(RaddrB::Imm(SmallImm::rotate(op.rotate)))?;
-            }
-            for operand in &op.src {
-                match operand.src {
-                    Src::Reg(reg) => match self.assignment[reg]? {
-                        Loc::A(n) => self.claim_a(Raddr::reg(n))?,
-                        Loc::B(n) => self.claim_b(RaddrB::Reg(Raddr::reg(n)))?,
-                        Loc::Acc(_) | Loc::R4 => {}
-                    },
-                    Src::Imm(imm) => self.claim_b(RaddrB::Imm(imm))?,
-                    Src::Port(raddr, Some(RegFile::A)) => self.claim_a(raddr)?,
-                    Src::Port(raddr, Some(RegFile::B)) => self.claim_b(RaddrB::Reg(raddr))?,
-                    Src::R4 | Src::R5 | Src::Uniform(_) | Src::Port(_, None) => {}
-                }
-            }
-        }
-        Some(())
-    }
-
-    fn claim_a(&mut self, raddr: Raddr) -> Option<()> {
-        if self.port_a.is_some_and(|taken| taken != raddr) {
-            return None;
-        }
-        self.port_a = Some(raddr);
-        Some(())
-    }
-
-    fn claim_b(&mut self, raddr: RaddrB) -> Option<()> {
-        if self.port_b.is_some_and(|taken| taken != raddr) {
-            return None;
-        }
-        self.port_b = Some(raddr);
-        Some(())
     }
 
     /// The selector of an address that both files offer.
@@ -285,13 +340,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn add_half(&mut self, op: &Operation) -> Option<()> {
-        let add = match op.unit {
-            Unit::Add(add) => add,
-            Unit::Mul(MulOp::V8adds) if op.rotate == 0 && !op.mul_pack => AddOp::V8adds,
-            Unit::Mul(MulOp::V8subs) if op.rotate == 0 && !op.mul_pack => AddOp::V8subs,
-            Unit::Move => AddOp::Or,
-            _ => return None,
-        };
+        let add = add_unit(op)?;
         let reads_float = add.reads_float();
         let a = self.mux(op.src.first()?, reads_float)?;
         let b = match op.src.get(1) {
@@ -307,13 +356,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn mul_half(&mut self, op: &Operation, add_busy: bool) -> Option<()> {
-        let mul = match op.unit {
-            Unit::Mul(mul) => mul,
-            Unit::Add(AddOp::V8adds) if !op.sets_flags => MulOp::V8adds,
-            Unit::Add(AddOp::V8subs) if !op.sets_flags => MulOp::V8subs,
-            Unit::Move => MulOp::V8min,
-            _ => return None,
-        };
+        let mul = mul_unit(op)?;
         // Flags come from the add unit unless it rests (qpu.md §2.7).
         if op.sets_flags && add_busy {
             return None;

@@ -6,8 +6,6 @@
 //! ends up in one file gets a copy in front of the operation, and allocation starts again. There is
 //! no spilling: a program that does not fit is an error that names the tightest point.
 
-use std::collections::BTreeMap;
-
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 use vc4::qpu::{AddOp, Pack, Unpack};
@@ -82,17 +80,94 @@ impl Range {
     }
 }
 
+/// The bit that [`Files`] has for a register of a file.
+fn file_index(loc: Loc) -> Option<usize> {
+    match loc {
+        Loc::A(n) => Some(usize::from(n)),
+        Loc::B(n) => Some(32 + usize::from(n)),
+        Loc::Acc(_) | Loc::R4 => None,
+    }
+}
+
+/// Where registers of the files are taken: per point a bit for each, file A in the low half.
+struct Files {
+    taken: Vec<u64>,
+    /// The last point at which each was ever taken.
+    last: [u32; 64],
+}
+
+impl Files {
+    fn new(points: usize) -> Files {
+        Files { taken: vec![0; points], last: [0; 64] }
+    }
+
+    /// The registers that are taken somewhere in a range.
+    fn taken(&self, range: &Range) -> u64 {
+        range.parts().fold(0, |taken, (start, end)| {
+            self.taken[start as usize..=end as usize].iter().fold(taken, |taken, bits| taken | bits)
+        })
+    }
+
+    fn take(&mut self, register: usize, range: &Range) {
+        for (start, end) in range.parts() {
+            self.taken[start as usize..=end as usize].iter_mut().for_each(|bits| *bits |= 1 << register);
+            self.last[register] = end.max(self.last[register]);
+        }
+    }
+
+    fn free(&mut self, register: usize, range: &Range) {
+        for (start, end) in range.parts() {
+            self.taken[start as usize..=end as usize].iter_mut().for_each(|bits| *bits &= !(1 << register));
+        }
+    }
+}
+
+/// Where an accumulator is taken: a bit per point.
+struct Points(Vec<u64>);
+
+impl Points {
+    fn new(points: usize) -> Points {
+        Points(vec![0; points.div_ceil(64)])
+    }
+
+    /// The words that hold the points of `part`, first and last included, and its bits in each.
+    fn masks((start, end): (u32, u32)) -> impl Iterator<Item = (usize, u64)> {
+        let (first, last) = (start / 64, end / 64);
+        (first..=last).map(move |word| {
+            let from = if word == first { !0 << (start % 64) } else { !0 };
+            let to = if word == last { !0 >> (63 - end % 64) } else { !0 };
+            (word as usize, from & to)
+        })
+    }
+
+    fn is_free(&self, range: &Range) -> bool {
+        range.parts().flat_map(Points::masks).all(|(word, mask)| self.0[word] & mask == 0)
+    }
+
+    fn take(&mut self, range: &Range) {
+        range.parts().flat_map(Points::masks).for_each(|(word, mask)| self.0[word] |= mask);
+    }
+
+    /// The last point before `point` that is taken.
+    fn last_before(&self, point: u32) -> Option<u32> {
+        let below =
+            |word: u32, mask: u64| (self.0[word as usize] & mask).checked_ilog2().map(|bit| 64 * word + bit);
+        let (word, bit) = (point / 64, point % 64);
+        below(word, (1 << bit) - 1).or_else(|| (0..word).rev().find_map(|word| below(word, !0)))
+    }
+}
+
 struct Allocator<'a> {
     program: &'a VirtProgram,
     threads: Threads,
     ranges: SecondaryMap<Reg, Range>,
     /// Other registers that an operation reads together with this one.
-    partners: SecondaryMap<Reg, Vec<Reg>>,
+    partners: SecondaryMap<Reg, SmallVec<[Reg; 4]>>,
     /// The register that this one is a copy of.
     copied_from: SecondaryMap<Reg, Option<Reg>>,
     assignment: Assignment,
-    /// Ranges placed in each location, start to end; they do not overlap.
-    occupied: Vec<BTreeMap<u32, u32>>,
+    files: Files,
+    accumulators: [Points; 4],
     /// Operations that leave something in r4, thread switches, and what divides the program.
     r4_writes: Vec<u32>,
     switches: Vec<u32>,
@@ -111,6 +186,7 @@ impl<'a> Allocator<'a> {
             let found = program.ops.iter().enumerate().filter(|(_, op)| test(op));
             found.map(|(index, _)| index as u32).collect()
         };
+        let points = 2 * program.ops.len() + 1;
         let mut allocator = Allocator {
             program,
             threads,
@@ -118,7 +194,8 @@ impl<'a> Allocator<'a> {
             partners: SecondaryMap::new(),
             copied_from: SecondaryMap::new(),
             assignment: SecondaryMap::new(),
-            occupied: vec![BTreeMap::new(); Loc::COUNT],
+            files: Files::new(points),
+            accumulators: std::array::from_fn(|_| Points::new(points)),
             r4_writes: at(&|op| op.r4_latency().is_some()),
             switches: at(&Operation::is_switch),
             markers: at(&Operation::is_marker),
@@ -153,11 +230,11 @@ impl<'a> Allocator<'a> {
             }
         }
         self.stay_in_r4(&order);
-        order.sort_by_key(|&reg| (self.ranges[reg].length(), self.ranges[reg].start, reg.index()));
+        order.sort_unstable_by_key(|&reg| (self.ranges[reg].length(), self.ranges[reg].start, reg.index()));
         for &reg in &order {
             self.accumulator(reg);
         }
-        order.sort_by_key(|&reg| (self.ranges[reg].start, reg.index()));
+        order.sort_unstable_by_key(|&reg| (self.ranges[reg].start, reg.index()));
         for &reg in &order {
             if self.assignment[reg].is_none() {
                 let loc = self.file_register(reg).ok_or_else(|| self.pressure(reg))?;
@@ -171,14 +248,12 @@ impl<'a> Allocator<'a> {
     fn place(&mut self, reg: Reg, loc: Loc) {
         let range = self.ranges[reg];
         self.assignment[reg] = Some(loc);
-        self.occupied[loc.index()].extend(range.parts());
-    }
-
-    fn is_free(&self, loc: Loc, range: &Range) -> bool {
-        let occupied = &self.occupied[loc.index()];
-        range
-            .parts()
-            .all(|(start, end)| occupied.range(..=end).next_back().is_none_or(|(_, &other)| other < start))
+        match (file_index(loc), loc) {
+            (Some(register), _) => self.files.take(register, &range),
+            (None, Loc::Acc(n)) => self.accumulators[usize::from(n)].take(&range),
+            // What stays in r4 was found undisturbed.
+            _ => {}
+        }
     }
 
     /// Whether a thread switch stands between the first write and the last read: only the files keep such a value.
@@ -209,18 +284,11 @@ impl<'a> Allocator<'a> {
         {
             return;
         }
-        let free = (0..4).map(Loc::Acc).filter(|&loc| self.is_free(loc, &range));
+        let free = (0..4).filter(|&n| self.accumulators[usize::from(n)].is_free(&range));
         // The one idle for longest leaves the scheduler most freedom.
-        let idle =
-            |loc: &Loc| self.occupied[loc.index()].range(..range.start).next_back().map(|(_, &end)| end);
-        if let Some(loc) = free.min_by_key(idle) {
-            self.place(reg, loc);
+        if let Some(n) = free.min_by_key(|&n| self.accumulators[usize::from(n)].last_before(range.start)) {
+            self.place(reg, Loc::Acc(n));
         }
-    }
-
-    fn allowed_files(&self, reg: Reg) -> Vec<bool> {
-        let places = self.program.regs[reg].places;
-        [(false, places.a), (true, places.b)].into_iter().filter(|file| file.1).map(|file| file.0).collect()
     }
 
     /// Partners of `reg` that live in the file (`b` or A), or can live nowhere else.
@@ -241,33 +309,38 @@ impl<'a> Allocator<'a> {
     }
 
     fn file_register(&self, reg: Reg) -> Option<Loc> {
-        let range = self.ranges[reg];
-        if let Some(Loc::A(n)) | Some(Loc::B(n)) =
-            self.copied_from[reg].and_then(|from| self.assignment[from])
-        {
-            let from = self.copied_from[reg].and_then(|from| self.assignment[from])?;
-            let places = self.program.regs[reg].places;
-            let allowed = if from == Loc::A(n) { places.a } else { places.b };
-            if allowed && self.is_free(from, &range) {
+        let places = self.program.regs[reg].places;
+        let taken = self.files.taken(&self.ranges[reg]);
+        if let Some(from) = self.copied_from[reg].and_then(|from| self.assignment[from]) {
+            let allowed = match from {
+                Loc::A(_) => places.a,
+                Loc::B(_) => places.b,
+                Loc::Acc(_) | Loc::R4 => false,
+            };
+            if allowed && file_index(from).is_some_and(|register| taken >> register & 1 == 0) {
                 return Some(from);
             }
         }
-        let mut best: Option<((usize, usize, bool, u32), Loc)> = None;
-        let count = self.threads.file_registers();
-        for b in self.allowed_files(reg) {
+        let mut best: Option<((usize, u32, bool, u32), Loc)> = None;
+        for (b, _) in [(false, places.a), (true, places.b)].into_iter().filter(|&(_, allowed)| allowed) {
             let conflicts = self.partners_in(reg, b);
+            let free = self.free_in(taken, b);
             let file = |n| if b { Loc::B(n) } else { Loc::A(n) };
-            let free: SmallVec<[Loc; 32]> =
-                (0..count).map(file).filter(|&loc| self.is_free(loc, &range)).collect();
-            for &loc in &free {
-                let last = self.occupied[loc.index()].last_key_value().map_or(0, |(_, &end)| end);
-                let key = (conflicts, 32 - free.len(), file(LAST_CHOICE) == loc, last);
+            for n in (0..32).filter(|n| free >> n & 1 != 0) {
+                let last = self.files.last[32 * usize::from(b) + usize::from(n)];
+                let key = (conflicts, free.count_zeros(), n == LAST_CHOICE, last);
                 if best.is_none_or(|(best, _)| key < best) {
-                    best = Some((key, loc));
+                    best = Some((key, file(n)));
                 }
             }
         }
         best.map(|(_, loc)| loc)
+    }
+
+    /// The registers of a file that may be used and are not `taken`.
+    fn free_in(&self, taken: u64, b: bool) -> u32 {
+        let all = u32::MAX >> (32 - self.threads.file_registers());
+        !(taken >> (32 * u32::from(b))) as u32 & all
     }
 
     /// Moves values between the files while that removes conflicts.
@@ -285,13 +358,11 @@ impl<'a> Allocator<'a> {
                 continue;
             }
             let range = self.ranges[reg];
-            let file = |n| if in_b { Loc::A(n) } else { Loc::B(n) };
-            if let Some(to) =
-                (0..self.threads.file_registers()).map(file).find(|&to| self.is_free(to, &range))
-            {
-                for (start, _) in range.parts() {
-                    self.occupied[loc.index()].remove(&start);
-                }
+            let free = self.free_in(self.files.taken(&range), !in_b);
+            if free != 0 {
+                let n = free.trailing_zeros() as u8;
+                let to = if in_b { Loc::A(n) } else { Loc::B(n) };
+                file_index(loc).into_iter().for_each(|register| self.files.free(register, &range));
                 self.place(reg, to);
             }
         }

@@ -9,7 +9,7 @@ use vc4::qpu::rules::{BRANCH_SLOTS, SIGNAL_SLOTS};
 use vc4::qpu::{BranchCond, BranchInst, Inst, RaddrB, Signal, Waddr};
 
 use super::dag::{Dag, Edge, Place};
-use super::pair::combine;
+use super::pair::{Claims, combine};
 use super::regalloc::Assignment;
 use super::virt::{Loc, Operation, Reg, Threads, Unit, VirtProgram, segments};
 use super::work;
@@ -120,6 +120,7 @@ fn straight(
     let dag = Dag::new(ops, 0, threads, place);
     let mut list = List {
         ops,
+        claims: ops.iter().map(|op| Claims::of(op, assignment)).collect(),
         assignment,
         waiting: dag.predecessors.clone(),
         earliest: vec![(0, 0); ops.len()],
@@ -138,6 +139,8 @@ fn straight(
 
 struct List<'a> {
     ops: &'a [Operation],
+    /// What each takes; `None` if its operands are in each other's way.
+    claims: Vec<Option<Claims>>,
     assignment: &'a Assignment,
     dag: Dag,
     waiting: Vec<u32>,
@@ -186,11 +189,8 @@ impl List<'_> {
 
     /// The first operation that is ready and fits no instruction, with the places of what it accesses.
     fn without_encoding(&self) -> Option<(&Operation, Vec<(Reg, Option<Loc>)>)> {
-        let op = self
-            .ready
-            .iter()
-            .map(|&op| &self.ops[op])
-            .find(|op| combine(&[op], self.assignment).is_none())?;
+        let alone = |op: usize| combine(&[&self.ops[op]], &self.claims[op]?, self.assignment);
+        let op = self.ready.iter().copied().find(|&op| alone(op).is_none()).map(|op| &self.ops[op])?;
         Some((op, op.reads().chain(op.writes()).map(|reg| (reg, self.assignment[reg])).collect()))
     }
 
@@ -206,7 +206,9 @@ impl List<'_> {
         let at = (first..now).find(|&at| self.slots[at].add_signal(signal));
         let at = at.unwrap_or_else(|| {
             slot.ops.push(op);
-            slot.inst = combine(&[&self.ops[op]], self.assignment).expect("a signal alone fits");
+            let alone =
+                self.claims[op].and_then(|claims| combine(&[&self.ops[op]], &claims, self.assignment));
+            slot.inst = alone.expect("a signal alone fits");
             now
         });
         self.switched = at + 1 + SIGNAL_SLOTS;
@@ -218,8 +220,17 @@ impl List<'_> {
     fn pick(&self, now: u32, slot: &Slot, candidates: &mut Vec<Candidate>) -> Option<(usize, Inst)> {
         candidates.clear();
         work::count(self.ready.len());
+        let mut taken = slot.ops.iter().map(|&op| self.claims[op]);
+        let taken = taken.next().map(|first| taken.fold(first, |all, claims| all?.with(claims?)));
+        let together = |op: usize| match taken {
+            Some(taken) => taken?.with(self.claims[op]?),
+            None => self.claims[op],
+        };
         let possible = |&&op: &&usize| {
-            self.earliest[op].0 <= now && self.may_start(op, now) && !self.ops[op].is_switch()
+            self.earliest[op].0 <= now
+                && together(op).is_some()
+                && self.may_start(op, now)
+                && !self.ops[op].is_switch()
         };
         candidates.extend(self.ready.iter().filter(possible).map(|&op| Candidate {
             stalls: self.earliest[op].1 > now,
@@ -234,7 +245,7 @@ impl List<'_> {
         candidates.iter().find_map(|&Candidate { op, .. }| {
             let ops: SmallVec<[&Operation; 3]> =
                 slot.ops.iter().chain([&op]).map(|&op| &self.ops[op]).collect();
-            combine(&ops, self.assignment).map(|inst| (op, inst))
+            combine(&ops, &together(op)?, self.assignment).map(|inst| (op, inst))
         })
     }
 

@@ -5,10 +5,9 @@
 //! through registers, r4, r5 and the flags is what the order says, not single assignment: a
 //! partially written register (pack, condition) is written several times.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use cranelift_entity::{PrimaryMap, entity_impl};
-use smallvec::SmallVec;
 use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
 
 use crate::ir::LineId;
@@ -154,6 +153,50 @@ impl From<Src> for Operand {
     }
 }
 
+/// The operands of an operation: at most two, as each unit reads.
+#[derive(Clone, Copy)]
+pub struct Operands {
+    list: [Operand; 2],
+    count: u8,
+}
+
+impl Operands {
+    /// Those of `list`, which are at most two.
+    pub fn new(list: &[Operand]) -> Operands {
+        let mut operands = Operands { list: [Operand::from(Src::R4); 2], count: list.len() as u8 };
+        operands.list[..list.len()].copy_from_slice(list);
+        operands
+    }
+}
+
+impl Deref for Operands {
+    type Target = [Operand];
+
+    fn deref(&self) -> &[Operand] {
+        &self.list[..usize::from(self.count)]
+    }
+}
+
+impl DerefMut for Operands {
+    fn deref_mut(&mut self) -> &mut [Operand] {
+        &mut self.list[..usize::from(self.count)]
+    }
+}
+
+impl PartialEq for Operands {
+    fn eq(&self, other: &Operands) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Operands {}
+
+impl std::fmt::Debug for Operands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 /// Where a result goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dst {
@@ -188,12 +231,12 @@ pub enum Unit {
 }
 
 /// One operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// The unit and its operation.
     pub unit: Unit,
     /// Operands, as many as the operation reads.
-    pub src: SmallVec<[Operand; 2]>,
+    pub src: Operands,
     /// Destination.
     pub dst: Dst,
     /// Pack of the result; partial packs keep the rest of the destination.
@@ -223,7 +266,7 @@ impl Operation {
     pub fn new(unit: Unit, dst: Dst, src: &[Operand]) -> Operation {
         Operation {
             unit,
-            src: SmallVec::from_slice(src),
+            src: Operands::new(src),
             dst,
             pack: Pack::Nop,
             mul_pack: false,

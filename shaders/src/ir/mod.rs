@@ -421,7 +421,7 @@ pub enum Op {
 }
 
 /// An instruction's content.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct InstData {
     /// What it does.
     pub op: Op,
@@ -435,6 +435,18 @@ pub struct InstData {
     pub relaxed: bool,
     /// Where in the source it came from.
     pub line: LineId,
+}
+
+// Derived, it would clone the lists element by element.
+impl Clone for InstData {
+    fn clone(&self) -> InstData {
+        InstData {
+            args: SmallVec::from_slice(&self.args),
+            phi_blocks: SmallVec::from_slice(&self.phi_blocks),
+            results: SmallVec::from_slice(&self.results),
+            ..*self
+        }
+    }
 }
 
 /// Where a value comes from.

@@ -75,8 +75,11 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
 /// A lowered shader with stream words in registers, as [`opt_uniforms`] chooses them; `None` if it chooses none. It comes last:
 /// its copies are what other passes would remove.
 pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
+    let words = opt_uniforms::choose(shader);
+    if words.is_empty() {
+        return None;
+    }
     let mut kept = shader.clone();
-    let mut changed = false;
-    step(&mut kept, "opt_uniforms", |kept| changed = opt_uniforms::run(kept));
-    changed.then_some(kept)
+    step(&mut kept, "opt_uniforms", |kept| opt_uniforms::run(kept, &words));
+    Some(kept)
 }

@@ -24,13 +24,12 @@ pub const PASSES: [(&str, Pass); 8] = [
 
 /// Runs all passes until none changes the shader. `after` is called behind each.
 pub fn run(shader: &mut Shader, mut after: impl FnMut(&Shader, &'static str)) {
-    for _ in 0..MAX_ROUNDS {
-        let mut changed = false;
-        for (name, pass) in PASSES {
-            changed |= pass(shader);
-            after(shader, name);
-        }
-        if !changed {
+    // Passes that changed nothing since one did.
+    let mut idle = 0;
+    for (name, pass) in PASSES.into_iter().cycle().take(MAX_ROUNDS * PASSES.len()) {
+        idle = if pass(shader) { 0 } else { idle + 1 };
+        after(shader, name);
+        if idle == PASSES.len() {
             return;
         }
     }

@@ -50,14 +50,14 @@ fn key(shader: &Shader, inst: Inst, block: Block) -> Option<Key> {
     let data = &shader.insts[inst];
     if data.op == Op::Phi {
         // Equal phis of one block; the block is part of the key through its predecessors' order only, so name it.
-        let mut blocks = data.phi_blocks.clone();
+        let mut blocks = SmallVec::from_slice(&data.phi_blocks);
         blocks.push(block);
-        return Some((Op::Phi, data.args.clone(), blocks));
+        return Some((Op::Phi, SmallVec::from_slice(&data.args), blocks));
     }
     if !data.op.is_pure() || data.op == Op::Undef || data.results.is_empty() {
         return None;
     }
-    let mut args = data.args.clone();
+    let mut args: SmallVec<[Value; 4]> = SmallVec::from_slice(&data.args);
     if data.op.commutes() && args.len() >= 2 && args[1] < args[0] {
         args.swap(0, 1);
     }
@@ -78,11 +78,22 @@ fn gather_constants(shader: &mut Shader) {
     let Some(entry) = shader.entry() else {
         return;
     };
+    let is_const = |shader: &Shader, &inst: &Inst| shader.insts[inst].op.is_const();
     let mut constants = Vec::new();
     for block in shader.blocks_in_order() {
+        let insts = &shader.blocks[block].insts;
+        let front =
+            if block == entry { insts.iter().take_while(|inst| is_const(shader, inst)).count() } else { 0 };
+        if !insts[front..].iter().any(|inst| is_const(shader, inst)) {
+            // They are where they belong.
+            if block == entry {
+                constants.extend(shader.blocks[block].insts.drain(..front));
+            }
+            continue;
+        }
         let insts = std::mem::take(&mut shader.blocks[block].insts);
         let (moved, kept): (Vec<Inst>, Vec<Inst>) =
-            insts.into_iter().partition(|&inst| shader.insts[inst].op.is_const());
+            insts.into_iter().partition(|inst| is_const(shader, inst));
         constants.extend(moved);
         shader.blocks[block].insts = kept;
     }

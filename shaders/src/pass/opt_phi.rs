@@ -4,7 +4,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
 use crate::ir::cfg::Cfg;
-use crate::ir::{Block, Inst, Op, Replacements, Shader, Value};
+use crate::ir::{Block, BlockData, Inst, Op, Replacements, Shader, Value};
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
@@ -17,6 +17,11 @@ pub fn run(shader: &mut Shader) -> bool {
 }
 
 fn sweep(shader: &mut Shader) -> bool {
+    let first_is_phi =
+        |data: &BlockData| data.insts.first().is_some_and(|&inst| shader.insts[inst].op == Op::Phi);
+    if !shader.blocks.values().any(first_is_phi) {
+        return false;
+    }
     let cfg = Cfg::new(shader);
     let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
     for &block in &cfg.order {

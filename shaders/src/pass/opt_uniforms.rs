@@ -15,21 +15,15 @@ const MIN_PAIRS: usize = 2;
 /// Words that may be kept at a time: half a register file.
 const MAX_KEPT: usize = 16;
 
-/// Runs the pass on straight code; whether it changed anything.
-pub fn run(shader: &mut Shader) -> bool {
-    let Some(block) = shader.single_block() else { return false };
-    let insts = shader.blocks[block].insts.clone();
-    let kept = choose(shader, &insts);
-    if kept.is_empty() {
-        return false;
-    }
+/// Keeps `words` in registers, which [`choose`] named.
+pub fn run(shader: &mut Shader, words: &[Value]) {
+    let Some(block) = shader.single_block() else { return };
     let mut copies: FxHashMap<Value, Value> = FxHashMap::default();
-    shader.blocks[block].insts.clear();
-    for inst in insts {
+    for inst in std::mem::take(&mut shader.blocks[block].insts) {
         if shader.insts[inst].op != Op::Phi {
             for at in 0..shader.insts[inst].args.len() {
                 let word = shader.insts[inst].args[at];
-                if kept.contains(&word) {
+                if words.contains(&word) {
                     let copy = *copies.entry(word).or_insert_with(|| {
                         Builder::new(shader, block).emit(Op::Add(AddOp::Or), &[word, word])[0]
                     });
@@ -39,11 +33,12 @@ pub fn run(shader: &mut Shader) -> bool {
         }
         shader.blocks[block].insts.push(inst);
     }
-    true
 }
 
-/// The words that cover most pairs.
-fn choose(shader: &Shader, insts: &[Inst]) -> Vec<Value> {
+/// The words of straight code that cover most pairs.
+pub fn choose(shader: &Shader) -> Vec<Value> {
+    let Some(block) = shader.single_block() else { return Vec::new() };
+    let insts = &shader.blocks[block].insts;
     let mut pairs: Vec<[Value; 2]> = insts.iter().filter_map(|&inst| pair(shader, inst)).collect();
     pairs.sort_unstable();
     pairs.dedup();

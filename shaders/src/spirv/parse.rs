@@ -104,7 +104,8 @@ pub fn parse(words: &[u32]) -> Result<(Vec<Inst>, Lines)> {
     let lines = Lines::read(&words);
     let Walk { padded, offsets, mut spec_ops } = walk(words)?;
     let mut collector = Collector { instructions: Vec::with_capacity(offsets.len()) };
-    let bytes: Vec<u8> = padded.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes = Vec::with_capacity(4 * padded.len());
+    padded.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
     if let Err(state) = Parser::new(&bytes, &mut collector).parse() {
         let word = offsets.get(collector.instructions.len()).copied().unwrap_or(0);
         return Err(SpirvError::Decode { word, reason: reason_of(&state) });

@@ -33,7 +33,7 @@ impl Ports {
             b_taken: op.rotate != 0,
             registers: Vec::new(),
         };
-        for operand in &op.src {
+        for operand in op.src.iter() {
             if let Src::Reg(reg) = operand.src {
                 if !ports.registers.contains(&reg) {
                     ports.registers.push(reg);
