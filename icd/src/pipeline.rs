@@ -10,9 +10,10 @@ mod recipe;
 mod resources;
 mod translate;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ash::vk;
+use vc4_shaders::key::ModuleKey;
 
 use crate::assembly;
 use crate::descriptor::SetLayout;
@@ -29,10 +30,24 @@ pub use recipe::{BLOCK_WORDS, Block, set_bit, set_bits};
 
 /// VkShaderModule: compiled or linked when a pipeline asks.
 pub enum ShaderModule {
-    /// The words of SPIR-V.
-    Spirv(Vec<u32>),
+    /// SPIR-V.
+    Spirv(Spirv),
     /// QPU assembly.
     Assembly(assembly::Module),
+}
+
+/// A module of SPIR-V.
+pub struct Spirv {
+    /// Its words.
+    pub words: Vec<u32>,
+    key: OnceLock<ModuleKey>,
+}
+
+impl Spirv {
+    /// What stands for the words in keys of pipeline caches.
+    pub fn key(&self) -> ModuleKey {
+        *self.key.get_or_init(|| ModuleKey::of(&self.words))
+    }
 }
 
 impl Object for ShaderModule {
@@ -46,7 +61,9 @@ impl ShaderModule {
     /// SPIR-V of at least a header.
     pub fn new(words: Vec<u32>) -> Result<ShaderModule, Error> {
         match words.first() {
-            Some(&SPIRV_MAGIC) if words.len() >= 5 => Ok(ShaderModule::Spirv(words)),
+            Some(&SPIRV_MAGIC) if words.len() >= 5 => {
+                Ok(ShaderModule::Spirv(Spirv { words, key: OnceLock::new() }))
+            }
             Some(first) if words.len() >= 5 => Err(Error::Shader(format!(
                 "word 0 is {first:#010x}, not the SPIR-V magic number {SPIRV_MAGIC:#010x}"
             ))),

@@ -356,7 +356,8 @@ pub fn compile_shaders(
     fragment: Option<Shader>,
     state: &PipelineState,
 ) -> Result<Pipeline, CompileError> {
-    let mut pipeline = Pipeline::default();
+    let mut pipeline =
+        Pipeline { textures: textures(&[Some(&vertex), fragment.as_ref()]), ..Pipeline::default() };
     let mut fragment = fragment.unwrap_or_else(|| Shader::new(Stage::Fragment));
     pass::optimize(&mut vertex);
     pass::link(&vertex, &mut fragment);
@@ -388,11 +389,20 @@ pub fn compile_vertex(
     state: &PipelineState,
     varyings: &[Varying],
 ) -> Result<Pipeline, CompileError> {
+    let textures = textures(&[Some(&vertex)]);
     pass::optimize(&mut vertex);
-    let mut pipeline = Pipeline { point_size: state.points, ..Pipeline::default() };
+    let mut pipeline = Pipeline { point_size: state.points, textures, ..Pipeline::default() };
     pipeline.varyings = varyings.len() as u32;
     vertex_programs(&mut pipeline, vertex, state, varyings)?;
     Ok(pipeline)
+}
+
+/// What stages look at, in order and each once.
+fn textures(stages: &[Option<&Shader>]) -> Vec<Texture> {
+    let mut textures: Vec<Texture> = stages.iter().flatten().flat_map(|stage| stage.textures()).collect();
+    textures.sort_unstable();
+    textures.dedup();
+    textures
 }
 
 /// Compiles an optimised vertex stage.

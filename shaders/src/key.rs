@@ -19,8 +19,39 @@ pub const COMPILER: u128 = match u128::from_str_radix(env!("VC4_COMPILER"), 16) 
 /// SHA-256 over everything that decides the code of a pipeline.
 pub type Key = [u8; 32];
 
+/// What stands for a module's words in keys: computed once, however many pipelines use the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ModuleKey([u8; 32]);
+
+impl ModuleKey {
+    /// Of a module.
+    pub fn of(words: &[u32]) -> ModuleKey {
+        let mut hasher = Sha(Sha256::new());
+        words.hash(&mut hasher);
+        ModuleKey(hasher.0.finalize().into())
+    }
+}
+
+/// What a stage is made of, without the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StageKey<'a> {
+    /// The module.
+    pub module: ModuleKey,
+    /// The entry point.
+    pub entry: &'a str,
+    /// Specialisation constants.
+    pub specialization: &'a [(u32, u32)],
+}
+
+impl<'a> From<&StageSource<'a>> for StageKey<'a> {
+    fn from(source: &StageSource<'a>) -> StageKey<'a> {
+        let module = ModuleKey::of(source.words);
+        StageKey { module, entry: source.entry, specialization: source.specialization }
+    }
+}
+
 /// The key of a pipeline: its modules, entry points, specialisation and the state that becomes code.
-pub fn pipeline(vertex: &StageSource<'_>, fragment: Option<&StageSource<'_>>, state: &PipelineState) -> Key {
+pub fn pipeline(vertex: StageKey<'_>, fragment: Option<StageKey<'_>>, state: &PipelineState) -> Key {
     let mut hasher = Sha(Sha256::new());
     (vertex, fragment, state).hash(&mut hasher);
     hasher.0.finalize().into()
@@ -43,13 +74,63 @@ impl Hasher for Sha {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::VertexAttribute;
+    use crate::compile::{
+        TextureAccess, TextureDecode, TextureFilter, TextureKey, TextureSwizzle, VertexAttribute,
+    };
+    use crate::program::{Descriptor, Texture};
+    use vc4::cl::packets::CompareFunc;
+    use vc4::cl::words::Wrap;
     use vc4::state::blend::ColorOutput;
     use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
+    use vc4::state::texture::MipMode;
     use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 
     fn source<'a>(words: &'a [u32], entry: &'a str, specialization: &'a [(u32, u32)]) -> StageSource<'a> {
         StageSource { words, entry, specialization }
+    }
+
+    /// States that differ in one field of one texture's key, or in the texture.
+    fn textured() -> impl Iterator<Item = PipelineState> {
+        let program = |change: fn(&mut [bool; 3], &mut MipMode)| {
+            let (mut linear, mut mip) = ([false; 3], MipMode::None);
+            change(&mut linear, &mut mip);
+            let [mag_linear, min_linear, unnormalized] = linear;
+            TextureFilter::Program { mag_linear, min_linear, mip, unnormalized }
+        };
+        let direct = |bytes, wrap| TextureAccess::Direct { bytes, wrap };
+        let repeat = [Wrap::Repeat; 3];
+        let decode = |swizzle| TextureDecode { swizzle, ..TextureDecode::default() };
+        let red = [TextureSwizzle::Component(0); 4];
+        let plain = TextureKey::default();
+        let keys = [
+            plain,
+            TextureKey { decode: decode(red), ..plain },
+            TextureKey { decode: decode([TextureSwizzle::Zero; 4]), ..plain },
+            TextureKey { decode: decode([TextureSwizzle::One; 4]), ..plain },
+            TextureKey { access: direct(1, repeat), ..plain },
+            TextureKey { access: direct(2, repeat), ..plain },
+            TextureKey { access: direct(1, [Wrap::Clamp; 3]), ..plain },
+            TextureKey { access: direct(1, [Wrap::Repeat, Wrap::Repeat, Wrap::Clamp]), ..plain },
+            TextureKey { filter: TextureFilter::Level, ..plain },
+            TextureKey { filter: program(|_, _| ()), ..plain },
+            TextureKey { filter: program(|linear, _| linear[0] = true), ..plain },
+            TextureKey { filter: program(|linear, _| linear[1] = true), ..plain },
+            TextureKey { filter: program(|linear, _| linear[2] = true), ..plain },
+            TextureKey { filter: program(|_, mip| *mip = MipMode::Linear), ..plain },
+            TextureKey { compare: Some(CompareFunc::Less), ..plain },
+            TextureKey { compare: Some(CompareFunc::Always), ..plain },
+            TextureKey { border: true, ..plain },
+            TextureKey { planes: 2, ..plain },
+            TextureKey { mirror_once: [true, false, false], ..plain },
+            TextureKey { mirror_once: [false, true, false], ..plain },
+            TextureKey { mirror_once: [false, false, true], ..plain },
+        ];
+        let image = |binding| Descriptor { set: 0, binding, element: 0 };
+        let of =
+            |texture, key| PipelineState { textures: [(texture, key)].into(), ..PipelineState::default() };
+        let others =
+            [Texture::alone(image(0)), Texture::combined(image(1))].map(|texture| of(texture, plain));
+        keys.into_iter().map(move |key| of(Texture::combined(image(0)), key)).chain(others)
     }
 
     #[test]
@@ -77,7 +158,11 @@ mod tests {
                 ..plain.clone()
             },
         ];
-        let mut keys: Vec<Key> = states.iter().map(|state| pipeline(&main, Some(&main), state)).collect();
+        let states = states.into_iter().chain(textured());
+        let key = |vertex: &StageSource<'_>, fragment: Option<&StageSource<'_>>, state: &PipelineState| {
+            pipeline(vertex.into(), fragment.map(StageKey::from), state)
+        };
+        let mut keys: Vec<Key> = states.map(|state| key(&main, Some(&main), &state)).collect();
         for changed in [
             source(&other, "main", &[]),
             source(&words[..2], "main", &[]),
@@ -86,15 +171,15 @@ mod tests {
             source(&words, "main", &[(1, 0)]),
             source(&words, "main", &[(0, 1), (1, 0)]),
         ] {
-            keys.push(pipeline(&changed, Some(&main), &plain));
-            keys.push(pipeline(&main, Some(&changed), &plain));
+            keys.push(key(&changed, Some(&main), &plain));
+            keys.push(key(&main, Some(&changed), &plain));
         }
-        keys.push(pipeline(&main, Some(&main), &plain));
-        keys.push(pipeline(&main, None, &plain));
+        keys.push(key(&main, Some(&main), &plain));
+        keys.push(key(&main, None, &plain));
         let count = keys.len();
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), count);
-        assert_eq!(pipeline(&main, None, &plain), pipeline(&main.clone(), None, &plain.clone()));
+        assert_eq!(key(&main, None, &plain), key(&main.clone(), None, &plain.clone()));
     }
 }

@@ -398,4 +398,6 @@ pub struct Pipeline {
     pub discards: bool,
     /// The fragment shader reads the tile's colour (blending, partial write mask).
     pub reads_color: bool,
+    /// What the stages look at, used or not, in order and each once: what a draw's texture keys are made of.
+    pub textures: Vec<Texture>,
 }

@@ -111,6 +111,7 @@ prop_compose! {
     fn pipeline()(
         programs in (program(), program(), program()),
         attributes in prop::collection::vec(attribute(), 0..9),
+        textures in prop::collection::vec(texture(), 0..5),
         words in any::<[u32; 4]>(),
         flags in any::<[bool; 4]>(),
     ) -> Pipeline {
@@ -120,7 +121,7 @@ prop_compose! {
         Pipeline {
             vertex, coordinate, fragment, attributes,
             vertex_attribute_bytes, coordinate_attribute_bytes, varyings, flat_varyings,
-            point_size, writes_depth, discards, reads_color,
+            point_size, writes_depth, discards, reads_color, textures,
         }
     }
 }
@@ -201,7 +202,7 @@ fn the_layout_stays() {
         .collect();
     #[rustfmt::skip]
     assert_eq!(words, [
-        0, 0, 2, 0, 0b0100, 1,
+        0, 0, 2, 0, 0b0100, 1, 0,
         0x0008_0100, 7, 12,
         0x102, 3, 2, 1,
         0x009e_7000, 0x3000_09e7, 0x009e_7000, 0x1000_09e7, 0x009e_7000, 0x1000_09e7,
@@ -210,19 +211,19 @@ fn the_layout_stays() {
         0, 4, 5, 6,
     ]);
     let size = 48 + 4 * words.len() as u32;
-    let header: Vec<u8> = [*b"VC4P", [2, 0, 0, 0], size.to_le_bytes(), [1, 0, 0, 0]].concat();
+    let header: Vec<u8> = [*b"VC4P", [3, 0, 0, 0], size.to_le_bytes(), [1, 0, 0, 0]].concat();
     assert_eq!(file[..16], header);
     // The digest as sha256sum prints it for these bytes.
     let digest: String = file[16..48].iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(digest, "a943b47234ff8f95a809b97c74952d0f4b38dc31c3c07fd07faa89ae3ba5ce26");
+    assert_eq!(digest, "a39708bb6c5837721294126ac2e37ef054e0dc25e7162a77297cb640acbada4d");
 }
 
 #[test]
 fn places_point_at_their_parts() {
     let contents = read_with_places(&write(&small())).expect("a file");
     let place = &contents.places[0];
-    assert_eq!((place.head, place.code, place.samples), (84, 100, 152));
-    assert_eq!(place.uniforms, [124, 132]);
+    assert_eq!((place.head, place.code, place.samples), (88, 104, 156));
+    assert_eq!(place.uniforms, [128, 136]);
 }
 
 /// One change to a good file, sealed again, and what the reader says.
@@ -237,21 +238,27 @@ fn faults_are_named_with_their_place() {
     let unknown = |what, value| Fault::Unknown { what, value };
     assert_eq!(fault(4, 1), error(4, Fault::Version(1)));
     assert_eq!(fault(12, 4), error(12, unknown("number of programs", 4)));
-    assert_eq!(fault(12, 0), error(84, Fault::Trailing(84)));
+    assert_eq!(fault(12, 0), error(88, Fault::Trailing(84)));
     assert_eq!(fault(64, 0x14), error(64, Fault::Reserved(0x10)));
-    assert_eq!(fault(68, 0x2000_0000), error(72, Fault::Truncated { wanted: 0x1_8000_0000, left: 96 }));
-    assert_eq!(fault(72, 0x0108_0100), error(72, Fault::Reserved(0x0100_0000)));
-    assert_eq!(fault(72, 0x0008_0103), error(72, unknown("source of an attribute", 3)));
-    assert_eq!(fault(84, 3), error(84, unknown("stage", 3)));
-    assert_eq!(fault(88, 0), error(88, unknown("number of instructions", 0)));
-    assert_eq!(fault(92, u32::MAX), error(124, Fault::Truncated { wanted: 0x3_ffff_fffc, left: 44 }));
-    assert_eq!(fault(132, 99), error(132, unknown("kind of uniform", 99)));
-    assert_eq!(fault(124, 0x100), error(124, unknown("kind of uniform", 0x100)));
-    assert_eq!(fault(152, 2), error(152, unknown("kind of TMU request", 2)));
+    assert_eq!(fault(68, 0x2000_0000), error(76, Fault::Truncated { wanted: 0x1_8000_0000, left: 96 }));
+    assert_eq!(fault(72, 0x2000_0000), error(88, Fault::Truncated { wanted: 0x3_8000_0000, left: 84 }));
+    assert_eq!(fault(76, 0x0108_0100), error(76, Fault::Reserved(0x0100_0000)));
+    assert_eq!(fault(76, 0x0008_0103), error(76, unknown("source of an attribute", 3)));
+    assert_eq!(fault(88, 3), error(88, unknown("stage", 3)));
+    assert_eq!(fault(92, 0), error(92, unknown("number of instructions", 0)));
+    assert_eq!(fault(96, u32::MAX), error(128, Fault::Truncated { wanted: 0x3_ffff_fffc, left: 44 }));
+    assert_eq!(fault(136, 99), error(136, unknown("kind of uniform", 99)));
+    assert_eq!(fault(128, 0x100), error(128, unknown("kind of uniform", 0x100)));
+    assert_eq!(fault(156, 2), error(156, unknown("kind of TMU request", 2)));
+    // A texture without a sampler that names one.
+    let image = Descriptor { set: 1, binding: 2, element: 3 };
+    let mut textured = write(&Pipeline { textures: vec![Texture::combined(image)], ..small() });
+    textured[88] = 0;
+    assert_eq!(read(&sealed(&textured)), Err(error(104, Fault::Reserved(1))));
     let mut twice = write(&small());
-    twice.extend_from_within(84..);
+    twice.extend_from_within(88..);
     twice[12] = 2;
-    assert_eq!(read(&sealed(&twice)), Err(error(168, Fault::Order)));
+    assert_eq!(read(&sealed(&twice)), Err(error(172, Fault::Order)));
     assert_eq!(read(b"VC4"), Err(error(0, Fault::Magic)));
     assert_eq!(read(b"VC4P"), Err(error(0, Fault::Truncated { wanted: 48, left: 4 })));
 }

@@ -162,8 +162,7 @@ fn check_finds_damage_and_broken_rules() {
         String::from_utf8(output.stdout).expect("UTF-8")
     };
     let line = |at: usize, code: &str| format!("{name}:0x{at:x}: {code}: ");
-    // The only program's head stands behind the interface of six words.
-    let head = 48 + 24;
+    let head = vc4_shaders::file::read_with_places(&good).expect("programs").places[0].head;
     let mut bad = good.clone();
     bad[head] = 9;
     let found = check(&bad);

@@ -208,11 +208,11 @@ impl Compiled {
         // What is dynamic is expected to be what nearly all applications set.
         let fixed = info.viewports.first().filter(|_| !info.is_dynamic(vk::DynamicState::VIEWPORT));
         let raster = fixed.map_or_else(RasterMap::default, |fixed| viewport(fixed).raster_map());
-        compiled.textures = compiled.programs.textures()?;
         let mut read = BTreeSet::new();
         for pass in 0..compiled.colors.len().max(1) {
             let variant = compiled.variant(VariantKey { pass, raster, ..VariantKey::default() })?;
             compiled.raster.shader_depth = variant.programs.writes_depth;
+            compiled.textures = compiled.programs.textures(&variant.programs);
             read.extend(images(&variant.programs));
         }
         compiled.textures.retain(|texture| read.contains(&texture.image));

@@ -8,7 +8,7 @@ use vc4_shaders::compile::{
     CompileError, ErrorKind, PipelineState, Varying, compile_shaders, compile_vertex,
 };
 use vc4_shaders::ir::{self, Shader};
-use vc4_shaders::key;
+use vc4_shaders::key::{self, StageKey};
 use vc4_shaders::program::{self, Program};
 use vc4_shaders::spirv::{StageSource, translate};
 
@@ -96,29 +96,20 @@ impl Programs {
         }
     }
 
-    /// Images that the stages look at, used or not.
-    pub(super) fn textures(&self) -> Result<Vec<program::Texture>, Error> {
-        let of_shader = |shader: &Shader| shader.textures();
-        let mut textures = match self {
-            Programs::Compiled(spirv) if spirv.has_images() => {
-                let (vertex, fragment) = spirv.translated()?;
-                let mut textures = of_shader(vertex);
-                textures.extend(fragment.iter().flat_map(of_shader));
-                textures
-            }
-            Programs::Compiled(_) => Vec::new(),
-            Programs::Mixed { vertex, fragment, .. } => {
-                let mut textures = of_shader(vertex);
-                textures.extend(fragment.program().textures());
-                textures
-            }
+    /// Images that the stages of `built` programs look at, used or not.
+    pub(super) fn textures(&self, built: &program::Pipeline) -> Vec<program::Texture> {
+        let mut textures = built.textures.clone();
+        match self {
+            Programs::Compiled(_) => {}
+            Programs::Mixed { fragment, .. } => textures.extend(fragment.program().textures()),
             Programs::Linked { pipeline, .. } => {
-                [&pipeline.vertex, &pipeline.coordinate, &pipeline.fragment].map(Program::textures).concat()
+                let programs = [&pipeline.vertex, &pipeline.coordinate, &pipeline.fragment];
+                textures.extend(programs.into_iter().flat_map(Program::textures));
             }
-        };
+        }
         textures.sort_unstable();
         textures.dedup();
-        Ok(textures)
+        textures
     }
 
     /// Whether the code depends on what a draw brings; assembly takes texels as they come.
@@ -169,10 +160,20 @@ impl Source {
 
     fn source(&self) -> StageSource<'_> {
         let words = match &*self.module {
-            ShaderModule::Spirv(words) => words,
+            ShaderModule::Spirv(spirv) => &spirv.words,
             ShaderModule::Assembly(_) => &[][..],
         };
         StageSource { words, entry: &self.entry, specialization: &self.specialization }
+    }
+
+    /// What the stage is made of, for the cache.
+    fn key(&self) -> StageKey<'_> {
+        match &*self.module {
+            ShaderModule::Spirv(spirv) => {
+                StageKey { module: spirv.key(), entry: &self.entry, specialization: &self.specialization }
+            }
+            ShaderModule::Assembly(_) => StageKey::from(&self.source()),
+        }
     }
 
     fn translated(&self, stage: ir::Stage) -> Result<Shader, Error> {
@@ -207,21 +208,13 @@ impl Spirv {
 
     fn build(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
         let Some(cache) = &self.cache else { return self.compile(state) };
-        let fragment = self.fragment.as_ref().map(Source::source);
-        let key = key::pipeline(&self.vertex.source(), fragment.as_ref(), state);
+        let key = key::pipeline(self.vertex.key(), self.fragment.as_ref().map(Source::key), state);
         if let Some(found) = cache.find(&key) {
             return Ok(found);
         }
         let programs = self.compile(state)?;
         cache.insert(key, &programs);
         Ok(programs)
-    }
-
-    /// Whether a module declares an image type: without, there is no need to translate it for its textures.
-    fn has_images(&self) -> bool {
-        const TYPE_IMAGE: u32 = 25;
-        let declares = |source: &Source| source.source().words.iter().any(|word| word & 0xffff == TYPE_IMAGE);
-        declares(&self.vertex) || self.fragment.as_ref().is_some_and(declares)
     }
 
     fn translated(&self) -> Result<&(Shader, Option<Shader>), Error> {

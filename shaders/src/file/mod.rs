@@ -17,10 +17,12 @@
 //! | 2 | scalar varyings |
 //! | 3 | flat ones of them, one bit each |
 //! | 4 | bit 0 point size, 1 computes depth, 2 discards, 3 reads the tile's colour |
-//! | 5 | number of attribute arrays |
+//! | 5, 6 | number of attribute arrays, of textures |
 //!
 //! Then three words per attribute array: source (0 location, 1 vertex index, 2 none; bit 8: the vertex program loads it,
 //! bit 9: the coordinate program does; bit 10: it shares the record's array with the one before; bits 23:16 and 31:24 the VPM byte offsets there), location, bytes per vertex.
+//! Then seven words per texture that the stages look at: bit 0 it has a sampler; set, binding and element of the image; those
+//! of the sampler.
 //!
 //! Then the programs that there are, in the order vertex, coordinate, fragment:
 //!
@@ -40,14 +42,14 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::compile::ProgramKind;
 
-pub use read::{Contents, Place, read, read_with_places};
+pub use read::{Contents, Place, read, read_intact, read_with_places};
 pub use write::write;
 
 /// The first bytes of a file.
 pub const MAGIC: [u8; 4] = *b"VC4P";
 
 /// The layout that this module writes, and the only one it reads.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Bytes before the interface.
 const HEADER_BYTES: usize = 48;
@@ -57,6 +59,9 @@ const DIGEST_AT: usize = 16;
 
 /// Words of an attribute array.
 const ATTRIBUTE_WORDS: usize = 3;
+
+/// Words of a texture.
+const TEXTURE_WORDS: usize = 7;
 
 /// Words of a TMU request.
 const SAMPLE_WORDS: usize = 4;

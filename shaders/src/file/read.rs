@@ -1,11 +1,13 @@
 //! From bytes to programs: any bytes give a pipeline or an error, and no memory beyond a small multiple of the file.
 
 use super::{
-    ATTRIBUTE_WORDS, DIGEST_AT, Fault, FileError, HEADER_BYTES, MAGIC, SAMPLE_WORDS, STAGES, VERSION, digest,
-    slot,
+    ATTRIBUTE_WORDS, DIGEST_AT, Fault, FileError, HEADER_BYTES, MAGIC, SAMPLE_WORDS, STAGES, TEXTURE_WORDS,
+    VERSION, digest, slot,
 };
 use crate::compile::ProgramKind;
-use crate::program::{AttributeArray, AttributeSource, Descriptor, Pipeline, Program, SampleBo, UniformSlot};
+use crate::program::{
+    AttributeArray, AttributeSource, Descriptor, Pipeline, Program, SampleBo, Texture, UniformSlot,
+};
 
 /// Where the parts of a program stand, in bytes from the start of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,13 +41,26 @@ pub fn read(bytes: &[u8]) -> Result<Pipeline, FileError> {
     read_with_places(bytes).map(|contents| contents.pipeline)
 }
 
+/// Reads a file whose digest is known to be right: it was written by this process or was part of something whose own
+/// digest was.
+///
+/// # Errors
+/// The first other fault and its byte offset.
+pub fn read_intact(bytes: &[u8]) -> Result<Pipeline, FileError> {
+    contents(bytes, |_| true).map(|contents| contents.pipeline)
+}
+
 /// Reads a file and remembers where things stood.
 ///
 /// # Errors
 /// The first fault and its byte offset.
 pub fn read_with_places(bytes: &[u8]) -> Result<Contents, FileError> {
+    contents(bytes, |bytes| digest(&bytes[HEADER_BYTES..]) == bytes[DIGEST_AT..HEADER_BYTES])
+}
+
+fn contents(bytes: &[u8], is_intact: impl Fn(&[u8]) -> bool) -> Result<Contents, FileError> {
     let mut cursor = Cursor { bytes, at: 0 };
-    let count = header(&mut cursor)?;
+    let count = header(&mut cursor, is_intact)?;
     let mut pipeline = interface(&mut cursor)?;
     let mut places = Vec::new();
     let mut next_stage = 0;
@@ -70,7 +85,7 @@ pub fn read_with_places(bytes: &[u8]) -> Result<Contents, FileError> {
 }
 
 /// Checks the header; the cursor ends behind it. Returns the number of programs.
-fn header(cursor: &mut Cursor<'_>) -> Result<u32, FileError> {
+fn header(cursor: &mut Cursor<'_>, is_intact: impl Fn(&[u8]) -> bool) -> Result<u32, FileError> {
     let at = |offset, fault| Err(FileError { offset, fault });
     if !cursor.bytes.starts_with(&MAGIC) {
         return at(0, Fault::Magic);
@@ -87,7 +102,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<u32, FileError> {
         return at(12, Fault::Unknown { what: "number of programs", value: count });
     }
     cursor.at = HEADER_BYTES;
-    if digest(&cursor.bytes[HEADER_BYTES..]) != cursor.bytes[DIGEST_AT..HEADER_BYTES] {
+    if !is_intact(cursor.bytes) {
         return at(DIGEST_AT, Fault::Digest);
     }
     Ok(count)
@@ -96,8 +111,11 @@ fn header(cursor: &mut Cursor<'_>) -> Result<u32, FileError> {
 fn interface(cursor: &mut Cursor<'_>) -> Result<Pipeline, FileError> {
     let [vertex_attribute_bytes, coordinate_attribute_bytes, varyings, flat_varyings] = cursor.words()?;
     let flags = cursor.masked(0xf)?;
-    let count = cursor.count(4 * ATTRIBUTE_WORDS)?;
+    let [attributes, textures] = cursor.words()?;
+    let count = cursor.fits(attributes, 4 * ATTRIBUTE_WORDS)?;
     let attributes = (0..count).map(|_| attribute(cursor)).collect::<Result<_, _>>()?;
+    let count = cursor.fits(textures, 4 * TEXTURE_WORDS)?;
+    let textures = (0..count).map(|_| texture(cursor)).collect::<Result<_, _>>()?;
     let flag = |bit: u32| flags >> bit & 1 == 1;
     Ok(Pipeline {
         attributes,
@@ -109,6 +127,7 @@ fn interface(cursor: &mut Cursor<'_>) -> Result<Pipeline, FileError> {
         writes_depth: flag(1),
         discards: flag(2),
         reads_color: flag(3),
+        textures,
         ..Pipeline::default()
     })
 }
@@ -139,6 +158,21 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<AttributeArray, FileError> {
         vertex_offset: in_vertex.then_some(vertex),
         coordinate_offset: in_coordinate.then_some(coordinate),
     })
+}
+
+fn texture(cursor: &mut Cursor<'_>) -> Result<Texture, FileError> {
+    let sampled = cursor.masked(1)? == 1;
+    let mut descriptor = || {
+        let offset = cursor.at;
+        cursor.words().map(|[set, binding, element]| (offset, Descriptor { set, binding, element }))
+    };
+    let ((_, image), (offset, sampler)) = (descriptor()?, descriptor()?);
+    let unused = [sampler.set, sampler.binding, sampler.element].into_iter().find(|word| *word != 0);
+    match (sampled, unused) {
+        (true, _) => Ok(Texture { image, sampler: Some(sampler) }),
+        (false, None) => Ok(Texture::alone(image)),
+        (false, Some(word)) => Err(FileError { offset, fault: Fault::Reserved(word) }),
+    }
 }
 
 /// The stage number, the place and the program.
@@ -251,12 +285,6 @@ impl Cursor<'_> {
             word if word & !mask == 0 => Ok(word),
             word => Err(FileError { offset, fault: Fault::Reserved(word & !mask) }),
         }
-    }
-
-    /// A word that counts things of at least `bytes` bytes, which follow.
-    fn count(&mut self, bytes: usize) -> Result<usize, FileError> {
-        let count = self.word()?;
-        self.fits(count, bytes)
     }
 
     /// `count`, if so many things of at least `bytes` bytes can follow: nothing is reserved for more.

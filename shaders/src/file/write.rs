@@ -46,11 +46,19 @@ fn interface(out: &mut Vec<u8>, pipeline: &Pipeline) {
         pipeline.flat_varyings,
         flags,
         pipeline.attributes.len() as u32,
+        pipeline.textures.len() as u32,
     ] {
         word(out, value);
     }
     for array in &pipeline.attributes {
         attribute(out, array);
+    }
+    for texture in &pipeline.textures {
+        word(out, u32::from(texture.sampler.is_some()));
+        let none = Descriptor { set: 0, binding: 0, element: 0 };
+        for Descriptor { set, binding, element } in [texture.image, texture.sampler.unwrap_or(none)] {
+            [set, binding, element].into_iter().for_each(|value| word(out, value));
+        }
     }
 }
 
