@@ -5,7 +5,7 @@ mod oracle;
 #[allow(dead_code, reason = "shared by several test programs")]
 mod support;
 
-use oracle::{Random, compile, mutate};
+use oracle::{Random, compile, finish, mutate};
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Operand};
 use spirv::{
@@ -34,14 +34,23 @@ const FILES: [&str; 12] = [
 #[test]
 fn mutated_modules() {
     let mut random = Random(0x2545_f491);
-    let (mut fine, mut refused) = (0, 0);
+    let (mut fine, mut refused, mut programs) = (0, 0, 0);
     for round in 0..500 {
         for file in FILES {
             let mut words = words(file);
             mutate(&mut words, &mut random);
             let stage = if file.contains("vert") { Stage::Vertex } else { Stage::Fragment };
             match compile(&words, stage) {
-                Ok(_) => fine += 1,
+                Ok(shader) => {
+                    fine += 1;
+                    // The back end is slow beside the rest.
+                    if round % 8 == 0 {
+                        match finish(shader, round / 8) {
+                            Ok(_) => programs += 1,
+                            Err(error) => assert!(!error.to_string().is_empty()),
+                        }
+                    }
+                }
                 Err(error) => {
                     assert!(!error.to_string().is_empty());
                     refused += 1;
@@ -52,6 +61,7 @@ fn mutated_modules() {
     }
     // Most mutations must be noticed, and some must not matter, or the mutations are no test.
     assert!(fine > 200 && refused > 1000, "{fine} fine, {refused} refused");
+    assert!(programs > 20, "{programs} programs");
 }
 
 #[test]

@@ -2,9 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use vc4::state::blend::ColorOutput;
+use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
+use vc4_shaders::compile::{CompileError, PipelineState, compile_shaders};
 use vc4_shaders::ir::verify::verify;
-use vc4_shaders::ir::{Shader, Stage};
+use vc4_shaders::ir::{Builder, Output, Shader, Stage};
 use vc4_shaders::pass;
+use vc4_shaders::program::Pipeline;
 use vc4_shaders::spirv::{SpirvError, StageSource, translate};
 
 /// Marsaglia's xorshift: the same modules on every run.
@@ -88,4 +92,35 @@ pub fn compile(words: &[u32], stage: Stage) -> Result<Shader, SpirvError> {
     pass::optimize(&mut shader);
     assert!(begin.elapsed() < Duration::from_secs(20), "took {:?}", begin.elapsed());
     Ok(shader)
+}
+
+/// A vertex stage that puts every vertex into the middle; what a fragment stage reads is undefined.
+fn plain_vertex() -> Shader {
+    let mut shader = Shader::new(Stage::Vertex);
+    let block = shader.entry().expect("a new shader has a block");
+    let mut b = Builder::new(&mut shader, block);
+    for component in 0..4 {
+        let value = b.float(1.0);
+        b.store_output(Output::Position(component), value);
+    }
+    shader
+}
+
+/// What stands behind the front end: linking, state and the back end, with one of a few states.
+pub fn finish(shader: Shader, state: u32) -> Result<Pipeline, CompileError> {
+    let begin = Instant::now();
+    let format =
+        [vc4::image::format::Format::R8G8B8A8, vc4::image::format::Format::B8G8R8A8][state as usize & 1];
+    let state = PipelineState {
+        points: state & 2 != 0,
+        color: (state & 4 == 0).then(|| ColorOutput::plain(format.info(), false)),
+        depth_stencil: DepthStencilPlan { write_z: state & 8 != 0, stencil: StencilPlan::Off },
+        ..PipelineState::default()
+    };
+    let pipeline = match shader.stage {
+        Stage::Vertex => compile_shaders(shader, None, &state),
+        Stage::Fragment => compile_shaders(plain_vertex(), Some(shader), &state),
+    };
+    assert!(begin.elapsed() < Duration::from_secs(20), "took {:?}", begin.elapsed());
+    pipeline
 }
