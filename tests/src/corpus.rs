@@ -2,7 +2,7 @@
 //! model's slots and times. `cargo xtask bench compiler` prints it, the compiler suite holds the counts.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use vc4::qpu::{Cost, Inst};
@@ -138,13 +138,29 @@ impl Module {
     /// # Errors
     /// What glslangValidator says, or that it is not there.
     pub fn from_corpus(directory: &Path, name: &str) -> Result<Module, String> {
-        let source = shared::path("shader-corpus").join(name);
-        for stage in ["vert", "frag"] {
+        let sources = shared::path("shader-corpus").join(name);
+        Module::from_files(directory, name, ["vert", "frag"].map(|stage| sources.join(format!("vk.{stage}"))))
+    }
+
+    /// Compiles GLSL, vertex and fragment stage, to SPIR-V.
+    ///
+    /// # Errors
+    /// What glslangValidator says, or that it is not there.
+    pub fn from_source(directory: &Path, name: &str, sources: [&str; 2]) -> Result<Module, String> {
+        let paths = ["vert", "frag"].map(|stage| directory.join(format!("{name}.{stage}")));
+        for (path, source) in paths.iter().zip(sources) {
+            std::fs::write(path, source).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        Module::from_files(directory, name, paths)
+    }
+
+    fn from_files(directory: &Path, name: &str, sources: [PathBuf; 2]) -> Result<Module, String> {
+        for (stage, source) in ["vert", "frag"].iter().zip(&sources) {
             let run = Command::new("glslangValidator")
                 .arg("-V")
                 .arg("-o")
                 .arg(directory.join(format!("{name}.{stage}.spv")))
-                .arg(source.join(format!("vk.{stage}")))
+                .arg(source)
                 .output()
                 .map_err(|error| format!("glslangValidator: {error} (package glslang-tools)"))?;
             if !run.status.success() {

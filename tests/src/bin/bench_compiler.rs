@@ -5,11 +5,19 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use vc4_shaders::program::Pipeline;
 use vc4_tests::corpus::{Baseline, Counts, Module, PROGRAMS};
 use vc4_tests::shared;
 
-/// Compilations per shader; the median counts.
-const RUNS: usize = 5;
+/// Compilations per shader; the shortest counts, because what else the machine does only makes them longer.
+const RUNS: usize = 15;
+
+/// Compilations of the long shader.
+const LONG_RUNS: usize = 3;
+
+/// Statements of the long shader; each is eight operations on a word of the uniform stream, of which an instruction
+/// takes one.
+const LONG_STATEMENTS: usize = 2600;
 
 fn main() {
     if !shared::available() {
@@ -33,7 +41,7 @@ fn main() {
 
 fn run(baseline: &Baseline, directory: &std::path::Path) -> Result<(), String> {
     baseline.origin.iter().for_each(|line| println!("{line}"));
-    println!("# ours / Mesa's; slots: the cost model's estimate of both; us: one thread, median of {RUNS}");
+    println!("# ours / Mesa's; slots: the cost model's estimate of both; us: one thread, shortest of {RUNS}");
     println!(
         "{:20} {:2}  {:>11} {:>5}  {:>9} {:>5}  {:>11} {:>5}  threads",
         "shader", "", "inst", "", "uniforms", "", "slots", ""
@@ -47,15 +55,8 @@ fn run(baseline: &Baseline, directory: &std::path::Path) -> Result<(), String> {
         modules.push(Module::from_corpus(directory, name)?);
     }
     for (name, module) in names.iter().zip(&modules) {
-        let mut times: Vec<Duration> = Vec::new();
-        let mut pipeline = module.compile().map_err(|error| format!("{name}: {error}"))?;
-        for _ in 0..RUNS {
-            let start = Instant::now();
-            pipeline = module.compile().map_err(|error| format!("{name}: {error}"))?;
-            times.push(start.elapsed());
-        }
-        times.sort_unstable();
-        let us = times[RUNS / 2].as_secs_f64() * 1e6;
+        let (pipeline, time) = shortest(module, RUNS).map_err(|error| format!("{name}: {error}"))?;
+        let us = time.as_secs_f64() * 1e6;
         for (index, (program, counts)) in PROGRAMS.iter().zip(Counts::of_pipeline(&pipeline)).enumerate() {
             let mesa = baseline.programs[&(name.clone(), program.to_string())];
             println!("{}", row(name, program, counts, mesa));
@@ -78,7 +79,42 @@ fn run(baseline: &Baseline, directory: &std::path::Path) -> Result<(), String> {
         "compile time {our_us:.0} us / {their_us:.0} us = {:.2} (Mesa's on the machine named above)",
         our_us / their_us
     );
+    long_shader(directory)?;
     shares(&modules)
+}
+
+/// A module's programs, and the shortest time in which they were compiled.
+fn shortest(module: &Module, runs: usize) -> Result<(Pipeline, Duration), String> {
+    let compile = || {
+        let start = Instant::now();
+        module.compile().map(|pipeline| (pipeline, start.elapsed()))
+    };
+    let mut best = compile()?;
+    for _ in 0..runs {
+        let next = compile()?;
+        best.1 = best.1.min(next.1);
+    }
+    Ok(best)
+}
+
+/// A shader of about 20,000 instructions: no pass may take more than its share.
+fn long_shader(directory: &std::path::Path) -> Result<(), String> {
+    let vertex = "#version 450\nlayout(location = 0) in vec4 position;\nlayout(location = 0) out vec4 color;\n\
+        void main() { gl_Position = position; color = position; }\n";
+    let mut fragment = String::from(
+        "#version 450\nlayout(location = 0) in vec4 color;\nlayout(location = 0) out vec4 result;\n\
+        layout(set = 0, binding = 0) uniform Words { vec4 words[64]; };\nvoid main() {\n    vec4 sum = color;\n",
+    );
+    for n in 0..LONG_STATEMENTS {
+        let line = writeln!(fragment, "    sum = sum * words[{}] + words[{}];", n % 64, (7 * n + 3) % 64);
+        line.expect("writing to a string does not fail");
+    }
+    fragment.push_str("    result = sum;\n}\n");
+    let module = Module::from_source(directory, "long", [vertex, &fragment])?;
+    let (pipeline, time) = shortest(&module, LONG_RUNS)?;
+    let instructions = pipeline.fragment.code.len();
+    println!("a fragment shader of {instructions} instructions: {:.2} s", time.as_secs_f64());
+    Ok(())
 }
 
 fn row(name: &str, program: &str, ours: Counts, mesa: Counts) -> String {
