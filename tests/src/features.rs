@@ -44,6 +44,26 @@ pub fn all() -> Vec<Feature> {
     paths.iter().flat_map(|path| sections(path)).collect()
 }
 
+/// Compiles features into `directory` on two threads; what glslangValidator refuses.
+pub fn compile_all(features: &[Feature], directory: &Path) -> Vec<String> {
+    let compile = |part: &[Feature]| -> Vec<String> {
+        part.iter().filter_map(|feature| feature.compile(directory).err()).collect()
+    };
+    // One of each sort first, so that the stages that features share are there.
+    let mut failures = Vec::new();
+    for es in [false, true] {
+        let first = features.iter().find(|feature| !feature.has("stages") && feature.has("es") == es);
+        failures.extend(first.and_then(|feature| feature.compile(directory).err()));
+    }
+    let (first, second) = features.split_at(features.len() / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| compile(second));
+        failures.extend(compile(first));
+        failures.extend(other.join().expect("compiling does not panic"));
+    });
+    failures
+}
+
 fn sections(path: &Path) -> Vec<Feature> {
     let table = path.file_stem().expect("a table has a name").to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).expect("a table is readable");
@@ -125,20 +145,26 @@ impl Feature {
         [format!("{version}{VERTEX}{vertex}"), format!("{version}{fragment}")]
     }
 
-    /// Paths of the stages' SPIR-V in `directory`.
+    /// Paths of the stages' SPIR-V in `directory`. Features without a vertex stage of their own share one.
     pub fn modules(&self, directory: &Path) -> [PathBuf; 2] {
-        ["vert", "frag"].map(|stage| directory.join(format!("{}.{stage}.spv", self.name)))
+        let vertex = match (self.has("stages"), self.has("es")) {
+            (true, _) => self.name.as_str(),
+            (false, false) => "plain",
+            (false, true) => "plain-es",
+        };
+        [directory.join(format!("{vertex}.vert.spv")), directory.join(format!("{}.frag.spv", self.name))]
     }
 
-    /// Compiles both stages into `directory`.
+    /// Compiles both stages into `directory`, where nothing of another run may lie.
     ///
     /// # Errors
     /// What glslangValidator says.
     pub fn compile(&self, directory: &Path) -> Result<(), String> {
-        for ((stage, source), module) in
-            ["vert", "frag"].iter().zip(self.sources()).zip(self.modules(directory))
-        {
-            let path = directory.join(format!("{}.{stage}", self.name));
+        for (source, module) in self.sources().iter().zip(self.modules(directory)) {
+            if module.exists() {
+                continue;
+            }
+            let path = module.with_extension("");
             std::fs::write(&path, source).map_err(|error| format!("{}: {error}", path.display()))?;
             let output = Command::new("glslangValidator").args(["-V", "-o"]).arg(&module).arg(&path).output();
             let output = output.map_err(|error| {

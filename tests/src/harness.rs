@@ -803,7 +803,8 @@ pub fn format_bytes(format: vk::Format) -> u32 {
         | vk::Format::R16G16_UNORM
         | vk::Format::R16G16_SINT
         | vk::Format::R16G16_SSCALED
-        | vk::Format::A2B10G10R10_UNORM_PACK32 => 4,
+        | vk::Format::A2B10G10R10_UNORM_PACK32
+        | vk::Format::R32_SFLOAT => 4,
         vk::Format::R16G16B16A16_SNORM => 8,
         vk::Format::R32G32B32_UINT => 12,
         vk::Format::R32G32_SFLOAT => 8,

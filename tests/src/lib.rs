@@ -5,6 +5,7 @@
 pub mod blend;
 pub mod compare;
 pub mod corpus;
+pub mod corpus_scenes;
 pub mod drawing;
 pub mod features;
 pub mod harness;

@@ -7,9 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
-use vc4_tests::compare::Picture;
-use vc4_tests::features::{self, Distance, Feature};
-use vc4_tests::icd;
+use vc4_tests::compare::{Difference, Picture};
+use vc4_tests::features::{self, Distance};
+use vc4_tests::{corpus, corpus_scenes, icd, shared};
 
 /// Largest difference of a channel where floats are not exact.
 const ROUNDING: u8 = 1;
@@ -23,10 +23,11 @@ fn directory(name: &str) -> PathBuf {
 }
 
 /// Draws all features and returns where the pictures are, and what was said.
-fn draw(modules: &Path, manifest: &Path, name: &str) -> (PathBuf, String) {
+fn draw(modules: &Path, manifest: &Path, name: &str, words: &[&str]) -> (PathBuf, String) {
     let pictures = directory(name);
     let output = icd::command(env!("CARGO_BIN_EXE_features"), manifest)
         .env("VC4VK_DEBUG", "strict")
+        .args(words)
         .args([modules, &pictures])
         .output()
         .expect("features starts");
@@ -39,18 +40,9 @@ fn draw(modules: &Path, manifest: &Path, name: &str) -> (PathBuf, String) {
 fn features_match_lavapipe() {
     let modules = directory("features-spirv");
     let features = features::all();
-    let compile = |part: &[Feature]| -> Vec<String> {
-        part.iter().filter_map(|feature| feature.compile(&modules).err()).collect()
-    };
-    let (first, second) = features.split_at(features.len() / 2);
-    let mut failures = std::thread::scope(|scope| {
-        let other = scope.spawn(|| compile(second));
-        let mut failures = compile(first);
-        failures.extend(other.join().expect("compiling does not panic"));
-        failures
-    });
-    let (ours, said) = draw(&modules, &icd::ours(), "features-vc4");
-    let (reference, _) = draw(&modules, &icd::lavapipe(), "features-lavapipe");
+    let mut failures = features::compile_all(&features, &modules);
+    let (ours, said) = draw(&modules, &icd::ours(), "features-vc4", &[]);
+    let (reference, _) = draw(&modules, &icd::lavapipe(), "features-lavapipe", &[]);
     let mut table = String::new();
     for feature in &features {
         let load = |directory: &Path| Picture::load_png(&directory.join(format!("{}.png", feature.name)));
@@ -88,4 +80,37 @@ fn features_match_lavapipe() {
         reference.display(),
         failures.join("\n")
     );
+}
+
+/// The whole shared corpus: its committed part has scenes, this draws every program with inputs that it makes up.
+#[test]
+fn shared_corpus_matches_lavapipe() {
+    if !shared::available() {
+        println!("the shared inputs are not here; the committed part of the corpus is drawn by the scenes");
+        return;
+    }
+    let modules = directory("corpus-spirv");
+    let sources = shared::path("shader-corpus");
+    let names = corpus_scenes::names(&sources);
+    let mut failures: Vec<String> =
+        names.iter().filter_map(|name| corpus::Module::from_corpus(&modules, name).err()).collect();
+    let (ours, said) = draw(&modules, &icd::ours(), "corpus-vc4", &["--corpus"]);
+    let (reference, _) = draw(&modules, &icd::lavapipe(), "corpus-lavapipe", &["--corpus"]);
+    for name in &names {
+        let load = |directory: &Path| Picture::load_png(&directory.join(format!("{name}.png")));
+        let (Ok(picture), Ok(expected)) = (load(&ours), load(&reference)) else {
+            failures.push(format!("{name}: not drawn"));
+            continue;
+        };
+        let difference = Difference::between(&picture, &expected);
+        let (share, worst) = (difference.differing * 100.0, difference.worst_inside);
+        println!(
+            "{name:26} {share:6.3} % of pixels differ, worst inside {worst:3} at {:?}",
+            difference.worst_at
+        );
+        if !difference.acceptable() {
+            failures.push(format!("{name}: {difference:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "our driver said:\n{said}\n{}", failures.join("\n"));
 }

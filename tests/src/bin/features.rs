@@ -1,15 +1,18 @@
 //! Draws the features whose SPIR-V lies in a directory, on the driver that the Vulkan loader finds, and saves them as PNG.
 //!
-//! `features SPIRV_DIR OUT_DIR [NAME...]`: all features, or the named ones. A feature that the driver refuses leaves no
-//! picture and a line on the error output.
+//! `features SPIRV_DIR OUT_DIR [NAME...]`: all features, or the named ones; `features --corpus SPIRV_DIR OUT_DIR`: the shared
+//! corpus. What the driver refuses leaves no picture and a line on the error output.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use vc4_tests::{features, harness::Harness};
+use vc4_tests::harness::{Error, Harness};
+use vc4_tests::scenes::Scene;
+use vc4_tests::{corpus_scenes, features};
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let shared = arguments.next_if(|argument| argument == "--corpus").is_some();
     let (Some(modules), Some(pictures)) =
         (arguments.next().map(PathBuf::from), arguments.next().map(PathBuf::from))
     else {
@@ -25,16 +28,25 @@ fn main() -> ExitCode {
         }
     };
     println!("device: {}", harness.device_name());
-    for feature in features::all() {
-        if !names.is_empty() && !names.contains(&feature.name) {
-            continue;
-        }
-        let drawn = feature.scene(&modules).map_err(Into::into).and_then(|scene| {
+    let draw = |name: &str, scene: std::io::Result<Scene>| {
+        let drawn: Result<(), Error> = scene.map_err(Into::into).and_then(|scene| {
             let picture = harness.draw(&scene)?;
-            Ok(picture.save_png(&pictures.join(format!("{}.png", feature.name)))?)
+            Ok(picture.save_png(&pictures.join(format!("{name}.png")))?)
         });
-        if let Err(error) = drawn as Result<(), vc4_tests::harness::Error> {
-            eprintln!("{}: {error}", feature.name);
+        if let Err(error) = drawn {
+            eprintln!("{name}: {error}");
+        }
+    };
+    if shared {
+        let sources = vc4_tests::shared::path("shader-corpus");
+        for name in corpus_scenes::names(&sources) {
+            draw(&name, corpus_scenes::scene(&sources, &name, &modules));
+        }
+        return ExitCode::SUCCESS;
+    }
+    for feature in features::all() {
+        if names.is_empty() || names.contains(&feature.name) {
+            draw(&feature.name, feature.scene(&modules));
         }
     }
     ExitCode::SUCCESS
