@@ -74,7 +74,7 @@ fn fuse_reads(program: &mut VirtProgram) {
             continue;
         }
         let reg = ops[index].writes().expect("a row goes to a register");
-        let mut op = ops[consumer].clone();
+        let mut op = ops[consumer];
         for operand in op.src.iter_mut().filter(|operand| operand.src == Src::Reg(reg)) {
             operand.src = Src::Port(Raddr::VPM, None);
         }
@@ -125,7 +125,7 @@ fn fuse_writes(program: &mut VirtProgram, threads: Threads) {
             last.is_none_or(|last| last <= producer) && marker <= producer && queues.allow(index, producer)
         });
         if let Some(producer) = producer {
-            let copy = ops[index].clone();
+            let copy = ops[index];
             let op = &mut ops[producer];
             (op.dst, op.parameter, op.sample) = (copy.dst, copy.parameter, copy.sample);
             gone[index] = true;

@@ -188,10 +188,12 @@ impl List<'_> {
     }
 
     /// The first operation that is ready and fits no instruction, with the places of what it accesses.
-    fn without_encoding(&self) -> Option<(&Operation, Vec<(Reg, Option<Loc>)>)> {
+    fn without_encoding(&self) -> Option<(&Operation, impl std::fmt::Debug + use<>)> {
         let alone = |op: usize| combine(&[&self.ops[op]], &self.claims[op]?, self.assignment);
         let op = self.ready.iter().copied().find(|&op| alone(op).is_none()).map(|op| &self.ops[op])?;
-        Some((op, op.reads().chain(op.writes()).map(|reg| (reg, self.assignment[reg])).collect()))
+        let places: Vec<(Reg, Option<Loc>)> =
+            op.reads().chain(op.writes()).map(|reg| (reg, self.assignment[reg])).collect();
+        Some((op, places))
     }
 
     fn may_switch(&self, op: usize, now: u32) -> bool {

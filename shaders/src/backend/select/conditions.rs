@@ -123,7 +123,7 @@ pub(super) fn inverse(cond: Cond) -> Cond {
 
 /// Whether operations do the same, for whatever line.
 fn is_same(a: &Operation, b: &Operation) -> bool {
-    Operation { line: b.line, ..a.clone() } == *b
+    Operation { line: b.line, ..*a } == *b
 }
 
 /// Removes flag settings that repeat the one before them.
@@ -140,7 +140,7 @@ pub(super) fn drop_repeated_flags(ops: &mut Vec<Operation>) {
             if repeated {
                 return false;
             }
-            current = (op.dst == Dst::None).then(|| op.clone());
+            current = (op.dst == Dst::None).then_some(*op);
         }
         // A register that the comparison read may have changed since.
         if let (Some(reg), Some(flags)) = (op.writes(), &current) {
