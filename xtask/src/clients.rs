@@ -60,6 +60,8 @@ const CLIENTS: &[Client] = &[
 
 /// How long a program without a number of frames may draw.
 const LONG_ENOUGH: Duration = Duration::from_secs(5);
+/// How long such a program may take to end once it was asked to.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// When a program is given up.
 const TOO_LONG: Duration = Duration::from_secs(300);
 
@@ -111,8 +113,14 @@ fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<Strin
     let status = match status {
         Some(status) => status,
         None if endless => {
-            child.kill()?;
-            child.wait()?;
+            ask_to_end(&child)?;
+            if wait(&mut child, PATIENCE)?.is_none() {
+                child.kill()?;
+                child.wait()?;
+                return Err(
+                    format!("does not end when asked to, not even in {} s", PATIENCE.as_secs()).into()
+                );
+            }
             let run = capture.report(None)?;
             return Ok(format!("{} frames in {} s, then ended by us", run.frames, LONG_ENOUGH.as_secs()));
         }
@@ -132,6 +140,12 @@ fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<Strin
         }
         false => Ok("ended well".into()),
     }
+}
+
+/// SIGTERM: programs take it for a closed window, and end as then. The driver writes its capture on the way.
+fn ask_to_end(child: &Child) -> Result<(), Error> {
+    let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status()?;
+    if status.success() { Ok(()) } else { Err(format!("kill: {status}").into()) }
 }
 
 /// Waits for a program's end, at most so long.
