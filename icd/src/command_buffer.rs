@@ -84,7 +84,7 @@ pub struct ClearAttachment {
 /// Where a command buffer is, and what it holds there.
 enum Content {
     /// Nothing, and the memory for a list of draws.
-    Initial(DrawList),
+    Initial(Box<DrawList>),
     Recording {
         recording: Box<Recording>,
         /// The command that failed first, and its result.
@@ -98,7 +98,7 @@ impl Content {
     /// Ends what is there, for its memory.
     fn recycle(&mut self) -> DrawList {
         match std::mem::replace(self, Content::Invalid) {
-            Content::Initial(draws) => draws,
+            Content::Initial(draws) => *draws,
             Content::Executable(recorded) => recorded.recycle(),
             Content::Recording { .. } | Content::Invalid => DrawList::default(),
         }
@@ -119,11 +119,7 @@ impl Object for CommandBuffer {
 impl CommandBuffer {
     /// An initial command buffer.
     pub fn new(device: &Arc<Device>, level: vk::CommandBufferLevel) -> CommandBuffer {
-        CommandBuffer {
-            device: device.clone(),
-            level,
-            content: Latch::new(Content::Initial(DrawList::default())),
-        }
+        CommandBuffer { device: device.clone(), level, content: Latch::new(Content::Initial(Box::default())) }
     }
 
     /// Its device.
@@ -164,13 +160,13 @@ impl CommandBuffer {
     pub fn reset(&self, keeps_memory: bool) {
         let mut content = self.content.take();
         let draws = content.recycle();
-        *content = Content::Initial(if keeps_memory { draws } else { DrawList::default() });
+        *content = Content::Initial(if keeps_memory { Box::new(draws) } else { Box::default() });
     }
 
     /// vkTrimCommandPoolKHR: gives memory back that is kept for the next recording.
     pub fn trim(&self) {
         if let Content::Initial(draws) = &mut *self.content.take() {
-            *draws = DrawList::default();
+            **draws = DrawList::default();
         }
     }
 
