@@ -469,11 +469,7 @@ mod tests {
             let four = b.word(4);
             let offset = b.op(Op::Shl, &[index, four]);
             let position: Vec<_> = (0..4)
-                .map(|n| {
-                    let base = b.word(64 + 4 * n);
-                    let at = b.op(Op::IAdd, &[offset, base]);
-                    b.op(Op::LoadUboDynamic(ubo), &[at])
-                })
+                .map(|n| b.op(Op::LoadUboDynamic { buffer: ubo, offset: 64 + 4 * n, last: 76 }, &[offset]))
                 .collect();
             for row in 0..4 {
                 let mut sum = None;

@@ -181,9 +181,19 @@ pub enum UniformSlot {
     },
     /// Start of what a direct lookup reads - a buffer's bound range, a texel view, an image -: the stream word is the
     /// byte offset in the BO, the kernel adds the BO's address (qpu.md §5.3).
-    UboBase(Descriptor),
-    /// Largest offset that a direct lookup may add to [`UniformSlot::UboBase`]: its bytes - 4.
-    UboLimit(Descriptor),
+    UboBase {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Byte in it that the lookup begins at; where it has fewer, its last word.
+        offset: u32,
+    },
+    /// Largest offset that a direct lookup may add to [`UniformSlot::UboBase`]: its bytes - 4 - the largest `offset`.
+    UboLimit {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Largest `offset` of the lookups.
+        last: u32,
+    },
     /// Texture configuration word 0 of a sampled image; the kernel adds the BO's address.
     TextureP0(Lookup),
     /// Texture configuration word 1.
@@ -230,8 +240,12 @@ impl Display for UniformSlot {
             UniformSlot::Ubo { buffer: Descriptor { set, binding, element }, offset } => {
                 write!(f, "ubo[{set}][{binding}][{offset}][{element}]")
             }
-            UniformSlot::UboBase(buffer) => write!(f, "ubo.base{}", Index(buffer)),
-            UniformSlot::UboLimit(buffer) => write!(f, "ubo.limit{}", Index(buffer)),
+            UniformSlot::UboBase { buffer, offset } => {
+                write!(f, "ubo.base{}{}", Index(buffer), Distance('+', offset))
+            }
+            UniformSlot::UboLimit { buffer, last } => {
+                write!(f, "ubo.limit{}{}", Index(buffer), Distance('-', last))
+            }
             UniformSlot::TextureP0(lookup) => write_lookup(f, "p0", lookup),
             UniformSlot::TextureP1(lookup) => write_lookup(f, "p1", lookup),
             UniformSlot::TextureP2 { lookup, explicit_lod: false } => write_lookup(f, "p2", lookup),
@@ -281,6 +295,15 @@ impl Display for Index {
         let Descriptor { set, binding, element } = self.0;
         write!(f, "[{set}][{binding}]")?;
         if element == 0 { Ok(()) } else { write!(f, "[{element}]") }
+    }
+}
+
+/// Bytes further or less; nothing if there are none.
+struct Distance(char, u32);
+
+impl Display for Distance {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.1 == 0 { Ok(()) } else { write!(f, "{}{}", self.0, self.1) }
     }
 }
 

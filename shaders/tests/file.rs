@@ -53,8 +53,8 @@ fn uniform() -> impl Strategy<Value = UniformSlot> {
         state().prop_map(UniformSlot::State),
         any::<u32>().prop_map(UniformSlot::Push),
         (descriptor(), any::<u32>()).prop_map(|(buffer, offset)| UniformSlot::Ubo { buffer, offset }),
-        descriptor().prop_map(UniformSlot::UboBase),
-        descriptor().prop_map(UniformSlot::UboLimit),
+        (descriptor(), any::<u32>()).prop_map(|(buffer, offset)| UniformSlot::UboBase { buffer, offset }),
+        (descriptor(), any::<u32>()).prop_map(|(buffer, last)| UniformSlot::UboLimit { buffer, last }),
         lookup().prop_map(UniformSlot::TextureP0),
         lookup().prop_map(UniformSlot::TextureP1),
         (lookup(), any::<bool>())

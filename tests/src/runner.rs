@@ -51,14 +51,16 @@ impl Loaded {
                 UniformSlot::State(slot) => vc4::state::uniforms::StateWords::default().word(slot),
                 UniformSlot::Push(offset) => buffers.push[offset as usize / 4],
                 UniformSlot::Ubo { offset, .. } => buffers.uniform[offset as usize / 4],
-                UniformSlot::UboLimit(_) => 4 * buffers.uniform.len() as u32 - 4,
-                UniformSlot::UboBase(buffer) => match bases.get(&buffer) {
-                    Some(&base) => base,
+                UniformSlot::UboLimit { last, .. } => {
+                    (4 * buffers.uniform.len() as u32).saturating_sub(4 + last)
+                }
+                UniformSlot::UboBase { buffer, offset } => match bases.get(&buffer) {
+                    Some(&base) => base + offset,
                     None => {
                         let base = allocate(buffers.uniform.len());
                         memory.write_words(base, &buffers.uniform).map_err(Fault::from)?;
                         bases.insert(buffer, base);
-                        base
+                        base + offset
                     }
                 },
                 UniformSlot::StreamAddress => stream,

@@ -102,9 +102,9 @@ sources! {
     3 UBO "ubo" DescriptorValue("BYTE"), "the word at a byte offset of a uniform buffer, read when the draw runs"
         => |d| Word::Slot(UniformSlot::Ubo { buffer: d.place(), offset: d.value });
     4 UBO_BASE "ubo.base" Place, "address of a uniform buffer: last operand of a direct lookup's add"
-        => |d| slot(UniformSlot::UboBase, d);
+        => |d| slot(|buffer| UniformSlot::UboBase { buffer, offset: 0 }, d);
     5 UBO_LIMIT "ubo.limit" Place, "largest byte offset of a direct lookup: operand of its min"
-        => |d| slot(UniformSlot::UboLimit, d);
+        => |d| slot(|buffer| UniformSlot::UboLimit { buffer, last: 0 }, d);
     6 TEXTURE_P0 "tex.p0" Place, "texture parameter 0 of a combined image sampler"
         => |d| lookup(UniformSlot::TextureP0, d);
     7 TEXTURE_P1 "tex.p1" Place, "texture parameter 1"

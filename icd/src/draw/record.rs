@@ -17,6 +17,9 @@ use crate::recording::Snapshot;
 /// Largest stride of the plain form of record.
 const MAX_PLAIN_STRIDE: u32 = 255;
 
+/// What a direct lookup reads.
+const WORD_BYTES: u64 = 4;
+
 /// The uniform streams of the last record, and what it was made for.
 pub struct Streams {
     words: Vec<u32>,
@@ -287,8 +290,14 @@ fn side_by_side(
 /// A word of a descriptor.
 fn descriptor_word(bindings: &Bindings<'_>, slot: &UniformSlot) -> Result<u32, Error> {
     Ok(match *slot {
-        UniformSlot::UboBase(buffer) => bindings.range(buffer)?.offset as u32,
-        UniformSlot::UboLimit(buffer) => bindings.range(buffer)?.size.saturating_sub(4) as u32,
+        // The kernel refuses lookups that could leave the BO, so that what a range has not is moved into it.
+        UniformSlot::UboBase { buffer, offset } => {
+            let range = bindings.range(buffer)?;
+            (range.offset + range.size.saturating_sub(WORD_BYTES).min(offset.into())) as u32 & !3
+        }
+        UniformSlot::UboLimit { buffer, last } => {
+            bindings.range(buffer)?.size.saturating_sub(WORD_BYTES + u64::from(last)) as u32
+        }
         UniformSlot::BufferElements { buffer, offset, stride } => {
             (bindings.range(buffer)?.size.saturating_sub(offset.into()) / u64::from(stride)) as u32
         }

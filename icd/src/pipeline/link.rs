@@ -284,8 +284,11 @@ fn samples(
             (sample.direct, at(0), at(1), buffers.as_slice().first())
         {
             buffers.next();
-            for (at, slot) in [(base, UniformSlot::UboBase(*buffer)), (limit, UniformSlot::UboLimit(*buffer))]
-            {
+            let (first, last) = (
+                UniformSlot::UboBase { buffer: *buffer, offset: 0 },
+                UniformSlot::UboLimit { buffer: *buffer, last: 0 },
+            );
+            for (at, slot) in [(base, first), (limit, last)] {
                 if let Some(place) = uniforms.get_mut(at) {
                     *place = slot;
                 }
@@ -301,11 +304,11 @@ fn samples(
                     _ => Some(SampleBo::Texture(lookup.texture.image)),
                 }
             }
-            (true, Some(UniformSlot::UboBase(buffer)), Some(UniformSlot::UboLimit(other)))
-                if buffer == other =>
-            {
-                Some(SampleBo::Ubo(buffer))
-            }
+            (
+                true,
+                Some(UniformSlot::UboBase { buffer, offset: 0 }),
+                Some(UniformSlot::UboLimit { buffer: other, last: 0 }),
+            ) if buffer == other => Some(SampleBo::Ubo(buffer)),
             _ => None,
         };
         let wanted = if sample.direct { "ubo.base and ubo.limit" } else { "tex.p0 and tex.p1" };
@@ -328,8 +331,8 @@ fn placed(info: &ShaderInfo, uniforms: &[UniformSlot]) -> Result<(), String> {
     for (number, slot) in (0..).zip(uniforms) {
         let is_stream = info.uniform_addr_slots.contains(&number);
         let right = match slot {
-            UniformSlot::TextureP0(_) | UniformSlot::UboBase(_) => is_parameter(number, 0),
-            UniformSlot::TextureP1(_) | UniformSlot::UboLimit(_) => is_parameter(number, 1),
+            UniformSlot::TextureP0(_) | UniformSlot::UboBase { .. } => is_parameter(number, 0),
+            UniformSlot::TextureP1(_) | UniformSlot::UboLimit { .. } => is_parameter(number, 1),
             UniformSlot::TextureP2 { .. } => is_parameter(number, 2),
             UniformSlot::StreamAddress => is_stream,
             _ => true,

@@ -149,8 +149,8 @@ impl Recipe {
             UniformSlot::VertexIndexBias
             | UniformSlot::InstanceIndex
             | UniformSlot::InstanceAttribute { .. } => self.pieces.push((at, *slot)),
-            UniformSlot::UboBase(place)
-            | UniformSlot::UboLimit(place)
+            UniformSlot::UboBase { buffer: place, .. }
+            | UniformSlot::UboLimit { buffer: place, .. }
             | UniformSlot::BufferElements { buffer: place, .. } => {
                 self.ranges.push(place);
                 self.descriptors.push((at, set_bit(&place), *slot));

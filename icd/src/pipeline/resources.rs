@@ -26,9 +26,9 @@ pub(super) fn check(info: &GraphicsInfo, slot: &UniformSlot) -> Result<(), Strin
             let bytes = info.layout.push_bytes;
             Err(format!("push constant byte {offset}, but the pipeline layout has {bytes} bytes"))
         }
-        UniformSlot::Ubo { buffer, .. } | UniformSlot::UboBase(buffer) | UniformSlot::UboLimit(buffer) => {
-            descriptor(info, buffer, BUFFERS)
-        }
+        UniformSlot::Ubo { buffer, .. }
+        | UniformSlot::UboBase { buffer, .. }
+        | UniformSlot::UboLimit { buffer, .. } => descriptor(info, buffer, BUFFERS),
         UniformSlot::InstanceAttribute { location, .. } => instance_attribute(info, location),
         _ => Ok(()),
     }

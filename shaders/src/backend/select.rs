@@ -376,7 +376,8 @@ impl<'a> Selector<'a> {
             Op::Ddx => self.derivative(data.results[0], args[0], 15),
             Op::Ddy => self.derivative(data.results[0], args[0], 14),
             Op::TmuSample { lookup, r, lod } => self.sample(data.results[0], args, lookup, r, lod)?,
-            Op::TmuDirect(buffer) => self.direct(data.results[0], args[0], buffer),
+            Op::ClampDirect { .. } => self.clamp_direct(data.results[0]),
+            Op::TmuDirect { buffer, offset } => self.direct(data.results[0], args[0], buffer, offset)?,
             Op::TlbColorRead => {
                 let reg = self.reg_of(data.results[0]);
                 self.load_r4(reg, Operation::signal(Signal::ColorLoad));

@@ -20,8 +20,7 @@ pub fn words_of(kind: u8) -> Option<usize> {
     Some(match kind {
         VERTEX_INDEX_BIAS | INSTANCE_INDEX | STREAM_ADDRESS => 0,
         CONST | STATE | PUSH | INSTANCE_ATTRIBUTE => 1,
-        UBO_BASE | UBO_LIMIT => 3,
-        UBO => 4,
+        UBO | UBO_BASE | UBO_LIMIT => 4,
         BUFFER_ELEMENTS => 5,
         TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 | TEXTURE => 6,
         _ => return None,
@@ -63,13 +62,9 @@ pub fn to_parts(slot: UniformSlot) -> Parts {
             parts(STATE, detail, smallvec![word])
         }
         UniformSlot::Push(offset) => parts(PUSH, 0, smallvec![offset]),
-        UniformSlot::Ubo { buffer, offset } => {
-            let mut parts = of(UBO, 0, buffer);
-            parts.words.push(offset);
-            parts
-        }
-        UniformSlot::UboBase(buffer) => of(UBO_BASE, 0, buffer),
-        UniformSlot::UboLimit(buffer) => of(UBO_LIMIT, 0, buffer),
+        UniformSlot::Ubo { buffer, offset } => of_bytes(UBO, buffer, offset),
+        UniformSlot::UboBase { buffer, offset } => of_bytes(UBO_BASE, buffer, offset),
+        UniformSlot::UboLimit { buffer, last } => of_bytes(UBO_LIMIT, buffer, last),
         UniformSlot::TextureP0(lookup) => of_lookup(TEXTURE_P0, lookup, false),
         UniformSlot::TextureP1(lookup) => of_lookup(TEXTURE_P1, lookup, false),
         UniformSlot::TextureP2 { lookup, explicit_lod } => of_lookup(TEXTURE_P2, lookup, explicit_lod),
@@ -89,6 +84,10 @@ pub fn to_parts(slot: UniformSlot) -> Parts {
         }
         UniformSlot::StreamAddress => parts(STREAM_ADDRESS, 0, smallvec![]),
     }
+}
+
+fn of_bytes(kind: u8, Descriptor { set, binding, element }: Descriptor, bytes: u32) -> Parts {
+    Parts { kind, detail: 0, words: smallvec![set, binding, element, bytes] }
 }
 
 fn of_lookup(kind: u8, lookup: Lookup, explicit_lod: bool) -> Parts {
@@ -138,8 +137,8 @@ pub fn from_parts(kind: u8, detail: u8, words: &[u32]) -> Option<UniformSlot> {
         STATE => UniformSlot::State(state(detail, word(0))?),
         PUSH => UniformSlot::Push(word(0)),
         UBO => UniformSlot::Ubo { buffer: descriptor, offset: word(3) },
-        UBO_BASE => UniformSlot::UboBase(descriptor),
-        UBO_LIMIT => UniformSlot::UboLimit(descriptor),
+        UBO_BASE => UniformSlot::UboBase { buffer: descriptor, offset: word(3) },
+        UBO_LIMIT => UniformSlot::UboLimit { buffer: descriptor, last: word(3) },
         TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 => match (kind, lookup(detail, words)?) {
             (TEXTURE_P0, (lookup, false)) => UniformSlot::TextureP0(lookup),
             (TEXTURE_P1, (lookup, false)) => UniformSlot::TextureP1(lookup),

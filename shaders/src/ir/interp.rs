@@ -295,10 +295,12 @@ impl Machine<'_> {
             Op::LoadInput { location, component, .. } => self.environment.input(location, component),
             Op::LoadBuiltin(builtin) => self.environment.builtin(builtin),
             Op::LoadUbo { buffer, offset } => [self.environment.ubo(buffer, offset); LANES],
-            Op::LoadUboDynamic(buffer) => std::array::from_fn(|lane| match is_set(mask, lane) {
-                true => self.environment.ubo(buffer, args[0][lane]),
-                false => 0,
-            }),
+            Op::LoadUboDynamic { buffer, offset, .. } => {
+                std::array::from_fn(|lane| match is_set(mask, lane) {
+                    true => self.environment.ubo(buffer, args[0][lane].wrapping_add(offset)),
+                    false => 0,
+                })
+            }
             Op::LoadPush(offset) => [self.environment.push(offset); LANES],
             Op::Ddx => derivative(&args[0], 1),
             Op::Ddy => derivative(&args[0], 2),

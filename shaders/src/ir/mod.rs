@@ -306,8 +306,15 @@ pub enum Op {
         /// Byte offset.
         offset: u32,
     },
-    /// Word at byte offset a of a uniform buffer.
-    LoadUboDynamic(Descriptor),
+    /// Word at byte a + `offset` of a uniform buffer.
+    LoadUboDynamic {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Constant part of the place.
+        offset: u32,
+        /// Largest `offset` of the words that are in bounds or out of bounds together with this one: those of a vector.
+        last: u32,
+    },
     /// Word at a constant byte offset of the push constants.
     LoadPush(u32),
     /// Bytes from a constant place of a storage buffer on, in elements (OpArrayLength).
@@ -393,8 +400,21 @@ pub enum Op {
     Rotate(u8),
     /// SIMD element number 0–15.
     ElementNumber,
-    /// Direct 32-bit lookup on TMU1 at byte offset a (clamped by the back end with the kernel's pattern).
-    TmuDirect(Descriptor),
+    /// Byte a, moved to where a direct lookup of the words up to a + `last` stays in its buffer. The kernel has to see how
+    /// a lookup's place was clamped (qpu.md §5.3), so this serves direct lookups only.
+    ClampDirect {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Largest `offset` of the lookups.
+        last: u32,
+    },
+    /// Direct 32-bit lookup on TMU1 at byte a + `offset`; a is a [`Op::ClampDirect`].
+    TmuDirect {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Constant part of the place.
+        offset: u32,
+    },
     /// Texture lookup on TMU0: arguments s, t, and as the lookup needs r and b; result is the raw word in r4.
     TmuSample {
         /// What is looked at.

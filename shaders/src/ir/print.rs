@@ -150,7 +150,9 @@ impl Display for Op {
             Op::LoadBuiltin(builtin) => write!(f, "load_builtin {builtin:?}"),
             Op::StoreOutput(output) => write!(f, "store_output {output}"),
             Op::LoadUbo { buffer, offset } => write!(f, "load_ubo ({buffer}) +{offset}"),
-            Op::LoadUboDynamic(buffer) => write!(f, "load_ubo_dynamic ({buffer})"),
+            Op::LoadUboDynamic { buffer, offset, last } => {
+                write!(f, "load_ubo_dynamic ({buffer}) +{offset} ..{last}")
+            }
             Op::LoadPush(offset) => write!(f, "load_push +{offset}"),
             Op::BufferElements { buffer, offset, stride } => {
                 write!(f, "buffer_elements ({buffer}) +{offset} /{stride}")
@@ -169,7 +171,8 @@ impl Display for Op {
             Op::UnpackInt(part) => write!(f, "unpack_int.{}", part.name()),
             Op::UnpackFloat(part) => write!(f, "unpack_float.{}", part.name()),
             Op::Uniform(slot) => write!(f, "uniform {slot:?}"),
-            Op::TmuDirect(buffer) => write!(f, "tmu_direct ({buffer})"),
+            Op::ClampDirect { buffer, last } => write!(f, "clamp_direct ({buffer}) ..{last}"),
+            Op::TmuDirect { buffer, offset } => write!(f, "tmu_direct ({buffer}) +{offset}"),
             Op::TmuSample { lookup, r, lod } => {
                 write!(f, "tmu_sample {}{}", lookup.texture, mark(lookup.texels, " texels"))?;
                 match r {

@@ -15,7 +15,10 @@ pub fn run(shader: &mut Shader) {
                 b.op(Op::Uniform(UniformSlot::BufferElements { buffer, offset, stride }), &[])
             }
             // TMU1: a direct lookup would spoil the kernel's view of filtered samples on its TMU (SHD-24).
-            Op::LoadUboDynamic(buffer) => b.op(Op::TmuDirect(buffer), &data.args),
+            Op::LoadUboDynamic { buffer, offset, last } => {
+                let at = b.op(Op::ClampDirect { buffer, last }, &data.args);
+                b.op(Op::TmuDirect { buffer, offset }, &[at])
+            }
             _ => return Ok::<_, std::convert::Infallible>(Action::Keep),
         };
         Ok(Action::with(value))

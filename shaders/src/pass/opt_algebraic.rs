@@ -65,8 +65,8 @@ fn unary(b: &mut Builder<'_>, op: Op, a: Value) -> Option<Value> {
             );
             whole.then_some(a)
         }
-        Op::LoadUboDynamic(buffer) => {
-            let offset = word(b, a).filter(|offset| offset % 4 == 0)?;
+        Op::LoadUboDynamic { buffer, offset, .. } => {
+            let offset = word(b, a)?.checked_add(offset).filter(|offset| offset % 4 == 0)?;
             Some(b.emit(Op::LoadUbo { buffer, offset }, &[])[0])
         }
         _ => None,

@@ -7,6 +7,14 @@ use super::translate::Translator;
 use super::types::{Kind, MAX_SCALARS, Ty};
 use crate::ir::{Op, Type, Value};
 
+/// A word of a load.
+struct Word {
+    /// Its byte offset.
+    offset: u32,
+    /// The largest offset in its vector, which is in bounds or not as a whole.
+    last: u32,
+}
+
 impl Translator<'_> {
     /// Steps from a composite in a buffer to its part `number` of type `part`.
     pub fn buffer_step(&self, pointer: &mut Pointer, part: Ty, number: u32, inst: &Inst) -> Result<()> {
@@ -62,15 +70,15 @@ impl Translator<'_> {
         if width > MAX_SCALARS {
             return Err(inst.too_large("number of scalars of a load", MAX_SCALARS as usize));
         }
-        let mut offsets = Vec::with_capacity(width as usize);
-        self.offsets(&Pointer { dynamic: Default::default(), ..pointer.clone() }, inst, &mut offsets)?;
-        self.pay(inst, offsets.len() / 4)?;
+        let mut words = Vec::with_capacity(width as usize);
+        self.words(&Pointer { dynamic: Default::default(), ..pointer.clone() }, inst, &mut words)?;
+        self.pay(inst, words.len() / 4)?;
         let Place::Ubo(buffer) = pointer.place else {
-            return self.load_push(pointer, &offsets, inst);
+            return self.load_push(pointer, &words, inst);
         };
         if pointer.dynamic.is_empty() {
-            let load = |&offset: &u32| self.builder().emit(Op::LoadUbo { buffer, offset }, &[])[0];
-            return Ok(offsets.iter().map(load).collect());
+            let load = |word: &Word| self.builder().emit(Op::LoadUbo { buffer, offset: word.offset }, &[])[0];
+            return Ok(words.iter().map(load).collect());
         }
         let mut address = None;
         for step in &pointer.dynamic {
@@ -80,13 +88,14 @@ impl Translator<'_> {
                 None => scaled,
             });
         }
-        let mut values = Vec::with_capacity(offsets.len());
-        for offset in offsets {
-            let constant = self.constant(Type::Word, offset);
-            let at = address.map_or(constant, |address| self.builder().iadd(address, constant));
-            values.push(self.builder().emit(Op::LoadUboDynamic(buffer), &[at])[0]);
-        }
-        Ok(values)
+        let at = match address {
+            Some(address) => address,
+            None => self.constant(Type::Word, 0),
+        };
+        let load = |&Word { offset, last }: &Word| {
+            self.builder().emit(Op::LoadUboDynamic { buffer, offset, last }, &[at])[0]
+        };
+        Ok(words.iter().map(load).collect())
     }
 
     /// OpArrayLength: elements of the runtime array that ends a storage buffer.
@@ -123,22 +132,24 @@ impl Translator<'_> {
     }
 
     /// Push constants have no memory to index: every word that the index may lead to takes part in a choice.
-    fn load_push(&mut self, pointer: &Pointer, offsets: &[u32], inst: &Inst) -> Result<Vec<Value>> {
-        self.choose(pointer, offsets.len() as u32, inst, |t, distance| {
-            let load = |&offset: &u32| t.builder().emit(Op::LoadPush(offset.wrapping_add(distance)), &[])[0];
-            Ok(offsets.iter().map(load).collect())
+    fn load_push(&mut self, pointer: &Pointer, words: &[Word], inst: &Inst) -> Result<Vec<Value>> {
+        self.choose(pointer, words.len() as u32, inst, |t, distance| {
+            let load =
+                |word: &Word| t.builder().emit(Op::LoadPush(word.offset.wrapping_add(distance)), &[])[0];
+            Ok(words.iter().map(load).collect())
         })
     }
 
-    /// Byte offsets of the scalars of what a pointer without dynamic steps points to.
-    fn offsets(&self, pointer: &Pointer, inst: &Inst, offsets: &mut Vec<u32>) -> Result<()> {
+    /// The scalars of what a pointer without dynamic steps points to.
+    fn words(&self, pointer: &Pointer, inst: &Inst, words: &mut Vec<Word>) -> Result<()> {
         let types = &self.module.types;
+        let first = words.len();
         let parts = match types.kind(pointer.ty) {
             Kind::Int { .. } | Kind::Float => {
                 if pointer.offset % 4 != 0 {
                     return Err(inst.invalid(format!("offset {} is not a multiple of 4", pointer.offset)));
                 }
-                offsets.push(pointer.offset);
+                words.push(Word { offset: pointer.offset, last: pointer.offset });
                 return Ok(());
             }
             Kind::Struct { members } => members.len() as u32,
@@ -153,7 +164,12 @@ impl Translator<'_> {
             };
             let mut step = pointer.clone();
             self.buffer_step(&mut step, part, number, inst)?;
-            self.offsets(&step, inst, offsets)?;
+            self.words(&step, inst, words)?;
+        }
+        if matches!(types.kind(pointer.ty), Kind::Vector { .. }) {
+            let vector = &mut words[first..];
+            let last = vector.iter().map(|word| word.offset).max().unwrap_or_default();
+            vector.iter_mut().for_each(|word| word.last = last);
         }
         Ok(())
     }

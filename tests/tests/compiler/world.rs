@@ -260,8 +260,8 @@ impl Places<'_> {
             UniformSlot::State(slot) => self.world.state().word(slot),
             UniformSlot::Push(offset) => self.world.clone().push_word(offset),
             UniformSlot::Ubo { buffer, offset } => self.world.ubo_word(buffer, offset),
-            UniformSlot::UboBase(buffer) => self.ubo(buffer),
-            UniformSlot::UboLimit(_) => 4 * UBO_WORDS - 4,
+            UniformSlot::UboBase { buffer, offset } => self.ubo(buffer) + offset,
+            UniformSlot::UboLimit { last, .. } => 4 * UBO_WORDS - 4 - last,
             UniformSlot::TextureP0(Lookup { texture: Texture { image, .. }, .. }) => {
                 self.image(image) | u32::from(self.world.is_cube(image)) << 9
             }

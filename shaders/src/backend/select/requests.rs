@@ -4,7 +4,7 @@ use vc4::qpu::{AddOp, Signal, Waddr};
 
 use super::{Selector, constant, not_lowered};
 use crate::backend::BackendError;
-use crate::backend::virt::{Dst, Operand, Operation, Src, Unit};
+use crate::backend::virt::{Dst, Operand, Operation, Reg, Src, Unit};
 use crate::ir::{Lod, Op, TmuR, Value};
 use crate::program::{Descriptor, Lookup, SampleBo, UniformSlot};
 
@@ -66,9 +66,9 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The kernel accepts a direct lookup only as max, min, add in exactly this form (SHD-19).
-    pub(super) fn direct(&mut self, result: Value, offset: Value, buffer: Descriptor) {
-        let (low, clamped) = (self.program.reg(), self.program.reg());
+    /// The offset of direct lookups, in the form that the kernel demands: max and min of exactly these operands (SHD-19).
+    fn clamp(&mut self, offset: Value, buffer: Descriptor, last: u32, clamped: Reg) {
+        let low = self.program.reg();
         let offset = match self.operand(offset) {
             operand @ Operand { src: Src::Reg(_), .. } => operand,
             // The clamp's immediate and an access of the stream are not allowed in one instruction (SHD-19).
@@ -78,27 +78,49 @@ impl Selector<'_> {
                 Src::Reg(temp).into()
             }
         };
-        let steps = [
-            Operation::new(Unit::Add(AddOp::Max), Dst::Reg(low), &[offset, constant(0)]),
-            Operation::new(
-                Unit::Add(AddOp::Min),
-                Dst::Reg(clamped),
-                &[Src::Reg(low).into(), Src::Uniform(UniformSlot::UboLimit(buffer)).into()],
-            ),
-            Operation {
-                sample: Some(SampleBo::Ubo(buffer)),
-                ..Operation::new(
-                    Unit::Add(AddOp::Add),
-                    Dst::Port(Waddr::TMU1_S, None),
-                    &[Src::Reg(clamped).into(), Src::Uniform(UniformSlot::UboBase(buffer)).into()],
-                )
-            },
-        ];
-        for step in steps {
-            self.push(Operation { ordered: true, ..step });
+        let limit = Src::Uniform(UniformSlot::UboLimit { buffer, last });
+        let max = Operation::new(Unit::Add(AddOp::Max), Dst::Reg(low), &[offset, constant(0)]);
+        let min =
+            Operation::new(Unit::Add(AddOp::Min), Dst::Reg(clamped), &[Src::Reg(low).into(), limit.into()]);
+        self.push(Operation { ordered: true, ..max });
+        self.push(Operation { ordered: true, ..min });
+    }
+
+    /// The clamp that lookups of this block share, if there are any.
+    pub(super) fn clamp_direct(&mut self, result: Value) {
+        if let (Some(reg), Op::ClampDirect { buffer, last }) = (self.regs[result].expand(), self.op(result)) {
+            self.clamp(self.args(result)[0], buffer, last, reg);
         }
+    }
+
+    /// The kernel forgets at branch targets what was clamped, so that only lookups of one block share a clamp.
+    pub(super) fn direct(
+        &mut self,
+        result: Value,
+        at: Value,
+        buffer: Descriptor,
+        offset: u32,
+    ) -> Result<(), BackendError> {
+        let Op::ClampDirect { buffer: clamped_for, last } = self.op(at) else {
+            return Err(not_lowered(Op::TmuDirect { buffer, offset }));
+        };
+        let clamped = if self.is_local(at) {
+            self.reg_of(at)
+        } else {
+            let reg = self.program.reg();
+            self.clamp(self.args(at)[0], clamped_for, last, reg);
+            reg
+        };
+        let base = Src::Uniform(UniformSlot::UboBase { buffer, offset });
+        let address = Operation::new(
+            Unit::Add(AddOp::Add),
+            Dst::Port(Waddr::TMU1_S, None),
+            &[Src::Reg(clamped).into(), base.into()],
+        );
+        self.push(Operation { ordered: true, sample: Some(SampleBo::Ubo(buffer)), ..address });
         let reg = self.reg_of(result);
         self.load_r4(reg, Operation::signal(Signal::LoadTmu1));
+        Ok(())
     }
 }
 

@@ -248,23 +248,30 @@ impl Image<'_, '_> {
     fn words_at(&mut self, address: Value, bytes: u8) -> SmallVec<[Value; 4]> {
         let image = self.texture.image;
         if bytes < 4 {
-            let word = self.b.op(Op::TmuDirect(image), &[address]);
+            let at = self.b.op(Op::ClampDirect { buffer: image, last: 0 }, &[address]);
+            let word = self.b.op(Op::TmuDirect { buffer: image, offset: 0 }, &[at]);
             // Shifts count modulo 32, so whole words of the address drop out.
             let three = self.b.word(3);
             let bits = self.b.shl(address, three);
             return SmallVec::from_slice(&[self.b.op(Op::Shr, &[word, bits])]);
         }
-        let wide = self.key.planes > 1;
-        let distance = if wide { self.value(TextureValue::PlaneBytes) } else { self.b.word(4) };
-        let mut at = address;
-        (0..u32::from(self.key.planes).max(u32::from(bytes) / 4))
-            .map(|n| {
-                if n > 0 {
-                    at = self.b.iadd(at, distance);
-                }
-                self.b.op(Op::TmuDirect(image), &[at])
-            })
-            .collect()
+        if self.key.planes > 1 {
+            let distance = self.value(TextureValue::PlaneBytes);
+            let mut at = address;
+            return (0..self.key.planes)
+                .map(|plane| {
+                    if plane > 0 {
+                        at = self.b.iadd(at, distance);
+                    }
+                    let place = self.b.op(Op::ClampDirect { buffer: image, last: 0 }, &[at]);
+                    self.b.op(Op::TmuDirect { buffer: image, offset: 0 }, &[place])
+                })
+                .collect();
+        }
+        let bytes = u32::from(bytes);
+        let at = self.b.op(Op::ClampDirect { buffer: image, last: bytes - 4 }, &[address]);
+        let word = |offset| self.b.op(Op::TmuDirect { buffer: image, offset }, &[at]);
+        (0..bytes).step_by(4).map(word).collect()
     }
 
     pub(super) fn texel_of_buffer(&mut self, index: Value) -> Components {
