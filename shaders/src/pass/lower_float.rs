@@ -31,7 +31,7 @@ fn lower(b: &mut Builder, data: &InstData) -> Option<Value> {
         Op::FExp2 => exp2(b, arg(0)),
         Op::FLog2 => log2(b, arg(0)),
         Op::FSin => sine(b, arg(0), 0.0),
-        Op::FCos => sine(b, arg(0), 0.25),
+        Op::FCos => sine(b, arg(0), 0.5),
         Op::FSign => sign(b, arg(0)),
         Op::FFloor => floor(b, arg(0)),
         Op::FCeil => ceil(b, arg(0)),
@@ -73,7 +73,7 @@ fn inverse_away_from_zero(word: u32) -> Option<f32> {
     (inverse.is_normal() && f32::from_bits(word).is_normal()).then_some(inverse)
 }
 
-/// sqrt(x) = s·(1.5 - s·r/2) with r the estimate of 1/sqrt(x) and s = x·r: -2.5 to 1.3 ULP, where the 2 of 1/sqrt and the
+/// sqrt(x) = s/2·(3 - s·r) with r the estimate of 1/sqrt(x) and s = x·r: -2.5 to 1.3 ULP, where the 2 of 1/sqrt and the
 /// 2.5 of a quotient are allowed. A zero stays zero, because a product with a zero is zero even if the other factor
 /// is the infinity that the SFU gives (qpu.md §2.4, §4.4).
 fn sqrt(b: &mut Builder, x: Value) -> Value {
@@ -82,16 +82,16 @@ fn sqrt(b: &mut Builder, x: Value) -> Value {
     if b.relaxed {
         return s;
     }
-    let factor = newton_factor(b, s, r);
-    b.op(Op::FMul, &[s, factor])
+    newton_step(b, s, s, r)
 }
 
-/// 1.5 - a·b/2 of factors whose product is near 1.
-fn newton_factor(b: &mut Builder, x: Value, y: Value) -> Value {
-    let (half, three_halves) = (b.float(0.5), b.float(1.5));
-    let product = b.op(Op::FMul, &[x, y]);
-    let product = b.op(Op::FMul, &[product, half]);
-    b.op(Op::FSub, &[three_halves, product])
+/// x/2·(3 - a·b), of factors whose product is near 1; half of x is ready before that.
+fn newton_step(b: &mut Builder, x: Value, factor: Value, other: Value) -> Value {
+    let (half, three) = (b.float(0.5), b.float(3.0));
+    let half_x = b.op(Op::FMul, &[x, half]);
+    let product = b.op(Op::FMul, &[factor, other]);
+    let correction = b.op(Op::FSub, &[three, product]);
+    b.op(Op::FMul, &[half_x, correction])
 }
 
 /// One step of e = 1 - (x·r)·r, r += (r/2)·e, where one unit above 1 makes up for the truncation of sums: -1.1 to
@@ -110,7 +110,7 @@ fn rsqrt(b: &mut Builder, x: Value) -> Value {
     b.op(Op::FAdd, &[r, step])
 }
 
-/// r·(1.5 - x·r·r/2): -2.7 to 1.5 ULP.
+/// r/2·(3 - x·r·r): -2.7 to 1.5 ULP.
 fn inverse_length(b: &mut Builder, x: Value) -> Value {
     let r = b.op(Op::SfuRsqrt, &[x]);
     if b.relaxed {
@@ -118,47 +118,44 @@ fn inverse_length(b: &mut Builder, x: Value) -> Value {
     }
     // Not r·r first, which the largest x make a denormal.
     let product = b.op(Op::FMul, &[x, r]);
-    let factor = newton_factor(b, product, r);
-    b.op(Op::FMul, &[r, factor])
+    newton_step(b, r, product, r)
 }
 
-/// Coefficients of 2^f on [0, 1), ascending: minimax with p(0) = 1, relative error below 2^-23.5; the second and third are
-/// two units larger, as the sums are truncated.
-const EXP2: [f32; 6] = [1.0, 0.693_151_4, 0.240_164_47, 0.055_799_916, 0.009_017_029, 0.001_867_130_7];
+/// Where the estimates of 2^(n + this) and of 2^(n + this + ½) have the same error, for every whole n, to 2^-25: the
+/// middle of one of the 2^15 steps that the SFU tells apart (qpu.md §4.4), so that n may have either sign.
+const EXP2_PHASE: f32 = 14_325.5 / 32_768.0;
 
-/// 1.5 · 2^23: the sum with a number of up to 22 bits before the point is truncated to its floor, in the low bits of the
-/// word, as an integer and, with this subtracted again, as a float (qpu.md §2.3).
-const FLOOR: f32 = 12_582_912.0;
+/// Coefficients of 2^f / [`SfuOp::Exp2`]([`EXP2_PHASE`]) on [0, ½), ascending: minimax of the share of what is allowed,
+/// with the exact value at 0.
+const EXP2: [f32; 5] = [0.738_583_6, 0.511_940_84, 0.177_534_86, 0.040_388_077, 0.008_458_702];
 
-/// 2^x = 2^⌊x⌋ · p(x - ⌊x⌋); the power is added to the exponent bits. At 128 that makes an infinity, at -127 a zero.
-/// 0.84 of the 3 + 2|x| ULP that are allowed.
+/// 1.5 · 2^22: the sum with a number of up to 21 bits before the point is truncated to its floor in steps of ½, which this
+/// subtracted again leaves (qpu.md §2.3).
+///
+/// UNVERIFIED: does `fadd` truncate sums of every size, and of either sign of the smaller number, toward zero?
+const FLOOR_OF_HALVES: f32 = 6_291_456.0;
+
+/// 2^x = 2^h · p(x - h), h in steps of ½: the SFU's error at h is the polynomial's, too. Zeros below -126 and the
+/// infinity from 128 on are the SFU's. 0.9 of the 3 + 2|x| ULP that are allowed.
 fn exp2(b: &mut Builder, x: Value) -> Value {
     if b.relaxed {
         return b.op(Op::SfuExp2, &[x]);
     }
-    let (lowest, highest) = (-127.0, 128.0);
-    let range = Range::of(b.shader, x);
-    let mut clamped = x;
-    if range.low < lowest {
-        let low = b.float(lowest);
-        clamped = b.op(Op::FMax, &[clamped, low]);
-    }
-    if range.high > highest {
-        let high = b.float(highest);
-        clamped = b.op(Op::FMin, &[clamped, high]);
-    }
-    let magic = b.float(FLOOR);
-    let whole = b.op(Op::Add(AddOp::Fadd), &[clamped, magic]);
-    let floor = b.op(Op::Add(AddOp::Fsub), &[whole, magic]);
-    let fraction = b.op(Op::FSub, &[clamped, floor]);
-    let mantissa = polynomial(b, fraction, &EXP2);
-    let shift = b.word(MANTISSA_BITS);
-    let exponent = b.op(Op::Shl, &[whole, shift]);
-    b.op(Op::IAdd, &[mantissa, exponent])
+    let (magic, phase) = (b.float(FLOOR_OF_HALVES), b.float(EXP2_PHASE));
+    let raised = b.op(Op::Add(AddOp::Fadd), &[x, magic]);
+    let floor = b.op(Op::Add(AddOp::Fsub), &[raised, magic]);
+    let place = b.op(Op::Add(AddOp::Fadd), &[floor, phase]);
+    let power = b.op(Op::SfuExp2, &[place]);
+    let fraction = b.op(Op::FSub, &[x, floor]);
+    let rest = polynomial(b, fraction, &EXP2);
+    b.op(Op::FMul, &[rest, power])
 }
 
-/// Bits below a float's exponent.
-const MANTISSA_BITS: u32 = 23;
+/// A float's sign and exponent.
+const EXPONENT_BITS: u32 = 0xff80_0000;
+
+/// 1 in the bits of an exponent, over the word that it is there.
+const EXPONENT_UNIT: f32 = 1.0 / 8_388_608.0;
 
 /// log2(x) = e + log2(m) with m in [√½, √2): 2/ln 2 · artanh((m - 1)/(m + 1)). 0.6 of the 3 ULP, or 2^-21 around 1, that
 /// are allowed; -∞ for zeros.
@@ -169,10 +166,9 @@ fn log2(b: &mut Builder, x: Value) -> Value {
     // Subtracting the bits of √½ leaves the exponent of x/√½ in the upper bits.
     let base = b.word(std::f32::consts::FRAC_1_SQRT_2.to_bits());
     let offset = b.op(Op::ISub, &[x, base]);
-    let shift = b.word(MANTISSA_BITS);
-    let exponent = b.op(Op::Asr, &[offset, shift]);
-    let exponent_bits = b.op(Op::Shl, &[exponent, shift]);
-    let m = b.op(Op::ISub, &[x, exponent_bits]);
+    let upper = b.word(EXPONENT_BITS);
+    let exponent = b.op(Op::And, &[offset, upper]);
+    let m = b.op(Op::ISub, &[x, exponent]);
     let (one, two) = (b.float(1.0), b.float(2.0));
     let numerator = b.op(Op::FSub, &[m, one]);
     let denominator = b.op(Op::FAdd, &[m, one]);
@@ -184,7 +180,8 @@ fn log2(b: &mut Builder, x: Value) -> Value {
     let square = b.op(Op::FMul, &[t, t]);
     let series = polynomial(b, square, &ARTANH);
     let fraction = b.op(Op::FMul, &[t, series]);
-    let whole = b.op(Op::SToF, &[exponent]);
+    let (whole, unit) = (b.op(Op::SToF, &[exponent]), b.float(EXPONENT_UNIT));
+    let whole = b.op(Op::FMul, &[whole, unit]);
     let sum = b.op(Op::FAdd, &[whole, fraction]);
     if Range::of(b.shader, x).low > 0.0 {
         return sum;
@@ -198,25 +195,35 @@ fn log2(b: &mut Builder, x: Value) -> Value {
 /// Coefficients of 2/ln 2 · artanh(t)/t in t², for |t| below (√2 - 1)/(√2 + 1): minimax, error below 2^-25.
 const ARTANH: [f32; 3] = [2.885_391_2, 0.961_470_8, 0.598_973_9];
 
-/// Sine of x + phase turns: -sin(2πu) with u the fraction of the turns minus a half. The odd polynomial's absolute error is
-/// below 2^-11.9, where 2^-11 is allowed.
+/// Sine of x + phase half-turns: with u the rest of the half-turns toward zero, sin(πu), negated in odd half-turns. Around 0 the
+/// error is relative.
 fn sine(b: &mut Builder, x: Value, phase: f32) -> Value {
-    let turns = b.float(std::f32::consts::FRAC_1_PI / 2.0);
+    let turns = b.float(std::f32::consts::FRAC_1_PI);
     let mut t = b.op(Op::FMul, &[x, turns]);
     if phase != 0.0 {
         let phase = b.float(phase);
         t = b.op(Op::FAdd, &[t, phase]);
     }
-    let fraction = small_fraction(b, t);
-    let half = b.float(0.5);
-    let u = b.op(Op::FSub, &[fraction, half]);
+    let whole = b.op(Op::FToS, &[t]);
+    let toward_zero = b.op(Op::SToF, &[whole]);
+    let u = b.op(Op::FSub, &[t, toward_zero]);
     let square = b.op(Op::FMul, &[u, u]);
-    let series = polynomial(b, square, &SINE);
-    b.op(Op::FMul, &[u, series])
+    let series = if b.relaxed { polynomial(b, square, &SINE_RELAXED) } else { polynomial(b, square, &SINE) };
+    let sine = b.op(Op::FMul, &[u, series]);
+    let sign = b.word(SIGN_BIT);
+    let odd = b.op(Op::Shl, &[whole, sign]);
+    b.op(Op::Xor, &[sine, odd])
 }
 
-/// Coefficients of -sin(2πu)/u in u², on u in [-½, ½]: minimax.
-const SINE: [f32; 4] = [-6.278_635_5, 41.093_727, -77.930_336, 56.086_376];
+/// Where a float's sign stands.
+const SIGN_BIT: u32 = 31;
+
+/// Coefficients of sin(πu)/u in u², on u in (-1, 1): minimax of the error over u, so that it is below 2^-17.9 of the sine around
+/// 0 and below 2^-16.3 anywhere, where 2^-11 is allowed.
+const SINE: [f32; 5] = [3.141_580_5, -5.167_107, 2.545_261_2, -0.585_265_2, 0.065_542_61];
+
+/// The same with an error below 2^-11.3, around 0 of the sine.
+const SINE_RELAXED: [f32; 4] = [3.140_407_7, -5.145_242_7, 2.452_207_6, -0.447_769_22];
 
 fn polynomial(b: &mut Builder, x: Value, ascending: &[f32]) -> Value {
     let mut terms = ascending.iter().rev();
@@ -235,20 +242,6 @@ fn sign(b: &mut Builder, x: Value) -> Value {
     let negative = b.op(Op::FLt, &[x, zero]);
     let low = b.select(negative, minus, zero);
     b.select(positive, one, low)
-}
-
-/// x - ⌊x⌋ for x in the range of integers.
-fn small_fraction(b: &mut Builder, x: Value) -> Value {
-    let toward_zero = b.op(Op::FToS, &[x]);
-    let toward_zero = b.op(Op::SToF, &[toward_zero]);
-    let rest = b.op(Op::FSub, &[x, toward_zero]);
-    if Range::of(b.shader, x).low >= 0.0 {
-        return rest;
-    }
-    let (zero, one) = (b.word(0), b.float(1.0));
-    let negative = b.op(Op::SLt, &[rest, zero]);
-    let above = b.op(Op::FAdd, &[rest, one]);
-    b.select(negative, above, rest)
 }
 
 /// ⌊x⌋ for x in the range of integers.
