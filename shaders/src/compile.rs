@@ -451,7 +451,7 @@ fn back(
 mod tests {
     use super::*;
     use crate::ir::{Builder, BuiltinInput, ImageDim, Interpolation, Lod, Op, Output, Sample};
-    use crate::program::Descriptor;
+    use crate::program::{Descriptor, UniformSlot};
 
     fn shader(stage: Stage, build: impl FnOnce(&mut Builder)) -> Shader {
         let mut shader = Shader::new(stage);
@@ -508,13 +508,20 @@ mod tests {
             ..Default::default()
         };
         let pipeline = compile_shaders(vertex, Some(fragment), &state).unwrap();
-        for program in [&pipeline.coordinate, &pipeline.vertex, &pipeline.fragment] {
-            println!(
-                "{}\n{:?}\n{:?}",
-                vc4::qpu::disasm::disassemble(&program.code),
-                program.uniforms,
-                program.samples
-            );
+        for program in [&pipeline.coordinate, &pipeline.vertex] {
+            let words = |wanted: fn(&UniformSlot) -> Option<u32>| -> Vec<u32> {
+                program.uniforms.iter().filter_map(wanted).collect()
+            };
+            let bases = words(|slot| match slot {
+                UniformSlot::UboBase { offset, .. } => Some(*offset),
+                _ => None,
+            });
+            let limits = words(|slot| match slot {
+                UniformSlot::UboLimit { last, .. } => Some(*last),
+                _ => None,
+            });
+            assert_eq!(bases, [64, 68, 72, 76], "each component has its place in the stream");
+            assert_eq!(limits, [76], "the components of a vector share a clamp");
         }
     }
 }

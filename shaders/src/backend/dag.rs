@@ -89,6 +89,9 @@ pub struct Dag {
     pub height: Vec<u32>,
     /// Writers of r4, r5 and the flags, each with one of its readers.
     pub transients: Vec<(usize, usize)>,
+    r4_writers: Vec<bool>,
+    /// What writes r4 waits for the readers of what was there in the order of the operations.
+    r4_in_order: bool,
     /// The last operation that sets the flags.
     pub last_flags: Option<usize>,
     /// TMU requests in order, of both units.
@@ -117,14 +120,62 @@ struct History {
 }
 
 impl Dag {
-    /// The graph of `ops`, whose order is one valid execution; `place` tells where registers are, which are fewer
-    /// than `registers` when they are virtual.
-    pub fn new(ops: &[Operation], registers: usize, threads: Threads, place: impl Fn(Reg) -> Place) -> Dag {
+    /// The graph of allocated `ops`, whose order is one valid execution; `place` tells where registers are.
+    pub fn allocated(ops: &[Operation], threads: Threads, place: impl Fn(Reg) -> Place) -> Dag {
+        Dag::new(ops, 0, threads, true, place)
+    }
+
+    /// The graph of `ops` on fewer than `registers` virtual registers. Who writes r4 next is left open: see
+    /// [`Dag::writes_r4`].
+    pub fn selected(ops: &[Operation], registers: usize, threads: Threads) -> Dag {
+        let mut dag = Dag::new(ops, registers, threads, false, Place::Virtual);
+        if !dag.free_readers_of_r4(ops) {
+            dag = Dag::new(ops, registers, threads, true, Place::Virtual);
+        }
+        dag
+    }
+
+    /// Lets what writes r4 wait for everything that the readers of its result wait for: they must not be stuck behind
+    /// something that needs r4. Returns whether that is possible.
+    fn free_readers_of_r4(&mut self, ops: &[Operation]) -> bool {
+        let mut writer_of = vec![None; ops.len()];
+        let mut writer = None;
+        for (index, op) in ops.iter().enumerate() {
+            if op.src.iter().any(|operand| operand.src == Src::R4) {
+                writer_of[index] = writer;
+            }
+            if self.r4_writers[index] {
+                writer = Some(index);
+            }
+        }
+        for node in 0..self.successors.len() {
+            let writers: SmallVec<[usize; 4]> =
+                self.successors[node].iter().filter_map(|edge| writer_of[edge.to]).collect();
+            for writer in writers.into_iter().filter(|&writer| writer != node) {
+                if writer < node {
+                    return false;
+                }
+                self.soft_edge(node, writer, 0, 0);
+            }
+        }
+        self.measure(0..ops.len());
+        true
+    }
+
+    fn new(
+        ops: &[Operation],
+        registers: usize,
+        threads: Threads,
+        r4_in_order: bool,
+        place: impl Fn(Reg) -> Place,
+    ) -> Dag {
         let mut dag = Dag {
             successors: vec![SmallVec::new(); ops.len()],
             predecessors: vec![0; ops.len()],
             height: Vec::new(),
             transients: Vec::new(),
+            r4_writers: vec![false; ops.len()],
+            r4_in_order,
             last_flags: None,
             requests: requests(ops),
         };
@@ -152,6 +203,11 @@ impl Dag {
         }
         for &resource in &of.writes {
             let history = &mut histories[resource.index()];
+            self.r4_writers[index] |= resource == R4;
+            if resource == R4 && !self.r4_in_order && !op.is_switch() {
+                *history = History { writer: Some(index), readers: SmallVec::new() };
+                continue;
+            }
             for &reader in history.readers.iter().filter(|&&reader| reader != index) {
                 self.edge(reader, index, u32::from(op.is_switch()));
             }
@@ -167,6 +223,11 @@ impl Dag {
             history.writer = Some(index);
             history.readers.clear();
         }
+    }
+
+    /// Whether a node writes r4, which may be done when the last result there was read.
+    pub fn writes_r4(&self, node: usize) -> bool {
+        self.r4_writers.get(node).is_some_and(|&writes| writes)
     }
 
     fn edge(&mut self, from: usize, to: usize, hard: u32) {

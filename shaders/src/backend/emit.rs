@@ -1,12 +1,12 @@
 //! The end of a program: uniform stream, request list, end sequence (qpu.md §5.1, §8.4).
 
 use vc4::qpu::rules::SIGNAL_SLOTS;
-use vc4::qpu::{Access, Inst, RegFile, Signal, Waddr};
+use vc4::qpu::{Access, Inst, LoadImmInst, LoadMode, Pack, RegFile, Signal, Waddr};
 
 use super::schedule::{Schedule, Slot};
-use super::virt::{Operation, Threads, Unit, VirtProgram};
+use super::virt::{Dst, Operation, Threads, Unit, VirtProgram};
 use crate::ir::Stage;
-use crate::program::Program;
+use crate::program::{Program, UniformSlot};
 
 /// Registers that the payload of the next instance arrives in (qpu.md §4.3).
 const NEXT_PAYLOAD: u8 = 14;
@@ -24,11 +24,36 @@ pub fn emit(program: &VirtProgram, schedule: Schedule, stage: Stage, threads: Th
             // Behind the address word, which the reset itself takes (qpu.md §5.3).
             load.imm = 4 * result.uniforms.len() as u32 + 4;
         }
+        let mut uniform = ops().find_map(Operation::uniform);
+        if let (Some(UniformSlot::Const(word)), [op]) = (uniform, &slot.ops[..]) {
+            if let Some(load) = as_immediate(&slot.inst, &program.ops[*op], word) {
+                (inst, uniform) = (load, None);
+            }
+        }
         result.code.push(inst.encode());
-        result.uniforms.extend(ops().find_map(Operation::uniform));
+        result.uniforms.extend(uniform);
         result.samples.extend(ops().filter_map(|op| op.sample));
     }
     result
+}
+
+/// The instruction that moves a constant without the stream, if `inst` does only that.
+fn as_immediate(inst: &Inst, op: &Operation, word: u32) -> Option<Inst> {
+    let Inst::Alu(alu) = inst else { return None };
+    let plain = op.unit == Unit::Move && op.pack == Pack::Nop && op.parameter.is_none();
+    let place = matches!(op.dst, Dst::Reg(_) | Dst::Port(Waddr::VPM_SETUP, _));
+    (plain && place && alu.sig == Signal::None).then_some(Inst::LoadImm(LoadImmInst {
+        mode: LoadMode::Word,
+        pm: false,
+        pack: Pack::Nop,
+        cond_add: alu.cond_add,
+        cond_mul: alu.cond_mul,
+        sf: alu.sf,
+        ws: alu.ws,
+        waddr_add: alu.waddr_add,
+        waddr_mul: alu.waddr_mul,
+        imm: word,
+    }))
 }
 
 /// Ends the program as early as its last instructions allow: up to two of them run behind the end signal.

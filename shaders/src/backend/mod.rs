@@ -145,14 +145,18 @@ fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, 
     shortest(selected, stage, Threads::One)
 }
 
+/// Schedules with other preferences that a short program gets, and the instructions up to which it is short.
+const RETRIES: u32 = 4;
+const SHORT: usize = 160;
+
 /// Tries several orders and keeps the shortest code. With one thread the order of the source is one of them: it may
 /// be what keeps values short-lived.
 fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
-    let mut best: Result<Program, BackendError> = match threads {
+    let mut best: Result<Finished, BackendError> = match threads {
         Threads::One => finish(selected.clone(), stage, threads),
         Threads::Two => Err(BackendError::RegisterConflicts),
     };
-    let Some(orders) = Orders::new(selected, threads) else { return best };
+    let Some(orders) = Orders::new(selected, threads) else { return best.map(|best| best.code) };
     let mut peak = usize::MAX;
     for pressure in PRESSURES {
         if peak < pressure {
@@ -163,7 +167,7 @@ fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Pr
         peak = ordered.peak;
         let candidate = finish(VirtProgram { ops: ordered.ops, regs: selected.regs.clone() }, stage, threads);
         let better = match (&candidate, &best) {
-            (Ok(candidate), Ok(best)) => candidate.code.len() < best.code.len(),
+            (Ok(candidate), Ok(best)) => candidate.length() < best.length(),
             (Err(_), Ok(_)) => false,
             (_, Err(_)) => true,
         };
@@ -171,14 +175,37 @@ fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Pr
             best = candidate;
         }
     }
-    best
+    let mut best = best?;
+    let retries = if best.length() <= SHORT { RETRIES } else { 0 };
+    for preference in 1..=retries {
+        let schedule = schedule::schedule(&best.allocated, &best.assignment, threads, preference);
+        let code = emit::emit(&best.allocated, schedule, stage, threads);
+        if code.code.len() < best.length() {
+            best.code = code;
+        }
+    }
+    Ok(best.code)
 }
 
-fn finish(mut program: VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
-    coalesce::coalesce(&mut program);
-    let assignment = regalloc::allocate(&mut program, threads)?;
-    let schedule = schedule::schedule(&program, &assignment, threads);
-    Ok(emit::emit(&program, schedule, stage, threads))
+/// Code, and what it was scheduled from.
+struct Finished {
+    allocated: VirtProgram,
+    assignment: regalloc::Assignment,
+    code: Program,
+}
+
+impl Finished {
+    fn length(&self) -> usize {
+        self.code.code.len()
+    }
+}
+
+fn finish(mut allocated: VirtProgram, stage: Stage, threads: Threads) -> Result<Finished, BackendError> {
+    coalesce::coalesce(&mut allocated);
+    let assignment = regalloc::allocate(&mut allocated, threads)?;
+    let schedule = schedule::schedule(&allocated, &assignment, threads, 0);
+    let code = emit::emit(&allocated, schedule, stage, threads);
+    Ok(Finished { allocated, assignment, code })
 }
 
 /// In debug builds every program passes the restrictions that the scheduler keeps by construction.

@@ -11,9 +11,9 @@ use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use vc4::qpu::Signal;
 
-use super::dag::{Dag, Place};
+use super::dag::Dag;
 use super::threads::Plan;
-use super::virt::{Operation, Reg, Threads, Unit, VirtProgram, segments};
+use super::virt::{Operation, Reg, Src, Threads, Unit, VirtProgram, segments};
 use super::{threads, work};
 
 /// Candidates that a step looks at: enough for every choice that matters, and a bound on the work of a step.
@@ -52,7 +52,7 @@ struct Piece {
 impl Piece {
     fn new(program: &VirtProgram, range: Range<usize>, threads: Threads) -> Option<Piece> {
         let ops = &program.ops[range.clone()];
-        let mut dag = Dag::new(ops, program.regs.len(), threads, Place::Virtual);
+        let mut dag = Dag::selected(ops, program.regs.len(), threads);
         let plan = match threads {
             Threads::One => None,
             Threads::Two => Some(threads::plan(ops, &mut dag, range.end == program.ops.len())?),
@@ -187,6 +187,18 @@ impl<K: Ord + Copy> Queue<K> {
     }
 }
 
+/// Operations that wait for no other one, by height and by position.
+struct Ready {
+    by_height: Queue<(Reverse<u32>, usize)>,
+    by_position: Queue<usize>,
+}
+
+impl Ready {
+    fn new() -> Ready {
+        Ready { by_height: Queue::new(), by_position: Queue::new() }
+    }
+}
+
 struct Order<'a> {
     ops: &'a [Operation],
     piece: &'a Piece,
@@ -195,14 +207,15 @@ struct Order<'a> {
     waiting: Vec<u32>,
     earliest: Vec<(u32, u32)>,
     issued: Vec<bool>,
-    /// What may be issued, by height and by position.
-    by_height: Queue<(Reverse<u32>, usize)>,
-    by_position: Queue<usize>,
+    /// What may be issued, and what may when r4 is free.
+    ready: [Ready; 2],
     /// The next thread switch, when all its requests are sent.
     switch: Option<usize>,
     order: Vec<usize>,
     /// Readers of r4, r5 and the flags that issued writers still wait for.
     open: u32,
+    /// Those of them that read r4.
+    r4_readers: u32,
     lives: &'a mut Lives,
 }
 
@@ -223,11 +236,11 @@ impl<'a> Order<'a> {
             waiting: piece.dag.predecessors.clone(),
             earliest: vec![(0, 0); nodes],
             issued: vec![false; nodes],
-            by_height: Queue::new(),
-            by_position: Queue::new(),
+            ready: [Ready::new(), Ready::new()],
             switch: None,
             order: Vec::with_capacity(nodes),
             open: 0,
+            r4_readers: 0,
             lives,
         };
         for node in 0..nodes {
@@ -243,8 +256,10 @@ impl<'a> Order<'a> {
             self.switch = Some(node);
             return;
         }
-        self.by_height.insert((self.height(node), node));
-        self.by_position.insert(node);
+        let height = self.height(node);
+        let ready = &mut self.ready[usize::from(self.piece.dag.writes_r4(node))];
+        ready.by_height.insert((height, node));
+        ready.by_position.insert(node);
     }
 
     /// What comes first is higher.
@@ -254,7 +269,7 @@ impl<'a> Order<'a> {
 
     fn run(&mut self) {
         let mut now = 0;
-        while !self.by_position.front.is_empty() || self.switch.is_some() {
+        while self.ready.iter().any(|ready| !ready.by_position.front.is_empty()) || self.switch.is_some() {
             let mut units = Units::default();
             while let Some(node) = self.pick(now, &units) {
                 if let Some(op) = self.ops.get(node) {
@@ -275,7 +290,7 @@ impl<'a> Order<'a> {
     }
 
     fn pick(&self, now: u32, units: &Units) -> Option<usize> {
-        work::count(self.by_position.front.len());
+        work::count(self.allowed().iter().map(|ready| ready.by_position.front.len()).sum());
         if self.is_tight() {
             return self.relief();
         }
@@ -285,26 +300,31 @@ impl<'a> Order<'a> {
         };
         let stalls = |node: usize| self.earliest[node].1 > now;
         // They stand in order of height: the first that does not stall, or else the first.
-        let mut best: Option<usize> = None;
-        for &(_, node) in &self.by_height.front {
-            if possible(node) && (best.is_none() || !stalls(node)) {
-                best = Some(node);
-                if !stalls(node) {
-                    break;
-                }
-            }
-        }
+        let best = |ready: &Ready| {
+            let nodes = || ready.by_height.front.iter().map(|&(_, node)| node).filter(|&node| possible(node));
+            nodes().find(|&node| !stalls(node)).or_else(|| nodes().next())
+        };
+        let best = self.allowed().iter().filter_map(best);
         let switch = self.switch.filter(|&switch| possible(switch));
-        best.into_iter().chain(switch).min_by_key(|&node| (stalls(node), self.height(node), node))
+        best.chain(switch).min_by_key(|&node| (stalls(node), self.height(node), node))
     }
 
     /// What frees registers, or takes the fewest. Latency is left to the final scheduler: to fill a wait with something
     /// that takes a register would be no relief.
     fn relief(&self) -> Option<usize> {
-        let nodes = self.by_position.front.iter().copied();
+        let nodes = self.allowed().iter().flat_map(|ready| ready.by_position.front.iter().copied());
         nodes
             .chain(self.switch.filter(|_| self.open == 0))
             .min_by_key(|&node| (self.growth(node), self.height(node), node))
+    }
+
+    fn reads_r4(&self, node: usize) -> bool {
+        self.ops.get(node).is_some_and(|op| op.src.iter().any(|operand| operand.src == Src::R4))
+    }
+
+    /// What leaves r4 as it is, and what writes it if it is free. What frees it waits for nothing else.
+    fn allowed(&self) -> &[Ready] {
+        if self.r4_readers == 0 { &self.ready } else { &self.ready[..1] }
     }
 
     /// Live values more, or less, after an operation.
@@ -322,11 +342,17 @@ impl<'a> Order<'a> {
     fn issue(&mut self, node: usize, now: u32) {
         self.issued[node] = true;
         let (height, issued) = (self.height(node), &self.issued);
-        self.by_height.remove((height, node), |(_, node)| issued[node]);
-        self.by_position.remove(node, |node| issued[node]);
+        let ready = &mut self.ready[usize::from(self.piece.dag.writes_r4(node))];
+        ready.by_height.remove((height, node), |(_, node)| issued[node]);
+        ready.by_position.remove(node, |node| issued[node]);
         self.switch = self.switch.filter(|&switch| switch != node);
         self.order.push(node);
         self.open = self.open + self.piece.opens[node] - self.piece.closes[node];
+        if self.piece.dag.writes_r4(node) {
+            self.r4_readers += self.piece.opens[node];
+        } else if self.reads_r4(node) {
+            self.r4_readers -= 1;
+        }
         for &(reg, accesses) in self.accesses.get(node).into_iter().flatten() {
             for _ in 0..accesses {
                 self.lives.access(reg);

@@ -52,14 +52,20 @@ pub struct Schedule {
     pub tail: usize,
 }
 
-/// Schedules an allocated program.
-pub fn schedule(program: &VirtProgram, assignment: &Assignment, threads: Threads) -> Schedule {
+/// Schedules an allocated program. What lies on long ways to the end goes first; that says little about shared ports, so each
+/// `preference` but 0 shifts the priorities in its own way.
+pub fn schedule(
+    program: &VirtProgram,
+    assignment: &Assignment,
+    threads: Threads,
+    preference: u32,
+) -> Schedule {
     let mut slots: Vec<Slot> = Vec::new();
     let mut loops: Vec<usize> = Vec::new();
     let mut tail = 0;
     for segment in segments(&program.ops) {
         tail = slots.len();
-        let piece = straight(program, assignment, threads, segment.clone(), slots.len());
+        let piece = straight(program, assignment, threads, preference, segment.clone(), slots.len());
         match program.ops.get(segment.end).map(|marker| &marker.unit) {
             Some(Unit::LoopEnd(cond)) => {
                 let start = loops.pop().expect("loops nest");
@@ -112,12 +118,16 @@ fn straight(
     program: &VirtProgram,
     assignment: &Assignment,
     threads: Threads,
+    preference: u32,
     segment: Range<usize>,
     base: usize,
 ) -> Vec<Slot> {
     let place = |reg| Place::Physical(assignment[reg].expect("every accessed register is allocated"));
     let ops = &program.ops[segment.clone()];
-    let dag = Dag::new(ops, 0, threads, place);
+    let mut dag = Dag::allocated(ops, threads, place);
+    for (op, height) in dag.height.iter_mut().enumerate() {
+        *height += shift(op, preference);
+    }
     let mut list = List {
         ops,
         claims: ops.iter().map(|op| Claims::of(op, assignment)).collect(),
@@ -135,6 +145,15 @@ fn straight(
         slot.ops.iter_mut().for_each(|op| *op += segment.start);
     }
     list.slots
+}
+
+/// How much a preference raises an operation's height.
+fn shift(op: usize, preference: u32) -> u32 {
+    /// Shifts are less than this.
+    const REACH: u32 = 4;
+    // Multiplicative hashing: the upper bits of a product with 2^32 over the golden ratio.
+    let mixed = (op as u32 + 1).wrapping_mul(preference).wrapping_mul(0x9e37_79b9);
+    if preference == 0 { 0 } else { (mixed >> 16) % REACH }
 }
 
 struct List<'a> {

@@ -2,7 +2,7 @@
 
 use vc4::qpu::{AddOp, Cond, Unpack, Waddr};
 
-use super::{Selector, constant, not_lowered};
+use super::{Selector, constant, is_leaf, not_lowered};
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operation, Unit};
 use crate::ir::{Op, Value};
@@ -28,7 +28,11 @@ impl Selector<'_> {
         // The operand that is overwritten where the condition holds should be the one that can be
         // computed in place; the other may then still become a conditional operation.
         let mut invert = false;
-        if !(self.foldable(no) || self.can_alias(no)) && self.can_alias(yes) && !self.foldable(yes) {
+        let in_place =
+            !(self.foldable(no) || self.can_alias(no)) && self.can_alias(yes) && !self.foldable(yes);
+        // What is known ahead goes first, so that nothing waits for its copy.
+        let known = is_leaf(self.op(yes)) && self.foldable(no);
+        if in_place || known {
             (yes, no, invert) = (no, yes, true);
         }
         self.value_to_reg(no, reg);

@@ -6,6 +6,7 @@ use super::Selector;
 use crate::backend::virt::{Dst, Operation, Src, Unit};
 use crate::backend::{BackendError, Inputs};
 use crate::ir::{Op, Stage, Value};
+use crate::program::UniformSlot;
 
 /// Vectors that one VPM read set-up may deliver (qpu.md §4.9).
 const VPM_BLOCK: usize = 16;
@@ -68,6 +69,7 @@ impl Selector<'_> {
     }
 }
 
+/// A stream word, so that it may share an instruction; where it does not, it becomes an immediate.
 pub(super) fn vpm_setup(word: u32, file: RegFile) -> Operation {
-    Operation::new(Unit::LoadImm(word), Dst::Port(Waddr::VPM_SETUP, Some(file)), &[])
+    Operation::mov(Dst::Port(Waddr::VPM_SETUP, Some(file)), Src::Uniform(UniformSlot::Const(word)))
 }

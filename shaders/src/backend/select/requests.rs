@@ -139,7 +139,8 @@ mod tests {
             let block = shader.entry().expect("a new shader has a block");
             let mut b = Builder::new(&mut shader, block);
             let offset = b.word(offset);
-            let texel = b.op(Op::TmuDirect(buffer), &[offset]);
+            let at = b.op(Op::ClampDirect { buffer, last: 0 }, &[offset]);
+            let texel = b.op(Op::TmuDirect { buffer, offset: 0 }, &[at]);
             b.emit(Op::TlbColorWrite, &[texel]);
             let program = compile(&shader, Inputs::default()).expect("every operand has a place");
             assert_eq!(program.samples.len(), 1);
