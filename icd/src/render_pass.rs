@@ -105,6 +105,15 @@ impl Subpass {
         Ok(())
     }
 
+    /// Locations and attachments of the colours, in the order that they are drawn in: those that shaders read, too, come
+    /// last, because every pass before has to find them as they were.
+    pub fn drawn_colors(&self) -> impl Iterator<Item = (u32, u32)> {
+        let colors = (0..).zip(&self.colors).filter_map(|(location, index)| Some((location, (*index)?)));
+        let is_input = |(_, index): &(u32, u32)| self.inputs.contains(&Some(*index));
+        let (read, written): (Vec<_>, Vec<_>) = colors.partition(is_input);
+        written.into_iter().chain(read)
+    }
+
     /// Whether the subpass reads or writes an attachment.
     pub fn uses(&self, attachment: u32) -> bool {
         let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);

@@ -104,8 +104,8 @@ pub(super) struct ColorPass {
 /// The passes for a subpass's colours, in the order of [`crate::segment::Target::colors`].
 pub(super) fn colors(info: &GraphicsInfo, subpass: &Subpass) -> Result<Vec<ColorPass>, Error> {
     let mut passes = Vec::new();
-    for (location, index) in (0..).zip(&subpass.colors) {
-        let Some(attachment) = info.render_pass.attachment(*index) else { continue };
+    for (location, index) in subpass.drawn_colors() {
+        let Some(attachment) = info.render_pass.attachment(Some(index)) else { continue };
         let (whole, planes) = color(info, location, attachment.row)?;
         passes.extend((0..planes).map(|plane| ColorPass {
             location,

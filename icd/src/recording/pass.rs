@@ -59,10 +59,8 @@ impl Pass {
         let subpass = self.current()?;
         let depth_stencil = subpass.depth_stencil;
         let mut colors = Vec::new();
-        for (location, index) in (0..).zip(&subpass.colors) {
-            if let Some(index) = *index {
-                self.start_color(location, index, &mut colors, segments)?;
-            }
+        for (location, index) in subpass.drawn_colors() {
+            self.start_color(location, index, &mut colors, segments)?;
         }
         self.target.colors = colors;
         (self.target.depth_stencil, self.target.depth_stencil_start) = match depth_stencil {
