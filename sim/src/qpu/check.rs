@@ -35,17 +35,42 @@ const FLAGS_UNDEFINED: Note = Note {
     text: "the flags are set before a condition or branch looks at them; at the start and after a thread switch they are anything",
 };
 
-/// What stands still about a program while it is watched.
+/// What stands still about a program while it is watched: nearly everything, so that watching costs little.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     accesses: Vec<Access>,
+    /// Per instruction, whether it breaks no rule behind those that stand in front of it.
+    is_clean: Vec<bool>,
+    /// Register slots that each instruction reads and writes.
+    registers: Vec<[u128; 2]>,
+    /// Instructions that some hazard looks back.
+    reach: usize,
 }
 
 impl Facts {
     pub fn of(program: &Program) -> Facts {
         let mut accesses: Vec<Access> = program.insts().iter().map(Access::of).collect();
         link_tmu(&mut accesses);
-        Facts { accesses }
+        let reach = hazards().map(|(_, hazard)| hazard.distance as usize - 1).max().unwrap_or(0);
+        let mut facts = Facts { accesses, is_clean: Vec::new(), registers: Vec::new(), reach };
+        facts.is_clean =
+            (0..program.len()).map(|index| facts.broken(index, (0..index).rev()).next().is_none()).collect();
+        facts.registers = program.ops.iter().map(|op| [registers_read(op), registers_written(op)]).collect();
+        facts
+    }
+
+    /// The rules that an instruction breaks behind `history`, the latest first.
+    fn broken<'a>(
+        &'a self,
+        index: usize,
+        history: impl Iterator<Item = usize> + Clone + 'a,
+    ) -> impl Iterator<Item = &'static Rule> + 'a {
+        let access = &self.accesses[index];
+        let breaks = move |(_, hazard): &(&Rule, &Hazard)| {
+            let mut near = history.clone().take(hazard.distance as usize - 1);
+            near.any(|first| (hazard.applies)(&self.accesses[first], access))
+        };
+        hazards().filter(breaks).map(|(rule, _)| rule)
     }
 }
 
@@ -70,31 +95,33 @@ struct Checker<'p> {
     facts: &'p Facts,
     /// Executed instructions, the latest first.
     history: VecDeque<usize>,
-    /// Instructions that some hazard looks back.
-    reach: usize,
+    /// How many of them stand in front of the last one, without a gap.
+    straight: usize,
     /// Bit n: slot n was written.
     defined: u128,
 }
 
 impl<'p> Checker<'p> {
     fn new(program: &'p Program, stage: Stage) -> Checker<'p> {
-        let reach = hazards().map(|(_, hazard)| hazard.distance as usize - 1).max().unwrap_or(0);
         let payload = if stage == Stage::Fragment { bit(slot::RA + 15) | bit(slot::RB + 15) } else { 0 };
-        Checker { facts: program.facts(), history: VecDeque::new(), reach, defined: payload }
+        Checker { facts: program.facts(), history: VecDeque::new(), straight: 0, defined: payload }
     }
 
     /// Judges an instruction about to run; `broken` gets each rule.
-    fn before(&mut self, index: usize, op: &Op, mut broken: impl FnMut(Note)) {
-        let access = &self.facts.accesses[index];
-        for (rule, hazard) in hazards() {
-            let near = self.history.iter().take(hazard.distance as usize - 1);
-            if near.into_iter().any(|&first| (hazard.applies)(&self.facts.accesses[first], access)) {
-                broken(note(rule));
-            }
+    fn before(&mut self, index: usize, mut broken: impl FnMut(Note)) {
+        let facts = self.facts;
+        self.straight = match self.history.front() {
+            Some(last) if last + 1 == index => self.straight + 1,
+            _ => 0,
+        };
+        // Less in front cannot break more.
+        if !facts.is_clean[index] || self.straight < self.history.len() {
+            facts.broken(index, self.history.iter().copied()).for_each(|rule| broken(note(rule)));
         }
+        self.history.truncate(facts.reach.saturating_sub(1));
         self.history.push_front(index);
-        self.history.truncate(self.reach);
-        let undefined = registers_read(op) & !self.defined;
+        let [read, written] = facts.registers[index];
+        let undefined = read & !self.defined;
         if undefined & !bit(FLAGS) != 0 {
             broken(REGISTER_UNDEFINED);
         }
@@ -102,7 +129,7 @@ impl<'p> Checker<'p> {
             broken(FLAGS_UNDEFINED);
         }
         // Each register is worth one finding.
-        self.defined |= undefined | registers_written(op);
+        self.defined |= undefined | written;
     }
 
     fn switched(&mut self) {
@@ -231,11 +258,11 @@ impl<'p, 's> Watcher<'p, 's> {
 }
 
 impl<P: Ports> Observer<P> for Watcher<'_, '_> {
-    fn before(&mut self, q: &Qpu, op: &Op, index: usize) {
+    fn before(&mut self, q: &Qpu, index: usize) {
         self.uniforms = q.uniform_address();
         let (stats, program) = (&mut *self.stats, self.program);
         if let Some(checker) = &mut self.checker {
-            checker.before(index, op, |rule| Self::found(stats, program, q, rule, index));
+            checker.before(index, |rule| Self::found(stats, program, q, rule, index));
         }
     }
 

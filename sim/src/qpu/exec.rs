@@ -203,7 +203,7 @@ type Control = Option<(Event, usize)>;
 /// Sees each executed instruction.
 pub(super) trait Observer<P> {
     /// It is about to run.
-    fn before(&mut self, _: &Qpu, _: &Op, _index: usize) {}
+    fn before(&mut self, _: &Qpu, _index: usize) {}
     /// It ran.
     fn after(&mut self, _: &mut Qpu, _: &mut P, _: &Op, _index: usize) {}
     /// A thread switch took effect.
@@ -269,7 +269,7 @@ impl<P: Ports> Instance<'_, P> {
                 break Err(Fault::Endless(self.limit));
             }
             budget -= 1;
-            observer.before(self.q, op, pc);
+            observer.before(self.q, pc);
             let control = match self.execute(op, pc as u32, program) {
                 Ok(control) => control,
                 Err(fault) => break Err(fault.at(pc as u32)),

@@ -232,6 +232,7 @@ impl Settings {
             points: self.points,
             lines: self.lines,
             color: self.color.as_ref().and_then(|name| self.output(name)),
+            color_location: 0,
             depth_stencil: DepthStencilPlan {
                 write_z: self.depth_test || self.stencil != StencilPlan::Off,
                 stencil: self.stencil,
