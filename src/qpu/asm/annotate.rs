@@ -16,7 +16,7 @@ pub struct Annotation<'a> {
     before: usize,
 }
 
-/// `name.part[3]` behind `.uniform`, without blanks inside.
+/// `name.part[3]`, `name+4` or `name+[3]` behind `.uniform`, without blanks inside.
 pub fn annotation<'a>(parser: &mut Parser<'a>, before: usize) -> Result<Annotation<'a>> {
     let (_, mut span) = parser.word("the name of a uniform")?;
     loop {
@@ -25,6 +25,13 @@ pub fn annotation<'a>(parser: &mut Parser<'a>, before: usize) -> Result<Annotati
             Kind::Mark(b'.') if adjacent => {
                 parser.advance();
                 span = span.to(parser.word("a name")?.1);
+            }
+            Kind::Mark(b'+' | b'-') if adjacent => {
+                parser.advance();
+                span = span.to(parser.taken);
+                if parser.token.kind != Kind::Mark(b'[') {
+                    span = span.to(parser.word("a distance")?.1);
+                }
             }
             Kind::Mark(b'[') if adjacent => {
                 parser.advance();

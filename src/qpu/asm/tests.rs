@@ -191,9 +191,9 @@ fn uniforms_are_named_in_the_order_of_their_reads() {
     };
     let row = |name: &str, instruction| (name.to_string(), instruction);
     // In front of the reads, or all at the top; both texture parameters take a word.
-    let expected = [row("scale", 0), row("tex.p0", 2), row("tex.p1", 3), row("color[3].x", 4)];
-    assert_eq!(names(&lines("scale uni nop tex.p0 t tex.p1 s color[3].x uni")), expected);
-    assert_eq!(names(&lines("scale tex.p0 tex.p1 color[3].x uni nop t s uni")), expected);
+    let expected = [row("scale-4", 0), row("tex.p0", 2), row("tex.p1[0]+[1]", 3), row("color[3].x", 4)];
+    assert_eq!(names(&lines("scale-4 uni nop tex.p0 t tex.p1[0]+[1] s color[3].x uni")), expected);
+    assert_eq!(names(&lines("scale-4 tex.p0 tex.p1[0]+[1] color[3].x uni nop t s uni")), expected);
     assert_eq!(names(&lines("uni nop")), []);
     let source = assemble(&lines("a t b s")).expect("two parameters").uniforms[1].source;
     assert_eq!(source, UniformSource::Tmu(crate::qpu::Waddr::TMU0_S));
