@@ -67,7 +67,7 @@ pub fn run(deqp: &Path, options: &Options, install: bool) -> Result<(), Error> {
 
     let all = match &options.cases {
         Some(file) => cases::read(&fs::read_to_string(file)?),
-        None => cases::of(&deqp, &output)?,
+        None => cases::of(&deqp)?,
     };
     let groups = if options.groups.is_empty() {
         cases::Groups::parse(&fs::read_to_string(lists().join("groups.txt"))?)

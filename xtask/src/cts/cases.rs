@@ -1,5 +1,6 @@
 //! Which cases run: groups, and an evenly spaced sample of each.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -48,9 +49,15 @@ impl Groups {
 
     /// Every `fraction`-th case of each group, evenly spaced, and no fewer than `at_least` where there are as many.
     pub fn sample(&self, all: &[String], fraction: Option<usize>, at_least: usize) -> Vec<String> {
+        let mut by_group: HashMap<&str, Vec<&String>> = HashMap::new();
+        for case in all {
+            if let Some(group) = self.of(case) {
+                by_group.entry(group).or_default().push(case);
+            }
+        }
         let mut chosen = Vec::new();
         for group in &self.included {
-            let cases: Vec<&String> = all.iter().filter(|case| self.of(case) == Some(group)).collect();
+            let cases = by_group.get(group.as_str()).map_or(&[][..], Vec::as_slice);
             let wanted =
                 fraction.map_or(0, |step| cases.len().div_ceil(step.max(1))).max(at_least).min(cases.len());
             chosen.extend((0..wanted).map(|index| cases[index * cases.len() / wanted].clone()));
@@ -80,8 +87,10 @@ pub fn read(text: &str) -> Vec<String> {
     names.filter(|line| line.starts_with(ROOT)).map(str::to_owned).collect()
 }
 
-/// All cases that `deqp` has, asked from it once and kept in `directory`.
-pub fn of(deqp: &Path, directory: &Path) -> Result<Vec<String>, Error> {
+/// All cases that `deqp` has, asked from it once and kept beside it.
+pub fn of(deqp: &Path) -> Result<Vec<String>, Error> {
+    // Some cases are made from files beside the binary, and the list is written where it is started.
+    let directory = deqp.parent().unwrap_or(Path::new("."));
     let kept = directory.join("dEQP-VK-cases.txt");
     let newer = |file: &Path| fs::metadata(file).and_then(|data| data.modified());
     if !kept.exists() || newer(&kept)? < newer(deqp)? {
