@@ -76,7 +76,8 @@ impl Image {
         // Samples lie as tiles store them, whatever looks at them.
         let stored =
             if info.samples == vk::SampleCountFlags::TYPE_1 { row.stored(info.usage) } else { row.target };
-        let stored = stored.expect("the query refuses formats without texels");
+        let stored = stored
+            .ok_or_else(|| Error::FormatNotSupported(format!("{:?} images: not offered", info.format)))?;
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
         let raster = raster || (is_read(info.usage) && !unit_reads(info, &stored));

@@ -177,6 +177,10 @@ mod tests {
         pass(Subpass { colors: vec![Some(0), Some(1)], ..Default::default() }).unwrap();
         let many = Subpass { colors: vec![Some(0); MAX_COLORS as usize + 1], ..Default::default() };
         assert_eq!(result(many), vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        // What shaders read, too, is drawn last.
+        let inputs = vec![Some(0)];
+        let colors = Subpass { colors: vec![Some(0), None, Some(1)], inputs, ..Default::default() };
+        assert_eq!(colors.drawn_colors().collect::<Vec<_>>(), [(2, 1), (0, 0)]);
         let outside = Subpass { depth_stencil: Some(2), ..Default::default() };
         assert_eq!(result(outside), vk::Result::ERROR_VALIDATION_FAILED_EXT);
     }

@@ -284,3 +284,19 @@ fn encode_field<E: Emitter>(e: &mut E, kind: ColorKind, value: E::Value, at: Fie
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_wide_texels_share_out_the_components() {
+        let whole = Encoding::equal(ColorKind::Float, 4, 16);
+        let places =
+            |word| whole.in_word(word).fields.map(|field| field.map(|field| (field.bit, field.width)));
+        assert_eq!(places(0), [Some((0, 16)), Some((16, 16)), None, None]);
+        assert_eq!(places(1), [None, None, Some((0, 16)), Some((16, 16))]);
+        assert_eq!(places(2), [None; 4]);
+        assert_eq!(Encoding::RGBA8.in_word(0), Encoding::RGBA8);
+    }
+}

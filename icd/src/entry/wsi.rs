@@ -1,7 +1,5 @@
 //! VK_KHR_surface with its platforms, and VK_KHR_swapchain.
 
-use std::sync::Arc;
-
 use ash::vk;
 
 use super::entry_points;
@@ -10,9 +8,9 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::instance::Instance;
 use crate::object::{self, HostAllocator, get, opt};
-use crate::queue::{Queue, Work};
+use crate::queue::Queue;
 use crate::sync::{Fence, Semaphore};
-use crate::wsi::{self, Acquired, Present, Surface, Swapchain};
+use crate::wsi::{self, Acquired, Surface, Swapchain};
 
 fn bool32(yes: bool) -> vk::Bool32 {
     if yes { vk::TRUE } else { vk::FALSE }
@@ -74,7 +72,7 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Er
             Err(error) => answers.push(Err(error)),
         }
     }
-    let queued = hand_over(queue, waits, presents);
+    let queued = queue.present(waits, presents);
     for (at, answer) in answers.iter().enumerate().filter(|_| !results.is_null()) {
         let answer = queued.as_ref().err().or(answer.as_ref().err());
         // SAFETY: room for one result per swapchain by valid usage.
@@ -83,12 +81,6 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Er
     queued?;
     let worst = answers.into_iter().filter_map(Result::err).max_by_key(severity);
     worst.map_or(Ok(()), Err)
-}
-
-/// Puts presents behind everything that the queue has to do.
-fn hand_over(queue: &Queue, waits: Vec<Arc<Semaphore>>, presents: Vec<Present>) -> Result<(), Error> {
-    let run = Box::new(move |last| presents.into_iter().for_each(|present| present.hand_over(last)));
-    queue.push(Work::Call { waits: waits.iter().map(|semaphore| semaphore.take()).collect(), run })
 }
 
 /// Orders what presents answer.
