@@ -188,14 +188,14 @@ impl CommandBuffer {
     }
 
     /// Records something, unless the recording has failed before.
+    #[inline]
     fn record(&self, command: &'static str, body: impl FnOnce(&mut Recording) -> Result<(), Error>) {
         // SAFETY: who records a command sees to it that nobody else uses the command buffer (Vulkan 1.0 §2.6), and
         // no command records another.
         let mut content = unsafe { self.content.take_alone() };
         if let Content::Recording { recording, error: error @ None } = &mut *content {
             if let Err(why) = body(recording) {
-                crate::entry::report(command, &why);
-                *error = Some((command, why.result()));
+                *error = Some(failed(command, why));
             }
         }
     }
@@ -206,6 +206,13 @@ impl CommandBuffer {
             Ok(())
         });
     }
+}
+
+/// Reports a command that failed: out of line, for the sake of those that do not.
+#[cold]
+fn failed(command: &'static str, why: Error) -> (&'static str, vk::Result) {
+    crate::entry::report(command, &why);
+    (command, why.result())
 }
 
 fn faces(dynamic: &mut Dynamic, faces: vk::StencilFaceFlags, set: impl Fn(&mut StencilFace)) {

@@ -23,7 +23,6 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 
 use crate::debug::{Debug, flags};
@@ -161,6 +160,7 @@ impl Builder<'_> {
         Ok(())
     }
 
+    #[inline]
     fn draw<'a>(
         &mut self,
         bindings: &mut Bindings<'a>,
@@ -168,7 +168,7 @@ impl Builder<'_> {
         draw: &Draw,
     ) -> Result<(), Error> {
         if bindings.place != draw.state {
-            bindings.update(draw.state, list.state(draw))?;
+            bindings.update(list, draw)?;
         }
         match draw.call {
             DrawCall::Direct(call) => self.call(bindings, &call),
@@ -179,60 +179,84 @@ impl Builder<'_> {
         }
     }
 
+    #[inline]
     fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
-        if let Some(piece) = geometry::at_once(bindings, call) {
-            return (0..call.instances)
-                .try_for_each(|instance| self.instance(bindings, &piece, call, instance));
+        match geometry::at_once(bindings, call) {
+            Some(piece) => self.instances(bindings, &piece, call),
+            None => self.pieces(bindings, call),
+        }
+    }
+
+    /// Draws that are a single piece.
+    #[inline]
+    fn instances(
+        &mut self,
+        bindings: &mut Bindings<'_>,
+        piece: &Piece<'_>,
+        call: &DrawParameters,
+    ) -> Result<(), Error> {
+        for instance in 0..call.instances {
+            self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn pieces(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
+        if let Some(piece) = geometry::indexed_at_once(bindings, call, &self.indices) {
+            return self.instances(bindings, &piece, call);
         }
         let pieces = geometry::pieces(self.device, bindings, call, &mut self.indices)?;
         for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
             for piece in &pieces {
-                self.instance(bindings, piece, call, instance)?;
+                self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
             }
         }
         Ok(())
     }
 
+    /// Most draws differ from the one before in nothing or in a few words: what they do is in line, the rest is not.
     #[inline]
-    fn instance(
+    fn piece(&mut self, bindings: &mut Bindings<'_>, piece: &Piece<'_>, instance: u32) -> Result<(), Error> {
+        let primitives = indices::primitives(piece.mode, piece.primitives.count());
+        let bytes = u64::from(primitives) * self.primitive_bytes;
+        if self.is_full(bytes) {
+            self.finish_job(false)?;
+            bindings.changes |= Changes::JOB;
+        }
+        self.binned += bytes;
+        let is_known = bindings.changes.is_empty() && self.streams.serve(bindings, piece, instance);
+        if is_known || self.prepare(bindings, piece, instance)? {
+            packets::primitives(&mut self.job, piece);
+        }
+        Ok(())
+    }
+
+    /// Whether the binner's state counters could wrap (HW-2116) or its memory could end with another draw.
+    #[inline]
+    fn is_full(&self, bytes: u64) -> bool {
+        self.job.draws() >= MAX_DRAWS_PER_BIN_LIST
+            || self.job.draws() > 0 && self.binned + bytes > BINNER_BYTES
+    }
+
+    /// Tells the job what it does not know of a piece's state; whether the piece can be seen.
+    #[inline(never)]
+    fn prepare(
         &mut self,
         bindings: &mut Bindings<'_>,
         piece: &Piece<'_>,
-        call: &DrawParameters,
         instance: u32,
-    ) -> Result<(), Error> {
-        if self.make_room(bindings.mode(piece), piece)? {
-            bindings.changes |= Changes::JOB;
-        }
-        self.piece(bindings, piece, call.first_instance.wrapping_add(instance))
-    }
-
-    /// Begins another job where the binner's state counters could wrap (HW-2116) or its memory could end; whether it
-    /// did.
-    fn make_room(&mut self, mode: PrimitiveMode, piece: &Piece<'_>) -> Result<bool, Error> {
-        let primitives = indices::primitives(mode, piece.primitives.count());
-        let bytes = u64::from(primitives) * self.primitive_bytes;
-        let is_full = self.job.draws() >= MAX_DRAWS_PER_BIN_LIST
-            || self.job.draws() > 0 && self.binned + bytes > BINNER_BYTES;
-        if is_full {
-            self.finish_job(false)?;
-        }
-        self.binned += bytes;
-        Ok(is_full)
-    }
-
-    #[inline]
-    fn piece(&mut self, bindings: &mut Bindings<'_>, piece: &Piece<'_>, instance: u32) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if bindings.changes.intersects(Changes::PROGRAMS | Changes::STATE | Changes::JOB) {
-            let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(()) };
+            let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(false) };
             packets::state(&mut self.job, bindings, window)?;
         }
         self.streams.write(self.device, &mut self.job, bindings, piece, instance)?;
         (bindings.changes, bindings.changed_sets) = (Changes::empty(), 0);
-        packets::primitives(&mut self.job, bindings.mode(piece), &piece.primitives);
-        Ok(())
+        Ok(true)
     }
 
+    #[cold]
     fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
         let target = part(self.target, self.is_first, is_last).pass(self.pass);
         self.is_first = false;

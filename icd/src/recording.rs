@@ -139,6 +139,7 @@ impl Recording {
         self.state.draw(&mut self.draws, DrawCall::Indirect(place))
     }
 
+    #[inline]
     fn check_inside(&self) -> Result<(), Error> {
         if self.pass.is_some() || self.inside.is_some() { Ok(()) } else { Err(outside()) }
     }
@@ -208,6 +209,7 @@ impl Recording {
     }
 }
 
+#[cold]
 fn outside() -> Error {
     Error::InvalidUse("a command of a render pass outside of one".into())
 }

@@ -10,7 +10,7 @@ use vc4::state::{StateWords, StencilFaceState};
 use vc4_kernel_abi::Mapping;
 use vc4_shaders::program;
 
-use super::geometry::{self, Piece};
+use super::geometry;
 use super::iota::ZEROS_AT;
 use super::packets;
 use crate::bo::Bo;
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::image::ImageView;
 use crate::memory::Binding;
 use crate::pipeline::{Compiled, Variant, VariantKey, set_bit, set_bits};
-use crate::recording::Snapshot;
+use crate::recording::{Draw, DrawList, Snapshot};
 use crate::texture::Texture;
 
 /// Bytes of a word.
@@ -114,6 +114,8 @@ pub struct Bindings<'a> {
     pub state: Snapshot<'a>,
     /// The pipeline's compiled half.
     pub compiled: &'a Compiled,
+    /// How the pipeline assembles vertices.
+    pub mode: PrimitiveMode,
     /// Which of the segment's passes draws.
     pass: usize,
     /// Its programs for the pass, the textures that are bound and the viewport that is set.
@@ -122,7 +124,7 @@ pub struct Bindings<'a> {
     pub words: StateWords,
     /// The largest vertex number that every array has data for.
     pub limit: i64,
-    /// Most vertices of an array draw that goes to the machine as it is.
+    /// Most vertices of an array draw that goes to the machine as it is; 0 where all primitives are rewritten.
     pub most_at_once: u32,
     /// What changed since the last record.
     pub changes: Changes,
@@ -151,6 +153,7 @@ impl<'a> Bindings<'a> {
             place,
             state,
             compiled,
+            mode: state.pipeline().mode,
             pass,
             variant,
             words,
@@ -167,10 +170,12 @@ impl<'a> Bindings<'a> {
         Ok(bindings)
     }
 
-    /// Takes over the state of the next draw, which has the same pipeline.
-    pub fn update(&mut self, place: u32, state: Snapshot<'a>) -> Result<(), Error> {
-        let (old, at) = (self.state.state, state.state);
-        (self.place, self.state) = (place, state);
+    /// Takes over the state of the next draw of the list, which has the same pipeline.
+    #[inline(never)]
+    pub fn update(&mut self, list: &'a DrawList, draw: &Draw) -> Result<(), Error> {
+        let old = self.state.state;
+        (self.place, self.state) = (draw.state, list.state(draw));
+        let at = self.state.state;
         if old.push != at.push {
             self.changes |= Changes::PUSH;
         }
@@ -251,18 +256,6 @@ impl<'a> Bindings<'a> {
             }
         }
         Ok(())
-    }
-
-    /// How the vertices of a piece are assembled.
-    pub fn mode(&self, piece: &Piece<'_>) -> PrimitiveMode {
-        match (piece.is_list, self.state.pipeline().mode) {
-            (false, mode) => mode,
-            (true, PrimitiveMode::Points) => PrimitiveMode::Points,
-            (true, PrimitiveMode::Lines | PrimitiveMode::LineLoop | PrimitiveMode::LineStrip) => {
-                PrimitiveMode::Lines
-            }
-            (true, _) => PrimitiveMode::Triangles,
-        }
     }
 }
 

@@ -33,15 +33,22 @@ pub(super) type Pieces<'a> = SmallVec<[Piece<'a>; 1]>;
 pub(super) struct Piece<'a> {
     /// The vertex that the machine numbers 0; what it adds to get gl_VertexIndex.
     pub base_vertex: i64,
-    /// The primitives were taken apart into a list.
-    pub is_list: bool,
+    /// How the vertices are assembled: as the pipeline says, or as a list that its primitives were taken apart into.
+    pub mode: PrimitiveMode,
     /// The primitives.
     pub primitives: Primitives<'a>,
-    /// The vertices in the machine's numbering, if their arrays are copied together for them.
-    pub gathered: Option<Gathered>,
+    /// The vertices in the machine's numbering, if their arrays are copied together for them. Few pieces have any, so
+    /// the others are not to carry the room.
+    pub gathered: Option<Box<Gathered>>,
 }
 
 impl Piece<'_> {
+    /// `count` vertices in order.
+    #[inline]
+    fn array(mode: PrimitiveMode, base_vertex: i64, count: u32) -> Self {
+        Piece { base_vertex, mode, primitives: Primitives::Array { count }, gathered: None }
+    }
+
     /// The vertex that the machine gives a number.
     pub fn vertex(&self, number: usize) -> i64 {
         match &self.gathered {
@@ -156,18 +163,17 @@ pub(super) fn limit(bindings: &Bindings<'_>) -> Result<i64, Error> {
     Ok(limit)
 }
 
-/// Most vertices of an array draw that goes to the machine as it is.
+/// Most vertices of an array draw that goes to the machine as it is; 0 where all primitives are rewritten.
 pub(super) fn most_at_once(bindings: &Bindings<'_>) -> u32 {
-    let pipeline = bindings.state.pipeline();
-    match pipeline.adjacency || rotates(bindings) {
+    match bindings.state.pipeline().adjacency || rotates(bindings) {
         true => 0,
-        false => run_length(pipeline.mode),
+        false => run_length(bindings.mode),
     }
 }
 
 /// The hardware takes flat varyings from the last vertex, the API from the first (v3d.md §9.6).
 fn rotates(bindings: &Bindings<'_>) -> bool {
-    bindings.variant.programs.flat_varyings != 0 && bindings.state.pipeline().mode != PrimitiveMode::Points
+    bindings.variant.programs.flat_varyings != 0 && bindings.mode != PrimitiveMode::Points
 }
 
 /// Most vertices of a run of an array draw.
@@ -181,16 +187,51 @@ fn run_length(mode: PrimitiveMode) -> u32 {
 /// The only run of an array draw that goes to the machine as it is, which most do.
 #[inline]
 pub(super) fn at_once(bindings: &Bindings<'_>, call: &DrawParameters) -> Option<Piece<'static>> {
-    let (first, count) = (i64::from(call.first), whole(bindings.state.pipeline().mode, call.count));
+    let (first, count) = (i64::from(call.first), whole(bindings.mode, call.count));
     let is_plain = call.vertex_offset.is_none()
         && (1..=bindings.most_at_once).contains(&count)
         && first + i64::from(count) - 1 <= bindings.limit;
-    is_plain.then_some(Piece {
-        base_vertex: first,
-        is_list: false,
-        primitives: Primitives::Array { count },
-        gathered: None,
-    })
+    is_plain.then(|| Piece::array(bindings.mode, first, count))
+}
+
+/// As [`at_once`], for a draw with the indices that are `known`.
+#[inline]
+pub(super) fn indexed_at_once<'a>(
+    bindings: &Bindings<'a>,
+    call: &DrawParameters,
+    known: &Option<(IndexRange, Scan)>,
+) -> Option<Piece<'a>> {
+    let ((of, scan), offset) = (known.as_ref()?, call.vertex_offset?);
+    let count = whole(bindings.mode, call.count);
+    let range = IndexRange::new(bindings.state.indices()?, call.first, count).ok()?;
+    if range == *of && count > 0 { in_place(bindings, of, scan, offset.into()) } else { None }
+}
+
+/// The run of indices that the machine can read where they are.
+#[inline]
+fn in_place<'a>(bindings: &Bindings<'a>, range: &IndexRange, scan: &Scan, offset: i64) -> Option<Piece<'a>> {
+    let binding = bindings.state.indices()?;
+    let direct = binding.ty == vk::IndexType::UINT16
+        && range.is_complete()
+        && bindings.most_at_once > 0
+        && offset >= 0
+        && i64::from(scan.max) + offset <= bindings.limit
+        && !(scan.restarts && restarts(bindings));
+    if !direct {
+        return None;
+    }
+    let primitives = Primitives::Indexed {
+        memory: IndexMemory::Bound(&binding.buffer.binding().ok()?.bo),
+        offset: range.address() as u32,
+        count: range.count(),
+        max_index: scan.max,
+    };
+    Some(Piece { base_vertex: offset, mode: bindings.mode, primitives, gathered: None })
+}
+
+/// Whether the largest index restarts primitives: in lists it does not.
+fn restarts(bindings: &Bindings<'_>) -> bool {
+    bindings.state.pipeline().info.restart && !indices::size(bindings.mode).1
 }
 
 /// The runs of one draw. `known` is what is known of its indices, from this draw or an earlier one.
@@ -200,8 +241,7 @@ pub(super) fn pieces<'a>(
     call: &DrawParameters,
     known: &mut Option<(IndexRange, Scan)>,
 ) -> Result<Pieces<'a>, Error> {
-    let pipeline = bindings.state.pipeline();
-    let (mode, adjacency) = (pipeline.mode, pipeline.adjacency);
+    let (mode, adjacency) = (bindings.mode, bindings.state.pipeline().adjacency);
     let count = if adjacency { call.count } else { whole(mode, call.count) };
     if count == 0 || call.instances == 0 {
         return Ok(Pieces::new());
@@ -210,7 +250,18 @@ pub(super) fn pieces<'a>(
     let draw = Run { device, mode, adjacency, rotate: rotates(bindings), limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
-        Some(offset) => draw.indexed(&bindings.state, &call, i64::from(offset), known),
+        Some(offset) => draw.indexed(bindings, &call, i64::from(offset), known),
+    }
+}
+
+/// How the primitives of a mode are assembled once they are taken apart into a list.
+fn listed(mode: PrimitiveMode) -> PrimitiveMode {
+    match mode {
+        PrimitiveMode::Points => PrimitiveMode::Points,
+        PrimitiveMode::Lines | PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => PrimitiveMode::Lines,
+        PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => {
+            PrimitiveMode::Triangles
+        }
     }
 }
 
@@ -258,12 +309,7 @@ impl Run<'_> {
             PrimitiveMode::TriangleStrip => length - 2,
             _ => length,
         };
-        let piece = |base_vertex, count| Piece {
-            base_vertex,
-            is_list: false,
-            primitives: Primitives::Array { count },
-            gathered: None,
-        };
+        let piece = |base_vertex, count| Piece::array(self.mode, base_vertex, count);
         if call.count <= length {
             return Ok(Pieces::from_buf([piece(first, call.count)]));
         }
@@ -281,40 +327,24 @@ impl Run<'_> {
 
     fn indexed<'a>(
         &self,
-        state: &Snapshot<'a>,
+        bindings: &Bindings<'a>,
         call: &DrawParameters,
         offset: i64,
         known: &mut Option<(IndexRange, Scan)>,
     ) -> Result<Pieces<'a>, Error> {
         let unbound = || Error::InvalidUse("an indexed draw without an index buffer".into());
-        let binding = state.indices().ok_or_else(unbound)?;
+        let binding = bindings.state.indices().ok_or_else(unbound)?;
         let range = IndexRange::new(binding, call.first, call.count)?;
         check_count(range.count())?;
         let scan = match known {
             Some((of, scan)) if *of == range => *scan,
             _ => known.insert((range, range.scan())).1,
         };
-        let (_, listed) = indices::size(self.mode);
-        let restart =
-            Some(range.restart()).filter(|_| state.pipeline().info.restart && !listed && scan.restarts);
-        let direct = binding.ty == vk::IndexType::UINT16
-            && range.is_complete()
-            && restart.is_none()
-            && !self.rotate
-            && !self.adjacency
-            && offset >= 0
-            && i64::from(scan.max) + offset <= self.limit;
-        if !direct {
-            return self.lists(&range.read(), restart, offset);
+        if let Some(piece) = in_place(bindings, &range, &scan, offset) {
+            return Ok(Pieces::from_buf([piece]));
         }
-        let memory = IndexMemory::Bound(&binding.buffer.binding()?.bo);
-        let primitives = Primitives::Indexed {
-            memory,
-            offset: range.address() as u32,
-            count: range.count(),
-            max_index: scan.max,
-        };
-        Ok(Pieces::from_buf([Piece { base_vertex: offset, is_list: false, primitives, gathered: None }]))
+        let restart = Some(range.restart()).filter(|_| scan.restarts && restarts(bindings));
+        self.lists(&range.read(), restart, offset)
     }
 
     /// Takes primitives apart into lists with indices of their own.
@@ -350,14 +380,14 @@ impl Run<'_> {
             offset += 2 * run.indices.len() as u32;
             Piece {
                 base_vertex: if gathers { 0 } else { run.vertices[0] },
-                is_list: true,
+                mode: listed(self.mode),
                 primitives: Primitives::Indexed {
                     memory: IndexMemory::Own(bo.clone()),
                     offset: start,
                     count: run.indices.len() as u32,
                     max_index: run.max_index,
                 },
-                gathered: gathers.then(|| Gathered::new(run.vertices)),
+                gathered: gathers.then(|| Box::new(Gathered::new(run.vertices))),
             }
         };
         Ok(runs.into_iter().map(&mut piece).collect())

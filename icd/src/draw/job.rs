@@ -71,7 +71,8 @@ impl JobBuilder {
     /// Appends a state packet unless it says what holds already.
     pub(super) fn set<P: AllowedIn<Binner>>(&mut self, packet: P) {
         let payload = packet.payload();
-        match self.state.iter_mut().find(|(opcode, _)| *opcode == P::OPCODE) {
+        // What changes from draw to draw was set last.
+        match self.state.iter_mut().rev().find(|(opcode, _)| *opcode == P::OPCODE) {
             Some((_, old)) if *old == payload => return,
             Some((_, old)) => *old = payload,
             None => self.state.push((P::OPCODE, payload)),
@@ -106,12 +107,12 @@ impl JobBuilder {
 
     /// Appends the last record again, for other uniforms; false if there is none.
     pub(super) fn repeat_record(&mut self) -> bool {
-        let Some((start, packet)) = self.last_record else { return false };
+        let Some((start, packet)) = &mut self.last_record else { return false };
         let end = self.records.len();
-        self.records.extend_from_within(start..);
-        self.last_record = Some((end, packet));
+        self.records.extend_from_within(*start..);
+        *start = end;
         self.record_count += 1;
-        self.list.push(packet);
+        self.list.push(*packet);
         true
     }
 

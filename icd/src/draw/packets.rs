@@ -11,7 +11,7 @@ use vc4::state::raster::line_width;
 use vc4::state::{DepthBias, PixelRect, RasterMap, Viewport};
 
 use super::bindings::Bindings;
-use super::geometry::Primitives;
+use super::geometry::{Piece, Primitives};
 use super::job::JobBuilder;
 use crate::assembly::RasterWindow;
 use crate::error::Error;
@@ -101,8 +101,9 @@ fn viewport_raster(viewport: &vk::Viewport) -> (ClipperXyScaling, ClipperZScaleA
 
 /// The primitives, after their shader record.
 #[inline]
-pub(super) fn primitives(job: &mut JobBuilder, mode: PrimitiveMode, primitives: &Primitives<'_>) {
-    match primitives {
+pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) {
+    let mode = piece.mode;
+    match &piece.primitives {
         Primitives::Array { count } => {
             job.draw(VertexArrayPrimitives { mode, count: *count, first: 0 });
         }

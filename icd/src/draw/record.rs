@@ -51,7 +51,27 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Appends the record of a piece and its streams, unless the last ones are as good.
+    /// Whether the last record and its streams do for a piece, too, whose bindings have not changed since.
+    #[inline]
+    pub(super) fn serve(&self, bindings: &Bindings<'_>, piece: &Piece<'_>, instance: u32) -> bool {
+        !self.is_moved(piece)
+            && !self.is_short(piece)
+            && (instance == self.instance || bindings.variant.recipe.pieces.is_empty())
+    }
+
+    /// Whether the attribute arrays begin elsewhere than in the last record.
+    #[inline]
+    fn is_moved(&self, piece: &Piece<'_>) -> bool {
+        piece.base_vertex != self.base_vertex || piece.gathered.is_some() || self.gathered
+    }
+
+    /// Whether the joined arrays of the last record have too few vertices.
+    #[inline]
+    fn is_short(&self, piece: &Piece<'_>) -> bool {
+        self.joined.is_some_and(|vertices| vertices < piece.primitives.vertices())
+    }
+
+    /// Appends the record of a piece, or the last one again, and its streams.
     pub(super) fn write(
         &mut self,
         device: &Device,
@@ -61,14 +81,10 @@ impl Streams {
         instance: u32,
     ) -> Result<(), Error> {
         let changes = bindings.changes;
-        let gathered = piece.gathered.is_some();
-        let is_moved = piece.base_vertex != self.base_vertex || gathered || self.gathered;
+        let (is_moved, is_short) = (self.is_moved(piece), self.is_short(piece));
         let is_other = (is_moved || instance != self.instance) && !bindings.variant.recipe.pieces.is_empty();
-        let is_short = self.joined.is_some_and(|vertices| vertices < piece.primitives.vertices());
-        if changes.is_empty() && !is_moved && !is_other && !is_short {
-            return Ok(());
-        }
-        (self.base_vertex, self.gathered, self.instance) = (piece.base_vertex, gathered, instance);
+        (self.base_vertex, self.gathered, self.instance) =
+            (piece.base_vertex, piece.gathered.is_some(), instance);
         let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
         // What can fail comes before what the job keeps.
         self.update(job, bindings, piece, instance, is_other)?;

@@ -396,6 +396,42 @@ fn draws_that_differ_in_nothing_share_their_record() {
 }
 
 #[test]
+fn indices_that_are_drawn_again_fit_what_changed_meanwhile() {
+    let fixture = Fixture::new((64, 64), 12);
+    let pipeline = fixture.pipeline(LIST);
+    let few = buffer(&fixture.device, u64::from(VERTEX) * 4);
+    let indices = buffer(&fixture.device, 12);
+    let binding = indices.binding().unwrap();
+    let bytes: Vec<u8> = [0u16, 1, 9, 2, 3, 4].iter().flat_map(|index| index.to_le_bytes()).collect();
+    binding.bo.map().unwrap().write(binding.offset as usize, &bytes);
+    let segments = fixture.record(fixture.whole(), |recording| {
+        let u16s = vk::IndexType::UINT16;
+        recording.state.bind_pipeline(&pipeline);
+        recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+        recording.state.bind_indices(&indices, 0, u16s);
+        // The second differs in nothing, the third in its first vertex.
+        recording.draw(call(3, 0, Some(0))).unwrap();
+        recording.draw(call(3, 0, Some(0))).unwrap();
+        recording.draw(call(3, 0, Some(2))).unwrap();
+        // Beyond the last vertex they are gathered, as they are with fewer vertices.
+        recording.draw(call(3, 0, Some(3))).unwrap();
+        recording.draw(call(3, 0, Some(0))).unwrap();
+        recording.state.bind_vertices(0, [(&few, 0)].into_iter()).unwrap();
+        recording.draw(call(3, 0, Some(0))).unwrap();
+        recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+        recording.state.bind_indices(&indices, 6, u16s);
+        recording.draw(call(3, 0, Some(0))).unwrap();
+        recording.draw(DrawParameters { instances: 0, ..call(3, 0, Some(0)) }).unwrap();
+        recording.draw(call(2, 0, Some(0))).unwrap();
+    });
+    let [Segment::Render(render)] = &segments[..] else { panic!() };
+    let jobs = jobs(&fixture.device, render);
+    assert_eq!(shape(&jobs[0]), [64, 32, 32, 64, 32, 64, 32, 64, 32, 64, 32, 64, 32]);
+    let largest = [9, 9, 9, 2, 9, 2, 4].map(|index| (3, Some(index)));
+    assert_eq!(primitives(&jobs), largest);
+}
+
+#[test]
 fn state_of_a_draw_that_shows_nothing_reaches_the_next() {
     let fixture = Fixture::new((64, 64), 3);
     let pipeline = fixture.pipeline_with(LIST, vec![vk::DynamicState::SCISSOR]);

@@ -1,7 +1,6 @@
 //! Draws in the order of recording. State that draws share stands once: a draw is a handful of places in the
 //! tables of its list, so recording one costs what changed since the one before.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -57,18 +56,38 @@ struct VertexSlot {
 }
 
 /// A descriptor set of a table, and the place of its first dynamic offset.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct SetSlot {
     set: u32,
     offsets: u32,
 }
 
-/// The bound sets of a state.
-#[derive(Clone, Copy)]
+impl SetSlot {
+    const NOTHING: SetSlot = SetSlot { set: NONE, offsets: 0 };
+}
+
+/// The bound sets of a state: a part of `slots`. As short as they allow, since one is written whenever a set changes, to
+/// memory that the queue thread's core had last.
+#[derive(Clone, Copy, Default)]
 struct SetTable {
-    slots: [SetSlot; MAX_SETS as usize],
+    /// The place of set 0.
+    first: u32,
+    /// Sets up to the last that is bound.
+    count: u32,
     /// Those that are others than in the table before: bit n for set n.
     changed: u32,
+}
+
+/// Push constants of a state: a part of `push_words`, as long as something was pushed.
+#[derive(Clone, Copy)]
+struct Pushed {
+    first: u32,
+    count: u32,
+}
+
+/// A part of a table.
+fn part<T>(table: &[T], first: u32, count: u32) -> &[T] {
+    &table[first as usize..][..count as usize]
 }
 
 /// A set that draws use: its content at the time of the first of them. Sets must not change between binding and
@@ -89,9 +108,9 @@ pub struct DrawList {
     vertices: Vec<[VertexSlot; MAX_ATTRIBUTES as usize]>,
     indices: Vec<IndexBinding>,
     sets: Vec<SetTable>,
+    slots: Vec<SetSlot>,
     offsets: Vec<u32>,
-    /// Push constants: parts of `push_words`, as long as something was pushed.
-    push: Vec<Range<usize>>,
+    push: Vec<Pushed>,
     push_words: Vec<u32>,
     buffers: Vec<Arc<Buffer>>,
     bound: Vec<BoundSet>,
@@ -139,6 +158,7 @@ impl DrawList {
         vertices.clear();
         indices.clear();
         sets.clear();
+        self.slots.clear();
         self.offsets.clear();
         self.push.clear();
         self.push_words.clear();
@@ -204,39 +224,45 @@ impl DrawList {
         changed: u32,
         bound: impl Fn(usize) -> Option<(&'a Arc<DescriptorSet>, &'a [u32])>,
     ) -> u32 {
-        const NOTHING: SetSlot = SetSlot { set: NONE, offsets: 0 };
-        let last = self.sets.get(last as usize);
-        let mut table =
-            SetTable { slots: last.map_or([NOTHING; MAX_SETS as usize], |table| table.slots), changed };
+        let last = self.sets.get(last as usize).copied().unwrap_or_default();
+        let first = self.slots.len();
+        self.slots.extend_from_within(last.first as usize..(last.first + last.count) as usize);
         let mut left = changed & ((1 << MAX_SETS) - 1);
         while left != 0 {
             let number = left.trailing_zeros() as usize;
             left &= left - 1;
-            let slot = &mut table.slots[number];
-            *slot = NOTHING;
-            if let Some((set, offsets)) = bound(number) {
-                let known = self.bound.get(self.last_bound as usize);
-                let set = match known.is_some_and(|known| Arc::ptr_eq(&known.set, set)) {
-                    true => self.last_bound,
-                    false => {
-                        let sets = &mut self.bound;
-                        let key = Arc::as_ptr(set) as usize;
-                        let add = || place(sets, BoundSet { set: set.clone(), content: set.content() });
-                        *self.places.entry(key).or_insert_with(add)
-                    }
-                };
-                self.last_bound = set;
-                *slot = SetSlot { set, offsets: self.offsets.len() as u32 };
-                self.offsets.extend_from_slice(offsets);
+            let slot = bound(number).map(|(set, offsets)| self.bind(set, offsets));
+            match (self.slots.get_mut(first + number), slot) {
+                (Some(old), slot) => *old = slot.unwrap_or(SetSlot::NOTHING),
+                (None, None) => {}
+                (None, Some(slot)) => {
+                    self.slots.resize(first + number, SetSlot::NOTHING);
+                    self.slots.push(slot);
+                }
             }
         }
-        place(&mut self.sets, table)
+        let count = (self.slots.len() - first) as u32;
+        place(&mut self.sets, SetTable { first: first as u32, count, changed })
+    }
+
+    /// Files a set with its dynamic offsets.
+    fn bind(&mut self, set: &Arc<DescriptorSet>, offsets: &[u32]) -> SetSlot {
+        let known = self.bound.get(self.last_bound as usize);
+        if !known.is_some_and(|known| Arc::ptr_eq(&known.set, set)) {
+            let sets = &mut self.bound;
+            let key = Arc::as_ptr(set) as usize;
+            let add = || place(sets, BoundSet { set: set.clone(), content: set.content() });
+            self.last_bound = *self.places.entry(key).or_insert_with(add);
+        }
+        let first = self.offsets.len() as u32;
+        self.offsets.extend_from_slice(offsets);
+        SetSlot { set: self.last_bound, offsets: first }
     }
 
     pub(super) fn add_push(&mut self, words: &[u32]) -> u32 {
-        let start = self.push_words.len();
+        let pushed = Pushed { first: self.push_words.len() as u32, count: words.len() as u32 };
         self.push_words.extend_from_slice(words);
-        place(&mut self.push, start..start + words.len())
+        place(&mut self.push, pushed)
     }
 }
 
@@ -296,7 +322,8 @@ impl<'a> Snapshot<'a> {
 
     #[inline]
     fn slot(&self, set: u32) -> Option<&'a SetSlot> {
-        self.list.sets.get(self.state.sets as usize)?.slots.get(set as usize)
+        let table = self.list.sets.get(self.state.sets as usize)?;
+        part(&self.list.slots, table.first, table.count).get(set as usize)
     }
 
     /// What tells one set of a list from all others; `None` if there is none.
@@ -326,11 +353,45 @@ impl<'a> Snapshot<'a> {
 
     /// The words of push constants, as far as there are any.
     pub fn push(&self) -> &'a [u32] {
-        &self.list.push_words[self.list.push[self.state.push as usize].clone()]
+        let Pushed { first, count } = self.list.push[self.state.push as usize];
+        part(&self.list.push_words, first, count)
     }
 
     /// The sets that are others than in the table before: bit n for set n.
     pub fn changed_sets(&self) -> u32 {
         self.list.sets.get(self.state.sets as usize).map_or(0, |table| table.changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::descriptor::SetLayout;
+
+    #[test]
+    fn a_table_of_sets_keeps_what_did_not_change() {
+        let layout = Arc::new(SetLayout::new(Vec::new()));
+        let [a, b] = [(); 2].map(|()| Arc::new(DescriptorSet::new(&layout)));
+        let mut list = DrawList::default();
+        let mut add = |last, changed, bound: [Option<(&Arc<DescriptorSet>, &[u32])>; 3]| {
+            list.add_sets(last, changed, |number| bound.get(number).copied().flatten())
+        };
+        let first = add(NONE, u32::MAX, [None, Some((&a, &[5])), None]);
+        // What is not said to have changed is not asked for.
+        let moved = add(first, 0b010, [None, Some((&a, &[7])), Some((&b, &[]))]);
+        let more = add(moved, 0b101, [Some((&b, &[1])), None, Some((&a, &[9, 10]))]);
+        let fewer = add(more, u32::MAX, [None, Some((&b, &[2])), None]);
+        let sets = |table| {
+            let snapshot = Snapshot { list: &list, state: DrawState { sets: table, ..DrawState::NOTHING } };
+            [0, 1, 2, MAX_SETS].map(|set| {
+                let place = snapshot.set_place(set).filter(|place| *place != NONE)?;
+                snapshot.dynamic_offset(set, 0).map(|offset| (place, offset))
+            })
+        };
+        assert_eq!(sets(first), [None, Some((0, 5)), None, None]);
+        assert_eq!(sets(moved), [None, Some((0, 7)), None, None]);
+        assert_eq!(sets(more), [Some((1, 1)), Some((0, 7)), Some((0, 9)), None]);
+        assert_eq!(sets(fewer), [None, Some((1, 2)), None, None]);
+        assert_eq!(list.bound.len(), 2);
     }
 }

@@ -120,6 +120,7 @@ impl State {
     }
 
     /// Binds sets from number `first` on; they share the dynamic offsets in order.
+    #[inline]
     pub fn bind_sets<'a>(
         &mut self,
         first: u32,
@@ -216,17 +217,18 @@ impl State {
     }
 
     /// Appends a draw with the state of this moment.
+    #[inline]
     pub fn draw(&mut self, list: &mut DrawList, call: DrawCall) -> Result<(), Error> {
         if !self.changed.is_empty() || list.is_empty() {
-            let state = self.write(list)?;
-            list.add_state(state);
+            self.write(list)?;
         }
         list.push(call);
         Ok(())
     }
 
     /// Writes what changed since the last draw of `list`, everything if it has none.
-    fn write(&mut self, list: &mut DrawList) -> Result<DrawState, Error> {
+    #[inline(never)]
+    fn write(&mut self, list: &mut DrawList) -> Result<(), Error> {
         let last = list.last();
         let unbound = || Error::InvalidUse("a draw without a pipeline".into());
         let pipeline = self.pipeline.as_ref().ok_or_else(unbound)?;
@@ -256,6 +258,7 @@ impl State {
             state.push = list.add_push(&self.push[..self.pushed]);
         }
         self.changed = Changed::empty();
-        Ok(state)
+        list.add_state(state);
+        Ok(())
     }
 }
