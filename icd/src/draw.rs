@@ -256,7 +256,7 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    #[cold]
+    #[inline(never)]
     fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
         let target = part(self.target, self.is_first, is_last).pass(self.pass);
         self.is_first = false;

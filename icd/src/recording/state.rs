@@ -232,29 +232,31 @@ impl State {
         let last = list.last();
         let unbound = || Error::InvalidUse("a draw without a pipeline".into());
         let pipeline = self.pipeline.as_ref().ok_or_else(unbound)?;
-        let all = last.is_none();
+        // A list knows nothing of those before it.
+        let (changed, sets) = match last {
+            Some(_) => (self.changed, self.changed_sets),
+            None => (Changed::all(), u32::MAX),
+        };
         let mut state = last.unwrap_or(DrawState::NOTHING);
-        let changed = |part| all || self.changed.intersects(part);
-        if changed(Changed::PIPELINE) {
+        if changed.intersects(Changed::PIPELINE) {
             state.pipeline = list.add_pipeline(pipeline);
         }
-        if changed(Changed::PIPELINE | Changed::DYNAMIC) {
+        if changed.intersects(Changed::PIPELINE | Changed::DYNAMIC) {
             state.dynamic = list.add_dynamic(pipeline.fix(self.dynamic));
         }
-        if changed(Changed::VERTICES) {
+        if changed.intersects(Changed::VERTICES) {
             state.vertices = list.add_vertices(&self.vertices);
         }
-        if changed(Changed::INDICES) {
+        if changed.intersects(Changed::INDICES) {
             state.indices = list.add_indices(self.indices.as_ref());
         }
-        if changed(Changed::SETS) {
+        if changed.intersects(Changed::SETS) {
             let bound =
                 |number: usize| self.sets[number].as_ref().map(|bound| (&bound.set, &bound.offsets[..]));
-            let changed = if all { u32::MAX } else { self.changed_sets };
-            state.sets = list.add_sets(state.sets, changed, bound);
+            state.sets = list.add_sets(state.sets, sets, bound);
             self.changed_sets = 0;
         }
-        if changed(Changed::PUSH) {
+        if changed.intersects(Changed::PUSH) {
             state.push = list.add_push(&self.push[..self.pushed]);
         }
         self.changed = Changed::empty();
