@@ -24,6 +24,9 @@ use crate::pass::{self, lower_inputs, lower_outputs};
 use crate::program::{Pipeline, Texture};
 use crate::spirv::{self, SpirvError, StageSource};
 
+/// Log target of what ends in front of the passes and behind them; [`pass`] logs those.
+pub(crate) const LOG_TARGET: &str = "vc4::compile";
+
 /// A vertex attribute of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VertexAttribute {
@@ -444,6 +447,7 @@ fn back(
         Some(code) => code,
         None => backend::compile(shader, inputs),
     };
+    log::trace!(target: LOG_TARGET, "{program} after back end");
     code.map_err(|error| CompileError::Backend { program, error })
 }
 

@@ -9,7 +9,7 @@ use vc4_shaders::ir::interp::{Environment, Outcome, SampleRequest, run};
 use vc4_shaders::ir::verify::verify;
 use vc4_shaders::ir::{Builder, BuiltinInput, Interpolation, Node, Op, Output, Shader, Stage, Type, Value};
 use vc4_shaders::pass;
-use vc4_shaders::pass::opt_all::PASSES;
+use vc4_shaders::pass::opt_all::{PASSES, Step};
 use vc4_shaders::program::Descriptor;
 
 /// Numbers that depend on what is asked for: small integers or floats around zero.
@@ -91,7 +91,7 @@ fn each_pass_alone_keeps_the_meaning() {
         let before = shader(file, &[]);
         let mut world = Hashed { integers };
         let expected = run(&before, &mut world).unwrap();
-        for (name, pass) in PASSES {
+        for Step { name, pass, .. } in PASSES {
             let mut after = before.clone();
             pass(&mut after);
             assert_eq!(verify(&after), Ok(()), "{file}, {name}");
@@ -107,7 +107,7 @@ fn together_they_come_to_rest() {
         let mut world = Hashed { integers };
         let mut after = before.clone();
         pass::optimize(&mut after);
-        for (name, pass) in PASSES {
+        for Step { name, pass, .. } in PASSES {
             assert!(!pass(&mut after), "{file}: {name} finds more to do");
         }
         let outcomes = (run(&before, &mut world).unwrap(), run(&after, &mut world).unwrap());

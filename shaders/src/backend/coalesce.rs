@@ -25,8 +25,8 @@ pub fn coalesce(program: &mut VirtProgram) {
         op.reads().for_each(|reg| accesses.reads[reg].push(index));
         op.writes().into_iter().for_each(|reg| accesses.writes[reg].push(index));
     }
-    let mut merged: SecondaryMap<Reg, Option<Reg>> = SecondaryMap::new();
-    let mut taken: SecondaryMap<Reg, bool> = SecondaryMap::new();
+    let mut merged: SecondaryMap<Reg, Option<Reg>> = program.per_register();
+    let mut taken: SecondaryMap<Reg, bool> = program.per_register();
     let mut starts: Vec<usize> = Vec::new();
     for piece in segments(&program.ops) {
         match program.ops.get(piece.end).map(|op| op.unit) {

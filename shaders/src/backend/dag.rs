@@ -113,7 +113,7 @@ pub struct Request {
     pub slots: usize,
 }
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct History {
     writer: Option<usize>,
     readers: SmallVec<[usize; 4]>,
@@ -170,7 +170,7 @@ impl Dag {
         place: impl Fn(Reg) -> Place,
     ) -> Dag {
         let mut dag = Dag {
-            successors: vec![SmallVec::new(); ops.len()],
+            successors: std::iter::repeat_with(SmallVec::new).take(ops.len()).collect(),
             predecessors: vec![0; ops.len()],
             height: Vec::new(),
             transients: Vec::new(),
@@ -179,7 +179,8 @@ impl Dag {
             last_flags: None,
             requests: requests(ops),
         };
-        let mut histories = vec![History::default(); Resource::PHYSICAL + registers];
+        let mut histories: Vec<History> = Vec::new();
+        histories.resize_with(Resource::PHYSICAL + registers, History::default);
         for (index, op) in ops.iter().enumerate() {
             dag.accesses_of(ops, index, &accesses(op, &place), &mut histories);
         }
@@ -307,6 +308,18 @@ impl Dag {
         for node in order.into_iter().rev() {
             self.height[node] = self.height_above(node);
         }
+    }
+
+    /// Slots from each of `ops` to the end that correctness demands, in a graph whose edges follow their order. A switch
+    /// may have taken effect when it is issued.
+    pub fn least_heights(&self, ops: &[Operation]) -> Vec<u32> {
+        let mut least = vec![0; ops.len()];
+        for (index, op) in ops.iter().enumerate().rev() {
+            let distance = |edge: &Edge| if op.is_switch() { 0 } else { edge.hard };
+            let ways = self.successors[index].iter().map(|edge| least[edge.to] + distance(edge));
+            least[index] = ways.max().unwrap_or(0);
+        }
+        least
     }
 
     fn height_above(&self, node: usize) -> u32 {

@@ -11,13 +11,20 @@ use crate::program::{Program, UniformSlot};
 /// Registers that the payload of the next instance arrives in (qpu.md §4.3).
 const NEXT_PAYLOAD: u8 = 14;
 
-/// Packs scheduled instructions, puts the end signal in, and lists the stream in program order, which is
-/// the order in which the kernel counts it.
-pub fn emit(program: &VirtProgram, schedule: Schedule, stage: Stage, threads: Threads) -> Program {
+/// Instructions that [`end`] adds at least.
+pub fn least_end(stage: Stage) -> usize {
+    match stage {
+        // The end signal hides among the last ones of a fragment program only.
+        Stage::Vertex => 1 + SIGNAL_SLOTS,
+        Stage::Fragment => 0,
+    }
+}
+
+/// Packs scheduled instructions that [`end`] ended, and lists the stream in program order, which is the order in which the
+/// kernel counts it.
+pub fn emit(program: &VirtProgram, slots: &[Slot], threads: Threads) -> Program {
     let mut result = Program { threaded: threads == Threads::Two, ..Program::default() };
-    let Schedule { mut slots, tail } = schedule;
-    end(&mut slots, tail, stage);
-    for slot in &slots {
+    for slot in slots {
         let ops = || slot.ops.iter().map(|&op| &program.ops[op]);
         let mut inst = slot.inst;
         if let (Inst::LoadImm(load), true) = (&mut inst, ops().any(|op| op.unit == Unit::StreamOffset)) {
@@ -57,7 +64,8 @@ fn as_immediate(inst: &Inst, op: &Operation, word: u32) -> Option<Inst> {
 }
 
 /// Ends the program as early as its last instructions allow: up to two of them run behind the end signal.
-fn end(slots: &mut Vec<Slot>, tail: usize, stage: Stage) {
+pub fn end(schedule: Schedule, stage: Stage) -> Vec<Slot> {
+    let Schedule { mut slots, tail } = schedule;
     let length = slots.len();
     let first = length.saturating_sub(1 + SIGNAL_SLOTS).max(tail);
     let ends = (first..length).find(|&at| {
@@ -79,6 +87,7 @@ fn end(slots: &mut Vec<Slot>, tail: usize, stage: Stage) {
         signals(&mut last, stage);
         slots.extend(last);
     }
+    slots
 }
 
 /// Puts the signals of a program's end into its last three instructions.

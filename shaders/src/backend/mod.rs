@@ -25,6 +25,7 @@ use crate::compile::ErrorKind;
 use crate::ir::{LineId, Shader, SourceLine, Stage};
 use crate::program::Program;
 use order::Orders;
+use schedule::{Scheduler, Slot};
 use virt::{Threads, VirtProgram};
 
 /// Why a lowered shader does not become a program.
@@ -132,8 +133,13 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
     Ok(code)
 }
 
-/// Live values from which an order frees registers before it hides latency.
-const PRESSURES: [usize; 4] = [48, 24, 12, 0];
+/// Live values from which an order frees registers before it hides latency: so many as the files hold, and so few that
+/// what is computed stays in accumulators.
+const PRESSURES: [usize; 2] = [24, 6];
+/// Operations from which on the second order is worth its time although the first one fits.
+const MANY: usize = 64;
+/// The same for programs that fit neither way.
+const LAST_RESORTS: [usize; 2] = [12, 0];
 
 /// The code for two threads where that is wanted and fits, else for one.
 fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, BackendError> {
@@ -146,66 +152,79 @@ fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, 
 }
 
 /// Schedules with other preferences that a short program gets, and the instructions up to which it is short.
-const RETRIES: u32 = 4;
+const RETRIES: u32 = 2;
 const SHORT: usize = 160;
 
-/// Tries several orders and keeps the shortest code. With one thread the order of the source is one of them: it may
+/// Tries several orders and keeps the shortest code. With one thread the order of the source is the last resort: it may
 /// be what keeps values short-lived.
 fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
-    let mut best: Result<Finished, BackendError> = match threads {
-        Threads::One => finish(selected.clone(), stage, threads),
-        Threads::Two => Err(BackendError::RegisterConflicts),
-    };
-    let Some(orders) = Orders::new(selected, threads) else { return best.map(|best| best.code) };
+    let orders = Orders::new(selected, threads);
+    let mut best = Err(BackendError::RegisterConflicts);
     let mut peak = usize::MAX;
-    for pressure in PRESSURES {
-        if peak < pressure {
-            // So many values were never alive: the order is the last one.
+    for pressure in PRESSURES.into_iter().chain(LAST_RESORTS) {
+        let Some(orders) = &orders else { break };
+        let enough = LAST_RESORTS.contains(&pressure) || selected.ops.len() < MANY;
+        // Where so many values were never alive, the order is the last one.
+        if peak < pressure || (best.is_ok() && enough) {
             continue;
         }
         let ordered = orders.order(pressure);
-        peak = ordered.peak;
-        let candidate = finish(VirtProgram { ops: ordered.ops, regs: selected.regs.clone() }, stage, threads);
-        let better = match (&candidate, &best) {
-            (Ok(candidate), Ok(best)) => candidate.length() < best.length(),
-            (Err(_), Ok(_)) => false,
-            (_, Err(_)) => true,
-        };
-        if better {
-            best = candidate;
-        }
+        peak = peak.min(ordered.peak);
+        let ordered = VirtProgram { ops: ordered.ops, regs: selected.regs.clone() };
+        best = shorter(best, ordered, stage, threads);
     }
-    let mut best = best?;
-    let retries = if best.length() <= SHORT { RETRIES } else { 0 };
-    for preference in 1..=retries {
-        let schedule = schedule::schedule(&best.allocated, &best.assignment, threads, preference);
-        let code = emit::emit(&best.allocated, schedule, stage, threads);
-        if code.code.len() < best.length() {
-            best.code = code;
-        }
+    if threads == Threads::One && best.is_err() {
+        best = shorter(best, selected.clone(), stage, threads);
     }
-    Ok(best.code)
+    Ok(best?.code(stage, threads))
 }
 
-/// Code, and what it was scheduled from.
+/// The shorter one of `best` and what becomes of `program`.
+fn shorter(
+    best: Result<Finished, BackendError>,
+    mut program: VirtProgram,
+    stage: Stage,
+    threads: Threads,
+) -> Result<Finished, BackendError> {
+    coalesce::coalesce(&mut program);
+    let assignment = match regalloc::allocate(&mut program, threads) {
+        Ok(assignment) => assignment,
+        // Of two errors the later one counts: orders that free registers come last.
+        Err(error) => return best.map_err(|_| error),
+    };
+    let limit = best.as_ref().map_or(usize::MAX, |best| most_slots(&best.slots, stage));
+    let scheduler = Scheduler::new(program, assignment, threads);
+    let schedule = scheduler.schedule(0, limit);
+    match (schedule.map(|schedule| emit::end(schedule, stage)), best) {
+        (Some(slots), Ok(best)) if best.slots.len() <= slots.len() => Ok(best),
+        (Some(slots), _) => Ok(Finished { scheduler, slots }),
+        (None, best) => best,
+    }
+}
+
+/// Instructions in front of its end that a schedule shorter than `best` may have.
+fn most_slots(best: &[Slot], stage: Stage) -> usize {
+    best.len().saturating_sub(1 + emit::least_end(stage))
+}
+
+/// Code, and what scheduled it.
 struct Finished {
-    allocated: VirtProgram,
-    assignment: regalloc::Assignment,
-    code: Program,
+    scheduler: Scheduler,
+    slots: Vec<Slot>,
 }
 
 impl Finished {
-    fn length(&self) -> usize {
-        self.code.code.len()
+    /// The code, or shorter one that other preferences lead to.
+    fn code(self, stage: Stage, threads: Threads) -> Program {
+        let Finished { scheduler, mut slots } = self;
+        let retries = if slots.len() <= SHORT { RETRIES } else { 0 };
+        for preference in 1..=retries {
+            let other = scheduler.schedule(preference, most_slots(&slots, stage));
+            let other = other.map(|schedule| emit::end(schedule, stage));
+            slots = other.filter(|other| other.len() < slots.len()).unwrap_or(slots);
+        }
+        emit::emit(&scheduler.program, &slots, threads)
     }
-}
-
-fn finish(mut allocated: VirtProgram, stage: Stage, threads: Threads) -> Result<Finished, BackendError> {
-    coalesce::coalesce(&mut allocated);
-    let assignment = regalloc::allocate(&mut allocated, threads)?;
-    let schedule = schedule::schedule(&allocated, &assignment, threads, 0);
-    let code = emit::emit(&allocated, schedule, stage, threads);
-    Ok(Finished { allocated, assignment, code })
 }
 
 /// In debug builds every program passes the restrictions that the scheduler keeps by construction.

@@ -79,7 +79,7 @@ impl<'a> Orders<'a> {
         let pieces = segments(&program.ops).into_iter().map(|range| Piece::new(program, range, threads));
         let pieces = pieces.collect::<Option<_>>()?;
         let begins = begins_anew(program);
-        let mut uses: SecondaryMap<Reg, u32> = SecondaryMap::new();
+        let mut uses: SecondaryMap<Reg, u32> = program.per_register();
         let accesses = program.ops.iter().zip(begins).map(|(op, begins)| {
             let mut accesses = Accesses::new();
             for reg in op.reads().chain(op.writes().filter(|_| !begins)) {
@@ -98,7 +98,8 @@ impl<'a> Orders<'a> {
     /// The order that hides latency while fewer than `pressure` values are alive, and frees registers first from then
     /// on.
     pub fn order(&self, pressure: usize) -> Ordered {
-        let mut lives = Lives { remaining: self.uses.clone(), ..Lives::default() };
+        let mut lives =
+            Lives { remaining: self.uses.clone(), live: self.program.per_register(), count: 0, peak: 0 };
         let mut ops = Vec::with_capacity(self.program.ops.len());
         for piece in &self.pieces {
             let source = &self.program.ops[piece.range.clone()];
@@ -116,7 +117,7 @@ impl<'a> Orders<'a> {
 /// writes as its last use would keep it alive.
 fn begins_anew(program: &VirtProgram) -> Vec<bool> {
     let mut begins = vec![false; program.ops.len()];
-    let mut written: SecondaryMap<Reg, bool> = SecondaryMap::new();
+    let mut written: SecondaryMap<Reg, bool> = program.per_register();
     for piece in segments(&program.ops) {
         let ends_loop = program.ops.get(piece.end).is_some_and(|op| op.unit != Unit::LoopStart);
         for index in piece.clone() {
@@ -130,7 +131,6 @@ fn begins_anew(program: &VirtProgram) -> Vec<bool> {
 }
 
 /// Which values are alive, and how often they will be accessed.
-#[derive(Default)]
 struct Lives {
     remaining: SecondaryMap<Reg, u32>,
     live: SecondaryMap<Reg, bool>,
@@ -310,12 +310,11 @@ impl<'a> Order<'a> {
     }
 
     /// What frees registers, or takes the fewest. Latency is left to the final scheduler: to fill a wait with something
-    /// that takes a register would be no relief.
+    /// that takes a register would be no relief. Of equals the first in the source: sums that are made one after the
+    /// other need an accumulator each only while they are made.
     fn relief(&self) -> Option<usize> {
         let nodes = self.allowed().iter().flat_map(|ready| ready.by_position.front.iter().copied());
-        nodes
-            .chain(self.switch.filter(|_| self.open == 0))
-            .min_by_key(|&node| (self.growth(node), self.height(node), node))
+        nodes.chain(self.switch.filter(|_| self.open == 0)).min_by_key(|&node| (self.growth(node), node))
     }
 
     fn reads_r4(&self, node: usize) -> bool {

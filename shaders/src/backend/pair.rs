@@ -1,6 +1,7 @@
 //! One instruction out of one or two operations and a signal, if the word's fields allow it
 //! (qpu.md §2.1, §2.11, §5.1 rules 16–20).
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use vc4::qpu::{
     AddOp, AluInst, Cond, Inst, LoadImmInst, LoadMode, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal,
@@ -8,7 +9,7 @@ use vc4::qpu::{
 };
 
 use super::regalloc::Assignment;
-use super::virt::{Dst, Loc, Operand, Operation, Src, Unit};
+use super::virt::{Dst, Loc, Operand, Operation, Reg, Src, Unit};
 use crate::program::UniformSlot;
 
 /// What an operation takes of an instruction that has it once.
@@ -20,8 +21,10 @@ pub struct Claims {
     alu: u8,
     port_a: Option<Raddr>,
     port_b: Option<RaddrB>,
-    /// The word of the stream, and that it is a parameter of a lookup, which nobody shares.
-    word: Option<(UniformSlot, bool)>,
+    /// The word of the stream, by the first operation that takes an equal one.
+    word: Option<u32>,
+    /// It is a parameter of a lookup, which nobody shares.
+    parameter: bool,
 }
 
 impl Claims {
@@ -34,9 +37,23 @@ impl Claims {
     const ADD: u16 = 1 << 5;
     const MUL: u16 = 1 << 6;
 
+    /// What each of some operations takes.
+    ///
+    /// # Panics
+    /// If operands of one are in each other's way: allocation puts copies between them.
+    pub fn of_all(ops: &[Operation], assignment: &Assignment) -> Vec<Claims> {
+        let mut words: FxHashMap<UniformSlot, u32> = FxHashMap::default();
+        let of = |(index, op): (u32, &Operation)| {
+            let word = op.uniform().map(|slot| *words.entry(slot).or_insert(index));
+            Claims::of(op, word, assignment).unwrap_or_else(|| no_encoding(op, assignment))
+        };
+        (0..).zip(ops).map(of).collect()
+    }
+
     /// What an operation takes; `None` if its own operands are in each other's way.
-    pub fn of(op: &Operation, assignment: &Assignment) -> Option<Claims> {
-        let mut claims = Claims { once: 0, alu: 1, port_a: None, port_b: None, word: None };
+    fn of(op: &Operation, word: Option<u32>, assignment: &Assignment) -> Option<Claims> {
+        let parameter = op.parameter.is_some();
+        let mut claims = Claims { once: 0, alu: 1, port_a: None, port_b: None, word, parameter };
         match op.unit {
             Unit::LoadImm(_) | Unit::StreamOffset => (claims.once, claims.alu) = (!0, 2),
             Unit::Signal => claims.alu = 0,
@@ -62,7 +79,6 @@ impl Claims {
         ] {
             claims.once |= if taken { bit } else { 0 };
         }
-        claims.word = op.uniform().map(|slot| (slot, op.parameter.is_some()));
         if op.rotate != 0 {
             claims.claim_b(RaddrB::Imm(SmallImm::rotate(op.rotate)))?;
         }
@@ -91,25 +107,34 @@ impl Claims {
     }
 
     /// What both take together; `None` if they cannot share an instruction.
-    pub fn with(mut self, other: Claims) -> Option<Claims> {
+    pub fn with(&self, other: &Claims) -> Option<Claims> {
         if self.once & other.once != 0 || self.alu + other.alu > 2 {
             return None;
         }
-        self.once |= other.once;
-        self.alu += other.alu;
+        let words = self.word.zip(other.word);
+        if words.is_some_and(|(mine, theirs)| mine != theirs || self.parameter || other.parameter) {
+            return None;
+        }
+        let mut both = *self;
+        both.once |= other.once;
+        both.alu += other.alu;
+        both.word = self.word.or(other.word);
+        both.parameter |= other.parameter;
         if let Some(raddr) = other.port_a {
-            self.claim_a(raddr)?;
+            both.claim_a(raddr)?;
         }
         if let Some(raddr) = other.port_b {
-            self.claim_b(raddr)?;
+            both.claim_b(raddr)?;
         }
-        match (self.word, other.word) {
-            (Some((_, true)), Some(_)) | (Some(_), Some((_, true))) => return None,
-            (Some((a, _)), Some((b, _))) if a != b => return None,
-            (mine, theirs) => self.word = mine.or(theirs),
-        }
-        Some(self)
+        Some(both)
     }
+}
+
+/// What selection and allocation rule out: an operation that no instruction performs.
+pub fn no_encoding(op: &Operation, assignment: &Assignment) -> ! {
+    let places: Vec<(Reg, Option<Loc>)> =
+        op.reads().chain(op.writes()).map(|reg| (reg, assignment[reg])).collect();
+    panic!("selection and allocation leave every operation with an encoding, but not {op:?} with {places:?}")
 }
 
 /// The instruction that performs all of `ops`, which take `claims` together; `None` if there is none.

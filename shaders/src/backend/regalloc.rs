@@ -89,6 +89,15 @@ fn file_index(loc: Loc) -> Option<usize> {
     }
 }
 
+/// The numbers of the bits that are set.
+fn bits(mut set: u32) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let lowest = (set != 0).then(|| set.trailing_zeros() as u8);
+        set &= set.wrapping_sub(1);
+        lowest
+    })
+}
+
 /// Where registers of the files are taken: per point a bit for each, file A in the low half.
 struct Files {
     taken: Vec<u64>,
@@ -191,9 +200,9 @@ impl<'a> Allocator<'a> {
             program,
             threads,
             ranges: ranges(program),
-            partners: SecondaryMap::new(),
-            copied_from: SecondaryMap::new(),
-            assignment: SecondaryMap::new(),
+            partners: program.per_register(),
+            copied_from: program.per_register(),
+            assignment: program.per_register(),
             files: Files::new(points),
             accumulators: std::array::from_fn(|_| Points::new(points)),
             r4_writes: at(&|op| op.r4_latency().is_some()),
@@ -321,20 +330,17 @@ impl<'a> Allocator<'a> {
                 return Some(from);
             }
         }
-        let mut best: Option<((usize, u32, bool, u32), Loc)> = None;
-        for (b, _) in [(false, places.a), (true, places.b)].into_iter().filter(|&(_, allowed)| allowed) {
-            let conflicts = self.partners_in(reg, b);
+        let best_of = |b: bool| {
             let free = self.free_in(taken, b);
-            let file = |n| if b { Loc::B(n) } else { Loc::A(n) };
-            for n in (0..32).filter(|n| free >> n & 1 != 0) {
-                let last = self.files.last[32 * usize::from(b) + usize::from(n)];
-                let key = (conflicts, free.count_zeros(), n == LAST_CHOICE, last);
-                if best.is_none_or(|(best, _)| key < best) {
-                    best = Some((key, file(n)));
-                }
-            }
-        }
-        best.map(|(_, loc)| loc)
+            let last = &self.files.last[32 * usize::from(b)..];
+            let key = |n: u8| (n == LAST_CHOICE, last[usize::from(n)], n);
+            let (last_choice, last, n) = bits(free).map(key).min()?;
+            let loc = if b { Loc::B(n) } else { Loc::A(n) };
+            Some(((self.partners_in(reg, b), free.count_zeros(), last_choice, last), loc))
+        };
+        let of_a = places.a.then(|| best_of(false)).flatten();
+        let of_b = places.b.then(|| best_of(true)).flatten();
+        of_a.into_iter().chain(of_b).min_by_key(|&(key, _)| key).map(|(_, loc)| loc)
     }
 
     /// The registers of a file that may be used and are not `taken`.
@@ -414,7 +420,7 @@ impl Pressure {
 }
 
 fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
-    let mut ranges: SecondaryMap<Reg, Range> = SecondaryMap::new();
+    let mut ranges: SecondaryMap<Reg, Range> = program.per_register();
     let mut touch = |reg: Reg, point: u32, write: bool| {
         let range = &mut ranges[reg];
         if !range.accessed {

@@ -9,9 +9,9 @@ use vc4::qpu::rules::{BRANCH_SLOTS, SIGNAL_SLOTS};
 use vc4::qpu::{BranchCond, BranchInst, Inst, RaddrB, Signal, Waddr};
 
 use super::dag::{Dag, Edge, Place};
-use super::pair::{Claims, combine};
+use super::pair::{Claims, combine, no_encoding};
 use super::regalloc::Assignment;
-use super::virt::{Loc, Operation, Reg, Threads, Unit, VirtProgram, segments};
+use super::virt::{Operation, Threads, Unit, VirtProgram, segments};
 use super::work;
 
 /// The first instruction that may touch the tile buffer (qpu.md §5.1 rule 7).
@@ -52,36 +52,87 @@ pub struct Schedule {
     pub tail: usize,
 }
 
-/// Schedules an allocated program. What lies on long ways to the end goes first; that says little about shared ports, so each
-/// `preference` but 0 shifts the priorities in its own way.
-pub fn schedule(
-    program: &VirtProgram,
-    assignment: &Assignment,
-    threads: Threads,
-    preference: u32,
-) -> Schedule {
-    let mut slots: Vec<Slot> = Vec::new();
-    let mut loops: Vec<usize> = Vec::new();
-    let mut tail = 0;
-    for segment in segments(&program.ops) {
-        tail = slots.len();
-        let piece = straight(program, assignment, threads, preference, segment.clone(), slots.len());
-        match program.ops.get(segment.end).map(|marker| &marker.unit) {
-            Some(Unit::LoopEnd(cond)) => {
-                let start = loops.pop().expect("loops nest");
-                slots.extend(piece);
-                close_loop(program, &mut slots, segment.start, *cond, start);
-            }
-            Some(_) => {
-                slots.extend(piece);
-                // The next instruction may read a file register that the last one wrote (qpu.md §5.1 rule 9).
-                slots.push(Slot::nop());
-                loops.push(slots.len());
-            }
-            None => slots.extend(piece),
-        }
+/// An allocated program with all that its schedules have in common.
+pub struct Scheduler {
+    /// The program.
+    pub program: VirtProgram,
+    assignment: Assignment,
+    pieces: Vec<Piece>,
+}
+
+/// A piece without branches.
+struct Piece {
+    range: Range<usize>,
+    dag: Dag,
+    /// Slots from each operation to the end of the piece that nothing can shorten.
+    least: Vec<u32>,
+    /// What each operation takes.
+    claims: Vec<Claims>,
+}
+
+impl Scheduler {
+    /// Of an allocated program.
+    pub fn new(program: VirtProgram, assignment: Assignment, threads: Threads) -> Scheduler {
+        let place = |reg| Place::Physical(assignment[reg].expect("every accessed register is allocated"));
+        let piece = |range: Range<usize>| {
+            let ops = &program.ops[range.clone()];
+            let dag = Dag::allocated(ops, threads, place);
+            let least = dag.least_heights(ops);
+            Piece { range, dag, least, claims: Claims::of_all(ops, &assignment) }
+        };
+        let pieces = segments(&program.ops).into_iter().map(piece).collect();
+        Scheduler { program, assignment, pieces }
     }
-    Schedule { slots, tail }
+
+    /// Schedules it into at most `limit` instructions; `None` if it takes more. What lies on long ways to the end goes
+    /// first; that says little about shared ports, so each `preference` but 0 shifts the priorities in its own way.
+    pub fn schedule(&self, preference: u32, limit: usize) -> Option<Schedule> {
+        let mut slots: Vec<Slot> = Vec::new();
+        let mut loops: Vec<usize> = Vec::new();
+        let mut tail = 0;
+        for piece in &self.pieces {
+            tail = slots.len();
+            slots.extend(self.straight(piece, preference, slots.len(), limit)?);
+            match self.program.ops.get(piece.range.end).map(|marker| &marker.unit) {
+                Some(Unit::LoopEnd(cond)) => {
+                    let start = loops.pop().expect("loops nest");
+                    close_loop(&self.program, &mut slots, piece.range.start, *cond, start);
+                }
+                Some(_) => {
+                    // The next instruction may read a file register that the last one wrote (qpu.md §5.1 rule 9).
+                    slots.push(Slot::nop());
+                    loops.push(slots.len());
+                }
+                None => {}
+            }
+        }
+        (slots.len() <= limit).then_some(Schedule { slots, tail })
+    }
+
+    /// Schedules a piece; `base` instructions stand before it.
+    fn straight(&self, piece: &Piece, preference: u32, base: usize, limit: usize) -> Option<Vec<Slot>> {
+        let ops = &self.program.ops[piece.range.clone()];
+        let mut list = List {
+            ops,
+            piece,
+            assignment: &self.assignment,
+            height: (0..).zip(&piece.dag.height).map(|(op, height)| height + shift(op, preference)).collect(),
+            waiting: piece.dag.predecessors.clone(),
+            earliest: vec![(0, 0); ops.len()],
+            ready: Vec::new(),
+            base,
+            slots: Vec::with_capacity(ops.len()),
+            switched: 0,
+        };
+        (0..ops.len()).filter(|&op| piece.dag.predecessors[op] == 0).for_each(|op| list.make_ready(op));
+        if !list.run(limit) {
+            return None;
+        }
+        for slot in &mut list.slots {
+            slot.ops.iter_mut().for_each(|op| *op += piece.range.start);
+        }
+        Some(list.slots)
+    }
 }
 
 /// Puts the branch back to `start` behind the instruction that sets its flags; up to three instructions behind
@@ -113,60 +164,26 @@ fn close_loop(program: &VirtProgram, slots: &mut Vec<Slot>, first_op: usize, con
     }
 }
 
-/// Schedules a piece without branches; `base` instructions stand before it.
-fn straight(
-    program: &VirtProgram,
-    assignment: &Assignment,
-    threads: Threads,
-    preference: u32,
-    segment: Range<usize>,
-    base: usize,
-) -> Vec<Slot> {
-    let place = |reg| Place::Physical(assignment[reg].expect("every accessed register is allocated"));
-    let ops = &program.ops[segment.clone()];
-    let mut dag = Dag::allocated(ops, threads, place);
-    for (op, height) in dag.height.iter_mut().enumerate() {
-        *height += shift(op, preference);
-    }
-    let mut list = List {
-        ops,
-        claims: ops.iter().map(|op| Claims::of(op, assignment)).collect(),
-        assignment,
-        waiting: dag.predecessors.clone(),
-        earliest: vec![(0, 0); ops.len()],
-        ready: (0..ops.len()).filter(|&op| dag.predecessors[op] == 0).collect(),
-        dag,
-        base,
-        slots: Vec::with_capacity(ops.len()),
-        switched: 0,
-    };
-    list.run();
-    for slot in &mut list.slots {
-        slot.ops.iter_mut().for_each(|op| *op += segment.start);
-    }
-    list.slots
-}
-
 /// How much a preference raises an operation's height.
-fn shift(op: usize, preference: u32) -> u32 {
+fn shift(op: u32, preference: u32) -> u32 {
     /// Shifts are less than this.
     const REACH: u32 = 4;
     // Multiplicative hashing: the upper bits of a product with 2^32 over the golden ratio.
-    let mixed = (op as u32 + 1).wrapping_mul(preference).wrapping_mul(0x9e37_79b9);
+    let mixed = (op + 1).wrapping_mul(preference).wrapping_mul(0x9e37_79b9);
     if preference == 0 { 0 } else { (mixed >> 16) % REACH }
 }
 
 struct List<'a> {
     ops: &'a [Operation],
-    /// What each takes; `None` if its operands are in each other's way.
-    claims: Vec<Option<Claims>>,
+    piece: &'a Piece,
     assignment: &'a Assignment,
-    dag: Dag,
+    /// Heights as the preference has them.
+    height: Vec<u32>,
     waiting: Vec<u32>,
     /// Slot from which an operation may be issued, and from which it does not stall.
     earliest: Vec<(u32, u32)>,
-    /// Operations whose predecessors are issued. Allocation bounds them: what waits for nothing else has a register
-    /// of its own or is next at its peripheral.
+    /// Operations whose predecessors are issued, the best ones first. Allocation bounds them: what waits for nothing else
+    /// has a register of its own or is next at its peripheral.
     ready: Vec<usize>,
     base: usize,
     slots: Vec<Slot>,
@@ -174,45 +191,49 @@ struct List<'a> {
     switched: usize,
 }
 
+/// The instruction that is being put together.
+#[derive(Default)]
+struct Open {
+    ops: SmallVec<[usize; 2]>,
+    /// What its operations take; `None` without operations.
+    claims: Option<Claims>,
+    /// What they are together; one operation alone has an instruction in any case.
+    inst: Option<Inst>,
+}
+
 impl List<'_> {
-    fn run(&mut self) {
-        let mut candidates: Vec<Candidate> = Vec::new();
-        while !self.ready.is_empty() {
+    /// Fills the slots; `false` if there will be more than `limit` with those in front.
+    fn run(&mut self, limit: usize) -> bool {
+        while let Some(&first) = self.ready.first() {
             let now = self.slots.len() as u32;
-            let mut slot = Slot::nop();
+            if self.base + (now + self.piece.least[first]) as usize >= limit {
+                return false;
+            }
+            let mut open = Open::default();
             if let Some(switch) = self.ready.iter().copied().find(|&op| self.may_switch(op, now)) {
-                self.switch(switch, now, &mut slot);
+                self.switch(switch, now, &mut open);
             }
             // The first one makes others ready that may share its instruction (distance 0).
-            while let Some((op, combined)) = self.pick(now, &slot, &mut candidates) {
-                slot.ops.push(op);
-                slot.inst = combined;
+            while let Some(op) = self.pick(now, &mut open) {
                 self.issue(op, |edge| (now + edge.hard, now + edge.soft));
             }
-            let waits = |&op: &usize| self.earliest[op].0 > now || !self.may_start(op, now);
-            assert!(
-                !slot.ops.is_empty() || self.ready.is_empty() || self.ready.iter().any(waits),
-                "selection and allocation leave every operation with an encoding, but not {:?}",
-                self.without_encoding()
-            );
-            if slot.ops.is_empty() && self.ready.is_empty() {
+            if open.ops.is_empty() && self.ready.is_empty() {
                 break;
             }
-            self.slots.push(slot);
+            let inst = open.inst.or_else(|| open.ops.first().map(|&op| self.alone(op)));
+            self.slots.push(Slot { inst: inst.unwrap_or(Inst::NOP), ops: open.ops });
         }
         // What follows belongs behind the switch.
         while self.slots.len() < self.switched {
             self.slots.push(Slot::nop());
         }
+        true
     }
 
-    /// The first operation that is ready and fits no instruction, with the places of what it accesses.
-    fn without_encoding(&self) -> Option<(&Operation, impl std::fmt::Debug + use<>)> {
-        let alone = |op: usize| combine(&[&self.ops[op]], &self.claims[op]?, self.assignment);
-        let op = self.ready.iter().copied().find(|&op| alone(op).is_none()).map(|op| &self.ops[op])?;
-        let places: Vec<(Reg, Option<Loc>)> =
-            op.reads().chain(op.writes()).map(|reg| (reg, self.assignment[reg])).collect();
-        Some((op, places))
+    /// The instruction of one operation.
+    fn alone(&self, op: usize) -> Inst {
+        let (op, claims) = (&self.ops[op], &self.piece.claims[op]);
+        combine(&[op], claims, self.assignment).unwrap_or_else(|| no_encoding(op, self.assignment))
     }
 
     fn may_switch(&self, op: usize, now: u32) -> bool {
@@ -220,16 +241,14 @@ impl List<'_> {
     }
 
     /// A switch takes effect behind its two delay slots, which may be instructions that are there already.
-    fn switch(&mut self, op: usize, now: u32, slot: &mut Slot) {
+    fn switch(&mut self, op: usize, now: u32, open: &mut Open) {
         let signal = self.ops[op].signal;
         let now = now as usize;
         let first = now.saturating_sub(1 + SIGNAL_SLOTS).max(self.switched);
         let at = (first..now).find(|&at| self.slots[at].add_signal(signal));
         let at = at.unwrap_or_else(|| {
-            slot.ops.push(op);
-            let alone =
-                self.claims[op].and_then(|claims| combine(&[&self.ops[op]], &claims, self.assignment));
-            slot.inst = alone.expect("a signal alone fits");
+            open.ops.push(op);
+            open.claims = Some(self.piece.claims[op]);
             now
         });
         self.switched = at + 1 + SIGNAL_SLOTS;
@@ -237,64 +256,62 @@ impl List<'_> {
         self.issue(op, |_| (effect, effect));
     }
 
-    /// The best operation that can join those of `slot` in it.
-    fn pick(&self, now: u32, slot: &Slot, candidates: &mut Vec<Candidate>) -> Option<(usize, Inst)> {
-        candidates.clear();
+    /// Lets the best operation that can join those of `open` do so.
+    fn pick(&self, now: u32, open: &mut Open) -> Option<usize> {
+        let may_come = |&&op: &&usize| {
+            self.earliest[op].0 <= now && !self.ops[op].is_switch() && self.may_start(op, now)
+        };
+        let stalls = |op: usize| self.earliest[op].1 > now;
         work::count(self.ready.len());
-        let mut taken = slot.ops.iter().map(|&op| self.claims[op]);
-        let taken = taken.next().map(|first| taken.fold(first, |all, claims| all?.with(claims?)));
-        let together = |op: usize| match taken {
-            Some(taken) => taken?.with(self.claims[op]?),
-            None => self.claims[op],
+        let possible = self.ready.iter().filter(may_come);
+        let joins = possible.clone().copied().find(|&op| !stalls(op) && self.join(op, open));
+        // Sharing an instruction is no gain if it stalls.
+        let worth = open.claims.is_none() || self.ready.len() == 1;
+        joins.or_else(|| possible.copied().find(|&op| worth && stalls(op) && self.join(op, open)))
+    }
+
+    /// Adds an operation to those of `open` if they have an instruction together.
+    fn join(&self, op: usize, open: &mut Open) -> bool {
+        let claims = &self.piece.claims[op];
+        let Some(taken) = &open.claims else {
+            open.ops.push(op);
+            open.claims = Some(*claims);
+            return true;
         };
-        let possible = |&&op: &&usize| {
-            self.earliest[op].0 <= now
-                && together(op).is_some()
-                && self.may_start(op, now)
-                && !self.ops[op].is_switch()
-        };
-        candidates.extend(self.ready.iter().filter(possible).map(|&op| Candidate {
-            stalls: self.earliest[op].1 > now,
-            height: Reverse(self.dag.height[op]),
-            op,
-        }));
-        if !slot.ops.is_empty() {
-            // Sharing an instruction is no gain if it stalls.
-            candidates.retain(|candidate| !candidate.stalls || self.ready.len() == 1);
+        let Some(together) = taken.with(claims) else { return false };
+        let ops: SmallVec<[&Operation; 3]> = open.ops.iter().chain([&op]).map(|&op| &self.ops[op]).collect();
+        let inst = combine(&ops, &together, self.assignment);
+        if inst.is_some() {
+            open.ops.push(op);
+            (open.claims, open.inst) = (Some(together), inst);
         }
-        candidates.sort_unstable();
-        candidates.iter().find_map(|&Candidate { op, .. }| {
-            let ops: SmallVec<[&Operation; 3]> =
-                slot.ops.iter().chain([&op]).map(|&op| &self.ops[op]).collect();
-            combine(&ops, &together(op)?, self.assignment).map(|inst| (op, inst))
-        })
+        inst.is_some()
     }
 
     fn may_start(&self, op: usize, now: u32) -> bool {
-        !self.ops[op].touches_tile() || self.base + now as usize >= FIRST_TILE_ACCESS
+        self.base + now as usize >= FIRST_TILE_ACCESS || !self.ops[op].touches_tile()
+    }
+
+    fn make_ready(&mut self, op: usize) {
+        let key = |op: usize| (Reverse(self.height[op]), op);
+        let at = self.ready.partition_point(|&other| key(other) < key(op));
+        self.ready.insert(at, op);
     }
 
     /// Notes that `op` is issued, and from when on its successors may be and do not stall.
     fn issue(&mut self, op: usize, from: impl Fn(&Edge) -> (u32, u32)) {
         let position = self.ready.iter().position(|&other| other == op).expect("it was ready");
-        self.ready.swap_remove(position);
-        for edge in &self.dag.successors[op] {
+        self.ready.remove(position);
+        let piece = self.piece;
+        for edge in &piece.dag.successors[op] {
             let (least, best) = from(edge);
             let (hard, soft) = &mut self.earliest[edge.to];
             *hard = (*hard).max(least);
             *soft = (*soft).max(best);
             self.waiting[edge.to] -= 1;
             if self.waiting[edge.to] == 0 {
-                self.ready.push(edge.to);
+                self.make_ready(edge.to);
             }
         }
     }
-}
-
-/// An operation for a slot; the least one is the best.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    stalls: bool,
-    height: Reverse<u32>,
-    op: usize,
 }

@@ -7,7 +7,7 @@
 
 use std::ops::{Deref, DerefMut, Range};
 
-use cranelift_entity::{PrimaryMap, entity_impl};
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
 
 use crate::ir::LineId;
@@ -395,6 +395,13 @@ pub struct VirtProgram {
 }
 
 impl VirtProgram {
+    /// A table with an entry for each register.
+    pub fn per_register<T: Clone + Default>(&self) -> SecondaryMap<Reg, T> {
+        let mut table = SecondaryMap::with_capacity(self.regs.len());
+        table.resize(self.regs.len());
+        table
+    }
+
     /// A fresh register that may live anywhere.
     pub fn reg(&mut self) -> Reg {
         self.regs.push(RegInfo { fixed: None, places: Places::ANY })

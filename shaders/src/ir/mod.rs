@@ -457,6 +457,20 @@ pub struct InstData {
     pub line: LineId,
 }
 
+impl Default for InstData {
+    /// An undefined value that nothing uses.
+    fn default() -> InstData {
+        InstData {
+            op: Op::Undef,
+            args: SmallVec::new(),
+            phi_blocks: SmallVec::new(),
+            results: SmallVec::new(),
+            relaxed: false,
+            line: LineId::NONE,
+        }
+    }
+}
+
 // Derived, it would clone the lists element by element.
 impl Clone for InstData {
     fn clone(&self) -> InstData {

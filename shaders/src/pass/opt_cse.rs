@@ -3,19 +3,23 @@
 //! Constants are gathered at the start of the shader, so that equal ones are one value everywhere; the back end
 //! makes them anew where it needs them.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 use crate::ir::cfg::Cfg;
 use crate::ir::{Block, Inst, Op, Replacements, Shader, Value};
 
-type Key = (Op, SmallVec<[Value; 4]>, SmallVec<[Block; 2]>);
+/// Instructions with the block of each, by their [`digest`].
+type Known = FxHashMap<u64, SmallVec<[(Block, Inst); 1]>>;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
     gather_constants(shader);
     let cfg = Cfg::new(shader);
-    let mut known: FxHashMap<Key, SmallVec<[(Block, Inst); 1]>> = FxHashMap::default();
+    let total = cfg.order.iter().map(|&block| shader.blocks[block].insts.len()).sum();
+    let mut known = Known::with_capacity_and_hasher(total, Default::default());
     let mut map = Replacements::default();
     for &block in &cfg.order {
         let insts = std::mem::take(&mut shader.blocks[block].insts);
@@ -24,17 +28,20 @@ pub fn run(shader: &mut Shader) -> bool {
             for arg in &mut shader.insts[inst].args {
                 *arg = map.resolve(*arg);
             }
-            let Some(key) = key(shader, inst, block) else {
+            if !is_numbered(shader, inst) {
                 kept.push(inst);
                 continue;
-            };
-            let earlier = known.entry(key).or_default();
-            match earlier.iter().find(|&&(home, _)| cfg.dominates(home, block)) {
+            }
+            let alike = known.entry(digest(shader, inst)).or_default();
+            let earlier = alike.iter().find(|&&(home, earlier)| {
+                is_same(shader, (earlier, home), (inst, block)) && cfg.dominates(home, block)
+            });
+            match earlier {
                 Some(&(_, same)) => {
                     unite(shader, same, inst, &mut map);
                 }
                 None => {
-                    earlier.push((block, inst));
+                    alike.push((block, inst));
                     kept.push(inst);
                 }
             }
@@ -45,23 +52,35 @@ pub fn run(shader: &mut Shader) -> bool {
     !map.is_empty()
 }
 
-/// What makes an instruction equal to another; `None` if it must stay.
-fn key(shader: &Shader, inst: Inst, block: Block) -> Option<Key> {
+/// Whether an equal instruction may stand for this one.
+fn is_numbered(shader: &Shader, inst: Inst) -> bool {
     let data = &shader.insts[inst];
-    if data.op == Op::Phi {
-        // Equal phis of one block; the block is part of the key through its predecessors' order only, so name it.
-        let mut blocks = SmallVec::from_slice(&data.phi_blocks);
-        blocks.push(block);
-        return Some((Op::Phi, SmallVec::from_slice(&data.args), blocks));
-    }
-    if !data.op.is_pure() || data.op == Op::Undef || data.results.is_empty() {
-        return None;
-    }
+    data.op == Op::Phi || (data.op.is_pure() && data.op != Op::Undef && !data.results.is_empty())
+}
+
+/// The operands; of commutative operations the first two are in order.
+fn operands(shader: &Shader, inst: Inst) -> SmallVec<[Value; 4]> {
+    let data = &shader.insts[inst];
     let mut args: SmallVec<[Value; 4]> = SmallVec::from_slice(&data.args);
     if data.op.commutes() && args.len() >= 2 && args[1] < args[0] {
         args.swap(0, 1);
     }
-    Some((data.op, args, SmallVec::new()))
+    args
+}
+
+/// What equal instructions have in common; others rarely do.
+fn digest(shader: &Shader, inst: Inst) -> u64 {
+    let mut hasher = FxHasher::default();
+    shader.insts[inst].op.hash(&mut hasher);
+    operands(shader, inst).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether two instructions compute the same; phis do so in one block only.
+fn is_same(shader: &Shader, (a, home): (Inst, Block), (b, block): (Inst, Block)) -> bool {
+    let (one, other) = (&shader.insts[a], &shader.insts[b]);
+    let same_phi = one.op != Op::Phi || (home == block && one.phi_blocks == other.phi_blocks);
+    one.op == other.op && same_phi && operands(shader, a) == operands(shader, b)
 }
 
 fn unite(shader: &mut Shader, kept: Inst, gone: Inst, map: &mut Replacements) {

@@ -46,9 +46,9 @@ impl Range {
         let positive = Range::new(0.0, f32::INFINITY);
         match shader.op(value) {
             Op::Const(word) => Self::constant(f32::from_bits(word)),
-            Op::FAdd => Self::widened(of(0).low + of(1).low, of(0).high + of(1).high),
-            Op::FSub => Self::widened(of(0).low - of(1).high, of(0).high - of(1).low),
-            Op::FNeg => Range::new(-of(0).high, -of(0).low),
+            Op::FAdd => Self::sum(of(0), of(1)),
+            Op::FSub => Self::sum(of(0), of(1).negated()),
+            Op::FNeg => of(0).negated(),
             Op::FAbs => match of(0) {
                 Range { low, high } if low >= 0.0 => Range::new(low, high),
                 Range { low, high } => Range::new(0.0, high.max(-low)),
@@ -59,8 +59,14 @@ impl Range {
                 Self::widened(0.0, high.abs().max(low.abs()).powi(2))
             }
             Op::FMul => Self::product(of(0), of(1)),
-            Op::FMin => Range::new(of(0).low.min(of(1).low), of(0).high.min(of(1).high)),
-            Op::FMax => Range::new(of(0).low.max(of(1).low), of(0).high.max(of(1).high)),
+            Op::FMin => {
+                let (x, y) = (of(0), of(1));
+                Range::new(x.low.min(y.low), x.high.min(y.high))
+            }
+            Op::FMax => {
+                let (x, y) = (of(0), of(1));
+                Range::new(x.low.max(y.low), x.high.max(y.high))
+            }
             Op::Select => {
                 let (yes, no) = (of(1), of(2));
                 Range::new(yes.low.min(no.low), yes.high.max(no.high))
@@ -73,10 +79,19 @@ impl Range {
             }
             Op::SToF | Op::UToF => Self::whole(shader, args[0]),
             Op::FFloor | Op::FTrunc | Op::FCeil | Op::FRoundEven => {
-                Self::widened(of(0).low - 1.0, of(0).high + 1.0)
+                let Range { low, high } = of(0);
+                Self::widened(low - 1.0, high + 1.0)
             }
             _ => Range::ALL,
         }
+    }
+
+    fn negated(self) -> Range {
+        Range::new(-self.high, -self.low)
+    }
+
+    fn sum(a: Range, b: Range) -> Range {
+        Self::widened(a.low + b.low, a.high + b.high)
     }
 
     fn constant(x: f32) -> Range {

@@ -33,18 +33,22 @@ pub fn rewrite<E>(
     let mut map = Replacements::default();
     for block in shader.blocks_in_order() {
         let insts = std::mem::take(&mut shader.blocks[block].insts);
+        shader.blocks[block].insts.reserve(insts.len());
         for inst in insts {
             for arg in &mut shader.insts[inst].args {
                 *arg = map.resolve(*arg);
             }
-            let data = shader.insts[inst].clone();
+            // Lent to the visitor, which has no reason to look it up.
+            let data = std::mem::take(&mut shader.insts[inst]);
             shader.line = data.line;
             let mut builder = Builder::new(shader, block);
             builder.relaxed = data.relaxed;
-            match visit(&mut builder, &data)? {
+            let action = visit(&mut builder, &data);
+            shader.insts[inst] = data;
+            match action? {
                 Action::Keep => shader.blocks[block].insts.push(inst),
                 Action::Replace(values) => {
-                    for (&result, value) in data.results.iter().zip(values) {
+                    for (&result, value) in shader.insts[inst].results.iter().zip(values) {
                         map.insert(result, value);
                     }
                 }

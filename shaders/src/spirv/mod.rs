@@ -31,6 +31,7 @@ mod types;
 pub use error::SpirvError;
 pub use line::source_line;
 
+use crate::compile::LOG_TARGET;
 use crate::ir::{Shader, Stage};
 
 /// A shader stage as the application hands it over.
@@ -50,7 +51,9 @@ pub struct StageSource<'a> {
 /// What is wrong or lacking, and where: in the module, and in its source if the module tells.
 pub fn translate(source: &StageSource<'_>, stage: Stage) -> Result<Shader, SpirvError> {
     let read = || translate::translate(&module::Module::read(source, stage)?, stage);
-    read().map_err(|error| match error.word().zip(parse::in_host_order(source.words).ok()) {
+    let shader = read();
+    log::trace!(target: LOG_TARGET, "{stage:?} after translate");
+    shader.map_err(|error| match error.word().zip(parse::in_host_order(source.words).ok()) {
         Some((word, words)) => error.at(line::source_line(&words, word)),
         None => error,
     })

@@ -180,7 +180,7 @@ impl Write for Head {
     }
 }
 
-/// The share of each pass. What no pass takes is the front end, in front of a stage's first pass, and the back end.
+/// The share of each pass, of the translation in front of them and of the back end behind them.
 fn shares(modules: &[Module]) -> Result<(), String> {
     log::set_logger(&Passes).map_err(|error| error.to_string())?;
     log::set_max_level(log::LevelFilter::Trace);
@@ -195,11 +195,9 @@ fn shares(modules: &[Module]) -> Result<(), String> {
     let whole = start.elapsed();
     let clock = CLOCK.lock().map_err(|error| error.to_string())?.take();
     let passes = clock.map(|clock| clock.passes).unwrap_or_default();
-    let outside = whole.saturating_sub(passes.values().sum());
     let mut sorted: Vec<(String, Duration)> = passes.into_iter().collect();
-    sorted.push(("after the last pass".into(), outside));
     sorted.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
-    println!("share of each pass, with what comes between it and the pass before it");
+    println!("share of each pass");
     for (pass, time) in sorted {
         println!("  {pass:24} {:5.1} %", 100.0 * time.as_secs_f64() / whole.as_secs_f64());
     }
