@@ -365,6 +365,7 @@ pub fn compile_shaders(
     pass::optimize(&mut vertex);
     pass::link(&vertex, &mut fragment);
     pass::optimize(&mut fragment);
+    pass::factor(&mut fragment);
     pass::lower_control(&mut fragment);
     let outcome = lower_outputs::fragment(&mut fragment, state)?;
     pass::optimize(&mut fragment);
@@ -415,6 +416,7 @@ fn vertex_programs(
     state: &PipelineState,
     varyings: &[Varying],
 ) -> Result<(), CompileError> {
+    pass::factor(&mut vertex);
     pass::lower_control(&mut vertex);
     let mut coordinate = vertex.clone();
     lower_outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, varyings)?;

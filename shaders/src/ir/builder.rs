@@ -14,6 +14,8 @@ pub struct Builder<'a> {
     pub block: Block,
     /// Mark of new instructions ([`super::InstData::relaxed`]).
     pub relaxed: bool,
+    /// Mark of new instructions ([`super::InstData::exact`]).
+    pub exact: bool,
 }
 
 /// Two-operand methods named after the operation.
@@ -33,7 +35,7 @@ macro_rules! unary {
 impl<'a> Builder<'a> {
     /// A builder that appends to `block`.
     pub fn new(shader: &'a mut Shader, block: Block) -> Builder<'a> {
-        Builder { shader, block, relaxed: false }
+        Builder { shader, block, relaxed: false, exact: false }
     }
 
     /// Appends an instruction as it is and returns its results.
@@ -49,6 +51,7 @@ impl<'a> Builder<'a> {
 
     fn append(&mut self, op: Op, args: &[Value], results: &[Type]) -> SmallVec<[Value; 1]> {
         let inst = self.shader.make_inst(op, SmallVec::from_slice(args), results, self.relaxed);
+        self.shader.insts[inst].exact = self.exact;
         self.shader.blocks[self.block].insts.push(inst);
         self.shader.insts[inst].results.clone()
     }

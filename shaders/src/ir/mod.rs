@@ -453,6 +453,8 @@ pub struct InstData {
     pub results: SmallVec<[Value; 1]>,
     /// RelaxedPrecision: short sequences are allowed.
     pub relaxed: bool,
+    /// NoContraction, or part of what has to be invariant: rounded as written, not as what the rest of the shader makes cheap.
+    pub exact: bool,
     /// Where in the source it came from.
     pub line: LineId,
 }
@@ -466,6 +468,7 @@ impl Default for InstData {
             phi_blocks: SmallVec::new(),
             results: SmallVec::new(),
             relaxed: false,
+            exact: false,
             line: LineId::NONE,
         }
     }

@@ -94,6 +94,9 @@ impl Display for DisplayInst<'_> {
         if data.relaxed {
             write!(f, " ; relaxed")?;
         }
+        if data.exact {
+            write!(f, " ; exact")?;
+        }
         Ok(())
     }
 }

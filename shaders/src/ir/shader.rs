@@ -29,8 +29,7 @@ impl Shader {
     /// Makes an instruction of the current line and its results without placing it in a block.
     pub fn make_inst(&mut self, op: Op, args: SmallVec<[Value; 4]>, results: &[Type], relaxed: bool) -> Inst {
         let line = self.line;
-        let data =
-            InstData { op, args, phi_blocks: SmallVec::new(), results: SmallVec::new(), relaxed, line };
+        let data = InstData { op, args, relaxed, line, ..InstData::default() };
         let inst = self.insts.push(data);
         for (result, &ty) in results.iter().enumerate() {
             let value = self.values.push(ValueData { inst, result: result as u8, ty });

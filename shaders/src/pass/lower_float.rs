@@ -7,7 +7,7 @@ use vc4::qpu::AddOp;
 use super::emitter::recip;
 use super::range::Range;
 use super::rewrite::{Action, rewrite};
-use crate::ir::{Builder, InstData, Op, Shader, Value};
+use crate::ir::{Builder, InstData, Op, Shader, Stage, Value};
 
 /// From 2^23 on every float is an integer, and `ftoi` soon leaves its range (qpu.md §2.3).
 const INTEGERS_FROM: f32 = 8_388_608.0;
@@ -147,8 +147,22 @@ fn exp2(b: &mut Builder, x: Value) -> Value {
     let place = b.op(Op::Add(AddOp::Fadd), &[floor, phase]);
     let power = b.op(Op::SfuExp2, &[place]);
     let fraction = b.op(Op::FSub, &[x, floor]);
-    let rest = polynomial(b, fraction, &EXP2);
+    let rest = exp2_fraction(b, fraction);
     b.op(Op::FMul, &[rest, power])
+}
+
+/// The polynomial. In a fragment program hardly anything else is left to do while it is computed: two shorter chains side
+/// by side end sooner. A vertex program has positions to transform, and gains by the operation less.
+fn exp2_fraction(b: &mut Builder, fraction: Value) -> Value {
+    if b.shader.stage == Stage::Vertex {
+        return polynomial(b, fraction, &EXP2);
+    }
+    let [c0, c1, c2, c3, c4] = EXP2;
+    let square = b.op(Op::FMul, &[fraction, fraction]);
+    let even = polynomial(b, square, &[c0, c2, c4]);
+    let odd = polynomial(b, square, &[c1, c3]);
+    let odd = b.op(Op::FMul, &[odd, fraction]);
+    b.op(Op::FAdd, &[even, odd])
 }
 
 /// A float's sign and exponent.

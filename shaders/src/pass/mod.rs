@@ -11,6 +11,7 @@ pub mod lower_outputs;
 pub mod lower_pack;
 pub mod lower_texture;
 pub mod lower_ubo;
+mod negation;
 pub mod opt_algebraic;
 pub mod opt_all;
 pub mod opt_blocks;
@@ -20,11 +21,14 @@ pub mod opt_flatten;
 pub mod opt_fold;
 pub mod opt_phi;
 pub mod opt_precision;
+pub mod opt_reassociate;
+pub mod opt_scale;
 pub mod opt_uniforms;
 pub mod opt_unroll;
 pub mod predicate;
 pub mod range;
 pub mod rewrite;
+mod uses;
 
 use crate::compile::PipelineState;
 use crate::ir::{LineId, Shader, verify};
@@ -47,6 +51,21 @@ pub fn optimize(shader: &mut Shader) {
         log::trace!(target: LOG_TARGET, "{:?} after {name}:\n{shader}", shader.stage);
         verify::after_pass(shader, name);
     });
+}
+
+/// Multiplies by what factors have in common once. Only the shader's own arithmetic may be rearranged so, not the sequences
+/// that [`lower`] makes for the sake of their rounding.
+pub fn factor(shader: &mut Shader) {
+    for (name, pass) in
+        [("opt_scale", opt_scale::run as opt_all::Pass), ("opt_reassociate", opt_reassociate::run)]
+    {
+        step(shader, name, |shader| {
+            while pass(shader) {
+                // Who uses what is counted.
+                opt_dce::run(shader);
+            }
+        });
+    }
 }
 
 /// Replaces inputs of a fragment stage by what is known of the vertex stage's outputs; see [`link::run`].

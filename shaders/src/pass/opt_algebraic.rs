@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use vc4::qpu::AddOp;
 
 use crate::ir::{Builder, InstData, Op, Shader, Type, Value};
+use crate::pass::negation;
 use crate::pass::range::Range;
 use crate::pass::rewrite::{Action, rewrite};
 
@@ -52,7 +53,7 @@ fn float(b: &Builder<'_>, value: Value) -> Option<f32> {
 fn unary(b: &mut Builder<'_>, op: Op, a: Value) -> Option<Value> {
     let inner = b.shader.op(a);
     match op {
-        Op::FNeg => under(b, Op::FNeg, a),
+        Op::FNeg => negation::negation(b, a),
         Op::FAbs if inner == Op::FAbs => Some(a),
         Op::FAbs if Range::of(b.shader, a).is_positive() => Some(a),
         Op::FAbs => under(b, Op::FNeg, a).map(|x| b.fabs(x)),
@@ -213,15 +214,14 @@ fn same(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
 fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
     let (negated_x, negated_y) = (under(b, Op::FNeg, x), under(b, Op::FNeg, y));
     match op {
-        Op::FAdd => match (negated_x, negated_y) {
-            (_, Some(y)) => Some(b.fsub(x, y)),
-            (Some(x), None) => Some(b.fsub(y, x)),
-            _ => None,
-        },
+        Op::FAdd => negation::sum(b, x, y),
         Op::FSub if float(b, x) == Some(0.0) => Some(b.fneg(y)),
-        Op::FSub => negated_y.map(|y| b.fadd(x, y)),
+        Op::FSub => negation::difference(b, x, y),
         Op::FMul | Op::FDiv => match (negated_x, negated_y) {
             (Some(x), Some(y)) => Some(b.op(op, &[x, y])),
+            (Some(x), None) if x == y => opposite_square(b, op, x),
+            (None, Some(y)) if x == y => opposite_square(b, op, x),
+            (None, None) if x == y && op == Op::FMul => square(b, x),
             _ => None,
         },
         Op::BAnd | Op::BOr => {
@@ -238,6 +238,30 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// −x · x and −x / x.
+fn opposite_square(b: &mut Builder<'_>, op: Op, x: Value) -> Option<Value> {
+    let square = b.op(op, &[x, x]);
+    Some(b.fneg(square))
+}
+
+/// x · x of a root, or of a product with one: what is under the root. Behind a negative number's root all is undefined.
+fn square(b: &mut Builder<'_>, x: Value) -> Option<Value> {
+    if b.exact {
+        return None;
+    }
+    if let Some(radicand) = under(b, Op::FSqrt, x) {
+        return Some(radicand);
+    }
+    let [p, q] = (b.shader.op(x) == Op::FMul).then(|| [b.shader.args(x)[0], b.shader.args(x)[1]])?;
+    let (radicand, factor) = match (under(b, Op::FSqrt, p), under(b, Op::FSqrt, q)) {
+        (Some(radicand), _) => (radicand, q),
+        (None, Some(radicand)) => (radicand, p),
+        (None, None) => return None,
+    };
+    let factor = b.fmul(factor, factor);
+    Some(b.fmul(radicand, factor))
 }
 
 /// What two operands are the magnitudes of, if both are magnitudes and not both constants.

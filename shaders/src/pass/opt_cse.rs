@@ -84,9 +84,10 @@ fn is_same(shader: &Shader, (a, home): (Inst, Block), (b, block): (Inst, Block))
 }
 
 fn unite(shader: &mut Shader, kept: Inst, gone: Inst, map: &mut Replacements) {
-    let relaxed = shader.insts[gone].relaxed;
+    let (relaxed, exact) = (shader.insts[gone].relaxed, shader.insts[gone].exact);
     // The result serves both: full precision if one of them wants it.
     shader.insts[kept].relaxed &= relaxed;
+    shader.insts[kept].exact |= exact;
     for index in 0..shader.insts[gone].results.len() {
         map.insert(shader.insts[gone].results[index], shader.insts[kept].results[index]);
     }

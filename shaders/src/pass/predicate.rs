@@ -294,7 +294,7 @@ impl<'a> Linear<'a> {
             _ if !self.copy => self.shader.blocks[self.out].insts.push(inst),
             op => {
                 let mut b = Builder::new(self.shader, self.out);
-                b.relaxed = data.relaxed;
+                (b.relaxed, b.exact) = (data.relaxed, data.exact);
                 let results = match op {
                     Op::Undef => smallvec::smallvec![b.undef(b.shader.values[data.results[0]].ty)],
                     _ if data.results.len() == 1 => smallvec::smallvec![b.op(op, &args)],

@@ -42,7 +42,7 @@ pub fn rewrite<E>(
             let data = std::mem::take(&mut shader.insts[inst]);
             shader.line = data.line;
             let mut builder = Builder::new(shader, block);
-            builder.relaxed = data.relaxed;
+            (builder.relaxed, builder.exact) = (data.relaxed, data.exact);
             let action = visit(&mut builder, &data);
             shader.insts[inst] = data;
             match action? {

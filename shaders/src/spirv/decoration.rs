@@ -11,6 +11,8 @@ use super::parse::{Id, Inst, Operand};
 pub struct Marks {
     /// Short arithmetic is allowed.
     pub relaxed: bool,
+    /// Rounded as written.
+    pub exact: bool,
     /// Interface location.
     pub location: Option<u32>,
     /// First component in the location.
@@ -51,6 +53,8 @@ pub struct Decorations {
     ids: FxHashMap<Id, Marks>,
     members: FxHashMap<(Id, u32), Marks>,
     none: Marks,
+    /// Something in the module is to come out the same as in other modules that compute it alike.
+    pub invariant: bool,
 }
 
 impl Decorations {
@@ -66,6 +70,7 @@ impl Decorations {
 
     /// Reads a decoration instruction; other instructions are ignored.
     pub fn read(&mut self, inst: &Inst) -> Result<()> {
+        self.invariant |= inst.operands.contains(&Operand::Decoration(Decoration::Invariant));
         match inst.op {
             Op::Decorate | Op::DecorateId | Op::DecorateString => {
                 let marks = self.ids.entry(inst.id_at(0)?).or_default();
@@ -97,6 +102,7 @@ impl Decorations {
 impl Marks {
     fn add(&mut self, group: &Marks) {
         self.relaxed |= group.relaxed;
+        self.exact |= group.exact;
         self.flat |= group.flat;
         self.no_perspective |= group.no_perspective;
         self.centroid |= group.centroid;
@@ -126,11 +132,11 @@ fn is_harmless(decoration: Decoration) -> bool {
         decoration,
         // Layouts come from offsets and strides.
         Decoration::Block | Decoration::ColMajor | Decoration::GLSLShared | Decoration::GLSLPacked
-        // Nothing in memory changes while a shader runs, and no operation is moved across another's rounding.
+        // Nothing in memory changes while a shader runs.
             | Decoration::Restrict | Decoration::Aliased | Decoration::Volatile | Decoration::Coherent
             | Decoration::NonWritable | Decoration::NonReadable | Decoration::Constant
             | Decoration::RestrictPointer | Decoration::AliasedPointer
-            | Decoration::Invariant | Decoration::NoContraction | Decoration::FPFastMathMode
+            | Decoration::Invariant | Decoration::FPFastMathMode
         // Hints and names.
             | Decoration::Uniform | Decoration::UniformId | Decoration::NonUniform | Decoration::Alignment
             | Decoration::NoSignedWrap | Decoration::NoUnsignedWrap | Decoration::InputAttachmentIndex
@@ -148,6 +154,7 @@ fn decorate(marks: &mut Marks, inst: &Inst, at: usize) -> Result<()> {
     let literal = || inst.literal_at(at + 1).map(Some);
     match decoration {
         Decoration::RelaxedPrecision => marks.relaxed = true,
+        Decoration::NoContraction => marks.exact = true,
         Decoration::Flat => marks.flat = true,
         Decoration::NoPerspective => marks.no_perspective = true,
         Decoration::Centroid => marks.centroid = true,

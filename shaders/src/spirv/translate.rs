@@ -156,7 +156,9 @@ impl<'m> Translator<'m> {
         let types = &self.module.types;
         let result = self.module.type_of(inst.id, inst)?;
         let mut b = Builder::new(&mut self.shader, self.block);
-        b.relaxed = self.module.decorations.of(inst.id).relaxed;
+        let decorations = &self.module.decorations;
+        b.relaxed = decorations.of(inst.id).relaxed;
+        b.exact = decorations.of(inst.id).exact || decorations.invariant;
         Ok(Emit { b, types, inst, result })
     }
 
