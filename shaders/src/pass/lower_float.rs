@@ -146,23 +146,25 @@ fn exp2(b: &mut Builder, x: Value) -> Value {
     let floor = b.op(Op::Add(AddOp::Fsub), &[raised, magic]);
     let place = b.op(Op::Add(AddOp::Fadd), &[floor, phase]);
     let power = b.op(Op::SfuExp2, &[place]);
-    let fraction = b.op(Op::FSub, &[x, floor]);
-    let rest = exp2_fraction(b, fraction);
+    let rest = exp2_above(b, x, floor);
     b.op(Op::FMul, &[rest, power])
 }
 
-/// The polynomial. In a fragment program hardly anything else is left to do while it is computed: two shorter chains side
-/// by side end sooner. A vertex program has positions to transform, and gains by the operation less.
-fn exp2_fraction(b: &mut Builder, fraction: Value) -> Value {
+/// The polynomial at x - floor. In a fragment program hardly anything else is left to do while it is computed: two shorter
+/// chains side by side end sooner. A vertex program has positions to transform, and gains by the operation less.
+fn exp2_above(b: &mut Builder, x: Value, floor: Value) -> Value {
     if b.shader.stage == Stage::Vertex {
+        let fraction = b.op(Op::FSub, &[x, floor]);
         return polynomial(b, fraction, &EXP2);
     }
+    // The other way round: what becomes of ∞ - ∞ has the sign with which both chains end at the same infinity.
+    let below = b.op(Op::FSub, &[floor, x]);
     let [c0, c1, c2, c3, c4] = EXP2;
-    let square = b.op(Op::FMul, &[fraction, fraction]);
+    let square = b.op(Op::FMul, &[below, below]);
     let even = polynomial(b, square, &[c0, c2, c4]);
     let odd = polynomial(b, square, &[c1, c3]);
-    let odd = b.op(Op::FMul, &[odd, fraction]);
-    b.op(Op::FAdd, &[even, odd])
+    let odd = b.op(Op::FMul, &[odd, below]);
+    b.op(Op::FSub, &[even, odd])
 }
 
 /// A float's sign and exponent.
