@@ -1,6 +1,6 @@
 //! Draws the features whose SPIR-V lies in a directory, on the driver that the Vulkan loader finds, and saves them as PNG.
 //!
-//! `features SPIRV_DIR OUT_DIR [NAME...]`: all features, or the named ones; `features --corpus SPIRV_DIR OUT_DIR`: the shared
+//! `features SPIRV_DIR OUT_DIR [NAME...]`: all features, or the named ones; `features --corpus SPIRV_DIR OUT_DIR [NAME...]`: the shared
 //! corpus. What the driver refuses leaves no picture and a line on the error output.
 
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     let (Some(modules), Some(pictures)) =
         (arguments.next().map(PathBuf::from), arguments.next().map(PathBuf::from))
     else {
-        eprintln!("usage: features SPIRV_DIR OUT_DIR [NAME...]");
+        eprintln!("usage: features [--corpus] SPIRV_DIR OUT_DIR [NAME...]");
         return ExitCode::from(2);
     };
     let names: Vec<String> = arguments.collect();
@@ -37,15 +37,18 @@ fn main() -> ExitCode {
             eprintln!("{name}: {error}");
         }
     };
+    let wanted = |name: &String| names.is_empty() || names.contains(name);
     if shared {
         let sources = vc4_tests::shared::path("shader-corpus");
         for name in corpus_scenes::names(&sources) {
-            draw(&name, corpus_scenes::scene(&sources, &name, &modules));
+            if wanted(&name) {
+                draw(&name, corpus_scenes::scene(&sources, &name, &modules));
+            }
         }
         return ExitCode::SUCCESS;
     }
     for feature in features::all() {
-        if names.is_empty() || names.contains(&feature.name) {
+        if wanted(&feature.name) {
             draw(&feature.name, feature.scene(&modules));
         }
     }
