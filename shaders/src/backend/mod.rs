@@ -136,10 +136,10 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
 /// Live values from which an order frees registers before it hides latency: so many as the files hold, and so few that
 /// what is computed stays in accumulators.
 const PRESSURES: [usize; 2] = [24, 6];
-/// Operations from which on the second order is worth its time although the first one fits.
-const MANY: usize = 64;
 /// The same for programs that fit neither way.
 const LAST_RESORTS: [usize; 2] = [12, 0];
+/// Operations from which on the second order is worth its time although the first one fits.
+const MANY: usize = 64;
 
 /// The code for two threads where that is wanted and fits, else for one.
 fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, BackendError> {

@@ -58,12 +58,12 @@ impl Group {
             roots: FxHashSet::default(),
         };
         for &inst in uses.of_value(scale) {
-            let (component, other) = group.factor(shader, inst, scale)?;
+            let (component, other) = factor(shader, inst, scale)?;
             group.components.insert(component, other);
         }
         for &component in group.components.keys() {
             for &inst in uses.of_value(component) {
-                let (product, other) = group.factor(shader, inst, component)?;
+                let (product, other) = factor(shader, inst, component)?;
                 if other == scale || group.components.contains_key(&other) {
                     return None;
                 }
@@ -78,17 +78,6 @@ impl Group {
     fn is_in(&self, shader: &Shader, insts: &FxHashSet<Inst>) -> bool {
         let made_here = |value: Value| insts.contains(&shader.values[value].inst);
         self.components.keys().copied().all(made_here) && self.products.iter().copied().all(made_here)
-    }
-
-    /// The product that an instruction makes of a value, and the other factor; `None` if it does something else.
-    fn factor(&self, shader: &Shader, inst: Inst, value: Value) -> Option<(Value, Value)> {
-        let data = &shader.insts[inst];
-        match (data.op, &data.args[..]) {
-            (Op::FMul, &[x, y]) if x != y && !data.exact => {
-                Some((data.results[0], if x == value { y } else { x }))
-            }
-            _ => None,
-        }
     }
 
     /// Finds the sums, and counts the multiplications by the scale: one for each sum, one for all products with
@@ -152,5 +141,16 @@ impl Group {
             Ok(()) => {}
             Err(never) => match never {},
         }
+    }
+}
+
+/// The product that an instruction makes of a value, and the other factor; `None` if it does something else.
+fn factor(shader: &Shader, inst: Inst, value: Value) -> Option<(Value, Value)> {
+    let data = &shader.insts[inst];
+    match (data.op, &data.args[..]) {
+        (Op::FMul, &[x, y]) if x != y && !data.exact => {
+            Some((data.results[0], if x == value { y } else { x }))
+        }
+        _ => None,
     }
 }
