@@ -470,7 +470,11 @@ impl CommandBuffer {
     }
 
     pub fn copy_image(&self, src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageCopy]) {
-        self.record("vkCmdCopyImage", |recording| recording.cpu(CopyImage::new(src, dst, regions)?));
+        self.record("vkCmdCopyImage", |recording| {
+            let mut command = CopyImage::new(src, dst, regions)?;
+            recording.transfer(command.by_tiles()?)?;
+            if command.is_empty() { Ok(()) } else { recording.cpu(command) }
+        });
     }
 
     pub fn blit_image(
@@ -513,7 +517,9 @@ impl CommandBuffer {
         ranges: &[vk::ImageSubresourceRange],
     ) {
         self.record("vkCmdClearColorImage", |recording| {
-            recording.cpu(FillParts::color(image, value, ranges)?)
+            let mut command = FillParts::color(image, value, ranges)?;
+            recording.transfer(command.by_tiles())?;
+            if command.is_empty() { Ok(()) } else { recording.cpu(command) }
         });
     }
 

@@ -1,7 +1,7 @@
-//! Commands that the CPU executes: copies, fills, clears, events, queries. One command, one file.
+//! Copies, fills, clears, events, queries. One command, one file.
 //!
-//! All memory is coherent and the queue thread waits for the GPU before such a command, so each of them is a loop over
-//! mapped memory.
+//! Most are executed by the CPU: all memory is coherent and the queue thread waits for the GPU before such a command, so
+//! each of them is a loop over mapped memory. What the tile buffer moves without changing it, [`tiles`] leaves to it.
 
 pub mod blit;
 pub mod buffer;
@@ -13,6 +13,7 @@ pub mod image;
 pub mod query;
 pub mod resolve;
 mod texels;
+mod tiles;
 
 use crate::buffer::Buffer;
 use crate::error::Error;

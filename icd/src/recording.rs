@@ -104,6 +104,15 @@ impl Recording {
         Ok(())
     }
 
+    /// Appends what the tile buffer does for a transfer.
+    pub fn transfer(&mut self, segments: Segments) -> Result<(), Error> {
+        if self.pass.is_some() || self.inside.is_some() {
+            return Err(Error::InvalidUse("a transfer inside of a render pass".into()));
+        }
+        self.segments.extend(segments);
+        Ok(())
+    }
+
     /// Appends something that the CPU does; inside of a pass it is done before.
     pub fn cpu_anywhere(&mut self, command: impl CpuCommand + 'static) {
         self.segments.push(Segment::Cpu(Arc::new(command)));

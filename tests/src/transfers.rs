@@ -17,7 +17,7 @@ pub struct Case {
 }
 
 enum Work {
-    /// Texels go up, from image to image between levels and layers, and down with gaps.
+    /// Texels go up, from image to image between levels and layers, whole and in parts, and down with gaps.
     Copy(vk::ImageType),
     /// Texels of a format are blitted into the case's: source corners, destination corners, filter.
     Blit { from: vk::Format, volume: bool, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
@@ -25,8 +25,8 @@ enum Work {
     Clear([u32; 4], vk::ImageType),
 }
 
-/// Pixels of level 0: no multiple of any tile, utile or block.
-const SIZE: vk::Extent3D = vk::Extent3D { width: 77, height: 53, depth: 1 };
+/// Pixels of level 0: no multiple of any tile, utile or block, and several tiles.
+const SIZE: vk::Extent3D = vk::Extent3D { width: 150, height: 133, depth: 1 };
 const VOLUME: vk::Extent3D = vk::Extent3D { width: 19, height: 13, depth: 7 };
 const LEVELS: u32 = 3;
 const LAYERS: u32 = 2;
@@ -264,10 +264,22 @@ impl Case {
                 extent: vk::Extent3D { width: block, height: block, depth: 1 },
             },
         ];
+        // Parts that begin and end where tiles do, and a whole level.
+        let same = |mip_level, x, extent| vk::ImageCopy {
+            src_subresource: source.layers(mip_level, 0, source.layers),
+            src_offset: vk::Offset3D { x, y: 0, z: 0 },
+            dst_subresource: source.layers(mip_level, 0, source.layers),
+            dst_offset: vk::Offset3D { x, y: 0, z: 0 },
+            extent,
+        };
+        let tiles = vk::Extent3D { width: 64, height: 128, depth: 1 };
+        let parts = [same(0, 64, tiles), same(1, 0, source.extent(1))];
+        let parts = if ty == vk::ImageType::TYPE_2D { &parts[..] } else { &parts[1..] };
         // SAFETY: handles live until `destroy`; regions lie inside.
         harness.submit(|commands| unsafe {
             let general = vk::ImageLayout::GENERAL;
             harness.device.cmd_copy_image(commands, source.image, general, target.image, general, &regions);
+            harness.device.cmd_copy_image(commands, source.image, general, target.image, general, parts);
         })?;
         let mut bytes = target.download(harness)?;
         // The bits above a 24-bit depth are undefined.

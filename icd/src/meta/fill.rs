@@ -9,12 +9,13 @@ use vc4::state::PixelRect;
 
 use super::conversion::Conversion;
 use super::texels::{Part, layers};
+use super::tiles;
 use crate::command_buffer::ClearWords;
 use crate::device::Device;
 use crate::error::Error;
 use crate::format::{FormatRow, Storage, Stored};
 use crate::image::{Image, ImageView};
-use crate::segment::{CpuCommand, Touch};
+use crate::segment::{CpuCommand, Segments, Touch};
 
 /// What texels become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,23 @@ impl FillParts {
     ) -> Result<FillParts, Error> {
         let fill = Fill::stored_color(image.row(), image.stored(), value)?;
         Ok(FillParts { image: image.clone(), fill, parts: parts(image, ranges) })
+    }
+
+    /// What the tile buffer clears, taken out of it.
+    pub fn by_tiles(&mut self) -> Segments {
+        let mut segments = Segments::new();
+        self.parts.retain(|part| {
+            let segment = tiles::clear(&self.image, &self.fill, part);
+            let stays = segment.is_none();
+            segments.extend(segment);
+            stays
+        });
+        segments
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
     }
 
     /// vkCmdClearDepthStencilImage, one range.

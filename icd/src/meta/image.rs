@@ -5,10 +5,11 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::texels::{Part, each, slices};
+use super::tiles;
 use crate::device::Device;
 use crate::error::Error;
 use crate::image::Image;
-use crate::segment::{CpuCommand, Touch};
+use crate::segment::{CpuCommand, Segments, Touch};
 
 /// vkCmdCopyImage.
 pub struct CopyImage {
@@ -27,6 +28,27 @@ impl CopyImage {
             return Err(Error::InvalidUse(format!("a copy from {:?} to {:?}", from.format, to.format)));
         }
         Ok(CopyImage { src: src.clone(), dst: dst.clone(), regions: regions.to_vec() })
+    }
+}
+
+impl CopyImage {
+    /// What the tile buffer copies, taken out of it.
+    pub fn by_tiles(&mut self) -> Result<Segments, Error> {
+        let mut segments = Segments::new();
+        let mut rest = Vec::new();
+        for region in &self.regions {
+            match tiles::copy(&self.src, &self.dst, region)? {
+                Some(jobs) => segments.extend(jobs),
+                None => rest.push(*region),
+            }
+        }
+        self.regions = rest;
+        Ok(segments)
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_empty(&self) -> bool {
+        self.regions.is_empty()
     }
 }
 
