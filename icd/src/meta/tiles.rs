@@ -108,3 +108,82 @@ fn segment(view: Arc<ImageView>, start: Start<u32>, to: Option<Arc<ImageView>>, 
     };
     Segment::Render(Arc::new(RenderSegment { target, draws: Vec::new() }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::device;
+
+    fn image(format: vk::Format, width: u32, height: u32) -> Arc<Image> {
+        let info = vk::ImageCreateInfo {
+            image_type: vk::ImageType::TYPE_2D,
+            format,
+            extent: vk::Extent3D { width, height, depth: 1 },
+            mip_levels: 1,
+            array_layers: 2,
+            samples: vk::SampleCountFlags::TYPE_1,
+            usage: vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST,
+            ..Default::default()
+        };
+        Arc::new(Image::new(&device(), &info).unwrap())
+    }
+
+    /// From a place to a place, of both layers.
+    fn region(from: [i32; 2], to: [i32; 2], width: u32, height: u32) -> vk::ImageCopy {
+        let layers = vk::ImageSubresourceLayers {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            layer_count: 2,
+            ..Default::default()
+        };
+        vk::ImageCopy {
+            src_subresource: layers,
+            src_offset: vk::Offset3D { x: from[0], y: from[1], z: 0 },
+            dst_subresource: layers,
+            dst_offset: vk::Offset3D { x: to[0], y: to[1], z: 0 },
+            extent: vk::Extent3D { width, height, depth: 1 },
+        }
+    }
+
+    #[test]
+    fn tiles_are_copied_where_nothing_else_would_change() {
+        const COLOR: vk::Format = vk::Format::R8G8B8A8_UNORM;
+        let (src, dst) = (image(COLOR, 200, 130), image(COLOR, 200, 130));
+        let jobs =
+            |dst: &Arc<Image>, region| copy(&src, dst, &region).unwrap().map(|segments| segments.len());
+        assert_eq!(jobs(&dst, region([0, 0], [0, 0], 200, 130)), Some(2), "a job for each layer");
+        assert_eq!(jobs(&dst, region([64, 64], [64, 64], 64, 64)), Some(2), "a tile inside");
+        assert_eq!(jobs(&dst, region([128, 0], [128, 0], 72, 128)), Some(2), "up to the edge of both");
+        assert_eq!(jobs(&dst, region([64, 0], [0, 0], 64, 64)), None, "moved");
+        assert_eq!(jobs(&dst, region([32, 0], [32, 0], 96, 64)), None, "inside of a tile");
+        assert_eq!(jobs(&dst, region([0, 0], [0, 0], 100, 64)), None, "up to the middle of a tile");
+        assert_eq!(jobs(&dst, region([0, 0], [0, 0], 64, 32)), None, "too little");
+        assert_eq!(jobs(&src, region([0, 0], [0, 0], 200, 130)), None, "within one image");
+        let wider = image(COLOR, 300, 130);
+        assert_eq!(
+            jobs(&wider, region([0, 0], [0, 0], 200, 130)),
+            None,
+            "the edge of one is inside of the other"
+        );
+    }
+
+    #[test]
+    fn other_texels_are_left_to_the_cpu() {
+        let jobs = |format| {
+            let (src, dst) = (image(format, 128, 128), image(format, 128, 128));
+            copy(&src, &dst, &region([0, 0], [0, 0], 128, 128)).unwrap().is_some()
+        };
+        assert!(jobs(vk::Format::B8G8R8A8_SRGB) && jobs(vk::Format::R32_SFLOAT));
+        assert!(!jobs(vk::Format::R8_UNORM) && !jobs(vk::Format::R16G16B16A16_SFLOAT));
+        assert!(!jobs(vk::Format::D24_UNORM_S8_UINT) && !jobs(vk::Format::R5G6B5_UNORM_PACK16));
+    }
+
+    #[test]
+    fn levels_that_are_worth_a_job_are_cleared_by_tiles() {
+        let fill = Fill { words: [7, 0, 0, 0], mask: u32::MAX };
+        let clears = |width, height| {
+            let image = image(vk::Format::R8G8B8A8_UNORM, width, height);
+            clear(&image, &fill, &Part::whole(&image, 0, 1)).is_some()
+        };
+        assert!(clears(64, 64) && clears(100, 50) && !clears(64, 63));
+    }
+}
