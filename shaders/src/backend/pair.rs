@@ -75,7 +75,8 @@ impl Claims {
             ),
             (Claims::VARYING, op.reads_port(Raddr::VARYING)),
             (Claims::FLAGS, op.sets_flags),
-            (Claims::SIGNAL, op.signal != Signal::None),
+            // The kernel wants the address of the stream set without a signal (SHD-20).
+            (Claims::SIGNAL, op.signal != Signal::None || port == Some(Waddr::UNIF_ADDR)),
         ] {
             claims.once |= if taken { bit } else { 0 };
         }

@@ -35,7 +35,12 @@ impl Slot {
     /// Lets the instruction carry a signal too, if its word has room for one.
     pub fn add_signal(&mut self, signal: Signal) -> bool {
         match &mut self.inst {
-            Inst::Alu(alu) if alu.sig == Signal::None && !matches!(alu.raddr_b, RaddrB::Imm(_)) => {
+            Inst::Alu(alu)
+                if alu.sig == Signal::None
+                    && !matches!(alu.raddr_b, RaddrB::Imm(_))
+                    // The kernel wants the address of the stream set without a signal (SHD-20).
+                    && alu.waddr_add != Waddr::UNIF_ADDR =>
+            {
                 alu.sig = signal;
                 true
             }

@@ -54,10 +54,9 @@ impl<'m> Translator<'m> {
                 None => self.constant(Type::Bool, 0),
             };
             cond = self.builder().bor(cond, fell);
-            if self.shader.const_of(cond) != Some(0) {
-                let flow = self.case((cond, fell), block.label, case, end)?;
-                total = total.union(&flow.resolved(merge_label));
-            }
+            // A target that is never taken still defines what the code behind the switch names, be it reached or not.
+            let flow = self.case((cond, fell), block.label, case, end)?;
+            total = total.union(&flow.resolved(merge_label));
         }
         self.labels.truncate(first);
         let total = total.below(first);
