@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 use vc4::qpu::rules::{BRANCH_SLOTS, SIGNAL_SLOTS};
-use vc4::qpu::{BranchCond, BranchInst, Inst, RaddrB, Signal, Waddr};
+use vc4::qpu::{Access, AluInst, BranchCond, BranchInst, Inst, RaddrB, RegFile, Signal, Waddr};
 
 use super::dag::{Dag, Edge, Place};
 use super::pair::{Claims, combine, no_encoding};
@@ -96,8 +96,13 @@ impl Scheduler {
         let mut loops: Vec<usize> = Vec::new();
         let mut tail = 0;
         for piece in &self.pieces {
+            let straight = self.straight(piece, preference, slots.len(), limit)?;
+            let ends = slots.last().zip(straight.first());
+            if ends.is_some_and(|(last, first)| meets(&last.inst, &first.inst)) {
+                slots.push(Slot::nop());
+            }
             tail = slots.len();
-            slots.extend(self.straight(piece, preference, slots.len(), limit)?);
+            slots.extend(straight);
             match self.program.ops.get(piece.range.end).map(|marker| &marker.unit) {
                 Some(Unit::LoopEnd(cond)) => {
                     let start = loops.pop().expect("loops nest");
@@ -147,7 +152,8 @@ fn close_loop(program: &VirtProgram, slots: &mut Vec<Slot>, first_op: usize, con
     // of the stream: too early behind a position set in the last one (qpu.md §5.1 rule 11).
     let sets_stream =
         |slot: &Slot| slot.ops.iter().any(|&op| program.ops[op].port() == Some(Waddr::UNIF_ADDR));
-    if slots.last().is_some_and(sets_stream) {
+    let meets_start = |slot: &Slot| slots.get(start).is_some_and(|next| meets(&slot.inst, &next.inst));
+    if slots.last().is_some_and(|slot| sets_stream(slot) || meets_start(slot)) {
         slots.push(Slot::nop());
     }
     let sets_flags = |slot: &Slot| slot.ops.iter().any(|&op| op >= first_op && program.ops[op].sets_flags);
@@ -167,6 +173,23 @@ fn close_loop(program: &VirtProgram, slots: &mut Vec<Slot>, first_op: usize, con
     while slots.len() < at + 1 + BRANCH_SLOTS {
         slots.push(Slot::nop());
     }
+}
+
+/// Whether an instruction reads what the one directly before it wrote, too early (qpu.md §5.1 rules 9 and 12).
+fn meets(before: &Inst, next: &Inst) -> bool {
+    let (written, read) = (Access::of(before), Access::of(next));
+    let rotates = match next {
+        Inst::Alu(AluInst { raddr_b: RaddrB::Imm(imm), .. }) => imm.rotation().is_some(),
+        _ => false,
+    };
+    let in_file = |n: u8| {
+        let same = |file| {
+            read.reads_register(file, n)
+                && written.written().any(|write| write.file == file && write.waddr == Waddr::reg(n))
+        };
+        same(RegFile::A) || same(RegFile::B)
+    };
+    rotates && written.written_accumulators() != 0 || (0..32).any(in_file)
 }
 
 /// How much a preference raises an operation's height.
