@@ -472,7 +472,7 @@ impl CommandBuffer {
     pub fn copy_image(&self, src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageCopy]) {
         self.record("vkCmdCopyImage", |recording| {
             let mut command = CopyImage::new(src, dst, regions)?;
-            recording.transfer(command.by_tiles()?)?;
+            recording.transfer(command.by_tiles())?;
             if command.is_empty() { Ok(()) } else { recording.cpu(command) }
         });
     }

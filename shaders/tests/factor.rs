@@ -158,6 +158,14 @@ fn exact_arithmetic_stays_as_written() {
 }
 
 #[test]
+fn precise_and_invariant_shaders_stay_as_written() {
+    let precise = factored(&support::shader("precise.frag", &[]));
+    assert_eq!(count(&precise, Op::FMul), 6 + 4, "only one of the products may share its factors\n{precise}");
+    let invariant = factored(&support::shader("invariant.vert", &[]));
+    assert_eq!(count(&invariant, Op::FMul), 3 + 3 + 3, "square, scale and product\n{invariant}");
+}
+
+#[test]
 fn a_reflection_needs_no_negation() {
     // reflect(-w, v) = -w - 2 dot(v, -w) v, beside dot(v, w).
     let before = fragment(|b| {

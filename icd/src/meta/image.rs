@@ -33,17 +33,15 @@ impl CopyImage {
 
 impl CopyImage {
     /// What the tile buffer copies, taken out of it.
-    pub fn by_tiles(&mut self) -> Result<Segments, Error> {
+    pub fn by_tiles(&mut self) -> Segments {
         let mut segments = Segments::new();
-        let mut rest = Vec::new();
-        for region in &self.regions {
-            match tiles::copy(&self.src, &self.dst, region)? {
-                Some(jobs) => segments.extend(jobs),
-                None => rest.push(*region),
-            }
-        }
-        self.regions = rest;
-        Ok(segments)
+        self.regions.retain(|region| {
+            let jobs = tiles::copy(&self.src, &self.dst, region);
+            let stays = jobs.is_none();
+            segments.extend(jobs.into_iter().flatten());
+            stays
+        });
+        segments
     }
 
     /// Whether nothing is left to do.

@@ -13,7 +13,6 @@ use vc4::state::PixelRect;
 use super::fill::Fill;
 use super::texels::{Part, slices};
 use crate::draw::common_width;
-use crate::error::Error;
 use crate::format::Storage;
 use crate::image::{Image, ImageView};
 use crate::segment::{ColorTarget, RenderSegment, Segment, Segments, Start, Target};
@@ -21,24 +20,22 @@ use crate::segment::{ColorTarget, RenderSegment, Segment, Segments, Start, Targe
 /// Texels from which on a job takes less time than the CPU.
 const WORTH_A_JOB: u32 = TILE_PX * TILE_PX;
 
-/// A region of vkCmdCopyImage; `None` if it is not for the tile buffer.
-///
-/// # Errors
-/// A range outside of an image.
-pub fn copy(src: &Arc<Image>, dst: &Arc<Image>, region: &vk::ImageCopy) -> Result<Option<Segments>, Error> {
-    if src.row().format != dst.row().format || Arc::ptr_eq(src, dst) || src.samples() != 1 {
-        return Ok(None);
+/// A region of vkCmdCopyImage; `None` if it is not for the tile buffer, or for nobody: the CPU says what is wrong with it.
+pub(super) fn copy(src: &Arc<Image>, dst: &Arc<Image>, region: &vk::ImageCopy) -> Option<Segments> {
+    let single = src.samples() == 1 && dst.samples() == 1;
+    if src.row().format != dst.row().format || Arc::ptr_eq(src, dst) || !single {
+        return None;
     }
     let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
-    let from_slices = slices(src, &from, region.src_offset.z, extent.depth)?;
-    let to_slices = slices(dst, &to, region.dst_offset.z, extent.depth)?;
+    let from_slices = slices(src, &from, region.src_offset.z, extent.depth).ok()?;
+    let to_slices = slices(dst, &to, region.dst_offset.z, extent.depth).ok()?;
     let slice = |(from_slice, to_slice)| {
         let from = view(src, from.mip_level, from_slice)?;
         let to = view(dst, to.mip_level, to_slice)?;
         let area = tiles_of(region, &from, &to)?;
         Some(segment(from, Start::Load, Some(to), area))
     };
-    Ok(from_slices.zip(to_slices).map(slice).collect())
+    from_slices.zip(to_slices).map(slice).collect()
 }
 
 /// Fills all of a colour image's level and slice; `None` if that is not for the tile buffer.
@@ -55,7 +52,7 @@ fn view(image: &Arc<Image>, level: u32, slice: u32) -> Option<Arc<ImageView>> {
     let words = matches!(stored.storage, Storage::Plain | Storage::Widened | Storage::Expanded1555);
     let info = stored.texel.info();
     let fits = words && info.tile.is_some() && info.cpp == 4 && row.aspects() == vk::ImageAspectFlags::COLOR;
-    fits.then(|| {
+    (fits && level < image.levels()).then(|| {
         Arc::new(ImageView {
             image: image.clone(),
             ty: vk::ImageViewType::TYPE_2D,
@@ -148,8 +145,7 @@ mod tests {
     fn tiles_are_copied_where_nothing_else_would_change() {
         const COLOR: vk::Format = vk::Format::R8G8B8A8_UNORM;
         let (src, dst) = (image(COLOR, 200, 130), image(COLOR, 200, 130));
-        let jobs =
-            |dst: &Arc<Image>, region| copy(&src, dst, &region).unwrap().map(|segments| segments.len());
+        let jobs = |dst: &Arc<Image>, region| copy(&src, dst, &region).map(|segments| segments.len());
         assert_eq!(jobs(&dst, region([0, 0], [0, 0], 200, 130)), Some(2), "a job for each layer");
         assert_eq!(jobs(&dst, region([64, 64], [64, 64], 64, 64)), Some(2), "a tile inside");
         assert_eq!(jobs(&dst, region([128, 0], [128, 0], 72, 128)), Some(2), "up to the edge of both");
@@ -167,10 +163,27 @@ mod tests {
     }
 
     #[test]
+    fn regions_outside_of_an_image_are_left_to_who_refuses_them() {
+        const COLOR: vk::Format = vk::Format::R8G8B8A8_UNORM;
+        let (src, dst) = (image(COLOR, 128, 128), image(COLOR, 128, 128));
+        let whole = region([0, 0], [0, 0], 128, 128);
+        assert!(copy(&src, &dst, &whole).is_some());
+        let mut level = whole;
+        (level.src_subresource.mip_level, level.dst_subresource.mip_level) = (40, 40);
+        let outside = [
+            level,
+            region([0, 0], [0, 0], 192, 128),
+            region([-64, 0], [-64, 0], 128, 128),
+            region([64, 0], [64, 0], u32::MAX, 128),
+        ];
+        assert!(outside.iter().all(|region| copy(&src, &dst, region).is_none()));
+    }
+
+    #[test]
     fn other_texels_are_left_to_the_cpu() {
         let jobs = |format| {
             let (src, dst) = (image(format, 128, 128), image(format, 128, 128));
-            copy(&src, &dst, &region([0, 0], [0, 0], 128, 128)).unwrap().is_some()
+            copy(&src, &dst, &region([0, 0], [0, 0], 128, 128)).is_some()
         };
         assert!(jobs(vk::Format::B8G8R8A8_SRGB) && jobs(vk::Format::R32_SFLOAT));
         assert!(!jobs(vk::Format::R8_UNORM) && !jobs(vk::Format::R16G16B16A16_SFLOAT));

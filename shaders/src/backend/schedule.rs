@@ -152,6 +152,7 @@ fn close_loop(program: &VirtProgram, slots: &mut Vec<Slot>, first_op: usize, con
     // of the stream: too early behind a position set in the last one (qpu.md §5.1 rule 11).
     let sets_stream =
         |slot: &Slot| slot.ops.iter().any(|&op| program.ops[op].port() == Some(Waddr::UNIF_ADDR));
+    // The branch's last delay slot comes directly before the start.
     let meets_start = |slot: &Slot| slots.get(start).is_some_and(|next| meets(&slot.inst, &next.inst));
     if slots.last().is_some_and(|slot| sets_stream(slot) || meets_start(slot)) {
         slots.push(Slot::nop());
