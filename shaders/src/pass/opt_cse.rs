@@ -33,12 +33,17 @@ pub fn run(shader: &mut Shader) -> bool {
                 continue;
             }
             let alike = known.entry(digest(shader, inst)).or_default();
-            let earlier = alike.iter().find(|&&(home, earlier)| {
-                is_same(shader, (earlier, home), (inst, block)) && cfg.dominates(home, block)
-            });
+            let earlier =
+                alike.iter_mut().find(|(home, earlier)| is_same(shader, (*earlier, *home), (inst, block)));
             match earlier {
-                Some(&(_, same)) => {
+                Some(&mut (home, same)) if cfg.dominates(home, block) => {
                     unite(shader, same, inst, &mut map);
+                }
+                // What a block dominates stands together behind it: what does not dominate this one dominates nothing that
+                // follows.
+                Some(earlier) => {
+                    *earlier = (block, inst);
+                    kept.push(inst);
                 }
                 None => {
                     alike.push((block, inst));
