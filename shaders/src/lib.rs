@@ -15,3 +15,4 @@ pub mod key;
 pub mod pass;
 pub mod program;
 pub mod spirv;
+mod work;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use vc4::qpu::{Cond, Raddr, RegFile, Signal, Waddr};
 
 use super::virt::{Dst, Loc, Operation, Reg, Src, Threads};
-use super::work;
+use crate::work;
 
 /// Slots between sending a TMU request and its result that scheduling tries to fill (qpu.md §7: about 9
 /// for a cache hit, 20 from memory). With two threads the other one fills them.

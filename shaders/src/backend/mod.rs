@@ -8,6 +8,7 @@ pub mod check_regalloc;
 pub mod coalesce;
 pub mod dag;
 pub mod emit;
+mod flow;
 pub mod fuse;
 pub mod order;
 pub mod pair;
@@ -17,7 +18,6 @@ pub mod select;
 pub mod split;
 pub mod threads;
 pub mod virt;
-mod work;
 
 use vc4::qpu::{Inst, rules};
 
@@ -33,7 +33,7 @@ use virt::{Threads, VirtProgram};
 pub enum BackendError {
     /// Control flow that lowering left.
     #[error(
-        "the shader has loops or branches that could not be turned into straight-line code; bound its loops by constants"
+        "the shader has loops or branches that lowering left in a form without code; bound its loops by constants"
     )]
     ControlFlow,
     /// An operation that the machine has not.

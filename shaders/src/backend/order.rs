@@ -12,9 +12,9 @@ use smallvec::SmallVec;
 use vc4::qpu::Signal;
 
 use super::dag::Dag;
-use super::threads::Plan;
+use super::threads::{self, Plan};
 use super::virt::{Operation, Reg, Src, Threads, Unit, VirtProgram, segments};
-use super::{threads, work};
+use crate::work;
 
 /// Candidates that a step looks at: enough for every choice that matters, and a bound on the work of a step.
 const WINDOW: usize = 64;
@@ -55,7 +55,7 @@ impl Piece {
         let mut dag = Dag::selected(ops, program.regs.len(), threads);
         let plan = match threads {
             Threads::One => None,
-            Threads::Two => Some(threads::plan(ops, &mut dag, range.end == program.ops.len())?),
+            Threads::Two => Some(threads::plan(ops, &mut dag, program.ops.get(range.end))?),
         };
         let nodes = dag.predecessors.len();
         let (mut opens, mut closes) = (vec![0; nodes], vec![0; nodes]);
@@ -119,7 +119,7 @@ fn begins_anew(program: &VirtProgram) -> Vec<bool> {
     let mut begins = vec![false; program.ops.len()];
     let mut written: SecondaryMap<Reg, bool> = program.per_register();
     for piece in segments(&program.ops) {
-        let ends_loop = program.ops.get(piece.end).is_some_and(|op| op.unit != Unit::LoopStart);
+        let ends_loop = program.ops.get(piece.end).is_some_and(|op| matches!(op.unit, Unit::LoopEnd(_)));
         for index in piece.clone() {
             let op = &program.ops[index];
             let carried = op.unit == Unit::Move && op.writes().is_some_and(|reg| written[reg]);

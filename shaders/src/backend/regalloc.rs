@@ -13,8 +13,9 @@ use vc4::qpu::{AddOp, Pack, Unpack};
 use super::virt::{
     Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram, segments,
 };
-use super::{BackendError, split, work};
+use super::{BackendError, split};
 use crate::ir::LineId;
+use crate::work;
 
 /// Restarts before giving up on conflicts; each restart has placed at least one copy.
 const MAX_ROUNDS: usize = 64;

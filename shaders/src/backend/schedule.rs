@@ -5,14 +5,15 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use smallvec::SmallVec;
-use vc4::qpu::rules::{BRANCH_SLOTS, SIGNAL_SLOTS};
-use vc4::qpu::{Access, AluInst, BranchCond, BranchInst, Inst, RaddrB, RegFile, Signal, Waddr};
+use vc4::qpu::rules::SIGNAL_SLOTS;
+use vc4::qpu::{Inst, RaddrB, Signal, Waddr};
 
 use super::dag::{Dag, Edge, Place};
+use super::flow::Flow;
 use super::pair::{Claims, combine, no_encoding};
 use super::regalloc::Assignment;
-use super::virt::{Operation, Threads, Unit, VirtProgram, segments};
-use super::work;
+use super::virt::{Operation, Threads, VirtProgram, segments};
+use crate::work;
 
 /// The first instruction that may touch the tile buffer (qpu.md §5.1 rule 7).
 const FIRST_TILE_ACCESS: usize = 2;
@@ -53,7 +54,7 @@ impl Slot {
 pub struct Schedule {
     /// Its instructions.
     pub slots: Vec<Slot>,
-    /// The first instruction behind the last loop and its delay slots.
+    /// The first instruction of the last piece: behind all branches and their delay slots.
     pub tail: usize,
 }
 
@@ -92,30 +93,15 @@ impl Scheduler {
     /// Schedules it into at most `limit` instructions; `None` if it takes more. What lies on long ways to the end goes
     /// first; that says little about shared ports, so each `preference` but 0 shifts the priorities in its own way.
     pub fn schedule(&self, preference: u32, limit: usize) -> Option<Schedule> {
-        let mut slots: Vec<Slot> = Vec::new();
-        let mut loops: Vec<usize> = Vec::new();
-        let mut tail = 0;
+        let ops = &self.program.ops;
+        let mut flow = Flow::new(ops);
         for piece in &self.pieces {
-            let straight = self.straight(piece, preference, slots.len(), limit)?;
-            let ends = slots.last().zip(straight.first());
-            if ends.is_some_and(|(last, first)| meets(&last.inst, &first.inst)) {
-                slots.push(Slot::nop());
-            }
-            tail = slots.len();
-            slots.extend(straight);
-            match self.program.ops.get(piece.range.end).map(|marker| &marker.unit) {
-                Some(Unit::LoopEnd(cond)) => {
-                    let start = loops.pop().expect("loops nest");
-                    close_loop(&self.program, &mut slots, piece.range.start, *cond, start);
-                }
-                Some(_) => {
-                    // The next instruction may read a file register that the last one wrote (qpu.md §5.1 rule 9).
-                    slots.push(Slot::nop());
-                    loops.push(slots.len());
-                }
-                None => {}
+            flow.piece(self.straight(piece, preference, flow.slots.len(), limit)?);
+            if let Some(marker) = ops.get(piece.range.end) {
+                flow.marker(marker.unit, piece.range.start);
             }
         }
+        let (slots, tail) = flow.finish();
         (slots.len() <= limit).then_some(Schedule { slots, tail })
     }
 
@@ -143,54 +129,6 @@ impl Scheduler {
         }
         Some(list.slots)
     }
-}
-
-/// Puts the branch back to `start` behind the instruction that sets its flags; up to three instructions behind
-/// that run in its delay slots. `first_op`: where the operations of the last piece begin.
-fn close_loop(program: &VirtProgram, slots: &mut Vec<Slot>, first_op: usize, cond: BranchCond, start: usize) {
-    // The piece that comes next, here or at the start, sets the stream's position in its second instruction, with a word
-    // of the stream: too early behind a position set in the last one (qpu.md §5.1 rule 11).
-    let sets_stream =
-        |slot: &Slot| slot.ops.iter().any(|&op| program.ops[op].port() == Some(Waddr::UNIF_ADDR));
-    // The branch's last delay slot comes directly before the start.
-    let meets_start = |slot: &Slot| slots.get(start).is_some_and(|next| meets(&slot.inst, &next.inst));
-    if slots.last().is_some_and(|slot| sets_stream(slot) || meets_start(slot)) {
-        slots.push(Slot::nop());
-    }
-    let sets_flags = |slot: &Slot| slot.ops.iter().any(|&op| op >= first_op && program.ops[op].sets_flags);
-    let flags = slots.iter().rposition(sets_flags).expect("a loop's condition is flags");
-    let at = (flags + 1).max(slots.len().saturating_sub(BRANCH_SLOTS));
-    let branch = BranchInst {
-        cond,
-        rel: true,
-        reg: None,
-        unused_raddr_a: 0,
-        ws: false,
-        waddr_add: Waddr::NOP,
-        waddr_mul: Waddr::NOP,
-        offset: (start as i32 - (at + 1 + BRANCH_SLOTS) as i32) * 8,
-    };
-    slots.insert(at, Slot { inst: Inst::Branch(branch), ops: SmallVec::new() });
-    while slots.len() < at + 1 + BRANCH_SLOTS {
-        slots.push(Slot::nop());
-    }
-}
-
-/// Whether an instruction reads what the one directly before it wrote, too early (qpu.md §5.1 rules 9 and 12).
-fn meets(before: &Inst, next: &Inst) -> bool {
-    let (written, read) = (Access::of(before), Access::of(next));
-    let rotates = match next {
-        Inst::Alu(AluInst { raddr_b: RaddrB::Imm(imm), .. }) => imm.rotation().is_some(),
-        _ => false,
-    };
-    let in_file = |n: u8| {
-        let same = |file| {
-            read.reads_register(file, n)
-                && written.written().any(|write| write.file == file && write.waddr == Waddr::reg(n))
-        };
-        same(RegFile::A) || same(RegFile::B)
-    };
-    rotates && written.written_accumulators() != 0 || (0..32).any(in_file)
 }
 
 /// How much a preference raises an operation's height.

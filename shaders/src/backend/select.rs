@@ -5,6 +5,7 @@
 //! packed on its way out, one arm of a select as a conditional write. Operations are collected in
 //! reverse; each IR instruction contributes a short forward sequence.
 
+mod branches;
 mod conditions;
 mod inputs;
 mod loops;
@@ -20,13 +21,14 @@ use conditions::drop_repeated_flags;
 use inputs::{VPM_SETUP, vpm_setup};
 use ports::Ports;
 
-use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
+use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram, segments};
 use super::{BackendError, Inputs};
+use crate::ir::uniform::Uniform;
 use crate::ir::{Block, Inst, LineId, Op, Shader, Value};
 use crate::program::UniformSlot;
 
 /// Turns a lowered shader into operations. Its loops must have the form that [`crate::pass::lower_control`] gives
-/// them, and it must have no other control flow.
+/// them; what ifs guard must be without effect where it is not wanted, because all elements run it if one does.
 pub fn select(shader: &Shader, inputs: Inputs) -> Result<VirtProgram, BackendError> {
     let mut selector = Selector::new(shader);
     selector.count_uses();
@@ -40,14 +42,20 @@ pub fn select(shader: &Shader, inputs: Inputs) -> Result<VirtProgram, BackendErr
     Ok(program)
 }
 
-/// Every piece of a program with loops starts by setting the uniform stream's position, which a branch leaves
-/// undefined for the kernel (qpu.md §5.3).
+/// A piece that takes words of the uniform stream behind a branch or where one goes starts by setting the stream's
+/// position, which the kernel forgets there (qpu.md §5.3). The setting takes the stream's address from wherever the
+/// stream stands, which is behind the words of some piece: every word there is an address, because pieces with words start
+/// with one. So that one comes even behind the words of a loop, the piece that follows it always does.
 fn reset_streams(program: &mut VirtProgram) {
     let ops = std::mem::take(&mut program.ops);
+    let takes_words: Vec<bool> =
+        segments(&ops).into_iter().map(|piece| ops[piece].iter().any(|op| op.uniform().is_some())).collect();
+    let mut pieces = takes_words.into_iter().skip(1);
     for op in ops {
-        let marker = op.is_marker();
+        let takes_words = op.is_marker() && pieces.next().is_some_and(|takes_words| takes_words);
+        let resets = takes_words || matches!(op.unit, Unit::LoopEnd(_));
         program.ops.push(op);
-        if marker {
+        if resets {
             let offset = program.reg();
             program.ops.push(Operation::new(Unit::StreamOffset, Dst::Reg(offset), &[]));
             let operands = [Src::Reg(offset).into(), Src::Uniform(UniformSlot::StreamAddress).into()];
@@ -60,6 +68,8 @@ fn reset_streams(program: &mut VirtProgram) {
 
 struct Selector<'a> {
     shader: &'a Shader,
+    /// Values that are the same in all elements, as soon as an if asks.
+    uniform: Option<Uniform>,
     uses: SecondaryMap<Value, u32>,
     live: EntitySet<Inst>,
     covered: EntitySet<Inst>,
@@ -69,6 +79,10 @@ struct Selector<'a> {
     current: Option<Block>,
     /// The condition of the one `DiscardIf`.
     kill: Option<Value>,
+    /// First blocks of loops.
+    headers: EntitySet<Block>,
+    /// Phis of loops that have their first value in front of the if around the loop.
+    started: EntitySet<Value>,
     program: VirtProgram,
     seq: Vec<Operation>,
     /// Source line of the instruction that is being selected.
@@ -83,6 +97,7 @@ impl<'a> Selector<'a> {
     fn new(shader: &'a Shader) -> Self {
         Selector {
             shader,
+            uniform: None,
             uses: SecondaryMap::new(),
             live: EntitySet::new(),
             covered: EntitySet::new(),
@@ -90,6 +105,8 @@ impl<'a> Selector<'a> {
             block_of: SecondaryMap::new(),
             current: None,
             kill: None,
+            headers: EntitySet::new(),
+            started: EntitySet::new(),
             program: VirtProgram::default(),
             seq: Vec::new(),
             line: LineId::NONE,
@@ -331,13 +348,16 @@ impl<'a> Selector<'a> {
         }
     }
 
-    /// Whether `value` may be computed straight into the register of its only consumer.
+    /// Whether `value` may be computed straight into the register of its only consumer. What a loop carries has a
+    /// register of its own.
     fn can_alias(&self, value: Value) -> bool {
+        let carried = || self.current.is_some_and(|block| self.headers.contains(block));
         self.uses[value] == 1
             && self.regs[value].expand().is_none()
             && !is_leaf(self.op(value))
-            && !matches!(self.op(value), Op::PayloadW | Op::PayloadZ | Op::Phi)
+            && !matches!(self.op(value), Op::PayloadW | Op::PayloadZ)
             && self.is_local(value)
+            && (self.op(value) != Op::Phi || !carried())
     }
 
     /// Writes `value` to a peripheral, computing it there if this is its only use.
@@ -363,7 +383,8 @@ impl<'a> Selector<'a> {
             Op::Varying(_) | Op::VpmRead(_) | Op::Phi => {}
             // Tile writes in front of the discard are for all elements.
             Op::DiscardIf => self.kill = None,
-            op if is_leaf(op) || matches!(op, Op::PayloadW | Op::PayloadZ) || is_compare(op) => {}
+            // Looked at where they are used.
+            op if is_leaf(op) || matches!(op, Op::PayloadW | Op::PayloadZ | Op::BAny) || is_compare(op) => {}
             Op::Select => self.select_value(data.results[0], args)?,
             Op::PackUnorm8x4 => self.pack_unorm8(data.results[0], args),
             Op::PackHalves => self.pack_halves(data.results[0], args),

@@ -4,7 +4,7 @@
 //! before the next one (§5.4). r4, r5 and the flags do not survive a switch, so what sets them and what reads them
 //! stand on the same side of each. The **level** of an operation is the number of switches that must come before it.
 
-use vc4::qpu::Signal;
+use vc4::qpu::{BranchCond, Signal};
 
 use super::dag::Dag;
 use super::virt::{Operation, segments};
@@ -32,10 +32,13 @@ pub fn wanted(ops: &[Operation]) -> bool {
     ops.iter().any(|op| op.sample.is_some()) && !ops[..last].iter().any(Operation::touches_tile)
 }
 
-/// Adds the switches of a piece to its graph. The piece is the program's last one or ends with a loop's branch.
+/// Adds the switches of a piece to its graph. The piece is the program's last one or ends with `marker`.
 /// `None` if a value in r4, r5 or the flags would have to survive a switch.
-pub fn plan(ops: &[Operation], dag: &mut Dag, is_last: bool) -> Option<Plan> {
-    let levels = Levels::of(ops, dag, is_last)?;
+pub fn plan(ops: &[Operation], dag: &mut Dag, marker: Option<&Operation>) -> Option<Plan> {
+    let is_last = marker.is_none();
+    let branch = marker.and_then(Operation::branches);
+    let looks_at_flags = branch.is_some_and(|cond| cond != BranchCond::Always);
+    let levels = Levels::of(ops, dag, is_last, looks_at_flags)?;
     let nodes: Vec<usize> = (0..levels.switches).map(|_| dag.node()).collect();
     for pair in nodes.windows(2) {
         dag.soft_edge(pair[0], pair[1], 1, 1);
@@ -67,7 +70,7 @@ struct Levels {
 }
 
 impl Levels {
-    fn of(ops: &[Operation], dag: &Dag, is_last: bool) -> Option<Levels> {
+    fn of(ops: &[Operation], dag: &Dag, is_last: bool, looks_at_flags: bool) -> Option<Levels> {
         let mut groups = dag.transients.clone();
         groups.sort_unstable_by_key(|&(writer, reader)| std::cmp::Reverse((writer, reader)));
         let mut levels =
@@ -89,7 +92,7 @@ impl Levels {
                 raise(request.first, batch, &mut levels.least);
             }
             // The branch reads the last flags.
-            if let (Some(flags), false) = (dag.last_flags, is_last) {
+            if let (Some(flags), true) = (dag.last_flags, looks_at_flags) {
                 raise(flags, levels.switches, &mut levels.least);
             }
             for (index, _) in ops.iter().enumerate().filter(|(_, op)| op.touches_tile()) {

@@ -228,6 +228,13 @@ pub enum Unit {
     LoopStart,
     /// Back to the matching start under this condition; divides the program.
     LoopEnd(BranchCond),
+    /// Over what follows, up to behind the matching [`Unit::Else`] or to the [`Unit::EndIf`], under this condition;
+    /// divides the program.
+    If(BranchCond),
+    /// Over what follows up to the [`Unit::EndIf`]; divides the program.
+    Else,
+    /// Where the ways of an `If` meet. Divides the program; no instruction.
+    EndIf,
 }
 
 /// One operation.
@@ -345,7 +352,16 @@ impl Operation {
 
     /// Whether this divides the program into straight pieces.
     pub fn is_marker(&self) -> bool {
-        matches!(self.unit, Unit::LoopStart | Unit::LoopEnd(_))
+        matches!(self.unit, Unit::LoopStart | Unit::LoopEnd(_) | Unit::If(_) | Unit::Else | Unit::EndIf)
+    }
+
+    /// The condition of the branch that a marker is.
+    pub fn branches(&self) -> Option<BranchCond> {
+        match self.unit {
+            Unit::LoopEnd(cond) | Unit::If(cond) => Some(cond),
+            Unit::Else => Some(BranchCond::Always),
+            _ => None,
+        }
     }
 
     /// The waddr when the destination is a peripheral.
@@ -385,7 +401,7 @@ pub fn segments(ops: &[Operation]) -> Vec<Range<usize>> {
     segments
 }
 
-/// A program: straight pieces, and loops that may nest but not cross.
+/// A program: straight pieces, and loops and ifs that may nest but not cross.
 #[derive(Clone, Debug, Default)]
 pub struct VirtProgram {
     /// Operations in a valid order.

@@ -56,6 +56,7 @@ fn unary(op: Op, a: u32) -> Option<u32> {
         Op::Not => return Some(!a),
         Op::Clz => return Some(a.leading_zeros()),
         Op::BNot => return Some(u32::from(a == 0)),
+        Op::BAny => return Some(u32::from(a != 0)),
         Op::UnpackInt(part) => return Some(unpack_int(part, a)),
         Op::UnpackFloat(part) => return Some(unpack_float(part, a)),
         _ => return None,

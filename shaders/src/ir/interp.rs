@@ -307,6 +307,7 @@ impl Machine<'_> {
             Op::Rotate(by) => {
                 std::array::from_fn(|lane| args[0][lane & !3 | lane.wrapping_sub(by.into()) & 3])
             }
+            Op::BAny => [u32::from(mask_of(&args[0]) & mask != 0); LANES],
             Op::ElementNumber => std::array::from_fn(|lane| lane as u32),
             op => return self.pure_or_machine(op, args, mask),
         })

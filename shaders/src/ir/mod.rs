@@ -21,6 +21,7 @@ mod line;
 mod op;
 mod print;
 mod shader;
+pub mod uniform;
 pub mod verify;
 
 use std::sync::Arc;
@@ -265,6 +266,9 @@ pub enum Op {
     BXor,
     /// Not a.
     BNot,
+    /// a in any of the elements that run. Only a condition of an `If` once booleans are lowered: it is what a branch looks
+    /// at.
+    BAny,
 
     // --- generic: conversions
     /// Float to signed integer, truncating.

@@ -46,7 +46,7 @@ impl Op {
             Op::FEq | Op::FNe | Op::FLt | Op::FLe => fixed(smallvec![W, W], smallvec![B]),
             Op::IEq | Op::INe | Op::SLt | Op::SLe | Op::ULt | Op::ULe => fixed(smallvec![W, W], smallvec![B]),
             Op::BAnd | Op::BOr | Op::BXor => fixed(smallvec![B, B], smallvec![B]),
-            Op::BNot => fixed(smallvec![B], smallvec![B]),
+            Op::BNot | Op::BAny => fixed(smallvec![B], smallvec![B]),
             Op::LoadBuiltin(BuiltinInput::FrontFacing | BuiltinInput::HelperInvocation) => {
                 fixed(smallvec![], smallvec![B])
             }
@@ -111,10 +111,10 @@ impl Op {
         !self.has_effect() && !matches!(self, Op::Phi | Op::TlbColorRead | Op::Coverage)
     }
 
-    /// Whether the result depends on other elements of the quad.
+    /// Whether the result depends on other elements.
     pub const fn crosses_elements(self) -> bool {
         match self {
-            Op::Ddx | Op::Ddy | Op::Rotate(_) | Op::ImageLod(_) => true,
+            Op::Ddx | Op::Ddy | Op::Rotate(_) | Op::ImageLod(_) | Op::BAny => true,
             Op::Sample(sample) => sample.lod.is_implicit(),
             Op::TmuSample { lod, .. } => lod.is_implicit(),
             _ => false,

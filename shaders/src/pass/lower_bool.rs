@@ -1,5 +1,5 @@
 //! Truth values: comparisons stay where a select or a discard looks at them, everything else becomes words
-//! that are 0 or all ones.
+//! that are 0 or all ones. What a branch asks of all elements stays, too.
 //!
 //! The QPU has one set of flags, and a comparison costs no more than a test of a stored truth value. So each
 //! select repeats its comparison, and only logic on truth values needs them as words.
@@ -13,7 +13,7 @@ use crate::ir::{Block, Builder, Inst, Op, Replacements, Shader, Type, Value};
 /// The word of a true value.
 const TRUE: u32 = u32::MAX;
 
-/// Turns boolean logic into words. Afterwards each `Bool` is the result of a comparison.
+/// Turns boolean logic into words. Afterwards each `Bool` is the result of a comparison, or of [`Op::BAny`] of one.
 pub fn run(shader: &mut Shader) {
     let mut words: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     phis(shader, &mut words);

@@ -1,12 +1,21 @@
 //! Walking the regions backwards: what is live, blocks, loops.
 
-use vc4::qpu::{BranchCond, Cond};
+use cranelift_entity::EntitySet;
 
+use super::branches::any;
 use super::conditions::inverse;
 use super::{Selector, has_effect};
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operation, Reg, Src, Unit};
 use crate::ir::{Block, LineId, Node, Op, Value, for_each_condition};
+
+/// A phi at the start of a loop.
+pub(super) struct HeaderPhi {
+    value: Value,
+    reg: Reg,
+    first: Value,
+    next: Value,
+}
 
 impl Selector<'_> {
     /// Marks what effects and loop conditions need, and counts the uses of each value by marked instructions.
@@ -23,6 +32,7 @@ impl Selector<'_> {
             }
         }
         for_each_condition(&self.shader.body, &mut |condition| needed.push(condition));
+        find_headers(&self.shader.body, &mut self.headers);
         while let Some(value) = needed.pop() {
             self.uses[value] += 1;
             let inst = self.shader.values[value].inst;
@@ -49,10 +59,18 @@ impl Selector<'_> {
 
     /// Selects a region from its end.
     pub(super) fn region(&mut self, region: &[Node]) -> Result<(), BackendError> {
-        for node in region.iter().rev() {
+        for (index, node) in region.iter().enumerate().rev() {
             match node {
                 Node::Block(block) => self.block(*block)?,
                 Node::Loop(body) => self.endless_loop(body)?,
+                Node::If { cond, then, otherwise } => {
+                    let around =
+                        (index.checked_sub(1).and_then(|before| region.get(before)), region.get(index + 1));
+                    let (Some(&Node::Block(before)), Some(&Node::Block(join))) = around else {
+                        return Err(BackendError::ControlFlow);
+                    };
+                    self.choice(*cond, [then, otherwise], [before, join])?;
+                }
                 Node::Return => {}
                 _ => return Err(BackendError::ControlFlow),
             }
@@ -101,9 +119,12 @@ impl Selector<'_> {
         self.block(*back)?;
         self.region(rest)?;
         self.program.ops.push(Operation::new(Unit::LoopStart, Dst::None, &[]));
-        for &(reg, start, _) in &phis {
-            let operand = self.operand(start);
-            self.push(Operation::mov(Dst::Reg(reg), operand));
+        for phi in &phis {
+            if self.started.contains(phi.value) {
+                continue;
+            }
+            let operand = self.operand(phi.first);
+            self.push(Operation::mov(Dst::Reg(phi.reg), operand));
         }
         self.flush();
         Ok(())
@@ -117,8 +138,8 @@ impl Selector<'_> {
         matches!(arm, [Node::Block(block)] if self.shader.blocks[*block].insts.is_empty())
     }
 
-    /// Register, first and next value of each phi that matters.
-    pub(super) fn header_phis(&mut self, header: Block, back: Block) -> Vec<(Reg, Value, Value)> {
+    /// Each phi that matters.
+    pub(super) fn header_phis(&mut self, header: Block, back: Block) -> Vec<HeaderPhi> {
         let mut phis = Vec::new();
         for &inst in &self.shader.blocks[header].insts {
             let data = &self.shader.insts[inst];
@@ -128,21 +149,23 @@ impl Selector<'_> {
             let again = data.phi_blocks.iter().position(|&from| from == back);
             let first = data.phi_blocks.iter().position(|&from| from != back);
             if let (Some(again), Some(first)) = (again, first) {
-                phis.push((self.reg_of(data.results[0]), data.args[first], data.args[again]));
+                let value = data.results[0];
+                let reg = self.reg_of(value);
+                phis.push(HeaderPhi { value, reg, first: data.args[first], next: data.args[again] });
             }
         }
         phis
     }
 
     /// All phis change at once: one that another takes over is saved first.
-    pub(super) fn next_iteration(&mut self, phis: &[(Reg, Value, Value)]) {
+    pub(super) fn next_iteration(&mut self, phis: &[HeaderPhi]) {
         let mut copies = Vec::new();
-        for &(reg, _, next) in phis {
+        for &HeaderPhi { reg, next, .. } in phis {
             let operand = self.operand(next);
             if operand.src == Src::Reg(reg) {
                 continue;
             }
-            if phis.iter().any(|&(other, ..)| operand.src == Src::Reg(other)) {
+            if phis.iter().any(|other| operand.src == Src::Reg(other.reg)) {
                 let saved = self.program.reg();
                 self.push(Operation::mov(Dst::Reg(saved), operand));
                 copies.push((reg, Src::Reg(saved).into()));
@@ -156,15 +179,20 @@ impl Selector<'_> {
     }
 }
 
-/// The branch condition that holds if a flag condition holds in any element.
-fn any(cond: Cond) -> Result<BranchCond, BackendError> {
-    Ok(match cond {
-        Cond::Zs => BranchCond::AnyZs,
-        Cond::Zc => BranchCond::AnyZc,
-        Cond::Ns => BranchCond::AnyNs,
-        Cond::Nc => BranchCond::AnyNc,
-        Cond::Cs => BranchCond::AnyCs,
-        Cond::Cc => BranchCond::AnyCc,
-        Cond::Never | Cond::Always => return Err(BackendError::ControlFlow),
-    })
+fn find_headers(region: &[Node], headers: &mut EntitySet<Block>) {
+    for node in region {
+        match node {
+            Node::If { then, otherwise, .. } => {
+                find_headers(then, headers);
+                find_headers(otherwise, headers);
+            }
+            Node::Loop(body) => {
+                if let Some(&Node::Block(header)) = body.first() {
+                    headers.insert(header);
+                }
+                find_headers(body, headers);
+            }
+            _ => {}
+        }
+    }
 }

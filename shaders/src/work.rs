@@ -1,4 +1,4 @@
-//! Counts the steps of the back end's inner loops, in tests only: that no part grows faster than the program is shown
+//! Counts the steps of inner loops of the back end and of passes in front of it, in tests only: that no part grows faster than the program is shown
 //! by counting, not by a clock.
 
 #[cfg(test)]

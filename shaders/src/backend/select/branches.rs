@@ -1,0 +1,249 @@
+//! Ifs: arms that are jumped over where no element takes them.
+//!
+//! The QPU has one program counter for 16 elements. Where the condition is the same in all of them, one arm is run.
+//! Where it may differ, an arm is run by all elements as soon as one takes it, and results are kept where it was taken.
+//! Loops see to that themselves; the condition in front of them is [`Op::BAny`].
+
+use vc4::qpu::{BranchCond, Cond};
+
+use super::conditions::inverse;
+use super::{Selector, is_leaf};
+use crate::backend::BackendError;
+use crate::backend::virt::{Dst, Operation, Reg, Unit};
+use crate::ir::uniform::Uniform;
+use crate::ir::{Block, Inst, Node, Op, Region, Value};
+
+/// A phi behind an if: its register, and the values of the arm that runs first and of the one that may replace it.
+struct Merge {
+    reg: Reg,
+    first: Value,
+    second: Value,
+    /// A loop in the second arm carries it in this register.
+    carried: bool,
+}
+
+/// An if. The guarded arm is the one that is jumped over however many there are.
+struct Choice<'a> {
+    cond: Value,
+    /// The guarded arm is that of elements in which the condition does not hold.
+    inverted: bool,
+    guarded: &'a Region,
+    /// The other arm, if it has any code.
+    other: Option<&'a Region>,
+    merges: Vec<Merge>,
+    before: Block,
+}
+
+impl Selector<'_> {
+    /// Selects an if from its end. `blocks`: in front of it and behind it.
+    pub(super) fn choice(
+        &mut self,
+        cond: Value,
+        [then, otherwise]: [&Region; 2],
+        [before, join]: [Block; 2],
+    ) -> Result<(), BackendError> {
+        let asks_all = self.op(cond) == Op::BAny;
+        let one_arm = self.uniform.get_or_insert_with(|| Uniform::of(self.shader)).contains(cond);
+        let inverted = !asks_all && !self.has_code(then);
+        let (guarded, other) = if inverted { (otherwise, then) } else { (then, otherwise) };
+        let other = self.has_code(other).then_some(other);
+        let mut merges = self.merges(guarded, join)?;
+        if let (None, [_, Node::Loop(body), Node::Block(_)]) = (other, &guarded[..]) {
+            merges.iter_mut().for_each(|merge| merge.carried = one_arm && self.carry(merge, body));
+        }
+        let cond = if asks_all { self.args(cond)[0] } else { cond };
+        let choice = Choice { cond, inverted, guarded, other, merges, before };
+        if one_arm { self.one_arm(&choice) } else { self.both_arms(&choice) }
+    }
+
+    /// Whether there is anything to jump over.
+    fn has_code(&self, arm: &Region) -> bool {
+        let has_code = |&inst: &Inst| self.live.contains(inst) && !is_leaf(self.shader.insts[inst].op);
+        match arm[..] {
+            [Node::Block(block)] => self.shader.blocks[block].insts.iter().any(has_code),
+            _ => true,
+        }
+    }
+
+    /// Lets a loop carry what is merged behind it in the merge's register: what it starts with is what is there if it is
+    /// never entered.
+    fn carry(&mut self, merge: &Merge, body: &Region) -> bool {
+        let (Some(&Node::Block(header)), Some(&Node::Block(back))) = (body.first(), body.last()) else {
+            return false;
+        };
+        for inst in self.shader.blocks[header].insts.iter().copied() {
+            let data = &self.shader.insts[inst];
+            let (Op::Phi, &[value], &[a, b]) = (data.op, &data.results[..], &data.args[..]) else { continue };
+            let (next, first) = if data.phi_blocks[0] == back { (a, b) } else { (b, a) };
+            if next == merge.second && first == merge.first && self.regs[value].is_none() {
+                self.regs[value] = merge.reg.into();
+                self.started.insert(value);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The phis of `join` that matter; `guarded` is the arm that runs second.
+    fn merges(&mut self, guarded: &Region, join: Block) -> Result<Vec<Merge>, BackendError> {
+        let Some(&Node::Block(last)) = guarded.last() else { return Err(BackendError::ControlFlow) };
+        let mut merges = Vec::new();
+        for &inst in &self.shader.blocks[join].insts {
+            let data = &self.shader.insts[inst];
+            if data.op != Op::Phi || !self.live.contains(inst) {
+                continue;
+            }
+            let &[a, b] = &data.args[..] else { return Err(BackendError::ControlFlow) };
+            let (second, first) = if data.phi_blocks[0] == last { (a, b) } else { (b, a) };
+            let reg = self.reg_of(data.results[0]);
+            merges.push(Merge { reg, first, second, carried: false });
+        }
+        Ok(merges)
+    }
+
+    /// The condition is the same in all elements.
+    fn one_arm(&mut self, choice: &Choice<'_>) -> Result<(), BackendError> {
+        self.marker(Unit::EndIf);
+        if let Some(other) = choice.other {
+            self.set_first(choice, other)?;
+            self.region(other)?;
+            self.marker(Unit::Else);
+        }
+        self.current = last_block(choice.guarded);
+        for merge in choice.merges.iter().filter(|merge| !merge.carried) {
+            self.value_to_reg(merge.second, merge.reg);
+            self.flush();
+        }
+        self.region(choice.guarded)?;
+        self.skip_unless(choice, Some(choice.before), false)?;
+        if choice.other.is_none() {
+            self.set_first_before(choice);
+        }
+        Ok(())
+    }
+
+    /// Elements may differ: the other arm is run first, and where no element takes it, none keeps its results.
+    fn both_arms(&mut self, choice: &Choice<'_>) -> Result<(), BackendError> {
+        self.marker(Unit::EndIf);
+        self.current = last_block(choice.guarded);
+        for merge in &choice.merges {
+            self.replace_where_taken(choice, merge)?;
+        }
+        self.region(choice.guarded)?;
+        match choice.other {
+            Some(other) => {
+                // The first arm may leave them unwritten, where no element keeps what was there. To whoever does not
+                // know that, an accumulator would have to survive the thread switches in front.
+                for merge in &choice.merges {
+                    self.program.regs[merge.reg].places.acc = false;
+                }
+                self.skip_unless(choice, None, false)?;
+                self.marker(Unit::EndIf);
+                self.set_first(choice, other)?;
+                self.region(other)?;
+                self.skip_unless(choice, Some(choice.before), true)?;
+            }
+            None => {
+                self.skip_unless(choice, Some(choice.before), false)?;
+                self.set_first_before(choice);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives phis the values of the other arm, at its end.
+    fn set_first(&mut self, choice: &Choice<'_>, arm: &Region) -> Result<(), BackendError> {
+        self.current = last_block(arm);
+        if self.current.is_none() {
+            return Err(BackendError::ControlFlow);
+        }
+        for merge in &choice.merges {
+            self.value_to_reg(merge.first, merge.reg);
+            self.flush();
+        }
+        Ok(())
+    }
+
+    /// Gives phis the values of elements that do not take the guarded arm, in front of it.
+    fn set_first_before(&mut self, choice: &Choice<'_>) {
+        self.current = Some(choice.before);
+        for merge in &choice.merges {
+            self.value_to_reg(merge.first, merge.reg);
+            self.flush();
+        }
+    }
+
+    /// Keeps the guarded arm's result in the elements that take it.
+    fn replace_where_taken(&mut self, choice: &Choice<'_>, merge: &Merge) -> Result<(), BackendError> {
+        let dst = Dst::Reg(merge.reg);
+        let result = if self.foldable(merge.second) {
+            self.fold(merge.second, dst)
+        } else {
+            let operand = self.operand(merge.second);
+            Operation::mov(dst, operand)
+        };
+        let cond = self.taken(choice)?;
+        self.push(Operation { cond, ..result });
+        self.flush();
+        Ok(())
+    }
+
+    /// Sets the flags; the condition that holds in elements that take the guarded arm.
+    fn taken(&mut self, choice: &Choice<'_>) -> Result<Cond, BackendError> {
+        let cond = self.flags(choice.cond)?;
+        Ok(if choice.inverted { inverse(cond) } else { cond })
+    }
+
+    /// The jump over the guarded arm, or over the other one, at the end of `block`.
+    fn skip_unless(
+        &mut self,
+        choice: &Choice<'_>,
+        block: Option<Block>,
+        other: bool,
+    ) -> Result<(), BackendError> {
+        let at = self.program.ops.len();
+        self.current = block;
+        let taken = self.taken(choice)?;
+        self.flush();
+        let skips = all(if other { taken } else { inverse(taken) })?;
+        self.program.ops.insert(at, Operation::new(Unit::If(skips), Dst::None, &[]));
+        Ok(())
+    }
+
+    fn marker(&mut self, unit: Unit) {
+        self.program.ops.push(Operation::new(unit, Dst::None, &[]));
+    }
+}
+
+fn last_block(region: &Region) -> Option<Block> {
+    match region.last() {
+        Some(&Node::Block(block)) => Some(block),
+        _ => None,
+    }
+}
+
+/// The branch condition that holds if a flag condition holds in any element.
+pub(super) fn any(cond: Cond) -> Result<BranchCond, BackendError> {
+    Ok(match cond {
+        Cond::Zs => BranchCond::AnyZs,
+        Cond::Zc => BranchCond::AnyZc,
+        Cond::Ns => BranchCond::AnyNs,
+        Cond::Nc => BranchCond::AnyNc,
+        Cond::Cs => BranchCond::AnyCs,
+        Cond::Cc => BranchCond::AnyCc,
+        Cond::Never | Cond::Always => return Err(BackendError::ControlFlow),
+    })
+}
+
+/// The branch condition that holds if a flag condition holds in all elements.
+fn all(cond: Cond) -> Result<BranchCond, BackendError> {
+    Ok(match cond {
+        Cond::Zs => BranchCond::AllZs,
+        Cond::Zc => BranchCond::AllZc,
+        Cond::Ns => BranchCond::AllNs,
+        Cond::Nc => BranchCond::AllNc,
+        Cond::Cs => BranchCond::AllCs,
+        Cond::Cc => BranchCond::AllCc,
+        Cond::Never | Cond::Always => return Err(BackendError::ControlFlow),
+    })
+}
