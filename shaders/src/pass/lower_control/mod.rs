@@ -1,21 +1,21 @@
 //! Control flow for a machine without per-element program counters (qpu.md §1.5): what loops and the ifs around them
 //! do per element becomes data.
 //!
-//! Afterwards only loops remain. Each carries a truth value that says which elements still run, and has one exit,
-//! at its end, taken when none does. Ifs run both arms. Values that leave a loop are carried through it and
-//! chosen as elements leave. Output stores and discards wait for the end of the shader, where one of each
-//! remains per output.
+//! Afterwards only loops remain, and ifs around those that no element may enter. Each loop carries a truth value that
+//! says which elements still run, and has one exit, at its end, taken when none does. Other ifs run both arms until
+//! [`super::opt_branch`] finds what is worth a branch. Values that leave a loop are carried through it and chosen as
+//! elements leave. Output stores and discards wait for the end of the shader, where one of each remains per output.
 //!
 //! Elements that left a loop run on with values that nobody looks at.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod facts;
+
+use std::collections::BTreeMap;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-use crate::ir::{
-    Block, Builder, Inst, Node, Op, Output, Region, Replacements, Shader, Type, Value, collect_blocks,
-    for_each_condition,
-};
+use crate::ir::{Block, Builder, Inst, Node, Op, Output, Region, Replacements, Shader, Type, Value};
+use facts::{Facts, Leaver, collect_facts, first_block};
 
 /// Lowers a shader that is more than one block.
 pub fn run(shader: &mut Shader) {
@@ -56,8 +56,9 @@ struct State {
 type Mask = Option<Value>;
 
 /// Where elements leave the innermost loop or start it again.
-#[derive(Default)]
 struct Exits {
+    /// Elements that run the iteration.
+    active: Value,
     breaks: Vec<(Block, Mask)>,
     continues: Vec<(Block, Mask)>,
 }
@@ -245,28 +246,35 @@ impl Lower<'_> {
     }
 
     fn endless_loop(&mut self, body: Region, mask: Mask) -> Mask {
-        let before = self.current;
-        let outer = std::mem::take(&mut self.region);
+        // An iteration is started for some element, but what an element does before it gets here may end it.
+        let may_be_idle = mask.filter(|&mask| self.loops.last().is_none_or(|exits| exits.active != mask));
         let facts = self.facts.remove(&first_block(&body)).unwrap_or_default();
         let running = self.truth(mask);
         let initial = self.initial_state(&facts);
         let starts = self.initial_values(&facts);
+        let in_front = self.current;
+        let around = std::mem::take(&mut self.region);
+        if may_be_idle.is_some() {
+            self.current = self.shader.blocks.push(Default::default());
+            self.region.push(Node::Block(self.current));
+        }
+        let before = self.current;
+        let outer = std::mem::take(&mut self.region);
 
         self.current = self.shader.blocks.push(Default::default());
         self.region.push(Node::Block(self.current));
         let mut phis = Vec::new();
         let active = self.carry(&mut phis, before, running);
-        let values: Vec<Value> =
-            starts.into_iter().map(|start| self.carry(&mut phis, before, start)).collect();
+        let values: Vec<Value> = starts.iter().map(|&start| self.carry(&mut phis, before, start)).collect();
         self.carry_state(&initial, before, &mut phis);
-        let (header, leaving) = values.split_at(facts.header.len());
+        let header = &values[..facts.header.len()];
         for (&inst, &phi) in facts.header.iter().zip(header) {
             let result = self.shader.insts[inst].results[0];
             self.map.insert(result, phi);
             self.done.insert(inst);
         }
 
-        self.loops.push(Exits::default());
+        self.loops.push(Exits { active, breaks: Vec::new(), continues: Vec::new() });
         let end = self.nodes(body, Some(active));
         let mut exits = self.loops.pop().expect("pushed above");
         if let Some(mask) = end {
@@ -277,10 +285,18 @@ impl Lower<'_> {
             let ways = self.ways(inst, &facts.inside);
             next.push(self.choose(&ways, None).unwrap_or(phi));
         }
-        let last = self.left_values(&facts, leaving, &exits);
-        next.extend(last.iter().copied());
+        let (mut last, instead) = self.left_values(&facts, &exits, &values, &starts, &mut next);
         next.extend(initial.values(&self.state));
         let exit = self.close_loop(&phis, &next);
+        let inner = std::mem::replace(&mut self.region, outer);
+        self.region.push(Node::Loop(inner));
+        self.current = exit;
+        self.region.push(Node::Block(exit));
+        let region = std::mem::replace(&mut self.region, around);
+        match may_be_idle {
+            Some(mask) => self.enter_if(mask, in_front, region, (&mut last, &instead), &initial),
+            None => self.region.extend(region),
+        }
         for (leaver, &value) in facts.leavers.iter().zip(&last) {
             let left = match *leaver {
                 Leaver::Value(value) => value,
@@ -292,16 +308,80 @@ impl Lower<'_> {
             self.map.insert(left, value);
         }
 
-        let inner = std::mem::replace(&mut self.region, outer);
-        self.region.push(Node::Loop(inner));
-        self.current = exit;
-        self.region.push(Node::Block(exit));
         match self.state.returned {
             Some(returned) => {
                 let stayed = self.not(returned);
                 self.and(mask, Some(stayed))
             }
             None => mask,
+        }
+    }
+
+    /// What leaves the loop, and what stands for it if the loop is not entered. `carried` are the phis of an iteration for
+    /// what [`Lower::initial_values`] lists, `starts`; `next` is what the next iteration begins with, active elements first.
+    fn left_values(
+        &mut self,
+        facts: &Facts,
+        exits: &Exits,
+        carried: &[Value],
+        starts: &[Value],
+        next: &mut Vec<Value>,
+    ) -> (Vec<Value>, Vec<Value>) {
+        let left = self.any(&exits.breaks);
+        let (mut last, mut instead) = (Vec::new(), Vec::new());
+        let mut own = facts.header.len()..;
+        for (&leaver, &keeper) in facts.leavers.iter().zip(&facts.keepers) {
+            let phi = keeper.unwrap_or_else(|| own.next().unwrap_or_default());
+            let value = self.left_value(facts, leaver, carried[phi], left);
+            let value = match keeper {
+                // Elements that run go on with the phi's next value.
+                Some(_) => {
+                    next[1 + phi] = self.builder().select(next[0], next[1 + phi], value);
+                    next[1 + phi]
+                }
+                None => {
+                    next.push(value);
+                    value
+                }
+            };
+            last.push(value);
+            instead.push(starts[phi]);
+        }
+        (last, instead)
+    }
+
+    /// Puts a loop where it is jumped over if no element of `mask` enters it. `left`: what leaves it, and what does
+    /// instead; `initial`: the state in front of it.
+    fn enter_if(
+        &mut self,
+        mask: Value,
+        in_front: Block,
+        entered: Region,
+        (left, instead): (&mut [Value], &[Value]),
+        initial: &State,
+    ) {
+        let exit = self.current;
+        let [skip, join] = [(); 2].map(|()| self.shader.blocks.push(Default::default()));
+        let cond = Builder::new(self.shader, in_front).op(Op::BAny, &[mask]);
+        self.region.push(Node::If { cond, then: entered, otherwise: vec![Node::Block(skip)] });
+        self.region.push(Node::Block(join));
+        self.current = join;
+        let mut merge = |value: &mut Value, start: Value| {
+            let ty = self.shader.values[start].ty;
+            *value = Builder::new(self.shader, join).phi(ty, &[(exit, *value), (skip, start)]);
+        };
+        for (value, &start) in left.iter_mut().zip(instead) {
+            merge(value, start);
+        }
+        for (output, &start) in &initial.outputs {
+            self.state.outputs.entry(*output).and_modify(|value| merge(value, start));
+        }
+        for (value, start) in
+            [(&mut self.state.killed, initial.killed), (&mut self.state.returned, initial.returned)]
+        {
+            if let (Some(value), Some(start)) = (value, start) {
+                merge(value, start);
+            }
         }
     }
 
@@ -313,7 +393,7 @@ impl Lower<'_> {
         phi
     }
 
-    /// What each value that the loop carries starts with: header phis first, then what leaves.
+    /// What each value that the loop carries starts with: header phis first, then what leaves and has no other keeper.
     fn initial_values(&mut self, facts: &Facts) -> Vec<Value> {
         let mut values = Vec::new();
         for &inst in &facts.header {
@@ -326,7 +406,8 @@ impl Lower<'_> {
                 None => self.builder().undef(ty),
             });
         }
-        for leaver in &facts.leavers {
+        let own = facts.leavers.iter().zip(&facts.keepers).filter(|(_, keeper)| keeper.is_none());
+        for (leaver, _) in own {
             let value = match *leaver {
                 Leaver::Value(value) => value,
                 Leaver::Phi(inst) => self.shader.insts[inst].results[0],
@@ -389,23 +470,19 @@ impl Lower<'_> {
         ways.filter(|&(from, _)| inside.contains(from)).collect()
     }
 
-    /// Values that leave the loop: those of this iteration where an element leaves now, else the earlier ones.
-    fn left_values(&mut self, facts: &Facts, earlier: &[Value], exits: &Exits) -> Vec<Value> {
-        let left = self.any(&exits.breaks);
-        let mut values = Vec::new();
-        for (leaver, &before) in facts.leavers.iter().zip(earlier) {
-            values.push(match *leaver {
-                Leaver::Value(value) => {
-                    let value = self.map.resolve(value);
-                    self.builder().select(left, value, before)
-                }
-                Leaver::Phi(inst) => {
-                    let ways = self.ways(inst, &facts.inside);
-                    self.choose(&ways, Some(before)).unwrap_or(before)
-                }
-            });
+    /// A value that leaves the loop: that of this iteration where an element leaves now, as `left` says, else the one
+    /// from `before`.
+    fn left_value(&mut self, facts: &Facts, leaver: Leaver, before: Value, left: Value) -> Value {
+        match leaver {
+            Leaver::Value(value) => {
+                let value = self.map.resolve(value);
+                self.builder().select(left, value, before)
+            }
+            Leaver::Phi(inst) => {
+                let ways = self.ways(inst, &facts.inside);
+                self.choose(&ways, Some(before)).unwrap_or(before)
+            }
         }
-        values
     }
 
     /// Ends the body: the loop is left when no element is active. Returns the block behind it.
@@ -444,121 +521,5 @@ impl State {
         let outputs = self.outputs.keys().map(|output| of.outputs[output]);
         let killed = self.killed.and(of.killed);
         outputs.chain(killed).chain(self.returned.and(of.returned)).collect()
-    }
-}
-
-/// A value that is used behind its loop.
-#[derive(Clone, Copy)]
-enum Leaver {
-    /// One that every iteration computes.
-    Value(Value),
-    /// A phi behind the loop.
-    Phi(Inst),
-}
-
-/// What lowering must know of a loop in advance.
-#[derive(Default)]
-struct Facts {
-    /// Its blocks.
-    inside: EntitySet<Block>,
-    /// Phis of its first block.
-    header: Vec<Inst>,
-    leavers: Vec<Leaver>,
-    /// Outputs that it stores.
-    stores: BTreeSet<Output>,
-    kills: bool,
-    returns: bool,
-}
-
-fn first_block(body: &Region) -> Block {
-    match body.first() {
-        Some(&Node::Block(block)) => block,
-        _ => unreachable!("the verifier has regions start with a block"),
-    }
-}
-
-fn collect_facts(shader: &Shader, region: &Region, all: &mut BTreeMap<Block, Facts>) {
-    for (index, node) in region.iter().enumerate() {
-        match node {
-            Node::If { then, otherwise, .. } => {
-                collect_facts(shader, then, all);
-                collect_facts(shader, otherwise, all);
-            }
-            Node::Loop(body) => {
-                let behind = match region.get(index + 1) {
-                    Some(&Node::Block(block)) => Some(block),
-                    _ => None,
-                };
-                all.insert(first_block(body), loop_facts(shader, body, behind));
-                collect_facts(shader, body, all);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn phis(shader: &Shader, block: Block) -> impl Iterator<Item = Inst> {
-    shader.blocks[block].insts.iter().copied().filter(|&inst| shader.insts[inst].op == Op::Phi)
-}
-
-fn loop_facts(shader: &Shader, body: &Region, behind: Option<Block>) -> Facts {
-    let mut blocks = Vec::new();
-    collect_blocks(body, &mut blocks);
-    let mut facts = Facts::default();
-    for &block in &blocks {
-        facts.inside.insert(block);
-    }
-    facts.header = phis(shader, first_block(body)).collect();
-    let exit_phis: Vec<Inst> = behind.into_iter().flat_map(|block| phis(shader, block)).collect();
-    let mut defined: EntitySet<Value> = EntitySet::new();
-    for &block in &blocks {
-        for &inst in &shader.blocks[block].insts {
-            let data = &shader.insts[inst];
-            data.results.iter().for_each(|&result| {
-                defined.insert(result);
-            });
-            match data.op {
-                Op::StoreOutput(output) => {
-                    facts.stores.insert(output);
-                }
-                Op::DiscardIf => facts.kills = true,
-                _ => {}
-            }
-        }
-    }
-    leaves(body, &mut facts);
-    facts.leavers = exit_phis.iter().map(|&inst| Leaver::Phi(inst)).collect();
-    let mut used: BTreeSet<Value> = BTreeSet::new();
-    for block in shader.blocks_in_order().into_iter().filter(|&block| !facts.inside.contains(block)) {
-        for &inst in shader.blocks[block].insts.iter().filter(|inst| !exit_phis.contains(inst)) {
-            used.extend(shader.insts[inst].args.iter().copied().filter(|&arg| defined.contains(arg)));
-        }
-    }
-    let mut inner_conditions = BTreeMap::new();
-    for_each_condition(body, &mut |cond| *inner_conditions.entry(cond).or_insert(0) += 1);
-    let mut all_conditions = BTreeMap::new();
-    for_each_condition(&shader.body, &mut |cond| *all_conditions.entry(cond).or_insert(0) += 1);
-    used.extend(
-        all_conditions
-            .into_iter()
-            .filter(|(cond, count)| defined.contains(*cond) && inner_conditions.get(cond) != Some(count))
-            .map(|(cond, _)| cond),
-    );
-    facts.leavers.extend(used.into_iter().map(Leaver::Value));
-    facts
-}
-
-fn leaves(region: &Region, facts: &mut Facts) {
-    for node in region {
-        match node {
-            Node::Return => facts.returns = true,
-            Node::Discard => (facts.returns, facts.kills) = (true, true),
-            Node::If { then, otherwise, .. } => {
-                leaves(then, facts);
-                leaves(otherwise, facts);
-            }
-            Node::Loop(body) => leaves(body, facts),
-            _ => {}
-        }
     }
 }

@@ -1,0 +1,160 @@
+//! What lowering must know of loops in advance: what they define, store and end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_entity::EntitySet;
+
+use crate::ir::{Block, Inst, Node, Op, Output, Region, Shader, Value, collect_blocks, for_each_condition};
+
+/// A value that is used behind its loop.
+#[derive(Clone, Copy)]
+pub enum Leaver {
+    /// One that every iteration computes.
+    Value(Value),
+    /// A phi behind the loop.
+    Phi(Inst),
+}
+
+/// What lowering must know of a loop in advance.
+#[derive(Default)]
+pub struct Facts {
+    /// Its blocks.
+    pub inside: EntitySet<Block>,
+    /// Phis of its first block.
+    pub header: Vec<Inst>,
+    /// What is used behind it.
+    pub leavers: Vec<Leaver>,
+    /// For each of `leavers` the phi of `header` that keeps it where an element has left: what elements that run need the
+    /// phi for, others do not.
+    pub keepers: Vec<Option<usize>>,
+    /// Outputs that it stores.
+    pub stores: BTreeSet<Output>,
+    /// Discards elements.
+    pub kills: bool,
+    /// Elements leave the shader in it.
+    pub returns: bool,
+}
+
+/// The first block of a region.
+pub fn first_block(body: &Region) -> Block {
+    match body.first() {
+        Some(&Node::Block(block)) => block,
+        _ => unreachable!("the verifier has regions start with a block"),
+    }
+}
+
+/// Facts of each loop of a region, by its first block.
+pub fn collect_facts(shader: &Shader, region: &Region, all: &mut BTreeMap<Block, Facts>) {
+    for (index, node) in region.iter().enumerate() {
+        match node {
+            Node::If { then, otherwise, .. } => {
+                collect_facts(shader, then, all);
+                collect_facts(shader, otherwise, all);
+            }
+            Node::Loop(body) => {
+                let behind = match region.get(index + 1) {
+                    Some(&Node::Block(block)) => Some(block),
+                    _ => None,
+                };
+                all.insert(first_block(body), loop_facts(shader, body, behind));
+                collect_facts(shader, body, all);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn phis(shader: &Shader, block: Block) -> impl Iterator<Item = Inst> {
+    shader.blocks[block].insts.iter().copied().filter(|&inst| shader.insts[inst].op == Op::Phi)
+}
+
+fn loop_facts(shader: &Shader, body: &Region, behind: Option<Block>) -> Facts {
+    let mut blocks = Vec::new();
+    collect_blocks(body, &mut blocks);
+    let mut facts = Facts::default();
+    for &block in &blocks {
+        facts.inside.insert(block);
+    }
+    facts.header = phis(shader, first_block(body)).collect();
+    let exit_phis: Vec<Inst> = behind.into_iter().flat_map(|block| phis(shader, block)).collect();
+    let mut defined: EntitySet<Value> = EntitySet::new();
+    for &block in &blocks {
+        for &inst in &shader.blocks[block].insts {
+            let data = &shader.insts[inst];
+            data.results.iter().for_each(|&result| {
+                defined.insert(result);
+            });
+            match data.op {
+                Op::StoreOutput(output) => {
+                    facts.stores.insert(output);
+                }
+                Op::DiscardIf => facts.kills = true,
+                _ => {}
+            }
+        }
+    }
+    leaves(body, &mut facts);
+    facts.leavers = exit_phis.iter().map(|&inst| Leaver::Phi(inst)).collect();
+    let mut used: BTreeSet<Value> = BTreeSet::new();
+    for block in shader.blocks_in_order().into_iter().filter(|&block| !facts.inside.contains(block)) {
+        for &inst in shader.blocks[block].insts.iter().filter(|inst| !exit_phis.contains(inst)) {
+            used.extend(shader.insts[inst].args.iter().copied().filter(|&arg| defined.contains(arg)));
+        }
+    }
+    let mut inner_conditions = BTreeMap::new();
+    for_each_condition(body, &mut |cond| *inner_conditions.entry(cond).or_insert(0) += 1);
+    let mut all_conditions = BTreeMap::new();
+    for_each_condition(&shader.body, &mut |cond| *all_conditions.entry(cond).or_insert(0) += 1);
+    used.extend(
+        all_conditions
+            .into_iter()
+            .filter(|(cond, count)| defined.contains(*cond) && inner_conditions.get(cond) != Some(count))
+            .map(|(cond, _)| cond),
+    );
+    facts.leavers.extend(used.into_iter().map(Leaver::Value));
+    find_keepers(shader, &mut facts);
+    facts
+}
+
+/// Finds for each leaver a phi that is what leaves, or becomes it, so that little has to be moved.
+fn find_keepers(shader: &Shader, facts: &mut Facts) {
+    // By the value that a phi is or becomes.
+    let mut kept: BTreeMap<Value, Vec<usize>> = BTreeMap::new();
+    let from_inside = |facts: &Facts, inst: Inst| -> Vec<Value> {
+        let data = &shader.insts[inst];
+        let ways = data.phi_blocks.iter().zip(&data.args);
+        ways.filter(|&(&from, _)| facts.inside.contains(from)).map(|(_, &value)| value).collect()
+    };
+    for (index, &inst) in facts.header.iter().enumerate() {
+        kept.entry(shader.insts[inst].results[0]).or_default().push(index);
+    }
+    for (index, &inst) in facts.header.iter().enumerate() {
+        from_inside(facts, inst).into_iter().for_each(|value| kept.entry(value).or_default().push(index));
+    }
+    let mut taken = vec![false; facts.header.len()];
+    for leaver in &facts.leavers {
+        let values = match *leaver {
+            Leaver::Value(value) => vec![value],
+            Leaver::Phi(inst) => from_inside(facts, inst),
+        };
+        let mut keepers = values.iter().filter_map(|value| kept.get(value)).flatten();
+        let keeper = keepers.find(|&&keeper| !taken[keeper]).copied();
+        keeper.into_iter().for_each(|keeper| taken[keeper] = true);
+        facts.keepers.push(keeper);
+    }
+}
+
+fn leaves(region: &Region, facts: &mut Facts) {
+    for node in region {
+        match node {
+            Node::Return => facts.returns = true,
+            Node::Discard => (facts.returns, facts.kills) = (true, true),
+            Node::If { then, otherwise, .. } => {
+                leaves(then, facts);
+                leaves(otherwise, facts);
+            }
+            Node::Loop(body) => leaves(body, facts),
+            _ => {}
+        }
+    }
+}
