@@ -21,7 +21,7 @@ use crate::backend::{self, BackendError, Inputs};
 use crate::ir::{Shader, Stage};
 pub use crate::pass::lower_inputs::Varying;
 use crate::pass::{self, lower_inputs, lower_outputs};
-use crate::program::{Pipeline, Texture};
+use crate::program::{Pipeline, Program, Texture};
 use crate::spirv::{self, SpirvError, StageSource};
 
 /// Log target of what ends in front of the passes and behind them; [`pass`] logs those.
@@ -437,20 +437,33 @@ fn vertex_programs(
     Ok(())
 }
 
-fn back(
-    shader: &Shader,
-    inputs: Inputs,
-    program: ProgramKind,
-) -> Result<crate::program::Program, CompileError> {
-    let kept = pass::keep_uniforms(shader).map(|kept| backend::compile(&kept, inputs));
-    // Words in registers are a saving only where there are registers.
-    let code = match kept {
-        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => backend::compile(shader, inputs),
-        Some(code) => code,
-        None => backend::compile(shader, inputs),
+/// The code of a lowered shader: with branches where they pay, straight where only that fits or has two threads.
+fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program, CompileError> {
+    let straight = || words_in_registers(shader, inputs);
+    let code = match pass::branch(shader).map(|branched| backend::compile(&branched, inputs)) {
+        // Where there are lookups, the other thread hides more than a branch saves.
+        Some(Ok(branched))
+            if shader.stage == Stage::Fragment && !branched.threaded && !branched.samples.is_empty() =>
+        {
+            Ok(straight().ok().filter(|straight| straight.threaded).unwrap_or(branched))
+        }
+        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => straight(),
+        Some(error) => error,
+        None => straight(),
     };
     log::trace!(target: LOG_TARGET, "{program} after back end");
     code.map_err(|error| CompileError::Backend { program, error })
+}
+
+/// The code of a shader that keeps words of the stream in registers where it can.
+fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
+    let kept = pass::keep_uniforms(shader).map(|kept| backend::compile(&kept, inputs));
+    match kept {
+        // Words in registers are a saving only where there are registers.
+        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => backend::compile(shader, inputs),
+        Some(code) => code,
+        None => backend::compile(shader, inputs),
+    }
 }
 
 #[cfg(test)]

@@ -47,7 +47,8 @@ mod tests {
         pass::lower(&mut shader, &state);
         let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
         STEPS.with(|counter| counter.set(0));
-        compile(&shader, inputs).expect("few values are alive");
+        let branched = pass::branch(&shader);
+        compile(branched.as_ref().unwrap_or(&shader), inputs).expect("few values are alive");
         STEPS.with(std::cell::Cell::get)
     }
 
@@ -87,5 +88,26 @@ mod tests {
             let sum = b.op(Op::FAdd, &[texel[0], texel[3]]);
             b.op(Op::FMul, &[sum, value])
         });
+    }
+
+    #[test]
+    fn arms_take_linear_work() {
+        // Each arm around others holds a register for what is there if it is jumped over.
+        for (nests, size) in [(false, 100), (true, 14)] {
+            check("arms", size, &|b, n, value| {
+                let operand = |b: &mut Builder, offset| b.op(Op::LoadUbo { buffer: BUFFER, offset }, &[]);
+                let (word, zero) = (operand(b, 4 * (n % 64)), b.word(0));
+                let condition = b.op(Op::INe, &[word, zero]);
+                let mut arm = value;
+                for m in 0..40 {
+                    let factor = operand(b, 256 + 4 * ((n + m) % 64));
+                    let op = [Op::FMul, Op::FAdd][m as usize % 2];
+                    arm = b.op(op, &[arm, factor]);
+                }
+                // What follows is needed on one side only, or on both.
+                let other = if nests { b.float(0.5) } else { value };
+                b.select(condition, arm, other)
+            });
+        }
     }
 }

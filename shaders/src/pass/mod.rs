@@ -15,10 +15,12 @@ mod negation;
 pub mod opt_algebraic;
 pub mod opt_all;
 pub mod opt_blocks;
+pub mod opt_branch;
 pub mod opt_cse;
 pub mod opt_dce;
 pub mod opt_flatten;
 pub mod opt_fold;
+pub mod opt_mask;
 pub mod opt_phi;
 pub mod opt_precision;
 pub mod opt_reassociate;
@@ -89,6 +91,17 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "lower_pack", lower_pack::run);
     step(shader, "lower_bool", lower_bool::run);
     optimize(shader);
+    step(shader, "opt_mask", |shader| {
+        opt_mask::run(shader);
+    });
+}
+
+/// A lowered shader whose long arms are jumped over where no element takes them; `None` if it has none.
+pub fn branch(shader: &Shader) -> Option<Shader> {
+    let plan = opt_branch::find(shader)?;
+    let mut branched = shader.clone();
+    step(&mut branched, "opt_branch", |branched| opt_branch::run(branched, plan));
+    Some(branched)
 }
 
 /// A lowered shader with stream words in registers, as [`opt_uniforms`] chooses them; `None` if it chooses none. It comes last:

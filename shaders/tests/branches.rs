@@ -1,0 +1,253 @@
+//! Long arms of selects become ifs, and what a shader computes stays the same.
+
+#[allow(dead_code, reason = "shared by several test programs")]
+mod support;
+
+use proptest::prelude::*;
+use support::{ints, user};
+use vc4_shaders::ir::interp::{Environment, run};
+use vc4_shaders::ir::verify::verify;
+use vc4_shaders::ir::{Builder, Interpolation, Node, Op, Region, Shader, Stage, Value};
+use vc4_shaders::pass;
+
+/// Inputs differ by element, push constants do not.
+struct World {
+    push: u32,
+}
+
+impl Environment for World {
+    fn input(&mut self, location: u32, _component: u8) -> [u32; 16] {
+        ints(|lane| (lane * 7 + location as usize * 5) as i32 % 16)
+    }
+
+    fn push(&mut self, offset: u32) -> u32 {
+        self.push >> (offset / 4) & 1
+    }
+}
+
+fn input(b: &mut Builder, location: u32) -> Value {
+    b.op(Op::LoadInput { location, component: 0, interpolation: Interpolation::Flat }, &[])
+}
+
+/// Bit n of what is pushed is set.
+fn pushed(b: &mut Builder, n: u32) -> Value {
+    let (word, zero) = (b.op(Op::LoadPush(4 * n), &[]), b.word(0));
+    b.op(Op::INe, &[word, zero])
+}
+
+/// Input 0 is less than `limit`.
+fn less(b: &mut Builder, limit: u32) -> Value {
+    let (value, limit) = (input(b, 0), b.word(limit));
+    b.op(Op::SLt, &[value, limit])
+}
+
+/// `length` operations on a value that depend on each other.
+fn chain(b: &mut Builder, mut value: Value, length: u32, salt: u32) -> Value {
+    for n in 0..length {
+        let word = b.word(salt.wrapping_mul(0x9e37_79b9).wrapping_add(n.wrapping_mul(0x85eb_ca6b)) | 1);
+        let op = [Op::IAdd, Op::Xor][n as usize % 2];
+        value = b.op(op, &[value, word]);
+    }
+    value
+}
+
+fn shader(build: impl FnOnce(&mut Builder) -> Vec<Value>) -> Shader {
+    let mut shader = Shader::new(Stage::Fragment);
+    let block = shader.entry().unwrap();
+    let b = &mut Builder::new(&mut shader, block);
+    for (n, value) in (0..).zip(build(b)) {
+        b.store_output(user(n / 4, (n % 4) as u8), value);
+    }
+    shader
+}
+
+fn ifs(region: &Region) -> usize {
+    let inner = region.iter().map(|node| match node {
+        Node::If { then, otherwise, .. } => 1 + ifs(then) + ifs(otherwise),
+        Node::Loop(body) => ifs(body),
+        _ => 0,
+    });
+    inner.sum()
+}
+
+/// How many ifs the pass makes, having checked that it leaves the meaning as it is.
+fn branches(before: &Shader) -> usize {
+    assert_eq!(verify(before), Ok(()));
+    let Some(after) = pass::branch(before) else { return 0 };
+    assert_eq!(verify(&after), Ok(()), "{after}");
+    for push in [0, 1, 2, 3, 4, 5, 6, 7, 0x55, 0xaa, !0] {
+        let outcomes = [before, &after].map(|shader| run(shader, &mut World { push }).unwrap().outputs);
+        assert_eq!(outcomes[0], outcomes[1], "{push:#x} pushed\n{before}\n{after}");
+    }
+    let made = ifs(&after.body);
+    assert!(made > 0, "what is changed has a branch\n{after}");
+    made
+}
+
+/// One arm of this length; the other one is an input.
+fn one_arm(condition: impl Fn(&mut Builder) -> Value, length: u32) -> Shader {
+    shader(|b| {
+        let (x, y, condition) = (input(b, 1), input(b, 2), condition(b));
+        let long = chain(b, x, length, 1);
+        vec![b.select(condition, long, y)]
+    })
+}
+
+#[test]
+fn long_arms_are_jumped_over() {
+    assert_eq!(branches(&one_arm(|b| pushed(b, 0), 60)), 1);
+    assert_eq!(branches(&one_arm(|b| pushed(b, 0), 10)), 0);
+    // Some element is likely to take an arm where each decides for itself.
+    assert_eq!(branches(&one_arm(|b| less(b, 3), 60)), 0);
+    assert_eq!(branches(&one_arm(|b| less(b, 3), 150)), 1);
+    // None, one and all of them.
+    assert_eq!(branches(&one_arm(|b| less(b, 0), 150)), 1);
+    assert_eq!(branches(&one_arm(|b| less(b, 1), 150)), 1);
+    assert_eq!(branches(&one_arm(|b| less(b, 16), 150)), 1);
+}
+
+#[test]
+fn both_arms_share_an_if() {
+    for length in [60, 150] {
+        let shader = shader(|b| {
+            let (x, y, condition) = (input(b, 1), input(b, 2), pushed(b, 0));
+            let (long, other) = (chain(b, x, length, 1), chain(b, y, length, 2));
+            vec![b.select(condition, long, other)]
+        });
+        assert_eq!(branches(&shader), 1);
+    }
+}
+
+#[test]
+fn what_both_sides_need_is_run_anyway() {
+    let shader = |uses: usize| {
+        shader(|b| {
+            let (x, condition) = (input(b, 1), pushed(b, 0));
+            let long = chain(b, x, 60, 1);
+            let other = chain(b, if uses == 2 { long } else { x }, 4, 2);
+            vec![b.select(condition, long, other)]
+        })
+    };
+    assert_eq!(branches(&shader(1)), 1);
+    assert_eq!(branches(&shader(2)), 0);
+}
+
+#[test]
+fn selects_of_one_condition_share_an_if() {
+    let shader = shader(|b| {
+        let (x, condition) = (input(b, 1), pushed(b, 0));
+        let operands = b.shader.args(condition).to_vec();
+        let opposite = b.op(Op::IEq, &operands);
+        let long = chain(b, x, 40, 1);
+        let more = chain(b, long, 5, 2);
+        let first = b.select(condition, long, x);
+        let second = b.select(opposite, x, more);
+        vec![first, second]
+    });
+    assert_eq!(branches(&shader), 1);
+}
+
+#[test]
+fn selects_that_depend_on_each_other_do_not() {
+    let shader = shader(|b| {
+        let (x, y, condition) = (input(b, 1), input(b, 2), pushed(b, 0));
+        let long = chain(b, x, 40, 1);
+        let first = b.select(condition, long, y);
+        // Needed in any case, so that it stands between the two.
+        let between = b.op(Op::IAdd, &[first, y]);
+        let long = chain(b, between, 40, 2);
+        let second = b.select(condition, long, between);
+        vec![second, between]
+    });
+    assert_eq!(branches(&shader), 2);
+}
+
+#[test]
+fn arms_hold_arms() {
+    let shader = shader(|b| {
+        let x = input(b, 1);
+        let mut value = x;
+        for n in 0..6 {
+            let (long, condition) = (chain(b, x, 50, n), pushed(b, n));
+            value = b.select(condition, long, value);
+        }
+        vec![value]
+    });
+    assert_eq!(branches(&shader), 6);
+}
+
+#[test]
+fn derivatives_in_arms_see_their_neighbours() {
+    let shader = shader(|b| {
+        let (x, uniform, varying) = (input(b, 1), pushed(b, 0), less(b, 6));
+        let float = b.op(Op::SToF, &[x]);
+        let three = b.float(3.0);
+        // Elements on the other side of its edge matter to the derivative.
+        let product = b.op(Op::FMul, &[float, three]);
+        let either = b.select(varying, float, product);
+        let derivative = b.op(Op::Ddx, &[either]);
+        let long = chain(b, derivative, 60, 1);
+        vec![b.select(uniform, long, x)]
+    });
+    assert_eq!(branches(&shader), 1);
+}
+
+/// Turns bytes into an expression with arms of many lengths, some of whose values are used again.
+struct Expressions<'a> {
+    bytes: std::slice::Iter<'a, u8>,
+    made: Vec<Value>,
+}
+
+impl Expressions<'_> {
+    fn next(&mut self) -> u32 {
+        self.bytes.next().copied().map_or(0, u32::from)
+    }
+
+    fn value(&mut self, b: &mut Builder, depth: u32) -> Value {
+        let choice = if depth == 0 { 0 } else { self.next() % 8 };
+        let value = match choice {
+            0 => {
+                let location = self.next() % 4;
+                input(b, location)
+            }
+            1 => {
+                let made = self.next() as usize;
+                let reused = self.made.get(made % self.made.len().max(1)).copied();
+                reused.unwrap_or_else(|| input(b, 3))
+            }
+            2 | 3 => {
+                let (x, y) = (self.value(b, depth - 1), self.value(b, depth - 1));
+                b.op(Op::IAdd, &[x, y])
+            }
+            4 => {
+                let (length, salt) = (self.next() % 50, self.next());
+                let x = self.value(b, depth - 1);
+                chain(b, x, length, salt)
+            }
+            _ => {
+                let n = self.next();
+                let condition = if n % 4 == 0 { less(b, n / 4 % 18) } else { pushed(b, n % 5) };
+                let (yes, no) = (self.value(b, depth - 1), self.value(b, depth - 1));
+                let (length, salt) = (self.next() % 130, self.next());
+                let yes = chain(b, yes, length, salt);
+                b.select(condition, yes, no)
+            }
+        };
+        self.made.push(value);
+        value
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_expressions_keep_their_value(bytes in prop::collection::vec(any::<u8>(), 20..200)) {
+        let mut before = shader(|b| {
+            let mut expressions = Expressions { bytes: bytes.iter(), made: Vec::new() };
+            (0..4).map(|_| expressions.value(b, 6)).collect()
+        });
+        branches(&before);
+        // What is equal is one value then, and needed in more places.
+        pass::optimize(&mut before);
+        branches(&before);
+    }
+}
