@@ -13,6 +13,8 @@
 //! | `depth`, `points`, `instances=N` | state of the draw |
 //! | `spec=ID:WORD,...` | specialisation |
 //! | `formats=F,...` | vertex formats of locations 2 and up |
+//!
+//! What stands in front of a table's first section is part of all its stages.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,6 +34,8 @@ pub struct Feature {
     /// The table's name and the section's.
     pub name: String,
     words: Vec<String>,
+    /// What all sections of the table begin with.
+    prelude: String,
     text: String,
 }
 
@@ -68,14 +72,21 @@ fn sections(path: &Path) -> Vec<Feature> {
     let table = path.file_stem().expect("a table has a name").to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).expect("a table is readable");
     let mut found: Vec<Feature> = Vec::new();
+    let mut prelude = String::new();
     for line in text.lines() {
         if let Some(header) = line.strip_prefix("//# ") {
             let mut words = header.split_whitespace().map(str::to_string);
             let name = format!("{table}.{}", words.next().expect("a section has a name"));
-            found.push(Feature { name, words: words.collect(), text: String::new() });
-        } else if let Some(section) = found.last_mut() {
-            section.text += line;
-            section.text.push('\n');
+            found.push(Feature {
+                name,
+                words: words.collect(),
+                prelude: prelude.clone(),
+                text: String::new(),
+            });
+        } else {
+            let text = found.last_mut().map_or(&mut prelude, |section| &mut section.text);
+            *text += line;
+            text.push('\n');
         }
     }
     found
@@ -127,7 +138,7 @@ impl Feature {
             "#version 450\n"
         };
         let varying = "layout(location = 0) in vec2 v;\n";
-        let text = &self.text;
+        let Feature { prelude, text, .. } = self;
         let (vertex, fragment) = if self.has("stages") {
             let both = text.trim_start().strip_prefix("//vert").and_then(|t| t.split_once("//frag"));
             let (vertex, fragment) = both.unwrap_or_else(|| panic!("{}: two stages", self.name));
@@ -142,7 +153,9 @@ impl Feature {
             };
             (PLAIN_VERTEX.to_string(), format!("{FRAGMENT}{varying}{INTEGERS}{text}{main}"))
         };
-        [format!("{version}{VERTEX}{vertex}"), format!("{version}{fragment}")]
+        // Features without a vertex stage of their own share one.
+        let in_vertex = if self.has("stages") { prelude.as_str() } else { "" };
+        [format!("{version}{VERTEX}{in_vertex}{vertex}"), format!("{version}{prelude}{fragment}")]
     }
 
     /// Paths of the stages' SPIR-V in `directory`. Features without a vertex stage of their own share one.

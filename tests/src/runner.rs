@@ -73,13 +73,14 @@ impl Loaded {
         Ok(Loaded { decoded: Decoded::from_insts(insts.collect(), 0)?, memory, stream })
     }
 
-    fn run(&self, machine: &mut Machine, check: bool) -> Result<(), RunError> {
+    /// Returns how many instructions were executed.
+    fn run(&self, machine: &mut Machine, check: bool) -> Result<u64, RunError> {
         // W is one, so that a varying is its plane's constant.
         let payload = Payload { ra15: [1f32.to_bits(); vc4::hw::LANES], ..Payload::default() };
         let mut stats = Stats { check, ..Default::default() };
         run(&self.decoded, &self.memory, self.stream, machine, &payload, &mut stats)?;
         match stats.findings.first() {
-            None => Ok(()),
+            None => Ok(stats.instructions),
             Some(finding) => Err(RunError::Rule(format!("{finding:?}"))),
         }
     }
@@ -151,6 +152,15 @@ impl Runner {
         let mut machine = Machine { inputs: varyings.to_vec(), ..Machine::default() };
         self.fragment.run(&mut machine, check)?;
         machine.color.ok_or_else(|| RunError::Rule("the fragment program writes no colour".into()))
+    }
+
+    /// Runs the fragment program on varyings in hardware order: how many instructions it executes.
+    ///
+    /// # Errors
+    /// What the simulator says.
+    pub fn fragment_instructions(&self, varyings: &[Lanes]) -> Result<u64, RunError> {
+        let mut machine = Machine { inputs: varyings.to_vec(), ..Machine::default() };
+        self.fragment.run(&mut machine, true)
     }
 }
 

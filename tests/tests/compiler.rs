@@ -3,6 +3,8 @@
 
 #[path = "compiler/arithmetic.rs"]
 mod arithmetic;
+#[path = "compiler/branches.rs"]
+mod branches;
 #[path = "compiler/case.rs"]
 mod case;
 #[path = "compiler/committed.rs"]

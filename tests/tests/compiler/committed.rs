@@ -45,15 +45,21 @@ pub fn committed_pipelines() -> Vec<(String, Shader, Shader)> {
     found
 }
 
-/// Loops and branches that no pass can unroll: the shaders of `control` with one vertex stage.
+/// A fragment shader of `control`, behind the vertex stage that all of them have.
+pub fn control_stages(name: &str) -> [Shader; 2] {
+    let shaders = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("shaders/control");
+    let read =
+        |file: String, stage| translate(shaders.join(file), stage).expect("committed shaders are valid");
+    [read("plain.vert.spv".into(), Stage::Vertex), read(format!("{name}.frag.spv"), Stage::Fragment)]
+}
+
+/// Loops that no pass can unroll.
 #[test]
 fn control_flow() {
-    let shaders = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("shaders/control");
-    let vertex =
-        translate(shaders.join("plain.vert.spv"), Stage::Vertex).expect("committed shaders are valid");
-    for name in ["uniform_loop", "divergent_loop", "nested_loop", "fetching_loop"] {
-        let path = shaders.join(format!("{name}.frag.spv"));
-        let fragment = translate(path, Stage::Fragment).expect("committed shaders are valid");
+    for name in
+        ["uniform_loop", "carrying_loop", "guarded_loop", "divergent_loop", "nested_loop", "fetching_loop"]
+    {
+        let [vertex, fragment] = control_stages(name);
         check_lowered_control(name, &fragment);
         Case { name, vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
     }

@@ -7,10 +7,12 @@ use vc4_shaders::compile::compile_shaders;
 use vc4_shaders::program::Program;
 
 use crate::case::state;
-use crate::committed::committed_pipelines;
+use crate::committed::{committed_pipelines, control_stages};
 
 /// Pipelines that have a listing.
 const NAMES: [&str; 4] = ["cube", "cube_spin", "textured_quad", "vertex_color"];
+/// Fragment shaders with branches that have one.
+const CONTROL: [&str; 2] = ["uniform_arms", "guarded_loop"];
 
 fn listing(title: &str, program: &Program) -> String {
     let mut text = format!("{title}: {} instructions\n", program.code.len());
@@ -30,10 +32,12 @@ fn listing(title: &str, program: &Program) -> String {
 fn listings() {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/compile");
     let mut stale = Vec::new();
-    for (name, vertex, fragment) in committed_pipelines() {
-        if !NAMES.contains(&name.as_str()) {
-            continue;
-        }
+    let control = CONTROL.map(|name| {
+        let [vertex, fragment] = control_stages(name);
+        (name.to_string(), vertex, fragment)
+    });
+    let listed = committed_pipelines().into_iter().filter(|(name, ..)| NAMES.contains(&name.as_str()));
+    for (name, vertex, fragment) in listed.chain(control) {
         let pipeline = compile_shaders(vertex, Some(fragment), &state()).expect("committed shaders compile");
         let mut text = String::new();
         for (title, program) in [
