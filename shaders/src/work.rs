@@ -22,7 +22,7 @@ mod tests {
     use super::STEPS;
     use crate::backend::{Inputs, compile};
     use crate::compile::PipelineState;
-    use crate::ir::{Builder, ImageDim, Interpolation, Lod, Op, Output, Sample, Shader, Stage, Value};
+    use crate::ir::{Builder, ImageDim, Interpolation, Lod, Node, Op, Output, Sample, Shader, Stage, Value};
     use crate::pass::{self, lower_inputs, lower_outputs};
     use crate::program::Descriptor;
 
@@ -109,5 +109,35 @@ mod tests {
                 b.select(condition, arm, other)
             });
         }
+    }
+
+    /// Steps of value numbering over `size` ifs whose arms all compute the same.
+    fn numbering(size: u32) -> u64 {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().expect("a new shader has a block");
+        let b = &mut Builder::new(&mut shader, entry);
+        let interpolation = Interpolation::Smooth;
+        let input = b.op(Op::LoadInput { location: 0, component: 0, interpolation }, &[]);
+        for n in 0..size {
+            let limit = b.float(n as f32);
+            let cond = b.op(Op::FLt, &[input, limit]);
+            let [then, otherwise, join] = [(); 3].map(|()| b.shader.blocks.push(Default::default()));
+            b.block = then;
+            let sum = b.op(Op::FAdd, &[input, input]);
+            b.store_output(Output::User { location: 0, component: 0 }, sum);
+            let [then, otherwise] = [then, otherwise].map(|block| vec![Node::Block(block)]);
+            b.shader.body.extend([Node::If { cond, then, otherwise }, Node::Block(join)]);
+            b.block = join;
+        }
+        STEPS.with(|counter| counter.set(0));
+        pass::opt_cse::run(&mut shader);
+        STEPS.with(std::cell::Cell::get)
+    }
+
+    #[test]
+    fn equal_arms_are_numbered_in_linear_work() {
+        let (half, full) = (numbering(500), numbering(1000));
+        assert!(half >= 499, "{half} steps for 500 arms do not compare them");
+        assert!(full < half * 5 / 2, "{half} steps for 500 arms, {full} for 1000");
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use support::{ints, user};
 use vc4_shaders::ir::interp::{Environment, run};
 use vc4_shaders::ir::verify::verify;
-use vc4_shaders::ir::{Builder, Interpolation, Node, Op, Region, Shader, Stage, Value};
+use vc4_shaders::ir::{Builder, Interpolation, Node, Op, Region, Shader, Stage, Type, Value};
 use vc4_shaders::pass;
 
 /// Inputs differ by element, push constants do not.
@@ -192,6 +192,57 @@ fn derivatives_in_arms_see_their_neighbours() {
     assert_eq!(branches(&shader), 1);
 }
 
+/// Masks of the bits of `combined`, which say what a mask is combined with and how, behind a value that decides alone.
+fn masks(combined: &[u8]) -> Shader {
+    shader(|b| {
+        let (ones, zero) = (b.word(u32::MAX), b.word(0));
+        let mask = |b: &mut Builder, n: u32| {
+            let condition = if n % 2 == 0 { less(b, n / 2 % 17) } else { pushed(b, n / 2 % 5) };
+            let inst = b.shader.make_inst(
+                Op::Select,
+                [condition, ones, zero].into_iter().collect(),
+                &[Type::Word],
+                false,
+            );
+            let block = b.block;
+            b.shader.blocks[block].insts.push(inst);
+            b.shader.insts[inst].results[0]
+        };
+        let mut word = input(b, 1);
+        let mut kept = Vec::new();
+        for &byte in combined {
+            let other = mask(b, u32::from(byte / 8));
+            let op = if byte & 1 == 0 { Op::And } else { Op::Or };
+            let operands = if byte & 2 == 0 { [word, other] } else { [other, word] };
+            word = b.op(op, &operands);
+            if byte & 4 == 0 {
+                // A second use, which the mask has to stay for.
+                kept.push(other);
+            }
+        }
+        kept.truncate(3);
+        kept.push(word);
+        kept
+    })
+}
+
+#[test]
+fn masks_made_to_be_combined_are_selects() {
+    let logic = |shader: &Shader| {
+        let insts = shader.insts_in_order();
+        insts.iter().filter(|&&inst| matches!(shader.insts[inst].op, Op::And | Op::Or)).count()
+    };
+    // Each of its own condition: and, or, and one that is used again.
+    for (combined, left) in
+        [(&[4 + 8][..], 0), (&[5 + 8], 0), (&[8], 1), (&[4 + 8, 5 + 16, 6 + 24, 7 + 32], 0)]
+    {
+        let mut shader = masks(combined);
+        assert_eq!(logic(&shader), combined.len());
+        pass::opt_mask::run(&mut shader);
+        assert_eq!(logic(&shader), left, "{combined:?}\n{shader}");
+    }
+}
+
 /// Turns bytes into an expression with arms of many lengths, some of whose values are used again.
 struct Expressions<'a> {
     bytes: std::slice::Iter<'a, u8>,
@@ -239,6 +290,18 @@ impl Expressions<'_> {
 }
 
 proptest! {
+    #[test]
+    fn combined_masks_keep_their_value(combined in prop::collection::vec(any::<u8>(), 1..24)) {
+        let before = masks(&combined);
+        let mut after = before.clone();
+        pass::opt_mask::run(&mut after);
+        prop_assert_eq!(verify(&after), Ok(()));
+        for push in [0, 0x0a, 0x15, 0x1f] {
+            let outcomes = [&before, &after].map(|shader| run(shader, &mut World { push }).unwrap().outputs);
+            prop_assert_eq!(&outcomes[0], &outcomes[1], "{:#x} pushed\n{}\n{}", push, &before, &after);
+        }
+    }
+
     #[test]
     fn random_expressions_keep_their_value(bytes in prop::collection::vec(any::<u8>(), 20..200)) {
         let mut before = shader(|b| {

@@ -260,6 +260,22 @@ pub struct BranchInst {
     pub offset: i32,
 }
 
+impl BranchInst {
+    /// A branch to `offset` bytes behind its delay slots, without link.
+    pub const fn relative(cond: BranchCond, offset: i32) -> BranchInst {
+        BranchInst {
+            cond,
+            rel: true,
+            reg: None,
+            unused_raddr_a: 0,
+            ws: false,
+            waddr_add: Waddr::NOP,
+            waddr_mul: Waddr::NOP,
+            offset,
+        }
+    }
+}
+
 /// One 64-bit instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Inst {

@@ -279,6 +279,44 @@ codes! {
     }
 }
 
+impl Cond {
+    /// The condition that holds in the other elements.
+    pub const fn inverse(self) -> Cond {
+        match Cond::from_code(self.code() ^ 1) {
+            Some(cond) => cond,
+            None => self,
+        }
+    }
+}
+
+impl BranchCond {
+    /// Distance from a code to that of the other flag set: four conditions look at each flag.
+    const PER_FLAG: u8 = 4;
+    /// Distance from the code for all elements to the one for any.
+    const ANY: u8 = 2;
+
+    /// Taken if a condition on flags holds in all elements; `None` of [`Cond::Never`] and [`Cond::Always`].
+    pub const fn all(cond: Cond) -> Option<BranchCond> {
+        match cond.code().checked_sub(Cond::Zs.code()) {
+            Some(code) => BranchCond::from_code(code / 2 * Self::PER_FLAG + code % 2),
+            None => None,
+        }
+    }
+
+    /// Taken if a condition on flags holds in any element; `None` of [`Cond::Never`] and [`Cond::Always`].
+    pub const fn any(cond: Cond) -> Option<BranchCond> {
+        match Self::all(cond) {
+            Some(all) => BranchCond::from_code(all.code() + Self::ANY),
+            None => None,
+        }
+    }
+
+    /// What holds in all elements where such a branch is taken, if that is anything.
+    pub fn holds_in_all(self) -> Option<Cond> {
+        Cond::ALL.iter().copied().find(|&cond| Self::all(cond) == Some(self))
+    }
+}
+
 codes! {
     /// Input selector of an ALU operand (qpu.md §2.5).
     Mux {
@@ -599,5 +637,30 @@ impl SmallImm {
     /// The code whose value is this word, if there is one.
     pub fn from_value(word: u32) -> Option<SmallImm> {
         (0..48).map(SmallImm).find(|imm| imm.value() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BranchCond, Cond};
+
+    #[test]
+    fn conditions_are_those_of_their_names() {
+        let flags = Cond::ALL.iter().copied().filter(|cond| !matches!(cond, Cond::Never | Cond::Always));
+        for cond in flags {
+            let name = cond.name();
+            let (flag, state) = name.split_at(1);
+            let other = if state == "s" { "c" } else { "s" };
+            assert_eq!(Some(cond.inverse()), Cond::from_name(&format!("{flag}{other}")));
+            assert_eq!(BranchCond::all(cond), BranchCond::from_name(&format!("all_{name}")));
+            assert_eq!(BranchCond::any(cond), BranchCond::from_name(&format!("any_{name}")));
+            assert_eq!(BranchCond::all(cond).and_then(BranchCond::holds_in_all), Some(cond));
+            assert_eq!(BranchCond::any(cond).and_then(BranchCond::holds_in_all), None);
+        }
+        for cond in [Cond::Never, Cond::Always] {
+            assert_eq!((BranchCond::all(cond), BranchCond::any(cond)), (None, None));
+        }
+        assert_eq!((Cond::Never.inverse(), Cond::Always.inverse()), (Cond::Always, Cond::Never));
+        assert_eq!(BranchCond::Always.holds_in_all(), None);
     }
 }

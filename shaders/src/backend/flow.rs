@@ -16,7 +16,7 @@ pub struct Flow<'a> {
     /// The instructions so far.
     pub slots: Vec<Slot>,
     /// The first instruction of the last piece.
-    pub tail: usize,
+    tail: usize,
     /// First instructions of open loops.
     loops: Vec<usize>,
     /// The branch of each open if that has no target yet.
@@ -134,16 +134,7 @@ impl<'a> Flow<'a> {
             }
         };
         let at = least.max(FIRST_BRANCH).max(self.slots.len().saturating_sub(BRANCH_SLOTS));
-        let branch = BranchInst {
-            cond,
-            rel: true,
-            reg: None,
-            unused_raddr_a: 0,
-            ws: false,
-            waddr_add: Waddr::NOP,
-            waddr_mul: Waddr::NOP,
-            offset: 0,
-        };
+        let branch = BranchInst::relative(cond, 0);
         self.slots.insert(at, Slot { inst: Inst::Branch(branch), ops: SmallVec::new() });
         while self.slots.len() < at + 1 + BRANCH_SLOTS {
             self.slots.push(Slot::nop());

@@ -354,7 +354,7 @@ impl<'a> Selector<'a> {
         let carried = || self.current.is_some_and(|block| self.headers.contains(block));
         self.uses[value] == 1
             && self.regs[value].expand().is_none()
-            && !is_leaf(self.op(value))
+            && !self.op(value).is_leaf()
             && !matches!(self.op(value), Op::PayloadW | Op::PayloadZ)
             && self.is_local(value)
             && (self.op(value) != Op::Phi || !carried())
@@ -384,7 +384,8 @@ impl<'a> Selector<'a> {
             // Tile writes in front of the discard are for all elements.
             Op::DiscardIf => self.kill = None,
             // Looked at where they are used.
-            op if is_leaf(op) || matches!(op, Op::PayloadW | Op::PayloadZ | Op::BAny) || is_compare(op) => {}
+            op if op.is_leaf() || op.opposite().is_some() => {}
+            Op::PayloadW | Op::PayloadZ | Op::BAny => {}
             Op::Select => self.select_value(data.results[0], args)?,
             Op::PackUnorm8x4 => self.pack_unorm8(data.results[0], args),
             Op::PackHalves => self.pack_halves(data.results[0], args),
@@ -491,28 +492,6 @@ fn unit_operands(unit: Unit) -> usize {
         Unit::Move => 1,
         _ => 0,
     }
-}
-
-/// Values that every operand can read afresh.
-fn is_leaf(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Const(_)
-            | Op::ConstBool(_)
-            | Op::Undef
-            | Op::Uniform(_)
-            | Op::ElementNumber
-            | Op::PixelX
-            | Op::PixelY
-            | Op::RevFlag
-    )
-}
-
-fn is_compare(op: Op) -> bool {
-    matches!(
-        op,
-        Op::FEq | Op::FNe | Op::FLt | Op::FLe | Op::IEq | Op::INe | Op::SLt | Op::SLe | Op::ULt | Op::ULe
-    )
 }
 
 fn has_effect(op: Op) -> bool {

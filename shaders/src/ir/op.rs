@@ -121,6 +121,58 @@ impl Op {
         }
     }
 
+    /// Whether elements get different results from equal operands.
+    pub const fn differs_by_element(self) -> bool {
+        matches!(
+            self,
+            Op::LoadInput { .. }
+                | Op::LoadBuiltin(_)
+                | Op::Varying(_)
+                | Op::VpmRead(_)
+                | Op::PayloadW
+                | Op::PayloadZ
+                | Op::PixelX
+                | Op::PixelY
+                | Op::RevFlag
+                | Op::ElementNumber
+                | Op::TlbColorRead
+                | Op::Coverage
+        )
+    }
+
+    /// Whether every operand can read the value afresh, so that it needs no code and no register.
+    pub const fn is_leaf(self) -> bool {
+        matches!(
+            self,
+            Op::Const(_)
+                | Op::ConstBool(_)
+                | Op::Undef
+                | Op::Uniform(_)
+                | Op::ElementNumber
+                | Op::PixelX
+                | Op::PixelY
+                | Op::RevFlag
+        )
+    }
+
+    /// The comparison that is true where this one is false, and whether its operands are exchanged. Of numbers: both are
+    /// false of a NaN, except the opposite of equality.
+    pub const fn opposite(self) -> Option<(Op, bool)> {
+        Some(match self {
+            Op::FEq => (Op::FNe, false),
+            Op::FNe => (Op::FEq, false),
+            Op::FLt => (Op::FLe, true),
+            Op::FLe => (Op::FLt, true),
+            Op::IEq => (Op::INe, false),
+            Op::INe => (Op::IEq, false),
+            Op::SLt => (Op::SLe, true),
+            Op::SLe => (Op::SLt, true),
+            Op::ULt => (Op::ULe, true),
+            Op::ULe => (Op::ULt, true),
+            _ => return None,
+        })
+    }
+
     /// Whether exchanging the first two operands leaves the result as it is.
     pub const fn commutes(self) -> bool {
         match self {

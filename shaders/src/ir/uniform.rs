@@ -23,7 +23,7 @@ impl Uniform {
         for inst in shader.insts_in_order() {
             let data = &shader.insts[inst];
             data.args.iter().for_each(|&arg| users[arg].push(inst));
-            if differs(data.op) {
+            if data.op.differs_by_element() {
                 work.extend(data.results.iter().copied());
             }
         }
@@ -45,25 +45,6 @@ impl Uniform {
     pub fn contains(&self, value: Value) -> bool {
         !self.varying.contains(value)
     }
-}
-
-/// Whether elements get different results from equal operands.
-fn differs(op: Op) -> bool {
-    matches!(
-        op,
-        Op::LoadInput { .. }
-            | Op::LoadBuiltin(_)
-            | Op::Varying(_)
-            | Op::VpmRead(_)
-            | Op::PayloadW
-            | Op::PayloadZ
-            | Op::PixelX
-            | Op::PixelY
-            | Op::RevFlag
-            | Op::ElementNumber
-            | Op::TlbColorRead
-            | Op::Coverage
-    )
 }
 
 /// The phis behind each if, by its condition.

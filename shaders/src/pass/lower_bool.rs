@@ -11,7 +11,7 @@ use super::rewrite::{Action, rewrite};
 use crate::ir::{Block, Builder, Inst, Op, Replacements, Shader, Type, Value};
 
 /// The word of a true value.
-const TRUE: u32 = u32::MAX;
+pub(super) const TRUE: u32 = u32::MAX;
 
 /// Turns boolean logic into words. Afterwards each `Bool` is the result of a comparison, or of [`Op::BAny`] of one.
 pub fn run(shader: &mut Shader) {
@@ -108,19 +108,7 @@ fn block_of(shader: &Shader, inst: Inst) -> Block {
 /// The comparison that is true where this one is false. NaNs do not exist on the machine (qpu.md §2.3).
 fn opposite(b: &mut Builder, value: Value) -> Option<Value> {
     let args: Vec<Value> = b.shader.args(value).to_vec();
-    let (op, swap) = match b.shader.op(value) {
-        Op::FEq => (Op::FNe, false),
-        Op::FNe => (Op::FEq, false),
-        Op::FLt => (Op::FLe, true),
-        Op::FLe => (Op::FLt, true),
-        Op::IEq => (Op::INe, false),
-        Op::INe => (Op::IEq, false),
-        Op::SLt => (Op::SLe, true),
-        Op::SLe => (Op::SLt, true),
-        Op::ULt => (Op::ULe, true),
-        Op::ULe => (Op::ULt, true),
-        _ => return None,
-    };
+    let (op, swap) = b.shader.op(value).opposite()?;
     let operands = if swap { [args[1], args[0]] } else { [args[0], args[1]] };
     Some(b.emit(op, &operands)[0])
 }

@@ -76,17 +76,7 @@ fn unary(b: &mut Builder<'_>, op: Op, a: Value) -> Option<Value> {
 
 /// The comparison that holds where the given one does not. Float order stays: NaN is on neither side.
 fn opposite(b: &mut Builder<'_>, comparison: Value) -> Option<Value> {
-    let (op, swap) = match b.shader.op(comparison) {
-        Op::IEq => (Op::INe, false),
-        Op::INe => (Op::IEq, false),
-        Op::FEq => (Op::FNe, false),
-        Op::FNe => (Op::FEq, false),
-        Op::SLt => (Op::SLe, true),
-        Op::SLe => (Op::SLt, true),
-        Op::ULt => (Op::ULe, true),
-        Op::ULe => (Op::ULt, true),
-        _ => return None,
-    };
+    let (op, swap) = b.shader.op(comparison).opposite().filter(|(op, _)| !matches!(op, Op::FLt | Op::FLe))?;
     let (x, y) = (b.shader.args(comparison)[0], b.shader.args(comparison)[1]);
     Some(if swap { b.op(op, &[y, x]) } else { b.op(op, &[x, y]) })
 }

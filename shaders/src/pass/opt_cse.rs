@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::ir::cfg::Cfg;
 use crate::ir::{Block, Inst, Op, Replacements, Shader, Value};
+use crate::work;
 
 /// Instructions with the block of each, by their [`digest`].
 type Known = FxHashMap<u64, SmallVec<[(Block, Inst); 1]>>;
@@ -33,8 +34,10 @@ pub fn run(shader: &mut Shader) -> bool {
                 continue;
             }
             let alike = known.entry(digest(shader, inst)).or_default();
-            let earlier =
-                alike.iter_mut().find(|(home, earlier)| is_same(shader, (*earlier, *home), (inst, block)));
+            let earlier = alike
+                .iter_mut()
+                .inspect(|_| work::count(1))
+                .find(|(home, earlier)| is_same(shader, (*earlier, *home), (inst, block)));
             match earlier {
                 Some(&mut (home, same)) if cfg.dominates(home, block) => {
                     unite(shader, same, inst, &mut map);

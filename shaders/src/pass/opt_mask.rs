@@ -7,14 +7,12 @@
 use cranelift_entity::SecondaryMap;
 use smallvec::smallvec;
 
+use super::lower_bool::TRUE;
 use super::opt_dce;
 use crate::ir::{Block, Inst, Op, Shader, Type, Value};
 
 /// Terms of a conjunction that are followed; the rest stays as it is.
 const MAX_TERMS: u32 = 8;
-
-/// The word of a true value.
-const TRUE: u32 = u32::MAX;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {

@@ -124,16 +124,7 @@ fn load(to: Waddr, imm: u32) -> Inst {
 }
 
 fn branch(cond: BranchCond, offset: i32) -> Inst {
-    Inst::Branch(BranchInst {
-        cond,
-        rel: true,
-        reg: None,
-        unused_raddr_a: 0,
-        ws: false,
-        waddr_add: Waddr::NOP,
-        waddr_mul: Waddr::NOP,
-        offset,
-    })
+    Inst::Branch(BranchInst::relative(cond, offset))
 }
 
 /// Shows a register: writes it as a tile colour.

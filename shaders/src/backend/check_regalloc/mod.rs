@@ -161,6 +161,12 @@ impl Machine {
         self.events.entry(channel(waddr, file)).or_default().push(event);
     }
 
+    /// Something that has its place in a channel's order and no condition.
+    fn note(&mut self, channel: Channel, waddr: u8, value: Term) {
+        let event = Event { waddr, file: None, value, cond: Cond::Always, flags: None, parameter: None };
+        self.events.entry(channel).or_default().push(event);
+    }
+
     fn signal(&mut self, terms: &mut Terms, signal: Signal) {
         let node = match signal {
             Signal::LoadTmu0 | Signal::LoadTmu1 => {
@@ -172,15 +178,7 @@ impl Machine {
                 self.colors += 1;
                 // A read has its place among the writes.
                 let nothing = terms.number(Node::Const(0));
-                let event = Event {
-                    waddr: 0,
-                    file: None,
-                    value: nothing,
-                    cond: Cond::Always,
-                    flags: None,
-                    parameter: None,
-                };
-                self.events.entry(Channel::Tile).or_default().push(event);
+                self.note(Channel::Tile, 0, nothing);
                 Node::Color(self.colors)
             }
             _ => return,
@@ -200,15 +198,7 @@ impl Machine {
             Raddr::VPM => {
                 self.rows += 1;
                 let nothing = terms.number(Node::Const(0));
-                let event = Event {
-                    waddr: 0,
-                    file: None,
-                    value: nothing,
-                    cond: Cond::Always,
-                    flags: None,
-                    parameter: None,
-                };
-                self.events.entry(Channel::VpmRead).or_default().push(event);
+                self.note(Channel::VpmRead, 0, nothing);
                 terms.number(Node::VpmRow(self.rows))
             }
             Raddr::MS_REV_FLAGS if file == RegFile::A => {
@@ -230,15 +220,7 @@ impl Machine {
     /// A branch looks at the flags.
     fn branch(&mut self, terms: &mut Terms, cond: BranchCond) {
         let flags = self.get(terms, Place::Flags);
-        let event = Event {
-            waddr: cond.code(),
-            file: None,
-            value: flags,
-            cond: Cond::Always,
-            flags: None,
-            parameter: None,
-        };
-        self.events.entry(Channel::Branch).or_default().push(event);
+        self.note(Channel::Branch, cond.code(), flags);
     }
 
     fn set_flags(&mut self, terms: &mut Terms, node: Node, cond: Cond, old: Term) {

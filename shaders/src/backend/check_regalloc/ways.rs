@@ -33,19 +33,6 @@ fn flag(cond: Cond) -> Option<Flag> {
     }
 }
 
-/// What holds in all elements if a branch jumps.
-fn reason(branch: BranchCond) -> Option<Cond> {
-    match branch {
-        BranchCond::AllZs => Some(Cond::Zs),
-        BranchCond::AllZc => Some(Cond::Zc),
-        BranchCond::AllNs => Some(Cond::Ns),
-        BranchCond::AllNc => Some(Cond::Nc),
-        BranchCond::AllCs => Some(Cond::Cs),
-        BranchCond::AllCc => Some(Cond::Cc),
-        _ => None,
-    }
-}
-
 impl Ways {
     /// Ways that take every arm of ifs that do not nest, and some of those that do.
     pub fn all() -> impl Iterator<Item = Ways> {
@@ -61,7 +48,7 @@ impl Ways {
 
     /// Whether a branch that looks at these flags jumps.
     pub fn jumps(&mut self, flags: u32, branch: BranchCond) -> bool {
-        if let Some(known) = reason(branch).and_then(|cond| self.known(flags, cond)) {
+        if let Some(known) = branch.holds_in_all().and_then(|cond| self.known(flags, cond)) {
             return known;
         }
         let jumps = self.jumps >> (self.count % u64::BITS) & 1 != 0;
@@ -71,7 +58,7 @@ impl Ways {
 
     /// Notes what the jump of a branch says of the flags.
     pub fn jump(&mut self, flags: u32, branch: BranchCond) {
-        if let Some(cond) = reason(branch) {
+        if let Some(cond) = branch.holds_in_all() {
             self.known.extend(flag(cond).map(|flag| ((flags, flag), cond)));
         }
     }

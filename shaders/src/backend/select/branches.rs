@@ -6,8 +6,7 @@
 
 use vc4::qpu::{BranchCond, Cond};
 
-use super::conditions::inverse;
-use super::{Selector, is_leaf};
+use super::Selector;
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operation, Reg, Unit};
 use crate::ir::uniform::Uniform;
@@ -58,7 +57,7 @@ impl Selector<'_> {
 
     /// Whether there is anything to jump over.
     fn has_code(&self, arm: &Region) -> bool {
-        let has_code = |&inst: &Inst| self.live.contains(inst) && !is_leaf(self.shader.insts[inst].op);
+        let has_code = |&inst: &Inst| self.live.contains(inst) && !self.shader.insts[inst].op.is_leaf();
         match arm[..] {
             [Node::Block(block)] => self.shader.blocks[block].insts.iter().any(has_code),
             _ => true,
@@ -191,7 +190,7 @@ impl Selector<'_> {
     /// Sets the flags; the condition that holds in elements that take the guarded arm.
     fn taken(&mut self, choice: &Choice<'_>) -> Result<Cond, BackendError> {
         let cond = self.flags(choice.cond)?;
-        Ok(if choice.inverted { inverse(cond) } else { cond })
+        Ok(if choice.inverted { cond.inverse() } else { cond })
     }
 
     /// The jump over the guarded arm, or over the other one, at the end of `block`.
@@ -205,7 +204,8 @@ impl Selector<'_> {
         self.current = block;
         let taken = self.taken(choice)?;
         self.flush();
-        let skips = all(if other { taken } else { inverse(taken) })?;
+        let skips = BranchCond::all(if other { taken } else { taken.inverse() });
+        let skips = skips.ok_or(BackendError::ControlFlow)?;
         self.program.ops.insert(at, Operation::new(Unit::If(skips), Dst::None, &[]));
         Ok(())
     }
@@ -220,30 +220,4 @@ fn last_block(region: &Region) -> Option<Block> {
         Some(&Node::Block(block)) => Some(block),
         _ => None,
     }
-}
-
-/// The branch condition that holds if a flag condition holds in any element.
-pub(super) fn any(cond: Cond) -> Result<BranchCond, BackendError> {
-    Ok(match cond {
-        Cond::Zs => BranchCond::AnyZs,
-        Cond::Zc => BranchCond::AnyZc,
-        Cond::Ns => BranchCond::AnyNs,
-        Cond::Nc => BranchCond::AnyNc,
-        Cond::Cs => BranchCond::AnyCs,
-        Cond::Cc => BranchCond::AnyCc,
-        Cond::Never | Cond::Always => return Err(BackendError::ControlFlow),
-    })
-}
-
-/// The branch condition that holds if a flag condition holds in all elements.
-fn all(cond: Cond) -> Result<BranchCond, BackendError> {
-    Ok(match cond {
-        Cond::Zs => BranchCond::AllZs,
-        Cond::Zc => BranchCond::AllZc,
-        Cond::Ns => BranchCond::AllNs,
-        Cond::Nc => BranchCond::AllNc,
-        Cond::Cs => BranchCond::AllCs,
-        Cond::Cc => BranchCond::AllCc,
-        Cond::Never | Cond::Always => return Err(BackendError::ControlFlow),
-    })
 }

@@ -2,7 +2,7 @@
 
 use vc4::qpu::{AddOp, Cond, Unpack, Waddr};
 
-use super::{Selector, constant, is_leaf, not_lowered};
+use super::{Selector, constant, not_lowered};
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operation, Unit};
 use crate::ir::{Op, Value};
@@ -17,7 +17,7 @@ impl Selector<'_> {
         let operand = self.operand(value);
         let killed = self.flags(kill)?;
         let mut op = Operation::mov(Dst::Port(waddr, None), operand);
-        op.cond = inverse(killed);
+        op.cond = killed.inverse();
         self.push(op);
         Ok(())
     }
@@ -31,7 +31,7 @@ impl Selector<'_> {
         let in_place =
             !(self.foldable(no) || self.can_alias(no)) && self.can_alias(yes) && !self.foldable(yes);
         // What is known ahead goes first, so that nothing waits for its copy.
-        let known = is_leaf(self.op(yes)) && self.foldable(no);
+        let known = self.op(yes).is_leaf() && self.foldable(no);
         if in_place || known {
             (yes, no, invert) = (no, yes, true);
         }
@@ -43,7 +43,7 @@ impl Selector<'_> {
             Operation::mov(Dst::Reg(reg), operand)
         };
         let cond = self.flags(condition)?;
-        let cond = if invert { inverse(cond) } else { cond };
+        let cond = if invert { cond.inverse() } else { cond };
         self.push(Operation { cond, ..conditional });
         Ok(())
     }
@@ -108,20 +108,6 @@ impl Selector<'_> {
         };
         op.sets_flags = true;
         self.push(op);
-    }
-}
-
-/// The condition that holds in the other elements.
-pub(super) fn inverse(cond: Cond) -> Cond {
-    match cond {
-        Cond::Never => Cond::Always,
-        Cond::Always => Cond::Never,
-        Cond::Zs => Cond::Zc,
-        Cond::Zc => Cond::Zs,
-        Cond::Ns => Cond::Nc,
-        Cond::Nc => Cond::Ns,
-        Cond::Cs => Cond::Cc,
-        Cond::Cc => Cond::Cs,
     }
 }
 

@@ -1,9 +1,8 @@
 //! Walking the regions backwards: what is live, blocks, loops.
 
 use cranelift_entity::EntitySet;
+use vc4::qpu::BranchCond;
 
-use super::branches::any;
-use super::conditions::inverse;
 use super::{Selector, has_effect};
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operation, Reg, Src, Unit};
@@ -114,7 +113,8 @@ impl Selector<'_> {
         self.current = Some(last);
         let leave = self.flags(*cond)?;
         self.flush();
-        let end = Operation::new(Unit::LoopEnd(any(inverse(leave))?), Dst::None, &[]);
+        let again = BranchCond::any(leave.inverse()).ok_or(BackendError::ControlFlow)?;
+        let end = Operation::new(Unit::LoopEnd(again), Dst::None, &[]);
         self.program.ops.insert(branch, end);
         self.block(*back)?;
         self.region(rest)?;

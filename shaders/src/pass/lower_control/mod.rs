@@ -329,9 +329,10 @@ impl Lower<'_> {
     ) -> (Vec<Value>, Vec<Value>) {
         let left = self.any(&exits.breaks);
         let (mut last, mut instead) = (Vec::new(), Vec::new());
-        let mut own = facts.header.len()..;
+        // Those without keeper have phis of their own behind the header's.
+        let mut own = facts.header.len();
         for (&leaver, &keeper) in facts.leavers.iter().zip(&facts.keepers) {
-            let phi = keeper.unwrap_or_else(|| own.next().unwrap_or_default());
+            let phi = keeper.unwrap_or(own);
             let value = self.left_value(facts, leaver, carried[phi], left);
             let value = match keeper {
                 // Elements that run go on with the phi's next value.
@@ -340,6 +341,7 @@ impl Lower<'_> {
                     next[1 + phi]
                 }
                 None => {
+                    own += 1;
                     next.push(value);
                     value
                 }

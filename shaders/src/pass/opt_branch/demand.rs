@@ -253,12 +253,10 @@ fn test(shader: &Shader, cond: Value) -> (Test, bool) {
         [a, b] => (a, b),
         _ => (cond, cond),
     };
-    match op {
-        Op::FNe => ((Op::FEq, a, b), true),
-        Op::INe => ((Op::IEq, a, b), true),
-        Op::FLe => ((Op::FLt, b, a), true),
-        Op::SLe => ((Op::SLt, b, a), true),
-        Op::ULe => ((Op::ULt, b, a), true),
+    match op.opposite() {
+        Some((known, swap)) if matches!(op, Op::FNe | Op::INe | Op::FLe | Op::SLe | Op::ULe) => {
+            ((known, if swap { b } else { a }, if swap { a } else { b }), true)
+        }
         _ => ((op, a, b), false),
     }
 }

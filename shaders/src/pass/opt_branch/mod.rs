@@ -141,20 +141,5 @@ fn weight(shader: &Shader, inst: Inst) -> u32 {
 
 /// Whether an instruction has no code of its own, or none where it stands.
 fn stays_in_front(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Phi
-            | Op::Const(_)
-            | Op::ConstBool(_)
-            | Op::Undef
-            | Op::Uniform(_)
-            | Op::Varying(_)
-            | Op::VpmRead(_)
-            | Op::PayloadW
-            | Op::PayloadZ
-            | Op::PixelX
-            | Op::PixelY
-            | Op::RevFlag
-            | Op::ElementNumber
-    )
+    op.is_leaf() || matches!(op, Op::Phi | Op::Varying(_) | Op::VpmRead(_) | Op::PayloadW | Op::PayloadZ)
 }
