@@ -1,42 +1,34 @@
 //! The Vulkan driver: `libvulkan_vc4.so`.
 //!
-//! [`entry`] is the edge towards the loader; every other module is one noun of the API in safe terms.
-//! A draw's way through the house: [`command_buffer`] records, [`queue`] executes, [`pipeline`] holds
-//! the compiled programs ([`assembly`] the hand-written ones), [`descriptor`] and [`sampler`] what their uniform words stand for.
+//! The rooms, from the loader down to the device. Each imports only rooms below it, and so do the files inside.
 //!
-//! `unsafe` lives in [`entry`], [`object`] and the window-system modules only.
+//! | room | what is in it |
+//! | --- | --- |
+//! | [`entry`] | the edge towards the loader: the table of commands, the guard, pointers of the application |
+//! | [`presentation`] | surfaces, swapchains and what shows their pictures |
+//! | [`execution`] | the queue and its threads; [`execution::draw`] makes jobs of render segments |
+//! | [`recording`] | command buffers: commands become segments |
+//! | [`transfers`] | copies, clears, events: what the CPU or the tile buffer does between draws |
+//! | [`segments`] | what a command buffer becomes: lists of draws, targets, work for the CPU |
+//! | [`pipeline`] | pipeline state, compiled programs, [`pipeline::assembly`], caches |
+//! | [`objects`] | instance, device, memory, images, …: one noun of the API in a file |
+//! | [`foundation`] | what all speak of: errors, handles, BOs, formats, limits, the log |
+//!
+//! A draw's way: [`entry`] reads the call, [`recording`] notes it in a segment, [`execution`] turns the segment into lists and
+//! uniform streams with the programs of [`pipeline`] and gives them to the GPU of the [`objects::device`].
+//!
+//! `unsafe` lives in [`entry`], [`foundation::handle`] and [`presentation`] only.
 
-pub mod assembly;
-pub mod bo;
-pub mod buffer;
-pub mod command_buffer;
-pub mod command_pool;
-pub mod debug;
-pub mod descriptor;
-pub mod device;
-pub mod draw;
 pub mod entry;
-pub mod error;
-pub mod extension;
-pub mod format;
-pub mod image;
-pub mod instance;
-mod latch;
-pub mod limits;
-pub mod memory;
-pub mod meta;
-pub mod object;
-pub mod physical_device;
+pub mod execution;
+pub mod foundation;
+pub mod objects;
 pub mod pipeline;
-mod probe;
-pub mod query;
-pub mod queue;
+pub mod presentation;
 pub mod recording;
-pub mod render_pass;
-pub mod sampler;
-pub mod segment;
-pub mod sync;
+pub mod segments;
 #[cfg(test)]
 mod testing;
-pub mod texture;
-pub mod wsi;
+pub mod transfers;
+
+pub use pipeline::assembly;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use vc4_kernel_abi::Noop;
 
-use crate::device::Device;
-use crate::object::HostAllocator;
-use crate::physical_device::PhysicalDevice;
+use crate::foundation::handle::HostAllocator;
+use crate::objects::device::Device;
+use crate::objects::physical_device::PhysicalDevice;
 
 /// A device of its own.
 pub fn device() -> Arc<Device> {

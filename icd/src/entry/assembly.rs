@@ -7,12 +7,12 @@ use ash::vk;
 use vc4::qpu::Stage;
 
 use super::read::chain;
-use crate::assembly::uniform::{Description, describe};
-use crate::assembly::{
+use crate::foundation::error::Error;
+use crate::pipeline::assembly::uniform::{Description, describe};
+use crate::pipeline::assembly::{
     Code, MAX_INPUTS, MAX_INSTRUCTIONS, MAX_TEXT_BYTES, MAX_UNIFORMS, MAX_VARYINGS, Mode, Module,
     RasterWindow, Source, SourceColor, Word, compat, refuse,
 };
-use crate::error::Error;
 
 /// VK_STRUCTURE_TYPE_SHADER_MODULE_ASSEMBLY_CREATE_INFO_VC4.
 pub const STRUCTURE_TYPE: i32 = 0x5643_3401;

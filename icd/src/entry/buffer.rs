@@ -4,10 +4,10 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{destroy, give};
-use crate::buffer::{Buffer, BufferView};
-use crate::device::Device;
-use crate::memory::DeviceMemory;
-use crate::object::get;
+use crate::foundation::handle::get;
+use crate::objects::buffer::{Buffer, BufferView};
+use crate::objects::device::Device;
+use crate::objects::memory::DeviceMemory;
 
 entry_points! {
     fn vkCreateBuffer(

@@ -7,16 +7,16 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{give, objects, slice};
-use crate::buffer::Buffer;
-use crate::command_buffer::{CommandBuffer, Inheritance, PassBegin};
-use crate::command_pool::CommandPool;
-use crate::descriptor::DescriptorSet;
-use crate::device::Device;
-use crate::error::Error;
-use crate::object::{self, HostAllocator, get, opt};
+use crate::foundation::error::Error;
+use crate::foundation::handle::{self, HostAllocator, get, opt};
+use crate::objects::buffer::Buffer;
+use crate::objects::command_pool::CommandPool;
+use crate::objects::descriptor::DescriptorSet;
+use crate::objects::device::Device;
+use crate::objects::render_pass::{Framebuffer, RenderPass};
+use crate::objects::sync::Event;
 use crate::pipeline::{Pipeline, PipelineLayout};
-use crate::render_pass::{Framebuffer, RenderPass};
-use crate::sync::Event;
+use crate::recording::command_buffer::{CommandBuffer, Inheritance, PassBegin};
 
 use super::transfer::words;
 
@@ -30,7 +30,7 @@ unsafe fn allocate(
     let mut made = Vec::with_capacity(count as usize);
     for _ in 0..count {
         let commands = Arc::new(CommandBuffer::new(device, level));
-        match object::create(pool.allocator(), commands) {
+        match handle::create(pool.allocator(), commands) {
             Ok(handle) => {
                 pool.keep(handle);
                 made.push(handle);
@@ -49,7 +49,7 @@ unsafe fn free(pool: &CommandPool, handles: &[vk::CommandBuffer]) {
     for handle in handles {
         if pool.forget(*handle) {
             // SAFETY: the pool knew the handle, so it is live.
-            drop(unsafe { object::take::<CommandBuffer>(*handle, HostAllocator::default()) });
+            drop(unsafe { handle::take::<CommandBuffer>(*handle, HostAllocator::default()) });
         }
     }
 }
@@ -98,7 +98,7 @@ entry_points! {
         pool: vk::CommandPool,
         callbacks: *const vk::AllocationCallbacks<'_>,
     ) {
-        if let Some(pool) = object::take::<CommandPool>(pool, HostAllocator::new(callbacks)) {
+        if let Some(pool) = handle::take::<CommandPool>(pool, HostAllocator::new(callbacks)) {
             free(&pool, &pool.handles());
         }
     }

@@ -4,14 +4,14 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{destroy, give, objects, slice};
-use crate::buffer::{Buffer, BufferView};
-use crate::descriptor::{Binding, Descriptor, DescriptorPool, DescriptorSet, SetLayout};
-use crate::device::Device;
-use crate::error::Error;
-use crate::extension::Extension;
-use crate::image::ImageView;
-use crate::object::{self, HostAllocator, get, opt};
-use crate::sampler::Sampler;
+use crate::foundation::error::Error;
+use crate::foundation::extension::Extension;
+use crate::foundation::handle::{self, HostAllocator, get, opt};
+use crate::objects::buffer::{Buffer, BufferView};
+use crate::objects::descriptor::{Binding, Descriptor, DescriptorPool, DescriptorSet, SetLayout};
+use crate::objects::device::Device;
+use crate::objects::image_view::ImageView;
+use crate::objects::sampler::Sampler;
 
 unsafe fn read_binding(info: &vk::DescriptorSetLayoutBinding<'_>) -> Binding {
     let sampled = matches!(
@@ -117,7 +117,7 @@ unsafe fn allocate(
     for layout in layouts {
         // SAFETY: the caller passes live handles.
         let layout = unsafe { get::<SetLayout>(*layout) };
-        match pool.allocate(layout, |set| object::create(pool.allocator, set)) {
+        match pool.allocate(layout, |set| handle::create(pool.allocator, set)) {
             Ok(handle) => made.push(handle),
             Err(error) => {
                 // SAFETY: the sets were just made and nobody knows them yet.
@@ -132,7 +132,7 @@ unsafe fn allocate(
 unsafe fn free(pool: &DescriptorPool, sets: &[vk::DescriptorSet]) {
     for handle in sets {
         // SAFETY: the caller passes handles of this pool that are null or live.
-        if let Some(set) = unsafe { object::take::<DescriptorSet>(*handle, HostAllocator::default()) } {
+        if let Some(set) = unsafe { handle::take::<DescriptorSet>(*handle, HostAllocator::default()) } {
             pool.forget(*handle, set.layout());
         }
     }
@@ -141,7 +141,7 @@ unsafe fn free(pool: &DescriptorPool, sets: &[vk::DescriptorSet]) {
 unsafe fn end_sets(pool: &DescriptorPool) {
     for handle in pool.reset() {
         // SAFETY: the pool's sets are live until here.
-        drop(unsafe { object::take::<DescriptorSet>(handle, HostAllocator::default()) });
+        drop(unsafe { handle::take::<DescriptorSet>(handle, HostAllocator::default()) });
     }
 }
 
@@ -185,7 +185,7 @@ entry_points! {
         pool: vk::DescriptorPool,
         callbacks: *const vk::AllocationCallbacks<'_>,
     ) {
-        if let Some(pool) = object::take::<DescriptorPool>(pool, HostAllocator::new(callbacks)) {
+        if let Some(pool) = handle::take::<DescriptorPool>(pool, HostAllocator::new(callbacks)) {
             end_sets(&pool);
         }
     }

@@ -7,13 +7,13 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{enumerate, extension, names, objects, slice, text};
-use crate::device::Device;
-use crate::error::Error;
-use crate::extension::{self as extensions, Level};
-use crate::object::{self, HostAllocator, get, opt};
-use crate::physical_device::PhysicalDevice;
-use crate::queue::{Batch, Queue};
-use crate::sync::Fence;
+use crate::execution::queue::{Batch, Queue};
+use crate::foundation::error::Error;
+use crate::foundation::extension::{self as extensions, Level};
+use crate::foundation::handle::{self, HostAllocator, get, opt};
+use crate::objects::device::Device;
+use crate::objects::physical_device::PhysicalDevice;
+use crate::objects::sync::Fence;
 
 /// The features that a device creation asks for, directly or through the chain.
 unsafe fn wanted_features(info: &vk::DeviceCreateInfo<'_>) -> vk::PhysicalDeviceFeatures {
@@ -66,12 +66,12 @@ entry_points! {
         let device = Device::new(physical.clone(), extensions, wanted_features(info), allocator)?;
         let device = Arc::new(device);
         device.open()?;
-        out.write(object::create(allocator, device.clone()).inspect_err(|_| device.close())?);
+        out.write(handle::create(allocator, device.clone()).inspect_err(|_| device.close())?);
         Ok(())
     }
 
     fn vkDestroyDevice(device: vk::Device, callbacks: *const vk::AllocationCallbacks<'_>) {
-        if let Some(device) = object::take::<Device>(device, HostAllocator::new(callbacks)) {
+        if let Some(device) = handle::take::<Device>(device, HostAllocator::new(callbacks)) {
             device.close();
         }
     }

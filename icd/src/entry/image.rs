@@ -4,11 +4,12 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{destroy, enumerate, give};
-use crate::device::Device;
-use crate::image::{Image, ImageView};
-use crate::memory::DeviceMemory;
-use crate::object::get;
-use crate::sampler::Sampler;
+use crate::foundation::handle::get;
+use crate::objects::device::Device;
+use crate::objects::image::Image;
+use crate::objects::image_view::ImageView;
+use crate::objects::memory::DeviceMemory;
+use crate::objects::sampler::Sampler;
 
 entry_points! {
     fn vkCreateImage(

@@ -6,12 +6,12 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{enumerate, names, slice, text};
-use crate::error::Error;
-use crate::extension::{self, Level};
-use crate::format::{self, ImageQuery};
-use crate::instance::Instance;
-use crate::object::{self, HostAllocator, get};
-use crate::physical_device::{self, PhysicalDevice};
+use crate::foundation::error::Error;
+use crate::foundation::extension::{self, Level};
+use crate::foundation::format::{self, ImageQuery};
+use crate::foundation::handle::{self, HostAllocator, get};
+use crate::objects::instance::Instance;
+use crate::objects::physical_device::{self, PhysicalDevice};
 
 entry_points! {
     fn vkCreateInstance(
@@ -19,7 +19,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Instance,
     ) -> vk::Result {
-        crate::debug::start_logging();
+        crate::foundation::debug::start_logging();
         let info = &*info;
         if let Some(layer) = slice(info.pp_enabled_layer_names, info.enabled_layer_count).first() {
             return Err(Error::LayerNotPresent(text(*layer)));
@@ -31,7 +31,7 @@ entry_points! {
         }
         let allocator = HostAllocator::new(callbacks);
         let instance = Instance::new(extensions, allocator);
-        out.write(object::create(allocator, instance.into())?);
+        out.write(handle::create(allocator, instance.into())?);
         Ok(())
     }
 

@@ -7,11 +7,11 @@ use ash::vk::{self, Handle};
 
 use super::entry_points;
 use super::read::{destroy, extension, give, slice};
-use crate::device::Device;
-use crate::error::Error;
-use crate::memory::{DeviceMemory, Origin};
-use crate::object::get;
-use crate::physical_device::EXTERNAL_TYPES;
+use crate::foundation::error::Error;
+use crate::foundation::handle::get;
+use crate::objects::device::Device;
+use crate::objects::memory::{DeviceMemory, Origin};
+use crate::objects::physical_device::EXTERNAL_TYPES;
 
 /// Flushing and invalidating have nothing to do: all memory is coherent.
 unsafe fn check_ranges(count: u32, ranges: *const vk::MappedMemoryRange<'_>) -> Result<(), Error> {

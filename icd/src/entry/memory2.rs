@@ -4,11 +4,11 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{answer, enumerate, slice};
-use crate::buffer::Buffer;
-use crate::error::Error;
-use crate::image::Image;
-use crate::memory::DeviceMemory;
-use crate::object::get;
+use crate::foundation::error::Error;
+use crate::foundation::handle::get;
+use crate::objects::buffer::Buffer;
+use crate::objects::image::Image;
+use crate::objects::memory::DeviceMemory;
 
 /// Fills an answer in. A dedicated allocation is neither needed nor better: what shares a BO loses nothing.
 unsafe fn give(out: *mut vk::MemoryRequirements2<'_>, requirements: vk::MemoryRequirements) {

@@ -4,10 +4,10 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{destroy, give, objects, slice};
-use crate::device::Device;
-use crate::error::Error;
-use crate::object::get;
-use crate::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
+use crate::foundation::error::Error;
+use crate::foundation::handle::get;
+use crate::objects::device::Device;
+use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
 
 /// Attachment numbers of references.
 fn numbers(references: &[vk::AttachmentReference]) -> Vec<Option<u32>> {

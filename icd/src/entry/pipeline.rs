@@ -7,14 +7,14 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{bytes, destroy, give, objects, slice, text};
-use crate::device::Device;
-use crate::error::Error;
-use crate::object::{get, opt};
+use crate::foundation::error::Error;
+use crate::foundation::handle::{get, opt};
+use crate::objects::device::Device;
+use crate::objects::render_pass::{RenderPass, Subpass};
 use crate::pipeline::{
     ColorBlend, DepthStencil, GraphicsInfo, Multisample, Pipeline, PipelineCache, PipelineLayout, Raster,
     ShaderModule, Stage, VertexInput,
 };
-use crate::render_pass::{RenderPass, Subpass};
 
 unsafe fn read_stage(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Stage, Error> {
     // SAFETY: the caller passes a valid structure with live handles.

@@ -5,11 +5,11 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{answer, enumerate, enumerate_into, extension};
-use crate::error::Error;
-use crate::format::{self, ImageQuery};
-use crate::limits::MAX_PUSH_DESCRIPTORS;
-use crate::object::get;
-use crate::physical_device::{self, PhysicalDevice};
+use crate::foundation::error::Error;
+use crate::foundation::format::{self, ImageQuery};
+use crate::foundation::handle::get;
+use crate::foundation::limits::MAX_PUSH_DESCRIPTORS;
+use crate::objects::physical_device::{self, PhysicalDevice};
 
 entry_points! {
     fn vkGetPhysicalDeviceFeatures2KHR(

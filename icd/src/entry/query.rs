@@ -6,11 +6,11 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{destroy, give};
-use crate::buffer::Buffer;
-use crate::command_buffer::CommandBuffer;
-use crate::device::Device;
-use crate::object::get;
-use crate::query::QueryPool;
+use crate::foundation::handle::get;
+use crate::objects::buffer::Buffer;
+use crate::objects::device::Device;
+use crate::objects::query::QueryPool;
+use crate::recording::command_buffer::CommandBuffer;
 
 entry_points! {
     fn vkCreateQueryPool(

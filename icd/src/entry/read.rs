@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use crate::error::Error;
-use crate::object::{self, HostAllocator, Object};
+use crate::foundation::error::Error;
+use crate::foundation::handle::{self, HostAllocator, Object};
 
 /// `count` elements at `first`; none when there are none, wherever the pointer leads.
 ///
@@ -38,7 +38,7 @@ pub(super) unsafe fn bytes<'a>(first: *const c_void, size: usize) -> &'a [u8] {
 /// As for [`slice`], and every handle is null or live.
 pub(super) unsafe fn objects<T: Object>(first: *const T::Handle, count: u32) -> Vec<Arc<T>> {
     // SAFETY: by the contract.
-    unsafe { slice(first, count).iter().filter_map(|handle| object::opt::<T>(*handle).cloned()).collect() }
+    unsafe { slice(first, count).iter().filter_map(|handle| handle::opt::<T>(*handle).cloned()).collect() }
 }
 
 /// A string of the application.
@@ -153,7 +153,7 @@ pub(super) unsafe fn give<T: Object>(
     // SAFETY: by the contract.
     unsafe {
         let allocator = HostAllocator::new(callbacks).or(parent);
-        out.write(object::create(allocator, Arc::new(object))?);
+        out.write(handle::create(allocator, Arc::new(object))?);
     }
     Ok(())
 }
@@ -161,8 +161,8 @@ pub(super) unsafe fn give<T: Object>(
 /// Ends a handle, which may be null.
 ///
 /// # Safety
-/// `callbacks` as for [`HostAllocator::new`]; the handle as for [`object::take`].
+/// `callbacks` as for [`HostAllocator::new`]; the handle as for [`handle::take`].
 pub(super) unsafe fn destroy<T: Object>(handle: T::Handle, callbacks: *const vk::AllocationCallbacks<'_>) {
     // SAFETY: by the contract.
-    drop(unsafe { object::take::<T>(handle, HostAllocator::new(callbacks)) });
+    drop(unsafe { handle::take::<T>(handle, HostAllocator::new(callbacks)) });
 }

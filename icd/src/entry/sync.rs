@@ -4,9 +4,9 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{destroy, give, objects};
-use crate::device::Device;
-use crate::object::get;
-use crate::sync::{self, Event, Fence, Semaphore};
+use crate::foundation::handle::get;
+use crate::objects::device::Device;
+use crate::objects::sync::{self, Event, Fence, Semaphore};
 
 entry_points! {
     fn vkCreateFence(

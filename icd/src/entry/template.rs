@@ -8,12 +8,12 @@ use ash::vk;
 use super::descriptor::read_write;
 use super::entry_points;
 use super::read::{destroy, give, slice};
-use crate::command_buffer::CommandBuffer;
-use crate::descriptor::{Descriptor, DescriptorSet, SetLayout, UpdateTemplate};
-use crate::device::Device;
-use crate::error::Error;
-use crate::object::{get, opt};
+use crate::foundation::error::Error;
+use crate::foundation::handle::{get, opt};
+use crate::objects::descriptor::{Descriptor, DescriptorSet, SetLayout, UpdateTemplate};
+use crate::objects::device::Device;
 use crate::pipeline::PipelineLayout;
+use crate::recording::command_buffer::CommandBuffer;
 
 /// One write: binding, first element, values.
 type Write = (u32, u32, Vec<Descriptor>);

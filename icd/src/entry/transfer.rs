@@ -6,10 +6,10 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::slice;
-use crate::buffer::Buffer;
-use crate::command_buffer::{ClearAttachment, ClearWords, CommandBuffer};
-use crate::image::Image;
-use crate::object::get;
+use crate::foundation::handle::get;
+use crate::objects::buffer::Buffer;
+use crate::objects::image::Image;
+use crate::recording::command_buffer::{ClearAttachment, ClearWords, CommandBuffer};
 
 /// The words of a clear value. Every member of the union is plain 32-bit words, and the color member
 /// covers it all.

@@ -4,13 +4,13 @@ use ash::vk;
 
 use super::entry_points;
 use super::read::{destroy, enumerate, enumerate_into, give, objects, slice};
-use crate::device::Device;
-use crate::error::Error;
-use crate::instance::Instance;
-use crate::object::{self, HostAllocator, get, opt};
-use crate::queue::Queue;
-use crate::sync::{Fence, Semaphore};
-use crate::wsi::{self, Acquired, Surface, Swapchain};
+use crate::execution::queue::Queue;
+use crate::foundation::error::Error;
+use crate::foundation::handle::{self, HostAllocator, get, opt};
+use crate::objects::device::Device;
+use crate::objects::instance::Instance;
+use crate::objects::sync::{Fence, Semaphore};
+use crate::presentation::{self, Acquired, Surface, Swapchain};
 
 fn bool32(yes: bool) -> vk::Bool32 {
     if yes { vk::TRUE } else { vk::FALSE }
@@ -45,8 +45,8 @@ macro_rules! presentation_support {
 }
 
 presentation_support! {
-    fn vkGetPhysicalDeviceXcbPresentationSupportKHR(*mut vk::xcb_connection_t, vk::xcb_visualid_t) wsi::xcb_presents;
-    fn vkGetPhysicalDeviceXlibPresentationSupportKHR(*mut vk::Display, vk::VisualID) wsi::xlib_presents;
+    fn vkGetPhysicalDeviceXcbPresentationSupportKHR(*mut vk::xcb_connection_t, vk::xcb_visualid_t) presentation::xcb_presents;
+    fn vkGetPhysicalDeviceXlibPresentationSupportKHR(*mut vk::Display, vk::VisualID) presentation::xlib_presents;
 }
 
 /// Runs `vkQueuePresentKHR`: every picture goes to the queue; the worst answer is the command's.
@@ -205,7 +205,7 @@ entry_points! {
         swapchain: vk::SwapchainKHR,
         callbacks: *const vk::AllocationCallbacks<'_>,
     ) {
-        if let Some(swapchain) = object::take::<Swapchain>(swapchain, HostAllocator::new(callbacks)) {
+        if let Some(swapchain) = handle::take::<Swapchain>(swapchain, HostAllocator::new(callbacks)) {
             // A present that still waits in the queue may hold it; the window is left alone from here on.
             swapchain.close();
         }

@@ -25,9 +25,9 @@ use vc4_shaders::file;
 use vc4_shaders::key::Key;
 use vc4_shaders::program;
 
-use crate::device::Device;
-use crate::object::Object;
-use crate::physical_device::{VENDOR_ID, cache_uuid};
+use crate::foundation::handle::Object;
+use crate::objects::device::Device;
+use crate::objects::physical_device::{VENDOR_ID, cache_uuid};
 
 /// Bytes of the header that Vulkan defines.
 const HEADER_BYTES: usize = 32;

@@ -18,13 +18,13 @@ use super::programs::Programs;
 use super::recipe::Recipe;
 use super::translate as api;
 use super::{GraphicsInfo, PipelineCache};
-use crate::assembly::RasterWindow;
-use crate::bo::Bo;
-use crate::debug::{Debug, flags};
-use crate::device::Device;
-use crate::draw::viewport;
-use crate::error::Error;
-use crate::object::Object;
+use crate::execution::draw::viewport;
+use crate::foundation::bo::Bo;
+use crate::foundation::debug::{Debug, flags};
+use crate::foundation::error::Error;
+use crate::foundation::handle::Object;
+use crate::objects::device::Device;
+use crate::pipeline::assembly::RasterWindow;
 use crate::recording::Dynamic;
 
 /// How each image is looked at; what is missing is as [`TextureKey::default`] says.
@@ -268,7 +268,7 @@ impl Compiled {
         }
         let refused =
             |why: String| Error::Shader(format!("{name} program: {why}\n{}", disassemble(&program.code)));
-        let info = match crate::draw::is_strict() {
+        let info = match crate::execution::draw::is_strict() {
             false => None,
             true => {
                 let info = validate::shader::validate(&program.code, Mode::Strict);

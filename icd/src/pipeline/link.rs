@@ -15,8 +15,8 @@ use super::attributes::{Loads, arrays};
 use super::patch;
 use super::programs::constant;
 use super::resources;
-use crate::assembly::{Mode, Module, Source, Word, refuse, stage_name};
-use crate::error::Error;
+use crate::foundation::error::Error;
+use crate::pipeline::assembly::{Mode, Module, Source, Word, refuse, stage_name};
 
 /// Words of a shaded vertex before its varyings, and of a coordinate program's whole output (v3d.md §7.2, §7.3).
 const VERTEX_HEADER: usize = 3;

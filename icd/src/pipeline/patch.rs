@@ -7,8 +7,8 @@ use vc4_shaders::program::UniformSlot;
 
 use super::attributes::Loads;
 use super::link::Ready;
-use crate::assembly::{Source, SourceColor, refuse, stage_name};
-use crate::error::Error;
+use crate::foundation::error::Error;
+use crate::pipeline::assembly::{Source, SourceColor, refuse, stage_name};
 
 /// The program with the state around it.
 ///

@@ -14,9 +14,9 @@ use vc4_shaders::spirv::{StageSource, translate};
 
 use super::link::{self, Fragment, Linker};
 use super::{GraphicsInfo, PipelineCache, ShaderModule, Stage};
-use crate::assembly::{Mode, RasterWindow, refuse};
-use crate::debug::{Debug, flags};
-use crate::error::Error;
+use crate::foundation::debug::{Debug, flags};
+use crate::foundation::error::Error;
+use crate::pipeline::assembly::{Mode, RasterWindow, refuse};
 
 /// What a pipeline's programs are made from.
 pub(super) enum Programs {

@@ -4,7 +4,7 @@
 use vc4::state::StateUniform;
 use vc4_shaders::program::{Descriptor, Pipeline, SampleBo, Texture, UniformSlot};
 
-use crate::limits::MAX_PUSH_BYTES;
+use crate::foundation::limits::MAX_PUSH_BYTES;
 
 /// Bytes between two words of a uniform buffer that are still read in one go.
 const GAP: u32 = 64;

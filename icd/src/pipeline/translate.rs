@@ -10,11 +10,11 @@ use vc4::state::{
 use vc4_shaders::compile::VertexAttribute;
 
 use super::{ColorBlend, GraphicsInfo, VertexInput};
-use crate::error::Error;
-use crate::format::{self, FormatRow};
-use crate::limits::SAMPLE_COUNTS;
+use crate::foundation::error::Error;
+use crate::foundation::format::{self, FormatRow};
+use crate::foundation::limits::SAMPLE_COUNTS;
+use crate::objects::render_pass::{Attachment, Subpass};
 use crate::recording::StencilFace;
-use crate::render_pass::{Attachment, Subpass};
 
 /// Refuses state that features which are off would allow.
 pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
@@ -101,7 +101,7 @@ pub(super) struct ColorPass {
     pub output: ColorOutput,
 }
 
-/// The passes for a subpass's colours, in the order of [`crate::segment::Target::colors`].
+/// The passes for a subpass's colours, in the order of [`crate::segments::Target::colors`].
 pub(super) fn colors(info: &GraphicsInfo, subpass: &Subpass) -> Result<Vec<ColorPass>, Error> {
     let mut passes = Vec::new();
     for (location, index) in subpass.drawn_colors() {

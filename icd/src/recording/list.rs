@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::state::Dynamic;
-use crate::buffer::Buffer;
-use crate::descriptor::{Descriptor, DescriptorSet, Descriptors};
-use crate::error::Error;
-use crate::limits::{MAX_ATTRIBUTES, MAX_SETS};
+use crate::foundation::error::Error;
+use crate::foundation::limits::{MAX_ATTRIBUTES, MAX_SETS};
+use crate::objects::buffer::Buffer;
+use crate::objects::descriptor::{Descriptor, DescriptorSet, Descriptors};
 use crate::pipeline::Pipeline;
-use crate::segment::{DrawCall, IndexBinding, IndirectDraw};
+use crate::segments::{DrawCall, IndexBinding, IndirectDraw};
 
 /// A place in a table that holds nothing.
 const NONE: u32 = u32::MAX;
@@ -366,7 +366,7 @@ impl<'a> Snapshot<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::descriptor::SetLayout;
+    use crate::objects::descriptor::SetLayout;
 
     #[test]
     fn a_table_of_sets_keeps_what_did_not_change() {

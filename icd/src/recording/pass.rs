@@ -11,18 +11,18 @@ use ash::vk;
 use vc4::image::format::depth_to_unorm24;
 use vc4::state::PixelRect;
 
-use crate::command_buffer::{ClearAttachment, ClearWords, PassBegin};
-use crate::draw::common_width;
-use crate::error::Error;
-use crate::image::ImageView;
-use crate::meta::fill::Fill;
-use crate::meta::resolve::{Resolve, tiles_can_average};
-use crate::query::QueryCommand;
+use crate::execution::draw::common_width;
+use crate::foundation::error::Error;
+use crate::objects::image_view::ImageView;
+use crate::objects::query::QueryCommand;
+use crate::objects::render_pass::{Attachment, Subpass};
 use crate::recording::DrawList;
-use crate::render_pass::{Attachment, Subpass};
-use crate::segment::{
+use crate::recording::command_buffer::{ClearAttachment, ClearWords, PassBegin};
+use crate::segments::{
     ColorTarget, DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, tile_px,
 };
+use crate::transfers::fill::Fill;
+use crate::transfers::resolve::{Resolve, tiles_can_average};
 
 /// The pass and where recording is in it.
 pub struct Pass {

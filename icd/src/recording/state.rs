@@ -6,12 +6,12 @@ use ash::vk;
 use smallvec::SmallVec;
 
 use super::list::{DrawList, DrawState};
-use crate::buffer::Buffer;
-use crate::descriptor::{Descriptor, DescriptorSet, SetLayout};
-use crate::error::Error;
-use crate::limits::{MAX_ATTRIBUTES, MAX_PUSH_BYTES, MAX_SETS};
+use crate::foundation::error::Error;
+use crate::foundation::limits::{MAX_ATTRIBUTES, MAX_PUSH_BYTES, MAX_SETS};
+use crate::objects::buffer::Buffer;
+use crate::objects::descriptor::{Descriptor, DescriptorSet, SetLayout};
 use crate::pipeline::Pipeline;
-use crate::segment::{DrawCall, IndexBinding};
+use crate::segments::{DrawCall, IndexBinding};
 
 /// Masks and reference of the stencil test of a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

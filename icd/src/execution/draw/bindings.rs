@@ -1,0 +1,411 @@
+//! What a draw's shaders read: programs, textures, buffers, state words. Draws of a list that follow each
+//! other keep what did not change between them.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use vc4::cl::packets::PrimitiveMode;
+use vc4::state::depth_stencil::StencilWords;
+use vc4::state::{StateWords, StencilFaceState};
+use vc4_kernel_abi::Mapping;
+use vc4_shaders::program;
+
+use super::geometry;
+use super::iota::ZEROS_AT;
+use super::packets;
+use crate::execution::draw::texture::Texture;
+use crate::foundation::bo::Bo;
+use crate::foundation::error::Error;
+use crate::objects::buffer::Buffer;
+use crate::objects::descriptor::Descriptor;
+use crate::objects::device::Device;
+use crate::objects::image_view::ImageView;
+use crate::objects::memory::Binding;
+use crate::pipeline::{Compiled, Variant, VariantKey, set_bit, set_bits};
+use crate::recording::{Draw, DrawList, Snapshot};
+
+/// Bytes of a word.
+const WORD: u64 = 4;
+
+bitflags::bitflags! {
+    /// What a job has not been told yet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Changes: u8 {
+        /// The programs.
+        const PROGRAMS = 1;
+        /// Dynamic state.
+        const STATE = 2;
+        /// Vertex buffers.
+        const VERTICES = 4;
+        /// Descriptors.
+        const DESCRIPTORS = 8;
+        /// Push constants.
+        const PUSH = 16;
+        /// Anything: the job is a new one.
+        const JOB = 32;
+    }
+}
+
+/// The bytes that a buffer descriptor, a texel view or an image gives to direct lookups.
+#[derive(Clone, Copy)]
+pub struct Range<'a> {
+    /// The memory.
+    pub bo: &'a Arc<Bo>,
+    mapping: Mapping,
+    /// First byte in the BO.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl Range<'_> {
+    /// Reads words from byte `start` on; those that leave the range are zero.
+    pub fn read(&self, start: u32, words: &mut [u32]) {
+        let start = u64::from(start);
+        let have = (self.size.saturating_sub(start) / WORD).min(words.len() as u64) as usize;
+        let (inside, outside) = words.split_at_mut(have);
+        if have > 0 {
+            self.mapping.read((self.offset + start) as usize, bytemuck::cast_slice_mut(inside));
+        }
+        outside.fill(0);
+    }
+}
+
+/// A range that was looked up, and where.
+struct Found<'a> {
+    place: program::Descriptor,
+    range: Range<'a>,
+    /// A uniform buffer by dynamic offset: the next offset needs no search.
+    dynamic: Option<Dynamic<'a>>,
+}
+
+/// A buffer by dynamic offset.
+struct Dynamic<'a> {
+    /// The set, as the list knows it.
+    set: u32,
+    /// Place of the offset in the set.
+    place: u32,
+    buffer: &'a Buffer,
+    binding: &'a Binding,
+    /// First byte without the dynamic offset.
+    offset: u64,
+    /// Bytes.
+    range: u64,
+}
+
+/// What lookups found; kept from draw to draw for its memory, and for textures that come again.
+#[derive(Default)]
+pub struct Lookups<'a> {
+    textures: Vec<(program::Texture, u32)>,
+    ranges: Vec<Found<'a>>,
+    /// The sets that any texture or sampler is in.
+    texture_sets: u32,
+    known: Vec<Texture>,
+    /// Places in `known` by the addresses of view and sampler, 0 for none.
+    places: FxHashMap<(usize, usize), u32>,
+}
+
+/// What a draw reads.
+pub struct Bindings<'a> {
+    device: &'a Device,
+    /// The place of the draw's state.
+    pub place: u32,
+    /// State of the draw.
+    pub state: Snapshot<'a>,
+    /// The pipeline's compiled half.
+    pub compiled: &'a Compiled,
+    /// How the pipeline assembles vertices.
+    pub mode: PrimitiveMode,
+    /// Which of the segment's passes draws.
+    pass: usize,
+    /// Its programs for the pass, the textures that are bound and the viewport that is set.
+    pub variant: Arc<Variant>,
+    /// Words of pipeline state.
+    pub words: StateWords,
+    /// The largest vertex number that every array has data for.
+    pub limit: i64,
+    /// Most vertices of an array draw that goes to the machine as it is; 0 where all primitives are rewritten.
+    pub most_at_once: u32,
+    /// What changed since the last record.
+    pub changes: Changes,
+    /// Which sets did: bit n for set n.
+    pub changed_sets: u32,
+    /// What lookups found.
+    pub lookups: Lookups<'a>,
+}
+
+impl<'a> Bindings<'a> {
+    /// Looks up what `state` binds.
+    pub fn new(
+        device: &'a Device,
+        place: u32,
+        state: Snapshot<'a>,
+        (compiled, pass): (&'a Compiled, usize),
+        mut lookups: Lookups<'a>,
+    ) -> Result<Bindings<'a>, Error> {
+        lookups.textures.clear();
+        lookups.texture_sets = compiled.textures.iter().map(set_bits).fold(0, |sets, bits| sets | bits);
+        lookups.textures(&state, compiled, u32::MAX)?;
+        let words = words(&state, compiled);
+        let variant = lookups.variant(compiled, pass, &words)?;
+        let mut bindings = Bindings {
+            device,
+            place,
+            state,
+            compiled,
+            mode: state.pipeline().mode,
+            pass,
+            variant,
+            words,
+            limit: 0,
+            most_at_once: 0,
+            changes: Changes::all(),
+            changed_sets: u32::MAX,
+            lookups,
+        };
+        bindings.lookups.ranges.clear();
+        bindings.look_up_ranges(u32::MAX)?;
+        bindings.limit = geometry::limit(&bindings)?;
+        bindings.most_at_once = geometry::most_at_once(&bindings);
+        Ok(bindings)
+    }
+
+    /// Takes over the state of the next draw of the list, which has the same pipeline.
+    #[inline(never)]
+    pub fn update(&mut self, list: &'a DrawList, draw: &Draw) -> Result<(), Error> {
+        let old = self.state.state;
+        (self.place, self.state) = (draw.state, list.state(draw));
+        let at = self.state.state;
+        if old.push != at.push {
+            self.changes |= Changes::PUSH;
+        }
+        let mut is_other = false;
+        if old.dynamic != at.dynamic {
+            let map = self.words.viewport.raster_map();
+            self.words = words(&self.state, self.compiled);
+            is_other |= map != self.words.viewport.raster_map();
+            self.changes |= Changes::STATE;
+        }
+        let sets = match at.sets.wrapping_sub(old.sets) {
+            0 => 0,
+            1 => self.state.changed_sets(),
+            _ => u32::MAX,
+        };
+        if sets & self.lookups.texture_sets != 0 {
+            is_other |= self.lookups.textures(&self.state, self.compiled, sets)?;
+        }
+        if is_other {
+            self.variant = self.lookups.variant(self.compiled, self.pass, &self.words)?;
+            self.lookups.ranges.clear();
+            self.look_up_ranges(u32::MAX)?;
+            self.changes |= Changes::PROGRAMS;
+        } else if sets != 0 {
+            self.look_up_ranges(sets)?;
+        }
+        if sets != 0 {
+            self.changes |= Changes::DESCRIPTORS;
+            self.changed_sets |= sets;
+        }
+        if old.vertices != at.vertices || self.changes.contains(Changes::PROGRAMS) {
+            self.limit = geometry::limit(self)?;
+            self.most_at_once = geometry::most_at_once(self);
+            self.changes |= Changes::VERTICES;
+        }
+        Ok(())
+    }
+
+    /// An image and its sampler.
+    pub fn texture(&self, place: program::Texture) -> Result<&Texture, Error> {
+        let found = self.lookups.textures.iter().find(|(key, _)| *key == place);
+        let texture = found.and_then(|(_, place)| self.lookups.known.get(*place as usize));
+        texture.ok_or_else(|| unexpected(place.image, "an image"))
+    }
+
+    /// The BO of an image.
+    pub fn texture_bo(&self, image: program::Descriptor) -> Result<&Arc<Bo>, Error> {
+        let found = self.lookups.textures.iter().find(|(key, _)| key.image == image);
+        let texture = found.and_then(|(_, place)| self.lookups.known.get(*place as usize));
+        texture.and_then(Texture::bo).ok_or_else(|| unexpected(image, "an image"))
+    }
+
+    /// What direct lookups read.
+    pub fn range(&self, buffer: program::Descriptor) -> Result<Range<'a>, Error> {
+        let found = self.lookups.ranges.iter().find(|found| found.place == buffer);
+        found.map(|found| found.range).ok_or_else(|| unexpected(buffer, "a buffer"))
+    }
+
+    /// As [`Bindings::range`], by the place in the recipe.
+    pub fn range_at(&self, index: usize) -> Result<&Range<'a>, Error> {
+        let missing = || Error::InvalidUse("a draw whose shader reads a buffer that is not bound".into());
+        self.lookups.ranges.get(index).map(|found| &found.range).ok_or_else(missing)
+    }
+
+    /// Looks the uniform buffers of `sets` up.
+    fn look_up_ranges(&mut self, sets: u32) -> Result<(), Error> {
+        for (index, buffer) in self.variant.recipe.ranges.iter().enumerate() {
+            if sets & set_bit(buffer) == 0 {
+                continue;
+            }
+            match self.lookups.ranges.get_mut(index) {
+                Some(found) => {
+                    if !found.moves(&self.state) {
+                        *found = Found::new(self.device, &self.state, *buffer)?;
+                    }
+                }
+                None => self.lookups.ranges.push(Found::new(self.device, &self.state, *buffer)?),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Lookups<'a> {
+    /// Looks the textures of `sets` up; whether any is of another kind than the one before.
+    fn textures(&mut self, state: &Snapshot<'a>, compiled: &Compiled, sets: u32) -> Result<bool, Error> {
+        let mut is_other = false;
+        for (index, texture) in compiled.textures.iter().enumerate() {
+            if sets & set_bits(texture) == 0 {
+                continue;
+            }
+            let place = self.texture(state, *texture)?;
+            match self.textures.get_mut(index) {
+                Some((_, old)) => {
+                    let [old, new] = [std::mem::replace(old, place), place].map(|n| &self.known[n as usize]);
+                    is_other |= old.key != new.key;
+                }
+                None => self.textures.push((*texture, place)),
+            }
+        }
+        Ok(is_other)
+    }
+
+    /// The programs for a pass, the textures and the viewport.
+    fn variant(&self, compiled: &Compiled, pass: usize, words: &StateWords) -> Result<Arc<Variant>, Error> {
+        let keys = self.textures.iter().map(|(texture, place)| (*texture, self.known[*place as usize].key));
+        let unusual = keys.filter(|(_, key)| *key != Default::default());
+        let (textures, raster) = (unusual.collect(), words.viewport.raster_map());
+        compiled.variant(VariantKey { pass, textures, raster })
+    }
+
+    fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture) -> Result<u32, Error> {
+        let at = |place: program::Descriptor| {
+            state.descriptor(place.set, place.binding, place.element).map(|bound| bound.descriptor)
+        };
+        let sampler = match texture.sampler {
+            None => None,
+            Some(place) => match at(place)? {
+                Descriptor::Sampler(sampler) | Descriptor::Image { sampler: Some(sampler), .. } => {
+                    Some(sampler)
+                }
+                _ => return Err(unexpected(place, "a sampler")),
+            },
+        };
+        let image = at(texture.image)?;
+        let address = match image {
+            Descriptor::Image { view: Some(view), .. } => Arc::as_ptr(view) as usize,
+            Descriptor::Texels(view) => Arc::as_ptr(view) as usize,
+            _ => return Err(unexpected(texture.image, "an image")),
+        };
+        let key = (address, sampler.map_or(0, |sampler| Arc::as_ptr(sampler) as usize));
+        if let Some(place) = self.places.get(&key) {
+            return Ok(*place);
+        }
+        let known = match image {
+            Descriptor::Texels(view) => Texture::of_buffer(view),
+            Descriptor::Image { view: Some(view), .. } => {
+                Texture::new(view, sampler.map(|sampler| &**sampler))?
+            }
+            _ => return Err(unexpected(texture.image, "an image")),
+        };
+        let place = self.known.len() as u32;
+        self.known.push(known);
+        self.places.insert(key, place);
+        Ok(place)
+    }
+}
+
+fn unexpected(place: program::Descriptor, what: &str) -> Error {
+    let program::Descriptor { set, binding, element } = place;
+    let place = format!("set {set}, binding {binding}, element {element}");
+    Error::InvalidUse(format!("a draw whose shader takes {place} for {what}, which it is not"))
+}
+
+impl<'a> Found<'a> {
+    /// Looks up what is bound.
+    fn new(device: &'a Device, state: &Snapshot<'a>, place: program::Descriptor) -> Result<Found<'a>, Error> {
+        let bound = state.descriptor(place.set, place.binding, place.element)?;
+        let (buffer, start, size) = match bound.descriptor {
+            Descriptor::Buffer { buffer, offset, range } => {
+                let start = offset.saturating_add(bound.offset.into());
+                (buffer, start, buffer.clamp(start, *range))
+            }
+            // Texels smaller than a word share one, which may reach beyond the view; buffers end at whole words.
+            Descriptor::Texels(view) => (&view.buffer, view.offset, view.range.next_multiple_of(WORD)),
+            Descriptor::Image { view: Some(view), .. } => {
+                return Ok(Found { place, range: image_range(view)?, dynamic: None });
+            }
+            _ => return Err(unexpected(place, "a buffer")),
+        };
+        if size < WORD {
+            // Direct lookups need a word that they may read (kernel-abi.md §9, TEX-2).
+            let bo = device.iota().bo(device)?;
+            let range = Range { mapping: bo.map()?, bo, offset: u64::from(ZEROS_AT), size: WORD };
+            return Ok(Found { place, range, dynamic: None });
+        }
+        let binding = buffer.binding()?;
+        let range =
+            Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size };
+        let dynamic = match (bound.descriptor, bound.dynamic, state.set_place(place.set)) {
+            (Descriptor::Buffer { offset, range, .. }, Some(number), Some(set)) => {
+                Some(Dynamic { set, place: number, buffer, binding, offset: *offset, range: *range })
+            }
+            _ => None,
+        };
+        Ok(Found { place, range, dynamic })
+    }
+
+    /// Moves to the dynamic offset of a state, if nothing else is different there; whether it did.
+    #[inline]
+    fn moves(&mut self, state: &Snapshot<'a>) -> bool {
+        let Some(dynamic) = &self.dynamic else { return false };
+        if state.set_place(self.place.set) != Some(dynamic.set) {
+            return false;
+        }
+        let Some(offset) = state.dynamic_offset(self.place.set, dynamic.place) else { return false };
+        let start = dynamic.offset.saturating_add(offset.into());
+        let size = dynamic.buffer.clamp(start, dynamic.range);
+        (self.range.offset, self.range.size) = (dynamic.binding.offset.saturating_add(start), size);
+        size >= WORD
+    }
+}
+
+/// An image from a view's first layer on.
+fn image_range(view: &ImageView) -> Result<Range<'_>, Error> {
+    let binding = view.image.binding()?;
+    let start = u64::from(view.base_layer) * view.image.layer_stride();
+    let size = view.image.size().saturating_sub(start) / WORD * WORD;
+    Ok(Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size })
+}
+
+fn words(state: &Snapshot<'_>, compiled: &Compiled) -> StateWords {
+    let stencil = compiled.depth_stencil.and_then(|depth| depth.stencil).map(|faces| {
+        let mut faces = faces;
+        let dynamic = state.dynamic().stencil;
+        let dynamic = compiled.face.map_or(dynamic, |face| [dynamic[face]; 2]);
+        for (face, dynamic) in faces.iter_mut().zip(&dynamic) {
+            *face = StencilFaceState {
+                compare_mask: dynamic.compare_mask as u8,
+                write_mask: dynamic.write_mask as u8,
+                reference: dynamic.reference as u8,
+                ..*face
+            };
+        }
+        StencilWords::new(compiled.stencil_plan(), &faces)
+    });
+    StateWords {
+        viewport: packets::viewport(&state.dynamic().viewport),
+        blend_constants: state.dynamic().blend_constants,
+        stencil: stencil.unwrap_or_default(),
+        sample_mask: state.pipeline().info.multisample.map_or(1, |state| state.mask),
+    }
+}

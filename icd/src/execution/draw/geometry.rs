@@ -1,0 +1,395 @@
+//! The vertices of a draw in runs that the machine can number: at most 65536 in a run, attribute bases moved to its
+//! first (v3d.md §5.5, GFXH-515; T-IDX32, T-RESTART, T-PROVOKE, T-ROBUST). Where they lie too far apart or have no data,
+//! their arrays are copied together ([`super::gather`]).
+
+use std::sync::Arc;
+
+use ash::vk;
+use smallvec::SmallVec;
+use vc4::cl::packets::PrimitiveMode;
+use vc4::hw::MAX_VERTEX_INDEX;
+use vc4_shaders::program::{AttributeArray, AttributeSource};
+
+use super::bindings::Bindings;
+use super::gather::Gathered;
+use super::indices::{self, IndexRange, Scan};
+use crate::foundation::bo::Bo;
+use crate::foundation::debug::{Debug, flags};
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::recording::Snapshot;
+use crate::segments::DrawParameters;
+
+/// Most vertices of an array draw.
+const RUN: u32 = MAX_VERTEX_INDEX;
+
+/// Most indices that the CPU looks at for one draw: beyond, memory for them is not a given.
+const MAX_INDICES: u32 = 1 << 24;
+
+/// The runs of a draw, nearly always one.
+pub(super) type Pieces<'a> = SmallVec<[Piece<'a>; 1]>;
+
+/// A run of vertices.
+pub(super) struct Piece<'a> {
+    /// The vertex that the machine numbers 0; what it adds to get gl_VertexIndex.
+    pub base_vertex: i64,
+    /// How the vertices are assembled: as the pipeline says, or as a list that its primitives were taken apart into.
+    pub mode: PrimitiveMode,
+    /// The primitives.
+    pub primitives: Primitives<'a>,
+    /// The vertices in the machine's numbering, if their arrays are copied together for them. Few pieces have any, so
+    /// the others are not to carry the room.
+    pub gathered: Option<Box<Gathered>>,
+}
+
+impl Piece<'_> {
+    /// `count` vertices in order.
+    #[inline]
+    fn array(mode: PrimitiveMode, base_vertex: i64, count: u32) -> Self {
+        Piece { base_vertex, mode, primitives: Primitives::Array { count }, gathered: None }
+    }
+
+    /// The vertex that the machine gives a number.
+    pub fn vertex(&self, number: usize) -> i64 {
+        match &self.gathered {
+            Some(gathered) => gathered.vertices().get(number).copied().unwrap_or(-1),
+            None => self.base_vertex + number as i64,
+        }
+    }
+}
+
+/// Where indices lie.
+pub(super) enum IndexMemory<'a> {
+    /// In a buffer of the application.
+    Bound(&'a Arc<Bo>),
+    /// In a BO of the draw.
+    Own(Arc<Bo>),
+}
+
+impl IndexMemory<'_> {
+    /// The memory.
+    pub fn bo(&self) -> &Arc<Bo> {
+        match self {
+            IndexMemory::Bound(bo) => bo,
+            IndexMemory::Own(bo) => bo,
+        }
+    }
+}
+
+/// Numbers of vertices.
+pub(super) enum Primitives<'a> {
+    /// 0 to `count` - 1.
+    Array {
+        /// How many.
+        count: u32,
+    },
+    /// From memory, 16 bits each.
+    Indexed {
+        /// The memory.
+        memory: IndexMemory<'a>,
+        /// First byte.
+        offset: u32,
+        /// How many.
+        count: u32,
+        /// The largest.
+        max_index: u32,
+    },
+}
+
+impl Primitives<'_> {
+    /// Vertices or indices.
+    pub fn count(&self) -> u32 {
+        match self {
+            Primitives::Array { count } | Primitives::Indexed { count, .. } => *count,
+        }
+    }
+
+    /// How many vertices the numbers may name.
+    pub fn vertices(&self) -> u32 {
+        match *self {
+            Primitives::Array { count } => count,
+            Primitives::Indexed { max_index, .. } => max_index + 1,
+        }
+    }
+}
+
+/// Where an attribute array lies.
+pub(super) struct Source<'a> {
+    /// The memory.
+    pub bo: &'a Arc<Bo>,
+    /// Byte of vertex 0.
+    pub base: u64,
+    /// Bytes from vertex to vertex, or from instance to instance.
+    pub stride: u32,
+    /// First byte behind the vertex buffer.
+    pub end: u64,
+}
+
+/// The memory of a vertex input; `None` if no buffer is bound.
+pub(super) fn source<'a>(state: &Snapshot<'a>, location: u32) -> Result<Option<Source<'a>>, Error> {
+    let input = &state.pipeline().info.vertex;
+    let attribute = input.attributes.iter().find(|attribute| attribute.location == location);
+    let Some(attribute) = attribute else { return Ok(None) };
+    let description = input.bindings.iter().find(|binding| binding.binding == attribute.binding);
+    let bound = state.vertices(attribute.binding);
+    let (Some(description), Some((buffer, offset))) = (description, bound) else { return Ok(None) };
+    let binding = buffer.binding()?;
+    Ok(Some(Source {
+        bo: &binding.bo,
+        base: binding.offset.saturating_add(offset).saturating_add(attribute.offset.into()),
+        stride: description.stride,
+        end: binding.offset + buffer.size(),
+    }))
+}
+
+impl Source<'_> {
+    /// The largest vertex number whose data are there; `None` if not even that of vertex 0 are.
+    pub fn limit(&self, bytes: u32) -> Option<i64> {
+        let room = self.end.checked_sub(self.base)?.checked_sub(u64::from(bytes))?;
+        Some(if self.stride == 0 { i64::MAX } else { (room / u64::from(self.stride)) as i64 })
+    }
+}
+
+/// The largest vertex number that every array of a draw has data for, -1 if one has no data at all: what lies beyond is
+/// gathered. Arrays without a buffer do not count: they read zeros.
+pub(super) fn limit(bindings: &Bindings<'_>) -> Result<i64, Error> {
+    let mut limit = i64::MAX;
+    for AttributeArray { source: from, bytes, .. } in &bindings.variant.programs.attributes {
+        if let AttributeSource::Location(location) = from {
+            let source = source(&bindings.state, *location)?;
+            limit = limit.min(source.map_or(i64::MAX, |source| source.limit(*bytes).unwrap_or(-1)));
+        }
+    }
+    Ok(limit)
+}
+
+/// Most vertices of an array draw that goes to the machine as it is; 0 where all primitives are rewritten.
+pub(super) fn most_at_once(bindings: &Bindings<'_>) -> u32 {
+    match bindings.state.pipeline().adjacency || rotates(bindings) {
+        true => 0,
+        false => run_length(bindings.mode),
+    }
+}
+
+/// The hardware takes flat varyings from the last vertex, the API from the first (v3d.md §9.6).
+fn rotates(bindings: &Bindings<'_>) -> bool {
+    bindings.variant.programs.flat_varyings != 0 && bindings.mode != PrimitiveMode::Points
+}
+
+/// Most vertices of a run of an array draw.
+fn run_length(mode: PrimitiveMode) -> u32 {
+    match mode {
+        PrimitiveMode::TriangleStrip => RUN - 1,
+        mode => whole(mode, RUN),
+    }
+}
+
+/// The only run of an array draw that goes to the machine as it is, which most do.
+#[inline]
+pub(super) fn at_once(bindings: &Bindings<'_>, call: &DrawParameters) -> Option<Piece<'static>> {
+    let (first, count) = (i64::from(call.first), whole(bindings.mode, call.count));
+    let is_plain = call.vertex_offset.is_none()
+        && (1..=bindings.most_at_once).contains(&count)
+        && first + i64::from(count) - 1 <= bindings.limit;
+    is_plain.then(|| Piece::array(bindings.mode, first, count))
+}
+
+/// As [`at_once`], for a draw with the indices that are `known`.
+#[inline]
+pub(super) fn indexed_at_once<'a>(
+    bindings: &Bindings<'a>,
+    call: &DrawParameters,
+    known: &Option<(IndexRange, Scan)>,
+) -> Option<Piece<'a>> {
+    let ((of, scan), offset) = (known.as_ref()?, call.vertex_offset?);
+    let count = whole(bindings.mode, call.count);
+    let range = IndexRange::new(bindings.state.indices()?, call.first, count).ok()?;
+    if range == *of && count > 0 { in_place(bindings, of, scan, offset.into()) } else { None }
+}
+
+/// The run of indices that the machine can read where they are.
+#[inline]
+fn in_place<'a>(bindings: &Bindings<'a>, range: &IndexRange, scan: &Scan, offset: i64) -> Option<Piece<'a>> {
+    let binding = bindings.state.indices()?;
+    let direct = binding.ty == vk::IndexType::UINT16
+        && range.is_complete()
+        && bindings.most_at_once > 0
+        && offset >= 0
+        && i64::from(scan.max) + offset <= bindings.limit
+        && !(scan.restarts && restarts(bindings));
+    if !direct {
+        return None;
+    }
+    let primitives = Primitives::Indexed {
+        memory: IndexMemory::Bound(&binding.buffer.binding().ok()?.bo),
+        offset: range.address() as u32,
+        count: range.count(),
+        max_index: scan.max,
+    };
+    Some(Piece { base_vertex: offset, mode: bindings.mode, primitives, gathered: None })
+}
+
+/// Whether the largest index restarts primitives: in lists it does not.
+fn restarts(bindings: &Bindings<'_>) -> bool {
+    bindings.state.pipeline().info.restart && !indices::size(bindings.mode).1
+}
+
+/// The runs of one draw. `known` is what is known of its indices, from this draw or an earlier one.
+pub(super) fn pieces<'a>(
+    device: &Device,
+    bindings: &Bindings<'a>,
+    call: &DrawParameters,
+    known: &mut Option<(IndexRange, Scan)>,
+) -> Result<Pieces<'a>, Error> {
+    let (mode, adjacency) = (bindings.mode, bindings.state.pipeline().adjacency);
+    let count = if adjacency { call.count } else { whole(mode, call.count) };
+    if count == 0 || call.instances == 0 {
+        return Ok(Pieces::new());
+    }
+    let call = DrawParameters { count, ..*call };
+    let draw = Run { device, mode, adjacency, rotate: rotates(bindings), limit: bindings.limit };
+    match call.vertex_offset {
+        None => draw.array(&call),
+        Some(offset) => draw.indexed(bindings, &call, i64::from(offset), known),
+    }
+}
+
+/// How the primitives of a mode are assembled once they are taken apart into a list.
+fn listed(mode: PrimitiveMode) -> PrimitiveMode {
+    match mode {
+        PrimitiveMode::Points => PrimitiveMode::Points,
+        PrimitiveMode::Lines | PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => PrimitiveMode::Lines,
+        PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => {
+            PrimitiveMode::Triangles
+        }
+    }
+}
+
+/// Vertices without the rest of an unfinished primitive.
+fn whole(mode: PrimitiveMode, count: u32) -> u32 {
+    match indices::size(mode) {
+        (size, true) => indices::primitives(mode, count) * size,
+        (size, false) if count < size => 0,
+        (_, false) => count,
+    }
+}
+
+fn check_count(count: u32) -> Result<(), Error> {
+    match count > MAX_INDICES {
+        true => Err(Error::unsupported(format!("a draw of {count} indices"), "draw fewer at a time")),
+        false => Ok(()),
+    }
+}
+
+/// What runs are made for.
+struct Run<'a> {
+    device: &'a Device,
+    mode: PrimitiveMode,
+    /// Adjacent vertices are to be taken out.
+    adjacency: bool,
+    /// Put the first vertex of each primitive last.
+    rotate: bool,
+    limit: i64,
+}
+
+impl Run<'_> {
+    fn array<'a>(&self, call: &DrawParameters) -> Result<Pieces<'a>, Error> {
+        let first = i64::from(call.first);
+        let fits = first + i64::from(call.count) - 1 <= self.limit;
+        let splits = call.count <= RUN || self.mode != PrimitiveMode::TriangleFan;
+        if self.rotate || self.adjacency || !fits || !splits {
+            check_count(call.count)?;
+            let numbers: Vec<u32> = (0..call.count).collect();
+            return self.lists(&numbers, None, first);
+        }
+        let length = run_length(self.mode);
+        let advance = match self.mode {
+            PrimitiveMode::LineStrip => length - 1,
+            // An even advance keeps the winding.
+            PrimitiveMode::TriangleStrip => length - 2,
+            _ => length,
+        };
+        let piece = |base_vertex, count| Piece::array(self.mode, base_vertex, count);
+        if call.count <= length {
+            return Ok(Pieces::from_buf([piece(first, call.count)]));
+        }
+        let mut pieces = Pieces::new();
+        let mut start = 0;
+        loop {
+            let left = call.count - start;
+            pieces.push(piece(first + i64::from(start), left.min(length)));
+            if left <= length {
+                return Ok(pieces);
+            }
+            start += advance;
+        }
+    }
+
+    fn indexed<'a>(
+        &self,
+        bindings: &Bindings<'a>,
+        call: &DrawParameters,
+        offset: i64,
+        known: &mut Option<(IndexRange, Scan)>,
+    ) -> Result<Pieces<'a>, Error> {
+        let unbound = || Error::InvalidUse("an indexed draw without an index buffer".into());
+        let binding = bindings.state.indices().ok_or_else(unbound)?;
+        let range = IndexRange::new(binding, call.first, call.count)?;
+        check_count(range.count())?;
+        let scan = match known {
+            Some((of, scan)) if *of == range => *scan,
+            _ => known.insert((range, range.scan())).1,
+        };
+        if let Some(piece) = in_place(bindings, &range, &scan, offset) {
+            return Ok(Pieces::from_buf([piece]));
+        }
+        let restart = Some(range.restart()).filter(|_| scan.restarts && restarts(bindings));
+        self.lists(&range.read(), restart, offset)
+    }
+
+    /// Takes primitives apart into lists with indices of their own.
+    fn lists<'a>(&self, numbers: &[u32], restart: Option<u32>, offset: i64) -> Result<Pieces<'a>, Error> {
+        if flags().contains(Debug::PERF) {
+            eprintln!("perf: {} indices of a draw are rewritten", numbers.len());
+        }
+        let parts = numbers.split(|number| Some(*number) == restart);
+        let list = match self.adjacency {
+            false => indices::assemble(self.mode, parts, self.rotate),
+            true => {
+                let parts: Vec<Vec<u32>> =
+                    parts.map(|part| indices::without_adjacency(self.mode, part)).collect();
+                indices::assemble(self.mode, parts.iter().map(Vec::as_slice), self.rotate)
+            }
+        };
+        let vertices: Vec<i64> = list.into_iter().map(|number| i64::from(number) + offset).collect();
+        let (size, _) = indices::size(self.mode);
+        let there = vertices.iter().all(|vertex| (0..=self.limit).contains(vertex));
+        // Vertices without data, and primitives that span too much, get arrays of their own.
+        let near = if there { indices::runs(&vertices, size as usize) } else { None };
+        let gathers = near.is_none();
+        let runs = near.unwrap_or_else(|| indices::gather(&vertices, size as usize));
+        if runs.is_empty() {
+            return Ok(Pieces::new());
+        }
+        let bytes: Vec<u8> = runs.iter().flat_map(indices::Run::bytes).collect();
+        let bo = self.device.create_bo("indices", bytes.len() as u64)?;
+        bo.map()?.write(0, &bytes);
+        let mut offset = 0;
+        let mut piece = |run: indices::Run| {
+            let start = offset;
+            offset += 2 * run.indices.len() as u32;
+            Piece {
+                base_vertex: if gathers { 0 } else { run.vertices[0] },
+                mode: listed(self.mode),
+                primitives: Primitives::Indexed {
+                    memory: IndexMemory::Own(bo.clone()),
+                    offset: start,
+                    count: run.indices.len() as u32,
+                    max_index: run.max_index,
+                },
+                gathered: gathers.then(|| Box::new(Gathered::new(run.vertices))),
+            }
+        };
+        Ok(runs.into_iter().map(&mut piece).collect())
+    }
+}

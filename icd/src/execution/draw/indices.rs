@@ -1,0 +1,326 @@
+//! Index buffers: reading, and rewriting into lists.
+
+use ash::vk;
+use rustc_hash::FxHashMap;
+use vc4::cl::packets::PrimitiveMode;
+use vc4::hw::MAX_VERTEX_INDEX;
+use vc4_kernel_abi::Mapping;
+
+use crate::foundation::error::Error;
+use crate::segments::IndexBinding;
+
+/// Part of an index buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IndexRange {
+    mapping: Mapping,
+    ty: vk::IndexType,
+    /// Byte of the first index in the BO.
+    address: u64,
+    /// Indices that a draw asks for …
+    count: u32,
+    /// … and those that the buffer holds.
+    have: u32,
+}
+
+/// What a draw must know of its indices beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scan {
+    /// The largest.
+    pub max: u32,
+    /// One of them is the value that restarts strips and fans.
+    pub restarts: bool,
+}
+
+impl IndexRange {
+    /// `count` indices from number `first` on.
+    pub fn new(binding: &IndexBinding, first: u32, count: u32) -> Result<IndexRange, Error> {
+        let size = match binding.ty {
+            vk::IndexType::UINT16 => 2,
+            vk::IndexType::UINT32 => 4,
+            other => return Err(Error::InvalidUse(format!("indices of type {other:?}"))),
+        };
+        let place = binding.buffer.binding()?;
+        let start = binding.offset.saturating_add(u64::from(first) * size);
+        let there = binding.buffer.size().saturating_sub(start) / size;
+        // What lies behind the end is index 0, again and again: no primitive after the first few has an area.
+        let count = u64::from(count).min(there + 3) as u32;
+        let have = there.min(u64::from(count)) as u32;
+        let (mapping, address) = (place.bo.map()?, place.offset.saturating_add(start));
+        Ok(IndexRange { mapping, ty: binding.ty, address, count, have })
+    }
+
+    /// Byte of the first index in the BO.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// How many there are; what a draw asks for far behind the buffer's end is left out.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The buffer holds all of them.
+    pub fn is_complete(&self) -> bool {
+        self.have == self.count
+    }
+
+    /// The index that restarts.
+    pub fn restart(&self) -> u32 {
+        if self.ty == vk::IndexType::UINT16 { 0xffff } else { u32::MAX }
+    }
+
+    /// Looks at every index.
+    pub fn scan(&self) -> Scan {
+        let mut scan = Scan { max: 0, restarts: false };
+        self.each_chunk(|indices| {
+            let max = indices.iter().copied().max().unwrap_or(0);
+            scan.restarts |= max == self.restart();
+            scan.max = scan.max.max(max);
+        });
+        scan
+    }
+
+    /// The indices; 0 where the buffer ends early.
+    pub fn read(&self) -> Vec<u32> {
+        let mut values = Vec::with_capacity(self.count as usize);
+        self.each_chunk(|indices| values.extend_from_slice(indices));
+        values.resize(self.count as usize, 0);
+        values
+    }
+
+    /// Hands out the indices in memory. Mappings are read in bursts.
+    fn each_chunk(&self, mut each: impl FnMut(&[u32])) {
+        const CHUNK: usize = 256;
+        let (mut bytes, mut values) = ([0; 4 * CHUNK], [0; CHUNK]);
+        let size = if self.ty == vk::IndexType::UINT16 { 2 } else { 4 };
+        let (mut at, mut left) = (self.address as usize, self.have as usize);
+        while left > 0 {
+            let count = left.min(CHUNK);
+            let (bytes, values) = (&mut bytes[..size * count], &mut values[..count]);
+            self.mapping.read(at, bytes);
+            if size == 2 {
+                let indices = bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]])));
+                values.iter_mut().zip(indices).for_each(|(to, from)| *to = from);
+            } else {
+                let indices = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+                values.iter_mut().zip(indices).for_each(|(to, from)| *to = from);
+            }
+            each(values);
+            (at, left) = (at + size * count, left - count);
+        }
+    }
+}
+
+/// Vertices of a primitive, and whether primitives share none.
+pub(super) fn size(mode: PrimitiveMode) -> (u32, bool) {
+    match mode {
+        PrimitiveMode::Points => (1, true),
+        PrimitiveMode::Lines => (2, true),
+        PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => (2, false),
+        PrimitiveMode::Triangles => (3, true),
+        PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => (3, false),
+    }
+}
+
+/// Primitives of `count` vertices, or a few more than there are in strips and fans.
+#[inline]
+pub(super) fn primitives(mode: PrimitiveMode, count: u32) -> u32 {
+    // Divisions by constants take a few instructions, others dozens of cycles.
+    match mode {
+        PrimitiveMode::Lines => count / 2,
+        PrimitiveMode::Triangles => count / 3,
+        _ => count,
+    }
+}
+
+/// The primitives as a list, each beginning with its provoking vertex (Vulkan 1.0 §19.1), or ending with it if
+/// `rotate`. Each part is a list, strip or fan of its own.
+pub(super) fn assemble<'a>(
+    mode: PrimitiveMode,
+    parts: impl Iterator<Item = &'a [u32]>,
+    rotate: bool,
+) -> Vec<u32> {
+    let mut list = Vec::new();
+    parts.for_each(|part| strip(mode, part, &mut list));
+    if rotate {
+        let (size, _) = size(mode);
+        list.chunks_exact_mut(size as usize).for_each(|primitive| primitive.rotate_left(1));
+    }
+    list
+}
+
+/// A part without the vertices that only geometry shaders see (Vulkan 1.0 §19.1).
+pub(super) fn without_adjacency(mode: PrimitiveMode, part: &[u32]) -> Vec<u32> {
+    match mode {
+        PrimitiveMode::Lines => part.chunks_exact(4).flat_map(|line| [line[1], line[2]]).collect(),
+        PrimitiveMode::LineStrip => part.get(1..part.len().saturating_sub(1)).unwrap_or(&[]).to_vec(),
+        PrimitiveMode::Triangles => part.chunks_exact(6).flat_map(|t| [t[0], t[2], t[4]]).collect(),
+        PrimitiveMode::TriangleStrip => part.chunks_exact(2).map(|pair| pair[0]).collect(),
+        PrimitiveMode::Points | PrimitiveMode::LineLoop | PrimitiveMode::TriangleFan => part.to_vec(),
+    }
+}
+
+fn strip(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
+    match mode {
+        PrimitiveMode::Points => list.extend(part),
+        PrimitiveMode::Lines => list.extend(&part[..part.len() / 2 * 2]),
+        PrimitiveMode::Triangles => list.extend(&part[..part.len() / 3 * 3]),
+        PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => {
+            part.windows(2).for_each(|line| list.extend(line));
+        }
+        PrimitiveMode::TriangleStrip => {
+            for (n, triangle) in part.windows(3).enumerate() {
+                let [a, b, c] = [triangle[0], triangle[1], triangle[2]];
+                list.extend(if n % 2 == 0 { [a, b, c] } else { [a, c, b] });
+            }
+        }
+        PrimitiveMode::TriangleFan => {
+            let Some((center, rim)) = part.split_first() else { return };
+            rim.windows(2).for_each(|edge| list.extend([edge[0], edge[1], *center]));
+        }
+    }
+}
+
+/// Primitives of a list that the machine can draw at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Indices into the run's vertices.
+    pub indices: Vec<u16>,
+    /// The largest index.
+    pub max_index: u32,
+    /// The vertices by index; of runs of neighbouring vertices only the first.
+    pub vertices: Vec<i64>,
+}
+
+impl Run {
+    /// The indices of the run, 16 bits each.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.indices.iter().flat_map(|index| index.to_le_bytes()).collect()
+    }
+
+    /// A run of vertices from `low` to `high`.
+    fn of_neighbours(vertices: &[i64], (low, high): (i64, i64)) -> Run {
+        Run {
+            indices: vertices.iter().map(|vertex| (vertex - low) as u16).collect(),
+            max_index: (high - low) as u32,
+            vertices: vec![low],
+        }
+    }
+}
+
+/// Cuts a list of primitives into runs of vertices that lie close enough together, in order; `None` if a single
+/// primitive spans too much.
+pub(super) fn runs(vertices: &[i64], size: usize) -> Option<Vec<Run>> {
+    let span = i64::from(MAX_VERTEX_INDEX);
+    let mut runs = Vec::new();
+    let mut start = 0;
+    let mut bounds: Option<(i64, i64)> = None;
+    for (n, primitive) in vertices.chunks_exact(size).enumerate() {
+        let (low, high) = (*primitive.iter().min()?, *primitive.iter().max()?);
+        if high - low > span {
+            return None;
+        }
+        let both = bounds.map_or((low, high), |(bottom, top)| (bottom.min(low), top.max(high)));
+        match bounds {
+            Some(old) if both.1 - both.0 > span => {
+                runs.push(Run::of_neighbours(&vertices[start..n * size], old));
+                (start, bounds) = (n * size, Some((low, high)));
+            }
+            _ => bounds = Some(both),
+        }
+    }
+    let end = vertices.len() / size * size;
+    runs.extend(bounds.map(|bounds| Run::of_neighbours(&vertices[start..end], bounds)));
+    Some(runs)
+}
+
+/// Cuts a list of primitives into runs that number the vertices they use, in order.
+pub(super) fn gather(vertices: &[i64], size: usize) -> Vec<Run> {
+    let most = MAX_VERTEX_INDEX as usize + 1;
+    let mut runs: Vec<Run> = Vec::new();
+    let mut numbers: FxHashMap<i64, u16> = FxHashMap::default();
+    for primitive in vertices.chunks_exact(size) {
+        let fits = |run: &Run| run.vertices.len() + size <= most;
+        if !runs.last().is_some_and(fits) {
+            runs.push(Run { indices: Vec::new(), max_index: 0, vertices: Vec::new() });
+            numbers.clear();
+        }
+        let Some(run) = runs.last_mut() else { continue };
+        for &vertex in primitive {
+            let number = *numbers.entry(vertex).or_insert_with(|| {
+                run.vertices.push(vertex);
+                (run.vertices.len() - 1) as u16
+            });
+            run.indices.push(number);
+        }
+        run.max_index = run.vertices.len() as u32 - 1;
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strips_and_fans_keep_order_and_winding() {
+        let list = |mode, rotate| assemble(mode, [[0, 1, 2, 3, 4].as_slice()].into_iter(), rotate);
+        let strip = PrimitiveMode::TriangleStrip;
+        assert_eq!(list(strip, false), [0, 1, 2, 1, 3, 2, 2, 3, 4]);
+        assert_eq!(list(strip, true), [1, 2, 0, 3, 2, 1, 3, 4, 2]);
+        assert_eq!(list(PrimitiveMode::TriangleFan, false), [1, 2, 0, 2, 3, 0, 3, 4, 0]);
+        assert_eq!(list(PrimitiveMode::LineStrip, true), [1, 0, 2, 1, 3, 2, 4, 3]);
+        assert_eq!(list(PrimitiveMode::Triangles, false), [0, 1, 2]);
+    }
+
+    #[test]
+    fn adjacent_vertices_are_passed_over() {
+        let numbers: Vec<u32> = (0..13).collect();
+        let without = |mode, count| without_adjacency(mode, &numbers[..count]);
+        assert_eq!(without(PrimitiveMode::Lines, 11), [1, 2, 5, 6]);
+        assert_eq!(without(PrimitiveMode::LineStrip, 5), [1, 2, 3]);
+        assert_eq!(without(PrimitiveMode::LineStrip, 1), []);
+        assert_eq!(without(PrimitiveMode::Triangles, 13), [0, 2, 4, 6, 8, 10]);
+        assert_eq!(without(PrimitiveMode::TriangleStrip, 9), [0, 2, 4, 6]);
+    }
+
+    #[test]
+    fn restart_begins_anew() {
+        let indices = [5, 6, 7, 8, 0xffff, 1, 2, 0xffff, 0xffff, 3, 4, 5];
+        let parts = indices.split(|index| *index == 0xffff);
+        let list = assemble(PrimitiveMode::TriangleStrip, parts, false);
+        assert_eq!(list, [5, 6, 7, 6, 8, 7, 3, 4, 5]);
+    }
+
+    #[test]
+    fn runs_are_as_long_as_their_span_allows() {
+        let far = 1 << 20;
+        let list = [0, 1, 2, 65535, 3, 4, 65536, 3, 4, far, far + 1, far + 2];
+        let run = |indices: &[u16], base, max_index| Run {
+            indices: indices.into(),
+            max_index,
+            vertices: vec![base],
+        };
+        let first = run(&[0, 1, 2, 65535, 3, 4], 0, 65535);
+        let cut = runs(&list, 3).unwrap();
+        assert_eq!(cut, [first, run(&[65533, 0, 1], 3, 65533), run(&[0, 1, 2], far, 2)]);
+        assert_eq!(cut[1].bytes(), [0xfd, 0xff, 0, 0, 1, 0]);
+        assert_eq!(runs(&[0, 1, 65536], 3), None);
+        assert_eq!(runs(&[], 3), Some(vec![]));
+    }
+
+    #[test]
+    fn gathered_runs_number_what_they_use() {
+        let run = |indices: &[u16], vertices: &[i64]| Run {
+            indices: indices.into(),
+            max_index: vertices.len() as u32 - 1,
+            vertices: vertices.into(),
+        };
+        assert_eq!(gather(&[7, -1, 1 << 40, 7, 7, 8], 3), [run(&[0, 1, 2, 0, 0, 3], &[7, -1, 1 << 40, 8])]);
+        // The 21846th triangle does not fit behind 65535 vertices.
+        let many: Vec<i64> = (0..3 * 21846).map(|n| n * 70000).collect();
+        let cut = gather(&many, 3);
+        assert_eq!((cut.len(), cut[0].vertices.len(), cut[0].max_index), (2, 65535, 65534));
+        assert_eq!(cut[1], run(&[0, 1, 2], &many[65535..]));
+    }
+}

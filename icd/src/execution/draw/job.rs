@@ -1,0 +1,301 @@
+//! A submission under construction, and a finished one.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use vc4::cl::packets::{
+    AllowedIn, Flush, GlShaderState, IncrementSemaphore, ListIndexing, ListPrimitive, PrimitiveListFormat,
+    StartTileBinning, TileBinningModeConfig,
+};
+use vc4::cl::records::{RecordError, ShaderRecord};
+use vc4::cl::{Binner, List, dump};
+use vc4_kernel_abi::uapi::{BINNER_SLOT_BYTES, BINNER_SLOTS};
+use vc4_kernel_abi::validate::{ShaderInfo, check_submit};
+use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Submit};
+
+use super::surfaces;
+use crate::foundation::bo::Bo;
+use crate::foundation::debug::{Debug, flags};
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::pipeline::ProgramBo;
+use crate::segments::Target;
+
+/// A BO of a job.
+struct Used {
+    bo: Arc<Bo>,
+    shader: Option<Arc<ShaderInfo>>,
+}
+
+/// A job under construction.
+#[derive(Default)]
+pub struct JobBuilder {
+    used: Vec<Used>,
+    places: FxHashMap<BoHandle, u32>,
+    /// Packets from the first state on; what comes before depends on the surfaces.
+    list: List<Binner>,
+    /// The last packet of each kind of state: opcode and payload.
+    state: Vec<(u8, u128)>,
+    records: Vec<u8>,
+    /// The last record: where it begins, and its packet.
+    last_record: Option<(usize, GlShaderState)>,
+    record_count: u32,
+    uniforms: Vec<u8>,
+    draws: u32,
+}
+
+impl JobBuilder {
+    /// Draws so far.
+    pub(super) fn draws(&self) -> u32 {
+        self.draws
+    }
+
+    /// The place of a BO in the job's list; each stands there once (kernel-abi.md §7, SUB-6).
+    pub(super) fn bo(&mut self, bo: &Arc<Bo>) -> u32 {
+        self.add(bo, None)
+    }
+
+    /// The place of a program.
+    pub(super) fn program(&mut self, program: &ProgramBo) -> u32 {
+        self.add(&program.bo, program.info.as_ref())
+    }
+
+    fn add(&mut self, bo: &Arc<Bo>, shader: Option<&Arc<ShaderInfo>>) -> u32 {
+        let used = &mut self.used;
+        *self.places.entry(bo.handle()).or_insert_with(|| {
+            used.push(Used { bo: bo.clone(), shader: shader.cloned() });
+            used.len() as u32 - 1
+        })
+    }
+
+    /// Appends a state packet unless it says what holds already.
+    pub(super) fn set<P: AllowedIn<Binner>>(&mut self, packet: P) {
+        let payload = packet.payload();
+        // What changes from draw to draw was set last.
+        match self.state.iter_mut().rev().find(|(opcode, _)| *opcode == P::OPCODE) {
+            Some((_, old)) if *old == payload => return,
+            Some((_, old)) => *old = payload,
+            None => self.state.push((P::OPCODE, payload)),
+        }
+        self.list.push(packet);
+    }
+
+    /// Appends a primitive packet.
+    pub(super) fn draw<P: AllowedIn<Binner>>(&mut self, packet: P) {
+        self.list.push(packet);
+        self.draws += 1;
+    }
+
+    /// Appends a shader record: `handles` are the places of its programs and attributes (kernel-abi.md §5.3).
+    pub(super) fn record(
+        &mut self,
+        handles: impl IntoIterator<Item = u32>,
+        record: &ShaderRecord,
+    ) -> Result<(), Error> {
+        let start = self.records.len();
+        self.records.extend(handles.into_iter().flat_map(u32::to_le_bytes));
+        let wrong = |error: RecordError| Error::unsupported(error.to_string(), "see the limits");
+        record.write(&mut self.records).map_err(wrong).inspect_err(|_| self.records.truncate(start))?;
+        let count = vc4::cl::Count::new(record.attributes.len() as u32).unwrap_or(vc4::cl::Count::MAX);
+        let packet =
+            GlShaderState { attribute_arrays: count, extended: record.extended, ..Default::default() };
+        self.last_record = Some((start, packet));
+        self.record_count += 1;
+        self.list.push(packet);
+        Ok(())
+    }
+
+    /// Appends the last record again, for other uniforms; false if there is none.
+    pub(super) fn repeat_record(&mut self) -> bool {
+        let Some((start, packet)) = &mut self.last_record else { return false };
+        let end = self.records.len();
+        self.records.extend_from_within(*start..);
+        *start = end;
+        self.record_count += 1;
+        self.list.push(*packet);
+        true
+    }
+
+    /// Appends words of the uniform streams.
+    pub(super) fn uniforms(&mut self, words: &[u32]) {
+        // The machine is little-endian, and so is every host that has it.
+        self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
+    }
+
+    /// The finished job on its surfaces.
+    pub(super) fn finish(mut self, device: &Device, target: &Target) -> Result<Job, Error> {
+        let mut submit = Submit::default();
+        surfaces::describe(&mut submit, device, target, &mut self)?;
+        if self.draws > 0 {
+            submit.bin_cl = self.bin_list(submit.width, submit.height, target);
+            submit.shader_rec = std::mem::take(&mut self.records);
+            submit.shader_rec_count = self.record_count;
+            submit.uniforms = std::mem::take(&mut self.uniforms);
+        }
+        submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
+        Ok(Job { submit, builder: self, binned: 0, is_counted: true })
+    }
+
+    fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
+        let tiles = |px: u16| u32::from(px).div_ceil(target.tile_px()) as u8;
+        let mut list = List::<Binner>::new();
+        list.push(TileBinningModeConfig {
+            width_tiles: tiles(width),
+            height_tiles: tiles(height),
+            multisample: target.is_multisampled(),
+            ..Default::default()
+        });
+        list.push(StartTileBinning {});
+        // Every tile list begins with a known format (v3d.md §4).
+        let (primitive, indexing) = (ListPrimitive::Triangles, ListIndexing::Indices16);
+        list.push(PrimitiveListFormat { primitive, indexing });
+        let mut bytes = list.into_bytes();
+        bytes.extend_from_slice(self.list.bytes());
+        let mut end = List::<Binner>::new();
+        // This order, and at the very end (kernel-abi.md §8, BIN-7 and BIN-8).
+        end.push(IncrementSemaphore {}).push(Flush {});
+        bytes.extend_from_slice(end.bytes());
+        bytes
+    }
+}
+
+/// A job that can be submitted. It keeps its BOs until the kernel does.
+#[derive(Default)]
+pub struct Job {
+    submit: Submit,
+    /// Its BOs, and memory for the next job.
+    builder: JobBuilder,
+    binned: u64,
+    is_counted: bool,
+}
+
+impl Job {
+    /// The job as one of those that draw what another draws, too: queries do not count it.
+    pub fn uncounted(self) -> Job {
+        Job { is_counted: false, ..self }
+    }
+
+    /// Says how many bytes of tile lists its draws may take.
+    pub fn expect_binned(&mut self, bytes: u64) {
+        self.binned = bytes;
+    }
+
+    /// Slots of binner memory that it may hold (kernel-abi.md §11).
+    pub fn binner_slots(&self) -> u32 {
+        match self.submit.bin_cl.is_empty() {
+            true => 0,
+            false => (1 + self.binned / u64::from(BINNER_SLOT_BYTES)).min(BINNER_SLOTS.into()) as u32,
+        }
+    }
+
+    /// The submission.
+    pub fn submit(&self) -> &Submit {
+        &self.submit
+    }
+
+    /// An empty job in the memory of this one: streams of thousands of draws are long, and fresh pages are slow.
+    pub fn recycle(self) -> JobBuilder {
+        let (Submit { mut shader_rec, mut uniforms, .. }, mut old) = (self.submit, self.builder);
+        shader_rec.clear();
+        uniforms.clear();
+        old.used.clear();
+        old.places.clear();
+        old.list.clear();
+        old.state.clear();
+        JobBuilder {
+            used: old.used,
+            places: old.places,
+            list: old.list,
+            state: old.state,
+            records: shader_rec,
+            uniforms,
+            ..JobBuilder::default()
+        }
+    }
+
+    /// Lets a performance monitor count what the job does.
+    pub fn count_with(&mut self, perfmon: Option<PerfmonId>) {
+        self.submit.perfmon = perfmon.filter(|_| self.is_counted);
+    }
+
+    /// Prints what `VC4VK_DEBUG` asks for, and checks the job where submissions are checked.
+    pub fn inspect(&self) -> Result<(), Error> {
+        if flags().contains(Debug::CL) {
+            eprintln!("{}", self.describe());
+        }
+        if flags().contains(Debug::UNIFORMS) && !self.submit.uniforms.is_empty() {
+            eprintln!("uniforms:{}", words(&self.submit.uniforms));
+        }
+        if !super::is_strict() {
+            return Ok(());
+        }
+        let lookup = |handle: BoHandle| {
+            let used = self.builder.used.iter().find(|used| used.bo.handle() == handle)?;
+            Some((used.bo.size() as u32, used.shader.clone()))
+        };
+        let checked = check_submit(&self.submit, lookup);
+        checked.map_err(|violation| self.explain(GpuError::Refused(violation.to_string())))
+    }
+
+    /// The error of a submission with what was submitted.
+    pub fn explain(&self, error: GpuError) -> Error {
+        match error {
+            GpuError::Refused(why) => Error::Gpu(GpuError::Refused(format!("{why}\n{}", self.describe()))),
+            error => Error::Gpu(error),
+        }
+    }
+
+    fn describe(&self) -> String {
+        let Submit { width, height, tiles, bos, shader_rec_count, .. } = &self.submit;
+        let [left, top, right, bottom] = tiles;
+        format!(
+            "job of {width}x{height}, tiles {left},{top} to {right},{bottom}, {} BOs, {shader_rec_count} records\n{}",
+            bos.len(),
+            dump::dump(&self.submit.bin_cl)
+        )
+    }
+}
+
+fn words(bytes: &[u8]) -> String {
+    let word = |(at, bytes): (usize, &[u8])| {
+        let word = bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let line = if at % 8 == 0 { format!("\n{:04x} ", 4 * at) } else { String::new() };
+        format!("{line} {word:08x}")
+    };
+    bytes.chunks(4).enumerate().map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use vc4::cl::packets::{PrimitiveMode, VertexArrayPrimitives};
+    use vc4::state::PixelRect;
+
+    use super::*;
+    use crate::testing::device;
+
+    #[test]
+    fn a_refused_job_names_rule_place_and_packets() {
+        let mut job = JobBuilder::default();
+        job.draw(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
+        let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
+        let error = job.finish(&device(), &target).unwrap().inspect().unwrap_err();
+        assert_eq!(error.result(), ash::vk::Result::ERROR_DEVICE_LOST);
+        let text = error.to_string();
+        assert!(text.contains("BIN-11 at bin list byte 0x13"), "{text}");
+        assert!(text.contains("0013  VERTEX_ARRAY_PRIMITIVES"), "{text}");
+    }
+
+    #[test]
+    fn bos_stand_once_and_state_only_where_it_changes() {
+        let device = device();
+        let bo = device.create_bo("test", 1).unwrap();
+        let mut job = JobBuilder::default();
+        assert_eq!((job.bo(&bo), job.bo(&device.create_bo("test", 1).unwrap()), job.bo(&bo)), (0, 1, 0));
+        let width = |width| vc4::cl::packets::LineWidth { width };
+        job.set(width(1.0));
+        job.set(width(1.0));
+        assert_eq!(job.list.len(), 5);
+        job.set(width(2.0));
+        assert_eq!(job.list.len(), 10);
+    }
+}

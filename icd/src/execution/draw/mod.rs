@@ -1,0 +1,312 @@
+//! Render segments become GPU jobs: bin list, shader records, uniform streams, surfaces (v3d.md §11.1,
+//! kernel-abi.md §5).
+//!
+//! The tile buffer has one colour of 32 bits. A segment with several, or with wider ones, is drawn once for each word of
+//! them, each time by fragment programs that compute this word only (T-MRT, T-WIDE).
+//!
+//! One draw of the API is one or more *pieces*: instances, runs of at most 65535 vertices. A piece gets a shader
+//! record of its own where attribute bases or uniforms differ from those of the piece before, because they stand in
+//! it.
+
+mod bindings;
+mod gather;
+mod geometry;
+mod indices;
+mod iota;
+mod job;
+mod packets;
+mod record;
+mod surfaces;
+#[cfg(test)]
+mod tests;
+mod texture;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
+
+use crate::foundation::debug::{Debug, flags};
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::recording::{Draw, DrawList};
+use crate::segments::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Target};
+use bindings::{Bindings, Changes, Lookups};
+use geometry::Piece;
+use indices::{IndexRange, Scan};
+pub use iota::Iota;
+pub use job::{Job, JobBuilder};
+pub use packets::viewport;
+use record::Streams;
+pub use surfaces::common_width;
+
+/// Binner memory that a job may fill: the kernel's pool but for slots that other jobs hold meanwhile (kernel-abi.md §11).
+/// A job that needs more hangs.
+const BINNER_BYTES: u64 = 12 << 20;
+/// Tiles that a primitive is taken to touch at most, on average over a job: thousands of larger ones take the machine
+/// seconds to fill.
+const TILES_PER_PRIMITIVE: u64 = 16;
+/// Bytes of a primitive in the list of a tile: the coded primitive with its indices (v3d.md §5.5).
+const BYTES_IN_TILE: u64 = 7;
+
+/// Whether submissions are checked before they leave.
+pub fn is_strict() -> bool {
+    cfg!(debug_assertions) || flags().contains(Debug::STRICT)
+}
+
+/// Builds the jobs of a segment and gives them to `submit` in order, each as soon as it is finished. `memory` is an
+/// empty job, before and after.
+pub fn build(
+    device: &Arc<Device>,
+    segment: &RenderSegment,
+    memory: &mut JobBuilder,
+    submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let passes = segment.target.passes();
+    if passes == 1 {
+        return build_pass(device, segment, 0, memory, submit);
+    }
+    // Where the draws need several jobs, each pass begins the next one with what the last pass of the job before left in
+    // depth and stencil. All passes split at the same draws.
+    let mut jobs: Vec<_> = Vec::with_capacity(passes);
+    for pass in 0..passes {
+        let mut built = VecDeque::new();
+        build_pass(device, segment, pass, memory, &mut |job| {
+            built.push_back(std::mem::take(job));
+            Ok(())
+        })?;
+        jobs.push(built);
+    }
+    while jobs.iter().any(|built| !built.is_empty()) {
+        jobs.iter_mut().filter_map(VecDeque::pop_front).try_for_each(|mut job| submit(&mut job))?;
+    }
+    Ok(())
+}
+
+/// The jobs of one of a segment's passes.
+fn build_pass(
+    device: &Arc<Device>,
+    segment: &RenderSegment,
+    pass: usize,
+    memory: &mut JobBuilder,
+    submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut builder = Builder {
+        device,
+        target: &segment.target,
+        pass,
+        job: std::mem::take(memory),
+        streams: Streams::default(),
+        is_first: true,
+        binned: 0,
+        primitive_bytes: tiles(&segment.target).min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE,
+        indices: None,
+        submit,
+    };
+    for list in &segment.draws {
+        builder.list(list)?;
+    }
+    builder.finish_job(true)?;
+    *memory = builder.job;
+    Ok(())
+}
+
+struct Builder<'a> {
+    device: &'a Arc<Device>,
+    target: &'a Target,
+    pass: usize,
+    job: JobBuilder,
+    streams: Streams,
+    is_first: bool,
+    /// Bytes of tile lists that the job's draws may take.
+    binned: u64,
+    /// Those of one primitive.
+    primitive_bytes: u64,
+    /// The indices that were looked at last.
+    indices: Option<(IndexRange, Scan)>,
+    submit: &'a mut dyn FnMut(&mut Job) -> Result<(), Error>,
+}
+
+impl Builder<'_> {
+    fn list(&mut self, list: &DrawList) -> Result<(), Error> {
+        let (device, mut lookups) = (self.device.clone(), Lookups::default());
+        for draws in list.draws().chunk_by(|a, b| list.shares_pipeline(a, b)) {
+            let mut rest = draws;
+            while let Some(first) = rest.first() {
+                let state = list.state(first);
+                let Some(compiled) = &state.pipeline().compiled else { break };
+                let mut tried = 1;
+                let known = std::mem::take(&mut lookups);
+                let bindings = Bindings::new(&device, first.state, state, (compiled, self.pass), known);
+                let done = bindings.and_then(|mut bindings| {
+                    let mut draws = rest.iter().zip(1..);
+                    let done = draws.try_for_each(|(draw, number)| {
+                        tried = number;
+                        self.draw(&mut bindings, list, draw)
+                    });
+                    lookups = bindings.lookups;
+                    done
+                });
+                match done {
+                    Ok(()) => break,
+                    // What breaks a rule draws nothing, whatever else there is to draw goes on.
+                    Err(error) if error.spares_device() => {
+                        log::error!(target: "vc4::draw", "a draw is left out: {error}");
+                    }
+                    Err(error) => return Err(error),
+                }
+                rest = &rest[tried..];
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn draw<'a>(
+        &mut self,
+        bindings: &mut Bindings<'a>,
+        list: &'a DrawList,
+        draw: &Draw,
+    ) -> Result<(), Error> {
+        if bindings.place != draw.state {
+            bindings.update(list, draw)?;
+        }
+        match draw.call {
+            DrawCall::Direct(call) => self.call(bindings, &call),
+            DrawCall::Indirect(place) => {
+                let draws = list.indirect(place).into_iter();
+                draws.flat_map(calls).try_for_each(|call| self.call(bindings, &call?))
+            }
+        }
+    }
+
+    #[inline]
+    fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
+        match geometry::at_once(bindings, call) {
+            Some(piece) => self.instances(bindings, &piece, call),
+            None => self.pieces(bindings, call),
+        }
+    }
+
+    /// Draws that are a single piece.
+    #[inline]
+    fn instances(
+        &mut self,
+        bindings: &mut Bindings<'_>,
+        piece: &Piece<'_>,
+        call: &DrawParameters,
+    ) -> Result<(), Error> {
+        for instance in 0..call.instances {
+            self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn pieces(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
+        if let Some(piece) = geometry::indexed_at_once(bindings, call, &self.indices) {
+            return self.instances(bindings, &piece, call);
+        }
+        let pieces = geometry::pieces(self.device, bindings, call, &mut self.indices)?;
+        for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
+            for piece in &pieces {
+                self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Most draws differ from the one before in nothing or in a few words: what they do is in line, the rest is not.
+    #[inline]
+    fn piece(&mut self, bindings: &mut Bindings<'_>, piece: &Piece<'_>, instance: u32) -> Result<(), Error> {
+        let primitives = indices::primitives(piece.mode, piece.primitives.count());
+        let bytes = u64::from(primitives) * self.primitive_bytes;
+        if self.is_full(bytes) {
+            self.finish_job(false)?;
+            bindings.changes |= Changes::JOB;
+        }
+        self.binned += bytes;
+        let is_known = bindings.changes.is_empty() && self.streams.serve(bindings, piece, instance);
+        if is_known || self.prepare(bindings, piece, instance)? {
+            packets::primitives(&mut self.job, piece);
+        }
+        Ok(())
+    }
+
+    /// Whether the binner's state counters could wrap (HW-2116) or its memory could end with another draw.
+    #[inline]
+    fn is_full(&self, bytes: u64) -> bool {
+        self.job.draws() >= MAX_DRAWS_PER_BIN_LIST
+            || self.job.draws() > 0 && self.binned + bytes > BINNER_BYTES
+    }
+
+    /// Tells the job what it does not know of a piece's state; whether the piece can be seen.
+    #[inline(never)]
+    fn prepare(
+        &mut self,
+        bindings: &mut Bindings<'_>,
+        piece: &Piece<'_>,
+        instance: u32,
+    ) -> Result<bool, Error> {
+        if bindings.changes.intersects(Changes::PROGRAMS | Changes::STATE | Changes::JOB) {
+            let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(false) };
+            packets::state(&mut self.job, bindings, window)?;
+        }
+        self.streams.write(self.device, &mut self.job, bindings, piece, instance)?;
+        (bindings.changes, bindings.changed_sets) = (Changes::empty(), 0);
+        Ok(true)
+    }
+
+    #[inline(never)]
+    fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
+        let target = part(self.target, self.is_first, is_last).pass(self.pass);
+        self.is_first = false;
+        let mut job = std::mem::take(&mut self.job).finish(self.device, &target)?;
+        job.expect_binned(std::mem::take(&mut self.binned));
+        let mut job = if self.target.is_last(self.pass) { job } else { job.uncounted() };
+        (self.submit)(&mut job)?;
+        self.job = job.recycle();
+        Ok(())
+    }
+}
+
+/// Tiles that draws to the target can touch.
+fn tiles(target: &Target) -> u64 {
+    let px = target.tile_px() as i32;
+    let tiles = |low: i32, high: i32| ((high - 1) / px - low / px + 1).max(1) as u64;
+    let area = target.area;
+    tiles(area.left, area.right) * tiles(area.top, area.bottom)
+}
+
+/// The target of one of several jobs: between them everything is stored and loaded.
+fn part(target: &Target, first: bool, last: bool) -> Target {
+    let mut part = target.clone();
+    if !first {
+        part.load();
+    }
+    if !last {
+        part.keep();
+    }
+    part
+}
+
+/// The draws of an indirect command, read now.
+fn calls(draw: &IndirectDraw) -> impl Iterator<Item = Result<DrawParameters, Error>> {
+    let size: u64 = if draw.indexed { 20 } else { 16 };
+    (0..draw.count).map(move |index| {
+        let binding = draw.buffer.binding()?;
+        let at = draw.offset.saturating_add(u64::from(index) * u64::from(draw.stride));
+        if at.checked_add(size).is_none_or(|end| end > draw.buffer.size()) {
+            return Err(Error::InvalidUse(format!("indirect draw {index} leaves its buffer")));
+        }
+        let mapping = binding.bo.map()?;
+        let word = |n: u64| mapping.read_u32((binding.offset + at + 4 * n) as usize);
+        Ok(DrawParameters {
+            count: word(0),
+            instances: word(1),
+            first: word(2),
+            vertex_offset: draw.indexed.then(|| word(3) as i32),
+            first_instance: word(size / 4 - 1),
+        })
+    })
+}

@@ -1,0 +1,122 @@
+//! Packets of the bin list: state where it changes, then the primitives (v3d.md §5.5, §5.6).
+
+use ash::vk;
+use vc4::cl::S12_4;
+use vc4::cl::packets::{
+    ClipWindow, ClipperXyScaling, ClipperZScaleAndOffset, FlatShadeFlags, GemHandles, IndexType,
+    IndexedPrimitiveList, PointSize, PrimitiveMode, VertexArrayPrimitives, ViewportOffset,
+};
+use vc4::hw::DEPTH_MAX;
+use vc4::state::raster::line_width;
+use vc4::state::{DepthBias, PixelRect, RasterMap, Viewport};
+
+use super::bindings::Bindings;
+use super::geometry::{Piece, Primitives};
+use super::job::JobBuilder;
+use crate::foundation::error::Error;
+use crate::pipeline::assembly::RasterWindow;
+use crate::recording::Snapshot;
+use crate::segments::Target;
+
+/// The API's viewport.
+pub fn viewport(viewport: &vk::Viewport) -> Viewport {
+    Viewport {
+        x: viewport.x,
+        y: viewport.y,
+        width: viewport.width,
+        height: viewport.height,
+        min_depth: viewport.min_depth,
+        max_depth: viewport.max_depth,
+    }
+}
+
+/// Where a draw may change pixels; `None` if nowhere.
+pub(super) fn window(state: &Snapshot<'_>, target: &Target) -> Option<ClipWindow> {
+    let vk::Rect2D { offset, extent } = state.dynamic().scissor;
+    let scissor = PixelRect::new(offset.x, offset.y, extent.width, extent.height).intersect(target.area);
+    // Points reach over the viewport's edge.
+    let area = match state.pipeline().mode {
+        PrimitiveMode::Points => scissor,
+        _ => scissor.intersect(viewport(&state.dynamic().viewport).pixels()),
+    };
+    area.clip_window()
+}
+
+/// State of a draw.
+pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipWindow) -> Result<(), Error> {
+    let (compiled, dynamic) = (bindings.compiled, bindings.state.dynamic());
+    let [constant, clamp, slope] = match compiled.raster.depth_bias {
+        true => dynamic.depth_bias,
+        false => [0.0; 3],
+    };
+    let bias = DepthBias { constant: clamped_bias(constant, clamp, slope), slope, clamp: 0.0 }.packet();
+    let bias = bias.map_err(|error| Error::unsupported(error.to_string(), "use no clamp"))?;
+    job.set(window);
+    job.set(compiled.raster.configuration(compiled.depth_stencil.as_ref()));
+    job.set(bias);
+    job.set(PointSize::default());
+    job.set(line_width(dynamic.line_width));
+    match compiled.window() {
+        None | Some(RasterWindow::Driver) => {
+            let viewport = bindings.words.viewport;
+            let map = if compiled.window().is_none() { viewport.raster_map() } else { RasterMap::Window };
+            job.set(map.clipper_xy(&viewport));
+            job.set(viewport.clipper_z());
+            job.set(map.offset(&viewport));
+        }
+        Some(RasterWindow::Viewport) => {
+            let (scaling, depth, offset) = viewport_raster(&dynamic.viewport);
+            job.set(scaling);
+            job.set(depth);
+            job.set(offset);
+        }
+    }
+    job.set(FlatShadeFlags { flags: bindings.variant.programs.flat_varyings });
+    Ok(())
+}
+
+/// The constant factor of a depth bias with a clamp, which the machine has none of (v3d.md §9.7): without a slope the
+/// bias is known here. depthBiasClamp is off, so applications give no clamp.
+fn clamped_bias(constant: f32, clamp: f32, slope: f32) -> f32 {
+    let most = clamp * DEPTH_MAX as f32;
+    match (slope == 0.0, clamp > 0.0, clamp < 0.0) {
+        (true, true, _) => constant.min(most),
+        (true, _, true) => constant.max(most),
+        _ => constant,
+    }
+}
+
+/// The raster of programs whose screen coordinates count from the viewport's middle (v3d.md §9.4).
+fn viewport_raster(viewport: &vk::Viewport) -> (ClipperXyScaling, ClipperZScaleAndOffset, ViewportOffset) {
+    const SIXTEENTHS: f32 = 16.0;
+    let middle = |start: f32, size: f32| S12_4(((start + size / 2.0) * SIXTEENTHS).round() as i16);
+    let half = |size: f32| size / 2.0 * SIXTEENTHS;
+    let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
+    (
+        ClipperXyScaling { x: half(width), y: half(height) },
+        ClipperZScaleAndOffset { scale: max_depth - min_depth, offset: min_depth },
+        ViewportOffset { x: middle(x, width), y: middle(y, height) },
+    )
+}
+
+/// The primitives, after their shader record.
+#[inline]
+pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) {
+    let mode = piece.mode;
+    match &piece.primitives {
+        Primitives::Array { count } => {
+            job.draw(VertexArrayPrimitives { mode, count: *count, first: 0 });
+        }
+        Primitives::Indexed { memory, offset, count, max_index } => {
+            let index0 = job.bo(memory.bo());
+            job.set(GemHandles { index0, index1: 0 });
+            job.draw(IndexedPrimitiveList {
+                mode,
+                index_type: IndexType::U16,
+                count: *count,
+                address: (*offset).into(),
+                max_index: *max_index,
+            });
+        }
+    }
+}

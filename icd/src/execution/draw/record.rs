@@ -1,0 +1,364 @@
+//! The shader record of a piece: programs, attribute arrays, and the uniform streams that its programs read
+//! (kernel-abi.md §5.3).
+
+use vc4::cl::records::{Attribute, ShaderRecord, VertexProgram};
+use vc4::cl::words::ShaderFlags;
+use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline, SampleBo, UniformSlot};
+
+use super::bindings::{Bindings, Changes};
+use super::geometry::{Piece, source};
+use super::iota::ZEROS_AT;
+use super::job::JobBuilder;
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::pipeline::{BLOCK_WORDS, Block, set_bit};
+use crate::recording::Snapshot;
+
+/// Largest stride of the plain form of record.
+const MAX_PLAIN_STRIDE: u32 = 255;
+
+/// What a direct lookup reads.
+const WORD_BYTES: u64 = 4;
+
+/// The uniform streams of the last record, and what it was made for.
+pub struct Streams {
+    words: Vec<u32>,
+    /// Words of push constants or of a uniform buffer on their way.
+    block: Box<Block>,
+    base_vertex: i64,
+    /// It has arrays of its own.
+    gathered: bool,
+    instance: u32,
+    record: ShaderRecord,
+    handles: Vec<u32>,
+    /// Vertices that the record is good for, if it has joined arrays.
+    joined: Option<u32>,
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams {
+            words: Vec::new(),
+            block: Box::new([0; BLOCK_WORDS]),
+            base_vertex: 0,
+            gathered: false,
+            instance: 0,
+            record: ShaderRecord::default(),
+            handles: Vec::new(),
+            joined: None,
+        }
+    }
+}
+
+impl Streams {
+    /// Whether the last record and its streams do for a piece, too, whose bindings have not changed since.
+    #[inline]
+    pub(super) fn serve(&self, bindings: &Bindings<'_>, piece: &Piece<'_>, instance: u32) -> bool {
+        !self.is_moved(piece)
+            && !self.is_short(piece)
+            && (instance == self.instance || bindings.variant.recipe.pieces.is_empty())
+    }
+
+    /// Whether the attribute arrays begin elsewhere than in the last record.
+    #[inline]
+    fn is_moved(&self, piece: &Piece<'_>) -> bool {
+        piece.base_vertex != self.base_vertex || piece.gathered.is_some() || self.gathered
+    }
+
+    /// Whether the joined arrays of the last record have too few vertices.
+    #[inline]
+    fn is_short(&self, piece: &Piece<'_>) -> bool {
+        self.joined.is_some_and(|vertices| vertices < piece.primitives.vertices())
+    }
+
+    /// Appends the record of a piece, or the last one again, and its streams.
+    pub(super) fn write(
+        &mut self,
+        device: &Device,
+        job: &mut JobBuilder,
+        bindings: &Bindings<'_>,
+        piece: &Piece<'_>,
+        instance: u32,
+    ) -> Result<(), Error> {
+        let changes = bindings.changes;
+        let (is_moved, is_short) = (self.is_moved(piece), self.is_short(piece));
+        let is_other = (is_moved || instance != self.instance) && !bindings.variant.recipe.pieces.is_empty();
+        (self.base_vertex, self.gathered, self.instance) =
+            (piece.base_vertex, piece.gathered.is_some(), instance);
+        let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
+        // What can fail comes before what the job keeps.
+        self.update(job, bindings, piece, instance, is_other)?;
+        if is_moved || is_short || changes.intersects(first) || !job.repeat_record() {
+            self.record(device, job, bindings, piece)?;
+        }
+        job.uniforms(&self.words);
+        Ok(())
+    }
+
+    /// Appends a new record.
+    fn record(
+        &mut self,
+        device: &Device,
+        job: &mut JobBuilder,
+        bindings: &Bindings<'_>,
+        piece: &Piece<'_>,
+    ) -> Result<(), Error> {
+        let variant = &bindings.variant;
+        let programs = &variant.programs;
+        self.handles.clear();
+        self.record.attributes.clear();
+        for program in [&variant.fragment, &variant.vertex, &variant.coordinate] {
+            self.handles.push(job.program(program));
+        }
+        self.joined = None;
+        for array in arrays(programs) {
+            let (handle, attribute) = match array {
+                [single] => attribute(device, job, &bindings.state, single, piece)?,
+                joined => {
+                    self.joined = Some(piece.primitives.vertices());
+                    side_by_side(device, job, &bindings.state, joined, piece)?
+                }
+            };
+            self.handles.push(handle);
+            self.record.attributes.push(attribute);
+        }
+        let record = &mut self.record;
+        record.flags = ShaderFlags {
+            clipping: true,
+            point_size: programs.point_size,
+            single_threaded: !programs.fragment.threaded,
+        };
+        record.varyings = programs.varyings as u8;
+        record.vertex = program(programs, programs.vertex_attribute_bytes, |array| array.vertex_offset);
+        record.coordinate =
+            program(programs, programs.coordinate_attribute_bytes, |array| array.coordinate_offset);
+        record.extended = record.attributes.iter().any(|attribute| attribute.stride > MAX_PLAIN_STRIDE);
+        job.record(self.handles.iter().copied(), record)
+    }
+
+    /// Brings the words up to date.
+    fn update(
+        &mut self,
+        job: &mut JobBuilder,
+        bindings: &Bindings<'_>,
+        piece: &Piece<'_>,
+        instance: u32,
+        is_other: bool,
+    ) -> Result<(), Error> {
+        let recipe = &bindings.variant.recipe;
+        let mut changes = bindings.changes;
+        if changes.contains(Changes::PROGRAMS) {
+            self.words.clear();
+            self.words.extend_from_slice(&recipe.constants);
+            changes = Changes::all();
+        }
+        // A new job or new programs need the words of every set.
+        let sets = match changes.intersects(Changes::PROGRAMS | Changes::JOB) {
+            true => u32::MAX,
+            false => bindings.changed_sets,
+        };
+        let words = &mut self.words[..];
+        if changes.contains(Changes::PUSH) {
+            let push = bindings.state.push();
+            self.block[..push.len()].copy_from_slice(push);
+            if push.len() < recipe.push.block_words() {
+                // What was never pushed is undefined, but no other draw's.
+                self.block[push.len()..recipe.push.block_words()].fill(0);
+            }
+            recipe.push.put(words, &self.block);
+        }
+        if changes.intersects(Changes::DESCRIPTORS | Changes::JOB) {
+            for (at, sample) in &recipe.samples {
+                let (SampleBo::Texture(place) | SampleBo::Ubo(place)) = sample;
+                if sets & set_bit(place) != 0 {
+                    let bo = match sample {
+                        SampleBo::Texture(image) => bindings.texture_bo(*image)?,
+                        SampleBo::Ubo(buffer) => bindings.range(*buffer)?.bo,
+                    };
+                    words[*at as usize] = job.bo(bo);
+                }
+            }
+        }
+        if changes.contains(Changes::DESCRIPTORS) {
+            for run in recipe.buffers.iter().filter(|run| sets & run.set != 0) {
+                bindings.range_at(run.range)?.read(run.start, &mut self.block[..run.count]);
+                run.words.put(words, &self.block);
+            }
+            for (at, set, slot) in &recipe.descriptors {
+                if sets & set != 0 {
+                    words[*at as usize] = descriptor_word(bindings, slot)?;
+                }
+            }
+        }
+        if changes.contains(Changes::STATE) {
+            recipe.state.iter().for_each(|(at, state)| words[*at as usize] = bindings.words.word(*state));
+        }
+        if is_other || changes.intersects(Changes::PROGRAMS | Changes::VERTICES) {
+            for (at, slot) in &recipe.pieces {
+                words[*at as usize] = piece_word(&bindings.state, slot, piece, instance)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arrays of the record, each with what is joined in it.
+fn arrays(programs: &Pipeline) -> impl Iterator<Item = &[AttributeArray]> {
+    programs.attributes.chunk_by(|_, next| next.joined)
+}
+
+fn program(programs: &Pipeline, bytes: u32, offset: fn(&AttributeArray) -> Option<u8>) -> VertexProgram {
+    let is_loaded = |array: &[AttributeArray]| array.first().is_some_and(|first| offset(first).is_some());
+    let select = |(index, array): (usize, &[AttributeArray])| u8::from(is_loaded(array)) << index;
+    VertexProgram {
+        attribute_select: arrays(programs).enumerate().map(select).sum(),
+        attribute_bytes: bytes as u8,
+        ..VertexProgram::default()
+    }
+}
+
+/// An attribute array and its BO's place.
+fn attribute(
+    device: &Device,
+    job: &mut JobBuilder,
+    state: &Snapshot<'_>,
+    array: &AttributeArray,
+    piece: &Piece<'_>,
+) -> Result<(u32, Attribute), Error> {
+    let plain = Attribute {
+        bytes: array.bytes as u16,
+        vertex_offset: array.vertex_offset.unwrap_or(0),
+        coordinate_offset: array.coordinate_offset.unwrap_or(0),
+        ..Attribute::default()
+    };
+    if let Some(gathered) = &piece.gathered {
+        let copies = job.bo(&gathered.array(device, state, array.source, array.bytes)?);
+        return Ok((copies, Attribute { stride: array.bytes, ..plain }));
+    }
+    let found = match array.source {
+        AttributeSource::Location(location) => {
+            let source = source(state, location)?;
+            source.filter(|source| source.limit(array.bytes).is_some())
+        }
+        AttributeSource::VertexIndex => {
+            let numbers = job.bo(device.iota().bo(device)?);
+            return Ok((numbers, Attribute { stride: 4, ..plain }));
+        }
+        AttributeSource::Dummy => None,
+    };
+    match found {
+        Some(source) => {
+            // Inside of the buffer: pieces keep to the limits of their sources.
+            let address = source.base as i64 + i64::from(source.stride) * piece.base_vertex;
+            Ok((job.bo(source.bo), Attribute { address: address as u32, stride: source.stride, ..plain }))
+        }
+        // Reads of what is not there give zeros (T-ROBUST).
+        None => {
+            let zeros = job.bo(device.iota().bo(device)?);
+            Ok((zeros, Attribute { address: ZEROS_AT, ..plain }))
+        }
+    }
+}
+
+/// Arrays that share one of the record: their data side by side in memory of their own, and its place.
+fn side_by_side(
+    device: &Device,
+    job: &mut JobBuilder,
+    state: &Snapshot<'_>,
+    joined: &[AttributeArray],
+    piece: &Piece<'_>,
+) -> Result<(u32, Attribute), Error> {
+    let whole_words = |array: &AttributeArray| array.bytes.next_multiple_of(4) as usize;
+    let stride: usize = joined.iter().map(whole_words).sum();
+    // What is not there stays zero (T-ROBUST).
+    let mut data = vec![0; stride * piece.primitives.vertices() as usize];
+    let mut column = 0;
+    for array in joined {
+        let found = match array.source {
+            AttributeSource::Location(location) => source(state, location)?,
+            AttributeSource::VertexIndex | AttributeSource::Dummy => None,
+        };
+        let limit = found.as_ref().and_then(|source| source.limit(array.bytes));
+        if let (Some(source), Some(limit)) = (found, limit) {
+            let mapping = source.bo.map()?;
+            for (number, to) in data.chunks_exact_mut(stride).enumerate() {
+                let vertex = piece.vertex(number);
+                if (0..=limit).contains(&vertex) {
+                    let from = source.base + vertex as u64 * u64::from(source.stride);
+                    mapping.read(from as usize, &mut to[column..][..array.bytes as usize]);
+                }
+            }
+        }
+        column += whole_words(array);
+    }
+    let bo = device.create_bo("joined attributes", data.len() as u64)?;
+    bo.map()?.write(0, &data);
+    let attribute = Attribute {
+        bytes: stride as u16,
+        stride: stride as u32,
+        vertex_offset: joined[0].vertex_offset.unwrap_or(0),
+        coordinate_offset: joined[0].coordinate_offset.unwrap_or(0),
+        ..Attribute::default()
+    };
+    Ok((job.bo(&bo), attribute))
+}
+
+/// A word of a descriptor.
+fn descriptor_word(bindings: &Bindings<'_>, slot: &UniformSlot) -> Result<u32, Error> {
+    Ok(match *slot {
+        // The kernel refuses lookups that could leave the BO, so that what a range has not is moved into it.
+        UniformSlot::UboBase { buffer, offset } => {
+            let range = bindings.range(buffer)?;
+            (range.offset + range.size.saturating_sub(WORD_BYTES).min(offset.into())) as u32 & !3
+        }
+        UniformSlot::UboLimit { buffer, last } => {
+            bindings.range(buffer)?.size.saturating_sub(WORD_BYTES + u64::from(last)) as u32
+        }
+        UniformSlot::BufferElements { buffer, offset, stride } => {
+            (bindings.range(buffer)?.size.saturating_sub(offset.into()) / u64::from(stride)) as u32
+        }
+        UniformSlot::TextureP0(lookup) => bindings.texture(lookup.texture)?.parameter(lookup, 0),
+        UniformSlot::TextureP1(lookup) => bindings.texture(lookup.texture)?.parameter(lookup, 1),
+        UniformSlot::TextureP2 { lookup, explicit_lod } => {
+            bindings.texture(lookup.texture)?.extra(lookup, explicit_lod)
+        }
+        UniformSlot::Texture { texture, value } => bindings.texture(texture)?.value(value),
+        // The recipe files these elsewhere.
+        UniformSlot::Const(_)
+        | UniformSlot::State(_)
+        | UniformSlot::Push(_)
+        | UniformSlot::Ubo { .. }
+        | UniformSlot::VertexIndexBias
+        | UniformSlot::InstanceIndex
+        | UniformSlot::InstanceAttribute { .. }
+        | UniformSlot::StreamAddress => 0,
+    })
+}
+
+/// A word that differs from piece to piece.
+fn piece_word(
+    state: &Snapshot<'_>,
+    slot: &UniformSlot,
+    piece: &Piece<'_>,
+    instance: u32,
+) -> Result<u32, Error> {
+    match *slot {
+        UniformSlot::VertexIndexBias => Ok(piece.base_vertex as u32),
+        UniformSlot::InstanceIndex => Ok(instance),
+        UniformSlot::InstanceAttribute { location, word } => instance_word(state, location, instance, word),
+        _ => Ok(0),
+    }
+}
+
+/// A word of an instance-rate attribute; 0 where its buffer ends.
+fn instance_word(state: &Snapshot<'_>, location: u32, instance: u32, word: u8) -> Result<u32, Error> {
+    let Some(source) = source(state, location)? else { return Ok(0) };
+    let behind = u64::from(source.stride) * u64::from(instance) + 4 * u64::from(word);
+    let at = source.base.saturating_add(behind);
+    let mut bytes = [0; 4];
+    let have = source.end.saturating_sub(at).min(4) as usize;
+    if have > 0 {
+        source.bo.map()?.read(at as usize, &mut bytes[..have]);
+    }
+    Ok(u32::from_le_bytes(bytes))
+}

@@ -1,0 +1,163 @@
+//! The surfaces of a job: where tiles are loaded from and stored to (kernel-abi.md §5.2, §5.6).
+
+use std::sync::Arc;
+
+use vc4::image::layout::MsaaLayout;
+use vc4::image::surface::{color_write_bits, load_bits, tile_word, zs_write_bits};
+use vc4::image::tiling::Level;
+use vc4::image::{TileFormat, Tiling};
+use vc4_kernel_abi::{Submit, SubmitFlags, Surface};
+
+use super::job::JobBuilder;
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::objects::image::Placement;
+use crate::objects::image_view::ImageView;
+use crate::segments::{ColorTarget, DepthStencilWord, Start, Target};
+
+/// A surface flag: the load is one of all samples (kernel-abi.md §5.1).
+const FULL_RES: u16 = 1;
+
+/// An attachment's place in memory.
+struct Place {
+    bo_index: u32,
+    memory: Placement,
+    format: TileFormat,
+}
+
+impl Place {
+    fn new(job: &mut JobBuilder, view: &Arc<ImageView>, plane: u8) -> Result<Place, Error> {
+        let no_target = || Error::InvalidUse(format!("{:?} is no format of attachments", view.row.format));
+        let format = view.stored.texel.info().tile.ok_or_else(no_target)?;
+        Ok(Place { bo_index: job.bo(&view.image.binding()?.bo), memory: view.placement(plane)?, format })
+    }
+
+    fn surface(&self, bits: u16, flags: u16) -> Surface {
+        let offset = match &self.memory {
+            Placement::Level(level) => level.offset,
+            Placement::Blocks { offset, .. } => *offset,
+        };
+        Surface { bo_index: self.bo_index, offset, bits, flags }
+    }
+
+    fn load(&self) -> Surface {
+        match &self.memory {
+            Placement::Level(level) => self.surface(load_bits(self.format, level.tiling), 0),
+            Placement::Blocks { .. } => self.surface(0, FULL_RES),
+        }
+    }
+}
+
+/// Describes the target of a pass in `submit` and adds its BOs to the job.
+pub(super) fn describe(
+    submit: &mut Submit,
+    device: &Device,
+    target: &Target,
+    job: &mut JobBuilder,
+) -> Result<(), Error> {
+    let multisample = target.is_multisampled();
+    let drawn = target.colors.first();
+    let mut place =
+        |view: Option<&Arc<ImageView>>, plane| view.map(|view| Place::new(job, view, plane)).transpose();
+    let color = place(drawn.map(|color| &color.view), drawn.map_or(0, |color| color.plane))?;
+    let resolve = place(drawn.and_then(|color| color.resolve.as_ref()), 0)?;
+    let zs = place(target.depth_stencil.as_ref(), 0)?;
+    let color = match (color, &zs) {
+        (None, None) => Some(nowhere(device, target, job)?),
+        (color, _) => color,
+    };
+    let places = color.iter().chain(&resolve).chain(&zs);
+    size(submit, target, &places.map(|place| place.memory).collect::<Vec<_>>())?;
+    // The mode of multisampled jobs stands here even if they store no colour.
+    submit.color_write_bits_if_absent =
+        if multisample { color_write_bits(None, Tiling::Raster, true) } else { 0 };
+    let write = |place: &Place| match &place.memory {
+        Placement::Level(level) => {
+            (Some(place.surface(color_write_bits(Some(place.format), level.tiling, multisample), 0)), None)
+        }
+        Placement::Blocks { .. } => (None, Some(place.surface(0, 0))),
+    };
+    if let Some(place) = &color {
+        submit.color_read = drawn.is_some_and(|color| color.start.loads()).then(|| place.load());
+        // A job stores something (RCL-15).
+        let needed = resolve.is_none() && (zs.is_none() || !target.depth_stencil_store);
+        if drawn.is_some_and(|color| color.store) || needed {
+            (submit.color_write, submit.msaa_color_write) = write(place);
+        }
+    }
+    if let Some(place) = &resolve {
+        submit.color_write = write(place).0;
+    }
+    if let Some(place) = &zs {
+        submit.zs_read = target.depth_stencil_start.loads().then(|| place.load());
+        if target.depth_stencil_store || color.is_none() {
+            match &place.memory {
+                Placement::Level(level) => {
+                    submit.zs_write = Some(place.surface(zs_write_bits(level.tiling), 0))
+                }
+                Placement::Blocks { .. } => submit.msaa_zs_write = Some(place.surface(0, 0)),
+            }
+        }
+    }
+    clear(submit, target);
+    Ok(())
+}
+
+/// A surface for jobs without attachments, which nobody looks at.
+fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Place, Error> {
+    let (width, height) = target.size;
+    let wrong = |error: vc4::image::LayoutError| Error::InvalidUse(error.to_string());
+    let (memory, bytes) = if target.is_multisampled() {
+        let layout = MsaaLayout::new(width, height).map_err(wrong)?;
+        (Placement::Blocks { layout, offset: 0, width, height }, layout.size)
+    } else {
+        let level = Level::new(Tiling::T, 4, width, height).map_err(wrong)?;
+        (Placement::Level(level), level.size)
+    };
+    let bo = device.create_bo("a render pass without attachments", u64::from(bytes))?;
+    Ok(Place { bo_index: job.bo(&bo), memory, format: TileFormat::Rgba8888 })
+}
+
+/// Clear values. Without a load and without these, tiles would begin with what an earlier job left behind, of whatever
+/// process (v3d.md §10.4).
+fn clear(submit: &mut Submit, target: &Target) {
+    let color = match target.colors.first() {
+        Some(ColorTarget { view, start: Start::Clear(texel), .. }) => {
+            view.stored.texel.info().tile.map_or(*texel, |format| tile_word(format, *texel))
+        }
+        _ => 0,
+    };
+    let zs = match target.depth_stencil_start {
+        Start::Clear(zs) => zs,
+        _ => DepthStencilWord::default(),
+    };
+    submit.clear_color = [color, color];
+    submit.clear_z = zs.depth;
+    submit.clear_s = zs.stencil;
+    submit.flags |= SubmitFlags::USE_CLEAR_COLOR;
+}
+
+/// Size and tiles of the job.
+fn size(submit: &mut Submit, target: &Target, places: &[Placement]) -> Result<(), Error> {
+    let width = common_width(places).ok_or_else(|| {
+        let widths: Vec<u32> = places.iter().map(Placement::padded_width).collect();
+        Error::unsupported(
+            format!("attachments whose rows have {widths:?} pixels in memory"),
+            "use attachments of equal size",
+        )
+    })?;
+    submit.width = width as u16;
+    submit.height = places.iter().map(Placement::height).min().unwrap_or(1) as u16;
+    let tile = |px: i32| (px as u32 / target.tile_px()) as u8;
+    let area = target.area;
+    submit.tiles = [tile(area.left), tile(area.top), tile(area.right - 1), tile(area.bottom - 1)];
+    Ok(())
+}
+
+/// The width of a job on all of these surfaces, which get their row pitch from it (v3d.md §10.6); `None` if no width
+/// serves them all.
+pub fn common_width(places: &[Placement]) -> Option<u32> {
+    let widths = places.iter().map(Placement::width);
+    let padded = places.iter().map(Placement::padded_width);
+    widths.chain(padded).find(|width| places.iter().all(|place| place.has_pitch_of(*width)))
+}

@@ -1,0 +1,210 @@
+//! The queue thread: does work in order.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use rustc_hash::FxHashMap;
+use vc4_kernel_abi::uapi::BINNER_SLOTS;
+use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
+
+use super::queue::Work;
+use super::retire::{self, Retire};
+use crate::execution::draw::{Job, JobBuilder};
+use crate::foundation::debug::{Debug, flags};
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
+use crate::objects::sync::Signal;
+use crate::segments::{Segment, Segments, Touch};
+
+/// Slots of binner memory that jobs in flight may come to hold together. The rest is for those that need more than was
+/// guessed: a job that finds no free slot hangs (kernel-abi.md §11).
+const BINNER_SLOTS_IN_FLIGHT: u32 = BINNER_SLOTS / 2;
+/// BOs that are remembered before a wait makes all of them forgettable.
+const MAX_USERS: usize = 4096;
+
+/// The thread's state.
+pub(super) struct Executor {
+    device: Arc<Device>,
+    retire: SyncSender<Retire>,
+    /// The last job submitted.
+    last: Option<Seqno>,
+    /// The last job known to be complete.
+    complete: Option<Seqno>,
+    /// The last job that uses a BO; of those that may still run.
+    users: FxHashMap<BoHandle, Seqno>,
+    /// Jobs that may still run, oldest first, with the slots of binner memory that they may hold.
+    binning: VecDeque<(Seqno, u32)>,
+    /// The monitor of the occlusion query that is under way.
+    perfmon: Option<PerfmonId>,
+    /// An empty job, for its memory.
+    memory: JobBuilder,
+}
+
+impl Executor {
+    /// An executor that tells `retire` what it submits.
+    pub fn new(device: Arc<Device>, retire: SyncSender<Retire>) -> Executor {
+        Executor {
+            device,
+            retire,
+            last: None,
+            complete: None,
+            users: FxHashMap::default(),
+            binning: VecDeque::new(),
+            perfmon: None,
+            memory: JobBuilder::default(),
+        }
+    }
+
+    /// Runs until the queue ends. A loss of the device drops what is left.
+    pub fn run(mut self, works: &Receiver<Work>) {
+        for work in works {
+            if !self.device.is_lost() {
+                let done = catch_unwind(AssertUnwindSafe(|| self.work(work)));
+                match done.unwrap_or_else(|panic| Err(Error::Panic(message(&*panic)))) {
+                    Ok(()) | Err(Error::DeviceLost) => {}
+                    Err(error) => self.device.lose(&error),
+                }
+            }
+            self.tell(Retire::Work);
+        }
+    }
+
+    /// The retire thread outlives this one, so telling it cannot fail.
+    fn tell(&self, retire: Retire) {
+        let _ = self.retire.send(retire);
+    }
+
+    fn work(&mut self, work: Work) -> Result<(), Error> {
+        match work {
+            Work::Commands { waits, segments, signals } => {
+                self.wait_for(&waits)?;
+                for segments in &segments {
+                    self.segments(segments)?;
+                }
+                // Whoever waits for these is behind in this queue, or gets the last job to wait for.
+                signals.iter().for_each(|signal| signal.give());
+                Ok(())
+            }
+            Work::Call { waits, run } => {
+                self.wait_for(&waits)?;
+                run(self.last);
+                Ok(())
+            }
+            Work::Fence(fence) => {
+                self.tell(Retire::Fence(fence));
+                Ok(())
+            }
+        }
+    }
+
+    fn wait_for(&self, signals: &[Arc<Signal>]) -> Result<(), Error> {
+        signals.iter().try_for_each(|signal| signal.wait(&self.device))
+    }
+
+    fn segments(&mut self, segments: &Segments) -> Result<(), Error> {
+        for segment in segments.iter() {
+            self.device.check()?;
+            match self.segment(segment) {
+                // The application's mistake, or something that cannot be known while recording: what comes behind
+                // may do without it.
+                Err(error) if error.spares_device() => {
+                    log::error!(target: "vc4::queue", "left out: {segment}: {error}");
+                }
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    fn segment(&mut self, segment: &Segment) -> Result<(), Error> {
+        match segment {
+            Segment::Render(render) => {
+                let device = self.device.clone();
+                let mut memory = std::mem::take(&mut self.memory);
+                let built =
+                    crate::execution::draw::build(&device, render, &mut memory, &mut |job| self.submit(job));
+                self.memory = memory;
+                built
+            }
+            Segment::Query(command) => self.query(command),
+            Segment::Cpu(command) => {
+                match command.touches() {
+                    Touch::Nothing => {}
+                    Touch::Everything => self.wait(self.last)?,
+                    Touch::Bos(bos) => {
+                        let last = bos.iter().filter_map(|bo| self.users.get(bo)).max().copied();
+                        self.wait(last)?;
+                    }
+                }
+                command.run(&self.device)
+            }
+        }
+    }
+
+    fn query(&mut self, command: &QueryCommand) -> Result<(), Error> {
+        let (pool, change) = match command {
+            QueryCommand::Begin => {
+                self.perfmon = Some(self.device.gpu().create_perfmon(&OCCLUSION_EVENTS)?);
+                return Ok(());
+            }
+            QueryCommand::End(pool, query) => (pool, QueryChange::Occlusion(*query, self.perfmon.take())),
+            QueryCommand::Reset(pool, first, count) => (pool, QueryChange::Reset(*first, *count)),
+            QueryCommand::Timestamp(pool, query) => (pool, QueryChange::Timestamp(*query)),
+        };
+        pool.expect_change();
+        self.tell(Retire::Query(pool.clone(), change));
+        Ok(())
+    }
+
+    fn submit(&mut self, job: &mut Job) -> Result<(), Error> {
+        job.count_with(self.perfmon);
+        job.inspect()?;
+        self.make_binner_room(job.binner_slots())?;
+        let seqno = self.device.gpu().submit(job.submit()).map_err(|error| job.explain(error))?;
+        self.last = Some(seqno);
+        if job.binner_slots() > 0 {
+            self.binning.push_back((seqno, job.binner_slots()));
+        }
+        self.users.extend(job.submit().bos.iter().map(|bo| (*bo, seqno)));
+        self.tell(Retire::Job(seqno));
+        if self.users.len() > MAX_USERS {
+            self.wait(self.last)?;
+        }
+        if flags().contains(Debug::SYNC) {
+            self.wait(self.last)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for old jobs until `slots` of binner memory more fit beside what the others hold.
+    fn make_binner_room(&mut self, slots: u32) -> Result<(), Error> {
+        let mut held: u32 = self.binning.iter().map(|(_, slots)| slots).sum();
+        while held > 0 && held + slots > BINNER_SLOTS_IN_FLIGHT {
+            let Some((seqno, slots)) = self.binning.pop_front() else { break };
+            held -= slots;
+            self.wait(Some(seqno))?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a job and all before it.
+    fn wait(&mut self, seqno: Option<Seqno>) -> Result<(), Error> {
+        if let Some(seqno) = seqno.filter(|seqno| self.complete < Some(*seqno)) {
+            retire::wait_watched(&self.device, seqno)?;
+            self.complete = Some(seqno);
+            while self.binning.front().is_some_and(|(oldest, _)| *oldest <= seqno) {
+                self.binning.pop_front();
+            }
+            self.users.retain(|_, user| *user > seqno);
+        }
+        Ok(())
+    }
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
+}

@@ -1,0 +1,75 @@
+//! The retire thread: waits for jobs in order and tells who waits for them.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use vc4_kernel_abi::Seqno;
+
+use super::queue::{HANG_TIMEOUT, Progress};
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::objects::query::{QueryChange, QueryPool};
+use crate::objects::sync::Fence;
+
+/// What happens when everything before it is complete.
+pub(super) enum Retire {
+    /// A job was submitted.
+    Job(Seqno),
+    /// A query pool changes.
+    Query(Arc<QueryPool>, QueryChange),
+    /// A fence is signalled.
+    Fence(Arc<Fence>),
+    /// A piece of work is over.
+    Work,
+}
+
+/// How often a thread that waits for a job looks whether the device was lost meanwhile.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Waits for a job from another thread than this one, which watches the time.
+pub(super) fn wait_watched(device: &Device, seqno: Seqno) -> Result<(), Error> {
+    while !device.gpu().wait_seqno(seqno, Some(LOOK))? {
+        device.check()?;
+    }
+    Ok(())
+}
+
+/// Waits for the oldest job; an error if it does not end well.
+fn wait(device: &Device, seqno: Seqno) -> Result<(), Error> {
+    let timeout = Some(HANG_TIMEOUT).filter(|_| !device.gpu().is_simulated());
+    match device.gpu().wait_seqno(seqno, timeout)? {
+        true => Ok(()),
+        false => {
+            let what = format!("job {} took longer than {} s", seqno.0, HANG_TIMEOUT.as_secs());
+            Err(Error::Gpu(vc4_kernel_abi::GpuError::Hang(what)))
+        }
+    }
+}
+
+/// Runs until the queue thread has ended. Fences behind a loss stay unsignalled: waits for them answer
+/// VK_ERROR_DEVICE_LOST.
+pub(super) fn run(device: &Device, progress: &Progress, retires: &Receiver<Retire>) {
+    for retire in retires {
+        if !device.is_lost() {
+            match retire {
+                Retire::Job(seqno) => {
+                    if let Err(error) = wait(device, seqno) {
+                        device.lose(&error);
+                    }
+                }
+                Retire::Query(pool, change) => {
+                    if let Err(error) = pool.change(device, &change) {
+                        device.lose(&error);
+                    }
+                }
+                Retire::Fence(fence) => fence.signal(),
+                Retire::Work => {
+                    progress.complete.fetch_add(1, Ordering::SeqCst);
+                    device.waker().ring();
+                }
+            }
+        }
+    }
+}

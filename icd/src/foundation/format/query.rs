@@ -1,0 +1,177 @@
+//! Which images a format can be: what vkGetPhysicalDeviceImageFormatProperties answers and vkCreateImage relies on.
+
+use ash::vk;
+use vc4::hw;
+
+use super::{FormatRow, row};
+use crate::foundation::error::Error;
+use crate::foundation::limits;
+
+/// What vkGetPhysicalDeviceImageFormatProperties and vkCreateImage ask about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageQuery {
+    /// Format.
+    pub format: vk::Format,
+    /// 1D, 2D or 3D.
+    pub ty: vk::ImageType,
+    /// Optimal or linear.
+    pub tiling: vk::ImageTiling,
+    /// Usage.
+    pub usage: vk::ImageUsageFlags,
+    /// Flags.
+    pub flags: vk::ImageCreateFlags,
+}
+
+/// Features of attachments.
+const ATTACHMENTS: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
+    vk::FormatFeatureFlags::COLOR_ATTACHMENT.as_raw()
+        | vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT.as_raw(),
+);
+
+/// Features of which each usage needs one.
+const USAGE_FEATURES: [(vk::ImageUsageFlags, vk::FormatFeatureFlags); 7] = [
+    (vk::ImageUsageFlags::TRANSFER_SRC, vk::FormatFeatureFlags::TRANSFER_SRC),
+    (vk::ImageUsageFlags::TRANSFER_DST, vk::FormatFeatureFlags::TRANSFER_DST),
+    (vk::ImageUsageFlags::SAMPLED, vk::FormatFeatureFlags::SAMPLED_IMAGE),
+    (vk::ImageUsageFlags::STORAGE, vk::FormatFeatureFlags::STORAGE_IMAGE),
+    (vk::ImageUsageFlags::COLOR_ATTACHMENT, vk::FormatFeatureFlags::COLOR_ATTACHMENT),
+    (vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT),
+    (vk::ImageUsageFlags::INPUT_ATTACHMENT, ATTACHMENTS),
+];
+
+impl ImageQuery {
+    /// The row of the format and what such images may be, or why there are none.
+    pub fn answer(&self, heap_size: u64) -> Result<(&'static FormatRow, vk::ImageFormatProperties), Error> {
+        let no = |why: &str| Error::FormatNotSupported(format!("{:?} images: {why}", self.format));
+        let row = row(self.format).filter(|row| row.texture.is_some()).ok_or_else(|| no("not offered"))?;
+        self.check_usage(row).map_err(no)?;
+        self.check_shape(row).map_err(no)?;
+        Ok((row, self.limits(row, heap_size)))
+    }
+
+    fn check_usage(&self, row: &FormatRow) -> Result<(), &'static str> {
+        let properties = row.properties();
+        let features = match self.tiling {
+            vk::ImageTiling::OPTIMAL => properties.optimal_tiling_features,
+            vk::ImageTiling::LINEAR => properties.linear_tiling_features,
+            _ => return Err("the tiling is neither optimal nor linear"),
+        };
+        if features.is_empty() {
+            return Err("the tiling offers nothing");
+        }
+        let lacking =
+            |(usage, needed): &&(_, _)| self.usage.contains(*usage) && !features.intersects(*needed);
+        match USAGE_FEATURES.iter().find(lacking) {
+            Some(_) => Err("a usage is not among the format's features"),
+            None => Ok(()),
+        }
+    }
+
+    fn check_shape(&self, row: &FormatRow) -> Result<(), &'static str> {
+        let sliced = vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE;
+        let known = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::CUBE_COMPATIBLE | sliced;
+        if !known.contains(self.flags) {
+            return Err("sparse and other special images are not offered");
+        }
+        if self.flags.contains(sliced) && self.ty != vk::ImageType::TYPE_3D {
+            return Err("only volumes have slices to be seen as layers");
+        }
+        let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
+        if cube && (self.ty != vk::ImageType::TYPE_2D || self.tiling == vk::ImageTiling::LINEAR) {
+            return Err("cubes are optimal 2D images");
+        }
+        match self.ty {
+            vk::ImageType::TYPE_2D => Ok(()),
+            vk::ImageType::TYPE_1D if row.block() > 1 => Err("blocks need two dimensions"),
+            vk::ImageType::TYPE_1D => Ok(()),
+            vk::ImageType::TYPE_3D if row.block() > 1 => Err("volumes of blocks are not offered"),
+            vk::ImageType::TYPE_3D if row.aspects != vk::ImageAspectFlags::COLOR => {
+                Err("depth has no volumes")
+            }
+            vk::ImageType::TYPE_3D => Ok(()),
+            _ => Err("the type is none of 1D, 2D and 3D"),
+        }
+    }
+
+    /// Sample counts: what can be a target may have four.
+    fn samples(&self, row: &FormatRow) -> vk::SampleCountFlags {
+        // Programs may look at samples that only copies bring.
+        let seen = vk::ImageUsageFlags::COLOR_ATTACHMENT
+            | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
+            | vk::ImageUsageFlags::SAMPLED;
+        let optimal = self.tiling == vk::ImageTiling::OPTIMAL;
+        let target = optimal && row.target.is_some() && self.usage.intersects(seen);
+        let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
+        match target
+            && self.ty == vk::ImageType::TYPE_2D
+            && !cube
+            && !self.usage.contains(vk::ImageUsageFlags::STORAGE)
+        {
+            true => limits::SAMPLE_COUNTS,
+            false => vk::SampleCountFlags::TYPE_1,
+        }
+    }
+
+    fn limits(&self, row: &FormatRow, heap_size: u64) -> vk::ImageFormatProperties {
+        let linear = self.tiling == vk::ImageTiling::LINEAR;
+        let target = self.usage.intersects(
+            vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+        );
+        let copy = limits::MAX_COPY_PX;
+        let width = if target { copy.min(hw::TARGET_MAX_PX) } else { copy };
+        let max_extent = match self.ty {
+            vk::ImageType::TYPE_1D => vk::Extent3D { width, height: 1, depth: 1 },
+            vk::ImageType::TYPE_3D => {
+                let edge = limits::MAX_VOLUME_PX;
+                vk::Extent3D { width: edge, height: edge, depth: edge }
+            }
+            _ => vk::Extent3D { width, height: width, depth: 1 },
+        };
+        vk::ImageFormatProperties {
+            max_extent,
+            max_mip_levels: if linear { 1 } else { max_extent.width.ilog2() + 1 },
+            max_array_layers: match linear || self.ty == vk::ImageType::TYPE_3D {
+                true => 1,
+                false => limits::MAX_LAYERS,
+            },
+            sample_counts: self.samples(row),
+            max_resource_size: heap_size.max(limits::MIN_RESOURCE_BYTES),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(format: vk::Format) -> ImageQuery {
+        ImageQuery {
+            format,
+            ty: vk::ImageType::TYPE_2D,
+            tiling: vk::ImageTiling::OPTIMAL,
+            usage: vk::ImageUsageFlags::SAMPLED,
+            flags: vk::ImageCreateFlags::empty(),
+        }
+    }
+
+    #[test]
+    fn the_answer_depends_on_usage_and_shape() {
+        let rgba = query(vk::Format::R8G8B8A8_UNORM);
+        assert_eq!(rgba.answer(1).unwrap().1.max_extent.width, 4096);
+        let copied = ImageQuery { usage: vk::ImageUsageFlags::TRANSFER_SRC, ..rgba };
+        assert_eq!(copied.answer(1).unwrap().1.max_extent.width, 4096);
+        let refused = [
+            ImageQuery { tiling: vk::ImageTiling::LINEAR, ..rgba },
+            ImageQuery { ty: vk::ImageType::TYPE_3D, format: vk::Format::D16_UNORM, ..rgba },
+            ImageQuery { usage: vk::ImageUsageFlags::STORAGE, ..query(vk::Format::R5G6B5_UNORM_PACK16) },
+            ImageQuery { flags: vk::ImageCreateFlags::SPARSE_BINDING, ..rgba },
+            ImageQuery { format: vk::Format::R32G32B32_SFLOAT, ..rgba },
+            ImageQuery { format: vk::Format::R64_SFLOAT, ..rgba },
+        ];
+        for query in refused {
+            assert_eq!(query.answer(1).unwrap_err().result(), vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        }
+        let cube = ImageQuery { flags: vk::ImageCreateFlags::CUBE_COMPATIBLE, ..rgba };
+        assert_eq!(cube.answer(1).unwrap().1.max_array_layers, limits::MAX_LAYERS);
+    }
+}

@@ -1,0 +1,11 @@
+//! What all rooms speak of: errors and how they are reported, handles, BOs, formats, limits. Nothing here knows an
+//! object of the API.
+
+pub mod bo;
+pub mod debug;
+pub mod error;
+pub mod extension;
+pub mod format;
+pub mod handle;
+pub mod latch;
+pub mod limits;

@@ -1,0 +1,144 @@
+//! VkBuffer and VkBufferView.
+
+use std::sync::{Arc, OnceLock};
+
+use ash::vk;
+use vc4::state::VertexFormat;
+
+use crate::foundation::error::Error;
+use crate::foundation::handle::Object;
+use crate::foundation::limits::BUFFER_ALIGNMENT;
+use crate::objects::device::Device;
+use crate::objects::memory::{Binding, DeviceMemory};
+
+/// A buffer.
+pub struct Buffer {
+    size: u64,
+    usage: vk::BufferUsageFlags,
+    binding: OnceLock<Binding>,
+}
+
+impl Object for Buffer {
+    type Handle = vk::Buffer;
+}
+
+impl Buffer {
+    /// A buffer without memory.
+    pub fn new(device: &Device, info: &vk::BufferCreateInfo<'_>) -> Result<Buffer, Error> {
+        if !info.flags.is_empty() {
+            return Err(Error::FeatureNotPresent("sparseBinding"));
+        }
+        if info.size == 0 {
+            return Err(Error::InvalidUse("a buffer of 0 bytes; size must be positive".into()));
+        }
+        let available = device.physical().heap_size();
+        if info.size > available {
+            return Err(Error::OutOfDeviceMemory { what: "a buffer", bytes: info.size, available });
+        }
+        Ok(Buffer { size: info.size, usage: info.usage, binding: OnceLock::new() })
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What it was made for.
+    pub fn usage(&self) -> vk::BufferUsageFlags {
+        self.usage
+    }
+
+    /// vkGetBufferMemoryRequirements.
+    pub fn requirements(&self) -> vk::MemoryRequirements {
+        vk::MemoryRequirements {
+            size: self.size.next_multiple_of(BUFFER_ALIGNMENT),
+            alignment: BUFFER_ALIGNMENT,
+            memory_type_bits: 1,
+        }
+    }
+
+    /// vkBindBufferMemory.
+    pub fn bind(&self, memory: &DeviceMemory, offset: u64) -> Result<(), Error> {
+        let binding = Binding::new(memory, offset, self.size, BUFFER_ALIGNMENT)?;
+        self.binding.set(binding).map_err(|_| Error::InvalidUse("the buffer has memory already".into()))
+    }
+
+    /// Where it lies.
+    pub fn binding(&self) -> Result<&Binding, Error> {
+        self.binding.get().ok_or_else(|| Error::InvalidUse("a buffer without memory".into()))
+    }
+
+    /// Bytes from `offset` on, at most `range` of them (VK_WHOLE_SIZE: all).
+    pub fn clamp(&self, offset: u64, range: u64) -> u64 {
+        range.min(self.size.saturating_sub(offset))
+    }
+}
+
+/// A texel view of a buffer.
+pub struct BufferView {
+    /// The buffer.
+    pub buffer: Arc<Buffer>,
+    /// How a texel lies in memory.
+    pub fields: VertexFormat,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub range: u64,
+}
+
+impl Object for BufferView {
+    type Handle = vk::BufferView;
+}
+
+impl BufferView {
+    /// A view of `range` bytes at `offset`, or of all whole texels from there on.
+    pub fn new(
+        buffer: &Arc<Buffer>,
+        format: vk::Format,
+        offset: u64,
+        range: u64,
+    ) -> Result<BufferView, Error> {
+        let unknown = || Error::FormatNotSupported(format!("{format:?} takes no texel buffers"));
+        let features = crate::foundation::format::buffer_features(format);
+        let texels =
+            vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER;
+        if !features.intersects(texels) {
+            return Err(unknown());
+        }
+        let fields = crate::foundation::format::row(format).and_then(|row| row.vertex).ok_or_else(unknown)?;
+        let range = buffer.clamp(offset, range);
+        let range = range - range % u64::from(fields.bytes());
+        Ok(BufferView { buffer: buffer.clone(), fields, offset, range })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::memory::Origin;
+    use crate::testing::device;
+
+    fn buffer(size: u64) -> Result<Buffer, Error> {
+        Buffer::new(&device(), &vk::BufferCreateInfo { size, ..Default::default() })
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        assert_eq!(buffer(0).err().unwrap().result(), vk::Result::ERROR_VALIDATION_FAILED_EXT);
+        assert_eq!(buffer(u64::MAX).err().unwrap().result(), vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_eq!(buffer(65).unwrap().requirements().size, 128);
+    }
+
+    #[test]
+    fn a_buffer_is_bound_once_and_inside_its_memory() {
+        let memory = DeviceMemory::new(&device(), 256, 0, Origin::Alone).unwrap();
+        let buffer = buffer(128).unwrap();
+        assert!(buffer.binding().is_err());
+        assert!(buffer.bind(&memory, 192).is_err());
+        assert!(buffer.bind(&memory, 1).is_err());
+        buffer.bind(&memory, 128).unwrap();
+        assert!(buffer.bind(&memory, 0).is_err());
+        assert_eq!(buffer.binding().unwrap().offset, 128);
+        assert_eq!((buffer.clamp(100, vk::WHOLE_SIZE), buffer.clamp(200, 4)), (28, 0));
+    }
+}

@@ -1,0 +1,161 @@
+//! VkDevice: what one application context shares.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ash::vk;
+use vc4_kernel_abi::Gpu;
+
+use crate::execution::draw::Iota;
+use crate::execution::queue::Queue;
+use crate::foundation::bo::Bo;
+use crate::foundation::error::Error;
+use crate::foundation::extension::Extension;
+use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
+use crate::objects::heap::Heap;
+use crate::objects::physical_device::{self, PhysicalDevice};
+use crate::objects::sync::Waker;
+
+/// A logical device.
+pub struct Device {
+    physical: Arc<PhysicalDevice>,
+    extensions: Vec<Extension>,
+    features: vk::PhysicalDeviceFeatures,
+    allocator: HostAllocator,
+    lost: AtomicBool,
+    waker: Arc<Waker>,
+    allocations: AtomicU32,
+    heap: Arc<Heap>,
+    iota: Iota,
+    queue: Mutex<Option<OwnedHandle<Queue>>>,
+}
+
+impl Object for Device {
+    type Handle = vk::Device;
+    const SCOPE: vk::SystemAllocationScope = vk::SystemAllocationScope::DEVICE;
+}
+
+impl Device {
+    /// A device with those extensions and features enabled.
+    pub fn new(
+        physical: Arc<PhysicalDevice>,
+        extensions: Vec<Extension>,
+        features: vk::PhysicalDeviceFeatures,
+        allocator: HostAllocator,
+    ) -> Result<Device, Error> {
+        physical_device::check_features(&features)?;
+        Ok(Device {
+            physical,
+            extensions,
+            features,
+            allocator,
+            lost: AtomicBool::new(false),
+            waker: Arc::default(),
+            allocations: AtomicU32::new(0),
+            heap: Arc::default(),
+            iota: Iota::default(),
+            queue: Mutex::new(None),
+        })
+    }
+
+    /// What it runs on.
+    pub fn physical(&self) -> &Arc<PhysicalDevice> {
+        &self.physical
+    }
+
+    /// The GPU.
+    pub fn gpu(&self) -> &Arc<dyn Gpu> {
+        self.physical.gpu()
+    }
+
+    /// Whether the application enabled `extension`.
+    pub fn has(&self, extension: Extension) -> bool {
+        self.extensions.contains(&extension)
+    }
+
+    /// The features that the application enabled.
+    pub fn features(&self) -> &vk::PhysicalDeviceFeatures {
+        &self.features
+    }
+
+    /// The allocator of children that bring none.
+    pub fn allocator(&self) -> HostAllocator {
+        self.allocator
+    }
+
+    /// Where everything that changes a fence, semaphore or event rings.
+    pub fn waker(&self) -> &Arc<Waker> {
+        &self.waker
+    }
+
+    /// The BOs that small allocations share.
+    pub fn heap(&self) -> &Arc<Heap> {
+        &self.heap
+    }
+
+    /// Numbers that draws fetch as vertex indices.
+    pub fn iota(&self) -> &Iota {
+        &self.iota
+    }
+
+    /// Starts the only queue. The queue keeps its device, [`Device::close`] breaks the circle.
+    pub fn open(self: &Arc<Device>) -> Result<(), Error> {
+        let queue = OwnedHandle::new(self.allocator, Queue::new(self.clone()))?;
+        *self.queue.lock().unwrap_or_else(PoisonError::into_inner) = Some(queue);
+        Ok(())
+    }
+
+    /// Ends the queue; the application has made sure that it is idle.
+    pub fn close(&self) {
+        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// The queue's handle and object.
+    pub fn queue(&self) -> Option<(vk::Queue, Arc<Queue>)> {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.as_ref().map(|queue| (queue.handle(), queue.object().clone()))
+    }
+
+    /// Ends the device: every wait and submission from now on answers VK_ERROR_DEVICE_LOST.
+    pub fn lose(&self, why: &dyn std::fmt::Display) {
+        if !self.lost.swap(true, Ordering::SeqCst) {
+            log::error!(target: "vc4::device", "device lost: {why}");
+        }
+        self.waker.ring();
+    }
+
+    /// An error once the device is lost.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.is_lost() { Err(Error::DeviceLost) } else { Ok(()) }
+    }
+
+    /// Whether the device was lost.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::SeqCst)
+    }
+
+    /// A zeroed BO for the driver's own use or for a VkDeviceMemory.
+    pub fn create_bo(&self, what: &'static str, bytes: u64) -> Result<Arc<Bo>, Error> {
+        let available = self.physical.heap_size();
+        let out = Error::OutOfDeviceMemory { what, bytes, available };
+        match u32::try_from(bytes) {
+            Ok(size) if bytes <= available => Ok(Arc::new(Bo::new(self.gpu(), size)?)),
+            _ => Err(out),
+        }
+    }
+
+    /// Counts a VkDeviceMemory against maxMemoryAllocationCount.
+    pub fn count_allocation(&self) -> Result<(), Error> {
+        let limit = self.physical.properties().limits.max_memory_allocation_count;
+        if self.allocations.fetch_add(1, Ordering::Relaxed) >= limit {
+            self.uncount_allocation();
+            return Err(Error::TooManyObjects { what: "maxMemoryAllocationCount", limit });
+        }
+        Ok(())
+    }
+
+    /// Takes a VkDeviceMemory out of the count.
+    pub fn uncount_allocation(&self) {
+        self.allocations.fetch_sub(1, Ordering::Relaxed);
+    }
+}

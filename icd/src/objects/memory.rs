@@ -1,0 +1,237 @@
+//! VkDeviceMemory.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ash::vk;
+use vc4_kernel_abi::{GpuError, Mapping};
+
+use crate::foundation::bo::Bo;
+use crate::foundation::error::Error;
+use crate::foundation::handle::Object;
+use crate::objects::device::Device;
+use crate::objects::heap::Lease;
+
+/// What an allocation is to be, beyond its size.
+#[derive(Default)]
+pub enum Origin<'a> {
+    /// Memory of the device; it may share a BO with others.
+    #[default]
+    Shared,
+    /// A BO of its own.
+    Alone,
+    /// A BO of its own that can be exported.
+    Exportable,
+    /// The BO of a file descriptor.
+    Imported(BorrowedFd<'a>),
+}
+
+/// Device memory.
+pub struct DeviceMemory {
+    device: Arc<Device>,
+    lease: Arc<Lease>,
+    size: u64,
+    /// Whether the BO may become a file descriptor.
+    is_shareable: bool,
+    mapped: AtomicBool,
+}
+
+impl Object for DeviceMemory {
+    type Handle = vk::DeviceMemory;
+}
+
+impl DeviceMemory {
+    /// Allocates `size` bytes of memory type `memory_type`.
+    pub fn new(
+        device: &Arc<Device>,
+        size: u64,
+        memory_type: u32,
+        origin: Origin<'_>,
+    ) -> Result<DeviceMemory, Error> {
+        if size == 0 {
+            return Err(Error::InvalidUse(
+                "an allocation of 0 bytes; allocationSize must be positive".into(),
+            ));
+        }
+        if memory_type != 0 {
+            return Err(Error::InvalidUse(format!("memory type {memory_type}; the device has only type 0")));
+        }
+        device.count_allocation()?;
+        let is_shareable = matches!(origin, Origin::Exportable | Origin::Imported(_));
+        let lease = DeviceMemory::lease(device, size, origin).inspect_err(|_| device.uncount_allocation())?;
+        Ok(DeviceMemory { device: device.clone(), lease, size, is_shareable, mapped: AtomicBool::new(false) })
+    }
+
+    fn lease(device: &Arc<Device>, size: u64, origin: Origin<'_>) -> Result<Arc<Lease>, Error> {
+        let create = |size| device.create_bo("vkAllocateMemory", size);
+        match origin {
+            Origin::Shared => device.heap().lease(size, create),
+            Origin::Alone => create(size).map(Lease::whole),
+            Origin::Exportable => {
+                let bo = create(size)?;
+                // Where memory has to become a file first, nobody has written to it yet.
+                device.physical().shared_bos().export(&bo)?;
+                Ok(Lease::whole(bo))
+            }
+            Origin::Imported(fd) => {
+                let bo = device.physical().shared_bos().import(fd).map_err(|error| match error {
+                    GpuError::OutOfMemory(_) => Error::Gpu(error),
+                    _ => Error::Result(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string()),
+                })?;
+                if bo.size() < size {
+                    let why = format!("an import of {size} bytes from a BO of {}", bo.size());
+                    return Err(Error::Result(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, why));
+                }
+                Ok(Lease::whole(bo))
+            }
+        }
+    }
+
+    /// Where it lies.
+    pub fn place(&self) -> &Arc<Lease> {
+        &self.lease
+    }
+
+    /// Bytes asked for.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// A file descriptor of its BO.
+    pub fn export(&self) -> Result<OwnedFd, Error> {
+        if !self.is_shareable {
+            return Err(Error::InvalidUse("an export of memory that was not allocated for it".into()));
+        }
+        Ok(self.device.physical().shared_bos().export(&self.lease.bo)?)
+    }
+
+    /// vkMapMemory: the mapping and the byte in it that `offset` names.
+    pub fn map(&self, offset: u64, size: u64) -> Result<(Mapping, usize), Error> {
+        let end = if size == vk::WHOLE_SIZE { Some(self.size) } else { offset.checked_add(size) };
+        let inside = offset < self.size && size != 0 && end.is_some_and(|end| end <= self.size);
+        if !inside {
+            let why = format!("{size} bytes at {offset} of an allocation of {} bytes", self.size);
+            return Err(Error::MemoryMap(why));
+        }
+        if self.mapped.swap(true, Ordering::Relaxed) {
+            return Err(Error::MemoryMap("it is mapped already".into()));
+        }
+        let mapping = self.lease.bo.map().map_err(|error| Error::MemoryMap(error.to_string()));
+        let mapping = mapping.inspect_err(|_| self.unmap())?;
+        Ok((mapping, (self.lease.offset + offset) as usize))
+    }
+
+    /// vkUnmapMemory. The address range stays mapped: BOs are mapped once.
+    pub fn unmap(&self) {
+        self.mapped.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        self.device.uncount_allocation();
+    }
+}
+
+/// Where a buffer or an image lies: set once by vkBind…Memory (or by a swapchain).
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// The BO.
+    pub bo: Arc<Bo>,
+    /// Byte offset in it.
+    pub offset: u64,
+    /// Keeps others out of the memory.
+    _lease: Arc<Lease>,
+}
+
+impl Binding {
+    /// Checks that `size` bytes at `offset` with that alignment lie in `memory`.
+    pub fn new(memory: &DeviceMemory, offset: u64, size: u64, alignment: u64) -> Result<Binding, Error> {
+        if offset % alignment != 0 {
+            return Err(Error::InvalidUse(format!("offset {offset} is no multiple of {alignment}")));
+        }
+        // The BO is rounded up to pages, the application's view of it is not.
+        if offset.checked_add(size).is_none_or(|end| end > memory.size()) {
+            let size_ = memory.size();
+            return Err(Error::InvalidUse(format!(
+                "{size} bytes at {offset} leave an allocation of {size_}"
+            )));
+        }
+        let lease = memory.place().clone();
+        Ok(Binding { bo: lease.bo.clone(), offset: lease.offset + offset, _lease: lease })
+    }
+
+    /// The start of a BO that nothing else lies in.
+    pub fn whole(bo: Arc<Bo>) -> Binding {
+        Binding { bo: bo.clone(), offset: 0, _lease: Lease::whole(bo) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::device;
+
+    fn memory(device: &Arc<Device>, size: u64) -> Result<DeviceMemory, Error> {
+        DeviceMemory::new(device, size, 0, Origin::Shared)
+    }
+
+    #[test]
+    fn impossible_sizes_give_the_right_error() {
+        let device = device();
+        let result = |size| memory(&device, size).err().map(|error| error.result());
+        assert_eq!(result(0), Some(vk::Result::ERROR_VALIDATION_FAILED_EXT));
+        assert_eq!(result(u64::MAX), Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
+        assert_eq!(result(1 << 40), Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
+        assert_eq!(result(1), None);
+    }
+
+    #[test]
+    fn a_map_stays_inside_and_happens_once() {
+        let device = device();
+        let _before = memory(&device, 1).unwrap();
+        let memory = memory(&device, 100).unwrap();
+        assert!(memory.map(0, 101).is_err());
+        assert!(memory.map(100, 1).is_err());
+        assert!(memory.map(u64::MAX, 2).is_err());
+        let (_, at) = memory.map(10, vk::WHOLE_SIZE).unwrap();
+        // The second page of the BO that both share.
+        assert_eq!(at, 4096 + 10);
+        assert!(memory.map(0, 1).is_err());
+        memory.unmap();
+        memory.map(99, 1).unwrap();
+    }
+
+    #[test]
+    fn what_is_bound_keeps_its_place() {
+        let device = device();
+        let old = memory(&device, 4096).unwrap();
+        let binding = Binding::new(&old, 64, 64, 64).unwrap();
+        drop(old);
+        let new = memory(&device, 4096).unwrap();
+        assert_ne!(Binding::new(&new, 64, 64, 64).unwrap().offset, binding.offset);
+        drop(binding);
+        assert_eq!(memory(&device, 4096).unwrap().place().offset, 0);
+    }
+
+    #[test]
+    fn only_what_asks_for_it_is_alone() {
+        let device = device();
+        let alone = DeviceMemory::new(&device, 4096, 0, Origin::Alone).unwrap();
+        assert_eq!((alone.place().bo.size(), alone.place().offset), (4096, 0));
+        let shared = [memory(&device, 4096).unwrap(), memory(&device, 4096).unwrap()];
+        assert!(Arc::ptr_eq(&shared[0].place().bo, &shared[1].place().bo));
+    }
+
+    #[test]
+    fn more_allocations_than_the_limit_are_refused_until_one_is_freed() {
+        let device = device();
+        let limit = device.physical().properties().limits.max_memory_allocation_count;
+        let mut all: Vec<_> = (0..limit).map(|_| memory(&device, 1).unwrap()).collect();
+        let refused = memory(&device, 1).err().unwrap();
+        assert_eq!(refused.result(), vk::Result::ERROR_TOO_MANY_OBJECTS);
+        all.pop();
+        memory(&device, 1).unwrap();
+    }
+}

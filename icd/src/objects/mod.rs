@@ -1,0 +1,18 @@
+//! The nouns of the API, one in a file: what each is made from and what it answers. What works on several of them is in
+//! the rooms above.
+
+pub mod buffer;
+pub mod command_pool;
+pub mod descriptor;
+pub mod device;
+pub mod heap;
+pub mod image;
+pub mod image_view;
+pub mod instance;
+pub mod memory;
+pub mod physical_device;
+mod probe;
+pub mod query;
+pub mod render_pass;
+pub mod sampler;
+pub mod sync;

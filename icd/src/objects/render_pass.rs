@@ -1,0 +1,187 @@
+//! VkRenderPass and VkFramebuffer.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::foundation::error::Error;
+use crate::foundation::format::{self, FormatRow};
+use crate::foundation::handle::Object;
+use crate::foundation::limits::{MAX_COLORS, SAMPLE_COUNTS};
+use crate::objects::image_view::ImageView;
+
+/// One attachment of a pass.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    /// The format's row.
+    pub row: &'static FormatRow,
+    /// Samples.
+    pub samples: vk::SampleCountFlags,
+    /// What happens to colour or depth at the start …
+    pub load: vk::AttachmentLoadOp,
+    /// … and at the end.
+    pub store: vk::AttachmentStoreOp,
+    /// What happens to stencil at the start …
+    pub stencil_load: vk::AttachmentLoadOp,
+    /// … and at the end.
+    pub stencil_store: vk::AttachmentStoreOp,
+}
+
+/// One subpass: indices of attachments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subpass {
+    /// Inputs.
+    pub inputs: Vec<Option<u32>>,
+    /// Colours, by fragment output location.
+    pub colors: Vec<Option<u32>>,
+    /// Resolve targets, one per colour, or none at all.
+    pub resolves: Vec<Option<u32>>,
+    /// Depth and stencil.
+    pub depth_stencil: Option<u32>,
+}
+
+/// VkRenderPass.
+#[derive(Debug)]
+pub struct RenderPass {
+    /// Attachments.
+    pub attachments: Vec<Attachment>,
+    /// Subpasses.
+    pub subpasses: Vec<Subpass>,
+}
+
+impl Object for RenderPass {
+    type Handle = vk::RenderPass;
+}
+
+impl Attachment {
+    /// Checks that the format is one that passes can draw to.
+    pub fn new(info: &vk::AttachmentDescription) -> Result<Attachment, Error> {
+        // Formats that no attachment can have are refused where they would be drawn to: the specification asks for render
+        // passes with any that images have.
+        let row = format::row(info.format).filter(|row| row.texture.is_some()).ok_or_else(|| {
+            Error::FormatNotSupported(format!("{:?} attachments are not offered", info.format))
+        })?;
+        if !SAMPLE_COUNTS.contains(info.samples) {
+            let what = format!("an attachment of {:?}", info.samples);
+            return Err(Error::unsupported(what, "use one sample or four, as the limits say"));
+        }
+        Ok(Attachment {
+            row,
+            samples: info.samples,
+            load: info.load_op,
+            store: info.store_op,
+            stencil_load: info.stencil_load_op,
+            stencil_store: info.stencil_store_op,
+        })
+    }
+}
+
+impl RenderPass {
+    /// Checks the subpasses against the attachments and against what can be drawn.
+    pub fn new(attachments: Vec<Attachment>, subpasses: Vec<Subpass>) -> Result<RenderPass, Error> {
+        for subpass in &subpasses {
+            subpass.check(attachments.len())?;
+        }
+        Ok(RenderPass { attachments, subpasses })
+    }
+
+    /// An attachment of a subpass.
+    pub fn attachment(&self, index: Option<u32>) -> Option<&Attachment> {
+        self.attachments.get(index? as usize)
+    }
+}
+
+impl Subpass {
+    fn check(&self, attachments: usize) -> Result<(), Error> {
+        let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);
+        let mut used = lists.chain([&self.depth_stencil]).flatten();
+        if let Some(index) = used.find(|index| **index as usize >= attachments) {
+            return Err(Error::InvalidUse(format!("a subpass uses attachment {index} of {attachments}")));
+        }
+        if self.colors.len() > MAX_COLORS as usize {
+            let what = format!("{} colour attachments", self.colors.len());
+            return Err(Error::unsupported(what, "use as many as the limits say"));
+        }
+        Ok(())
+    }
+
+    /// Locations and attachments of the colours, in the order that they are drawn in: those that shaders read, too, come
+    /// last, because every pass before has to find them as they were.
+    pub fn drawn_colors(&self) -> impl Iterator<Item = (u32, u32)> {
+        let colors = (0..).zip(&self.colors).filter_map(|(location, index)| Some((location, (*index)?)));
+        let is_input = |(_, index): &(u32, u32)| self.inputs.contains(&Some(*index));
+        let (read, written): (Vec<_>, Vec<_>) = colors.partition(is_input);
+        written.into_iter().chain(read)
+    }
+
+    /// Whether the subpass reads or writes an attachment.
+    pub fn uses(&self, attachment: u32) -> bool {
+        let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);
+        lists.chain([&self.depth_stencil]).any(|used| *used == Some(attachment))
+    }
+}
+
+/// VkFramebuffer.
+pub struct Framebuffer {
+    /// Views, by attachment number.
+    pub attachments: Vec<Arc<ImageView>>,
+    /// Pixels per row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Layers.
+    pub layers: u32,
+}
+
+impl Object for Framebuffer {
+    type Handle = vk::Framebuffer;
+}
+
+impl Framebuffer {
+    /// A framebuffer that stays inside its attachments.
+    pub fn new(attachments: Vec<Arc<ImageView>>, size: (u32, u32, u32)) -> Result<Framebuffer, Error> {
+        let (width, height, layers) = size;
+        let most = crate::foundation::limits::MAX_IMAGE_PX;
+        if width == 0 || height == 0 || layers == 0 || width > most || height > most {
+            return Err(Error::InvalidUse(format!("a framebuffer of {width}x{height}, {layers} layers")));
+        }
+        for view in &attachments {
+            let (have_width, have_height) = view.extent();
+            if have_width < width || have_height < height || view.layers < layers {
+                return Err(Error::InvalidUse(format!(
+                    "a framebuffer of {width}x{height}, {layers} layers over an attachment of {have_width}x{have_height}, {} layers",
+                    view.layers
+                )));
+            }
+        }
+        Ok(Framebuffer { attachments, width, height, layers })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attachment(format: vk::Format) -> Result<Attachment, Error> {
+        let samples = vk::SampleCountFlags::TYPE_1;
+        Attachment::new(&vk::AttachmentDescription { format, samples, ..Default::default() })
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_refused_by_name() {
+        assert!(attachment(vk::Format::R32G32B32_SFLOAT).is_err());
+        let color = attachment(vk::Format::B8G8R8A8_UNORM).unwrap();
+        let pass = |subpass| RenderPass::new(vec![color.clone(), color.clone()], vec![subpass]);
+        pass(Subpass { colors: vec![Some(0), None], ..Default::default() }).unwrap();
+        let result = |subpass| pass(subpass).unwrap_err().result();
+        pass(Subpass { colors: vec![Some(0), Some(1)], ..Default::default() }).unwrap();
+        let many = Subpass { colors: vec![Some(0); MAX_COLORS as usize + 1], ..Default::default() };
+        assert_eq!(result(many), vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        // What shaders read, too, is drawn last.
+        let inputs = vec![Some(0)];
+        let colors = Subpass { colors: vec![Some(0), None, Some(1)], inputs, ..Default::default() };
+        assert_eq!(colors.drawn_colors().collect::<Vec<_>>(), [(2, 1), (0, 0)]);
+        let outside = Subpass { depth_stencil: Some(2), ..Default::default() };
+        assert_eq!(result(outside), vk::Result::ERROR_VALIDATION_FAILED_EXT);
+    }
+}

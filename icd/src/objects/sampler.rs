@@ -1,0 +1,89 @@
+//! VkSampler.
+
+use ash::vk;
+use vc4::cl::packets::CompareFunc;
+use vc4::cl::words::Wrap;
+use vc4::state::texture::{self, MipMode};
+
+use crate::foundation::error::Error;
+use crate::foundation::handle::Object;
+use crate::objects::device::Device;
+use crate::pipeline::compare;
+
+/// Nearest levels below this are level 0.
+const FIRST_LEVEL_LOD: f32 = 0.5;
+
+/// A sampler in the texture unit's terms, and what programs add.
+#[derive(Debug)]
+pub struct Sampler {
+    /// Filters and wrapping along the first two axes.
+    pub unit: texture::Sampler,
+    /// Wrapping along all axes.
+    pub wrap: [Wrap; 3],
+    /// Along which axes the image is mirrored at its origin before it wraps (VK_KHR_sampler_mirror_clamp_to_edge).
+    pub mirror_once: [bool; 3],
+    /// Added to levels of detail.
+    pub lod_bias: f32,
+    /// Smallest level of detail.
+    pub min_lod: f32,
+    /// Largest level of detail.
+    pub max_lod: f32,
+    /// Comparison with the reference, if it compares.
+    pub compare: Option<CompareFunc>,
+    /// Colour outside of the image.
+    pub border: vk::BorderColor,
+    /// Coordinates count texels.
+    pub unnormalized: bool,
+}
+
+impl Object for Sampler {
+    type Handle = vk::Sampler;
+}
+
+impl Sampler {
+    /// Translates a sampler; refuses what features that are off would allow.
+    pub fn new(_: &Device, info: &vk::SamplerCreateInfo<'_>) -> Result<Sampler, Error> {
+        if info.anisotropy_enable != vk::FALSE {
+            return Err(Error::FeatureNotPresent("samplerAnisotropy"));
+        }
+        let modes = [info.address_mode_u, info.address_mode_v, info.address_mode_w];
+        let wrap = [wrap(modes[0])?, wrap(modes[1])?, wrap(modes[2])?];
+        let mip = match info.mipmap_mode {
+            vk::SamplerMipmapMode::LINEAR => MipMode::Linear,
+            // The specification's note on emulating "no mipmaps".
+            _ if info.max_lod < FIRST_LEVEL_LOD => MipMode::None,
+            _ => MipMode::Nearest,
+        };
+        let unit = texture::Sampler {
+            mag_linear: info.mag_filter == vk::Filter::LINEAR,
+            min_linear: info.min_filter == vk::Filter::LINEAR,
+            mip,
+            wrap_s: wrap[0],
+            wrap_t: wrap[1],
+        };
+        Ok(Sampler {
+            unit,
+            wrap,
+            mirror_once: modes.map(|mode| mode == vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE),
+            lod_bias: info.mip_lod_bias,
+            min_lod: info.min_lod,
+            max_lod: info.max_lod,
+            compare: (info.compare_enable != vk::FALSE).then(|| compare(info.compare_op)).transpose()?,
+            border: info.border_color,
+            unnormalized: info.unnormalized_coordinates != vk::FALSE,
+        })
+    }
+}
+
+fn wrap(mode: vk::SamplerAddressMode) -> Result<Wrap, Error> {
+    match mode {
+        vk::SamplerAddressMode::REPEAT => Ok(Wrap::Repeat),
+        vk::SamplerAddressMode::MIRRORED_REPEAT => Ok(Wrap::Mirror),
+        // The program does the mirroring, with coordinates' magnitudes.
+        vk::SamplerAddressMode::CLAMP_TO_EDGE | vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE => {
+            Ok(Wrap::Clamp)
+        }
+        vk::SamplerAddressMode::CLAMP_TO_BORDER => Ok(Wrap::Border),
+        _ => Err(Error::unsupported(format!("address mode {mode:?}"), "one of those of Vulkan 1.0")),
+    }
+}

@@ -1,0 +1,230 @@
+//! VkSurfaceKHR: where pictures can go.
+//!
+//! The driver creates its surfaces itself (version 3 of the loader's interface). The loader would make
+//! them for drivers that do not, one structure per platform behind the same handle type; own objects
+//! need no telling apart, also serve programs that go without a loader, and the tests.
+
+use std::ffi::{c_ulong, c_void};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+use ash::vk;
+
+use super::foreign::{self, Foreign};
+use super::presenter::Canvas;
+use super::swapchain::Shared;
+use super::x11::{Connection, Target};
+use crate::foundation::error::Error;
+use crate::foundation::format;
+use crate::foundation::handle::Object;
+use crate::foundation::limits::MAX_IMAGE_PX;
+
+/// Fewest images: one being shown, one being drawn.
+pub(super) const MIN_IMAGES: u32 = 2;
+/// Most images. More would only queue pictures up.
+pub(super) const MAX_IMAGES: u32 = 8;
+
+/// What swapchain images may be used for. No sampling: they lie in raster order, which the texture unit
+/// does not read (textures.md §7).
+pub(super) const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+    vk::ImageUsageFlags::COLOR_ATTACHMENT.as_raw()
+        | vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
+);
+
+/// How alpha may be treated.
+pub(super) const ALPHA: vk::CompositeAlphaFlagsKHR = vk::CompositeAlphaFlagsKHR::from_raw(
+    vk::CompositeAlphaFlagsKHR::OPAQUE.as_raw() | vk::CompositeAlphaFlagsKHR::INHERIT.as_raw(),
+);
+
+/// Formats of surfaces, best first, each with whether red and blue change places on their way into a
+/// window. Those that the format table does not render are not offered.
+const FORMATS: [(vk::Format, bool); 4] = [
+    (vk::Format::B8G8R8A8_UNORM, false),
+    (vk::Format::B8G8R8A8_SRGB, false),
+    (vk::Format::R8G8B8A8_UNORM, true),
+    (vk::Format::R8G8B8A8_SRGB, true),
+];
+
+/// The present modes.
+pub(super) const MODES: [vk::PresentModeKHR; 2] = [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::IMMEDIATE];
+
+/// Whether pixels of a format go into a window with red and blue exchanged; `None` for formats that no
+/// surface offers.
+pub(super) fn exchanges(format: vk::Format) -> Option<bool> {
+    let renders = vk::FormatFeatureFlags::COLOR_ATTACHMENT;
+    let row = FORMATS.iter().find(|(offered, _)| *offered == format)?;
+    format::properties(format).optimal_tiling_features.contains(renders).then_some(row.1)
+}
+
+enum Window {
+    Xcb(Foreign, u32),
+    Xlib(Foreign, u32),
+    Headless,
+}
+
+/// A surface.
+pub struct Surface {
+    window: Window,
+    /// Made at first use: several drivers get a surface each, most of which are never used, and one that
+    /// cannot present must not keep the others from being asked.
+    connection: OnceLock<Result<Arc<Connection>, String>>,
+    /// The swapchain that presents here.
+    occupant: Mutex<Weak<Shared>>,
+}
+
+impl Object for Surface {
+    type Handle = vk::SurfaceKHR;
+}
+
+fn wrap(pointer: *mut c_void, what: &str) -> Result<Foreign, Error> {
+    Foreign::new(pointer).ok_or_else(|| Error::InvalidUse(format!("a surface on a null {what}")))
+}
+
+impl Surface {
+    fn new(window: Window) -> Surface {
+        Surface { window, connection: OnceLock::new(), occupant: Mutex::default() }
+    }
+
+    /// A window on an XCB connection.
+    ///
+    /// # Safety
+    /// `connection` is null or an `xcb_connection_t` that outlives the surface and its swapchains.
+    pub unsafe fn xcb(connection: *mut c_void, window: u32) -> Result<Surface, Error> {
+        Ok(Surface::new(Window::Xcb(wrap(connection, "connection")?, window)))
+    }
+
+    /// A window on an Xlib display.
+    ///
+    /// # Safety
+    /// `display` is null or a `Display` that outlives the surface and its swapchains.
+    pub unsafe fn xlib(display: *mut c_void, window: c_ulong) -> Result<Surface, Error> {
+        // Xlib spends a long on the protocol's 32 bits.
+        Ok(Surface::new(Window::Xlib(wrap(display, "display")?, window as u32)))
+    }
+
+    /// No window at all.
+    pub fn headless() -> Surface {
+        Surface::new(Window::Headless)
+    }
+
+    /// The window and its connection; `None` if there is no window.
+    fn x11(&self) -> Result<Option<(&Arc<Connection>, u32)>, Error> {
+        let (window, foreign, xlib) = match self.window {
+            Window::Headless => return Ok(None),
+            Window::Xcb(foreign, window) => (window, foreign, false),
+            Window::Xlib(foreign, window) => (window, foreign, true),
+        };
+        // SAFETY: the pointers outlive the surface by the contracts of its constructors.
+        let connect = || unsafe { if xlib { connect_xlib(foreign) } else { Connection::borrow(foreign) } };
+        let connection = self.connection.get_or_init(|| {
+            let connection = connect().map(Arc::new);
+            connection.inspect_err(|error| log::error!(target: "vc4::wsi", "no presentation to X11: {error}"))
+        });
+        let lost = |error: &String| Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, error.clone());
+        connection.as_ref().map(|connection| Some((connection, window))).map_err(lost)
+    }
+
+    /// vkGetPhysicalDeviceSurfaceSupportKHR.
+    pub fn is_supported(&self) -> Result<bool, Error> {
+        match self.x11()? {
+            None => Ok(true),
+            Some((connection, window)) => Ok(connection.window(window)?.depth.is_some()),
+        }
+    }
+
+    /// vkGetPhysicalDeviceSurfaceCapabilitiesKHR.
+    pub fn capabilities(&self) -> Result<vk::SurfaceCapabilitiesKHR, Error> {
+        let any = |px| vk::Extent2D { width: px, height: px };
+        // A window decides; without one the swapchain does, which all ones say.
+        let (current, min, max) = match self.x11()? {
+            None => (any(u32::MAX), any(1), any(MAX_IMAGE_PX)),
+            Some((connection, window)) => {
+                let extent = connection.window(window)?.extent;
+                (extent, extent, extent)
+            }
+        };
+        Ok(vk::SurfaceCapabilitiesKHR {
+            min_image_count: MIN_IMAGES,
+            max_image_count: MAX_IMAGES,
+            current_extent: current,
+            min_image_extent: min,
+            max_image_extent: max,
+            max_image_array_layers: 1,
+            supported_transforms: vk::SurfaceTransformFlagsKHR::IDENTITY,
+            current_transform: vk::SurfaceTransformFlagsKHR::IDENTITY,
+            supported_composite_alpha: ALPHA,
+            supported_usage_flags: USAGE,
+        })
+    }
+
+    /// vkGetPhysicalDeviceSurfaceFormatsKHR.
+    pub fn formats(&self) -> Vec<vk::SurfaceFormatKHR> {
+        let offered = FORMATS.iter().filter(|(format, _)| exchanges(*format).is_some());
+        let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
+        offered.map(|&(format, _)| vk::SurfaceFormatKHR { format, color_space }).collect()
+    }
+
+    /// vkGetPhysicalDeviceSurfacePresentModesKHR.
+    pub fn present_modes(&self) -> &'static [vk::PresentModeKHR] {
+        &MODES
+    }
+
+    /// What a swapchain of `extent` shows its pictures on, and the size that they should have.
+    pub(super) fn canvas(&self, extent: vk::Extent2D) -> Result<(Canvas, vk::Extent2D), Error> {
+        match self.x11()? {
+            None => Ok((Canvas::headless(extent), extent)),
+            Some((connection, window)) => {
+                let (target, wanted) = Target::new(connection, window, extent, true)?;
+                Ok((Canvas::X11(target), wanted))
+            }
+        }
+    }
+
+    /// Makes `swapchain` the one that presents here.
+    pub(super) fn occupy(&self, swapchain: &Arc<Shared>) -> Result<(), Error> {
+        let mut occupant = self.occupant.lock().unwrap_or_else(PoisonError::into_inner);
+        if occupant.upgrade().is_some_and(|current| !current.is_retired()) {
+            let why = "the surface has a swapchain; pass it as oldSwapchain".into();
+            return Err(Error::Result(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR, why));
+        }
+        *occupant = Arc::downgrade(swapchain);
+        Ok(())
+    }
+}
+
+/// # Safety
+/// `display` is a live Xlib `Display` that outlives the result.
+unsafe fn connect_xlib(display: Foreign) -> Result<Connection, String> {
+    // SAFETY: by the contract; the connection lives as long as its display.
+    unsafe { Connection::borrow(foreign::xcb_of_xlib(display)?) }
+}
+
+/// vkGetPhysicalDeviceXcbPresentationSupportKHR.
+///
+/// # Safety
+/// `connection` is null or a live `xcb_connection_t`.
+pub unsafe fn xcb_presents(connection: *mut c_void, visual: u32) -> bool {
+    let Some(connection) = Foreign::new(connection) else { return false };
+    // SAFETY: by the contract.
+    presents(unsafe { Connection::borrow(connection) }, visual)
+}
+
+/// vkGetPhysicalDeviceXlibPresentationSupportKHR.
+///
+/// # Safety
+/// `display` is null or a live Xlib `Display`.
+pub unsafe fn xlib_presents(display: *mut c_void, visual: u32) -> bool {
+    let Some(display) = Foreign::new(display) else { return false };
+    // SAFETY: by the contract.
+    presents(unsafe { connect_xlib(display) }, visual)
+}
+
+fn presents(connection: Result<Connection, String>, visual: u32) -> bool {
+    match connection {
+        Ok(connection) => connection.depth_of(visual).is_some(),
+        Err(error) => {
+            log::error!(target: "vc4::wsi", "no presentation to X11: {error}");
+            false
+        }
+    }
+}

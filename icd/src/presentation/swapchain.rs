@@ -1,0 +1,316 @@
+//! VkSwapchainKHR: images that take turns between the application and the display.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ash::vk;
+use vc4_kernel_abi::Seqno;
+
+use super::presenter::{Conversion, Frame, Presenter};
+use super::surface::{self, Surface};
+use crate::foundation::error::Error;
+use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
+use crate::objects::device::Device;
+use crate::objects::image::Image;
+use crate::objects::memory::Binding;
+use crate::objects::sync::deadline;
+
+/// How the surface takes the pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Condition {
+    /// As they are.
+    Good,
+    /// The window has another size. Not called suboptimal: the window's extent is the only one that its
+    /// surface allows, and an unscaled picture in a larger window leaves the rest of it stale.
+    OutOfDate,
+    /// Not at all: the window is gone.
+    Lost,
+}
+
+struct State {
+    /// Images for the application, longest free first.
+    free: VecDeque<u32>,
+    /// Images that the application has.
+    acquired: Vec<bool>,
+    condition: Condition,
+    /// Replaced or destroyed: no images are handed out any more.
+    retired: bool,
+}
+
+/// What a swapchain and its present thread share.
+pub(super) struct Shared {
+    device: Arc<Device>,
+    extent: vk::Extent2D,
+    images: Vec<Arc<Image>>,
+    state: Mutex<State>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Size of the pictures.
+    pub fn extent(&self) -> vk::Extent2D {
+        self.extent
+    }
+
+    /// An image.
+    pub fn image(&self, index: u32) -> Result<&Arc<Image>, Error> {
+        self.images.get(index as usize).ok_or_else(|| Error::InvalidUse(format!("swapchain image {index}")))
+    }
+
+    /// Whether no images are handed out any more.
+    pub fn is_retired(&self) -> bool {
+        self.state().retired
+    }
+
+    /// Gives an image back to the application's pool.
+    pub fn release(&self, index: u32) {
+        self.state().free.push_back(index);
+        self.device.waker().ring();
+    }
+
+    /// The window's size changed.
+    pub fn outdate(&self) {
+        let mut state = self.state();
+        if state.condition == Condition::Good {
+            state.condition = Condition::OutOfDate;
+        }
+        drop(state);
+        self.device.waker().ring();
+    }
+
+    /// A picture could not be shown.
+    pub fn fail(&self, error: &Error) {
+        match error.result() {
+            vk::Result::ERROR_SURFACE_LOST_KHR => {
+                log::warn!(target: "vc4::wsi", "surface lost: {error}");
+                self.state().condition = Condition::Lost;
+                self.device.waker().ring();
+            }
+            // Anything else is the device's or the driver's fault.
+            _ => self.device.lose(error),
+        }
+    }
+
+    fn retire(&self) {
+        self.state().retired = true;
+        self.device.waker().ring();
+    }
+}
+
+fn out_of_date(why: &str) -> Error {
+    Error::Result(vk::Result::ERROR_OUT_OF_DATE_KHR, why.into())
+}
+
+fn condition(state: &State) -> Result<(), Error> {
+    match state.condition {
+        Condition::Good => Ok(()),
+        Condition::OutOfDate => Err(out_of_date("the window was resized")),
+        Condition::Lost => {
+            Err(Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, "the window does not answer".into()))
+        }
+    }
+}
+
+/// Answers of [`Swapchain::acquire`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acquired {
+    /// The image with that index; nothing reads it any more.
+    Image(u32),
+    /// None is free, and waiting was not asked for.
+    NotReady,
+    /// None became free in time.
+    Timeout,
+}
+
+/// A swapchain.
+pub struct Swapchain {
+    shared: Arc<Shared>,
+    /// Gone once closed: they may be in memory that the application lends no longer.
+    handles: Mutex<Vec<OwnedHandle<Image>>>,
+    /// `None` once closed.
+    presenter: Mutex<Option<Presenter>>,
+}
+
+impl Object for Swapchain {
+    type Handle = vk::SwapchainKHR;
+}
+
+impl Swapchain {
+    /// A swapchain on `surface`. `old` is retired, whether this succeeds or not.
+    pub fn new(
+        device: &Arc<Device>,
+        surface: &Surface,
+        info: &vk::SwapchainCreateInfoKHR<'_>,
+        old: Option<&Swapchain>,
+        allocator: HostAllocator,
+    ) -> Result<Swapchain, Error> {
+        if let Some(old) = old {
+            old.shared.retire();
+        }
+        let exchange = check(info)?;
+        let count = info.min_image_count.max(surface::MIN_IMAGES);
+        let images = (0..count).map(|_| image(device, info)).collect::<Result<Vec<_>, _>>()?;
+        let handles = images.iter().map(|image| OwnedHandle::new(allocator, image.clone()));
+        let handles = handles.collect::<Result<Vec<_>, _>>()?;
+        let (canvas, wanted) = surface.canvas(info.image_extent)?;
+        let shared = Arc::new(Shared {
+            device: device.clone(),
+            extent: info.image_extent,
+            images,
+            state: Mutex::new(State {
+                free: (0..count).collect(),
+                acquired: vec![false; count as usize],
+                // A window may have been resized since the application asked: it hears of it when it
+                // acquires, where it has to listen anyway.
+                condition: if wanted == info.image_extent { Condition::Good } else { Condition::OutOfDate },
+                retired: false,
+            }),
+        });
+        surface.occupy(&shared)?;
+        let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
+        let conversion = Conversion { exchange, opaque };
+        let presenter = Presenter::start(shared.clone(), canvas, info.present_mode, conversion)?;
+        Ok(Swapchain { shared, handles: Mutex::new(handles), presenter: Mutex::new(Some(presenter)) })
+    }
+
+    /// vkGetSwapchainImagesKHR. The handles live until the swapchain is closed.
+    pub fn images(&self) -> Vec<vk::Image> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner).iter().map(OwnedHandle::handle).collect()
+    }
+
+    /// vkAcquireNextImageKHR: waits up to `timeout` nanoseconds for a free image.
+    pub fn acquire(&self, timeout: u64) -> Result<Acquired, Error> {
+        let device = &self.shared.device;
+        let mut answer = Ok(Acquired::Timeout);
+        let done = device.waker().wait_until(deadline(timeout), || match self.try_acquire() {
+            Ok(None) => false,
+            Ok(Some(index)) => {
+                answer = Ok(Acquired::Image(index));
+                true
+            }
+            Err(error) => {
+                answer = Err(error);
+                true
+            }
+        });
+        match done {
+            false if timeout == 0 => Ok(Acquired::NotReady),
+            _ => answer,
+        }
+    }
+
+    fn try_acquire(&self) -> Result<Option<u32>, Error> {
+        self.shared.device.check()?;
+        let mut state = self.shared.state();
+        if state.retired {
+            return Err(out_of_date("the swapchain was replaced"));
+        }
+        condition(&state)?;
+        let index = state.free.pop_front();
+        if let Some(index) = index {
+            state.acquired[index as usize] = true;
+        }
+        Ok(index)
+    }
+
+    /// Takes an acquired image back for showing it. The second answer is what the application hears; the
+    /// picture travels on in any case, so that its semaphores are waited for and its image comes back.
+    pub fn present(self: &Arc<Swapchain>, index: u32) -> Result<(Present, Result<(), Error>), Error> {
+        let mut state = self.shared.state();
+        match state.acquired.get_mut(index as usize) {
+            Some(acquired) if *acquired => *acquired = false,
+            _ => return Err(Error::InvalidUse(format!("image {index} is presented without being acquired"))),
+        }
+        Ok((Present { swapchain: self.clone(), index }, condition(&state)))
+    }
+
+    /// Ends presentation: pictures that the queue handed over are shown, later ones are not, and the
+    /// window's connection is not used after this.
+    pub fn close(&self) {
+        self.shared.retire();
+        let presenter = self.presenter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(presenter) = presenter {
+            presenter.finish();
+        }
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Drop for Swapchain {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Refuses what the surface does not offer; else whether red and blue are exchanged.
+fn check(info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<bool, Error> {
+    let offered = [
+        ("flags", info.flags.is_empty()),
+        ("minImageCount", info.min_image_count <= surface::MAX_IMAGES),
+        ("imageColorSpace", info.image_color_space == vk::ColorSpaceKHR::SRGB_NONLINEAR),
+        ("imageArrayLayers", info.image_array_layers == 1),
+        ("imageUsage", surface::USAGE.contains(info.image_usage)),
+        ("preTransform", info.pre_transform == vk::SurfaceTransformFlagsKHR::IDENTITY),
+        ("compositeAlpha", surface::ALPHA.contains(info.composite_alpha)),
+        ("presentMode", surface::MODES.contains(&info.present_mode)),
+    ];
+    let exchange = surface::exchanges(info.image_format);
+    let missing = offered.iter().find(|(_, fits)| !fits).map(|(name, _)| *name);
+    match (missing, exchange) {
+        (None, Some(exchange)) => Ok(exchange),
+        (name, _) => {
+            let name = name.unwrap_or("imageFormat");
+            Err(Error::InvalidUse(format!(
+                "a swapchain with a value of {name} that its surface does not offer"
+            )))
+        }
+    }
+}
+
+fn image(device: &Device, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<Arc<Image>, Error> {
+    let vk::Extent2D { width, height } = info.image_extent;
+    let image = Image::presentable(
+        device,
+        &vk::ImageCreateInfo {
+            image_type: vk::ImageType::TYPE_2D,
+            format: info.image_format,
+            extent: vk::Extent3D { width, height, depth: 1 },
+            mip_levels: 1,
+            array_layers: 1,
+            samples: vk::SampleCountFlags::TYPE_1,
+            tiling: vk::ImageTiling::OPTIMAL,
+            usage: info.image_usage,
+            ..Default::default()
+        },
+    )?;
+    let bo = device.create_bo("a swapchain image", image.requirements().size)?;
+    image.bind_to(Binding::whole(bo))?;
+    Ok(Arc::new(image))
+}
+
+/// A picture on its way through the queue.
+#[must_use = "the image comes back only when the present is handed over"]
+pub struct Present {
+    swapchain: Arc<Swapchain>,
+    index: u32,
+}
+
+impl Present {
+    /// To be called on the queue's thread, in queue order, when the semaphores of the present were
+    /// waited for. `rendered` is the last job submitted to the device before; `None` if the device has
+    /// finished it already. Does not block.
+    pub fn hand_over(self, rendered: Option<Seqno>) {
+        let presenter = self.swapchain.presenter.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(presenter) = presenter.as_ref() {
+            presenter.push(Frame { index: self.index, rendered });
+        }
+    }
+}

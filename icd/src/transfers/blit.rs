@@ -1,0 +1,297 @@
+//! vkCmdBlitImage: scaled and mirrored copies with conversion, as the specification's equations say
+//! (Vulkan 1.0 §18.5).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ash::vk;
+use vc4::image::Rect;
+use vc4::image::texel::{Color, TexelInfo};
+
+use super::texels::{Part, each, layers};
+use crate::foundation::error::Error;
+use crate::foundation::format::FormatRow;
+use crate::objects::device::Device;
+use crate::objects::image::Image;
+use crate::segments::{CpuCommand, Touch};
+
+/// vkCmdBlitImage.
+pub struct Blit {
+    src: Arc<Image>,
+    dst: Arc<Image>,
+    regions: Vec<vk::ImageBlit>,
+    how: How,
+}
+
+/// What happens to a texel on its way.
+#[derive(Clone, Copy)]
+enum How {
+    /// It is moved as it is.
+    Move,
+    /// It is unpacked and packed again, filtered if so.
+    Convert { from: TexelInfo, to: TexelInfo, linear: bool },
+}
+
+impl Blit {
+    /// A blit between images of colours, both of integers of one kind or both of none, or of one depth format.
+    pub fn new(
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        regions: &[vk::ImageBlit],
+        filter: vk::Filter,
+    ) -> Result<Blit, Error> {
+        let how = how(src.row(), dst.row(), filter == vk::Filter::LINEAR)?;
+        Ok(Blit { src: src.clone(), dst: dst.clone(), regions: regions.to_vec(), how })
+    }
+
+    fn region(&self, region: &vk::ImageBlit) -> Result<(), Error> {
+        let (from, to) = (region.src_subresource, region.dst_subresource);
+        let (src, dst) = (region.src_offsets, region.dst_offsets);
+        let axes =
+            [Axis::new(src.map(|o| o.x), dst.map(|o| o.x)), Axis::new(src.map(|o| o.y), dst.map(|o| o.y))];
+        let volume = self.src.is_volume() || self.dst.is_volume();
+        for aspect in each(from.aspect_mask) {
+            if volume {
+                let depth = Axis::new(src.map(|o| o.z), dst.map(|o| o.z));
+                let slices = self.dst.slices(to.mip_level.min(self.dst.levels() - 1));
+                for slice in depth.pixels(slices) {
+                    let z = Some(depth.source(slice));
+                    let source = Source::new(self, &from, aspect, from.base_array_layer, z)?;
+                    self.slice(&source, &to, aspect, slice, axes)?;
+                }
+                continue;
+            }
+            let from_layers = layers(&self.src, from.base_array_layer, from.layer_count);
+            let to_layers = layers(&self.dst, to.base_array_layer, to.layer_count);
+            for (from_layer, to_layer) in from_layers.zip(to_layers) {
+                let source = Source::new(self, &from, aspect, from_layer, None)?;
+                self.slice(&source, &to, aspect, to_layer, axes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one layer or slice of the destination.
+    fn slice(
+        &self,
+        source: &Source,
+        to: &vk::ImageSubresourceLayers,
+        aspect: vk::ImageAspectFlags,
+        slice: u32,
+        [columns, rows]: [Axis; 2],
+    ) -> Result<(), Error> {
+        let whole = Part::whole(&self.dst, to.mip_level, slice);
+        let (xs, ys) = (columns.pixels(whole.rect.width), rows.pixels(whole.rect.height));
+        let rect = Rect { x: xs.start, y: ys.start, width: xs.len() as u32, height: ys.len() as u32 };
+        let sources: Vec<f32> = xs.map(|x| columns.source(x)).collect();
+        let mut texels = Vec::new();
+        for y in ys {
+            source.row(&sources, rows.source(y), &mut texels);
+        }
+        Part { rect, ..whole }.write(&self.dst, aspect, &texels)
+    }
+}
+
+fn how(from: &FormatRow, to: &FormatRow, linear: bool) -> Result<How, Error> {
+    let wrong = || Error::InvalidUse(format!("a blit from {:?} to {:?}", from.format, to.format));
+    if from.format == to.format && from.block() == 1 && !linear {
+        return Ok(How::Move);
+    }
+    let (Some(source), Some(target)) = (from.info, to.info) else { return Err(wrong()) };
+    let same_kind = if source.is_integer() { source.kind == target.kind } else { !target.is_integer() };
+    match to.block() == 1 && same_kind && !(linear && source.is_integer()) {
+        true => Ok(How::Convert { from: source, to: target, linear }),
+        false => Err(wrong()),
+    }
+}
+
+/// The map from destination to source along one axis.
+#[derive(Clone, Copy)]
+struct Axis {
+    src: [i32; 2],
+    dst: [i32; 2],
+}
+
+impl Axis {
+    fn new(src: [i32; 2], dst: [i32; 2]) -> Axis {
+        Axis { src, dst }
+    }
+
+    /// Destination pixels below `edge`.
+    fn pixels(&self, edge: u32) -> Range<u32> {
+        let [a, b] = self.dst.map(|at| (at.max(0) as u32).min(edge));
+        a.min(b)..a.max(b)
+    }
+
+    /// Source coordinate of a destination pixel's centre.
+    fn source(&self, pixel: u32) -> f32 {
+        let [src, dst] = [self.src, self.dst].map(|[from, to]| (f64::from(from), f64::from(to)));
+        let scale = (src.1 - src.0) / (dst.1 - dst.0);
+        (src.0 + (f64::from(pixel) + 0.5 - dst.0) * scale) as f32
+    }
+}
+
+/// The nearest element of an axis, clamped to its edge. Saturating: far outside is the edge, too.
+fn nearest(at: f32, edge: usize) -> usize {
+    (at.floor().max(0.0) as usize).min(edge - 1)
+}
+
+/// The two elements around a coordinate and the weight of the second.
+fn around(at: f32, edge: usize) -> (usize, usize, f32) {
+    let low = (at - 0.5).floor();
+    (nearest(low, edge), nearest(low + 1.0, edge), at - 0.5 - low)
+}
+
+fn mix(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {
+    std::array::from_fn(|n| a[n] + (b[n] - a[n]) * t)
+}
+
+/// A level that is sampled, clamped to its edge.
+struct Source {
+    texels: Texels,
+    width: usize,
+    height: usize,
+}
+
+enum Texels {
+    /// Texels of so many bytes, for moving.
+    Raw(Vec<u8>, usize),
+    /// Colours, for nearest texels, and the format that they become.
+    Colors(Vec<Color>, TexelInfo),
+    /// Colours, for filtering.
+    Filtered(Vec<[f32; 4]>, TexelInfo),
+}
+
+impl Source {
+    /// One layer, or what a volume has at coordinate `z`.
+    fn new(
+        blit: &Blit,
+        from: &vk::ImageSubresourceLayers,
+        aspect: vk::ImageAspectFlags,
+        layer: u32,
+        z: Option<f32>,
+    ) -> Result<Source, Error> {
+        let (src, level) = (&blit.src, from.mip_level);
+        let slices = src.slices(level.min(src.levels() - 1)) as usize;
+        let part = |slice: usize| Part::whole(src, level, slice as u32);
+        let slice = z.map_or(layer as usize, |z| nearest(z, slices));
+        let texels = match blit.how {
+            How::Move => {
+                let bytes = src.row().aspect_bytes(aspect) as usize;
+                Texels::Raw(part(slice).read(src, aspect)?, bytes)
+            }
+            How::Convert { from, to, linear: false } => {
+                Texels::Colors(colors(&part(slice).read_decoded(src)?, from), to)
+            }
+            How::Convert { from, to, linear: true } => {
+                let floats = |slice: usize| -> Result<Vec<[f32; 4]>, Error> {
+                    let colors = colors(&part(slice).read_decoded(src)?, from);
+                    Ok(colors.into_iter().map(|color| color.map(f32::from_bits)).collect())
+                };
+                let (low, high, weight) = z.map_or((slice, slice, 0.0), |z| around(z, slices));
+                let mut texels = floats(low)?;
+                if low != high {
+                    let above = floats(high)?;
+                    texels.iter_mut().zip(above).for_each(|(a, b)| *a = mix(*a, b, weight));
+                }
+                Texels::Filtered(texels, to)
+            }
+        };
+        let Rect { width, height, .. } = part(slice).rect;
+        Ok(Source { texels, width: width as usize, height: height as usize })
+    }
+
+    /// Appends the texels that a row of the destination gets.
+    fn row(&self, xs: &[f32], y: f32, to: &mut Vec<u8>) {
+        let line = nearest(y, self.height) * self.width;
+        let places = xs.iter().map(|x| line + nearest(*x, self.width));
+        let mut put = |info: &TexelInfo, color: Color| {
+            to.extend_from_slice(&info.encode(color).to_le_bytes()[..info.bytes as usize]);
+        };
+        match &self.texels {
+            Texels::Raw(texels, bytes) => {
+                places.for_each(|at| to.extend_from_slice(&texels[at * bytes..(at + 1) * bytes]));
+            }
+            Texels::Colors(colors, info) => places.for_each(|at| put(info, colors[at])),
+            Texels::Filtered(colors, info) => {
+                let (top, bottom, fy) = around(y, self.height);
+                for x in xs {
+                    let (left, right, fx) = around(*x, self.width);
+                    let row =
+                        |y: usize| mix(colors[y * self.width + left], colors[y * self.width + right], fx);
+                    put(info, mix(row(top), row(bottom), fy).map(f32::to_bits));
+                }
+            }
+        }
+    }
+}
+
+fn colors(texels: &[u8], info: TexelInfo) -> Vec<Color> {
+    texels.chunks_exact(info.bytes as usize).map(|texel| info.decode(info.load(texel))).collect()
+}
+
+impl CpuCommand for Blit {
+    fn describe(&self) -> String {
+        format!("blit {} regions", self.regions.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.src.binding(), self.dst.binding()])
+    }
+
+    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
+        self.regions.iter().try_for_each(|region| self.region(region))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_scale_and_mirror() {
+        let double = Axis::new([0, 4], [10, 18]);
+        assert_eq!(double.pixels(16), 10..16);
+        assert_eq!((double.source(10), double.source(17)), (0.25, 3.75));
+        let mirror = Axis::new([0, 4], [4, 0]);
+        assert_eq!((mirror.pixels(9), mirror.source(0), mirror.source(3)), (0..4, 3.5, 0.5));
+    }
+
+    #[test]
+    fn samples_are_texels_or_mixtures() {
+        let info = TexelInfo::of_name("R32_SFLOAT").unwrap();
+        let grey = |v: f32| [v; 4];
+        let colors = vec![grey(0.0), grey(1.0), grey(2.0), grey(3.0)];
+        let bits = colors.iter().map(|color| color.map(f32::to_bits)).collect();
+        let source = |texels| Source { texels, width: 2, height: 2 };
+        let (near, linear) =
+            (source(Texels::Colors(bits, info)), source(Texels::Filtered(colors.clone(), info)));
+        let sample = |source: &Source, x: f32, y: f32| {
+            let mut texel = Vec::new();
+            source.row(&[x], y, &mut texel);
+            f32::from_le_bytes(texel.try_into().unwrap())
+        };
+        assert_eq!(sample(&near, 0.9, 1.2), 2.0);
+        assert_eq!(sample(&linear, 1.0, 1.0), 1.5);
+        assert_eq!(sample(&near, -9.0, 0.5), 0.0);
+        assert_eq!(sample(&near, 9.0, 9.0), 3.0);
+        assert_eq!(sample(&linear, 9.0, 9.0), 3.0);
+    }
+
+    #[test]
+    fn only_colours_of_one_kind_are_converted() {
+        let blit = |from, to, linear| {
+            let row = |format| crate::foundation::format::row(format).unwrap();
+            how(row(from), row(to), linear).is_ok()
+        };
+        assert!(blit(vk::Format::R8G8B8A8_UNORM, vk::Format::R16G16B16A16_SFLOAT, true));
+        assert!(blit(vk::Format::R8_UINT, vk::Format::R32_UINT, false));
+        assert!(!blit(vk::Format::R8_UINT, vk::Format::R32_SINT, false));
+        assert!(!blit(vk::Format::R8_UINT, vk::Format::R8_UINT, true));
+        assert!(!blit(vk::Format::R8_UINT, vk::Format::R8_UNORM, false));
+        assert!(blit(vk::Format::D16_UNORM, vk::Format::D16_UNORM, false));
+        assert!(!blit(vk::Format::D16_UNORM, vk::Format::X8_D24_UNORM_PACK32, false));
+        assert!(blit(vk::Format::EAC_R11_UNORM_BLOCK, vk::Format::R8_UNORM, true));
+        assert!(!blit(vk::Format::R8G8B8A8_UNORM, vk::Format::ETC2_R8G8B8_UNORM_BLOCK, false));
+    }
+}

@@ -1,0 +1,89 @@
+//! vkCmdCopyImage: texels and blocks from image to image, bit by bit.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::texels::{Part, each, slices};
+use super::tiles;
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::objects::image::Image;
+use crate::segments::{CpuCommand, Segments, Touch};
+
+/// vkCmdCopyImage.
+pub struct CopyImage {
+    src: Arc<Image>,
+    dst: Arc<Image>,
+    regions: Vec<vk::ImageCopy>,
+}
+
+impl CopyImage {
+    /// Copies between images of compatible formats: texels or blocks of equal size, depth only to the same format.
+    pub fn new(src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageCopy]) -> Result<CopyImage, Error> {
+        let (from, to) = (src.row(), dst.row());
+        let colors = [from, to].iter().all(|row| row.aspects() == vk::ImageAspectFlags::COLOR);
+        let compatible = if colors { from.bytes == to.bytes } else { from.format == to.format };
+        if !compatible {
+            return Err(Error::InvalidUse(format!("a copy from {:?} to {:?}", from.format, to.format)));
+        }
+        Ok(CopyImage { src: src.clone(), dst: dst.clone(), regions: regions.to_vec() })
+    }
+}
+
+impl CopyImage {
+    /// What the tile buffer copies, taken out of it.
+    pub fn by_tiles(&mut self) -> Segments {
+        let mut segments = Segments::new();
+        self.regions.retain(|region| {
+            let jobs = tiles::copy(&self.src, &self.dst, region);
+            let stays = jobs.is_none();
+            segments.extend(jobs.into_iter().flatten());
+            stays
+        });
+        segments
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_empty(&self) -> bool {
+        self.regions.is_empty()
+    }
+}
+
+impl CpuCommand for CopyImage {
+    fn describe(&self) -> String {
+        format!("copy {} regions from image to image", self.regions.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory([self.src.binding(), self.dst.binding()])
+    }
+
+    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
+        self.regions.iter().try_for_each(|region| self.region(region))
+    }
+}
+
+impl CopyImage {
+    fn region(&self, region: &vk::ImageCopy) -> Result<(), Error> {
+        let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
+        // The extent counts texels of the source; an element of it is an element of the destination.
+        let (from_block, to_block) = (self.src.row().block(), self.dst.row().block());
+        let scaled = |count: u32| count.div_ceil(from_block).saturating_mul(to_block);
+        let to_extent =
+            vk::Extent3D { width: scaled(extent.width), height: scaled(extent.height), depth: extent.depth };
+        // A volume's slices may be another image's layers.
+        let from_slices = slices(&self.src, &from, region.src_offset.z, extent.depth)?;
+        let to_slices = slices(&self.dst, &to, region.dst_offset.z, extent.depth)?;
+        for (from_slice, to_slice) in from_slices.zip(to_slices) {
+            let src = Part::new(&self.src, from.mip_level, from_slice, region.src_offset, extent)?;
+            let dst = Part::new(&self.dst, to.mip_level, to_slice, region.dst_offset, to_extent)?;
+            for aspect in each(from.aspect_mask) {
+                // All is read before anything is written, so an image may be copied within itself.
+                let texels = src.read(&self.src, aspect)?;
+                dst.write(&self.dst, aspect, &texels)?;
+            }
+        }
+        Ok(())
+    }
+}
