@@ -2,11 +2,11 @@
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{destroy, give};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::handle::get;
 use crate::objects::buffer::{Buffer, BufferView};
-use crate::objects::device::Device;
 use crate::objects::memory::DeviceMemory;
 
 entry_points! {
@@ -16,7 +16,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Buffer,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         give(device.allocator(), callbacks, out, Buffer::new(device, &*info)?)
     }
 
@@ -49,7 +49,7 @@ entry_points! {
     ) -> vk::Result {
         let info = &*info;
         let view = BufferView::new(get::<Buffer>(info.buffer), info.format, info.offset, info.range)?;
-        give(get::<Device>(device).allocator(), callbacks, out, view)
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, view)
     }
 
     fn vkDestroyBufferView(

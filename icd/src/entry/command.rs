@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{give, objects, slice};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{self, HostAllocator, get, opt};
 use crate::objects::buffer::Buffer;
@@ -15,8 +16,10 @@ use crate::objects::descriptor::DescriptorSet;
 use crate::objects::device::Device;
 use crate::objects::render_pass::{Framebuffer, RenderPass};
 use crate::objects::sync::Event;
-use crate::pipeline::{Pipeline, PipelineLayout};
-use crate::recording::command_buffer::{CommandBuffer, Inheritance, PassBegin};
+use crate::pipeline::Pipeline;
+use crate::pipeline::layout::PipelineLayout;
+use crate::recording::command_buffer::{CommandBuffer, Inheritance};
+use crate::recording::pass::PassBegin;
 
 use super::transfer::words;
 
@@ -88,7 +91,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::CommandPool,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         let allocator = HostAllocator::new(callbacks).or(device.allocator());
         give(device.allocator(), callbacks, out, CommandPool::new((*info).flags, allocator))
     }
@@ -131,7 +134,7 @@ entry_points! {
         // On failure every element is the null handle.
         (0..count as usize).for_each(|index| out.add(index).write(vk::CommandBuffer::null()));
         let pool = get::<CommandPool>(info.command_pool);
-        let made = allocate(get::<Device>(device), pool, info.level, count)?;
+        let made = allocate(get::<OpenDevice>(device), pool, info.level, count)?;
         std::ptr::copy_nonoverlapping(made.as_ptr(), out, made.len());
         Ok(())
     }

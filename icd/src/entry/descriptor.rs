@@ -2,14 +2,14 @@
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{destroy, give, objects, slice};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::extension::Extension;
 use crate::foundation::handle::{self, HostAllocator, get, opt};
 use crate::objects::buffer::{Buffer, BufferView};
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorPool, DescriptorSet, SetLayout};
-use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
 use crate::objects::sampler::Sampler;
 
@@ -154,7 +154,7 @@ entry_points! {
     ) -> vk::Result {
         let bindings = slice((*info).p_bindings, (*info).binding_count);
         let layout = SetLayout::new(bindings.iter().map(|binding| read_binding(binding)).collect());
-        give(get::<Device>(device).allocator(), callbacks, out, layout)
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, layout)
     }
 
     fn vkDestroyDescriptorSetLayout(
@@ -174,7 +174,7 @@ entry_points! {
         let info = &*info;
         let free_sets = info.flags.contains(vk::DescriptorPoolCreateFlags::FREE_DESCRIPTOR_SET);
         let sizes = slice(info.p_pool_sizes, info.pool_size_count);
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         let allocator = HostAllocator::new(callbacks).or(device.allocator());
         let pool = DescriptorPool::new(info.max_sets, sizes, free_sets, allocator);
         give(device.allocator(), callbacks, out, pool)
@@ -208,7 +208,7 @@ entry_points! {
         let layouts = slice(info.p_set_layouts, info.descriptor_set_count);
         // On failure every element is the null handle.
         (0..layouts.len()).for_each(|index| out.add(index).write(vk::DescriptorSet::null()));
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         let sets = allocate(get::<DescriptorPool>(info.descriptor_pool), layouts);
         let sets = sets.map_err(|error| match error {
             Error::OutOfPoolMemory(why) if device.has(Extension::Maintenance1) => {
@@ -240,7 +240,7 @@ entry_points! {
         let writes = slice(writes, write_count).iter().map(|write| apply_write(write));
         let copies = slice(copies, copy_count).iter().map(|copy| apply_copy(copy));
         for error in writes.chain(copies).filter_map(Result::err) {
-            super::report("vkUpdateDescriptorSets", &error);
+            error.report("vkUpdateDescriptorSets");
         }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::entry_points;
-use super::read::{enumerate, extension, names, objects, slice, text};
+use super::guard::entry_points;
+use super::read::{destroy, enumerate, extension, names, objects, slice, text};
+use crate::execution::open_device::OpenDevice;
 use crate::execution::queue::{Batch, Queue};
 use crate::foundation::error::Error;
 use crate::foundation::extension::{self as extensions, Level};
@@ -64,16 +65,13 @@ entry_points! {
         check_queues(slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let allocator = HostAllocator::new(callbacks).or(physical.allocator());
         let device = Device::new(physical.clone(), extensions, wanted_features(info), allocator)?;
-        let device = Arc::new(device);
-        device.open()?;
-        out.write(handle::create(allocator, device.clone()).inspect_err(|_| device.close())?);
+        let device = OpenDevice::new(Arc::new(device))?;
+        out.write(handle::create(allocator, Arc::new(device))?);
         Ok(())
     }
 
     fn vkDestroyDevice(device: vk::Device, callbacks: *const vk::AllocationCallbacks<'_>) {
-        if let Some(device) = handle::take::<Device>(device, HostAllocator::new(callbacks)) {
-            device.close();
-        }
+        destroy::<OpenDevice>(device, callbacks);
     }
 
     fn vkEnumerateDeviceExtensionProperties(
@@ -98,8 +96,8 @@ entry_points! {
     }
 
     fn vkGetDeviceQueue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
-        let queue = get::<Device>(device).queue().filter(|_| family == 0 && index == 0);
-        out.write(queue.map_or(vk::Queue::null(), |(handle, _)| handle));
+        let queue = get::<OpenDevice>(device).queue().handle();
+        out.write(if family == 0 && index == 0 { queue } else { vk::Queue::null() });
     }
 
     fn vkQueueSubmit(
@@ -117,7 +115,7 @@ entry_points! {
     }
 
     fn vkDeviceWaitIdle(device: vk::Device) -> vk::Result {
-        get::<Device>(device).queue().map_or(Ok(()), |(_, queue)| queue.wait_idle())
+        get::<OpenDevice>(device).queue().object().wait_idle()
     }
 
     fn vkQueueBindSparse(

@@ -2,10 +2,10 @@
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{destroy, enumerate, give};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::handle::get;
-use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::DeviceMemory;
@@ -18,7 +18,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Image,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         give(device.allocator(), callbacks, out, Image::new(device, &*info)?)
     }
 
@@ -65,7 +65,7 @@ entry_points! {
         out: *mut vk::ImageView,
     ) -> vk::Result {
         let view = ImageView::new(get::<Image>((*info).image), &*info)?;
-        give(get::<Device>(device).allocator(), callbacks, out, view)
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, view)
     }
 
     fn vkDestroyImageView(
@@ -82,7 +82,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Sampler,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         give(device.allocator(), callbacks, out, Sampler::new(device, &*info)?)
     }
 

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{enumerate, names, slice, text};
 use crate::foundation::error::Error;
 use crate::foundation::extension::{self, Level};

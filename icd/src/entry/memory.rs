@@ -5,11 +5,11 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use ash::vk::{self, Handle};
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{destroy, extension, give, slice};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
-use crate::objects::device::Device;
 use crate::objects::memory::{DeviceMemory, Origin};
 use crate::objects::physical_device::EXTERNAL_TYPES;
 
@@ -72,7 +72,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::DeviceMemory,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         let (info, import) = (&*info, read_import(&*info)?);
         let origin = match &import {
             Some(fd) => Origin::Imported(fd.as_fd()),
@@ -152,7 +152,7 @@ entry_points! {
         if fd < 0 {
             return Err(invalid());
         }
-        let bos = get::<Device>(device).physical().shared_bos();
+        let bos = get::<OpenDevice>(device).physical().shared_bos();
         // There is but one type of memory; the question is whether the descriptor is any BO's.
         bos.import(BorrowedFd::borrow_raw(fd)).map_err(|_| invalid())?;
         (*out).memory_type_bits = 1;

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{answer, enumerate, slice};
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;

@@ -2,11 +2,11 @@
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{destroy, give, objects, slice};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
-use crate::objects::device::Device;
 use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
 
 /// Attachment numbers of references.
@@ -45,7 +45,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::RenderPass,
     ) -> vk::Result {
-        give(get::<Device>(device).allocator(), callbacks, out, read_pass(&*info)?)
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, read_pass(&*info)?)
     }
 
     fn vkDestroyRenderPass(
@@ -65,7 +65,7 @@ entry_points! {
         let info = &*info;
         let views = objects(info.p_attachments, info.attachment_count);
         let framebuffer = Framebuffer::new(views, (info.width, info.height, info.layers))?;
-        give(get::<Device>(device).allocator(), callbacks, out, framebuffer)
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, framebuffer)
     }
 
     fn vkDestroyFramebuffer(

@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{bytes, destroy, give, objects, slice, text};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{get, opt};
 use crate::objects::device::Device;
 use crate::objects::render_pass::{RenderPass, Subpass};
-use crate::pipeline::{
-    ColorBlend, DepthStencil, GraphicsInfo, Multisample, Pipeline, PipelineCache, PipelineLayout, Raster,
-    ShaderModule, Stage, VertexInput,
+use crate::pipeline::info::{
+    ColorBlend, DepthStencil, GraphicsInfo, Multisample, Raster, Stage, VertexInput,
 };
+use crate::pipeline::layout::PipelineLayout;
+use crate::pipeline::module::ShaderModule;
+use crate::pipeline::{Pipeline, PipelineCache};
 
 unsafe fn read_stage(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Stage, Error> {
     // SAFETY: the caller passes a valid structure with live handles.
@@ -198,7 +201,7 @@ entry_points! {
             Some(assembly) => ShaderModule::Assembly(assembly),
             None => code_module(info)?,
         };
-        give(get::<Device>(device).allocator(), callbacks, out, module)
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, module)
     }
 
     fn vkDestroyShaderModule(
@@ -218,7 +221,7 @@ entry_points! {
         let info = &*info;
         let ranges = slice(info.p_push_constant_ranges, info.push_constant_range_count);
         let layout = PipelineLayout::new(objects(info.p_set_layouts, info.set_layout_count), ranges)?;
-        give(get::<Device>(device).allocator(), callbacks, out, layout)
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, layout)
     }
 
     fn vkDestroyPipelineLayout(
@@ -235,7 +238,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::PipelineCache,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         let data = bytes((*info).p_initial_data, (*info).initial_data_size);
         give(device.allocator(), callbacks, out, PipelineCache::new(device, data))
     }
@@ -284,7 +287,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Pipeline,
     ) -> vk::Result {
-        let device: &Arc<Device> = get::<Device>(device);
+        let device: &Arc<Device> = get::<OpenDevice>(device);
         let cache = opt::<PipelineCache>(cache);
         let mut result = Ok(());
         for (index, info) in slice(infos, count).iter().enumerate() {
@@ -295,7 +298,7 @@ entry_points! {
                 .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
             result = match (result, made) {
                 (Err(first), Err(error)) => {
-                    super::report("vkCreateGraphicsPipelines", &error);
+                    error.report("vkCreateGraphicsPipelines");
                     Err(first)
                 }
                 (result, made) => result.and(made),

@@ -3,7 +3,7 @@
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{answer, enumerate, enumerate_into, extension};
 use crate::foundation::error::Error;
 use crate::foundation::format::{self, ImageQuery};

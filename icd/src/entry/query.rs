@@ -4,11 +4,11 @@ use std::ffi::c_void;
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{destroy, give};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::handle::get;
 use crate::objects::buffer::Buffer;
-use crate::objects::device::Device;
 use crate::objects::query::QueryPool;
 use crate::recording::command_buffer::CommandBuffer;
 
@@ -19,7 +19,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::QueryPool,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         let pool = QueryPool::new(device, (*info).query_type, (*info).query_count)?;
         give(device.allocator(), callbacks, out, pool)
     }
@@ -44,7 +44,7 @@ entry_points! {
     ) -> vk::Result {
         let out = std::slice::from_raw_parts_mut(out.cast::<u8>(), size);
         let pool = get::<QueryPool>(pool);
-        pool.read(get::<Device>(device), (first, count), out, stride as usize, flags)
+        pool.read(get::<OpenDevice>(device), (first, count), out, stride as usize, flags)
     }
 
     fn vkCmdBeginQuery(

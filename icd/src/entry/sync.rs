@@ -2,10 +2,10 @@
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{destroy, give, objects};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::handle::get;
-use crate::objects::device::Device;
 use crate::objects::sync::{self, Event, Fence, Semaphore};
 
 entry_points! {
@@ -15,7 +15,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Fence,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         give(device.allocator(), callbacks, out, Fence::new(device, (*info).flags))
     }
 
@@ -29,7 +29,7 @@ entry_points! {
     }
 
     fn vkGetFenceStatus(device: vk::Device, fence: vk::Fence) -> vk::Result {
-        sync::fence_status(get::<Device>(device), get::<Fence>(fence))
+        sync::fence_status(get::<OpenDevice>(device), get::<Fence>(fence))
     }
 
     fn vkWaitForFences(
@@ -39,7 +39,7 @@ entry_points! {
         all: vk::Bool32,
         timeout: u64,
     ) -> vk::Result {
-        sync::wait_for_fences(get::<Device>(device), &objects(fences, count), all != vk::FALSE, timeout)
+        sync::wait_for_fences(get::<OpenDevice>(device), &objects(fences, count), all != vk::FALSE, timeout)
     }
 
     fn vkCreateSemaphore(
@@ -48,7 +48,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Semaphore,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         give(device.allocator(), callbacks, out, Semaphore::new(device))
     }
 
@@ -66,7 +66,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Event,
     ) -> vk::Result {
-        let device = get::<Device>(device);
+        let device = get::<OpenDevice>(device);
         give(device.allocator(), callbacks, out, Event::new(device))
     }
 
@@ -75,7 +75,7 @@ entry_points! {
     }
 
     fn vkGetEventStatus(device: vk::Device, event: vk::Event) -> vk::Result {
-        get::<Device>(device).check()?;
+        get::<OpenDevice>(device).check()?;
         match get::<Event>(event).is_set() {
             true => Ok(vk::Result::EVENT_SET),
             false => Ok(vk::Result::EVENT_RESET),

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::descriptor::read_write;
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::{destroy, give, slice};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{get, opt};
 use crate::objects::descriptor::{Descriptor, DescriptorSet, SetLayout, UpdateTemplate};
-use crate::objects::device::Device;
-use crate::pipeline::PipelineLayout;
+use crate::pipeline::layout::PipelineLayout;
 use crate::recording::command_buffer::CommandBuffer;
 
 /// One write: binding, first element, values.
@@ -84,7 +84,7 @@ entry_points! {
             entries: slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count).to_vec(),
             point: if pushed { info.pipeline_bind_point } else { vk::PipelineBindPoint::GRAPHICS },
         };
-        give(get::<Device>(device).allocator(), callbacks, out, template)
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, template)
     }
 
     fn vkDestroyDescriptorUpdateTemplateKHR(
@@ -107,7 +107,7 @@ entry_points! {
             writes.into_iter().try_for_each(|(binding, element, values)| set.write(binding, element, values))
         });
         if let Err(error) = written {
-            super::report("vkUpdateDescriptorSetWithTemplateKHR", &error);
+            error.report("vkUpdateDescriptorSetWithTemplateKHR");
         }
     }
 

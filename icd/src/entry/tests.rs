@@ -1,4 +1,12 @@
-use super::*;
+use std::ffi::CStr;
+
+use ash::vk;
+
+use super::guard::{guard, guard_void};
+use super::loader::*;
+use super::sync;
+use super::table::*;
+use crate::foundation::error::Error;
 
 /// Debian's libvulkan-dev puts the registry here; without it the comparison with it is left out.
 const REGISTRY: &str = "/usr/share/vulkan/registry/vk.xml";

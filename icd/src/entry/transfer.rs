@@ -4,12 +4,14 @@ use std::ffi::c_void;
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::entry_points;
 use super::read::slice;
 use crate::foundation::handle::get;
 use crate::objects::buffer::Buffer;
 use crate::objects::image::Image;
-use crate::recording::command_buffer::{ClearAttachment, ClearWords, CommandBuffer};
+use crate::recording::command_buffer::CommandBuffer;
+use crate::recording::pass::ClearAttachment;
+use crate::transfers::fill::ClearWords;
 
 /// The words of a clear value. Every member of the union is plain 32-bit words, and the color member
 /// covers it all.

@@ -2,12 +2,13 @@
 
 use ash::vk;
 
-use super::entry_points;
+use super::guard::{entry_points, guard_void};
 use super::read::{destroy, enumerate, enumerate_into, give, objects, slice};
+use crate::execution::open_device::OpenDevice;
 use crate::execution::queue::Queue;
+use crate::execution::work::Call;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{self, HostAllocator, get, opt};
-use crate::objects::device::Device;
 use crate::objects::instance::Instance;
 use crate::objects::sync::{Fence, Semaphore};
 use crate::presentation::{self, Acquired, Surface, Swapchain};
@@ -35,7 +36,7 @@ macro_rules! presentation_support {
             visual: $visual,
         ) -> vk::Bool32 {
             let mut answer = vk::FALSE;
-            super::guard_void(stringify!($name), || {
+            guard_void(stringify!($name), || {
                 // SAFETY: the connection is live by valid usage.
                 answer = bool32(family == 0 && unsafe { $presents(connection, visual) });
             });
@@ -72,7 +73,8 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Er
             Err(error) => answers.push(Err(error)),
         }
     }
-    let queued = queue.present(waits, presents);
+    let run: Call = Box::new(|last| presents.into_iter().for_each(|present| present.hand_over(last)));
+    let queued = queue.call(&waits, run);
     for (at, answer) in answers.iter().enumerate().filter(|_| !results.is_null()) {
         let answer = queued.as_ref().err().or(answer.as_ref().err());
         // SAFETY: room for one result per swapchain by valid usage.
@@ -193,7 +195,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::SwapchainKHR,
     ) -> vk::Result {
-        let (device, info) = (get::<Device>(device), &*info);
+        let (device, info) = (get::<OpenDevice>(device), &*info);
         let allocator = HostAllocator::new(callbacks).or(device.allocator());
         let old = opt::<Swapchain>(info.old_swapchain).map(|old| &**old);
         let swapchain = Swapchain::new(device, get::<Surface>(info.surface), info, old, allocator)?;

@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 use vc4_kernel_abi::uapi::BINNER_SLOTS;
 use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
 
-use super::queue::Work;
+use super::draw::{self, Iota, Job, JobBuilder};
 use super::retire::{self, Retire};
-use crate::execution::draw::{Job, JobBuilder};
+use super::work::Work;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
@@ -28,6 +28,8 @@ const MAX_USERS: usize = 4096;
 /// The thread's state.
 pub(super) struct Executor {
     device: Arc<Device>,
+    /// Numbers that draws fetch as vertex indices.
+    iota: Arc<Iota>,
     retire: SyncSender<Retire>,
     /// The last job submitted.
     last: Option<Seqno>,
@@ -47,6 +49,7 @@ impl Executor {
     /// An executor that tells `retire` what it submits.
     pub fn new(device: Arc<Device>, retire: SyncSender<Retire>) -> Executor {
         Executor {
+            iota: Arc::new(Iota::new(device.clone())),
             device,
             retire,
             last: None,
@@ -122,10 +125,9 @@ impl Executor {
     fn segment(&mut self, segment: &Segment) -> Result<(), Error> {
         match segment {
             Segment::Render(render) => {
-                let device = self.device.clone();
+                let (device, iota) = (self.device.clone(), self.iota.clone());
                 let mut memory = std::mem::take(&mut self.memory);
-                let built =
-                    crate::execution::draw::build(&device, render, &mut memory, &mut |job| self.submit(job));
+                let built = draw::build(&device, &iota, render, &mut memory, &mut |job| self.submit(job));
                 self.memory = memory;
                 built
             }

@@ -1,32 +1,25 @@
 //! VkQueue: work in order.
 //!
-//! Three threads meet here. The application pushes [`Work`]; the queue thread ([`executor`]) waits for semaphores,
-//! builds submissions and runs CPU commands; the retire thread ([`retire`]) waits for the GPU and signals fences. So
+//! Three threads meet here. The application pushes [`Work`]; the queue thread (`executor`) waits for semaphores,
+//! builds submissions and runs CPU commands; the retire thread (`retire`) waits for the GPU and signals fences. So
 //! the next frame is built while the GPU draws the last one, and nobody but the retire thread sleeps on it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use ash::vk;
-use vc4_kernel_abi::Seqno;
 
 use super::executor::Executor;
-use super::retire;
+use super::retire::{self, Progress};
+use super::work::{Call, Work};
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::objects::device::Device;
-use crate::objects::sync::{Fence, Semaphore, Signal};
-use crate::presentation::Present;
+use crate::objects::sync::{Fence, Semaphore};
 use crate::recording::command_buffer::CommandBuffer;
-use crate::segments::Segments;
 
-/// How long one job may take before the device counts as lost. Linux ends hung jobs by itself within a fraction of a
-/// second and does not say so (kernel-abi.md §11); this is for jobs that never end. The simulator ends every job and
-/// says how, and may take long for one on a busy host.
-pub(super) const HANG_TIMEOUT: Duration = Duration::from_secs(30);
 /// Jobs that may wait for the GPU before the queue thread pauses.
 const JOBS_IN_FLIGHT: usize = 32;
 
@@ -39,39 +32,6 @@ pub struct Batch {
     pub command_buffers: Vec<Arc<CommandBuffer>>,
     /// Semaphores signalled at its end.
     pub signals: Vec<Arc<Semaphore>>,
-}
-
-/// Something that the queue thread calls in its turn. The argument is the last job that was submitted to the device
-/// before, `None` if there was none: what it draws is complete once that job is.
-pub type Call = Box<dyn FnOnce(Option<Seqno>) + Send>;
-
-/// What the queue does, in the order of pushing.
-pub enum Work {
-    /// Recorded commands.
-    Commands {
-        /// What is waited for before.
-        waits: Vec<Arc<Signal>>,
-        /// What the command buffers recorded, as it was when they were submitted.
-        segments: Vec<Arc<Segments>>,
-        /// What is signalled after.
-        signals: Vec<Arc<Signal>>,
-    },
-    /// A call, for presentation. It must not block; after a loss of the device it is dropped uncalled.
-    Call {
-        /// What is waited for before.
-        waits: Vec<Arc<Signal>>,
-        /// The call.
-        run: Call,
-    },
-    /// Signals a fence once everything before is complete.
-    Fence(Arc<Fence>),
-}
-
-/// How far the queue is: counts of work.
-#[derive(Default)]
-pub(super) struct Progress {
-    pushed: AtomicU64,
-    pub(super) complete: AtomicU64,
 }
 
 struct Threads {
@@ -144,9 +104,8 @@ impl Queue {
         }
     }
 
-    /// vkQueuePresentKHR: hands pictures over in their turn.
-    pub fn present(&self, waits: Vec<Arc<Semaphore>>, presents: Vec<Present>) -> Result<(), Error> {
-        let run: Call = Box::new(|last| presents.into_iter().for_each(|present| present.hand_over(last)));
+    /// Has the queue thread call `run` once `waits` are signalled.
+    pub fn call(&self, waits: &[Arc<Semaphore>], run: Call) -> Result<(), Error> {
         self.push(Work::Call { waits: waits.iter().map(|semaphore| semaphore.take()).collect(), run })
     }
 
@@ -194,7 +153,7 @@ fn work(batch: Batch) -> Result<Work, Error> {
 mod tests {
     use super::*;
     use crate::objects::sync::Event;
-    use crate::segments::{CpuCommand, Segment, Touch};
+    use crate::segments::{CpuCommand, Segment, Segments, Touch};
     use crate::testing::device;
     use crate::transfers::event::ChangeEvent;
     use std::sync::atomic::AtomicBool;

@@ -1,17 +1,28 @@
 //! The retire thread: waits for jobs in order and tells who waits for them.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use vc4_kernel_abi::Seqno;
 
-use super::queue::{HANG_TIMEOUT, Progress};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::query::{QueryChange, QueryPool};
 use crate::objects::sync::Fence;
+
+/// How long one job may take before the device counts as lost. Linux ends hung jobs by itself within a fraction of a
+/// second and does not say so (kernel-abi.md §11); this is for jobs that never end. The simulator ends every job and
+/// says how, and may take long for one on a busy host.
+const HANG_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How far the queue is: counts of work.
+#[derive(Default)]
+pub(super) struct Progress {
+    pub(super) pushed: AtomicU64,
+    pub(super) complete: AtomicU64,
+}
 
 /// What happens when everything before it is complete.
 pub(super) enum Retire {

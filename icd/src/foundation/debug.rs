@@ -88,6 +88,11 @@ pub fn flags() -> Debug {
     })
 }
 
+/// Whether submissions are checked before they leave.
+pub fn is_strict() -> bool {
+    cfg!(debug_assertions) || flags().contains(Debug::STRICT)
+}
+
 /// Starts logging to stderr as `VC4VK_LOG` says (env_logger syntax, default `warn`). A logger that is
 /// already there stays.
 pub fn start_logging() {

@@ -138,8 +138,13 @@ impl Error {
         }
     }
 
-    /// How loudly the entry point reports it: answers to questions are no news.
-    pub fn level(&self) -> log::Level {
+    /// Reports the failure of a command to the log, once.
+    pub fn report(&self, command: &str) {
+        log::log!(target: "vc4::api", self.level(), "{command}: {self}");
+    }
+
+    /// How loudly: answers to questions are no news.
+    fn level(&self) -> log::Level {
         match self {
             Error::FormatNotSupported(_) | Error::Recording(..) | Error::Result(..) => log::Level::Debug,
             _ => log::Level::Error,

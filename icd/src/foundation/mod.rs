@@ -9,3 +9,5 @@ pub mod format;
 pub mod handle;
 pub mod latch;
 pub mod limits;
+pub mod terms;
+pub mod waker;

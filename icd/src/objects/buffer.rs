@@ -4,8 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use vc4::state::VertexFormat;
+use vc4_kernel_abi::Mapping;
 
 use crate::foundation::error::Error;
+use crate::foundation::format;
 use crate::foundation::handle::Object;
 use crate::foundation::limits::BUFFER_ALIGNMENT;
 use crate::objects::device::Device;
@@ -68,6 +70,18 @@ impl Buffer {
         self.binding.get().ok_or_else(|| Error::InvalidUse("a buffer without memory".into()))
     }
 
+    /// The mapping and where byte `offset` lies in it; an error unless `size` bytes of the buffer follow.
+    pub fn place(&self, offset: u64, size: u64) -> Result<(Mapping, usize), Error> {
+        if offset.checked_add(size).is_none_or(|end| end > self.size) {
+            let have = self.size;
+            return Err(Error::InvalidUse(format!(
+                "{size} bytes at {offset} leave a buffer of {have} bytes"
+            )));
+        }
+        let binding = self.binding()?;
+        Ok((binding.bo.map()?, (binding.offset + offset) as usize))
+    }
+
     /// Bytes from `offset` on, at most `range` of them (VK_WHOLE_SIZE: all).
     pub fn clamp(&self, offset: u64, range: u64) -> u64 {
         range.min(self.size.saturating_sub(offset))
@@ -99,13 +113,13 @@ impl BufferView {
         range: u64,
     ) -> Result<BufferView, Error> {
         let unknown = || Error::FormatNotSupported(format!("{format:?} takes no texel buffers"));
-        let features = crate::foundation::format::buffer_features(format);
+        let features = format::buffer_features(format);
         let texels =
             vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER;
         if !features.intersects(texels) {
             return Err(unknown());
         }
-        let fields = crate::foundation::format::row(format).and_then(|row| row.vertex).ok_or_else(unknown)?;
+        let fields = format::row(format).and_then(|row| row.vertex).ok_or_else(unknown)?;
         let range = buffer.clamp(offset, range);
         let range = range - range % u64::from(fields.bytes());
         Ok(BufferView { buffer: buffer.clone(), fields, offset, range })

@@ -1,20 +1,19 @@
-//! VkDevice: what one application context shares.
+//! What one application context shares: the GPU, the heap, who is woken, whether it is lost. Queues are made above and
+//! reach it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 use vc4_kernel_abi::Gpu;
 
-use crate::execution::draw::Iota;
-use crate::execution::queue::Queue;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::extension::Extension;
-use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
+use crate::foundation::handle::HostAllocator;
+use crate::foundation::waker::Waker;
 use crate::objects::heap::Heap;
 use crate::objects::physical_device::{self, PhysicalDevice};
-use crate::objects::sync::Waker;
 
 /// A logical device.
 pub struct Device {
@@ -26,13 +25,6 @@ pub struct Device {
     waker: Arc<Waker>,
     allocations: AtomicU32,
     heap: Arc<Heap>,
-    iota: Iota,
-    queue: Mutex<Option<OwnedHandle<Queue>>>,
-}
-
-impl Object for Device {
-    type Handle = vk::Device;
-    const SCOPE: vk::SystemAllocationScope = vk::SystemAllocationScope::DEVICE;
 }
 
 impl Device {
@@ -53,8 +45,6 @@ impl Device {
             waker: Arc::default(),
             allocations: AtomicU32::new(0),
             heap: Arc::default(),
-            iota: Iota::default(),
-            queue: Mutex::new(None),
         })
     }
 
@@ -91,29 +81,6 @@ impl Device {
     /// The BOs that small allocations share.
     pub fn heap(&self) -> &Arc<Heap> {
         &self.heap
-    }
-
-    /// Numbers that draws fetch as vertex indices.
-    pub fn iota(&self) -> &Iota {
-        &self.iota
-    }
-
-    /// Starts the only queue. The queue keeps its device, [`Device::close`] breaks the circle.
-    pub fn open(self: &Arc<Device>) -> Result<(), Error> {
-        let queue = OwnedHandle::new(self.allocator, Queue::new(self.clone()))?;
-        *self.queue.lock().unwrap_or_else(PoisonError::into_inner) = Some(queue);
-        Ok(())
-    }
-
-    /// Ends the queue; the application has made sure that it is idle.
-    pub fn close(&self) {
-        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
-    }
-
-    /// The queue's handle and object.
-    pub fn queue(&self) -> Option<(vk::Queue, Arc<Queue>)> {
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.as_ref().map(|queue| (queue.handle(), queue.object().clone()))
     }
 
     /// Ends the device: every wait and submission from now on answers VK_ERROR_DEVICE_LOST.

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use ash::vk;
-use vc4::hw::{TEXTURE_MAX_PX, TILE_MS_PX};
+use vc4::hw::TEXTURE_MAX_PX;
 use vc4::image::etc2::BLOCK_PX;
 use vc4::image::format::Uses;
 use vc4::image::layout::{ImageLayout, ImageShape, LayoutError, MSAA_SAMPLES, MsaaLayout};
@@ -14,6 +14,7 @@ use crate::foundation::format::{FormatRow, ImageQuery, Storage, Stored};
 use crate::foundation::handle::Object;
 use crate::objects::device::Device;
 use crate::objects::memory::{Binding, DeviceMemory};
+use crate::objects::placement::Placement;
 
 /// Texture bases have no bits below a page (textures.md §2).
 const ALIGNMENT: u64 = 4096;
@@ -376,59 +377,6 @@ fn shape(info: &vk::ImageCreateInfo<'_>, cpp: u32, raster: bool) -> ImageShape {
         levels: info.mip_levels,
         // Other layers are laid out like faces: whole chains at pages (textures.md §4.4).
         faces: if is_cube(info) { CUBE_FACES } else { 1 },
-    }
-}
-
-/// How an attachment lies in its BO.
-#[derive(Clone, Copy, Debug)]
-pub enum Placement {
-    /// One sample per pixel.
-    Level(Level),
-    /// Four samples per pixel.
-    Blocks {
-        /// The blocks.
-        layout: MsaaLayout,
-        /// Their first byte.
-        offset: u32,
-        /// Pixels per row.
-        width: u32,
-        /// Rows.
-        height: u32,
-    },
-}
-
-impl Placement {
-    /// Pixels per row.
-    pub fn width(&self) -> u32 {
-        match self {
-            Placement::Level(level) => level.width,
-            Placement::Blocks { width, .. } => *width,
-        }
-    }
-
-    /// Rows.
-    pub fn height(&self) -> u32 {
-        match self {
-            Placement::Level(level) => level.height,
-            Placement::Blocks { height, .. } => *height,
-        }
-    }
-
-    /// Pixels per row in memory.
-    pub fn padded_width(&self) -> u32 {
-        match self {
-            Placement::Level(level) => level.padded_width,
-            Placement::Blocks { layout, .. } => layout.tiles_x * TILE_MS_PX,
-        }
-    }
-
-    /// Whether surfaces like this one have the same row pitch in a job of that width (v3d.md §10.6).
-    pub fn has_pitch_of(&self, width: u32) -> bool {
-        match self {
-            Placement::Level(level) => Level::new(level.tiling, level.cpp, width, level.height)
-                .is_ok_and(|other| other.padded_width == level.padded_width),
-            Placement::Blocks { layout, .. } => width.div_ceil(TILE_MS_PX) == layout.tiles_x,
-        }
     }
 }
 

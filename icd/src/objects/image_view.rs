@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::image::{CUBE_FACES, Image, Placement};
+use super::image::{CUBE_FACES, Image};
+use super::placement::Placement;
 use crate::foundation::error::Error;
 use crate::foundation::format::{self, FormatRow, Stored};
 use crate::foundation::handle::Object;

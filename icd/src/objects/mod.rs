@@ -11,6 +11,7 @@ pub mod image_view;
 pub mod instance;
 pub mod memory;
 pub mod physical_device;
+pub mod placement;
 mod probe;
 pub mod query;
 pub mod render_pass;

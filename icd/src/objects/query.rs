@@ -13,8 +13,8 @@ use vc4_kernel_abi::uapi::MAX_PERF_COUNTERS;
 
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
+use crate::foundation::waker::Waker;
 use crate::objects::device::Device;
-use crate::objects::sync::Waker;
 
 /// Events whose counts tell whether samples passed (kernel-abi.md §4.15): quads that pass the depth and stencil
 /// tests, where programs start them, and quads whose colour is written, where they do not. Failed tests, discards and

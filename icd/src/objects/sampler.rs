@@ -7,8 +7,8 @@ use vc4::state::texture::{self, MipMode};
 
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
+use crate::foundation::terms::compare;
 use crate::objects::device::Device;
-use crate::pipeline::compare;
 
 /// Nearest levels below this are level 0.
 const FIRST_LEVEL_LOD: f32 = 0.5;

@@ -4,8 +4,8 @@ use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4_shaders::compile::PipelineState;
 use vc4_shaders::program::{AttributeArray, AttributeSource};
 
+use super::assembly::{Source, refuse, stage_name};
 use crate::foundation::error::Error;
-use crate::pipeline::assembly::{Source, refuse, stage_name};
 
 /// Attribute arrays of a shader record, and words per vertex that its byte fields can describe (v3d.md §6.1).
 const MAX_ARRAYS: usize = 8;

@@ -14,18 +14,19 @@ use vc4_kernel_abi::{Gpu, GpuError};
 use vc4_shaders::compile::{PipelineState, TextureKey};
 use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, UniformSlot};
 
+use super::assembly::RasterWindow;
+use super::cache::PipelineCache;
+use super::dynamic::Dynamic;
+use super::info::GraphicsInfo;
 use super::programs::Programs;
 use super::recipe::Recipe;
 use super::translate as api;
-use super::{GraphicsInfo, PipelineCache};
-use crate::execution::draw::viewport;
 use crate::foundation::bo::Bo;
-use crate::foundation::debug::{Debug, flags};
+use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
+use crate::foundation::terms::viewport;
 use crate::objects::device::Device;
-use crate::pipeline::assembly::RasterWindow;
-use crate::recording::Dynamic;
 
 /// How each image is looked at; what is missing is as [`TextureKey::default`] says.
 pub type Textures = BTreeMap<Texture, TextureKey>;
@@ -268,7 +269,7 @@ impl Compiled {
         }
         let refused =
             |why: String| Error::Shader(format!("{name} program: {why}\n{}", disassemble(&program.code)));
-        let info = match crate::execution::draw::is_strict() {
+        let info = match is_strict() {
             false => None,
             true => {
                 let info = validate::shader::validate(&program.code, Mode::Strict);

@@ -10,13 +10,12 @@ use vc4_shaders::compile::{PipelineState, Varying};
 use vc4_shaders::ir::Interpolation;
 use vc4_shaders::program::{AttributeArray, Descriptor, Pipeline, Program, SampleBo, UniformSlot};
 
-use super::GraphicsInfo;
+use super::assembly::{Mode, Module, Source, Word, refuse, stage_name};
 use super::attributes::{Loads, arrays};
-use super::patch;
-use super::programs::constant;
+use super::info::{GraphicsInfo, constant};
+use super::patch::{self, Ready};
 use super::resources;
 use crate::foundation::error::Error;
-use crate::pipeline::assembly::{Mode, Module, Source, Word, refuse, stage_name};
 
 /// Words of a shaded vertex before its varyings, and of a coordinate program's whole output (v3d.md §7.2, §7.3).
 const VERTEX_HEADER: usize = 3;
@@ -88,14 +87,6 @@ pub(super) fn varyings(module: &Module, count: u32) -> Vec<Varying> {
         Varying { location, component: component as u8, interpolation }
     };
     (0..count).map(varying).collect()
-}
-
-/// A program with its stream, as the machine will run it.
-pub(super) struct Ready {
-    /// Its instructions.
-    pub insts: Vec<Inst>,
-    /// Its uniform stream.
-    pub uniforms: Vec<UniformSlot>,
 }
 
 impl Linker<'_> {

@@ -1,14 +1,21 @@
 //! Patched programs: pipeline state spliced into assembly.
 
-use vc4::qpu::Stage;
+use vc4::qpu::{Inst, Stage};
 use vc4::splice::{self, FragmentState, Reg, Slot, Spliced, VertexInput, VertexState};
 use vc4_shaders::compile::PipelineState;
 use vc4_shaders::program::UniformSlot;
 
+use super::assembly::{Source, SourceColor, refuse, stage_name};
 use super::attributes::Loads;
-use super::link::Ready;
 use crate::foundation::error::Error;
-use crate::pipeline::assembly::{Source, SourceColor, refuse, stage_name};
+
+/// A program with its stream, as the machine will run it.
+pub(super) struct Ready {
+    /// Its instructions.
+    pub insts: Vec<Inst>,
+    /// Its uniform stream.
+    pub uniforms: Vec<UniformSlot>,
+}
 
 /// The program with the state around it.
 ///

@@ -12,11 +12,13 @@ use vc4_shaders::key::{self, StageKey};
 use vc4_shaders::program::{self, Program};
 use vc4_shaders::spirv::{StageSource, translate};
 
+use super::assembly::{Mode, RasterWindow, refuse};
+use super::cache::PipelineCache;
+use super::info::{GraphicsInfo, Stage, constant};
 use super::link::{self, Fragment, Linker};
-use super::{GraphicsInfo, PipelineCache, ShaderModule, Stage};
+use super::module::ShaderModule;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
-use crate::pipeline::assembly::{Mode, RasterWindow, refuse};
 
 /// What a pipeline's programs are made from.
 pub(super) enum Programs {
@@ -229,18 +231,5 @@ impl Spirv {
     fn compile(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
         let (vertex, fragment) = self.translated()?;
         compile_shaders(vertex.clone(), fragment.clone(), state).map_err(failed)
-    }
-}
-
-/// The value of a specialisation constant.
-pub(super) fn constant(bytes: &[u8]) -> Result<u32, Error> {
-    match *bytes {
-        [a] => Ok(u32::from(a)),
-        [a, b] => Ok(u32::from(u16::from_le_bytes([a, b]))),
-        [a, b, c, d] => Ok(u32::from_le_bytes([a, b, c, d])),
-        _ => Err(Error::unsupported(
-            format!("a specialisation constant of {} bytes", bytes.len()),
-            "use constants of at most 32 bits",
-        )),
     }
 }

@@ -3,7 +3,7 @@
 use ash::vk;
 use vc4_shaders::program::{Descriptor, UniformSlot};
 
-use super::GraphicsInfo;
+use super::info::GraphicsInfo;
 
 /// What is missing for `slot`, if something is.
 pub(super) fn check(info: &GraphicsInfo, slot: &UniformSlot) -> Result<(), String> {

@@ -9,12 +9,13 @@ use vc4::state::{
 };
 use vc4_shaders::compile::VertexAttribute;
 
-use super::{ColorBlend, GraphicsInfo, VertexInput};
+use super::dynamic::StencilFace;
+use super::info::{ColorBlend, GraphicsInfo, VertexInput};
 use crate::foundation::error::Error;
 use crate::foundation::format::{self, FormatRow};
 use crate::foundation::limits::SAMPLE_COUNTS;
+use crate::foundation::terms::compare;
 use crate::objects::render_pass::{Attachment, Subpass};
-use crate::recording::StencilFace;
 
 /// Refuses state that features which are off would allow.
 pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
@@ -235,21 +236,6 @@ pub(super) fn depth_stencil(
         depth_func: state.depth_test.map_or(Ok(CompareFunc::Always), compare)?,
         stencil,
     }))
-}
-
-/// A comparison.
-pub(crate) fn compare(op: vk::CompareOp) -> Result<CompareFunc, Error> {
-    Ok(match op {
-        vk::CompareOp::NEVER => CompareFunc::Never,
-        vk::CompareOp::LESS => CompareFunc::Less,
-        vk::CompareOp::EQUAL => CompareFunc::Equal,
-        vk::CompareOp::LESS_OR_EQUAL => CompareFunc::LessOrEqual,
-        vk::CompareOp::GREATER => CompareFunc::Greater,
-        vk::CompareOp::NOT_EQUAL => CompareFunc::NotEqual,
-        vk::CompareOp::GREATER_OR_EQUAL => CompareFunc::GreaterOrEqual,
-        vk::CompareOp::ALWAYS => CompareFunc::Always,
-        _ => return Err(Error::InvalidUse(format!("comparison {op:?}"))),
-    })
 }
 
 fn stencil_op(op: vk::StencilOp) -> Result<StencilOp, Error> {

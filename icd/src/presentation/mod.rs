@@ -8,8 +8,10 @@
 //! that the X server shares (or into requests), because a simulated device has nothing that another
 //! process could map.
 
+mod canvas;
 mod capture;
 mod foreign;
+mod pool;
 mod presenter;
 mod shm;
 mod surface;

@@ -11,9 +11,9 @@ use ash::vk;
 use vc4::image::Rect;
 use vc4_kernel_abi::Seqno;
 
+use super::canvas::Canvas;
 use super::capture::{self, Picture};
-use super::swapchain::Shared;
-use super::x11::Target;
+use super::pool::Pool;
 use crate::foundation::error::Error;
 use crate::objects::image::Image;
 
@@ -30,42 +30,6 @@ pub(super) struct Frame {
     pub index: u32,
     /// The job after which it is complete.
     pub rendered: Option<Seqno>,
-}
-
-/// What pictures are shown on.
-pub(super) enum Canvas {
-    /// A window.
-    X11(Target),
-    /// Nothing. The pixels are there only when somebody captures them.
-    Headless(Option<Vec<u8>>),
-}
-
-impl Canvas {
-    /// A canvas that shows nothing.
-    pub fn headless(extent: vk::Extent2D) -> Canvas {
-        let bytes = extent.width as usize * extent.height as usize * 4;
-        Canvas::Headless(capture::active().map(|_| vec![0; bytes]))
-    }
-
-    /// Whether alpha would be seen through.
-    fn has_alpha(&self) -> bool {
-        matches!(self, Canvas::X11(target) if target.has_alpha())
-    }
-
-    fn pixels(&mut self) -> Option<&mut [u8]> {
-        match self {
-            Canvas::X11(target) => Some(target.pixels()),
-            Canvas::Headless(pixels) => pixels.as_deref_mut(),
-        }
-    }
-
-    /// Shows the pixels. Answers the size that pictures should have from now on, if there is one.
-    fn show(&mut self) -> Result<Option<vk::Extent2D>, Error> {
-        match self {
-            Canvas::X11(target) => target.put().map(Some),
-            Canvas::Headless(_) => Ok(None),
-        }
-    }
 }
 
 /// What happens to pixels on their way to the canvas.
@@ -128,7 +92,7 @@ pub(super) struct Presenter {
 impl Presenter {
     /// Starts the thread. The queue of frames is bounded by the images that there are.
     pub fn start(
-        shared: Arc<Shared>,
+        pool: Arc<Pool>,
         canvas: Canvas,
         mode: vk::PresentModeKHR,
         conversion: Conversion,
@@ -137,7 +101,7 @@ impl Presenter {
         let opaque = conversion.opaque && canvas.has_alpha();
         let pace = (mode == vk::PresentModeKHR::FIFO).then(Pace::default);
         let conversion = Conversion { opaque, ..conversion };
-        let worker = Worker { shared, canvas, pace, conversion, hurry: hurry.clone(), shown: 0 };
+        let worker = Worker { pool, canvas, pace, conversion, hurry: hurry.clone(), shown: 0 };
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::Builder::new().name("vc4-present".into());
         let thread = thread.spawn(move || worker.run(&receiver)).map_err(|error| {
@@ -163,7 +127,7 @@ impl Presenter {
 }
 
 struct Worker {
-    shared: Arc<Shared>,
+    pool: Arc<Pool>,
     canvas: Canvas,
     pace: Option<Pace>,
     conversion: Conversion,
@@ -180,13 +144,13 @@ impl Worker {
             // A panic must not leave the application waiting for an image that never comes back.
             let shown = shown.unwrap_or_else(|_| Err(Error::Panic("in the present thread".into())));
             if let Err(error) = shown {
-                self.shared.fail(&error);
+                self.pool.fail(&error);
             }
         }
         if let (Some(capture), Some(pixels)) = (capture::active(), self.canvas.pixels()) {
             if self.shown > 0 {
-                let vk::Extent2D { width, height } = self.shared.extent();
-                let device = self.shared.device().gpu().description();
+                let vk::Extent2D { width, height } = self.pool.extent();
+                let device = self.pool.device().gpu().description();
                 capture.save(&Picture { width, height, bgrx: pixels }, self.shown, &device);
             }
         }
@@ -198,23 +162,23 @@ impl Worker {
         }
         self.pause();
         if let Some(pixels) = self.canvas.pixels() {
-            copy(self.shared.image(frame.index)?, pixels)?;
+            copy(self.pool.image(frame.index)?, pixels)?;
             self.conversion.apply(pixels);
         }
         // The picture is copied: the image is free before the window has it.
-        self.shared.release(frame.index);
+        self.pool.release(frame.index);
         let wanted = self.canvas.show()?;
         if let Some(capture) = capture::active() {
             self.shown = capture.presented();
         }
-        if wanted.is_some_and(|wanted| wanted != self.shared.extent()) {
-            self.shared.outdate();
+        if wanted.is_some_and(|wanted| wanted != self.pool.extent()) {
+            self.pool.outdate();
         }
         Ok(())
     }
 
     fn wait_for(&self, seqno: Seqno) -> Result<(), Error> {
-        let device = self.shared.device();
+        let device = self.pool.device();
         while !device.gpu().wait_seqno(seqno, Some(LOOK))? {
             device.check()?;
         }

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use ash::vk;
 
+use super::canvas::Canvas;
 use super::foreign::{self, Foreign};
-use super::presenter::Canvas;
-use super::swapchain::Shared;
+use super::pool::Pool;
 use super::x11::{Connection, Target};
 use crate::foundation::error::Error;
 use crate::foundation::format;
@@ -69,7 +69,7 @@ pub struct Surface {
     /// cannot present must not keep the others from being asked.
     connection: OnceLock<Result<Arc<Connection>, String>>,
     /// The swapchain that presents here.
-    occupant: Mutex<Weak<Shared>>,
+    occupant: Mutex<Weak<Pool>>,
 }
 
 impl Object for Surface {
@@ -181,7 +181,7 @@ impl Surface {
     }
 
     /// Makes `swapchain` the one that presents here.
-    pub(super) fn occupy(&self, swapchain: &Arc<Shared>) -> Result<(), Error> {
+    pub(super) fn occupy(&self, swapchain: &Arc<Pool>) -> Result<(), Error> {
         let mut occupant = self.occupant.lock().unwrap_or_else(PoisonError::into_inner);
         if occupant.upgrade().is_some_and(|current| !current.is_retired()) {
             let why = "the surface has a swapchain; pass it as oldSwapchain".into();

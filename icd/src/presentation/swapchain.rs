@@ -1,123 +1,19 @@
 //! VkSwapchainKHR: images that take turns between the application and the display.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 use vc4_kernel_abi::Seqno;
 
+use super::pool::Pool;
 use super::presenter::{Conversion, Frame, Presenter};
 use super::surface::{self, Surface};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
+use crate::foundation::waker::deadline;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::memory::Binding;
-use crate::objects::sync::deadline;
-
-/// How the surface takes the pictures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Condition {
-    /// As they are.
-    Good,
-    /// The window has another size. Not called suboptimal: the window's extent is the only one that its
-    /// surface allows, and an unscaled picture in a larger window leaves the rest of it stale.
-    OutOfDate,
-    /// Not at all: the window is gone.
-    Lost,
-}
-
-struct State {
-    /// Images for the application, longest free first.
-    free: VecDeque<u32>,
-    /// Images that the application has.
-    acquired: Vec<bool>,
-    condition: Condition,
-    /// Replaced or destroyed: no images are handed out any more.
-    retired: bool,
-}
-
-/// What a swapchain and its present thread share.
-pub(super) struct Shared {
-    device: Arc<Device>,
-    extent: vk::Extent2D,
-    images: Vec<Arc<Image>>,
-    state: Mutex<State>,
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The device.
-    pub fn device(&self) -> &Arc<Device> {
-        &self.device
-    }
-
-    /// Size of the pictures.
-    pub fn extent(&self) -> vk::Extent2D {
-        self.extent
-    }
-
-    /// An image.
-    pub fn image(&self, index: u32) -> Result<&Arc<Image>, Error> {
-        self.images.get(index as usize).ok_or_else(|| Error::InvalidUse(format!("swapchain image {index}")))
-    }
-
-    /// Whether no images are handed out any more.
-    pub fn is_retired(&self) -> bool {
-        self.state().retired
-    }
-
-    /// Gives an image back to the application's pool.
-    pub fn release(&self, index: u32) {
-        self.state().free.push_back(index);
-        self.device.waker().ring();
-    }
-
-    /// The window's size changed.
-    pub fn outdate(&self) {
-        let mut state = self.state();
-        if state.condition == Condition::Good {
-            state.condition = Condition::OutOfDate;
-        }
-        drop(state);
-        self.device.waker().ring();
-    }
-
-    /// A picture could not be shown.
-    pub fn fail(&self, error: &Error) {
-        match error.result() {
-            vk::Result::ERROR_SURFACE_LOST_KHR => {
-                log::warn!(target: "vc4::wsi", "surface lost: {error}");
-                self.state().condition = Condition::Lost;
-                self.device.waker().ring();
-            }
-            // Anything else is the device's or the driver's fault.
-            _ => self.device.lose(error),
-        }
-    }
-
-    fn retire(&self) {
-        self.state().retired = true;
-        self.device.waker().ring();
-    }
-}
-
-fn out_of_date(why: &str) -> Error {
-    Error::Result(vk::Result::ERROR_OUT_OF_DATE_KHR, why.into())
-}
-
-fn condition(state: &State) -> Result<(), Error> {
-    match state.condition {
-        Condition::Good => Ok(()),
-        Condition::OutOfDate => Err(out_of_date("the window was resized")),
-        Condition::Lost => {
-            Err(Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, "the window does not answer".into()))
-        }
-    }
-}
 
 /// Answers of [`Swapchain::acquire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +28,7 @@ pub enum Acquired {
 
 /// A swapchain.
 pub struct Swapchain {
-    shared: Arc<Shared>,
+    pool: Arc<Pool>,
     /// Gone once closed: they may be in memory that the application lends no longer.
     handles: Mutex<Vec<OwnedHandle<Image>>>,
     /// `None` once closed.
@@ -153,7 +49,7 @@ impl Swapchain {
         allocator: HostAllocator,
     ) -> Result<Swapchain, Error> {
         if let Some(old) = old {
-            old.shared.retire();
+            old.pool.retire();
         }
         let exchange = check(info)?;
         let count = info.min_image_count.max(surface::MIN_IMAGES);
@@ -161,24 +57,13 @@ impl Swapchain {
         let handles = images.iter().map(|image| OwnedHandle::new(allocator, image.clone()));
         let handles = handles.collect::<Result<Vec<_>, _>>()?;
         let (canvas, wanted) = surface.canvas(info.image_extent)?;
-        let shared = Arc::new(Shared {
-            device: device.clone(),
-            extent: info.image_extent,
-            images,
-            state: Mutex::new(State {
-                free: (0..count).collect(),
-                acquired: vec![false; count as usize],
-                // A window may have been resized since the application asked: it hears of it when it
-                // acquires, where it has to listen anyway.
-                condition: if wanted == info.image_extent { Condition::Good } else { Condition::OutOfDate },
-                retired: false,
-            }),
-        });
-        surface.occupy(&shared)?;
+        let fits = wanted == info.image_extent;
+        let pool = Arc::new(Pool::new(device.clone(), info.image_extent, images, fits));
+        surface.occupy(&pool)?;
         let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
         let conversion = Conversion { exchange, opaque };
-        let presenter = Presenter::start(shared.clone(), canvas, info.present_mode, conversion)?;
-        Ok(Swapchain { shared, handles: Mutex::new(handles), presenter: Mutex::new(Some(presenter)) })
+        let presenter = Presenter::start(pool.clone(), canvas, info.present_mode, conversion)?;
+        Ok(Swapchain { pool, handles: Mutex::new(handles), presenter: Mutex::new(Some(presenter)) })
     }
 
     /// vkGetSwapchainImagesKHR. The handles live until the swapchain is closed.
@@ -188,9 +73,9 @@ impl Swapchain {
 
     /// vkAcquireNextImageKHR: waits up to `timeout` nanoseconds for a free image.
     pub fn acquire(&self, timeout: u64) -> Result<Acquired, Error> {
-        let device = &self.shared.device;
+        let device = self.pool.device();
         let mut answer = Ok(Acquired::Timeout);
-        let done = device.waker().wait_until(deadline(timeout), || match self.try_acquire() {
+        let done = device.waker().wait_until(deadline(timeout), || match self.pool.try_acquire() {
             Ok(None) => false,
             Ok(Some(index)) => {
                 answer = Ok(Acquired::Image(index));
@@ -207,35 +92,17 @@ impl Swapchain {
         }
     }
 
-    fn try_acquire(&self) -> Result<Option<u32>, Error> {
-        self.shared.device.check()?;
-        let mut state = self.shared.state();
-        if state.retired {
-            return Err(out_of_date("the swapchain was replaced"));
-        }
-        condition(&state)?;
-        let index = state.free.pop_front();
-        if let Some(index) = index {
-            state.acquired[index as usize] = true;
-        }
-        Ok(index)
-    }
-
     /// Takes an acquired image back for showing it. The second answer is what the application hears; the
     /// picture travels on in any case, so that its semaphores are waited for and its image comes back.
     pub fn present(self: &Arc<Swapchain>, index: u32) -> Result<(Present, Result<(), Error>), Error> {
-        let mut state = self.shared.state();
-        match state.acquired.get_mut(index as usize) {
-            Some(acquired) if *acquired => *acquired = false,
-            _ => return Err(Error::InvalidUse(format!("image {index} is presented without being acquired"))),
-        }
-        Ok((Present { swapchain: self.clone(), index }, condition(&state)))
+        let taken = self.pool.take_back(index)?;
+        Ok((Present { swapchain: self.clone(), index }, taken))
     }
 
     /// Ends presentation: pictures that the queue handed over are shown, later ones are not, and the
     /// window's connection is not used after this.
     pub fn close(&self) {
-        self.shared.retire();
+        self.pool.retire();
         let presenter = self.presenter.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(presenter) = presenter {
             presenter.finish();

@@ -1,9 +1,11 @@
-//! VkCommandBuffer: its life cycle (Vulkan 1.0 §5.1), and the commands, which [`crate::recording`] turns into segments.
+//! VkCommandBuffer: its life cycle (Vulkan 1.0 §5.1), and the commands, which [`super::recorder`] turns into segments.
 
 use std::sync::Arc;
 
 use ash::vk;
 
+use super::pass::{ClearAttachment, PassBegin};
+use super::recorder::{PassCommand, Recorded, Recorder};
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::foundation::latch::Latch;
@@ -14,38 +16,20 @@ use crate::objects::image::Image;
 use crate::objects::query::{QueryCommand, QueryPool};
 use crate::objects::render_pass::{Framebuffer, RenderPass};
 use crate::objects::sync::Event;
-use crate::pipeline::{Pipeline, PipelineLayout};
-use crate::recording::{DrawList, Dynamic, PassCommand, Recorded, Recording, StencilFace};
+use crate::pipeline::Pipeline;
+use crate::pipeline::dynamic::{Dynamic, StencilFace};
+use crate::pipeline::layout::PipelineLayout;
+use crate::segments::DrawList;
 use crate::segments::{DrawParameters, IndirectDraw};
 use crate::transfers::blit::Blit;
 use crate::transfers::buffer::{CopyBuffer, FillBuffer, UpdateBuffer};
 use crate::transfers::buffer_image::CopyBufferImage;
+use crate::transfers::clear::FillParts;
 use crate::transfers::event::{ChangeEvent, WaitEvents};
-use crate::transfers::fill::FillParts;
+use crate::transfers::fill::ClearWords;
 use crate::transfers::image::CopyImage;
 use crate::transfers::query::CopyResults;
 use crate::transfers::resolve::Resolve;
-
-/// The four words of a clear value, whatever their type.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClearWords(pub [u32; 4]);
-
-impl ClearWords {
-    /// As a float colour.
-    pub fn color(&self) -> [f32; 4] {
-        self.0.map(f32::from_bits)
-    }
-
-    /// As a depth.
-    pub fn depth(&self) -> f32 {
-        f32::from_bits(self.0[0])
-    }
-
-    /// As a stencil value.
-    pub fn stencil(&self) -> u32 {
-        self.0[1]
-    }
-}
 
 /// What a secondary command buffer inherits.
 #[derive(Clone)]
@@ -58,35 +42,12 @@ pub struct Inheritance {
     pub framebuffer: Option<Arc<Framebuffer>>,
 }
 
-/// vkCmdBeginRenderPass.
-pub struct PassBegin {
-    /// The pass.
-    pub render_pass: Arc<RenderPass>,
-    /// The framebuffer.
-    pub framebuffer: Arc<Framebuffer>,
-    /// Pixels that are touched.
-    pub area: vk::Rect2D,
-    /// Clear values by attachment number.
-    pub clears: Vec<ClearWords>,
-}
-
-/// One attachment of vkCmdClearAttachments.
-#[derive(Clone, Copy, Debug)]
-pub struct ClearAttachment {
-    /// Aspects.
-    pub aspects: vk::ImageAspectFlags,
-    /// Index among the subpass's colours.
-    pub color: u32,
-    /// Value.
-    pub value: ClearWords,
-}
-
 /// Where a command buffer is, and what it holds there.
 enum Content {
     /// Nothing, and the memory for a list of draws.
     Initial(Box<DrawList>),
     Recording {
-        recording: Box<Recording>,
+        recording: Box<Recorder>,
         /// The command that failed first, and its result.
         error: Option<(&'static str, vk::Result)>,
     },
@@ -138,7 +99,7 @@ impl CommandBuffer {
             && usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);
         let mut content = self.content.take();
         let draws = content.recycle();
-        *content = Content::Recording { recording: Box::new(Recording::new(continues, draws)), error: None };
+        *content = Content::Recording { recording: Box::new(Recorder::new(continues, draws)), error: None };
         Ok(())
     }
 
@@ -189,7 +150,7 @@ impl CommandBuffer {
 
     /// Records something, unless the recording has failed before.
     #[inline]
-    fn record(&self, command: &'static str, body: impl FnOnce(&mut Recording) -> Result<(), Error>) {
+    fn record(&self, command: &'static str, body: impl FnOnce(&mut Recorder) -> Result<(), Error>) {
         // SAFETY: who records a command sees to it that nobody else uses the command buffer (Vulkan 1.0 §2.6), and
         // no command records another.
         let mut content = unsafe { self.content.take_alone() };
@@ -211,7 +172,7 @@ impl CommandBuffer {
 /// Reports a command that failed: out of line, for the sake of those that do not.
 #[cold]
 fn failed(command: &'static str, why: Error) -> (&'static str, vk::Result) {
-    crate::entry::report(command, &why);
+    why.report(command);
     (command, why.result())
 }
 
@@ -376,11 +337,11 @@ impl CommandBuffer {
     }
 
     pub fn next_subpass(&self, _: vk::SubpassContents) {
-        self.record("vkCmdNextSubpass", Recording::next_subpass);
+        self.record("vkCmdNextSubpass", Recorder::next_subpass);
     }
 
     pub fn end_render_pass(&self) {
-        self.record("vkCmdEndRenderPass", Recording::end_pass);
+        self.record("vkCmdEndRenderPass", Recorder::end_pass);
     }
 
     pub fn execute_commands(&self, secondaries: &[Arc<CommandBuffer>]) {
@@ -419,7 +380,7 @@ impl CommandBuffer {
     /// Images need no transitions, segments run in order, the kernel clears the caches before every job, and CPU
     /// commands wait for jobs: only a subpass that reads what it draws to has to store it.
     pub fn pipeline_barrier(&self, _src: vk::PipelineStageFlags, _dst: vk::PipelineStageFlags) {
-        self.record("vkCmdPipelineBarrier", Recording::barrier);
+        self.record("vkCmdPipelineBarrier", Recorder::barrier);
     }
 
     pub fn begin_query(&self, pool: &Arc<QueryPool>, _query: u32, flags: vk::QueryControlFlags) {

@@ -11,18 +11,41 @@ use ash::vk;
 use vc4::image::format::depth_to_unorm24;
 use vc4::state::PixelRect;
 
-use crate::execution::draw::common_width;
 use crate::foundation::error::Error;
 use crate::objects::image_view::ImageView;
+use crate::objects::placement::common_width;
 use crate::objects::query::QueryCommand;
-use crate::objects::render_pass::{Attachment, Subpass};
-use crate::recording::DrawList;
-use crate::recording::command_buffer::{ClearAttachment, ClearWords, PassBegin};
+use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
+use crate::segments::DrawList;
 use crate::segments::{
     ColorTarget, DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, tile_px,
 };
-use crate::transfers::fill::Fill;
+use crate::transfers::clear::FillParts;
+use crate::transfers::fill::{ClearWords, Fill};
 use crate::transfers::resolve::{Resolve, tiles_can_average};
+
+/// vkCmdBeginRenderPass.
+pub struct PassBegin {
+    /// The pass.
+    pub render_pass: Arc<RenderPass>,
+    /// The framebuffer.
+    pub framebuffer: Arc<Framebuffer>,
+    /// Pixels that are touched.
+    pub area: vk::Rect2D,
+    /// Clear values by attachment number.
+    pub clears: Vec<ClearWords>,
+}
+
+/// One attachment of vkCmdClearAttachments.
+#[derive(Clone, Copy, Debug)]
+pub struct ClearAttachment {
+    /// Aspects.
+    pub aspects: vk::ImageAspectFlags,
+    /// Index among the subpass's colours.
+    pub color: u32,
+    /// Value.
+    pub value: ClearWords,
+}
 
 /// The pass and where recording is in it.
 pub struct Pass {
@@ -361,7 +384,7 @@ impl Pass {
 }
 
 fn fill_segment(view: &Arc<ImageView>, fill: Fill, layer: u32, area: PixelRect) -> Segment {
-    Segment::Cpu(Arc::new(fill.of_view(view, layer, area)))
+    Segment::Cpu(Arc::new(FillParts::of_view(fill, view, layer, area)))
 }
 
 /// Whether a pass's stores can resolve its colour to `to`: the format averages, no tile holds pixels outside of the

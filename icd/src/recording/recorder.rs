@@ -1,17 +1,15 @@
-//! Recording: commands become segments. A command buffer's life cycle is in [`crate::recording::command_buffer`].
+//! Commands become segments. A command buffer's life cycle is in [`super::command_buffer`].
 
 use std::sync::Arc;
 
 use ash::vk;
 
-use super::list::DrawList;
-use super::pass::Pass;
+use super::pass::{ClearAttachment, Pass, PassBegin};
 use super::state::State;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::objects::query::QueryCommand;
-use crate::recording::command_buffer::{ClearAttachment, PassBegin};
-use crate::segments::{CpuCommand, DrawCall, DrawParameters, IndirectDraw, Segment, Segments};
+use crate::segments::{CpuCommand, DrawCall, DrawList, DrawParameters, IndirectDraw, Segment, Segments};
 
 /// A command inside of a render pass.
 #[derive(Clone)]
@@ -58,7 +56,7 @@ impl Recorded {
 
 /// A recording under way.
 #[derive(Default)]
-pub struct Recording {
+pub struct Recorder {
     /// What is bound and set.
     pub state: State,
     segments: Segments,
@@ -69,11 +67,11 @@ pub struct Recording {
     draws: DrawList,
 }
 
-impl Recording {
+impl Recorder {
     /// A recording; `continues`: it runs inside of another command buffer's pass. `draws` is an empty list, for its
     /// memory.
-    pub fn new(continues: bool, draws: DrawList) -> Recording {
-        Recording { inside: continues.then(Vec::new), draws, ..Recording::default() }
+    pub fn new(continues: bool, draws: DrawList) -> Recorder {
+        Recorder { inside: continues.then(Vec::new), draws, ..Recorder::default() }
     }
 
     /// The result.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::place;
 use crate::foundation::error::Error;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
@@ -34,8 +33,8 @@ impl CpuCommand for CopyBuffer {
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
         for region in &self.regions {
-            let (src, from) = place(&self.src, region.src_offset, region.size)?;
-            let (dst, to) = place(&self.dst, region.dst_offset, region.size)?;
+            let (src, from) = self.src.place(region.src_offset, region.size)?;
+            let (dst, to) = self.dst.place(region.dst_offset, region.size)?;
             let (size, mut chunk) = (region.size as usize, [0; CHUNK]);
             for at in (0..size).step_by(CHUNK) {
                 let bytes = &mut chunk[..CHUNK.min(size - at)];
@@ -69,7 +68,7 @@ impl CpuCommand for FillBuffer {
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        let (dst, to) = place(&self.dst, self.offset, self.size)?;
+        let (dst, to) = self.dst.place(self.offset, self.size)?;
         let words = self.word.to_le_bytes().repeat(CHUNK / 4);
         let size = self.size as usize & !3;
         for at in (0..size).step_by(CHUNK) {
@@ -99,7 +98,7 @@ impl CpuCommand for UpdateBuffer {
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        let (dst, to) = place(&self.dst, self.offset, self.data.len() as u64)?;
+        let (dst, to) = self.dst.place(self.offset, self.data.len() as u64)?;
         dst.write(to, &self.data);
         Ok(())
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::place;
 use super::texels::{Part, bands, slices};
 use crate::foundation::error::Error;
 use crate::objects::buffer::Buffer;
@@ -91,7 +90,7 @@ impl CopyBufferImage {
     ) -> Result<(), Error> {
         for (index, y) in band.enumerate() {
             let offset = piece.offset.saturating_add(u64::from(y).saturating_mul(piece.pitch));
-            let (mapping, at) = place(&self.buffer, offset, piece.row as u64)?;
+            let (mapping, at) = self.buffer.place(offset, piece.row as u64)?;
             row(index * piece.row..(index + 1) * piece.row, &mapping, at);
         }
         Ok(())

@@ -1,22 +1,33 @@
-//! vkCmdClearColorImage, vkCmdClearDepthStencilImage, and the parts of render passes that tiles cannot clear.
-
-use std::sync::Arc;
+//! What clears give to texels.
 
 use ash::vk;
-use vc4::image::Rect;
 use vc4::image::format::depth_to_unorm24;
-use vc4::state::PixelRect;
 
 use super::conversion::Conversion;
-use super::texels::{Part, layers};
-use super::tiles;
 use crate::foundation::error::Error;
-use crate::foundation::format::{FormatRow, Storage, Stored};
-use crate::objects::device::Device;
-use crate::objects::image::Image;
+use crate::foundation::format::{FormatRow, Stored};
 use crate::objects::image_view::ImageView;
-use crate::recording::command_buffer::ClearWords;
-use crate::segments::{CpuCommand, Segments, Touch};
+
+/// The four words of a clear value, whatever their type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClearWords(pub [u32; 4]);
+
+impl ClearWords {
+    /// As a float colour.
+    pub fn color(&self) -> [f32; 4] {
+        self.0.map(f32::from_bits)
+    }
+
+    /// As a depth.
+    pub fn depth(&self) -> f32 {
+        f32::from_bits(self.0[0])
+    }
+
+    /// As a stencil value.
+    pub fn stencil(&self) -> u32 {
+        self.0[1]
+    }
+}
 
 /// What texels become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +44,8 @@ impl Fill {
         Fill::stored_color(view.row, view.stored, value)
     }
 
-    fn stored_color(row: &FormatRow, stored: Stored, value: ClearWords) -> Result<Fill, Error> {
+    /// A colour of a format, as it is stored.
+    pub(super) fn stored_color(row: &FormatRow, stored: Stored, value: ClearWords) -> Result<Fill, Error> {
         let info = row.info.filter(|_| row.block() == 1);
         let info = info.ok_or_else(|| Error::InvalidUse(format!("{:?} as a colour", row.format)))?;
         let texel = info.encode(value.0).to_le_bytes();
@@ -57,96 +69,5 @@ impl Fill {
         let mask = bits(vk::ImageAspectFlags::DEPTH, !0xff) | bits(vk::ImageAspectFlags::STENCIL, 0xff);
         let word = depth_to_unorm24(value.depth()) << 8 | value.stencil() & 0xff;
         Fill { words: [word, 0, 0, 0], mask }
-    }
-
-    /// The command that fills `area` of a view's first level, `layer` counted from its first.
-    pub fn of_view(self, view: &ImageView, layer: u32, area: PixelRect) -> FillParts {
-        let edge = |at: i32| at.max(0) as u32;
-        let (x, y) = (edge(area.left), edge(area.top));
-        let rect = Rect { x, y, width: edge(area.right) - x, height: edge(area.bottom) - y };
-        let part = Part { level: view.base_level, slice: view.base_layer + layer, rect };
-        FillParts { image: view.image.clone(), fill: self, parts: vec![part] }
-    }
-}
-
-/// Fills parts of an image.
-pub struct FillParts {
-    image: Arc<Image>,
-    fill: Fill,
-    parts: Vec<Part>,
-}
-
-impl FillParts {
-    /// vkCmdClearColorImage.
-    pub fn color(
-        image: &Arc<Image>,
-        value: ClearWords,
-        ranges: &[vk::ImageSubresourceRange],
-    ) -> Result<FillParts, Error> {
-        let fill = Fill::stored_color(image.row(), image.stored(), value)?;
-        Ok(FillParts { image: image.clone(), fill, parts: parts(image, ranges) })
-    }
-
-    /// What the tile buffer clears, taken out of it.
-    pub fn by_tiles(&mut self) -> Segments {
-        let mut segments = Segments::new();
-        self.parts.retain(|part| {
-            let segment = tiles::clear(&self.image, &self.fill, part);
-            let stays = segment.is_none();
-            segments.extend(segment);
-            stays
-        });
-        segments
-    }
-
-    /// Whether nothing is left to do.
-    pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-
-    /// vkCmdClearDepthStencilImage, one range.
-    pub fn depth_stencil(
-        image: &Arc<Image>,
-        value: ClearWords,
-        range: &vk::ImageSubresourceRange,
-    ) -> FillParts {
-        let fill = match image.stored().storage {
-            // Floats as they are, in an image that is no attachment.
-            Storage::Plain => Fill { words: [value.depth().to_bits(), 0, 0, 0], mask: u32::MAX },
-            _ => Fill::depth_stencil(range.aspect_mask & image.row().aspects(), value),
-        };
-        FillParts { image: image.clone(), fill, parts: parts(image, std::slice::from_ref(range)) }
-    }
-}
-
-fn parts(image: &Image, ranges: &[vk::ImageSubresourceRange]) -> Vec<Part> {
-    let mut parts = Vec::new();
-    for range in ranges {
-        let rest = image.levels().saturating_sub(range.base_mip_level);
-        let levels =
-            if range.level_count == vk::REMAINING_MIP_LEVELS { rest } else { range.level_count.min(rest) };
-        for level in range.base_mip_level..range.base_mip_level + levels {
-            let slices = match image.is_volume() {
-                true => 0..image.slices(level),
-                false => layers(image, range.base_array_layer, range.layer_count),
-            };
-            parts.extend(slices.map(|slice| Part::whole(image, level, slice)));
-        }
-    }
-    parts
-}
-
-impl CpuCommand for FillParts {
-    fn describe(&self) -> String {
-        let Fill { words, mask } = self.fill;
-        format!("fill {} parts of an image with {words:x?}, bits {mask:#x}", self.parts.len())
-    }
-
-    fn touches(&self) -> Touch {
-        Touch::memory([self.image.binding()])
-    }
-
-    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        self.parts.iter().try_for_each(|part| part.fill(&self.image, &self.fill))
     }
 }

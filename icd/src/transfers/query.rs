@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::place;
 use crate::foundation::error::Error;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
@@ -55,7 +54,7 @@ impl CpuCommand for CopyResults {
         self.pool.settle(device)?;
         let flags = self.flags & !vk::QueryResultFlags::WAIT;
         let bytes = self.bytes();
-        let (dst, at) = place(&self.dst, self.offset, bytes)?;
+        let (dst, at) = self.dst.place(self.offset, bytes)?;
         // Read first: what the results leave out stays as it is.
         let mut out = vec![0; bytes as usize];
         dst.read(at, &mut out);

@@ -13,7 +13,8 @@ use super::conversion::Conversion;
 use super::fill::Fill;
 use crate::foundation::error::Error;
 use crate::foundation::format::Storage;
-use crate::objects::image::{Image, Placement};
+use crate::objects::image::Image;
+use crate::objects::placement::Placement;
 
 /// Bytes of a word.
 const WORD: usize = 4;

@@ -12,10 +12,10 @@ use vc4::state::PixelRect;
 
 use super::fill::Fill;
 use super::texels::{Part, slices};
-use crate::execution::draw::common_width;
 use crate::foundation::format::Storage;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
+use crate::objects::placement::common_width;
 use crate::segments::{ColorTarget, RenderSegment, Segment, Segments, Start, Target};
 
 /// Texels from which on a job takes less time than the CPU.

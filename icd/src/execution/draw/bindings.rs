@@ -10,19 +10,19 @@ use vc4::state::{StateWords, StencilFaceState};
 use vc4_kernel_abi::Mapping;
 use vc4_shaders::program;
 
-use super::geometry;
-use super::iota::ZEROS_AT;
-use super::packets;
+use super::arrays;
+use super::indices::run_length;
+use super::iota::{Iota, ZEROS_AT};
 use crate::execution::draw::texture::Texture;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::terms::viewport;
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::Descriptor;
-use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
 use crate::pipeline::{Compiled, Variant, VariantKey, set_bit, set_bits};
-use crate::recording::{Draw, DrawList, Snapshot};
+use crate::segments::{Draw, DrawList, Snapshot};
 
 /// Bytes of a word.
 const WORD: u64 = 4;
@@ -107,7 +107,7 @@ pub struct Lookups<'a> {
 
 /// What a draw reads.
 pub struct Bindings<'a> {
-    device: &'a Device,
+    iota: &'a Iota,
     /// The place of the draw's state.
     pub place: u32,
     /// State of the draw.
@@ -137,7 +137,7 @@ pub struct Bindings<'a> {
 impl<'a> Bindings<'a> {
     /// Looks up what `state` binds.
     pub fn new(
-        device: &'a Device,
+        iota: &'a Iota,
         place: u32,
         state: Snapshot<'a>,
         (compiled, pass): (&'a Compiled, usize),
@@ -149,7 +149,7 @@ impl<'a> Bindings<'a> {
         let words = words(&state, compiled);
         let variant = lookups.variant(compiled, pass, &words)?;
         let mut bindings = Bindings {
-            device,
+            iota,
             place,
             state,
             compiled,
@@ -165,8 +165,7 @@ impl<'a> Bindings<'a> {
         };
         bindings.lookups.ranges.clear();
         bindings.look_up_ranges(u32::MAX)?;
-        bindings.limit = geometry::limit(&bindings)?;
-        bindings.most_at_once = geometry::most_at_once(&bindings);
+        bindings.reach()?;
         Ok(bindings)
     }
 
@@ -207,11 +206,31 @@ impl<'a> Bindings<'a> {
             self.changed_sets |= sets;
         }
         if old.vertices != at.vertices || self.changes.contains(Changes::PROGRAMS) {
-            self.limit = geometry::limit(self)?;
-            self.most_at_once = geometry::most_at_once(self);
+            self.reach()?;
             self.changes |= Changes::VERTICES;
         }
         Ok(())
+    }
+
+    /// Finds out how far the arrays reach, and what the machine draws of them as it is.
+    fn reach(&mut self) -> Result<(), Error> {
+        self.limit = arrays::limit(&self.state, &self.variant.programs)?;
+        self.most_at_once = match self.state.pipeline().adjacency || self.rotates() {
+            true => 0,
+            false => run_length(self.mode),
+        };
+        Ok(())
+    }
+
+    /// Whether primitives are rewritten for flat varyings: the hardware takes them from the last vertex, the API from the
+    /// first (v3d.md §9.6).
+    pub fn rotates(&self) -> bool {
+        self.variant.programs.flat_varyings != 0 && self.mode != PrimitiveMode::Points
+    }
+
+    /// The numbers that vertex indices are fetched from.
+    pub fn iota(&self) -> &'a Iota {
+        self.iota
     }
 
     /// An image and its sampler.
@@ -249,10 +268,10 @@ impl<'a> Bindings<'a> {
             match self.lookups.ranges.get_mut(index) {
                 Some(found) => {
                     if !found.moves(&self.state) {
-                        *found = Found::new(self.device, &self.state, *buffer)?;
+                        *found = Found::new(self.iota, &self.state, *buffer)?;
                     }
                 }
-                None => self.lookups.ranges.push(Found::new(self.device, &self.state, *buffer)?),
+                None => self.lookups.ranges.push(Found::new(self.iota, &self.state, *buffer)?),
             }
         }
         Ok(())
@@ -332,7 +351,7 @@ fn unexpected(place: program::Descriptor, what: &str) -> Error {
 
 impl<'a> Found<'a> {
     /// Looks up what is bound.
-    fn new(device: &'a Device, state: &Snapshot<'a>, place: program::Descriptor) -> Result<Found<'a>, Error> {
+    fn new(iota: &'a Iota, state: &Snapshot<'a>, place: program::Descriptor) -> Result<Found<'a>, Error> {
         let bound = state.descriptor(place.set, place.binding, place.element)?;
         let (buffer, start, size) = match bound.descriptor {
             Descriptor::Buffer { buffer, offset, range } => {
@@ -348,7 +367,7 @@ impl<'a> Found<'a> {
         };
         if size < WORD {
             // Direct lookups need a word that they may read (kernel-abi.md §9, TEX-2).
-            let bo = device.iota().bo(device)?;
+            let bo = iota.bo()?;
             let range = Range { mapping: bo.map()?, bo, offset: u64::from(ZEROS_AT), size: WORD };
             return Ok(Found { place, range, dynamic: None });
         }
@@ -403,7 +422,7 @@ fn words(state: &Snapshot<'_>, compiled: &Compiled) -> StateWords {
         StencilWords::new(compiled.stencil_plan(), &faces)
     });
     StateWords {
-        viewport: packets::viewport(&state.dynamic().viewport),
+        viewport: viewport(&state.dynamic().viewport),
         blend_constants: state.dynamic().blend_constants,
         stencil: stencil.unwrap_or_default(),
         sample_mask: state.pipeline().info.multisample.map_or(1, |state| state.mask),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use vc4_shaders::program::AttributeSource;
 
-use super::geometry::source;
+use super::arrays::source;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
-use crate::recording::Snapshot;
+use crate::segments::Snapshot;
 
 /// Vertices with arrays of their own.
 pub(super) struct Gathered {

@@ -7,21 +7,15 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 use vc4::cl::packets::PrimitiveMode;
-use vc4::hw::MAX_VERTEX_INDEX;
-use vc4_shaders::program::{AttributeArray, AttributeSource};
 
 use super::bindings::Bindings;
 use super::gather::Gathered;
-use super::indices::{self, IndexRange, Scan};
+use super::indices::{self, IndexRange, RUN, Scan, run_length, whole};
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
-use crate::recording::Snapshot;
 use crate::segments::DrawParameters;
-
-/// Most vertices of an array draw.
-const RUN: u32 = MAX_VERTEX_INDEX;
 
 /// Most indices that the CPU looks at for one draw: beyond, memory for them is not a given.
 const MAX_INDICES: u32 = 1 << 24;
@@ -113,77 +107,6 @@ impl Primitives<'_> {
     }
 }
 
-/// Where an attribute array lies.
-pub(super) struct Source<'a> {
-    /// The memory.
-    pub bo: &'a Arc<Bo>,
-    /// Byte of vertex 0.
-    pub base: u64,
-    /// Bytes from vertex to vertex, or from instance to instance.
-    pub stride: u32,
-    /// First byte behind the vertex buffer.
-    pub end: u64,
-}
-
-/// The memory of a vertex input; `None` if no buffer is bound.
-pub(super) fn source<'a>(state: &Snapshot<'a>, location: u32) -> Result<Option<Source<'a>>, Error> {
-    let input = &state.pipeline().info.vertex;
-    let attribute = input.attributes.iter().find(|attribute| attribute.location == location);
-    let Some(attribute) = attribute else { return Ok(None) };
-    let description = input.bindings.iter().find(|binding| binding.binding == attribute.binding);
-    let bound = state.vertices(attribute.binding);
-    let (Some(description), Some((buffer, offset))) = (description, bound) else { return Ok(None) };
-    let binding = buffer.binding()?;
-    Ok(Some(Source {
-        bo: &binding.bo,
-        base: binding.offset.saturating_add(offset).saturating_add(attribute.offset.into()),
-        stride: description.stride,
-        end: binding.offset + buffer.size(),
-    }))
-}
-
-impl Source<'_> {
-    /// The largest vertex number whose data are there; `None` if not even that of vertex 0 are.
-    pub fn limit(&self, bytes: u32) -> Option<i64> {
-        let room = self.end.checked_sub(self.base)?.checked_sub(u64::from(bytes))?;
-        Some(if self.stride == 0 { i64::MAX } else { (room / u64::from(self.stride)) as i64 })
-    }
-}
-
-/// The largest vertex number that every array of a draw has data for, -1 if one has no data at all: what lies beyond is
-/// gathered. Arrays without a buffer do not count: they read zeros.
-pub(super) fn limit(bindings: &Bindings<'_>) -> Result<i64, Error> {
-    let mut limit = i64::MAX;
-    for AttributeArray { source: from, bytes, .. } in &bindings.variant.programs.attributes {
-        if let AttributeSource::Location(location) = from {
-            let source = source(&bindings.state, *location)?;
-            limit = limit.min(source.map_or(i64::MAX, |source| source.limit(*bytes).unwrap_or(-1)));
-        }
-    }
-    Ok(limit)
-}
-
-/// Most vertices of an array draw that goes to the machine as it is; 0 where all primitives are rewritten.
-pub(super) fn most_at_once(bindings: &Bindings<'_>) -> u32 {
-    match bindings.state.pipeline().adjacency || rotates(bindings) {
-        true => 0,
-        false => run_length(bindings.mode),
-    }
-}
-
-/// The hardware takes flat varyings from the last vertex, the API from the first (v3d.md §9.6).
-fn rotates(bindings: &Bindings<'_>) -> bool {
-    bindings.variant.programs.flat_varyings != 0 && bindings.mode != PrimitiveMode::Points
-}
-
-/// Most vertices of a run of an array draw.
-fn run_length(mode: PrimitiveMode) -> u32 {
-    match mode {
-        PrimitiveMode::TriangleStrip => RUN - 1,
-        mode => whole(mode, RUN),
-    }
-}
-
 /// The only run of an array draw that goes to the machine as it is, which most do.
 #[inline]
 pub(super) fn at_once(bindings: &Bindings<'_>, call: &DrawParameters) -> Option<Piece<'static>> {
@@ -247,7 +170,7 @@ pub(super) fn pieces<'a>(
         return Ok(Pieces::new());
     }
     let call = DrawParameters { count, ..*call };
-    let draw = Run { device, mode, adjacency, rotate: rotates(bindings), limit: bindings.limit };
+    let draw = Run { device, mode, adjacency, rotate: bindings.rotates(), limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
         Some(offset) => draw.indexed(bindings, &call, i64::from(offset), known),
@@ -262,15 +185,6 @@ fn listed(mode: PrimitiveMode) -> PrimitiveMode {
         PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => {
             PrimitiveMode::Triangles
         }
-    }
-}
-
-/// Vertices without the rest of an unfinished primitive.
-fn whole(mode: PrimitiveMode, count: u32) -> u32 {
-    match indices::size(mode) {
-        (size, true) => indices::primitives(mode, count) * size,
-        (size, false) if count < size => 0,
-        (_, false) => count,
     }
 }
 

@@ -133,6 +133,26 @@ pub(super) fn primitives(mode: PrimitiveMode, count: u32) -> u32 {
     }
 }
 
+/// Most vertices of an array draw.
+pub(super) const RUN: u32 = MAX_VERTEX_INDEX;
+
+/// Most vertices of a run of an array draw.
+pub(super) fn run_length(mode: PrimitiveMode) -> u32 {
+    match mode {
+        PrimitiveMode::TriangleStrip => RUN - 1,
+        mode => whole(mode, RUN),
+    }
+}
+
+/// Vertices without the rest of an unfinished primitive.
+pub(super) fn whole(mode: PrimitiveMode, count: u32) -> u32 {
+    match size(mode) {
+        (size, true) => primitives(mode, count) * size,
+        (size, false) if count < size => 0,
+        (_, false) => count,
+    }
+}
+
 /// The primitives as a list, each beginning with its provoking vertex (Vulkan 1.0 §19.1), or ending with it if
 /// `rotate`. Each part is a list, strip or fan of its own.
 pub(super) fn assemble<'a>(

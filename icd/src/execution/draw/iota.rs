@@ -13,20 +13,27 @@ pub(super) const ZEROS_AT: u32 = 4 * (MAX_VERTEX_INDEX + 1);
 /// Most bytes of an attribute.
 const ZEROS: usize = 256;
 
-/// The buffer of a device, made at first use.
-#[derive(Default)]
-pub struct Iota(OnceLock<Arc<Bo>>);
+/// The buffer, made at first use.
+pub struct Iota {
+    device: Arc<Device>,
+    bo: OnceLock<Arc<Bo>>,
+}
 
 impl Iota {
+    /// Numbers in memory of `device`.
+    pub fn new(device: Arc<Device>) -> Iota {
+        Iota { device, bo: OnceLock::new() }
+    }
+
     /// A BO of 32-bit numbers from 0 to the largest vertex index.
-    pub fn bo(&self, device: &Device) -> Result<&Arc<Bo>, Error> {
-        if let Some(bo) = self.0.get() {
+    pub fn bo(&self) -> Result<&Arc<Bo>, Error> {
+        if let Some(bo) = self.bo.get() {
             return Ok(bo);
         }
         let mut numbers: Vec<u8> = (0..=MAX_VERTEX_INDEX).flat_map(u32::to_le_bytes).collect();
         numbers.resize(numbers.len() + ZEROS, 0);
-        let bo = device.create_bo("vertex numbers", numbers.len() as u64)?;
+        let bo = self.device.create_bo("vertex numbers", numbers.len() as u64)?;
         bo.map()?.write(0, &numbers);
-        Ok(self.0.get_or_init(|| bo))
+        Ok(self.bo.get_or_init(|| bo))
     }
 }

@@ -13,11 +13,9 @@ use vc4_kernel_abi::uapi::{BINNER_SLOT_BYTES, BINNER_SLOTS};
 use vc4_kernel_abi::validate::{ShaderInfo, check_submit};
 use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Submit};
 
-use super::surfaces;
 use crate::foundation::bo::Bo;
-use crate::foundation::debug::{Debug, flags};
+use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
-use crate::objects::device::Device;
 use crate::pipeline::ProgramBo;
 use crate::segments::Target;
 
@@ -122,10 +120,8 @@ impl JobBuilder {
         self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
     }
 
-    /// The finished job on its surfaces.
-    pub(super) fn finish(mut self, device: &Device, target: &Target) -> Result<Job, Error> {
-        let mut submit = Submit::default();
-        surfaces::describe(&mut submit, device, target, &mut self)?;
+    /// The finished job on the surfaces that `submit` describes.
+    pub(super) fn finish(mut self, mut submit: Submit, target: &Target) -> Job {
         if self.draws > 0 {
             submit.bin_cl = self.bin_list(submit.width, submit.height, target);
             submit.shader_rec = std::mem::take(&mut self.records);
@@ -133,7 +129,7 @@ impl JobBuilder {
             submit.uniforms = std::mem::take(&mut self.uniforms);
         }
         submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
-        Ok(Job { submit, builder: self, binned: 0, is_counted: true })
+        Job { submit, builder: self, binned: 0, is_counted: true }
     }
 
     fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
@@ -226,7 +222,7 @@ impl Job {
         if flags().contains(Debug::UNIFORMS) && !self.submit.uniforms.is_empty() {
             eprintln!("uniforms:{}", words(&self.submit.uniforms));
         }
-        if !super::is_strict() {
+        if !is_strict() {
             return Ok(());
         }
         let lookup = |handle: BoHandle| {
@@ -270,6 +266,7 @@ mod tests {
     use vc4::cl::packets::{PrimitiveMode, VertexArrayPrimitives};
     use vc4::state::PixelRect;
 
+    use super::super::surfaces;
     use super::*;
     use crate::testing::device;
 
@@ -278,7 +275,8 @@ mod tests {
         let mut job = JobBuilder::default();
         job.draw(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
         let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
-        let error = job.finish(&device(), &target).unwrap().inspect().unwrap_err();
+        let submit = surfaces::describe(&device(), &target, &mut job).unwrap();
+        let error = job.finish(submit, &target).inspect().unwrap_err();
         assert_eq!(error.result(), ash::vk::Result::ERROR_DEVICE_LOST);
         let text = error.to_string();
         assert!(text.contains("BIN-11 at bin list byte 0x13"), "{text}");

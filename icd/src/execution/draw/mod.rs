@@ -8,6 +8,7 @@
 //! record of its own where attribute bases or uniforms differ from those of the piece before, because they stand in
 //! it.
 
+mod arrays;
 mod bindings;
 mod gather;
 mod geometry;
@@ -22,23 +23,19 @@ mod tests;
 mod texture;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 
-use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
-use crate::recording::{Draw, DrawList};
+use crate::segments::{Draw, DrawList};
 use crate::segments::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Target};
 use bindings::{Bindings, Changes, Lookups};
 use geometry::Piece;
 use indices::{IndexRange, Scan};
 pub use iota::Iota;
 pub use job::{Job, JobBuilder};
-pub use packets::viewport;
 use record::Streams;
-pub use surfaces::common_width;
 
 /// Binner memory that a job may fill: the kernel's pool but for slots that other jobs hold meanwhile (kernel-abi.md §11).
 /// A job that needs more hangs.
@@ -49,29 +46,25 @@ const TILES_PER_PRIMITIVE: u64 = 16;
 /// Bytes of a primitive in the list of a tile: the coded primitive with its indices (v3d.md §5.5).
 const BYTES_IN_TILE: u64 = 7;
 
-/// Whether submissions are checked before they leave.
-pub fn is_strict() -> bool {
-    cfg!(debug_assertions) || flags().contains(Debug::STRICT)
-}
-
 /// Builds the jobs of a segment and gives them to `submit` in order, each as soon as it is finished. `memory` is an
-/// empty job, before and after.
+/// empty job, before and after; `iota` belongs to the device.
 pub fn build(
-    device: &Arc<Device>,
+    device: &Device,
+    iota: &Iota,
     segment: &RenderSegment,
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let passes = segment.target.passes();
     if passes == 1 {
-        return build_pass(device, segment, 0, memory, submit);
+        return build_pass(device, iota, segment, 0, memory, submit);
     }
     // Where the draws need several jobs, each pass begins the next one with what the last pass of the job before left in
     // depth and stencil. All passes split at the same draws.
     let mut jobs: Vec<_> = Vec::with_capacity(passes);
     for pass in 0..passes {
         let mut built = VecDeque::new();
-        build_pass(device, segment, pass, memory, &mut |job| {
+        build_pass(device, iota, segment, pass, memory, &mut |job| {
             built.push_back(std::mem::take(job));
             Ok(())
         })?;
@@ -85,7 +78,8 @@ pub fn build(
 
 /// The jobs of one of a segment's passes.
 fn build_pass(
-    device: &Arc<Device>,
+    device: &Device,
+    iota: &Iota,
     segment: &RenderSegment,
     pass: usize,
     memory: &mut JobBuilder,
@@ -93,6 +87,7 @@ fn build_pass(
 ) -> Result<(), Error> {
     let mut builder = Builder {
         device,
+        iota,
         target: &segment.target,
         pass,
         job: std::mem::take(memory),
@@ -112,7 +107,8 @@ fn build_pass(
 }
 
 struct Builder<'a> {
-    device: &'a Arc<Device>,
+    device: &'a Device,
+    iota: &'a Iota,
     target: &'a Target,
     pass: usize,
     job: JobBuilder,
@@ -129,7 +125,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn list(&mut self, list: &DrawList) -> Result<(), Error> {
-        let (device, mut lookups) = (self.device.clone(), Lookups::default());
+        let mut lookups = Lookups::default();
         for draws in list.draws().chunk_by(|a, b| list.shares_pipeline(a, b)) {
             let mut rest = draws;
             while let Some(first) = rest.first() {
@@ -137,7 +133,7 @@ impl Builder<'_> {
                 let Some(compiled) = &state.pipeline().compiled else { break };
                 let mut tried = 1;
                 let known = std::mem::take(&mut lookups);
-                let bindings = Bindings::new(&device, first.state, state, (compiled, self.pass), known);
+                let bindings = Bindings::new(self.iota, first.state, state, (compiled, self.pass), known);
                 let done = bindings.and_then(|mut bindings| {
                     let mut draws = rest.iter().zip(1..);
                     let done = draws.try_for_each(|(draw, number)| {
@@ -261,7 +257,9 @@ impl Builder<'_> {
     fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
         let target = part(self.target, self.is_first, is_last).pass(self.pass);
         self.is_first = false;
-        let mut job = std::mem::take(&mut self.job).finish(self.device, &target)?;
+        let mut job = std::mem::take(&mut self.job);
+        let submit = surfaces::describe(self.device, &target, &mut job)?;
+        let mut job = job.finish(submit, &target);
         job.expect_binned(std::mem::take(&mut self.binned));
         let mut job = if self.target.is_last(self.pass) { job } else { job.uncounted() };
         (self.submit)(&mut job)?;

@@ -8,27 +8,16 @@ use vc4::cl::packets::{
 };
 use vc4::hw::DEPTH_MAX;
 use vc4::state::raster::line_width;
-use vc4::state::{DepthBias, PixelRect, RasterMap, Viewport};
+use vc4::state::{DepthBias, PixelRect, RasterMap};
 
 use super::bindings::Bindings;
 use super::geometry::{Piece, Primitives};
 use super::job::JobBuilder;
 use crate::foundation::error::Error;
+use crate::foundation::terms::viewport;
 use crate::pipeline::assembly::RasterWindow;
-use crate::recording::Snapshot;
+use crate::segments::Snapshot;
 use crate::segments::Target;
-
-/// The API's viewport.
-pub fn viewport(viewport: &vk::Viewport) -> Viewport {
-    Viewport {
-        x: viewport.x,
-        y: viewport.y,
-        width: viewport.width,
-        height: viewport.height,
-        min_depth: viewport.min_depth,
-        max_depth: viewport.max_depth,
-    }
-}
 
 /// Where a draw may change pixels; `None` if nowhere.
 pub(super) fn window(state: &Snapshot<'_>, target: &Target) -> Option<ClipWindow> {

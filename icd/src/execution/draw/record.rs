@@ -5,14 +5,15 @@ use vc4::cl::records::{Attribute, ShaderRecord, VertexProgram};
 use vc4::cl::words::ShaderFlags;
 use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline, SampleBo, UniformSlot};
 
+use super::arrays::source;
 use super::bindings::{Bindings, Changes};
-use super::geometry::{Piece, source};
+use super::geometry::Piece;
 use super::iota::ZEROS_AT;
 use super::job::JobBuilder;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::pipeline::{BLOCK_WORDS, Block, set_bit};
-use crate::recording::Snapshot;
+use crate::segments::Snapshot;
 
 /// Largest stride of the plain form of record.
 const MAX_PLAIN_STRIDE: u32 = 255;
@@ -113,7 +114,7 @@ impl Streams {
         self.joined = None;
         for array in arrays(programs) {
             let (handle, attribute) = match array {
-                [single] => attribute(device, job, &bindings.state, single, piece)?,
+                [single] => attribute(device, job, bindings, single, piece)?,
                 joined => {
                     self.joined = Some(piece.primitives.vertices());
                     side_by_side(device, job, &bindings.state, joined, piece)?
@@ -221,7 +222,7 @@ fn program(programs: &Pipeline, bytes: u32, offset: fn(&AttributeArray) -> Optio
 fn attribute(
     device: &Device,
     job: &mut JobBuilder,
-    state: &Snapshot<'_>,
+    bindings: &Bindings<'_>,
     array: &AttributeArray,
     piece: &Piece<'_>,
 ) -> Result<(u32, Attribute), Error> {
@@ -232,16 +233,16 @@ fn attribute(
         ..Attribute::default()
     };
     if let Some(gathered) = &piece.gathered {
-        let copies = job.bo(&gathered.array(device, state, array.source, array.bytes)?);
+        let copies = job.bo(&gathered.array(device, &bindings.state, array.source, array.bytes)?);
         return Ok((copies, Attribute { stride: array.bytes, ..plain }));
     }
     let found = match array.source {
         AttributeSource::Location(location) => {
-            let source = source(state, location)?;
+            let source = source(&bindings.state, location)?;
             source.filter(|source| source.limit(array.bytes).is_some())
         }
         AttributeSource::VertexIndex => {
-            let numbers = job.bo(device.iota().bo(device)?);
+            let numbers = job.bo(bindings.iota().bo()?);
             return Ok((numbers, Attribute { stride: 4, ..plain }));
         }
         AttributeSource::Dummy => None,
@@ -254,7 +255,7 @@ fn attribute(
         }
         // Reads of what is not there give zeros (T-ROBUST).
         None => {
-            let zeros = job.bo(device.iota().bo(device)?);
+            let zeros = job.bo(bindings.iota().bo()?);
             Ok((zeros, Attribute { address: ZEROS_AT, ..plain }))
         }
     }

@@ -11,8 +11,8 @@ use vc4_kernel_abi::{Submit, SubmitFlags, Surface};
 use super::job::JobBuilder;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
-use crate::objects::image::Placement;
 use crate::objects::image_view::ImageView;
+use crate::objects::placement::{Placement, common_width};
 use crate::segments::{ColorTarget, DepthStencilWord, Start, Target};
 
 /// A surface flag: the load is one of all samples (kernel-abi.md §5.1).
@@ -48,13 +48,9 @@ impl Place {
     }
 }
 
-/// Describes the target of a pass in `submit` and adds its BOs to the job.
-pub(super) fn describe(
-    submit: &mut Submit,
-    device: &Device,
-    target: &Target,
-    job: &mut JobBuilder,
-) -> Result<(), Error> {
+/// A submission on the target of a pass, still without lists; adds the target's BOs to the job.
+pub(super) fn describe(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Submit, Error> {
+    let mut submit = Submit::default();
     let multisample = target.is_multisampled();
     let drawn = target.colors.first();
     let mut place =
@@ -67,7 +63,7 @@ pub(super) fn describe(
         (color, _) => color,
     };
     let places = color.iter().chain(&resolve).chain(&zs);
-    size(submit, target, &places.map(|place| place.memory).collect::<Vec<_>>())?;
+    size(&mut submit, target, &places.map(|place| place.memory).collect::<Vec<_>>())?;
     // The mode of multisampled jobs stands here even if they store no colour.
     submit.color_write_bits_if_absent =
         if multisample { color_write_bits(None, Tiling::Raster, true) } else { 0 };
@@ -99,8 +95,8 @@ pub(super) fn describe(
             }
         }
     }
-    clear(submit, target);
-    Ok(())
+    clear(&mut submit, target);
+    Ok(submit)
 }
 
 /// A surface for jobs without attachments, which nobody looks at.
@@ -152,12 +148,4 @@ fn size(submit: &mut Submit, target: &Target, places: &[Placement]) -> Result<()
     let area = target.area;
     submit.tiles = [tile(area.left), tile(area.top), tile(area.right - 1), tile(area.bottom - 1)];
     Ok(())
-}
-
-/// The width of a job on all of these surfaces, which get their row pitch from it (v3d.md §10.6); `None` if no width
-/// serves them all.
-pub fn common_width(places: &[Placement]) -> Option<u32> {
-    let widths = places.iter().map(Placement::width);
-    let padded = places.iter().map(Placement::padded_width);
-    widths.chain(padded).find(|width| places.iter().all(|place| place.has_pitch_of(*width)))
 }

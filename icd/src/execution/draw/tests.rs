@@ -7,21 +7,23 @@ use vc4::cl::AnyPacket;
 use vc4::cl::list::read_binner;
 use vc4_kernel_abi::SubmitFlags;
 
-use super::{Job, JobBuilder, build};
+use super::{Iota, Job, JobBuilder, build};
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
-use crate::objects::image::{Image, Placement};
+use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::{DeviceMemory, Origin};
+use crate::objects::placement::Placement;
 use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
-use crate::pipeline::{
-    DepthStencil, GraphicsInfo, Multisample, Pipeline, PipelineLayout, Raster, ShaderModule, Stage,
-    VertexInput,
-};
-use crate::recording::Recording;
-use crate::recording::command_buffer::{ClearWords, PassBegin};
+use crate::pipeline::Pipeline;
+use crate::pipeline::info::{DepthStencil, GraphicsInfo, Multisample, Raster, Stage, VertexInput};
+use crate::pipeline::layout::PipelineLayout;
+use crate::pipeline::module::ShaderModule;
+use crate::recording::pass::PassBegin;
+use crate::recording::recorder::Recorder;
 use crate::segments::{DrawParameters, RenderSegment, Segment};
 use crate::testing::device;
+use crate::transfers::fill::ClearWords;
 
 macro_rules! spirv {
     ($name:literal) => {
@@ -167,8 +169,8 @@ impl Fixture {
     }
 
     /// Records a pass over `area` and returns its segments.
-    fn record(&self, area: vk::Rect2D, commands: impl FnOnce(&mut Recording)) -> Vec<Segment> {
-        let mut recording = Recording::new(false, Default::default());
+    fn record(&self, area: vk::Rect2D, commands: impl FnOnce(&mut Recorder)) -> Vec<Segment> {
+        let mut recording = Recorder::new(false, Default::default());
         let clears =
             vec![ClearWords([1f32.to_bits(), 0, 0, 1f32.to_bits()]), ClearWords([1f32.to_bits(), 7, 0, 0])];
         let (render_pass, framebuffer) = (self.pass.clone(), self.framebuffer.clone());
@@ -210,7 +212,7 @@ fn jobs(device: &Arc<Device>, render: &RenderSegment) -> Vec<Job> {
         jobs.push(std::mem::take(job));
         Ok(())
     };
-    build(device, render, &mut JobBuilder::default(), &mut keep).unwrap();
+    build(device, &Iota::new(device.clone()), render, &mut JobBuilder::default(), &mut keep).unwrap();
     jobs
 }
 
@@ -337,7 +339,7 @@ fn areas_that_cut_tiles_are_cleared_in_memory_and_loaded() {
     let extent = vk::Extent2D { width: 70, height: 40 };
     let area = vk::Rect2D { offset: vk::Offset2D { x: 64, y: 0 }, extent };
     let pipeline = fixture.pipeline(LIST);
-    let draw = |recording: &mut Recording| {
+    let draw = |recording: &mut Recorder| {
         recording.state.bind_pipeline(&pipeline);
         recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
         recording.draw(call(3, 0, None)).unwrap();

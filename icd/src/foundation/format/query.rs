@@ -3,7 +3,7 @@
 use ash::vk;
 use vc4::hw;
 
-use super::{FormatRow, row};
+use super::table::{FormatRow, row};
 use crate::foundation::error::Error;
 use crate::foundation::limits;
 
@@ -85,7 +85,7 @@ impl ImageQuery {
             vk::ImageType::TYPE_1D if row.block() > 1 => Err("blocks need two dimensions"),
             vk::ImageType::TYPE_1D => Ok(()),
             vk::ImageType::TYPE_3D if row.block() > 1 => Err("volumes of blocks are not offered"),
-            vk::ImageType::TYPE_3D if row.aspects != vk::ImageAspectFlags::COLOR => {
+            vk::ImageType::TYPE_3D if row.aspects() != vk::ImageAspectFlags::COLOR => {
                 Err("depth has no volumes")
             }
             vk::ImageType::TYPE_3D => Ok(()),

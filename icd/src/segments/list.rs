@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::state::Dynamic;
+use super::draw::{DrawCall, IndexBinding, IndirectDraw};
 use crate::foundation::error::Error;
 use crate::foundation::limits::{MAX_ATTRIBUTES, MAX_SETS};
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Descriptor, DescriptorSet, Descriptors};
 use crate::pipeline::Pipeline;
-use crate::segments::{DrawCall, IndexBinding, IndirectDraw};
+use crate::pipeline::dynamic::Dynamic;
 
 /// A place in a table that holds nothing.
 const NONE: u32 = u32::MAX;
@@ -35,7 +35,7 @@ pub struct DrawState {
 
 impl DrawState {
     /// The state before anything was bound.
-    pub(super) const NOTHING: DrawState =
+    pub const NOTHING: DrawState =
         DrawState { pipeline: NONE, dynamic: NONE, vertices: NONE, indices: NONE, sets: NONE, push: NONE };
 }
 
@@ -174,37 +174,43 @@ impl DrawList {
     }
 
     /// The last draw's state.
-    pub(super) fn last(&self) -> Option<DrawState> {
+    pub fn last(&self) -> Option<DrawState> {
         self.states.last().copied()
     }
 
-    pub(super) fn add_state(&mut self, state: DrawState) {
+    /// Appends a state; the draws behind it have it.
+    pub fn add_state(&mut self, state: DrawState) {
         self.states.push(state);
     }
 
     /// Appends a draw with the last state.
     #[inline]
-    pub(super) fn push(&mut self, call: DrawCall) {
+    pub fn push(&mut self, call: DrawCall) {
         self.draws.push(Draw { state: self.states.len() as u32 - 1, call });
     }
 
-    pub(super) fn add_indirect(&mut self, draw: IndirectDraw) -> u32 {
+    /// Files the parameters of an indirect draw; its place.
+    pub fn add_indirect(&mut self, draw: IndirectDraw) -> u32 {
         place(&mut self.indirect, draw)
     }
 
-    pub(super) fn add_pipeline(&mut self, pipeline: &Arc<Pipeline>) -> u32 {
+    /// Files a pipeline; its place.
+    pub fn add_pipeline(&mut self, pipeline: &Arc<Pipeline>) -> u32 {
         place(&mut self.pipelines, pipeline.clone())
     }
 
-    pub(super) fn add_dynamic(&mut self, dynamic: Dynamic) -> u32 {
+    /// Files dynamic state; its place.
+    pub fn add_dynamic(&mut self, dynamic: Dynamic) -> u32 {
         place(&mut self.dynamics, dynamic)
     }
 
-    pub(super) fn add_indices(&mut self, binding: Option<&IndexBinding>) -> u32 {
+    /// Files an index buffer; its place.
+    pub fn add_indices(&mut self, binding: Option<&IndexBinding>) -> u32 {
         binding.map_or(NONE, |binding| place(&mut self.indices, binding.clone()))
     }
 
-    pub(super) fn add_vertices(&mut self, bound: &[Option<(Arc<Buffer>, u64)>]) -> u32 {
+    /// Files vertex buffers, by binding; the place of their table.
+    pub fn add_vertices(&mut self, bound: &[Option<(Arc<Buffer>, u64)>]) -> u32 {
         let mut table = [VertexSlot { buffer: NONE, offset: 0 }; MAX_ATTRIBUTES as usize];
         for (slot, bound) in table.iter_mut().zip(bound) {
             if let Some((buffer, offset)) = bound {
@@ -218,7 +224,7 @@ impl DrawList {
     }
 
     /// Adds bound sets with their dynamic offsets; those that are not `changed` stand as in the table `last`.
-    pub(super) fn add_sets<'a>(
+    pub fn add_sets<'a>(
         &mut self,
         last: u32,
         changed: u32,
@@ -259,7 +265,8 @@ impl DrawList {
         SetSlot { set: self.last_bound, offsets: first }
     }
 
-    pub(super) fn add_push(&mut self, words: &[u32]) -> u32 {
+    /// Files push constants; their place.
+    pub fn add_push(&mut self, words: &[u32]) -> u32 {
         let pushed = Pushed { first: self.push_words.len() as u32, count: words.len() as u32 };
         self.push_words.extend_from_slice(words);
         place(&mut self.push, pushed)

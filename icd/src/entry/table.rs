@@ -1,0 +1,336 @@
+//! The table of commands, and the two commands that hand them out.
+
+use std::ffi::{CStr, c_char};
+
+use ash::vk;
+
+use super::{
+    buffer, command, descriptor, device, image, instance, memory, memory2, pass, pipeline, properties2,
+    query, sync, template, transfer, wsi,
+};
+use crate::execution::open_device::OpenDevice;
+use crate::foundation::extension::Extension;
+use crate::foundation::handle;
+
+/// Which handle a command starts from; it decides who may hand the command out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// None: the instance does not exist yet.
+    Global,
+    /// VkInstance.
+    Instance,
+    /// VkPhysicalDevice.
+    PhysicalDevice,
+    /// VkDevice, VkQueue or VkCommandBuffer.
+    Device,
+}
+
+/// What makes a command available.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reveal {
+    /// Vulkan 1.0.
+    Core,
+    /// An extension of instance or device.
+    Extension(Extension),
+}
+
+/// One row of the table.
+pub(crate) struct EntryPoint {
+    /// The API's name.
+    pub name: &'static str,
+    /// Who hands it out.
+    pub scope: Scope,
+    /// What makes it available.
+    pub reveal: Reveal,
+    /// The function, typed by its row.
+    pub function: unsafe extern "system" fn(),
+}
+
+/// Writes rows. The assignment to ash's function type makes a wrong signature a compile error.
+macro_rules! table {
+    ($($reveal:expr, $scope:ident: { $($module:ident::$name:ident: $pfn:path),* $(,)? })*) => {
+        &[$($(EntryPoint {
+            name: stringify!($name),
+            scope: Scope::$scope,
+            reveal: $reveal,
+            function: {
+                const TYPED: $pfn = $module::$name;
+                // SAFETY: function pointers of one ABI have one size; the loader casts back by name.
+                unsafe { std::mem::transmute::<$pfn, unsafe extern "system" fn()>(TYPED) }
+            },
+        },)*)*]
+    };
+}
+
+/// Every command that this driver has.
+pub(crate) static TABLE: &[EntryPoint] = table! {
+    Reveal::Core, Global: {
+        instance::vkCreateInstance: vk::PFN_vkCreateInstance,
+        instance::vkEnumerateInstanceExtensionProperties: vk::PFN_vkEnumerateInstanceExtensionProperties,
+        instance::vkEnumerateInstanceLayerProperties: vk::PFN_vkEnumerateInstanceLayerProperties,
+        self::vkGetInstanceProcAddr: vk::PFN_vkGetInstanceProcAddr,
+    }
+    Reveal::Core, Instance: {
+        instance::vkDestroyInstance: vk::PFN_vkDestroyInstance,
+        instance::vkEnumeratePhysicalDevices: vk::PFN_vkEnumeratePhysicalDevices,
+    }
+    Reveal::Core, PhysicalDevice: {
+        instance::vkGetPhysicalDeviceFeatures: vk::PFN_vkGetPhysicalDeviceFeatures,
+        instance::vkGetPhysicalDeviceFormatProperties: vk::PFN_vkGetPhysicalDeviceFormatProperties,
+        instance::vkGetPhysicalDeviceImageFormatProperties: vk::PFN_vkGetPhysicalDeviceImageFormatProperties,
+        instance::vkGetPhysicalDeviceProperties: vk::PFN_vkGetPhysicalDeviceProperties,
+        instance::vkGetPhysicalDeviceQueueFamilyProperties: vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties,
+        instance::vkGetPhysicalDeviceMemoryProperties: vk::PFN_vkGetPhysicalDeviceMemoryProperties,
+        instance::vkGetPhysicalDeviceSparseImageFormatProperties:
+            vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties,
+        device::vkCreateDevice: vk::PFN_vkCreateDevice,
+        device::vkEnumerateDeviceExtensionProperties: vk::PFN_vkEnumerateDeviceExtensionProperties,
+        device::vkEnumerateDeviceLayerProperties: vk::PFN_vkEnumerateDeviceLayerProperties,
+    }
+    Reveal::Core, Device: {
+        self::vkGetDeviceProcAddr: vk::PFN_vkGetDeviceProcAddr,
+        device::vkDestroyDevice: vk::PFN_vkDestroyDevice,
+        device::vkGetDeviceQueue: vk::PFN_vkGetDeviceQueue,
+        device::vkQueueSubmit: vk::PFN_vkQueueSubmit,
+        device::vkQueueWaitIdle: vk::PFN_vkQueueWaitIdle,
+        device::vkDeviceWaitIdle: vk::PFN_vkDeviceWaitIdle,
+        device::vkQueueBindSparse: vk::PFN_vkQueueBindSparse,
+        memory::vkAllocateMemory: vk::PFN_vkAllocateMemory,
+        memory::vkFreeMemory: vk::PFN_vkFreeMemory,
+        memory::vkMapMemory: vk::PFN_vkMapMemory,
+        memory::vkUnmapMemory: vk::PFN_vkUnmapMemory,
+        memory::vkFlushMappedMemoryRanges: vk::PFN_vkFlushMappedMemoryRanges,
+        memory::vkInvalidateMappedMemoryRanges: vk::PFN_vkInvalidateMappedMemoryRanges,
+        memory::vkGetDeviceMemoryCommitment: vk::PFN_vkGetDeviceMemoryCommitment,
+        buffer::vkCreateBuffer: vk::PFN_vkCreateBuffer,
+        buffer::vkDestroyBuffer: vk::PFN_vkDestroyBuffer,
+        buffer::vkBindBufferMemory: vk::PFN_vkBindBufferMemory,
+        buffer::vkGetBufferMemoryRequirements: vk::PFN_vkGetBufferMemoryRequirements,
+        buffer::vkCreateBufferView: vk::PFN_vkCreateBufferView,
+        buffer::vkDestroyBufferView: vk::PFN_vkDestroyBufferView,
+        image::vkCreateImage: vk::PFN_vkCreateImage,
+        image::vkDestroyImage: vk::PFN_vkDestroyImage,
+        image::vkBindImageMemory: vk::PFN_vkBindImageMemory,
+        image::vkGetImageMemoryRequirements: vk::PFN_vkGetImageMemoryRequirements,
+        image::vkGetImageSparseMemoryRequirements: vk::PFN_vkGetImageSparseMemoryRequirements,
+        image::vkGetImageSubresourceLayout: vk::PFN_vkGetImageSubresourceLayout,
+        image::vkCreateImageView: vk::PFN_vkCreateImageView,
+        image::vkDestroyImageView: vk::PFN_vkDestroyImageView,
+        image::vkCreateSampler: vk::PFN_vkCreateSampler,
+        image::vkDestroySampler: vk::PFN_vkDestroySampler,
+        sync::vkCreateFence: vk::PFN_vkCreateFence,
+        sync::vkDestroyFence: vk::PFN_vkDestroyFence,
+        sync::vkResetFences: vk::PFN_vkResetFences,
+        sync::vkGetFenceStatus: vk::PFN_vkGetFenceStatus,
+        sync::vkWaitForFences: vk::PFN_vkWaitForFences,
+        sync::vkCreateSemaphore: vk::PFN_vkCreateSemaphore,
+        sync::vkDestroySemaphore: vk::PFN_vkDestroySemaphore,
+        sync::vkCreateEvent: vk::PFN_vkCreateEvent,
+        sync::vkDestroyEvent: vk::PFN_vkDestroyEvent,
+        sync::vkGetEventStatus: vk::PFN_vkGetEventStatus,
+        sync::vkSetEvent: vk::PFN_vkSetEvent,
+        sync::vkResetEvent: vk::PFN_vkResetEvent,
+        query::vkCreateQueryPool: vk::PFN_vkCreateQueryPool,
+        query::vkDestroyQueryPool: vk::PFN_vkDestroyQueryPool,
+        query::vkGetQueryPoolResults: vk::PFN_vkGetQueryPoolResults,
+        pipeline::vkCreateShaderModule: vk::PFN_vkCreateShaderModule,
+        pipeline::vkDestroyShaderModule: vk::PFN_vkDestroyShaderModule,
+        pipeline::vkCreatePipelineCache: vk::PFN_vkCreatePipelineCache,
+        pipeline::vkDestroyPipelineCache: vk::PFN_vkDestroyPipelineCache,
+        pipeline::vkGetPipelineCacheData: vk::PFN_vkGetPipelineCacheData,
+        pipeline::vkMergePipelineCaches: vk::PFN_vkMergePipelineCaches,
+        pipeline::vkCreateGraphicsPipelines: vk::PFN_vkCreateGraphicsPipelines,
+        pipeline::vkCreateComputePipelines: vk::PFN_vkCreateComputePipelines,
+        pipeline::vkDestroyPipeline: vk::PFN_vkDestroyPipeline,
+        pipeline::vkCreatePipelineLayout: vk::PFN_vkCreatePipelineLayout,
+        pipeline::vkDestroyPipelineLayout: vk::PFN_vkDestroyPipelineLayout,
+        descriptor::vkCreateDescriptorSetLayout: vk::PFN_vkCreateDescriptorSetLayout,
+        descriptor::vkDestroyDescriptorSetLayout: vk::PFN_vkDestroyDescriptorSetLayout,
+        descriptor::vkCreateDescriptorPool: vk::PFN_vkCreateDescriptorPool,
+        descriptor::vkDestroyDescriptorPool: vk::PFN_vkDestroyDescriptorPool,
+        descriptor::vkResetDescriptorPool: vk::PFN_vkResetDescriptorPool,
+        descriptor::vkAllocateDescriptorSets: vk::PFN_vkAllocateDescriptorSets,
+        descriptor::vkFreeDescriptorSets: vk::PFN_vkFreeDescriptorSets,
+        descriptor::vkUpdateDescriptorSets: vk::PFN_vkUpdateDescriptorSets,
+        pass::vkCreateFramebuffer: vk::PFN_vkCreateFramebuffer,
+        pass::vkDestroyFramebuffer: vk::PFN_vkDestroyFramebuffer,
+        pass::vkCreateRenderPass: vk::PFN_vkCreateRenderPass,
+        pass::vkDestroyRenderPass: vk::PFN_vkDestroyRenderPass,
+        pass::vkGetRenderAreaGranularity: vk::PFN_vkGetRenderAreaGranularity,
+        command::vkCreateCommandPool: vk::PFN_vkCreateCommandPool,
+        command::vkDestroyCommandPool: vk::PFN_vkDestroyCommandPool,
+        command::vkResetCommandPool: vk::PFN_vkResetCommandPool,
+        command::vkAllocateCommandBuffers: vk::PFN_vkAllocateCommandBuffers,
+        command::vkFreeCommandBuffers: vk::PFN_vkFreeCommandBuffers,
+        command::vkBeginCommandBuffer: vk::PFN_vkBeginCommandBuffer,
+        command::vkEndCommandBuffer: vk::PFN_vkEndCommandBuffer,
+        command::vkResetCommandBuffer: vk::PFN_vkResetCommandBuffer,
+        command::vkCmdBindPipeline: vk::PFN_vkCmdBindPipeline,
+        command::vkCmdSetViewport: vk::PFN_vkCmdSetViewport,
+        command::vkCmdSetScissor: vk::PFN_vkCmdSetScissor,
+        command::vkCmdSetLineWidth: vk::PFN_vkCmdSetLineWidth,
+        command::vkCmdSetDepthBias: vk::PFN_vkCmdSetDepthBias,
+        command::vkCmdSetBlendConstants: vk::PFN_vkCmdSetBlendConstants,
+        command::vkCmdSetDepthBounds: vk::PFN_vkCmdSetDepthBounds,
+        command::vkCmdSetStencilCompareMask: vk::PFN_vkCmdSetStencilCompareMask,
+        command::vkCmdSetStencilWriteMask: vk::PFN_vkCmdSetStencilWriteMask,
+        command::vkCmdSetStencilReference: vk::PFN_vkCmdSetStencilReference,
+        command::vkCmdBindDescriptorSets: vk::PFN_vkCmdBindDescriptorSets,
+        command::vkCmdBindIndexBuffer: vk::PFN_vkCmdBindIndexBuffer,
+        command::vkCmdBindVertexBuffers: vk::PFN_vkCmdBindVertexBuffers,
+        command::vkCmdPushConstants: vk::PFN_vkCmdPushConstants,
+        command::vkCmdDraw: vk::PFN_vkCmdDraw,
+        command::vkCmdDrawIndexed: vk::PFN_vkCmdDrawIndexed,
+        command::vkCmdDrawIndirect: vk::PFN_vkCmdDrawIndirect,
+        command::vkCmdDrawIndexedIndirect: vk::PFN_vkCmdDrawIndexedIndirect,
+        command::vkCmdDispatch: vk::PFN_vkCmdDispatch,
+        command::vkCmdDispatchIndirect: vk::PFN_vkCmdDispatchIndirect,
+        command::vkCmdBeginRenderPass: vk::PFN_vkCmdBeginRenderPass,
+        command::vkCmdNextSubpass: vk::PFN_vkCmdNextSubpass,
+        command::vkCmdEndRenderPass: vk::PFN_vkCmdEndRenderPass,
+        command::vkCmdExecuteCommands: vk::PFN_vkCmdExecuteCommands,
+        command::vkCmdSetEvent: vk::PFN_vkCmdSetEvent,
+        command::vkCmdResetEvent: vk::PFN_vkCmdResetEvent,
+        command::vkCmdWaitEvents: vk::PFN_vkCmdWaitEvents,
+        command::vkCmdPipelineBarrier: vk::PFN_vkCmdPipelineBarrier,
+        transfer::vkCmdCopyBuffer: vk::PFN_vkCmdCopyBuffer,
+        transfer::vkCmdCopyImage: vk::PFN_vkCmdCopyImage,
+        transfer::vkCmdBlitImage: vk::PFN_vkCmdBlitImage,
+        transfer::vkCmdCopyBufferToImage: vk::PFN_vkCmdCopyBufferToImage,
+        transfer::vkCmdCopyImageToBuffer: vk::PFN_vkCmdCopyImageToBuffer,
+        transfer::vkCmdUpdateBuffer: vk::PFN_vkCmdUpdateBuffer,
+        transfer::vkCmdFillBuffer: vk::PFN_vkCmdFillBuffer,
+        transfer::vkCmdClearColorImage: vk::PFN_vkCmdClearColorImage,
+        transfer::vkCmdClearDepthStencilImage: vk::PFN_vkCmdClearDepthStencilImage,
+        transfer::vkCmdClearAttachments: vk::PFN_vkCmdClearAttachments,
+        transfer::vkCmdResolveImage: vk::PFN_vkCmdResolveImage,
+        query::vkCmdBeginQuery: vk::PFN_vkCmdBeginQuery,
+        query::vkCmdEndQuery: vk::PFN_vkCmdEndQuery,
+        query::vkCmdResetQueryPool: vk::PFN_vkCmdResetQueryPool,
+        query::vkCmdWriteTimestamp: vk::PFN_vkCmdWriteTimestamp,
+        query::vkCmdCopyQueryPoolResults: vk::PFN_vkCmdCopyQueryPoolResults,
+    }
+    Reveal::Extension(Extension::GetPhysicalDeviceProperties2), PhysicalDevice: {
+        properties2::vkGetPhysicalDeviceFeatures2KHR: vk::PFN_vkGetPhysicalDeviceFeatures2,
+        properties2::vkGetPhysicalDeviceProperties2KHR: vk::PFN_vkGetPhysicalDeviceProperties2,
+        properties2::vkGetPhysicalDeviceFormatProperties2KHR: vk::PFN_vkGetPhysicalDeviceFormatProperties2,
+        properties2::vkGetPhysicalDeviceImageFormatProperties2KHR:
+            vk::PFN_vkGetPhysicalDeviceImageFormatProperties2,
+        properties2::vkGetPhysicalDeviceQueueFamilyProperties2KHR:
+            vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties2,
+        properties2::vkGetPhysicalDeviceMemoryProperties2KHR:
+            vk::PFN_vkGetPhysicalDeviceMemoryProperties2,
+        properties2::vkGetPhysicalDeviceSparseImageFormatProperties2KHR:
+            vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2,
+    }
+    Reveal::Extension(Extension::Surface), Instance: {
+        wsi::vkDestroySurfaceKHR: vk::PFN_vkDestroySurfaceKHR,
+    }
+    Reveal::Extension(Extension::Surface), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceSurfaceSupportKHR: vk::PFN_vkGetPhysicalDeviceSurfaceSupportKHR,
+        wsi::vkGetPhysicalDeviceSurfaceCapabilitiesKHR: vk::PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR,
+        wsi::vkGetPhysicalDeviceSurfaceFormatsKHR: vk::PFN_vkGetPhysicalDeviceSurfaceFormatsKHR,
+        wsi::vkGetPhysicalDeviceSurfacePresentModesKHR: vk::PFN_vkGetPhysicalDeviceSurfacePresentModesKHR,
+    }
+    Reveal::Extension(Extension::XcbSurface), Instance: {
+        wsi::vkCreateXcbSurfaceKHR: vk::PFN_vkCreateXcbSurfaceKHR,
+    }
+    Reveal::Extension(Extension::XcbSurface), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceXcbPresentationSupportKHR: vk::PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR,
+    }
+    Reveal::Extension(Extension::XlibSurface), Instance: {
+        wsi::vkCreateXlibSurfaceKHR: vk::PFN_vkCreateXlibSurfaceKHR,
+    }
+    Reveal::Extension(Extension::XlibSurface), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceXlibPresentationSupportKHR:
+            vk::PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR,
+    }
+    Reveal::Extension(Extension::HeadlessSurface), Instance: {
+        wsi::vkCreateHeadlessSurfaceEXT: vk::PFN_vkCreateHeadlessSurfaceEXT,
+    }
+    Reveal::Extension(Extension::GetSurfaceCapabilities2), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceSurfaceCapabilities2KHR: vk::PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR,
+        wsi::vkGetPhysicalDeviceSurfaceFormats2KHR: vk::PFN_vkGetPhysicalDeviceSurfaceFormats2KHR,
+    }
+    Reveal::Extension(Extension::Maintenance1), Device: {
+        command::vkTrimCommandPoolKHR: vk::PFN_vkTrimCommandPool,
+    }
+    Reveal::Extension(Extension::GetMemoryRequirements2), Device: {
+        memory2::vkGetBufferMemoryRequirements2KHR: vk::PFN_vkGetBufferMemoryRequirements2,
+        memory2::vkGetImageMemoryRequirements2KHR: vk::PFN_vkGetImageMemoryRequirements2,
+        memory2::vkGetImageSparseMemoryRequirements2KHR: vk::PFN_vkGetImageSparseMemoryRequirements2,
+    }
+    Reveal::Extension(Extension::ExternalMemoryCapabilities), PhysicalDevice: {
+        properties2::vkGetPhysicalDeviceExternalBufferPropertiesKHR:
+            vk::PFN_vkGetPhysicalDeviceExternalBufferProperties,
+    }
+    Reveal::Extension(Extension::ExternalMemoryFd), Device: {
+        memory::vkGetMemoryFdKHR: vk::PFN_vkGetMemoryFdKHR,
+        memory::vkGetMemoryFdPropertiesKHR: vk::PFN_vkGetMemoryFdPropertiesKHR,
+    }
+    Reveal::Extension(Extension::BindMemory2), Device: {
+        memory2::vkBindBufferMemory2KHR: vk::PFN_vkBindBufferMemory2,
+        memory2::vkBindImageMemory2KHR: vk::PFN_vkBindImageMemory2,
+    }
+    Reveal::Extension(Extension::DescriptorUpdateTemplate), Device: {
+        template::vkCreateDescriptorUpdateTemplateKHR: vk::PFN_vkCreateDescriptorUpdateTemplate,
+        template::vkDestroyDescriptorUpdateTemplateKHR: vk::PFN_vkDestroyDescriptorUpdateTemplate,
+        template::vkUpdateDescriptorSetWithTemplateKHR: vk::PFN_vkUpdateDescriptorSetWithTemplate,
+    }
+    Reveal::Extension(Extension::PushDescriptor), Device: {
+        template::vkCmdPushDescriptorSetKHR: vk::PFN_vkCmdPushDescriptorSetKHR,
+        template::vkCmdPushDescriptorSetWithTemplateKHR: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR,
+    }
+    Reveal::Extension(Extension::Swapchain), Device: {
+        wsi::vkCreateSwapchainKHR: vk::PFN_vkCreateSwapchainKHR,
+        wsi::vkDestroySwapchainKHR: vk::PFN_vkDestroySwapchainKHR,
+        wsi::vkGetSwapchainImagesKHR: vk::PFN_vkGetSwapchainImagesKHR,
+        wsi::vkAcquireNextImageKHR: vk::PFN_vkAcquireNextImageKHR,
+        wsi::vkQueuePresentKHR: vk::PFN_vkQueuePresentKHR,
+    }
+};
+
+fn find(name: &CStr) -> Option<&'static EntryPoint> {
+    let name = name.to_str().ok()?;
+    TABLE.iter().find(|row| row.name == name)
+}
+
+pub(super) fn named(
+    name: *const c_char,
+    allowed: impl FnOnce(&EntryPoint) -> bool,
+) -> vk::PFN_vkVoidFunction {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: a name is a terminated string by valid usage.
+    let row = find(unsafe { CStr::from_ptr(name) })?;
+    allowed(row).then_some(row.function)
+}
+
+/// Global commands without an instance, everything with one. An instance does not gate extension
+/// commands: the loader asks for all of them and hides what was not enabled.
+#[allow(non_snake_case, reason = "the API's own name")]
+pub(crate) unsafe extern "system" fn vkGetInstanceProcAddr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    let global = instance == vk::Instance::null();
+    named(name, |row| !global || row.scope == Scope::Global)
+}
+
+/// Device-level commands of 1.0 and of extensions that the device enabled.
+#[allow(non_snake_case, reason = "the API's own name")]
+pub(crate) unsafe extern "system" fn vkGetDeviceProcAddr(
+    device: vk::Device,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the device handle is live by valid usage.
+    let device = unsafe { handle::opt::<OpenDevice>(device) }?;
+    named(name, |row| {
+        row.scope == Scope::Device
+            && match row.reveal {
+                Reveal::Core => true,
+                Reveal::Extension(extension) => device.has(extension),
+            }
+    })
+}

@@ -1,0 +1,59 @@
+//! Attribute arrays: where they lie, and how far their data reach.
+
+use std::sync::Arc;
+
+use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline};
+
+use crate::foundation::bo::Bo;
+use crate::foundation::error::Error;
+use crate::segments::Snapshot;
+
+/// Where an attribute array lies.
+pub(super) struct Source<'a> {
+    /// The memory.
+    pub bo: &'a Arc<Bo>,
+    /// Byte of vertex 0.
+    pub base: u64,
+    /// Bytes from vertex to vertex, or from instance to instance.
+    pub stride: u32,
+    /// First byte behind the vertex buffer.
+    pub end: u64,
+}
+
+/// The memory of a vertex input; `None` if no buffer is bound.
+pub(super) fn source<'a>(state: &Snapshot<'a>, location: u32) -> Result<Option<Source<'a>>, Error> {
+    let input = &state.pipeline().info.vertex;
+    let attribute = input.attributes.iter().find(|attribute| attribute.location == location);
+    let Some(attribute) = attribute else { return Ok(None) };
+    let description = input.bindings.iter().find(|binding| binding.binding == attribute.binding);
+    let bound = state.vertices(attribute.binding);
+    let (Some(description), Some((buffer, offset))) = (description, bound) else { return Ok(None) };
+    let binding = buffer.binding()?;
+    Ok(Some(Source {
+        bo: &binding.bo,
+        base: binding.offset.saturating_add(offset).saturating_add(attribute.offset.into()),
+        stride: description.stride,
+        end: binding.offset + buffer.size(),
+    }))
+}
+
+impl Source<'_> {
+    /// The largest vertex number whose data are there; `None` if not even that of vertex 0 are.
+    pub fn limit(&self, bytes: u32) -> Option<i64> {
+        let room = self.end.checked_sub(self.base)?.checked_sub(u64::from(bytes))?;
+        Some(if self.stride == 0 { i64::MAX } else { (room / u64::from(self.stride)) as i64 })
+    }
+}
+
+/// The largest vertex number that every array of a draw has data for, -1 if one has no data at all: what lies beyond is
+/// gathered. Arrays without a buffer do not count: they read zeros.
+pub(super) fn limit(state: &Snapshot<'_>, programs: &Pipeline) -> Result<i64, Error> {
+    let mut limit = i64::MAX;
+    for AttributeArray { source: from, bytes, .. } in &programs.attributes {
+        if let AttributeSource::Location(location) = from {
+            let source = source(state, *location)?;
+            limit = limit.min(source.map_or(i64::MAX, |source| source.limit(*bytes).unwrap_or(-1)));
+        }
+    }
+    Ok(limit)
+}

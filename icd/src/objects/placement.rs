@@ -1,0 +1,66 @@
+//! How surfaces lie in memory, as jobs see them.
+
+use vc4::hw::TILE_MS_PX;
+use vc4::image::layout::MsaaLayout;
+use vc4::image::tiling::Level;
+
+/// How an attachment lies in its BO.
+#[derive(Clone, Copy, Debug)]
+pub enum Placement {
+    /// One sample per pixel.
+    Level(Level),
+    /// Four samples per pixel.
+    Blocks {
+        /// The blocks.
+        layout: MsaaLayout,
+        /// Their first byte.
+        offset: u32,
+        /// Pixels per row.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+}
+
+impl Placement {
+    /// Pixels per row.
+    pub fn width(&self) -> u32 {
+        match self {
+            Placement::Level(level) => level.width,
+            Placement::Blocks { width, .. } => *width,
+        }
+    }
+
+    /// Rows.
+    pub fn height(&self) -> u32 {
+        match self {
+            Placement::Level(level) => level.height,
+            Placement::Blocks { height, .. } => *height,
+        }
+    }
+
+    /// Pixels per row in memory.
+    pub fn padded_width(&self) -> u32 {
+        match self {
+            Placement::Level(level) => level.padded_width,
+            Placement::Blocks { layout, .. } => layout.tiles_x * TILE_MS_PX,
+        }
+    }
+
+    /// Whether surfaces like this one have the same row pitch in a job of that width (v3d.md §10.6).
+    pub fn has_pitch_of(&self, width: u32) -> bool {
+        match self {
+            Placement::Level(level) => Level::new(level.tiling, level.cpp, width, level.height)
+                .is_ok_and(|other| other.padded_width == level.padded_width),
+            Placement::Blocks { layout, .. } => width.div_ceil(TILE_MS_PX) == layout.tiles_x,
+        }
+    }
+}
+
+/// The width of a job on all of these surfaces, which get their row pitch from it (v3d.md §10.6); `None` if no width
+/// serves them all.
+pub fn common_width(places: &[Placement]) -> Option<u32> {
+    let widths = places.iter().map(Placement::width);
+    let padded = places.iter().map(Placement::padded_width);
+    widths.chain(padded).find(|width| places.iter().all(|place| place.has_pitch_of(*width)))
+}

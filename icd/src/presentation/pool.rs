@@ -1,0 +1,153 @@
+//! The images of a swapchain, which take turns between the application and the display.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ash::vk;
+
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::objects::image::Image;
+
+/// How the surface takes the pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Condition {
+    /// As they are.
+    Good,
+    /// The window has another size. Not called suboptimal: the window's extent is the only one that its
+    /// surface allows, and an unscaled picture in a larger window leaves the rest of it stale.
+    OutOfDate,
+    /// Not at all: the window is gone.
+    Lost,
+}
+
+struct State {
+    /// Images for the application, longest free first.
+    free: VecDeque<u32>,
+    /// Images that the application has.
+    acquired: Vec<bool>,
+    condition: Condition,
+    /// Replaced or destroyed: no images are handed out any more.
+    retired: bool,
+}
+
+/// The images of a swapchain: what it shares with its present thread.
+pub(super) struct Pool {
+    device: Arc<Device>,
+    extent: vk::Extent2D,
+    images: Vec<Arc<Image>>,
+    state: Mutex<State>,
+}
+
+impl Pool {
+    /// All of `images` are free; `fits` says whether they are as the window wants them.
+    pub fn new(device: Arc<Device>, extent: vk::Extent2D, images: Vec<Arc<Image>>, fits: bool) -> Pool {
+        let state = State {
+            free: (0..images.len() as u32).collect(),
+            acquired: vec![false; images.len()],
+            // A window may have been resized since the application asked: it hears of it when it
+            // acquires, where it has to listen anyway.
+            condition: if fits { Condition::Good } else { Condition::OutOfDate },
+            retired: false,
+        };
+        Pool { device, extent, images, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Size of the pictures.
+    pub fn extent(&self) -> vk::Extent2D {
+        self.extent
+    }
+
+    /// An image.
+    pub fn image(&self, index: u32) -> Result<&Arc<Image>, Error> {
+        self.images.get(index as usize).ok_or_else(|| Error::InvalidUse(format!("swapchain image {index}")))
+    }
+
+    /// Whether no images are handed out any more.
+    pub fn is_retired(&self) -> bool {
+        self.state().retired
+    }
+
+    /// Gives an image back to the application's pool.
+    pub fn release(&self, index: u32) {
+        self.state().free.push_back(index);
+        self.device.waker().ring();
+    }
+
+    /// The window's size changed.
+    pub fn outdate(&self) {
+        let mut state = self.state();
+        if state.condition == Condition::Good {
+            state.condition = Condition::OutOfDate;
+        }
+        drop(state);
+        self.device.waker().ring();
+    }
+
+    /// A picture could not be shown.
+    pub fn fail(&self, error: &Error) {
+        match error.result() {
+            vk::Result::ERROR_SURFACE_LOST_KHR => {
+                log::warn!(target: "vc4::wsi", "surface lost: {error}");
+                self.state().condition = Condition::Lost;
+                self.device.waker().ring();
+            }
+            // Anything else is the device's or the driver's fault.
+            _ => self.device.lose(error),
+        }
+    }
+
+    /// Hands a free image to the application; `None` if it has all of them, or the display.
+    pub fn try_acquire(&self) -> Result<Option<u32>, Error> {
+        self.device.check()?;
+        let mut state = self.state();
+        if state.retired {
+            return Err(out_of_date("the swapchain was replaced"));
+        }
+        condition(&state)?;
+        let index = state.free.pop_front();
+        if let Some(index) = index {
+            state.acquired[index as usize] = true;
+        }
+        Ok(index)
+    }
+
+    /// Takes an acquired image back for showing it, and tells how the surface takes it.
+    pub fn take_back(&self, index: u32) -> Result<Result<(), Error>, Error> {
+        let mut state = self.state();
+        match state.acquired.get_mut(index as usize) {
+            Some(acquired) if *acquired => *acquired = false,
+            _ => return Err(Error::InvalidUse(format!("image {index} is presented without being acquired"))),
+        }
+        Ok(condition(&state))
+    }
+
+    /// Ends the handing out of images.
+    pub fn retire(&self) {
+        self.state().retired = true;
+        self.device.waker().ring();
+    }
+}
+
+fn out_of_date(why: &str) -> Error {
+    Error::Result(vk::Result::ERROR_OUT_OF_DATE_KHR, why.into())
+}
+
+fn condition(state: &State) -> Result<(), Error> {
+    match state.condition {
+        Condition::Good => Ok(()),
+        Condition::OutOfDate => Err(out_of_date("the window was resized")),
+        Condition::Lost => {
+            Err(Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, "the window does not answer".into()))
+        }
+    }
+}

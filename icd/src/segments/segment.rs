@@ -1,0 +1,115 @@
+//! A piece of recorded work, for the GPU or for the CPU.
+
+use std::sync::Arc;
+
+use vc4_kernel_abi::BoHandle;
+
+use super::list::DrawList;
+use super::target::{ColorTarget, Start, Target};
+use crate::foundation::error::Error;
+use crate::objects::device::Device;
+use crate::objects::image_view::ImageView;
+use crate::objects::memory::Binding;
+use crate::objects::query::QueryCommand;
+
+/// The segments of a command buffer.
+pub type Segments = Vec<Segment>;
+
+/// A piece of recorded work.
+#[derive(Clone)]
+pub enum Segment {
+    /// A piece of a render pass.
+    Render(Arc<RenderSegment>),
+    /// Something that the CPU does.
+    Cpu(Arc<dyn CpuCommand>),
+    /// A command of a query pool.
+    Query(QueryCommand),
+}
+
+/// What of the work before must be complete when a CPU command runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// Nothing.
+    Nothing,
+    /// Jobs that use one of these.
+    Bos(Vec<BoHandle>),
+    /// Everything: the host sees that the command ran.
+    Everything,
+}
+
+impl Touch {
+    /// The memory of these bindings. What has no memory makes the command itself fail.
+    pub fn memory<'a>(bindings: impl IntoIterator<Item = Result<&'a Binding, Error>>) -> Touch {
+        Touch::Bos(bindings.into_iter().flatten().map(|binding| binding.bo.handle()).collect())
+    }
+}
+
+/// A command that the CPU executes on the queue thread.
+pub trait CpuCommand: Send + Sync {
+    /// What it does, in one line.
+    fn describe(&self) -> String;
+
+    /// What the GPU must have finished with before.
+    fn touches(&self) -> Touch;
+
+    /// Does it.
+    fn run(&self, device: &Arc<Device>) -> Result<(), Error>;
+}
+
+/// A piece of a render pass: one or more GPU jobs.
+pub struct RenderSegment {
+    /// Where to.
+    pub target: Target,
+    /// What.
+    pub draws: Vec<Arc<DrawList>>,
+}
+
+impl RenderSegment {
+    /// One line for listings.
+    pub fn describe(&self) -> String {
+        let Target { colors, depth_stencil, area, .. } = &self.target;
+        let view = |view: &Arc<ImageView>| format!("{:?} {:?}", view.row.format, view.extent());
+        let color = |color: &ColorTarget| {
+            format!("{} word {} {}", view(&color.view), color.plane, ways(&color.start, color.store))
+        };
+        let colors: Vec<String> = colors.iter().map(color).collect();
+        format!(
+            "render {} draws, {} samples, columns {}..{}, rows {}..{}, colours [{}], depth {} {}",
+            self.draws.iter().map(|list| list.draws().len()).sum::<usize>(),
+            self.target.samples,
+            area.left,
+            area.right,
+            area.top,
+            area.bottom,
+            colors.join(", "),
+            depth_stencil.as_ref().map_or("none".into(), view),
+            ways(&self.target.depth_stencil_start, self.target.depth_stencil_store),
+        )
+    }
+}
+
+fn ways<T>(start: &Start<T>, store: bool) -> &'static str {
+    match (start, store) {
+        (Start::Clear(_), true) => "(clear, store)",
+        (Start::Clear(_), false) => "(clear)",
+        (Start::Load, true) => "(load, store)",
+        (Start::Load, false) => "(load)",
+        (Start::Any, true) => "(store)",
+        (Start::Any, false) => "(dropped)",
+    }
+}
+
+impl std::fmt::Display for Segment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Segment::Render(render) => f.write_str(&render.describe()),
+            Segment::Cpu(command) => f.write_str(&command.describe()),
+            Segment::Query(command) => match command {
+                QueryCommand::Reset(_, first, count) => write!(f, "reset {count} queries from {first} on"),
+                QueryCommand::Timestamp(_, query) => write!(f, "timestamp {query}"),
+                QueryCommand::Begin => f.write_str("begin a query"),
+                QueryCommand::End(_, query) => write!(f, "end query {query}"),
+            },
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What jobs draw to, and what tiles begin and end with.
+
+use std::sync::Arc;
+
+use vc4::hw::{TILE_MS_PX, TILE_PX};
+use vc4::state::PixelRect;
+
+use crate::objects::image_view::ImageView;
+
+/// What a tile holds when drawing starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start<T> {
+    /// This value.
+    Clear(T),
+    /// What memory holds.
+    Load,
+    /// Anything.
+    Any,
+}
+
+impl<T> Start<T> {
+    /// Whether memory is read.
+    pub fn loads(&self) -> bool {
+        matches!(self, Start::Load)
+    }
+
+    /// The start with another form of its value.
+    pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Start<U> {
+        match self {
+            Start::Clear(value) => Start::Clear(form(value)),
+            Start::Load => Start::Load,
+            Start::Any => Start::Any,
+        }
+    }
+
+    /// Whether tiles are cleared.
+    pub fn clears(&self) -> bool {
+        matches!(self, Start::Clear(_))
+    }
+}
+
+/// Depth and stencil in the tile buffer's terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DepthStencilWord {
+    /// 24 bits.
+    pub depth: u32,
+    /// Stencil.
+    pub stencil: u8,
+}
+
+/// A colour that a job draws to: all of a texel that the tile buffer holds.
+#[derive(Clone)]
+pub struct ColorTarget {
+    /// The attachment.
+    pub view: Arc<ImageView>,
+    /// Location of the fragment stage's output.
+    pub location: u32,
+    /// Which word of its texels.
+    pub plane: u8,
+    /// Its start: a word of the tile buffer.
+    pub start: Start<u32>,
+    /// Whether it is kept.
+    pub store: bool,
+    /// What the averages of its samples are stored to.
+    pub resolve: Option<Arc<ImageView>>,
+}
+
+/// What a render segment draws to.
+#[derive(Clone)]
+pub struct Target {
+    /// Colours: the segment is drawn once for each, and once without any (T-MRT, T-WIDE).
+    pub colors: Vec<ColorTarget>,
+    /// Depth and stencil.
+    pub depth_stencil: Option<Arc<ImageView>>,
+    /// Its start.
+    pub depth_stencil_start: Start<DepthStencilWord>,
+    /// Whether it is kept.
+    pub depth_stencil_store: bool,
+    /// Pixels that may change.
+    pub area: PixelRect,
+    /// Size of the framebuffer.
+    pub size: (u32, u32),
+    /// Samples of a pixel, of all attachments; without any, of what is drawn.
+    pub samples: u32,
+}
+
+impl Target {
+    /// A target without attachments, of one sample.
+    pub fn empty(size: (u32, u32), area: PixelRect) -> Target {
+        Target {
+            colors: Vec::new(),
+            depth_stencil: None,
+            depth_stencil_start: Start::Any,
+            depth_stencil_store: false,
+            area,
+            size,
+            samples: 1,
+        }
+    }
+
+    /// Makes what is drawn stay in memory, unresolved, for more to come.
+    pub fn keep(&mut self) {
+        for color in &mut self.colors {
+            (color.store, color.resolve) = (true, None);
+        }
+        self.depth_stencil_store = self.depth_stencil.is_some();
+    }
+
+    /// Makes tiles begin with what memory holds.
+    pub fn load(&mut self) {
+        self.colors.iter_mut().for_each(|color| color.start = Start::Load);
+        self.depth_stencil_start = Start::Load;
+    }
+
+    /// Whether pixels have four samples.
+    pub fn is_multisampled(&self) -> bool {
+        self.samples > 1
+    }
+
+    /// Edge of a tile in pixels.
+    pub fn tile_px(&self) -> u32 {
+        tile_px(self.samples)
+    }
+
+    /// The attachments.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<ImageView>> {
+        self.colors.iter().map(|color| &color.view).chain(&self.depth_stencil)
+    }
+
+    /// Takes the attachments' number of samples.
+    pub fn count_samples(&mut self) {
+        let samples = self.views().map(|view| view.samples()).next();
+        self.samples = samples.unwrap_or(1);
+    }
+
+    /// How often the segment is drawn.
+    pub fn passes(&self) -> usize {
+        self.colors.len().max(1)
+    }
+
+    /// What pass number `pass` draws to: one colour. All begin with the same depth and stencil, so only the last stores
+    /// them.
+    pub fn pass(&self, pass: usize) -> Target {
+        Target {
+            colors: self.colors.get(pass).cloned().into_iter().collect(),
+            depth_stencil_store: self.depth_stencil_store && self.is_last(pass),
+            ..self.clone()
+        }
+    }
+
+    /// Whether pass number `pass` is the last one.
+    pub fn is_last(&self, pass: usize) -> bool {
+        pass + 1 == self.passes()
+    }
+}
+
+/// Edge in pixels of a tile whose pixels have this many samples.
+pub fn tile_px(samples: u32) -> u32 {
+    if samples > 1 { TILE_MS_PX } else { TILE_PX }
+}
