@@ -7,6 +7,7 @@ mod cross;
 mod cts;
 mod display;
 mod draws;
+mod imports;
 mod mesa;
 mod packages;
 mod test;
@@ -32,6 +33,8 @@ enum Chore {
     Vkcube(vkcube::Options),
     /// Run programs of others on the driver, on a private display.
     Clients(clients::Options),
+    /// Check that imports between modules run one way.
+    Imports(imports::Options),
     /// Run all tests.
     Test(test::Options),
     /// Measure and print; asserts nothing.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     let result = match arguments.chore {
         Chore::Vkcube(options) => vkcube::run(&options, install),
         Chore::Clients(options) => clients::run(&options, install),
+        Chore::Imports(options) => imports::run(&options),
         Chore::Test(options) => test::run(&options, install),
         Chore::Bench(options) => bench::run(&options, install),
     };
