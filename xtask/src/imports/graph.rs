@@ -55,11 +55,14 @@ pub fn imports(source: &Source) -> Vec<Import> {
 /// The crate's files as one level, and every folder's rooms as another.
 pub fn levels(source: &Source, imports: &[Import]) -> Vec<Level> {
     let mut levels: BTreeMap<Option<String>, Level> = BTreeMap::new();
+    // Rooms that nobody is tied to are rooms, too.
+    for file in &source.files {
+        if let Some((room, folder)) = file.place.split_last() {
+            level(&mut levels, Some(folder.join("/"))).node(room.clone());
+        }
+    }
     let mut add = |folder: Option<String>, from: String, to: String, import: &Import| {
-        levels
-            .entry(folder.clone())
-            .or_insert_with(|| Level { folder, names: Vec::new(), graph: DiGraph::new() })
-            .add(from, to, import);
+        level(&mut levels, folder).add(from, to, import);
     };
     for import in imports {
         let (from, to) = (&source.files[import.from].place, &source.files[import.to].place);
@@ -71,6 +74,11 @@ pub fn levels(source: &Source, imports: &[Import]) -> Vec<Level> {
         add(None, file(import.from), file(import.to), import);
     }
     levels.into_values().collect()
+}
+
+fn level(levels: &mut BTreeMap<Option<String>, Level>, folder: Option<String>) -> &mut Level {
+    let empty = || Level { folder: folder.clone(), names: Vec::new(), graph: DiGraph::new() };
+    levels.entry(folder.clone()).or_insert_with(empty)
 }
 
 impl Level {
