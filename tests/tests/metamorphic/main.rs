@@ -6,19 +6,12 @@
 //! `METAMORPHIC=N` runs N programs, `METAMORPHIC_SEED=S` starts at seed S; `cargo xtask test --metamorphic N --seed S` does
 //! both. A failure is made small and printed.
 
-#[path = "metamorphic/ast.rs"]
 mod ast;
-#[path = "metamorphic/eval.rs"]
 mod eval;
-#[path = "metamorphic/generate.rs"]
 mod generate;
-#[path = "metamorphic/ops.rs"]
 mod ops;
-#[path = "metamorphic/print.rs"]
 mod print;
-#[path = "metamorphic/reduce.rs"]
 mod reduce;
-#[path = "metamorphic/transform.rs"]
 mod transform;
 
 use std::cell::RefCell;

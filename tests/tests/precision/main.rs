@@ -3,7 +3,6 @@
 //! (`UPDATE_GOLDEN=1` rewrites it); highp must keep what Vulkan 1.0 asks for (Vulkan 1.0, appendix A, "Precision and
 //! Operation of SPIR-V Instructions"; vulkan-on-vc4.md §9).
 
-#[path = "precision/operations.rs"]
 mod operations;
 
 use std::fmt::Write;
