@@ -1,7 +1,9 @@
 //! The oracles of the fuzz targets over inputs made for them. `PROPTEST_CASES` makes the run longer.
 
-#[path = "oracle/vc4.rs"]
-mod oracle;
+#[path = "oracle/list.rs"]
+mod list;
+#[path = "oracle/program.rs"]
+mod program;
 
 use proptest::prelude::*;
 
@@ -64,7 +66,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// Mostly whole instructions, so that programs come to be.
-fn program() -> impl Strategy<Value = String> {
+fn instructions() -> impl Strategy<Value = String> {
     let instruction = proptest::sample::select(
         &[
             "sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;\n",
@@ -84,7 +86,7 @@ fn program() -> impl Strategy<Value = String> {
 }
 
 /// Opcodes and bytes that lists hold.
-fn list() -> impl Strategy<Value = Vec<u8>> {
+fn bytes_of_lists() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![Just(0u8), 0u8..8, 16u8..30, 96u8..116, any::<u8>()];
     proptest::collection::vec(byte, 0..64)
 }
@@ -92,23 +94,23 @@ fn list() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn texts(text in text()) {
-        oracle::asm(text.as_bytes());
+        program::asm(text.as_bytes());
     }
 
     #[test]
-    fn programs(text in program()) {
-        oracle::asm(text.as_bytes());
+    fn programs(text in instructions()) {
+        program::asm(text.as_bytes());
     }
 
     #[test]
     fn words(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        oracle::disasm(&bytes);
-        oracle::asm(&bytes);
-        oracle::cl(&bytes);
+        program::disasm(&bytes);
+        program::asm(&bytes);
+        list::cl(&bytes);
     }
 
     #[test]
-    fn lists(bytes in list()) {
-        oracle::cl(&bytes);
+    fn lists(bytes in bytes_of_lists()) {
+        list::cl(&bytes);
     }
 }

@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../../tests/oracle/submit.rs"]
+#[path = "../../tests/oracle/submission/mod.rs"]
 mod oracle;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,18 +1,44 @@
-//! Cross-crate suites. [`harness`] draws a [`scenes::Scene`] offscreen through the Vulkan loader, on
-//! whatever driver the loader finds; [`transfers`] copies, blits and clears there; [`compare`] holds two
-//! pictures against each other.
+//! The laboratory of the suites across crates.
+//!
+//! What `tests/` holds is named by one rule: **a room by what lies in it, a suite by what it judges, never by how**.
+//!
+//! - `src/`: the laboratory, a room per instrument. [`cases`] holds what is drawn; each list there has the name of the
+//!   program in `src/bin/` that runs it in a process of its own, where the environment chooses the driver, and of the
+//!   suite that judges the outcome (`scenes`, `features`, `drawing`, `transfers`).
+//! - `tests/`: one suite per subject, `SUBJECT.rs`, or `SUBJECT/main.rs` with its parts beside it. Two names are those
+//!   of switches: `metamorphic` is the compiler's second suite (`cargo xtask test --metamorphic N`), and the program
+//!   `bench_compiler` is `cargo xtask bench compiler`.
+//! - `oracle/`: what must hold for anything that strangers hand in, a file per kind of input. Fuzz targets call these,
+//!   and so do suites; `oracles.rs` is the core crate's.
+//! - Folders of data by what they hold: `shaders/` (GLSL with its SPIR-V), `golden/` (expected output), `vectors/`
+//!   (tables of independent tools), `cts/` and `mesa/` (expectations and scenes of foreign suites).
+//!
+//! The rooms of the laboratory, each importing only from those above it:
+//!
+//! | room | what it is |
+//! | --- | --- |
+//! | [`outside`] | what a suite finds on the machine: drivers, the validation layer, glslang, directories, shared inputs |
+//! | [`picture`] | pictures, and how far one is from another |
+//! | [`mod@format`] | what Vulkan's formats are made of |
+//! | [`scene`] | what a picture is made of, as data |
+//! | [`vulkan`] | a device through the loader and a workbench on it |
+//! | [`player`] | draws a scene there |
+//! | [`corpus`] | the shared shader corpus: compiled, beside Mesa's figures, as pictures |
+//! | [`cases`] | the lists: scenes, features, programs of drawing, transfers |
+//! | [`album`] | the command line of the programs that run them |
+//! | [`runner`], [`blend`] | alone: programs on the simulated QPU; blend factors by the specification |
 
+pub mod album;
 pub mod blend;
-pub mod compare;
+pub mod cases;
 pub mod corpus;
-pub mod corpus_scenes;
-pub mod drawing;
-pub mod features;
-pub mod harness;
-pub mod icd;
-pub mod lab;
+pub mod format;
+pub mod outside;
+pub mod picture;
+pub mod player;
 pub mod runner;
-pub mod scenes;
-pub mod shared;
-pub mod transfers;
-pub mod validation;
+pub mod scene;
+pub mod vulkan;
+
+pub use cases::{drawing, features, scenes, transfers};
+pub use outside::{driver, glsl, scratch, shared, validation};

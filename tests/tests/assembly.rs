@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use vc4_tests::icd;
+use vc4_tests::{driver, scratch};
 
 const SIZE: usize = 256;
 const CLEAR: [f64; 3] = [0.12, 0.13, 0.16];
@@ -13,12 +13,6 @@ type Vertex = ([f64; 2], [f64; 4]);
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn scratch() -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("assembly-example");
-    std::fs::create_dir_all(&directory).expect("the target directory is writable");
-    directory
 }
 
 /// The vertices as the example's source lists them: `{ x, y, { r, g, b, a } }`.
@@ -58,7 +52,8 @@ fn expected(vertices: &[Vertex], x: usize, y: usize) -> ([f64; 3], bool) {
 
 #[test]
 fn the_example_draws_blended_triangles() {
-    let (repository, scratch) = (repository(), scratch());
+    let repository = repository();
+    let scratch = scratch::directory(env!("CARGO_TARGET_TMPDIR"), "assembly-example");
     let directory = repository.join("icd/examples/triangle");
     let (source, program, picture) =
         (directory.join("triangle.c"), scratch.join("triangle"), scratch.join("triangle.ppm"));
@@ -67,9 +62,8 @@ fn the_example_draws_blended_triangles() {
     compiler.arg(repository.join("icd/include")).arg(&source).arg("-lvulkan").arg("-o").arg(&program);
     let compiled = compiler.output().expect("cc runs: install Debian's gcc and libvulkan-dev");
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let mut command = icd::command(&program, &icd::ours());
-    let output = command.arg(&directory).arg(&picture).output().expect("the example runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut command = driver::command(&program, &driver::ours());
+    let output = driver::run(command.arg(&directory).arg(&picture), "the example");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing to complain about");
     let ppm = std::fs::read(&picture).expect("a picture");
     let header = b"P6\n256 256\n255\n";

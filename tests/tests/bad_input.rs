@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use vc4_tests::icd;
+use vc4_tests::driver;
 
 /// Runs one case; gives back what the call answered and what the driver said on stderr.
 fn case(name: &str, configure: impl FnOnce(&mut Command)) -> (String, String) {
-    let mut command = icd::command(env!("CARGO_BIN_EXE_bad_input"), &icd::ours());
+    let mut command = driver::command(env!("CARGO_BIN_EXE_bad_input"), &driver::ours());
     configure(command.arg(name));
     let output = command.output().expect("bad_input starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -2,25 +2,22 @@
 //! the same results.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use vc4_sim::capture::VARIABLE;
 use vc4_sim::capture::read::{Capture, Outcome};
 use vc4_sim::capture::replay::Replay;
-use vc4_tests::icd;
+use vc4_tests::{driver, scratch};
 
 /// Draws some scenes and returns what was recorded, one capture per device that the program made.
 fn record(name: &str, prepare: impl FnOnce(&mut Command)) -> Vec<Capture> {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("capture").join(name);
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).expect("the target directory is writable");
+    let directory = scratch::empty(concat!(env!("CARGO_TARGET_TMPDIR"), "/capture"), name);
     let file = directory.join("scenes.vc4cap");
-    let mut command = icd::command(env!("CARGO_BIN_EXE_scenes"), &icd::ours());
+    let mut command = driver::command(env!("CARGO_BIN_EXE_scenes"), &driver::ours());
     command.arg(&directory).args(["clear", "triangle", "depth", "cube"]).env(VARIABLE, &file);
     prepare(&mut command);
-    let output = command.output().expect("scenes starts");
-    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    driver::run(&mut command, name);
     let mut captures = Vec::new();
     for n in 0.. {
         let file = if n == 0 { file.clone() } else { directory.join(format!("scenes.vc4cap.{n}")) };
@@ -58,7 +55,7 @@ fn the_simulator_inside_the_driver_records() {
 #[test]
 fn the_render_node_records() {
     let captures = record("render-node", |command| {
-        command.env("VC4VK_DEVICE", "drm").env("LD_PRELOAD", icd::drm_shim());
+        command.env("VC4VK_DEVICE", "drm").env("LD_PRELOAD", driver::drm_shim());
     });
     check("render node", &captures);
 }

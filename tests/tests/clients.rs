@@ -4,13 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use vc4_tests::{icd, validation};
+use vc4_tests::{driver, scratch, validation};
 
 fn capture_directory(name: &str) -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).expect("the target directory is writable");
-    directory
+    scratch::empty(env!("CARGO_TARGET_TMPDIR"), name)
 }
 
 fn vkcube(frames: u32, capture: &Path) -> Command {
@@ -18,7 +15,7 @@ fn vkcube(frames: u32, capture: &Path) -> Command {
         std::env::var_os("DISPLAY").is_some(),
         "vkcube needs an X display: run `cargo xtask test`, or set DISPLAY"
     );
-    let mut command = icd::command("vkcube", &icd::ours());
+    let mut command = driver::command("vkcube", &driver::ours());
     command.args(["--suppress_popups", "--present_mode", "0", "--c", &frames.to_string()]);
     command.env("VC4VK_CAPTURE", capture);
     command
@@ -84,10 +81,10 @@ fn vkcube_is_clean_under_the_validation_layers() {
 
 #[test]
 fn vulkaninfo_runs_to_its_end() {
-    let output = text(&run(icd::command("vulkaninfo", &icd::ours())));
+    let output = text(&run(driver::command("vulkaninfo", &driver::ours())));
     assert!(output.contains("VideoCore IV"), "{output}");
     let summary = text(&run({
-        let mut command = icd::command("vulkaninfo", &icd::ours());
+        let mut command = driver::command("vulkaninfo", &driver::ours());
         command.arg("--summary");
         command
     }));

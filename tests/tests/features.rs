@@ -7,33 +7,24 @@
 
 use std::path::{Path, PathBuf};
 
-use vc4_tests::compare::{Difference, Picture};
-use vc4_tests::features::{self, Distance};
-use vc4_tests::{corpus, corpus_scenes, icd, shared};
+use vc4_tests::features;
+use vc4_tests::picture::{Difference, Distance, Picture};
+use vc4_tests::{corpus, driver, scratch, shared};
 
 /// Largest difference of a channel where floats are not exact.
 const ROUNDING: u8 = 1;
 
+/// A directory where nothing of an earlier run stands in for what a driver refuses now.
 fn directory(name: &str) -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // Pictures of an earlier run must not stand in for those that a driver refuses now.
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).expect("the target directory is writable");
-    directory
+    scratch::empty(env!("CARGO_TARGET_TMPDIR"), name)
 }
 
 /// Draws all features, or those of some names, and returns where the pictures are, and what was said.
 fn draw(modules: &Path, manifest: &Path, name: &str, options: &[&str], names: &[&str]) -> (PathBuf, String) {
     let pictures = directory(name);
-    let output = icd::command(env!("CARGO_BIN_EXE_features"), manifest)
-        .env("VC4VK_DEBUG", "strict")
-        .args(options)
-        .args([modules, &pictures])
-        .args(names)
-        .output()
-        .expect("features starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "features on {name} failed:\n{said}");
+    let mut command = driver::command(env!("CARGO_BIN_EXE_features"), manifest);
+    command.env("VC4VK_DEBUG", "strict").args(options).args([modules, &pictures]).args(names);
+    let said = String::from_utf8_lossy(&driver::run(&mut command, name).stderr).into_owned();
     (pictures, said)
 }
 
@@ -42,8 +33,8 @@ fn features_match_lavapipe() {
     let modules = directory("features-spirv");
     let features = features::all();
     let mut failures = features::compile_all(&features, &modules);
-    let (ours, said) = draw(&modules, &icd::ours(), "features-vc4", &[], &[]);
-    let (reference, _) = draw(&modules, &icd::lavapipe(), "features-lavapipe", &[], &[]);
+    let (ours, said) = draw(&modules, &driver::ours(), "features-vc4", &[], &[]);
+    let (reference, _) = draw(&modules, &driver::lavapipe(), "features-lavapipe", &[], &[]);
     let mut table = String::new();
     for feature in &features {
         let load = |directory: &Path| Picture::load_png(&directory.join(format!("{}.png", feature.name)));
@@ -144,15 +135,6 @@ const AMPLIFIERS: [Amplifier; 8] = [
     },
 ];
 
-/// How far two pictures of a program are from each other, printed; `None` if one of them is missing.
-fn compare(name: &str, ours: &Path, reference: &Path) -> Option<Difference> {
-    let load = |directory: &Path| Picture::load_png(&directory.join(format!("{name}.png"))).ok();
-    let difference = Difference::between(&load(ours)?, &load(reference)?);
-    let (share, worst) = (difference.differing * 100.0, difference.worst_inside);
-    println!("{name:26} {share:6.3} % of pixels differ, worst inside {worst:3} at {:?}", difference.worst_at);
-    Some(difference)
-}
-
 /// The whole shared corpus: its committed part has scenes, this draws every program with inputs that it makes up.
 #[test]
 fn shared_corpus_matches_lavapipe() {
@@ -162,13 +144,13 @@ fn shared_corpus_matches_lavapipe() {
     }
     let modules = directory("corpus-spirv");
     let sources = shared::path("shader-corpus");
-    let names = corpus_scenes::names(&sources);
+    let names = corpus::scenes::names(&sources);
     let mut failures: Vec<String> =
         names.iter().filter_map(|name| corpus::Module::from_corpus(&modules, name).err()).collect();
-    let (ours, said) = draw(&modules, &icd::ours(), "corpus-vc4", &["--corpus"], &[]);
-    let (reference, _) = draw(&modules, &icd::lavapipe(), "corpus-lavapipe", &["--corpus"], &[]);
+    let (ours, said) = draw(&modules, &driver::ours(), "corpus-vc4", &["--corpus"], &[]);
+    let (reference, _) = draw(&modules, &driver::lavapipe(), "corpus-lavapipe", &["--corpus"], &[]);
     for name in &names {
-        let Some(difference) = compare(name, &ours, &reference) else {
+        let Ok(difference) = Difference::of_files(name, &ours, &reference) else {
             failures.push(format!("{name}: not drawn"));
             continue;
         };
@@ -200,10 +182,11 @@ fn amplifiers_match_where_they_amplify_less() {
         corpus::Module::from_source(&modules, name, [&source("vert"), &fragment]).expect("it compiles");
     }
     let names = AMPLIFIERS.map(|amplifier| amplifier.name);
-    let (ours, said) = draw(&modules, &icd::ours(), "calmer-vc4", &["--corpus"], &names);
-    let (reference, _) = draw(&modules, &icd::lavapipe(), "calmer-lavapipe", &["--corpus"], &names);
-    let matches =
-        |name: &&str| compare(name, &ours, &reference).is_some_and(|difference| difference.acceptable());
+    let (ours, said) = draw(&modules, &driver::ours(), "calmer-vc4", &["--corpus"], &names);
+    let (reference, _) = draw(&modules, &driver::lavapipe(), "calmer-lavapipe", &["--corpus"], &names);
+    let matches = |name: &&str| {
+        Difference::of_files(name, &ours, &reference).is_ok_and(|difference| difference.acceptable())
+    };
     let failures: Vec<&str> = names.into_iter().filter(|name| !matches(name)).collect();
     assert!(failures.is_empty(), "{failures:?} differ or are not drawn; our driver said:\n{said}");
 }

@@ -1,6 +1,6 @@
 //! Strangers' submissions to the simulated device. `PROPTEST_CASES` makes the run longer.
 
-#[path = "../oracle/submit.rs"]
+#[path = "../oracle/submission/mod.rs"]
 mod oracle;
 
 use oracle::submit;

@@ -2,22 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use vc4_tests::{icd, transfers};
+use vc4_tests::{driver, scratch, transfers};
 
 fn run_all(manifest: &Path, name: &str) -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).expect("the target directory is writable");
-    let output =
-        icd::command(env!("CARGO_BIN_EXE_transfers"), manifest).arg(&directory).output().expect("it starts");
-    assert!(output.status.success(), "transfers on {name}:\n{}", String::from_utf8_lossy(&output.stderr));
+    let directory = scratch::empty(env!("CARGO_TARGET_TMPDIR"), name);
+    driver::run(driver::command(env!("CARGO_BIN_EXE_transfers"), manifest).arg(&directory), name);
     directory
 }
 
 #[test]
 fn transfers_match_lavapipe() {
-    let ours = run_all(&icd::ours(), "transfers-vc4");
-    let theirs = run_all(&icd::lavapipe(), "transfers-lavapipe");
+    let ours = run_all(&driver::ours(), "transfers-vc4");
+    let theirs = run_all(&driver::lavapipe(), "transfers-lavapipe");
     let (mut compared, mut failures) = (0, Vec::new());
     for (number, case) in transfers::all().iter().enumerate() {
         let load = |directory: &Path| std::fs::read(directory.join(number.to_string())).ok();

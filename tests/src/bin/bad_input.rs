@@ -3,8 +3,9 @@
 //! `bad_input CASE`: prints `answer: RESULT` and exits with 0 as long as nothing crashed.
 
 use ash::vk;
-use vc4_tests::harness::{Error, Harness};
-use vc4_tests::scenes::Draw;
+use vc4_tests::player;
+use vc4_tests::scene::Draw;
+use vc4_tests::vulkan::{Error, Harness};
 
 const VERTEX: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/pos_color.vert.spv"));
 const FRAGMENT: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/pos_color.frag.spv"));
@@ -53,13 +54,14 @@ fn leak(bytes: Vec<u8>) -> &'static [u8] {
 }
 
 fn pipeline(harness: &Harness, vertex: &'static [u8], fragment: &'static [u8]) -> Result<(), Error> {
-    harness.try_pipeline(&Draw {
+    let draw = Draw {
         vertex_shader: vertex,
         fragment_shader: fragment,
         stride: 28,
         attributes: vec![vk::Format::R32G32B32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT],
         ..Draw::default()
-    })
+    };
+    player::try_pipeline(harness, &draw)
 }
 
 fn allocate(harness: &Harness, size: u64) -> Result<(), Error> {

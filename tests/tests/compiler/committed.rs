@@ -12,9 +12,7 @@ use crate::world::{Fragments, World};
 /// A SPIR-V stage of a committed or freshly compiled module.
 pub fn translate(path: impl AsRef<std::path::Path>, stage: Stage) -> Result<Shader, String> {
     let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let words: Vec<u32> =
-        bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    let words = vc4_tests::glsl::words(path)?;
     let source = vc4_shaders::spirv::StageSource { words: &words, entry: "main", specialization: &[] };
     vc4_shaders::spirv::translate(&source, stage).map_err(|error| format!("{}: {error}", path.display()))
 }

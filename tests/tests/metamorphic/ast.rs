@@ -5,27 +5,8 @@
 //! [`Program::bound`] proves it. Functions that are not exact (roots, sines) only appear where their result is rounded to
 //! an integer far from the turning point ([`crate::ops`]).
 
-use crate::ops::{self, Base};
-
-/// Elements that run at once.
-pub const LANES: usize = 16;
-
-/// A scalar or vector type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Type {
-    pub base: Base,
-    /// Components, 1 to 4.
-    pub size: u8,
-}
-
-impl Type {
-    pub fn scalar(base: Base) -> Type {
-        Type { base, size: 1 }
-    }
-}
-
-/// Components as words; booleans are 0 and 1.
-pub type Value = [u32; 4];
+use crate::ops;
+use crate::value::{Base, Bound, Type, Value};
 
 /// What a program can read, each a vector of four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,9 +141,6 @@ pub struct Program {
     pub shown_arrays: Vec<usize>,
     pub stored: Vec<Value>,
 }
-
-/// How large a float can be (as a power of two) and how fine (binary digits behind the point).
-pub type Bound = (i32, i32);
 
 /// What a float variable, input or literal may be.
 pub const VARIABLE: Bound = (6, 4);

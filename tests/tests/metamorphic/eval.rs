@@ -1,7 +1,8 @@
 //! What a program means: an interpreter for one element, which knows nothing of any compiler.
 
 use crate::ast::*;
-use crate::ops::{Base, ROWS};
+use crate::ops::ROWS;
+use crate::value::{Base, Value};
 
 /// What one element sees.
 pub struct Inputs<'a> {

@@ -1,31 +1,9 @@
 //! Random programs.
 
 use crate::ast::*;
-use crate::ops::{self, Base, ROWS};
-
-/// SplitMix64: a program follows from its seed, on every host.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn word(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32) as u32
-    }
-
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.word() as usize % limit
-    }
-
-    /// True once in `n` times.
-    pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
+use crate::ops::{self, ROWS};
+use crate::random::Random;
+use crate::value::{Base, Bound, Type, Value};
 
 /// What may stand where the generator is.
 #[derive(Clone)]

@@ -1,14 +1,6 @@
 //! The operations of the fuzzer's language: how each is written and what it means, one row each.
 
-use crate::ast::Bound;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
-    Int,
-    Uint,
-    Float,
-    Bool,
-}
+use crate::value::{Base, Bound};
 
 /// One operation. It is written with its operands in place of `{0}`, `{1}`, `{2}`.
 pub struct Row {

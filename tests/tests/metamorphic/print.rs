@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use crate::ast::*;
-use crate::ops::{Base, PRELUDE, ROWS};
+use crate::ops::{PRELUDE, ROWS};
+use crate::value::{Base, Type, Value};
 
 fn type_name(ty: Type) -> String {
     let (scalar, vector) = match ty.base {

@@ -1,7 +1,7 @@
 //! Makes a failing program small: deletes and simplifies as long as it keeps failing.
 
 use crate::ast::*;
-use crate::ops::Base;
+use crate::value::Base;
 
 /// The smallest program found that `fails`.
 pub fn reduce(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Program {

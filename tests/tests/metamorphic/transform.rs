@@ -1,8 +1,10 @@
 //! Changes that keep a program's meaning.
 
 use crate::ast::*;
-use crate::generate::{Random, dead_statement};
-use crate::ops::{self, Base, ROWS};
+use crate::generate::dead_statement;
+use crate::ops::{self, ROWS};
+use crate::random::Random;
+use crate::value::{Base, Type};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {

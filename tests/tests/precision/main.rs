@@ -7,22 +7,16 @@ mod operations;
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::Command;
 
-use operations::{Domain, OPERATIONS, Operation};
+use operations::{Domain, OPERATIONS, Operation, ulp};
 use vc4::state::blend::ColorOutput;
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4_shaders::compile::{PipelineState, VertexAttribute, compile_pipeline};
 use vc4_shaders::spirv::StageSource;
 use vc4_tests::runner::{Buffers, Runner};
+use vc4_tests::{glsl, scratch};
 
 const LANES: usize = vc4::hw::LANES;
-
-/// Distance of neighbouring floats at a magnitude; that of the smallest normal number below it.
-pub fn ulp(of: f64) -> f64 {
-    let exponent = if of == 0.0 { -126 } else { (of.abs().log2().floor() as i32).max(-126) };
-    2f64.powi(exponent - 23)
-}
 
 /// What a sweep found.
 #[derive(Default)]
@@ -39,17 +33,12 @@ struct Worst {
 
 /// SPIR-V of a GLSL source.
 fn spirv(name: &str, stage: &str, source: &str) -> Vec<u32> {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("precision");
-    std::fs::create_dir_all(&directory).expect("the target directory is writable");
+    let directory = scratch::directory(env!("CARGO_TARGET_TMPDIR"), "precision");
     let path = directory.join(format!("{name}.{stage}"));
     let module = directory.join(format!("{name}.{stage}.spv"));
     std::fs::write(&path, source).expect("the target directory is writable");
-    let output = Command::new("glslangValidator").args(["-V", "-o"]).arg(&module).arg(&path).output();
-    let output = output
-        .expect("glslangValidator is missing: install Debian's glslang-tools, or run `cargo xtask test`");
-    assert!(output.status.success(), "{source}\n{}", String::from_utf8_lossy(&output.stdout));
-    let bytes = std::fs::read(&module).expect("glslangValidator wrote it");
-    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    glsl::compile(&path, &module).unwrap_or_else(|error| panic!("{source}\n{error}"));
+    glsl::words(&module).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A vertex stage that computes the operation.

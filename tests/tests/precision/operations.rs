@@ -1,6 +1,10 @@
 //! The operations of the precision table: how each is written, its exact value, and the error that Vulkan allows.
 
-use crate::ulp;
+/// Distance of neighbouring floats at a magnitude; that of the smallest normal number below it.
+pub fn ulp(of: f64) -> f64 {
+    let exponent = if of == 0.0 { -126 } else { (of.abs().log2().floor() as i32).max(-126) };
+    2f64.powi(exponent - 23)
+}
 
 /// Operands of a sweep.
 pub struct Domain {

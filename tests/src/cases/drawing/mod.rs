@@ -1,0 +1,17 @@
+//! One small program per feature of drawing, each with a picture as its result. The pictures of two drivers must
+//! agree within the case's bound (`tests/drawing.rs`).
+
+mod case;
+mod draws;
+mod inputs;
+mod multisample;
+mod queries;
+mod targets;
+
+pub use case::Case;
+
+/// All programs.
+pub fn all() -> Vec<Case> {
+    let all = [&inputs::CASES[..], &multisample::CASES, &queries::CASES, &draws::CASES, &targets::CASES];
+    all.into_iter().flatten().copied().collect()
+}

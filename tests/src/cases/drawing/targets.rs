@@ -1,0 +1,237 @@
+//! Several colours per subpass, and colours of more than 32 bits.
+
+use ash::vk;
+
+use super::case::{Case, exact};
+use crate::picture::Picture;
+use crate::vulkan::{
+    Attachment, CLEAR_STORE, Error, Lab, Pipeline, Subpass, Target, Vertex, area, color, depth, first_level,
+    rectangle,
+};
+
+/// The programs.
+pub const CASES: [Case; 6] = [
+    exact("targets-three", three),
+    exact("targets-locations", locations),
+    exact("targets-wide", wide),
+    // Sample positions are the device's choice: pixels of edges differ.
+    Case { name: "targets-resolve", differing: 0.001, run: resolve },
+    exact("targets-load", load),
+    exact("targets-many-draws", many_draws),
+];
+
+const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
+const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
+const SIZE: [u32; 2] = [110, 70];
+const BYTES: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const HALVES: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
+const FLOATS: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
+const CLEARS: [[f32; 4]; 3] = [[0.25, 0.5, 0.75, 1.0], [0.75, 0.25, 0.5, 0.5], [0.5, 0.75, 0.25, 0.25]];
+
+fn three_colors(samples: vk::SampleCountFlags) -> Pipeline {
+    Pipeline {
+        fragment: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/three_colors.frag.spv")),
+        colors: 3,
+        depth: Some(vk::CompareOp::LESS),
+        samples,
+        ..Pipeline::default()
+    }
+}
+
+/// Three colours with depth: a subpass that draws to all of them, and the colours.
+struct Canvas {
+    pass: vk::RenderPass,
+    framebuffer: vk::Framebuffer,
+    colors: Vec<Target>,
+}
+
+impl Canvas {
+    fn new(lab: &Lab<'_>, formats: [vk::Format; 3], load: vk::AttachmentLoadOp) -> Result<Canvas, Error> {
+        let depth_format = lab.depth_stencil_format();
+        let target = |format| lab.target(SIZE, format, ONE);
+        let colors = formats.into_iter().map(target).collect::<Result<Vec<_>, Error>>()?;
+        let mut attachments: Vec<_> =
+            formats.map(|format| Attachment { format, load: [load; 2], ..CLEAR_STORE }).to_vec();
+        attachments.push(Attachment { format: depth_format, ..CLEAR_STORE });
+        let subpass = Subpass {
+            color: Some(0),
+            others: vec![[Some(1), None], [Some(2), None]],
+            depth: Some(3),
+            ..Subpass::default()
+        };
+        let pass = lab.pass(&attachments, &[subpass])?;
+        let mut targets = colors.clone();
+        targets.push(target(depth_format)?);
+        Ok(Canvas { pass, framebuffer: lab.framebuffer(pass, &targets, SIZE)?, colors })
+    }
+
+    fn begin(&self, lab: &Lab<'_>, commands: vk::CommandBuffer) {
+        let mut clears = CLEARS.map(color).to_vec();
+        clears.push(depth(1.0, 0));
+        lab.begin(commands, self.pass, self.framebuffer, area(SIZE), &clears);
+    }
+
+    /// All colours, one below the other.
+    fn picture(&self, lab: &Lab<'_>) -> Result<Picture, Error> {
+        below_each_other(lab, &self.colors)
+    }
+}
+
+fn below_each_other(lab: &Lab<'_>, targets: &[Target]) -> Result<Picture, Error> {
+    let mut all = Picture { width: SIZE[0], height: 0, rgba: Vec::new() };
+    for target in targets {
+        let picture = lab.picture(target)?;
+        all.height += picture.height;
+        all.rgba.extend(picture.rgba);
+    }
+    Ok(all)
+}
+
+fn end(lab: &Lab<'_>, commands: vk::CommandBuffer) {
+    // SAFETY: the handles live as long as the lab.
+    unsafe { lab.device.cmd_end_render_pass(commands) };
+}
+
+/// Rectangles that hide parts of each other, the nearest first: what a pass leaves in the depth buffer is what the next
+/// one must not begin with.
+fn rectangles() -> Vec<Vertex> {
+    let mut vertices = rectangle([-0.9, -0.8, 0.3, 0.5], 0.2, [1.0, 0.25, 0.0, 1.0]);
+    vertices.extend(rectangle([-0.3, -0.4, 0.9, 0.8], 0.6, [0.0, 0.5, 1.0, 0.5]));
+    vertices
+}
+
+fn draw(lab: &Lab<'_>, canvas: &Canvas, colors: usize) -> Result<(), Error> {
+    let pipeline = lab.pipeline(canvas.pass, SIZE, &Pipeline { colors, ..three_colors(ONE) })?;
+    let vertices = rectangles();
+    let (buffer, count) = (lab.vertices(&vertices)?, vertices.len() as u32);
+    lab.run(|commands| {
+        canvas.begin(lab, commands);
+        lab.draw(commands, pipeline, buffer, count);
+        end(lab, commands);
+    })
+}
+
+/// Bytes, halves and floats at once.
+fn three(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let canvas = Canvas::new(lab, [BYTES, HALVES, FLOATS], vk::AttachmentLoadOp::CLEAR)?;
+    draw(lab, &canvas, 3)?;
+    canvas.picture(lab)
+}
+
+/// A subpass without a colour at location 0.
+fn locations(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let target = lab.target(SIZE, BYTES, ONE)?;
+    let subpass = Subpass { others: vec![[None; 2], [Some(0), None]], ..Subpass::default() };
+    let pass = lab.pass(&[Attachment { format: BYTES, ..CLEAR_STORE }], &[subpass])?;
+    let framebuffer = lab.framebuffer(pass, &[target], SIZE)?;
+    let pipeline = lab.pipeline(pass, SIZE, &Pipeline { depth: None, ..three_colors(ONE) })?;
+    let vertices = rectangles();
+    let (buffer, count) = (lab.vertices(&vertices)?, vertices.len() as u32);
+    lab.run(|commands| {
+        lab.begin(commands, pass, framebuffer, area(SIZE), &[color(CLEARS[0])]);
+        lab.draw(commands, pipeline, buffer, count);
+        end(lab, commands);
+    })?;
+    lab.picture(&target)
+}
+
+/// One colour of 128 bits, blue and alpha of it masked, and a part of it cleared behind the draw.
+fn wide(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let target = lab.target(SIZE, FLOATS, ONE)?;
+    let subpass = Subpass { color: Some(0), ..Subpass::default() };
+    let pass = lab.pass(&[Attachment { format: FLOATS, ..CLEAR_STORE }], &[subpass])?;
+    let framebuffer = lab.framebuffer(pass, &[target], SIZE)?;
+    let blend = vk::PipelineColorBlendAttachmentState::default()
+        .color_write_mask(vk::ColorComponentFlags::R | vk::ColorComponentFlags::G);
+    let pipeline = lab.pipeline(pass, SIZE, &Pipeline { blend, ..Pipeline::default() })?;
+    let vertices = rectangles();
+    let (buffer, count) = (lab.vertices(&vertices)?, vertices.len() as u32);
+    let clear = vk::ClearAttachment {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        color_attachment: 0,
+        clear_value: color([0.1, 0.9, 0.3, 0.7]),
+    };
+    let rect =
+        vk::Rect2D { offset: vk::Offset2D { x: 13, y: 5 }, extent: vk::Extent2D { width: 30, height: 41 } };
+    let rect = vk::ClearRect { rect, base_array_layer: 0, layer_count: 1 };
+    lab.run(|commands| {
+        lab.begin(commands, pass, framebuffer, area(SIZE), &[color(CLEARS[1])]);
+        lab.draw(commands, pipeline, buffer, count);
+        // SAFETY: the handles live as long as the lab.
+        unsafe { lab.device.cmd_clear_attachments(commands, &[clear], &[rect]) };
+        end(lab, commands);
+    })?;
+    lab.picture(&target)
+}
+
+/// Four samples of each colour, resolved by the tiles and by the CPU; half of the samples are drawn.
+fn resolve(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let formats = [BYTES, HALVES];
+    let samples: Vec<_> =
+        formats.into_iter().map(|format| lab.target(SIZE, format, FOUR)).collect::<Result<_, _>>()?;
+    let results: Vec<_> =
+        formats.into_iter().map(|format| lab.target(SIZE, format, ONE)).collect::<Result<_, _>>()?;
+    let attachment = |samples| move |format| Attachment { format, samples, ..CLEAR_STORE };
+    let attachments =
+        [formats.map(attachment(FOUR)).as_slice(), formats.map(attachment(ONE)).as_slice()].concat();
+    let subpass =
+        Subpass { color: Some(0), resolve: Some(2), others: vec![[Some(1), Some(3)]], ..Subpass::default() };
+    let pass = lab.pass(&attachments, &[subpass])?;
+    let framebuffer = lab.framebuffer(pass, &[samples, results.clone()].concat(), SIZE)?;
+    let state = Pipeline { colors: 2, depth: None, mask: Some(0b0110), ..three_colors(FOUR) };
+    let pipeline = lab.pipeline(pass, SIZE, &state)?;
+    let vertices = rectangles();
+    let (buffer, count) = (lab.vertices(&vertices)?, vertices.len() as u32);
+    lab.run(|commands| {
+        lab.begin(
+            commands,
+            pass,
+            framebuffer,
+            area(SIZE),
+            &[CLEARS[0], CLEARS[1], CLEARS[2], CLEARS[2]].map(color),
+        );
+        lab.draw(commands, pipeline, buffer, count);
+        end(lab, commands);
+    })?;
+    below_each_other(lab, &results)
+}
+
+/// Colours that hold something already.
+fn load(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let canvas = Canvas::new(lab, [HALVES, FLOATS, BYTES], vk::AttachmentLoadOp::LOAD)?;
+    lab.run(|commands| {
+        for (target, value) in canvas.colors.iter().zip(CLEARS) {
+            let value = vk::ClearColorValue { float32: value };
+            let (general, range) = (vk::ImageLayout::GENERAL, first_level(vk::ImageAspectFlags::COLOR));
+            // SAFETY: the handles live as long as the lab.
+            unsafe { lab.device.cmd_clear_color_image(commands, target.image, general, &value, &[range]) };
+        }
+        lab.barrier(commands);
+    })?;
+    draw(lab, &canvas, 3)?;
+    canvas.picture(lab)
+}
+
+/// More draws than a job takes, each nearer than the one before, in a band that moves.
+fn many_draws(lab: &Lab<'_>) -> Result<Picture, Error> {
+    const DRAWS: u32 = 9000;
+    let canvas = Canvas::new(lab, [BYTES, HALVES, BYTES], vk::AttachmentLoadOp::CLEAR)?;
+    let pipeline = lab.pipeline(canvas.pass, SIZE, &three_colors(ONE))?;
+    let mut vertices = rectangle([-0.5, -0.9, 0.5, 0.9], 0.5, [1.0, 0.0, 1.0, 1.0]);
+    for n in 0..DRAWS {
+        let along = n as f32 / DRAWS as f32;
+        let (left, z) = (-0.95 + 1.8 * along, 0.9 - 0.8 * along);
+        vertices.extend(rectangle([left, -0.6, left + 0.05, 0.6], z, [along, 1.0 - along, 0.5, 1.0]));
+    }
+    let buffer = lab.vertices(&vertices)?;
+    lab.run(|commands| {
+        canvas.begin(lab, commands);
+        lab.draw(commands, pipeline, buffer, 6);
+        for n in 0..DRAWS {
+            // SAFETY: the handles live as long as the lab.
+            unsafe { lab.device.cmd_draw(commands, 6, 1, 6 + 6 * n, 0) };
+        }
+        end(lab, commands);
+    })?;
+    canvas.picture(lab)
+}

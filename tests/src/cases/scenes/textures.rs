@@ -1,0 +1,272 @@
+//! Every way of looking at images and buffers.
+
+use ash::vk;
+
+use crate::scene::{Draw, ImageSource, Resource, Scene, bytes, sampler};
+
+macro_rules! spirv {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/texture/", $name, ".spv"))
+    };
+}
+
+const NEAREST: vk::Filter = vk::Filter::NEAREST;
+const LINEAR: vk::Filter = vk::Filter::LINEAR;
+const REPEAT: vk::SamplerAddressMode = vk::SamplerAddressMode::REPEAT;
+const MIRROR: vk::SamplerAddressMode = vk::SamplerAddressMode::MIRRORED_REPEAT;
+const CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::CLAMP_TO_EDGE;
+const BORDER: vk::SamplerAddressMode = vk::SamplerAddressMode::CLAMP_TO_BORDER;
+const MIRROR_ONCE: vk::SamplerAddressMode = vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE;
+const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+/// A scene of one triangle that covers everything.
+fn scene(name: &str, fragment_shader: &'static [u8], resources: Vec<(u32, Vec<Resource>)>) -> Scene {
+    let draw = Draw {
+        vertex_shader: spirv!("screen.vert"),
+        fragment_shader,
+        count: 3,
+        resources,
+        ..Draw::default()
+    };
+    Scene { name: format!("texture_{name}"), size: [64, 48], draws: vec![draw], ..Scene::default() }
+}
+
+fn one(
+    name: &str,
+    fragment_shader: &'static [u8],
+    image: ImageSource,
+    info: vk::SamplerCreateInfo<'static>,
+) -> Scene {
+    scene(name, fragment_shader, vec![(0, vec![Resource::Combined(image, info)])])
+}
+
+fn shaped(
+    view: vk::ImageViewType,
+    format: vk::Format,
+    size: [u32; 3],
+    layers: u32,
+    levels: u32,
+) -> ImageSource {
+    ImageSource { view, format, size, layers, levels, base_level: 0, cube_compatible: false }
+}
+
+/// All of them.
+pub fn scenes() -> Vec<Scene> {
+    [operands(), samplers(), comparisons(), formats(), shapes(), buffers()].into_iter().flatten().collect()
+}
+
+fn operands() -> Vec<Scene> {
+    let chain = ImageSource::flat(RGBA, 64, 32, 6);
+    let (near, linear) = (sampler(NEAREST, REPEAT), sampler(LINEAR, REPEAT));
+    vec![
+        one("bias", spirv!("bias.frag"), ImageSource::flat(RGBA, 128, 128, 8), linear),
+        one("lod", spirv!("lod.frag"), chain, near),
+        one("grad", spirv!("grad.frag"), ImageSource::flat(RGBA, 32, 32, 6), linear),
+        one("offset", spirv!("offset.frag"), chain, linear),
+        one("offset_nearest", spirv!("offset.frag"), chain, near),
+        one("gather", spirv!("gather.frag"), chain, near),
+        one("gather_clamp", spirv!("gather.frag"), chain, sampler(NEAREST, CLAMP)),
+        one(
+            "gather_float",
+            spirv!("gather.frag"),
+            ImageSource { format: vk::Format::R16G16_SFLOAT, ..chain },
+            near,
+        ),
+        one("fetch", spirv!("fetch.frag"), chain, near),
+        one("projected", spirv!("projected.frag"), chain, linear),
+        one("query_lod", spirv!("query_lod.frag"), ImageSource::flat(RGBA, 256, 256, 9), near),
+    ]
+}
+
+fn samplers() -> Vec<Scene> {
+    let chain = ImageSource::flat(RGBA, 64, 64, 7);
+    let base = ImageSource { base_level: 2, ..chain };
+    let odd = ImageSource::flat(RGBA, 30, 20, 1);
+    let near = sampler(NEAREST, REPEAT);
+    let trilinear = sampler(LINEAR, MIRROR).mipmap_mode(vk::SamplerMipmapMode::LINEAR);
+    let separate = vec![
+        (0, vec![Resource::Image(odd), Resource::Image(chain)]),
+        (1, vec![Resource::Sampler(sampler(LINEAR, CLAMP)), Resource::Sampler(near)]),
+    ];
+    let mut immutable = scene("immutable_separate", spirv!("separate.frag"), separate.clone());
+    immutable.draws[0].immutable_samplers = true;
+    let mut fixed = one("immutable", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR));
+    fixed.draws[0].immutable_samplers = true;
+    vec![
+        immutable,
+        fixed,
+        one("border", spirv!("plain.frag"), odd, sampler(LINEAR, BORDER)),
+        one("border_nearest", spirv!("plain.frag"), odd, sampler(NEAREST, BORDER)),
+        one("mirror", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR)),
+        one("mirror_once", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR_ONCE)),
+        one("mirror_once_levels", spirv!("plain.frag"), chain, sampler(NEAREST, MIRROR_ONCE)),
+        one("min_lod", spirv!("plain.frag"), chain, near.min_lod(2.0)),
+        one("max_lod", spirv!("lod.frag"), chain, near.max_lod(1.0)),
+        one("sampler_bias", spirv!("lod.frag"), chain, near.mip_lod_bias(1.0)),
+        one("base_level", spirv!("lod.frag"), base, near),
+        one("base_level_linear", spirv!("lod.frag"), base, trilinear),
+        one("trilinear", spirv!("lod.frag"), chain, trilinear),
+        one(
+            "unnormalized",
+            spirv!("unnormalized.frag"),
+            odd,
+            sampler(LINEAR, CLAMP).unnormalized_coordinates(true).max_lod(0.0),
+        ),
+        scene("separate", spirv!("separate.frag"), separate),
+    ]
+}
+
+fn comparisons() -> Vec<Scene> {
+    let compare = |filter, wrap, op| sampler(filter, wrap).compare_enable(true).compare_op(op);
+    let depth = ImageSource::flat(vk::Format::D16_UNORM, 16, 16, 3);
+    let layers = shaped(vk::ImageViewType::TYPE_2D_ARRAY, vk::Format::D16_UNORM, [16, 16, 1], 3, 1);
+    let less = vk::CompareOp::LESS_OR_EQUAL;
+    vec![
+        one("shadow", spirv!("shadow.frag"), depth, compare(NEAREST, REPEAT, less)),
+        one("shadow_greater", spirv!("shadow.frag"), depth, compare(NEAREST, BORDER, vk::CompareOp::GREATER)),
+        one("shadow_linear", spirv!("shadow.frag"), depth, compare(LINEAR, CLAMP, less)),
+        one("shadow_gather", spirv!("shadow_gather.frag"), depth, compare(NEAREST, CLAMP, less)),
+        one("shadow_array", spirv!("shadow_array.frag"), layers, compare(NEAREST, CLAMP, less)),
+        one("depth", spirv!("lod.frag"), depth, sampler(NEAREST, REPEAT)),
+    ]
+}
+
+fn formats() -> Vec<Scene> {
+    let flat = |format| ImageSource::flat(format, 32, 16, 3);
+    let near = sampler(NEAREST, REPEAT);
+    let linear = sampler(LINEAR, MIRROR);
+    let white = sampler(LINEAR, BORDER);
+    vec![
+        one("r8_uint", spirv!("integer.frag"), flat(vk::Format::R8_UINT), near),
+        one("r32_uint", spirv!("integer.frag"), flat(vk::Format::R32_UINT), near),
+        one("rgba8_sint", spirv!("signed.frag"), flat(vk::Format::R8G8B8A8_SINT), near),
+        one("rgba8_snorm", spirv!("lod.frag"), flat(vk::Format::R8G8B8A8_SNORM), linear),
+        one("r8", spirv!("lod.frag"), flat(vk::Format::R8_UNORM), linear),
+        one("r16f", spirv!("lod.frag"), flat(vk::Format::R16_SFLOAT), linear),
+        one("rgba16f", spirv!("lod.frag"), flat(vk::Format::R16G16B16A16_SFLOAT), linear),
+        one(
+            "rgba16f_border",
+            spirv!("plain.frag"),
+            ImageSource::flat(vk::Format::R16G16B16A16_SFLOAT, 20, 12, 1),
+            white,
+        ),
+        one("r32f_border", spirv!("plain.frag"), ImageSource::flat(vk::Format::R32_SFLOAT, 20, 12, 1), white),
+        one("rgba32f", spirv!("lod.frag"), flat(vk::Format::R32G32B32A32_SFLOAT), near),
+        one("large", spirv!("lod.frag"), ImageSource::flat(vk::Format::R8_UNORM, 3000, 4, 2), near),
+        one("r16g16f", spirv!("lod.frag"), flat(vk::Format::R16G16_SFLOAT), near),
+        one("r16g16f_linear", spirv!("lod.frag"), flat(vk::Format::R16G16_SFLOAT), sampler(LINEAR, MIRROR)),
+        one("srgb_linear", spirv!("lod.frag"), flat(vk::Format::R8G8B8A8_SRGB), sampler(LINEAR, CLAMP)),
+    ]
+}
+
+fn shapes() -> Vec<Scene> {
+    use vk::ImageViewType as View;
+    let layers = shaped(View::TYPE_2D_ARRAY, RGBA, [32, 16, 1], 5, 4);
+    let small = ImageSource { format: vk::Format::R8G8_UNORM, ..layers };
+    let faces = shaped(View::TYPE_2D_ARRAY, RGBA, [16, 16, 1], 6, 3);
+    let faces = ImageSource { cube_compatible: true, ..faces };
+    let volume = shaped(View::TYPE_3D, RGBA, [16, 16, 8], 1, 2);
+    let line = shaped(View::TYPE_1D, RGBA, [16, 1, 1], 1, 1);
+    let lines = shaped(View::TYPE_1D_ARRAY, RGBA, [16, 1, 1], 4, 1);
+    let cube = shaped(View::CUBE, RGBA, [16, 16, 1], 6, 1);
+    let floats = ImageSource { format: vk::Format::R16G16_SFLOAT, ..cube };
+    let (near, linear) = (sampler(NEAREST, REPEAT), sampler(LINEAR, REPEAT));
+    let one_dimensional =
+        vec![(0, vec![Resource::Combined(line, linear)]), (1, vec![Resource::Combined(lines, near)])];
+    vec![
+        one("layers", spirv!("layers.frag"), layers, near),
+        one("layers_linear", spirv!("layers.frag"), layers, sampler(LINEAR, MIRROR)),
+        one("layers_border", spirv!("layers.frag"), layers, sampler(LINEAR, BORDER)),
+        one("layers_small", spirv!("layers.frag"), small, linear),
+        one("layers_small_border", spirv!("layers.frag"), small, sampler(LINEAR, BORDER)),
+        one("layers_auto", spirv!("layers_auto.frag"), layers, sampler(LINEAR, CLAMP)),
+        one("cube", spirv!("around.frag"), cube, near),
+        one("cube_linear", spirv!("around.frag"), cube, linear),
+        one("cube_float", spirv!("around.frag"), floats, near),
+        one("cubes", spirv!("cubes.frag"), shaped(View::CUBE_ARRAY, RGBA, [16, 16, 1], 12, 1), near),
+        one("faces", spirv!("layers.frag"), faces, near),
+        one("faces_linear", spirv!("layers.frag"), faces, sampler(LINEAR, MIRROR)),
+        one("faces_border", spirv!("layers.frag"), faces, sampler(LINEAR, BORDER)),
+        one("faces_mirror_once", spirv!("layers.frag"), faces, sampler(LINEAR, MIRROR_ONCE)),
+        one("layers_mirror_once", spirv!("layers.frag"), layers, sampler(LINEAR, MIRROR_ONCE)),
+        one("gather_cube", spirv!("gather_cube.frag"), cube, near),
+        scene("line", spirv!("line.frag"), one_dimensional),
+        one("volume", spirv!("volume.frag"), volume, near),
+        one("volume_linear", spirv!("volume.frag"), volume, linear),
+        one(
+            "volume_border",
+            spirv!("volume.frag"),
+            ImageSource { levels: 1, ..volume },
+            sampler(NEAREST, BORDER),
+        ),
+        one(
+            "cube_wide",
+            spirv!("around.frag"),
+            ImageSource { format: vk::Format::R16G16B16A16_SFLOAT, ..cube },
+            near,
+        ),
+    ]
+}
+
+fn buffers() -> Vec<Scene> {
+    let texels = vec![
+        (0, vec![Resource::Texels(vk::Format::R32G32B32A32_SFLOAT, bytes(&floats(64)))]),
+        (1, vec![Resource::Texels(vk::Format::R8G8_UINT, (0..32).map(|n| n * 8).collect())]),
+        (2, vec![Resource::Texels(vk::Format::R16G16B16A16_SINT, halves(64))]),
+    ];
+    let storage = |count: usize| Resource::Storage(bytes(&floats(count)));
+    let sizes = vec![
+        (0, vec![Resource::Combined(ImageSource::flat(RGBA, 60, 30, 5), sampler(NEAREST, CLAMP))]),
+        (
+            1,
+            vec![Resource::Combined(
+                shaped(vk::ImageViewType::CUBE, RGBA, [16, 16, 1], 6, 1),
+                sampler(NEAREST, CLAMP),
+            )],
+        ),
+        (
+            2,
+            vec![Resource::Combined(
+                shaped(vk::ImageViewType::TYPE_2D_ARRAY, RGBA, [32, 20, 1], 7, 3),
+                sampler(NEAREST, CLAMP),
+            )],
+        ),
+        (3, vec![Resource::Texels(vk::Format::R8_UNORM, vec![0; 77])]),
+    ];
+    let storage_image =
+        |view, format, size, layers| vec![Resource::StorageImage(shaped(view, format, size, layers, 1))];
+    let images = vec![
+        (0, storage_image(vk::ImageViewType::TYPE_2D, RGBA, [60, 30, 1], 1)),
+        (1, storage_image(vk::ImageViewType::TYPE_2D_ARRAY, vk::Format::R32_SFLOAT, [16, 20, 1], 3)),
+        (2, storage_image(vk::ImageViewType::CUBE, RGBA, [16, 16, 1], 6)),
+        (3, storage_image(vk::ImageViewType::TYPE_3D, vk::Format::R16G16B16A16_SFLOAT, [8, 8, 4], 1)),
+    ];
+    let corners = [-0.9f32, -0.8, 0.7, -0.6, 0.1, 0.9];
+    let vertex = Draw {
+        vertex_shader: spirv!("vertex.vert"),
+        fragment_shader: spirv!("uv.frag"),
+        count: 3,
+        resources: vec![
+            (0, vec![Resource::Texels(vk::Format::R32G32_SFLOAT, bytes(&corners))]),
+            (1, vec![Resource::Storage(bytes(&[0.05, -0.05, 0.1, 0.0]))]),
+            (2, vec![Resource::Combined(ImageSource::flat(RGBA, 16, 16, 3), sampler(NEAREST, CLAMP))]),
+        ],
+        ..Draw::default()
+    };
+    vec![
+        scene("texels", spirv!("texels.frag"), texels),
+        scene("storage", spirv!("storage.frag"), vec![(0, vec![storage(12), storage(4 + 8 * 6)])]),
+        scene("storage_images", spirv!("images.frag"), images),
+        scene("size", spirv!("size.frag"), sizes),
+        Scene { name: "texture_vertex".into(), size: [64, 48], draws: vec![vertex], ..Scene::default() },
+    ]
+}
+
+/// Numbers 0..1.
+fn floats(count: usize) -> Vec<f32> {
+    (0..count).map(|n| (n * 7 % 16) as f32 / 16.0).collect()
+}
+
+fn halves(count: usize) -> Vec<u8> {
+    (0..count).flat_map(|n| ((n * 53 % 1000) as i16 - 200).to_le_bytes()).collect()
+}

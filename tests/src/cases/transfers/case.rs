@@ -1,0 +1,230 @@
+//! One case: what is done, and how two results of it are compared.
+
+use ash::vk;
+use vc4::image::TexelInfo;
+use vc4::state::ColorKind;
+
+use super::formats::{aspect, element, info};
+use super::image::Image;
+use crate::format::aspects;
+use crate::vulkan::{Error, Harness, Lab};
+
+/// One case.
+pub struct Case {
+    /// Name, for messages.
+    pub name: String,
+    /// Format of the texels that it ends in.
+    pub(super) format: vk::Format,
+    pub(super) work: Work,
+}
+
+pub(super) enum Work {
+    /// Texels go up, from image to image between levels and layers, whole and in parts, and down with gaps.
+    Copy(vk::ImageType),
+    /// Texels of a format are blitted into the case's: source corners, destination corners, filter.
+    Blit { from: vk::Format, volume: bool, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
+    /// A level, a layer and then all are cleared.
+    Clear([u32; 4], vk::ImageType),
+}
+
+impl Case {
+    /// Why results differ; `None` if they do not, or by no more than the format's rounding.
+    pub fn difference(&self, ours: &[u8], theirs: &[u8]) -> Option<String> {
+        if ours.len() != theirs.len() {
+            return Some(format!("{} bytes beside {}", ours.len(), theirs.len()));
+        }
+        let exact = !matches!(self.work, Work::Blit { .. } | Work::Clear(..));
+        let Some(info) = info(self.format).filter(|_| !exact) else {
+            let at = ours.iter().zip(theirs).position(|(a, b)| a != b)?;
+            return Some(format!("byte {at} is {:#x} beside {:#x}", ours[at], theirs[at]));
+        };
+        let bytes = info.bytes as usize;
+        ours.chunks_exact(bytes).zip(theirs.chunks_exact(bytes)).enumerate().find_map(|(at, (a, b))| {
+            let (a, b) = (info.decode(info.load(a)), info.decode(info.load(b)));
+            let close = (0..4).all(|n| close(&info, n, a[n], b[n]));
+            (!close).then(|| format!("texel {at} is {:?} beside {:?}", show(&info, a), show(&info, b)))
+        })
+    }
+
+    /// Runs the case; `None` if the device has no such image or blit.
+    pub fn run(&self, harness: &Harness) -> Result<Option<Vec<u8>>, Error> {
+        let lab = Lab::new(harness);
+        let optimal = |format| harness.optimal_features(format);
+        let needed = vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR;
+        match self.work {
+            Work::Blit { from, filter, .. } => {
+                let source = optimal(from).contains(vk::FormatFeatureFlags::BLIT_SRC);
+                let target = optimal(self.format).contains(vk::FormatFeatureFlags::BLIT_DST);
+                let linear = filter == vk::Filter::NEAREST || optimal(from).contains(needed);
+                if !(source && target && linear) {
+                    return Ok(None);
+                }
+            }
+            _ if optimal(self.format).is_empty() => return Ok(None),
+            _ => {}
+        }
+        match &self.work {
+            Work::Copy(ty) => self.copy(&lab, *ty).map(Some),
+            Work::Clear(words, ty) => self.clear(&lab, *words, *ty).map(Some),
+            Work::Blit { from, volume, src, dst, filter } => {
+                self.blit(&lab, *from, *volume, *src, *dst, *filter).map(Some)
+            }
+        }
+    }
+
+    fn copy(&self, lab: &Lab<'_>, ty: vk::ImageType) -> Result<Vec<u8>, Error> {
+        let source = Image::new(lab, self.format, ty)?;
+        let target = Image::new(lab, self.format, ty)?;
+        source.upload()?;
+        target.upload()?;
+        let (_, block) = element(self.format);
+        // From level 1 to level 0, and from level 0 to level 0 of another layer.
+        let whole = source.extent(1);
+        let cut = |edge: u32| (edge / 2).max(1) / block * block;
+        let depth = if ty == vk::ImageType::TYPE_3D { 2 } else { 1 };
+        let at = |x, y| vk::Offset3D { x, y, z: depth as i32 - 1 };
+        let edge = block as i32;
+        let regions = [
+            vk::ImageCopy {
+                src_subresource: source.layers(1, 0, source.layers),
+                src_offset: at(0, edge),
+                dst_subresource: source.layers(0, 0, source.layers),
+                dst_offset: at(edge, 2 * edge),
+                extent: vk::Extent3D { width: cut(whole.width), height: cut(whole.height), depth },
+            },
+            vk::ImageCopy {
+                src_subresource: source.layers(0, source.layers - 1, 1),
+                src_offset: at(3 * edge, edge),
+                dst_subresource: source.layers(2, 0, 1),
+                dst_offset: vk::Offset3D::default(),
+                extent: vk::Extent3D { width: block, height: block, depth: 1 },
+            },
+        ];
+        // Parts that begin and end where tiles do, and a whole level.
+        let same = |mip_level, x, extent| vk::ImageCopy {
+            src_subresource: source.layers(mip_level, 0, source.layers),
+            src_offset: vk::Offset3D { x, y: 0, z: 0 },
+            dst_subresource: source.layers(mip_level, 0, source.layers),
+            dst_offset: vk::Offset3D { x, y: 0, z: 0 },
+            extent,
+        };
+        let tiles = vk::Extent3D { width: 64, height: 128, depth: 1 };
+        let parts = [same(0, 64, tiles), same(1, 0, source.extent(1))];
+        let parts = if ty == vk::ImageType::TYPE_2D { &parts[..] } else { &parts[1..] };
+        // SAFETY: the lab keeps the images to its end; regions lie inside.
+        lab.run(|commands| unsafe {
+            let general = vk::ImageLayout::GENERAL;
+            lab.device.cmd_copy_image(commands, source.image, general, target.image, general, &regions);
+            lab.device.cmd_copy_image(commands, source.image, general, target.image, general, parts);
+        })?;
+        let mut bytes = target.download()?;
+        // The bits above a 24-bit depth are undefined.
+        if matches!(self.format, vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D24_UNORM_S8_UINT) {
+            bytes.iter_mut().skip(3).step_by(4).for_each(|byte| *byte = 0);
+        }
+        Ok(bytes)
+    }
+
+    fn clear(&self, lab: &Lab<'_>, words: [u32; 4], ty: vk::ImageType) -> Result<Vec<u8>, Error> {
+        let image = Image::new(lab, self.format, ty)?;
+        image.upload()?;
+        let range = |base_mip_level, level_count, base_array_layer, layer_count| vk::ImageSubresourceRange {
+            aspect_mask: aspects(self.format),
+            base_mip_level,
+            level_count,
+            base_array_layer,
+            layer_count,
+        };
+        let last = image.layers - 1;
+        let ranges =
+            [range(1, vk::REMAINING_MIP_LEVELS, 0, 1), range(0, 1, last, vk::REMAINING_ARRAY_LAYERS)];
+        // SAFETY: the lab keeps the images to its end.
+        lab.run(|commands| unsafe {
+            let general = vk::ImageLayout::GENERAL;
+            if aspect(self.format) == vk::ImageAspectFlags::COLOR {
+                let value = vk::ClearColorValue { uint32: words };
+                lab.device.cmd_clear_color_image(commands, image.image, general, &value, &ranges);
+            } else {
+                let value = vk::ClearDepthStencilValue { depth: f32::from_bits(words[0]), stencil: words[1] };
+                lab.device.cmd_clear_depth_stencil_image(commands, image.image, general, &value, &ranges);
+            }
+        })?;
+        let mut bytes = image.download()?;
+        if matches!(self.format, vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D24_UNORM_S8_UINT) {
+            bytes.iter_mut().skip(3).step_by(4).for_each(|byte| *byte = 0);
+        }
+        Ok(bytes)
+    }
+
+    fn blit(
+        &self,
+        lab: &Lab<'_>,
+        from: vk::Format,
+        volume: bool,
+        src: [i32; 2],
+        dst: [i32; 2],
+        filter: vk::Filter,
+    ) -> Result<Vec<u8>, Error> {
+        let ty = if volume { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D };
+        let source = Image::new(lab, from, ty)?;
+        let target = Image::new(lab, self.format, ty)?;
+        source.upload()?;
+        target.upload()?;
+        // The same map for all axes, cut down to what a volume has.
+        let corner = |image: &Image<'_>, at: i32, z: i32| {
+            let edge = image.extent(0);
+            let inside = |at: i32, edge: u32| at.min(edge as i32);
+            vk::Offset3D { x: inside(at, edge.width), y: inside(at, edge.height), z: inside(z, edge.depth) }
+        };
+        let depth = source.extent(0).depth as i32;
+        let regions = [vk::ImageBlit {
+            src_subresource: source.layers(0, 0, source.layers),
+            src_offsets: [corner(&source, src[0], 0), corner(&source, src[1], depth)],
+            dst_subresource: target.layers(0, 0, target.layers),
+            dst_offsets: [corner(&target, dst[0], 0), corner(&target, dst[1], depth)],
+        }];
+        // SAFETY: the lab keeps the images to its end; regions lie inside.
+        lab.run(|commands| unsafe {
+            let general = vk::ImageLayout::GENERAL;
+            lab.device.cmd_blit_image(
+                commands,
+                source.image,
+                general,
+                target.image,
+                general,
+                &regions,
+                filter,
+            );
+        })?;
+        let bytes = target.download()?;
+        Ok(bytes)
+    }
+}
+
+/// Whether a component is the same up to the rounding of conversions.
+fn close(info: &TexelInfo, component: usize, a: u32, b: u32) -> bool {
+    if a == b || info.is_integer() {
+        return a == b;
+    }
+    let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+    let Some(field) = info.fields[component] else { return true };
+    let step = match info.kind {
+        ColorKind::Unorm => 1.0 / ((1u64 << field.width) - 1) as f32,
+        // A step of the curve is at most 2.4 of a linear one.
+        ColorKind::Srgb => 2.5 / 255.0,
+        ColorKind::Snorm => 1.0 / ((1u64 << (field.width - 1)) - 1) as f32,
+        _ if info.shared_exponent => 1.0 / 128.0,
+        // Weights of filters have eight bits or more.
+        _ => a.abs().max(b.abs()) / 32.0,
+    };
+    // Filters of eight-bit weights, beside the rounding of the result.
+    (a - b).abs() <= step * 1.01 + 2.0 / 256.0
+}
+
+fn show(info: &TexelInfo, color: [u32; 4]) -> Vec<String> {
+    let text = |word: &u32| match info.is_integer() {
+        true => format!("{}", *word as i32),
+        false => format!("{}", f32::from_bits(*word)),
+    };
+    color.iter().map(text).collect()
+}

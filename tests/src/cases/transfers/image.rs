@@ -1,0 +1,155 @@
+//! Images that transfers go between, and what is in them.
+
+use ash::vk;
+use vc4::state::ColorKind;
+
+use super::formats::{BLOCKS, aspect, element, info};
+use crate::format::aspects;
+use crate::vulkan::{Error, Lab};
+
+/// Pixels of level 0: no multiple of any tile, utile or block, and several tiles.
+const SIZE: vk::Extent3D = vk::Extent3D { width: 150, height: 133, depth: 1 };
+const VOLUME: vk::Extent3D = vk::Extent3D { width: 19, height: 13, depth: 7 };
+const LEVELS: u32 = 3;
+const LAYERS: u32 = 2;
+
+/// The same bytes on every driver, meaningful in every format: no NaN, depths up to 1, no -128.
+fn content(format: vk::Format, texels: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491u32;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state
+    };
+    let (bytes, _) = element(format);
+    let mut content = Vec::new();
+    for _ in 0..texels {
+        let fraction = (random() >> 8) as f32 / (1 << 24) as f32;
+        let texel = match (format, info(format)) {
+            (vk::Format::D32_SFLOAT, _) => fraction.to_bits().into(),
+            (_, Some(info)) if !BLOCKS.contains(&format) => {
+                let mut component = || match info.kind {
+                    ColorKind::Uint => random() >> 3,
+                    ColorKind::Sint => (random() as i32 >> 3) as u32,
+                    _ => ((random() >> 8) as f32 / (1 << 24) as f32 * 2.0 - 0.6).to_bits(),
+                };
+                info.encode([component(), component(), component(), component()])
+            }
+            _ => [(); 4].map(|()| u128::from(random())).iter().fold(0, |all, word| all << 32 | word),
+        };
+        content.extend_from_slice(&texel.to_le_bytes()[..bytes as usize]);
+    }
+    content
+}
+
+/// An image in the general layout.
+pub(super) struct Image<'a> {
+    lab: &'a Lab<'a>,
+    pub image: vk::Image,
+    format: vk::Format,
+    size: vk::Extent3D,
+    pub layers: u32,
+}
+
+// SAFETY (for every block of this file): the lab keeps images and buffers to its end; regions lie inside.
+impl<'a> Image<'a> {
+    pub(super) fn new(lab: &'a Lab<'a>, format: vk::Format, ty: vk::ImageType) -> Result<Image<'a>, Error> {
+        let volume = ty == vk::ImageType::TYPE_3D;
+        let (size, layers) = if volume { (VOLUME, 1) } else { (SIZE, LAYERS) };
+        let create = vk::ImageCreateInfo::default()
+            .image_type(ty)
+            .format(format)
+            .extent(size)
+            .mip_levels(LEVELS)
+            .array_layers(layers)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
+        let image = Image { lab, image: lab.image(&create)?, format, size, layers };
+        image.to_general()?;
+        Ok(image)
+    }
+
+    fn to_general(&self) -> Result<(), Error> {
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: aspects(self.format),
+            base_mip_level: 0,
+            level_count: vk::REMAINING_MIP_LEVELS,
+            base_array_layer: 0,
+            layer_count: vk::REMAINING_ARRAY_LAYERS,
+        };
+        let barrier = [vk::ImageMemoryBarrier::default()
+            .image(self.image)
+            .new_layout(vk::ImageLayout::GENERAL)
+            .subresource_range(range)];
+        let all = vk::PipelineStageFlags::ALL_COMMANDS;
+        let flags = vk::DependencyFlags::empty();
+        // SAFETY: see above.
+        self.lab.run(|commands| unsafe {
+            self.lab.device.cmd_pipeline_barrier(commands, all, all, flags, &[], &[], &barrier);
+        })
+    }
+
+    pub(super) fn extent(&self, level: u32) -> vk::Extent3D {
+        let vk::Extent3D { width, height, depth } = self.size;
+        let [width, height, depth] = [width, height, depth].map(|edge| (edge >> level).max(1));
+        vk::Extent3D { width, height, depth }
+    }
+
+    pub(super) fn layers(
+        &self,
+        mip_level: u32,
+        base_array_layer: u32,
+        layer_count: u32,
+    ) -> vk::ImageSubresourceLayers {
+        let aspect_mask = aspect(self.format);
+        vk::ImageSubresourceLayers { aspect_mask, mip_level, base_array_layer, layer_count }
+    }
+
+    /// A region per level with rows and slices longer than needed, and the bytes of them all.
+    fn regions(&self) -> (Vec<vk::BufferImageCopy>, usize) {
+        let (bytes, block) = element(self.format);
+        let (mut regions, mut end) = (Vec::new(), 16);
+        for level in 0..LEVELS {
+            let extent = self.extent(level);
+            let (row, rows) = (extent.width.next_multiple_of(block) + 3 * block, extent.height + 2 * block);
+            regions.push(vk::BufferImageCopy {
+                buffer_offset: end,
+                buffer_row_length: row,
+                buffer_image_height: rows.next_multiple_of(block),
+                image_subresource: self.layers(level, 0, self.layers),
+                image_offset: vk::Offset3D::default(),
+                image_extent: extent,
+            });
+            let slices = self.layers * extent.depth;
+            end += u64::from(row / block * rows.div_ceil(block) * slices * bytes).next_multiple_of(16);
+        }
+        (regions, end as usize)
+    }
+
+    pub(super) fn upload(&self) -> Result<(), Error> {
+        let (regions, size) = self.regions();
+        let texels = size / element(self.format).0 as usize;
+        let mut bytes = content(self.format, texels);
+        bytes.resize(size, 0);
+        let buffer = self.lab.buffer(&bytes, vk::BufferUsageFlags::TRANSFER_SRC)?;
+        let general = vk::ImageLayout::GENERAL;
+        // SAFETY: see above.
+        self.lab.run(|commands| unsafe {
+            self.lab.device.cmd_copy_buffer_to_image(commands, buffer, self.image, general, &regions);
+        })?;
+        Ok(())
+    }
+
+    pub(super) fn download(&self) -> Result<Vec<u8>, Error> {
+        let (regions, size) = self.regions();
+        let buffer = self.lab.mapped(&vec![0; size], vk::BufferUsageFlags::TRANSFER_DST)?;
+        let general = vk::ImageLayout::GENERAL;
+        // SAFETY: see above.
+        self.lab.run(|commands| unsafe {
+            self.lab.device.cmd_copy_image_to_buffer(commands, self.image, general, buffer.buffer, &regions);
+        })?;
+        let bytes = self.lab.contents(&buffer, size)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,61 @@
+//! Copies, blits and clears on whatever driver the loader finds: each case ends in bytes, which two drivers' runs
+//! can be compared by.
+
+mod case;
+mod formats;
+mod image;
+
+use ash::vk;
+
+pub use case::Case;
+use case::Work;
+use formats::{BLOCKS, COLORS, DEPTHS, info, kind};
+
+/// Every case.
+pub fn all() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add = |name: String, format, work| cases.push(Case { name, format, work });
+    for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS) {
+        add(format!("copy {format:?}"), format, Work::Copy(vk::ImageType::TYPE_2D));
+    }
+    for format in COLORS {
+        add(format!("copy volumes of {format:?}"), format, Work::Copy(vk::ImageType::TYPE_3D));
+        let words = clear_words(format);
+        add(format!("clear {format:?}"), format, Work::Clear(words, vk::ImageType::TYPE_2D));
+        add(format!("clear a volume of {format:?}"), format, Work::Clear(words, vk::ImageType::TYPE_3D));
+    }
+    for format in DEPTHS {
+        let words = [0.3f32.to_bits(), 0xa5, 0, 0];
+        add(format!("clear {format:?}"), format, Work::Clear(words, vk::ImageType::TYPE_2D));
+    }
+    for (index, to) in COLORS.into_iter().enumerate() {
+        for from in COLORS.into_iter().chain(BLOCKS).skip(index % 3).step_by(3) {
+            for linear in [false, true] {
+                let integer = |format| info(format).is_some_and(|info| info.is_integer());
+                if kind(from) != kind(to) || linear && integer(to) {
+                    continue;
+                }
+                let volume = index % 4 == 3 && !BLOCKS.contains(&from);
+                // Enlarged, mirrored, moved and reduced: distances in the source are odd where they change, which
+                // leaves no tie between texels.
+                let (src, dst) = match index % 3 {
+                    _ if volume => ([0, 99], [11, 2]),
+                    0 => ([3, 40], [60, 5]),
+                    1 => ([5, 50], [0, 45]),
+                    _ => ([0, 53], [7, 24]),
+                };
+                let filter = if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+                let work = Work::Blit { from, volume, src, dst, filter };
+                add(format!("blit {from:?} to {to:?}, {filter:?}, {src:?} to {dst:?}"), to, work);
+            }
+        }
+    }
+    cases
+}
+
+fn clear_words(format: vk::Format) -> [u32; 4] {
+    match kind(format) {
+        0 => [0.1f32, 0.7, 0.4, 0.8].map(f32::to_bits),
+        _ => [1, 2, 3, 1],
+    }
+}

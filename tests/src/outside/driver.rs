@@ -1,0 +1,84 @@
+//! Finding drivers: ours as just built, and the reference.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
+
+/// Mesa's software rasteriser as Debian's `mesa-vulkan-drivers` installs it.
+pub fn lavapipe() -> PathBuf {
+    let path = PathBuf::from(format!("/usr/share/vulkan/icd.d/lvp_icd.{}.json", std::env::consts::ARCH));
+    assert!(
+        path.exists(),
+        "the reference driver is missing: install Debian's mesa-vulkan-drivers, or run `cargo xtask test`"
+    );
+    path
+}
+
+/// Manifest of the driver that this build made, written beside the library on demand.
+pub fn ours() -> PathBuf {
+    let directory = build_directory();
+    let library = directory.join("libvulkan_vc4.so");
+    assert!(
+        library.exists(),
+        "{} is not built: run `cargo build -p vc4-icd`, or run `cargo xtask test`",
+        library.display()
+    );
+    // Tests of one process may ask at the same time.
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let manifest = directory.join(format!("vc4_icd.{}.test.json", std::env::consts::ARCH));
+    let text = "{ \"file_format_version\": \"1.0.0\", \"ICD\": \
+                { \"library_path\": \"./libvulkan_vc4.so\", \"api_version\": \"1.0.0\" } }\n";
+    if std::fs::read_to_string(&manifest).is_ok_and(|old| old == text) {
+        return manifest;
+    }
+    let fresh = manifest.with_extension(format!("{}.tmp", std::process::id()));
+    std::fs::write(&fresh, text).expect("the build directory is writable");
+    std::fs::rename(&fresh, &manifest).expect("the build directory is writable");
+    manifest
+}
+
+/// The preload library that this build made: it shows the simulator as a render node.
+pub fn drm_shim() -> PathBuf {
+    let library = build_directory().join("libvc4_drm_shim.so");
+    assert!(
+        library.exists(),
+        "{} is not built: run `cargo build -p vc4-drm-shim`, or run `cargo xtask test`",
+        library.display()
+    );
+    library
+}
+
+/// A command that sees one driver only, ours on the simulator unless told otherwise.
+pub fn command(program: impl AsRef<Path>, manifest: &Path) -> Command {
+    let mut command = Command::new(program.as_ref());
+    command
+        .env("VK_DRIVER_FILES", manifest)
+        .env("VK_ICD_FILENAMES", manifest)
+        .env("VC4VK_DEVICE", "sim")
+        .env_remove("VK_INSTANCE_LAYERS")
+        .env_remove("VC4VK_DEBUG")
+        .env_remove("VC4VK_LOG");
+    command
+}
+
+/// Runs a command that must succeed; what it said.
+///
+/// # Panics
+/// If it does not start, or fails: with all that it said.
+#[track_caller]
+pub fn run(command: &mut Command, what: &str) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{what} does not start: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{what} failed:\n{}{}", text(&output.stdout), text(&output.stderr));
+    output
+}
+
+/// `target/<profile>`: test executables lie in its `deps`.
+fn build_directory() -> PathBuf {
+    let executable = std::env::current_exe().expect("a process knows its executable");
+    let directory = executable.parent().expect("an executable lies in a directory");
+    let directory =
+        if directory.ends_with("deps") { directory.parent().unwrap_or(directory) } else { directory };
+    directory.to_path_buf()
+}

@@ -1,0 +1,123 @@
+//! The device that everything runs on: Vulkan 1.0 through the loader, nothing optional that scenes can do without.
+
+use std::ffi::CStr;
+
+use ash::{Device, Entry, Instance, vk};
+
+use super::error::{Error, Named};
+
+/// Fails instead of waiting forever for a driver that lost a fence, in nanoseconds.
+const FENCE_TIMEOUT: u64 = 120_000_000_000;
+
+/// A device of the first driver that the loader finds.
+pub struct Harness {
+    _entry: Entry,
+    instance: Instance,
+    physical: vk::PhysicalDevice,
+    /// The device.
+    pub device: Device,
+    queue: vk::Queue,
+    pool: vk::CommandPool,
+}
+
+// SAFETY (for every block of this file): handles come from this device and live until `drop`; create infos point to
+// locals that outlive the call; one thread uses the harness.
+impl Harness {
+    /// Opens the loader and the first physical device.
+    pub fn new() -> Result<Harness, Error> {
+        // SAFETY: see above.
+        unsafe {
+            let entry = Entry::load()?;
+            let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_0);
+            let create = vk::InstanceCreateInfo::default().application_info(&application);
+            let instance = entry.create_instance(&create, None).named("vkCreateInstance")?;
+            let devices = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
+            let physical = *devices.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+            let features = vk::PhysicalDeviceFeatures::default().image_cube_array(true);
+            let extensions = [ash::khr::sampler_mirror_clamp_to_edge::NAME.as_ptr()];
+            let create = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_features(&features)
+                .enabled_extension_names(&extensions);
+            let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
+            let queue = device.get_device_queue(0, 0);
+            let create = vk::CommandPoolCreateInfo::default();
+            let pool = device.create_command_pool(&create, None).named("vkCreateCommandPool")?;
+            Ok(Harness { _entry: entry, instance, physical, device, queue, pool })
+        }
+    }
+
+    /// The device's name.
+    pub fn device_name(&self) -> String {
+        // SAFETY: see above; the name is NUL-terminated by the specification.
+        unsafe {
+            let properties = self.instance.get_physical_device_properties(self.physical);
+            CStr::from_ptr(properties.device_name.as_ptr()).to_string_lossy().into_owned()
+        }
+    }
+
+    /// What images of a format in optimal tiling can be used for.
+    pub fn optimal_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
+        // SAFETY: see above.
+        let properties =
+            unsafe { self.instance.get_physical_device_format_properties(self.physical, format) };
+        properties.optimal_tiling_features
+    }
+
+    /// Memory of the first type that fits.
+    pub(super) fn memory(
+        &self,
+        needs: vk::MemoryRequirements,
+        flags: vk::MemoryPropertyFlags,
+    ) -> Result<vk::DeviceMemory, Error> {
+        // SAFETY: see above.
+        unsafe {
+            let types = self.instance.get_physical_device_memory_properties(self.physical);
+            let index = (0..types.memory_type_count)
+                .find(|&i| {
+                    needs.memory_type_bits & 1 << i != 0
+                        && types.memory_types[i as usize].property_flags.contains(flags)
+                })
+                .ok_or("no memory type fits")?;
+            let create =
+                vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
+            self.device.allocate_memory(&create, None).named("vkAllocateMemory")
+        }
+    }
+
+    /// Records one command buffer, runs it and waits.
+    pub(super) fn submit(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
+        let device = &self.device;
+        // SAFETY: see above.
+        unsafe {
+            let allocate =
+                vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
+            let commands = device.allocate_command_buffers(&allocate).named("vkAllocateCommandBuffers")?;
+            let begin =
+                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            device.begin_command_buffer(commands[0], &begin).named("vkBeginCommandBuffer")?;
+            record(commands[0]);
+            device.end_command_buffer(commands[0]).named("vkEndCommandBuffer")?;
+            let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).named("vkCreateFence")?;
+            let submit = [vk::SubmitInfo::default().command_buffers(&commands)];
+            device.queue_submit(self.queue, &submit, fence).named("vkQueueSubmit")?;
+            device.wait_for_fences(&[fence], true, FENCE_TIMEOUT).named("vkWaitForFences")?;
+            device.destroy_fence(fence, None);
+            device.free_command_buffers(self.pool, &commands);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Harness {
+    fn drop(&mut self) {
+        // SAFETY: see above; nothing of the device is used afterwards.
+        unsafe {
+            let _ = self.device.device_wait_idle();
+            self.device.destroy_command_pool(self.pool, None);
+            self.device.destroy_device(None);
+            self.instance.destroy_instance(None);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Pipelines of two stages.
+
+use ash::vk;
+
+use super::error::{Error, Named};
+use super::lab::{Lab, Object};
+use super::mesh::Vertex;
+use super::pass::area;
+use crate::format::attribute_bytes;
+
+/// State of a pipeline; one of position and colour if nothing else is said.
+#[derive(Clone)]
+pub struct Pipeline {
+    /// SPIR-V of the vertex stage.
+    pub vertex: &'static [u8],
+    /// SPIR-V of the fragment stage.
+    pub fragment: &'static [u8],
+    /// Assembly of vertices.
+    pub topology: vk::PrimitiveTopology,
+    /// The largest index restarts.
+    pub restart: bool,
+    /// Samples.
+    pub samples: vk::SampleCountFlags,
+    /// Sample mask, if one is given.
+    pub mask: Option<u32>,
+    /// Alpha to coverage, alpha to one.
+    pub alpha: [bool; 2],
+    /// Depth comparison, if tested and written.
+    pub depth: Option<vk::CompareOp>,
+    /// Stencil of front and back.
+    pub stencil: Option<[vk::StencilOpState; 2]>,
+    /// Colours that the subpass has.
+    pub colors: usize,
+    /// Blending of each.
+    pub blend: vk::PipelineColorBlendAttachmentState,
+    /// Faces left out.
+    pub cull: vk::CullModeFlags,
+    /// The subpass that it draws in.
+    pub subpass: u32,
+    /// Bytes from vertex to vertex.
+    pub stride: u32,
+    /// Formats of locations 0.., interleaved without gaps.
+    pub attributes: Vec<vk::Format>,
+    /// Specialisation of both stages: constant id and word.
+    pub specialization: Vec<(u32, u32)>,
+    /// What the stages read; nothing without it.
+    pub layout: Option<vk::PipelineLayout>,
+}
+
+impl Default for Pipeline {
+    fn default() -> Self {
+        Pipeline {
+            vertex: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/pos_color.vert.spv")),
+            fragment: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/pos_color.frag.spv")),
+            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
+            restart: false,
+            samples: vk::SampleCountFlags::TYPE_1,
+            mask: Some(u32::MAX),
+            alpha: [false; 2],
+            depth: None,
+            stencil: None,
+            colors: 1,
+            blend: vk::PipelineColorBlendAttachmentState::default()
+                .color_write_mask(vk::ColorComponentFlags::RGBA),
+            cull: vk::CullModeFlags::NONE,
+            subpass: 0,
+            stride: size_of::<Vertex>() as u32,
+            attributes: vec![vk::Format::R32G32B32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT],
+            specialization: Vec::new(),
+            layout: None,
+        }
+    }
+}
+
+// SAFETY (for every block of this file): handles come from this device and live until the lab is dropped, when the
+// queue is idle; create infos point to locals that outlive the call; one thread uses the lab.
+impl Lab<'_> {
+    /// A pipeline whose viewport and scissor are those of `size`.
+    pub fn pipeline(
+        &self,
+        pass: vk::RenderPass,
+        size: [u32; 2],
+        state: &Pipeline,
+    ) -> Result<vk::Pipeline, Error> {
+        let [width, height] = size.map(|edge| edge as f32);
+        let viewports = [vk::Viewport { x: 0.0, y: 0.0, width, height, min_depth: 0.0, max_depth: 1.0 }];
+        let scissors = [area(size)];
+        let viewport =
+            vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+        self.pipeline_of(pass, &viewport, &[], state)
+    }
+
+    /// A pipeline whose viewport and scissor are set by commands.
+    pub(crate) fn dynamic_pipeline(
+        &self,
+        pass: vk::RenderPass,
+        state: &Pipeline,
+    ) -> Result<vk::Pipeline, Error> {
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        self.pipeline_of(pass, &viewport, &[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR], state)
+    }
+
+    fn pipeline_of(
+        &self,
+        pass: vk::RenderPass,
+        viewport: &vk::PipelineViewportStateCreateInfo<'_>,
+        dynamic: &[vk::DynamicState],
+        state: &Pipeline,
+    ) -> Result<vk::Pipeline, Error> {
+        let bindings = [vk::VertexInputBindingDescription {
+            binding: 0,
+            stride: state.stride,
+            input_rate: vk::VertexInputRate::VERTEX,
+        }];
+        let attributes = interleaved(&state.attributes);
+        let mut input = vk::PipelineVertexInputStateCreateInfo::default();
+        if !attributes.is_empty() {
+            input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
+        }
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(state.topology)
+            .primitive_restart_enable(state.restart);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default()
+            .cull_mode(state.cull)
+            .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
+            .line_width(1.0);
+        let mask = state.mask.map(|mask| [mask]);
+        let mut multisample = vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(state.samples)
+            .alpha_to_coverage_enable(state.alpha[0])
+            .alpha_to_one_enable(state.alpha[1]);
+        if let Some(mask) = &mask {
+            multisample = multisample.sample_mask(mask);
+        }
+        let mut depth = vk::PipelineDepthStencilStateCreateInfo::default();
+        if let Some(compare) = state.depth {
+            depth = depth.depth_test_enable(true).depth_write_enable(true).depth_compare_op(compare);
+        }
+        if let Some([front, back]) = state.stencil {
+            depth = depth.stencil_test_enable(true).front(front).back(back);
+        }
+        let targets = vec![state.blend; state.colors];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&targets);
+        let layout = match state.layout {
+            Some(layout) => layout,
+            None => self.pipeline_layout(&vk::PipelineLayoutCreateInfo::default())?,
+        };
+        let entries: Vec<_> = (0..)
+            .zip(&state.specialization)
+            .map(|(at, &(id, _))| vk::SpecializationMapEntry { constant_id: id, offset: 4 * at, size: 4 })
+            .collect();
+        let words: Vec<u8> = state.specialization.iter().flat_map(|(_, word)| word.to_le_bytes()).collect();
+        let special = vk::SpecializationInfo::default().map_entries(&entries).data(&words);
+        let modules = [self.shader(state.vertex)?, self.shader(state.fragment)?];
+        let stage = |flag, module| {
+            let stage = vk::PipelineShaderStageCreateInfo::default().stage(flag).module(module);
+            stage.name(c"main").specialization_info(&special)
+        };
+        let stages = [
+            stage(vk::ShaderStageFlags::VERTEX, modules[0]),
+            stage(vk::ShaderStageFlags::FRAGMENT, modules[1]),
+        ];
+        let states = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(dynamic);
+        let mut create = vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&input)
+            .input_assembly_state(&assembly)
+            .viewport_state(viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&multisample)
+            .depth_stencil_state(&depth)
+            .color_blend_state(&blend)
+            .layout(layout)
+            .render_pass(pass)
+            .subpass(state.subpass);
+        if !dynamic.is_empty() {
+            create = create.dynamic_state(&states);
+        }
+        // SAFETY: see above.
+        unsafe {
+            let made = self.device.create_graphics_pipelines(vk::PipelineCache::null(), &[create], None);
+            // Pipelines outlive their modules.
+            modules.into_iter().for_each(|module| self.device.destroy_shader_module(module, None));
+            let pipeline = made.map_err(|(_, result)| result).named("vkCreateGraphicsPipelines")?[0];
+            self.keep(Object::Pipeline(pipeline));
+            Ok(pipeline)
+        }
+    }
+
+    fn shader(&self, spirv: &[u8]) -> Result<vk::ShaderModule, Error> {
+        let words = ash::util::read_spv(&mut std::io::Cursor::new(spirv))?;
+        let create = vk::ShaderModuleCreateInfo::default().code(&words);
+        // SAFETY: see above.
+        unsafe { self.device.create_shader_module(&create, None).named("vkCreateShaderModule") }
+    }
+}
+
+/// Attributes that stand in one buffer, one behind the other.
+fn interleaved(formats: &[vk::Format]) -> Vec<vk::VertexInputAttributeDescription> {
+    let mut end = 0;
+    (0..)
+        .zip(formats)
+        .map(|(location, &format)| {
+            let offset = end;
+            end += attribute_bytes(format);
+            vk::VertexInputAttributeDescription { location, binding: 0, format, offset }
+        })
+        .collect()
+}
