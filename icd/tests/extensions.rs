@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_void};
 use ash::vk;
 use support::canvas::{Canvas, GREEN, Parts, RED, Setup, bind, build, bytes, spirv_module};
 use support::resources::texture;
-use support::{Image, Vk};
+use support::{Image, Vk, quad};
 
 /// Device extensions and a command of each that has any.
 const COMMANDS: &[(&CStr, &[&CStr])] = &[
@@ -180,19 +180,8 @@ impl Quad {
                 vertex: module(include_bytes!("../../tests/shaders/mvp_uniform.vert.spv")),
                 fragment: module(include_bytes!("../../tests/shaders/quad.frag.spv")),
                 layout,
-                bindings: vec![vk::VertexInputBindingDescription { stride: 24, ..Default::default() }],
-                attributes: vec![
-                    vk::VertexInputAttributeDescription {
-                        format: vk::Format::R32G32B32A32_SFLOAT,
-                        ..Default::default()
-                    },
-                    vk::VertexInputAttributeDescription {
-                        location: 1,
-                        format: vk::Format::R32G32_SFLOAT,
-                        offset: 16,
-                        ..Default::default()
-                    },
-                ],
+                bindings: vec![quad::BINDING],
+                attributes: quad::ATTRIBUTES.to_vec(),
                 constant: 0,
             };
             let pipeline = build(vk, &canvas, &Setup::default(), &parts).unwrap();

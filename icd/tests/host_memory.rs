@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use ash::vk;
 use support::canvas::spirv_module;
-use support::{Vk, extent};
+use support::{Vk, extent, quad};
 
 /// Memory that is out, by address, and how many calls may still succeed.
 #[derive(Default)]
@@ -240,11 +240,6 @@ fn pipelines() {
     );
     // SAFETY: valid usage.
     unsafe {
-        let stage = |stage, module| {
-            vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
-        };
-        let stages =
-            [stage(vk::ShaderStageFlags::VERTEX, vertex), stage(vk::ShaderStageFlags::FRAGMENT, fragment)];
         let attachments = [vk::AttachmentDescription {
             format: support::RGBA,
             samples: vk::SampleCountFlags::TYPE_1,
@@ -265,59 +260,29 @@ fn pipelines() {
             [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::VERTEX, offset: 0, size: 64 }];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
         let layout = vk.device.create_pipeline_layout(&info, None).unwrap();
-        let bindings = [vk::VertexInputBindingDescription { stride: 24, ..Default::default() }];
-        let attribute = |location, format, offset| vk::VertexInputAttributeDescription {
-            location,
-            format,
-            offset,
-            ..Default::default()
-        };
-        let attributes =
-            [attribute(0, vk::Format::R32G32B32A32_SFLOAT, 0), attribute(1, vk::Format::R32G32_SFLOAT, 16)];
-        let input = vk::PipelineVertexInputStateCreateInfo::default()
-            .vertex_binding_descriptions(&bindings)
-            .vertex_attribute_descriptions(&attributes);
-        let topology = vk::PrimitiveTopology::TRIANGLE_LIST;
-        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
-        let viewports = [vk::Viewport { width: 8.0, height: 8.0, max_depth: 1.0, ..Default::default() }];
-        let scissors = [support::rect(0, 0, 8, 8)];
-        let viewport =
-            vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let samples = vk::SampleCountFlags::TYPE_1;
-        let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
-        let blends = [vk::PipelineColorBlendAttachmentState {
-            color_write_mask: vk::ColorComponentFlags::RGBA,
-            ..Default::default()
-        }];
-        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-        let info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&input)
-            .input_assembly_state(&assembly)
-            .viewport_state(&viewport)
-            .rasterization_state(&raster)
-            .multisample_state(&multisample)
-            .color_blend_state(&blend)
-            .layout(layout)
-            .render_pass(pass);
-        // Three at once: those that were made before the failure must be found in the answer.
-        check(
-            "create_graphics_pipelines",
-            |callbacks| {
-                let infos = [info; 3];
-                let made =
-                    vk.device.create_graphics_pipelines(vk::PipelineCache::null(), &infos, Some(callbacks));
-                made.map_err(|(made, error)| {
+        quad::pipeline([vertex, fragment], layout, pass, 8, |info| {
+            // Three at once: those that were made before the failure must be found in the answer.
+            check(
+                "create_graphics_pipelines",
+                |callbacks| {
+                    let infos = [info; 3];
+                    let made = vk.device.create_graphics_pipelines(
+                        vk::PipelineCache::null(),
+                        &infos,
+                        Some(callbacks),
+                    );
+                    made.map_err(|(made, error)| {
+                        made.into_iter()
+                            .for_each(|pipeline| vk.device.destroy_pipeline(pipeline, Some(callbacks)));
+                        error
+                    })
+                },
+                |made, callbacks| {
                     made.into_iter()
                         .for_each(|pipeline| vk.device.destroy_pipeline(pipeline, Some(callbacks)));
-                    error
-                })
-            },
-            |made, callbacks| {
-                made.into_iter().for_each(|pipeline| vk.device.destroy_pipeline(pipeline, Some(callbacks)));
-            },
-        );
+                },
+            );
+        });
     }
 }
 

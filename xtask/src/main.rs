@@ -7,6 +7,7 @@ mod cross;
 mod cts;
 mod display;
 mod draws;
+mod error;
 mod imports;
 mod mesa;
 mod packages;
@@ -16,6 +17,7 @@ mod vkcube;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use error::Error;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Chores of vulkan-vc4")]
@@ -41,13 +43,10 @@ enum Chore {
     Bench(bench::Options),
 }
 
-/// What stops a chore, for people.
-type Error = Box<dyn std::error::Error>;
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let install = !arguments.no_install;
-    let result = match arguments.chore {
+    let result: Result<(), Error> = match arguments.chore {
         Chore::Vkcube(options) => vkcube::run(&options, install),
         Chore::Clients(options) => clients::run(&options, install),
         Chore::Imports(options) => imports::run(&options),

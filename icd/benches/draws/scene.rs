@@ -2,6 +2,9 @@
 
 use ash::vk;
 
+#[path = "../../tests/support/quad.rs"]
+mod quad;
+
 /// Edge of the target.
 const EDGE: u32 = 256;
 /// Matrices in the uniform buffer.
@@ -293,50 +296,9 @@ unsafe fn pipeline(
         // SAFETY: valid usage.
         unsafe { device.create_shader_module(&info, None) }.unwrap()
     };
-    let stage = |stage, bytes| {
-        vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module(bytes)).name(c"main")
-    };
-    let stages = [
-        stage(vk::ShaderStageFlags::VERTEX, vertex),
-        stage(vk::ShaderStageFlags::FRAGMENT, include_bytes!("../../../tests/shaders/quad.frag.spv")),
-    ];
-    let bindings = [vk::VertexInputBindingDescription { stride: 24, ..Default::default() }];
-    let attribute = |location, format, offset| vk::VertexInputAttributeDescription {
-        location,
-        format,
-        offset,
-        ..Default::default()
-    };
-    let attributes =
-        [attribute(0, vk::Format::R32G32B32A32_SFLOAT, 0), attribute(1, vk::Format::R32G32_SFLOAT, 16)];
-    let input = vk::PipelineVertexInputStateCreateInfo::default()
-        .vertex_binding_descriptions(&bindings)
-        .vertex_attribute_descriptions(&attributes);
-    let topology = vk::PrimitiveTopology::TRIANGLE_LIST;
-    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
-    let (width, height) = (EDGE as f32, EDGE as f32);
-    let viewports = [vk::Viewport { width, height, max_depth: 1.0, ..Default::default() }];
-    let extent = vk::Extent2D { width: EDGE, height: EDGE };
-    let scissors = [vk::Rect2D { extent, ..Default::default() }];
-    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
-    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-    let samples = vk::SampleCountFlags::TYPE_1;
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
-    let blends = [vk::PipelineColorBlendAttachmentState {
-        color_write_mask: vk::ColorComponentFlags::RGBA,
-        ..Default::default()
-    }];
-    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let info = vk::GraphicsPipelineCreateInfo::default()
-        .stages(&stages)
-        .vertex_input_state(&input)
-        .input_assembly_state(&assembly)
-        .viewport_state(&viewport)
-        .rasterization_state(&raster)
-        .multisample_state(&multisample)
-        .color_blend_state(&blend)
-        .layout(layout)
-        .render_pass(render_pass);
-    // SAFETY: valid usage.
-    unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) }.unwrap()[0]
+    let modules = [module(vertex), module(include_bytes!("../../../tests/shaders/quad.frag.spv"))];
+    quad::pipeline(modules, layout, render_pass, EDGE, |info| {
+        // SAFETY: valid usage.
+        unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) }.unwrap()[0]
+    })
 }

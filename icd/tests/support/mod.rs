@@ -2,7 +2,9 @@
 
 pub mod assembly;
 pub mod canvas;
+pub mod quad;
 pub mod resources;
+pub mod triangle;
 
 use std::ffi::CStr;
 use std::sync::Once;

@@ -12,6 +12,10 @@ use vc4::image::Level;
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Seqno, Submit, SubmitFlags, Surface};
 use vc4_sim::{Config, Simulator};
 
+/// Colours of whole targets.
+pub const BLACK: u32 = 0xff00_0000;
+pub const RED: u32 = 0xff00_00ff;
+
 /// A simulator with this many rendering threads.
 pub fn simulator(threads: usize) -> Simulator {
     Simulator::new(Config {
@@ -122,6 +126,11 @@ pub struct Vertex {
 /// A vertex at pixel (x, y) of a 64x64 target, window depth z, w = 1.
 pub fn at(x: f32, y: f32, z: f32) -> Vertex {
     Vertex { clip: [x / 32.0 - 1.0, y / 32.0 - 1.0, z * 2.0 - 1.0, 1.0], varyings: [0.0; 4] }
+}
+
+/// The lower left half of a 64x64 target.
+pub fn half(z: f32) -> Vec<Vertex> {
+    vec![at(0.0, 0.0, z), at(64.0, 0.0, z), at(0.0, 64.0, z)]
 }
 
 impl Vertex {
