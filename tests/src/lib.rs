@@ -26,13 +26,14 @@
 //! | [`corpus`] | the shared shader corpus: compiled, beside Mesa's figures, as pictures |
 //! | [`cases`] | the lists: scenes, features, programs of drawing, transfers |
 //! | [`album`] | the command line of the programs that run them |
-//! | [`runner`], [`blend`] | alone: programs on the simulated QPU; blend factors by the specification |
+//! | [`runner`], [`blend`], [`mod@hash`] | alone: programs on the simulated QPU; blend factors by the specification; numbers from names |
 
 pub mod album;
 pub mod blend;
 pub mod cases;
 pub mod corpus;
 pub mod format;
+pub mod hash;
 pub mod outside;
 pub mod picture;
 pub mod player;

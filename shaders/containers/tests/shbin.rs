@@ -1,42 +1,26 @@
 //! SHBIN: real files of four assemblers, damaged ones, and bytes nobody meant.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use shader_containers::pica::{Descriptor, Field, Inst, Op, Program, TABLE, assemble};
+use shader_containers::pica::{Field, Inst, assemble};
 use shader_containers::shbin::{
     self, Constant, ConstantValue, Dvle, Geometry, GeometryMode, OutputKind, RegisterFile, Shbin, Stage,
     WriteError,
 };
 
+mod material;
+#[allow(dead_code, reason = "the assembler has a file of its own")]
 #[path = "oracle/shbin.rs"]
 mod oracle;
 
-fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/shbin")
-}
-
-fn sample(name: &str) -> Vec<u8> {
-    let path = samples().join(name);
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// The files of a folder of samples, by name.
-fn all(folder: &str) -> Vec<(String, Vec<u8>)> {
-    let names: BTreeSet<String> = std::fs::read_dir(samples().join(folder))
-        .expect("the samples are there")
-        .map(|entry| entry.expect("a readable folder").file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with(".shbin"))
-        .collect();
-    names.into_iter().map(|name| (name.clone(), sample(&format!("{folder}/{name}")))).collect()
-}
+use material::{Sample, sample, samples};
 
 #[test]
 fn every_sample_reads_clean_and_comes_back() {
-    let files = all(".");
+    let files = samples("shbin");
     assert_eq!(files.len(), 11);
-    for (name, bytes) in files {
+    for Sample { name, bytes } in files {
         let shbin = Shbin::read(&bytes).unwrap_or_else(|finding| panic!("{name}: {finding}"));
         assert_eq!(shbin.write().as_deref(), Ok(&bytes[..]), "{name}");
         assert_eq!(shbin.check(), [], "{name}");
@@ -64,12 +48,12 @@ const DAMAGE: [(&str, u64); 14] = [
 
 #[test]
 fn every_damaged_sample_has_its_code_and_place() {
-    let expected = String::from_utf8(sample("bad/EXPECT.tsv")).expect("text");
+    let expected = String::from_utf8(sample("shbin", "bad/EXPECT.tsv")).expect("text");
     let rows: Vec<_> = expected.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>()).collect();
     assert_eq!(rows.len(), DAMAGE.len());
     for (row, (name, offset)) in rows.iter().zip(DAMAGE) {
         assert_eq!(row[0], name);
-        let bytes = sample(&format!("bad/{name}"));
+        let bytes = sample("shbin", &format!("bad/{name}"));
         let findings = shbin::check(&bytes);
         let errors: Vec<_> = findings.iter().filter(|finding| finding.is_error()).collect();
         assert!(!errors.is_empty(), "{name}");
@@ -85,8 +69,8 @@ fn every_damaged_sample_has_its_code_and_place() {
 
 #[test]
 fn a_missing_descriptor_is_found_at_each_instruction_that_names_it() {
-    let bytes = sample("bad/opdesc_index.shbin");
-    let good = Shbin::read(&sample("own_allops.shbin")).unwrap();
+    let bytes = sample("shbin", "bad/opdesc_index.shbin");
+    let good = Shbin::read(&sample("shbin", "own_allops.shbin")).unwrap();
     let expected: Vec<u64> = good
         .dvlp
         .code
@@ -109,7 +93,7 @@ fn findings_use_documented_codes() {
     let known: BTreeSet<_> = shbin::CODES.iter().map(|(code, _)| *code).collect();
     assert_eq!(known.len(), shbin::CODES.len());
     let mut seen = BTreeSet::new();
-    let good = sample("own_allops.shbin");
+    let good = sample("shbin", "own_allops.shbin");
     for at in 0..good.len() {
         for value in [0xFF, good[at] ^ 1, good[at] ^ 0x80, 0] {
             let mut bytes = good.clone();
@@ -123,7 +107,7 @@ fn findings_use_documented_codes() {
 
 #[test]
 fn all_operations_read_as_their_source_says() {
-    let shbin = Shbin::read(&sample("own_allops.shbin")).unwrap();
+    let shbin = Shbin::read(&sample("shbin", "own_allops.shbin")).unwrap();
     let program = &shbin.programs[0];
     assert_eq!(
         (program.stage, program.main, program.end, program.inputs, program.output_mask),
@@ -177,106 +161,10 @@ fn all_operations_read_as_their_source_says() {
     );
 }
 
-/// The instructions of the source of `own_allops`, its structured blocks written as branches, registers as the
-/// symbol table numbers them. The words must be those picasso made.
-const ALL_OPERATIONS: &str = "
-    .alias projection c0
-    .alias base c4
-    .alias tint c12
-    .alias k0 c95
-    .alias k1 c94
-    .alias pos v0
-    .alias nrm v1
-    .alias idx v5
-sub: add r1, k0, r1
-    nop
-main:
-    dp4 o0.x, projection[0], pos
-    dp4 o0.y, projection[1], pos
-    dp4 o0.z, projection[2], pos
-    dp4 o0.w, projection[3], pos
-    mova a0.xy, idx
-    add r0, base[a0.x], r0
-    dp3 r1, base[a0.y], nrm
-    dph r2, pos, tint
-    dph r2, tint, pos
-    dst r3, tint, pos
-    dst r3, pos, tint
-    ex2 r4.x, pos.xxxx
-    lg2 r4.y, pos.yyyy
-    litp r5, pos
-    mul r6, tint.wzyx, -pos
-    sge r7, tint, pos
-    sge r7, pos, tint
-    slt r8, tint, pos
-    slt r8, pos, tint
-    flr r9, pos
-    max r10, tint, pos
-    min r11, tint, -pos
-    rcp r12.x, pos.wwww
-    rsq r13.x, pos.wwww
-    mov r14, k1
-    mad r15, r0, r1, r2
-    mad r15.xy, r0, tint, -r2
-    mad r15.zw, r0, -r1, tint
-    mad r15, r0, base[a0.x], r2
-    mad r15, r0, r1, base[a0.y]
-    cmp k0, lt, ge, r1
-    cmp k0, eq, ne, r1
-    cmp k0, le, gt, r1
-    ifc cmp.x && cmp.y, e1, d1
-        mov r0, tint
-e1:     mov r0, r1
-d1: ifc cmp.x || !cmp.y, d2, d2
-        mov r0, tint
-d2: ifc !cmp.x, d3, d3
-        mov r0, k0
-d3: ifu b0, e4, d4
-        mov r1, k0
-e4:     mov r1, tint
-d4: loop i0, l5
-        add r1, base[lcnt], r1
-        cmp k0.xxxx, gt, gt, r1
-        breakc cmp.x
-l5:     nop
-    loop i3, l6
-        call sub, main
-        callc cmp.x, sub, 2
-        callu b1, sub, main
-l6:     nop
-    jmpu b0, skip
-    nop
-    jmpu !b1, skip
-    jmpc cmp.y, skip
-    mov r2, tint
-skip:
-    mov o1, r1
-    mov o2, r2
-    mov o3, r3
-    mov o4, r4
-    mov o5, r5
-    mov o6, r6
-    end
-";
-
-#[test]
-fn the_assembler_makes_the_words_another_one_made() {
-    let expected = Shbin::read(&sample("own_allops.shbin")).unwrap();
-    let program = assemble(ALL_OPERATIONS).unwrap();
-    for (n, &word) in program.code.iter().enumerate() {
-        let theirs = expected.dvlp.code.entries[n];
-        let listing = (program.line(n), expected.program().line(n));
-        assert_eq!(format!("{word:08x}"), format!("{theirs:08x}"), "word {n}: {listing:?}");
-    }
-    assert_eq!(program.code, expected.dvlp.code.entries);
-    assert_eq!(program.descriptors, expected.dvlp.descriptors.entries);
-    assert_eq!((program.address("main"), program.address("skip")), (Some(2), Some(60)));
-}
-
 #[test]
 fn samples_of_other_assemblers_read_as_their_sources_say() {
     let lines = |name: &str| {
-        let program = Shbin::read(&sample(name)).unwrap().program();
+        let program = Shbin::read(&sample("shbin", name)).unwrap().program();
         (0..program.code.len()).map(|n| program.line(n).unwrap()).collect::<Vec<_>>()
     };
     let flow = lines("aemstro_own_flow.shbin");
@@ -304,30 +192,14 @@ fn samples_of_other_assemblers_read_as_their_sources_say() {
     assert_eq!(dual[14], "setemit 2, prim inv");
 }
 
-/// A listing without operand descriptors: the assembler finds its own.
-fn without_descriptors(listing: &str) -> String {
-    let lines = listing.lines().filter(|line| !line.starts_with(".opdesc"));
-    lines.map(|line| line.split([';', '@']).next().unwrap_or("").trim_end().to_owned() + "\n").collect()
-}
-
-#[test]
-fn descriptors_found_again_say_the_same() {
-    for (name, bytes) in all(".") {
-        let listing = Shbin::read(&bytes).unwrap().program().to_string();
-        let again =
-            assemble(&without_descriptors(&listing)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(without_descriptors(&again.to_string()), without_descriptors(&listing), "{name}");
-    }
-}
-
 #[test]
 fn files_inside_others_are_found() {
     let mut bytes = vec![0xAA; 20];
-    let first = sample("tic80_n3ds.shbin");
+    let first = sample("shbin", "tic80_n3ds.shbin");
     bytes.extend(&first);
     bytes.resize(bytes.len().next_multiple_of(4), 0);
     let second_at = bytes.len();
-    bytes.extend(sample("ex_geoshader_vg.shbin"));
+    bytes.extend(sample("shbin", "ex_geoshader_vg.shbin"));
     bytes.extend(b"DVLB\x01\0\0\0DVLBDVLP");
     assert_eq!(shbin::embedded(&bytes).collect::<Vec<_>>(), [20, second_at]);
     let shbin = Shbin::read(&bytes[20..]).unwrap();
@@ -337,13 +209,13 @@ fn files_inside_others_are_found() {
 
 #[test]
 fn programs_of_one_file_keep_their_geometry_fields() {
-    let shbin = Shbin::read(&sample("own_multi.shbin")).unwrap();
+    let shbin = Shbin::read(&sample("shbin", "own_multi.shbin")).unwrap();
     let geometry: Vec<&Dvle> = shbin.programs.iter().filter(|p| p.stage == Stage::Geometry).collect();
     // .gsh fixed c48 c8 4, merged output maps
     let fixed =
         geometry.iter().find(|p| p.geometry.mode == GeometryMode::Fixed).expect("a fixed-mode program");
     assert_eq!((fixed.geometry.fixed_start, fixed.geometry.fixed_count), (8, 4));
-    let point = Shbin::read(&sample("ex_geoshader_vg.shbin")).unwrap();
+    let point = Shbin::read(&sample("shbin", "ex_geoshader_vg.shbin")).unwrap();
     assert_eq!(point.programs[1].geometry.mode, GeometryMode::Point);
     assert_eq!((point.programs[0].main, point.programs[1].main), (0, 4));
 }
@@ -353,7 +225,7 @@ fn files_of_picasso_are_laid_out_as_picasso_does() {
     let named =
         ["own_allops", "own_multi", "own_pass", "ex_fragment_light", "ex_geoshader_vg", "ex_simple_tri"];
     for name in named {
-        let bytes = sample(&format!("{name}.shbin"));
+        let bytes = sample("shbin", &format!("{name}.shbin"));
         let mut shbin = Shbin::read(&bytes).unwrap();
         shbin.layout();
         assert_eq!(shbin.write().as_deref(), Ok(&bytes[..]), "{name}");
@@ -375,7 +247,7 @@ fn a_file_built_from_its_source_is_the_sample() {
     // The declared ones count for picasso, used or not.
     (main.inputs, main.output_mask) = (3, 3);
     shbin.layout();
-    assert_eq!(shbin.write().unwrap(), sample("own_pass.shbin"));
+    assert_eq!(shbin.write().unwrap(), sample("shbin", "own_pass.shbin"));
 }
 
 /// The three sources of `own_multi`: their programs added one by one give the file picasso made of them.
@@ -421,7 +293,7 @@ fn several_programs_link_into_the_sample() {
         Geometry { mode: GeometryMode::Fixed, fixed_start: 8, fixed_count: 4, variable_count: 0 };
 
     shbin.layout();
-    assert_eq!(shbin.write().unwrap(), sample("own_multi.shbin"));
+    assert_eq!(shbin.write().unwrap(), sample("shbin", "own_multi.shbin"));
 }
 
 #[test]
@@ -449,7 +321,7 @@ fn odd_files_have_warnings_at_the_odd_place() {
             s.rest.push(0);
         }),
     ];
-    let good = Shbin::read(&sample("own_allops.shbin")).unwrap();
+    let good = Shbin::read(&sample("shbin", "own_allops.shbin")).unwrap();
     for (code, offset, change) in changes {
         let mut shbin = good.clone();
         change(&mut shbin);
@@ -481,7 +353,7 @@ fn programs_share_code_and_descriptors() {
 
 #[test]
 fn a_grown_table_needs_a_new_layout() {
-    let mut shbin = Shbin::read(&sample("own_allops.shbin")).unwrap();
+    let mut shbin = Shbin::read(&sample("shbin", "own_allops.shbin")).unwrap();
     shbin.programs[0].constants.entries.push(Constant::bool(5, true));
     assert_eq!(shbin.write(), Err(WriteError::Overlap { offset: 0x282 }));
     shbin.layout();
@@ -491,7 +363,7 @@ fn a_grown_table_needs_a_new_layout() {
 
 #[test]
 fn truncated_samples_are_refused_or_lose_only_padding() {
-    for (name, bytes) in all(".") {
+    for Sample { name, bytes } in samples("shbin") {
         for length in 0..bytes.len() {
             oracle::shbin(&bytes[..length]);
             if Shbin::read(&bytes[..length]).is_ok() {
@@ -503,7 +375,7 @@ fn truncated_samples_are_refused_or_lose_only_padding() {
 
 #[test]
 fn every_single_bit_flip_is_survived() {
-    for (_, bytes) in all(".") {
+    for Sample { bytes, .. } in samples("shbin") {
         for bit in 0..8 * bytes.len() {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -519,7 +391,7 @@ fn every_single_bit_flip_is_survived() {
 
 #[test]
 fn blocks_that_overlap_without_end_are_refused() {
-    let mut shbin = Shbin::read(&sample("own_pass.shbin")).unwrap();
+    let mut shbin = Shbin::read(&sample("shbin", "own_pass.shbin")).unwrap();
     shbin.dvlp.code.entries.resize(4096, 0x8800_0000);
     let program = shbin.programs[0].clone();
     shbin.programs = vec![program; 4000];
@@ -534,87 +406,19 @@ fn blocks_that_overlap_without_end_are_refused() {
     assert_eq!(Shbin::parse(&bytes[..end]).unwrap_err().code, "S19");
 }
 
-#[test]
-fn the_samples_use_every_operation_but_break() {
-    let mut seen = BTreeSet::new();
-    for (_, bytes) in all(".") {
-        let shbin = Shbin::read(&bytes).unwrap();
-        seen.extend(shbin.dvlp.code.entries.iter().filter_map(|&word| Inst::decode(word)).map(Inst::op));
-    }
-    let missing: Vec<_> = TABLE.iter().map(|row| row.op).filter(|op| !seen.contains(op)).collect();
-    assert_eq!(missing, [Op::Break]);
-}
-
-#[test]
-fn errors_name_line_column_and_token() {
-    for (text, expected) in [
-        ("mov o0, v0\n  foo r1", "2:3: `foo`: no instruction has this name"),
-        ("mov o0, v16", "1:9: `v16`: v16 does not exist; there are 16"),
-        ("mov o0 v0", "1:8: `v0`: `,` expected here"),
-        ("mov o0,", "1:8: `end of line`: a register expected here"),
-        ("add r0, c1, c2", "1:13: `c2`: float uniforms and indices fit only one source"),
-        ("call nowhere, 1", "1:6: `nowhere`: no label has this name"),
-        ("mov o0, v0 @3", "1:13: `3`: descriptor 3 is not defined by .opdesc"),
-        (".opdesc 0, xy, xyzw\nmov o0, v0 @0", "2:13: `0`: the operands disagree with descriptor 0"),
-        ("a: nop\na: nop", "2:1: `a`: this label stands elsewhere too"),
-        ("call 4096, 0", "1:6: `4096`: 4096 does not fit field Target"),
-        ("x: nop\nnop\ncall 2, x", "3:9: `x`: this label stands before the target"),
-        ("nop !0x80000000", "1:6: `0x80000000`: the hardware does not ignore"),
-        ("ifc cmp.z, 0, 0", "1:9: `z`: the flags are cmp.x and cmp.y"),
-        (".data 3", "1:2: `data`: unknown directive"),
-        ("end end", "1:5: `end`: nothing more is expected"),
-        ("mov o0.yx, v0", "1:8: `yx`: a mask is some of xyzw in this order"),
-        ("höhle: nop", "1:1: `h`: no instruction has this name"),
-    ] {
-        let error = assemble(text).expect_err(text).to_string();
-        assert!(error.starts_with(expected), "{text:?}: {error}");
-    }
-    let many = "nop\n".repeat(4097);
-    assert!(assemble(&many).unwrap_err().to_string().starts_with("4097:1: `nop`: there is room for 4096"));
-}
-
-/// Any word, or one with a given opcode: most opcodes are rare among random words.
-fn any_word() -> impl Strategy<Value = u32> {
-    (any::<u32>(), 0u32..64).prop_map(|(word, opcode)| word & 0x03FF_FFFF | opcode << 26)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
-
-    #[test]
-    fn any_words_print_and_parse_back(
-        code in proptest::collection::vec(any_word(), 1..60),
-        descriptors in proptest::collection::vec(any::<(u32, u32)>(), 0..128),
-    ) {
-        let program = Program {
-            code,
-            descriptors: descriptors
-                .into_iter()
-                .map(|(word, second)| Descriptor { word, second })
-                .collect(),
-            labels: Vec::new(),
-        };
-        let text = program.to_string();
-        let again = assemble(&text).unwrap();
-        prop_assert_eq!(again.code, program.code, "{}", text);
-        prop_assert_eq!(again.descriptors, program.descriptors);
-    }
 
     #[test]
     fn flipped_bits_never_break_the_reader(
         file in 0usize..11,
         flips in proptest::collection::vec(any::<(proptest::sample::Index, u8)>(), 1..12),
     ) {
-        let (_, mut bytes) = all(".").swap_remove(file);
+        let Sample { mut bytes, .. } = samples("shbin").swap_remove(file);
         for (at, bit) in flips {
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << (bit % 8);
         }
         oracle::shbin(&bytes);
-    }
-
-    #[test]
-    fn assembler_text_never_panics(text in "[a-z0-9 .,:@!\\[\\]\n&|()-]{0,80}") {
-        oracle::pica(text.as_bytes());
     }
 }

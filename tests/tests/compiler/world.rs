@@ -14,6 +14,7 @@ use vc4_shaders::program::{
 };
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program as Decoded, Stats, run};
+use vc4_tests::hash::hash;
 
 const LANES: usize = vc4::hw::LANES;
 /// Words of every uniform buffer.
@@ -25,17 +26,6 @@ const INDEX_BIAS: u32 = 98u32.wrapping_neg();
 pub const INSTANCE: u32 = 3;
 /// Texels along the edges of every image.
 const IMAGE_SIZE: u32 = 4;
-
-/// A number that depends on its name only.
-fn hash(parts: &[u32]) -> u32 {
-    let mut state = 0x9e37_79b9u32;
-    for &part in parts {
-        state = (state ^ part).wrapping_mul(0x85eb_ca6b);
-        state = (state ^ state >> 13).wrapping_mul(0xc2b2_ae35);
-        state ^= state >> 16;
-    }
-    state
-}
 
 /// A multiple of 1/64 in [-1, 1]: sums and products of a few of them are exact.
 fn dyadic(parts: &[u32]) -> f32 {

@@ -8,8 +8,9 @@ use vc4::state::blend::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput}
 use vc4::state::depth_stencil::StencilWords;
 use vc4::state::{DepthStencil, DepthStencilPlan, LogicOp, Multisample, StateWords, StencilFaceState};
 use vc4_tests::blend::{FACTORS, OPS};
+use vc4_tests::hash::hash;
 
-use super::machine::{LANES, Machine, P1, Word, hash, insts, run_raw, run_spliced};
+use super::machine::{LANES, Machine, P1, Word, insts, run_raw, run_spliced};
 use super::reference::{blended, fractions};
 
 /// A program with its stream.

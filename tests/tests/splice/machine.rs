@@ -6,6 +6,7 @@ use vc4::state::StateWords;
 use vc4_kernel_abi::validate::{Mode, shader};
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program, Stats, run};
+use vc4_tests::hash::hash;
 
 pub const LANES: usize = vc4::hw::LANES;
 
@@ -18,17 +19,6 @@ pub enum Word {
     Stream,
     /// Texture parameter 0 of the only image.
     Image,
-}
-
-/// A number that depends on its name only.
-pub fn hash(parts: &[u32]) -> u32 {
-    let mut state = 0x9e37_79b9u32;
-    for &part in parts {
-        state = (state ^ part).wrapping_mul(0x85eb_ca6b);
-        state = (state ^ state >> 13).wrapping_mul(0xc2b2_ae35);
-        state ^= state >> 16;
-    }
-    state
 }
 
 /// Texture parameter 1: 4x4 texels, nearest, clamped.

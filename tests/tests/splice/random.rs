@@ -4,8 +4,9 @@
 use vc4::qpu::{Inst, Stage};
 use vc4::splice::{Source, SpliceError, VertexInput, VertexState, vertex};
 use vc4::state::VertexFormat;
+use vc4_tests::hash::hash;
 
-use super::machine::{LANES, Machine, Word, hash, run_raw, run_spliced};
+use super::machine::{LANES, Machine, Word, run_raw, run_spliced};
 use super::vertices::{component, finite, formats, is_number, program, state_words};
 
 /// Numbers by counting.

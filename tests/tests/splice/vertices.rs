@@ -4,8 +4,9 @@ use vc4::qpu::{Inst, Stage};
 use vc4::splice::{Source, Spliced, VertexInput, VertexState, coordinate, vertex};
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4::state::{StateWords, Viewport};
+use vc4_tests::hash::hash;
 
-use super::machine::{LANES, Machine, Word, hash, insts, run_spliced};
+use super::machine::{LANES, Machine, Word, insts, run_spliced};
 
 const END: &str = "sig_end ; nop = nop() ; nop = nop() ;
     sig_none ; nop = nop() ; nop = nop() ;
