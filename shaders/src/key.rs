@@ -7,8 +7,8 @@ use std::hash::{Hash, Hasher};
 
 use sha2::{Digest, Sha256};
 
-use crate::compile::PipelineState;
 use crate::spirv::StageSource;
+use crate::state::PipelineState;
 
 /// The compiler: a hash over its version, its sources and the versions of its dependencies (`build.rs`).
 pub const COMPILER: u128 = match u128::from_str_radix(env!("VC4_COMPILER"), 16) {
@@ -74,10 +74,10 @@ impl Hasher for Sha {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{
+    use crate::binding::{Descriptor, Texture};
+    use crate::state::{
         TextureAccess, TextureDecode, TextureFilter, TextureKey, TextureSwizzle, VertexAttribute,
     };
-    use crate::program::{Descriptor, Texture};
     use vc4::cl::packets::CompareFunc;
     use vc4::cl::words::Wrap;
     use vc4::state::blend::ColorOutput;

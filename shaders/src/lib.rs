@@ -8,11 +8,14 @@
 #![forbid(unsafe_code)]
 
 pub mod backend;
+pub mod binding;
 pub mod compile;
+pub mod diagnostic;
 pub mod file;
 pub mod ir;
 pub mod key;
 pub mod pass;
 pub mod program;
 pub mod spirv;
+pub mod state;
 mod work;

@@ -21,10 +21,10 @@ mod tests {
 
     use super::STEPS;
     use crate::backend::{Inputs, compile};
-    use crate::compile::PipelineState;
+    use crate::binding::Descriptor;
     use crate::ir::{Builder, ImageDim, Interpolation, Lod, Node, Op, Output, Sample, Shader, Stage, Value};
     use crate::pass::{self, lower_inputs, lower_outputs};
-    use crate::program::Descriptor;
+    use crate::state::PipelineState;
 
     /// A fragment shader that puts its colour together in `size` steps.
     fn steps(size: u32, step: &dyn Fn(&mut Builder, u32, Value) -> Value) -> u64 {

@@ -5,8 +5,9 @@ use vc4::qpu::{Access, Inst, LoadImmInst, LoadMode, Pack, RegFile, Signal, Waddr
 
 use super::schedule::{Schedule, Slot};
 use super::virt::{Dst, Operation, Threads, Unit, VirtProgram};
+use crate::binding::UniformSlot;
 use crate::ir::Stage;
-use crate::program::{Program, UniformSlot};
+use crate::program::Program;
 
 /// Registers that the payload of the next instance arrives in (qpu.md §4.3).
 const NEXT_PAYLOAD: u8 = 14;

@@ -21,7 +21,7 @@ pub mod virt;
 
 use vc4::qpu::{Inst, rules};
 
-use crate::compile::ErrorKind;
+use crate::diagnostic::ErrorKind;
 use crate::ir::{LineId, Shader, SourceLine, Stage};
 use crate::program::Program;
 use order::Orders;

@@ -10,7 +10,7 @@ use vc4::qpu::{
 
 use super::regalloc::Assignment;
 use super::virt::{Dst, Loc, Operand, Operation, Reg, Src, Unit};
-use crate::program::UniformSlot;
+use crate::binding::UniformSlot;
 
 /// What an operation takes of an instruction that has it once.
 #[derive(Clone, Copy)]

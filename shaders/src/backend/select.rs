@@ -23,9 +23,9 @@ use ports::Ports;
 
 use super::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram, segments};
 use super::{BackendError, Inputs};
+use crate::binding::UniformSlot;
 use crate::ir::uniform::Uniform;
 use crate::ir::{Block, Inst, LineId, Op, Shader, Value};
-use crate::program::UniformSlot;
 
 /// Turns a lowered shader into operations. Its loops must have the form that [`crate::pass::lower_control`] gives
 /// them; what ifs guard must be without effect where it is not wanted, because all elements run it if one does.

@@ -10,8 +10,9 @@ use std::ops::{Deref, DerefMut, Range};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
 
+use crate::binding::UniformSlot;
 use crate::ir::LineId;
-use crate::program::{SampleBo, UniformSlot};
+use crate::program::SampleBo;
 
 /// A virtual register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -40,7 +40,7 @@ mod write;
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::compile::ProgramKind;
+use crate::program::ProgramKind;
 
 pub use read::{Contents, Place, read, read_intact, read_with_places};
 pub use write::write;

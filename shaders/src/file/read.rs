@@ -4,10 +4,8 @@ use super::{
     ATTRIBUTE_WORDS, DIGEST_AT, Fault, FileError, HEADER_BYTES, MAGIC, SAMPLE_WORDS, STAGES, TEXTURE_WORDS,
     VERSION, digest, slot,
 };
-use crate::compile::ProgramKind;
-use crate::program::{
-    AttributeArray, AttributeSource, Descriptor, Pipeline, Program, SampleBo, Texture, UniformSlot,
-};
+use crate::binding::{Descriptor, Texture, UniformSlot};
+use crate::program::{AttributeArray, AttributeSource, Pipeline, Program, ProgramKind, SampleBo};
 
 /// Where the parts of a program stand, in bytes from the start of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 use vc4::state::StateUniform;
 
-use crate::program::{Descriptor, Lookup, Texture, TextureValue, UniformSlot};
+use crate::binding::{Descriptor, Lookup, Texture, TextureValue, UniformSlot};
 
 /// A slot taken apart: kind (bits 7:0), detail (bits 15:8), words behind it.
 pub struct Parts {

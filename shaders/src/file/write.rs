@@ -1,9 +1,8 @@
 //! From programs to bytes.
 
-use super::slot;
-use super::{DIGEST_AT, HEADER_BYTES, MAGIC, STAGES, VERSION, digest};
-use crate::compile::ProgramKind;
-use crate::program::{AttributeArray, AttributeSource, Descriptor, Pipeline, Program, SampleBo};
+use super::{DIGEST_AT, HEADER_BYTES, MAGIC, STAGES, VERSION, digest, slot};
+use crate::binding::Descriptor;
+use crate::program::{AttributeArray, AttributeSource, Pipeline, Program, ProgramKind, SampleBo};
 
 /// The file of a pipeline. A program without code is left out.
 pub fn write(pipeline: &Pipeline) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! What the image operations name: shapes, levels of detail, and which arguments follow from them.
 
-use crate::program::{Descriptor, Texture};
+use crate::binding::{Descriptor, Texture};
 
 /// Shape of an image, without its layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use vc4::qpu::Lanes;
 
 use super::eval::eval;
 use super::{Block, BuiltinInput, Fetch, Inst, Node, Op, Output, Region, Sample, Shader, Value};
-use crate::program::Descriptor;
+use crate::binding::Descriptor;
 
 /// Mask of all elements.
 pub const ALL: u16 = !0;

@@ -30,7 +30,7 @@ use cranelift_entity::{PrimaryMap, entity_impl};
 use smallvec::SmallVec;
 use vc4::qpu::{AddOp, MulOp, Unpack};
 
-use crate::program::{Descriptor, Lookup, UniformSlot};
+use crate::binding::{Descriptor, Lookup, UniformSlot};
 
 pub use builder::Builder;
 pub use image::{Fetch, ImageDim, Lod, Sample, TmuR};

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{Block, Fetch, Inst, InstData, Node, Op, Output, Region, Sample, Shader, TmuR};
-use crate::program::{Descriptor, Texture};
+use crate::binding::{Descriptor, Texture};
 
 impl Display for Shader {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

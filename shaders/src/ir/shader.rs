@@ -4,7 +4,7 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 
-use crate::program::Texture;
+use crate::binding::Texture;
 
 use super::{Block, Inst, InstData, LineId, Node, Op, Region, Shader, Stage, Type, Value, ValueData};
 

@@ -3,8 +3,8 @@
 use vc4::qpu::{AddOp, MulOp, Unpack};
 use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform};
 
+use crate::binding::UniformSlot;
 use crate::ir::{Builder, Op, Value};
-use crate::program::UniformSlot;
 
 /// Emits patches at the end of a block.
 pub struct IrEmitter<'a, 'b> {

@@ -52,8 +52,8 @@ fn outputs(vertex: &Shader) -> BTreeMap<Name, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::binding::Descriptor;
     use crate::ir::{Builder, Interpolation, Stage};
-    use crate::program::Descriptor;
 
     fn shader(stage: Stage, build: impl FnOnce(&mut Builder)) -> Shader {
         let mut shader = Shader::new(stage);

@@ -10,10 +10,12 @@ use vc4::state::Emitter;
 use vc4::state::vertex_fetch::{Packing, VertexFormat, emit_fetch};
 
 use super::emitter::{IrEmitter, recip};
+use super::error::LowerError;
 use super::rewrite::{Action, rewrite};
-use crate::compile::{CompileError, PipelineState, VertexAttribute};
+use crate::binding::UniformSlot;
 use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
-use crate::program::{AttributeArray, AttributeSource, UniformSlot};
+use crate::program::{AttributeArray, AttributeSource};
+use crate::state::{PipelineState, VertexAttribute};
 
 /// Attribute arrays of a shader record (v3d.md §6.1).
 const MAX_ARRAYS: usize = 8;
@@ -63,7 +65,7 @@ impl FragmentInterface {
 }
 
 /// Lowers the inputs of a fragment shader; only varyings that it reads are numbered, in the order of first use.
-pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentInterface, CompileError> {
+pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentInterface, LowerError> {
     let implicit = match (state.points, state.lines) {
         (true, _) => POINT_VARYINGS,
         (false, true) => LINE_VARYINGS,
@@ -71,7 +73,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
     };
     let varyings = used_varyings(shader);
     if varyings.len() > MAX_VARYINGS {
-        return Err(CompileError::TooManyVaryings { count: varyings.len(), limit: MAX_VARYINGS });
+        return Err(LowerError::TooManyVaryings { count: varyings.len(), limit: MAX_VARYINGS });
     }
     // With one sample a pixel is covered where its centre is.
     let centroids = match state.multisample.four_samples {
@@ -276,7 +278,7 @@ pub fn vertex(
     vertex: &mut Shader,
     coordinate: &mut Shader,
     state: &PipelineState,
-) -> Result<Attributes, CompileError> {
+) -> Result<Attributes, LowerError> {
     let mut uses = [used_words(vertex, state), used_words(coordinate, state)];
     let mut sources: BTreeMap<AttributeKey, u32> = BTreeMap::new();
     for (&key, &bytes) in uses.iter().flatten() {
@@ -288,7 +290,7 @@ pub fn vertex(
     }
     let keys = record_order(&sources, &uses);
     let Some(joined) = join(&keys, &sources) else {
-        return Err(CompileError::TooManyAttributes { count: sources.len(), limit: MAX_ARRAYS });
+        return Err(LowerError::TooManyAttributes { count: sources.len(), limit: MAX_ARRAYS });
     };
     // What shares an array is loaded together.
     for (at, &key) in keys.iter().enumerate() {
@@ -321,7 +323,7 @@ pub fn vertex(
     }
     let most = rows[0].max(rows[1]);
     if most > MAX_ROWS {
-        return Err(CompileError::AttributeWords { rows: most, limit: MAX_ROWS });
+        return Err(LowerError::AttributeWords { rows: most, limit: MAX_ROWS });
     }
     let [vertex_rows, coordinate_rows] = rows;
     lower_vertex(vertex, state, &first_rows[0], &sources)?;
@@ -431,7 +433,7 @@ fn lower_vertex(
     state: &PipelineState,
     first_rows: &BTreeMap<AttributeKey, u32>,
     sources: &BTreeMap<AttributeKey, u32>,
-) -> Result<(), CompileError> {
+) -> Result<(), LowerError> {
     let (components, index) = prepend(shader, |b| {
         let mut components: BTreeMap<u32, [Value; 4]> = BTreeMap::new();
         let mut index = None;
@@ -462,7 +464,7 @@ fn lower_vertex(
                 .collect();
             components.insert(location, fetch(b, &attribute.format, words)?);
         }
-        Ok::<_, CompileError>((components, index))
+        Ok::<_, LowerError>((components, index))
     })?;
     let Ok(()) = rewrite(shader, |b, data| {
         Ok::<_, std::convert::Infallible>(match data.op {
@@ -487,7 +489,7 @@ fn lower_vertex(
 }
 
 /// The components of an attribute of which only the first words were loaded.
-fn fetch(b: &mut Builder, format: &VertexFormat, mut words: Vec<Value>) -> Result<[Value; 4], CompileError> {
+fn fetch(b: &mut Builder, format: &VertexFormat, mut words: Vec<Value>) -> Result<[Value; 4], LowerError> {
     let mut emitter = IrEmitter::new(b);
     while words.len() < format.words() {
         words.push(emitter.word(0));

@@ -11,10 +11,11 @@ use vc4::state::viewport::{Position, VertexStage, emit_position};
 use vc4::state::{Emitter, SampleEmitter};
 
 use super::emitter::IrEmitter;
+use super::error::LowerError;
 use super::lower_inputs::Varying;
 use super::rewrite::{Action, rewrite};
-use crate::compile::{CompileError, PipelineState};
 use crate::ir::{Block, Builder, Interpolation, Node, Op, Output, Shader, Value};
+use crate::state::PipelineState;
 
 /// What a fragment program does beside its colour.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +33,7 @@ pub fn vertex(
     stage: VertexStage,
     state: &PipelineState,
     varyings: &[Varying],
-) -> Result<(), CompileError> {
+) -> Result<(), LowerError> {
     let block = last_block(shader)?;
     let outputs = take_outputs(shader);
     let mut builder = Builder::new(shader, block);
@@ -59,7 +60,7 @@ pub fn vertex(
 }
 
 /// Lowers the outputs of a fragment shader: discard, coverage, depth and stencil, colour.
-pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOutcome, CompileError> {
+pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOutcome, LowerError> {
     let block = last_block(shader)?;
     let outputs = take_outputs(shader);
     let early_tests = shader.early_fragment_tests;
@@ -130,7 +131,7 @@ fn color(
     builder: &mut Builder,
     outputs: &BTreeMap<Output, Value>,
     state: &PipelineState,
-) -> Result<(), CompileError> {
+) -> Result<(), LowerError> {
     match &state.color {
         Some(output) if output.writes_color() => {
             let location = state.color_location;
@@ -168,13 +169,11 @@ fn color(
 }
 
 /// The block that control leaves the shader from.
-fn last_block(shader: &Shader) -> Result<Block, CompileError> {
+fn last_block(shader: &Shader) -> Result<Block, LowerError> {
     let last = shader.body.iter().rev().find(|node| !matches!(node, Node::Return));
     match last {
         Some(&Node::Block(block)) => Ok(block),
-        _ => {
-            Err(CompileError::Structure { stage: shader.stage, what: "the shader does not end in one place" })
-        }
+        _ => Err(LowerError::Structure { stage: shader.stage, what: "the shader does not end in one place" }),
     }
 }
 

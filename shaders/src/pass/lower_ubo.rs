@@ -2,8 +2,8 @@
 //! direct lookups (T-UBO).
 
 use super::rewrite::{Action, rewrite};
+use crate::binding::UniformSlot;
 use crate::ir::{Op, Shader};
-use crate::program::UniformSlot;
 
 /// Replaces buffer and push-constant loads.
 pub fn run(shader: &mut Shader) {

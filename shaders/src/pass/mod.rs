@@ -1,6 +1,7 @@
 //! Passes over the IR, one per file: `opt_*` improve, `lower_*` replace what the machine has not.
 
 pub mod emitter;
+mod error;
 pub mod link;
 pub mod lower_bool;
 pub mod lower_control;
@@ -32,8 +33,10 @@ pub mod range;
 pub mod rewrite;
 mod uses;
 
-use crate::compile::PipelineState;
 use crate::ir::{LineId, Shader, verify};
+use crate::state::PipelineState;
+
+pub use error::LowerError;
 
 /// Log target of the IR between passes.
 const LOG_TARGET: &str = "vc4::ir";

@@ -12,8 +12,8 @@ use spirv::StorageClass;
 
 use super::parse::Id;
 use super::types::{ImageType, Ty};
+use crate::binding::{Descriptor, Texture};
 use crate::ir::{Op, Type, Value};
-use crate::program::{Descriptor, Texture};
 
 /// What a result id stands for.
 #[derive(Clone, Debug)]

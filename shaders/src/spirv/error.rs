@@ -1,6 +1,6 @@
 //! What can be wrong with a module, with the place.
 
-use crate::compile::ErrorKind;
+use crate::diagnostic::ErrorKind;
 use crate::ir::{SourceLine, Stage};
 
 /// Why a module did not become a shader.

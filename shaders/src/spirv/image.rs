@@ -8,8 +8,8 @@ use super::error::{Result, SpirvError};
 use super::parse::{Id, Inst, Operand};
 use super::translate::Translator;
 use super::types::ImageType;
+use crate::binding::Texture;
 use crate::ir::{BuiltinInput, Fetch, ImageDim, Lod, Op, Sample, Stage, Type, Value};
-use crate::program::Texture;
 
 const SUPPORTED: &str = "OpImageSample… with or without Proj and Dref, OpImageGather, OpImageDrefGather, OpImageFetch, \
     OpImageRead and OpImageQuery…, with operands Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets and Sample; images of dimension 1D, \

@@ -13,8 +13,8 @@ use super::module::Global;
 use super::parse::Inst;
 use super::translate::Translator;
 use super::types::{Kind, Ty};
+use crate::binding::Descriptor;
 use crate::ir::{BuiltinInput, Interpolation, Op, Output, Shader, Stage, Type, Value};
-use crate::program::Descriptor;
 
 /// Built-ins that can be read or written.
 pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \

@@ -11,8 +11,8 @@ use super::error::Result;
 use super::parse::{Id, Inst};
 use super::translate::Translator;
 use super::types::{Kind, Ty};
+use crate::binding::Texture;
 use crate::ir::{Type, Value};
-use crate::program::Texture;
 
 /// What variables may hold.
 pub const PLAIN: &str = "numbers, booleans and composites of them";

@@ -31,7 +31,7 @@ mod types;
 pub use error::SpirvError;
 pub use line::source_line;
 
-use crate::compile::LOG_TARGET;
+use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage};
 
 /// A shader stage as the application hands it over.

@@ -9,7 +9,8 @@ use vc4::qpu::{
 use super::terms::{Computed, Node, Place, Term, Terms, Write, add_result, mul_result, uniform, unpacked};
 use super::{Channel, Machine};
 use crate::backend::virt::Loc;
-use crate::program::{Program, UniformSlot};
+use crate::binding::UniformSlot;
+use crate::program::Program;
 
 /// The uniform stream with its position.
 pub(super) struct Stream<'a> {

@@ -15,7 +15,8 @@ use rustc_hash::FxHashMap;
 use vc4::qpu::{BranchCond, Cond, Raddr, RegFile, Signal, Waddr};
 
 use super::virt::{Loc, Unit, VirtProgram};
-use crate::program::{Program, SampleBo, UniformSlot};
+use crate::binding::UniformSlot;
+use crate::program::{Program, SampleBo};
 use code::Stream;
 use terms::{Node, Place, Term, Terms, Write};
 use ways::Ways;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use vc4::qpu::{AddOp, Cond, MulOp, Pack, RegFile, Unpack};
 
 use crate::backend::virt::{Loc, Reg};
-use crate::program::UniformSlot;
+use crate::binding::UniformSlot;
 
 /// Number of a term.
 pub(super) type Term = u32;

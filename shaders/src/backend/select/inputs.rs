@@ -5,8 +5,8 @@ use vc4::qpu::{AddOp, MulOp, Raddr, RegFile, Waddr};
 use super::Selector;
 use crate::backend::virt::{Dst, Operation, Src, Unit};
 use crate::backend::{BackendError, Inputs};
+use crate::binding::UniformSlot;
 use crate::ir::{Op, Stage, Value};
-use crate::program::UniformSlot;
 
 /// Vectors that one VPM read set-up may deliver (qpu.md §4.9).
 const VPM_BLOCK: usize = 16;

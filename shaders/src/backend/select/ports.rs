@@ -3,7 +3,7 @@
 use vc4::qpu::{Raddr, RegFile, SmallImm};
 
 use crate::backend::virt::{Operation, Reg, Src};
-use crate::program::UniformSlot;
+use crate::binding::UniformSlot;
 
 /// Ports of one operation while its operands are placed.
 pub(super) struct Ports {

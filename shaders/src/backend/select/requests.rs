@@ -5,8 +5,9 @@ use vc4::qpu::{AddOp, Signal, Waddr};
 use super::{Selector, constant, not_lowered};
 use crate::backend::BackendError;
 use crate::backend::virt::{Dst, Operand, Operation, Reg, Src, Unit};
+use crate::binding::{Descriptor, Lookup, UniformSlot};
 use crate::ir::{Lod, Op, TmuR, Value};
-use crate::program::{Descriptor, Lookup, SampleBo, UniformSlot};
+use crate::program::SampleBo;
 
 impl Selector<'_> {
     /// Writes a TMU parameter, which pops the stream word `parameter` and so excludes another uniform.
@@ -127,8 +128,8 @@ impl Selector<'_> {
 #[cfg(test)]
 mod tests {
     use crate::backend::{Inputs, compile};
+    use crate::binding::Descriptor;
     use crate::ir::{Builder, Op, Shader, Stage};
-    use crate::program::Descriptor;
 
     #[test]
     fn a_lookup_at_a_place_of_the_stream() {

@@ -5,10 +5,10 @@ use vc4::state::vertex_fetch::emit_fetch;
 use vc4::state::{VertexFormat, srgb};
 
 use super::{Components, Image};
-use crate::compile::{TextureClass, TextureSwizzle};
+use crate::binding::TextureValue;
 use crate::ir::{Op, Value};
 use crate::pass::emitter::IrEmitter;
-use crate::program::TextureValue;
+use crate::state::{TextureClass, TextureSwizzle};
 
 const BYTES: [Unpack; 4] = [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack::Byte3];
 

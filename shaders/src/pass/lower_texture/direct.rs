@@ -8,9 +8,9 @@ use vc4::qpu::MulOp;
 
 use super::texel::{Level, Place};
 use super::{Axes, Components, Image};
-use crate::compile::TextureAccess;
+use crate::binding::TextureValue;
 use crate::ir::{ImageDim, Op, Value};
-use crate::program::TextureValue;
+use crate::state::TextureAccess;
 
 /// Bits of a page's size.
 const PAGE_SHIFT: u32 = 12;

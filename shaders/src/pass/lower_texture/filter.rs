@@ -7,9 +7,9 @@ use vc4::state::texture::MipMode;
 use super::face::Face;
 use super::texel::{Level, Place};
 use super::{Axes, Components, Image, Operands};
-use crate::compile::{TextureClass, TextureFilter};
+use crate::binding::TextureValue;
 use crate::ir::{ImageDim, Op, Value};
-use crate::program::TextureValue;
+use crate::state::{TextureClass, TextureFilter};
 
 /// What a position on a level is looked at for.
 struct Taps {

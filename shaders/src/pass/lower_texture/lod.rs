@@ -3,10 +3,10 @@
 use smallvec::smallvec;
 
 use super::{Axes, Components, Image, Operands};
-use crate::compile::TextureFilter;
+use crate::binding::TextureValue;
 use crate::ir::{ImageDim, Lod, Op, Stage, Value};
 use crate::pass::emitter::recip;
-use crate::program::TextureValue;
+use crate::state::TextureFilter;
 use vc4::state::texture::MipMode;
 
 /// Below every footprint; keeps the logarithm finite where nothing changes.

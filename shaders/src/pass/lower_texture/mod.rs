@@ -16,9 +16,9 @@ mod unit;
 use smallvec::{SmallVec, smallvec};
 
 use super::rewrite::{Action, rewrite};
-use crate::compile::{PipelineState, TextureFilter, TextureKey};
+use crate::binding::{Descriptor, Texture, TextureValue, UniformSlot};
 use crate::ir::{Builder, Fetch, ImageDim, InstData, Op, Sample, Shader, Stage, Value};
-use crate::program::{Descriptor, Texture, TextureValue, UniformSlot};
+use crate::state::{PipelineState, TextureFilter, TextureKey};
 
 /// Components of a texel, or the one result of a comparison.
 type Components = SmallVec<[Value; 4]>;

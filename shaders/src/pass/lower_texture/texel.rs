@@ -5,10 +5,10 @@ use vc4::cl::words::Wrap;
 
 use super::face::Face;
 use super::{Axes, Components, Image, value};
-use crate::compile::TextureAccess;
+use crate::binding::TextureValue;
 use crate::ir::{Fetch, ImageDim, Lod, Op, Value};
 use crate::pass::emitter::recip;
-use crate::program::TextureValue;
+use crate::state::TextureAccess;
 
 /// A level of the view.
 #[derive(Clone)]

@@ -3,10 +3,10 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{Axes, Components, Image, Operands};
-use crate::compile::{TextureAccess, TextureFilter};
+use crate::binding::{Lookup, TextureValue};
 use crate::ir::{ImageDim, Lod, Op, Stage, TmuR, Value};
 use crate::pass::emitter::recip;
-use crate::program::{Lookup, TextureValue};
+use crate::state::{TextureAccess, TextureFilter};
 
 /// A level of detail that is magnified no more, yet chooses level 0.
 const JUST_MINIFIED: f32 = 1.0 / 1024.0;

@@ -1,0 +1,150 @@
+//! Descriptors, and the images that are looked at through them.
+
+/// A descriptor as a shader names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Descriptor {
+    /// Descriptor set number.
+    pub set: u32,
+    /// Binding number in the set.
+    pub binding: u32,
+    /// Element of an arrayed binding.
+    pub element: u32,
+}
+
+/// An image and what it is looked at through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Texture {
+    /// A sampled image, combined image sampler, storage image, input attachment or texel buffer.
+    pub image: Descriptor,
+    /// The sampler, the same descriptor for a combined one; `None` where texels are fetched by number.
+    pub sampler: Option<Descriptor>,
+}
+
+impl Texture {
+    /// A combined image sampler.
+    pub const fn combined(image: Descriptor) -> Texture {
+        Texture { image, sampler: Some(image) }
+    }
+
+    /// An image without a sampler.
+    pub const fn alone(image: Descriptor) -> Texture {
+        Texture { image, sampler: None }
+    }
+}
+
+/// What a request to the texture unit reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lookup {
+    /// The image.
+    pub texture: Texture,
+    /// Single texels of every level of the image, wrapped as the sampler says: the program filters. Otherwise what the
+    /// sampler says of filters holds, too.
+    pub texels: bool,
+}
+
+impl Lookup {
+    /// A lookup through a combined image sampler that the texture unit filters.
+    pub const fn combined(image: Descriptor) -> Lookup {
+        Lookup { texture: Texture::combined(image), texels: false }
+    }
+}
+
+/// A number that a view and a sampler have, for programs that find texels or levels themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TextureValue {
+    /// f32: texels of the view's first level along axis 0 (width) or 1 (height).
+    Size(u8),
+    /// Integer: the same; axis 2 is the depth of a 3D view, or the layers (cubes count once) of an array.
+    Extent(u8),
+    /// Integer: levels of the view.
+    Levels,
+    /// Integer: samples per texel.
+    Samples,
+    /// f32: the image's level that is the view's first.
+    BaseLevel,
+    /// f32: the last level that a sample reaches, counted from the view's first.
+    LastLevel,
+    /// f32: the sampler's bias.
+    LodBias,
+    /// f32: smallest level of detail.
+    LodMin,
+    /// f32: largest level of detail.
+    LodMax,
+    /// f32: what a level of detail is moved by before it is rounded down to a level.
+    MipRounding,
+    /// f32: weight that the fraction of a level of detail has, 1 between levels and 0 at the nearest one.
+    MipBlend,
+    /// The border colour as a lookup's result: register R of a lookup (textures.md §2).
+    Border,
+    /// Red, green and blue of the border colour, in the kind of number that the format has.
+    BorderColor,
+    /// Alpha of the border colour.
+    BorderAlpha,
+    /// Integer: bytes per row of every level of an image in raster order; of a multisampled image, per row of tiles.
+    Stride,
+    /// Integer: twice the rows of level 0's container of an image in raster order
+    /// ([`vc4::image::layout`]): level n begins at row this - (this >> n) + n.
+    LevelRows,
+    /// Integer: pages from one layer or slice to the next.
+    LayerPages,
+    /// f32: the image's layer that is the view's first, where layers are faces to the texture unit.
+    BaseLayer,
+    /// Integer: bytes from one plane to the next.
+    PlaneBytes,
+}
+
+impl TextureValue {
+    /// All, by number.
+    pub const ALL: [TextureValue; 22] = [
+        TextureValue::Size(0),
+        TextureValue::Size(1),
+        TextureValue::Extent(0),
+        TextureValue::Extent(1),
+        TextureValue::Extent(2),
+        TextureValue::Levels,
+        TextureValue::Samples,
+        TextureValue::BaseLevel,
+        TextureValue::LastLevel,
+        TextureValue::LodBias,
+        TextureValue::LodMin,
+        TextureValue::LodMax,
+        TextureValue::MipRounding,
+        TextureValue::MipBlend,
+        TextureValue::Border,
+        TextureValue::BorderColor,
+        TextureValue::BorderAlpha,
+        TextureValue::Stride,
+        TextureValue::LevelRows,
+        TextureValue::LayerPages,
+        TextureValue::BaseLayer,
+        TextureValue::PlaneBytes,
+    ];
+
+    /// Its name behind `tex.` in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TextureValue::Size(0) => "width",
+            TextureValue::Size(_) => "height",
+            TextureValue::Extent(0) => "extent.x",
+            TextureValue::Extent(1) => "extent.y",
+            TextureValue::Extent(_) => "extent.z",
+            TextureValue::Levels => "levels",
+            TextureValue::Samples => "samples",
+            TextureValue::BaseLevel => "level.base",
+            TextureValue::LastLevel => "level.last",
+            TextureValue::LodBias => "lod.bias",
+            TextureValue::LodMin => "lod.min",
+            TextureValue::LodMax => "lod.max",
+            TextureValue::MipRounding => "mip.rounding",
+            TextureValue::MipBlend => "mip.blend",
+            TextureValue::Border => "border",
+            TextureValue::BorderColor => "border.rgb",
+            TextureValue::BorderAlpha => "border.a",
+            TextureValue::Stride => "stride",
+            TextureValue::LevelRows => "level.rows",
+            TextureValue::LayerPages => "layer.pages",
+            TextureValue::BaseLayer => "layer.base",
+            TextureValue::PlaneBytes => "plane.bytes",
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a compilation is asked for besides the modules: the part of a pipeline's state that becomes code.
+//!
+//! Imports `binding` for the names of textures. The passes that lower inputs, outputs and lookups read it; nothing in
+//! front of them does.
+
+mod texture;
+
+use std::collections::BTreeMap;
+
+use vc4::state::blend::ColorOutput;
+use vc4::state::depth_stencil::DepthStencilPlan;
+use vc4::state::multisample::Multisample;
+use vc4::state::vertex_fetch::VertexFormat;
+use vc4::state::viewport::RasterMap;
+
+use crate::binding::Texture;
+
+pub use texture::{TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey, TextureSwizzle};
+
+/// A vertex attribute of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VertexAttribute {
+    /// Vertex input location.
+    pub location: u32,
+    /// Format in the vertex buffer.
+    pub format: VertexFormat,
+    /// Advances per instance: the words come from the uniform stream (T-INST a).
+    pub per_instance: bool,
+}
+
+/// What of a pipeline's state becomes code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PipelineState {
+    /// Vertex attributes; at most one per location.
+    pub attributes: Vec<VertexAttribute>,
+    /// What the raster is.
+    pub raster: RasterMap,
+    /// The topology is points: point size is an output, and varyings begin with the point coordinate.
+    pub points: bool,
+    /// The topology is lines: varyings begin with the place across the line.
+    pub lines: bool,
+    /// The colour attachment; `None` without one.
+    pub color: Option<ColorOutput>,
+    /// Location of the output that goes there. Others are left out: there is one colour in a tile (T-MRT).
+    pub color_location: u32,
+    /// Depth and stencil tests.
+    pub depth_stencil: DepthStencilPlan,
+    /// What narrows the coverage of pixels, and alpha to one.
+    pub multisample: Multisample,
+    /// How images are looked at; what is missing is RGBA8 unorm with identity swizzle, left to the texture unit.
+    pub textures: BTreeMap<Texture, TextureKey>,
+}
+
+impl Default for PipelineState {
+    fn default() -> Self {
+        PipelineState {
+            attributes: Vec::new(),
+            raster: RasterMap::default(),
+            points: false,
+            lines: false,
+            color: None,
+            color_location: 0,
+            depth_stencil: DepthStencilPlan::OFF,
+            multisample: Multisample::default(),
+            textures: BTreeMap::new(),
+        }
+    }
+}
