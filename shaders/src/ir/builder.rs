@@ -2,8 +2,11 @@
 
 use smallvec::SmallVec;
 
+use super::entity::{Block, Type, Value};
 use super::eval::eval;
-use super::{Block, Op, Output, Shader, Signature, Type, Value};
+use super::interface::Output;
+use super::op::{Op, Signature};
+use super::shader::Shader;
 
 /// Appends to one block of a shader.
 #[derive(Debug)]

@@ -8,7 +8,8 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use smallvec::SmallVec;
 
-use super::{Block, Node, Region, Shader};
+use super::entity::Block;
+use super::shader::{Node, Region, Shader};
 
 /// Blocks that control comes from.
 pub type Predecessors = SmallVec<[Block; 2]>;

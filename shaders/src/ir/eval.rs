@@ -3,10 +3,9 @@
 //! Generic operations are IEEE single precision, machine operations what the ALU does (`vc4::qpu::alu`).
 //! Booleans are 0 and 1.
 
-use vc4::qpu::Unpack;
-use vc4::qpu::{alu, pack};
+use vc4::qpu::{Unpack, alu, pack};
 
-use super::Op;
+use super::op::Op;
 
 /// The result of a pure operation with one result whose value depends on its operands only;
 /// `None` for every other operation.

@@ -11,8 +11,12 @@ use smallvec::SmallVec;
 use vc4::hw::LANES;
 use vc4::qpu::Lanes;
 
+use super::entity::{Block, Inst, Value};
 use super::eval::eval;
-use super::{Block, BuiltinInput, Fetch, Inst, Node, Op, Output, Region, Sample, Shader, Value};
+use super::image::{Fetch, Sample};
+use super::interface::{BuiltinInput, Output};
+use super::op::Op;
+use super::shader::{Node, Region, Shader};
 use crate::binding::Descriptor;
 
 /// Mask of all elements.

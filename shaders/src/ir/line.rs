@@ -3,9 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-use super::{Inst, Shader};
-
-/// Number of a line in [`Shader::lines`], or none.
+/// Number of a line in [`Shader::lines`](crate::ir::shader::Shader::lines), or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LineId(u32);
 
@@ -42,17 +40,5 @@ impl Display for SourceLine {
             file => write!(f, "{file}:{}", self.line)?,
         }
         if self.column == 0 { Ok(()) } else { write!(f, ":{}", self.column) }
-    }
-}
-
-impl Shader {
-    /// The source line with a number.
-    pub fn source_line(&self, line: LineId) -> Option<&SourceLine> {
-        self.lines.get(line.number()?)
-    }
-
-    /// The source line that an instruction came from.
-    pub fn source_of(&self, inst: Inst) -> Option<&SourceLine> {
-        self.source_line(self.insts[inst].line)
     }
 }

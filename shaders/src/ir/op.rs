@@ -1,8 +1,318 @@
-//! What the rest of the compiler needs to know about an operation: operand and result types, effects.
+//! Operations, and what the rest of the compiler needs to know about them: operand and result types, effects.
 
 use smallvec::{SmallVec, smallvec};
+use vc4::qpu::{AddOp, MulOp, Unpack};
 
-use super::{BuiltinInput, Op, Type};
+use super::entity::Type;
+use super::image::{Fetch, Lod, Sample, TmuR};
+use super::interface::{BuiltinInput, Interpolation, Output};
+use crate::binding::{Descriptor, Lookup, UniformSlot};
+
+/// An operation. Argument order is the order of the comment's letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    // --- generic: constants and data flow
+    /// A 32-bit constant.
+    Const(u32),
+    /// A boolean constant.
+    ConstBool(bool),
+    /// Any value.
+    Undef,
+    /// One argument per predecessor; see [`InstData::phi_blocks`].
+    Phi,
+    /// c ? a : b, with c a `Bool`; a and b of either type.
+    Select,
+
+    // --- generic: float
+    /// a + b.
+    FAdd,
+    /// a - b.
+    FSub,
+    /// a * b.
+    FMul,
+    /// a / b.
+    FDiv,
+    /// -a.
+    FNeg,
+    /// |a|.
+    FAbs,
+    /// Sign of a: -1, 0 or 1.
+    FSign,
+    /// Smaller of a, b.
+    FMin,
+    /// Larger of a, b.
+    FMax,
+    /// Largest integer not above a.
+    FFloor,
+    /// Smallest integer not below a.
+    FCeil,
+    /// a without its fraction.
+    FTrunc,
+    /// Nearest integer, ties to even.
+    FRoundEven,
+    /// 1 / sqrt(a).
+    FRsqrt,
+    /// 1 / sqrt(a) as a factor that normalizes: the precision of x / length(x) is enough.
+    FInverseLength,
+    /// sqrt(a).
+    FSqrt,
+    /// 2^a.
+    FExp2,
+    /// log2(a).
+    FLog2,
+    /// sin(a), radians.
+    FSin,
+    /// cos(a), radians.
+    FCos,
+
+    // --- generic: integer
+    /// a + b.
+    IAdd,
+    /// a - b.
+    ISub,
+    /// Low word of a * b.
+    IMul,
+    /// Unsigned quotient.
+    UDiv,
+    /// Signed quotient.
+    SDiv,
+    /// Unsigned remainder.
+    UMod,
+    /// Signed remainder with the sign of b (OpSMod).
+    SMod,
+    /// Signed remainder with the sign of a (OpSRem).
+    SRem,
+    /// a << b, b taken modulo 32.
+    Shl,
+    /// Logical a >> b.
+    Shr,
+    /// Arithmetic a >> b.
+    Asr,
+    /// a & b.
+    And,
+    /// a | b.
+    Or,
+    /// a ^ b.
+    Xor,
+    /// ~a.
+    Not,
+    /// Signed minimum.
+    SMin,
+    /// Signed maximum.
+    SMax,
+    /// Unsigned minimum.
+    UMin,
+    /// Unsigned maximum.
+    UMax,
+    /// Leading zeros of a, 32 for 0.
+    Clz,
+
+    // --- generic: comparisons, `Bool` results; float ones are false on NaN except FNe
+    /// a == b as floats.
+    FEq,
+    /// a != b as floats (true on NaN).
+    FNe,
+    /// a < b as floats.
+    FLt,
+    /// a <= b as floats.
+    FLe,
+    /// a == b as words.
+    IEq,
+    /// a != b as words.
+    INe,
+    /// Signed a < b.
+    SLt,
+    /// Signed a <= b.
+    SLe,
+    /// Unsigned a < b.
+    ULt,
+    /// Unsigned a <= b.
+    ULe,
+    /// Both.
+    BAnd,
+    /// Either.
+    BOr,
+    /// Exactly one.
+    BXor,
+    /// Not a.
+    BNot,
+    /// a in any of the elements that run. Only a condition of an `If` once booleans are lowered: it is what a branch looks
+    /// at.
+    BAny,
+
+    // --- generic: conversions
+    /// Float to signed integer, truncating.
+    FToS,
+    /// Float to unsigned integer, truncating.
+    FToU,
+    /// Signed integer to float.
+    SToF,
+    /// Unsigned integer to float.
+    UToF,
+
+    // --- generic: quad operations
+    /// Horizontal screen derivative.
+    Ddx,
+    /// Vertical screen derivative.
+    Ddy,
+
+    // --- interface
+    /// Vertex attribute or fragment varying component.
+    LoadInput {
+        /// Location.
+        location: u32,
+        /// Component 0–3.
+        component: u8,
+        /// Fragment stage only.
+        interpolation: Interpolation,
+    },
+    /// Built-in input.
+    LoadBuiltin(BuiltinInput),
+    /// Stores a: the last store before the end counts.
+    StoreOutput(Output),
+    /// Ends the elements in which a (`Bool`) is true: nothing they do has an effect any more, but they stay helpers of
+    /// their quad until they would start another iteration of a loop.
+    DiscardIf,
+    /// Word at a constant byte offset of a uniform buffer.
+    LoadUbo {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Byte offset.
+        offset: u32,
+    },
+    /// Word at byte a + `offset` of a uniform buffer.
+    LoadUboDynamic {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Constant part of the place.
+        offset: u32,
+        /// Largest `offset` of the words that are in bounds or out of bounds together with this one: those of a vector.
+        last: u32,
+    },
+    /// Word at a constant byte offset of the push constants.
+    LoadPush(u32),
+    /// Bytes from a constant place of a storage buffer on, in elements (OpArrayLength).
+    BufferElements {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Where the elements begin.
+        offset: u32,
+        /// Bytes per element.
+        stride: u32,
+    },
+    /// Samples an image. Four results, r, g, b and a, or with a comparison one.
+    Sample(Sample),
+    /// The four texels that a linear filter would weigh, in the order (0, 1), (1, 1), (1, 0), (0, 0): one component of
+    /// them, or with a comparison its results. Four results; arguments are those of [`Op::Sample`] without a level.
+    Gather {
+        /// What is looked at; its level is [`Lod::Auto`].
+        sample: Sample,
+        /// Component 0-3; of no account in a comparison.
+        component: u8,
+    },
+    /// Fetches one texel. Arguments: integer coordinates, layer, level (0 where there are none) and the offset along
+    /// each axis if there is one. Four results.
+    Fetch(Fetch),
+    /// Texels along an axis of level a, or layers (cubes count once), as an integer.
+    ImageSize {
+        /// The image.
+        image: Descriptor,
+        /// 0 width, 1 height, 2 depth or layers.
+        axis: u8,
+        /// Levels halve it.
+        halves: bool,
+    },
+    /// Number of levels.
+    ImageLevels(Descriptor),
+    /// Number of samples per texel.
+    ImageSamples(Descriptor),
+    /// The level that a sample without bias would access, and the one before clamping; arguments are its coordinates.
+    ImageLod(Sample),
+
+    // --- machine
+    /// An add-unit operation on words.
+    Add(AddOp),
+    /// A mul-unit operation on words.
+    Mul(MulOp),
+    /// SFU estimate of 1/a, about 13 bits.
+    SfuRecip,
+    /// SFU estimate of 1/sqrt(|a|).
+    SfuRsqrt,
+    /// SFU estimate of 2^a.
+    SfuExp2,
+    /// SFU estimate of log2(|a|).
+    SfuLog2,
+    /// A byte or half of a as an integer (zero- or sign-extended).
+    UnpackInt(Unpack),
+    /// A byte (v/255) or half (float16) of a as a float.
+    UnpackFloat(Unpack),
+    /// Four floats to bytes, clamped and rounded as the mul pack does; a is byte 0.
+    PackUnorm8x4,
+    /// Low halves of a (bits 15:0) and b (bits 31:16).
+    PackHalves,
+    /// Floats a (bits 15:0) and b (bits 31:16) as float16.
+    PackHalfFloats,
+    /// Next word of the uniform stream with this content. Freely movable and repeatable.
+    Uniform(UniformSlot),
+    /// Varying n: hardware order is fixed, the back end reads them in order. Result is VP*W + C.
+    Varying(u32),
+    /// Row n of the attribute words in the VPM.
+    VpmRead(u32),
+    /// Writes a as output row n; rows are written in order.
+    VpmWrite(u32),
+    /// Payload W (ra15).
+    PayloadW,
+    /// Payload Z (rb15), 24-bit integer.
+    PayloadZ,
+    /// Pixel x as an integer.
+    PixelX,
+    /// Pixel y as an integer.
+    PixelY,
+    /// 1 on back faces, 0 on front faces.
+    RevFlag,
+    /// Value of the element to the other side of the quad: `Rotate(1)` element i gets i-1's, quad-local in effect.
+    Rotate(u8),
+    /// SIMD element number 0–15.
+    ElementNumber,
+    /// Byte a, moved to where a direct lookup of the words up to a + `last` stays in its buffer. The kernel has to see how
+    /// a lookup's place was clamped (qpu.md §5.3), so this serves direct lookups only.
+    ClampDirect {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Largest `offset` of the lookups.
+        last: u32,
+    },
+    /// Direct 32-bit lookup on TMU1 at byte a + `offset`; a is a [`Op::ClampDirect`].
+    TmuDirect {
+        /// The buffer.
+        buffer: Descriptor,
+        /// Constant part of the place.
+        offset: u32,
+    },
+    /// Texture lookup on TMU0: arguments s, t, and as the lookup needs r and b; result is the raw word in r4.
+    TmuSample {
+        /// What is looked at.
+        lookup: Lookup,
+        /// Register R's meaning, if it is written.
+        r: TmuR,
+        /// LOD mode; bias or LOD is the last argument. The texture unit takes no gradients.
+        lod: Lod,
+    },
+    /// Destination colour word from the tile buffer; of a multisampled target that of the next sample.
+    TlbColorRead,
+    /// Writes colour word a where the element is not discarded, to all samples.
+    TlbColorWrite,
+    /// Writes colour word a to the next sample of a multisampled target where the element is not discarded.
+    TlbColorWriteSample,
+    /// The samples that are covered and have not failed, bits 3:0.
+    Coverage,
+    /// Makes a the samples that are covered; in front of the depth write.
+    CoverageWrite,
+    /// Starts the depth/stencil test with 24-bit Z a.
+    TlbZWrite,
+    /// Stencil set-up word a.
+    TlbStencilWrite,
+}
 
 /// Operand and result types of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,11 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Block, Fetch, Inst, InstData, Node, Op, Output, Region, Sample, Shader, TmuR};
+use super::entity::{Block, Inst};
+use super::image::{Fetch, Sample, TmuR};
+use super::interface::Output;
+use super::op::Op;
+use super::shader::{InstData, Node, Region, Shader};
 use crate::binding::{Descriptor, Texture};
 
 impl Display for Shader {

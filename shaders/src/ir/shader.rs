@@ -1,12 +1,130 @@
-//! Access to a shader: creating, walking in program order, looking up, replacing.
+//! A shader: its instructions, values, blocks and regions; creating, walking in program order, looking up, replacing.
+
+use std::sync::Arc;
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 
+use super::entity::{Block, Inst, Type, Value};
+use super::interface::Stage;
+use super::line::{LineId, SourceLine};
+use super::op::Op;
 use crate::binding::Texture;
 
-use super::{Block, Inst, InstData, LineId, Node, Op, Region, Shader, Stage, Type, Value, ValueData};
+/// An instruction's content.
+#[derive(Debug)]
+pub struct InstData {
+    /// What it does.
+    pub op: Op,
+    /// Operands.
+    pub args: SmallVec<[Value; 4]>,
+    /// For `Phi`: the predecessor block of each argument.
+    pub phi_blocks: SmallVec<[Block; 2]>,
+    /// Defined values.
+    pub results: SmallVec<[Value; 1]>,
+    /// RelaxedPrecision: short sequences are allowed.
+    pub relaxed: bool,
+    /// NoContraction, or part of what has to be invariant: rounded as written, not as what the rest of the shader makes cheap.
+    pub exact: bool,
+    /// Where in the source it came from.
+    pub line: LineId,
+}
+
+impl Default for InstData {
+    /// An undefined value that nothing uses.
+    fn default() -> InstData {
+        InstData {
+            op: Op::Undef,
+            args: SmallVec::new(),
+            phi_blocks: SmallVec::new(),
+            results: SmallVec::new(),
+            relaxed: false,
+            exact: false,
+            line: LineId::NONE,
+        }
+    }
+}
+
+// Derived, it would clone the lists element by element.
+impl Clone for InstData {
+    fn clone(&self) -> InstData {
+        InstData {
+            args: SmallVec::from_slice(&self.args),
+            phi_blocks: SmallVec::from_slice(&self.phi_blocks),
+            results: SmallVec::from_slice(&self.results),
+            ..*self
+        }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueData {
+    /// Defining instruction.
+    pub inst: Inst,
+    /// Which of its results.
+    pub result: u8,
+    /// Type.
+    pub ty: Type,
+}
+
+/// A basic block: instructions in order.
+#[derive(Clone, Debug, Default)]
+pub struct BlockData {
+    /// Instructions; phis first.
+    pub insts: Vec<Inst>,
+}
+
+/// A sequence of nodes; control enters at the first.
+pub type Region = Vec<Node>;
+
+/// A step of a region.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A basic block.
+    Block(Block),
+    /// Two-way branch per element; a `Block` follows it in the region.
+    If {
+        /// The condition, a `Bool`.
+        cond: Value,
+        /// Where the condition holds.
+        then: Region,
+        /// Where it does not.
+        otherwise: Region,
+    },
+    /// Endless loop left by `Break`; a `Block` follows it in the region.
+    Loop(Region),
+    /// Leaves the innermost loop. Last of its region.
+    Break,
+    /// Next iteration of the innermost loop. Last of its region.
+    Continue,
+    /// Leaves the shader. Last of its region.
+    Return,
+    /// Ends the element without effect. Last of its region.
+    Discard,
+}
+
+/// A shader in SSA form.
+#[derive(Clone, Debug)]
+pub struct Shader {
+    /// Pipeline stage.
+    pub stage: Stage,
+    /// The fragment tests come before the shader although it discards or writes its depth.
+    pub early_fragment_tests: bool,
+    /// All instructions ever made; only those in blocks of `body` are alive.
+    pub insts: PrimaryMap<Inst, InstData>,
+    /// All values.
+    pub values: PrimaryMap<Value, ValueData>,
+    /// All blocks.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// The program.
+    pub body: Region,
+    /// Source lines that instructions name.
+    pub lines: Arc<[SourceLine]>,
+    /// The line of instructions made from now on.
+    pub line: LineId,
+}
 
 impl Shader {
     /// An empty shader whose body is one empty block.
@@ -101,6 +219,16 @@ impl Shader {
             Op::ConstBool(truth) => Some(u32::from(truth)),
             _ => None,
         }
+    }
+
+    /// The source line with a number.
+    pub fn source_line(&self, line: LineId) -> Option<&SourceLine> {
+        self.lines.get(line.number()?)
+    }
+
+    /// The source line that an instruction came from.
+    pub fn source_of(&self, inst: Inst) -> Option<&SourceLine> {
+        self.source_line(self.insts[inst].line)
     }
 
     /// Number of uses of every value by living instructions and conditions.

@@ -6,7 +6,9 @@
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
-use super::{Inst, Node, Op, Region, Shader, Value};
+use super::entity::{Inst, Value};
+use super::op::Op;
+use super::shader::{Node, Region, Shader};
 
 /// The values of a shader that are the same in all elements.
 pub struct Uniform {

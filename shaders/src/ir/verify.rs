@@ -3,7 +3,9 @@
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 use super::cfg::Cfg;
-use super::{Block, Inst, Node, Op, Region, Shader, Signature, Type, Value};
+use super::entity::{Block, Inst, Type, Value};
+use super::op::{Op, Signature};
+use super::shader::{Node, Region, Shader};
 
 /// A broken rule and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
