@@ -4,32 +4,15 @@
 //! `translate` walks the entry point and emits IR. All functions are inlined, all composites become scalars, all
 //! variables become SSA values. Whatever is not covered is a [`SpirvError`] that names the place.
 
-mod buffer;
-mod composite;
-mod constant;
-mod decoration;
-mod env;
+mod binary;
 mod error;
-mod expr;
-mod flow;
-mod function;
-mod glsl;
-mod glsl_math;
-mod glsl_pack;
-mod image;
-mod integer;
-mod interface;
-mod line;
-mod matrix;
-mod memory;
+mod expression;
 mod module;
-mod parse;
-mod switch;
 mod translate;
 mod types;
 
+pub use binary::line::source_line;
 pub use error::SpirvError;
-pub use line::source_line;
 
 use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage};
@@ -50,11 +33,11 @@ pub struct StageSource<'a> {
 /// # Errors
 /// What is wrong or lacking, and where: in the module, and in its source if the module tells.
 pub fn translate(source: &StageSource<'_>, stage: Stage) -> Result<Shader, SpirvError> {
-    let read = || translate::translate(&module::Module::read(source, stage)?, stage);
+    let read = || translate::translator::translate(&module::Module::read(source, stage)?, stage);
     let shader = read();
     log::trace!(target: LOG_TARGET, "{stage:?} after translate");
-    shader.map_err(|error| match error.word().zip(parse::in_host_order(source.words).ok()) {
-        Some((word, words)) => error.at(line::source_line(&words, word)),
+    shader.map_err(|error| match error.word().zip(binary::parse::in_host_order(source.words).ok()) {
+        Some((word, words)) => error.at(binary::line::source_line(&words, word)),
         None => error,
     })
 }

@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 use spirv::{Dim, Op, StorageClass};
 
 use super::error::Result;
-use super::parse::{Id, Inst, Operand};
 use crate::ir::{ImageDim, Type};
+use crate::spirv::binary::parse::{Id, Inst, Operand};
 
 /// Scalars that one value or variable may flatten to.
 pub const MAX_SCALARS: u32 = 4096;

@@ -3,9 +3,9 @@
 use spirv::GlslStd450Op as Glsl;
 use vc4::qpu::Unpack;
 
-use super::error::Result;
-use super::expr::{Emit, Scalars, Typed};
 use crate::ir::{Builder, Op, Value};
+use crate::spirv::error::Result;
+use crate::spirv::expression::emit::{Emit, Scalars, Typed};
 
 /// Translates packing functions; `None` for every other one.
 pub fn pack(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Option<Scalars>> {

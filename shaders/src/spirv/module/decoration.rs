@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 use spirv::{BuiltIn, Decoration, Op};
 
-use super::error::Result;
-use super::parse::{Id, Inst, Operand};
+use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::error::Result;
 
 /// The decorations of one id or member that mean something here.
 #[derive(Clone, Debug, Default)]

@@ -10,10 +10,10 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 use spirv::StorageClass;
 
-use super::parse::Id;
-use super::types::{ImageType, Ty};
 use crate::binding::{Descriptor, Texture};
 use crate::ir::{Op, Type, Value};
+use crate::spirv::binary::parse::Id;
+use crate::spirv::types::{ImageType, Ty};
 
 /// What a result id stands for.
 #[derive(Clone, Debug)]

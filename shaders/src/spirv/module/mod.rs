@@ -1,16 +1,20 @@
 //! A module's global part: capabilities, entry point, types, constants, variables, functions.
 
+pub mod constant;
+pub mod decoration;
+pub mod function;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Capability, ExecutionMode, ExecutionModel, Op, StorageClass};
 
 use super::StageSource;
-use super::constant::{Constants, is_constant};
-use super::decoration::Decorations;
 use super::error::{Result, SpirvError};
-use super::function::{Function, FunctionReader};
-use super::parse::{Id, Inst, Operand, parse};
 use super::types::{Ty, Types};
 use crate::ir::{SourceLine, Stage};
+use crate::spirv::binary::parse::{Id, Inst, Operand, parse};
+use constant::{Constants, is_constant};
+use decoration::Decorations;
+use function::{Function, FunctionReader};
 
 /// A variable of the module.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
 
-use super::error::Result;
-use super::parse::{Id, Inst};
+use crate::spirv::binary::parse::{Id, Inst};
+use crate::spirv::error::Result;
 
 /// How control comes together again after a block's branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

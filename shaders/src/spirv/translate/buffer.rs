@@ -1,11 +1,11 @@
 //! Uniform and storage buffers and push constants: byte offsets from the layout decorations.
 
 use super::env::{Place, Pointer};
-use super::error::Result;
-use super::parse::Inst;
-use super::translate::Translator;
-use super::types::{Kind, MAX_SCALARS, Ty};
+use super::translator::Translator;
 use crate::ir::{Op, Type, Value};
+use crate::spirv::binary::parse::Inst;
+use crate::spirv::error::Result;
+use crate::spirv::types::{Kind, MAX_SCALARS, Ty};
 
 /// A word of a load.
 struct Word {

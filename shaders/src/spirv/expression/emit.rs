@@ -6,10 +6,10 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 use spirv::Op as Spv;
 
-use super::error::{Result, SpirvError};
-use super::parse::Inst;
-use super::types::{Ty, Types};
 use crate::ir::{Builder, Op, Signature, Type, Value};
+use crate::spirv::binary::parse::Inst;
+use crate::spirv::error::{Result, SpirvError};
+use crate::spirv::types::{Ty, Types};
 
 /// A flattened value with its type.
 #[derive(Clone, Debug)]

@@ -3,12 +3,12 @@
 use rustc_hash::FxHashSet;
 
 use super::env::Entity;
-use super::error::Result;
 use super::flow::{Flow, Next, Target};
-use super::function::{Block as SpvBlock, Merge, successors};
-use super::parse::{Id, Inst, Operand};
-use super::translate::Translator;
+use super::translator::Translator;
 use crate::ir::{Type, Value};
+use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::error::Result;
+use crate::spirv::module::function::{Block as SpvBlock, Merge, successors};
 
 /// A target block with what leads to it.
 struct Case {

@@ -6,11 +6,11 @@ use rustc_hash::FxHashMap;
 use spirv::Op;
 
 use super::decoration::Decorations;
-use super::error::Result;
-use super::expr::{Emit, Typed, expression};
-use super::parse::{Id, Inst, Operand};
-use super::types::{MAX_SCALARS, Ty, Types};
 use crate::ir::{Builder, Shader, Stage};
+use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::error::Result;
+use crate::spirv::expression::emit::{Emit, Typed, expression};
+use crate::spirv::types::{MAX_SCALARS, Ty, Types};
 
 /// A constant: its type and the words of its scalars, booleans as 0 and 1.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use spirv::Op as Spv;
 
-use super::error::Result;
-use super::expr::{Emit, Scalars, Typed};
-use super::types::Ty;
+use super::emit::{Emit, Scalars, Typed};
 use crate::ir::Value;
+use crate::spirv::error::Result;
+use crate::spirv::types::Ty;
 
 /// Translates composite instructions; `None` for every other one.
 pub fn composite(e: &mut Emit<'_>, op: Spv, args: &[Typed], literals: &[u32]) -> Result<Option<Scalars>> {

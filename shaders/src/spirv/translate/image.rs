@@ -4,12 +4,12 @@ use smallvec::SmallVec;
 use spirv::{ImageOperands, Op as Spv};
 
 use super::env::Entity;
-use super::error::{Result, SpirvError};
-use super::parse::{Id, Inst, Operand};
-use super::translate::Translator;
-use super::types::ImageType;
+use super::translator::Translator;
 use crate::binding::Texture;
 use crate::ir::{BuiltinInput, Fetch, ImageDim, Lod, Op, Sample, Stage, Type, Value};
+use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::error::{Result, SpirvError};
+use crate::spirv::types::ImageType;
 
 const SUPPORTED: &str = "OpImageSample… with or without Proj and Dref, OpImageGather, OpImageDrefGather, OpImageFetch, \
     OpImageRead and OpImageQuery…, with operands Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets and Sample; images of dimension 1D, \

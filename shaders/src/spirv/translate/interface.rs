@@ -5,16 +5,16 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 use spirv::{BuiltIn, StorageClass};
 
-use super::decoration::Marks;
 use super::env::{Entity, Initial, Place, Pointer};
-use super::error::Result;
 use super::memory::PLAIN;
-use super::module::Global;
-use super::parse::Inst;
-use super::translate::Translator;
-use super::types::{Kind, Ty};
+use super::translator::Translator;
 use crate::binding::Descriptor;
 use crate::ir::{BuiltinInput, Interpolation, Op, Output, Shader, Stage, Type, Value};
+use crate::spirv::binary::parse::Inst;
+use crate::spirv::error::Result;
+use crate::spirv::module::Global;
+use crate::spirv::module::decoration::Marks;
+use crate::spirv::types::{Kind, Ty};
 
 /// Built-ins that can be read or written.
 pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \

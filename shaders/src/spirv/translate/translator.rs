@@ -7,16 +7,17 @@ use smallvec::SmallVec;
 use spirv::{GlslStd450Op, Op};
 
 use super::env::{Entity, Env, Initial, Layer, Place, Slot};
-use super::error::{Result, SpirvError};
-use super::expr::{Emit, Typed, expression};
 use super::flow::{Label, LoopFrame};
-use super::function::Function;
 use super::interface::OutputSlot;
-use super::module::Module;
-use super::parse::{Id, Inst, Operand};
-use super::types::{Kind, MAX_SCALARS, Ty};
-use super::{glsl, image, interface};
+use super::{image, interface};
 use crate::ir::{self, Block, Builder, LineId, Node, Region, Shader, Stage, Type, Value};
+use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::error::{Result, SpirvError};
+use crate::spirv::expression::emit::{Emit, Typed, expression};
+use crate::spirv::expression::glsl;
+use crate::spirv::module::Module;
+use crate::spirv::module::function::Function;
+use crate::spirv::types::{Kind, MAX_SCALARS, Ty};
 
 /// Work that a module may cause, in instructions and scalars moved. Inlining multiplies instructions, so the
 /// limit is on what is translated rather than on the module's length.

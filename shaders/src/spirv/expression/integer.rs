@@ -2,9 +2,9 @@
 
 use spirv::Op as Spv;
 
-use super::error::Result;
-use super::expr::{Emit, Scalars, Typed};
+use super::emit::{Emit, Scalars, Typed};
 use crate::ir::{Builder, Op, Value};
+use crate::spirv::error::Result;
 
 /// Translates multi-step integer instructions; `None` for every other one.
 pub fn integer(e: &mut Emit<'_>, op: Spv, args: &[Typed]) -> Result<Option<Scalars>> {

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use spirv::Op as Spv;
 
-use super::error::Result;
-use super::expr::{Emit, Scalars, Typed};
+use super::emit::{Emit, Scalars, Typed};
 use crate::ir::Value;
+use crate::spirv::error::Result;
 
 /// A matrix operand.
 pub struct Matrix {

@@ -8,9 +8,9 @@ use rspirv::binary::{Consumer, ParseAction, ParseState, Parser};
 use rspirv::dr;
 use spirv::Op;
 
-use super::error::{Result, SpirvError};
 use super::line::Lines;
 use crate::ir::LineId;
+use crate::spirv::error::{Result, SpirvError};
 
 pub use rspirv::dr::Operand;
 

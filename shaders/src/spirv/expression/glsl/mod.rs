@@ -1,12 +1,15 @@
 //! The extended instructions of GLSL.std.450: common, geometric and integer functions.
-//! Functions with a numerical method are in [`super::glsl_math`], packing in [`super::glsl_pack`].
+//! Functions with a numerical method are in [`math`], packing in [`pack`].
+
+pub mod math;
+pub mod pack;
 
 use spirv::GlslStd450Op as Glsl;
 
-use super::error::Result;
-use super::expr::{Emit, Scalars, Typed};
+use super::emit::{Emit, Scalars, Typed};
 use super::matrix::{determinant, inverse};
-use super::{glsl_math, glsl_pack};
+use crate::spirv::error::Result;
+
 use crate::ir::{Builder, Op, Value};
 
 /// Translates an extended instruction without pointer operands. `Modf` and `Frexp` yield both results,
@@ -18,10 +21,10 @@ pub fn extended(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Scalars> {
     if let Some(values) = geometric(e, op, args)? {
         return Ok(values);
     }
-    if let Some(values) = glsl_math::math(e, op, args)? {
+    if let Some(values) = math::math(e, op, args)? {
         return Ok(values);
     }
-    if let Some(values) = glsl_pack::pack(e, op, args)? {
+    if let Some(values) = pack::pack(e, op, args)? {
         return Ok(values);
     }
     let supported = "all of GLSL.std.450 except interpolation functions and 64-bit packing";

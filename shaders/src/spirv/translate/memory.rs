@@ -7,12 +7,12 @@ use smallvec::{SmallVec, smallvec};
 use spirv::{GlslStd450Op, Op, StorageClass};
 
 use super::env::{Entity, MatrixLayout, Place, Pointer, Step};
-use super::error::Result;
-use super::parse::{Id, Inst};
-use super::translate::Translator;
-use super::types::{Kind, Ty};
+use super::translator::Translator;
 use crate::binding::Texture;
 use crate::ir::{Type, Value};
+use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::error::{Result, SpirvError};
+use crate::spirv::types::{Kind, Ty};
 
 /// What variables may hold.
 pub const PLAIN: &str = "numbers, booleans and composites of them";
@@ -386,11 +386,11 @@ fn writes_memory(inst: &Inst) -> bool {
     let found = inst.operands.get(1);
     matches!(
         found,
-        Some(&super::parse::Operand::LiteralExtInstInteger(op))
+        Some(&Operand::LiteralExtInstInteger(op))
             if op == number(GlslStd450Op::Modf) || op == number(GlslStd450Op::Frexp)
     )
 }
 
-fn dynamic_descriptor(inst: &Inst) -> super::error::SpirvError {
+fn dynamic_descriptor(inst: &Inst) -> SpirvError {
     inst.unsupported("a dynamic index into an array of descriptors", "constant indices")
 }

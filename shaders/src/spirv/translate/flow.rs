@@ -9,11 +9,11 @@ use smallvec::SmallVec;
 use spirv::Op;
 
 use super::env::{Entity, Initial, Layer, Slot};
-use super::error::Result;
-use super::function::{Block as SpvBlock, Merge};
-use super::parse::{Id, Inst};
-use super::translate::Translator;
+use super::translator::Translator;
 use crate::ir::{Block, Node, Region, Type, Value};
+use crate::spirv::binary::parse::{Id, Inst};
+use crate::spirv::error::Result;
+use crate::spirv::module::function::{Block as SpvBlock, Merge};
 
 /// Nesting of constructs that may be open at once.
 const MAX_NESTING: usize = 160;
