@@ -11,22 +11,12 @@ mod module;
 mod translate;
 mod types;
 
-pub use binary::line::source_line;
+pub use binary::source_line;
 pub use error::SpirvError;
+pub use module::StageSource;
 
 use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage};
-
-/// A shader stage as the application hands it over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StageSource<'a> {
-    /// The module, in either byte order.
-    pub words: &'a [u32],
-    /// Name of the entry point.
-    pub entry: &'a str,
-    /// Specialisation: constant id and value bits; booleans are zero or not.
-    pub specialization: &'a [(u32, u32)],
-}
 
 /// Translates one entry point of a module into the IR.
 ///
@@ -36,8 +26,8 @@ pub fn translate(source: &StageSource<'_>, stage: Stage) -> Result<Shader, Spirv
     let read = || translate::translator::translate(&module::Module::read(source, stage)?, stage);
     let shader = read();
     log::trace!(target: LOG_TARGET, "{stage:?} after translate");
-    shader.map_err(|error| match error.word().zip(binary::parse::in_host_order(source.words).ok()) {
-        Some((word, words)) => error.at(binary::line::source_line(&words, word)),
+    shader.map_err(|error| match error.word().zip(binary::in_host_order(source.words).ok()) {
+        Some((word, words)) => error.at(binary::source_line(&words, word)),
         None => error,
     })
 }

@@ -5,7 +5,7 @@ use spirv::{Dim, Op, StorageClass};
 
 use super::error::Result;
 use crate::ir::{ImageDim, Type};
-use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::binary::{Id, Inst, Operand};
 
 /// Scalars that one value or variable may flatten to.
 pub const MAX_SCALARS: u32 = 4096;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use spirv::Op;
 
-use super::parse::{HEADER_WORDS, Id};
+use super::inst::{HEADER_WORDS, Id};
 use crate::ir::{LineId, SourceLine};
 
 /// The source lines of a module.

@@ -7,9 +7,10 @@ use spirv::Op;
 
 use super::decoration::Decorations;
 use crate::ir::{Builder, Shader, Stage};
-use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::Result;
-use crate::spirv::expression::emit::{Emit, Typed, expression};
+use crate::spirv::expression::emit::{Emit, Typed};
+use crate::spirv::expression::expression;
 use crate::spirv::types::{MAX_SCALARS, Ty, Types};
 
 /// A constant: its type and the words of its scalars, booleans as 0 and 1.

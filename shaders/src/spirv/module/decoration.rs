@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use spirv::{BuiltIn, Decoration, Op};
 
-use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::Result;
 
 /// The decorations of one id or member that mean something here.

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::Op;
 
-use crate::spirv::binary::parse::{Id, Inst};
+use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::Result;
 
 /// How control comes together again after a block's branch.

@@ -7,14 +7,24 @@ pub mod function;
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Capability, ExecutionMode, ExecutionModel, Op, StorageClass};
 
-use super::StageSource;
 use super::error::{Result, SpirvError};
 use super::types::{Ty, Types};
 use crate::ir::{SourceLine, Stage};
-use crate::spirv::binary::parse::{Id, Inst, Operand, parse};
+use crate::spirv::binary::{Id, Inst, Operand, parse};
 use constant::{Constants, is_constant};
 use decoration::Decorations;
 use function::{Function, FunctionReader};
+
+/// A shader stage as the application hands it over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StageSource<'a> {
+    /// The module, in either byte order.
+    pub words: &'a [u32],
+    /// Name of the entry point.
+    pub entry: &'a str,
+    /// Specialisation: constant id and value bits; booleans are zero or not.
+    pub specialization: &'a [(u32, u32)],
+}
 
 /// A variable of the module.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use super::env::{Place, Pointer};
 use super::translator::Translator;
 use crate::ir::{Op, Type, Value};
-use crate::spirv::binary::parse::Inst;
+use crate::spirv::binary::Inst;
 use crate::spirv::error::Result;
 use crate::spirv::types::{Kind, MAX_SCALARS, Ty};
 

@@ -12,7 +12,7 @@ use spirv::StorageClass;
 
 use crate::binding::{Descriptor, Texture};
 use crate::ir::{Op, Type, Value};
-use crate::spirv::binary::parse::Id;
+use crate::spirv::binary::Id;
 use crate::spirv::types::{ImageType, Ty};
 
 /// What a result id stands for.

@@ -11,7 +11,7 @@ use spirv::Op;
 use super::env::{Entity, Initial, Layer, Slot};
 use super::translator::Translator;
 use crate::ir::{Block, Node, Region, Type, Value};
-use crate::spirv::binary::parse::{Id, Inst};
+use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::Result;
 use crate::spirv::module::function::{Block as SpvBlock, Merge};
 

@@ -7,7 +7,7 @@ use super::env::Entity;
 use super::translator::Translator;
 use crate::binding::Texture;
 use crate::ir::{BuiltinInput, Fetch, ImageDim, Lod, Op, Sample, Stage, Type, Value};
-use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::{Result, SpirvError};
 use crate::spirv::types::ImageType;
 

@@ -10,7 +10,7 @@ use super::memory::PLAIN;
 use super::translator::Translator;
 use crate::binding::Descriptor;
 use crate::ir::{BuiltinInput, Interpolation, Op, Output, Shader, Stage, Type, Value};
-use crate::spirv::binary::parse::Inst;
+use crate::spirv::binary::Inst;
 use crate::spirv::error::Result;
 use crate::spirv::module::Global;
 use crate::spirv::module::decoration::Marks;

@@ -10,7 +10,7 @@ use super::env::{Entity, MatrixLayout, Place, Pointer, Step};
 use super::translator::Translator;
 use crate::binding::Texture;
 use crate::ir::{Type, Value};
-use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::{Result, SpirvError};
 use crate::spirv::types::{Kind, Ty};
 

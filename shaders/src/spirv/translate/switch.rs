@@ -6,7 +6,7 @@ use super::env::Entity;
 use super::flow::{Flow, Next, Target};
 use super::translator::Translator;
 use crate::ir::{Type, Value};
-use crate::spirv::binary::parse::{Id, Inst, Operand};
+use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::Result;
 use crate::spirv::module::function::{Block as SpvBlock, Merge, successors};
 

@@ -7,10 +7,10 @@ use std::f32::consts::{FRAC_PI_2, LN_2, LOG2_E, PI};
 
 use spirv::GlslStd450Op as Glsl;
 
-use super::{map, map2};
 use crate::ir::{Builder, Op, Value};
 use crate::spirv::error::Result;
 use crate::spirv::expression::emit::{Emit, Scalars, Typed};
+use crate::spirv::expression::emit::{map, map2};
 
 /// (asin(x)/x - 1)/x² over x² in [0, 0.25]; relative error of asin 9.2e-8.
 const ASIN: [f32; 4] = [0.166_655_63, 0.075_409_36, 0.040_007_174, 0.050_010_875];

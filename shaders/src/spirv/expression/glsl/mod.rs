@@ -1,16 +1,15 @@
 //! The extended instructions of GLSL.std.450: common, geometric and integer functions.
 //! Functions with a numerical method are in [`math`], packing in [`pack`].
 
-pub mod math;
-pub mod pack;
+mod math;
+mod pack;
 
 use spirv::GlslStd450Op as Glsl;
 
-use super::emit::{Emit, Scalars, Typed};
+use super::emit::{Emit, Scalars, Typed, map, map2, map3};
 use super::matrix::{determinant, inverse};
-use crate::spirv::error::Result;
-
 use crate::ir::{Builder, Op, Value};
+use crate::spirv::error::Result;
 
 /// Translates an extended instruction without pointer operands. `Modf` and `Frexp` yield both results,
 /// as their structure forms do.
@@ -29,36 +28,6 @@ pub fn extended(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Scalars> {
     }
     let supported = "all of GLSL.std.450 except interpolation functions and 64-bit packing";
     Err(e.inst.unsupported(format!("GLSL.std.450 {op:?}"), supported))
-}
-
-/// A function of one scalar at a time.
-pub fn map(
-    e: &mut Emit<'_>,
-    args: &[Typed],
-    mut f: impl FnMut(&mut Builder<'_>, Value) -> Value,
-) -> Result<Scalars> {
-    let a = e.like_result(args, 0)?;
-    Ok(a.iter().map(|&x| f(&mut e.b, x)).collect())
-}
-
-/// A function of two scalars at a time.
-pub fn map2(
-    e: &mut Emit<'_>,
-    args: &[Typed],
-    mut f: impl FnMut(&mut Builder<'_>, Value, Value) -> Value,
-) -> Result<Scalars> {
-    let (a, b) = (e.like_result(args, 0)?, e.like_result(args, 1)?);
-    Ok(a.iter().zip(b.iter()).map(|(&x, &y)| f(&mut e.b, x, y)).collect())
-}
-
-/// A function of three scalars at a time.
-pub fn map3(
-    e: &mut Emit<'_>,
-    args: &[Typed],
-    mut f: impl FnMut(&mut Builder<'_>, Value, Value, Value) -> Value,
-) -> Result<Scalars> {
-    let (a, b, c) = (e.like_result(args, 0)?, e.like_result(args, 1)?, e.like_result(args, 2)?);
-    Ok((0..a.len()).map(|at| f(&mut e.b, a[at], b[at], c[at])).collect())
 }
 
 fn simple(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Option<Scalars>> {
