@@ -1,8 +1,9 @@
 //! SPIR-V modules to the IR: reading, specialisation, inlining, structured control flow.
 //!
-//! `parse` decodes instructions, `module` gathers types, constants, decorations and functions,
-//! `translate` walks the entry point and emits IR. All functions are inlined, all composites become scalars, all
-//! variables become SSA values. Whatever is not covered is a [`SpirvError`] that names the place.
+//! From the bottom: `error`; `binary` decodes instructions; `types`; `expression` computes values from values; `module`
+//! gathers constants, decorations and functions; `translate` walks the entry point and emits IR. All functions are
+//! inlined, all composites become scalars, all variables become SSA values. Whatever is not covered is a [`SpirvError`]
+//! that names the place. Of the rest of the crate `ir` and what that stands on are imported.
 
 mod binary;
 mod error;
@@ -23,7 +24,7 @@ use crate::ir::{Shader, Stage};
 /// # Errors
 /// What is wrong or lacking, and where: in the module, and in its source if the module tells.
 pub fn translate(source: &StageSource<'_>, stage: Stage) -> Result<Shader, SpirvError> {
-    let read = || translate::translator::translate(&module::Module::read(source, stage)?, stage);
+    let read = || translate::translate(&module::Module::read(source, stage)?, stage);
     let shader = read();
     log::trace!(target: LOG_TARGET, "{stage:?} after translate");
     shader.map_err(|error| match error.word().zip(binary::in_host_order(source.words).ok()) {

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use spirv::StorageClass;
 
 use crate::binding::{Descriptor, Texture};
-use crate::ir::{Op, Type, Value};
+use crate::ir::{Op, Output, Type, Value};
 use crate::spirv::binary::Id;
 use crate::spirv::types::{ImageType, Ty};
 
@@ -103,6 +103,25 @@ pub struct Pointer {
     pub component_stride: u32,
 }
 
+impl Pointer {
+    /// A pointer to all of a place.
+    pub fn new(place: Place, class: StorageClass, ty: Ty) -> Pointer {
+        Pointer {
+            place,
+            class,
+            offset: 0,
+            dynamic: SmallVec::new(),
+            ty,
+            matrix: MatrixLayout::default(),
+            component_stride: 4,
+        }
+    }
+}
+
+/// Built-ins that can be read or written.
+pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \
+    gl_SampleMaskIn, gl_HelperInvocation (inputs); gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask (outputs)";
+
 /// What a slot holds before it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Initial {
@@ -123,6 +142,15 @@ pub struct Slot {
     pub ty: Type,
     /// Value before the first store.
     pub initial: Initial,
+}
+
+/// A slot of an output variable.
+#[derive(Clone, Debug)]
+pub struct OutputSlot {
+    /// The slot.
+    pub slot: u32,
+    /// The output, or what was asked for that there is not.
+    pub target: std::result::Result<Output, String>,
 }
 
 /// Number of a function's inlined copy, with an id in it.

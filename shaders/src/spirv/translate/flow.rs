@@ -1,555 +1,422 @@
 //! Structured control flow: from SPIR-V's blocks with merge instructions to the IR's region tree.
 //!
-//! A construct (if, switch case, loop body, function) is a *label* that control inside it may leave for. The IR knows
-//! no such labels, only falling out of a region and breaking the innermost loop. An exit that is neither sets the
-//! label's flag and falls out; code that must not run then goes into the arm that did not exit, or, if both
-//! an exit and normal control reach it, under an `If` on the flag. Flags are slots like any variable.
+//! The walk is one recursion: a block ends in a construct, whose sides are blocks; an instruction may be a call, whose
+//! function is blocks again, inlined. What constructs are is in [`super::construct`].
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use spirv::Op;
 
-use super::env::{Entity, Initial, Layer, Slot};
+use super::construct::{Arm, Flow, Frame, Label, LoopFrame, Next, Pending, Target};
+use super::env::{Entity, Layer, Place};
 use super::translator::Translator;
-use crate::ir::{Block, Node, Region, Type, Value};
+use super::{instruction, join, label, memory, switch};
+use crate::ir::{Node, Type, Value};
 use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::Result;
-use crate::spirv::module::function::{Block as SpvBlock, Merge};
+use crate::spirv::module::function::{Block as SpvBlock, Function, Merge};
+use crate::spirv::types::Kind;
 
 /// Nesting of constructs that may be open at once.
 const MAX_NESTING: usize = 160;
 
-/// Where a label is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// A block.
-    Block(Id),
-    /// The end of the function.
-    Return,
+/// Inlines a function. Returns whether control comes back.
+pub fn run_function<'m>(
+    t: &mut Translator<'m>,
+    function: &'m Function,
+    args: Vec<(Id, Entity)>,
+    result: std::ops::Range<u32>,
+) -> Result<bool> {
+    if t.frames.iter().any(|frame| frame.function.id == function.id) {
+        return Err(function.inst.invalid("the function calls itself"));
+    }
+    let Some(entry) = function.blocks.first() else {
+        return Err(function.inst.invalid("the function has no body"));
+    };
+    t.copies += 1;
+    let copy = t.copies;
+    let first_slot = t.slots.len() as u32;
+    for (id, entity) in args {
+        t.env.set_id((copy, id), entity);
+    }
+    let first_label = label::open_return(t);
+    t.frames.push(Frame { function, copy, first_label, result, visited: FxHashSet::default() });
+    let flow = sequence(t, entry.label, &function.inst)?;
+    t.frames.pop();
+    t.labels.truncate(first_label);
+    t.env.forget(first_slot, copy);
+    Ok(flow.resolved(first_label).live)
 }
 
-/// A place that control may leave for.
-#[derive(Clone, Copy, Debug)]
-pub struct Label {
-    /// Where it is.
-    pub target: Target,
-    /// Leaving for it is the IR's `Break`.
-    pub breaks_loop: bool,
-    /// Slot that is true after an exit that could not be expressed otherwise.
-    pub flag: u32,
-    /// IR loops around it (around its inside, for a loop's merge).
-    pub loop_depth: usize,
+fn call(t: &mut Translator<'_>, inst: &Inst) -> Result<bool> {
+    let module = t.module;
+    let id = inst.id_at(0)?;
+    let Some(function) = module.functions.get(&id) else {
+        return Err(inst.invalid(format!("function %{id} is not defined")));
+    };
+    let given: Vec<Id> = inst.ids().skip(1).collect();
+    if given.len() != function.parameters.len() {
+        return Err(inst.invalid("the call does not fit the function's parameters"));
+    }
+    let mut args = Vec::with_capacity(given.len());
+    for (&parameter, id) in function.parameters.iter().zip(given) {
+        let (wanted, ty) = (module.type_of(parameter, inst)?, module.type_of(id, inst)?);
+        if wanted != ty && module.types.kind(wanted) != module.types.kind(ty) {
+            return Err(inst.invalid(format!("argument %{id} does not fit parameter %{parameter}")));
+        }
+        args.push((parameter, t.entity(id, inst)?));
+    }
+    let ty = module.type_of(inst.id, inst)?;
+    let void = *module.types.kind(ty) == Kind::Void;
+    let result = match t.reserve(ty, inst)? {
+        Place::Slots { base, count } => base..base + count,
+        _ => 0..0,
+    };
+    let returns = run_function(t, function, args, result.clone())?;
+    if returns && !void {
+        let values: Result<Vec<Value>> = result.clone().map(|slot| t.read_slot(slot, inst)).collect();
+        t.define_data(inst, values?)?;
+    }
+    t.env.forget(result.start, u32::MAX);
+    t.slots.truncate(result.start as usize);
+    Ok(returns)
 }
 
-/// An IR loop being made.
-#[derive(Debug)]
-pub struct LoopFrame {
-    /// Layers of the environment outside.
-    depth: usize,
-    /// Where `Break`s are and what changed until there.
-    breaks: Vec<(Block, Layer)>,
-    /// Whether one of them is for the loop's own merge.
-    left: bool,
-    /// Outer labels that others are for.
-    pending: Pending,
-}
-
-type Pending = SmallVec<[usize; 2]>;
-
-/// How control leaves a piece of code.
-#[derive(Clone, Debug, Default)]
-pub struct Flow {
-    /// It may reach the innermost label.
-    pub live: bool,
-    /// Labels further out that it may be on the way to, with their flags set.
-    pending: Pending,
-}
-
-impl Flow {
-    /// Control goes on.
-    pub fn live() -> Flow {
-        Flow { live: true, pending: Pending::new() }
-    }
-
-    /// Control does not go on.
-    pub fn closed() -> Flow {
-        Flow::default()
-    }
-
-    /// Whether control reaches the end of the IR region.
-    pub fn is_open(&self) -> bool {
-        self.live || !self.pending.is_empty()
-    }
-
-    /// Both ways of leaving.
-    pub fn union(mut self, other: &Flow) -> Flow {
-        self.live |= other.live;
-        self.pending.extend(other.pending.iter().copied());
-        self.pending.sort_unstable();
-        self.pending.dedup();
-        self
-    }
-
-    /// Without control on the way to the labels from `first` on.
-    pub fn below(mut self, first: usize) -> Flow {
-        self.pending.retain(|pending| *pending < first);
-        self
-    }
-
-    /// The same at the place of a label: control on the way there has arrived.
-    pub fn resolved(mut self, label: usize) -> Flow {
-        let before = self.pending.len();
-        self.pending.retain(|pending| *pending != label);
-        self.live |= self.pending.len() != before;
-        self
+/// Translates blocks from `start` until control leaves for a label.
+fn sequence(t: &mut Translator<'_>, start: Id, user: &Inst) -> Result<Flow> {
+    match label::find(t, start)? {
+        Some(index) => Ok(label::exit(t, index)),
+        None => sequence_at(t, start, user),
     }
 }
 
-/// What follows a block's branch.
-pub enum Next {
-    /// Another block in the same region.
-    Goto(Id),
-    /// Nothing more.
-    Done(Flow),
-    /// A construct ended; its merge block follows for those that reach it.
-    After(Flow, Id),
-}
-
-/// One side of an `If`.
-pub struct Arm {
-    region: Region,
-    last: Block,
-    changes: Layer,
-    /// How control leaves it.
-    pub flow: Flow,
-}
-
-impl<'m> Translator<'m> {
-    pub(super) fn push_label(&mut self, target: Target, breaks_loop: bool) -> usize {
-        let flag = self.slots.len() as u32;
-        self.slots.push(Slot { ty: Type::Bool, initial: Initial::False });
-        self.labels.push(Label { target, breaks_loop, flag, loop_depth: self.loops.len() });
-        self.labels.len() - 1
+/// Translates the block `start`, even if it is a label, and what follows until control leaves for a label.
+fn sequence_at(t: &mut Translator<'_>, start: Id, user: &Inst) -> Result<Flow> {
+    if t.env.depth() + t.frames.len() > MAX_NESTING {
+        return Err(user.too_large("nesting of control flow", MAX_NESTING));
     }
-
-    /// Opens the label of a function's end.
-    pub fn push_return_label(&mut self) -> usize {
-        self.push_label(Target::Return, false)
-    }
-
-    pub(super) fn find_label(&self, id: Id) -> Result<Option<usize>> {
-        let first = self.frame()?.first_label;
-        let found = self.labels[first..].iter().rposition(|label| label.target == Target::Block(id));
-        Ok(found.map(|index| first + index))
-    }
-
-    /// Leaves for a label.
-    fn exit(&mut self, index: usize) -> Flow {
-        let label = self.labels[index];
-        let here = label.loop_depth == self.loops.len();
-        if here && !label.breaks_loop && index + 1 == self.labels.len() {
-            return Flow::live();
-        }
-        if here && label.breaks_loop {
-            self.native_break(|frame| frame.left = true);
-            return Flow::closed();
-        }
-        let truth = self.constant(Type::Bool, 1);
-        self.env.set_slot(label.flag, truth);
-        if here {
-            return Flow { live: false, pending: Pending::from_slice(&[index]) };
-        }
-        self.native_break(|frame| frame.pending.push(index));
-        Flow::closed()
-    }
-
-    fn native_break(&mut self, note: impl FnOnce(&mut LoopFrame)) {
-        if let Some(frame) = self.loops.last_mut() {
-            frame.breaks.push((self.block, self.env.changes(frame.depth)));
-            note(frame);
-            self.region.push(Node::Break);
-        }
-    }
-
-    /// Translates blocks from `start` until control leaves for a label.
-    pub fn sequence(&mut self, start: Id, user: &Inst) -> Result<Flow> {
-        match self.find_label(start)? {
-            Some(index) => Ok(self.exit(index)),
-            None => self.sequence_at(start, user),
-        }
-    }
-
-    /// Translates the block `start`, even if it is a label, and what follows until control leaves for a label.
-    pub(super) fn sequence_at(&mut self, start: Id, user: &Inst) -> Result<Flow> {
-        if self.env.depth() + self.frames.len() > MAX_NESTING {
-            return Err(user.too_large("nesting of control flow", MAX_NESTING));
-        }
-        let mut label = start;
-        loop {
-            let block = self.enter(label, user)?;
-            let next = match block.merge {
-                Some(Merge::Loop { merge, next }) => self.make_loop(block, merge, next)?,
-                _ => self.run_block(block)?,
-            };
-            label = match next {
-                Next::Goto(label) => label,
-                Next::Done(flow) => return Ok(flow),
-                Next::After(flow, _) if !flow.live => return Ok(flow),
-                Next::After(flow, merge) if flow.pending.is_empty() => merge,
-                Next::After(flow, merge) => return self.guarded(flow, merge, &block.end),
-            };
-            if let Some(index) = self.find_label(label)? {
-                return Ok(self.exit(index));
-            }
-        }
-    }
-
-    /// The block with a label, which no other way of the same function may have entered.
-    fn enter(&mut self, label: Id, user: &Inst) -> Result<&'m SpvBlock> {
-        let function = self.frame()?.function;
-        let Some(block) = function.block(label) else {
-            return Err(user.invalid(format!("block %{label} is not defined")));
+    let mut label = start;
+    loop {
+        let block = enter(t, label, user)?;
+        let next = match block.merge {
+            Some(Merge::Loop { merge, next }) => make_loop(t, block, merge, next)?,
+            _ => run_block(t, block)?,
         };
-        if !self.frames.last_mut().is_some_and(|frame| frame.visited.insert(label)) {
-            let reason = format!("control flow is not structured: block %{label} is reached without a merge");
-            return Err(user.invalid(reason));
-        }
-        Ok(block)
-    }
-
-    /// The block at `merge` and what follows, for control that is not on its way to a pending label.
-    fn guarded(&mut self, flow: Flow, merge: Id, inst: &Inst) -> Result<Flow> {
-        let mut exited = None;
-        for &index in &flow.pending {
-            let flag = self.read_slot(self.labels[index].flag, inst)?;
-            exited = Some(match exited {
-                Some(others) => self.builder().bor(others, flag),
-                None => flag,
-            });
-        }
-        let Some(exited) = exited else {
-            return self.sequence(merge, inst);
+        label = match next {
+            Next::Goto(label) => label,
+            Next::Done(flow) => return Ok(flow),
+            Next::After(flow, _) if !flow.live => return Ok(flow),
+            Next::After(flow, merge) if flow.pending.is_empty() => merge,
+            Next::After(flow, merge) => return guarded(t, flow, merge, &block.end),
         };
-        let gone = Flow { live: false, pending: flow.pending };
-        let skipped = self.arm(|_| Ok(gone))?;
-        let rest = self.arm(|t| t.sequence(merge, inst))?;
-        self.close_if(exited, skipped, rest, inst)
-    }
-
-    pub(super) fn arm(&mut self, f: impl FnOnce(&mut Self) -> Result<Flow>) -> Result<Arm> {
-        let (region, block) = (std::mem::take(&mut self.region), self.block);
-        self.env.push(Layer::default());
-        self.start_block();
-        let flow = f(self)?;
-        let changes = self.env.pop();
-        let arm =
-            Arm { region: std::mem::replace(&mut self.region, region), last: self.block, changes, flow };
-        self.block = block;
-        Ok(arm)
-    }
-
-    /// Goes on at the end of an arm.
-    fn extend(&mut self, arm: Arm, f: impl FnOnce(&mut Self) -> Result<Flow>) -> Result<Arm> {
-        let (region, block) = (std::mem::replace(&mut self.region, arm.region), self.block);
-        self.env.push(arm.changes);
-        self.block = arm.last;
-        let flow = f(self)?;
-        let changes = self.env.pop();
-        let arm =
-            Arm { region: std::mem::replace(&mut self.region, region), last: self.block, changes, flow };
-        self.block = block;
-        Ok(arm)
-    }
-
-    pub(super) fn close_if(&mut self, cond: Value, then: Arm, otherwise: Arm, inst: &Inst) -> Result<Flow> {
-        let mut edges = Vec::new();
-        let flow = then.flow.clone().union(&otherwise.flow);
-        for arm in [&then, &otherwise] {
-            if arm.flow.is_open() {
-                edges.push((arm.last, arm.changes.clone()));
-            }
+        if let Some(index) = label::find(t, label)? {
+            return Ok(label::exit(t, index));
         }
-        self.region.push(Node::If { cond, then: then.region, otherwise: otherwise.region });
-        self.start_block();
-        self.join(edges, inst)?;
-        Ok(flow)
     }
+}
 
-    /// Translates a block and its branch.
-    fn run_block(&mut self, block: &'m SpvBlock) -> Result<Next> {
-        for inst in &block.body {
-            if !self.instruction(inst)? {
-                return Ok(Next::Done(Flow::closed()));
-            }
+/// The block with a label, which no other way of the same function may have entered.
+fn enter<'m>(t: &mut Translator<'m>, label: Id, user: &Inst) -> Result<&'m SpvBlock> {
+    let function = t.frame()?.function;
+    let Some(block) = function.block(label) else {
+        return Err(user.invalid(format!("block %{label} is not defined")));
+    };
+    if !t.frames.last_mut().is_some_and(|frame| frame.visited.insert(label)) {
+        let reason = format!("control flow is not structured: block %{label} is reached without a merge");
+        return Err(user.invalid(reason));
+    }
+    Ok(block)
+}
+
+/// The block at `merge` and what follows, for control that is not on its way to a pending label.
+fn guarded(t: &mut Translator<'_>, flow: Flow, merge: Id, inst: &Inst) -> Result<Flow> {
+    let mut exited = None;
+    for &index in &flow.pending {
+        let flag = t.read_slot(t.labels[index].flag, inst)?;
+        exited = Some(match exited {
+            Some(others) => t.builder().bor(others, flag),
+            None => flag,
+        });
+    }
+    let Some(exited) = exited else {
+        return sequence(t, merge, inst);
+    };
+    let gone = Flow { live: false, pending: flow.pending };
+    let skipped = label::arm(t, |_| Ok(gone))?;
+    let rest = label::arm(t, |t| sequence(t, merge, inst))?;
+    label::close_if(t, exited, skipped, rest, inst)
+}
+
+/// Translates a block and its branch.
+fn run_block<'m>(t: &mut Translator<'m>, block: &'m SpvBlock) -> Result<Next> {
+    for inst in &block.body {
+        t.begin(inst)?;
+        if inst.op != Op::FunctionCall {
+            instruction::translate(t, inst)?;
+        } else if !call(t, inst)? {
+            return Ok(Next::Done(Flow::closed()));
         }
-        let end = &block.end;
-        self.shader.line = end.line;
-        self.pay(end, 1 + end.operands.len() / 4)?;
-        let from = block.label;
-        match end.op {
-            Op::Branch => {
-                let to = end.id_at(0)?;
-                self.edge(from, to, end)?;
-                Ok(Next::Goto(to))
-            }
-            Op::BranchConditional => {
-                let cond = self.scalar(end.id_at(0)?, Type::Bool, end)?;
-                let (yes, no) = (end.id_at(1)?, end.id_at(2)?);
-                match (self.shader.const_of(cond), block.merge) {
-                    (Some(truth), Some(Merge::Selection(merge))) => {
-                        let taken = if truth != 0 { yes } else { no };
-                        let label = self.push_label(Target::Block(merge), false);
-                        self.edge(from, taken, end)?;
-                        let flow = self.sequence(taken, end)?;
-                        self.labels.pop();
-                        Ok(Next::After(flow.resolved(label), merge))
-                    }
-                    (Some(truth), _) => {
-                        let taken = if truth != 0 { yes } else { no };
-                        self.edge(from, taken, end)?;
-                        Ok(Next::Goto(taken))
-                    }
-                    (None, Some(Merge::Selection(merge))) => {
-                        self.selection(cond, from, (yes, no), merge, end)
-                    }
-                    (None, _) => self.branch(cond, from, (yes, no), end),
+    }
+    let end = &block.end;
+    t.shader.line = end.line;
+    t.pay(end, 1 + end.operands.len() / 4)?;
+    let from = block.label;
+    match end.op {
+        Op::Branch => {
+            let to = end.id_at(0)?;
+            join::edge(t, from, to, end)?;
+            Ok(Next::Goto(to))
+        }
+        Op::BranchConditional => {
+            let cond = t.scalar(end.id_at(0)?, Type::Bool, end)?;
+            let (yes, no) = (end.id_at(1)?, end.id_at(2)?);
+            match (t.shader.const_of(cond), block.merge) {
+                (Some(truth), Some(Merge::Selection(merge))) => {
+                    let taken = if truth != 0 { yes } else { no };
+                    let label = label::open(t, Target::Block(merge), false);
+                    join::edge(t, from, taken, end)?;
+                    let flow = sequence(t, taken, end)?;
+                    t.labels.pop();
+                    Ok(Next::After(flow.resolved(label), merge))
                 }
-            }
-            Op::Switch => self.switch(block),
-            Op::Return | Op::Unreachable => {
-                let label = self.frame()?.first_label;
-                Ok(Next::Done(self.exit(label)))
-            }
-            Op::ReturnValue => self.return_value(end),
-            // OpKill and OpTerminateInvocation.
-            _ => {
-                self.region.push(Node::Discard);
-                Ok(Next::Done(Flow::closed()))
+                (Some(truth), _) => {
+                    let taken = if truth != 0 { yes } else { no };
+                    join::edge(t, from, taken, end)?;
+                    Ok(Next::Goto(taken))
+                }
+                (None, Some(Merge::Selection(merge))) => selection(t, cond, from, (yes, no), merge, end),
+                (None, _) => branch(t, cond, from, (yes, no), end),
             }
         }
+        Op::Switch => switch(t, block),
+        Op::Return | Op::Unreachable => {
+            let label = t.frame()?.first_label;
+            Ok(Next::Done(label::exit(t, label)))
+        }
+        Op::ReturnValue => return_value(t, end),
+        // OpKill and OpTerminateInvocation.
+        _ => {
+            t.region.push(Node::Discard);
+            Ok(Next::Done(Flow::closed()))
+        }
     }
+}
 
-    fn return_value(&mut self, end: &Inst) -> Result<Next> {
-        let values = self.data(end.id_at(0)?, end)?.values;
-        let frame = self.frame()?;
-        let (slots, label) = (frame.result.clone(), frame.first_label);
-        if slots.len() != values.len() {
+fn return_value(t: &mut Translator<'_>, end: &Inst) -> Result<Next> {
+    let values = t.data(end.id_at(0)?, end)?.values;
+    let frame = t.frame()?;
+    let (slots, label) = (frame.result.clone(), frame.first_label);
+    if slots.len() != values.len() {
+        return Err(end.invalid("the value does not fit the function's type"));
+    }
+    for (slot, &value) in slots.zip(values.iter()) {
+        if t.slots[slot as usize].ty != t.shader.values[value].ty {
             return Err(end.invalid("the value does not fit the function's type"));
         }
-        for (slot, &value) in slots.zip(values.iter()) {
-            if self.slots[slot as usize].ty != self.shader.values[value].ty {
-                return Err(end.invalid("the value does not fit the function's type"));
-            }
-            self.env.set_slot(slot, value);
-        }
-        Ok(Next::Done(self.exit(label)))
+        t.env.set_slot(slot, value);
     }
+    Ok(Next::Done(label::exit(t, label)))
+}
 
-    /// Gives the phis of block `to` the values that they have when control comes from block `from`.
-    pub(super) fn edge(&mut self, from: Id, to: Id, user: &Inst) -> Result<()> {
-        let frame = self.frame()?;
-        let copy = frame.copy;
-        let Some(block) = frame.function.block(to) else {
-            return Err(user.invalid(format!("block %{to} is not defined")));
-        };
-        let mut meanings = Vec::with_capacity(block.phis.len());
-        for phi in &block.phis {
-            self.pay(phi, 1)?;
-            let ids: Vec<Id> = phi.ids().collect();
-            let Some(pair) = ids.chunks_exact(2).find(|pair| pair[1] == from) else {
-                return Err(phi.invalid(format!("no operand for block %{from}")));
-            };
-            let values = self.data(pair[0], phi)?.values;
-            let types = self.module.types.flatten(self.module.type_of(phi.id, phi)?);
-            if !values.iter().map(|&value| self.shader.values[value].ty).eq(types) {
-                return Err(phi.invalid("an operand does not fit the result type"));
-            }
-            meanings.push(((copy, phi.id), Entity::Data(values)));
-        }
-        for (key, entity) in meanings {
-            self.env.set_id(key, entity);
-        }
-        Ok(())
+fn selection(
+    t: &mut Translator<'_>,
+    cond: Value,
+    from: Id,
+    (yes, no): (Id, Id),
+    merge: Id,
+    end: &Inst,
+) -> Result<Next> {
+    let label = label::open(t, Target::Block(merge), false);
+    let mut sides = SmallVec::<[Arm; 2]>::new();
+    for to in [yes, no] {
+        let mut arm = label::arm(t, |t| {
+            join::edge(t, from, to, end)?;
+            sequence(t, to, end)
+        })?;
+        arm.flow = arm.flow.resolved(label);
+        sides.push(arm);
     }
+    t.labels.pop();
+    let (Some(mut otherwise), Some(mut then)) = (sides.pop(), sides.pop()) else {
+        return Ok(Next::Done(Flow::closed()));
+    };
+    let goes_on = |arm: &Arm| arm.flow.live && arm.flow.pending.is_empty();
+    let has_left = |arm: &Arm| !arm.flow.live && arm.flow.is_open();
+    if goes_on(&then) && has_left(&otherwise) {
+        then = label::extend(t, then, |t| sequence(t, merge, end))?;
+    } else if goes_on(&otherwise) && has_left(&then) {
+        otherwise = label::extend(t, otherwise, |t| sequence(t, merge, end))?;
+    } else {
+        let flow = label::close_if(t, cond, then, otherwise, end)?;
+        return Ok(Next::After(flow, merge));
+    }
+    Ok(Next::Done(label::close_if(t, cond, then, otherwise, end)?))
+}
 
-    fn selection(
-        &mut self,
-        cond: Value,
-        from: Id,
-        (yes, no): (Id, Id),
-        merge: Id,
-        end: &Inst,
-    ) -> Result<Next> {
-        let label = self.push_label(Target::Block(merge), false);
-        let mut sides = SmallVec::<[Arm; 2]>::new();
-        for to in [yes, no] {
-            let mut arm = self.arm(|t| {
-                t.edge(from, to, end)?;
-                t.sequence(to, end)
-            })?;
-            arm.flow = arm.flow.resolved(label);
-            sides.push(arm);
+/// A conditional branch without merge: at least one side leaves for a label.
+fn branch(t: &mut Translator<'_>, cond: Value, from: Id, (yes, no): (Id, Id), end: &Inst) -> Result<Next> {
+    let go = |to: Id| {
+        move |t: &mut Translator<'_>| {
+            join::edge(t, from, to, end)?;
+            sequence(t, to, end)
         }
-        self.labels.pop();
-        let (Some(mut otherwise), Some(mut then)) = (sides.pop(), sides.pop()) else {
-            return Ok(Next::Done(Flow::closed()));
+    };
+    for (leaving, staying, inverted) in [(yes, no, false), (no, yes, true)] {
+        if label::find(t, leaving)?.is_none() {
+            continue;
+        }
+        let left = label::arm(t, go(leaving))?;
+        let stays = left.flow.is_open();
+        let other = match stays {
+            true => label::arm(t, go(staying))?,
+            false => label::arm(t, |_| Ok(Flow::live()))?,
         };
-        let goes_on = |arm: &Arm| arm.flow.live && arm.flow.pending.is_empty();
-        let has_left = |arm: &Arm| !arm.flow.live && arm.flow.is_open();
-        if goes_on(&then) && has_left(&otherwise) {
-            then = self.extend(then, |t| t.sequence(merge, end))?;
-        } else if goes_on(&otherwise) && has_left(&then) {
-            otherwise = self.extend(otherwise, |t| t.sequence(merge, end))?;
+        let (then, otherwise) = if inverted { (other, left) } else { (left, other) };
+        let flow = label::close_if(t, cond, then, otherwise, end)?;
+        if stays {
+            return Ok(Next::Done(flow));
+        }
+        join::edge(t, from, staying, end)?;
+        return Ok(Next::Goto(staying));
+    }
+    let then = label::arm(t, go(yes))?;
+    let otherwise = label::arm(t, go(no))?;
+    Ok(Next::Done(label::close_if(t, cond, then, otherwise, end)?))
+}
+
+/// Each target is an `If` on its literals, or on falling through from a target before it. The literals are
+/// disjoint, so the targets may stand one after the other.
+fn switch<'m>(t: &mut Translator<'m>, block: &'m SpvBlock) -> Result<Next> {
+    let end = &block.end;
+    let Some(Merge::Selection(merge)) = block.merge else {
+        return Err(end.invalid("a switch needs a selection merge"));
+    };
+    let selector = t.scalar(end.id_at(0)?, Type::Word, end)?;
+    let mut cases = switch::cases(t, end, merge)?;
+    let first = t.labels.len();
+    for case in cases.iter_mut().rev() {
+        if case.block != merge && label::find(t, case.block)?.is_none() {
+            case.label = Some(label::open(t, Target::Block(case.block), false));
+        }
+    }
+    // The innermost label: leaving for it is falling out of the target's region.
+    let merge_label = label::open(t, Target::Block(merge), false);
+    let matched: Vec<Option<Value>> =
+        cases.iter().map(|case| switch::matches(t, selector, &case.literals)).collect();
+    let mut total = Flow::closed();
+    for (at, case) in cases.iter().enumerate() {
+        let mut cond = if case.is_default {
+            let others = matched.iter().enumerate().filter(|&(other, _)| other != at);
+            let others: Vec<Value> = others.filter_map(|(_, &matched)| matched).collect();
+            let any = switch::any(t, &others);
+            t.builder().bnot(any)
         } else {
-            let flow = self.close_if(cond, then, otherwise, end)?;
-            return Ok(Next::After(flow, merge));
-        }
-        Ok(Next::Done(self.close_if(cond, then, otherwise, end)?))
-    }
-
-    /// A conditional branch without merge: at least one side leaves for a label.
-    fn branch(&mut self, cond: Value, from: Id, (yes, no): (Id, Id), end: &Inst) -> Result<Next> {
-        let go = |to: Id| {
-            move |t: &mut Self| {
-                t.edge(from, to, end)?;
-                t.sequence(to, end)
-            }
+            switch::any(t, matched[at].as_slice())
         };
-        for (leaving, staying, inverted) in [(yes, no, false), (no, yes, true)] {
-            if self.find_label(leaving)?.is_none() {
-                continue;
-            }
-            let left = self.arm(go(leaving))?;
-            let stays = left.flow.is_open();
-            let other = match stays {
-                true => self.arm(go(staying))?,
-                false => self.arm(|_| Ok(Flow::live()))?,
-            };
-            let (then, otherwise) = if inverted { (other, left) } else { (left, other) };
-            let flow = self.close_if(cond, then, otherwise, end)?;
-            if stays {
-                return Ok(Next::Done(flow));
-            }
-            self.edge(from, staying, end)?;
-            return Ok(Next::Goto(staying));
-        }
-        let then = self.arm(go(yes))?;
-        let otherwise = self.arm(go(no))?;
-        Ok(Next::Done(self.close_if(cond, then, otherwise, end)?))
-    }
-
-    /// A loop: header, body, then the code from the continue target on at the end of the IR's loop region.
-    fn make_loop(&mut self, header: &'m SpvBlock, merge: Id, next: Id) -> Result<Next> {
-        let end = &header.end;
-        let written = self.written_slots(header.label, merge, end)?;
-        let before = self.block;
-        let outside = std::mem::take(&mut self.region);
-        let depth = self.env.depth();
-        self.env.push(Layer::default());
-        let frame = LoopFrame { depth, breaks: Vec::new(), left: false, pending: Pending::new() };
-        self.loops.push(frame);
-        self.start_block();
-        let slot_phis = self.slot_phis(&written, before, end)?;
-        let id_phis = self.id_phis(header, before)?;
-
-        self.push_label(Target::Block(merge), true);
-        let reached = self.loop_body(header, next)?;
-        if reached {
-            self.close_phis(&slot_phis, &id_phis, end)?;
-        }
-        self.labels.pop();
-        self.env.pop();
-        let body = std::mem::replace(&mut self.region, outside);
-        let Some(frame) = self.loops.pop() else {
-            return Ok(Next::Done(Flow::closed()));
+        let fell = match case.label {
+            Some(label) => t.read_slot(t.labels[label].flag, end)?,
+            None => t.constant(Type::Bool, 0),
         };
-        self.region.push(Node::Loop(body));
-        self.start_block();
-        self.join(frame.breaks, end)?;
-        let flow = self.after_loop(frame.left, frame.pending, end)?;
-        Ok(Next::After(flow, merge))
+        cond = t.builder().bor(cond, fell);
+        // A target that is never taken still defines what the code behind the switch names, be it reached or not.
+        let flow = run_case(t, (cond, fell), block.label, case, end)?;
+        total = total.union(&flow.resolved(merge_label));
     }
+    t.labels.truncate(first);
+    let total = total.below(first);
+    // Control that skips every target goes on as well, even if the selector never lets it.
+    let total = if total.is_open() { total } else { Flow::live() };
+    Ok(Next::After(total, merge))
+}
 
-    /// Translates one iteration. Returns whether control gets to its end.
-    fn loop_body(&mut self, header: &'m SpvBlock, next: Id) -> Result<bool> {
-        let label = self.push_label(Target::Block(next), false);
-        let flow = match self.run_block(header)? {
-            Next::Done(flow) => flow,
-            Next::Goto(to) => self.sequence(to, &header.end)?,
-            Next::After(flow, _) if !flow.live => flow,
-            Next::After(flow, merge) if flow.pending.is_empty() => self.sequence(merge, &header.end)?,
-            Next::After(flow, merge) => self.guarded(flow, merge, &header.end)?,
-        };
-        self.labels.pop();
-        let flow = flow.resolved(label);
-        if next == header.label || !flow.live {
-            return Ok(flow.live);
+fn run_case(
+    t: &mut Translator<'_>,
+    (cond, fell): (Value, Value),
+    from: Id,
+    case: &switch::Case,
+    end: &Inst,
+) -> Result<Flow> {
+    let to = case.block;
+    let taken = label::arm(t, |t| {
+        switch::edge_or_fall(t, fell, from, to, end)?;
+        match case.label {
+            Some(_) => sequence_at(t, to, end),
+            None => sequence(t, to, end),
         }
-        let label = self.push_label(Target::Block(header.label), false);
-        let flow = self.sequence(next, &header.end)?;
-        self.labels.pop();
-        Ok(flow.resolved(label).live)
-    }
+    })?;
+    let flow = taken.flow.clone();
+    let skipped = label::arm(t, |_| Ok(Flow::live()))?;
+    label::close_if(t, cond, taken, skipped, end)?;
+    Ok(flow)
+}
 
-    /// Control that left the loop for a label further out goes on its way.
-    fn after_loop(&mut self, live: bool, targets: Pending, inst: &Inst) -> Result<Flow> {
-        let depth = self.loops.len();
-        let here = |label: &Label| label.loop_depth == depth && !label.breaks_loop;
-        let (near, far): (Pending, Pending) =
-            targets.into_iter().partition(|&index| here(&self.labels[index]));
-        let flow = Flow { live: false, pending: near }.union(&Flow { live, pending: Pending::new() });
-        for (at, &index) in far.iter().enumerate() {
-            if at + 1 == far.len() && !flow.is_open() {
-                return Ok(self.exit(index));
-            }
-            let flag = self.read_slot(self.labels[index].flag, inst)?;
-            let leaving = self.arm(|t| Ok(t.exit(index)))?;
-            let staying = self.arm(|_| Ok(Flow::live()))?;
-            self.close_if(flag, leaving, staying, inst)?;
-        }
-        Ok(flow)
-    }
+/// A loop: header, body, then the code from the continue target on at the end of the IR's loop region.
+fn make_loop<'m>(t: &mut Translator<'m>, header: &'m SpvBlock, merge: Id, next: Id) -> Result<Next> {
+    let end = &header.end;
+    let written = memory::written_slots(t, header.label, merge, end)?;
+    let before = t.block;
+    let outside = std::mem::take(&mut t.region);
+    let depth = t.env.depth();
+    t.env.push(Layer::default());
+    let frame = LoopFrame { depth, breaks: Vec::new(), left: false, pending: Pending::new() };
+    t.loops.push(frame);
+    t.start_block();
+    let slot_phis = join::slot_phis(t, &written, before, end)?;
+    let id_phis = join::id_phis(t, header, before)?;
 
-    fn slot_phis(&mut self, written: &[u32], before: Block, inst: &Inst) -> Result<Vec<(u32, Value)>> {
-        let mut phis = Vec::with_capacity(written.len());
-        for &slot in written {
-            self.pay(inst, 1)?;
-            let value = self.read_slot(slot, inst)?;
-            let ty = self.shader.values[value].ty;
-            let phi = self.builder().phi(ty, &[(before, value)]);
-            self.env.set_slot(slot, phi);
-            phis.push((slot, phi));
-        }
-        Ok(phis)
+    label::open(t, Target::Block(merge), true);
+    let reached = loop_body(t, header, next)?;
+    if reached {
+        join::close_phis(t, &slot_phis, &id_phis, end)?;
     }
+    t.labels.pop();
+    t.env.pop();
+    let body = std::mem::replace(&mut t.region, outside);
+    let Some(frame) = t.loops.pop() else {
+        return Ok(Next::Done(Flow::closed()));
+    };
+    t.region.push(Node::Loop(body));
+    t.start_block();
+    join::join(t, frame.breaks, end)?;
+    let flow = after_loop(t, frame.left, frame.pending, end)?;
+    Ok(Next::After(flow, merge))
+}
 
-    fn id_phis(&mut self, header: &SpvBlock, before: Block) -> Result<Vec<(Id, Vec<Value>)>> {
-        let mut phis = Vec::new();
-        for inst in &header.phis {
-            let values = self.data(inst.id, inst)?.values;
-            let mut made = Vec::with_capacity(values.len());
-            for &value in values.iter() {
-                let ty = self.shader.values[value].ty;
-                made.push(self.builder().phi(ty, &[(before, value)]));
-            }
-            self.define_data(inst, made.clone())?;
-            phis.push((inst.id, made));
-        }
-        Ok(phis)
+/// Translates one iteration. Returns whether control gets to its end.
+fn loop_body<'m>(t: &mut Translator<'m>, header: &'m SpvBlock, next: Id) -> Result<bool> {
+    let label = label::open(t, Target::Block(next), false);
+    let flow = match run_block(t, header)? {
+        Next::Done(flow) => flow,
+        Next::Goto(to) => sequence(t, to, &header.end)?,
+        Next::After(flow, _) if !flow.live => flow,
+        Next::After(flow, merge) if flow.pending.is_empty() => sequence(t, merge, &header.end)?,
+        Next::After(flow, merge) => guarded(t, flow, merge, &header.end)?,
+    };
+    t.labels.pop();
+    let flow = flow.resolved(label);
+    if next == header.label || !flow.live {
+        return Ok(flow.live);
     }
+    let label = label::open(t, Target::Block(header.label), false);
+    let flow = sequence(t, next, &header.end)?;
+    t.labels.pop();
+    Ok(flow.resolved(label).live)
+}
 
-    /// Adds the back edge to the header's phis.
-    fn close_phis(&mut self, slots: &[(u32, Value)], ids: &[(Id, Vec<Value>)], inst: &Inst) -> Result<()> {
-        let from = self.block;
-        for &(slot, phi) in slots {
-            let value = self.read_slot(slot, inst)?;
-            self.builder().add_phi_arg(phi, from, value);
+/// Control that left the loop for a label further out goes on its way.
+fn after_loop(t: &mut Translator<'_>, live: bool, targets: Pending, inst: &Inst) -> Result<Flow> {
+    let depth = t.loops.len();
+    let here = |label: &Label| label.loop_depth == depth && !label.breaks_loop;
+    let (near, far): (Pending, Pending) = targets.into_iter().partition(|&index| here(&t.labels[index]));
+    let flow = Flow { live: false, pending: near }.union(&Flow { live, pending: Pending::new() });
+    for (at, &index) in far.iter().enumerate() {
+        if at + 1 == far.len() && !flow.is_open() {
+            return Ok(label::exit(t, index));
         }
-        for (id, phis) in ids {
-            let values = self.data(*id, inst)?.values;
-            for (&phi, &value) in phis.iter().zip(values.iter()) {
-                self.builder().add_phi_arg(phi, from, value);
-            }
-        }
-        Ok(())
+        let flag = t.read_slot(t.labels[index].flag, inst)?;
+        let leaving = label::arm(t, |t| Ok(label::exit(t, index)))?;
+        let staying = label::arm(t, |_| Ok(Flow::live()))?;
+        label::close_if(t, flag, leaving, staying, inst)?;
     }
+    Ok(flow)
 }

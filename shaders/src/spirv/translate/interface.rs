@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 use spirv::{BuiltIn, StorageClass};
 
-use super::env::{Entity, Initial, Place, Pointer};
+use super::env::{Entity, Initial, OutputSlot, Place, Pointer};
 use super::memory::PLAIN;
 use super::translator::Translator;
 use crate::binding::Descriptor;
@@ -16,22 +16,11 @@ use crate::spirv::module::Global;
 use crate::spirv::module::decoration::Marks;
 use crate::spirv::types::{Kind, Ty};
 
-/// Built-ins that can be read or written.
-pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \
-    gl_SampleMaskIn, gl_HelperInvocation (inputs); gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask (outputs)";
-
 const OUTPUTS: &str = "the built-ins gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask; every location; \
     index 1 at location 0";
 
 /// Locations that a stage interface may use.
 const MAX_LOCATION: u32 = 32;
-
-/// A slot of an output variable.
-#[derive(Clone, Debug)]
-pub struct OutputSlot {
-    slot: u32,
-    target: std::result::Result<Output, String>,
-}
 
 /// Makes slots for variables and pointers for everything. What is wrong with a variable is an error where the entry
 /// point uses it: it may belong to another one.

@@ -1,10 +1,44 @@
 //! From a module to the IR: the entry point is walked, functions are inlined, variables become SSA values.
+//!
+//! From the bottom: `env` (what names stand for) and `construct` (what is open around a place) are vocabulary, `translator`
+//! holds the state. Above it the families of instructions, `choice`, `buffer`, `memory`, `image` and the stage's
+//! `interface`, with `instruction` that deals them out; beside them `join`, `label` and `switch`, the steps of control
+//! flow. `flow` walks over all of it.
 
-pub mod buffer;
-pub mod env;
-pub mod flow;
-pub mod image;
-pub mod interface;
-pub mod memory;
-pub mod switch;
-pub mod translator;
+mod buffer;
+mod choice;
+mod construct;
+mod env;
+mod flow;
+mod image;
+mod instruction;
+mod interface;
+mod join;
+mod label;
+mod memory;
+mod switch;
+mod translator;
+
+use super::error::{Result, SpirvError};
+use super::module::Module;
+use crate::ir::{LineId, Shader, Stage};
+use translator::Translator;
+
+/// Translates a module's entry point.
+pub fn translate(module: &Module, stage: Stage) -> Result<Shader> {
+    let mut t = Translator::new(module, stage);
+    interface::declare_globals(&mut t);
+    let entry = module.functions.get(&module.entry).ok_or_else(|| SpirvError::Invalid {
+        word: 0,
+        instruction: "OpEntryPoint".into(),
+        reason: format!("function %{} is not defined", module.entry),
+    })?;
+    if let Some(parameter) = entry.parameters.first() {
+        return Err(entry.inst.invalid(format!("the entry point has a parameter, %{parameter}")));
+    }
+    if flow::run_function(&mut t, entry, Vec::new(), 0..0)? {
+        t.shader.line = LineId::NONE;
+        interface::store_outputs(&mut t, &entry.inst)?;
+    }
+    Ok(t.into_shader())
+}

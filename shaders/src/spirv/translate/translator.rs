@@ -1,24 +1,18 @@
-//! State of a translation, and the dispatch of instructions.
+//! The state of a translation, and what every instruction does with it: operands, results, slots, constants.
+//! Who translates what is in the files above; this one knows none of them.
 
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
-use spirv::{GlslStd450Op, Op};
+use rustc_hash::FxHashMap;
 
-use super::env::{Entity, Env, Initial, Layer, Place, Slot};
-use super::flow::{Label, LoopFrame};
-use super::interface::OutputSlot;
-use super::{image, interface};
+use super::construct::{Frame, Label, LoopFrame};
+use super::env::{BUILTINS, Entity, Env, Initial, OutputSlot, Place, Pointer, Slot};
 use crate::ir::{self, Block, Builder, LineId, Node, Region, Shader, Stage, Type, Value};
-use crate::spirv::binary::{Id, Inst, Operand};
+use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::{Result, SpirvError};
 use crate::spirv::expression::emit::{Emit, Typed};
-use crate::spirv::expression::expression;
-use crate::spirv::expression::glsl;
 use crate::spirv::module::Module;
-use crate::spirv::module::function::Function;
-use crate::spirv::types::{Kind, MAX_SCALARS, Ty};
+use crate::spirv::types::{MAX_SCALARS, Ty};
 
 /// Work that a module may cause, in instructions and scalars moved. Inlining multiplies instructions, so the
 /// limit is on what is translated rather than on the module's length.
@@ -26,20 +20,6 @@ const BUDGET: usize = 400_000;
 
 /// Instructions that the shader may have before optimisation.
 const MAX_INSTRUCTIONS: usize = 150_000;
-
-/// A function being inlined.
-pub struct Frame<'m> {
-    /// The function.
-    pub function: &'m Function,
-    /// Number of this copy; its ids live under it.
-    pub copy: u32,
-    /// The first label that belongs to it: its return label.
-    pub first_label: usize,
-    /// Slots of the return value.
-    pub result: std::ops::Range<u32>,
-    /// Blocks that were translated.
-    pub visited: FxHashSet<Id>,
-}
 
 /// A translation under way.
 pub struct Translator<'m> {
@@ -67,60 +47,52 @@ pub struct Translator<'m> {
     pub outputs: Vec<OutputSlot>,
     /// Global variables that have no place, and why.
     pub lacking: FxHashMap<Id, SpirvError>,
-    copies: u32,
+    /// Copies of functions made so far.
+    pub copies: u32,
     constants: FxHashMap<(Type, u32), Value>,
     constant_entities: FxHashMap<Id, Entity>,
     undefs: FxHashMap<Type, Value>,
     budget: usize,
 }
 
-/// Translates a module's entry point.
-pub fn translate(module: &Module, stage: Stage) -> Result<Shader> {
-    let mut shader = Shader::new(stage);
-    shader.early_fragment_tests = module.early_fragment_tests;
-    shader.lines = module.lines.as_slice().into();
-    let prologue = shader.blocks.push(Default::default());
-    let first = shader.blocks.push(Default::default());
-    let mut t = Translator {
-        module,
-        shader,
-        prologue,
-        region: vec![Node::Block(first)],
-        block: first,
-        env: Env::default(),
-        slots: Vec::new(),
-        labels: Vec::new(),
-        loops: Vec::new(),
-        frames: Vec::new(),
-        outputs: Vec::new(),
-        lacking: FxHashMap::default(),
-        copies: 0,
-        constants: FxHashMap::default(),
-        constant_entities: FxHashMap::default(),
-        undefs: FxHashMap::default(),
-        budget: BUDGET,
-    };
-    interface::declare_globals(&mut t);
-    let entry = module.functions.get(&module.entry).ok_or_else(|| SpirvError::Invalid {
-        word: 0,
-        instruction: "OpEntryPoint".into(),
-        reason: format!("function %{} is not defined", module.entry),
-    })?;
-    if let Some(parameter) = entry.parameters.first() {
-        return Err(entry.inst.invalid(format!("the entry point has a parameter, %{parameter}")));
-    }
-    if t.run_function(entry, Vec::new(), 0..0)? {
-        t.shader.line = LineId::NONE;
-        interface::store_outputs(&mut t, &entry.inst)?;
-    }
-    let mut shader = t.shader;
-    shader.line = LineId::NONE;
-    shader.body = vec![Node::Block(prologue)];
-    shader.body.append(&mut t.region);
-    Ok(shader)
-}
-
 impl<'m> Translator<'m> {
+    /// A translation of a module's entry point that has not begun.
+    pub fn new(module: &'m Module, stage: Stage) -> Translator<'m> {
+        let mut shader = Shader::new(stage);
+        shader.early_fragment_tests = module.early_fragment_tests;
+        shader.lines = module.lines.as_slice().into();
+        let prologue = shader.blocks.push(Default::default());
+        let first = shader.blocks.push(Default::default());
+        Translator {
+            module,
+            shader,
+            prologue,
+            region: vec![Node::Block(first)],
+            block: first,
+            env: Env::default(),
+            slots: Vec::new(),
+            labels: Vec::new(),
+            loops: Vec::new(),
+            frames: Vec::new(),
+            outputs: Vec::new(),
+            lacking: FxHashMap::default(),
+            copies: 0,
+            constants: FxHashMap::default(),
+            constant_entities: FxHashMap::default(),
+            undefs: FxHashMap::default(),
+            budget: BUDGET,
+        }
+    }
+
+    /// The shader that was made, with constants and inputs in front.
+    pub fn into_shader(self) -> Shader {
+        let mut shader = self.shader;
+        shader.line = LineId::NONE;
+        shader.body = vec![Node::Block(self.prologue)];
+        shader.body.extend(self.region);
+        shader
+    }
+
     /// The function being translated.
     pub fn frame(&self) -> Result<&Frame<'m>> {
         self.frames.last().ok_or(SpirvError::Invalid {
@@ -138,6 +110,17 @@ impl<'m> Translator<'m> {
         };
         if self.shader.insts.len() > MAX_INSTRUCTIONS {
             return Err(inst.too_large("number of scalar instructions", MAX_INSTRUCTIONS));
+        }
+        Ok(())
+    }
+
+    /// Begins with an instruction: pays for it and for its result.
+    pub fn begin(&mut self, inst: &Inst) -> Result<()> {
+        self.shader.line = inst.line;
+        let width = self.module.types_of.get(&inst.id).map_or(0, |&ty| self.module.types.scalars(ty));
+        self.pay(inst, 1 + (width.min(MAX_SCALARS) / 16) as usize + inst.operands.len() / 16)?;
+        if width > MAX_SCALARS {
+            return Err(inst.too_large("number of scalars of a value", MAX_SCALARS as usize));
         }
         Ok(())
     }
@@ -219,7 +202,7 @@ impl<'m> Translator<'m> {
                 self.env.set_initial(slot, value);
                 Ok(value)
             }
-            Initial::Unsupported(what) => Err(inst.unsupported(what, interface::BUILTINS)),
+            Initial::Unsupported(what) => Err(inst.unsupported(what, BUILTINS)),
         }
     }
 
@@ -263,6 +246,14 @@ impl<'m> Translator<'m> {
         }
     }
 
+    /// A pointer operand.
+    pub fn pointer(&mut self, id: Id, user: &Inst) -> Result<Rc<Pointer>> {
+        match self.entity(id, user)? {
+            Entity::Pointer(pointer) => Ok(pointer),
+            _ => Err(user.invalid(format!("%{id} is not a pointer"))),
+        }
+    }
+
     /// Defines an instruction's result.
     pub fn define(&mut self, inst: &Inst, entity: Entity) -> Result<()> {
         let copy = self.frame()?.copy;
@@ -280,262 +271,5 @@ impl<'m> Translator<'m> {
     /// Defines an instruction's result as a value.
     pub fn define_data(&mut self, inst: &Inst, values: impl Into<Rc<[Value]>>) -> Result<()> {
         self.define(inst, Entity::Data(values.into()))
-    }
-
-    /// Inlines a function. Returns whether control comes back.
-    pub fn run_function(
-        &mut self,
-        function: &'m Function,
-        args: Vec<(Id, Entity)>,
-        result: std::ops::Range<u32>,
-    ) -> Result<bool> {
-        if self.frames.iter().any(|frame| frame.function.id == function.id) {
-            return Err(function.inst.invalid("the function calls itself"));
-        }
-        let Some(entry) = function.blocks.first() else {
-            return Err(function.inst.invalid("the function has no body"));
-        };
-        self.copies += 1;
-        let copy = self.copies;
-        let first_slot = self.slots.len() as u32;
-        for (id, entity) in args {
-            self.env.set_id((copy, id), entity);
-        }
-        let first_label = self.push_return_label();
-        self.frames.push(Frame { function, copy, first_label, result, visited: FxHashSet::default() });
-        let flow = self.sequence(entry.label, &function.inst)?;
-        self.frames.pop();
-        self.labels.truncate(first_label);
-        self.env.forget(first_slot, copy);
-        Ok(flow.resolved(first_label).live)
-    }
-
-    fn call(&mut self, inst: &Inst) -> Result<bool> {
-        let module = self.module;
-        let id = inst.id_at(0)?;
-        let Some(function) = module.functions.get(&id) else {
-            return Err(inst.invalid(format!("function %{id} is not defined")));
-        };
-        let given: Vec<Id> = inst.ids().skip(1).collect();
-        if given.len() != function.parameters.len() {
-            return Err(inst.invalid("the call does not fit the function's parameters"));
-        }
-        let mut args = Vec::with_capacity(given.len());
-        for (&parameter, id) in function.parameters.iter().zip(given) {
-            let (wanted, ty) = (module.type_of(parameter, inst)?, module.type_of(id, inst)?);
-            if wanted != ty && module.types.kind(wanted) != module.types.kind(ty) {
-                return Err(inst.invalid(format!("argument %{id} does not fit parameter %{parameter}")));
-            }
-            args.push((parameter, self.entity(id, inst)?));
-        }
-        let ty = module.type_of(inst.id, inst)?;
-        let void = *module.types.kind(ty) == Kind::Void;
-        let result = match self.reserve(ty, inst)? {
-            Place::Slots { base, count } => base..base + count,
-            _ => 0..0,
-        };
-        let returns = self.run_function(function, args, result.clone())?;
-        if returns && !void {
-            let values: Result<Vec<Value>> = result.clone().map(|slot| self.read_slot(slot, inst)).collect();
-            self.define_data(inst, values?)?;
-        }
-        self.env.forget(result.start, u32::MAX);
-        self.slots.truncate(result.start as usize);
-        Ok(returns)
-    }
-
-    /// Translates one instruction. Returns whether control goes on after it.
-    pub fn instruction(&mut self, inst: &Inst) -> Result<bool> {
-        self.shader.line = inst.line;
-        let width = self.module.types_of.get(&inst.id).map_or(0, |&ty| self.module.types.scalars(ty));
-        self.pay(inst, 1 + (width.min(MAX_SCALARS) / 16) as usize + inst.operands.len() / 16)?;
-        if width > MAX_SCALARS {
-            return Err(inst.too_large("number of scalars of a value", MAX_SCALARS as usize));
-        }
-        match inst.op {
-            Op::Nop | Op::Line | Op::NoLine | Op::Name | Op::MemberName | Op::String => {}
-            // Shaders write no memory that others read.
-            Op::MemoryBarrier => {}
-            Op::Variable => self.local_variable(inst)?,
-            Op::Load => self.load(inst)?,
-            Op::Store => self.store(inst)?,
-            Op::CopyMemory => self.copy_memory(inst)?,
-            Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(inst)?,
-            Op::FunctionCall => return self.call(inst),
-            Op::ExtInst => self.extended(inst)?,
-            Op::CopyObject => {
-                let entity = self.entity(inst.id_at(0)?, inst)?;
-                self.define(inst, entity)?;
-            }
-            Op::Undef => {
-                let scalars = self.module.types.flatten(self.module.type_of(inst.id, inst)?);
-                let values: Vec<Value> = scalars.into_iter().map(|ty| self.undef(ty)).collect();
-                self.define_data(inst, values)?;
-            }
-            Op::DemoteToHelperInvocation => {
-                let always = self.constant(Type::Bool, 1);
-                self.builder().discard_if(always);
-            }
-            Op::ArrayLength => self.array_length(inst)?,
-            op if image::is_image_op(op) => image::image(self, inst)?,
-            op => {
-                let args = self.operands(inst)?;
-                let mut e = self.emit(inst)?;
-                let values = expression(&mut e, op, &args, &inst.literals())?;
-                self.define_data(inst, values)?;
-            }
-        }
-        Ok(true)
-    }
-
-    fn operands(&mut self, inst: &Inst) -> Result<SmallVec<[Typed; 4]>> {
-        inst.ids().map(|id| self.data(id, inst)).collect()
-    }
-
-    fn extended(&mut self, inst: &Inst) -> Result<()> {
-        let set = inst.id_at(0)?;
-        if self.module.ignored_sets.contains(&set) {
-            return Ok(());
-        }
-        let number = match inst.operands.get(1) {
-            Some(&Operand::LiteralExtInstInteger(number)) if self.module.glsl == Some(set) => number,
-            _ => return Err(inst.invalid(format!("%{set} is not an imported instruction set"))),
-        };
-        let Some(op) = GlslStd450Op::from_u32(number) else {
-            return Err(inst.invalid(format!("GLSL.std.450 has no instruction {number}")));
-        };
-        let stores = matches!(op, GlslStd450Op::Modf | GlslStd450Op::Frexp);
-        let operands: Vec<Id> = inst.ids().skip(1).collect();
-        let given = if stores { operands.len().min(1) } else { operands.len() };
-        let args: Result<Vec<Typed>> = operands[..given].iter().map(|&id| self.data(id, inst)).collect();
-        let mut e = self.emit(inst)?;
-        let values = glsl::extended(&mut e, op, &args?)?;
-        if !stores {
-            let values = e.check(values)?;
-            return self.define_data(inst, values);
-        }
-        let (result, stored) = values.split_at(values.len() / 2);
-        let pointer = operands.get(1).copied().ok_or_else(|| inst.invalid("a pointer is missing"))?;
-        let pointer = self.pointer(pointer, inst)?;
-        self.store_to(&pointer, stored, inst)?;
-        self.define_data(inst, result)
-    }
-
-    /// Joins ways that meet at the start of the current block.
-    pub fn join(&mut self, edges: Vec<(Block, Layer)>, inst: &Inst) -> Result<()> {
-        let mut edges = edges;
-        if edges.len() <= 1 {
-            if let Some((_, changes)) = edges.pop() {
-                self.env.absorb(changes);
-            }
-            return Ok(());
-        }
-        let mut slots: Vec<u32> =
-            edges.iter().flat_map(|(_, changes)| changes.slots.keys().copied()).collect();
-        slots.sort_unstable();
-        slots.dedup();
-        slots.retain(|&slot| self.is_alive(slot));
-        self.pay(inst, slots.len() * edges.len() / 4)?;
-        for slot in slots {
-            let mut args = SmallVec::<[(Block, Value); 2]>::new();
-            for (block, changes) in &edges {
-                let value = match changes.slots.get(&slot) {
-                    Some(&value) => value,
-                    None => self.read_slot(slot, inst)?,
-                };
-                args.push((*block, value));
-            }
-            let value = self.meet(&args);
-            self.env.set_slot(slot, value);
-        }
-        self.join_ids(&edges, inst)
-    }
-
-    /// One value for all ways, by a phi where they differ.
-    fn meet(&mut self, args: &[(Block, Value)]) -> Value {
-        let first = args[0].1;
-        if args.iter().all(|&(_, value)| value == first) {
-            return first;
-        }
-        let ty = self.shader.values[first].ty;
-        self.builder().phi(ty, args)
-    }
-
-    fn join_ids(&mut self, edges: &[(Block, Layer)], inst: &Inst) -> Result<()> {
-        let mut keys: Vec<_> = edges.iter().flat_map(|(_, changes)| changes.ids.keys().copied()).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let frame = self.frame()?;
-        let (copy, function) = (frame.copy, frame.function);
-        for key in keys {
-            let entities: Vec<Option<Entity>> = edges
-                .iter()
-                .map(|(_, changes)| changes.ids.get(&key).or_else(|| self.env.id(key)).cloned())
-                .collect();
-            let Some(known) = entities.iter().flatten().next().cloned() else {
-                continue;
-            };
-            if entities.iter().all(|entity| entity.as_ref().is_some_and(|entity| entity.is(&known))) {
-                self.env.set_id(key, known);
-                continue;
-            }
-            // An id that one way does not define is only used where that way did not lead; its phi argument is any value.
-            if key.0 != copy || !function.crossing.contains(&key.1) {
-                continue;
-            }
-            let joined = match &known {
-                Entity::Image { .. } | Entity::Sampler(_) => known,
-                Entity::Data(values) => {
-                    self.pay(inst, values.len() / 4)?;
-                    let values: Vec<Value> = (0..values.len())
-                        .map(|at| {
-                            self.meet_parts(edges, &entities, values[at], |entity| match entity {
-                                Entity::Data(values) => values.get(at).copied(),
-                                _ => None,
-                            })
-                        })
-                        .collect();
-                    Entity::Data(values.into())
-                }
-                Entity::Pointer(pointer) => {
-                    let mut joined = (**pointer).clone();
-                    for (at, step) in joined.dynamic.iter_mut().enumerate() {
-                        step.index = self.meet_parts(edges, &entities, step.index, |entity| match entity {
-                            Entity::Pointer(pointer) => pointer.dynamic.get(at).map(|step| step.index),
-                            _ => None,
-                        });
-                    }
-                    Entity::Pointer(Rc::new(joined))
-                }
-            };
-            self.env.set_id(key, joined);
-        }
-        Ok(())
-    }
-
-    /// One value of what an id stands for on all ways; any value on ways that do not define it.
-    fn meet_parts(
-        &mut self,
-        edges: &[(Block, Layer)],
-        entities: &[Option<Entity>],
-        known: Value,
-        part: impl Fn(&Entity) -> Option<Value>,
-    ) -> Value {
-        let ty = self.shader.values[known].ty;
-        let mut args = SmallVec::<[(Block, Value); 2]>::new();
-        for ((block, _), entity) in edges.iter().zip(entities) {
-            let value = entity.as_ref().and_then(&part);
-            args.push((*block, value.unwrap_or_else(|| self.undef(ty))));
-        }
-        self.meet(&args)
-    }
-
-    /// Whether a slot may still be read: exit flags die with their label.
-    fn is_alive(&self, slot: u32) -> bool {
-        match self.slots.get(slot as usize) {
-            Some(Slot { initial: Initial::False, .. }) => self.labels.iter().any(|label| label.flag == slot),
-            Some(_) => true,
-            None => false,
-        }
     }
 }
