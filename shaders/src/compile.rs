@@ -11,12 +11,13 @@ use crate::backend::{self, BackendError, Inputs};
 use crate::binding::Texture;
 use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage};
-use crate::pass::{self, LowerError, lower_inputs, lower_outputs};
+use crate::pass;
+use crate::pass::lower::{self, LowerError};
 use crate::program::{Pipeline, Program};
 use crate::spirv::{self, SpirvError, StageSource};
 
 pub use crate::diagnostic::ErrorKind;
-pub use crate::pass::lower_inputs::Varying;
+pub use crate::pass::lower::inputs::Varying;
 pub use crate::program::ProgramKind;
 pub use crate::state::{
     PipelineState, TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey, TextureSwizzle,
@@ -88,9 +89,9 @@ pub fn compile_shaders(
     pass::optimize(&mut fragment);
     pass::factor(&mut fragment);
     pass::lower_control(&mut fragment);
-    let outcome = lower_outputs::fragment(&mut fragment, state)?;
+    let outcome = lower::outputs::fragment(&mut fragment, state)?;
     pass::optimize(&mut fragment);
-    let interface = lower_inputs::fragment(&mut fragment, state)?;
+    let interface = lower::inputs::fragment(&mut fragment, state)?;
     pass::lower(&mut fragment, state);
     let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
     pipeline.fragment = back(&fragment, inputs, ProgramKind::Fragment)?;
@@ -140,11 +141,11 @@ fn vertex_programs(
     pass::factor(&mut vertex);
     pass::lower_control(&mut vertex);
     let mut coordinate = vertex.clone();
-    lower_outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, varyings)?;
-    lower_outputs::vertex(&mut vertex, VertexStage::Vertex, state, varyings)?;
+    lower::outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, varyings)?;
+    lower::outputs::vertex(&mut vertex, VertexStage::Vertex, state, varyings)?;
     pass::optimize(&mut coordinate);
     pass::optimize(&mut vertex);
-    let attributes = lower_inputs::vertex(&mut vertex, &mut coordinate, state)?;
+    let attributes = lower::inputs::vertex(&mut vertex, &mut coordinate, state)?;
     for (shader, rows, kind, program) in [
         (&mut coordinate, attributes.coordinate_rows, ProgramKind::Coordinate, &mut pipeline.coordinate),
         (&mut vertex, attributes.vertex_rows, ProgramKind::Vertex, &mut pipeline.vertex),

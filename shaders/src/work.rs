@@ -23,7 +23,7 @@ mod tests {
     use crate::backend::{Inputs, compile};
     use crate::binding::Descriptor;
     use crate::ir::{Builder, ImageDim, Interpolation, Lod, Node, Op, Output, Sample, Shader, Stage, Value};
-    use crate::pass::{self, lower_inputs, lower_outputs};
+    use crate::pass::{self, lower};
     use crate::state::PipelineState;
 
     /// A fragment shader that puts its colour together in `size` steps.
@@ -42,8 +42,8 @@ mod tests {
         let color = ColorOutput::plain(&vc4::image::format::FORMATS[0], false);
         let state = PipelineState { color: Some(color), ..PipelineState::default() };
         pass::lower_control(&mut shader);
-        lower_outputs::fragment(&mut shader, &state).expect("one colour is stored");
-        let interface = lower_inputs::fragment(&mut shader, &state).expect("one varying is read");
+        lower::outputs::fragment(&mut shader, &state).expect("one colour is stored");
+        let interface = lower::inputs::fragment(&mut shader, &state).expect("one varying is read");
         pass::lower(&mut shader, &state);
         let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
         STEPS.with(|counter| counter.set(0));
@@ -130,7 +130,7 @@ mod tests {
             b.block = join;
         }
         STEPS.with(|counter| counter.set(0));
-        pass::opt_cse::run(&mut shader);
+        pass::opt::cse::run(&mut shader);
         STEPS.with(std::cell::Cell::get)
     }
 

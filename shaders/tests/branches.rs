@@ -238,7 +238,7 @@ fn masks_made_to_be_combined_are_selects() {
     {
         let mut shader = masks(combined);
         assert_eq!(logic(&shader), combined.len());
-        pass::opt_mask::run(&mut shader);
+        pass::opt::mask::run(&mut shader);
         assert_eq!(logic(&shader), left, "{combined:?}\n{shader}");
     }
 }
@@ -294,7 +294,7 @@ proptest! {
     fn combined_masks_keep_their_value(combined in prop::collection::vec(any::<u8>(), 1..24)) {
         let before = masks(&combined);
         let mut after = before.clone();
-        pass::opt_mask::run(&mut after);
+        pass::opt::mask::run(&mut after);
         prop_assert_eq!(verify(&after), Ok(()));
         for push in [0, 0x0a, 0x15, 0x1f] {
             let outcomes = [&before, &after].map(|shader| run(shader, &mut World { push }).unwrap().outputs);

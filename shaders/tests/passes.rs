@@ -9,7 +9,7 @@ use vc4_shaders::ir::interp::{Environment, Outcome, SampleRequest, run};
 use vc4_shaders::ir::verify::verify;
 use vc4_shaders::ir::{Builder, BuiltinInput, Interpolation, Node, Op, Output, Shader, Stage, Type, Value};
 use vc4_shaders::pass;
-use vc4_shaders::pass::opt_all::{PASSES, Step};
+use vc4_shaders::pass::opt::all::{PASSES, Step};
 use vc4_shaders::program::Descriptor;
 
 /// Numbers that depend on what is asked for: small integers or floats around zero.

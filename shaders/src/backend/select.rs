@@ -27,7 +27,7 @@ use crate::binding::UniformSlot;
 use crate::ir::uniform::Uniform;
 use crate::ir::{Block, Inst, LineId, Op, Shader, Value};
 
-/// Turns a lowered shader into operations. Its loops must have the form that [`crate::pass::lower_control`] gives
+/// Turns a lowered shader into operations. Its loops must have the form that [`crate::pass::lower::control`] gives
 /// them; what ifs guard must be without effect where it is not wanted, because all elements run it if one does.
 pub fn select(shader: &Shader, inputs: Inputs) -> Result<VirtProgram, BackendError> {
     let mut selector = Selector::new(shader);

@@ -16,7 +16,7 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// Of a shader whose loops have the form that [`crate::pass::lower_control`] gives them: elements that left one run
+    /// Of a shader whose loops have the form that [`crate::pass::lower::control`] gives them: elements that left one run
     /// on in it.
     pub fn of(shader: &Shader) -> Uniform {
         let mut varying = EntitySet::new();

@@ -1,42 +1,16 @@
-//! Passes over the IR, one per file: `opt_*` improve, `lower_*` replace what the machine has not.
+//! Passes over the IR, one per file: `opt` improves, `lower` replaces what the machine has not.
+//!
+//! This page is the pipeline: which passes run, in which order. Below it `opt` and `lower` change shaders by means of
+//! `rewrite` and look at them by means of `analysis`. Lowering takes what it must know of the pipeline from `state`; the rest
+//! imports `ir` and `binding` only.
 
-pub mod emitter;
-mod error;
-pub mod link;
-pub mod lower_bool;
-pub mod lower_control;
-pub mod lower_float;
-pub mod lower_inputs;
-pub mod lower_int;
-pub mod lower_outputs;
-pub mod lower_pack;
-pub mod lower_texture;
-pub mod lower_ubo;
-mod negation;
-pub mod opt_algebraic;
-pub mod opt_all;
-pub mod opt_blocks;
-pub mod opt_branch;
-pub mod opt_cse;
-pub mod opt_dce;
-pub mod opt_flatten;
-pub mod opt_fold;
-pub mod opt_mask;
-pub mod opt_phi;
-pub mod opt_precision;
-pub mod opt_reassociate;
-pub mod opt_scale;
-pub mod opt_uniforms;
-pub mod opt_unroll;
-pub mod predicate;
-pub mod range;
+pub mod analysis;
+pub mod lower;
+pub mod opt;
 pub mod rewrite;
-mod uses;
 
 use crate::ir::{LineId, Shader, verify};
 use crate::state::PipelineState;
-
-pub use error::LowerError;
 
 /// Log target of the IR between passes.
 const LOG_TARGET: &str = "vc4::ir";
@@ -52,7 +26,7 @@ fn step(shader: &mut Shader, name: &str, pass: impl FnOnce(&mut Shader)) {
 
 /// Improves a shader without changing its level.
 pub fn optimize(shader: &mut Shader) {
-    opt_all::run(shader, |shader, name| {
+    opt::all::run(shader, |shader, name| {
         log::trace!(target: LOG_TARGET, "{:?} after {name}:\n{shader}", shader.stage);
         verify::after_pass(shader, name);
     });
@@ -62,59 +36,59 @@ pub fn optimize(shader: &mut Shader) {
 /// that [`lower`] makes for the sake of their rounding.
 pub fn factor(shader: &mut Shader) {
     for (name, pass) in
-        [("opt_scale", opt_scale::run as opt_all::Pass), ("opt_reassociate", opt_reassociate::run)]
+        [("opt_scale", opt::scale::run as opt::all::Pass), ("opt_reassociate", opt::reassociate::run)]
     {
         step(shader, name, |shader| {
             while pass(shader) {
                 // Who uses what is counted.
-                opt_dce::run(shader);
+                opt::dce::run(shader);
             }
         });
     }
 }
 
-/// Replaces inputs of a fragment stage by what is known of the vertex stage's outputs; see [`link::run`].
+/// Replaces inputs of a fragment stage by what is known of the vertex stage's outputs; see [`opt::link::run`].
 pub fn link(vertex: &Shader, fragment: &mut Shader) {
-    step(fragment, "link", |fragment| link::run(vertex, fragment));
+    step(fragment, "link", |fragment| opt::link::run(vertex, fragment));
 }
 
 /// Turns what loops and ifs do per element into data.
 pub fn lower_control(shader: &mut Shader) {
-    step(shader, "lower_control", lower_control::run);
+    step(shader, "lower_control", lower::control::run);
 }
 
 /// Turns a shader whose inputs and outputs are lowered into machine operations.
 pub fn lower(shader: &mut Shader, state: &PipelineState) {
-    step(shader, "lower_texture", |shader| lower_texture::run(shader, state));
-    step(shader, "lower_ubo", lower_ubo::run);
-    step(shader, "lower_int", lower_int::run);
+    step(shader, "lower_texture", |shader| lower::texture::run(shader, state));
+    step(shader, "lower_ubo", lower::ubo::run);
+    step(shader, "lower_int", lower::int::run);
     // Behind what makes colours, in front of what makes sequences of one operation.
-    step(shader, "opt_precision", opt_precision::run);
-    step(shader, "lower_float", lower_float::run);
-    step(shader, "lower_pack", lower_pack::run);
-    step(shader, "lower_bool", lower_bool::run);
+    step(shader, "opt_precision", opt::precision::run);
+    step(shader, "lower_float", lower::float::run);
+    step(shader, "lower_pack", lower::pack::run);
+    step(shader, "lower_bool", lower::boolean::run);
     optimize(shader);
     step(shader, "opt_mask", |shader| {
-        opt_mask::run(shader);
+        opt::mask::run(shader);
     });
 }
 
 /// A lowered shader whose long arms are jumped over where no element takes them; `None` if it has none.
 pub fn branch(shader: &Shader) -> Option<Shader> {
-    let plan = opt_branch::find(shader)?;
+    let plan = opt::branch::find(shader)?;
     let mut branched = shader.clone();
-    step(&mut branched, "opt_branch", |branched| opt_branch::run(branched, plan));
+    step(&mut branched, "opt_branch", |branched| opt::branch::run(branched, plan));
     Some(branched)
 }
 
-/// A lowered shader with stream words in registers, as [`opt_uniforms`] chooses them; `None` if it chooses none. It comes last:
+/// A lowered shader with stream words in registers, as [`opt::uniforms`] chooses them; `None` if it chooses none. It comes last:
 /// its copies are what other passes would remove.
 pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
-    let words = opt_uniforms::choose(shader);
+    let words = opt::uniforms::choose(shader);
     if words.is_empty() {
         return None;
     }
     let mut kept = shader.clone();
-    step(&mut kept, "opt_uniforms", |kept| opt_uniforms::run(kept, &words));
+    step(&mut kept, "opt_uniforms", |kept| opt::uniforms::run(kept, &words));
     Some(kept)
 }

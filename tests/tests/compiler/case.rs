@@ -9,7 +9,7 @@ use vc4_kernel_abi::validate::{self, Mode};
 use vc4_shaders::compile::{PipelineState, VertexAttribute, compile_shaders};
 use vc4_shaders::ir::interp;
 use vc4_shaders::ir::{Builder, Interpolation, Op, Output, Shader, Stage, Value};
-use vc4_shaders::pass::{self, lower_inputs, lower_outputs};
+use vc4_shaders::pass::{self, lower};
 use vc4_shaders::program::{Descriptor, Pipeline, Program};
 
 use crate::world::{Effects, Fragments, World};
@@ -46,13 +46,13 @@ pub fn linked(vertex: &Shader, fragment: &Shader) -> Shader {
 }
 
 /// The varyings of a linked fragment shader in hardware order, found as the compiler finds them.
-pub fn varyings(fragment: &Shader, state: &PipelineState) -> Vec<lower_inputs::Varying> {
+pub fn varyings(fragment: &Shader, state: &PipelineState) -> Vec<lower::inputs::Varying> {
     let mut fragment = fragment.clone();
     pass::optimize(&mut fragment);
     pass::lower_control(&mut fragment);
-    lower_outputs::fragment(&mut fragment, state).expect("it compiled before");
+    lower::outputs::fragment(&mut fragment, state).expect("it compiled before");
     pass::optimize(&mut fragment);
-    lower_inputs::fragment(&mut fragment, state).expect("it compiled before").varyings
+    lower::inputs::fragment(&mut fragment, state).expect("it compiled before").varyings
 }
 
 pub fn check_kernel(name: &str, program: &Program) {

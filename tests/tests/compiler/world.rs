@@ -8,7 +8,7 @@ use vc4::state::uniforms::StateWords;
 use vc4::state::viewport::Viewport;
 use vc4_shaders::ir::interp::{Environment, SampleRequest};
 use vc4_shaders::ir::{BuiltinInput, Fetch};
-use vc4_shaders::pass::lower_inputs::Varying;
+use vc4_shaders::pass::lower::inputs::Varying;
 use vc4_shaders::program::{
     AttributeSource, Descriptor, Lookup, Pipeline, Program, Texture, TextureValue, UniformSlot,
 };

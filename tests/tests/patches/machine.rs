@@ -8,7 +8,7 @@ use vc4_kernel_abi::validate::{self, Mode};
 use vc4_shaders::backend::{self, Inputs};
 use vc4_shaders::compile::PipelineState;
 use vc4_shaders::ir::{Builder, Interpolation, Op, Shader, Stage, Value};
-use vc4_shaders::pass::{self, lower_inputs, lower_outputs};
+use vc4_shaders::pass::{self, lower};
 use vc4_shaders::program::{Program, UniformSlot};
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program as Decoded, Stats, run};
@@ -108,9 +108,9 @@ pub fn tile(four_samples: bool) -> Tile {
 pub fn compile(mut shader: Shader, state: &PipelineState) -> Compiled {
     pass::optimize(&mut shader);
     pass::lower_control(&mut shader);
-    lower_outputs::fragment(&mut shader, state).unwrap_or_else(|error| panic!("{error}"));
+    lower::outputs::fragment(&mut shader, state).unwrap_or_else(|error| panic!("{error}"));
     pass::optimize(&mut shader);
-    let interface = lower_inputs::fragment(&mut shader, state).unwrap_or_else(|error| panic!("{error}"));
+    let interface = lower::inputs::fragment(&mut shader, state).unwrap_or_else(|error| panic!("{error}"));
     pass::lower(&mut shader, state);
     let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
     let program = backend::compile(&shader, inputs).unwrap_or_else(|error| panic!("{error}"));

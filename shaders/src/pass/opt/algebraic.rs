@@ -1,0 +1,308 @@
+//! Operations that are one of their operands, or a cheaper operation, by the laws of arithmetic.
+//!
+//! Vulkan 1.0 does not ask for signed zeros, infinities or NaNs to be preserved, so x + 0 is x and x · 0 is 0.
+
+use std::convert::Infallible;
+
+use vc4::qpu::AddOp;
+
+use crate::ir::{Builder, InstData, Op, Shader, Type, Value};
+use crate::pass::analysis::range::Range;
+use crate::pass::rewrite::negation;
+use crate::pass::rewrite::{Action, rewrite};
+
+/// Runs the pass. Returns whether anything changed.
+pub fn run(shader: &mut Shader) -> bool {
+    let mut changed = false;
+    let outcome: Result<(), Infallible> = rewrite(shader, |b, data| {
+        let value = match data.results.len() {
+            1 => simpler(b, data),
+            _ => None,
+        };
+        changed |= value.is_some();
+        Ok(value.map_or(Action::Keep, Action::with))
+    });
+    match outcome {
+        Ok(()) => changed,
+        Err(never) => match never {},
+    }
+}
+
+fn simpler(b: &mut Builder<'_>, data: &InstData) -> Option<Value> {
+    match data.args[..] {
+        [a] => unary(b, data.op, a),
+        [x, y] if data.op != Op::Phi => binary(b, data.op, x, y),
+        [c, x, y] if data.op == Op::Select => select(b, c, x, y),
+        _ => None,
+    }
+}
+
+/// The operand of a value's definition if that is a certain unary operation.
+fn under(b: &Builder<'_>, op: Op, value: Value) -> Option<Value> {
+    (b.shader.op(value) == op).then(|| b.shader.args(value)[0])
+}
+
+fn word(b: &Builder<'_>, value: Value) -> Option<u32> {
+    b.shader.const_of(value)
+}
+
+fn float(b: &Builder<'_>, value: Value) -> Option<f32> {
+    word(b, value).map(f32::from_bits)
+}
+
+fn unary(b: &mut Builder<'_>, op: Op, a: Value) -> Option<Value> {
+    let inner = b.shader.op(a);
+    match op {
+        Op::FNeg => negation::negation(b, a),
+        Op::FAbs if inner == Op::FAbs => Some(a),
+        Op::FAbs if Range::of(b.shader, a).is_positive() => Some(a),
+        Op::FAbs => under(b, Op::FNeg, a).map(|x| b.fabs(x)),
+        Op::Not => under(b, Op::Not, a),
+        Op::BNot => under(b, Op::BNot, a).or_else(|| opposite(b, a)),
+        Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven => {
+            let whole = matches!(
+                inner,
+                Op::SToF | Op::UToF | Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven | Op::FSign
+            );
+            whole.then_some(a)
+        }
+        Op::LoadUboDynamic { buffer, offset, .. } => {
+            let offset = word(b, a)?.checked_add(offset).filter(|offset| offset % 4 == 0)?;
+            Some(b.emit(Op::LoadUbo { buffer, offset }, &[])[0])
+        }
+        _ => None,
+    }
+}
+
+/// The comparison that holds where the given one does not. Float order stays: NaN is on neither side.
+fn opposite(b: &mut Builder<'_>, comparison: Value) -> Option<Value> {
+    let (op, swap) = b.shader.op(comparison).opposite().filter(|(op, _)| !matches!(op, Op::FLt | Op::FLe))?;
+    let (x, y) = (b.shader.args(comparison)[0], b.shader.args(comparison)[1]);
+    Some(if swap { b.op(op, &[y, x]) } else { b.op(op, &[x, y]) })
+}
+
+fn binary(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
+    // A constant first operand of a commutative operation is looked at as the second.
+    if op.commutes() && word(b, x).is_some() && word(b, y).is_none() {
+        return constant(b, op, y, x).or_else(|| shape(b, op, y, x));
+    }
+    constant(b, op, x, y).or_else(|| same(b, op, x, y)).or_else(|| shape(b, op, x, y))
+}
+
+/// Laws with a constant second operand.
+fn constant(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
+    let c = word(b, y)?;
+    let f = f32::from_bits(c);
+    match op {
+        Op::FAdd | Op::FSub if f == 0.0 => Some(x),
+        Op::FMul if f == 1.0 => Some(x),
+        Op::FMul if f == -1.0 => Some(b.fneg(x)),
+        Op::FMul if f == 0.0 => Some(b.float(0.0)),
+        Op::FMax if Range::of(b.shader, x).low >= f => Some(x),
+        Op::FMin if Range::of(b.shader, x).high <= f => Some(x),
+        Op::FMul => under(b, Op::FNeg, x).map(|x| {
+            let c = b.float(-f);
+            b.fmul(x, c)
+        }),
+        Op::FDiv if f.is_normal() && (1.0 / f).is_normal() => {
+            let inverse = b.float(1.0 / f);
+            Some(b.fmul(x, inverse))
+        }
+        Op::IAdd | Op::ISub | Op::Or | Op::Xor | Op::Shl | Op::Shr | Op::Asr | Op::BOr | Op::BXor
+            if c == 0 =>
+        {
+            Some(x)
+        }
+        Op::BXor => Some(b.bnot(x)),
+        Op::BAnd | Op::IMul | Op::UDiv | Op::SDiv if c == 1 => Some(x),
+        Op::And | Op::BAnd | Op::IMul if c == 0 => Some(y),
+        Op::BOr => Some(y),
+        Op::And if c == !0 => Some(x),
+        Op::Or if c == !0 => Some(y),
+        Op::UMod | Op::SMod | Op::SRem if c == 1 => Some(b.word(0)),
+        Op::ISub => {
+            let negated = b.word(c.wrapping_neg());
+            Some(b.iadd(x, negated))
+        }
+        Op::IAdd => {
+            let inner = outer_constant(b, Op::IAdd, x)?;
+            let sum = b.word(c.wrapping_add(inner.1));
+            Some(b.iadd(inner.0, sum))
+        }
+        Op::Shl => {
+            let inner = outer_constant(b, Op::Shl, x)?;
+            let by = (c & 31) + (inner.1 & 31);
+            let by = (by < 32).then_some(by)?;
+            let by = b.word(by);
+            Some(b.shl(inner.0, by))
+        }
+        _ if c.is_power_of_two() => power_of_two(b, op, x, c),
+        _ => None,
+    }
+}
+
+/// An operation's first operand and its constant second one.
+fn outer_constant(b: &Builder<'_>, op: Op, value: Value) -> Option<(Value, u32)> {
+    if b.shader.op(value) != op {
+        return None;
+    }
+    let args = b.shader.args(value);
+    match (word(b, args[0]), word(b, args[1])) {
+        (None, Some(c)) => Some((args[0], c)),
+        (Some(c), None) if op.commutes() => Some((args[1], c)),
+        _ => None,
+    }
+}
+
+/// Products and quotients of a power of two, which is not 1.
+fn power_of_two(b: &mut Builder<'_>, op: Op, x: Value, c: u32) -> Option<Value> {
+    let positive = c < 1 << 31;
+    let (op, second) = match op {
+        Op::IMul => (Op::Shl, c.trailing_zeros()),
+        Op::UDiv => (Op::Shr, c.trailing_zeros()),
+        Op::UMod => (Op::And, c - 1),
+        Op::SMod if positive => (Op::And, c - 1),
+        Op::SDiv if positive => return Some(signed_quotient(b, x, c)),
+        Op::SRem if positive => {
+            let quotient = signed_quotient(b, x, c);
+            let by = b.word(c.trailing_zeros());
+            let whole = b.shl(quotient, by);
+            return Some(b.isub(x, whole));
+        }
+        _ => return None,
+    };
+    let second = b.word(second);
+    Some(b.op(op, &[x, second]))
+}
+
+/// x / 2^n toward zero: negative x first gets 2^n - 1 more.
+fn signed_quotient(b: &mut Builder<'_>, x: Value, c: u32) -> Value {
+    let shift = c.trailing_zeros();
+    let (sign_at, rest, by) = (b.word(31), b.word(32 - shift), b.word(shift));
+    let sign = b.asr(x, sign_at);
+    let more = b.shr(sign, rest);
+    let sum = b.iadd(x, more);
+    b.asr(sum, by)
+}
+
+/// Laws with equal operands.
+fn same(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
+    if x != y {
+        return None;
+    }
+    match op {
+        Op::FMin | Op::FMax | Op::SMin | Op::SMax | Op::UMin | Op::UMax => Some(x),
+        Op::And | Op::Or | Op::BAnd | Op::BOr => Some(x),
+        Op::ISub | Op::Xor => Some(b.word(0)),
+        Op::IEq | Op::SLe | Op::ULe => Some(b.truth(true)),
+        Op::INe | Op::SLt | Op::ULt | Op::BXor => Some(b.truth(false)),
+        _ => None,
+    }
+}
+
+/// Laws about what the operands are made of.
+fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
+    let (negated_x, negated_y) = (under(b, Op::FNeg, x), under(b, Op::FNeg, y));
+    match op {
+        Op::FAdd => negation::sum(b, x, y),
+        Op::FSub if float(b, x) == Some(0.0) => Some(b.fneg(y)),
+        Op::FSub => negation::difference(b, x, y),
+        Op::FMul | Op::FDiv => match (negated_x, negated_y) {
+            (Some(x), Some(y)) => Some(b.op(op, &[x, y])),
+            (Some(x), None) if x == y => opposite_square(b, op, x),
+            (None, Some(y)) if x == y => opposite_square(b, op, x),
+            (None, None) if x == y && op == Op::FMul => square(b, x),
+            _ => None,
+        },
+        Op::BAnd | Op::BOr => {
+            let contrary = under(b, Op::BNot, x) == Some(y) || under(b, Op::BNot, y) == Some(x);
+            contrary.then(|| b.truth(op == Op::BOr))
+        }
+        Op::FMin | Op::FMax => {
+            let op = if op == Op::FMin { AddOp::Fminabs } else { AddOp::Fmaxabs };
+            let (x, y) = magnitudes(b, x, y)?;
+            Some(b.op(Op::Add(op), &[x, y]))
+        }
+        Op::FEq | Op::FNe if negated_x.is_some() && negated_y.is_some() => {
+            Some(b.op(op, &[negated_x?, negated_y?]))
+        }
+        _ => None,
+    }
+}
+
+/// −x · x and −x / x.
+fn opposite_square(b: &mut Builder<'_>, op: Op, x: Value) -> Option<Value> {
+    let square = b.op(op, &[x, x]);
+    Some(b.fneg(square))
+}
+
+/// x · x of a root, or of a product with one: what is under the root. Behind a negative number's root all is undefined.
+fn square(b: &mut Builder<'_>, x: Value) -> Option<Value> {
+    if b.exact {
+        return None;
+    }
+    if let Some(radicand) = under(b, Op::FSqrt, x) {
+        return Some(radicand);
+    }
+    let [p, q] = (b.shader.op(x) == Op::FMul).then(|| [b.shader.args(x)[0], b.shader.args(x)[1]])?;
+    let (radicand, factor) = match (under(b, Op::FSqrt, p), under(b, Op::FSqrt, q)) {
+        (Some(radicand), _) => (radicand, q),
+        (None, Some(radicand)) => (radicand, p),
+        (None, None) => return None,
+    };
+    let factor = b.fmul(factor, factor);
+    Some(b.fmul(radicand, factor))
+}
+
+/// What two operands are the magnitudes of, if both are magnitudes and not both constants.
+fn magnitudes(b: &Builder<'_>, x: Value, y: Value) -> Option<(Value, Value)> {
+    let of = |value| {
+        let positive = float(b, value).filter(|&f| f >= 0.0);
+        under(b, Op::FAbs, value).or(positive.map(|_| value))
+    };
+    (word(b, x).is_none() || word(b, y).is_none()).then(|| Some((of(x)?, of(y)?)))?
+}
+
+fn select(b: &mut Builder<'_>, c: Value, x: Value, y: Value) -> Option<Value> {
+    if x == y || word(b, c).is_some_and(|c| c != 0) || b.shader.op(y) == Op::Undef {
+        return Some(x);
+    }
+    if word(b, c) == Some(0) || b.shader.op(x) == Op::Undef {
+        return Some(y);
+    }
+    if let Some(c) = under(b, Op::BNot, c) {
+        return Some(b.select(c, y, x));
+    }
+    if b.shader.values[x].ty == Type::Bool {
+        if let Some(truth) = select_bool(b, c, x, y) {
+            return Some(truth);
+        }
+    }
+    // The same condition again decides inside as it did outside.
+    let again = |b: &Builder<'_>, value: Value, index: usize| {
+        (b.shader.op(value) == Op::Select && b.shader.args(value)[0] == c)
+            .then(|| b.shader.args(value)[index])
+    };
+    match (again(b, x, 1), again(b, y, 2)) {
+        (None, None) => None,
+        (inner_x, inner_y) => Some(b.select(c, inner_x.unwrap_or(x), inner_y.unwrap_or(y))),
+    }
+}
+
+fn select_bool(b: &mut Builder<'_>, c: Value, x: Value, y: Value) -> Option<Value> {
+    match (word(b, x), word(b, y)) {
+        (Some(1), Some(0)) => Some(c),
+        (Some(0), Some(1)) => Some(b.bnot(c)),
+        (Some(1), _) => Some(b.bor(c, y)),
+        (Some(0), _) => {
+            let other = b.bnot(c);
+            Some(b.band(other, y))
+        }
+        (_, Some(0)) => Some(b.band(c, x)),
+        (_, Some(1)) => {
+            let other = b.bnot(c);
+            Some(b.bor(other, x))
+        }
+        _ => None,
+    }
+}

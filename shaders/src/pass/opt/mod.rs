@@ -1,0 +1,21 @@
+//! Passes that improve shaders without changing what they mean, one per file.
+//!
+//! [`all`] runs those that need each other's results until nothing changes; the others have their places in the
+//! pipeline's list.
+
+pub mod algebraic;
+pub mod all;
+pub mod blocks;
+pub mod branch;
+pub mod cse;
+pub mod dce;
+pub mod flatten;
+pub mod fold;
+pub mod link;
+pub mod mask;
+pub mod phi;
+pub mod precision;
+pub mod reassociate;
+pub mod scale;
+pub mod uniforms;
+pub mod unroll;

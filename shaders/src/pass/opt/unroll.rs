@@ -1,0 +1,339 @@
+//! Loops with a constant trip count become straight code.
+//!
+//! The count is found by running the loop on what is constant in it: a loop counter is, whatever its shape. Exits that
+//! depend on other values stay possible: an iteration then runs under the predicate that no element has left
+//! before, and values that leave the loop are chosen as elements leave.
+
+use cranelift_entity::EntitySet;
+use rustc_hash::FxHashMap;
+
+use crate::ir::eval::eval;
+use crate::ir::{
+    Block, Inst, Node, Op, Region, Replacements, Shader, Value, collect_blocks, for_each_condition,
+};
+use crate::pass::rewrite::predicate::{Edge, Linear, Map, Stored, is_straight_op};
+
+/// Iterations that a loop may have.
+const MAX_TRIPS: usize = 128;
+
+/// Instructions that an unrolled loop may have once the loop counter's constants are folded into them.
+const MAX_INSTRUCTIONS: usize = 100;
+
+/// Instructions that the copies may have before that.
+const MAX_COPIES: usize = 6000;
+
+/// Runs the pass. Returns whether anything changed.
+pub fn run(shader: &mut Shader) -> bool {
+    let blocks = shader.blocks_in_order();
+    let mut body = std::mem::take(&mut shader.body);
+    let mut conditions = Vec::new();
+    for_each_condition(&body, &mut |cond| conditions.push(cond));
+    let mut unroll = Unroll { shader, blocks, conditions, map: Replacements::default(), count: 0 };
+    unroll.region(&mut body);
+    let Unroll { map, count, .. } = unroll;
+    shader.body = body;
+    shader.apply(&map);
+    count > 0
+}
+
+struct Unroll<'a> {
+    shader: &'a mut Shader,
+    /// The blocks of the body; the tree is taken apart while the pass runs.
+    blocks: Vec<Block>,
+    /// The conditions of its ifs.
+    conditions: Vec<Value>,
+    map: Replacements,
+    count: usize,
+}
+
+impl Unroll<'_> {
+    /// Unrolls innermost loops of a region. A loop around one that was unrolled waits for the next run, because its
+    /// instructions still name what is being replaced.
+    fn region(&mut self, region: &mut Region) {
+        let mut nodes: Region = Vec::with_capacity(region.len());
+        let mut rest = std::mem::take(region).into_iter().peekable();
+        while let Some(mut node) = rest.next() {
+            match &mut node {
+                Node::If { then, otherwise, .. } => {
+                    self.region(then);
+                    self.region(otherwise);
+                }
+                Node::Loop(body) => {
+                    let inner = self.count;
+                    self.region(body);
+                    if let (Some(&Node::Block(before)), Some(&Node::Block(after))) =
+                        (nodes.last(), rest.peek())
+                    {
+                        if self.count == inner && self.unroll(body, before, after) {
+                            self.count += 1;
+                            continue;
+                        }
+                    }
+                }
+                _ => {}
+            }
+            nodes.push(node);
+        }
+        *region = nodes;
+    }
+
+    /// Replaces a loop by its iterations at the end of `before`, if that is possible.
+    fn unroll(&mut self, body: &Region, before: Block, after: Block) -> bool {
+        let Some(size) = straight_size(self.shader, body) else {
+            return false;
+        };
+        let Some(trips) = count_trips(self.shader, body, before, MAX_COPIES / size.max(1)) else {
+            return false;
+        };
+        let placed = self.shader.blocks[before].insts.len();
+        let values = self.leaving_values(body, after);
+        let phis = phis(self.shader, after);
+        let (mut stored, mut names) = (Stored::default(), Map::default());
+        let mut linear = Linear::copying(self.shader, before, &mut stored, &mut names);
+        let mut exits = Exits { phis: &phis, values: &values, chosen: vec![None; phis.len() + values.len()] };
+        let mut edges = vec![Edge { from: before, pred: None }];
+        let mut active: Option<Value> = None;
+        for _ in 0..trips {
+            linear.only_where(active);
+            let (mut next, _) = linear.region(body, std::mem::take(&mut edges));
+            next.append(&mut linear.continues);
+            let breaks = std::mem::take(&mut linear.breaks);
+            exits.take(&mut linear, &breaks, active);
+            edges = next;
+            if edges.is_empty() {
+                break;
+            }
+            if !breaks.is_empty() {
+                let stays = linear.or(&edges);
+                active = linear.and(active, stays);
+            }
+        }
+        let chosen = exits.chosen;
+        if !edges.is_empty() {
+            // The count was wrong for what folding made of the copies; what was emitted goes again.
+            self.shader.blocks[before].insts.truncate(placed);
+            return false;
+        }
+        let results = phis.iter().map(|&phi| self.shader.insts[phi].results[0]);
+        for (from, to) in results.chain(values.iter().copied()).zip(chosen) {
+            if let Some(to) = to {
+                self.map.insert(from, to);
+            }
+        }
+        self.shader.blocks[after].insts.drain(..phis.len());
+        true
+    }
+
+    /// Values defined in a loop and used outside other than by the phis behind it.
+    fn leaving_values(&self, body: &Region, after: Block) -> Vec<Value> {
+        let shader = &*self.shader;
+        let mut inner = Vec::new();
+        collect_blocks(body, &mut inner);
+        let mut inside = EntitySet::<Inst>::new();
+        for &inst in inner.iter().flat_map(|&block| &shader.blocks[block].insts) {
+            inside.insert(inst);
+        }
+        let exit_phis = phis(shader, after);
+        let mut used = self.conditions.clone();
+        for_each_condition(body, &mut |cond| {
+            if let Some(at) = used.iter().position(|&used| used == cond) {
+                used.swap_remove(at);
+            }
+        });
+        for block in self.blocks.iter().filter(|block| !inner.contains(block)) {
+            let insts = shader.blocks[*block].insts.iter().filter(|inst| !exit_phis.contains(inst));
+            used.extend(insts.flat_map(|&inst| &shader.insts[inst].args));
+        }
+        used.retain(|&value| inside.contains(shader.values[value].inst));
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+}
+
+/// Values that leave the loop, chosen iteration by iteration.
+struct Exits<'a> {
+    /// Phis behind the loop.
+    phis: &'a [Inst],
+    /// Values used behind the loop without phi.
+    values: &'a [Value],
+    /// What each is for the elements that have left.
+    chosen: Vec<Option<Value>>,
+}
+
+impl Exits<'_> {
+    fn take(&mut self, linear: &mut Linear<'_>, breaks: &[Edge], active: Option<Value>) {
+        for edge in breaks {
+            let pred = linear.and(active, edge.pred);
+            for at in 0..self.chosen.len() {
+                let value = match self.phis.get(at) {
+                    Some(&phi) => linear.phi_arg(phi, edge),
+                    // Not yet computed where control breaks: nothing behind the loop may use it on this way.
+                    None => {
+                        let value = self.values[at - self.phis.len()];
+                        Some(linear.get(value)).filter(|&copy| copy != value)
+                    }
+                };
+                let Some(value) = value else {
+                    continue;
+                };
+                self.chosen[at] = Some(match (pred, self.chosen[at]) {
+                    (Some(pred), Some(before)) => linear.builder().select(pred, value, before),
+                    _ => value,
+                });
+            }
+        }
+    }
+}
+
+fn phis(shader: &Shader, block: Block) -> Vec<Inst> {
+    let insts = shader.blocks[block].insts.iter().copied();
+    insts.take_while(|&inst| shader.insts[inst].op == Op::Phi).collect()
+}
+
+/// Instructions of a loop body without inner loops and returns; `None` for other bodies.
+fn straight_size(shader: &Shader, region: &Region) -> Option<usize> {
+    region.iter().try_fold(0, |sum, node| {
+        let size = match node {
+            &Node::Block(block) => {
+                let insts = &shader.blocks[block].insts;
+                // A store would need the value stored before the loop; the front end stores at the shader's end.
+                let fits = |op: Op| is_straight_op(op) && !matches!(op, Op::StoreOutput(_));
+                insts.iter().all(|&inst| fits(shader.insts[inst].op)).then_some(insts.len())
+            }
+            Node::If { then, otherwise, .. } => {
+                Some(straight_size(shader, then)? + straight_size(shader, otherwise)?)
+            }
+            Node::Loop(_) | Node::Return => None,
+            Node::Break | Node::Continue | Node::Discard => Some(0),
+        };
+        size.map(|size| sum + size)
+    })
+}
+
+/// Runs a loop on constants. Returns the number of iterations after which no element can be left in it; `None` if it
+/// cannot be told, or if what is no constant in them is too much.
+fn count_trips(shader: &Shader, body: &Region, before: Block, most: usize) -> Option<usize> {
+    let mut run = ConstantRun {
+        shader,
+        known: FxHashMap::default(),
+        breaks: 0,
+        continues: Vec::new(),
+        decided: false,
+        size: 0,
+    };
+    let mut from = vec![before];
+    for trip in 1..=MAX_TRIPS.min(most) {
+        run.decided = false;
+        run.continues.clear();
+        let mut out = run.region(body, from);
+        out.append(&mut run.continues);
+        if out.is_empty() {
+            return (run.breaks > 0 && run.size <= MAX_INSTRUCTIONS).then_some(trip);
+        }
+        if !run.decided || run.size > MAX_INSTRUCTIONS {
+            return None;
+        }
+        from = out;
+    }
+    None
+}
+
+struct ConstantRun<'a> {
+    shader: &'a Shader,
+    known: FxHashMap<Value, u32>,
+    breaks: usize,
+    continues: Vec<Block>,
+    /// A condition was constant in this iteration.
+    decided: bool,
+    /// Instructions so far that are neither constant nor a choice by a constant.
+    size: usize,
+}
+
+impl ConstantRun<'_> {
+    fn word(&self, value: Value) -> Option<u32> {
+        self.shader.const_of(value).or_else(|| self.known.get(&value).copied())
+    }
+
+    fn learn(&mut self, value: Value, word: Option<u32>) {
+        match word {
+            Some(word) => self.known.insert(value, word),
+            None => self.known.remove(&value),
+        };
+    }
+
+    /// Walks a region; `from` are the blocks that control may come from. Returns those it may leave from.
+    fn region(&mut self, region: &Region, mut from: Vec<Block>) -> Vec<Block> {
+        for node in region {
+            if from.is_empty() {
+                break;
+            }
+            match node {
+                &Node::Block(block) => {
+                    self.block(block, &from);
+                    from = vec![block];
+                }
+                Node::If { cond, then, otherwise } => {
+                    let truth = self.word(*cond);
+                    self.decided |= truth.is_some();
+                    let mut out = Vec::new();
+                    if truth != Some(0) {
+                        out.append(&mut self.region(then, from.clone()));
+                    }
+                    if matches!(truth, None | Some(0)) {
+                        out.append(&mut self.region(otherwise, from));
+                    }
+                    from = out;
+                }
+                Node::Break => {
+                    self.breaks += 1;
+                    from.clear();
+                }
+                Node::Continue => self.continues.append(&mut from),
+                _ => from.clear(),
+            }
+        }
+        from
+    }
+
+    fn block(&mut self, block: Block, from: &[Block]) {
+        let shader = self.shader;
+        let insts = &shader.blocks[block].insts;
+        let phis: Vec<Inst> = phis(shader, block);
+        let words: Vec<Option<u32>> = phis.iter().map(|&phi| self.phi(phi, from)).collect();
+        for (&phi, word) in phis.iter().zip(words) {
+            self.learn(shader.insts[phi].results[0], word);
+        }
+        for &inst in &insts[phis.len()..] {
+            let data = &shader.insts[inst];
+            if let &[result] = &data.results[..] {
+                let args: Option<Vec<u32>> = data.args.iter().map(|&arg| self.word(arg)).collect();
+                let word = args.filter(|args| !args.is_empty()).and_then(|args| eval(data.op, &args));
+                // As an element of an array of arrays is found: both indices are those of the element.
+                let never = matches!(data.op, Op::And | Op::BAnd)
+                    && data.args.iter().any(|&arg| self.word(arg) == Some(0));
+                let word = word.or(never.then_some(0));
+                let chosen = data.op == Op::Select && self.word(data.args[0]).is_some();
+                self.size += usize::from(word.is_none() && !chosen);
+                self.learn(result, word);
+            }
+        }
+    }
+
+    /// The word that a phi has on every way that control may come.
+    fn phi(&self, phi: Inst, from: &[Block]) -> Option<u32> {
+        let data = &self.shader.insts[phi];
+        let mut only = None;
+        for (&arg, block) in data.args.iter().zip(&data.phi_blocks) {
+            if !from.contains(block) {
+                continue;
+            }
+            let word = self.word(arg)?;
+            if only.is_some_and(|only| only != word) {
+                return None;
+            }
+            only = Some(word);
+        }
+        only
+    }
+}

@@ -1,0 +1,9 @@
+//! What passes change shaders with: a walk that replaces instructions, regions made straight, and sequences that several
+//! passes write.
+
+pub mod emitter;
+pub mod negation;
+pub mod predicate;
+mod walk;
+
+pub use walk::{Action, rewrite};
