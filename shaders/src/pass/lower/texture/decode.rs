@@ -4,7 +4,7 @@ use vc4::qpu::Unpack;
 use vc4::state::vertex_fetch::emit_fetch;
 use vc4::state::{VertexFormat, srgb};
 
-use super::{Components, Image};
+use super::image::{Components, Image};
 use crate::binding::TextureValue;
 use crate::ir::{Op, Value};
 use crate::pass::rewrite::emitter::IrEmitter;
@@ -14,7 +14,7 @@ const BYTES: [Unpack; 4] = [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack:
 
 impl Image<'_, '_> {
     /// The components of a texel seen through the view's swizzle.
-    pub(super) fn decoded(&mut self, words: &[Value]) -> Components {
+    pub fn decoded(&mut self, words: &[Value]) -> Components {
         let word = words[0];
         let texel: [Value; 4] = match self.key.decode.class {
             TextureClass::Unorm8 => BYTES.map(|byte| self.b.op(Op::UnpackFloat(byte), &[word])),
@@ -76,7 +76,7 @@ impl Image<'_, '_> {
     }
 
     /// The texel where `inside` holds, the border colour elsewhere, which has the format's components.
-    pub(super) fn or_border(&mut self, inside: Value, texel: Components) -> Components {
+    pub fn or_border(&mut self, inside: Value, texel: Components) -> Components {
         let components = self.key.decode.class.components();
         let color = self.value(TextureValue::BorderColor);
         let zero = self.b.word(0);

@@ -6,8 +6,9 @@ use vc4::hw::TILE_MS_PX;
 use vc4::image::layout::{MSAA_TILE_BYTES, msaa_block_offset};
 use vc4::qpu::MulOp;
 
-use super::texel::{Level, Place};
-use super::{Axes, Components, Image};
+use super::face::Face;
+use super::image::{Axes, Components, Image};
+use super::level::{Level, Place};
 use crate::binding::TextureValue;
 use crate::ir::{ImageDim, Op, Value};
 use crate::state::TextureAccess;
@@ -20,7 +21,7 @@ const FACES: u32 = 6;
 const MSAA_QUAD_BITS: u32 = TILE_MS_PX.ilog2() - 1;
 
 impl Image<'_, '_> {
-    pub(super) fn texel_in_memory(
+    pub fn texel_in_memory(
         &mut self,
         place: &Place<'_>,
         level: &Level,
@@ -58,7 +59,7 @@ impl Image<'_, '_> {
 
     /// A place that wrapping has brought into the level, and whether it was inside where a border begins. Beyond the edge
     /// of a cube's face is another one.
-    pub(super) fn brought_inside(
+    pub fn brought_inside(
         &mut self,
         place: &Place<'_>,
         level: &Level,
@@ -82,12 +83,12 @@ impl Image<'_, '_> {
     }
 
     /// A whole float as an integer.
-    pub(super) fn whole(&mut self, v: Value) -> Value {
+    pub fn whole(&mut self, v: Value) -> Value {
         self.b.op(Op::FToS, &[v])
     }
 
     /// A place beyond the edge of a face as a face's number and a place on it.
-    fn around_the_edge(&mut self, face: &super::face::Face, at: &Axes, level: &Level) -> (Value, Axes) {
+    fn around_the_edge(&mut self, face: &Face, at: &Axes, level: &Level) -> (Value, Axes) {
         let half = self.float(0.5);
         let centre: [Value; 2] = [0, 1].map(|axis| {
             let middle = self.b.fadd(at[axis], half);
@@ -203,7 +204,7 @@ impl Image<'_, '_> {
     }
 
     /// A sample of a pixel ([`vc4::image::layout::MsaaLayout`]); all are integers.
-    pub(super) fn sample_in_memory(
+    pub fn sample_in_memory(
         &mut self,
         [x, y]: [Value; 2],
         layer: Option<Value>,
@@ -274,7 +275,7 @@ impl Image<'_, '_> {
         (0..bytes).step_by(4).map(word).collect()
     }
 
-    pub(super) fn texel_of_buffer(&mut self, index: Value) -> Components {
+    pub fn texel_of_buffer(&mut self, index: Value) -> Components {
         let bytes = match self.key.access {
             TextureAccess::Direct { bytes, .. } => bytes,
             _ => 4,

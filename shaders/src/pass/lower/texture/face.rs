@@ -3,12 +3,12 @@
 
 use smallvec::smallvec;
 
-use super::{Axes, Image};
+use super::image::{Axes, Image};
 use crate::ir::{Op, Value};
 use crate::pass::rewrite::emitter::recip;
 
 /// The face that a direction points to.
-pub(super) struct Face {
+pub struct Face {
     /// `Bool`: the largest component is x …
     x: Value,
     /// … or else y.
@@ -19,7 +19,7 @@ pub(super) struct Face {
 
 impl Image<'_, '_> {
     /// The face of a direction; of equally large components x wins, then y, as in the texture unit.
-    pub(super) fn face(&mut self, direction: &[Value]) -> Face {
+    pub fn face(&mut self, direction: &[Value]) -> Face {
         let [x, y, z] = [0, 1, 2].map(|n| self.b.fabs(direction[n]));
         let rest = self.b.fmax(y, z);
         let is_x = self.b.op(Op::FLe, &[rest, x]);
@@ -30,7 +30,7 @@ impl Image<'_, '_> {
     }
 
     /// One of three values by the axis of a face.
-    pub(super) fn by_axis(&mut self, face: &Face, x: Value, y: Value, z: Value) -> Value {
+    pub fn by_axis(&mut self, face: &Face, x: Value, y: Value, z: Value) -> Value {
         let other = self.b.select(face.y, y, z);
         self.b.select(face.x, x, other)
     }
@@ -43,7 +43,7 @@ impl Image<'_, '_> {
     }
 
     /// Where on its face a direction points, -1 to 1 along s and t.
-    pub(super) fn on_face(&mut self, face: &Face, direction: &[Value]) -> [Value; 2] {
+    pub fn on_face(&mut self, face: &Face, direction: &[Value]) -> [Value; 2] {
         let sign = self.sign(face);
         let magnitude = self.b.fabs(face.major);
         let scale = recip(self.b, magnitude);
@@ -57,7 +57,7 @@ impl Image<'_, '_> {
     }
 
     /// The direction of a place on a face; s and t beyond it lead around the edge.
-    pub(super) fn direction(&mut self, face: &Face, [s, t]: [Value; 2]) -> Axes {
+    pub fn direction(&mut self, face: &Face, [s, t]: [Value; 2]) -> Axes {
         let sign = self.sign(face);
         let down = self.b.fneg(t);
         let (signed_s, signed_t) = (self.b.fmul(sign, s), self.b.fmul(sign, t));
@@ -69,7 +69,7 @@ impl Image<'_, '_> {
     }
 
     /// The face of a number, a whole float.
-    pub(super) fn numbered_face(&mut self, number: Value) -> Face {
+    pub fn numbered_face(&mut self, number: Value) -> Face {
         let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|n| self.float(n));
         let is = |image: &mut Self, n: Value| image.b.op(Op::FEq, &[number, n]);
         let x = self.b.op(Op::FLt, &[number, two]);
@@ -82,12 +82,29 @@ impl Image<'_, '_> {
     }
 
     /// The face's number as a float.
-    pub(super) fn face_number(&mut self, face: &Face) -> Value {
+    pub fn face_number(&mut self, face: &Face) -> Value {
         let (zero, one) = (self.float(0.0), self.float(1.0));
         let [x, y, z] = [0.0, 2.0, 4.0].map(|first| self.float(first));
         let first = self.by_axis(face, x, y, z);
         let negative = self.b.op(Op::FLt, &[face.major, zero]);
         let odd = self.b.select(negative, one, zero);
         self.b.fadd(first, odd)
+    }
+
+    /// A direction divided by its largest component.
+    pub fn projected_to_cube(&mut self, direction: &[Value]) -> Axes {
+        let magnitudes = [0, 1, 2].map(|n| self.b.fabs(direction[n]));
+        let largest = self.b.fmax(magnitudes[0], magnitudes[1]);
+        let largest = self.b.fmax(largest, magnitudes[2]);
+        let scale = if self.b.relaxed { self.b.op(Op::SfuRecip, &[largest]) } else { recip(self.b, largest) };
+        direction.iter().map(|&c| self.b.fmul(c, scale)).collect()
+    }
+
+    /// The direction of a place 0..1 on a face, its largest component 1.
+    pub fn direction_of(&mut self, face: &Face, at: [Value; 2], outside: bool) -> Axes {
+        let (two, minus) = (self.float(2.0), self.float(-1.0));
+        let at = at.map(|c| self.b.fmad(c, two, minus));
+        let direction = self.direction(face, at);
+        if outside { self.projected_to_cube(&direction) } else { direction }
     }
 }

@@ -5,8 +5,8 @@ use vc4::cl::packets::CompareFunc;
 use vc4::state::texture::MipMode;
 
 use super::face::Face;
-use super::texel::{Level, Place};
-use super::{Axes, Components, Image, Operands};
+use super::image::{Axes, Components, Image, Operands};
+use super::level::{Level, Place};
 use crate::binding::TextureValue;
 use crate::ir::{ImageDim, Op, Value};
 use crate::state::{TextureClass, TextureFilter};
@@ -29,7 +29,7 @@ struct Taps {
 
 impl Image<'_, '_> {
     /// A sample whose texels the program weighs.
-    pub(super) fn filtered(&mut self, operands: &Operands<'_>) -> Components {
+    pub fn filtered(&mut self, operands: &Operands<'_>) -> Components {
         let (mag_linear, min_linear, mip, unnormalized) = match self.key.filter {
             TextureFilter::Program { mag_linear, min_linear, mip, unnormalized } => {
                 (mag_linear, min_linear, mip, unnormalized)
@@ -192,7 +192,7 @@ impl Image<'_, '_> {
     }
 
     /// The four texels of the view's first level around a position.
-    pub(super) fn gather(&mut self, operands: &Operands<'_>, component: u8) -> Components {
+    pub fn gather(&mut self, operands: &Operands<'_>, component: u8) -> Components {
         let unnormalized = matches!(self.key.filter, TextureFilter::Program { unnormalized: true, .. });
         let taps = self.taps(operands, unnormalized, Some(component));
         let level = self.level(None);

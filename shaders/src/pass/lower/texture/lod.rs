@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{Axes, Components, Image, Operands};
+use super::image::{Axes, Components, Image, Operands};
 use crate::binding::TextureValue;
 use crate::ir::{ImageDim, Lod, Op, Stage, Value};
 use crate::pass::rewrite::emitter::recip;
@@ -14,7 +14,7 @@ const LEAST_FOOTPRINT: f32 = 1e-30;
 
 impl Image<'_, '_> {
     /// The level of detail that the operands ask for, without what the sampler adds.
-    pub(super) fn level_of_detail(&mut self, operands: &Operands<'_>) -> Value {
+    pub fn level_of_detail(&mut self, operands: &Operands<'_>) -> Value {
         let count = self.dim.coordinates();
         match operands.sample.lod {
             Lod::Explicit => operands.lod[0],
@@ -100,7 +100,7 @@ impl Image<'_, '_> {
     }
 
     /// The level of detail with the sampler's bias, within its limits.
-    pub(super) fn limited(&mut self, lambda: Value) -> Value {
+    pub fn limited(&mut self, lambda: Value) -> Value {
         let bias = self.value(TextureValue::LodBias);
         let lambda = self.b.fadd(lambda, bias);
         let (low, high) = (self.value(TextureValue::LodMin), self.value(TextureValue::LodMax));
@@ -108,7 +108,7 @@ impl Image<'_, '_> {
     }
 
     /// OpImageQueryLod: the level that would be accessed, and the level of detail before it is brought into the image.
-    pub(super) fn query_lod(&mut self, operands: &Operands<'_>) -> Components {
+    pub fn query_lod(&mut self, operands: &Operands<'_>) -> Components {
         let raw = self.level_of_detail(operands);
         let lambda = self.limited(raw);
         let (zero, last) = (self.float(0.0), self.value(TextureValue::LastLevel));

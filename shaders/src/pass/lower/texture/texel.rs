@@ -3,63 +3,15 @@
 use smallvec::smallvec;
 use vc4::cl::words::Wrap;
 
-use super::face::Face;
-use super::{Axes, Components, Image, value};
+use super::image::{Axes, Components, Image};
+use super::level::{Level, Place};
 use crate::binding::TextureValue;
 use crate::ir::{Fetch, ImageDim, Lod, Op, Value};
-use crate::pass::rewrite::emitter::recip;
 use crate::state::TextureAccess;
 
-/// A level of the view.
-#[derive(Clone)]
-pub(super) struct Level {
-    /// Its number, a whole float; `None` is the first.
-    pub number: Option<Value>,
-    /// Texels along each axis, floats.
-    pub size: Axes,
-    /// Their reciprocals.
-    pub inverse: Axes,
-}
-
-/// Where a texel is: whole floats along each axis.
-pub(super) struct Place<'p> {
-    /// Columns, rows and slices; of a face for cubes.
-    pub at: &'p [Value],
-    /// The face of a cube.
-    pub face: Option<&'p Face>,
-    /// The layer, a whole float that may lie outside.
-    pub layer: Option<Value>,
-    /// Whether `at` may lie outside of the level.
-    pub outside: bool,
-}
-
 impl Image<'_, '_> {
-    /// A level's sizes: max(1, size >> number).
-    pub(super) fn level(&mut self, number: Option<Value>) -> Level {
-        let number = number.filter(|&number| self.b.shader.const_of(number) != Some(0));
-        let shift = number.map(|number| self.b.op(Op::FToS, &[number]));
-        let size: Axes = (0..self.dim.axes() as u8)
-            .map(|axis| match shift {
-                None if axis < 2 => self.value(TextureValue::Size(axis)),
-                None => {
-                    let whole = self.value(TextureValue::Extent(axis));
-                    self.b.op(Op::SToF, &[whole])
-                }
-                Some(shift) => {
-                    let whole = self.value(TextureValue::Extent(axis));
-                    let shifted = self.b.op(Op::Shr, &[whole, shift]);
-                    let one = self.b.word(1);
-                    let shifted = self.b.op(Op::SMax, &[shifted, one]);
-                    self.b.op(Op::SToF, &[shifted])
-                }
-            })
-            .collect();
-        let inverse = size.iter().map(|&size| recip(self.b, size)).collect();
-        Level { number, size, inverse }
-    }
-
     /// The components of a texel.
-    pub(super) fn texel(&mut self, place: &Place<'_>, level: &Level) -> Components {
+    pub fn texel(&mut self, place: &Place<'_>, level: &Level) -> Components {
         match self.key.access {
             TextureAccess::Unit => self.texel_of_unit(place, level),
             TextureAccess::Direct { bytes, wrap } => self.texel_in_memory(place, level, bytes, wrap),
@@ -123,16 +75,8 @@ impl Image<'_, '_> {
         self.looked_up(at, true, Lod::Explicit, Some(number))
     }
 
-    /// The direction of a place 0..1 on a face, its largest component 1.
-    pub(super) fn direction_of(&mut self, face: &Face, at: [Value; 2], outside: bool) -> Axes {
-        let (two, minus) = (self.float(2.0), self.float(-1.0));
-        let at = at.map(|c| self.b.fmad(c, two, minus));
-        let direction = self.direction(face, at);
-        if outside { self.projected_to_cube(&direction) } else { direction }
-    }
-
     /// OpImageFetch and reads of storage images, input attachments and texel buffers.
-    pub(super) fn fetch(&mut self, fetch: &Fetch, args: &[Value]) -> Components {
+    pub fn fetch(&mut self, fetch: &Fetch, args: &[Value]) -> Components {
         let (at, rest) = args.split_at(fetch.dim.coordinates());
         let (layer, rest) = rest.split_at(usize::from(fetch.arrayed));
         let (level, offset) = (rest[0], &rest[1..]);
@@ -152,15 +96,5 @@ impl Image<'_, '_> {
         let (layer, number) = (layer.first().map(|&layer| whole(layer)), whole(level));
         let level = self.level(Some(number));
         self.texel(&Place { at: &at, face: None, layer, outside: false }, &level)
-    }
-
-    /// The nearest layer: round(layer), brought into the view.
-    pub(super) fn nearest_layer(&mut self, layer: Value) -> Value {
-        let whole = self.b.op(Op::FRoundEven, &[layer]);
-        let count = value(self.b, self.texture, TextureValue::Extent(2));
-        let count = self.b.op(Op::SToF, &[count]);
-        let (zero, one) = (self.float(0.0), self.float(1.0));
-        let last = self.b.fsub(count, one);
-        self.clamp(whole, zero, last)
     }
 }

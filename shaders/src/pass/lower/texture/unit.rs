@@ -1,18 +1,17 @@
 //! Samples that the texture unit filters (textures.md §1).
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
-use super::{Axes, Components, Image, Operands};
-use crate::binding::{Lookup, TextureValue};
-use crate::ir::{ImageDim, Lod, Op, Stage, TmuR, Value};
-use crate::pass::rewrite::emitter::recip;
-use crate::state::{TextureAccess, TextureFilter};
+use super::image::{Axes, Components, Image, Operands};
+use crate::binding::TextureValue;
+use crate::ir::{ImageDim, Lod, Op, Stage, Value};
+use crate::state::TextureFilter;
 
 /// A level of detail that is magnified no more, yet chooses level 0.
 const JUST_MINIFIED: f32 = 1.0 / 1024.0;
 
 impl Image<'_, '_> {
-    pub(super) fn sampled_by_unit(&mut self, operands: &Operands<'_>) -> Components {
+    pub fn sampled_by_unit(&mut self, operands: &Operands<'_>) -> Components {
         let at = self.unit_coordinates(operands.coordinates);
         let lod = operands.sample.lod;
         if !operands.offset.is_empty() {
@@ -86,43 +85,5 @@ impl Image<'_, '_> {
             ImageDim::D2 | ImageDim::D3 => smallvec![given[0], given[1]],
             ImageDim::Cube => self.projected_to_cube(given),
         }
-    }
-
-    /// A direction divided by its largest component.
-    pub(super) fn projected_to_cube(&mut self, direction: &[Value]) -> Axes {
-        let magnitudes = [0, 1, 2].map(|n| self.b.fabs(direction[n]));
-        let largest = self.b.fmax(magnitudes[0], magnitudes[1]);
-        let largest = self.b.fmax(largest, magnitudes[2]);
-        let scale = if self.b.relaxed { self.b.op(Op::SfuRecip, &[largest]) } else { recip(self.b, largest) };
-        direction.iter().map(|&c| self.b.fmul(c, scale)).collect()
-    }
-
-    /// The components of a lookup.
-    pub(super) fn looked_up(
-        &mut self,
-        at: &Axes,
-        texels: bool,
-        lod: Lod,
-        argument: Option<Value>,
-    ) -> Components {
-        let cube = self.dim == ImageDim::Cube || matches!(self.key.access, TextureAccess::Faces { .. });
-        let mut args: SmallVec<[Value; 4]> = SmallVec::from_slice(at);
-        for (arg, mirrors) in args.iter_mut().zip(self.key.mirror_once) {
-            if mirrors && !cube {
-                *arg = self.b.fabs(*arg);
-            }
-        }
-        let r = match cube {
-            true => TmuR::Cube,
-            false if self.key.border => {
-                args.push(self.value(TextureValue::Border));
-                TmuR::Border
-            }
-            false => TmuR::None,
-        };
-        args.extend(argument);
-        let lookup = Lookup { texture: self.texture, texels };
-        let word = self.b.op(Op::TmuSample { lookup, r, lod }, &args);
-        self.decoded(&[word])
     }
 }

@@ -9,7 +9,8 @@
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use rustc_hash::FxHashMap;
 
-use super::{LONG_ARM, Scope, stays_in_front, weight};
+use super::scope::Scope;
+use super::weight::{LONG_ARM, stays_in_front, weight};
 use crate::ir::uniform::Uniform;
 use crate::ir::{Block, Inst, Op, Shader, Value};
 use crate::work;

@@ -7,31 +7,19 @@
 //! of straight code.
 
 mod demand;
+mod scope;
 mod split;
+mod weight;
 
-use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 
 use super::flatten::rename_blocks;
 use crate::ir::uniform::Uniform;
-use crate::ir::{Block, Inst, Node, Op, Region, Shader, Value, for_each_condition};
+use crate::ir::{Block, Node, Op, Region, Shader};
 use demand::Demand;
+use scope::Scope;
 use split::Split;
-
-/// Operations from which on an arm is worth a branch.
-struct LongArm {
-    /// All elements agree.
-    uniform: u32,
-    /// They may not, so that the arm is often run for the sake of a few.
-    divergent: u32,
-    /// All elements agree, and the other arm is long: there are branches anyway.
-    beside: u32,
-}
-
-const LONG_ARM: LongArm = LongArm { uniform: 32, divergent: 96, beside: 8 };
-
-/// Operations that a lookup counts for: what it costs besides its own is time in the texture unit.
-const LOOKUP: u32 = 8;
+use weight::{LONG_ARM, weight};
 
 /// Blocks with what becomes of them.
 pub struct Plan(Vec<(Block, Demand)>);
@@ -97,49 +85,4 @@ fn replace(region: &mut Region, regions: &mut SecondaryMap<Block, Option<Region>
         nodes.push(node);
     }
     *region = nodes;
-}
-
-/// Where values are made, and which are used in other blocks.
-struct Scope {
-    block_of: SecondaryMap<Inst, PackedOption<Block>>,
-    /// Used by another block, a phi or a condition.
-    elsewhere: EntitySet<Value>,
-}
-
-impl Scope {
-    fn of(shader: &Shader, blocks: &[Block]) -> Scope {
-        let mut scope = Scope { block_of: SecondaryMap::new(), elsewhere: EntitySet::new() };
-        for &block in blocks {
-            for &inst in &shader.blocks[block].insts {
-                scope.block_of[inst] = block.into();
-                let data = &shader.insts[inst];
-                for &arg in &data.args {
-                    let made_in = scope.block_of[shader.values[arg].inst].expand();
-                    if data.op == Op::Phi || made_in != Some(block) {
-                        scope.elsewhere.insert(arg);
-                    }
-                }
-            }
-        }
-        for_each_condition(&shader.body, &mut |cond| {
-            scope.elsewhere.insert(cond);
-        });
-        scope
-    }
-}
-
-/// How much of an arm an instruction is.
-fn weight(shader: &Shader, inst: Inst) -> u32 {
-    match shader.insts[inst].op {
-        op if stays_in_front(op) => 0,
-        Op::TmuSample { .. } | Op::TmuDirect { .. } => LOOKUP,
-        Op::PackUnorm8x4 => 4,
-        Op::Select => 2,
-        _ => 1,
-    }
-}
-
-/// Whether an instruction has no code of its own, or none where it stands.
-fn stays_in_front(op: Op) -> bool {
-    op.is_leaf() || matches!(op, Op::Phi | Op::Varying(_) | Op::VpmRead(_) | Op::PayloadW | Op::PayloadZ)
 }
