@@ -1,22 +1,17 @@
 //! The back end: machine operations in, instruction words and the recipe of their uniforms out.
 //!
 //! [`select`] covers the IR with operations on virtual registers, [`fuse`] removes copies, [`order`] arranges them and
-//! lets [`threads`] divide them, [`coalesce`] merges what loops carry, [`regalloc`] places them, [`schedule`] pairs them
+//! lets [`order::threads`] divide them, [`regalloc::coalesce`] merges what loops carry, [`regalloc`] places them, [`schedule`] pairs them
 //! into instructions, [`emit`] ends the program and lists its stream.
 
 pub mod check_regalloc;
-pub mod coalesce;
 pub mod dag;
 pub mod emit;
-mod flow;
 pub mod fuse;
 pub mod order;
-pub mod pair;
 pub mod regalloc;
 pub mod schedule;
 pub mod select;
-pub mod split;
-pub mod threads;
 pub mod virt;
 
 use vc4::qpu::{Inst, rules};
@@ -24,7 +19,8 @@ use vc4::qpu::{Inst, rules};
 use crate::diagnostic::ErrorKind;
 use crate::ir::{LineId, Shader, SourceLine, Stage};
 use crate::program::Program;
-use order::Orders;
+use order::{Orders, threads};
+use regalloc::coalesce;
 use schedule::{Scheduler, Slot};
 use virt::{Threads, VirtProgram};
 

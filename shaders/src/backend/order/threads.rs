@@ -6,8 +6,8 @@
 
 use vc4::qpu::{BranchCond, Signal};
 
-use super::dag::Dag;
-use super::virt::{Operation, segments};
+use crate::backend::dag::Dag;
+use crate::backend::virt::{Operation, segments};
 
 /// Rounds until the levels of operations that share r4, r5 or the flags agree.
 const MAX_ROUNDS: usize = 8;

@@ -10,10 +10,11 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 use vc4::qpu::{AddOp, Pack, Unpack};
 
-use super::virt::{
+use super::split;
+use crate::backend::BackendError;
+use crate::backend::virt::{
     Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram, segments,
 };
-use super::{BackendError, split};
 use crate::ir::LineId;
 use crate::work;
 

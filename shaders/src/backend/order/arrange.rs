@@ -11,9 +11,9 @@ use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use vc4::qpu::Signal;
 
-use super::dag::Dag;
 use super::threads::{self, Plan};
-use super::virt::{Operation, Reg, Src, Threads, Unit, VirtProgram, segments};
+use crate::backend::dag::Dag;
+use crate::backend::virt::{Operation, Reg, Src, Threads, Unit, VirtProgram, segments};
 use crate::work;
 
 /// Candidates that a step looks at: enough for every choice that matters, and a bound on the work of a step.

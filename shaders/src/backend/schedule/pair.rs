@@ -8,8 +8,8 @@ use vc4::qpu::{
     SmallImm, Unpack, Waddr,
 };
 
-use super::regalloc::Assignment;
-use super::virt::{Dst, Loc, Operand, Operation, Reg, Src, Unit};
+use crate::backend::regalloc::Assignment;
+use crate::backend::virt::{Dst, Loc, Operand, Operation, Reg, Src, Unit};
 use crate::binding::UniformSlot;
 
 /// What an operation takes of an instruction that has it once.

@@ -8,7 +8,7 @@
 use cranelift_entity::EntitySet;
 use vc4::qpu::{Pack, RegFile, Unpack};
 
-use super::virt::{Dst, Operand, Operation, Places, Reg, RegInfo, Src, VirtProgram};
+use crate::backend::virt::{Dst, Operand, Operation, Places, Reg, RegInfo, Src, VirtProgram};
 
 /// Gives `regs` the choice of all places. Returns whether anything changed.
 pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {

@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 use vc4::qpu::rules::{BRANCH_SLOTS, SIGNAL_SLOTS};
 use vc4::qpu::{Access, AluInst, BranchCond, BranchInst, Inst, RaddrB, RegFile, Waddr};
 
-use super::schedule::Slot;
-use super::virt::{Operation, Unit};
+use super::list::Slot;
+use crate::backend::virt::{Operation, Unit};
 
 /// The first instruction that may be a branch (qpu.md §5.3).
 const FIRST_BRANCH: usize = 2;

@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 use vc4::qpu::rules::SIGNAL_SLOTS;
 use vc4::qpu::{Inst, RaddrB, Signal, Waddr};
 
-use super::dag::{Dag, Edge, Place};
 use super::flow::Flow;
 use super::pair::{Claims, combine, no_encoding};
-use super::regalloc::Assignment;
-use super::virt::{Operation, Threads, VirtProgram, segments};
+use crate::backend::dag::{Dag, Edge, Place};
+use crate::backend::regalloc::Assignment;
+use crate::backend::virt::{Operation, Threads, VirtProgram, segments};
 use crate::work;
 
 /// The first instruction that may touch the tile buffer (qpu.md §5.1 rule 7).

@@ -6,7 +6,7 @@
 use cranelift_entity::SecondaryMap;
 use vc4::qpu::{Cond, Pack, Unpack};
 
-use super::virt::{Dst, Operation, Places, Reg, Src, Unit, VirtProgram, segments};
+use crate::backend::virt::{Dst, Operation, Places, Reg, Src, Unit, VirtProgram, segments};
 
 /// Positions at which registers are read and written.
 #[derive(Default)]

@@ -1,0 +1,8 @@
+//! Placed operations to instruction words: a list scheduler for each piece, pairs of operations in a word, branches
+//! between the pieces.
+
+mod flow;
+mod list;
+mod pair;
+
+pub use list::{Schedule, Scheduler, Slot};
