@@ -7,6 +7,7 @@
 pub mod check_regalloc;
 pub mod dag;
 pub mod emit;
+mod error;
 pub mod fuse;
 pub mod order;
 pub mod regalloc;
@@ -16,103 +17,15 @@ pub mod virt;
 
 use vc4::qpu::{Inst, rules};
 
-use crate::diagnostic::ErrorKind;
-use crate::ir::{LineId, Shader, SourceLine, Stage};
+use crate::ir::{Shader, Stage};
 use crate::program::Program;
 use order::{Orders, threads};
 use regalloc::coalesce;
 use schedule::{Scheduler, Slot};
 use virt::{Threads, VirtProgram};
 
-/// Why a lowered shader does not become a program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BackendError {
-    /// Control flow that lowering left.
-    #[error(
-        "the shader has loops or branches that lowering left in a form without code; bound its loops by constants"
-    )]
-    ControlFlow,
-    /// An operation that the machine has not.
-    #[error("no QPU code for {op}")]
-    NotLowered {
-        /// The operation.
-        op: String,
-    },
-    /// A varying or attribute row that does not exist, or is read twice.
-    #[error("input {0} is read twice or does not exist; the hardware delivers each input once")]
-    InputOrder(u32),
-    /// Too many values are alive at once.
-    #[error(
-        "{live} values are alive at operation {operation} of {total}{}: {inputs} inputs, {results} texture, buffer or \
-         special-function results, {computed} computed ones; the register files hold fewer. Use values closer to \
-         where they are made, or split the shader over passes",
-        at(.place)
-    )]
-    RegisterPressure {
-        /// Live values at the point.
-        live: usize,
-        /// Of these, varyings, attributes and other inputs.
-        inputs: usize,
-        /// Of these, results of lookups and of the SFU.
-        results: usize,
-        /// The others.
-        computed: usize,
-        /// The operation.
-        operation: usize,
-        /// Operations of the program.
-        total: usize,
-        /// The source line that it was made for.
-        line: LineId,
-        /// That line, if the module tells.
-        place: Option<SourceLine>,
-    },
-    /// Copies to resolve operand conflicts did not settle.
-    #[error("operands could not be placed in different register files; this is a bug in register allocation")]
-    RegisterConflicts,
-    /// The code does not do what was selected.
-    #[error(
-        "the generated code differs from the selected operations; this is a bug behind selection: {difference}"
-    )]
-    Miscompiled {
-        /// What the outside sees first of it.
-        difference: String,
-    },
-    /// The code breaks a restriction of the machine; the listing says where.
-    #[error("the generated code breaks a rule of the QPU; this is a bug in scheduling:\n{0}")]
-    Rules(String),
-}
-
-fn at(place: &Option<SourceLine>) -> String {
-    place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default()
-}
-
-impl BackendError {
-    /// What can be done about it.
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            BackendError::ControlFlow | BackendError::RegisterPressure { .. } => ErrorKind::DoesNotFit,
-            BackendError::NotLowered { .. } => ErrorKind::Unsupported,
-            _ => ErrorKind::Bug,
-        }
-    }
-
-    /// The error with its place in the shader's source.
-    fn in_source(mut self, shader: &Shader) -> BackendError {
-        if let BackendError::RegisterPressure { line, place, .. } = &mut self {
-            *place = shader.source_line(*line).cloned();
-        }
-        self
-    }
-}
-
-/// The inputs that the hardware delivers, used or not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Inputs {
-    /// Attribute rows, or varyings with the implicit ones.
-    pub count: u32,
-    /// Bit n: varying n is flat, its C coefficient is its value.
-    pub flat: u64,
-}
+pub use error::BackendError;
+pub use select::Inputs;
 
 /// Compiles a lowered shader.
 pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {

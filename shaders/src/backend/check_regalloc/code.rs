@@ -6,18 +6,18 @@ use vc4::qpu::{
     Waddr,
 };
 
+use super::machine::{Channel, Machine};
 use super::terms::{Computed, Node, Place, Term, Terms, Write, add_result, mul_result, uniform, unpacked};
-use super::{Channel, Machine};
 use crate::backend::virt::Loc;
 use crate::binding::UniformSlot;
 use crate::program::Program;
 
 /// The uniform stream with its position.
-pub(super) struct Stream<'a> {
-    pub(super) words: &'a [UniformSlot],
-    pub(super) next: usize,
+pub struct Stream<'a> {
+    pub words: &'a [UniformSlot],
+    pub next: usize,
     /// Words that were read at all.
-    pub(super) end: usize,
+    pub end: usize,
 }
 
 impl Stream<'_> {
@@ -30,7 +30,7 @@ impl Stream<'_> {
 }
 
 impl Machine {
-    pub(super) fn run_code(
+    pub fn run_code(
         &mut self,
         terms: &mut Terms,
         program: &Program,

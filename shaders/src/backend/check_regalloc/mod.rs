@@ -7,54 +7,17 @@
 //! bookkeeping is used; that distances between instructions suffice is `vc4::qpu::rules`' business.
 
 mod code;
+mod machine;
 mod selected;
 mod terms;
 mod ways;
 
-use rustc_hash::FxHashMap;
-use vc4::qpu::{BranchCond, Cond, Raddr, RegFile, Signal, Waddr};
-
-use super::virt::{Loc, Unit, VirtProgram};
-use crate::binding::UniformSlot;
+use super::virt::{Unit, VirtProgram};
 use crate::program::{Program, SampleBo};
 use code::Stream;
-use terms::{Node, Place, Term, Terms, Write};
+use machine::{Channel, Machine};
+use terms::Terms;
 use ways::Ways;
-
-/// Something the outside sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Event {
-    waddr: u8,
-    file: Option<RegFile>,
-    value: Term,
-    cond: Cond,
-    /// Flags, when conditional.
-    flags: Option<Term>,
-    parameter: Option<UniformSlot>,
-}
-
-/// Peripherals that keep an order of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Channel {
-    Tmu(u8),
-    Tile,
-    VpmRead,
-    VpmWrite,
-    Branch,
-    Other,
-}
-
-/// A symbolic execution.
-#[derive(Default)]
-struct Machine {
-    places: FxHashMap<Place, Term>,
-    events: FxHashMap<Channel, Vec<Event>>,
-    tmu_results: [u32; 2],
-    colors: u32,
-    varyings: u32,
-    rows: u32,
-    ways: Ways,
-}
 
 /// Compares a selected program with the code made of it. Both run each loop twice, because what an iteration
 /// destroys is missed by the next, and ifs in several ways.
@@ -113,140 +76,4 @@ fn compare_requests(selected: &VirtProgram, program: &Program) -> Result<(), Str
         }
     }
     Ok(())
-}
-
-impl Machine {
-    fn get(&mut self, terms: &mut Terms, place: Place) -> Term {
-        *self.places.entry(place).or_insert_with(|| terms.number(Node::Undefined(place)))
-    }
-
-    fn store(&mut self, terms: &mut Terms, place: Place, flags: Term, write: &Write) {
-        let old = self.get(terms, place);
-        let mut value = terms.packed(write, old);
-        if write.cond != Cond::Always {
-            value = match self.ways.known(flags, write.cond) {
-                Some(true) => value,
-                Some(false) => old,
-                None => terms.number(Node::Conditional(write.cond, flags, value, old)),
-            };
-        }
-        self.places.insert(place, value);
-    }
-
-    fn port(&mut self, terms: &mut Terms, waddr: Waddr, file: Option<RegFile>, flags: Term, write: &Write) {
-        let nothing = terms.number(Node::Const(0));
-        let value = terms.packed(write, nothing);
-        if waddr.is_sfu() {
-            let result = terms.number(Node::Sfu(waddr.code(), value));
-            self.places.insert(Place::Physical(Loc::R4), result);
-            return;
-        }
-        if waddr == Waddr::UNIF_ADDR {
-            return;
-        }
-        if waddr == Waddr::R5 {
-            let result = terms.number(Node::R5(file.unwrap_or(RegFile::A), value));
-            self.places.insert(Place::R5, result);
-            return;
-        }
-        // Of these the file decides what is written.
-        let distinct = matches!(waddr, Waddr::VPM_SETUP | Waddr::MS_REV_FLAGS | Waddr::UNIF_ADDR);
-        let event = Event {
-            waddr: waddr.code(),
-            file: file.filter(|_| distinct),
-            value,
-            cond: write.cond,
-            flags: (write.cond != Cond::Always).then_some(flags),
-            parameter: write.parameter,
-        };
-        self.events.entry(channel(waddr, file)).or_default().push(event);
-    }
-
-    /// Something that has its place in a channel's order and no condition.
-    fn note(&mut self, channel: Channel, waddr: u8, value: Term) {
-        let event = Event { waddr, file: None, value, cond: Cond::Always, flags: None, parameter: None };
-        self.events.entry(channel).or_default().push(event);
-    }
-
-    fn signal(&mut self, terms: &mut Terms, signal: Signal) {
-        let node = match signal {
-            Signal::LoadTmu0 | Signal::LoadTmu1 => {
-                let tmu = usize::from(signal == Signal::LoadTmu1);
-                self.tmu_results[tmu] += 1;
-                Node::Tmu(tmu as u8, self.tmu_results[tmu])
-            }
-            Signal::ColorLoad => {
-                self.colors += 1;
-                // A read has its place among the writes.
-                let nothing = terms.number(Node::Const(0));
-                self.note(Channel::Tile, 0, nothing);
-                Node::Color(self.colors)
-            }
-            _ => return,
-        };
-        let result = terms.number(node);
-        self.places.insert(Place::Physical(Loc::R4), result);
-    }
-
-    fn read_port(&mut self, terms: &mut Terms, raddr: Raddr, file: RegFile) -> Term {
-        match raddr {
-            Raddr::VARYING => {
-                self.varyings += 1;
-                let c = terms.number(Node::VaryingC(self.varyings));
-                self.places.insert(Place::R5, c);
-                terms.number(Node::Varying(self.varyings))
-            }
-            Raddr::VPM => {
-                self.rows += 1;
-                let nothing = terms.number(Node::Const(0));
-                self.note(Channel::VpmRead, 0, nothing);
-                terms.number(Node::VpmRow(self.rows))
-            }
-            Raddr::MS_REV_FLAGS if file == RegFile::A => {
-                let accesses = self.events.get(&Channel::Tile).map_or(0, Vec::len);
-                terms.number(Node::Coverage(accesses))
-            }
-            _ => terms.number(Node::Fixed(raddr.code(), file)),
-        }
-    }
-
-    /// The other thread leaves nothing in the accumulators and flags (qpu.md §1.4).
-    fn switch_threads(&mut self) {
-        let accumulators = (0..4).map(Loc::Acc).chain([Loc::R4]).map(Place::Physical);
-        for place in accumulators.chain([Place::R5, Place::Flags]) {
-            self.places.remove(&place);
-        }
-    }
-
-    /// A branch looks at the flags.
-    fn branch(&mut self, terms: &mut Terms, cond: BranchCond) {
-        let flags = self.get(terms, Place::Flags);
-        self.note(Channel::Branch, cond.code(), flags);
-    }
-
-    fn set_flags(&mut self, terms: &mut Terms, node: Node, cond: Cond, old: Term) {
-        let mut value = terms.number(node);
-        if cond != Cond::Always {
-            value = match self.ways.known(old, cond) {
-                Some(true) => value,
-                Some(false) => old,
-                None => terms.number(Node::Conditional(cond, old, value, old)),
-            };
-        }
-        self.places.insert(Place::Flags, value);
-    }
-}
-
-fn channel(waddr: Waddr, file: Option<RegFile>) -> Channel {
-    if let Some(tmu) = waddr.tmu() {
-        Channel::Tmu(tmu)
-    } else if waddr.is_tlb() || waddr == Waddr::MS_REV_FLAGS {
-        Channel::Tile
-    } else if waddr == Waddr::VPM || (waddr == Waddr::VPM_SETUP && file == Some(RegFile::B)) {
-        Channel::VpmWrite
-    } else if waddr == Waddr::VPM_SETUP {
-        Channel::VpmRead
-    } else {
-        Channel::Other
-    }
 }

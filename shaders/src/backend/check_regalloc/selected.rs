@@ -2,12 +2,12 @@
 
 use vc4::qpu::{AddOp, RegFile};
 
-use super::Machine;
+use super::machine::Machine;
 use super::terms::{Computed, Node, Place, Term, Terms, Write, add_result, mul_result, uniform, unpacked};
 use crate::backend::virt::{Dst, Loc, Operand, Operation, Reg, Src, Unit, VirtProgram};
 
 impl Machine {
-    pub(super) fn run_selected(&mut self, terms: &mut Terms, program: &VirtProgram) {
+    pub fn run_selected(&mut self, terms: &mut Terms, program: &VirtProgram) {
         // Start and number of the iteration of each open loop.
         let mut open: Vec<(usize, u32)> = Vec::new();
         let mut index = 0;

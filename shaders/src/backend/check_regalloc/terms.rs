@@ -7,11 +7,11 @@ use crate::backend::virt::{Loc, Reg};
 use crate::binding::UniformSlot;
 
 /// Number of a term.
-pub(super) type Term = u32;
+pub type Term = u32;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Node {
+pub enum Node {
     /// What stands in a place that nobody wrote.
     Undefined(Place),
     Const(u32),
@@ -49,7 +49,7 @@ pub(super) enum Node {
 
 /// A place that holds a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub enum Place {
     Virtual(Reg),
     Physical(Loc),
     R5,
@@ -57,13 +57,13 @@ pub(super) enum Place {
 }
 
 #[derive(Default)]
-pub(super) struct Terms {
-    pub(super) numbers: FxHashMap<Node, Term>,
-    pub(super) nodes: Vec<Node>,
+pub struct Terms {
+    pub numbers: FxHashMap<Node, Term>,
+    pub nodes: Vec<Node>,
 }
 
 impl Terms {
-    pub(super) fn number(&mut self, node: Node) -> Term {
+    pub fn number(&mut self, node: Node) -> Term {
         let next = self.nodes.len() as Term;
         let number = *self.numbers.entry(node).or_insert(next);
         if number == next {
@@ -74,7 +74,7 @@ impl Terms {
 
     /// `old` with the bytes replaced that a pack writes. Bytewise, so that a word whose parts were all
     /// written does not depend on what stood there before.
-    pub(super) fn packed(&mut self, write: &Write, old: Term) -> Term {
+    pub fn packed(&mut self, write: &Write, old: Term) -> Term {
         let part = self.number(Node::Pack(write.pack, write.mul_pack, write.float, write.value));
         let written: &[usize] = match write.pack {
             Pack::Half0 | Pack::Half0Sat => &[0, 1],
@@ -96,35 +96,35 @@ impl Terms {
 }
 
 /// A result on its way to a destination.
-pub(super) struct Write {
-    pub(super) value: Term,
-    pub(super) float: bool,
-    pub(super) pack: Pack,
-    pub(super) mul_pack: bool,
-    pub(super) cond: Cond,
-    pub(super) parameter: Option<UniformSlot>,
+pub struct Write {
+    pub value: Term,
+    pub float: bool,
+    pub pack: Pack,
+    pub mul_pack: bool,
+    pub cond: Cond,
+    pub parameter: Option<UniformSlot>,
 }
 
-pub(super) fn uniform(terms: &mut Terms, slot: UniformSlot) -> Term {
+pub fn uniform(terms: &mut Terms, slot: UniformSlot) -> Term {
     terms.number(match slot {
         UniformSlot::Const(word) => Node::Const(word),
         slot => Node::Uniform(slot),
     })
 }
 
-pub(super) fn unpacked(terms: &mut Terms, unpack: Unpack, float: bool, value: Term) -> Term {
+pub fn unpacked(terms: &mut Terms, unpack: Unpack, float: bool, value: Term) -> Term {
     // A byte copied to all four is no number either way.
     let float = float && unpack != Unpack::Rep8d;
     if unpack == Unpack::Nop { value } else { terms.number(Node::Unpack(unpack, float, value)) }
 }
 
-pub(super) struct Computed {
-    pub(super) value: Term,
-    pub(super) flags: Node,
-    pub(super) float: bool,
+pub struct Computed {
+    pub value: Term,
+    pub flags: Node,
+    pub float: bool,
 }
 
-pub(super) fn add_result(terms: &mut Terms, op: AddOp, a: Term, b: Term) -> Computed {
+pub fn add_result(terms: &mut Terms, op: AddOp, a: Term, b: Term) -> Computed {
     let b = if op.operands() == 1 { a } else { b };
     // The larger of a float and itself is a copy, which unpacks on the way (qpu.md §2.3).
     if op == AddOp::Fmax && a == b {
@@ -139,7 +139,7 @@ pub(super) fn add_result(terms: &mut Terms, op: AddOp, a: Term, b: Term) -> Comp
     Computed { value, flags: Node::AddFlags(op, a, b), float: op.writes_float() }
 }
 
-pub(super) fn mul_result(terms: &mut Terms, op: MulOp, a: Term, b: Term, rotate: u8) -> Computed {
+pub fn mul_result(terms: &mut Terms, op: MulOp, a: Term, b: Term, rotate: u8) -> Computed {
     let mut value = match op {
         MulOp::V8min if a == b => a,
         _ => terms.number(Node::Mul(op, a, b)),

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use vc4::qpu::{AddOp, Pack, Unpack};
 
 use super::split;
-use crate::backend::BackendError;
+use crate::backend::error::BackendError;
 use crate::backend::virt::{
     Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram, segments,
 };

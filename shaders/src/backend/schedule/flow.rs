@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use vc4::qpu::rules::{BRANCH_SLOTS, SIGNAL_SLOTS};
 use vc4::qpu::{Access, AluInst, BranchCond, BranchInst, Inst, RaddrB, RegFile, Waddr};
 
-use super::list::Slot;
+use super::slot::Slot;
 use crate::backend::virt::{Operation, Unit};
 
 /// The first instruction that may be a branch (qpu.md §5.3).

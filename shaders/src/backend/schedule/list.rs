@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use smallvec::SmallVec;
+use vc4::qpu::Inst;
 use vc4::qpu::rules::SIGNAL_SLOTS;
-use vc4::qpu::{Inst, RaddrB, Signal, Waddr};
 
 use super::flow::Flow;
 use super::pair::{Claims, combine, no_encoding};
+use super::slot::Slot;
 use crate::backend::dag::{Dag, Edge, Place};
 use crate::backend::regalloc::Assignment;
 use crate::backend::virt::{Operation, Threads, VirtProgram, segments};
@@ -17,38 +18,6 @@ use crate::work;
 
 /// The first instruction that may touch the tile buffer (qpu.md §5.1 rule 7).
 const FIRST_TILE_ACCESS: usize = 2;
-
-/// An instruction and the operations in it, as indices into the program.
-#[derive(Clone, Debug)]
-pub struct Slot {
-    /// The instruction.
-    pub inst: Inst,
-    /// Its operations; empty for a no-operation.
-    pub ops: SmallVec<[usize; 2]>,
-}
-
-impl Slot {
-    /// A slot without operations.
-    pub fn nop() -> Slot {
-        Slot { inst: Inst::NOP, ops: SmallVec::new() }
-    }
-
-    /// Lets the instruction carry a signal too, if its word has room for one.
-    pub fn add_signal(&mut self, signal: Signal) -> bool {
-        match &mut self.inst {
-            Inst::Alu(alu)
-                if alu.sig == Signal::None
-                    && !matches!(alu.raddr_b, RaddrB::Imm(_))
-                    // The kernel wants the address of the stream set without a signal (SHD-20).
-                    && alu.waddr_add != Waddr::UNIF_ADDR =>
-            {
-                alu.sig = signal;
-                true
-            }
-            _ => false,
-        }
-    }
-}
 
 /// A scheduled program.
 pub struct Schedule {

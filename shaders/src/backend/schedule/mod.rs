@@ -4,5 +4,7 @@
 mod flow;
 mod list;
 mod pair;
+mod slot;
 
-pub use list::{Schedule, Scheduler, Slot};
+pub use list::{Schedule, Scheduler};
+pub use slot::Slot;

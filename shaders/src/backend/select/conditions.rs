@@ -2,14 +2,14 @@
 
 use vc4::qpu::{AddOp, Cond, Unpack, Waddr};
 
-use super::{Selector, constant, not_lowered};
-use crate::backend::BackendError;
+use super::selector::{Selector, constant, not_lowered};
+use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Operation, Unit};
 use crate::ir::{Op, Value};
 
 impl Selector<'_> {
     /// A write that discarded elements skip.
-    pub(super) fn tile_write(&mut self, value: Value, waddr: Waddr) -> Result<(), BackendError> {
+    pub fn tile_write(&mut self, value: Value, waddr: Waddr) -> Result<(), BackendError> {
         let Some(kill) = self.kill else {
             self.value_to_port(value, waddr, None);
             return Ok(());
@@ -22,7 +22,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    pub(super) fn select_value(&mut self, result: Value, args: &[Value]) -> Result<(), BackendError> {
+    pub fn select_value(&mut self, result: Value, args: &[Value]) -> Result<(), BackendError> {
         let &[condition, mut yes, mut no] = args else { unreachable!("the verifier counts operands") };
         let reg = self.reg_of(result);
         // The operand that is overwritten where the condition holds should be the one that can be
@@ -49,7 +49,7 @@ impl Selector<'_> {
     }
 
     /// Sets the flags from a comparison; the condition that holds where it is true.
-    pub(super) fn flags(&mut self, condition: Value) -> Result<Cond, BackendError> {
+    pub fn flags(&mut self, condition: Value) -> Result<Cond, BackendError> {
         let op = self.op(condition);
         let args = self.args(condition);
         if let Op::ConstBool(truth) = op {
@@ -98,7 +98,7 @@ impl Selector<'_> {
     }
 
     /// Sets Z and N from a word, in the operation that computes it if that is its only use.
-    pub(super) fn flags_of_word(&mut self, word: Value) {
+    pub fn flags_of_word(&mut self, word: Value) {
         let add_unit = matches!(self.single(word), Some((Unit::Add(_), Unpack::Nop)));
         let mut op = if add_unit && self.foldable(word) {
             self.fold(word, Dst::None)
@@ -117,7 +117,7 @@ fn is_same(a: &Operation, b: &Operation) -> bool {
 }
 
 /// Removes flag settings that repeat the one before them.
-pub(super) fn drop_repeated_flags(ops: &mut Vec<Operation>) {
+pub fn drop_repeated_flags(ops: &mut Vec<Operation>) {
     let mut current: Option<Operation> = None;
     ops.retain(|op| {
         if op.is_marker() {

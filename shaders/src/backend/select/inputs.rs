@@ -2,21 +2,30 @@
 
 use vc4::qpu::{AddOp, MulOp, Raddr, RegFile, Waddr};
 
-use super::Selector;
+use super::selector::Selector;
+use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Operation, Src, Unit};
-use crate::backend::{BackendError, Inputs};
 use crate::binding::UniformSlot;
 use crate::ir::{Op, Stage, Value};
+
+/// The inputs that the hardware delivers, used or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Attribute rows, or varyings with the implicit ones.
+    pub count: u32,
+    /// Bit n: varying n is flat, its C coefficient is its value.
+    pub flat: u64,
+}
 
 /// Vectors that one VPM read set-up may deliver (qpu.md §4.9).
 const VPM_BLOCK: usize = 16;
 /// Set-up word: 32-bit rows, horizontal, stride 1 (qpu.md §4.9).
-pub(super) const VPM_SETUP: u32 = 0x0000_1a00;
+pub const VPM_SETUP: u32 = 0x0000_1a00;
 
 impl Selector<'_> {
     /// Reads varyings and attribute rows in hardware order, ahead of all other code; the scheduler
     /// moves them to where they are wanted. Appends in reverse like everything else.
-    pub(super) fn inputs(&mut self, inputs: Inputs) -> Result<(), BackendError> {
+    pub fn inputs(&mut self, inputs: Inputs) -> Result<(), BackendError> {
         let mut values: Vec<Option<Value>> = vec![None; inputs.count as usize];
         for inst in self.shader.insts_in_order() {
             let data = &self.shader.insts[inst];
@@ -39,7 +48,7 @@ impl Selector<'_> {
     }
 
     /// Value = VP·W + C (qpu.md §4.2); of a flat varying C, untouched by arithmetic that would flush integers.
-    pub(super) fn varying(&mut self, value: Option<Value>, flat: bool) {
+    pub fn varying(&mut self, value: Option<Value>, flat: bool) {
         let vary = Src::Port(Raddr::VARYING, None);
         let Some(value) = value.filter(|_| !flat) else {
             self.push(Operation::mov(Dst::None, vary));
@@ -58,7 +67,7 @@ impl Selector<'_> {
         self.push(Operation::new(Unit::Add(AddOp::Fadd), Dst::Reg(reg), &operands));
     }
 
-    pub(super) fn vpm_read(&mut self, index: usize, total: usize, value: Option<Value>) {
+    pub fn vpm_read(&mut self, index: usize, total: usize, value: Option<Value>) {
         if index % VPM_BLOCK == 0 {
             let count = (total - index).min(VPM_BLOCK) as u32;
             let setup = VPM_SETUP | (count & 15) << 20 | index as u32;
@@ -70,6 +79,6 @@ impl Selector<'_> {
 }
 
 /// A stream word, so that it may share an instruction; where it does not, it becomes an immediate.
-pub(super) fn vpm_setup(word: u32, file: RegFile) -> Operation {
+pub fn vpm_setup(word: u32, file: RegFile) -> Operation {
     Operation::mov(Dst::Port(Waddr::VPM_SETUP, Some(file)), Src::Uniform(UniformSlot::Const(word)))
 }

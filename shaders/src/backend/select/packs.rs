@@ -2,12 +2,12 @@
 
 use vc4::qpu::{AddOp, MulOp, Pack, Unpack};
 
-use super::Selector;
+use super::selector::Selector;
 use crate::backend::virt::{Dst, Operation, Reg, Src, Unit};
 use crate::ir::Value;
 
 impl Selector<'_> {
-    pub(super) fn pack_unorm8(&mut self, result: Value, args: &[Value]) {
+    pub fn pack_unorm8(&mut self, result: Value, args: &[Value]) {
         let reg = self.reg_of(result);
         if args.iter().all(|&arg| arg == args[0]) {
             self.packed_byte(args[0], reg, Pack::Rep8);
@@ -19,7 +19,7 @@ impl Selector<'_> {
         }
     }
 
-    pub(super) fn packed_byte(&mut self, value: Value, reg: Reg, pack: Pack) {
+    pub fn packed_byte(&mut self, value: Value, reg: Reg, pack: Pack) {
         let product = matches!(self.single(value), Some((Unit::Mul(MulOp::Fmul), Unpack::Nop)));
         let mut op = if product && self.foldable(value) {
             self.fold(value, Dst::Reg(reg))
@@ -32,7 +32,7 @@ impl Selector<'_> {
     }
 
     /// Float results become float16 on their way into file A.
-    pub(super) fn pack_half_floats(&mut self, result: Value, args: &[Value]) {
+    pub fn pack_half_floats(&mut self, result: Value, args: &[Value]) {
         let target = self.reg_of(result);
         let reg = if self.program.regs[target].places.a { target } else { self.program.reg() };
         for (&arg, pack) in args.iter().zip([Pack::Half0, Pack::Half1]) {
@@ -55,7 +55,7 @@ impl Selector<'_> {
         }
     }
 
-    pub(super) fn pack_halves(&mut self, result: Value, args: &[Value]) {
+    pub fn pack_halves(&mut self, result: Value, args: &[Value]) {
         let target = self.reg_of(result);
         // A consumer may keep the result out of file A, where packs happen.
         let reg = if self.program.regs[target].places.a { target } else { self.program.reg() };

@@ -6,7 +6,7 @@ use crate::backend::virt::{Operation, Reg, Src};
 use crate::binding::UniformSlot;
 
 /// Ports of one operation while its operands are placed.
-pub(super) struct Ports {
+pub struct Ports {
     uniform: Option<UniformSlot>,
     imm: Option<SmallImm>,
     /// A peripheral that only file A or B has.
@@ -15,13 +15,13 @@ pub(super) struct Ports {
     /// A peripheral of either file, or the uniform.
     flexible: usize,
     rotates: bool,
-    pub(super) a_taken: bool,
-    pub(super) b_taken: bool,
-    pub(super) registers: Vec<Reg>,
+    pub a_taken: bool,
+    pub b_taken: bool,
+    pub registers: Vec<Reg>,
 }
 
 impl Ports {
-    pub(super) fn new(op: &Operation) -> Ports {
+    pub fn new(op: &Operation) -> Ports {
         let mut ports = Ports {
             uniform: None,
             imm: None,
@@ -44,7 +44,7 @@ impl Ports {
     }
 
     /// Claims a port for `src`; `false` if it has to come from a register instead.
-    pub(super) fn take(&mut self, src: Src) -> bool {
+    pub fn take(&mut self, src: Src) -> bool {
         match src {
             Src::Reg(_) | Src::R4 | Src::R5 => true,
             Src::Imm(imm) => {
@@ -88,7 +88,7 @@ impl Ports {
         }
     }
 
-    pub(super) fn take_flexible(&mut self) -> bool {
+    pub fn take_flexible(&mut self) -> bool {
         let free = self.flexible == 0 && !(self.a_taken && self.b_taken);
         if free {
             self.flexible = 1;

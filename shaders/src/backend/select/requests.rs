@@ -2,8 +2,8 @@
 
 use vc4::qpu::{AddOp, Signal, Waddr};
 
-use super::{Selector, constant, not_lowered};
-use crate::backend::BackendError;
+use super::selector::{Selector, constant, not_lowered};
+use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Operand, Operation, Reg, Src, Unit};
 use crate::binding::{Descriptor, Lookup, UniformSlot};
 use crate::ir::{Lod, Op, TmuR, Value};
@@ -11,7 +11,7 @@ use crate::program::SampleBo;
 
 impl Selector<'_> {
     /// Writes a TMU parameter, which pops the stream word `parameter` and so excludes another uniform.
-    pub(super) fn tmu_parameter(&mut self, value: Value, waddr: Waddr, parameter: UniformSlot) {
+    pub fn tmu_parameter(&mut self, value: Value, waddr: Waddr, parameter: UniformSlot) {
         let dst = Dst::Port(waddr, None);
         let mut op = if self.foldable(value) {
             self.fold(value, dst)
@@ -30,7 +30,7 @@ impl Selector<'_> {
         self.push(op);
     }
 
-    pub(super) fn sample(
+    pub fn sample(
         &mut self,
         result: Value,
         args: &[Value],
@@ -88,14 +88,14 @@ impl Selector<'_> {
     }
 
     /// The clamp that lookups of this block share, if there are any.
-    pub(super) fn clamp_direct(&mut self, result: Value) {
+    pub fn clamp_direct(&mut self, result: Value) {
         if let (Some(reg), Op::ClampDirect { buffer, last }) = (self.regs[result].expand(), self.op(result)) {
             self.clamp(self.args(result)[0], buffer, last, reg);
         }
     }
 
     /// The kernel forgets at branch targets what was clamped, so that only lookups of one block share a clamp.
-    pub(super) fn direct(
+    pub fn direct(
         &mut self,
         result: Value,
         at: Value,

@@ -1,4 +1,4 @@
-//! Ifs: arms that are jumped over where no element takes them.
+//! Walking the regions backwards: blocks, loops, and ifs whose arms are jumped over where no element takes them.
 //!
 //! The QPU has one program counter for 16 elements. Where the condition is the same in all of them, one arm is run.
 //! Where it may differ, an arm is run by all elements as soon as one takes it, and results are kept where it was taken.
@@ -6,11 +6,19 @@
 
 use vc4::qpu::{BranchCond, Cond};
 
-use super::Selector;
-use crate::backend::BackendError;
-use crate::backend::virt::{Dst, Operation, Reg, Unit};
+use super::selector::Selector;
+use crate::backend::error::BackendError;
+use crate::backend::virt::{Dst, Operation, Reg, Src, Unit};
 use crate::ir::uniform::Uniform;
-use crate::ir::{Block, Inst, Node, Op, Region, Value};
+use crate::ir::{Block, Inst, LineId, Node, Op, Region, Value};
+
+/// A phi at the start of a loop.
+struct HeaderPhi {
+    value: Value,
+    reg: Reg,
+    first: Value,
+    next: Value,
+}
 
 /// A phi behind an if: its register, and the values of the arm that runs first and of the one that may replace it.
 struct Merge {
@@ -34,8 +42,126 @@ struct Choice<'a> {
 }
 
 impl Selector<'_> {
+    /// Selects a region from its end.
+    pub fn region(&mut self, region: &[Node]) -> Result<(), BackendError> {
+        for (index, node) in region.iter().enumerate().rev() {
+            match node {
+                Node::Block(block) => self.block(*block)?,
+                Node::Loop(body) => self.endless_loop(body)?,
+                Node::If { cond, then, otherwise } => {
+                    let around =
+                        (index.checked_sub(1).and_then(|before| region.get(before)), region.get(index + 1));
+                    let (Some(&Node::Block(before)), Some(&Node::Block(join))) = around else {
+                        return Err(BackendError::ControlFlow);
+                    };
+                    self.choice(*cond, [then, otherwise], [before, join])?;
+                }
+                Node::Return => {}
+                _ => return Err(BackendError::ControlFlow),
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: Block) -> Result<(), BackendError> {
+        self.current = Some(block);
+        for &inst in self.shader.blocks[block].insts.iter().rev() {
+            self.line = self.shader.insts[inst].line;
+            self.inst(inst)?;
+            self.flush();
+        }
+        self.line = LineId::NONE;
+        Ok(())
+    }
+
+    /// A loop: copies of what its phis start with, the body, the flags of its exit, copies for the next iteration.
+    fn endless_loop(&mut self, body: &[Node]) -> Result<(), BackendError> {
+        let [rest @ .., Node::If { cond, then, otherwise }, Node::Block(back)] = body else {
+            return Err(BackendError::ControlFlow);
+        };
+        let (Some(&Node::Block(header)), Some(&Node::Block(last))) = (rest.first(), rest.last()) else {
+            return Err(BackendError::ControlFlow);
+        };
+        let (true, true) = (self.is_exit(then), self.is_empty_arm(otherwise)) else {
+            return Err(BackendError::ControlFlow);
+        };
+        let phis = self.header_phis(header, *back);
+        let branch = self.program.ops.len();
+        self.next_iteration(&phis);
+        self.flush();
+        self.current = Some(last);
+        let leave = self.flags(*cond)?;
+        self.flush();
+        let again = BranchCond::any(leave.inverse()).ok_or(BackendError::ControlFlow)?;
+        let end = Operation::new(Unit::LoopEnd(again), Dst::None, &[]);
+        self.program.ops.insert(branch, end);
+        self.block(*back)?;
+        self.region(rest)?;
+        self.program.ops.push(Operation::new(Unit::LoopStart, Dst::None, &[]));
+        for phi in &phis {
+            if self.started.contains(phi.value) {
+                continue;
+            }
+            let operand = self.operand(phi.first);
+            self.push(Operation::mov(Dst::Reg(phi.reg), operand));
+        }
+        self.flush();
+        Ok(())
+    }
+
+    fn is_exit(&self, arm: &[Node]) -> bool {
+        matches!(arm, [Node::Block(block), Node::Break] if self.shader.blocks[*block].insts.is_empty())
+    }
+
+    fn is_empty_arm(&self, arm: &[Node]) -> bool {
+        matches!(arm, [Node::Block(block)] if self.shader.blocks[*block].insts.is_empty())
+    }
+
+    /// Each phi that matters.
+    fn header_phis(&mut self, header: Block, back: Block) -> Vec<HeaderPhi> {
+        let mut phis = Vec::new();
+        for &inst in &self.shader.blocks[header].insts {
+            let data = &self.shader.insts[inst];
+            if data.op != Op::Phi || !self.live.contains(inst) {
+                continue;
+            }
+            let again = data.phi_blocks.iter().position(|&from| from == back);
+            let first = data.phi_blocks.iter().position(|&from| from != back);
+            if let (Some(again), Some(first)) = (again, first) {
+                let value = data.results[0];
+                let reg = self.reg_of(value);
+                phis.push(HeaderPhi { value, reg, first: data.args[first], next: data.args[again] });
+            }
+        }
+        phis
+    }
+
+    /// All phis change at once: one that another takes over is saved first.
+    fn next_iteration(&mut self, phis: &[HeaderPhi]) {
+        let mut copies = Vec::new();
+        for &HeaderPhi { reg, next, .. } in phis {
+            let operand = self.operand(next);
+            if operand.src == Src::Reg(reg) {
+                continue;
+            }
+            if phis.iter().any(|other| operand.src == Src::Reg(other.reg)) {
+                let saved = self.program.reg();
+                self.push(Operation::mov(Dst::Reg(saved), operand));
+                copies.push((reg, Src::Reg(saved).into()));
+            } else {
+                copies.push((reg, operand));
+            }
+        }
+        for (reg, operand) in copies {
+            self.push(Operation::mov(Dst::Reg(reg), operand));
+        }
+    }
+}
+
+/// Ifs.
+impl Selector<'_> {
     /// Selects an if from its end. `blocks`: in front of it and behind it.
-    pub(super) fn choice(
+    fn choice(
         &mut self,
         cond: Value,
         [then, otherwise]: [&Region; 2],

@@ -1,0 +1,36 @@
+//! An instruction of the schedule with the operations that it came from.
+
+use smallvec::SmallVec;
+use vc4::qpu::{Inst, RaddrB, Signal, Waddr};
+
+/// An instruction and the operations in it, as indices into the program.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// The instruction.
+    pub inst: Inst,
+    /// Its operations; empty for a no-operation.
+    pub ops: SmallVec<[usize; 2]>,
+}
+
+impl Slot {
+    /// A slot without operations.
+    pub fn nop() -> Slot {
+        Slot { inst: Inst::NOP, ops: SmallVec::new() }
+    }
+
+    /// Lets the instruction carry a signal too, if its word has room for one.
+    pub fn add_signal(&mut self, signal: Signal) -> bool {
+        match &mut self.inst {
+            Inst::Alu(alu)
+                if alu.sig == Signal::None
+                    && !matches!(alu.raddr_b, RaddrB::Imm(_))
+                    // The kernel wants the address of the stream set without a signal (SHD-20).
+                    && alu.waddr_add != Waddr::UNIF_ADDR =>
+            {
+                alu.sig = signal;
+                true
+            }
+            _ => false,
+        }
+    }
+}
