@@ -1,9 +1,10 @@
 //! From bytes to programs: any bytes give a pipeline or an error, and no memory beyond a small multiple of the file.
 
-use super::{
-    ATTRIBUTE_WORDS, DIGEST_AT, Fault, FileError, HEADER_BYTES, MAGIC, SAMPLE_WORDS, STAGES, TEXTURE_WORDS,
-    VERSION, digest, slot,
+use super::fault::{Fault, FileError};
+use super::layout::{
+    ATTRIBUTE_WORDS, DIGEST_AT, HEADER_BYTES, MAGIC, SAMPLE_WORDS, STAGES, TEXTURE_WORDS, VERSION, digest,
 };
+use super::slot;
 use crate::binding::{Descriptor, Texture, UniformSlot};
 use crate::program::{AttributeArray, AttributeSource, Pipeline, Program, ProgramKind, SampleBo};
 

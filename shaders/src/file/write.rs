@@ -1,6 +1,7 @@
 //! From programs to bytes.
 
-use super::{DIGEST_AT, HEADER_BYTES, MAGIC, STAGES, VERSION, digest, slot};
+use super::layout::{DIGEST_AT, HEADER_BYTES, MAGIC, STAGES, VERSION, digest};
+use super::slot;
 use crate::binding::Descriptor;
 use crate::program::{AttributeArray, AttributeSource, Pipeline, Program, ProgramKind, SampleBo};
 
