@@ -5,11 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use super::isa::{ADDRESSES, COMPARISONS};
 use super::line::{AsmError, Line, Token, parse_number};
-use super::{
-    ADDRESSES, COMPARISONS, Descriptor, Field, Inst, Label, MAX_DESCRIPTORS, MAX_WORDS, Mask, Op, Program,
-    Source, Swizzle,
-};
+use super::{Descriptor, Field, Inst, Label, MAX_DESCRIPTORS, MAX_WORDS, Mask, Op, Program, Source, Swizzle};
 
 /// Assembles a text in the language of the [module](super).
 ///

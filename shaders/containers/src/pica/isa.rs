@@ -4,6 +4,16 @@
 //! bit the hardware ignores. The compiler refuses a drawing that is not 32 bits wide, tears a field apart, or
 //! claims an opcode that another row has.
 
+/// Code words the 12-bit targets reach.
+pub const MAX_WORDS: usize = 4096;
+/// Operand descriptors the 7-bit field reaches; mad and madi reach the first 32.
+pub const MAX_DESCRIPTORS: usize = 128;
+
+/// Names of the comparisons of `cmp`; the hardware leaves 6 and 7 undefined.
+pub(super) const COMPARISONS: [&str; 8] = ["eq", "ne", "lt", "le", "gt", "ge", "undef6", "undef7"];
+/// Names of the address registers, by [`Field::Index`].
+pub(super) const ADDRESSES: [&str; 4] = ["", "a0.x", "a0.y", "aL"];
+
 /// A field of an instruction word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -87,16 +87,6 @@ pub use desc::{Descriptor, Mask, Source, Swizzle};
 pub use float24::Float24;
 pub use flow::{Reach, inputs};
 pub use inst::{FieldError, Inst};
-pub use isa::{Field, Op, Reads, Row, TABLE};
+pub use isa::{Field, MAX_DESCRIPTORS, MAX_WORDS, Op, Reads, Row, TABLE};
 pub use line::AsmError;
 pub use program::{Label, Program};
-
-/// Code words the 12-bit targets reach.
-pub const MAX_WORDS: usize = 4096;
-/// Operand descriptors the 7-bit field reaches; mad and madi reach the first 32.
-pub const MAX_DESCRIPTORS: usize = 128;
-
-/// Names of the comparisons of `cmp`; the hardware leaves 6 and 7 undefined.
-const COMPARISONS: [&str; 8] = ["eq", "ne", "lt", "le", "gt", "ge", "undef6", "undef7"];
-/// Names of the address registers, by [`Field::Index`].
-const ADDRESSES: [&str; 4] = ["", "a0.x", "a0.y", "aL"];

@@ -1,15 +1,78 @@
-//! An instruction word as text.
+//! A program's listing: names for its words, and each word as text.
 
-use std::collections::BTreeMap;
-use std::fmt::{self, Write};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter, Write};
 
-use super::{ADDRESSES, COMPARISONS, Descriptor, Field, Inst, Mask, Op, Program, Reads, Swizzle};
+use super::isa::{ADDRESSES, COMPARISONS};
+use super::{Descriptor, Field, Inst, Mask, Op, Program, Reads, Swizzle};
 
 type Names = BTreeMap<u32, Vec<String>>;
 
+impl Program {
+    /// The text of one word, without its place; `None` beyond the code.
+    pub fn line(&self, address: usize) -> Option<String> {
+        self.code.get(address).map(|&word| text_of(word, self, &self.names()))
+    }
+
+    /// Names by address: the labels whose names can be written and are not taken, then one for each target
+    /// inside the code without a name.
+    fn names(&self) -> Names {
+        let mut names = Names::new();
+        let mut taken = BTreeSet::new();
+        let end = self.code.len() as u32;
+        for label in self.labels.iter().filter(|label| label.address <= end && is_name(&label.name)) {
+            if taken.insert(label.name.clone()) {
+                names.entry(label.address).or_default().push(label.name.clone());
+            }
+        }
+        for inst in self.code.iter().filter_map(|&word| Inst::decode(word)) {
+            for address in [inst.get(Field::Target), inst.target_end()].into_iter().flatten() {
+                if address <= end && !names.contains_key(&address) {
+                    let mut name = format!("L{address:03x}");
+                    while !taken.insert(name.clone()) {
+                        name.push('_');
+                    }
+                    names.insert(address, vec![name]);
+                }
+            }
+        }
+        names
+    }
+}
+
+/// Whether the assembler reads `text` as one name.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+impl Display for Program {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (n, descriptor) in self.descriptors.iter().enumerate() {
+            let second = match descriptor.second {
+                0 => String::new(),
+                second => format!(", {second:#x}"),
+            };
+            let text = format!(".opdesc {n}, {:#010x}{second}", descriptor.word);
+            writeln!(f, "{text:<44}; {descriptor}")?;
+        }
+        let names = self.names();
+        for address in 0..=self.code.len() {
+            for name in names.get(&(address as u32)).into_iter().flatten() {
+                writeln!(f, "{name}:")?;
+            }
+            if let Some(&word) = self.code.get(address) {
+                let text = text_of(word, self, &names);
+                writeln!(f, "    {text:<40}; {address:03x} {word:08x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The text of a word of `program`. A word that is no instruction, or names a descriptor that does not exist,
 /// is a `.word`.
-pub(super) fn word(word: u32, program: &Program, names: &Names) -> String {
+fn text_of(word: u32, program: &Program, names: &Names) -> String {
     let Some(inst) = Inst::decode(word) else {
         return format!(".word {word:#010x}");
     };
