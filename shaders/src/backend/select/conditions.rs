@@ -7,108 +7,105 @@ use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Operation, Unit};
 use crate::ir::{Op, Value};
 
-impl Selector<'_> {
-    /// A write that discarded elements skip.
-    pub fn tile_write(&mut self, value: Value, waddr: Waddr) -> Result<(), BackendError> {
-        let Some(kill) = self.kill else {
-            self.value_to_port(value, waddr, None);
-            return Ok(());
-        };
-        let operand = self.operand(value);
-        let killed = self.flags(kill)?;
-        let mut op = Operation::mov(Dst::Port(waddr, None), operand);
-        op.cond = killed.inverse();
-        self.push(op);
-        Ok(())
-    }
+/// A write that discarded elements skip.
+pub fn tile_write(s: &mut Selector<'_>, value: Value, waddr: Waddr) -> Result<(), BackendError> {
+    let Some(kill) = s.kill else {
+        s.value_to_port(value, waddr, None);
+        return Ok(());
+    };
+    let operand = s.operand(value);
+    let killed = flags(s, kill)?;
+    let mut op = Operation::mov(Dst::Port(waddr, None), operand);
+    op.cond = killed.inverse();
+    s.push(op);
+    Ok(())
+}
 
-    pub fn select_value(&mut self, result: Value, args: &[Value]) -> Result<(), BackendError> {
-        let &[condition, mut yes, mut no] = args else { unreachable!("the verifier counts operands") };
-        let reg = self.reg_of(result);
-        // The operand that is overwritten where the condition holds should be the one that can be
-        // computed in place; the other may then still become a conditional operation.
-        let mut invert = false;
-        let in_place =
-            !(self.foldable(no) || self.can_alias(no)) && self.can_alias(yes) && !self.foldable(yes);
-        // What is known ahead goes first, so that nothing waits for its copy.
-        let known = self.op(yes).is_leaf() && self.foldable(no);
-        if in_place || known {
-            (yes, no, invert) = (no, yes, true);
-        }
-        self.value_to_reg(no, reg);
-        let conditional = if self.foldable(yes) && yes != no {
-            self.fold(yes, Dst::Reg(reg))
-        } else {
-            let operand = self.operand(yes);
-            Operation::mov(Dst::Reg(reg), operand)
-        };
-        let cond = self.flags(condition)?;
-        let cond = if invert { cond.inverse() } else { cond };
-        self.push(Operation { cond, ..conditional });
-        Ok(())
+pub fn select(s: &mut Selector<'_>, result: Value, args: &[Value]) -> Result<(), BackendError> {
+    let &[condition, mut yes, mut no] = args else { unreachable!("the verifier counts operands") };
+    let reg = s.reg_of(result);
+    // The operand that is overwritten where the condition holds should be the one that can be
+    // computed in place; the other may then still become a conditional operation.
+    let mut invert = false;
+    let in_place = !(s.foldable(no) || s.can_alias(no)) && s.can_alias(yes) && !s.foldable(yes);
+    // What is known ahead goes first, so that nothing waits for its copy.
+    let known = s.op(yes).is_leaf() && s.foldable(no);
+    if in_place || known {
+        (yes, no, invert) = (no, yes, true);
     }
+    s.value_to_reg(no, reg);
+    let conditional = if s.foldable(yes) && yes != no {
+        s.fold(yes, Dst::Reg(reg))
+    } else {
+        let operand = s.operand(yes);
+        Operation::mov(Dst::Reg(reg), operand)
+    };
+    let cond = flags(s, condition)?;
+    let cond = if invert { cond.inverse() } else { cond };
+    s.push(Operation { cond, ..conditional });
+    Ok(())
+}
 
-    /// Sets the flags from a comparison; the condition that holds where it is true.
-    pub fn flags(&mut self, condition: Value) -> Result<Cond, BackendError> {
-        let op = self.op(condition);
-        let args = self.args(condition);
-        if let Op::ConstBool(truth) = op {
-            let mut zero = Operation::new(Unit::Add(AddOp::Or), Dst::None, &[constant(0), constant(0)]);
-            zero.sets_flags = true;
-            self.push(zero);
-            return Ok(if truth { Cond::Zs } else { Cond::Zc });
-        }
-        let zero = |this: &Self, value: Value| matches!(this.op(value), Op::Const(0));
-        if matches!(op, Op::IEq | Op::INe) && (zero(self, args[1]) || zero(self, args[0])) {
-            let word = if zero(self, args[1]) { args[0] } else { args[1] };
-            self.flags_of_word(word);
-            return Ok(if op == Op::IEq { Cond::Zs } else { Cond::Zc });
-        }
-        if op == Op::SLt && zero(self, args[1]) {
-            self.flags_of_word(args[0]);
-            return Ok(Cond::Ns);
-        }
-        if op == Op::SLe && zero(self, args[0]) {
-            self.flags_of_word(args[1]);
-            return Ok(Cond::Nc);
-        }
-        let (unit, swap, cond) = match op {
-            // fmax and max set C when a > b, exactly and for all operands (qpu.md §2.3).
-            Op::FLt => (AddOp::Fmax, true, Cond::Cs),
-            Op::FLe => (AddOp::Fmax, false, Cond::Cc),
-            Op::SLt => (AddOp::Max, true, Cond::Cs),
-            Op::SLe => (AddOp::Max, false, Cond::Cc),
-            // sub sets C on unsigned borrow.
-            Op::ULt => (AddOp::Sub, false, Cond::Cs),
-            Op::ULe => (AddOp::Sub, true, Cond::Cc),
-            Op::FEq => (AddOp::Fsub, false, Cond::Zs),
-            Op::FNe => (AddOp::Fsub, false, Cond::Zc),
-            Op::IEq => (AddOp::Sub, false, Cond::Zs),
-            Op::INe => (AddOp::Sub, false, Cond::Zc),
-            _ => return Err(not_lowered(op)),
-        };
-        let mut operands = [self.operand(args[0]), self.operand(args[1])];
-        if swap {
-            operands.swap(0, 1);
-        }
-        let mut compare = Operation::new(Unit::Add(unit), Dst::None, &operands);
-        compare.sets_flags = true;
-        self.push(compare);
-        Ok(cond)
+/// Sets the flags from a comparison; the condition that holds where it is true.
+pub fn flags(s: &mut Selector<'_>, condition: Value) -> Result<Cond, BackendError> {
+    let op = s.op(condition);
+    let args = s.args(condition);
+    if let Op::ConstBool(truth) = op {
+        let mut zero = Operation::new(Unit::Add(AddOp::Or), Dst::None, &[constant(0), constant(0)]);
+        zero.sets_flags = true;
+        s.push(zero);
+        return Ok(if truth { Cond::Zs } else { Cond::Zc });
     }
+    let zero = |this: &Selector<'_>, value: Value| matches!(this.op(value), Op::Const(0));
+    if matches!(op, Op::IEq | Op::INe) && (zero(s, args[1]) || zero(s, args[0])) {
+        let word = if zero(s, args[1]) { args[0] } else { args[1] };
+        flags_of_word(s, word);
+        return Ok(if op == Op::IEq { Cond::Zs } else { Cond::Zc });
+    }
+    if op == Op::SLt && zero(s, args[1]) {
+        flags_of_word(s, args[0]);
+        return Ok(Cond::Ns);
+    }
+    if op == Op::SLe && zero(s, args[0]) {
+        flags_of_word(s, args[1]);
+        return Ok(Cond::Nc);
+    }
+    let (unit, swap, cond) = match op {
+        // fmax and max set C when a > b, exactly and for all operands (qpu.md §2.3).
+        Op::FLt => (AddOp::Fmax, true, Cond::Cs),
+        Op::FLe => (AddOp::Fmax, false, Cond::Cc),
+        Op::SLt => (AddOp::Max, true, Cond::Cs),
+        Op::SLe => (AddOp::Max, false, Cond::Cc),
+        // sub sets C on unsigned borrow.
+        Op::ULt => (AddOp::Sub, false, Cond::Cs),
+        Op::ULe => (AddOp::Sub, true, Cond::Cc),
+        Op::FEq => (AddOp::Fsub, false, Cond::Zs),
+        Op::FNe => (AddOp::Fsub, false, Cond::Zc),
+        Op::IEq => (AddOp::Sub, false, Cond::Zs),
+        Op::INe => (AddOp::Sub, false, Cond::Zc),
+        _ => return Err(not_lowered(op)),
+    };
+    let mut operands = [s.operand(args[0]), s.operand(args[1])];
+    if swap {
+        operands.swap(0, 1);
+    }
+    let mut compare = Operation::new(Unit::Add(unit), Dst::None, &operands);
+    compare.sets_flags = true;
+    s.push(compare);
+    Ok(cond)
+}
 
-    /// Sets Z and N from a word, in the operation that computes it if that is its only use.
-    pub fn flags_of_word(&mut self, word: Value) {
-        let add_unit = matches!(self.single(word), Some((Unit::Add(_), Unpack::Nop)));
-        let mut op = if add_unit && self.foldable(word) {
-            self.fold(word, Dst::None)
-        } else {
-            let operand = self.operand(word);
-            Operation::new(Unit::Add(AddOp::Or), Dst::None, &[operand, operand])
-        };
-        op.sets_flags = true;
-        self.push(op);
-    }
+/// Sets Z and N from a word, in the operation that computes it if that is its only use.
+pub fn flags_of_word(s: &mut Selector<'_>, word: Value) {
+    let add_unit = matches!(s.single(word), Some((Unit::Add(_), Unpack::Nop)));
+    let mut op = if add_unit && s.foldable(word) {
+        s.fold(word, Dst::None)
+    } else {
+        let operand = s.operand(word);
+        Operation::new(Unit::Add(AddOp::Or), Dst::None, &[operand, operand])
+    };
+    op.sets_flags = true;
+    s.push(op);
 }
 
 /// Whether operations do the same, for whatever line.

@@ -22,60 +22,58 @@ const VPM_BLOCK: usize = 16;
 /// Set-up word: 32-bit rows, horizontal, stride 1 (qpu.md §4.9).
 pub const VPM_SETUP: u32 = 0x0000_1a00;
 
-impl Selector<'_> {
-    /// Reads varyings and attribute rows in hardware order, ahead of all other code; the scheduler
-    /// moves them to where they are wanted. Appends in reverse like everything else.
-    pub fn inputs(&mut self, inputs: Inputs) -> Result<(), BackendError> {
-        let mut values: Vec<Option<Value>> = vec![None; inputs.count as usize];
-        for inst in self.shader.insts_in_order() {
-            let data = &self.shader.insts[inst];
-            if let Op::Varying(n) | Op::VpmRead(n) = data.op {
-                match values.get_mut(n as usize) {
-                    Some(slot @ None) => *slot = Some(data.results[0]),
-                    _ => return Err(BackendError::InputOrder(n)),
-                }
+/// Reads varyings and attribute rows in hardware order, ahead of all other code; the scheduler
+/// moves them to where they are wanted. Appends in reverse like everything else.
+pub fn read_inputs(s: &mut Selector<'_>, inputs: Inputs) -> Result<(), BackendError> {
+    let mut values: Vec<Option<Value>> = vec![None; inputs.count as usize];
+    for inst in s.shader.insts_in_order() {
+        let data = &s.shader.insts[inst];
+        if let Op::Varying(n) | Op::VpmRead(n) = data.op {
+            match values.get_mut(n as usize) {
+                Some(slot @ None) => *slot = Some(data.results[0]),
+                _ => return Err(BackendError::InputOrder(n)),
             }
         }
-        for (index, value) in values.iter().enumerate() {
-            let value = value.filter(|&value| self.uses[value] > 0);
-            match self.shader.stage {
-                Stage::Fragment => self.varying(value, inputs.flat >> index & 1 != 0),
-                Stage::Vertex => self.vpm_read(index, values.len(), value),
-            }
-        }
-        self.flush();
-        Ok(())
     }
+    for (index, value) in values.iter().enumerate() {
+        let value = value.filter(|&value| s.uses[value] > 0);
+        match s.shader.stage {
+            Stage::Fragment => varying(s, value, inputs.flat >> index & 1 != 0),
+            Stage::Vertex => vpm_read(s, index, values.len(), value),
+        }
+    }
+    s.flush();
+    Ok(())
+}
 
-    /// Value = VP·W + C (qpu.md §4.2); of a flat varying C, untouched by arithmetic that would flush integers.
-    pub fn varying(&mut self, value: Option<Value>, flat: bool) {
-        let vary = Src::Port(Raddr::VARYING, None);
-        let Some(value) = value.filter(|_| !flat) else {
-            self.push(Operation::mov(Dst::None, vary));
-            if let Some(value) = value {
-                let reg = self.reg_of(value);
-                self.push(Operation::mov(Dst::Reg(reg), Src::R5));
-            }
-            return;
-        };
-        let w = self.payload(true);
-        let product = self.program.reg();
-        let reg = self.reg_of(value);
-        let operands = [vary.into(), Src::Reg(w).into()];
-        self.push(Operation::new(Unit::Mul(MulOp::Fmul), Dst::Reg(product), &operands));
-        let operands = [Src::Reg(product).into(), Src::R5.into()];
-        self.push(Operation::new(Unit::Add(AddOp::Fadd), Dst::Reg(reg), &operands));
-    }
-
-    pub fn vpm_read(&mut self, index: usize, total: usize, value: Option<Value>) {
-        if index % VPM_BLOCK == 0 {
-            let count = (total - index).min(VPM_BLOCK) as u32;
-            let setup = VPM_SETUP | (count & 15) << 20 | index as u32;
-            self.seq.push(vpm_setup(setup, RegFile::A));
+/// Value = VP·W + C (qpu.md §4.2); of a flat varying C, untouched by arithmetic that would flush integers.
+pub fn varying(s: &mut Selector<'_>, value: Option<Value>, flat: bool) {
+    let vary = Src::Port(Raddr::VARYING, None);
+    let Some(value) = value.filter(|_| !flat) else {
+        s.push(Operation::mov(Dst::None, vary));
+        if let Some(value) = value {
+            let reg = s.reg_of(value);
+            s.push(Operation::mov(Dst::Reg(reg), Src::R5));
         }
-        let dst = value.map_or(Dst::None, |value| Dst::Reg(self.reg_of(value)));
-        self.push(Operation::mov(dst, Src::Port(Raddr::VPM, None)));
+        return;
+    };
+    let w = s.payload(true);
+    let product = s.program.reg();
+    let reg = s.reg_of(value);
+    let operands = [vary.into(), Src::Reg(w).into()];
+    s.push(Operation::new(Unit::Mul(MulOp::Fmul), Dst::Reg(product), &operands));
+    let operands = [Src::Reg(product).into(), Src::R5.into()];
+    s.push(Operation::new(Unit::Add(AddOp::Fadd), Dst::Reg(reg), &operands));
+}
+
+pub fn vpm_read(s: &mut Selector<'_>, index: usize, total: usize, value: Option<Value>) {
+    if index % VPM_BLOCK == 0 {
+        let count = (total - index).min(VPM_BLOCK) as u32;
+        let setup = VPM_SETUP | (count & 15) << 20 | index as u32;
+        s.seq.push(vpm_setup(setup, RegFile::A));
     }
+    let dst = value.map_or(Dst::None, |value| Dst::Reg(s.reg_of(value)));
+    s.push(Operation::mov(dst, Src::Port(Raddr::VPM, None)));
 }
 
 /// A stream word, so that it may share an instruction; where it does not, it becomes an immediate.

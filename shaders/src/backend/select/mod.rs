@@ -30,10 +30,10 @@ pub use inputs::Inputs;
 /// them; what ifs guard must be without effect where it is not wanted, because all elements run it if one does.
 pub fn select(shader: &Shader, inputs: Inputs) -> Result<VirtProgram, BackendError> {
     let mut selector = Selector::new(shader);
-    selector.count_uses();
-    selector.find_kill()?;
-    selector.region(&shader.body)?;
-    selector.inputs(inputs)?;
+    live::count_uses(&mut selector);
+    live::find_kill(&mut selector)?;
+    regions::region(&mut selector, &shader.body)?;
+    inputs::read_inputs(&mut selector, inputs)?;
     let mut program = selector.program;
     program.ops.reverse();
     reset_streams(&mut program);

@@ -9,120 +9,117 @@ use crate::binding::{Descriptor, Lookup, UniformSlot};
 use crate::ir::{Lod, Op, TmuR, Value};
 use crate::program::SampleBo;
 
-impl Selector<'_> {
-    /// Writes a TMU parameter, which pops the stream word `parameter` and so excludes another uniform.
-    pub fn tmu_parameter(&mut self, value: Value, waddr: Waddr, parameter: UniformSlot) {
-        let dst = Dst::Port(waddr, None);
-        let mut op = if self.foldable(value) {
-            self.fold(value, dst)
-        } else {
-            let operand = self.operand(value);
-            Operation::mov(dst, operand)
-        };
-        for i in 0..op.src.len() {
-            if let Src::Uniform(slot) = op.src[i].src {
-                let temp = self.program.reg();
-                self.seq.push(Operation::mov(Dst::Reg(temp), Src::Uniform(slot)));
-                op.src[i].src = Src::Reg(temp);
-            }
+/// Writes a TMU parameter, which pops the stream word `parameter` and so excludes another uniform.
+pub fn tmu_parameter(s: &mut Selector<'_>, value: Value, waddr: Waddr, parameter: UniformSlot) {
+    let dst = Dst::Port(waddr, None);
+    let mut op = if s.foldable(value) {
+        s.fold(value, dst)
+    } else {
+        let operand = s.operand(value);
+        Operation::mov(dst, operand)
+    };
+    for i in 0..op.src.len() {
+        if let Src::Uniform(slot) = op.src[i].src {
+            let temp = s.program.reg();
+            s.seq.push(Operation::mov(Dst::Reg(temp), Src::Uniform(slot)));
+            op.src[i].src = Src::Reg(temp);
         }
-        op.parameter = Some(parameter);
-        self.push(op);
     }
+    op.parameter = Some(parameter);
+    s.push(op);
+}
 
-    pub fn sample(
-        &mut self,
-        result: Value,
-        args: &[Value],
-        lookup: Lookup,
-        r: TmuR,
-        lod: Lod,
-    ) -> Result<(), BackendError> {
-        let coordinates = if r == TmuR::None { 2 } else { 3 };
-        let extra = usize::from(lod != Lod::Auto);
-        if args.len() != coordinates + extra || lod == Lod::Grad {
-            return Err(not_lowered(Op::TmuSample { lookup, r, lod }));
-        }
-        let p2 = if r == TmuR::Cube || lod == Lod::Explicit {
-            UniformSlot::TextureP2 { lookup, explicit_lod: lod == Lod::Explicit }
-        } else {
-            UniformSlot::Const(0)
-        };
-        let mut words =
-            [UniformSlot::TextureP0(lookup), UniformSlot::TextureP1(lookup), p2, UniformSlot::Const(0)]
-                .into_iter();
-        let mut next = || words.next().expect("a request has at most four parameters");
-        self.tmu_parameter(args[1], Waddr::TMU0_T, next());
-        if coordinates == 3 {
-            self.tmu_parameter(args[2], Waddr::TMU0_R, next());
-        }
-        if extra == 1 {
-            self.tmu_parameter(args[coordinates], Waddr::TMU0_B, next());
-        }
-        self.tmu_parameter(args[0], Waddr::TMU0_S, next());
-        let sample = SampleBo::Texture(lookup.texture.image);
-        self.seq.last_mut().expect("the parameter was just written").sample = Some(sample);
-        let reg = self.reg_of(result);
-        self.load_r4(reg, Operation::signal(Signal::LoadTmu0));
-        Ok(())
+pub fn sample(
+    s: &mut Selector<'_>,
+    result: Value,
+    args: &[Value],
+    lookup: Lookup,
+    r: TmuR,
+    lod: Lod,
+) -> Result<(), BackendError> {
+    let coordinates = if r == TmuR::None { 2 } else { 3 };
+    let extra = usize::from(lod != Lod::Auto);
+    if args.len() != coordinates + extra || lod == Lod::Grad {
+        return Err(not_lowered(Op::TmuSample { lookup, r, lod }));
     }
+    let p2 = if r == TmuR::Cube || lod == Lod::Explicit {
+        UniformSlot::TextureP2 { lookup, explicit_lod: lod == Lod::Explicit }
+    } else {
+        UniformSlot::Const(0)
+    };
+    let mut words =
+        [UniformSlot::TextureP0(lookup), UniformSlot::TextureP1(lookup), p2, UniformSlot::Const(0)]
+            .into_iter();
+    let mut next = || words.next().expect("a request has at most four parameters");
+    tmu_parameter(s, args[1], Waddr::TMU0_T, next());
+    if coordinates == 3 {
+        tmu_parameter(s, args[2], Waddr::TMU0_R, next());
+    }
+    if extra == 1 {
+        tmu_parameter(s, args[coordinates], Waddr::TMU0_B, next());
+    }
+    tmu_parameter(s, args[0], Waddr::TMU0_S, next());
+    let sample = SampleBo::Texture(lookup.texture.image);
+    s.seq.last_mut().expect("the parameter was just written").sample = Some(sample);
+    let reg = s.reg_of(result);
+    s.load_r4(reg, Operation::signal(Signal::LoadTmu0));
+    Ok(())
+}
 
-    /// The offset of direct lookups, in the form that the kernel demands: max and min of exactly these operands (SHD-19).
-    fn clamp(&mut self, offset: Value, buffer: Descriptor, last: u32, clamped: Reg) {
-        let low = self.program.reg();
-        let offset = match self.operand(offset) {
-            operand @ Operand { src: Src::Reg(_), .. } => operand,
-            // The clamp's immediate and an access of the stream are not allowed in one instruction (SHD-19).
-            operand => {
-                let temp = self.program.reg();
-                self.push(Operation::mov(Dst::Reg(temp), operand));
-                Src::Reg(temp).into()
-            }
-        };
-        let limit = Src::Uniform(UniformSlot::UboLimit { buffer, last });
-        let max = Operation::new(Unit::Add(AddOp::Max), Dst::Reg(low), &[offset, constant(0)]);
-        let min =
-            Operation::new(Unit::Add(AddOp::Min), Dst::Reg(clamped), &[Src::Reg(low).into(), limit.into()]);
-        self.push(Operation { ordered: true, ..max });
-        self.push(Operation { ordered: true, ..min });
-    }
-
-    /// The clamp that lookups of this block share, if there are any.
-    pub fn clamp_direct(&mut self, result: Value) {
-        if let (Some(reg), Op::ClampDirect { buffer, last }) = (self.regs[result].expand(), self.op(result)) {
-            self.clamp(self.args(result)[0], buffer, last, reg);
+/// The offset of direct lookups, in the form that the kernel demands: max and min of exactly these operands (SHD-19).
+fn clamp(s: &mut Selector<'_>, offset: Value, buffer: Descriptor, last: u32, clamped: Reg) {
+    let low = s.program.reg();
+    let offset = match s.operand(offset) {
+        operand @ Operand { src: Src::Reg(_), .. } => operand,
+        // The clamp's immediate and an access of the stream are not allowed in one instruction (SHD-19).
+        operand => {
+            let temp = s.program.reg();
+            s.push(Operation::mov(Dst::Reg(temp), operand));
+            Src::Reg(temp).into()
         }
-    }
+    };
+    let limit = Src::Uniform(UniformSlot::UboLimit { buffer, last });
+    let max = Operation::new(Unit::Add(AddOp::Max), Dst::Reg(low), &[offset, constant(0)]);
+    let min = Operation::new(Unit::Add(AddOp::Min), Dst::Reg(clamped), &[Src::Reg(low).into(), limit.into()]);
+    s.push(Operation { ordered: true, ..max });
+    s.push(Operation { ordered: true, ..min });
+}
 
-    /// The kernel forgets at branch targets what was clamped, so that only lookups of one block share a clamp.
-    pub fn direct(
-        &mut self,
-        result: Value,
-        at: Value,
-        buffer: Descriptor,
-        offset: u32,
-    ) -> Result<(), BackendError> {
-        let Op::ClampDirect { buffer: clamped_for, last } = self.op(at) else {
-            return Err(not_lowered(Op::TmuDirect { buffer, offset }));
-        };
-        let clamped = if self.is_local(at) {
-            self.reg_of(at)
-        } else {
-            let reg = self.program.reg();
-            self.clamp(self.args(at)[0], clamped_for, last, reg);
-            reg
-        };
-        let base = Src::Uniform(UniformSlot::UboBase { buffer, offset });
-        let address = Operation::new(
-            Unit::Add(AddOp::Add),
-            Dst::Port(Waddr::TMU1_S, None),
-            &[Src::Reg(clamped).into(), base.into()],
-        );
-        self.push(Operation { ordered: true, sample: Some(SampleBo::Ubo(buffer)), ..address });
-        let reg = self.reg_of(result);
-        self.load_r4(reg, Operation::signal(Signal::LoadTmu1));
-        Ok(())
+/// The clamp that lookups of this block share, if there are any.
+pub fn clamp_direct(s: &mut Selector<'_>, result: Value) {
+    if let (Some(reg), Op::ClampDirect { buffer, last }) = (s.regs[result].expand(), s.op(result)) {
+        clamp(s, s.args(result)[0], buffer, last, reg);
     }
+}
+
+/// The kernel forgets at branch targets what was clamped, so that only lookups of one block share a clamp.
+pub fn direct(
+    s: &mut Selector<'_>,
+    result: Value,
+    at: Value,
+    buffer: Descriptor,
+    offset: u32,
+) -> Result<(), BackendError> {
+    let Op::ClampDirect { buffer: clamped_for, last } = s.op(at) else {
+        return Err(not_lowered(Op::TmuDirect { buffer, offset }));
+    };
+    let clamped = if s.is_local(at) {
+        s.reg_of(at)
+    } else {
+        let reg = s.program.reg();
+        clamp(s, s.args(at)[0], clamped_for, last, reg);
+        reg
+    };
+    let base = Src::Uniform(UniformSlot::UboBase { buffer, offset });
+    let address = Operation::new(
+        Unit::Add(AddOp::Add),
+        Dst::Port(Waddr::TMU1_S, None),
+        &[Src::Reg(clamped).into(), base.into()],
+    );
+    s.push(Operation { ordered: true, sample: Some(SampleBo::Ubo(buffer)), ..address });
+    let reg = s.reg_of(result);
+    s.load_r4(reg, Operation::signal(Signal::LoadTmu1));
+    Ok(())
 }
 
 #[cfg(test)]
