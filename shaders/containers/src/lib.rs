@@ -17,6 +17,9 @@
 //! let findings = check(file).expect("recognised by its first bytes");
 //! assert_eq!(findings[0].to_string(), "0x8: M05: neither CFRA nor CVER inside");
 //! ```
+//!
+//! From the bottom: `finding` and `reader` are what all readers speak; [`pica`] is code alone; [`mbs`], [`shbin`] and
+//! [`metallib`] are a format each and do not know each other; `format` tells them apart.
 #![forbid(unsafe_code)]
 
 mod finding;

@@ -21,6 +21,7 @@ pub fn tile_write(s: &mut Selector<'_>, value: Value, waddr: Waddr) -> Result<()
     Ok(())
 }
 
+/// Selects a select.
 pub fn select(s: &mut Selector<'_>, result: Value, args: &[Value]) -> Result<(), BackendError> {
     let &[condition, mut yes, mut no] = args else { unreachable!("the verifier counts operands") };
     let reg = s.reg_of(result);

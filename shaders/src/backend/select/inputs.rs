@@ -66,6 +66,7 @@ pub fn varying(s: &mut Selector<'_>, value: Option<Value>, flat: bool) {
     s.push(Operation::new(Unit::Add(AddOp::Fadd), Dst::Reg(reg), &operands));
 }
 
+/// Reads row `index` of `total`; `value` is what it is, if anybody wants it.
 pub fn vpm_read(s: &mut Selector<'_>, index: usize, total: usize, value: Option<Value>) {
     if index % VPM_BLOCK == 0 {
         let count = (total - index).min(VPM_BLOCK) as u32;

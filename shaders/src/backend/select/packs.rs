@@ -6,6 +6,7 @@ use super::selector::Selector;
 use crate::backend::virt::{Dst, Operation, Reg, Src, Unit};
 use crate::ir::Value;
 
+/// Four floats to bytes.
 pub fn pack_unorm8(s: &mut Selector<'_>, result: Value, args: &[Value]) {
     let reg = s.reg_of(result);
     if args.iter().all(|&arg| arg == args[0]) {
@@ -18,6 +19,7 @@ pub fn pack_unorm8(s: &mut Selector<'_>, result: Value, args: &[Value]) {
     }
 }
 
+/// One float to a byte of a register.
 pub fn packed_byte(s: &mut Selector<'_>, value: Value, reg: Reg, pack: Pack) {
     let product = matches!(s.single(value), Some((Unit::Mul(MulOp::Fmul), Unpack::Nop)));
     let mut op = if product && s.foldable(value) {
@@ -54,6 +56,7 @@ pub fn pack_half_floats(s: &mut Selector<'_>, result: Value, args: &[Value]) {
     }
 }
 
+/// The low halves of two words.
 pub fn pack_halves(s: &mut Selector<'_>, result: Value, args: &[Value]) {
     let target = s.reg_of(result);
     // A consumer may keep the result out of file A, where packs happen.

@@ -21,6 +21,7 @@ pub struct Ports {
 }
 
 impl Ports {
+    /// The ports that an operation takes by itself.
     pub fn new(op: &Operation) -> Ports {
         let mut ports = Ports {
             uniform: None,
@@ -88,6 +89,7 @@ impl Ports {
         }
     }
 
+    /// Takes either port, if one is free.
     pub fn take_flexible(&mut self) -> bool {
         let free = self.flexible == 0 && !(self.a_taken && self.b_taken);
         if free {

@@ -29,6 +29,7 @@ pub fn tmu_parameter(s: &mut Selector<'_>, value: Value, waddr: Waddr, parameter
     s.push(op);
 }
 
+/// A request to the texture unit.
 pub fn sample(
     s: &mut Selector<'_>,
     result: Value,

@@ -41,6 +41,7 @@ pub struct Selector<'a> {
 }
 
 impl<'a> Selector<'a> {
+    /// Of a shader of which nothing is selected yet.
     pub fn new(shader: &'a Shader) -> Self {
         Selector {
             shader,
@@ -63,14 +64,17 @@ impl<'a> Selector<'a> {
         }
     }
 
+    /// The operation that defines a value.
     pub fn op(&self, value: Value) -> Op {
         self.shader.insts[self.shader.values[value].inst].op
     }
 
+    /// Its operands.
     pub fn args(&self, value: Value) -> &'a [Value] {
         &self.shader.insts[self.shader.values[value].inst].args
     }
 
+    /// The register of a value.
     pub fn reg_of(&mut self, value: Value) -> Reg {
         if let Some(reg) = self.regs[value].expand() {
             return reg;
@@ -96,6 +100,7 @@ impl<'a> Selector<'a> {
         reg
     }
 
+    /// A value as an operand.
     pub fn operand(&mut self, value: Value) -> Operand {
         match self.op(value) {
             Op::Const(word) => constant(word),
@@ -277,6 +282,7 @@ impl<'a> Selector<'a> {
             && self.is_local(value)
     }
 
+    /// The operation that computes `value` into `dst` for its only consumer.
     pub fn fold(&mut self, value: Value, dst: Dst) -> Operation {
         self.covered.insert(self.shader.values[value].inst);
         self.build(value, dst)
@@ -319,6 +325,7 @@ impl<'a> Selector<'a> {
         self.push(op);
     }
 
+    /// Copies what `producer` leaves in r4.
     pub fn load_r4(&mut self, reg: Reg, producer: Operation) {
         self.push(producer);
         self.program.regs[reg].places.r4 = !self.not_in_r4.contains(reg);

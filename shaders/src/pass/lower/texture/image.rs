@@ -31,6 +31,7 @@ pub struct Operands<'d> {
 }
 
 impl<'d> Operands<'d> {
+    /// Takes the arguments of a sample or gather apart.
     pub fn new(sample: &Sample, args: &'d [Value]) -> Operands<'d> {
         let (coordinates, rest) = args.split_at(sample.dim.coordinates());
         let (layer, rest) = rest.split_at(usize::from(sample.arrayed));
@@ -47,6 +48,7 @@ impl Image<'_, '_> {
         value(self.b, self.texture, which)
     }
 
+    /// A constant.
     pub fn float(&mut self, number: f32) -> Value {
         self.b.float(number)
     }
@@ -60,6 +62,7 @@ impl Image<'_, '_> {
         a.iter().zip(b).map(one).collect()
     }
 
+    /// `v` between two bounds.
     pub fn clamp(&mut self, v: Value, low: Value, high: Value) -> Value {
         let v = self.b.fmax(v, low);
         self.b.fmin(v, high)

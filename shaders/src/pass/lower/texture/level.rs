@@ -29,38 +29,36 @@ pub struct Place<'p> {
     pub outside: bool,
 }
 
-impl Image<'_, '_> {
-    /// A level's sizes: max(1, size >> number).
-    pub fn level(&mut self, number: Option<Value>) -> Level {
-        let number = number.filter(|&number| self.b.shader.const_of(number) != Some(0));
-        let shift = number.map(|number| self.b.op(Op::FToS, &[number]));
-        let size: Axes = (0..self.dim.axes() as u8)
-            .map(|axis| match shift {
-                None if axis < 2 => self.value(TextureValue::Size(axis)),
-                None => {
-                    let whole = self.value(TextureValue::Extent(axis));
-                    self.b.op(Op::SToF, &[whole])
-                }
-                Some(shift) => {
-                    let whole = self.value(TextureValue::Extent(axis));
-                    let shifted = self.b.op(Op::Shr, &[whole, shift]);
-                    let one = self.b.word(1);
-                    let shifted = self.b.op(Op::SMax, &[shifted, one]);
-                    self.b.op(Op::SToF, &[shifted])
-                }
-            })
-            .collect();
-        let inverse = size.iter().map(|&size| recip(self.b, size)).collect();
-        Level { number, size, inverse }
-    }
+/// A level's sizes: max(1, size >> number).
+pub fn of(image: &mut Image<'_, '_>, number: Option<Value>) -> Level {
+    let number = number.filter(|&number| image.b.shader.const_of(number) != Some(0));
+    let shift = number.map(|number| image.b.op(Op::FToS, &[number]));
+    let size: Axes = (0..image.dim.axes() as u8)
+        .map(|axis| match shift {
+            None if axis < 2 => image.value(TextureValue::Size(axis)),
+            None => {
+                let whole = image.value(TextureValue::Extent(axis));
+                image.b.op(Op::SToF, &[whole])
+            }
+            Some(shift) => {
+                let whole = image.value(TextureValue::Extent(axis));
+                let shifted = image.b.op(Op::Shr, &[whole, shift]);
+                let one = image.b.word(1);
+                let shifted = image.b.op(Op::SMax, &[shifted, one]);
+                image.b.op(Op::SToF, &[shifted])
+            }
+        })
+        .collect();
+    let inverse = size.iter().map(|&size| recip(image.b, size)).collect();
+    Level { number, size, inverse }
+}
 
-    /// The nearest layer: round(layer), brought into the view.
-    pub fn nearest_layer(&mut self, layer: Value) -> Value {
-        let whole = self.b.op(Op::FRoundEven, &[layer]);
-        let count = value(self.b, self.texture, TextureValue::Extent(2));
-        let count = self.b.op(Op::SToF, &[count]);
-        let (zero, one) = (self.float(0.0), self.float(1.0));
-        let last = self.b.fsub(count, one);
-        self.clamp(whole, zero, last)
-    }
+/// The nearest layer: round(layer), brought into the view.
+pub fn nearest_layer(image: &mut Image<'_, '_>, layer: Value) -> Value {
+    let whole = image.b.op(Op::FRoundEven, &[layer]);
+    let count = value(image.b, image.texture, TextureValue::Extent(2));
+    let count = image.b.op(Op::SToF, &[count]);
+    let (zero, one) = (image.float(0.0), image.float(1.0));
+    let last = image.b.fsub(count, one);
+    image.clamp(whole, zero, last)
 }

@@ -35,11 +35,13 @@ pub fn run(shader: &mut Shader, state: &PipelineState) {
             Op::Sample(sample) => {
                 sampled(image(b, state, stage, &sample), &Operands::new(&sample, &data.args))
             }
-            Op::Gather { sample, component } => {
-                image(b, state, stage, &sample).gather(&Operands::new(&sample, &data.args), component)
-            }
+            Op::Gather { sample, component } => filter::gather(
+                &mut image(b, state, stage, &sample),
+                &Operands::new(&sample, &data.args),
+                component,
+            ),
             Op::ImageLod(sample) => {
-                image(b, state, stage, &sample).query_lod(&Operands::new(&sample, &data.args))
+                lod::query_lod(&mut image(b, state, stage, &sample), &Operands::new(&sample, &data.args))
             }
             Op::Fetch(fetch) => fetched(b, state, stage, &fetch, data),
             Op::ImageSize { image, axis, halves } => smallvec![size(b, image, axis, halves, data.args[0])],
@@ -64,9 +66,9 @@ fn image<'b, 'a>(
 fn sampled(mut image: Image<'_, '_>, operands: &Operands<'_>) -> Components {
     match image.key.filter {
         // Comparisons are made of texels whatever the key says.
-        _ if operands.reference.is_some() => image.filtered(operands),
-        TextureFilter::Program { .. } => image.filtered(operands),
-        TextureFilter::Unit | TextureFilter::Level => image.sampled_by_unit(operands),
+        _ if operands.reference.is_some() => filter::filtered(&mut image, operands),
+        TextureFilter::Program { .. } => filter::filtered(&mut image, operands),
+        TextureFilter::Unit | TextureFilter::Level => unit::sampled(&mut image, operands),
     }
 }
 
@@ -80,7 +82,7 @@ fn fetched(
     let texture = Texture::alone(fetch.image);
     let key = state.textures.get(&texture).copied().unwrap_or_default();
     let mut image = Image { b, stage, texture, dim: fetch.dim, key };
-    image.fetch(fetch, &data.args)
+    texel::fetch(&mut image, fetch, &data.args)
 }
 
 /// Texels of a level along an axis: max(1, size >> level) where levels halve it.

@@ -2,32 +2,37 @@
 
 use smallvec::SmallVec;
 
+use super::decode;
 use super::image::{Axes, Components, Image};
 use crate::binding::{Lookup, TextureValue};
 use crate::ir::{ImageDim, Lod, Op, TmuR, Value};
 use crate::state::TextureAccess;
 
-impl Image<'_, '_> {
-    /// The components of a lookup.
-    pub fn looked_up(&mut self, at: &Axes, texels: bool, lod: Lod, argument: Option<Value>) -> Components {
-        let cube = self.dim == ImageDim::Cube || matches!(self.key.access, TextureAccess::Faces { .. });
-        let mut args: SmallVec<[Value; 4]> = SmallVec::from_slice(at);
-        for (arg, mirrors) in args.iter_mut().zip(self.key.mirror_once) {
-            if mirrors && !cube {
-                *arg = self.b.fabs(*arg);
-            }
+/// The components of a lookup.
+pub fn looked_up(
+    image: &mut Image<'_, '_>,
+    at: &Axes,
+    texels: bool,
+    lod: Lod,
+    argument: Option<Value>,
+) -> Components {
+    let cube = image.dim == ImageDim::Cube || matches!(image.key.access, TextureAccess::Faces { .. });
+    let mut args: SmallVec<[Value; 4]> = SmallVec::from_slice(at);
+    for (arg, mirrors) in args.iter_mut().zip(image.key.mirror_once) {
+        if mirrors && !cube {
+            *arg = image.b.fabs(*arg);
         }
-        let r = match cube {
-            true => TmuR::Cube,
-            false if self.key.border => {
-                args.push(self.value(TextureValue::Border));
-                TmuR::Border
-            }
-            false => TmuR::None,
-        };
-        args.extend(argument);
-        let lookup = Lookup { texture: self.texture, texels };
-        let word = self.b.op(Op::TmuSample { lookup, r, lod }, &args);
-        self.decoded(&[word])
     }
+    let r = match cube {
+        true => TmuR::Cube,
+        false if image.key.border => {
+            args.push(image.value(TextureValue::Border));
+            TmuR::Border
+        }
+        false => TmuR::None,
+    };
+    args.extend(argument);
+    let lookup = Lookup { texture: image.texture, texels };
+    let word = image.b.op(Op::TmuSample { lookup, r, lod }, &args);
+    decode::decoded(image, &[word])
 }

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::image::{Axes, Components, Image, Operands};
+use super::{face, level, lod, request};
 use crate::binding::TextureValue;
 use crate::ir::{ImageDim, Lod, Op, Stage, Value};
 use crate::state::TextureFilter;
@@ -10,80 +11,85 @@ use crate::state::TextureFilter;
 /// A level of detail that is magnified no more, yet chooses level 0.
 const JUST_MINIFIED: f32 = 1.0 / 1024.0;
 
-impl Image<'_, '_> {
-    pub fn sampled_by_unit(&mut self, operands: &Operands<'_>) -> Components {
-        let at = self.unit_coordinates(operands.coordinates);
-        let lod = operands.sample.lod;
-        if !operands.offset.is_empty() {
-            return self.sampled_aside(operands, &at);
-        }
-        let native =
-            self.key.filter == TextureFilter::Unit && lod != Lod::Grad && self.stage == Stage::Fragment;
-        if native {
-            return self.looked_up(&at, false, lod, operands.lod.first().copied());
-        }
-        let lambda = self.level_of_detail(operands);
-        let lambda = if self.key.filter == TextureFilter::Level {
-            let lambda = self.limited(lambda);
-            let base = self.value(TextureValue::BaseLevel);
-            self.b.fadd(lambda, base)
-        } else {
-            lambda
-        };
-        self.looked_up(&at, false, Lod::Explicit, Some(lambda))
+/// A sample that the texture unit filters.
+pub fn sampled(image: &mut Image<'_, '_>, operands: &Operands<'_>) -> Components {
+    let at = unit_coordinates(image, operands.coordinates);
+    let lod = operands.sample.lod;
+    if !operands.offset.is_empty() {
+        return sampled_aside(image, operands, &at);
     }
-
-    /// A sample moved by texels. How far that is depends on the level, so each of the two levels that the filter may
-    /// blend is asked for by itself.
-    fn sampled_aside(&mut self, operands: &Operands<'_>, at: &Axes) -> Components {
-        let lambda = self.level_of_detail(operands);
-        let lambda = self.limited(lambda);
-        let zero = self.float(0.0);
-        let magnified = self.b.op(Op::FLe, &[lambda, zero]);
-        let last = self.value(TextureValue::LastLevel);
-        let level = self.clamp(lambda, zero, last);
-        let rounding = self.value(TextureValue::MipRounding);
-        let level = self.b.fadd(level, rounding);
-        let near = self.b.op(Op::FFloor, &[level]);
-        let fraction = self.b.fsub(level, near);
-        let blend = self.value(TextureValue::MipBlend);
-        let fraction = self.b.fmul(fraction, blend);
-        let one = self.float(1.0);
-        let far = self.b.fadd(near, one);
-        let far = self.b.fmin(far, last);
-        let nearer = self.moved(operands, at, magnified, near);
-        if self.key.decode.class.is_integer() {
-            // Levels of integers are not blended.
-            return nearer;
-        }
-        let farther = self.moved(operands, at, magnified, far);
-        self.lerp(&nearer, &farther, fraction)
+    let native =
+        image.key.filter == TextureFilter::Unit && lod != Lod::Grad && image.stage == Stage::Fragment;
+    if native {
+        return request::looked_up(image, &at, false, lod, operands.lod.first().copied());
     }
+    let lambda = lod::level_of_detail(image, operands);
+    let lambda = if image.key.filter == TextureFilter::Level {
+        let lambda = lod::limited(image, lambda);
+        let base = image.value(TextureValue::BaseLevel);
+        image.b.fadd(lambda, base)
+    } else {
+        lambda
+    };
+    request::looked_up(image, &at, false, Lod::Explicit, Some(lambda))
+}
 
-    /// A lookup at one level, moved by its texels.
-    fn moved(&mut self, operands: &Operands<'_>, at: &Axes, magnified: Value, number: Value) -> Components {
-        let level = self.level(Some(number));
-        let mut at = at.clone();
-        for ((c, &offset), &inverse) in at.iter_mut().zip(operands.offset).zip(&level.inverse) {
-            let offset = self.b.op(Op::SToF, &[offset]);
-            *c = self.b.fmad(offset, inverse, *c);
-        }
-        let (zero, just) = (self.float(0.0), self.float(JUST_MINIFIED));
-        let least = self.b.select(magnified, zero, just);
-        let mut number = self.b.fmax(number, least);
-        if self.key.filter == TextureFilter::Level {
-            let base = self.value(TextureValue::BaseLevel);
-            number = self.b.fadd(number, base);
-        }
-        self.looked_up(&at, false, Lod::Explicit, Some(number))
+/// A sample moved by texels. How far that is depends on the level, so each of the two levels that the filter may
+/// blend is asked for by itself.
+fn sampled_aside(image: &mut Image<'_, '_>, operands: &Operands<'_>, at: &Axes) -> Components {
+    let lambda = lod::level_of_detail(image, operands);
+    let lambda = lod::limited(image, lambda);
+    let zero = image.float(0.0);
+    let magnified = image.b.op(Op::FLe, &[lambda, zero]);
+    let last = image.value(TextureValue::LastLevel);
+    let level = image.clamp(lambda, zero, last);
+    let rounding = image.value(TextureValue::MipRounding);
+    let level = image.b.fadd(level, rounding);
+    let near = image.b.op(Op::FFloor, &[level]);
+    let fraction = image.b.fsub(level, near);
+    let blend = image.value(TextureValue::MipBlend);
+    let fraction = image.b.fmul(fraction, blend);
+    let one = image.float(1.0);
+    let far = image.b.fadd(near, one);
+    let far = image.b.fmin(far, last);
+    let nearer = moved(image, operands, at, magnified, near);
+    if image.key.decode.class.is_integer() {
+        // Levels of integers are not blended.
+        return nearer;
     }
+    let farther = moved(image, operands, at, magnified, far);
+    image.lerp(&nearer, &farther, fraction)
+}
 
-    /// S, t and a cube's r as the unit takes them.
-    fn unit_coordinates(&mut self, given: &[Value]) -> Axes {
-        match self.dim {
-            ImageDim::D1 | ImageDim::Buffer => smallvec![given[0], self.float(0.5)],
-            ImageDim::D2 | ImageDim::D3 => smallvec![given[0], given[1]],
-            ImageDim::Cube => self.projected_to_cube(given),
-        }
+/// A lookup at one level, moved by its texels.
+fn moved(
+    image: &mut Image<'_, '_>,
+    operands: &Operands<'_>,
+    at: &Axes,
+    magnified: Value,
+    number: Value,
+) -> Components {
+    let level = level::of(image, Some(number));
+    let mut at = at.clone();
+    for ((c, &offset), &inverse) in at.iter_mut().zip(operands.offset).zip(&level.inverse) {
+        let offset = image.b.op(Op::SToF, &[offset]);
+        *c = image.b.fmad(offset, inverse, *c);
+    }
+    let (zero, just) = (image.float(0.0), image.float(JUST_MINIFIED));
+    let least = image.b.select(magnified, zero, just);
+    let mut number = image.b.fmax(number, least);
+    if image.key.filter == TextureFilter::Level {
+        let base = image.value(TextureValue::BaseLevel);
+        number = image.b.fadd(number, base);
+    }
+    request::looked_up(image, &at, false, Lod::Explicit, Some(number))
+}
+
+/// S, t and a cube's r as the unit takes them.
+fn unit_coordinates(image: &mut Image<'_, '_>, given: &[Value]) -> Axes {
+    match image.dim {
+        ImageDim::D1 | ImageDim::Buffer => smallvec![given[0], image.float(0.5)],
+        ImageDim::D2 | ImageDim::D3 => smallvec![given[0], given[1]],
+        ImageDim::Cube => face::projected_to_cube(image, given),
     }
 }
