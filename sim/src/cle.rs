@@ -7,16 +7,16 @@ use vc4::cl::packets::{
 };
 use vc4::hw::MAX_VERTEX_INDEX;
 
-use crate::early_z;
+use crate::binning::{Binned, Indices, Ptb};
+use crate::binning::{Group, Overflow};
 use crate::error::{JobError, Thread};
+use crate::geometry::State;
 use crate::memory::Memory;
-use crate::ptb::{Binned, Indices, Ptb};
 use crate::qpu::{Note, Stats};
-use crate::render::{Segment, Step, Target};
-use crate::state::State;
-use crate::surface::{Pixels, Surface};
-use crate::tile_alloc::{Group, Overflow};
-use crate::tlb::ClearValues;
+use crate::rendering::early_z;
+use crate::rendering::tlb::ClearValues;
+use crate::rendering::{Pixels, Surface};
+use crate::rendering::{Segment, Step, Target};
 
 /// A list in bus memory, read packet by packet.
 struct Walk {

@@ -21,36 +21,27 @@
 //! source tells about the machine is collected in [`unverified`].
 #![deny(unsafe_code)]
 
-pub mod assembly;
-pub mod caches;
+pub mod binning;
 pub mod capture;
 pub mod cle;
-pub mod clip;
-pub mod counters;
 pub mod device;
 pub mod drm;
-pub mod early_z;
 pub mod error;
-pub mod fragment;
 pub mod geometry;
 pub mod kernel;
 pub mod memory;
 pub mod profile;
-pub mod pse;
-pub mod ptb;
 pub mod qpu;
-pub mod raster;
-pub mod render;
-pub mod state;
+pub mod rendering;
+pub mod replay;
 pub mod stats;
-pub mod surface;
-pub mod tile_alloc;
-pub mod tlb;
 pub mod tmu;
 pub mod unverified;
 pub mod vertex;
-pub mod vpm;
 
 pub use device::{Config, Simulator, Totals};
+pub use geometry::state;
+pub use rendering::tlb;
+pub use stats::counters;
 pub use unverified::UNVERIFIED;
 pub use vc4_kernel_abi::validate::Mode;

@@ -10,15 +10,15 @@ use vc4::qpu::uniforms::{UniformSource, uniform_reads};
 use vc4::qpu::{Inst, Waddr};
 use vc4_kernel_abi::{GpuError, Seqno, Submit};
 
-use crate::assembly::Kind;
+use crate::binning::{Binned, Draw};
 use crate::device::Simulator;
 use crate::error::Stage;
+use crate::geometry::Kind;
+use crate::geometry::State;
 use crate::kernel::{Job, ListRange};
 use crate::memory::Memory;
-use crate::ptb::{Binned, Draw};
 use crate::qpu::{Lanes, Program, Stats};
-use crate::state::State;
-use crate::tlb::tile_edge;
+use crate::rendering::tlb::tile_edge;
 use crate::tmu::TexturePicture;
 
 /// Work of the QPUs and around them.

@@ -32,19 +32,22 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("unverified::ms_flags_from_coverage", "What does MS_FLAGS read without multisampling?"),
     ("unverified::UNRESOLVED_MS_STORE_SAMPLE", "Which sample does an unresolved store write in 4x mode?"),
     ("unverified::tile_coordinate", "Are tile coordinates above 127 unsigned?"),
-    ("pse::Fit", "Which vertex supplies (x0, y0) of the varying planes, and with which precision?"),
-    ("state::State::reset", "Which values does the state of both threads have at power-up?"),
-    ("state::State::window", "Does a clip window of zero width or height draw nothing?"),
-    ("ptb::Sequence::new", "What happens to a primitive with an index above the maximum index?"),
-    ("cle::BinningThread::indexed", "Does a 16-bit index list at an odd address work?"),
-    ("counters::Counters", "Which quads and primitives does each performance event count exactly?"),
-    ("counters::idle_clocks", "How long do the fixed-function blocks take beside the QPUs?"),
-    ("caches::SIZES", "How large and how associative are the caches of uniforms, textures and L2?"),
     (
-        "tile_alloc::TileAlloc::primitive",
+        "rendering::pse::Fit",
+        "Which vertex supplies (x0, y0) of the varying planes, and with which precision?",
+    ),
+    ("geometry::state::State::reset", "Which values does the state of both threads have at power-up?"),
+    ("geometry::state::State::window", "Does a clip window of zero width or height draw nothing?"),
+    ("binning::ptb::Sequence::new", "What happens to a primitive with an index above the maximum index?"),
+    ("cle::BinningThread::indexed", "Does a 16-bit index list at an odd address work?"),
+    ("stats::counters::Counters", "Which quads and primitives does each performance event count exactly?"),
+    ("stats::counters::idle_clocks", "How long do the fixed-function blocks take beside the QPUs?"),
+    ("stats::caches::SIZES", "How large and how associative are the caches of uniforms, textures and L2?"),
+    (
+        "binning::tile_alloc::TileAlloc::primitive",
         "Which encoding does the PTB choose, and when does it end a compressed list?",
     ),
-    ("vertex::tail", "What fills the last word of an attribute whose size is no multiple of four?"),
+    ("vertex::shade::tail", "What fills the last word of an attribute whose size is no multiple of four?"),
 ];
 
 /// Guesses that the simulator takes over from the crates below it.

@@ -11,7 +11,7 @@ use vc4::image::format::TileFormat;
 use vc4::image::surface::load_bits;
 use vc4_kernel_abi::{Gpu, Submit, Surface};
 use vc4_sim::capture::read::{Capture, Outcome, ReadError};
-use vc4_sim::capture::replay::{Replay, Replayed};
+use vc4_sim::replay::{Replay, Replayed};
 use vc4_sim::{Config, Simulator};
 
 const BLACK: u32 = 0xff00_0000;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use vc4_sim::capture::VARIABLE;
 use vc4_sim::capture::read::{Capture, Outcome};
-use vc4_sim::capture::replay::Replay;
+use vc4_sim::replay::Replay;
 use vc4_tests::{driver, scratch};
 
 /// Draws some scenes and returns what was recorded, one capture per device that the program made.

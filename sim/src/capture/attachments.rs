@@ -5,7 +5,7 @@ use vc4::image::layout::{MSAA_SAMPLES, MsaaLayout};
 use vc4::image::tiling::Level;
 use vc4_kernel_abi::{Submit, Surface};
 
-use crate::surface::Pixels;
+use crate::rendering::Pixels;
 use crate::unverified::{from_565, resolve_4x};
 
 /// Opcodes of the packets whose bits a submission's surfaces carry (kernel-abi.md §5.2).

@@ -2,7 +2,7 @@
 //! job left in those that it wrote.
 //!
 //! A simulator with a recorder ([`crate::Simulator::record`], or the environment variable [`VARIABLE`]) writes one;
-//! [`read::Capture`] is the file in memory and [`replay::Replay`] runs it again without the program.
+//! [`read::Capture`] is the file in memory and [`crate::replay::Replay`] runs it again without the program.
 //!
 //! # File format, version 1
 //!
@@ -26,7 +26,6 @@ pub mod attachments;
 mod codec;
 pub mod pages;
 pub mod read;
-pub mod replay;
 mod submission;
 #[cfg(test)]
 mod tests;

@@ -11,8 +11,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, send, socketpair};
 use nix::sys::stat::{SFlag, fstat};
 
-use super::backing::{Backing, Descriptors, Inode, Kept, bo_file_size};
 use super::{Answer, Device, Errno, Exported, File, Node, Process, SyncFile, Syncobj, Window, lock};
+use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, bo_file_size};
 
 /// What a descriptor stands for, as far as it is no dma-buf.
 #[derive(Clone)]

@@ -12,9 +12,9 @@ use vc4_kernel_abi::{BoHandle, Seqno, SubmitFlags};
 use super::hang::Hang;
 use super::object::errno;
 use super::{Answer, Device, Errno, Fence, File, Object, Process, lock, read_bytes};
-use crate::counters::Perfmon;
 use crate::device::Watch;
 use crate::kernel::{Bo, Job};
+use crate::stats::Perfmon;
 
 /// `timeout_ns` of a wait without end.
 const FOREVER: u64 = u64::MAX;

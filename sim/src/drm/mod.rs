@@ -4,7 +4,6 @@
 //!
 //! The display is a virtual one ([`kms`]).
 
-pub mod backing;
 mod dumb;
 mod handles;
 mod hang;
@@ -33,9 +32,10 @@ use std::time::{Duration, Instant};
 pub use nix::errno::Errno;
 use vc4_kernel_abi::Seqno;
 
-use crate::counters::Perfmon;
 use crate::device::{Config, Notice, Simulator};
 use crate::kernel;
+pub use crate::kernel::backing;
+use crate::stats::Perfmon;
 use backing::{Backing, BoFile};
 use handles::Handles;
 pub use object::Object;

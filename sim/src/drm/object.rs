@@ -9,10 +9,10 @@ use vc4_kernel_abi::uapi::{
 };
 use vc4_kernel_abi::{GpuError, Seqno};
 
-use super::backing::{Backing, BoFile, Inode};
 use super::uapi::{GemClose, GemFlink, GemOpen};
 use super::{Answer, Device, DmaBuf, Errno, File, Process, Window, file_of, lock, read_bytes};
 use crate::kernel::Bo;
+use crate::kernel::backing::{Backing, BoFile, Inode};
 
 /// Where mmap offsets of objects begin: the core puts them behind the 32-bit file range.
 const FIRST_MMAP_OFFSET: u64 = 1 << 32;

@@ -12,12 +12,12 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, accept4, bind, connect, getsockopt, listen, socket,
 };
 
-use super::backing::{Backing, Descriptors, Inode, Kept, OwnProcess};
 use super::host::Host;
 use super::kms::Display;
 use super::wire::{CHUNK, Identity, Kind, MAGIC, Message, VERSION, receive, send};
 use super::{Answer, Device, Errno, Exported, Node, Process};
 use crate::Config;
+use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, OwnProcess};
 
 /// Milliseconds after which closed descriptors are looked for even when nobody told of any.
 const REAP_MS: u16 = 1000;

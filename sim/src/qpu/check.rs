@@ -12,8 +12,8 @@ use vc4::qpu::{AddOp, Cond, MulOp};
 use super::exec::Observer;
 use super::program::{Action, Dest, Op, Port, Program, extra, slot};
 use super::{Ports, Qpu, report};
-use crate::caches::Caches;
 use crate::error::Stage;
+use crate::stats::Caches;
 use crate::stats::{Finding, Note, Stats};
 
 /// Reported for the last instruction.

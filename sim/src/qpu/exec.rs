@@ -10,10 +10,10 @@ use super::check::Watcher;
 use super::lanes::{ALL, immediate, select, turn, turn_quads, turn_quads_mask};
 use super::program::{Action, Branch, Dest, Op, Port, Program, extra, reverse_from, slot, unsupported};
 use super::{Fault, LaneMask, Lanes, Ports};
-use crate::caches::Caches;
-use crate::counters::Event as Count;
 use crate::error::Stage;
 use crate::memory::Memory;
+use crate::stats::Caches;
+use crate::stats::Event as Count;
 use crate::stats::{Note, Stats};
 use crate::tmu::{Tmu, TmuFault};
 

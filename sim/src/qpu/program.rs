@@ -13,8 +13,8 @@ use vc4::qpu::{
 
 use super::check::Facts;
 use super::{Fault, Lanes};
-use crate::early_z::is_hidden_by_depth;
 use crate::memory::Memory;
+use crate::rendering::early_z::is_hidden_by_depth;
 
 /// Places in the register array of a [`super::Qpu`].
 pub(super) mod slot {

@@ -4,8 +4,8 @@ use vc4::cl::words::{TextureType, Wrap};
 use vc4::hw::LANES;
 use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
 
-use super::TmuFault;
 use super::texture::{Level, Mip, Texture};
+use super::unit::TmuFault;
 use crate::memory::Memory;
 use crate::qpu::Lanes;
 

@@ -7,7 +7,10 @@ use vc4::cl::words::{
 };
 use vc4::image::{ImageLayout, ImageShape};
 
-use super::*;
+use super::unit::{CACHED_SETUPS, Tmu, TmuFault};
+use super::{etc1, texel};
+use crate::memory::Memory;
+use crate::qpu::Lanes;
 
 const BASE: u32 = 0x1_0000;
 

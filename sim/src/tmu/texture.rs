@@ -4,8 +4,8 @@ use vc4::cl::words::{MagFilter, MinFilter, TextureExtra, TextureType, TextureWor
 use vc4::image::tiling::AddressMap;
 use vc4::image::{ImageLayout, ImageShape};
 
-use super::TmuFault;
 use super::texel;
+use super::unit::TmuFault;
 
 /// How the minification filter uses the mip chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::sample::{cube_face, reduce, to_texels, wrap_index};
 use super::texture::{Level, Texture};
-use crate::caches::LINE_BYTES;
 use crate::qpu::Lanes;
+use crate::stats::LINE_BYTES;
 
 /// Lines of a direct lookup, element by element; equal neighbours once.
 pub(super) fn direct(addresses: &Lanes, lines: &mut Vec<u32>) {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use vc4_sim::capture::attachments::Attachment;
 use vc4_sim::capture::read::{Capture, Entry, Outcome};
-use vc4_sim::capture::replay::{Replay, Replayed};
+use vc4_sim::replay::{Replay, Replayed};
 use vc4_sim::{Config, Mode};
 
 use super::{load, picture};

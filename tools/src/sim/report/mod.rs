@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use vc4_sim::capture::read::Capture;
-use vc4_sim::capture::replay::Replay;
+use vc4_sim::replay::Replay;
 
 use super::load;
 use super::replay::Machine;

@@ -1,20 +1,14 @@
 //! The texture and memory unit: requests, configuration words and the result FIFO (qpu.md §4.5, §4.6;
 //! textures.md §1, §2).
 
-mod etc1;
-mod picture;
-mod sample;
-mod texel;
-mod texture;
-mod trace;
-
 use vc4::hw::LANES;
 
 use crate::memory::{BusError, Memory};
 use crate::qpu::Lanes;
 use crate::stats::Note;
-pub use picture::TexturePicture;
-use texture::Texture;
+
+use super::texture::Texture;
+use super::trace;
 
 /// Guesses about the texture unit: where they stand, and the question to ask a real board.
 pub const UNVERIFIED: &[(&str, &str)] = &[
@@ -40,7 +34,7 @@ const REQUEST_SLOTS: u8 = 8;
 /// Most requests that can be on their way: the results, then requests of a single slot.
 const IN_FLIGHT: usize = RESULT_FIFO + REQUEST_SLOTS as usize;
 /// Decoded set-ups that a unit remembers. Only a matter of speed.
-const CACHED_SETUPS: usize = 8;
+pub(super) const CACHED_SETUPS: usize = 8;
 
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,6 +217,3 @@ impl Tmu {
 fn waiting_slots(tmu: &Tmu) -> u8 {
     (RESULT_FIFO / 2..tmu.count).map(|i| tmu.slots[(tmu.first + i) % IN_FLIGHT]).sum()
 }
-
-#[cfg(test)]
-mod tests;

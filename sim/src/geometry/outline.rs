@@ -1,8 +1,8 @@
 //! From window positions to a shape: what the binner and the primitive setup must agree on.
 
-use crate::assembly::Kind;
-use crate::raster::{GridPoint, Shape, twice_area};
-use crate::state::State;
+use super::assembly::Kind;
+use super::raster::{GridPoint, Shape, twice_area};
+use super::state::State;
 use crate::unverified::{line_corners, point_corners};
 
 /// Splits a {Ys, Xs} word (v3d.md §7.2).

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use vc4::cl::records::{Attribute, ShaderRecord};
 use vc4::hw::LANES;
 
+use super::vpm::{ROWS, VertexPorts, fault};
 use crate::error::{JobError, Stage};
 use crate::memory::{BusError, Memory};
 use crate::qpu::{Fault, Finding, Note, Payload, Program, Qpu, Stats};
-use crate::vpm::{ROWS, VertexPorts, fault};
 
 /// A decoded program with its place in memory.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! The performance counters of the V3D (kernel-abi.md §4.15): what a job really did, by event.
 //!
 //! Events of the fixed-function blocks are counted where they happen. Clocks follow the cost model of
-//! [`vc4::qpu::cost`]; caches and the stalls that depend on them are those of [`crate::caches`] and are only counted when
+//! [`vc4::qpu::cost`]; caches and the stalls that depend on them are those of [`crate::stats`] and are only counted when
 //! somebody watches ([`crate::stats::Stats::caches`]), because they cost time. Every tile and every draw's vertex shading begins with cold
 //! caches, so that no counter depends on the order in which tiles are rendered.
 
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use vc4_kernel_abi::uapi::MAX_PERF_COUNTERS;
 
-use crate::stats::Stats;
+use super::tally::Stats;
 
 /// Events that exist.
 pub const EVENTS: usize = 30;

@@ -2,17 +2,17 @@
 
 use vc4::hw::SUBPIXELS;
 
-use crate::assembly::Kind;
-use crate::clip::Corner;
+use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
+use crate::geometry::Corner;
+use crate::geometry::Kind;
+use crate::geometry::{GridPoint, Shape};
 use crate::geometry::{outline, unpack_xy, window_position};
 use crate::memory::Memory;
-use crate::ptb::{BinnedPrimitive, Draw};
 use crate::qpu::{Note, Stats};
-use crate::raster::{GridPoint, Shape};
 use crate::unverified::{depth_offset, provoking_vertex};
 use crate::vertex::shade;
-use crate::vpm::{ROWS, fault};
+use crate::vertex::{ROWS, fault};
 
 /// A quantity that is linear on the screen, about the primitive's reference point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -320,7 +320,7 @@ mod tests {
         fn planes_go_through_the_corners(xy in prop::array::uniform6(-2000i64..2000), v in prop::array::uniform3(-9.0f64..9.0)) {
             let corners = [corner(xy[0], xy[1], 1.0), corner(xy[2], xy[3], 1.0), corner(xy[4], xy[5], 1.0)];
             let positions = corners.map(|c| c.position);
-            prop_assume!(crate::raster::twice_area(&positions).abs() > 100);
+            prop_assume!(crate::geometry::twice_area(&positions).abs() > 100);
             let fit = Fit::new(Kind::Triangle, &corners);
             let plane = fit.plane(v);
             for (corner, value) in corners.iter().zip(v) {

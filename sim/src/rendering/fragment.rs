@@ -4,17 +4,17 @@
 use vc4::cl::words::{StencilOp, StencilWord};
 use vc4::hw::{DEPTH_MAX, LANES, SAMPLE_POSITIONS_4X, SUBPIXELS};
 
-use crate::counters::{Counters, Event};
-use crate::early_z::{self, Shadow};
+use super::early_z::{self, Shadow};
+use super::pse::{Coefficients, Plane, Prepared, Primitive};
+use super::tlb::{BatchTest, ClearValues, DepthMode, Stencil, TILE_SAMPLES, Tile};
+use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
+use crate::geometry::Rect;
 use crate::memory::Memory;
-use crate::pse::{Coefficients, Plane, Prepared, Primitive};
-use crate::ptb::{BinnedPrimitive, Draw};
 use crate::qpu::{Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats};
-use crate::raster::Rect;
-use crate::tlb::{BatchTest, ClearValues, DepthMode, Stencil, TILE_SAMPLES, Tile};
+use crate::stats::{Counters, Event};
 use crate::unverified::{ms_flags_from_coverage, sample_coverage, z_to_24_bits};
-use crate::vpm::fault;
+use crate::vertex::fault;
 
 /// Quads of a batch.
 const QUADS: usize = LANES / 4;

@@ -6,8 +6,8 @@ use vc4::cl::packets::{
     GlShaderState, LineWidth, PointSize, ViewportOffset,
 };
 
-use crate::clip::ClipperScales;
-use crate::raster::Rect;
+use super::clip::ClipperScales;
+use super::raster::Rect;
 use crate::unverified::packet_106;
 
 /// Everything that a draw takes from earlier packets.

@@ -5,8 +5,8 @@ use vc4::image::Level;
 use vc4::image::layout::msaa_block_offset;
 use vc4::image::tiling::Tiling;
 
+use super::tlb::Tile;
 use crate::memory::{BusError, Memory};
-use crate::tlb::Tile;
 use crate::unverified::{
     UNRESOLVED_MS_STORE_SAMPLE, from_565, resolve_4x, store_extent, to_565, to_565_dithered,
     unsampled_block_offset,
@@ -230,8 +230,8 @@ fn block_samples(tile: &Tile) -> impl Iterator<Item = (usize, u32)> + use<> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tlb::ClearValues;
     use super::*;
-    use crate::tlb::ClearValues;
 
     const SIZE: u32 = 1 << 17;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::counters::Counters;
+use super::counters::Counters;
 use crate::profile::Counts;
 
 /// Instructions after which a program counts as hung, unless the configuration says otherwise. The kernel resets the

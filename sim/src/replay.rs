@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Mapping, Submit};
 
-use super::pages::{Hash, PAGE_WORDS};
-use super::read::{Capture, Done, Entry, Outcome};
-use super::{BoUse, Update};
+use crate::capture::pages::{Hash, PAGE_WORDS};
+use crate::capture::read::{Capture, Done, Entry, Outcome};
+use crate::capture::{BoUse, Update};
 use crate::device::{Config, Simulator};
 use crate::memory::PAGE_BYTES;
 use crate::profile::Profile;

@@ -283,7 +283,7 @@ impl BoFile {
     }
 
     /// Drops the content: mappings of it raise SIGBUS from now on.
-    pub(super) fn purge(&self) {
+    pub(crate) fn purge(&self) {
         self.leave();
         // A sealed file belongs to others too and keeps its content.
         let _ = nix::unistd::ftruncate(&self.file, 0);

@@ -4,7 +4,7 @@
 //! Every list begins in a block of its own and takes further ones from a pool. An empty pool is exchanged for
 //! overflow memory; what was left of it is lost, as on the chip.
 
-use crate::assembly::Kind;
+use crate::geometry::Kind;
 
 /// Bytes of a branch from a full block to the next one.
 const BRANCH_BYTES: u32 = 5;

@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use crate::counters::{Event, idle_clocks};
+use super::fragment::Worker;
+use super::pse::{Prepared, prepare};
+use super::surface::{Surface, load_full_res, store_full_res};
+use super::tlb::{ClearValues, tile_edge};
+use crate::binning::Binned;
 use crate::error::{JobError, Stage};
-use crate::fragment::Worker;
 use crate::memory::Memory;
 use crate::profile::Counts;
-use crate::pse::{Prepared, prepare};
-use crate::ptb::Binned;
 use crate::qpu::Stats;
-use crate::surface::{Surface, load_full_res, store_full_res};
-use crate::tlb::{ClearValues, tile_edge};
+use crate::stats::{Event, idle_clocks};
 use crate::unverified::tile_coordinate;
 
 /// What a load or store moves.
@@ -263,7 +263,7 @@ fn must_run_in_order(segments: &[Segment]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surface::Pixels;
+    use crate::rendering::Pixels;
     use vc4::image::tiling::Tiling;
 
     fn image(base: u32, tiling: Tiling) -> Target {

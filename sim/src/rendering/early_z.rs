@@ -8,8 +8,8 @@ use vc4::hw::{DEPTH_MAX, TILE_PX};
 use vc4::qpu::access::Access;
 use vc4::qpu::{AluInst, Inst, Mux, Pack, Raddr, RaddrB, Unpack, Waddr};
 
+use super::tlb::{Samples, Tile};
 use crate::stats::Note;
-use crate::tlb::{Samples, Tile};
 
 /// Depth functions other than < and <= (Linux never sets the direction for > and >=).
 pub const FUNCTION: Note = Note {

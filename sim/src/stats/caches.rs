@@ -5,7 +5,7 @@
 
 use vc4::qpu::cost::{self, slots};
 
-use crate::counters::{Counters, Event};
+use super::counters::{Counters, Event};
 
 /// Bytes of a line in all caches.
 pub const LINE_BYTES: u32 = 64;

@@ -15,15 +15,15 @@ use vc4_kernel_abi::validate::{self, Mode, Place, Rule, Violation};
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 
 use crate::capture::{Recorder, Submission};
-use crate::counters::{Counters, Perfmon};
-use crate::drm::backing::{Backing, Inode, bo_file_size};
 use crate::drm::{Errno, file_of};
 use crate::error::JobError;
+use crate::kernel::backing::{Backing, Inode, bo_file_size};
 use crate::kernel::{self, Binner, Bo, Job, Slot};
 use crate::memory::{Allocation, Discard, Memory};
 use crate::qpu::{Finding, INSTRUCTION_LIMIT, Stats};
-use crate::tlb::ClearValues;
-use crate::{cle, profile, render};
+use crate::rendering::tlb::ClearValues;
+use crate::stats::{Counters, Perfmon};
+use crate::{cle, profile, rendering};
 
 /// How a simulator is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -634,7 +634,7 @@ fn run_job(shared: &Shared, job: &Job, clear: &mut ClearValues) -> Result<Stats,
     profile::binned(memory, job, binned.as_ref());
     let list = job.render;
     let segments = cle::render(memory, list.address, list.length, binned.as_ref(), clear, &mut stats)?;
-    let mut stats = render::run(memory, binned.as_ref(), &segments, stats)?;
+    let mut stats = rendering::run(memory, binned.as_ref(), &segments, stats)?;
     profile::end(job, &mut stats);
     Ok(stats)
 }

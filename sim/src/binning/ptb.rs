@@ -11,19 +11,19 @@ use vc4::cl::packets::{GlShaderState, PrimitiveMode, TileBinningModeConfig};
 use vc4::cl::records::{ShaderRecord, record_size};
 use vc4::hw::{MAX_DRAWS_PER_BIN_LIST, MAX_VERTEX_INDEX};
 
-use crate::assembly::{Kind, primitive_count, primitive_vertices};
-use crate::clip::{Clipped, Corner, clip};
-use crate::counters::Event;
-use crate::early_z;
+use super::tile_alloc::{Group, Overflow, TileAlloc};
 use crate::error::{JobError, Stage};
+use crate::geometry::State;
+use crate::geometry::{Clipped, Corner, clip};
+use crate::geometry::{Kind, primitive_count, primitive_vertices};
+use crate::geometry::{Rect, Shape};
 use crate::geometry::{is_reverse, outline, unpack_xy, window_position};
 use crate::memory::Memory;
 use crate::profile::Counts;
 use crate::qpu::{Note, Program, Stats, report};
-use crate::raster::{Rect, Shape};
-use crate::state::State;
-use crate::tile_alloc::{Group, Overflow, TileAlloc};
-use crate::tlb::tile_edge;
+use crate::rendering::early_z;
+use crate::rendering::tlb::tile_edge;
+use crate::stats::Event;
 use crate::vertex::{Shader, shade};
 
 /// A primitive that survived clipping and culling.

@@ -1,0 +1,9 @@
+//! Vertices: attributes come into the VPM, sixteen at a time go through a coordinate or vertex program, and its output
+//! words go to the binner or to the primitive setup.
+
+mod shade;
+mod vpm;
+
+pub use shade::{Shader, shade};
+pub(crate) use vpm::fault;
+pub use vpm::{ROWS, VertexPorts};
