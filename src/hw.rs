@@ -6,6 +6,10 @@ pub const LANES: usize = 16;
 pub const TILE_PX: u32 = 64;
 /// Tile edge in pixels with 4x multisampling (v3d.md §8).
 pub const TILE_MS_PX: u32 = 32;
+/// Tile edge in pixels of one of both modes.
+pub const fn tile_px(multisample: bool) -> u32 {
+    if multisample { TILE_MS_PX } else { TILE_PX }
+}
 /// Attribute arrays of a shader record (v3d.md §6.1).
 pub const ATTRIBUTE_ARRAYS: usize = 8;
 /// Words of attributes one vertex program can declare: the size is a byte (v3d.md §6.1).

@@ -1,7 +1,10 @@
 //! Why a job stopped: what on the chip would hang, read garbage, or is not simulated.
 
+use vc4::qpu::Stage;
+
 use crate::memory::BusError;
-use crate::qpu::{Fault, Finding};
+use crate::qpu::Fault;
+use crate::stats::Finding;
 
 /// The list that was being executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,17 +13,6 @@ pub enum Thread {
     Binning,
     /// Control list thread 1.
     Rendering,
-}
-
-/// A shader stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// Positions for the binner.
-    Coordinate,
-    /// Positions and varyings for the renderer.
-    Vertex,
-    /// Pixels.
-    Fragment,
 }
 
 /// A job could not be finished.

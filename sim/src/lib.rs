@@ -23,12 +23,13 @@
 
 pub mod binning;
 pub mod capture;
-pub mod cle;
+mod cle;
 pub mod device;
 pub mod drm;
 pub mod error;
 pub mod geometry;
 pub mod kernel;
+pub mod lanes;
 pub mod memory;
 pub mod profile;
 pub mod qpu;

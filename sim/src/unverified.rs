@@ -39,7 +39,7 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("geometry::state::State::reset", "Which values does the state of both threads have at power-up?"),
     ("geometry::state::State::window", "Does a clip window of zero width or height draw nothing?"),
     ("binning::ptb::Sequence::new", "What happens to a primitive with an index above the maximum index?"),
-    ("cle::BinningThread::indexed", "Does a 16-bit index list at an odd address work?"),
+    ("binning::thread::BinningThread::indexed", "Does a 16-bit index list at an odd address work?"),
     ("stats::counters::Counters", "Which quads and primitives does each performance event count exactly?"),
     ("stats::counters::idle_clocks", "How long do the fixed-function blocks take beside the QPUs?"),
     ("stats::caches::SIZES", "How large and how associative are the caches of uniforms, textures and L2?"),
@@ -48,6 +48,35 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
         "Which encoding does the PTB choose, and when does it end a compressed list?",
     ),
     ("vertex::shade::tail", "What fills the last word of an attribute whose size is no multiple of four?"),
+];
+
+/// Guesses about the QPU around its ALUs.
+const QPU: &[(&str, &str)] = &[
+    ("qpu::exec::REGISTER_BRANCH_ELEMENT", "Which element of its register does a register branch go to?"),
+    (
+        "qpu::flatten::packs_file_a",
+        "Does a pack with pm = 0 act on accumulators and peripherals written through file A?",
+    ),
+    ("qpu::exec::flags_of_mul", "Do flags follow the mul result before or after its rotation and pack?"),
+    ("qpu::flatten::unmapped", "What do read addresses without a register return?"),
+    ("qpu::flatten::reverse_from", "Which element's bit does a rev_flag write take?"),
+];
+
+/// Guesses about the texture unit.
+const TMU: &[(&str, &str)] = &[
+    ("tmu::sample::lod_of_quad", "Which formula and how many fraction bits does the automatic LOD have?"),
+    ("tmu::sample::select_levels", "Where is the min/mag switch, and how is the nearest mip level rounded?"),
+    ("tmu::sample::WEIGHT_BITS", "How many bits has a filter weight, and how are results rounded?"),
+    ("tmu::sample::to_texels", "How are texture coordinates converted to fixed point?"),
+    ("tmu::sample::footprint", "Does the filter of a cube reach from a face to its neighbours?"),
+    ("tmu::sample::cube_face", "Which face wins when two components of a cube direction are equally large?"),
+    ("tmu::texel::expand", "How are 4-, 5- and 6-bit channels expanded to 8 bits?"),
+    ("tmu::texture::cut", "How do wrap modes and mip levels see a child image?"),
+    ("tmu::texel::single", "Where in r4 do the single-channel types 9, 10 and 11 put their sample?"),
+    (
+        "tmu::texture::Level",
+        "Do coordinates of NPOT mip levels scale by w >> i while pitch follows the power of two?",
+    ),
 ];
 
 /// Guesses that the simulator takes over from the crates below it.
@@ -69,7 +98,7 @@ const CORE: &[(&str, &str)] = &[
 
 /// All guesses that a picture of this simulator rests on.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [UNVERIFIED, crate::tmu::UNVERIFIED, crate::qpu::UNVERIFIED, CORE].into_iter().flatten().copied()
+    [UNVERIFIED, TMU, QPU, CORE].into_iter().flatten().copied()
 }
 
 /// UNVERIFIED: which triangle owns a sample exactly on a shared edge? Top-left rule: an edge owns

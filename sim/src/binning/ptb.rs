@@ -9,84 +9,21 @@ use std::sync::Arc;
 
 use vc4::cl::packets::{GlShaderState, PrimitiveMode, TileBinningModeConfig};
 use vc4::cl::records::{ShaderRecord, record_size};
-use vc4::hw::{MAX_DRAWS_PER_BIN_LIST, MAX_VERTEX_INDEX};
+use vc4::hw::{MAX_DRAWS_PER_BIN_LIST, MAX_VERTEX_INDEX, tile_px};
+use vc4::qpu::Stage;
 
+use super::binned::{Binned, BinnedPrimitive, Draw, TileItem, WHOLE};
+use super::early_z;
 use super::tile_alloc::{Group, Overflow, TileAlloc};
-use crate::error::{JobError, Stage};
-use crate::geometry::State;
-use crate::geometry::{Clipped, Corner, clip};
-use crate::geometry::{Kind, primitive_count, primitive_vertices};
-use crate::geometry::{Rect, Shape};
-use crate::geometry::{is_reverse, outline, unpack_xy, window_position};
+use crate::error::JobError;
+use crate::geometry::{
+    Clipped, Corner, Kind, Rect, Shape, State, clip, is_reverse, outline, primitive_count,
+    primitive_vertices, unpack_xy, window_position,
+};
 use crate::memory::Memory;
-use crate::profile::Counts;
-use crate::qpu::{Note, Program, Stats, report};
-use crate::rendering::early_z;
-use crate::rendering::tlb::tile_edge;
-use crate::stats::Event;
+use crate::qpu::{Program, report};
+use crate::stats::{Counts, Event, Note, Stats};
 use crate::vertex::{Shader, shade};
-
-/// A primitive that survived clipping and culling.
-#[derive(Clone, Debug)]
-pub struct BinnedPrimitive {
-    /// Its vertices, as places in [`Draw::vertices`].
-    pub vertices: [u32; 3],
-    /// Its corners where the clipper made new ones; otherwise they are its vertices.
-    corners: Option<Box<[Corner; 3]>>,
-}
-
-/// The corners of a primitive that was not clipped.
-const WHOLE: [Corner; 3] = [Corner::Original(0), Corner::Original(1), Corner::Original(2)];
-
-impl BinnedPrimitive {
-    /// Its corners: its vertices or what the clipper put in their place.
-    pub fn corners(&self) -> &[Corner; 3] {
-        self.corners.as_deref().unwrap_or(&WHOLE)
-    }
-}
-
-/// A draw as tile lists refer to it.
-pub struct Draw {
-    /// State of the rendering thread at this draw.
-    pub state: State,
-    /// The shader record.
-    pub record: Arc<ShaderRecord>,
-    /// Vertex program.
-    pub vertex: Shader,
-    /// Fragment program.
-    pub fragment: Shader,
-    /// What is drawn.
-    pub kind: Kind,
-    /// The distinct vertex indices, in order of first use.
-    pub vertices: Vec<u32>,
-    /// {Ys, Xs} of each vertex, by the coordinate program.
-    pub positions: Vec<u32>,
-    /// What is left of the primitives, in order.
-    pub primitives: Vec<BinnedPrimitive>,
-    /// Whether early Z drops quads of this draw.
-    pub early_z: bool,
-}
-
-/// One entry of a tile's list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TileItem {
-    /// Which draw.
-    pub draw: u32,
-    /// Which of its primitives.
-    pub primitive: u32,
-}
-
-/// What a binning list left behind.
-pub struct Binned {
-    /// The list's first packet.
-    pub config: TileBinningModeConfig,
-    /// Draws in order.
-    pub draws: Vec<Draw>,
-    /// One list per tile, row by row.
-    pub lists: Vec<Vec<TileItem>>,
-    /// Increments of the rendering thread's semaphore.
-    pub semaphore: u32,
-}
 
 /// Where a draw's vertex indices come from.
 pub enum Indices {
@@ -430,7 +367,7 @@ impl Binning<'_, '_> {
     /// Appends `item` to the tiles that the shape touches; false if there are none.
     fn put_into_tiles(&mut self, shape: &Shape, vertices: &[u32; 3], item: TileItem, clipped: bool) -> bool {
         let config = &self.binned.config;
-        let edge = tile_edge(config.multisample) as i32;
+        let edge = tile_px(config.multisample) as i32;
         let (columns, rows) = (i32::from(config.width_tiles), i32::from(config.height_tiles));
         let target = Rect { x0: 0, y0: 0, x1: columns * edge, y1: rows * edge };
         let area = shape.bounds().intersect(self.state.window()).intersect(target);

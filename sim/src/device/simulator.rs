@@ -23,7 +23,7 @@ use crate::memory::{Allocation, Discard, Memory};
 use crate::qpu::{Finding, INSTRUCTION_LIMIT, Stats};
 use crate::rendering::tlb::ClearValues;
 use crate::stats::{Counters, Perfmon};
-use crate::{cle, profile, rendering};
+use crate::{binning, profile, rendering};
 
 /// How a simulator is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -628,12 +628,13 @@ fn run_job(shared: &Shared, job: &Job, clear: &mut ClearValues) -> Result<Stats,
     };
     profile::begin(memory, job, &mut stats);
     let binned = match job.bin {
-        Some(list) => Some(cle::bin(memory, list.address, list.length, &mut overflow, &mut stats)?),
+        Some(list) => Some(binning::bin(memory, list.address, list.length, &mut overflow, &mut stats)?),
         None => None,
     };
     profile::binned(memory, job, binned.as_ref());
     let list = job.render;
-    let segments = cle::render(memory, list.address, list.length, binned.as_ref(), clear, &mut stats)?;
+    let segments =
+        rendering::segments(memory, list.address, list.length, binned.as_ref(), clear, &mut stats)?;
     let mut stats = rendering::run(memory, binned.as_ref(), &segments, stats)?;
     profile::end(job, &mut stats);
     Ok(stats)

@@ -2,20 +2,18 @@
 
 use vc4::hw::LANES;
 use vc4::qpu::alu::{add_carry_lanes, add_value_lanes, mul_lanes, mul_value_lanes};
-use vc4::qpu::cost::CLOCKS_PER_SLOT;
 use vc4::qpu::pack::{pack_a_lanes, pack_mul_lanes, saturate_lanes, unpack_lanes};
-use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, SmallImm};
+use vc4::qpu::{AddOp, BranchCond, Cond, MulOp};
 
-use super::check::Watcher;
-use super::lanes::{ALL, immediate, select, turn, turn_quads, turn_quads_mask};
-use super::program::{Action, Branch, Dest, Op, Port, Program, extra, reverse_from, slot, unsupported};
-use super::{Fault, LaneMask, Lanes, Ports};
-use crate::error::Stage;
+use super::fault::{Fault, unsupported};
+use super::flatten::reverse_from;
+use super::op::{Action, Branch, Dest, Op, Port, extra, slot};
+use super::ports::Ports;
+use super::program::Program;
+use super::state::Qpu;
+use crate::lanes::{ALL, LaneMask, Lanes, immediate, select, turn, turn_quads, turn_quads_mask};
 use crate::memory::Memory;
-use crate::stats::Caches;
-use crate::stats::Event as Count;
-use crate::stats::{Note, Stats};
-use crate::tmu::{Tmu, TmuFault};
+use crate::tmu::TmuFault;
 
 /// UNVERIFIED: which element of a file-A register is the target of a register branch? A hardware
 /// experiment says 15, the architecture guide 0 (qpu.md §2.8).
@@ -23,171 +21,6 @@ const REGISTER_BRANCH_ELEMENT: usize = 15;
 
 /// What accumulators hold after a thread switch: nothing a program may rely on (qpu.md §1.4).
 const LOST_IN_SWITCH: u32 = 0xdead_4dea;
-
-/// The fragment payload (qpu.md §4.3); vertex and coordinate programs start with zeros.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Payload {
-    /// W of each pixel, float.
-    pub ra15: Lanes,
-    /// Z of each pixel, 24 bits.
-    pub rb15: Lanes,
-}
-
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Register(Lanes);
-
-/// The state of one QPU. Reusing it for the next instance keeps decoded texture set-ups.
-pub struct Qpu {
-    regs: [Register; slot::COUNT],
-    z: LaneMask,
-    n: LaneMask,
-    c: LaneMask,
-    uniforms: u32,
-    semaphores: [u8; 16],
-    tmus: [Tmu; 2],
-    /// Instruction that runs, or at which the last instance stopped.
-    pc: usize,
-    /// The caches it sees, while somebody counts them.
-    caches: Option<Box<Caches>>,
-}
-
-impl Default for Qpu {
-    fn default() -> Qpu {
-        Qpu::new()
-    }
-}
-
-/// Runs one instance on a fresh QPU; see [`Qpu::run`].
-pub fn run<P: Ports>(
-    program: &Program,
-    memory: &Memory,
-    uniforms_address: u32,
-    ports: &mut P,
-    initial: &Payload,
-    stats: &mut Stats,
-) -> Result<(), Fault> {
-    Qpu::new().run(program, memory, uniforms_address, ports, initial, stats)
-}
-
-impl Qpu {
-    /// A QPU with all registers zero.
-    pub fn new() -> Qpu {
-        let mut regs = [Register([0; LANES]); slot::COUNT];
-        regs[usize::from(slot::ELEMENT)] = Register(std::array::from_fn(|i| i as u32));
-        for code in 0..48 {
-            regs[usize::from(slot::SMALL + code)] = Register([SmallImm::new(code).value(); LANES]);
-        }
-        Qpu {
-            regs,
-            z: 0,
-            n: 0,
-            c: 0,
-            uniforms: 0,
-            semaphores: [0; 16],
-            tmus: Default::default(),
-            pc: 0,
-            caches: None,
-        }
-    }
-
-    /// Empties the caches: other work begins.
-    pub fn cool_down(&mut self) {
-        self.caches = None;
-    }
-
-    /// The place where the last instance stopped and what its registers held, for messages.
-    pub(crate) fn excerpt(&self, program: &Program) -> String {
-        super::report::excerpt(program, self.pc, self)
-    }
-
-    /// A register by its slot.
-    pub(super) fn register(&self, s: u8) -> &Lanes {
-        &self.regs[usize::from(s) & (slot::COUNT - 1)].0
-    }
-
-    /// Z, N and C.
-    pub(super) fn flags(&self) -> [LaneMask; 3] {
-        [self.z, self.n, self.c]
-    }
-
-    /// Where the next uniform comes from.
-    pub(super) fn uniform_address(&self) -> u32 {
-        self.uniforms
-    }
-
-    /// TMU results that were requested and not loaded.
-    pub(super) fn outstanding(&self) -> usize {
-        self.tmus.iter().map(Tmu::outstanding).sum()
-    }
-
-    /// Lines that the last request of a unit read.
-    pub(super) fn last_lines(&self, unit: u8) -> &[u32] {
-        self.tmus[usize::from(unit) & 1].last_lines()
-    }
-
-    /// A rule of the TMUs that was broken.
-    pub(super) fn take_note(&mut self) -> Option<Note> {
-        self.tmus.iter_mut().find_map(Tmu::take_note)
-    }
-
-    /// Runs one instance of `program` from its first instruction to its end. Registers that the program
-    /// reads start as zero, except for the payload; nothing of an earlier instance is visible.
-    ///
-    /// # Errors
-    /// What the program did that the machine has no answer for; memory and ports keep the effects so far.
-    pub fn run<P: Ports>(
-        &mut self,
-        program: &Program,
-        memory: &Memory,
-        uniforms_address: u32,
-        ports: &mut P,
-        initial: &Payload,
-        stats: &mut Stats,
-    ) -> Result<(), Fault> {
-        for &s in &program.reads {
-            self.regs[usize::from(s)] = Register([0; LANES]);
-        }
-        self.regs[usize::from(slot::RA + 15)] = Register(initial.ra15);
-        self.regs[usize::from(slot::RB + 15)] = Register(initial.rb15);
-        (self.z, self.n, self.c) = (0, 0, 0);
-        self.uniforms = uniforms_address;
-        self.semaphores = [0; 16];
-        for tmu in &mut self.tmus {
-            tmu.reset(program.threaded, stats.caches);
-        }
-        stats.instances += 1;
-        let stage = ports.stage();
-        let limit = stats.instruction_limit;
-        let mut instance = Instance { q: self, memory, ports, lookups: 0, executed: 0, limit };
-        let mut stalled = 0;
-        let result = if stats.check || stats.caches || stats.counts.is_some() {
-            let (result, clocks) = instance.run_watched(program, stage, stats);
-            stalled = clocks;
-            result
-        } else {
-            instance.run_loop(program, &mut ())
-        };
-        let (executed, lookups) = (instance.executed, instance.lookups);
-        stats.instructions += executed;
-        stats.lookups += lookups;
-        let clocks = executed * u64::from(CLOCKS_PER_SLOT);
-        let busy = if stage == Stage::Fragment { Count::QpuFragment } else { Count::QpuVertex };
-        stats.counters.add(busy, clocks + stalled);
-        stats.counters.add(Count::QpuInstructions, clocks);
-        if stage != Stage::Fragment {
-            stats.vertex_instructions += executed;
-        }
-        stats.counters.add(Count::TextureQuads, lookups * QUADS);
-        if let Some(counts) = &mut stats.counts {
-            counts.instance(lookups);
-        }
-        result
-    }
-}
-
-/// Quads of a lookup of 16 elements.
-const QUADS: u64 = LANES as u64 / 4;
 
 /// What happens when the delay slots of an instruction are over.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -212,42 +45,22 @@ pub(super) trait Observer<P> {
 
 impl<P> Observer<P> for () {}
 
-struct Instance<'a, P> {
-    q: &'a mut Qpu,
-    memory: &'a Memory,
-    ports: &'a mut P,
-    lookups: u64,
-    executed: u64,
-    limit: u64,
+/// One instance of a program on its QPU.
+pub(super) struct Instance<'a, P> {
+    pub q: &'a mut Qpu,
+    pub memory: &'a Memory,
+    pub ports: &'a mut P,
+    /// Lookups of 16 elements so far.
+    pub lookups: u64,
+    /// Instructions so far.
+    pub executed: u64,
+    /// Instructions after which it counts as hung.
+    pub limit: u64,
 }
 
 impl<P: Ports> Instance<'_, P> {
-    /// Runs with everything watched that `stats` asks for. Returns the clocks that it stalled as well.
-    fn run_watched(
-        &mut self,
-        program: &Program,
-        stage: Stage,
-        stats: &mut Stats,
-    ) -> (Result<(), Fault>, u64) {
-        let mut caches = stats.caches.then(|| self.q.caches.take().unwrap_or_default());
-        if let Some(caches) = &mut caches {
-            caches.begin();
-        }
-        let mut watcher = Watcher::new(program, stage, caches, stats);
-        let result = self.run_loop(program, &mut watcher);
-        if result.is_ok() {
-            watcher.end(self.q);
-        }
-        let caches = watcher.caches.take();
-        let mut stalled = 0;
-        if let Some(mut caches) = caches {
-            stalled = caches.end(self.executed, program.threaded, &mut stats.counters);
-            self.q.caches = Some(caches);
-        }
-        (result, stalled)
-    }
-
-    fn run_loop(&mut self, program: &Program, observer: &mut impl Observer<P>) -> Result<(), Fault> {
+    /// Runs from the first instruction to the end.
+    pub fn run_loop(&mut self, program: &Program, observer: &mut impl Observer<P>) -> Result<(), Fault> {
         let (mut pc, mut stop, mut event) = (0, usize::MAX, Event::End);
         let mut budget = self.limit;
         let result = loop {

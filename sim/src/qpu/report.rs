@@ -2,33 +2,33 @@
 
 use std::fmt::Write;
 
-use vc4::qpu::{Declared, check_declared};
+use vc4::qpu::{Declared, Stage, check_declared};
 
-use super::check::note;
-use super::program::{Port, Program, slot};
-use super::{Finding, Qpu, Stats};
-use crate::error::Stage;
+use super::op::{Port, slot};
+use super::program::Program;
+use super::state::Qpu;
+use crate::stats::{Finding, Note, Stats};
 
 /// Instructions shown before and behind the one in question.
 const CONTEXT: usize = 3;
 
+/// The place where the last instance of `program` stopped and what its registers held.
+pub(crate) fn stopped(program: &Program, q: &Qpu) -> String {
+    excerpt(program, q.pc, q)
+}
+
 /// The listing around instruction `index`, with the elements of the registers that it names.
-pub(crate) fn excerpt(program: &Program, index: usize, q: &Qpu) -> String {
+pub(super) fn excerpt(program: &Program, index: usize, q: &Qpu) -> String {
     around(program, index, |out| state(out, program, index, q))
 }
 
 /// Reports what the rules say about a program without running it.
 pub(crate) fn check(program: &Program, stage: Stage, varyings: usize, stats: &mut Stats) {
-    let stage = match stage {
-        Stage::Coordinate => vc4::qpu::Stage::Coordinate,
-        Stage::Vertex => vc4::qpu::Stage::Vertex,
-        Stage::Fragment => vc4::qpu::Stage::Fragment,
-    };
     let declared = Declared { varyings: u8::try_from(varyings).ok() };
     for violation in check_declared(stage, program.insts(), declared) {
         let index = violation.index.min(program.len().saturating_sub(1));
         let report = around(program, index, |out| line(out, format_args!("        {}", violation.message)));
-        let (rule, index) = (note(violation.rule), violation.index as u32);
+        let (rule, index) = (Note::of(violation.rule), violation.index as u32);
         stats.report(Finding { rule, program: program.address(), index, report });
     }
 }

@@ -3,34 +3,11 @@
 //! It must never be seen in a picture, so it is only used for programs of which that is certain; what a driver gets
 //! wrong about it is a finding.
 
-use vc4::cl::packets::{CompareFunc, ConfigurationBits};
+use vc4::cl::packets::CompareFunc;
 use vc4::hw::{DEPTH_MAX, TILE_PX};
-use vc4::qpu::access::Access;
-use vc4::qpu::{AluInst, Inst, Mux, Pack, Raddr, RaddrB, Unpack, Waddr};
 
 use super::tlb::{Samples, Tile};
 use crate::stats::Note;
-
-/// Depth functions other than < and <= (Linux never sets the direction for > and >=).
-pub const FUNCTION: Note = Note {
-    id: "early-z-function",
-    manual: "v3d.md §9.5",
-    text: "early Z is off unless the depth function is < or <=: the update direction cannot be set through Linux",
-};
-
-/// 4x multisample jobs.
-pub const MULTISAMPLE: Note = Note {
-    id: "early-z-multisample",
-    manual: "v3d.md §9.5, §12 HW-2905",
-    text: "early Z is off in 4x multisample jobs",
-};
-
-/// Draws without updates that move the depth the other way.
-pub const UPDATES: Note = Note {
-    id: "early-z-updates",
-    manual: "v3d.md §9.5",
-    text: "early-Z updates stay on while depth is written, or later draws test against a stale copy",
-};
 
 /// Programs that compute depth.
 pub const SHADER_DEPTH: Note = Note {
@@ -104,70 +81,9 @@ impl Shadow {
     }
 }
 
-/// Whether the configuration lets early Z test, and the test is sound.
-pub fn tests(config: &ConfigurationBits, multisample: bool) -> bool {
-    config.early_z
-        && !multisample
-        && matches!(config.depth_func, CompareFunc::Less | CompareFunc::LessOrEqual)
-}
-
-/// Whether nothing that the program does can be seen where the depth test fails: it passes on its own depth and
-/// sets no stencil up, before any branch and before it touches the tile's colour.
-pub fn is_hidden_by_depth(insts: &[Inst]) -> bool {
-    let mut tested = false;
-    for inst in insts {
-        let access = Access::of(inst);
-        let is_depth = access.writes_to(Waddr::TLB_Z);
-        if access.writes_to(Waddr::TLB_STENCIL_SETUP) || is_depth && !passes_depth_on(inst) {
-            return false;
-        }
-        tested |= is_depth;
-        let own_depth =
-            access.written().any(|write| write.waddr == Waddr::reg(15) && write.file == vc4::qpu::RegFile::B);
-        if !tested && (own_depth || access.is_branch || access.tile_write()) {
-            return false;
-        }
-    }
-    tested
-}
-
-fn passes_depth_on(inst: &Inst) -> bool {
-    let Inst::Alu(alu) = inst else { return false };
-    let AluInst { raddr_b, add_a, add_b, mul_a, mul_b, pack, unpack, .. } = *alu;
-    let from = |a: Mux, b: Mux| a == Mux::B && b == Mux::B;
-    let moves = match (alu.waddr_add == Waddr::TLB_Z, alu.waddr_mul == Waddr::TLB_Z) {
-        (true, false) => alu.op_add == vc4::qpu::AddOp::Or && from(add_a, add_b),
-        (false, true) => alu.op_mul == vc4::qpu::MulOp::V8min && from(mul_a, mul_b),
-        _ => false,
-    };
-    moves && raddr_b == RaddrB::Reg(Raddr::reg(15)) && pack == Pack::Nop && unpack == Unpack::Nop
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn program(lines: &str) -> Vec<Inst> {
-        let text = format!("{lines}sig_end ; nop = nop() ; nop = nop() ;\n");
-        let words = vc4::qpu::assemble(&text).unwrap_or_else(|error| panic!("{error}")).words;
-        words.into_iter().map(|word| Inst::decode(word).unwrap()).collect()
-    }
-
-    const Z: &str = "sig_none ; tlb_z = or.zs(b, b, nop, rb15) ; nop = nop() ;\n";
-    const COLOR: &str = "sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop() ;\n";
-
-    #[test]
-    fn programs_that_early_z_may_skip() {
-        assert!(is_hidden_by_depth(&program(&format!("{Z}{COLOR}"))));
-        assert!(!is_hidden_by_depth(&program(COLOR)));
-        assert!(!is_hidden_by_depth(&program(&format!("{COLOR}{Z}"))));
-        let own = "sig_none ; tlb_z = or.always(r0, r0) ; nop = nop() ;\n";
-        assert!(!is_hidden_by_depth(&program(&format!("{own}{COLOR}"))));
-        let changed = "sig_none ; rx15 = or.ws.always(r0, r0) ; nop = nop() ;\n";
-        assert!(!is_hidden_by_depth(&program(&format!("{changed}{Z}{COLOR}"))));
-        let stencil = "sig_none ; tlb_stencil_setup = or.always(r0, r0) ; nop = nop() ;\n";
-        assert!(!is_hidden_by_depth(&program(&format!("{stencil}{Z}{COLOR}"))));
-    }
 
     #[test]
     fn a_quad_is_dropped_behind_its_farthest_pixel() {

@@ -14,7 +14,6 @@ use crate::memory::Memory;
 use crate::qpu::{Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats};
 use crate::stats::{Counters, Event};
 use crate::unverified::{ms_flags_from_coverage, sample_coverage, z_to_24_bits};
-use crate::vertex::fault;
 
 /// Quads of a batch.
 const QUADS: usize = LANES / 4;
@@ -351,7 +350,7 @@ fn lanes_with(flags: &Lanes) -> LaneMask {
 }
 
 fn no_vpm<T>() -> Result<T, Fault> {
-    Err(fault("VPM access in a fragment program: its FIFO carries the varyings (qpu.md §4.2)"))
+    Err(Fault::port("VPM access in a fragment program: its FIFO carries the varyings (qpu.md §4.2)"))
 }
 
 impl Ports for FragmentPorts<'_> {
@@ -446,7 +445,7 @@ impl Ports for FragmentPorts<'_> {
     }
 
     fn tlb_stencil(&mut self, word: u32) -> Result<(), Fault> {
-        let word = StencilWord::from_bits(word).map_err(|error| fault(error.to_string()))?;
+        let word = StencilWord::from_bits(word).map_err(|error| Fault::port(error.to_string()))?;
         if let (Some(_), StencilWord::Setup(setup)) = (self.early_z_depth, word) {
             if setup.depth_fail != StencilOp::Keep {
                 self.note = Some(early_z::STENCIL);

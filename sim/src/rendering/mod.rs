@@ -1,11 +1,18 @@
-//! Rendering: the draws of each tile are shaded against the tile buffer, which is loaded from and stored to surfaces.
+//! Rendering: [`segments`] reads a render list; [`run`] sets the primitives of each tile's list up, finds the quads that
+//! they cover, shades those against the tile buffer, and loads and stores tiles, many tiles at once.
+//!
+//! Stands on what binning left, the vertices and the QPU.
 
-pub mod early_z;
+mod early_z;
 mod fragment;
 mod pse;
+mod segment;
 mod surface;
+mod thread;
 mod tiles;
 pub mod tlb;
 
+pub use segment::{Segment, Step, Target};
 pub use surface::{Pixels, Surface};
-pub use tiles::{Segment, Step, Target, run};
+pub use thread::segments;
+pub use tiles::run;

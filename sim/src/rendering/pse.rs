@@ -4,15 +4,12 @@ use vc4::hw::SUBPIXELS;
 
 use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
-use crate::geometry::Corner;
-use crate::geometry::Kind;
-use crate::geometry::{GridPoint, Shape};
-use crate::geometry::{outline, unpack_xy, window_position};
+use crate::geometry::{Corner, GridPoint, Kind, Shape, outline, unpack_xy, window_position};
 use crate::memory::Memory;
-use crate::qpu::{Note, Stats};
+use crate::qpu::Fault;
+use crate::stats::{Note, Stats};
 use crate::unverified::{depth_offset, provoking_vertex};
-use crate::vertex::shade;
-use crate::vertex::{ROWS, fault};
+use crate::vertex::{ROWS, shade};
 
 /// A quantity that is linear on the screen, about the primitive's reference point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -101,7 +98,7 @@ pub fn prepare(memory: &Memory, draw: &Draw, stats: &mut Stats) -> Result<Prepar
     if rows > ROWS {
         return Err(draw
             .vertex
-            .fault(fault(format!("{own} varyings do not fit the {ROWS} rows of the VPM"))));
+            .fault(Fault::port(format!("{own} varyings do not fit the {ROWS} rows of the VPM"))));
     }
     let words = shade(memory, &draw.vertex, &draw.record, &draw.vertices, rows, stats)?;
     let shaded = Shaded { words, rows, header };

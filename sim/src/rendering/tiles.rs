@@ -5,56 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
+use vc4::hw::tile_px;
+use vc4::qpu::Stage;
 
 use super::fragment::Worker;
 use super::pse::{Prepared, prepare};
-use super::surface::{Surface, load_full_res, store_full_res};
-use super::tlb::{ClearValues, tile_edge};
+use super::segment::{Segment, Step, Target};
+use super::surface::{load_full_res, store_full_res};
 use crate::binning::Binned;
-use crate::error::{JobError, Stage};
+use crate::error::JobError;
 use crate::memory::Memory;
-use crate::profile::Counts;
-use crate::qpu::Stats;
-use crate::stats::{Event, idle_clocks};
+use crate::stats::{Counts, Event, Stats, idle_clocks};
 use crate::unverified::tile_coordinate;
-
-/// What a load or store moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// A buffer of the tile, from or to its place in an image; the flag asks for averaged samples.
-    Image(Surface, bool),
-    /// All samples of a buffer (depth and stencil if set), from or to a block of its own.
-    Block {
-        /// Depth and stencil, not colour.
-        zs: bool,
-        /// Bus address of the block.
-        address: u32,
-    },
-}
-
-/// A step of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Fills the tile buffer, in part.
-    Load(Target),
-    /// Draws a tile list, by its number.
-    List(usize),
-    /// Stores the tile buffer, in part.
-    Store(Target),
-    /// Clears colour, then depth and stencil, to these values.
-    Clear(Option<u32>, Option<u32>),
-}
-
-/// The steps from one complete clear of the tile buffer to the next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// Content of the tile buffer at the start.
-    pub initial: ClearValues,
-    /// Tile mode.
-    pub multisample: bool,
-    /// Steps with the tile coordinates in force.
-    pub steps: Vec<((u8, u8), Step)>,
-}
 
 /// Executes all segments and adds to `stats`; the caller's rayon pool does the work.
 pub fn run(
@@ -143,7 +105,7 @@ impl Frame<'_> {
     fn segment(&self, worker: &mut Worker, segment: &Segment) -> Result<Stats, JobError> {
         let mut stats = self.empty.part();
         worker.begin(segment.multisample, segment.initial);
-        let edge = tile_edge(segment.multisample);
+        let edge = tile_px(segment.multisample);
         for &((column, row), step) in &segment.steps {
             let (left, top) = (tile_coordinate(column) * edge, tile_coordinate(row) * edge);
             match step {
@@ -262,6 +224,8 @@ fn must_run_in_order(segments: &[Segment]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::surface::Surface;
+    use super::super::tlb::ClearValues;
     use super::*;
     use crate::rendering::Pixels;
     use vc4::image::tiling::Tiling;

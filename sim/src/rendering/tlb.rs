@@ -2,18 +2,13 @@
 
 use vc4::cl::packets::CompareFunc;
 use vc4::cl::words::{StencilFace, StencilOp, StencilSetup, StencilWord};
-use vc4::hw::{LANES, TILE_MS_PX, TILE_PX};
+use vc4::hw::{LANES, TILE_PX, tile_px};
 
 use crate::qpu::{LaneMask, Lanes};
 use crate::unverified::ms_sample_z;
 
 /// Samples of a tile with 32-bit colour (v3d.md §10.1).
 pub const TILE_SAMPLES: usize = (TILE_PX * TILE_PX) as usize;
-
-/// Edge of a tile in pixels.
-pub const fn tile_edge(multisample: bool) -> u32 {
-    if multisample { TILE_MS_PX } else { TILE_PX }
-}
 
 /// Values that a store leaves behind (packet 114, v3d.md §5.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +64,7 @@ impl Tile {
 
     /// Pixels per edge.
     pub fn edge(&self) -> u32 {
-        tile_edge(self.multisample)
+        tile_px(self.multisample)
     }
 
     /// Index of the first sample of a pixel of the tile.

@@ -1,7 +1,8 @@
 //! The texture and memory unit: requests, configuration words and the result FIFO (qpu.md §4.5, §4.6;
-//! textures.md §1, §2).
+//! textures.md §1, §2). Configuration words become a texture, coordinates its texels, texels samples.
 
 mod etc1;
+mod fault;
 mod picture;
 mod sample;
 #[cfg(test)]
@@ -11,5 +12,6 @@ mod texture;
 mod trace;
 mod unit;
 
+pub use fault::TmuFault;
 pub use picture::TexturePicture;
-pub use unit::{Tmu, TmuFault, UNVERIFIED};
+pub use unit::Tmu;

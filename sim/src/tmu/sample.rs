@@ -4,10 +4,10 @@ use vc4::cl::words::{TextureType, Wrap};
 use vc4::hw::LANES;
 use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
 
+use super::fault::TmuFault;
 use super::texture::{Level, Mip, Texture};
-use super::unit::TmuFault;
+use crate::lanes::Lanes;
 use crate::memory::Memory;
-use crate::qpu::Lanes;
 
 /// UNVERIFIED: how many bits has a filter weight, and how are filtered results rounded? Eight bits per
 /// axis and to nearest (textures.md §2).

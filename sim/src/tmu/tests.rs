@@ -7,10 +7,11 @@ use vc4::cl::words::{
 };
 use vc4::image::{ImageLayout, ImageShape};
 
-use super::unit::{CACHED_SETUPS, Tmu, TmuFault};
-use super::{etc1, texel};
+use super::fault::TmuFault;
+use super::unit::{CACHED_SETUPS, Tmu};
+use super::{etc1, texture};
+use crate::lanes::Lanes;
 use crate::memory::Memory;
-use crate::qpu::Lanes;
 
 const BASE: u32 = 0x1_0000;
 
@@ -103,7 +104,7 @@ impl Fixture {
 }
 
 fn plain(ty: TextureType, width: u32, height: u32, pixel: impl Fn(u32, u32) -> u32) -> Fixture {
-    let cpp = texel::element(ty).unwrap().0;
+    let cpp = texture::element(ty).unwrap().0;
     let raster = ty == TextureType::Rgba32R;
     let shape = ImageShape { raster, ..ImageShape::plain(cpp, width, height) };
     Fixture::new(ty, shape, |_, _, x, y| pixel(x, y).into())

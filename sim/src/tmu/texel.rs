@@ -6,19 +6,6 @@ use super::etc1;
 use super::texture::{Level, Texture};
 use crate::memory::{BusError, Memory};
 
-/// Bytes of an element and pixels along its edge: a pixel, or an ETC1 block. `None` for types that the
-/// kernel refuses.
-pub(super) const fn element(ty: TextureType) -> Option<(u32, u32)> {
-    use TextureType::*;
-    match ty {
-        Rgba8888 | Rgbx8888 | Rgba32R => Some((4, 1)),
-        Rgba4444 | Rgba5551 | Rgb565 | LumAlpha | S16F | S16 => Some((2, 1)),
-        Luminance | Alpha | S8 => Some((1, 1)),
-        Etc1 => Some((8, 4)),
-        Bw1 | A4 | A1 | Rgba64 | Yuyv422R => None,
-    }
-}
-
 /// UNVERIFIED: how are channels of 1, 4, 5 or 6 bits expanded to 8? By repeating their bits (textures.md §3).
 const fn expand(value: u32, bits: u32) -> u32 {
     match bits {

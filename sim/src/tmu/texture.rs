@@ -4,8 +4,20 @@ use vc4::cl::words::{MagFilter, MinFilter, TextureExtra, TextureType, TextureWor
 use vc4::image::tiling::AddressMap;
 use vc4::image::{ImageLayout, ImageShape};
 
-use super::texel;
-use super::unit::TmuFault;
+use super::fault::TmuFault;
+
+/// Bytes of an element and pixels along its edge: a pixel, or an ETC1 block. `None` for types that the
+/// kernel refuses.
+pub(super) const fn element(ty: TextureType) -> Option<(u32, u32)> {
+    use TextureType::*;
+    match ty {
+        Rgba8888 | Rgbx8888 | Rgba32R => Some((4, 1)),
+        Rgba4444 | Rgba5551 | Rgb565 | LumAlpha | S16F | S16 => Some((2, 1)),
+        Luminance | Alpha | S8 => Some((1, 1)),
+        Etc1 => Some((8, 4)),
+        Bw1 | A4 | A1 | Rgba64 | Yuyv422R => None,
+    }
+}
 
 /// How the minification filter uses the mip chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +76,7 @@ impl Texture {
         let reason = |error: &dyn std::fmt::Display| TmuFault::Unsupported(error.to_string());
         let config = TextureWords::from_bits(words[0], words[1]).map_err(|error| reason(&error))?;
         let ty = config.ty;
-        let Some((cpp, block)) = texel::element(ty) else {
+        let Some((cpp, block)) = element(ty) else {
             let what = format!("texture type {} is refused by the kernel; convert the image", ty.name());
             return Err(TmuFault::Unsupported(what));
         };

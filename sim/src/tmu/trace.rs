@@ -2,7 +2,7 @@
 
 use super::sample::{cube_face, reduce, to_texels, wrap_index};
 use super::texture::{Level, Texture};
-use crate::qpu::Lanes;
+use crate::lanes::Lanes;
 use crate::stats::LINE_BYTES;
 
 /// Lines of a direct lookup, element by element; equal neighbours once.

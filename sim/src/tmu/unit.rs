@@ -1,31 +1,14 @@
-//! The texture and memory unit: requests, configuration words and the result FIFO (qpu.md §4.5, §4.6;
-//! textures.md §1, §2).
+//! One unit as a QPU sees it: requests, configuration words and the result FIFO (qpu.md §4.5, §4.6).
 
 use vc4::hw::LANES;
 
-use crate::memory::{BusError, Memory};
-use crate::qpu::Lanes;
+use crate::lanes::Lanes;
+use crate::memory::Memory;
 use crate::stats::Note;
 
+use super::fault::TmuFault;
 use super::texture::Texture;
 use super::trace;
-
-/// Guesses about the texture unit: where they stand, and the question to ask a real board.
-pub const UNVERIFIED: &[(&str, &str)] = &[
-    ("tmu::sample::lod_of_quad", "Which formula and how many fraction bits does the automatic LOD have?"),
-    ("tmu::sample::select_levels", "Where is the min/mag switch, and how is the nearest mip level rounded?"),
-    ("tmu::sample::WEIGHT_BITS", "How many bits has a filter weight, and how are results rounded?"),
-    ("tmu::sample::to_texels", "How are texture coordinates converted to fixed point?"),
-    ("tmu::sample::footprint", "Does the filter of a cube reach from a face to its neighbours?"),
-    ("tmu::sample::cube_face", "Which face wins when two components of a cube direction are equally large?"),
-    ("tmu::texel::expand", "How are 4-, 5- and 6-bit channels expanded to 8 bits?"),
-    ("tmu::texture::cut", "How do wrap modes and mip levels see a child image?"),
-    ("tmu::texel::single", "Where in r4 do the single-channel types 9, 10 and 11 put their sample?"),
-    (
-        "tmu::texture::Level",
-        "Do coordinates of NPOT mip levels scale by w >> i while pitch follows the power of two?",
-    ),
-];
 
 /// Requests whose results fit the result FIFO (qpu.md §4.6).
 const RESULT_FIFO: usize = 4;
@@ -35,21 +18,6 @@ const REQUEST_SLOTS: u8 = 8;
 const IN_FLIGHT: usize = RESULT_FIFO + REQUEST_SLOTS as usize;
 /// Decoded set-ups that a unit remembers. Only a matter of speed.
 pub(super) const CACHED_SETUPS: usize = 8;
-
-/// Why a request has no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TmuFault {
-    /// Texels or a direct lookup outside of memory.
-    Bus(BusError),
-    /// The request uses what the unit or the simulator does not have.
-    Unsupported(String),
-}
-
-impl From<BusError> for TmuFault {
-    fn from(error: BusError) -> TmuFault {
-        TmuFault::Bus(error)
-    }
-}
 
 /// The parameter that sends the request.
 const S: usize = 0;

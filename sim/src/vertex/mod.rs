@@ -2,8 +2,9 @@
 //! words go to the binner or to the primitive setup.
 
 mod shade;
+mod shader;
 mod vpm;
 
-pub use shade::{Shader, shade};
-pub(crate) use vpm::fault;
+pub use shade::shade;
+pub use shader::Shader;
 pub use vpm::{ROWS, VertexPorts};

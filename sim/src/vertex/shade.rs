@@ -1,49 +1,15 @@
 //! Shading vertices: attribute DMA into the VPM and batches of 16 through a program (v3d.md §2, §7).
 
-use std::sync::Arc;
-
 use vc4::cl::records::{Attribute, ShaderRecord};
 use vc4::hw::LANES;
+use vc4::qpu::Stage;
 
-use super::vpm::{ROWS, VertexPorts, fault};
-use crate::error::{JobError, Stage};
+use super::shader::Shader;
+use super::vpm::{ROWS, VertexPorts};
+use crate::error::JobError;
 use crate::memory::{BusError, Memory};
-use crate::qpu::{Fault, Finding, Note, Payload, Program, Qpu, Stats};
-
-/// A decoded program with its place in memory.
-#[derive(Clone)]
-pub struct Shader {
-    /// Which stage it serves.
-    pub stage: Stage,
-    /// Bus address of the code.
-    pub address: u32,
-    /// The code.
-    pub program: Arc<Program>,
-    /// Bus address of its uniforms.
-    pub uniforms: u32,
-}
-
-impl Shader {
-    /// Gives a fault its place.
-    pub fn fault(&self, fault: Fault) -> JobError {
-        JobError::Shader { stage: self.stage, address: self.address, fault, report: String::new() }
-    }
-
-    /// The same with the place where `qpu` stopped.
-    pub fn stopped(&self, fault: Fault, qpu: &Qpu) -> JobError {
-        let report = format!("\n{}", qpu.excerpt(&self.program));
-        JobError::Shader { stage: self.stage, address: self.address, fault, report }
-    }
-
-    /// Reports a rule that an instance broke at its end.
-    pub(crate) fn broke_at_end(&self, rule: Note, qpu: &Qpu, stats: &mut Stats) {
-        let index = self.program.len() as u32 - 1;
-        if stats.check && !stats.knows(&rule, self.address, index) {
-            let report = qpu.excerpt(&self.program);
-            stats.report(Finding { rule, program: self.address, index, report });
-        }
-    }
-}
+use crate::qpu::{Fault, Payload, Qpu};
+use crate::stats::Stats;
 
 /// One array as a program's VPM window sees it.
 struct Load<'a> {
@@ -81,7 +47,7 @@ pub fn shade(
     rows: usize,
     stats: &mut Stats,
 ) -> Result<Vec<u32>, JobError> {
-    let loads = loads(record, shader.stage).map_err(|what| shader.fault(fault(what)))?;
+    let loads = loads(record, shader.stage).map_err(|what| shader.fault(Fault::port(what)))?;
     let mut out = vec![0; indices.len() * rows];
     let mut ports = VertexPorts::of(shader.stage);
     let mut qpu = Qpu::new();

@@ -3,8 +3,8 @@
 
 use vc4::cl::words::{VpmRead, VpmSize, VpmWrite};
 use vc4::hw::LANES;
+use vc4::qpu::Stage;
 
-use crate::error::Stage;
 use crate::qpu::{Fault, LaneMask, Lanes, Ports};
 use crate::stats::Note;
 
@@ -157,13 +157,8 @@ impl VertexPorts {
     }
 }
 
-/// A fault of a block that does not know the instruction number.
-pub(crate) fn fault(what: impl Into<String>) -> Fault {
-    Fault::Port(what.into())
-}
-
 fn no_pixels<T>(what: &str) -> Result<T, Fault> {
-    Err(fault(format!("{what} in a vertex or coordinate program: only fragment programs have pixels")))
+    Err(Fault::port(format!("{what} in a vertex or coordinate program: only fragment programs have pixels")))
 }
 
 impl Ports for VertexPorts {
@@ -211,7 +206,7 @@ impl Ports for VertexPorts {
 
     fn vpm_read(&mut self) -> Result<Lanes, Fault> {
         let [Some((block, left)), _] = &mut self.reads else {
-            return Err(fault("VPM read without a vector left in the block: the program would stall"));
+            return Err(Fault::port("VPM read without a vector left in the block: the program would stall"));
         };
         let value = block.read(&self.input);
         block.advance();

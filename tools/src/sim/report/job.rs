@@ -4,8 +4,8 @@ use vc4::cl::dump::dump;
 use vc4_kernel_abi::{Submit, Surface};
 use vc4_sim::capture::attachments::Attachment;
 use vc4_sim::capture::read::{Entry, Outcome};
-use vc4_sim::replay::{Replay, Replayed};
 use vc4_sim::profile::Profile;
+use vc4_sim::replay::{Replay, Replayed};
 
 use super::draw::{draws, offsets, work_list};
 use super::json::{Object, Pool, list, texts};

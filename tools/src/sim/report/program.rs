@@ -3,8 +3,7 @@
 use vc4::cl::words::{TextureExtra, TextureWords};
 use vc4::qpu::cost::{Cost, LineCost, Wait};
 use vc4::qpu::uniforms::{UniformSource, uniform_reads};
-use vc4::qpu::{Inst, Waddr};
-use vc4_sim::error::Stage;
+use vc4::qpu::{Inst, Stage, Waddr};
 use vc4_sim::profile::DrawProgram;
 
 use super::json::{Object, list, texts};
