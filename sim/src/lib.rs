@@ -24,6 +24,7 @@
 pub mod binning;
 pub mod capture;
 mod cle;
+mod config;
 pub mod device;
 pub mod drm;
 pub mod error;
@@ -40,7 +41,8 @@ pub mod tmu;
 pub mod unverified;
 pub mod vertex;
 
-pub use device::{Config, Simulator, Totals};
+pub use config::Config;
+pub use device::{Observed, Simulator, Totals};
 pub use geometry::state;
 pub use rendering::tlb;
 pub use stats::counters;

@@ -2,15 +2,13 @@
 //! state, and the lists that the hardware ran.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use vc4::cl::records::ShaderRecord;
 use vc4::qpu::uniforms::{UniformSource, uniform_reads};
 use vc4::qpu::{Inst, Stage, Waddr};
-use vc4_kernel_abi::{GpuError, Seqno, Submit};
 
 use crate::binning::{Binned, Draw};
-use crate::device::Simulator;
 use crate::geometry::Kind;
 use crate::geometry::State;
 use crate::kernel::{Job, ListRange};
@@ -116,7 +114,7 @@ pub struct Profile {
 }
 
 /// A lock whose data are consistent between statements.
-fn lock(profile: &Mutex<Profile>) -> MutexGuard<'_, Profile> {
+pub(crate) fn lock(profile: &Mutex<Profile>) -> MutexGuard<'_, Profile> {
     profile.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -151,9 +149,8 @@ fn draw_info(memory: &Memory, draw: &Draw) -> DrawInfo {
     }
 }
 
-/// Notes what stands before the job runs, and whether it is observed at all.
-pub(crate) fn begin(memory: &Memory, job: &Job, stats: &mut Stats) {
-    let Some(profile) = &job.profile else { return };
+/// Notes what stands before the job runs.
+pub(crate) fn begin(profile: &Mutex<Profile>, memory: &Memory, job: &Job, stats: &mut Stats) {
     stats.counts = Some(Box::default());
     let mut profile = lock(profile);
     profile.bin = job.bin.map(|list| copy(memory, list));
@@ -162,8 +159,7 @@ pub(crate) fn begin(memory: &Memory, job: &Job, stats: &mut Stats) {
 }
 
 /// Notes what binning left.
-pub(crate) fn binned(memory: &Memory, job: &Job, binned: Option<&Binned>) {
-    let (Some(profile), Some(binned)) = (&job.profile, binned) else { return };
+pub(crate) fn binned(profile: &Mutex<Profile>, memory: &Memory, binned: &Binned) {
     let mut profile = lock(profile);
     profile.tiles = Tiles {
         columns: usize::from(binned.config.width_tiles),
@@ -179,58 +175,10 @@ pub(crate) fn binned(memory: &Memory, job: &Job, binned: Option<&Binned>) {
 }
 
 /// Notes what a finished job did.
-pub(crate) fn end(job: &Job, stats: &mut Stats) {
-    let (Some(profile), Some(mut counts)) = (&job.profile, stats.counts.take()) else { return };
+pub(crate) fn end(profile: &Mutex<Profile>, stats: &mut Stats) {
+    let Some(mut counts) = stats.counts.take() else { return };
     counts.leave();
     let mut profile = lock(profile);
     profile.counts = *counts;
     profile.stats = stats.clone();
-}
-
-/// How an observed job went.
-#[derive(Clone, Debug)]
-pub struct Observed {
-    /// Its number.
-    pub seqno: Seqno,
-    /// Why it hung, if it did.
-    pub hang: Option<String>,
-    /// What it did.
-    pub profile: Profile,
-}
-
-impl Simulator {
-    /// Submits a job, waits for its end and tells what it did. Slower than a job that nobody observes, with the
-    /// same results.
-    ///
-    /// # Errors
-    /// As [`vc4_kernel_abi::Gpu::submit`]; a hang is no error here.
-    pub fn observe(&self, submit: &Submit) -> Result<Observed, GpuError> {
-        let slot = Arc::new(Mutex::new(Profile::default()));
-        let mut job = self.prepare(submit)?;
-        job.profile = Some(slot.clone());
-        job.counted = true;
-        let (seqno, hang) = self.run_to_end(job)?;
-        let profile = std::mem::take(&mut *lock(&slot));
-        Ok(Observed { seqno, hang, profile })
-    }
-
-    /// Submits a job and waits for its end; the text tells why it hung.
-    ///
-    /// # Errors
-    /// As [`vc4_kernel_abi::Gpu::submit`].
-    pub fn complete(&self, submit: &Submit) -> Result<(Seqno, Option<String>), GpuError> {
-        self.run_to_end(self.prepare(submit)?)
-    }
-
-    fn run_to_end(&self, job: Job) -> Result<(Seqno, Option<String>), GpuError> {
-        let hang = Arc::new(Mutex::new(None));
-        let told = hang.clone();
-        let watch = move |result: Result<&Stats, &str>| {
-            *told.lock().unwrap_or_else(PoisonError::into_inner) = result.err().map(str::to_owned);
-        };
-        let seqno = self.enqueue(job, Box::new(watch))?;
-        self.wait_until(None, |finished| finished >= seqno);
-        let hang = hang.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Ok((seqno, hang))
-    }
 }

@@ -7,7 +7,8 @@ use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Mapping, Submit};
 use crate::capture::pages::{Hash, PAGE_WORDS};
 use crate::capture::read::{Capture, Done, Entry, Outcome};
 use crate::capture::{BoUse, Update};
-use crate::device::{Config, Simulator};
+use crate::config::Config;
+use crate::device::Simulator;
 use crate::memory::PAGE_BYTES;
 use crate::profile::Profile;
 

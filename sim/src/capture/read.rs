@@ -3,8 +3,9 @@
 use std::io::{self, Read};
 
 use super::codec::{Malformed, Reader};
+use super::format::{MAGIC, VERSION, tag};
 use super::pages::{Hash, Page, decode};
-use super::{BoUse, MAGIC, Submission, Update, VERSION, tag};
+use super::submission::{BoUse, Submission, Update};
 
 /// Why a file is no capture.
 #[derive(Debug, thiserror::Error)]

@@ -10,12 +10,13 @@ use std::time::Instant;
 use vc4_kernel_abi::{GpuError, Seqno, Submit};
 
 use super::codec::Writer;
+use super::format::{MAGIC, VARIABLE, VERSION, tag};
 use super::pages::{Hash, PAGE_WORDS, Page, encode};
-use super::{BoUse, MAGIC, Submission, Update, VARIABLE, VERSION, tag};
-use crate::device::Config;
-use crate::kernel::{Bo, Job};
+use super::submission::{BoUse, Submission, Update};
+use crate::config::Config;
+use crate::kernel::Bo;
 use crate::memory::{Memory, PAGE_BYTES};
-use crate::qpu::Stats;
+use crate::stats::Stats;
 
 /// Names that are tried when a file exists already.
 const NAMES: u32 = 1000;
@@ -53,9 +54,13 @@ impl Recorder {
     }
 
     /// Notes a job that is about to run; its number is for [`Recorder::finished`].
-    pub(crate) fn started(&self, memory: &Memory, job: &Job) -> Option<(u32, Instant)> {
-        let submission = job.submission.as_deref()?;
-        let number = self.with(|session| session.submission(memory, submission, &job.bos, None))?;
+    pub(crate) fn started(
+        &self,
+        memory: &Memory,
+        submission: &Submission,
+        bos: &[Arc<Bo>],
+    ) -> Option<(u32, Instant)> {
+        let number = self.with(|session| session.submission(memory, submission, bos, None))?;
         Some((number, Instant::now()))
     }
 
@@ -63,15 +68,15 @@ impl Recorder {
     pub(crate) fn finished(
         &self,
         memory: &Memory,
-        job: &Job,
+        submission: &Submission,
+        bos: &[Arc<Bo>],
         (number, start): (u32, Instant),
         seqno: Seqno,
         result: Result<&Stats, &str>,
     ) {
         let nanoseconds = start.elapsed().as_nanos() as u64;
-        let Some(submission) = job.submission.as_deref() else { return };
         self.with(|session| {
-            let written = submission.written().into_iter().map(|place| &job.bos[place]);
+            let written = submission.written().into_iter().map(|place| &bos[place]);
             session.done(memory, written, number, seqno, nanoseconds, result)
         });
     }

@@ -1,6 +1,16 @@
-//! The simulated device: BOs, the job queue, and [`Gpu`](vc4_kernel_abi::Gpu) over both.
+//! The simulated device: a [`Simulator`] holds BOs and takes submissions ([`vc4_kernel_abi::Gpu`]), validated jobs wait in
+//! a queue, and one thread runs them on the machine: binning, then rendering.
+//!
+//! Stands on all blocks of the machine, the kernel's front end, profiles and the recorder of captures.
 
+mod gpu;
+mod machine;
+mod observe;
+mod order;
+mod queue;
 mod simulator;
 
-pub use simulator::{Config, Simulator, Totals};
-pub(crate) use simulator::{Notice, Watch};
+pub use observe::Observed;
+pub use queue::Totals;
+pub(crate) use queue::{Notice, Watch};
+pub use simulator::Simulator;

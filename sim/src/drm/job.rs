@@ -88,9 +88,9 @@ impl File {
         }
         let data = Pointees { bos: handles.clone(), ..self.lists(arg, process)? };
         let submit = from_uapi(arg, data).map_err(refused)?;
-        let mut job = self.device.simulator.place(&submit, bos).map_err(|error| errno(&error))?;
-        job.counted = perfmon.as_ref().is_some_and(|perfmon| perfmon.counts_caches());
-        if let Some(recorded) = &mut job.submission {
+        let mut order = self.device.simulator.place(&submit, bos).map_err(|error| errno(&error))?;
+        order.counted = perfmon.as_ref().is_some_and(|perfmon| perfmon.counts_caches());
+        if let Some(recorded) = &mut order.submission {
             (recorded.in_sync, recorded.out_sync, recorded.perfmon) =
                 (arg.in_sync, arg.out_sync, arg.perfmonid);
         }
@@ -102,8 +102,8 @@ impl File {
             0 => None,
             handle => Some(self.syncobj(handle).ok_or(Errno::EINVAL)?),
         };
-        let watch = watch(&self.device, &job, objects.clone(), perfmon);
-        let seqno = self.device.simulator.enqueue(job, watch).map_err(|error| errno(&error))?;
+        let watch = watch(&self.device, &order.job, objects.clone(), perfmon);
+        let seqno = self.device.simulator.enqueue(order, watch).map_err(|error| errno(&error))?;
         for object in &objects {
             let mut state = object.state();
             state.last_job = state.last_job.max(seqno);

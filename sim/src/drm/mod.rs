@@ -32,7 +32,8 @@ use std::time::{Duration, Instant};
 pub use nix::errno::Errno;
 use vc4_kernel_abi::Seqno;
 
-use crate::device::{Config, Notice, Simulator};
+use crate::config::Config;
+use crate::device::{Notice, Simulator};
 use crate::kernel;
 pub use crate::kernel::backing;
 use crate::stats::Perfmon;
@@ -172,13 +173,8 @@ impl Window {
 
     /// The BO's file, whose start is the window; `None` on a device that makes none.
     pub fn file(&self) -> Option<&BoFile> {
-        file_of(&self.bo)
+        self.bo.file()
     }
-}
-
-/// The file of a BO.
-pub(crate) fn file_of(bo: &kernel::Bo) -> Option<&BoFile> {
-    bo.attachment.get().and_then(|attachment| attachment.downcast_ref())
 }
 
 /// CLOCK_MONOTONIC in nanoseconds.

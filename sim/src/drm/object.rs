@@ -10,7 +10,7 @@ use vc4_kernel_abi::uapi::{
 use vc4_kernel_abi::{GpuError, Seqno};
 
 use super::uapi::{GemClose, GemFlink, GemOpen};
-use super::{Answer, Device, DmaBuf, Errno, File, Process, Window, file_of, lock, read_bytes};
+use super::{Answer, Device, DmaBuf, Errno, File, Process, Window, lock, read_bytes};
 use crate::kernel::Bo;
 use crate::kernel::backing::{Backing, BoFile, Inode};
 
@@ -126,7 +126,7 @@ impl Object {
     pub(super) fn export(&self) -> Answer {
         let mut state = self.state();
         let bo = state.bo.as_ref().filter(|_| !self.shader && state.needed).ok_or(Errno::EINVAL)?;
-        if let (Some(file), false) = (file_of(bo), state.exported) {
+        if let (Some(file), false) = (bo.file(), state.exported) {
             file.seal()?;
         }
         state.exported = true;
@@ -143,7 +143,7 @@ impl Object {
         let mut state = self.state();
         let purgeable = !state.needed && !state.exported && state.last_job <= finished;
         let Some(bo) = state.bo.take_if(|_| purgeable) else { return false };
-        if let Some(file) = file_of(&bo) {
+        if let Some(file) = bo.file() {
             file.purge();
         }
         true
@@ -185,7 +185,7 @@ impl Device {
         if let Some(backing) = &self.backing {
             let file = file(backing, bo.pages.address(), bo.pages.bytes())?;
             // The BO is new: nothing is attached to it.
-            let _ = bo.attachment.set(Box::new(file));
+            let _ = bo.file.set(file);
         }
         // Never used twice: a purged object keeps its own.
         let offset = self.mmap_bytes.fetch_add(bo.pages.bytes().into(), Relaxed);
@@ -205,7 +205,7 @@ impl Device {
         copy: impl FnOnce() -> Result<OwnedFd, Errno>,
     ) -> Result<DmaBuf, Errno> {
         let is_it = |object: &Arc<Object>| {
-            object.bo().is_some_and(|bo| file_of(&bo).is_some_and(|file| file.inode() == inode))
+            object.bo().is_some_and(|bo| bo.file().is_some_and(|file| file.inode() == inode))
         };
         let known =
             lock(&self.objects).values().filter_map(|object| object.upgrade()).find(|object| is_it(object));

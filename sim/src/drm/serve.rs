@@ -16,7 +16,7 @@ use super::host::Host;
 use super::kms::Display;
 use super::wire::{CHUNK, Identity, Kind, MAGIC, Message, VERSION, receive, send};
 use super::{Answer, Device, Errno, Exported, Node, Process};
-use crate::Config;
+use crate::config::Config;
 use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, OwnProcess};
 
 /// Milliseconds after which closed descriptors are looked for even when nobody told of any.

@@ -7,7 +7,7 @@ use bytemuck::{Zeroable, bytes_of};
 
 use super::request::Request;
 use super::uapi::{DmaBufSync, SyncFenceInfo, SyncFileInfo, SyncMerge};
-use super::{Answer, Device, Errno, Exported, Fence, Object, Process, Window, file_of};
+use super::{Answer, Device, Errno, Exported, Fence, Object, Process, Window};
 use crate::device::Notice;
 
 /// Type bytes and numbers of the ioctls.
@@ -122,7 +122,7 @@ impl DmaBuf {
     /// `EMFILE`; `EINVAL` on a device whose BOs are no files.
     pub fn duplicate(&self) -> Result<OwnedFd, Errno> {
         let bo = self.0.bo().ok_or(Errno::EINVAL)?;
-        file_of(&bo).ok_or(Errno::EINVAL)?.duplicate()
+        bo.file().ok_or(Errno::EINVAL)?.duplicate()
     }
 
     /// What mmap of this file shows.

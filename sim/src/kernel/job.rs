@@ -1,99 +1,13 @@
-//! The kernel driver's front end: validation, relocated copies in bus memory, binner slots
-//! (kernel-abi.md §5, §11).
+//! Validated jobs and the relocated copies that they run from (kernel-abi.md §5).
 
-use std::any::Any;
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::Arc;
 
-use vc4_kernel_abi::uapi::{BINNER_SLOT_BYTES as SLOT_BYTES, BINNER_SLOTS as SLOTS};
-use vc4_kernel_abi::validate::{self, BinMemory, BinTiles, BoInfo, CopySizes, Mode, ShaderInfo, Violation};
+use vc4_kernel_abi::validate::{self, BinTiles, BoInfo, CopySizes, Mode, Violation};
 use vc4_kernel_abi::{GpuError, Submit};
 
-use crate::capture::Submission;
+use super::binner::{Binner, Slot};
+use super::bo::Bo;
 use crate::memory::{Allocation, BusError, Memory};
-use crate::profile::Profile;
-
-/// Bytes of the binner's memory.
-const BINNER_BYTES: u32 = SLOTS * SLOT_BYTES;
-
-/// A BO: pages, and what validation recorded if it holds a shader.
-pub struct Bo {
-    /// What others have made of the pages; it goes before they do.
-    pub attachment: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// Its pages.
-    pub pages: Allocation,
-    /// Validation results of a shader BO.
-    pub shader: Option<ShaderInfo>,
-}
-
-impl Bo {
-    fn info(&self) -> BoInfo<'_> {
-        BoInfo { bus_address: self.pages.address(), size: self.pages.bytes(), shader: self.shader.as_ref() }
-    }
-}
-
-/// The binner memory, in slots that jobs hold from submission to their end.
-pub struct Binner {
-    memory: Allocation,
-    /// Bit n: slot n is taken.
-    taken: Mutex<u32>,
-    freed: Condvar,
-}
-
-impl Binner {
-    /// The kernel's 16 MiB; `None` when memory is too small.
-    pub fn new(memory: &Arc<Memory>) -> Option<Arc<Binner>> {
-        let memory = Allocation::new(memory, BINNER_BYTES)?;
-        Some(Arc::new(Binner { memory, taken: Mutex::new(0), freed: Condvar::new() }))
-    }
-
-    /// Takes a slot for a job that outgrew its own, if one is free.
-    fn take_more(self: &Arc<Binner>) -> Option<Slot> {
-        let mut taken = self.taken.lock().expect("no panic while the mask is held");
-        let number = taken.trailing_ones();
-        (number < SLOTS).then(|| {
-            *taken |= 1 << number;
-            Slot { binner: self.clone(), number }
-        })
-    }
-
-    /// Takes a slot; waits while running jobs hold all of them.
-    fn take(self: &Arc<Binner>) -> Slot {
-        let taken = self.taken.lock().expect("no panic while the mask is held");
-        let mut taken = self
-            .freed
-            .wait_while(taken, |taken| *taken == u32::MAX)
-            .expect("no panic while the mask is held");
-        let number = taken.trailing_ones();
-        *taken |= 1 << number;
-        Slot { binner: self.clone(), number }
-    }
-}
-
-/// A job's share of the binner memory.
-pub struct Slot {
-    binner: Arc<Binner>,
-    number: u32,
-}
-
-impl Slot {
-    /// Its bytes.
-    pub const BYTES: u32 = SLOT_BYTES;
-
-    fn memory(&self) -> BinMemory {
-        BinMemory {
-            slot_address: self.binner.memory.address() + self.number * SLOT_BYTES,
-            slot_size: SLOT_BYTES,
-        }
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let mut taken = self.binner.taken.lock().expect("no panic while the mask is held");
-        *taken &= !(1 << self.number);
-        self.binner.freed.notify_one();
-    }
-}
 
 /// A list in bus memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,14 +24,8 @@ pub struct Job {
     pub bin: Option<ListRange>,
     /// Rendering list.
     pub render: ListRange,
-    /// Whether a performance monitor counts what caches and stalls do.
-    pub counted: bool,
     /// Its BOs, in the submission's order.
     pub bos: Vec<Arc<Bo>>,
-    /// The submission as it came, if it is recorded.
-    pub submission: Option<Box<Submission>>,
-    /// What is noted while it runs, if anybody wants to know.
-    pub profile: Option<Arc<Mutex<Profile>>>,
     _copies: Vec<Allocation>,
     slot: Option<Slot>,
 }
@@ -181,7 +89,7 @@ pub fn place(
         Some((bin, _, slot)) => (Some(bin), Some(slot)),
         None => (None, None),
     };
-    Ok(Job { bin, render, bos, counted: false, submission: None, profile: None, _copies: copies, slot })
+    Ok(Job { bin, render, bos, _copies: copies, slot })
 }
 
 fn place_bin_job(
@@ -205,26 +113,4 @@ fn place_bin_job(
     memory.zero_words(job.tile_state_address, job.tile_state_size as usize / 4).map_err(own_memory)?;
     copies.push(area);
     Ok((ListRange { address: layout.list, length: job.list.len() as u32 }, job.tiles(), slot))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slots_are_distinct_and_come_back() {
-        let memory = Arc::new(Memory::new(BINNER_BYTES + (1 << 20)));
-        let binner = Binner::new(&memory).unwrap();
-        let mut slots: Vec<Slot> = (0..SLOTS).map(|_| binner.take()).collect();
-        let mut addresses: Vec<u32> = slots.iter().map(|slot| slot.memory().slot_address).collect();
-        let freed = addresses[7];
-        addresses.sort_unstable();
-        assert!(addresses.windows(2).all(|pair| pair[1] - pair[0] == SLOT_BYTES));
-        slots.remove(7);
-        let again = binner.take();
-        assert_eq!(again.memory().slot_address, freed);
-        assert!(binner.take_more().is_none());
-        drop(again);
-        assert_eq!(binner.take_more().map(|slot| slot.memory().slot_address), Some(freed));
-    }
 }

@@ -1,0 +1,42 @@
+//! How a simulator is built.
+
+use std::num::NonZeroUsize;
+
+use vc4_kernel_abi::validate::Mode;
+
+use crate::stats::INSTRUCTION_LIMIT;
+
+/// How a simulator is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Bytes of bus memory; host memory is only used for pages that are touched. 16 MiB of it are the
+    /// binner's.
+    pub memory_bytes: u32,
+    /// Threads that render tiles; `None` takes one per processor. Pictures do not depend on it.
+    pub threads: Option<NonZeroUsize>,
+    /// How closely the kernel's validator is followed.
+    pub mode: Mode,
+    /// Whether programs and lists are watched for broken rules of the hardware (qpu.md §5, v3d.md §12), each logged
+    /// once.
+    pub check_programs: bool,
+    /// Whether such a finding ends the job as a hang does; only with `check_programs`.
+    pub findings_are_errors: bool,
+    /// Whether every job counts caches and stalls, not only those with a performance monitor; costs time.
+    pub count_caches: bool,
+    /// Instructions after which a program instance counts as hung; a draw of more vertices does as well.
+    pub instruction_limit: u64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            memory_bytes: if cfg!(target_pointer_width = "64") { 512 << 20 } else { 128 << 20 },
+            threads: None,
+            mode: Mode::Strict,
+            check_programs: cfg!(debug_assertions),
+            findings_are_errors: false,
+            count_caches: false,
+            instruction_limit: INSTRUCTION_LIMIT,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The job queue and the thread that empties it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+
+use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
+
+use super::machine::Machine;
+use super::order::Order;
+use crate::capture::Recorder;
+use crate::config::Config;
+use crate::kernel::Bo;
+use crate::memory::Memory;
+use crate::stats::{Counters, Finding, Perfmon, Stats};
+
+/// Findings that are kept.
+const MAX_FINDINGS: usize = 1000;
+
+/// Work done since the simulator was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Jobs finished.
+    pub jobs: u64,
+    /// Program instances.
+    pub instances: u64,
+    /// QPU instructions.
+    pub instructions: u64,
+    /// Texture and direct lookups of 16 elements.
+    pub lookups: u64,
+    /// Blocks of overflow memory that tile lists took.
+    pub spills: u64,
+    /// Performance events; those of caches and stalls only of jobs that counted them.
+    pub counters: Counters,
+}
+
+/// Is told on the job thread how a job went, before anybody else can see that it is done.
+pub(crate) type Watch = Box<dyn FnOnce(Result<&Stats, &str>) + Send>;
+/// Runs on the job thread once a job is done.
+pub(crate) type Notice = Box<dyn FnOnce() + Send>;
+
+/// What the simulator and its job thread share.
+pub(super) struct Shared {
+    pub memory: Arc<Memory>,
+    pub config: Config,
+    pub recorder: OnceLock<Recorder>,
+    pub state: Mutex<State>,
+    /// A job was queued or finished, or the end has come.
+    pub changed: Condvar,
+}
+
+#[derive(Default)]
+/// What changes while jobs come and go.
+pub(super) struct State {
+    pub bos: BTreeMap<BoHandle, Arc<Bo>>,
+    pub last_handle: u32,
+    pub perfmons: BTreeMap<PerfmonId, Arc<Perfmon>>,
+    pub last_perfmon: u32,
+    pub queue: VecDeque<(Seqno, Order, Watch)>,
+    pub last_seqno: u64,
+    pub finished: u64,
+    /// What to do when the job with this number is done.
+    pub notices: BTreeMap<u64, Vec<Notice>>,
+    /// First job that did not run to its end, and why.
+    pub hang: Option<(u64, String)>,
+    pub totals: Totals,
+    /// Broken rules, each place once.
+    pub findings: Vec<Finding>,
+    pub stop: bool,
+}
+
+impl Shared {
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        // The state is consistent between statements, so a panic elsewhere does not spoil it.
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The job thread: runs jobs in order until the simulator goes.
+pub(super) fn work(shared: &Shared) {
+    let mut machine = Machine::default();
+    loop {
+        let mut state = shared.state();
+        let (seqno, order, watch) = loop {
+            if state.stop {
+                return;
+            }
+            match state.queue.pop_front() {
+                Some(next) => break next,
+                None => state = shared.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
+            }
+        };
+        drop(state);
+        let recorded = shared.recorder.get().zip(order.submission.as_deref());
+        let started = recorded
+            .and_then(|(recorder, submission)| recorder.started(&shared.memory, submission, &order.job.bos));
+        let (result, findings) = machine.run(&shared.memory, &shared.config, seqno, &order);
+        if let (Some((recorder, submission)), Some(started)) = (recorded, started) {
+            let result = result.as_ref().map_err(String::as_str);
+            recorder.finished(&shared.memory, submission, &order.job.bos, started, seqno, result);
+        }
+        // Memory is free again before anybody is told that the job is done.
+        drop(order);
+        watch(result.as_ref().map_err(String::as_str));
+        let mut state = shared.state();
+        state.finished = seqno.0;
+        let notices = state.notices.remove(&seqno.0).unwrap_or_default();
+        state.totals.jobs += 1;
+        let room = MAX_FINDINGS - state.findings.len();
+        state.findings.extend(findings.into_iter().take(room));
+        match result {
+            Ok(stats) => {
+                state.totals.instances += stats.instances;
+                state.totals.instructions += stats.instructions;
+                state.totals.lookups += stats.lookups;
+                state.totals.spills += u64::from(stats.spills);
+                state.totals.counters.merge(&stats.counters);
+            }
+            Err(what) => {
+                log::error!(target: "vc4::sim", "job {}: {what}", seqno.0);
+                state.hang.get_or_insert((seqno.0, what));
+            }
+        }
+        drop(state);
+        shared.changed.notify_all();
+        for notice in notices {
+            notice();
+        }
+    }
+}
