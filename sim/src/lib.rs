@@ -1,24 +1,19 @@
 //! A functional VideoCore IV: the 3D block and its kernel driver behind [`vc4_kernel_abi::Gpu`].
 //!
-//! The only inputs are BOs and submissions. A submission passes the kernel's validator ([`kernel`]),
-//! becomes a bin list and a render list in bus memory ([`memory`]), and is executed from there:
+//! The only inputs are BOs and submissions. Its rooms, from the ground; each imports those above it in this list:
 //!
-//! * [`cle`] walks both lists; [`state`] is what their packets leave behind;
-//! * binning: [`ptb`] shades positions ([`vertex`], [`vpm`]), assembles ([`assembly`]), clips ([`clip`])
-//!   and puts primitives into tile lists;
-//! * rendering: [`pse`] sets primitives up, [`raster`] finds the covered quads, [`fragment`] shades them
-//!   against the tile buffer ([`tlb`]), [`surface`] loads and stores tiles, and [`render`] runs all of
-//!   that for many tiles at once.
-//!
-//! [`drm`] shows all of it as the kernel does: open files that take ioctls. [`capture`] records submissions and runs
-//! them again, [`profile`] tells what a job did line by line and tile by tile.
-//!
-//! What is left besides the picture: [`counters`] as the hardware counts (with [`caches`] while somebody looks), and broken
-//! rules of the hardware as [`stats::Finding`]s. [`tile_alloc`] runs out of memory when the binner would, and
-//! [`early_z`] drops what nobody would see.
-//!
-//! The QPU interpreter runs programs against the [`qpu::Ports`] of the block that started them. What no
-//! source tells about the machine is collected in [`unverified`].
+//! * [`memory`] is the bus memory, [`lanes`] are sixteen elements side by side; [`unverified`] collects what no source tells
+//!   about the machine. [`stats`] is what a job yields besides its picture: counters as the hardware counts, and broken
+//!   rules as [`stats::Finding`]s.
+//! * [`tmu`] looks textures up. [`qpu`] interprets programs against the [`qpu::Ports`] of the block that started them.
+//!   [`error`] says why a job stopped.
+//! * [`geometry`] holds the state that packets leave behind, primitives and clipping; [`vertex`] shades through the VPM.
+//! * [`binning`] walks a binning list and puts primitives into tile lists; [`rendering`] walks the render list, sets
+//!   primitives up and shades their quads against the tile buffer ([`tlb`]), many tiles at once.
+//! * [`kernel`] validates a submission and places its lists in bus memory; [`profile`] tells what a job did line by line
+//!   and tile by tile, [`capture`] records submissions.
+//! * [`device`] queues jobs and runs them on all of this; [`replay`] runs a capture again, and [`drm`] shows the device as
+//!   the kernel does: open files that take ioctls.
 #![deny(unsafe_code)]
 
 pub mod binning;
@@ -31,6 +26,7 @@ pub mod error;
 pub mod geometry;
 pub mod kernel;
 pub mod lanes;
+mod lock;
 pub mod memory;
 pub mod profile;
 pub mod qpu;

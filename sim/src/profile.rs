@@ -2,7 +2,7 @@
 //! state, and the lists that the hardware ran.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use vc4::cl::records::ShaderRecord;
 use vc4::qpu::uniforms::{UniformSource, uniform_reads};
@@ -12,6 +12,7 @@ use crate::binning::{Binned, Draw};
 use crate::geometry::Kind;
 use crate::geometry::State;
 use crate::kernel::{Job, ListRange};
+use crate::lock::lock;
 use crate::memory::Memory;
 use crate::qpu::Program;
 use crate::stats::{Counts, Stats};
@@ -111,11 +112,6 @@ pub struct Profile {
     pub counts: Counts,
     /// Sums of the whole job.
     pub stats: Stats,
-}
-
-/// A lock whose data are consistent between statements.
-pub(crate) fn lock(profile: &Mutex<Profile>) -> MutexGuard<'_, Profile> {
-    profile.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn copy(memory: &Memory, list: ListRange) -> ListCopy {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use vc4_kernel_abi::validate::Mode;
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Mapping, Submit};
 
 use crate::capture::pages::{Hash, PAGE_WORDS};
@@ -105,7 +106,7 @@ impl<'a> Replay<'a> {
     /// The mode and memory that the capture was recorded with, and else the defaults.
     pub fn config(capture: &Capture) -> Config {
         Config {
-            mode: if capture.head.strict { crate::Mode::Strict } else { crate::Mode::Faithful },
+            mode: if capture.head.strict { Mode::Strict } else { crate::Mode::Faithful },
             memory_bytes: capture.head.memory_bytes.clamp(32 << 20, MOST_MEMORY),
             ..Config::default()
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use vc4_kernel_abi::validate::Mode;
 use vc4_kernel_abi::{GpuError, Seqno, Submit};
 
 use super::codec::Writer;
@@ -170,7 +171,7 @@ impl Session {
         };
         let mut head = Writer::default();
         head.u32(VERSION);
-        head.u8(u8::from(config.mode == crate::Mode::Strict));
+        head.u8(u8::from(config.mode == Mode::Strict));
         head.u32(config.memory_bytes);
         head.bytes(env!("CARGO_PKG_VERSION").as_bytes());
         let program = std::env::args_os().next().unwrap_or_default();

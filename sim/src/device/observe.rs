@@ -6,7 +6,8 @@ use vc4_kernel_abi::{GpuError, Seqno, Submit};
 
 use super::order::Order;
 use super::simulator::Simulator;
-use crate::profile::{Profile, lock};
+use crate::lock::lock;
+use crate::profile::Profile;
 use crate::stats::Stats;
 
 /// How an observed job went.

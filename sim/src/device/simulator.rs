@@ -40,7 +40,7 @@ impl Simulator {
     }
 
     /// A machine whose bus memory are these zeroed words instead of [`Config::memory_bytes`] of its own, so that
-    /// BOs can be mapped by other means than [`Gpu::map_bo`]. `None` when they are fewer than two pages.
+    /// BOs can be mapped by other means than [`map_bo`](vc4_kernel_abi::Gpu::map_bo). `None` when they are fewer than two pages.
     pub fn on_words(
         config: Config,
         words: &'static [AtomicU32],
@@ -141,7 +141,7 @@ impl Simulator {
         self.noted(job, bos, kernel::place)
     }
 
-    /// A job with everything that [`Gpu::submit`] checks.
+    /// A job with everything that [`submit`](vc4_kernel_abi::Gpu::submit) checks.
     pub(crate) fn prepare(&self, job: &Submit) -> Result<Order, GpuError> {
         let bos = self.job_bos(job)?;
         self.noted(job, bos, kernel::prepare)

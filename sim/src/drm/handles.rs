@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Errno;
+use nix::errno::Errno;
 
 /// A table from numbers to objects.
 pub struct Handles<T>(BTreeMap<u32, T>);

@@ -7,12 +7,20 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, send, socketpair};
 use nix::sys::stat::{SFlag, fstat};
 
-use super::{Answer, Device, Errno, Exported, File, Node, Process, SyncFile, Syncobj, Window, lock};
+use super::device::Device;
+use super::fence::Syncobj;
+use super::file::File;
+use super::node::{Answer, Node};
+use super::object::Window;
+use super::process::{Exported, Process};
+use super::sync_file::SyncFile;
 use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, bo_file_size};
+use crate::lock::lock;
 
 /// What a descriptor stands for, as far as it is no dma-buf.
 #[derive(Clone)]

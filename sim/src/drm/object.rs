@@ -1,24 +1,16 @@
-//! GEM objects: BOs as files hold them (kernel-abi.md §4.3–§4.10, §12).
+//! GEM objects: BOs as files hold them (kernel-abi.md §4.3–§4.10, §12), what mappings show of them, and dma-bufs.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use vc4_kernel_abi::uapi::{
-    CreateBo, CreateShaderBo, GemMadvise, GetTiling, MODIFIER_LINEAR, MODIFIER_T_TILED, MmapBo, SetTiling,
-};
-use vc4_kernel_abi::{GpuError, Seqno};
+use nix::errno::Errno;
+use vc4_kernel_abi::Seqno;
+use vc4_kernel_abi::uapi::MODIFIER_LINEAR;
 
-use super::uapi::{GemClose, GemFlink, GemOpen};
-use super::{Answer, Device, DmaBuf, Errno, File, Process, Window, lock, read_bytes};
+use super::node::Answer;
 use crate::kernel::Bo;
-use crate::kernel::backing::{Backing, BoFile, Inode};
-
-/// Where mmap offsets of objects begin: the core puts them behind the 32-bit file range.
-const FIRST_MMAP_OFFSET: u64 = 1 << 32;
-/// `madv` values of GEM_MADVISE.
-const WILL_NEED: u32 = 0;
-const DO_NOT_NEED: u32 = 1;
+use crate::kernel::backing::BoFile;
+use crate::lock::lock;
 
 /// A buffer object, whoever holds it.
 pub struct Object {
@@ -38,24 +30,24 @@ impl State {
 
 pub(super) struct State {
     /// `None` once it is purged.
-    bo: Option<Arc<Bo>>,
+    pub(super) bo: Option<Arc<Bo>>,
     /// Not marked as purgeable.
-    needed: bool,
+    pub(super) needed: bool,
     /// Shared with others: never purged (kernel-abi.md §13.4).
-    exported: bool,
+    pub(super) exported: bool,
     /// Another device's: its purging is not this one's business.
-    imported: bool,
-    modifier: u64,
+    pub(super) imported: bool,
+    pub(super) modifier: u64,
     /// The last job that refers to it.
     pub last_job: Seqno,
     /// Its name in the kernel's debug output.
     pub label: Vec<u8>,
     /// Its global name, 0 without one.
-    name: u32,
+    pub(super) name: u32,
 }
 
 impl Object {
-    fn new(bo: Arc<Bo>, mmap_offset: u64) -> Object {
+    pub(super) fn new(bo: Arc<Bo>, mmap_offset: u64) -> Object {
         Object {
             size: bo.pages.bytes(),
             address: bo.pages.address(),
@@ -139,7 +131,7 @@ impl Object {
     }
 
     /// Drops the memory if it may be dropped; whether it was.
-    fn purge(&self, finished: Seqno) -> bool {
+    pub(super) fn purge(&self, finished: Seqno) -> bool {
         let mut state = self.state();
         let purgeable = !state.needed && !state.exported && state.last_job <= finished;
         let Some(bo) = state.bo.take_if(|_| purgeable) else { return false };
@@ -150,192 +142,68 @@ impl Object {
     }
 }
 
-/// The errno of what the simulator's kernel half answers.
-pub(super) fn errno(error: &GpuError) -> Errno {
-    match error {
-        GpuError::OutOfMemory(_) => Errno::ENOMEM,
-        GpuError::NoDevice(_) => Errno::ENODEV,
-        GpuError::Refused(why) => {
-            log::info!(target: "vc4::kernel", "{why}");
-            Errno::EINVAL
-        }
-        GpuError::Hang(_) | GpuError::Os { .. } => {
-            log::error!(target: "vc4::kernel", "{error}");
-            Errno::ENOMEM
-        }
+/// What a mapping of the device file shows.
+#[derive(Clone)]
+pub struct Window {
+    bo: Arc<Bo>,
+}
+
+impl Window {
+    /// Bus address of the first byte: its offset in the words that the simulator was made on.
+    pub fn address(&self) -> u32 {
+        self.bo.pages.address()
+    }
+
+    /// Bytes, whole pages.
+    pub fn size(&self) -> u32 {
+        self.bo.pages.bytes()
+    }
+
+    /// Fills it with a word.
+    pub fn fill(&self, word: u32) {
+        let words = vec![word; self.size() as usize / 4];
+        let written = self.bo.pages.memory().write_words(self.address(), &words);
+        written.expect("the BO's pages lie in memory");
+    }
+
+    /// The BO's file, whose start is the window; `None` on a device that makes none.
+    pub fn file(&self) -> Option<&BoFile> {
+        self.bo.file()
     }
 }
 
-impl Device {
-    /// Makes a BO, after purging what may be purged if need be.
-    pub(super) fn make(&self, new: impl Fn() -> Result<Arc<Bo>, GpuError>) -> Result<Arc<Object>, Errno> {
-        let bo = match new() {
-            Err(GpuError::OutOfMemory(_)) if self.purge() => new(),
-            other => other,
-        };
-        self.add(bo.map_err(|error| errno(&error))?, Backing::create)
+/// A shared BO as a file.
+#[derive(Clone)]
+pub struct DmaBuf(Arc<Object>);
+
+impl DmaBuf {
+    pub(super) fn new(object: Arc<Object>) -> DmaBuf {
+        DmaBuf(object)
     }
 
-    /// The object of a BO, whose file `file` makes.
-    fn add(
-        &self,
-        bo: Arc<Bo>,
-        file: impl FnOnce(&Arc<Backing>, u32, u32) -> Result<BoFile, Errno>,
-    ) -> Result<Arc<Object>, Errno> {
-        if let Some(backing) = &self.backing {
-            let file = file(backing, bo.pages.address(), bo.pages.bytes())?;
-            // The BO is new: nothing is attached to it.
-            let _ = bo.file.set(file);
-        }
-        // Never used twice: a purged object keeps its own.
-        let offset = self.mmap_bytes.fetch_add(bo.pages.bytes().into(), Relaxed);
-        let object = Arc::new(Object::new(bo, FIRST_MMAP_OFFSET + offset));
-        let mut objects = lock(&self.objects);
-        objects.retain(|_, object| object.strong_count() > 0);
-        objects.insert(object.mmap_offset(), Arc::downgrade(&object));
-        Ok(object)
+    pub(super) fn object(self) -> Arc<Object> {
+        self.0
     }
 
-    /// The BO behind a dma-buf of `size` bytes: that of this device, or one on the file of another device's, of
-    /// which `copy` gives a descriptor.
-    pub(super) fn import(
-        &self,
-        inode: Inode,
-        size: u32,
-        copy: impl FnOnce() -> Result<OwnedFd, Errno>,
-    ) -> Result<DmaBuf, Errno> {
-        let is_it = |object: &Arc<Object>| {
-            object.bo().is_some_and(|bo| bo.file().is_some_and(|file| file.inode() == inode))
-        };
-        let known =
-            lock(&self.objects).values().filter_map(|object| object.upgrade()).find(|object| is_it(object));
-        if let Some(object) = known {
-            return Ok(DmaBuf::new(object));
-        }
-        let bo = self.simulator.new_bo(size).map_err(|error| errno(&error))?;
-        let object = self.add(bo, |backing, address, bytes| backing.adopt(copy()?, address, bytes))?;
-        let mut state = object.state();
-        (state.exported, state.imported) = (true, true);
-        drop(state);
-        Ok(DmaBuf::new(object))
+    /// Bytes.
+    pub fn size(&self) -> u32 {
+        self.0.size()
     }
 
-    fn purge(&self) -> bool {
-        let objects: Vec<_> = lock(&self.objects).values().filter_map(|object| object.upgrade()).collect();
-        let finished = self.simulator.finished();
-        // All of them: no `any`, which would stop at the first.
-        objects.iter().filter(|object| object.purge(finished)).count() > 0
-    }
-}
-
-impl File {
-    /// The object with this handle.
-    pub(super) fn object(&self, handle: u32) -> Option<Arc<Object>> {
-        lock(&self.bos).get(handle)
-    }
-
-    pub(super) fn hold(&self, object: Arc<Object>) -> Result<u32, Errno> {
-        let mut bos = lock(&self.bos);
-        match bos.find(|held| Arc::ptr_eq(held, &object)) {
-            Some(handle) => Ok(handle),
-            None => bos.insert(object),
-        }
-    }
-
-    /// What mmap of this file shows from `offset` on.
+    /// A descriptor of it, closed on exec.
     ///
     /// # Errors
-    /// `EINVAL` when the offset is no object's or the object is too small, purgeable, or a shader to be written;
-    /// `EACCES` when this file does not hold the object.
-    pub fn window(&self, offset: u64, length: u64, write: bool) -> Result<Window, Errno> {
-        let found = lock(&self.device.objects).get(&offset).and_then(|object| object.upgrade());
-        let object = found.ok_or(Errno::EINVAL)?;
-        if lock(&self.bos).find(|held| Arc::ptr_eq(held, &object)).is_none() {
-            return Err(Errno::EACCES);
-        }
-        object.window(0, length, write)
+    /// `EMFILE`; `EINVAL` on a device whose BOs are no files.
+    pub fn duplicate(&self) -> Result<OwnedFd, Errno> {
+        let bo = self.0.bo().ok_or(Errno::EINVAL)?;
+        bo.file().ok_or(Errno::EINVAL)?.duplicate()
     }
 
-    pub(super) fn create_bo(&self, arg: &mut CreateBo, _: &dyn Process) -> Answer {
-        arg.handle = lock(&self.bos).insert(self.device.make(|| self.device.simulator.new_bo(arg.size))?)?;
-        Ok(())
-    }
-
-    pub(super) fn create_shader_bo(&self, arg: &mut CreateShaderBo, process: &dyn Process) -> Answer {
-        if arg.size == 0 || arg.size % 8 != 0 || arg.flags != 0 || arg.pad != 0 {
-            return Err(Errno::EINVAL);
-        }
-        // The kernel would find the memory first; bytes that are not there need none.
-        let bytes = read_bytes(process, arg.data, arg.size)?;
-        let words: Vec<u64> = bytes
-            .chunks_exact(8)
-            .map(|word| u64::from_le_bytes(word.try_into().expect("chunks of eight bytes")))
-            .collect();
-        let object = self.device.make(|| self.device.simulator.new_shader_bo(&words))?;
-        arg.handle = lock(&self.bos).insert(object)?;
-        Ok(())
-    }
-
-    pub(super) fn mmap_bo(&self, arg: &mut MmapBo, _: &dyn Process) -> Answer {
-        arg.offset = self.object(arg.handle).ok_or(Errno::EINVAL)?.mmap_offset();
-        Ok(())
-    }
-
-    pub(super) fn gem_close(&self, arg: &mut GemClose, _: &dyn Process) -> Answer {
-        let closed = lock(&self.bos).remove(arg.handle);
-        closed.map(drop).ok_or(Errno::EINVAL)
-    }
-
-    pub(super) fn gem_flink(&self, arg: &mut GemFlink, _: &dyn Process) -> Answer {
-        let object = self.object(arg.handle).ok_or(Errno::ENOENT)?;
-        let mut names = lock(&self.device.names);
-        let mut state = object.state();
-        if state.name == 0 {
-            names.retain(|_, object| object.strong_count() > 0);
-            state.name = names.last_key_value().map_or(1, |(last, _)| last + 1);
-            names.insert(state.name, Arc::downgrade(&object));
-        }
-        arg.name = state.name;
-        Ok(())
-    }
-
-    pub(super) fn gem_open(&self, arg: &mut GemOpen, _: &dyn Process) -> Answer {
-        let named = lock(&self.device.names).get(&arg.name).and_then(|object| object.upgrade());
-        let object = named.ok_or(Errno::ENOENT)?;
-        arg.size = object.size.into();
-        arg.handle = self.hold(object)?;
-        Ok(())
-    }
-
-    pub(super) fn set_tiling(&self, arg: &mut SetTiling, _: &dyn Process) -> Answer {
-        if arg.flags != 0 || ![MODIFIER_LINEAR, MODIFIER_T_TILED].contains(&arg.modifier) {
-            return Err(Errno::EINVAL);
-        }
-        self.object(arg.handle).ok_or(Errno::ENOENT)?.state().modifier = arg.modifier;
-        Ok(())
-    }
-
-    pub(super) fn get_tiling(&self, arg: &mut GetTiling, _: &dyn Process) -> Answer {
-        if arg.flags != 0 || arg.modifier != 0 {
-            return Err(Errno::EINVAL);
-        }
-        arg.modifier = self.object(arg.handle).ok_or(Errno::ENOENT)?.state().modifier;
-        Ok(())
-    }
-
-    pub(super) fn gem_madvise(&self, arg: &mut GemMadvise, _: &dyn Process) -> Answer {
-        if ![WILL_NEED, DO_NOT_NEED].contains(&arg.madv) || arg.pad != 0 {
-            return Err(Errno::EINVAL);
-        }
-        let object = self.object(arg.handle).ok_or(Errno::ENOENT)?;
-        let mut state = object.state();
-        if state.imported {
-            return Err(Errno::EINVAL);
-        }
-        arg.retained = state.bo.is_some().into();
-        if state.bo.is_some() {
-            state.needed = arg.madv == WILL_NEED;
-        }
-        Ok(())
+    /// What mmap of this file shows.
+    ///
+    /// # Errors
+    /// `EINVAL` when that is more than there is.
+    pub fn window(&self, offset: u64, length: u64) -> Result<Window, Errno> {
+        self.0.window(offset, length, true)
     }
 }

@@ -6,16 +6,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::PeerCredentials;
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, accept4, bind, connect, getsockopt, listen, socket,
 };
 
+use super::device::Device;
 use super::host::Host;
 use super::kms::Display;
+use super::node::{Answer, Node};
+use super::process::{Exported, Process};
+use super::time::monotonic_ns;
 use super::wire::{CHUNK, Identity, Kind, MAGIC, Message, VERSION, receive, send};
-use super::{Answer, Device, Errno, Exported, Node, Process};
 use crate::config::Config;
 use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, OwnProcess};
 
@@ -301,7 +305,7 @@ impl Process for Remote<'_> {
     }
 
     fn monotonic_ns(&self) -> u64 {
-        super::monotonic_ns()
+        monotonic_ns()
     }
 
     fn is_gone(&self) -> bool {

@@ -19,8 +19,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 
-use super::Node;
 use super::host::Kind as Thing;
+use super::node::Node;
 
 /// First word of a greeting.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"vc4-sim\0");

@@ -6,7 +6,7 @@ use vc4::cl::packets::Tiling;
 use vc4::image::tiling::Level;
 
 use super::framebuffer::{Format, Framebuffer};
-use super::{Display, Plane, Scene};
+use super::scene::{Plane, Scene};
 use crate::kernel::Bo;
 
 /// A picture of the screen.
@@ -103,26 +103,17 @@ fn draw(frame: &mut Frame, plane: &Plane, reader: &Reader<'_>) {
     }
 }
 
-impl Display {
-    /// What `scene` looks like; `None` while the screen is off.
-    fn compose(scene: &Scene) -> Option<Frame> {
-        let (_, mode) = scene.mode.filter(|_| scene.active)?;
-        let (width, height) = (u32::from(mode.hdisplay), u32::from(mode.vdisplay));
-        let mut frame = Frame { width, height, pixels: vec![0; (width * height) as usize] };
-        for plane in &scene.planes {
-            if let Some(reader) = plane.fb.as_deref().and_then(Reader::new) {
-                draw(&mut frame, plane, &reader);
-            }
-        }
-        Some(frame)
-    }
-
-    pub(super) fn present(&self, scene: &Scene) {
-        let Some(screens) = self.screens.get().filter(|screens| !screens.is_empty()) else { return };
-        if let Some(frame) = Display::compose(scene) {
-            screens.iter().for_each(|screen| screen.show(&frame));
+/// What `scene` looks like; `None` while the screen is off.
+pub(super) fn compose(scene: &Scene) -> Option<Frame> {
+    let (_, mode) = scene.mode.filter(|_| scene.active)?;
+    let (width, height) = (u32::from(mode.hdisplay), u32::from(mode.vdisplay));
+    let mut frame = Frame { width, height, pixels: vec![0; (width * height) as usize] };
+    for plane in &scene.planes {
+        if let Some(reader) = plane.fb.as_deref().and_then(Reader::new) {
+            draw(&mut frame, plane, &reader);
         }
     }
+    Some(frame)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The modes of the virtual display.
 
+use nix::errno::Errno;
+
+use super::objects::MAX_EDGE;
 use crate::drm::uapi::ModeInfo;
-use crate::drm::{Errno, kms::MAX_EDGE};
 
 /// `kind` of a mode: from the display itself, and its favourite.
 const DRIVER: u32 = 1 << 6;
@@ -38,7 +40,7 @@ fn of_size(width: u16, height: u16) -> ModeInfo {
 }
 
 /// All modes, the preferred one first.
-pub(super) fn all(preferred: Option<(u16, u16)>) -> Vec<ModeInfo> {
+pub fn all(preferred: Option<(u16, u16)>) -> Vec<ModeInfo> {
     let fits = |&(width, height): &(u16, u16)| {
         (1..=MAX_EDGE).contains(&width.into()) && (1..=MAX_EDGE).contains(&height.into())
     };
@@ -53,7 +55,7 @@ pub(super) fn all(preferred: Option<(u16, u16)>) -> Vec<ModeInfo> {
 ///
 /// # Errors
 /// `EINVAL`.
-pub(super) fn check(mode: &ModeInfo) -> Result<(), Errno> {
+pub fn check(mode: &ModeInfo) -> Result<(), Errno> {
     let ordered = |display: u16, start: u16, end: u16, total: u16| {
         display > 0 && u32::from(display) <= MAX_EDGE && display <= start && start <= end && end <= total
     };
@@ -64,7 +66,7 @@ pub(super) fn check(mode: &ModeInfo) -> Result<(), Errno> {
 }
 
 /// Nanoseconds from one vertical blank to the next.
-pub(super) fn period_ns(mode: &ModeInfo) -> u64 {
+pub fn period_ns(mode: &ModeInfo) -> u64 {
     let pixels = u64::from(mode.htotal) * u64::from(mode.vtotal);
     // At most 1000 a second, whatever clock was asked for.
     (pixels * 1_000_000 / u64::from(mode.clock.max(1))).clamp(1_000_000, 1_000_000_000)

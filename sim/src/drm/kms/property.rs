@@ -1,10 +1,15 @@
 //! Properties: what they are called, which objects have them, and how they are read and set.
 
+use nix::errno::Errno;
 use vc4_kernel_abi::uapi::{MODIFIER_LINEAR, MODIFIER_T_TILED};
 
-use super::super::uapi::ModeInfo;
-use super::super::{Answer, Errno, Exported, Fence, File, Process};
-use super::{CONNECTOR, CRTC, CURSOR, ENCODER, PRIMARY, Plane, Scene, State, framebuffer::FORMATS};
+use super::display::State;
+use super::framebuffer::FORMATS;
+use super::mode;
+use super::objects::{CONNECTOR, CRTC, CURSOR, ENCODER, PRIMARY};
+use super::scene::Plane;
+use crate::drm::node::Answer;
+use crate::drm::uapi::ModeInfo;
 
 /// `flags` of a property.
 const RANGE: u32 = 1 << 1;
@@ -13,18 +18,18 @@ const ENUM: u32 = 1 << 3;
 const BLOB: u32 = 1 << 4;
 const OBJECT: u32 = 1 << 6;
 const SIGNED_RANGE: u32 = 2 << 6;
-pub(super) const IS_ATOMIC: u32 = 1 << 31;
+pub const IS_ATOMIC: u32 = 1 << 31;
 
 /// Types of objects.
-pub(super) const TYPE_CRTC: u32 = 0xcccc_cccc;
-pub(super) const TYPE_CONNECTOR: u32 = 0xc0c0_c0c0;
+pub const TYPE_CRTC: u32 = 0xcccc_cccc;
+pub const TYPE_CONNECTOR: u32 = 0xc0c0_c0c0;
 const TYPE_ENCODER: u32 = 0xe0e0_e0e0;
 const TYPE_PLANE: u32 = 0xeeee_eeee;
 const TYPE_FB: u32 = 0xfbfb_fbfb;
-const TYPE_ANY: u32 = 0;
+pub const TYPE_ANY: u32 = 0;
 
 /// A property.
-pub(super) struct Property {
+pub struct Property {
     pub id: u32,
     pub name: &'static str,
     pub flags: u32,
@@ -36,8 +41,8 @@ pub(super) struct Property {
 /// Declares the table, and a constant for each number.
 macro_rules! properties {
     ($($id:literal $konst:ident $name:literal $flags:expr, $values:expr, $enums:expr;)*) => {
-        $(pub(super) const $konst: u32 = $id;)*
-        pub(super) const PROPERTIES: &[Property] =
+        $(pub const $konst: u32 = $id;)*
+        pub const PROPERTIES: &[Property] =
             &[$(Property { id: $id, name: $name, flags: $flags, values: $values, enums: $enums },)*];
     };
 }
@@ -72,7 +77,7 @@ properties! {
 }
 
 /// Number of the blob that IN_FORMATS names: below those that files make.
-pub(super) const IN_FORMATS_BLOB: u32 = 45;
+pub const IN_FORMATS_BLOB: u32 = 45;
 
 impl Property {
     pub fn find(id: u32) -> Option<&'static Property> {
@@ -80,7 +85,7 @@ impl Property {
     }
 
     /// Whether a value may be given to it, as far as the property alone can tell.
-    fn accepts(&self, value: u64, state: &State) -> bool {
+    pub fn accepts(&self, value: u64, state: &State) -> bool {
         if self.flags & IMMUTABLE != 0 {
             return false;
         }
@@ -96,7 +101,7 @@ impl Property {
 }
 
 /// The blob of IN_FORMATS: formats, and for each modifier which of them it goes with.
-pub(super) fn in_formats() -> Vec<u8> {
+pub fn in_formats() -> Vec<u8> {
     const HEADER: u32 = 24;
     let count = FORMATS.len() as u32;
     let modifiers_at = (HEADER + 4 * count).next_multiple_of(8);
@@ -118,7 +123,7 @@ pub(super) fn in_formats() -> Vec<u8> {
 }
 
 /// The type of an object; `None` when there is none with this number.
-pub(super) fn type_of(state: &State, id: u32) -> Option<u32> {
+pub fn type_of(state: &State, id: u32) -> Option<u32> {
     match id {
         PRIMARY | CURSOR => Some(TYPE_PLANE),
         CRTC => Some(TYPE_CRTC),
@@ -132,7 +137,7 @@ pub(super) fn type_of(state: &State, id: u32) -> Option<u32> {
 ///
 /// # Errors
 /// `ENOENT` when there is no such object; `EINVAL` when it has no properties.
-pub(super) fn values(state: &State, id: u32, kind: u32) -> Result<Vec<(u32, u64)>, Errno> {
+pub fn values(state: &State, id: u32, kind: u32) -> Result<Vec<(u32, u64)>, Errno> {
     let real = type_of(state, id).filter(|&real| kind == TYPE_ANY || kind == real).ok_or(Errno::ENOENT)?;
     let scene = &state.scene;
     let of_crtc = |on: bool| u64::from(if on { CRTC } else { 0 });
@@ -172,66 +177,20 @@ pub(super) fn values(state: &State, id: u32, kind: u32) -> Result<Vec<(u32, u64)
     })
 }
 
-/// What setting a property means besides the scene.
-#[derive(Default)]
-pub(super) struct Effects {
-    pub fences: Vec<Fence>,
-    /// Where a fence is to be put that signals when the change is visible.
-    pub out_fence: Option<u64>,
-}
-
-impl File {
-    /// Sets a property of an object in `scene`.
-    ///
-    /// # Errors
-    /// `ENOENT` for an unknown object or a property that it has not, `EINVAL` for a value that it cannot have.
-    pub(super) fn set_property(
-        &self,
-        state: &State,
-        scene: &mut Scene,
-        (object, id, value): (u32, u32, u64),
-        effects: &mut Effects,
-        process: &dyn Process,
-    ) -> Answer {
-        let has = values(state, object, TYPE_ANY).map_err(|_| Errno::ENOENT)?;
-        let property = Property::find(id).filter(|_| has.iter().any(|&(known, _)| known == id));
-        let property = property.ok_or(Errno::ENOENT)?;
-        if !property.accepts(value, state) {
-            return Err(Errno::EINVAL);
-        }
-        match (object, id) {
-            (CONNECTOR, CRTC_ID) => scene.connected = value != 0,
-            (CONNECTOR, DPMS) => scene.active = value == 0 && scene.mode.is_some(),
-            (CONNECTOR, _) => {}
-            (CRTC, ACTIVE) => scene.active = value != 0,
-            (CRTC, MODE_ID) => scene.mode = mode_of(state, value as u32)?,
-            (CRTC, _) => effects.out_fence = (value != 0).then_some(value),
-            (_, IN_FENCE_FD) => match i32::try_from(value as i64) {
-                Ok(-1) | Err(_) => {}
-                Ok(fd) => match process.exported(fd) {
-                    Ok(Exported::SyncFile(file)) => effects.fences.push(file.fence()),
-                    _ => return Err(Errno::EINVAL),
-                },
-            },
-            (plane, _) => scene.planes[usize::from(plane == CURSOR)].set(state, id, value)?,
-        }
-        Ok(())
-    }
-}
-
 /// The mode in a blob.
-fn mode_of(state: &State, blob: u32) -> Result<Option<(u32, ModeInfo)>, Errno> {
+pub fn mode_of(state: &State, blob: u32) -> Result<Option<(u32, ModeInfo)>, Errno> {
     if blob == 0 {
         return Ok(None);
     }
     let data = &state.blobs.get(&blob).ok_or(Errno::EINVAL)?.data;
     let mode: ModeInfo = bytemuck::try_pod_read_unaligned(data).map_err(|_| Errno::EINVAL)?;
-    super::mode::check(&mode)?;
+    mode::check(&mode)?;
     Ok(Some((blob, mode)))
 }
 
 impl Plane {
-    fn set(&mut self, state: &State, id: u32, value: u64) -> Answer {
+    /// Sets a property of it.
+    pub fn set(&mut self, state: &State, id: u32, value: u64) -> Answer {
         let place = match id {
             FB_ID => {
                 self.fb = if value == 0 { None } else { Some(state.fb(value as u32)?) };

@@ -1,7 +1,12 @@
 //! Dumb buffers (kernel-abi.md §13.5): BOs with a size in pixels.
 
-use super::uapi::{CreateDumb, DestroyDumb, MapDumb};
-use super::{Answer, Errno, File, Process, lock};
+use nix::errno::Errno;
+
+use crate::drm::file::File;
+use crate::drm::node::Answer;
+use crate::drm::process::Process;
+use crate::drm::uapi::{CreateDumb, DestroyDumb, MapDumb};
+use crate::lock::lock;
 
 impl File {
     pub(super) fn create_dumb(&self, arg: &mut CreateDumb, _: &dyn Process) -> Answer {

@@ -5,14 +5,18 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytemuck::bytes_of;
+use nix::errno::Errno;
 use vc4_kernel_abi::Seqno;
 
-use super::super::uapi::{GetSequence, QueueSequence, SequenceEvent, VblankEvent, WaitVblank};
-use super::super::{Answer, Device, Errno, Events, File, Process, monotonic_ns};
-use super::{CRTC, Scene, State};
+use crate::drm::device::Device;
+use crate::drm::file::File;
+use crate::drm::kms::display::{Pending, State, Told};
+use crate::drm::kms::objects::CRTC;
+use crate::drm::node::Answer;
+use crate::drm::process::Process;
+use crate::drm::time::monotonic_ns;
+use crate::drm::uapi::{GetSequence, QueueSequence, SequenceEvent, VblankEvent, WaitVblank};
 
-/// Time between blanks while there is no mode.
-const IDLE_PERIOD_NS: u64 = 16_666_667;
 /// How often the thread looks whether the device is still there, and a waiter whether its process is.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// `kind` of events.
@@ -28,71 +32,6 @@ const SECONDARY: u32 = 0x2000_0000;
 /// `flags` of CRTC_QUEUE_SEQUENCE.
 const QUEUE_RELATIVE: u32 = 1;
 const QUEUE_NEXT_ON_MISS: u32 = 2;
-
-/// Counts blanks.
-pub(super) struct Clock {
-    base_ns: u64,
-    base_sequence: u64,
-    period_ns: u64,
-}
-
-impl Clock {
-    pub fn start() -> Clock {
-        Clock { base_ns: monotonic_ns(), base_sequence: 0, period_ns: IDLE_PERIOD_NS }
-    }
-
-    /// The last blank.
-    fn sequence(&self) -> u64 {
-        self.base_sequence + monotonic_ns().saturating_sub(self.base_ns) / self.period_ns
-    }
-
-    fn time_of(&self, sequence: u64) -> u64 {
-        let blanks = sequence.saturating_sub(self.base_sequence);
-        self.base_ns.saturating_add(blanks.saturating_mul(self.period_ns))
-    }
-
-    /// Goes on with another mode.
-    pub fn set_period(&mut self, period_ns: u64) {
-        if period_ns != self.period_ns {
-            *self = Clock { base_sequence: self.sequence(), base_ns: monotonic_ns(), period_ns };
-        }
-    }
-}
-
-/// Who is told, and what of.
-pub(super) struct Told {
-    file: u64,
-    events: Option<Weak<Events>>,
-    kind: u32,
-    user_data: u64,
-}
-
-/// What is to happen at a blank.
-pub(super) struct Pending {
-    due: u64,
-    /// Not before this job is done.
-    after: Seqno,
-    /// What the screen shows from then on.
-    scene: Option<Scene>,
-    told: Option<Told>,
-}
-
-impl Pending {
-    /// Takes the file out; whether anything is left.
-    pub fn without_file(&mut self, file: u64) -> bool {
-        self.told.take_if(|told| told.file == file);
-        self.told.is_some() || self.scene.is_some()
-    }
-}
-
-impl State {
-    /// Puts a scene on the screen at the next blank, or at once.
-    pub(super) fn show(&mut self, scene: Scene, at_once: bool, after: Seqno, told: Option<Told>) {
-        let due = if at_once { 0 } else { self.clock.sequence() + 1 };
-        self.flipping = true;
-        self.pending.push(Pending { due, after, scene: Some(scene), told });
-    }
-}
 
 fn send(told: &Told, sequence: u64, time_ns: u64) {
     let Some(events) = told.events.as_ref().and_then(Weak::upgrade) else { return };

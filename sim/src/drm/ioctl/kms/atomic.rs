@@ -1,10 +1,18 @@
 //! MODE_ATOMIC: many properties of many objects at once.
 
-use super::super::uapi::Atomic;
-use super::super::{Answer, Errno, Exported, Fence, File, Process, SyncFile, read_bytes};
+use nix::errno::Errno;
+
 use super::commit::How;
-use super::property::{Effects, type_of};
-use super::{CRTC, Scene};
+use super::property::Effects;
+use crate::drm::fence::Fence;
+use crate::drm::file::File;
+use crate::drm::kms::objects::CRTC;
+use crate::drm::kms::property::type_of;
+use crate::drm::kms::scene::Scene;
+use crate::drm::node::Answer;
+use crate::drm::process::{Exported, Process, read_bytes};
+use crate::drm::sync_file::SyncFile;
+use crate::drm::uapi::Atomic;
 
 /// `flags`.
 const EVENT: u32 = 1;

@@ -4,16 +4,22 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use vc4_kernel_abi::uapi::{SubmitCl, WaitBo, WaitSeqno};
 use vc4_kernel_abi::validate::Violation;
 use vc4_kernel_abi::validate::frame::{Pointees, from_uapi};
 use vc4_kernel_abi::{BoHandle, Seqno, SubmitFlags};
 
-use super::hang::Hang;
-use super::object::errno;
-use super::{Answer, Device, Errno, Fence, File, Object, Process, lock, read_bytes};
+use super::wait::wait;
 use crate::device::Watch;
+use crate::drm::device::{Device, Hang, errno};
+use crate::drm::fence::Fence;
+use crate::drm::file::File;
+use crate::drm::node::Answer;
+use crate::drm::object::Object;
+use crate::drm::process::{Process, read_bytes};
 use crate::kernel::{Bo, Job};
+use crate::lock::lock;
 use crate::stats::Perfmon;
 
 /// `timeout_ns` of a wait without end.
@@ -130,7 +136,7 @@ impl File {
     /// A hang is no error: the kernel lets the job's waiters go (kernel-abi.md §11).
     fn wait(&self, seqno: Seqno, timeout_ns: u64, process: &dyn Process) -> Answer {
         let timeout = (timeout_ns != FOREVER).then(|| Duration::from_nanos(timeout_ns));
-        self.device.wait(process, timeout, |finished| finished >= seqno)
+        wait(&self.device, process, timeout, |finished| finished >= seqno)
     }
 }
 

@@ -1,23 +1,14 @@
 //! The record of a hang (kernel-abi.md §4.6, §11).
 
-use std::sync::Arc;
-
 use bytemuck::bytes_of;
+use nix::errno::Errno;
 use vc4_kernel_abi::uapi::{GetHangState, GetHangStateBo};
 
-use super::{Answer, Errno, File, Object, Process, lock};
+use crate::drm::file::File;
+use crate::drm::node::Answer;
+use crate::drm::process::Process;
 use crate::kernel::ListRange;
-
-/// What is kept of a job that hung. The simulator stops at a packet or program, not at a register: of the
-/// registers, only those that follow from the lists are filled.
-pub struct Hang {
-    /// Its BOs.
-    pub objects: Vec<Arc<Object>>,
-    /// Its binning list.
-    pub bin: Option<ListRange>,
-    /// Its rendering list.
-    pub render: ListRange,
-}
+use crate::lock::lock;
 
 impl File {
     pub(super) fn get_hang_state(&self, arg: &mut GetHangState, process: &dyn Process) -> Answer {

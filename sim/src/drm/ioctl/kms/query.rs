@@ -1,15 +1,19 @@
 //! Calls that only look.
 
 use bytemuck::bytes_of;
+use nix::errno::Errno;
 
-use super::super::uapi::{
-    CardRes, CreateBlob, Crtc, Gamma, GetBlob, GetConnector, GetEncoder, GetPlane, GetProperty, Id,
+use crate::drm::file::File;
+use crate::drm::kms::display::Blob;
+use crate::drm::kms::framebuffer::FORMATS;
+use crate::drm::kms::objects::{CONNECTOR, CRTC, CURSOR, ENCODER, GAMMA_SIZE, MAX_EDGE, PRIMARY};
+use crate::drm::kms::property::{self, Property};
+use crate::drm::node::Answer;
+use crate::drm::process::{Process, read_bytes};
+use crate::drm::sync_file::padded;
+use crate::drm::uapi::{
+    CardRes, CreateBlob, Crtc, Gamma, GetBlob, GetConnector, GetEncoder, GetPlane, GetProperty, Id, ModeInfo,
     ObjGetProperties, PlaneRes, PropertyEnum,
-};
-use super::super::{Answer, Errno, File, Process, read_bytes};
-use super::property::{self, Property};
-use super::{
-    Blob, CONNECTOR, CRTC, CURSOR, ENCODER, GAMMA_SIZE, MAX_EDGE, PRIMARY, framebuffer::FORMATS, give_list,
 };
 
 /// `kind` of connector and encoder: HDMI-A, TMDS.
@@ -23,14 +27,6 @@ const SUBPIXEL_UNKNOWN: u32 = 1;
 const MILLIMETRES: (u32, u32) = (520, 290);
 /// Bytes that a blob may have.
 const MAX_BLOB: u32 = 1 << 20;
-
-fn padded(text: &str) -> [u8; 32] {
-    let mut field = [0; 32];
-    for (to, from) in field[..31].iter_mut().zip(text.bytes()) {
-        *to = from;
-    }
-    field
-}
 
 impl File {
     pub(in super::super) fn get_resources(&self, arg: &mut CardRes, process: &dyn Process) -> Answer {
@@ -215,6 +211,16 @@ impl File {
 }
 
 /// The bytes of a mode, for a blob.
-pub(super) fn mode_bytes(mode: &super::ModeInfo) -> Vec<u8> {
+pub(super) fn mode_bytes(mode: &ModeInfo) -> Vec<u8> {
     bytes_of(mode).to_vec()
+}
+
+/// A list of the kernel's for a caller that gave room for `count` elements: filled if all fit. The number there are
+/// is told in any case.
+fn give_list<T: bytemuck::Pod>(process: &dyn Process, address: u64, count: &mut u32, list: &[T]) -> Answer {
+    let room = std::mem::replace(count, list.len() as u32);
+    if room as usize >= list.len() && !list.is_empty() {
+        process.write(address, bytemuck::cast_slice(list))?;
+    }
+    Ok(())
 }

@@ -1,7 +1,12 @@
 //! Sharing BOs by file descriptor (kernel-abi.md §13.4).
 
-use super::uapi::PrimeHandle;
-use super::{Answer, DmaBuf, Errno, Exported, File, Process};
+use nix::errno::Errno;
+
+use crate::drm::file::File;
+use crate::drm::node::Answer;
+use crate::drm::object::DmaBuf;
+use crate::drm::process::{Exported, Process};
+use crate::drm::uapi::PrimeHandle;
 
 /// `flags` of PRIME_HANDLE_TO_FD: O_CLOEXEC and O_RDWR.
 const CLOSE_ON_EXEC: u32 = 0o2000000;

@@ -1,8 +1,11 @@
 //! Names of BOs in debug output (kernel-abi.md §4.9).
 
+use nix::errno::Errno;
 use vc4_kernel_abi::uapi::LabelBo;
 
-use super::{Answer, Errno, File, Process};
+use crate::drm::file::File;
+use crate::drm::node::Answer;
+use crate::drm::process::Process;
 
 /// Bytes looked at together: never across a page end, behind which memory may not be readable.
 const PAGE: u64 = 4096;

@@ -1,63 +1,18 @@
 //! From a request code to a handler (kernel-abi.md §2): the number alone decides, sizes may differ.
 
-use bytemuck::{Pod, bytes_of_mut, from_bytes_mut};
-
-use super::uapi::*;
-use super::{Answer, Errno, File, Node, Process};
+use bytemuck::from_bytes_mut;
+use nix::errno::Errno;
 use vc4_kernel_abi::ioctl::{DRM_COMMAND_BASE, DRM_IOCTL_TYPE, number};
 use vc4_kernel_abi::uapi as vc4;
 
+use super::request::Request;
+use crate::drm::file::File;
+use crate::drm::node::{Answer, Node};
+use crate::drm::process::Process;
+use crate::drm::uapi::*;
+
 /// Bytes of the largest argument.
 const MAX_SIZE: usize = size_of::<vc4::SubmitCl>();
-
-/// A request code, taken apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request(pub u32);
-
-impl Request {
-    pub fn number(self) -> u8 {
-        self.0 as u8
-    }
-
-    pub fn kind(self) -> u8 {
-        (self.0 >> 8) as u8
-    }
-
-    fn size(self) -> usize {
-        (self.0 >> 16) as usize & 0x3fff
-    }
-
-    /// Whether the caller hands bytes in.
-    fn writes(self) -> bool {
-        self.0 & 1 << 30 != 0
-    }
-
-    /// Whether the caller expects bytes back.
-    fn reads(self) -> bool {
-        self.0 & 1 << 31 != 0
-    }
-
-    /// Calls `handler` on the struct at `arg`: missing bytes are zero, surplus ones are left alone, and the struct
-    /// goes back even when the call fails.
-    pub fn with<T: Pod>(
-        self,
-        arg: u64,
-        process: &dyn Process,
-        handler: impl FnOnce(&mut T) -> Answer,
-    ) -> Answer {
-        let mut value = T::zeroed();
-        let size = self.size().min(size_of::<T>());
-        let bytes = &mut bytes_of_mut(&mut value)[..size];
-        if self.writes() && size > 0 {
-            process.read(arg, bytes)?;
-        }
-        let result = handler(&mut value);
-        if self.reads() && size > 0 {
-            process.write(arg, &bytes_of_mut(&mut value)[..size])?;
-        }
-        result
-    }
-}
 
 /// Who may make a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

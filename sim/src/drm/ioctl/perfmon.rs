@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
+use nix::errno::Errno;
 use vc4_kernel_abi::uapi::{PerfmonCreate, PerfmonDestroy, PerfmonGetValues};
 
-use super::{Answer, Errno, File, Perfmon, Process, lock};
+use crate::drm::file::File;
+use crate::drm::node::Answer;
+use crate::drm::process::Process;
+use crate::lock::lock;
+use crate::stats::Perfmon;
 
 impl File {
     /// SUB-8: the monitor of a job.

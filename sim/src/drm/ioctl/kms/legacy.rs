@@ -2,12 +2,22 @@
 
 use std::sync::Arc;
 
-use super::super::uapi::{Crtc, Cursor, Cursor2, FbCmd2, ObjSetProperty, PageFlip, SetPlane, SetProperty};
-use super::super::{Answer, Errno, File, Process, read_bytes};
+use nix::errno::Errno;
+
 use super::commit::How;
-use super::framebuffer::Framebuffer;
-use super::property::{self, Effects};
-use super::{Blob, CONNECTOR, CRTC, CURSOR, PRIMARY, Plane, Scene, mode, query};
+use super::property::Effects;
+use super::query;
+use crate::drm::file::File;
+use crate::drm::kms::display::Blob;
+use crate::drm::kms::framebuffer::Framebuffer;
+use crate::drm::kms::objects::{CONNECTOR, CRTC, CURSOR, PRIMARY};
+use crate::drm::kms::scene::{Plane, Scene};
+use crate::drm::kms::{mode, property};
+use crate::drm::node::Answer;
+use crate::drm::process::{Process, read_bytes};
+use crate::drm::uapi::{
+    Crtc, Cursor, Cursor2, FbCmd2, ModeInfo, ObjSetProperty, PageFlip, SetPlane, SetProperty,
+};
 
 /// `flags` of PAGE_FLIP.
 const FLIP_EVENT: u32 = 1;
@@ -68,7 +78,7 @@ impl File {
     }
 
     /// The number of a blob with this mode, for those who ask what is shown.
-    fn mode_blob(&self, mode: &super::ModeInfo) -> u32 {
+    fn mode_blob(&self, mode: &ModeInfo) -> u32 {
         let mut state = self.display().state();
         let data = query::mode_bytes(mode);
         let known = state.blobs.iter().find(|(_, blob)| blob.owner.is_none() && blob.data == data);

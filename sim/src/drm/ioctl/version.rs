@@ -3,11 +3,14 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use nix::errno::Errno;
 use vc4_kernel_abi::Gpu;
 use vc4_kernel_abi::uapi::{GetParam, Param};
 
-use super::uapi::{Auth, Cap, Nothing, SetVersion, Unique, Version};
-use super::{Answer, Errno, File, Process};
+use crate::drm::file::File;
+use crate::drm::node::Answer;
+use crate::drm::process::Process;
+use crate::drm::uapi::{Auth, Cap, Nothing, SetVersion, Unique, Version};
 
 const NAME: &[u8] = b"vc4";
 const DATE: &[u8] = b"20140616";

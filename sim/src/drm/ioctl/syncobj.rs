@@ -1,12 +1,18 @@
 //! Binary syncobjs (kernel-abi.md §13.3).
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use vc4_kernel_abi::Seqno;
+use nix::errno::Errno;
 
-use super::uapi::{SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjHandle, SyncobjWait};
-use super::{Answer, Device, Errno, Exported, File, Process, SyncFile, lock};
+use super::wait::wait;
+use crate::drm::fence::{Fence, Syncobj};
+use crate::drm::file::File;
+use crate::drm::node::Answer;
+use crate::drm::process::{Exported, Process};
+use crate::drm::sync_file::SyncFile;
+use crate::drm::uapi::{SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjHandle, SyncobjWait};
+use crate::lock::lock;
 
 /// `flags` of SYNCOBJ_CREATE.
 const CREATE_SIGNALLED: u32 = 1;
@@ -16,63 +22,13 @@ const SYNC_FILE: u32 = 1;
 const WAIT_ALL: u32 = 1;
 const WAIT_FOR_SUBMIT: u32 = 2;
 
-/// What a syncobj or sync_file waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fence {
-    /// Nothing any more.
-    Signalled,
-    /// The end of a job.
-    Job(Seqno),
-}
-
-impl Fence {
-    /// Whether it has signalled when `finished` is the last job that is done.
-    pub fn signalled(self, finished: Seqno) -> bool {
-        match self {
-            Fence::Signalled => true,
-            Fence::Job(seqno) => seqno <= finished,
-        }
-    }
-
-    /// A fence that signals when both have: jobs finish in order.
-    pub fn and(self, other: Fence) -> Fence {
-        match (self, other) {
-            (Fence::Job(a), Fence::Job(b)) => Fence::Job(a.max(b)),
-            (Fence::Signalled, fence) | (fence, Fence::Signalled) => fence,
-        }
-    }
-}
-
-/// A place for a fence.
-#[derive(Default)]
-pub struct Syncobj(Mutex<Option<Fence>>);
-
-impl Syncobj {
-    /// The fence, if it has one.
-    pub fn fence(&self) -> Option<Fence> {
-        *lock(&self.0)
-    }
-}
-
-impl Device {
-    /// Puts a fence into a syncobj and lets those look who wait for one.
-    pub(super) fn set_fence(&self, syncobj: &Syncobj, fence: Option<Fence>) {
-        *lock(&syncobj.0) = fence;
-        self.simulator.wake();
-    }
-}
-
 impl File {
-    pub(super) fn syncobj(&self, handle: u32) -> Option<Arc<Syncobj>> {
-        lock(&self.syncobjs).get(handle)
-    }
-
     pub(super) fn syncobj_create(&self, arg: &mut SyncobjCreate, _: &dyn Process) -> Answer {
         if arg.flags & !CREATE_SIGNALLED != 0 {
             return Err(Errno::EINVAL);
         }
         let fence = (arg.flags & CREATE_SIGNALLED != 0).then_some(Fence::Signalled);
-        arg.handle = lock(&self.syncobjs).insert(Arc::new(Syncobj(Mutex::new(fence))))?;
+        arg.handle = lock(&self.syncobjs).insert(Arc::new(Syncobj::new(fence)))?;
         Ok(())
     }
 
@@ -149,7 +105,7 @@ impl File {
         let now = i64::try_from(process.monotonic_ns()).unwrap_or(i64::MAX);
         let left = u64::try_from(arg.timeout_ns.saturating_sub(now)).unwrap_or(0);
         let mut first = None;
-        let done = self.device.wait(process, Some(Duration::from_nanos(left)), |finished| {
+        let done = wait(&self.device, process, Some(Duration::from_nanos(left)), |finished| {
             for (fence, syncobj) in fences.iter_mut().zip(&syncobjs) {
                 *fence = fence.or_else(|| syncobj.fence());
             }

@@ -1,0 +1,191 @@
+//! The display of a device: its scene, what is pending, and who sits before it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
+
+use nix::errno::Errno;
+use vc4_kernel_abi::Seqno;
+
+use super::clock::Clock;
+use super::compose::{Screen, compose};
+use super::framebuffer::Framebuffer;
+use super::mode;
+use super::objects::{FIRST_FREE, GAMMA_SIZE};
+use super::scene::Scene;
+use crate::drm::uapi::ModeInfo;
+use crate::lock::lock;
+
+/// Bytes with a number.
+pub struct Blob {
+    pub data: Vec<u8>,
+    /// The file that made it, which may destroy it.
+    pub owner: Option<u64>,
+}
+
+/// Hands bytes to the reader of a file; whether there was room.
+pub type Events = dyn Fn(&[u8]) -> bool + Send + Sync;
+
+/// Who is told, and what of.
+pub struct Told {
+    pub file: u64,
+    pub events: Option<Weak<Events>>,
+    pub kind: u32,
+    pub user_data: u64,
+}
+
+/// What is to happen at a blank.
+pub struct Pending {
+    pub due: u64,
+    /// Not before this job is done.
+    pub after: Seqno,
+    /// What the screen shows from then on.
+    pub scene: Option<Scene>,
+    pub told: Option<Told>,
+}
+
+impl Pending {
+    /// Takes the file out; whether anything is left.
+    pub fn without_file(&mut self, file: u64) -> bool {
+        self.told.take_if(|told| told.file == file);
+        self.told.is_some() || self.scene.is_some()
+    }
+}
+
+/// What changes of a display.
+pub struct State {
+    pub scene: Scene,
+    pub fbs: BTreeMap<u32, Arc<Framebuffer>>,
+    pub blobs: BTreeMap<u32, Arc<Blob>>,
+    /// The file that may change the screen.
+    pub master: Option<u64>,
+    /// Whether that file has called SET_VERSION.
+    pub unique: bool,
+    pub clock: Clock,
+    pub pending: Vec<Pending>,
+    /// Whether a commit has not reached the screen yet.
+    pub flipping: bool,
+    pub gamma: [Vec<u16>; 3],
+    pub thread: bool,
+}
+
+/// The display of a device.
+pub struct Display {
+    pub(in crate::drm) modes: Vec<ModeInfo>,
+    pub(in crate::drm) state: Mutex<State>,
+    /// Something became pending, or reached the screen.
+    pub(in crate::drm) changed: Condvar,
+    pub(in crate::drm) screens: OnceLock<Vec<Box<dyn Screen>>>,
+}
+
+/// What a file has of the display.
+pub struct Seat {
+    /// Its number among the device's files.
+    pub number: u64,
+    pub caps: Mutex<Caps>,
+}
+
+/// What a client has said that it knows.
+#[derive(Clone, Copy, Default)]
+pub struct Caps {
+    pub universal_planes: bool,
+    pub atomic: bool,
+    pub was_master: bool,
+}
+
+impl Display {
+    /// A display whose preferred mode has this size, in pixels.
+    pub fn new(preferred: Option<(u16, u16)>) -> Arc<Display> {
+        let identity: Vec<u16> = (0..GAMMA_SIZE as u16).map(|level| level << 8 | level).collect();
+        let state = State {
+            scene: Scene::default(),
+            fbs: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+            master: None,
+            unique: false,
+            clock: Clock::start(),
+            pending: Vec::new(),
+            flipping: false,
+            gamma: [identity.clone(), identity.clone(), identity],
+            thread: false,
+        };
+        Arc::new(Display {
+            modes: mode::all(preferred),
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            screens: OnceLock::new(),
+        })
+    }
+
+    pub(in crate::drm) fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// A seat for a file that is opened now.
+    pub(in crate::drm) fn seat(&self, primary: bool) -> Seat {
+        static FILES: AtomicU64 = AtomicU64::new(1);
+        let number = FILES.fetch_add(1, Relaxed);
+        let mut caps = Caps::default();
+        let mut state = self.state();
+        // Who opens the node first is master.
+        if primary && state.master.is_none() {
+            (state.master, state.unique) = (Some(number), false);
+            caps.was_master = true;
+        }
+        Seat { number, caps: Mutex::new(caps) }
+    }
+
+    /// Shows frames on these from now on; they can be set once.
+    pub fn show_on(&self, screens: Vec<Box<dyn Screen>>) -> bool {
+        self.screens.set(screens).is_ok()
+    }
+
+    /// Shows a scene on the screens.
+    pub(in crate::drm) fn present(&self, scene: &Scene) {
+        let Some(screens) = self.screens.get().filter(|screens| !screens.is_empty()) else { return };
+        if let Some(frame) = compose(scene) {
+            screens.iter().for_each(|screen| screen.show(&frame));
+        }
+    }
+
+    /// Takes away what goes with the file of this number: its framebuffers, blobs and mastership.
+    pub(in crate::drm) fn leave(&self, number: u64) {
+        let mut state = self.state();
+        if state.master == Some(number) {
+            state.master = None;
+        }
+        let mine: Vec<u32> =
+            state.fbs.iter().filter(|(_, fb)| fb.owner == number).map(|(&id, _)| id).collect();
+        for id in mine {
+            if let Some(fb) = state.fbs.remove(&id) {
+                state.scene.forget(&fb);
+            }
+        }
+        state.blobs.retain(|_, blob| blob.owner != Some(number));
+        state.pending.retain_mut(|pending| pending.without_file(number));
+    }
+}
+
+impl State {
+    /// The smallest number that no framebuffer or blob has.
+    pub fn free_number(&self) -> u32 {
+        (FIRST_FREE..).find(|id| !self.fbs.contains_key(id) && !self.blobs.contains_key(id)).unwrap_or(0)
+    }
+
+    pub fn add_blob(&mut self, blob: Blob) -> u32 {
+        let id = self.free_number();
+        self.blobs.insert(id, Arc::new(blob));
+        id
+    }
+
+    pub fn fb(&self, id: u32) -> Result<Arc<Framebuffer>, Errno> {
+        self.fbs.get(&id).cloned().ok_or(Errno::ENOENT)
+    }
+
+    /// Puts a scene on the screen at the next blank, or at once.
+    pub fn show(&mut self, scene: Scene, at_once: bool, after: Seqno, told: Option<Told>) {
+        let due = if at_once { 0 } else { self.clock.sequence() + 1 };
+        self.flipping = true;
+        self.pending.push(Pending { due, after, scene: Some(scene), told });
+    }
+}
