@@ -13,8 +13,9 @@ use vc4_sim::drm::wire::{CHUNK, Identity, Kind, MAGIC, Message, VERSION, receive
 use vc4_sim::drm::{Answer, Errno, Node};
 
 use crate::descriptors::Keeper;
+use crate::fd::{borrow, hand_out, is_packet_socket};
+use crate::inside::lock;
 use crate::process::{copy_from, copy_to};
-use crate::state::{borrow, hand_out, is_packet_socket, lock};
 
 /// Connections that are kept for later calls.
 const IDLE_CONNECTIONS: usize = 8;

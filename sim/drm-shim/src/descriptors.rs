@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard};
 use libc::c_int;
 use vc4_sim::drm::backing::Descriptors;
 
+use crate::inside::{Inside, lock};
 use crate::real;
-use crate::state::{Inside, lock};
 
 /// Our descriptors begin here if they can, out of the way of programs that expect small numbers.
 const FIRST_FD: c_int = 512;

@@ -11,7 +11,7 @@ use vc4_sim::drm::monotonic_ns;
 use vc4_sim::drm::serve::Listener;
 
 use crate::descriptors::Keeper;
-use crate::state::{Inside, lock};
+use crate::inside::{Inside, lock};
 
 /// Where children find the device.
 #[derive(Clone)]

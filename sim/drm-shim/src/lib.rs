@@ -1,14 +1,19 @@
 //! `libvc4_drm_shim.so`: with `LD_PRELOAD`, an unmodified process finds a VideoCore IV at `/dev/dri`, driven by the
 //! simulator ([`vc4_sim::drm`]) inside of that process.
 //!
+//! From the top; each imports what follows:
+//!
 //! * [`hooks`] stand in front of the C library's functions; each asks whether the path or descriptor is ours and
-//!   otherwise passes the call on ([`real`]).
-//! * [`tree`] holds the paths that a device has: nodes, and what libdrm reads of sysfs.
-//! * [`state`] knows what our descriptors stand for, and where the device is: in this process, in the one that
-//!   forked it ([`family`]), or in the server that `VC4SIM_SERVER` names ([`client`]). A descriptor of a node is one
+//!   otherwise passes the call on.
+//! * [`tree`] holds the paths that a device has: nodes, and what libdrm reads of sysfs; [`streams`] are open directories.
+//! * [`state`] knows what our descriptors stand for and finds or makes the device. A descriptor of a node is one
 //!   end of a socket pair and that of a dma-buf a memfd, objects of the real kernel's
 //!   ([`vc4_sim::drm::host`]): dup, poll, fork, passing to other processes and closing work by themselves.
-//! * [`descriptors`] keeps the library's own descriptors apart from the program's.
+//! * [`fork`] hands the device on to children.
+//! * [`backend`] is where the device is: in this process, in the one that forked it ([`family`]), or in the server that
+//!   `VC4SIM_SERVER` names ([`client`]); [`process`] is this process as its caller.
+//! * [`descriptors`] keeps the library's own descriptors apart from the program's ([`fd`]). [`inside`] tells our own
+//!   calls from the program's, and [`real`] has the C library's functions.
 //!
 //! Variables: `VC4SIM_SERVER=PATH` uses the device that `vc4 sim serve PATH` has, together with all other processes
 //! that do; `VC4SIM_STRICT=1` refuses what the kernel only accepts by mistake, `VC4SIM_THREADS=n` limits the rendering
@@ -23,11 +28,16 @@
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 #![cfg_attr(test, allow(dead_code, reason = "unit tests export no hooks, which are the only users"))]
 
+mod backend;
 mod client;
 mod descriptors;
 mod family;
+mod fd;
+mod fork;
 pub mod hooks;
+mod inside;
 mod process;
 mod real;
 mod state;
+mod streams;
 mod tree;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use vc4_sim::drm::host::Host;
 use vc4_sim::drm::{Answer, Errno, Exported, Process};
 
-use crate::state::{borrow, hand_out};
+use crate::fd::{borrow, hand_out};
 
 /// This process, with the device that it has.
 pub struct Caller<'a>(pub Option<&'a Host>);

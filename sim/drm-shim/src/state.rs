@@ -1,10 +1,8 @@
-//! What our descriptors stand for, and where the device is: in this process, in the one that forked it, or in the
-//! server that `VC4SIM_SERVER` names.
+//! What our descriptors stand for, and what is asked of them.
 
-use std::cell::{Cell, RefCell};
-use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Once};
 
 use libc::c_int;
 use vc4_sim::drm::backing::{Backing, Inode, bo_file_size};
@@ -12,11 +10,13 @@ use vc4_sim::drm::host::{Host, Kind};
 use vc4_sim::drm::{Answer, Device, DmaBuf, Errno, Node, screen};
 use vc4_sim::{Config, Mode};
 
+use crate::backend::{ACTIVE, BACKEND, Backend};
 use crate::client::Client;
-use crate::descriptors::{self, Keeper};
-use crate::family;
+use crate::descriptors::Keeper;
+use crate::fd::{borrow, hand_out, real_fstat};
+use crate::inside::lock;
 use crate::process::Caller;
-use crate::real;
+use crate::{fork, real};
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,71 +27,6 @@ pub enum Thing {
     Sync(Inode),
     /// A dma-buf of that many bytes.
     DmaBuf(u32),
-}
-
-/// Where the device is.
-#[derive(Clone)]
-enum Backend {
-    Local(Arc<Host>),
-    Remote(Arc<Client>),
-}
-
-static BACKEND: Mutex<Option<Backend>> = Mutex::new(None);
-/// Whether a descriptor can be ours at all, so that processes without a device pay for nothing.
-static ACTIVE: AtomicBool = AtomicBool::new(false);
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-type Guards = (
-    MutexGuard<'static, Option<Backend>>,
-    descriptors::Guard,
-    crate::hooks::StreamsGuard,
-    Option<family::Door>,
-);
-
-thread_local! {
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
-    static FORKING: RefCell<Option<Guards>> = const { RefCell::new(None) };
-}
-
-/// While it lives, hooks of this thread pass everything on: what our own code calls is never ours, and a
-/// signal handler or allocator must not wait for a lock that its own thread holds.
-pub struct Inside(());
-
-impl Inside {
-    /// `None` when this thread is inside already.
-    pub fn enter() -> Option<Inside> {
-        // At a thread's end its variables are gone, and so is its business with us.
-        let entered = INSIDE.try_with(|inside| !inside.replace(true)).unwrap_or(false);
-        entered.then(|| Inside(()))
-    }
-
-    /// For a thread of our own: for ever.
-    pub fn stay() {
-        std::mem::forget(Inside::enter());
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        let _ = INSIDE.try_with(|inside| inside.set(false));
-    }
-}
-
-/// What a real fstat says.
-pub fn real_fstat(fd: RawFd) -> Option<libc::stat64> {
-    let mut out = std::mem::MaybeUninit::<libc::stat64>::zeroed();
-    // SAFETY: `out` has room for the result; all bits zero is a value of the struct.
-    unsafe { (real::fstat(fd, out.as_mut_ptr()) == 0).then(|| out.assume_init()) }
-}
-
-/// A descriptor of the caller's.
-pub fn borrow(fd: RawFd) -> Option<BorrowedFd<'static>> {
-    // SAFETY: open now; if another thread closes it meanwhile, calls on it fail or meet its successor, as they
-    // would in the kernel.
-    (fd >= 0 && real_fstat(fd).is_some()).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
 }
 
 /// Whether descriptors may have come from elsewhere, before this process opened anything.
@@ -132,19 +67,6 @@ pub fn find(fd: RawFd) -> Option<Thing> {
     }
 }
 
-/// Whether a socket may be ours: all of ours are of this type.
-pub fn is_packet_socket(fd: RawFd) -> bool {
-    let option = |name| {
-        let mut value: c_int = 0;
-        let mut length = size_of::<c_int>() as libc::socklen_t;
-        // SAFETY: room for the value and its length.
-        let result =
-            unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &mut length) };
-        (result == 0).then_some(value)
-    };
-    option(libc::SO_DOMAIN) == Some(libc::AF_UNIX) && option(libc::SO_TYPE) == Some(libc::SOCK_SEQPACKET)
-}
-
 /// The device, found or made when it is first needed.
 fn backend() -> Result<Backend, Errno> {
     static ONCE: Once = Once::new();
@@ -178,16 +100,6 @@ fn config() -> Config {
     let mode = if strict { Mode::Strict } else { Mode::Faithful };
     let check_programs = strict || Config::default().check_programs;
     Config { mode, threads, check_programs, findings_are_errors: strict, ..Config::default() }
-}
-
-/// Gives a new descriptor the wanted behaviour on exec.
-pub fn hand_out(fd: OwnedFd, close_on_exec: bool) -> RawFd {
-    let fd = fd.into_raw_fd();
-    if !close_on_exec {
-        // SAFETY: a plain call on a descriptor that we just made.
-        unsafe { libc::fcntl(fd, libc::F_SETFD, 0) };
-    }
-    fd
 }
 
 /// Opens a node.
@@ -271,66 +183,5 @@ fn start() {
         // A second logger is no reason to fail.
         let _ = env_logger::Builder::new().parse_filters(&filter).try_init();
     }
-    // SAFETY: the handlers are functions without arguments that stay as long as the process.
-    unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork_in_parent), Some(after_fork_in_child)) };
-}
-
-/// Holds our locks across the fork, so that the child finds them whole, and opens a door for it to a device here.
-extern "C" fn before_fork() {
-    let inside = Inside::enter();
-    let host = match &*lock(&BACKEND) {
-        Some(Backend::Local(host)) => Some(host.clone()),
-        _ => None,
-    };
-    let door = host.as_ref().and_then(family::door);
-    let guards = (lock(&BACKEND), descriptors::guard(), crate::hooks::streams_guard(), door);
-    let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(guards));
-    drop(inside);
-}
-
-extern "C" fn after_fork_in_parent() {
-    let _inside = Inside::enter();
-    let Ok(Some((backend, internal, streams, door))) =
-        FORKING.try_with(|forking| forking.borrow_mut().take())
-    else {
-        return;
-    };
-    let host = match &*backend {
-        Some(Backend::Local(host)) => Some(host.clone()),
-        _ => None,
-    };
-    drop((backend, internal, streams));
-    if let (Some(host), Some(door)) = (host, door) {
-        family::serve(door, host);
-    }
-}
-
-/// The child has none of the simulator's threads, and their locks may be held for ever: everything that leads there
-/// is forgotten, not dropped. Descriptors that it inherited go on standing for the same open files, as they do with a
-/// real device, by way of the process that has it.
-extern "C" fn after_fork_in_child() {
-    let _inside = Inside::enter();
-    let Ok(Some((mut backend, mut internal, streams, door))) =
-        FORKING.try_with(|forking| forking.borrow_mut().take())
-    else {
-        return;
-    };
-    internal.close_all();
-    let successor = match backend.take() {
-        Some(Backend::Local(host)) => {
-            std::mem::forget(host);
-            door.as_ref().map(|door| Client::of_family(door.address()))
-        }
-        Some(Backend::Remote(client)) => {
-            let successor = client.for_child();
-            std::mem::forget(client);
-            Some(successor)
-        }
-        None => None,
-    };
-    // Its descriptor was closed with the others.
-    std::mem::forget(door);
-    ACTIVE.store(successor.is_some(), Relaxed);
-    *backend = successor.map(|client| Backend::Remote(Arc::new(client)));
-    drop((backend, internal, streams));
+    fork::register();
 }

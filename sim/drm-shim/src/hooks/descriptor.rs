@@ -7,8 +7,9 @@ use vc4_sim::drm::Errno;
 
 use super::hooks;
 use crate::descriptors;
+use crate::inside::Inside;
 use crate::real::{self, fail};
-use crate::state::{self, Inside, Thing};
+use crate::state::{self, Thing};
 
 hooks! {
     fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int = ioctl_hook;

@@ -1,15 +1,13 @@
-//! Listing directories of ours: a stream of our own, told from the C library's by its address.
+//! Listing directories of ours: a stream of our own.
 
-use std::collections::BTreeMap;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libc::{DIR, c_char, c_int, dirent64};
 
 use super::{bytes, hooks};
+use crate::inside::Inside;
 use crate::real::{self, fail};
-use crate::state::Inside;
+use crate::streams::{self, Stream, ours};
 use crate::tree::{self, Item};
 
 hooks! {
@@ -18,38 +16,6 @@ hooks! {
     fn closedir(dir: *mut DIR) -> c_int = closedir_hook;
     fn rewinddir(dir: *mut DIR) -> () = rewinddir_hook;
     fn dirfd(dir: *mut DIR) -> c_int = dirfd_hook;
-}
-
-/// An open directory of ours. Its address is the caller's `DIR *`.
-pub struct Stream {
-    entries: Vec<(String, u8)>,
-    next: usize,
-    current: dirent64,
-}
-
-/// Open streams by address.
-static STREAMS: Mutex<BTreeMap<usize, Box<Stream>>> = Mutex::new(BTreeMap::new());
-static OPEN: AtomicUsize = AtomicUsize::new(0);
-
-fn streams() -> MutexGuard<'static, BTreeMap<usize, Box<Stream>>> {
-    STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The open streams, held across a fork.
-pub type StreamsGuard = MutexGuard<'static, BTreeMap<usize, Box<Stream>>>;
-
-/// Waits for the open streams.
-pub fn streams_guard() -> StreamsGuard {
-    streams()
-}
-
-/// Calls `with` on a stream of ours.
-fn ours<T>(dir: *mut DIR, with: impl FnOnce(&mut Stream) -> T) -> Option<T> {
-    if OPEN.load(Relaxed) == 0 {
-        return None;
-    }
-    let _inside = Inside::enter()?;
-    streams().get_mut(&(dir as usize)).map(|stream| with(stream))
 }
 
 /// Entries that really are there, without those that ours replace.
@@ -92,31 +58,7 @@ unsafe fn opendir_hook(path: *const c_char) -> *mut DIR {
             entries.insert(0, (name.to_owned(), libc::DT_DIR));
         }
     }
-    // SAFETY: all bits zero is a value of the struct.
-    let current = unsafe { std::mem::zeroed() };
-    let stream = Box::new(Stream { entries, next: 0, current });
-    let address = &raw const *stream as usize;
-    let mut streams = streams();
-    streams.insert(address, stream);
-    OPEN.store(streams.len(), Relaxed);
-    address as *mut DIR
-}
-
-impl Stream {
-    fn read(&mut self) -> *mut dirent64 {
-        let Some((name, kind)) = self.entries.get(self.next) else { return std::ptr::null_mut() };
-        self.next += 1;
-        self.current.d_ino = self.next as libc::ino64_t;
-        self.current.d_off = self.next as libc::off64_t;
-        self.current.d_reclen = size_of::<dirent64>() as u16;
-        self.current.d_type = *kind;
-        let room = self.current.d_name.len() - 1;
-        self.current.d_name.fill(0);
-        for (to, from) in self.current.d_name[..room].iter_mut().zip(name.bytes()) {
-            *to = from as c_char;
-        }
-        &raw mut self.current
-    }
+    streams::open(entries)
 }
 
 unsafe fn readdir_hook(dir: *mut DIR) -> *mut dirent64 {
@@ -126,7 +68,7 @@ unsafe fn readdir_hook(dir: *mut DIR) -> *mut dirent64 {
 
 unsafe fn rewinddir_hook(dir: *mut DIR) {
     // SAFETY: the caller's.
-    ours(dir, |stream| stream.next = 0).unwrap_or_else(|| unsafe { real::rewinddir(dir) })
+    ours(dir, Stream::rewind).unwrap_or_else(|| unsafe { real::rewinddir(dir) })
 }
 
 unsafe fn dirfd_hook(dir: *mut DIR) -> c_int {
@@ -135,15 +77,9 @@ unsafe fn dirfd_hook(dir: *mut DIR) -> c_int {
 }
 
 unsafe fn closedir_hook(dir: *mut DIR) -> c_int {
-    let closed = Inside::enter().filter(|_| OPEN.load(Relaxed) > 0).and_then(|_inside| {
-        let mut streams = streams();
-        let closed = streams.remove(&(dir as usize));
-        OPEN.store(streams.len(), Relaxed);
-        closed
-    });
-    match closed {
-        Some(_) => 0,
-        // SAFETY: the caller's.
-        None => unsafe { real::closedir(dir) },
+    if streams::close(dir) {
+        return 0;
     }
+    // SAFETY: the caller's.
+    unsafe { real::closedir(dir) }
 }

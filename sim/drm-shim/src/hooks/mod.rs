@@ -7,7 +7,6 @@ mod open;
 mod path;
 mod status;
 
-pub use dir::{StreamsGuard, streams_guard};
 use std::ffi::{CStr, c_char};
 
 /// Exports hooks under the C names. Not in unit tests, whose process they would take over.

@@ -5,8 +5,9 @@ use std::os::fd::RawFd;
 use libc::{FILE, c_char, c_int, mode_t};
 
 use super::{bytes, hooks};
+use crate::inside::Inside;
 use crate::real::{self, fail};
-use crate::state::{self, Inside};
+use crate::state;
 use crate::tree::{self, Item};
 
 hooks! {

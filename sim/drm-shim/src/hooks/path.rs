@@ -3,8 +3,8 @@
 use libc::{c_char, c_int, size_t, ssize_t};
 
 use super::{bytes, hooks};
+use crate::inside::Inside;
 use crate::real::{self, fail};
-use crate::state::Inside;
 use crate::tree::{self, Item};
 
 hooks! {

@@ -4,8 +4,9 @@ use libc::{c_char, c_int, c_uint, mode_t, stat64 as Stat};
 use vc4_sim::drm::Node;
 
 use super::{bytes, hooks};
+use crate::inside::Inside;
 use crate::real::{self, fail};
-use crate::state::{self, Inside, Thing};
+use crate::state::{self, Thing};
 use crate::tree::{self, Item};
 
 hooks! {
