@@ -5,6 +5,8 @@
 //! [`texel`] packs and unpacks the API's texels, [`etc2`] decodes compressed ones,
 //! and [`surface`] makes the words by which a submission describes its targets.
 
+mod component;
+mod error;
 pub mod etc2;
 pub mod format;
 pub mod layout;
@@ -12,7 +14,9 @@ pub mod surface;
 pub mod texel;
 pub mod tiling;
 
+pub use component::{ColorKind, Field};
+pub use error::LayoutError;
 pub use format::{Decode, Format, FormatInfo, TileFormat};
-pub use layout::{ImageLayout, ImageShape, LayoutError, MsaaLayout};
+pub use layout::{ImageLayout, ImageShape, MsaaLayout};
 pub use texel::TexelInfo;
 pub use tiling::{CopyError, Level, Rect, Tiling};

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use crate::state::{ColorKind, Field};
+use super::component::{ColorKind, Field};
 
 /// What the bits of a texel mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

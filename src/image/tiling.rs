@@ -4,7 +4,7 @@
 
 pub use crate::cl::packets::Tiling;
 
-use super::layout::LayoutError;
+use super::error::LayoutError;
 
 /// Bytes of a utile.
 pub const UTILE_BYTES: u32 = 64;

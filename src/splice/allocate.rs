@@ -2,9 +2,8 @@
 //! A, others accumulators first; two operands do not end up in the same file where that can be seen ahead, and are moved
 //! apart where not.
 
-use super::Reg;
 use super::lower::{Dst, Lowered, Op, Src, Virtual, Work};
-use super::registers::RegSet;
+use super::registers::{Reg, RegSet};
 use crate::qpu::isa::RegFile;
 use crate::qpu::{Cond, Pack};
 

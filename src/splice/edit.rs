@@ -1,6 +1,6 @@
 //! Changes of single instructions: other destinations and operands.
 
-use super::Reg;
+use super::registers::Reg;
 use crate::qpu::access::Write;
 use crate::qpu::isa::RegFile;
 use crate::qpu::{AluInst, Inst, Mux, Pack, Raddr, RaddrB, Waddr};

@@ -1,10 +1,9 @@
 //! Operations with registers as instructions, two to an instruction where that goes, in an order that waits little
 //! (qpu.md §5.2).
 
-use super::Reg;
 use super::allocate::{Operand, Placed};
 use super::lower::{Dst, Src, Work};
-use super::registers::RegSet;
+use super::registers::{Reg, RegSet};
 use crate::qpu::access::Access;
 use crate::qpu::isa::RegFile;
 use crate::qpu::rules::min_distance_of;

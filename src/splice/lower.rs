@@ -1,8 +1,8 @@
 //! A patch as operations on virtual registers, each computed right before what needs it: that keeps few values at a
 //! time.
 
-use super::Reg;
 use super::record::{Effect, Node, Patch, Value};
+use super::registers::Reg;
 use crate::qpu::isa::RegFile;
 use crate::qpu::{AddOp, Cond, MulOp, Pack, Raddr, Signal, SmallImm, Unpack, Waddr};
 use crate::state::{Flag, StateUniform};

@@ -53,160 +53,22 @@ mod flow;
 mod fragment;
 mod lower;
 mod normal;
+mod program;
 mod record;
 mod registers;
 mod section;
+mod state;
 #[cfg(test)]
 mod tests;
 mod vertex;
 mod weave;
 
 pub use error::SpliceError;
+pub use program::{Origin, Slot, Source, Spliced};
+pub use registers::Reg;
+pub use state::{FragmentState, SourceColor, VertexInput, VertexState};
 
-use crate::qpu::{Cost, Inst, Stage};
-use crate::state::depth_stencil::DepthStencilPlan;
-use crate::state::{ColorOutput, Multisample, StateUniform, VertexFormat, VertexStage};
-
-/// A program as its author wrote it.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a, U> {
-    /// What it runs for.
-    pub stage: Stage,
-    /// Its instructions up to the second one behind the end signal.
-    pub insts: &'a [Inst],
-    /// What each word of its uniform stream is, in program order ([`crate::qpu::uniform_reads`]). One more than it reads
-    /// is the word behind the last, which the kernel wants for loops that only set the address.
-    pub uniforms: &'a [U],
-}
-
-/// What a word of the spliced program's uniform stream is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Slot<U> {
-    /// A word that the program itself takes.
-    Own(U),
-    /// A word of pipeline state.
-    State(StateUniform),
-    /// A constant.
-    Const(u32),
-    /// The address of the stream itself, for the kernel to fill.
-    StreamAddress,
-}
-
-/// Where an instruction of a spliced program comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
-    /// This instruction of the source, perhaps with another destination, operand or signal.
-    Own(usize),
-    /// A patch, by its name.
-    Patch(&'static str),
-}
-
-/// A program with pipeline state in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spliced<U> {
-    /// The program.
-    pub insts: Vec<Inst>,
-    /// Its uniform stream.
-    pub slots: Vec<Slot<U>>,
-    /// Where each instruction comes from.
-    pub origins: Vec<Origin>,
-    /// It switches threads.
-    pub threaded: bool,
-}
-
-impl<U> Spliced<U> {
-    /// The program as words.
-    pub fn words(&self) -> Vec<u64> {
-        self.insts.iter().map(Inst::encode).collect()
-    }
-
-    /// How many instructions are not the author's.
-    pub fn added(&self) -> usize {
-        self.origins.iter().filter(|origin| matches!(origin, Origin::Patch(_))).count()
-    }
-
-    /// What the program costs.
-    pub fn cost(&self) -> Cost {
-        Cost::of(&self.insts)
-    }
-}
-
-/// Place of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reg {
-    /// Accumulator 0–3.
-    Acc(u8),
-    /// File A, 0–31.
-    A(u8),
-    /// File B, 0–31.
-    B(u8),
-}
-
-/// How a fragment program gives its colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum SourceColor {
-    /// The word that it writes has red in bits 7:0, green, blue, and alpha in bits 31:24: the tile buffer's own order.
-    #[default]
-    Rgba8,
-    /// The word has blue in bits 7:0 and red in bits 23:16, as programs for BGRA targets without a splicer have it.
-    Bgra8,
-    /// Red, green, blue and alpha are floats (integers for integer targets) in these registers where the program writes
-    /// to the tile buffer; what it writes does not matter.
-    Registers([Reg; 4]),
-}
-
-/// State that becomes part of a fragment program.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FragmentState {
-    /// The colour target; `None` drops the colour.
-    pub color: Option<ColorOutput>,
-    /// Depth and stencil.
-    pub depth_stencil: DepthStencilPlan,
-    /// Coverage. `four_samples` must agree with [`ColorOutput::multisample`].
-    pub multisample: Multisample,
-    /// How the program gives its colour.
-    pub source: SourceColor,
-    /// Where the second colour stands at the colour write, for blending with two sources.
-    pub second: Option<[Reg; 4]>,
-}
-
-impl FragmentState {
-    /// A target without blending, tests and multisampling.
-    pub fn plain(color: ColorOutput) -> Self {
-        FragmentState {
-            color: Some(color),
-            depth_stencil: DepthStencilPlan::OFF,
-            multisample: Multisample::default(),
-            source: SourceColor::default(),
-            second: None,
-        }
-    }
-}
-
-/// An attribute that a vertex program reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct VertexInput {
-    /// Format in the vertex buffer.
-    pub format: VertexFormat,
-    /// How many components the program reads, 0–4. With 0 the attribute's words are only taken off the queue.
-    pub components: u8,
-}
-
-impl VertexInput {
-    /// An attribute of which the program reads the components that the format has.
-    pub fn whole(format: VertexFormat) -> Self {
-        VertexInput { format, components: format.components() as u8 }
-    }
-}
-
-/// State that becomes part of a vertex or coordinate program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VertexState<'a> {
-    /// The attributes in the order of their words in the VPM.
-    pub inputs: &'a [VertexInput],
-    /// Points are drawn: the program writes a point size behind the position.
-    pub points: bool,
-}
+use crate::state::VertexStage;
 
 /// Puts state into a fragment program.
 ///

@@ -1,9 +1,9 @@
 //! A program prepared for insertions: its end and its releases are taken off, branches know their targets by number, and
 //! no place for a patch stands in the delay slots of a branch.
 
-use super::Source;
 use super::error::SpliceError;
 use super::flow::Flow;
+use super::program::Source;
 use super::registers::RegSet;
 use crate::qpu::access::Access;
 use crate::qpu::rules::{BRANCH_SLOTS, Program, SIGNAL_SLOTS};

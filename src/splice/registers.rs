@@ -1,10 +1,20 @@
-//! Sets of registers.
+//! Registers and sets of them.
 
-use super::Reg;
 use super::error::register_name;
 use crate::qpu::isa::RegFile;
 use crate::qpu::{Raddr, Waddr};
 use std::fmt;
+
+/// Place of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reg {
+    /// Accumulator 0–3.
+    Acc(u8),
+    /// File A, 0–31.
+    A(u8),
+    /// File B, 0–31.
+    B(u8),
+}
 
 /// Everything that an instruction can leave for a later one: both files, r0–r5 and the flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

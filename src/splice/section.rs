@@ -1,12 +1,11 @@
 //! From a recorded patch to instructions at one place.
 
-use super::Reg;
 use super::allocate::{Missing, Pool, allocate};
 use super::encode::schedule;
 use super::error::SpliceError;
 use super::lower::{Lowering, Src, lower, sets_flags};
 use super::record::Patch;
-use super::registers::RegSet;
+use super::registers::{Reg, RegSet};
 use super::weave::Group;
 
 /// Where a patch goes.

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::image::Format;
-use crate::qpu::{assemble, check_program, uniform_reads};
+use crate::qpu::{Inst, Stage, assemble, check_program, uniform_reads};
+use crate::state::depth_stencil::DepthStencilPlan;
 use crate::state::depth_stencil::StencilPlan;
 use crate::state::vertex_fetch::{Numeric, Packing};
-use crate::state::{Blend, BlendEquation, BlendFactor, BlendOp};
+use crate::state::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, Multisample, VertexFormat};
 use proptest::prelude::*;
 
 const END: &str = "sig_end ; nop = nop() ; nop = nop() ;

@@ -3,7 +3,8 @@
 use super::encode::{self, Line};
 use super::error::SpliceError;
 use super::normal::{Normal, retarget};
-use super::{Origin, Reg, Slot, Spliced};
+use super::program::{Origin, Slot, Spliced};
+use super::registers::Reg;
 use crate::qpu::access::Access;
 use crate::qpu::rules::{BRANCH_SLOTS, Check, SIGNAL_SLOTS, Violation};
 use crate::qpu::{AluInst, Inst, Mux, Raddr, RaddrB, Signal, Stage, Waddr, check_program, uniform_reads};

@@ -1,6 +1,6 @@
 //! Fields of words as integers.
 
-use super::Emitter;
+use super::emitter::Emitter;
 use crate::qpu::Unpack;
 
 /// The bits of a field, zero- or sign-extended.

@@ -9,7 +9,7 @@
 //! faces, and with the other's samples taken out of the mask ([`StencilPlan::Apart`]). UNVERIFIED: does the machine take
 //! a new set-up between two Z writes of a batch, whatever its last quad's facing is?
 
-use super::{Flag, SampleEmitter, StateUniform};
+use super::emitter::{Flag, SampleEmitter, StateUniform};
 use crate::cl::packets::CompareFunc;
 use crate::cl::words::{StencilFace, StencilMasks, StencilOp, StencilSetup, StencilWriteMask};
 use crate::hw::DEPTH_MAX;

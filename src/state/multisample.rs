@@ -1,7 +1,7 @@
 //! The sample mask of a pixel: pipeline mask, the program's own mask and alpha to coverage (v3d.md §9.6,
 //! T-SMASK).
 
-use super::{Emitter, SampleEmitter, StateUniform};
+use super::emitter::{Emitter, SampleEmitter, StateUniform};
 
 /// Multisample state of a pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -2,6 +2,7 @@
 //! CONFIGURATION_BITS (v3d.md §5.6, §9.3, §9.5, §9.7).
 
 use super::depth_stencil::{DepthStencil, StencilFaceState};
+pub use super::error::StateError;
 use crate::cl::F187;
 use crate::cl::packets::{CompareFunc, ConfigurationBits, DepthOffset, LineWidth, Oversample};
 use crate::cl::words::StencilOp;
@@ -10,34 +11,6 @@ use crate::cl::words::StencilOp;
 pub const POINT_SIZE_RANGE: [f32; 2] = [0.125, 256.0];
 /// Line widths in pixels, a driver's choice (v3d.md §9.8).
 pub const LINE_WIDTH_RANGE: [f32; 2] = [1.0, 32.0];
-
-/// State that the machine has no way to express.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum StateError {
-    /// The depth offset has no clamp (v3d.md §9.7).
-    #[error("a depth bias clamp of {0} cannot be applied; the machine has none, use 0")]
-    DepthBiasClamp(f32),
-    /// Second colour source without a second output of the program.
-    #[error("blending uses a second source colour, but the fragment program has only one output")]
-    SecondSource,
-    /// The target's format has no colour in the tile buffer.
-    #[error("{0} is no colour target")]
-    NoColorTarget(&'static str),
-    /// Blending on a target whose numbers do not blend.
-    #[error("integers and 32-bit floats cannot be blended; turn blending off for this target")]
-    NoBlending,
-    /// The destination of every sample takes part, but samples cannot be written one by one.
-    #[error("blending or masking on a multisampled target needs an emitter that writes single samples")]
-    Samples,
-    /// Attribute words that a vertex format needs are missing.
-    #[error("a vertex format of {need} words was given {have}")]
-    AttributeWords {
-        /// Words of the format.
-        need: usize,
-        /// Words given.
-        have: usize,
-    },
-}
 
 /// Which order of vertices makes a front face, as seen on a screen whose row 0 is at the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

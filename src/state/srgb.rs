@@ -1,7 +1,7 @@
 //! The sRGB transfer functions. Their powers go through base-2 logarithm and exponential, whose errors of the SFU
 //! (2^-12.6 and 2^-13.6, qpu.md §4.4) are 0.04 of a step of an 8-bit colour in either direction.
 
-use super::{Emitter, Flag};
+use super::emitter::{Emitter, Flag};
 
 /// c/12.92 up to 0.04045, ((c + 0.055)/1.055)^2.4 above.
 pub fn to_linear<E: Emitter>(e: &mut E, c: E::Value) -> E::Value {

@@ -3,37 +3,11 @@
 //! The tile holds a word per sample and stores it as it is, or as RGB565 (v3d.md §10.1). The machine never looks into
 //! the word, so any format of at most 32 bits per texel can be a target: programs pack and unpack it.
 
-use super::Emitter;
 use super::bits::extract;
+use super::emitter::Emitter;
 use super::srgb;
-use crate::image::{FormatInfo, TileFormat};
+use crate::image::{ColorKind, Field, FormatInfo, TileFormat};
 use crate::qpu::{AddOp, Unpack};
-
-/// How the bits of a component are a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ColorKind {
-    /// Fractions of the largest number, 0..1.
-    Unorm,
-    /// As `Unorm`, and red, green and blue are encoded with the sRGB curve.
-    Srgb,
-    /// Fractions of the largest number, -1..1.
-    Snorm,
-    /// float16 or float32.
-    Float,
-    /// Unsigned integers.
-    Uint,
-    /// Signed integers.
-    Sint,
-}
-
-/// Place of a component in the word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Field {
-    /// Lowest bit.
-    pub bit: u8,
-    /// Bits.
-    pub width: u8,
-}
 
 /// What the tile's word means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

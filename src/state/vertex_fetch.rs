@@ -3,9 +3,9 @@
 //!
 //! The fetch copies bytes; every conversion is the program's (v3d.md §6.1, T-VFMT).
 
-use super::Emitter;
 use super::bits::extract;
-use super::raster::StateError;
+use super::emitter::Emitter;
+use super::error::StateError;
 use crate::qpu::{AddOp, Unpack};
 
 /// How the bits of a component are read.

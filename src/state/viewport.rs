@@ -11,7 +11,7 @@
 //!
 //! Either way the clip window removes what lies outside viewport and scissor.
 
-use super::{Emitter, Flag, StateUniform};
+use super::emitter::{Emitter, Flag, StateUniform};
 use crate::cl::S12_4;
 use crate::cl::packets::{ClipWindow, ClipperXyScaling, ClipperZScaleAndOffset, ViewportOffset};
 use crate::qpu::AddOp;

@@ -2,9 +2,10 @@
 //! takes them. An annotation may stand anywhere before the instruction that takes its word: in front of it, or in
 //! a list at the top.
 
+use super::assembled::Uniform;
+use super::error::{Error, Result};
 use super::lexer::{Kind, Span};
 use super::statement::Parser;
-use super::{Error, Result, Uniform};
 use crate::qpu::inst::Inst;
 use crate::qpu::uniforms::{UniformRead, UniformSource, uniform_reads};
 

@@ -1,9 +1,11 @@
 //! Two halves to one instruction: operands get their meaning here.
 
+use super::arguments::{Arg, MAX_ARGS};
+use super::error::{Error, Result};
 use super::lexer::Span;
-use super::statement::{Arg, Class, Half, MAX_ARGS, Modifiers, Op};
+use super::operands;
+use super::statement::{Class, Half, Modifiers, Op};
 use super::suggest::closest;
-use super::{Error, Result, operands};
 use crate::qpu::inst::{AluInst, BranchInst, Inst, LoadImmInst, LoadMode, RaddrB, SemaphoreInst};
 use crate::qpu::isa::{AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, Signal, Unpack};
 

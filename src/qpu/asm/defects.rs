@@ -2,6 +2,7 @@
 //! here, or the word that the text meant.
 
 use super::*;
+use crate::qpu::Inst;
 use crate::qpu::isa::{Raddr, RegFile, Waddr};
 
 fn one(text: &str) -> u64 {

@@ -1,9 +1,10 @@
 //! Labels: names of instructions, and the branches that go there.
 
+use super::arguments::Arg;
+use super::assembled::Label;
+use super::error::{Error, Result};
 use super::lexer::Span;
-use super::statement::Arg;
 use super::suggest::closest;
-use super::{Error, Label, Result};
 use crate::qpu::inst::IMM;
 use crate::qpu::isa::Signal;
 use crate::qpu::rules::BRANCH_SLOTS;

@@ -1,9 +1,9 @@
 //! What the names and numbers of the text stand for.
 
+use super::arguments::{Arg, Args};
+use super::error::{Error, Result};
 use super::lexer::Span;
-use super::statement::{Arg, Args};
 use super::suggest::closest;
-use super::{Error, Result};
 use crate::qpu::isa::{Mux, Raddr, RegFile, SmallImm, Waddr};
 
 /// The code that a small-immediate instruction without immediate carries: that of the unused read address.

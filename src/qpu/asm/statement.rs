@@ -1,53 +1,11 @@
 //! The grammar: tokens to halves of instructions, whose operands are still text (qpu.md §6.1).
 
+use super::arguments::{Arg, Args};
+use super::error::{Error, Result};
 use super::lexer::{Kind, Lexer, Span, Token};
+use super::operands;
 use super::suggest::closest;
-use super::{Error, Result, operands};
 use crate::qpu::isa::{AddOp, Cond, MulOp, Pack, Unpack, Waddr};
-
-/// Arguments of a half: two operands and two sources.
-pub const MAX_ARGS: usize = 4;
-
-/// One argument: a name or number, sign included.
-#[derive(Clone, Copy)]
-pub struct Arg<'a> {
-    /// The text.
-    pub text: &'a str,
-    /// Its place.
-    pub span: Span,
-}
-
-/// The arguments of a half.
-#[derive(Clone, Copy)]
-pub struct Args<'a> {
-    args: [Arg<'a>; MAX_ARGS],
-    count: usize,
-}
-
-impl<'a> Args<'a> {
-    fn new() -> Args<'a> {
-        Args { args: [Arg { text: "", span: Span { start: 0, end: 0 } }; MAX_ARGS], count: 0 }
-    }
-
-    fn push(&mut self, arg: Arg<'a>) -> Result<()> {
-        let Some(slot) = self.args.get_mut(self.count) else {
-            return Err(Error::new(arg.span, "no half has more than four arguments"));
-        };
-        *slot = arg;
-        self.count += 1;
-        Ok(())
-    }
-
-    /// All of them.
-    pub fn as_slice(&self) -> &[Arg<'a>] {
-        &self.args[..self.count]
-    }
-
-    /// The argument at `at`.
-    pub fn get(&self, at: usize) -> Option<&Arg<'a>> {
-        self.as_slice().get(at)
-    }
-}
 
 /// What the op word says the instruction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! The vectors of an independent assembler, and the way back from the disassembler.
 
 use super::*;
+use crate::qpu::Inst;
+use crate::qpu::UniformSource;
 use crate::qpu::disasm::disassemble;
 use proptest::prelude::*;
 

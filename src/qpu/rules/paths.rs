@@ -1,7 +1,7 @@
 //! Rules about what happened before on the way to an instruction: every path through the program is walked with
 //! a small state; a state seen before at the same instruction is not walked again.
 
-use super::{Program, Stage};
+use super::program::{Program, Stage};
 use crate::qpu::access::Access;
 use crate::qpu::isa::{RegFile, Signal, Waddr};
 use crate::qpu::{Inst, LoadMode};

@@ -2,7 +2,8 @@
 
 use super::hazards;
 use super::paths::PathFault;
-use super::{BRANCH_SLOTS, Check, Findings, Program, Rule, SIGNAL_SLOTS, Stage};
+use super::program::{BRANCH_SLOTS, Program, SIGNAL_SLOTS, Stage};
+use super::rule::{Check, Findings, Rule};
 use crate::qpu::access::{Access, Write};
 use crate::qpu::inst::Inst;
 use crate::qpu::isa::{AddOp, Cond, Pack, Raddr, Signal, Waddr};

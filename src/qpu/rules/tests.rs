@@ -1,8 +1,10 @@
 //! Violating and clean programs for every rule.
 
 use super::*;
+use crate::qpu::Inst;
 use crate::qpu::asm::assemble;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// Short spellings of the instructions that most programs need.
 fn expand(line: &str) -> String {

@@ -3,6 +3,7 @@
 //! tile buffer's protocol.
 
 use super::*;
+use crate::qpu::Inst;
 
 /// What the machine's rules say about a fragment program, beside the tile that none of these programs touches.
 const FINDINGS: &[(&str, &[&str])] = &[

@@ -1,7 +1,7 @@
 //! Colour output after the Vulkan specification: chapters "Framebuffer" (blend factors, blend operations, logical
 //! operations, write mask) and "Formats" (numeric formats, conversions), in double precision.
 
-use vc4::state::blend::{Blend, BlendEquation, BlendOp, ColorOutput, LogicOp};
+use vc4::state::blend::{Blend, BlendEquation, BlendOp, ColorOutput, LogicOp, blends_bytes};
 use vc4_tests::blend::{FACTORS, OPS, factor};
 
 /// Every factor of source and destination with every operation.
@@ -195,7 +195,7 @@ pub fn logic(op: LogicOp, s: u32, d: u32) -> u32 {
 /// for the errors of the SFU on sRGB.
 pub fn allowed(layout: &Layout, output: &ColorOutput) -> f64 {
     match layout.numbers {
-        _ if output.blends_bytes() => 1.5,
+        _ if blends_bytes(output) => 1.5,
         Numbers::Unorm if layout.fields.iter().flatten().any(|field| field.1 > 10) => 0.6,
         Numbers::Unorm | Numbers::Snorm => 0.51,
         // Dark differences of bright colours show the errors of the SFU.

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::blend::*;
-use super::model::Model;
-use super::{StateError, StateWords};
+use super::*;
 use crate::image::Format;
+use crate::state::model::Model;
+use crate::state::{StateError, StateWords};
 
 const CONSTANTS: [f32; 4] = [0.25, 0.5, 0.75, 0.4];
 
@@ -260,7 +260,7 @@ proptest! {
             let equation = if component == 3 { alpha_eq } else { color_eq };
             let exact = expected(equation, component, clamp(src), clamp(src1), d);
             // Half a step of rounding and the QPU's truncations; on bytes, at most one step off the rounded value.
-            let limit = if output.blends_bytes() { 1.5 } else { 0.501 };
+            let limit = if blends_bytes(&output) { 1.5 } else { 0.501 };
             let error = (f64::from(word[byte]) - exact).abs();
             prop_assert!(error < limit, "{:?} component {}: {} for {}", equation, component, word[byte], exact);
         }
@@ -272,26 +272,5 @@ proptest! {
         let blend = one_equation(BlendFactor::Zero, BlendFactor::One, BlendOp::Add);
         let output = ColorOutput { blend: Some(blend), ..plain(Format::B8G8R8A8) };
         prop_assert_eq!(run(&output, [0.3; 4], [0.0; 4], &[dst]).0, [dst]);
-    }
-}
-
-/// The names that [`super::Emitter`] gives without an SFU.
-#[test]
-fn approximations_hold_their_bounds() {
-    use super::approx;
-    let mut model = Model::new(StateWords::default());
-    for step in 1..4000u32 {
-        let x = step as f32 / 2048.0;
-        let log = f64::from(f32::from_bits(approx::log2(&mut model, x.to_bits())));
-        assert!((log - f64::from(x).log2()).abs() < 1.5e-4, "log2({x}) = {log}");
-        let y = x * 32.0 - 31.0;
-        let power = f64::from(f32::from_bits(approx::exp2(&mut model, y.to_bits())));
-        assert!((power / f64::from(y).exp2() - 1.0).abs() < 1.5e-4, "exp2({y}) = {power}");
-    }
-    for word in (0..=u32::MAX).step_by(65_521) {
-        let half = crate::qpu::pack::f32_to_f16(word);
-        if f32::from_bits(word).is_finite() {
-            assert_eq!(approx::half(&mut model, word), half, "{word:#x}");
-        }
     }
 }

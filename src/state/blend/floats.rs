@@ -1,8 +1,11 @@
 //! Blending of one sample on floats: every format whose colours can be blended.
 
-use super::blend::{BlendEquation, BlendFactor, BlendOp, ColorOutput, Sources, clamped};
-use super::target::{ColorKind, decode, encode};
-use super::{Emitter, StateUniform};
+use super::equation::{BlendEquation, BlendFactor, BlendOp};
+use super::output::ColorOutput;
+use super::sources::{Sources, clamped};
+use crate::image::ColorKind;
+use crate::state::emitter::{Emitter, StateUniform};
+use crate::state::target::{decode, encode};
 
 /// A word of state or a number that costs nothing.
 #[derive(Clone, Copy)]

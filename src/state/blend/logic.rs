@@ -1,8 +1,8 @@
 //! Logic operations on the words of source and destination, which replace blending.
 
-use super::Emitter;
-use super::blend::LogicOp;
+use super::equation::LogicOp;
 use crate::qpu::AddOp;
+use crate::state::emitter::Emitter;
 
 /// A logic operation on whole words.
 pub(super) fn logic<E: Emitter>(e: &mut E, op: LogicOp, s: E::Value, dst: Option<E::Value>) -> E::Value {

@@ -5,10 +5,12 @@
 //! equations whose rounding errors keep a byte less than 3/2 from the exact value: less than 2 from the exactly
 //! rounded byte, that is, at most 1.
 
-use super::blend::{BlendEquation, BlendFactor, BlendOp, ColorOutput, Sources};
-use super::blend_floats::{self, Factor};
-use super::{Emitter, StateUniform};
+use super::equation::{BlendEquation, BlendFactor, BlendOp};
+use super::floats::{self, Factor};
+use super::output::ColorOutput;
+use super::sources::Sources;
 use crate::qpu::{AddOp, MulOp, Unpack};
+use crate::state::emitter::{Emitter, StateUniform};
 
 /// Errors in 1/10000 of a byte's step: packing a float, and the quotient of `v8muld` (127/255).
 const PACKED: u32 = 5001;
@@ -19,8 +21,13 @@ const ALLOWED: u32 = 15_000;
 const ALPHA: usize = 3;
 const ALPHA_BYTE: u32 = 0xff00_0000;
 
+/// Whether blending works on four bytes at once.
+pub fn blends_bytes(output: &ColorOutput) -> bool {
+    output.blends() && !output.precise && applies(output)
+}
+
 /// Whether all equations are exact enough on bytes.
-pub(super) fn applies(output: &ColorOutput) -> bool {
+fn applies(output: &ColorOutput) -> bool {
     let Some(order) = output.encoding.byte_order() else { return false };
     // Alpha is told apart by its byte.
     let alpha_on_top = output.encoding.has_alpha() == (order[3] == Some(ALPHA));
@@ -146,7 +153,7 @@ impl<E: Emitter> Context<'_, E> {
     /// One source component times a factor that is not negative, to be packed, which clamps.
     fn product(&mut self, component: usize, factor: BlendFactor) -> E::Value {
         let none = [self.dst; 4];
-        match blend_floats::factor(self.e, self.output, factor, self.sources, &none, component) {
+        match floats::factor(self.e, self.output, factor, self.sources, &none, component) {
             Factor::Zero => self.e.word(0),
             Factor::One => self.sources.raw[0][component],
             Factor::Value(factor) => {
