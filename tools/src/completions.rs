@@ -1,7 +1,6 @@
 //! `vc4 completions`
 
 use crate::output::{self, Error, Status};
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
@@ -16,9 +15,10 @@ pub struct Options {
     shell: Shell,
 }
 
-pub fn run(options: &Options) -> Result<Status, Error> {
+/// Completes the words of `command`.
+pub fn run(options: &Options, mut command: clap::Command) -> Result<Status, Error> {
     let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut crate::Cli::command(), "vc4", &mut script);
+    clap_complete::generate(options.shell, &mut command, "vc4", &mut script);
     output::write(None, &script)?;
     Ok(Status::Success)
 }

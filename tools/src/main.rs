@@ -18,7 +18,7 @@ mod sim;
 mod stencil;
 mod vpm;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use output::{Error, Status};
 use std::process::ExitCode;
 
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
         Command::Vpm(options) => vpm::run(options),
         Command::Patch(options) => patch::run(options),
         Command::Sim(options) => sim::run(options),
-        Command::Completions(options) => completions::run(options),
+        Command::Completions(options) => completions::run(options, Cli::command()),
         Command::Inspect(args) => inspect::run(args),
     })
 }

@@ -4,9 +4,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use vc4::image::Format;
 use vc4::splice::Reg;
 use vc4::state::depth_stencil::StencilPlan;
-use vc4::state::{ColorKind, Encoding};
 use vc4::state::vertex_fetch::{Numeric, Packing};
 use vc4::state::{BlendFactor, BlendOp, ColorOutput, LogicOp, StateUniform, VertexFormat};
+use vc4::state::{ColorKind, Encoding};
 
 /// Blend factors.
 pub const FACTORS: &[(&str, BlendFactor)] = &[

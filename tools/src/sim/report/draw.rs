@@ -8,9 +8,9 @@ use vc4_sim::capture::attachments::Picture;
 use vc4_sim::profile::{DrawInfo, Profile, Work};
 use vc4_sim::state::State;
 
-use super::job::Pools;
-use super::json::{Object, Pool, list};
+use super::json::{Object, list};
 use super::places::Places;
+use super::pools::{Pool, Pools};
 use super::program::{listing, stage_name, uniforms};
 use crate::output::json_string;
 use crate::sim::picture;

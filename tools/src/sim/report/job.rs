@@ -8,20 +8,11 @@ use vc4_sim::profile::Profile;
 use vc4_sim::replay::{Replay, Replayed};
 
 use super::draw::{draws, offsets, work_list};
-use super::json::{Object, Pool, list, texts};
+use super::json::{Object, list, texts};
 use super::places::Places;
+use super::pools::Pools;
 use crate::output::json_string;
 use crate::sim::picture;
-
-/// What several submissions share.
-#[derive(Default)]
-pub struct Pools {
-    pub programs: Pool,
-    /// Lists as lists of lines.
-    pub lists: Pool,
-    /// Pictures as data URIs.
-    pub pictures: Pool,
-}
 
 /// A submission that ran again.
 pub fn submission(

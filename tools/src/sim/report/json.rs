@@ -1,6 +1,5 @@
 //! Writing JSON.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use crate::output::json_string;
@@ -54,30 +53,6 @@ pub fn texts(values: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     list(values.into_iter().map(|value| json_string(value.as_ref())))
 }
 
-/// Values that are written once and meant by their number.
-#[derive(Default)]
-pub struct Pool {
-    numbers: BTreeMap<String, usize>,
-    values: Vec<String>,
-}
-
-impl Pool {
-    /// The number of a value that is JSON already.
-    pub fn number(&mut self, value: String) -> usize {
-        if let Some(&number) = self.numbers.get(&value) {
-            return number;
-        }
-        self.values.push(value.clone());
-        self.numbers.insert(value, self.values.len() - 1);
-        self.values.len() - 1
-    }
-
-    /// All values by their numbers.
-    pub fn list(&self) -> String {
-        list(&self.values)
-    }
-}
-
 /// JSON that can stand inside of an HTML script element: it holds neither tags nor the end of the element.
 pub fn inside_html(json: &str) -> String {
     // These characters only occur in strings.
@@ -99,12 +74,5 @@ mod tests {
     #[test]
     fn nothing_ends_a_script() {
         assert_eq!(inside_html(r#""</script><!--&""#), r#""\u003c/script\u003e\u003c!--\u0026""#);
-    }
-
-    #[test]
-    fn equal_values_have_one_number() {
-        let mut pool = Pool::default();
-        let numbers = ["1", "2", "1"].map(|value| pool.number(value.into()));
-        assert_eq!((numbers, pool.list()), ([0, 1, 0], "[1,2]".into()));
     }
 }

@@ -4,6 +4,7 @@ mod draw;
 mod job;
 mod json;
 mod places;
+mod pools;
 mod program;
 
 use std::io::IsTerminal;
@@ -17,8 +18,8 @@ use vc4_sim::replay::Replay;
 use super::load;
 use super::replay::Machine;
 use crate::output::{self, Error, Status};
-use job::Pools;
 use json::{Object, inside_html, list, texts};
+use pools::Pools;
 
 const EXAMPLES: &str = "\
 Examples:
