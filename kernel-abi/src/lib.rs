@@ -1,5 +1,8 @@
 //! The Linux vc4 DRM interface as it is (manual: kernel-abi.md): the uAPI structs, every ioctl once,
 //! the [`Gpu`] trait that silicon and simulator share, and the submission validator rule by rule.
+//!
+//! [`uapi`] has the kernel's structs, [`gpu`] what a device is asked and answers. [`validate`] judges submissions by both.
+//! Beside it stand the devices that are no simulator: [`drm`] by [`ioctl`], [`noop`] and [`recorder`].
 
 pub mod drm;
 pub mod gpu;

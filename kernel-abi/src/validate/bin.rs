@@ -1,9 +1,12 @@
 //! The bin list (kernel-abi.md §8): packets that are allowed, and what becomes of them (§5.3, §5.4).
 
+use super::bo::BoInfo;
 use super::frame::{CopySizes, Layout};
 use super::raw::{self, RawField};
 use super::record::{self, State};
-use super::{BinTiles, BoInfo, Mode, Place, Rule, Violation};
+use super::render::BinTiles;
+use super::rule::Rule;
+use super::violation::{Mode, Place, Violation};
 use crate::gpu::Submit;
 use vc4::cl::AnyPacket;
 use vc4::cl::packets::{

@@ -1,7 +1,8 @@
 //! The submission itself (kernel-abi.md §7): fields, handles, sizes, and the way between [`Submit`] and the
 //! ioctl's struct.
 
-use super::{Mode, Place, Rule, Violation};
+use super::rule::Rule;
+use super::violation::{Mode, Place, Violation};
 use crate::gpu::{BoHandle, PerfmonId, Submit, SubmitFlags, Surface};
 use crate::uapi::{NO_SURFACE, SURFACE_READ_IS_FULL_RES, SubmitCl, SubmitRclSurface};
 use std::collections::BTreeSet;

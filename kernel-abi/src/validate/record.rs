@@ -1,8 +1,12 @@
 //! Shader records and uniforms (kernel-abi.md §9): checked and relocated after the whole bin list.
 
+use super::bo::BoInfo;
 use super::frame::Layout;
 use super::raw::RawField;
-use super::{BoInfo, Mode, Place, Rule, ShaderInfo, Violation, texture};
+use super::rule::Rule;
+use super::shader::ShaderInfo;
+use super::texture;
+use super::violation::{Mode, Place, Violation};
 use crate::gpu::Submit;
 use vc4::cl::records::{CODE_AT, UNIFORMS_AT, attribute_at, record_size, stride_at};
 use vc4::cl::words::ShaderFlags;

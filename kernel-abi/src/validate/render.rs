@@ -1,7 +1,10 @@
 //! Render surfaces (kernel-abi.md §10) and the render list that the kernel makes of them (§5.6).
 
+use super::bo::BoInfo;
 use super::raw::{self, RawField};
-use super::{BoInfo, Mode, Place, Rule, Violation, frame, surface};
+use super::rule::Rule;
+use super::violation::{Mode, Place, Violation};
+use super::{frame, surface};
 use crate::gpu::{Submit, SubmitFlags};
 use crate::uapi::{NO_SURFACE, SURFACE_READ_IS_FULL_RES, SubmitCl, SubmitRclSurface};
 use vc4::cl::packets::{

@@ -1,6 +1,12 @@
 //! A whole submission without a device: for the driver's own check before a job leaves.
 
-use super::{BinMemory, BoInfo, CopySizes, Mode, Place, Rule, ShaderInfo, Violation, bin, frame, render};
+use super::bin::{BinMemory, bin};
+use super::bo::BoInfo;
+use super::frame::{self, CopySizes};
+use super::render::render;
+use super::rule::Rule;
+use super::shader::ShaderInfo;
+use super::violation::{Mode, Place, Violation};
 use crate::gpu::{BoHandle, Submit};
 use crate::uapi::BINNER_SLOT_BYTES;
 use std::sync::Arc;

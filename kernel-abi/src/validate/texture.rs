@@ -1,7 +1,10 @@
 //! Texture samples (kernel-abi.md §9): the configuration words against the BO they sample.
 
+use super::bo::BoInfo;
 use super::raw::RawField;
-use super::{BoInfo, Mode, Place, Rule, Violation, surface};
+use super::rule::Rule;
+use super::surface;
+use super::violation::{Mode, Place, Violation};
 use vc4::cl::packets::Tiling;
 use vc4::cl::words::{TextureCube, TextureP0, TextureP1, TextureType};
 

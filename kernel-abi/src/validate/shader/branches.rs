@@ -1,7 +1,8 @@
 //! Control flow (kernel-abi.md §6.1): the pass over the branches that comes before all other checks.
 
-use super::{Program, Rule, Violation};
-use crate::validate::{Mode, Place};
+use super::program::Program;
+use crate::validate::rule::Rule;
+use crate::validate::violation::{Mode, Place, Violation};
 use vc4::qpu::{Signal, inst};
 
 /// Instructions from a branch to where it takes effect.

@@ -2,7 +2,7 @@
 //! immediates in regfile A and B 0–31 and r0–r3.
 
 use super::word::{Unit, Word};
-use crate::validate::Mode;
+use crate::validate::violation::Mode;
 use vc4::qpu::{AddOp, Cond, Mux, Pack, Signal, Waddr};
 
 /// Place of file B in the table.

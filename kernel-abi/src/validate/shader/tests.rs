@@ -1,4 +1,5 @@
 use super::*;
+use crate::validate::{Mode, Place, Rule};
 use proptest::prelude::*;
 
 /// kernel-abi.md §14: measured by running the kernel's own validator.

@@ -1,75 +1,26 @@
-//! Shader BOs (kernel-abi.md §6): checked once when made, and what a submission must know of them.
-//! The kernel looks at bit fields whether or not the word is a sensible instruction; so does this.
+//! The pass over the instructions in order (kernel-abi.md §6.2).
 
-mod branches;
-mod live;
-mod word;
-
-use super::{Mode, Place, Rule, Violation};
-use branches::Branches;
-use live::Live;
+use super::branches::Branches;
+use super::info::{SampleInfo, ShaderInfo, TMU_PARAMETERS};
+use super::live::Live;
+use super::program::Program;
+use super::word::{Unit, Word};
+use crate::validate::rule::Rule;
+use crate::validate::violation::{Mode, Violation};
 use vc4::qpu::{AddOp, Cond, Pack, Signal, Waddr};
-use word::{Unit, Word};
-
-/// Instructions of a page: BOs are rounded up to pages of zeros (kernel-abi.md §4.5).
-const PAGE_WORDS: usize = 4096 / 8;
-/// Parameters of one TMU request.
-const TMU_PARAMETERS: usize = 4;
-
-/// A texture request of a shader.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SampleInfo {
-    /// A direct memory lookup; then `p[0]` is the base address word and `p[1]` the clamp limit.
-    pub direct: bool,
-    /// Byte positions of the configuration words P0 to P3 in the uniforms.
-    pub p: [Option<u32>; TMU_PARAMETERS],
-}
-
-/// What validation records about a shader (kernel-abi.md §6.3).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ShaderInfo {
-    /// Bytes of uniforms that the program consumes.
-    pub uniforms_size: u32,
-    /// Bytes of its block in the uniforms of a submission: a BO index per sample, then the uniforms.
-    pub source_size: u32,
-    /// The texture requests in program order.
-    pub samples: Vec<SampleInfo>,
-    /// Word positions that receive the address of the program's uniforms.
-    pub uniform_addr_slots: Vec<u32>,
-    /// Whether the program switches threads.
-    pub threaded: bool,
-}
 
 /// Checks the program of a shader BO.
 ///
 /// # Errors
 /// The first broken rule in the kernel's order of evaluation.
 pub fn validate(code: &[u64], mode: Mode) -> Result<ShaderInfo, Violation> {
-    let program = Program { code, len: code.len().next_multiple_of(PAGE_WORDS) as u32 };
+    let program = Program::new(code);
     let branches = Branches::find(&program, mode)?;
     let mut walk = Walk::new(program, mode);
     for ip in 0..=branches.last {
         walk.step(ip, branches.is_target(ip))?;
     }
     walk.finish()
-}
-
-/// The words of a shader BO.
-#[derive(Clone, Copy)]
-struct Program<'a> {
-    code: &'a [u64],
-    /// Instructions including the zeros up to the page end.
-    len: u32,
-}
-
-impl Program<'_> {
-    fn word(&self, ip: u32) -> Word {
-        Word(self.code.get(ip as usize).copied().unwrap_or(0))
-    }
-
-    fn violation(&self, rule: Rule, ip: u32, what: impl AsRef<str>) -> Violation {
-        Violation::new(rule, Place::Instruction(ip), format!("{}: {}", self.word(ip), what.as_ref()))
-    }
 }
 
 /// The set-up of one TMU that has not been sent yet.
@@ -344,6 +295,3 @@ impl<'a> Walk<'a> {
         Ok(self.info)
     }
 }
-
-#[cfg(test)]
-mod tests;
