@@ -7,6 +7,7 @@ pub const TILE_PX: u32 = 64;
 /// Tile edge in pixels with 4x multisampling (v3d.md §8).
 pub const TILE_MS_PX: u32 = 32;
 /// Tile edge in pixels of one of both modes.
+#[inline]
 pub const fn tile_px(multisample: bool) -> u32 {
     if multisample { TILE_MS_PX } else { TILE_PX }
 }
