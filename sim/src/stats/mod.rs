@@ -1,7 +1,8 @@
 //! What running a part of a job yields besides its picture, and how closely it is watched meanwhile: broken rules of
 //! the hardware, performance counters with the caches that they model, and counts per line and tile.
 //!
-//! Imports nothing but the core crate. The blocks of the machine write here; nobody reads here to decide what the picture is.
+//! Imports nothing but lanes and the core crate. The blocks of the machine write here; nobody reads here to decide what
+//! the picture is.
 
 mod caches;
 pub mod counters;
