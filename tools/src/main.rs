@@ -1,4 +1,7 @@
-//! The `vc4` command: one subcommand per file.
+//! The `vc4` command.
+//!
+//! One subcommand per file or folder; they do not know each other and import what stands below them: `names` and `stencil`
+//! (words of the command line), `input` and `output` (files in, text out), `diagnose` (places in sources, drawn).
 
 mod asm;
 mod check;

@@ -1,4 +1,8 @@
-//! Chores on a bare machine: `cargo xtask vkcube`, `cargo xtask test`, `cargo xtask bench`.
+//! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`.
+//!
+//! One file or folder per chore. `test` has `cts` and `mesa` for what tests of others need, `cross` for other machines,
+//! `bench` has `draws`. Below all of them: `packages` and `display` (what the machine must have), `build` (cargo, and where
+//! the driver lies), `error`.
 
 mod bench;
 mod build;

@@ -67,10 +67,11 @@ pub fn levels(source: &Source, imports: &[Import]) -> Vec<Level> {
     for import in imports {
         let (from, to) = (&source.files[import.from].place, &source.files[import.to].place);
         let shared = from.iter().zip(to).take_while(|(from, to)| from == to).count();
-        // A folder's own page is a room beside the others in it.
-        let room = |place: &[String]| place.get(shared).cloned().unwrap_or_else(|| "mod.rs".into());
-        add(Some(from[..shared].join("/")), room(from), room(to), import);
         let file = |id: FileId| source.files[id].path.display().to_string();
+        // A folder's own page is a room beside the others in it.
+        let page = |id: FileId| file(id).rsplit('/').next().unwrap_or_default().to_owned();
+        let room = |id: FileId| source.files[id].place.get(shared).cloned().unwrap_or_else(|| page(id));
+        add(Some(from[..shared].join("/")), room(import.from), room(import.to), import);
         add(None, file(import.from), file(import.to), import);
     }
     levels.into_values().collect()
