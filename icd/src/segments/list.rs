@@ -122,6 +122,7 @@ pub struct DrawList {
 
 impl DrawList {
     /// The draws.
+    #[inline]
     pub fn draws(&self) -> &[Draw] {
         &self.draws
     }
@@ -132,16 +133,19 @@ impl DrawList {
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.draws.is_empty()
     }
 
     /// The state of a draw of this list.
+    #[inline]
     pub fn state(&self, draw: &Draw) -> Snapshot<'_> {
         Snapshot { list: self, state: self.states[draw.state as usize] }
     }
 
     /// Whether two draws have one pipeline.
+    #[inline]
     pub fn shares_pipeline(&self, a: &Draw, b: &Draw) -> bool {
         let pipeline = |draw: &Draw| self.states[draw.state as usize].pipeline;
         a.state == b.state || pipeline(a) == pipeline(b)
@@ -174,6 +178,7 @@ impl DrawList {
     }
 
     /// The last draw's state.
+    #[inline]
     pub fn last(&self) -> Option<DrawState> {
         self.states.last().copied()
     }
@@ -299,11 +304,13 @@ pub struct Snapshot<'a> {
 
 impl<'a> Snapshot<'a> {
     /// The pipeline.
+    #[inline]
     pub fn pipeline(&self) -> &'a Arc<Pipeline> {
         &self.list.pipelines[self.state.pipeline as usize]
     }
 
     /// State, the pipeline's included.
+    #[inline]
     pub fn dynamic(&self) -> &'a Dynamic {
         &self.list.dynamics[self.state.dynamic as usize]
     }

@@ -112,6 +112,7 @@ impl IndexRange {
 }
 
 /// Vertices of a primitive, and whether primitives share none.
+#[inline]
 pub(super) fn size(mode: PrimitiveMode) -> (u32, bool) {
     match mode {
         PrimitiveMode::Points => (1, true),
@@ -137,6 +138,7 @@ pub(super) fn primitives(mode: PrimitiveMode, count: u32) -> u32 {
 pub(super) const RUN: u32 = MAX_VERTEX_INDEX;
 
 /// Most vertices of a run of an array draw.
+#[inline]
 pub(super) fn run_length(mode: PrimitiveMode) -> u32 {
     match mode {
         PrimitiveMode::TriangleStrip => RUN - 1,
@@ -145,6 +147,7 @@ pub(super) fn run_length(mode: PrimitiveMode) -> u32 {
 }
 
 /// Vertices without the rest of an unfinished primitive.
+#[inline]
 pub(super) fn whole(mode: PrimitiveMode, count: u32) -> u32 {
     match size(mode) {
         (size, true) => primitives(mode, count) * size,

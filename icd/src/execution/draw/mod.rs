@@ -176,7 +176,7 @@ impl Builder<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
         match geometry::at_once(bindings, call) {
             Some(piece) => self.instances(bindings, &piece, call),
