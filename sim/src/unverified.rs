@@ -18,6 +18,8 @@ pub const UNVERIFIED: &[(&str, &str)] = &[
     ("unverified::ms_sample_z", "Is the Z that a shader writes the base of per-sample Z in 4x mode?"),
     ("unverified::provoking_vertex", "Which vertex of a primitive gives flat varyings their value?"),
     ("unverified::depth_offset", "What is one unit of depth offset, and how is a primitive's slope defined?"),
+    ("unverified::is_line_beside", "Which lines with both ends outside of the viewport are drawn?"),
+    ("unverified::MAX_POINT_PX", "How wide can a point be?"),
     ("unverified::line_corners", "Are lines rectangles across their direction, or along the minor axis?"),
     ("unverified::point_corners", "Is a point the half-open square of its size around the vertex?"),
     ("unverified::resolve_4x", "How does the multisample resolve round?"),
@@ -65,7 +67,7 @@ const QPU: &[(&str, &str)] = &[
 /// Guesses about the texture unit.
 const TMU: &[(&str, &str)] = &[
     ("tmu::sample::lod_of_quad", "Which formula and how many fraction bits does the automatic LOD have?"),
-    ("tmu::sample::select_levels", "Where is the min/mag switch, and how is the nearest mip level rounded?"),
+    ("tmu::sample::select_levels", "How is the nearest mip level rounded, and how two levels blended?"),
     ("tmu::sample::WEIGHT_BITS", "How many bits has a filter weight, and how are results rounded?"),
     ("tmu::sample::to_texels", "How are texture coordinates converted to fixed point?"),
     ("tmu::sample::footprint", "Does the filter of a cube reach from a face to its neighbours?"),
@@ -93,6 +95,7 @@ const CORE: &[(&str, &str)] = &[
         "How does the mul pack round halves, and what of NaN and infinities?",
     ),
     ("vc4::qpu::sfu::exp2", "What is exp2(NaN)?"),
+    ("vc4::state::texture::magnified_until", "Up to which level of detail does the texture unit magnify?"),
     ("vc4::hw::SAMPLE_POSITIONS_4X", "Where are the four samples of a pixel in 4x multisampling?"),
 ];
 
@@ -157,6 +160,19 @@ pub fn clip_distances_zw(z: f64, w: f64) -> [f64; 3] {
     [w - f64::from(f32::MIN_POSITIVE), w + z, w - z]
 }
 
+/// UNVERIFIED: which lines with both ends outside of the viewport are drawn? All but those that lie beside it, with both
+/// ends beyond one of its sides, however wide they are: dEQP-GLES2's `wide_line_clip_viewport_{center,corner}` fail on
+/// Raspberry Pi 3 boards, and do here only so. Cut at the viewport they would fail more tests than there.
+pub fn is_line_beside(ends: [[f32; 4]; 2]) -> bool {
+    [0, 1]
+        .into_iter()
+        .any(|axis| [1.0, -1.0].into_iter().any(|side| ends.iter().all(|end| end[axis] * side > end[3])))
+}
+
+/// UNVERIFIED: how wide can a point be, in pixels? dEQP-GLES2's `rasterization.limits.points` passes on Raspberry Pi 3
+/// boards, where Mesa says 512 and leaves it to the chip to see to it.
+pub const MAX_POINT_PX: f32 = 512.0;
+
 /// A size in pixels on the sub-pixel grid; nonsense becomes nothing or the largest target.
 fn sixteenths(px: f32) -> i64 {
     (f64::from(px).clamp(0.0, 4096.0) * 16.0).round() as i64
@@ -173,7 +189,7 @@ pub fn line_corners(from: (i64, i64), to: (i64, i64), width: f32) -> [(i64, i64)
 
 /// UNVERIFIED: is a point the half-open square of its size around the vertex? Corners in sixteenths.
 pub fn point_corners(centre: (i64, i64), size: f32) -> [(i64, i64); 4] {
-    let edge = sixteenths(size);
+    let edge = sixteenths(size).min(sixteenths(MAX_POINT_PX));
     let (x0, y0) = (centre.0 - edge / 2, centre.1 - edge / 2);
     [(x0, y0), (x0 + edge, y0), (x0 + edge, y0 + edge), (x0, y0 + edge)]
 }

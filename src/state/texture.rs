@@ -54,6 +54,16 @@ impl Sampler {
     }
 }
 
+/// UNVERIFIED: up to which level of detail does the unit magnify? Up to 0, but up to 0.5 where the magnifying filter is linear
+/// and the minifying one takes the nearest texel of levels (OpenGL ES 2.0 §3.7.8 calls this c): dEQP-GLES2's
+/// `vertex.cube.filtering.nearest_mipmap_*_linear_*` pass on Raspberry Pi 3 boards only so.
+pub fn magnified_until(mag: MagFilter, min: MinFilter) -> f32 {
+    match (mag, min) {
+        (MagFilter::Linear, MinFilter::NearestMipNearest | MinFilter::NearestMipLinear) => 0.5,
+        _ => 0.0,
+    }
+}
+
 /// The part of an image that is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TextureView {

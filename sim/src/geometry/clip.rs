@@ -1,6 +1,6 @@
 //! The PTB's clipper (v3d.md §9.4, §6.4): near, far, W and guard band.
 
-use crate::unverified::{GUARD_BAND_PX, clip_distances_zw, clipped_to_grid};
+use crate::unverified::{GUARD_BAND_PX, clip_distances_zw, clipped_to_grid, is_line_beside};
 
 const PLANES: usize = 7;
 
@@ -94,6 +94,11 @@ impl Point {
 
 /// Clips a point, line or triangle given by its vertices' clip coordinates.
 pub fn clip(vertices: &[[f32; 4]], scales: &ClipperScales) -> Clipped {
+    if let &[from, to] = vertices {
+        if is_line_beside([from, to]) {
+            return Clipped::Nothing;
+        }
+    }
     let points: Vec<Point> = vertices
         .iter()
         .enumerate()
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_line_through_the_eye_is_cut_at_the_near_plane() {
-        let line = [[0.0, 0.0, -5.0, -3.0], [4.0, 0.0, 1.0, 3.0]];
+        let line = [[0.0, 0.0, -5.0, -3.0], [2.0, 0.0, 1.0, 3.0]];
         let Clipped::Parts(parts) = clip(&line, &SCALES) else { panic!("must be cut") };
         assert_eq!(parts.len(), 1);
         assert_eq!(parts[0][1], Corner::Original(1));
@@ -204,5 +209,18 @@ mod tests {
         let Corner::New(new) = parts[0][0] else { panic!("vertex 0 lies behind") };
         assert!((new.weights[0] - 1.0 / 3.0).abs() < 1e-6, "{new:?}");
         assert!((new.rw - 1.0).abs() < 1e-6 && new.zs.abs() < 1e-6, "{new:?}");
+    }
+
+    #[test]
+    fn a_line_beside_the_viewport_is_nothing_however_near_its_ends_are() {
+        let line = |from: [f32; 2], to: [f32; 2]| {
+            clip(&[[from[0], from[1], 0.0, 1.0], [to[0], to[1], 0.0, 1.0]], &SCALES)
+        };
+        assert_eq!(line([1.01, -0.5], [1.01, 0.5]), Clipped::Nothing);
+        assert_eq!(line([-0.5, -1.01], [0.5, -3.0]), Clipped::Nothing);
+        // On the edge, across it, and beyond two sides but over a corner.
+        assert_eq!(line([1.0, -0.5], [1.0, 0.5]), Clipped::Whole);
+        assert_eq!(line([0.9, 0.0], [1.5, 0.0]), Clipped::Whole);
+        assert_eq!(line([1.5, 0.0], [0.0, 1.5]), Clipped::Whole);
     }
 }

@@ -9,41 +9,59 @@ use super::texture::{Level, Mip, Texture};
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 
-/// UNVERIFIED: how many bits has a filter weight, and how are filtered results rounded? Eight bits per
-/// axis and to nearest (textures.md §2).
-const WEIGHT_BITS: u32 = 8;
+/// UNVERIFIED: how many bits has a filter weight, and how are filtered results rounded? Six bits per axis, the rest of the
+/// coordinate's cut off, and results to nearest. With these, dEQP-GLES2's
+/// `filtering.2d.nearest_mipmap_*_linear_{mirror,repeat}_rgba8888` end as they do on Raspberry Pi 3 boards, where they fail;
+/// with seven bits they pass, as they do with coordinates rounded to six bits, with five others fail.
+const WEIGHT_BITS: u32 = 6;
 const ONE: i32 = 1 << WEIGHT_BITS;
+
+/// Fraction bits of a coordinate in texels ([`to_texels`]).
+const TEXEL_BITS: u32 = 8;
+const TEXEL: i32 = 1 << TEXEL_BITS;
+
+/// Fraction bits of a level of detail, and of the weight of the next level.
+const LOD_BITS: u32 = 8;
+const NEXT_LEVEL: i32 = 1 << LOD_BITS;
 
 /// Levels that one element reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Selection {
     pub linear: bool,
     pub level: usize,
-    /// Weight of the next level, 0 to 255 of 256.
+    /// Weight of the next level, of [`NEXT_LEVEL`].
     pub next: i32,
 }
 
 /// UNVERIFIED: which formula has the automatic LOD of a quad? Here: binary logarithm of the longer of the two
 /// difference vectors between the quad's first element and its right and lower neighbours, in texels
-/// of level 0 (textures.md §2).
-fn lod_of_quad(right: [f32; 3], lower: [f32; 3]) -> f32 {
-    let square = |d: [f32; 3]| d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+/// of level 0 (textures.md §2). Positions are on the image, those of a cube on the face that the first element points to.
+///
+/// A coordinate's difference counts at most one width (height) of the image: so dEQP-GLES2's `mipmap.2d.basic.*_non_square`
+/// end as on Raspberry Pi 3 boards. There `mipmap.cube.*.linear_{nearest,linear}` pass, and do here with one face for a quad;
+/// with every element on its own face they pass if the differences' absolute values are added up instead.
+fn lod_of_quad(at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
+    let [first, right, lower] = at;
+    let square = |to: [f32; 2]| {
+        let texels = |axis: usize| (to[axis] - first[axis]).abs().min(1.0) * size[axis];
+        texels(0) * texels(0) + texels(1) * texels(1)
+    };
     square(right).max(square(lower)).log2() * 0.5
 }
 
-/// UNVERIFIED: where does minification begin, and how is the level chosen? Here: above LOD 0; the nearest level is
-/// LOD + 0.5 rounded down; between two levels the weight is the LOD's fraction (textures.md §2).
+/// UNVERIFIED: how is the level chosen? The nearest one is LOD + 0.5 rounded down; between two levels the weight is
+/// the LOD's fraction (textures.md §2).
 fn select_levels(texture: &Texture, lod: f32) -> Selection {
     let last = texture.levels.len() as i32 - 1;
-    if lod <= 0.0 || lod.is_nan() {
+    if lod <= texture.magnified_until || lod.is_nan() {
         return Selection { linear: texture.mag_linear, level: 0, next: 0 };
     }
     // Fixed point, so that the last bits of the logarithm do not matter.
-    let lod = (lod.min(16.0) * ONE as f32) as i32;
+    let lod = (lod.min(16.0) * NEXT_LEVEL as f32) as i32;
     let (level, next) = match texture.mip {
         Mip::None => (0, 0),
-        Mip::Nearest => ((lod + ONE / 2) >> WEIGHT_BITS, 0),
-        Mip::Linear => (lod >> WEIGHT_BITS, lod & (ONE - 1)),
+        Mip::Nearest => ((lod + NEXT_LEVEL / 2) >> LOD_BITS, 0),
+        Mip::Linear => (lod >> LOD_BITS, lod & (NEXT_LEVEL - 1)),
     };
     let next = if level >= last { 0 } else { next };
     Selection { linear: texture.min_linear, level: level.min(last) as usize, next }
@@ -55,16 +73,29 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
 /// its largest component, so that one component is ±1 (textures.md §1).
 pub(super) fn cube_face(x: f32, y: f32, z: f32) -> (u32, f32, f32) {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
-    let (face, s, t) = if ax >= ay && ax >= az {
-        if x >= 0.0 { (0, -z, -y) } else { (1, z, -y) }
+    let (axis, major) = if ax >= ay && ax >= az {
+        (0, x)
     } else if ay >= az {
-        if y >= 0.0 { (2, x, z) } else { (3, x, -z) }
-    } else if z >= 0.0 {
-        (4, x, -y)
+        (1, y)
     } else {
-        (5, -x, -y)
+        (2, z)
     };
-    (face, s * 0.5 + 0.5, t * 0.5 + 0.5)
+    let face = 2 * axis + u32::from(major < 0.0);
+    let [s, t] = on_face(face, [x, y, z]);
+    (face, s, t)
+}
+
+/// Where a direction whose largest component is ±1 meets the plane of a face, 0 to 1 on the face.
+fn on_face(face: u32, [x, y, z]: [f32; 3]) -> [f32; 2] {
+    let (s, t) = match face {
+        0 => (-z, -y),
+        1 => (z, -y),
+        2 => (x, z),
+        3 => (x, -z),
+        4 => (x, -y),
+        _ => (-x, -y),
+    };
+    [s * 0.5 + 0.5, t * 0.5 + 0.5]
 }
 
 /// Adding and subtracting this rounds a float below 2^22 to the nearest whole number, ties to even.
@@ -101,13 +132,18 @@ pub(super) fn reduce(wrap: Wrap, s: f32) -> f32 {
 /// UNVERIFIED: how are coordinates converted to fixed point? Here: scaled in float; for the linear filter rounded to
 /// the nearest 1/256 texel relative to texel centres, for the nearest filter rounded down (textures.md §2).
 ///
+/// What dEQP-GLES2 on Raspberry Pi 3 boards says: linear, 1/128 would do as well, while coordinates cut off at the weights'
+/// bits fail `filtering.2d.nearest_mipmap_*_linear_clamp_rgba8888`, which pass there. Nearest, one case ends otherwise:
+/// `wrap.clamp_clamp_nearest_npot_etc1` fails there. It does if coordinates of plain images are rounded to 1/64 or 1/128
+/// texel (not 1/32 or 1/256) before they are rounded down, and those of cubes to 1/256 or not at all.
+///
 /// Returns the lower texel and the weight of the upper one.
 #[inline(always)]
 pub(super) fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
     let u = s * size;
     if linear {
-        let fixed = to_integer(u * ONE as f32 - (ONE / 2) as f32);
-        (fixed >> WEIGHT_BITS, fixed & (ONE - 1))
+        let fixed = to_integer(u * TEXEL as f32 - (TEXEL / 2) as f32);
+        (fixed >> TEXEL_BITS, (fixed & (TEXEL - 1)) >> (TEXEL_BITS - WEIGHT_BITS))
     } else {
         (to_integer(floor(u)), 0)
     }
@@ -164,24 +200,28 @@ impl Texture {
     }
 
     pub(super) fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> [Selection; LANES] {
-        let of = |i: usize| -> [f32; 3] {
-            let scale = [self.levels[0].width as f32, self.levels[0].height as f32];
-            let [x, y, z] = [s[i], t[i], r[i]].map(f32::from_bits);
-            if self.cube {
-                // A face is two units wide.
-                [x, y, z].map(|c| c * scale[0] * 0.5)
-            } else {
-                [x * scale[0], y * scale[1], 0.0]
+        let size = [self.levels[0].width as f32, self.levels[0].height as f32];
+        let of = |i: usize| [s[i], t[i], r[i]].map(f32::from_bits);
+        let positions = |quad: [[f32; 3]; 3]| {
+            if !self.cube {
+                return quad.map(|[x, y, _]| [x, y]);
             }
+            let [x, y, z] = quad[0];
+            let (face, ..) = cube_face(x, y, z);
+            let major = face as usize / 2;
+            quad.map(|at| {
+                // The elements' own largest component is 1; what counts here is the first one's.
+                let scale = at[major].abs().recip();
+                on_face(face, at.map(|c| c * scale))
+            })
         };
-        let minus = |a: [f32; 3], b: [f32; 3]| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
         let mut lods = [0.0; LANES];
         for quad in 0..LANES / 4 {
             let first = quad * 4;
             let automatic = if self.explicit_lod {
                 0.0
             } else {
-                lod_of_quad(minus(of(first + 1), of(first)), minus(of(first + 2), of(first)))
+                lod_of_quad(positions([of(first), of(first + 1), of(first + 2)]), size)
             };
             for i in first..first + 4 {
                 lods[i] = automatic + f32::from_bits(b[i]);
@@ -208,7 +248,7 @@ impl Texture {
         if selection.next == 0 {
             return Ok(near);
         }
-        Ok(self.blend([near, one(selection.level + 1)?, 0, 0], selection.next, 0))
+        Ok(self.between(near, one(selection.level + 1)?, selection.next))
     }
 
     /// The four texels around a position (the first alone for the nearest filter) and the weights of the
@@ -243,17 +283,24 @@ impl Texture {
     /// Weighs four texels; `fx` and `fy` are the weights of the right and lower ones.
     fn blend(&self, texels: [u32; 4], fx: i32, fy: i32) -> u32 {
         let weights = [(ONE - fx) * (ONE - fy), fx * (ONE - fy), (ONE - fx) * fy, fx * fy];
+        self.weighed(texels.into_iter().zip(weights), 2 * WEIGHT_BITS)
+    }
+
+    /// Weighs the results of two levels; `next` is the weight of the second.
+    fn between(&self, near: u32, far: u32, next: i32) -> u32 {
+        self.weighed([(near, NEXT_LEVEL - next), (far, next)].into_iter(), LOD_BITS)
+    }
+
+    /// The sum of texels by their weights, which together are 1 << `bits`.
+    fn weighed(&self, parts: impl Iterator<Item = (u32, i32)> + Clone, bits: u32) -> u32 {
         if self.ty == TextureType::S16F {
-            let sum: f32 = texels
-                .iter()
-                .zip(weights)
-                .map(|(&texel, weight)| f32::from_bits(f16_to_f32(texel & 0xffff)) * weight as f32)
-                .sum();
-            return f32_to_f16((sum / (ONE * ONE) as f32).to_bits());
+            let part = |(texel, weight)| f32::from_bits(f16_to_f32(texel & 0xffff)) * weight as f32;
+            let sum: f32 = parts.map(part).sum();
+            return f32_to_f16((sum / (1 << bits) as f32).to_bits());
         }
         [0, 8, 16, 24].into_iter().fold(0, |word, shift| {
-            let sum: u32 = texels.iter().zip(weights).map(|(&c, w)| (c >> shift & 255) * w as u32).sum();
-            word | (((sum + (1 << (2 * WEIGHT_BITS - 1))) >> (2 * WEIGHT_BITS)) << shift)
+            let sum: u32 = parts.clone().map(|(texel, weight)| (texel >> shift & 255) * weight as u32).sum();
+            word | (((sum + (1 << (bits - 1))) >> bits) << shift)
         })
     }
 
@@ -315,7 +362,8 @@ fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> (Lanes, Lanes, Lanes
     let (mut low, mut high, mut weight) = ([0; LANES], [0; LANES], [0; LANES]);
     let mut run = |wrap: Wrap| {
         for i in 0..LANES {
-            let (index, fraction) = to_texels(reduce(wrap, f32::from_bits(at[i])), size as f32, linear);
+            let s = reduce(wrap, f32::from_bits(at[i]));
+            let (index, fraction) = to_texels(s, size as f32, linear);
             low[i] = wrap_index(wrap, index, size as i32) as u32;
             high[i] = wrap_index(wrap, index + 1, size as i32) as u32;
             weight[i] = fraction as u32;
@@ -331,8 +379,8 @@ fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> (Lanes, Lanes, Lanes
     (low, high, weight)
 }
 
-/// [`Texture::blend`] on all elements, in floats: products and sums are whole numbers below 2^24, and 256ths of
-/// 256ths are exact as well.
+/// [`Texture::blend`] on all elements, in floats: products and sums are whole numbers below 2^24, and their fractions
+/// are exact as well.
 fn blend_lanes(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
     const SCALE: f32 = 1.0 / (ONE * ONE) as f32;
     let mut out = [0; LANES];

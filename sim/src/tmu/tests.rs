@@ -154,9 +154,10 @@ proptest! {
         let (s, t) = (s.map(|v| f32::from(v) / 8192.0), t.map(|v| f32::from(v) / 8192.0));
         let out = fixture.at(s, t);
         for i in 0..16 {
+            // 256ths of a texel, of which the weight has 64ths.
             let axis = |c: f32, n: u32| {
-                let at = f64::from(c) * f64::from(n) - 0.5;
-                (at.floor() as i64, at - at.floor())
+                let at = ((f64::from(c) * f64::from(n) - 0.5) * 256.0).round_ties_even();
+                ((at / 256.0).floor() as i64, (at.rem_euclid(256.0) / 4.0).floor() / 64.0)
             };
             let ((x, fx), (y, fy)) = (axis(s[i], width), axis(t[i], height));
             let mut expected = [0.0; 4];
@@ -173,8 +174,7 @@ proptest! {
                 }
             }
             for (got, wanted) in channels(out[i]).iter().zip(expected) {
-                // Half a step of rounding and one of 1/256 texel on each axis.
-                prop_assert!((got - wanted).abs() <= 0.51 + 255.0 / 256.0, "element {}: {} for {}", i, got, wanted);
+                prop_assert!((got - wanted).abs() <= 0.5, "element {}: {} for {}", i, got, wanted);
             }
         }
     }
@@ -313,6 +313,18 @@ fn automatic_lod_picks_the_level() {
 }
 
 #[test]
+fn a_difference_counts_at_most_one_width_in_the_lod() {
+    // A quarter as high as wide: rows that span the height three times over do not reach the level of columns that do.
+    let fixture = chain(128, 32, 8).min(MinFilter::NearestMipNearest);
+    let along = |s: f32, t: f32| {
+        let at = |bit: usize, step: f32| std::array::from_fn(|i| (i >> bit & 1) as f32 * step);
+        fixture.at(at(0, s), at(1, t))[0] / 16
+    };
+    assert_eq!((along(1.0, 0.0), along(3.0, 0.0)), (7, 7));
+    assert_eq!((along(0.0, 1.0), along(0.0, 3.0), along(0.0, 0.5)), (5, 5, 4));
+}
+
+#[test]
 fn bias_and_explicit_lod() {
     let (s, t) = spread(2.0, 128.0);
     let (s, t) = (s.map(f32::to_bits), t.map(f32::to_bits));
@@ -339,6 +351,49 @@ fn min_and_mag_filters_switch_at_lod_0() {
     };
     assert_eq!(offset(0.25), 0);
     assert_eq!(offset(2.0), 0x80);
+}
+
+#[test]
+fn a_linear_filter_magnifies_further_in_front_of_nearest_texels_of_levels() {
+    for (min, from) in [
+        (MinFilter::NearestMipNearest, 0.5),
+        (MinFilter::NearestMipLinear, 0.5),
+        (MinFilter::LinearMipNearest, 0.0),
+        (MinFilter::Nearest, 0.0),
+    ] {
+        // Two levels: the magnified one is half a texel away from where its texels are exact.
+        let shape = ImageShape { levels: 2, ..ImageShape::plain(4, 64, 64) };
+        let pixel = |_, level: u32, x: u32, _| u64::from(if level == 0 { (x & 1) * 0xff } else { 0x20 });
+        let mut fixture = Fixture::new(TextureType::Rgba8888, shape, pixel).min(min).explicit();
+        fixture.words.p1.mag = MagFilter::Linear;
+        let at = |lod: f32| {
+            let (s, t) = ([(8.0f32 / 64.0).to_bits(); 16], [(8.5f32 / 64.0).to_bits(); 16]);
+            fixture.try_lookup(&[(1, t), (3, [lod.to_bits(); 16]), (0, s)]).unwrap()[0]
+        };
+        let magnified = at(-1.0);
+        assert_eq!(magnified, 0x80, "{min:?}");
+        assert_eq!(at(from), magnified, "{min:?} up to {from}");
+        if !matches!(min, MinFilter::LinearMipNearest) {
+            assert_ne!(at(from + 0.01), magnified, "{min:?} above {from}");
+        }
+    }
+}
+
+#[test]
+fn a_quad_of_a_cube_has_one_face_for_its_lod() {
+    let shape = ImageShape { levels: 7, faces: 6, ..ImageShape::plain(4, 64, 64) };
+    let fixture = Fixture::new(TextureType::Rgba8888, shape, |_, level, _, _| u64::from(level * 0x10))
+        .min(MinFilter::NearestMipNearest);
+    // Four texels apart, on face +X and over its edge onto face +Y, where programs divide by another component.
+    let step = 4.0 * 2.0 / 64.0;
+    let direction = |i: usize| {
+        let (y, z) = (0.97 + (i >> 1 & 1) as f32 * step, (i & 1) as f32 * step);
+        let largest = y.max(1.0);
+        [1.0 / largest, y / largest, z / largest]
+    };
+    let axis = |axis: usize| std::array::from_fn(|i| direction(i)[axis].to_bits());
+    let got = fixture.try_lookup(&[(2, axis(2)), (1, axis(1)), (0, axis(0))]).unwrap();
+    assert_eq!(got, [2 * 0x10; 16]);
 }
 
 #[test]

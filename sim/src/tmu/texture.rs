@@ -3,6 +3,7 @@
 use vc4::cl::words::{MagFilter, MinFilter, TextureExtra, TextureType, TextureWords, Wrap};
 use vc4::image::tiling::AddressMap;
 use vc4::image::{ImageLayout, ImageShape};
+use vc4::state::texture::magnified_until;
 
 use super::fault::TmuFault;
 
@@ -58,6 +59,8 @@ pub(super) struct Texture {
     pub mag_linear: bool,
     pub min_linear: bool,
     pub mip: Mip,
+    /// The largest level of detail that is magnified.
+    pub magnified_until: f32,
     pub wrap_s: Wrap,
     pub wrap_t: Wrap,
     /// Bytes from one cube face to the next.
@@ -111,6 +114,7 @@ impl Texture {
             mag_linear: filters && config.p1.mag == MagFilter::Linear,
             min_linear: filters && min_linear,
             mip,
+            magnified_until: magnified_until(config.p1.mag, config.p1.min),
             wrap_s: config.p1.wrap_s,
             wrap_t: config.p1.wrap_t,
             cube_stride: 0,
