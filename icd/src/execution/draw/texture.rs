@@ -233,16 +233,22 @@ impl Texture {
         let Some(sampler) = sampler else { return Ok(()) };
         let filters = self.key.decode.class == TextureClass::Unorm8 || !sampling.is_linear();
         let two_filters = sampling.mag_linear != sampling.min_linear;
+        // Vulkan magnifies up to level of detail 0.
+        let late = texture::magnified_until(sampling.unit().mag(), sampling.unit().min()) > 0.0;
         // The unit filters a face of a cube by itself, where the neighbours of its edges lie on other faces (T-SEAMLESS).
         let seams = view.is_cube() && (sampling.mag_linear || sampling.min_linear);
-        if !filters || seams || sampler.compare.is_some() || sampler.unnormalized {
+        if !filters || seams || late || sampler.compare.is_some() || sampler.unnormalized {
             self.key.filter = program_filter(sampling, Some(sampler));
             return Ok(());
         }
         // Quads on an edge of a cube have their coordinates on two faces, and those where an image is mirrored on one
         // side of it: the unit's own level does not survive that.
         let folded = view.is_cube() || sampling.mirror_once.contains(&true);
-        let own_level = !folded || sampling.mip == MipMode::None && !two_filters;
+        // To the unit a coordinate's difference is one width (height) at most, which in the shorter direction of an image
+        // ends before the last level.
+        let (width, height) = view.extent();
+        let uneven = view.axes() > 1 && width != height && sampling.mip != MipMode::None;
+        let own_level = !(folded || uneven) || sampling.mip == MipMode::None && !two_filters;
         if let Some(last) = sampling.last_level(view.levels).filter(|_| own_level) {
             let part = TextureView { base_level: view.base_level, levels: last + 1, ..whole };
             if let Ok(words) = words(view, &part, &sampling.unit()) {
@@ -410,7 +416,7 @@ mod tests {
     fn info() -> vk::SamplerCreateInfo<'static> {
         vk::SamplerCreateInfo {
             mag_filter: vk::Filter::LINEAR,
-            min_filter: vk::Filter::NEAREST,
+            min_filter: vk::Filter::LINEAR,
             mipmap_mode: vk::SamplerMipmapMode::LINEAR,
             address_mode_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
             address_mode_v: vk::SamplerAddressMode::MIRRORED_REPEAT,
@@ -434,6 +440,13 @@ mod tests {
 
     fn texture(sampler: &Sampler, offset: u64) -> Texture {
         view_of(&image_info(), vk::ImageViewType::TYPE_2D, 0, 1, sampler, offset)
+    }
+
+    /// An image of one layer, as wide as high.
+    fn square(info: &vk::SamplerCreateInfo<'_>) -> Texture {
+        let extent = vk::Extent3D { width: 64, height: 64, depth: 1 };
+        let image = vk::ImageCreateInfo { extent, ..image_info() };
+        view_of(&image, vk::ImageViewType::TYPE_2D, 0, 1, &Sampler::new(&device(), info).unwrap(), 0)
     }
 
     /// Some of the layers of an image of six faces of 64 texels.
@@ -483,7 +496,7 @@ mod tests {
     fn words_hold_place_size_and_filters() {
         let sampler = Sampler::new(&device(), &info()).unwrap();
         let texture = texture(&sampler, 8192);
-        assert_eq!(parameters(&texture), [(8192 + 12288) | 6, 60 << 20 | 100 << 8 | 3 << 4 | 2 << 2 | 1]);
+        assert_eq!(parameters(&texture), [(8192 + 12288) | 6, 60 << 20 | 100 << 8 | 5 << 4 | 2 << 2 | 1]);
         assert_eq!(texture.words[0].unwrap().extra, [0, 0x4000_0001]);
         // Single texels: nearest filters and levels.
         assert_eq!(
@@ -495,8 +508,7 @@ mod tests {
     #[test]
     fn a_whole_max_lod_limits_the_levels() {
         let levels = |max_lod| {
-            let sampler = Sampler::new(&device(), &vk::SamplerCreateInfo { max_lod, ..info() }).unwrap();
-            let texture = texture(&sampler, 0);
+            let texture = square(&vk::SamplerCreateInfo { max_lod, ..info() });
             (texture.key.filter == TextureFilter::Unit).then(|| parameters(&texture)[0] & 15)
         };
         assert_eq!([0.0, 0.25, 1.0, 1.5, 100.0].map(levels), [Some(0), None, Some(1), None, Some(6)]);
@@ -510,6 +522,7 @@ mod tests {
         let (cube, array) = (vk::ImageViewType::CUBE, vk::ImageViewType::TYPE_2D_ARRAY);
         let near = vk::SamplerCreateInfo {
             mag_filter: vk::Filter::NEAREST,
+            min_filter: vk::Filter::NEAREST,
             mipmap_mode: vk::SamplerMipmapMode::NEAREST,
             ..info()
         };
@@ -545,7 +558,7 @@ mod tests {
     #[test]
     fn mirroring_once_is_the_program_s() {
         let address_mode_u = vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE;
-        let once = vk::SamplerCreateInfo { address_mode_u, min_filter: vk::Filter::LINEAR, ..info() };
+        let once = vk::SamplerCreateInfo { address_mode_u, ..info() };
         let key = |max_lod| {
             let info = vk::SamplerCreateInfo { max_lod, ..once };
             texture(&Sampler::new(&device(), &info).unwrap(), 0).key
@@ -558,9 +571,27 @@ mod tests {
     }
 
     #[test]
+    fn the_unit_filters_where_its_levels_are_vulkan_s() {
+        let nearest = vk::Filter::NEAREST;
+        let filter = |info: &vk::SamplerCreateInfo<'static>| square(info).key.filter;
+        assert_eq!(filter(&info()), TextureFilter::Unit);
+        let mag = vk::SamplerCreateInfo { mag_filter: nearest, ..info() };
+        assert_eq!(filter(&mag), TextureFilter::Unit);
+        // It would go on magnifying up to a level of detail of a half.
+        let late = vk::SamplerCreateInfo { min_filter: nearest, ..info() };
+        assert!(matches!(filter(&late), TextureFilter::Program { mag_linear: true, min_linear: false, .. }));
+        assert_eq!(filter(&vk::SamplerCreateInfo { max_lod: 0.0, ..late }), TextureFilter::Unit);
+        // Not square: the unit's own level ends too early, unless there is but one.
+        let of = |info: &vk::SamplerCreateInfo<'static>| {
+            texture(&Sampler::new(&device(), info).unwrap(), 0).key.filter
+        };
+        assert_eq!(of(&info()), TextureFilter::Level);
+        assert_eq!(of(&vk::SamplerCreateInfo { max_lod: 0.0, ..info() }), TextureFilter::Unit);
+    }
+
+    #[test]
     fn programs_do_what_the_unit_cannot() {
-        let key =
-            |info: vk::SamplerCreateInfo<'static>| texture(&Sampler::new(&device(), &info).unwrap(), 0).key;
+        let key = |info: vk::SamplerCreateInfo<'static>| square(&info).key;
         let min_lod = key(vk::SamplerCreateInfo { min_lod: 1.0, ..info() });
         let bias = key(vk::SamplerCreateInfo { mip_lod_bias: 1.0, ..info() });
         assert_eq!([min_lod.filter, bias.filter], [TextureFilter::Level; 2]);
