@@ -11,7 +11,8 @@
 //! - `oracle/`: what must hold for anything that strangers hand in, a file per kind of input. Fuzz targets call these,
 //!   and so do suites; `oracles.rs` is the core crate's.
 //! - Folders of data by what they hold: `shaders/` (GLSL with its SPIR-V), `golden/` (expected output), `vectors/`
-//!   (tables of independent tools), `cts/` and `mesa/` (expectations and scenes of foreign suites).
+//!   (tables of independent tools), `cts/`, `gles2/` and `mesa/` (expectations and
+//!   scenes of foreign suites).
 //!
 //! The rooms of the laboratory, each importing only from those above it:
 //!

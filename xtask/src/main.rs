@@ -1,6 +1,6 @@
 //! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`.
 //!
-//! One file or folder per chore. `test` has `cts` and `mesa` for what tests of others need, `cross` for other machines,
+//! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `cross` for other machines,
 //! `bench` has `draws`. Below all of them: `packages` and `display` (what the machine must have), `build` (cargo, and where
 //! the driver lies), `error`.
 
@@ -9,9 +9,11 @@ mod build;
 mod clients;
 mod cross;
 mod cts;
+mod deqp;
 mod display;
 mod draws;
 mod error;
+mod gles2;
 mod imports;
 mod mesa;
 mod packages;
@@ -42,7 +44,7 @@ enum Chore {
     /// Check that imports between modules run one way.
     Imports(imports::Options),
     /// Run all tests.
-    Test(test::Options),
+    Test(Box<test::Options>),
     /// Measure and print; asserts nothing.
     Bench(bench::Options),
 }

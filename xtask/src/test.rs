@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::cross::{self, Target};
 use crate::display::Display;
-use crate::{Error, cts, mesa, packages};
+use crate::{Error, cts, gles2, mesa, packages};
 
 /// The crate without operating system or threads; on every machine in each run.
 const CORE: &[&str] = &["vc4"];
@@ -40,6 +40,11 @@ pub struct Options {
     cts: Option<PathBuf>,
     #[command(flatten)]
     cts_options: cts::Options,
+    /// Instead, run Khronos' OpenGL ES 2 tests with Mesa's driver on the simulated device: the path of deqp-gles2.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["qemu", "no_qemu", "mesa", "cts"])]
+    gles2: Option<PathBuf>,
+    #[command(flatten)]
+    gles2_options: gles2::Options,
     /// Instead, this many random programs through the compiler in several forms that must mean the same.
     #[arg(long, value_name = "PROGRAMS", conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
     metamorphic: Option<u64>,
@@ -63,6 +68,9 @@ enum Set {
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     if let Some(deqp) = &options.cts {
         return cts::run(deqp, &options.cts_options, install);
+    }
+    if let Some(deqp) = &options.gles2 {
+        return gles2::run(deqp, &options.gles2_options, install);
     }
     if options.mesa {
         return mesa::run(options.mesa_scenes, install);

@@ -7,17 +7,12 @@ mod cases;
 mod table;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::build;
+use crate::deqp::{self, Run};
 use crate::display::Display;
-use crate::{Error, packages};
-
-/// Seconds without output after which a case counts as hung; the simulator takes seconds for the largest.
-const TIMEOUT_SECONDS: u32 = 120;
+use crate::{Error, build, packages};
 
 /// Cases that one process of the tests runs.
 const CASES_PER_PROCESS: usize = 100;
@@ -47,16 +42,9 @@ pub struct Options {
 
 /// Runs a sample of the tests and prints a table; an error when a case ends otherwise than the lists expect.
 pub fn run(deqp: &Path, options: &Options, install: bool) -> Result<(), Error> {
-    let deqp = deqp.canonicalize().map_err(|error| {
-        format!(
-            "{}: {error}\n  build deqp-vk of vulkan-cts-1.0.2.6 first: tests/cts/README.md",
-            deqp.display()
-        )
-    })?;
+    let deqp = deqp::program(deqp, "build deqp-vk of vulkan-cts-1.0.2.6 first: tests/cts/README.md")?;
     packages::require(packages::RUN, install)?;
-    if Command::new("deqp-runner").arg("--version").stdout(Stdio::null()).status().is_err() {
-        return Err("deqp-runner is not there; install it: cargo install deqp-runner".into());
-    }
+    deqp::require_runner()?;
     let manifest = build::driver()?;
     let output = match &options.output {
         Some(directory) => directory.clone(),
@@ -83,7 +71,7 @@ pub fn run(deqp: &Path, options: &Options, install: bool) -> Result<(), Error> {
     println!("{} cases of {}", chosen.len(), all.len());
 
     let display = Display::private()?;
-    let script = without_newer_options(&deqp, &output)?;
+    let script = deqp::script(&deqp, &output, WITHOUT_NEWER_OPTIONS)?;
     let ours = Runner { script: &script, list: &list, display: &display };
     let start = Instant::now();
     let expected = ours.run(&manifest, &output.join("vc4"), true)?;
@@ -113,17 +101,8 @@ fn lists() -> PathBuf {
     build::workspace().join("tests/cts")
 }
 
-/// Writes a script that starts `deqp` in its directory, where it finds its shaders and pictures, and without the options of
-/// today's runner that this release does not know.
-fn without_newer_options(deqp: &Path, directory: &Path) -> Result<PathBuf, Error> {
-    let script = directory.join("deqp-vk.sh");
-    let filter = "for a do shift; case $a in --deqp-log-flush=*|--deqp-shadercache-*) ;; *) set -- \"$@\" \"$a\" ;; esac; done";
-    let home = deqp.parent().unwrap_or(Path::new(".")).display();
-    let text = format!("#!/bin/sh\n{filter}\ncd '{home}' && exec '{}' \"$@\"\n", deqp.display());
-    fs::write(&script, text)?;
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
-    Ok(script)
-}
+/// Shell text that takes away the options of today's runner that this release does not know.
+const WITHOUT_NEWER_OPTIONS: &str = "for a do shift; case $a in --deqp-log-flush=*|--deqp-shadercache-*) ;; *) set -- \"$@\" \"$a\" ;; esac; done";
 
 /// What all runs share.
 struct Runner<'a> {
@@ -136,25 +115,21 @@ struct Runner<'a> {
 impl Runner<'_> {
     /// Runs the cases on the driver of `manifest`; whether all ended as expected.
     fn run(&self, manifest: &Path, output: &Path, expectations: bool) -> Result<bool, Error> {
-        if output.exists() {
-            fs::remove_dir_all(output)?;
-        }
-        let mut command = Command::new("deqp-runner");
-        command.arg("run").arg("--deqp").arg(self.script).arg("--caselist").arg(self.list);
-        command.arg("--output").arg(output);
-        command.args(["--timeout", &TIMEOUT_SECONDS.to_string()]);
-        command.args(["--tests-per-group", &CASES_PER_PROCESS.to_string()]);
-        if expectations {
-            command.arg("--baseline").arg(lists().join("fails.txt"));
-            command.arg("--flakes").arg(lists().join("flakes.txt"));
-            command.arg("--skips").arg(lists().join("skips.txt"));
-        }
-        command.args(["--", "--deqp-log-images=disable", "--deqp-validation=disable"]);
-        command.env("DISPLAY", &self.display.name);
-        command.env("VK_DRIVER_FILES", manifest).env("VK_ICD_FILENAMES", manifest);
-        // Every submission passes the kernel's rules, and no program breaks one of the hardware. Without a queue family
-        // that claims compute, most tests do not start.
-        command.env("VC4VK_DEBUG", "strict,compute").env("VC4VK_LOG", "error");
-        Ok(command.status().map_err(|error| format!("deqp-runner: {error}"))?.success())
+        let lists = lists();
+        let run = Run {
+            script: self.script,
+            list: self.list,
+            output,
+            expectations: expectations.then_some(&*lists),
+            cases_per_process: CASES_PER_PROCESS,
+            arguments: &["--deqp-log-images=disable", "--deqp-validation=disable"],
+        };
+        run.run(|command| {
+            command.env("DISPLAY", &self.display.name);
+            command.env("VK_DRIVER_FILES", manifest).env("VK_ICD_FILENAMES", manifest);
+            // Every submission passes the kernel's rules, and no program breaks one of the hardware. Without a queue
+            // family that claims compute, most tests do not start.
+            command.env("VC4VK_DEBUG", "strict,compute").env("VC4VK_LOG", "error");
+        })
     }
 }
