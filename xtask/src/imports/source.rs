@@ -148,12 +148,15 @@ impl Source {
 fn only_in_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let Meta::List(list) = &attribute.meta else { return false };
+        if !list.path.is_ident("cfg") {
+            return false;
+        }
         let mut words = list.tokens.clone().into_iter();
         let is_test = |tokens: &mut dyn Iterator<Item = TokenTree>| {
             matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "test")
         };
         match words.next() {
-            Some(TokenTree::Ident(word)) if word == "test" => list.path.is_ident("cfg"),
+            Some(TokenTree::Ident(word)) if word == "test" => true,
             Some(TokenTree::Ident(word)) if word == "all" => match words.next() {
                 Some(TokenTree::Group(all)) => is_test(&mut all.stream().into_iter()),
                 _ => false,
