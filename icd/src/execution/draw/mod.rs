@@ -176,6 +176,7 @@ impl Builder<'_> {
         }
     }
 
+    /// In line in every build: out of line, a draw that changes nothing takes 20 instructions more.
     #[inline(always)]
     fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
         match geometry::at_once(bindings, call) {
