@@ -162,7 +162,7 @@ fn source<'a>(options: &Options, modules: &'a [Module], stage: Stage) -> Result<
         found.extend(entry.map(|(_, entry)| Source { module, entry }));
     }
     if found.len() > 1 {
-        let message = format!("both files have a {} stage: give one of each", noun(stage));
+        let message = format!("both files have a {} stage: give one of each", stage.name());
         return Err(Error::Input(message));
     }
     if found.is_empty() && needed(options, modules, stage) {
@@ -181,13 +181,6 @@ fn needed(options: &Options, modules: &[Module], stage: Stage) -> bool {
     options.stage.is_some() || !modules.iter().flat_map(Module::entry_points).any(other)
 }
 
-fn noun(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Vertex => "vertex",
-        Stage::Fragment => "fragment",
-    }
-}
-
 /// The stage as the passes get it.
 fn read(
     source: &Source<'_>,
@@ -204,7 +197,7 @@ fn read(
 
 /// The error with the file, and the source line if the module knows it.
 fn refused(module: &Module, stage: Stage, error: &SpirvError) -> Error {
-    let mut message = format!("{}: {} stage: {}", module.name, noun(stage), error.cause());
+    let mut message = format!("{}: {} stage: {}", module.name, stage.name(), error.cause());
     if let SpirvError::At { place, .. } = error {
         message.push_str(&format!("\n  --> {place}"));
         if let Some(text) = module.source_text(place) {

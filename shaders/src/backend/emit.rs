@@ -17,7 +17,7 @@ pub fn least_end(stage: Stage) -> usize {
     match stage {
         // The end signal hides among the last ones of a fragment program only.
         Stage::Vertex => 1 + SIGNAL_SLOTS,
-        Stage::Fragment => 0,
+        Stage::Fragment | Stage::Compute => 0,
     }
 }
 

@@ -6,6 +6,9 @@ use crate::ir::{LineId, Shader, SourceLine};
 /// Why a lowered shader does not become a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BackendError {
+    /// Linux starts no compute programs on this GPU.
+    #[error("a compute stage has no QPU program of its own; the CPU runs it")]
+    Stage,
     /// Control flow that lowering left.
     #[error(
         "the shader has loops or branches that lowering left in a form without code; bound its loops by constants"
@@ -70,7 +73,7 @@ impl BackendError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             BackendError::ControlFlow | BackendError::RegisterPressure { .. } => ErrorKind::DoesNotFit,
-            BackendError::NotLowered { .. } => ErrorKind::Unsupported,
+            BackendError::NotLowered { .. } | BackendError::Stage => ErrorKind::Unsupported,
             _ => ErrorKind::Bug,
         }
     }

@@ -29,6 +29,9 @@ pub use select::Inputs;
 
 /// Compiles a lowered shader.
 pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
+    if shader.stage == Stage::Compute {
+        return Err(BackendError::Stage);
+    }
     let mut selected = select::select(shader, inputs)?;
     let two = shader.stage == Stage::Fragment && threads::wanted(&selected.ops);
     let most = if two { Threads::Two } else { Threads::One };
@@ -142,6 +145,7 @@ fn check_rules(program: &Program, stage: Stage) -> Result<(), BackendError> {
     let stage = match stage {
         Stage::Vertex => rules::Stage::Vertex,
         Stage::Fragment => rules::Stage::Fragment,
+        Stage::Compute => return Err(BackendError::Stage),
     };
     let violations = rules::check_program(stage, &insts);
     if violations.is_empty() { Ok(()) } else { Err(BackendError::Rules(rules::render(&insts, &violations))) }

@@ -5,6 +5,7 @@
 
 use vc4::qpu::{Unpack, alu, pack};
 
+use super::memory::Atomic;
 use super::op::Op;
 
 /// The result of a pure operation with one result whose value depends on its operands only;
@@ -28,6 +29,23 @@ pub fn eval(op: Op, args: &[u32]) -> Option<u32> {
         (op, &[a, b]) => return binary(op, a, b),
         _ => return None,
     })
+}
+
+/// The word that an atomic operation leaves where `memory` was; `b` counts in [`Atomic::CompareExchange`].
+pub fn atomic(action: Atomic, memory: u32, a: u32, b: u32) -> u32 {
+    match action {
+        Atomic::Add => memory.wrapping_add(a),
+        Atomic::SMin => (memory as i32).min(a as i32) as u32,
+        Atomic::UMin => memory.min(a),
+        Atomic::SMax => (memory as i32).max(a as i32) as u32,
+        Atomic::UMax => memory.max(a),
+        Atomic::And => memory & a,
+        Atomic::Or => memory | a,
+        Atomic::Xor => memory ^ a,
+        Atomic::Exchange => a,
+        Atomic::CompareExchange if memory == b => a,
+        Atomic::CompareExchange => memory,
+    }
 }
 
 fn unary(op: Op, a: u32) -> Option<u32> {

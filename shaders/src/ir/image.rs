@@ -147,3 +147,28 @@ pub enum TmuR {
     /// The border colour of a two-dimensional texture.
     Border,
 }
+
+/// A read, write or atomic operation on single texels of a storage image or texel buffer. Arguments begin with the integer
+/// coordinates and the layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Texel {
+    /// The image.
+    pub image: Descriptor,
+    /// Shape; cubes are arrays of faces.
+    pub dim: ImageDim,
+    /// Array of layers.
+    pub arrayed: bool,
+    /// The sample's number follows the coordinates.
+    pub multisampled: bool,
+}
+
+impl Texel {
+    /// Coordinates with the layer and the sample.
+    pub const fn coordinates(&self) -> usize {
+        let dim = match self.dim {
+            ImageDim::Cube => 3,
+            dim => dim.coordinates() + self.arrayed as usize,
+        };
+        dim + self.multisampled as usize
+    }
+}

@@ -7,6 +7,19 @@ pub enum Stage {
     Vertex,
     /// Fragment.
     Fragment,
+    /// Compute: never a QPU program as it stands; the CPU runs it.
+    Compute,
+}
+
+impl Stage {
+    /// Its name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::Vertex => "vertex",
+            Stage::Fragment => "fragment",
+            Stage::Compute => "compute",
+        }
+    }
 }
 
 /// How a fragment input is interpolated.
@@ -35,6 +48,31 @@ impl Interpolation {
     }
 }
 
+/// Where an invocation of a compute shader stands, one component each. Its place among all is made of its workgroup's and its
+/// own there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Invocation {
+    /// gl_WorkGroupID.xyz by component, the dispatch's base included.
+    WorkgroupId(u8),
+    /// gl_NumWorkGroups.xyz by component.
+    WorkgroupCount(u8),
+    /// gl_LocalInvocationID.xyz by component.
+    LocalId(u8),
+    /// gl_LocalInvocationIndex.
+    LocalIndex,
+    /// gl_SubgroupInvocationID: the element of a SIMD batch.
+    SubgroupInvocation,
+    /// gl_SubgroupID: the batch of the workgroup.
+    SubgroupId,
+}
+
+impl Invocation {
+    /// Whether the elements of a SIMD batch share it.
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Invocation::WorkgroupId(_) | Invocation::WorkgroupCount(_) | Invocation::SubgroupId)
+    }
+}
+
 /// Built-in input of a stage, one component each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BuiltinInput {
@@ -52,6 +90,8 @@ pub enum BuiltinInput {
     SampleMask,
     /// gl_HelperInvocation (a `Bool`).
     HelperInvocation,
+    /// What a compute shader knows of its place.
+    Invocation(Invocation),
 }
 
 /// Output of a stage, one component each.

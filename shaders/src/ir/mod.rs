@@ -7,10 +7,11 @@
 //! follows an `If` or `Loop` and at the start of a loop body's first block; each argument names the block it comes from.
 //! Only blocks that control can leave count as predecessors ([`cfg::Cfg`] computes them).
 //!
-//! Operations come in three groups. *Generic* ones have SPIR-V's meaning. *Interface* ones name what the
-//! application sees (inputs, outputs, buffers, images). *Machine* ones name what the QPU sees. Lowering
-//! passes turn the first two into the third; the back end takes machine operations and the generic
-//! operations that have a QPU instruction of the same meaning.
+//! Operations come in four groups. *Generic* ones have SPIR-V's meaning. *Interface* ones name what the
+//! application sees (inputs, outputs, buffers, images). *Compute* ones are memory that changes, and what orders invocations.
+//! *Machine* ones name what the QPU sees. Lowering passes turn the first two into the last; the QPU's back end takes machine
+//! operations and the generic operations that have a QPU instruction of the same meaning. The CPU's back end takes all but
+//! machine operations.
 //!
 //! From the bottom: `entity` and `interface` hold names, `op` the operations, `shader` what is made of them. On these stand
 //! the [`builder`], the analyses [`cfg`] and [`uniform`], [`eval`] (operations as arithmetic) with the interpreter [`interp`],
@@ -24,6 +25,7 @@ mod image;
 mod interface;
 pub mod interp;
 mod line;
+mod memory;
 mod op;
 mod print;
 mod shader;
@@ -32,9 +34,10 @@ pub mod verify;
 
 pub use builder::Builder;
 pub use entity::{Block, Inst, Type, Value};
-pub use image::{Fetch, ImageDim, Lod, Sample, TmuR};
-pub use interface::{BuiltinInput, Interpolation, Output, Stage};
+pub use image::{Fetch, ImageDim, Lod, Sample, Texel, TmuR};
+pub use interface::{BuiltinInput, Interpolation, Invocation, Output, Stage};
 pub use line::{LineId, SourceLine};
+pub use memory::{Atomic, Memory, Workgroup};
 pub use op::{Op, Signature};
 pub use shader::{
     BlockData, InstData, Node, Region, Replacements, Shader, ValueData, collect_blocks, for_each_condition,

@@ -4,8 +4,9 @@ use smallvec::{SmallVec, smallvec};
 use vc4::qpu::{AddOp, MulOp, Unpack};
 
 use super::entity::Type;
-use super::image::{Fetch, Lod, Sample, TmuR};
+use super::image::{Fetch, Lod, Sample, Texel, TmuR};
 use super::interface::{BuiltinInput, Interpolation, Output};
+use super::memory::{Atomic, Memory};
 use crate::binding::{Descriptor, Lookup, UniformSlot};
 
 /// An operation. Argument order is the order of the comment's letters.
@@ -229,6 +230,42 @@ pub enum Op {
     /// The level that a sample without bias would access, and the one before clamping; arguments are its coordinates.
     ImageLod(Sample),
 
+    // --- compute: memory that changes, and what orders the invocations of a workgroup
+    /// Word at byte a + `offset`.
+    Load {
+        /// Of what.
+        memory: Memory,
+        /// Constant part of the place.
+        offset: u32,
+    },
+    /// Stores word b at byte a + `offset`.
+    Store {
+        /// To what.
+        memory: Memory,
+        /// Constant part of the place.
+        offset: u32,
+    },
+    /// Changes the word at byte a + `offset` by the operands behind it at once, and returns what it was (0 outside).
+    Atomic {
+        /// In what.
+        memory: Memory,
+        /// Constant part of the place.
+        offset: u32,
+        /// How.
+        action: Atomic,
+    },
+    /// A texel's four components as words of the format's kind; 0, 0, 0, 1 of what it lacks, all 0 outside.
+    ImageRead(Texel),
+    /// Stores the four words behind the coordinates as a texel; nothing outside.
+    ImageWrite(Texel),
+    /// [`Op::Atomic`] on a texel of one word.
+    ImageAtomic(Texel, Atomic),
+    /// What this invocation did to memory comes before what it does behind.
+    Fence,
+    /// [`Op::Fence`], and no invocation of the workgroup goes on before all are here. Control flow around it is the same
+    /// for all of them.
+    Barrier,
+
     // --- machine
     /// An add-unit operation on words.
     Add(AddOp),
@@ -366,6 +403,13 @@ impl Op {
             Op::Gather { sample, .. } => words(sample.arguments(), 4),
             Op::Fetch(fetch) => words(fetch.arguments(), 4),
             Op::ImageLod(sample) => words(sample.arguments(), 2),
+            Op::Load { .. } => words(1, 1),
+            Op::Store { .. } => words(2, 0),
+            Op::Atomic { action, .. } => words(1 + action.operands(), 1),
+            Op::ImageRead(texel) => words(texel.coordinates(), 4),
+            Op::ImageWrite(texel) => words(texel.coordinates() + 4, 0),
+            Op::ImageAtomic(texel, action) => words(texel.coordinates() + action.operands(), 1),
+            Op::Fence | Op::Barrier => words(0, 0),
             Op::VpmWrite(_) | Op::TlbZWrite | Op::TlbStencilWrite | Op::CoverageWrite => words(1, 0),
             Op::TlbColorWrite | Op::TlbColorWriteSample => words(1, 0),
             // Coordinate s stands alone for one-dimensional images; t, r and b follow as the lookup needs.
@@ -407,6 +451,12 @@ impl Op {
             self,
             Op::StoreOutput(_)
                 | Op::DiscardIf
+                | Op::Store { .. }
+                | Op::Atomic { .. }
+                | Op::ImageWrite(_)
+                | Op::ImageAtomic(..)
+                | Op::Fence
+                | Op::Barrier
                 | Op::VpmWrite(_)
                 | Op::TlbColorWrite
                 | Op::TlbColorWriteSample
@@ -418,7 +468,14 @@ impl Op {
 
     /// Whether equal operands always give equal results, so that one instruction may serve for two.
     pub const fn is_pure(self) -> bool {
-        !self.has_effect() && !matches!(self, Op::Phi | Op::TlbColorRead | Op::Coverage)
+        !self.has_effect()
+            && !self.reads_memory()
+            && !matches!(self, Op::Phi | Op::TlbColorRead | Op::Coverage)
+    }
+
+    /// Whether it reads what other instructions change: it may be left out, but not moved or joined with its like.
+    pub const fn reads_memory(self) -> bool {
+        matches!(self, Op::Load { .. } | Op::ImageRead(_))
     }
 
     /// Whether the result depends on other elements.
@@ -433,10 +490,15 @@ impl Op {
 
     /// Whether elements get different results from equal operands.
     pub const fn differs_by_element(self) -> bool {
+        if let Op::LoadBuiltin(BuiltinInput::Invocation(place)) = self {
+            return !place.is_shared();
+        }
         matches!(
             self,
             Op::LoadInput { .. }
                 | Op::LoadBuiltin(_)
+                | Op::Atomic { .. }
+                | Op::ImageAtomic(..)
                 | Op::Varying(_)
                 | Op::VpmRead(_)
                 | Op::PayloadW

@@ -3,8 +3,9 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::entity::{Block, Inst};
-use super::image::{Fetch, Sample, TmuR};
+use super::image::{Fetch, Sample, Texel, TmuR};
 use super::interface::Output;
+use super::memory::Memory;
 use super::op::Op;
 use super::shader::{InstData, Node, Region, Shader};
 use crate::binding::{Descriptor, Texture};
@@ -142,6 +143,23 @@ impl Display for Sample {
     }
 }
 
+impl Display for Texel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Texel { image, dim, arrayed, multisampled } = self;
+        write!(f, "({image}) {dim:?}{}{}", mark(*arrayed, " array"), mark(*multisampled, " samples"))
+    }
+}
+
+impl Display for Memory {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Memory::Buffer(buffer) => write!(f, "({buffer})"),
+            Memory::Shared => f.write_str("shared"),
+            Memory::Scratch => f.write_str("scratch"),
+        }
+    }
+}
+
 fn mark(on: bool, text: &'static str) -> &'static str {
     if on { text } else { "" }
 }
@@ -173,6 +191,12 @@ impl Display for Op {
             Op::ImageLevels(image) => write!(f, "image_levels ({image})"),
             Op::ImageSamples(image) => write!(f, "image_samples ({image})"),
             Op::ImageLod(sample) => write!(f, "image_lod {sample}"),
+            Op::Load { memory, offset } => write!(f, "load {memory} +{offset}"),
+            Op::Store { memory, offset } => write!(f, "store {memory} +{offset}"),
+            Op::Atomic { memory, offset, action } => write!(f, "atomic {action:?} {memory} +{offset}"),
+            Op::ImageRead(texel) => write!(f, "image_read {texel}"),
+            Op::ImageWrite(texel) => write!(f, "image_write {texel}"),
+            Op::ImageAtomic(texel, action) => write!(f, "image_atomic {action:?} {texel}"),
             Op::Add(op) => write!(f, "add.{}", op.name()),
             Op::Mul(op) => write!(f, "mul.{}", op.name()),
             Op::UnpackInt(part) => write!(f, "unpack_int.{}", part.name()),

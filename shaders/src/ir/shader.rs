@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::entity::{Block, Inst, Type, Value};
 use super::interface::Stage;
 use super::line::{LineId, SourceLine};
+use super::memory::Workgroup;
 use super::op::Op;
 use crate::binding::Texture;
 
@@ -112,6 +113,8 @@ pub struct Shader {
     pub stage: Stage,
     /// The fragment tests come before the shader although it discards or writes its depth.
     pub early_fragment_tests: bool,
+    /// The workgroup of a compute stage.
+    pub workgroup: Workgroup,
     /// All instructions ever made; only those in blocks of `body` are alive.
     pub insts: PrimaryMap<Inst, InstData>,
     /// All values.
@@ -132,6 +135,7 @@ impl Shader {
         let mut shader = Shader {
             stage,
             early_fragment_tests: false,
+            workgroup: Workgroup::default(),
             insts: PrimaryMap::new(),
             values: PrimaryMap::new(),
             blocks: PrimaryMap::new(),

@@ -120,6 +120,8 @@ pub fn finish(shader: Shader, state: u32) -> Result<Pipeline, CompileError> {
     let pipeline = match shader.stage {
         Stage::Vertex => compile_shaders(shader, None, &state),
         Stage::Fragment => compile_shaders(plain_vertex(), Some(shader), &state),
+        // The door to the QPU does not know it; the back end says so.
+        Stage::Compute => compile_shaders(shader, None, &state),
     };
     assert!(begin.elapsed() < Duration::from_secs(20), "took {:?}", begin.elapsed());
     pipeline

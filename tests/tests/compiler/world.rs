@@ -302,6 +302,7 @@ impl Environment for World {
             BuiltinInput::PointCoord(axis) => self.point(lane)[usize::from(axis)].to_bits(),
             BuiltinInput::SampleMask => 1,
             BuiltinInput::HelperInvocation => 0,
+            BuiltinInput::Invocation(_) => unreachable!("graphics programs have no workgroups"),
         })
     }
 

@@ -40,6 +40,8 @@ pub fn read_inputs(s: &mut Selector<'_>, inputs: Inputs) -> Result<(), BackendEr
         match s.shader.stage {
             Stage::Fragment => varying(s, value, inputs.flat >> index & 1 != 0),
             Stage::Vertex => vpm_read(s, index, values.len(), value),
+            // It reads nothing but memory and built-ins.
+            Stage::Compute => {}
         }
     }
     s.flush();

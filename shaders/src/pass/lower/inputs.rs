@@ -257,7 +257,7 @@ fn fragment_builtin(
             let one = b.float(1.0);
             b.op(Op::FSub, &[one, values[1]])
         }
-        BuiltinInput::VertexIndex | BuiltinInput::InstanceIndex => b.word(0),
+        BuiltinInput::VertexIndex | BuiltinInput::InstanceIndex | BuiltinInput::Invocation(_) => b.word(0),
     }
 }
 

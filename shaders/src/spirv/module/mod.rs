@@ -262,6 +262,7 @@ fn entry_point(instructions: &[Inst], name: &str, stage: Stage) -> Result<Id> {
     let wanted = match stage {
         Stage::Vertex => ExecutionModel::Vertex,
         Stage::Fragment => ExecutionModel::Fragment,
+        Stage::Compute => ExecutionModel::GLCompute,
     };
     let mut available = Vec::new();
     for inst in instructions.iter().filter(|inst| inst.op == Op::EntryPoint) {
