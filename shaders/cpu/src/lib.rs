@@ -1,0 +1,17 @@
+//! The CPU's back end of the compiler: compute shaders in the IR of [`vc4_shaders::ir`] become machine code that runs a
+//! workgroup in batches of [`WIDTH`] invocations.
+//!
+//! Linux starts no compute programs on this GPU and no program there can store to memory, so the CPU runs them. This crate
+//! sees buffers and images as the API does: buffers as ranges of bytes whose bounds it checks, images through [`Images`].
+
+mod dispatch;
+mod kernel;
+
+pub use dispatch::{Dispatch, Halt, Images, Range};
+pub use kernel::{CpuError, Kernel};
+
+/// Invocations that run as one: elements of a SIMD batch, and Vulkan's subgroup.
+pub const WIDTH: usize = 4;
+
+/// A word of every element of a batch.
+pub type Words = [u32; WIDTH];
