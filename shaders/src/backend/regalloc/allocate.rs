@@ -18,9 +18,6 @@ use crate::backend::virt::{
 use crate::ir::LineId;
 use crate::work;
 
-/// Restarts before giving up on conflicts; each restart has placed at least one copy.
-const MAX_ROUNDS: usize = 64;
-
 /// No instruction of a program's end may touch this register of either file (qpu.md §5.1 rule 3).
 const LAST_CHOICE: u8 = 14;
 
@@ -33,7 +30,8 @@ pub type Assignment = SecondaryMap<Reg, Option<Loc>>;
 /// # Errors
 /// Where too many values are alive.
 pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<Assignment, BackendError> {
-    for _ in 0..MAX_ROUNDS {
+    // Each round gives values their freedom, or an operation an operand that no file holds, and either once.
+    for _ in 0..=program.ops.len() + program.regs.len() {
         work::count(program.ops.len());
         let allocator = Allocator::new(program, threads);
         let assignment = match allocator.run() {

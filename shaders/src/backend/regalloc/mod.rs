@@ -5,3 +5,6 @@ pub mod coalesce;
 mod split;
 
 pub use allocate::{Assignment, allocate};
+
+#[cfg(test)]
+mod tests;

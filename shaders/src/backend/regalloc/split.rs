@@ -21,7 +21,8 @@ pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
     let mut freed: EntitySet<Reg> = EntitySet::new();
     for &reg in regs {
         let info = &mut program.regs[reg];
-        let narrow = !(info.places.a && info.places.b);
+        // Copies that keep an operand out of both files stay out: they are what ends a conflict.
+        let narrow = info.places.a != info.places.b;
         if info.fixed.is_none() && narrow && !packed.contains(reg) {
             info.places = Places { r4: info.places.r4, ..Places::ANY };
             freed.insert(reg);

@@ -1,0 +1,147 @@
+//! Random straight programs with many values alive: they get places, or the error that says how many were alive.
+
+use cranelift_entity::EntityRef;
+use proptest::prelude::*;
+use rustc_hash::FxHashMap;
+use vc4::qpu::{AddOp, MulOp, Pack, Raddr, Unpack};
+
+use super::allocate::allocate;
+use crate::backend::error::BackendError;
+use crate::backend::virt::{Dst, Loc, Operand, Operation, Places, Reg, Src, Threads, Unit, VirtProgram};
+
+/// An operation of a random program: which of the living values it reads, which one its result replaces, and how.
+type Step = (usize, usize, usize, u8);
+
+/// A program that keeps `alive` values alive throughout, whose operations read two of them. Values are read as often in
+/// any combination as no shader would; a few are bound to a file.
+fn program(alive: usize, steps: &[Step]) -> VirtProgram {
+    let mut program = VirtProgram::default();
+    let mut values: Vec<Reg> = Vec::new();
+    for _ in 0..alive {
+        let reg = program.reg();
+        program.ops.push(Operation::mov(Dst::Reg(reg), Src::Port(Raddr::VPM, None)));
+        values.push(reg);
+    }
+    for &(a, b, to, kind) in steps {
+        let (a, b) = (values[a % alive], values[b % alive]);
+        let reg = program.reg();
+        let unit = if kind & 1 == 0 { Unit::Add(AddOp::Fadd) } else { Unit::Mul(MulOp::Fmul) };
+        // Texels: bytes of what file A holds.
+        let read = |program: &mut VirtProgram, reg: Reg, unpack: Unpack| {
+            if unpack != Unpack::Nop {
+                program.regs[reg].places = Places { a: true, b: false, acc: false, r4: false };
+            }
+            Operand { src: Src::Reg(reg), unpack }
+        };
+        let part = [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack::Byte3][usize::from(kind) % 4];
+        let (a, b) = match kind >> 1 {
+            2 | 3 => (read(&mut program, a, part), read(&mut program, b, Unpack::Nop)),
+            4 if a != b => (read(&mut program, a, part), read(&mut program, b, part)),
+            _ => (Src::Reg(a).into(), Src::Reg(b).into()),
+        };
+        let mut op = Operation::new(unit, Dst::Reg(reg), &[a, b]);
+        match kind >> 1 {
+            // A packed result lives in file A.
+            0 if unit == Unit::Add(AddOp::Fadd) => {
+                op.pack = Pack::Sat;
+                program.regs[reg].places = Places { a: true, b: false, acc: false, r4: false };
+            }
+            // What a rotation reads is not in file B.
+            1 => program.regs[reg].places.b = false,
+            _ => {}
+        }
+        program.ops.push(op);
+        values[to % alive] = reg;
+    }
+    for reg in values {
+        program.ops.push(Operation::mov(Dst::Port(vc4::qpu::Waddr::VPM, None), Src::Reg(reg)));
+    }
+    program
+}
+
+/// What the VPM is given, as terms over what was read of it: run by names, and by places where `assignment` has them.
+fn outcome(program: &VirtProgram, place: impl Fn(Reg) -> usize) -> Vec<u64> {
+    let (mut held, mut written, mut reads) = (FxHashMap::default(), Vec::new(), 0_u64);
+    for op in &program.ops {
+        let mut term = match op.unit {
+            Unit::Move => 1,
+            Unit::Add(_) => 2,
+            _ => 3,
+        };
+        for operand in op.src.iter() {
+            let value = match operand.src {
+                Src::Reg(reg) => held.get(&place(reg)).copied().unwrap_or_default(),
+                _ => {
+                    reads += 1;
+                    reads
+                }
+            };
+            let value =
+                if operand.unpack == Unpack::Nop { value } else { mix(value, operand.unpack as u64 + 1) };
+            // The larger one of a value and itself is how an unpacked one is copied.
+            let copies = matches!(op.unit, Unit::Move | Unit::Add(AddOp::Fmax));
+            term = if copies { value } else { mix(term, value) };
+        }
+        match op.dst {
+            Dst::Reg(reg) => drop(held.insert(place(reg), term)),
+            _ => written.push(term),
+        }
+    }
+    written
+}
+
+/// A number that two different pairs hardly share.
+fn mix(a: u64, b: u64) -> u64 {
+    (a.rotate_left(17) ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+/// Operations whose two operands lie in different registers of one file.
+fn clashes(program: &VirtProgram, place: impl Fn(Reg) -> Loc) -> usize {
+    let clash = |op: &&Operation| {
+        let places: Vec<Loc> = op.reads().map(&place).collect();
+        match places[..] {
+            [Loc::A(m), Loc::A(n)] | [Loc::B(m), Loc::B(n)] => m != n,
+            _ => false,
+        }
+    };
+    program.ops.iter().filter(clash).count()
+}
+
+fn check(alive: usize, steps: &[Step], threads: Threads) {
+    let wanted = program(alive, steps);
+    let mut done = wanted.clone();
+    match allocate(&mut done, threads) {
+        Ok(assignment) => {
+            let place = |reg: Reg| assignment[reg].expect("every register that is used has a place");
+            assert_eq!(clashes(&done, place), 0);
+            assert_eq!(outcome(&wanted, EntityRef::index), outcome(&done, |reg| place(reg).index()));
+        }
+        Err(BackendError::RegisterPressure { live, .. }) => {
+            let all = 2 * usize::from(threads.file_registers());
+            // A third of the results may be wanted in file A.
+            assert!(live > all / 2, "{live} values of {all} places are called too many");
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn operands_always_find_files(
+        alive in 4_usize..60,
+        steps in prop::collection::vec((0_usize..64, 0_usize..64, 0_usize..64, 2_u8..10), 1..1500),
+    ) {
+        check(alive, &steps, Threads::One);
+        check(alive / 2 + 2, &steps, Threads::Two);
+    }
+
+    #[test]
+    fn operands_find_files_where_some_values_are_bound_to_one(
+        alive in 4_usize..40,
+        steps in prop::collection::vec((0_usize..64, 0_usize..64, 0_usize..64, 0_u8..24), 1..1500),
+    ) {
+        check(alive, &steps, Threads::One);
+    }
+}
