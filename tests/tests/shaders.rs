@@ -10,7 +10,7 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
         let path = entry.expect("a directory entry").path();
         if path.is_dir() {
             files.extend(sources(&path));
-        } else if path.extension().is_some_and(|e| e == "vert" || e == "frag") {
+        } else if path.extension().is_some_and(|e| e == "vert" || e == "frag" || e == "comp") {
             files.push(path);
         }
     }

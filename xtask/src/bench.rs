@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::display::Display;
 use crate::vkcube::{self, Capture};
-use crate::{Error, draws, packages};
+use crate::{Error, compute, draws, packages};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -22,6 +22,8 @@ enum What {
     Draws,
     /// Making pipelines: compiled, and from a pipeline cache.
     Pipelines,
+    /// Compute kernels on the driver, beside lavapipe.
+    Compute,
 }
 
 #[derive(clap::Args)]
@@ -37,6 +39,9 @@ pub struct Options {
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     if options.what == What::Draws {
         return draws::run(install);
+    }
+    if options.what == What::Compute {
+        return compute::run(install);
     }
     if options.what == What::Sim {
         return build::cargo(&["bench", "--package", "vc4-sim", "--bench", "frame"]);

@@ -1,12 +1,13 @@
 //! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`.
 //!
 //! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `cross` for other machines,
-//! `bench` has `draws`. Below all of them: `packages` and `display` (what the machine must have), `build` (cargo, and where
+//! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `build` (cargo, and where
 //! the driver lies), `error`.
 
 mod bench;
 mod build;
 mod clients;
+mod compute;
 mod cross;
 mod cts;
 mod deqp;

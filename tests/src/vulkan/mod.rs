@@ -3,6 +3,7 @@
 
 mod buffer;
 mod commands;
+mod compute;
 mod descriptor;
 mod error;
 mod harness;
@@ -13,6 +14,7 @@ mod pass;
 mod pipeline;
 mod readback;
 
+pub(crate) use buffer::Buffer;
 pub use descriptor::Inputs;
 pub use error::Error;
 pub use harness::Harness;
