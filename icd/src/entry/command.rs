@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{give, objects, slice};
+use super::read::{extension, give, objects, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{self, HostAllocator, get, opt};
@@ -69,18 +69,25 @@ unsafe fn read_inheritance(info: *const vk::CommandBufferInheritanceInfo<'_>) ->
     }
 }
 
-unsafe fn read_begin(info: &vk::RenderPassBeginInfo<'_>) -> PassBegin {
+unsafe fn read_begin(info: &vk::RenderPassBeginInfo<'_>) -> Result<PassBegin, Error> {
     // SAFETY: the caller passes a valid structure with live handles.
     unsafe {
-        PassBegin {
+        let framebuffer = get::<Framebuffer>(info.framebuffer);
+        let framebuffer = match extension::<vk::RenderPassAttachmentBeginInfo<'_>>(info.p_next) {
+            Some(given) if given.attachment_count > 0 => {
+                Arc::new(framebuffer.with(objects(given.p_attachments, given.attachment_count))?)
+            }
+            _ => framebuffer.clone(),
+        };
+        Ok(PassBegin {
             render_pass: get::<RenderPass>(info.render_pass).clone(),
-            framebuffer: get::<Framebuffer>(info.framebuffer).clone(),
+            framebuffer,
             area: info.render_area,
             clears: slice(info.p_clear_values, info.clear_value_count)
                 .iter()
                 .map(|value| words(&value.color))
                 .collect(),
-        }
+        })
     }
 }
 
@@ -313,16 +320,36 @@ entry_points! {
     fn vkCmdBeginRenderPass(
         commands: vk::CommandBuffer,
         info: *const vk::RenderPassBeginInfo<'_>,
-        contents: vk::SubpassContents,
+        _contents: vk::SubpassContents,
     ) {
-        get::<CommandBuffer>(commands).begin_render_pass(read_begin(&*info), contents);
+        get::<CommandBuffer>(commands).begin_render_pass(read_begin(&*info));
     }
 
-    fn vkCmdNextSubpass(commands: vk::CommandBuffer, contents: vk::SubpassContents) {
-        get::<CommandBuffer>(commands).next_subpass(contents);
+    fn vkCmdBeginRenderPass2KHR(
+        commands: vk::CommandBuffer,
+        info: *const vk::RenderPassBeginInfo<'_>,
+        _begin: *const vk::SubpassBeginInfo<'_>,
+    ) {
+        get::<CommandBuffer>(commands).begin_render_pass(read_begin(&*info));
+    }
+
+    fn vkCmdNextSubpass(commands: vk::CommandBuffer, _contents: vk::SubpassContents) {
+        get::<CommandBuffer>(commands).next_subpass();
+    }
+
+    fn vkCmdNextSubpass2KHR(
+        commands: vk::CommandBuffer,
+        _begin: *const vk::SubpassBeginInfo<'_>,
+        _end: *const vk::SubpassEndInfo<'_>,
+    ) {
+        get::<CommandBuffer>(commands).next_subpass();
     }
 
     fn vkCmdEndRenderPass(commands: vk::CommandBuffer) {
+        get::<CommandBuffer>(commands).end_render_pass();
+    }
+
+    fn vkCmdEndRenderPass2KHR(commands: vk::CommandBuffer, _end: *const vk::SubpassEndInfo<'_>) {
         get::<CommandBuffer>(commands).end_render_pass();
     }
 

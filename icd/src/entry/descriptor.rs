@@ -8,6 +8,7 @@ use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::extension::Extension;
 use crate::foundation::handle::{self, HostAllocator, get, opt};
+use crate::foundation::limits::MAX_SET_DESCRIPTORS;
 use crate::objects::buffer::{Buffer, BufferView};
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorPool, DescriptorSet, SetLayout};
 use crate::objects::image_view::ImageView;
@@ -155,6 +156,16 @@ entry_points! {
         let bindings = slice((*info).p_bindings, (*info).binding_count);
         let layout = SetLayout::new(bindings.iter().map(|binding| read_binding(binding)).collect());
         give(get::<OpenDevice>(device).allocator(), callbacks, out, layout)
+    }
+
+    fn vkGetDescriptorSetLayoutSupportKHR(
+        _device: vk::Device,
+        info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+        out: *mut vk::DescriptorSetLayoutSupport<'_>,
+    ) {
+        let bindings = slice((*info).p_bindings, (*info).binding_count).iter();
+        let descriptors: u64 = bindings.map(|binding| u64::from(binding.descriptor_count)).sum();
+        (*out).supported = vk::Bool32::from(descriptors <= u64::from(MAX_SET_DESCRIPTORS));
     }
 
     fn vkDestroyDescriptorSetLayout(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::features;
 use super::guard::entry_points;
 use super::read::{destroy, enumerate, extension, names, objects, slice, text};
 use crate::execution::open_device::OpenDevice;
@@ -14,6 +15,7 @@ use crate::foundation::extension::{self as extensions, Level};
 use crate::foundation::handle::{self, HostAllocator, get, opt};
 use crate::objects::device::Device;
 use crate::objects::physical_device::PhysicalDevice;
+use crate::objects::semaphore::Semaphore;
 use crate::objects::sync::Fence;
 
 /// The features that a device creation asks for, directly or through the chain.
@@ -41,12 +43,26 @@ fn check_queues(infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<(), Error> {
 unsafe fn read_batch(info: &vk::SubmitInfo<'_>) -> Batch {
     // SAFETY: the caller passes a valid structure with live handles.
     unsafe {
+        let values = extension::<vk::TimelineSemaphoreSubmitInfo<'_>>(info.p_next);
+        let (waits, signals) = values.map_or((&[][..], &[][..]), |values| {
+            (
+                slice(values.p_wait_semaphore_values, values.wait_semaphore_value_count),
+                slice(values.p_signal_semaphore_values, values.signal_semaphore_value_count),
+            )
+        });
         Batch {
-            waits: objects(info.p_wait_semaphores, info.wait_semaphore_count),
+            waits: semaphores(info.p_wait_semaphores, info.wait_semaphore_count, waits),
             command_buffers: objects(info.p_command_buffers, info.command_buffer_count),
-            signals: objects(info.p_signal_semaphores, info.signal_semaphore_count),
+            signals: semaphores(info.p_signal_semaphores, info.signal_semaphore_count, signals),
         }
     }
+}
+
+/// Semaphores with the values of timelines; binary ones may have none.
+unsafe fn semaphores(first: *const vk::Semaphore, count: u32, values: &[u64]) -> Vec<(Arc<Semaphore>, u64)> {
+    // SAFETY: the caller passes a valid array of live handles.
+    let semaphores = unsafe { objects::<Semaphore>(first, count) };
+    semaphores.into_iter().zip(values.iter().copied().chain(std::iter::repeat(0))).collect()
 }
 
 entry_points! {
@@ -62,6 +78,7 @@ entry_points! {
             let found = extensions::find(Level::Device, name, physical.gpu().shares_bos());
             extensions.push(found.ok_or_else(|| Error::ExtensionNotPresent(name.to_string_lossy().into()))?);
         }
+        features::check(info.p_next)?;
         check_queues(slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let allocator = HostAllocator::new(callbacks).or(physical.allocator());
         let device = Device::new(physical.clone(), extensions, wanted_features(info), allocator)?;

@@ -10,6 +10,7 @@ mod buffer;
 mod command;
 mod descriptor;
 mod device;
+mod features;
 mod guard;
 mod image;
 mod instance;

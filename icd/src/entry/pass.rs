@@ -1,5 +1,7 @@
 //! VkRenderPass and VkFramebuffer.
 
+use std::sync::Arc;
+
 use ash::vk;
 
 use super::guard::entry_points;
@@ -7,12 +9,24 @@ use super::read::{destroy, give, objects, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
+use crate::objects::image_view::ImageView;
 use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
 
+/// The number of an attachment, if it is one.
+fn number(attachment: u32) -> Option<u32> {
+    (attachment != vk::ATTACHMENT_UNUSED).then_some(attachment)
+}
+
 /// Attachment numbers of references.
-fn numbers(references: &[vk::AttachmentReference]) -> Vec<Option<u32>> {
-    let number = |reference: &vk::AttachmentReference| reference.attachment;
-    references.iter().map(number).map(|index| (index != vk::ATTACHMENT_UNUSED).then_some(index)).collect()
+unsafe fn numbers(first: *const vk::AttachmentReference, count: u32) -> Vec<Option<u32>> {
+    // SAFETY: the caller passes a valid array.
+    unsafe { slice(first, count) }.iter().map(|reference| number(reference.attachment)).collect()
+}
+
+/// The same in the extensible form.
+unsafe fn numbers2(first: *const vk::AttachmentReference2<'_>, count: u32) -> Vec<Option<u32>> {
+    // SAFETY: the caller passes a valid array.
+    unsafe { slice(first, count) }.iter().map(|reference| number(reference.attachment)).collect()
 }
 
 unsafe fn read_subpass(info: &vk::SubpassDescription<'_>) -> Subpass {
@@ -20,22 +34,72 @@ unsafe fn read_subpass(info: &vk::SubpassDescription<'_>) -> Subpass {
     unsafe {
         let colors = info.color_attachment_count;
         Subpass {
-            inputs: numbers(slice(info.p_input_attachments, info.input_attachment_count)),
-            colors: numbers(slice(info.p_color_attachments, colors)),
-            resolves: numbers(slice(info.p_resolve_attachments, colors)),
-            depth_stencil: numbers(slice(info.p_depth_stencil_attachment, 1)).first().copied().flatten(),
+            inputs: numbers(info.p_input_attachments, info.input_attachment_count),
+            colors: numbers(info.p_color_attachments, colors),
+            resolves: numbers(info.p_resolve_attachments, colors),
+            depth_stencil: numbers(info.p_depth_stencil_attachment, 1).first().copied().flatten(),
         }
     }
+}
+
+unsafe fn read_subpass2(info: &vk::SubpassDescription2<'_>) -> Result<Subpass, Error> {
+    if info.view_mask != 0 {
+        return Err(Error::FeatureNotPresent("multiview"));
+    }
+    // SAFETY: the caller passes a valid structure.
+    unsafe {
+        let colors = info.color_attachment_count;
+        Ok(Subpass {
+            inputs: numbers2(info.p_input_attachments, info.input_attachment_count),
+            colors: numbers2(info.p_color_attachments, colors),
+            resolves: numbers2(info.p_resolve_attachments, colors),
+            depth_stencil: numbers2(info.p_depth_stencil_attachment, 1).first().copied().flatten(),
+        })
+    }
+}
+
+/// An attachment in the extensible form.
+fn extensible(info: &vk::AttachmentDescription) -> vk::AttachmentDescription2<'static> {
+    vk::AttachmentDescription2::default()
+        .flags(info.flags)
+        .format(info.format)
+        .samples(info.samples)
+        .load_op(info.load_op)
+        .store_op(info.store_op)
+        .stencil_load_op(info.stencil_load_op)
+        .stencil_store_op(info.stencil_store_op)
+        .initial_layout(info.initial_layout)
+        .final_layout(info.final_layout)
 }
 
 unsafe fn read_pass(info: &vk::RenderPassCreateInfo<'_>) -> Result<RenderPass, Error> {
     // SAFETY: the caller passes a valid structure.
     unsafe {
-        let attachments = slice(info.p_attachments, info.attachment_count).iter().map(Attachment::new);
+        let attachments = slice(info.p_attachments, info.attachment_count).iter();
+        let attachments = attachments.map(|attachment| Attachment::new(&extensible(attachment)));
         let subpasses =
             slice(info.p_subpasses, info.subpass_count).iter().map(|subpass| read_subpass(subpass));
         RenderPass::new(attachments.collect::<Result<_, _>>()?, subpasses.collect())
     }
+}
+
+unsafe fn read_pass2(info: &vk::RenderPassCreateInfo2<'_>) -> Result<RenderPass, Error> {
+    // SAFETY: the caller passes a valid structure.
+    unsafe {
+        let attachments = slice(info.p_attachments, info.attachment_count).iter().map(Attachment::new);
+        let subpasses = slice(info.p_subpasses, info.subpass_count).iter();
+        let subpasses = subpasses.map(|subpass| read_subpass2(subpass)).collect::<Result<_, _>>()?;
+        RenderPass::new(attachments.collect::<Result<_, _>>()?, subpasses)
+    }
+}
+
+/// The views of a framebuffer; an imageless one gets them when a pass begins.
+unsafe fn read_views(info: &vk::FramebufferCreateInfo<'_>) -> Vec<Arc<ImageView>> {
+    if info.flags.contains(vk::FramebufferCreateFlags::IMAGELESS) {
+        return Vec::new();
+    }
+    // SAFETY: the caller passes a valid structure with live handles.
+    unsafe { objects(info.p_attachments, info.attachment_count) }
 }
 
 entry_points! {
@@ -46,6 +110,15 @@ entry_points! {
         out: *mut vk::RenderPass,
     ) -> vk::Result {
         give(get::<OpenDevice>(device).allocator(), callbacks, out, read_pass(&*info)?)
+    }
+
+    fn vkCreateRenderPass2KHR(
+        device: vk::Device,
+        info: *const vk::RenderPassCreateInfo2<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::RenderPass,
+    ) -> vk::Result {
+        give(get::<OpenDevice>(device).allocator(), callbacks, out, read_pass2(&*info)?)
     }
 
     fn vkDestroyRenderPass(
@@ -63,8 +136,7 @@ entry_points! {
         out: *mut vk::Framebuffer,
     ) -> vk::Result {
         let info = &*info;
-        let views = objects(info.p_attachments, info.attachment_count);
-        let framebuffer = Framebuffer::new(views, (info.width, info.height, info.layers))?;
+        let framebuffer = Framebuffer::new(read_views(info), (info.width, info.height, info.layers))?;
         give(get::<OpenDevice>(device).allocator(), callbacks, out, framebuffer)
     }
 

@@ -3,12 +3,13 @@
 
 use ash::vk;
 
+use super::features;
 use super::guard::entry_points;
 use super::read::{answer, enumerate, enumerate_into, extension};
 use crate::foundation::error::Error;
 use crate::foundation::format::{self, ImageQuery};
 use crate::foundation::handle::get;
-use crate::foundation::limits::MAX_PUSH_DESCRIPTORS;
+use crate::foundation::limits::{MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MIN_ALLOCATION_BYTES};
 use crate::objects::physical_device::{self, PhysicalDevice};
 
 entry_points! {
@@ -17,6 +18,7 @@ entry_points! {
         out: *mut vk::PhysicalDeviceFeatures2<'_>,
     ) {
         (*out).features = get::<PhysicalDevice>(device).features();
+        features::report((*out).p_next);
     }
 
     fn vkGetPhysicalDeviceProperties2KHR(
@@ -26,6 +28,16 @@ entry_points! {
         (*out).properties = *get::<PhysicalDevice>(device).properties();
         if let Some(push) = answer::<vk::PhysicalDevicePushDescriptorPropertiesKHR<'_>>((*out).p_next) {
             push.max_push_descriptors = MAX_PUSH_DESCRIPTORS;
+        }
+        if let Some(clipping) = answer::<vk::PhysicalDevicePointClippingProperties<'_>>((*out).p_next) {
+            clipping.point_clipping_behavior = vk::PointClippingBehavior::ALL_CLIP_PLANES;
+        }
+        if let Some(most) = answer::<vk::PhysicalDeviceMaintenance3Properties<'_>>((*out).p_next) {
+            most.max_per_set_descriptors = MAX_SET_DESCRIPTORS;
+            most.max_memory_allocation_size = get::<PhysicalDevice>(device).heap_size().max(MIN_ALLOCATION_BYTES);
+        }
+        if let Some(timeline) = answer::<vk::PhysicalDeviceTimelineSemaphoreProperties<'_>>((*out).p_next) {
+            timeline.max_timeline_semaphore_value_difference = u64::MAX;
         }
         if let Some(id) = answer::<vk::PhysicalDeviceIDProperties<'_>>((*out).p_next) {
             (id.device_uuid, id.driver_uuid) = get::<PhysicalDevice>(device).uuids();

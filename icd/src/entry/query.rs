@@ -47,6 +47,10 @@ entry_points! {
         pool.read(get::<OpenDevice>(device), (first, count), out, stride as usize, flags)
     }
 
+    fn vkResetQueryPoolEXT(_device: vk::Device, pool: vk::QueryPool, first: u32, count: u32) {
+        get::<QueryPool>(pool).reset(first, count);
+    }
+
     fn vkCmdBeginQuery(
         commands: vk::CommandBuffer,
         pool: vk::QueryPool,

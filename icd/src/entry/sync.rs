@@ -1,12 +1,25 @@
 //! VkFence, VkSemaphore and VkEvent.
 
+use std::sync::Arc;
+
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{destroy, give, objects};
+use super::read::{destroy, extension, give, objects, slice};
 use crate::execution::open_device::OpenDevice;
+use crate::foundation::error::Error;
 use crate::foundation::handle::get;
-use crate::objects::sync::{self, Event, Fence, Semaphore};
+use crate::objects::semaphore::Semaphore;
+use crate::objects::sync::{self, Event, Fence};
+use crate::objects::timeline::{Timeline, wait};
+
+/// What only a timeline semaphore has.
+fn timeline(semaphore: &Semaphore) -> Result<&Arc<Timeline>, Error> {
+    match semaphore {
+        Semaphore::Timeline(timeline) => Ok(timeline),
+        Semaphore::Binary(_) => Err(Error::InvalidUse("the value of a binary semaphore".into())),
+    }
+}
 
 entry_points! {
     fn vkCreateFence(
@@ -44,12 +57,44 @@ entry_points! {
 
     fn vkCreateSemaphore(
         device: vk::Device,
-        _info: *const vk::SemaphoreCreateInfo<'_>,
+        info: *const vk::SemaphoreCreateInfo<'_>,
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Semaphore,
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
-        give(device.allocator(), callbacks, out, Semaphore::new(device))
+        let semaphore = match extension::<vk::SemaphoreTypeCreateInfo<'_>>((*info).p_next) {
+            Some(ty) if ty.semaphore_type == vk::SemaphoreType::TIMELINE => {
+                Semaphore::timeline(device, ty.initial_value)
+            }
+            _ => Semaphore::binary(device),
+        };
+        give(device.allocator(), callbacks, out, semaphore)
+    }
+
+    fn vkGetSemaphoreCounterValueKHR(device: vk::Device, semaphore: vk::Semaphore, out: *mut u64) -> vk::Result {
+        get::<OpenDevice>(device).check()?;
+        out.write(timeline(get::<Semaphore>(semaphore))?.value());
+        Ok(())
+    }
+
+    fn vkSignalSemaphoreKHR(_device: vk::Device, info: *const vk::SemaphoreSignalInfo<'_>) -> vk::Result {
+        timeline(get::<Semaphore>((*info).semaphore))?.complete((*info).value);
+        Ok(())
+    }
+
+    fn vkWaitSemaphoresKHR(
+        device: vk::Device,
+        info: *const vk::SemaphoreWaitInfo<'_>,
+        timeout: u64,
+    ) -> vk::Result {
+        let info = &*info;
+        let semaphores = objects::<Semaphore>(info.p_semaphores, info.semaphore_count);
+        let values = slice(info.p_values, info.semaphore_count);
+        let timelines = semaphores.iter().zip(values);
+        let timelines = timelines.map(|(semaphore, value)| Ok((timeline(semaphore)?.clone(), *value)));
+        let timelines: Vec<_> = timelines.collect::<Result<_, Error>>()?;
+        let any = info.flags.contains(vk::SemaphoreWaitFlags::ANY);
+        wait(get::<OpenDevice>(device), &timelines, any, timeout)
     }
 
     fn vkDestroySemaphore(

@@ -281,6 +281,23 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         template::vkCmdPushDescriptorSetKHR: vk::PFN_vkCmdPushDescriptorSetKHR,
         template::vkCmdPushDescriptorSetWithTemplateKHR: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR,
     }
+    Reveal::Extension(Extension::Maintenance3), Device: {
+        descriptor::vkGetDescriptorSetLayoutSupportKHR: vk::PFN_vkGetDescriptorSetLayoutSupport,
+    }
+    Reveal::Extension(Extension::CreateRenderPass2), Device: {
+        pass::vkCreateRenderPass2KHR: vk::PFN_vkCreateRenderPass2,
+        command::vkCmdBeginRenderPass2KHR: vk::PFN_vkCmdBeginRenderPass2,
+        command::vkCmdNextSubpass2KHR: vk::PFN_vkCmdNextSubpass2,
+        command::vkCmdEndRenderPass2KHR: vk::PFN_vkCmdEndRenderPass2,
+    }
+    Reveal::Extension(Extension::TimelineSemaphore), Device: {
+        sync::vkGetSemaphoreCounterValueKHR: vk::PFN_vkGetSemaphoreCounterValue,
+        sync::vkWaitSemaphoresKHR: vk::PFN_vkWaitSemaphores,
+        sync::vkSignalSemaphoreKHR: vk::PFN_vkSignalSemaphore,
+    }
+    Reveal::Extension(Extension::HostQueryReset), Device: {
+        query::vkResetQueryPoolEXT: vk::PFN_vkResetQueryPool,
+    }
     Reveal::Extension(Extension::Swapchain), Device: {
         wsi::vkCreateSwapchainKHR: vk::PFN_vkCreateSwapchainKHR,
         wsi::vkDestroySwapchainKHR: vk::PFN_vkDestroySwapchainKHR,

@@ -10,7 +10,8 @@ use crate::execution::work::Call;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{self, HostAllocator, get, opt};
 use crate::objects::instance::Instance;
-use crate::objects::sync::{Fence, Semaphore};
+use crate::objects::semaphore::Semaphore;
+use crate::objects::sync::Fence;
 use crate::presentation::{self, Acquired, Surface, Swapchain};
 
 fn bool32(yes: bool) -> vk::Bool32 {
@@ -237,7 +238,7 @@ entry_points! {
                 out.write(index);
                 // Nothing reads the image any more, so there is nothing left to wait for.
                 if let Some(semaphore) = opt::<Semaphore>(semaphore) {
-                    semaphore.signal().give();
+                    semaphore.signal(0).give();
                 }
                 if let Some(fence) = opt::<Fence>(fence) {
                     fence.signal();

@@ -16,7 +16,7 @@ use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
-use crate::objects::sync::Signal;
+use crate::objects::semaphore::Signal;
 use crate::segments::{Segment, Segments, Touch};
 
 /// Slots of binner memory that jobs in flight may come to hold together. The rest is for those that need more than was
@@ -88,7 +88,13 @@ impl Executor {
                     self.segments(segments)?;
                 }
                 // Whoever waits for these is behind in this queue, or gets the last job to wait for.
-                signals.iter().for_each(|signal| signal.give());
+                for signal in signals {
+                    signal.give();
+                    // The host sees the value once the GPU is there.
+                    if let Signal::Value(timeline, value) = signal {
+                        self.tell(Retire::Value(timeline, value));
+                    }
+                }
                 Ok(())
             }
             Work::Call { waits, run } => {
@@ -103,7 +109,7 @@ impl Executor {
         }
     }
 
-    fn wait_for(&self, signals: &[Arc<Signal>]) -> Result<(), Error> {
+    fn wait_for(&self, signals: &[Signal]) -> Result<(), Error> {
         signals.iter().try_for_each(|signal| signal.wait(&self.device))
     }
 

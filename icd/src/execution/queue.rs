@@ -17,7 +17,8 @@ use super::work::{Call, Work};
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::objects::device::Device;
-use crate::objects::sync::{Fence, Semaphore};
+use crate::objects::semaphore::Semaphore;
+use crate::objects::sync::Fence;
 use crate::recording::command_buffer::CommandBuffer;
 
 /// Jobs that may wait for the GPU before the queue thread pauses.
@@ -26,12 +27,12 @@ const JOBS_IN_FLIGHT: usize = 32;
 /// One VkSubmitInfo.
 #[derive(Default)]
 pub struct Batch {
-    /// Semaphores waited for before anything of the batch runs.
-    pub waits: Vec<Arc<Semaphore>>,
+    /// Semaphores waited for before anything of the batch runs, and the values of timelines.
+    pub waits: Vec<(Arc<Semaphore>, u64)>,
     /// Primary command buffers.
     pub command_buffers: Vec<Arc<CommandBuffer>>,
-    /// Semaphores signalled at its end.
-    pub signals: Vec<Arc<Semaphore>>,
+    /// Semaphores signalled at its end, and the values of timelines.
+    pub signals: Vec<(Arc<Semaphore>, u64)>,
 }
 
 struct Threads {
@@ -106,7 +107,7 @@ impl Queue {
 
     /// Has the queue thread call `run` once `waits` are signalled.
     pub fn call(&self, waits: &[Arc<Semaphore>], run: Call) -> Result<(), Error> {
-        self.push(Work::Call { waits: waits.iter().map(|semaphore| semaphore.take()).collect(), run })
+        self.push(Work::Call { waits: waits.iter().map(|semaphore| semaphore.take(0)).collect(), run })
     }
 
     /// vkQueueWaitIdle: waits until everything that was pushed before is complete.
@@ -144,8 +145,8 @@ fn work(batch: Batch) -> Result<Work, Error> {
     });
     let segments = segments.collect::<Result<_, _>>()?;
     // A semaphore may be among both; what it signals is for the next wait.
-    let waits = batch.waits.iter().map(|semaphore| semaphore.take()).collect();
-    let signals = batch.signals.iter().map(|semaphore| semaphore.signal()).collect();
+    let waits = batch.waits.iter().map(|(semaphore, value)| semaphore.take(*value)).collect();
+    let signals = batch.signals.iter().map(|(semaphore, value)| semaphore.signal(*value)).collect();
     Ok(Work::Commands { waits, segments, signals })
 }
 
@@ -162,15 +163,15 @@ mod tests {
     fn work_is_done_in_order_and_fences_come_last() {
         let device = device();
         let queue = Queue::new(device.clone());
-        let semaphore = Arc::new(Semaphore::new(&device));
+        let semaphore = Arc::new(Semaphore::binary(&device));
         let fence = Arc::new(Fence::new(&device, vk::FenceCreateFlags::empty()));
         let called = Arc::new(AtomicBool::new(false));
         let run: Call = Box::new({
             let (called, fence) = (called.clone(), fence.clone());
             move |last| called.store(last.is_none() && !fence.is_signalled(), Ordering::SeqCst)
         });
-        let signal = semaphore.signal();
-        queue.push(Work::Call { waits: vec![semaphore.take()], run }).unwrap();
+        let signal = semaphore.signal(0);
+        queue.push(Work::Call { waits: vec![semaphore.take(0)], run }).unwrap();
         queue.submit(vec![Batch::default()], Some(fence.clone())).unwrap();
         assert!(!called.load(Ordering::SeqCst) && !fence.is_signalled());
         signal.give();
@@ -179,16 +180,35 @@ mod tests {
     }
 
     #[test]
+    fn timelines_order_batches_and_tell_the_host() {
+        let device = device();
+        let queue = Queue::new(device.clone());
+        let semaphore = Arc::new(Semaphore::timeline(&device, 0));
+        let Semaphore::Timeline(timeline) = &*semaphore else { panic!("a timeline was asked for") };
+        let batch = |wait, signal| Batch {
+            waits: vec![(semaphore.clone(), wait)],
+            signals: vec![(semaphore.clone(), signal)],
+            ..Batch::default()
+        };
+        // The first batch waits for the host, the second for the first.
+        queue.submit(vec![batch(1, 2), batch(2, 3)], None).unwrap();
+        assert_eq!(timeline.value(), 0);
+        timeline.complete(1);
+        queue.wait_idle().unwrap();
+        assert_eq!(timeline.value(), 3);
+    }
+
+    #[test]
     fn a_lost_device_drops_work_and_lets_everybody_go() {
         let device = device();
         let queue = Queue::new(device.clone());
-        let never = Arc::new(Semaphore::new(&device));
+        let never = Arc::new(Semaphore::binary(&device));
         let held = Arc::new(());
         let run: Call = Box::new({
             let held = held.clone();
             move |_| drop(held)
         });
-        queue.push(Work::Call { waits: vec![never.take()], run }).unwrap();
+        queue.push(Work::Call { waits: vec![never.take(0)], run }).unwrap();
         device.lose(&"test");
         assert!(matches!(queue.wait_idle(), Err(Error::DeviceLost)));
         assert!(queue.push(Work::Fence(Arc::new(Fence::new(&device, Default::default())))).is_err());

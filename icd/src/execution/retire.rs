@@ -11,6 +11,7 @@ use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::query::{QueryChange, QueryPool};
 use crate::objects::sync::Fence;
+use crate::objects::timeline::Timeline;
 
 /// How long one job may take before the device counts as lost. Linux ends hung jobs by itself within a fraction of a
 /// second and does not say so (kernel-abi.md §11); this is for jobs that never end. The simulator ends every job and
@@ -32,6 +33,8 @@ pub(super) enum Retire {
     Query(Arc<QueryPool>, QueryChange),
     /// A fence is signalled.
     Fence(Arc<Fence>),
+    /// A timeline semaphore comes to a value.
+    Value(Arc<Timeline>, u64),
     /// A piece of work is over.
     Work,
 }
@@ -76,6 +79,7 @@ pub(super) fn run(device: &Device, progress: &Progress, retires: &Receiver<Retir
                     }
                 }
                 Retire::Fence(fence) => fence.signal(),
+                Retire::Value(timeline, value) => timeline.complete(value),
                 Retire::Work => {
                     progress.complete.fetch_add(1, Ordering::SeqCst);
                     device.waker().ring();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use vc4_kernel_abi::Seqno;
 
-use crate::objects::sync::{Fence, Signal};
+use crate::objects::semaphore::Signal;
+use crate::objects::sync::Fence;
 use crate::segments::Segments;
 
 /// Something that the queue thread calls in its turn. The argument is the last job that was submitted to the device
@@ -16,16 +17,16 @@ pub enum Work {
     /// Recorded commands.
     Commands {
         /// What is waited for before.
-        waits: Vec<Arc<Signal>>,
+        waits: Vec<Signal>,
         /// What the command buffers recorded, as it was when they were submitted.
         segments: Vec<Arc<Segments>>,
         /// What is signalled after.
-        signals: Vec<Arc<Signal>>,
+        signals: Vec<Signal>,
     },
     /// A call, for presentation. It must not block; after a loss of the device it is dropped uncalled.
     Call {
         /// What is waited for before.
-        waits: Vec<Arc<Signal>>,
+        waits: Vec<Signal>,
         /// The call.
         run: Call,
     },

@@ -49,6 +49,26 @@ pub enum Extension {
     ExternalMemoryFd,
     /// VK_EXT_external_memory_dma_buf.
     ExternalMemoryDmaBuf,
+    /// VK_KHR_maintenance2.
+    Maintenance2,
+    /// VK_KHR_maintenance3.
+    Maintenance3,
+    /// VK_KHR_create_renderpass2.
+    CreateRenderPass2,
+    /// VK_KHR_imageless_framebuffer.
+    ImagelessFramebuffer,
+    /// VK_KHR_timeline_semaphore.
+    TimelineSemaphore,
+    /// VK_EXT_host_query_reset.
+    HostQueryReset,
+    /// VK_KHR_separate_depth_stencil_layouts.
+    SeparateDepthStencilLayouts,
+    /// VK_KHR_relaxed_block_layout.
+    RelaxedBlockLayout,
+    /// VK_KHR_uniform_buffer_standard_layout.
+    UniformBufferStandardLayout,
+    /// VK_EXT_scalar_block_layout.
+    ScalarBlockLayout,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -107,6 +127,28 @@ const ROWS: &[Row] = &[
     row(Extension::ExternalMemoryFd, Level::Device, ash::khr::external_memory_fd::NAME, 1),
     // Every file descriptor of a BO is a dma-buf.
     row(Extension::ExternalMemoryDmaBuf, Level::Device, ash::ext::external_memory_dma_buf::NAME, 1),
+    row(Extension::Maintenance2, Level::Device, ash::khr::maintenance2::NAME, 1),
+    row(Extension::Maintenance3, Level::Device, ash::khr::maintenance3::NAME, 1),
+    row(Extension::CreateRenderPass2, Level::Device, ash::khr::create_renderpass2::NAME, 1),
+    row(Extension::ImagelessFramebuffer, Level::Device, ash::khr::imageless_framebuffer::NAME, 1),
+    row(Extension::TimelineSemaphore, Level::Device, ash::khr::timeline_semaphore::NAME, 2),
+    row(Extension::HostQueryReset, Level::Device, ash::ext::host_query_reset::NAME, 1),
+    // Layouts of images mean nothing here.
+    row(
+        Extension::SeparateDepthStencilLayouts,
+        Level::Device,
+        ash::khr::separate_depth_stencil_layouts::NAME,
+        1,
+    ),
+    // Blocks are read word by word, wherever a word lies.
+    row(Extension::RelaxedBlockLayout, Level::Device, ash::khr::relaxed_block_layout::NAME, 1),
+    row(
+        Extension::UniformBufferStandardLayout,
+        Level::Device,
+        ash::khr::uniform_buffer_standard_layout::NAME,
+        1,
+    ),
+    row(Extension::ScalarBlockLayout, Level::Device, ash::ext::scalar_block_layout::NAME, 1),
 ];
 
 impl Extension {

@@ -33,6 +33,10 @@ pub const MAX_SETS: u32 = 8;
 pub const MAX_PUSH_BYTES: u32 = 256;
 /// Descriptors of a pushed set, the minimum of VK_KHR_push_descriptor; such sets are like any other.
 pub const MAX_PUSH_DESCRIPTORS: u32 = 32;
+/// Descriptors of a set: any number is a host allocation.
+pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
+/// Bytes that the largest allocation's size must reach by the specification; a smaller heap is what such allocations meet.
+pub const MIN_ALLOCATION_BYTES: u64 = 1 << 30;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;

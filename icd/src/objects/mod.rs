@@ -16,4 +16,6 @@ mod probe;
 pub mod query;
 pub mod render_pass;
 pub mod sampler;
+pub mod semaphore;
 pub mod sync;
+pub mod timeline;

@@ -55,7 +55,7 @@ impl Object for RenderPass {
 
 impl Attachment {
     /// Checks that the format is one that passes can draw to.
-    pub fn new(info: &vk::AttachmentDescription) -> Result<Attachment, Error> {
+    pub fn new(info: &vk::AttachmentDescription2<'_>) -> Result<Attachment, Error> {
         // Formats that no attachment can have are refused where they would be drawn to: the specification asks for render
         // passes with any that images have.
         let row = format::row(info.format).filter(|row| row.texture.is_some()).ok_or_else(|| {
@@ -123,7 +123,7 @@ impl Subpass {
 
 /// VkFramebuffer.
 pub struct Framebuffer {
-    /// Views, by attachment number.
+    /// Views, by attachment number; none of an imageless one.
     pub attachments: Vec<Arc<ImageView>>,
     /// Pixels per row.
     pub width: u32,
@@ -156,6 +156,11 @@ impl Framebuffer {
         }
         Ok(Framebuffer { attachments, width, height, layers })
     }
+
+    /// The same with views that a pass begins with, of an imageless one.
+    pub fn with(&self, attachments: Vec<Arc<ImageView>>) -> Result<Framebuffer, Error> {
+        Framebuffer::new(attachments, (self.width, self.height, self.layers))
+    }
 }
 
 #[cfg(test)]
@@ -164,7 +169,7 @@ mod tests {
 
     fn attachment(format: vk::Format) -> Result<Attachment, Error> {
         let samples = vk::SampleCountFlags::TYPE_1;
-        Attachment::new(&vk::AttachmentDescription { format, samples, ..Default::default() })
+        Attachment::new(&vk::AttachmentDescription2 { format, samples, ..Default::default() })
     }
 
     #[test]

@@ -1,10 +1,8 @@
-//! Fences, binary semaphores and events: host-side states that waiters look at under one lock.
-//!
-//! The queue executes submissions in order, so a semaphore between submissions needs no device object
-//! and a fence is a flag that the queue sets (vulkan-on-vc4.md §10).
+//! Fences and events: host-side states that waiters look at under one lock. A fence is a flag that the queue sets
+//! (vulkan-on-vc4.md §10).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ash::vk;
 
@@ -14,23 +12,32 @@ use crate::foundation::waker::{Waker, deadline};
 use crate::objects::device::Device;
 
 /// A flag that others wait for.
-struct Flag {
+pub struct Flag {
     set: AtomicBool,
     waker: Arc<Waker>,
 }
 
 impl Flag {
-    fn new(device: &Device, set: bool) -> Flag {
-        Flag { set: AtomicBool::new(set), waker: device.waker().clone() }
+    /// A flag whose waiters `waker` wakes.
+    pub fn new(waker: &Arc<Waker>, set: bool) -> Flag {
+        Flag { set: AtomicBool::new(set), waker: waker.clone() }
     }
 
-    fn get(&self) -> bool {
+    /// Whether it is set.
+    pub fn get(&self) -> bool {
         self.set.load(Ordering::Acquire)
     }
 
-    fn set(&self) {
+    /// Sets it; waiters wake.
+    pub fn set(&self) {
         self.set.store(true, Ordering::Release);
         self.waker.ring();
+    }
+
+    /// Waits on the queue thread until it is set; an error when the device is lost meanwhile.
+    pub fn wait(&self, device: &Device) -> Result<(), Error> {
+        self.waker.wait_until(None, || self.get() || device.is_lost());
+        if self.get() { Ok(()) } else { Err(Error::DeviceLost) }
     }
 
     fn clear(&self) {
@@ -48,7 +55,7 @@ impl Object for Fence {
 impl Fence {
     /// A fence, unsignalled unless the flags say otherwise.
     pub fn new(device: &Device, flags: vk::FenceCreateFlags) -> Fence {
-        Fence(Flag::new(device, flags.contains(vk::FenceCreateFlags::SIGNALED)))
+        Fence(Flag::new(device.waker(), flags.contains(vk::FenceCreateFlags::SIGNALED)))
     }
 
     /// Whether it is signalled.
@@ -93,60 +100,6 @@ pub fn wait_for_fences(
     device.check().map(|()| vk::Result::TIMEOUT)
 }
 
-/// VkSemaphore, binary: a chain of signals. A wait takes the newest one when it is submitted, before the queue gets to
-/// it. So signals that come meanwhile are for later waits, as programs expect that acquire every image with the same
-/// semaphore.
-pub struct Semaphore {
-    waker: Arc<Waker>,
-    newest: Mutex<Arc<Signal>>,
-}
-
-/// One signal of a semaphore, and the wait for it.
-pub struct Signal(Flag);
-
-impl Object for Semaphore {
-    type Handle = vk::Semaphore;
-}
-
-impl Semaphore {
-    /// An unsignalled semaphore.
-    pub fn new(device: &Device) -> Semaphore {
-        let waker = device.waker().clone();
-        Semaphore { newest: Mutex::new(Signal::new(&waker)), waker }
-    }
-
-    fn newest(&self) -> MutexGuard<'_, Arc<Signal>> {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What an operation that is submitted now signals.
-    pub fn signal(&self) -> Arc<Signal> {
-        self.newest().clone()
-    }
-
-    /// What an operation that is submitted now waits for.
-    pub fn take(&self) -> Arc<Signal> {
-        std::mem::replace(&mut self.newest(), Signal::new(&self.waker))
-    }
-}
-
-impl Signal {
-    fn new(waker: &Arc<Waker>) -> Arc<Signal> {
-        Arc::new(Signal(Flag { set: AtomicBool::new(false), waker: waker.clone() }))
-    }
-
-    /// Gives it: from the queue thread at a batch's end, or when an image was acquired.
-    pub fn give(&self) {
-        self.0.set();
-    }
-
-    /// Waits until it is given; an error when the device is lost meanwhile.
-    pub fn wait(&self, device: &Device) -> Result<(), Error> {
-        self.0.waker.wait_until(None, || self.0.get() || device.is_lost());
-        if self.0.get() { Ok(()) } else { Err(Error::DeviceLost) }
-    }
-}
-
 /// VkEvent.
 pub struct Event(Flag);
 
@@ -157,7 +110,7 @@ impl Object for Event {
 impl Event {
     /// An event that is not set.
     pub fn new(device: &Device) -> Event {
-        Event(Flag::new(device, false))
+        Event(Flag::new(device.waker(), false))
     }
 
     /// Whether it is set.
@@ -177,8 +130,7 @@ impl Event {
 
     /// Waits on the queue thread until it is set.
     pub fn wait(&self, device: &Device) -> Result<(), Error> {
-        self.0.waker.wait_until(None, || self.is_set() || device.is_lost());
-        if self.is_set() { Ok(()) } else { Err(Error::DeviceLost) }
+        self.0.wait(device)
     }
 }
 
@@ -214,29 +166,15 @@ mod tests {
     fn losing_the_device_ends_every_wait() {
         let device = device();
         let fence = Arc::new(Fence::new(&device, vk::FenceCreateFlags::empty()));
-        let semaphore = Semaphore::new(&device);
+        let event = Event::new(&device);
         std::thread::scope(|scope| {
             let waiter =
                 scope.spawn(|| wait_for_fences(&device, std::slice::from_ref(&fence), true, u64::MAX));
-            let other = scope.spawn(|| semaphore.take().wait(&device));
+            let other = scope.spawn(|| event.wait(&device));
             std::thread::sleep(Duration::from_millis(5));
             device.lose(&"test");
             assert!(matches!(waiter.join().unwrap(), Err(Error::DeviceLost)));
             assert!(matches!(other.join().unwrap(), Err(Error::DeviceLost)));
         });
-    }
-
-    #[test]
-    fn a_submitted_wait_takes_the_signal_before_it() {
-        let device = device();
-        let semaphore = Semaphore::new(&device);
-        semaphore.signal().give();
-        let first = semaphore.take();
-        // Before the queue gets to the first wait, the semaphore is signalled again.
-        semaphore.signal().give();
-        let second = semaphore.take();
-        first.wait(&device).unwrap();
-        second.wait(&device).unwrap();
-        assert!(!semaphore.signal().0.get());
     }
 }

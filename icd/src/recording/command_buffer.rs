@@ -332,11 +332,11 @@ impl CommandBuffer {
         self.unsupported("vkCmdDispatchIndirect", "the only queue family has no compute");
     }
 
-    pub fn begin_render_pass(&self, begin: PassBegin, _: vk::SubpassContents) {
-        self.record("vkCmdBeginRenderPass", |recording| recording.begin_pass(begin));
+    pub fn begin_render_pass(&self, begin: Result<PassBegin, Error>) {
+        self.record("vkCmdBeginRenderPass", |recording| recording.begin_pass(begin?));
     }
 
-    pub fn next_subpass(&self, _: vk::SubpassContents) {
+    pub fn next_subpass(&self) {
         self.record("vkCmdNextSubpass", Recorder::next_subpass);
     }
 

@@ -71,7 +71,7 @@ fn view(device: &Arc<Device>, format: vk::Format, (width, height): (u32, u32)) -
 }
 
 fn attachment(format: vk::Format) -> Attachment {
-    let info = vk::AttachmentDescription {
+    let info = vk::AttachmentDescription2 {
         format,
         samples: vk::SampleCountFlags::TYPE_1,
         load_op: vk::AttachmentLoadOp::CLEAR,
