@@ -53,10 +53,10 @@ impl Image {
         Image::in_order(device, info, info.tiling == vk::ImageTiling::LINEAR)
     }
 
-    /// An image of a swapchain, without memory. What is presented lies in raster order whatever its
-    /// tiling is called, so that showing it copies rows; the texture unit cannot read it.
+    /// An image of a swapchain, without memory. What is only drawn to and presented lies in raster order whatever its
+    /// tiling is called, so that showing it copies rows; the texture unit cannot read that (textures.md §7).
     pub fn presentable(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
-        Image::in_order(device, info, true)
+        Image::in_order(device, info, !is_read(info.usage))
     }
 
     fn in_order(device: &Device, info: &vk::ImageCreateInfo<'_>, raster: bool) -> Result<Image, Error> {

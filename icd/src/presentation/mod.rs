@@ -4,7 +4,7 @@
 //! turn, and the swapchain's own thread waits for the GPU, keeps the pace and shows the picture. So
 //! neither the application nor the queue waits for a display.
 //!
-//! Pictures travel by the CPU: swapchain images lie in raster order, their rows are copied into memory
+//! Pictures travel by the CPU: rows of swapchain images, in raster order if nothing else is done with them, are copied into memory
 //! that the X server shares (or into requests), because a simulated device has nothing that another
 //! process could map.
 

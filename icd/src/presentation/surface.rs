@@ -23,12 +23,13 @@ pub(super) const MIN_IMAGES: u32 = 2;
 /// Most images. More would only queue pictures up.
 pub(super) const MAX_IMAGES: u32 = 8;
 
-/// What swapchain images may be used for. No sampling: they lie in raster order, which the texture unit
-/// does not read (textures.md §7).
+/// What swapchain images may be used for.
 pub(super) const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::COLOR_ATTACHMENT.as_raw()
         | vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
-        | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
+        | vk::ImageUsageFlags::TRANSFER_DST.as_raw()
+        | vk::ImageUsageFlags::SAMPLED.as_raw()
+        | vk::ImageUsageFlags::INPUT_ATTACHMENT.as_raw(),
 );
 
 /// How alpha may be treated.
