@@ -1,4 +1,5 @@
-//! The compiler's door: SPIR-V of a pipeline's stages and its state in, three QPU programs out.
+//! The compiler's door: SPIR-V of a pipeline's stages and its state in, three QPU programs out. Compute shaders leave it as
+//! IR, which is what the CPU's back end takes.
 //!
 //! Everything that Vulkan 1.0 fixes at pipeline creation is part of the code (vulkan-on-vc4.md §8); what changes
 //! per draw is a [`crate::program::UniformSlot`]. The one thing known only at draw time is how a sampled image's
@@ -57,6 +58,18 @@ impl CompileError {
             CompileError::Lower(error) => error.kind(),
         }
     }
+}
+
+/// Translates and optimises a compute shader, which stays in the IR: what runs it on the CPU makes code of that. Its
+/// arithmetic is IEEE single precision, rounded as written.
+///
+/// # Errors
+/// What is wrong or unsupported, and where.
+pub fn compute_stage(source: &StageSource<'_>) -> Result<Shader, CompileError> {
+    let stage = Stage::Compute;
+    let mut shader = spirv::translate(source, stage).map_err(|error| CompileError::Spirv { stage, error })?;
+    pass::optimize(&mut shader);
+    Ok(shader)
 }
 
 /// Compiles a pipeline. Without a fragment stage only depth and stencil are written.

@@ -154,14 +154,15 @@ impl Types {
     /// Type of part `index` of a composite and the number of scalars before it.
     pub fn member(&self, ty: Ty, index: u32) -> Option<(Ty, u32)> {
         if let Kind::Struct { members } = self.kind(ty) {
-            let before = members.iter().take(index as usize).map(|&member| self.scalars(member)).sum();
+            let before = members.iter().take(index as usize).map(|&member| self.scalars(member));
+            let before = before.fold(0u32, u32::saturating_add);
             return Some((*members.get(index as usize)?, before));
         }
         if let Kind::RuntimeArray { of } = *self.kind(ty) {
             return Some((of, 0));
         }
         let (of, count) = self.parts(ty)?;
-        (index < count).then(|| (of, index * self.scalars(of)))
+        (index < count).then(|| (of, index.saturating_mul(self.scalars(of))))
     }
 
     /// The scalar type at the bottom of a scalar, vector or matrix.

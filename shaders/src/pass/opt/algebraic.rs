@@ -1,12 +1,13 @@
 //! Operations that are one of their operands, or a cheaper operation, by the laws of arithmetic.
 //!
-//! Vulkan 1.0 does not ask for signed zeros, infinities or NaNs to be preserved, so x + 0 is x and x · 0 is 0.
+//! Vulkan 1.0 does not ask for signed zeros, infinities or NaNs to be preserved, so x + 0 is x and x · 0 is 0. The CPU has
+//! IEEE arithmetic, though, and its compute shaders keep it: there only laws hold that hold to the bit.
 
 use std::convert::Infallible;
 
 use vc4::qpu::AddOp;
 
-use crate::ir::{Builder, InstData, Op, Shader, Type, Value};
+use crate::ir::{Builder, InstData, Op, Shader, Stage, Type, Value};
 use crate::pass::analysis::range::Range;
 use crate::pass::rewrite::negation;
 use crate::pass::rewrite::{Action, rewrite};
@@ -42,6 +43,11 @@ fn under(b: &Builder<'_>, op: Op, value: Value) -> Option<Value> {
     (b.shader.op(value) == op).then(|| b.shader.args(value)[0])
 }
 
+/// Whether only laws of IEEE arithmetic hold.
+fn is_strict(b: &Builder<'_>) -> bool {
+    b.shader.stage == Stage::Compute
+}
+
 fn word(b: &Builder<'_>, value: Value) -> Option<u32> {
     b.shader.const_of(value)
 }
@@ -53,9 +59,10 @@ fn float(b: &Builder<'_>, value: Value) -> Option<f32> {
 fn unary(b: &mut Builder<'_>, op: Op, a: Value) -> Option<Value> {
     let inner = b.shader.op(a);
     match op {
+        Op::FNeg if is_strict(b) => under(b, Op::FNeg, a),
         Op::FNeg => negation::negation(b, a),
         Op::FAbs if inner == Op::FAbs => Some(a),
-        Op::FAbs if Range::of(b.shader, a).is_positive() => Some(a),
+        Op::FAbs if !is_strict(b) && Range::of(b.shader, a).is_positive() => Some(a),
         Op::FAbs => under(b, Op::FNeg, a).map(|x| b.fabs(x)),
         Op::Not => under(b, Op::Not, a),
         Op::BNot => under(b, Op::BNot, a).or_else(|| opposite(b, a)),
@@ -94,6 +101,12 @@ fn constant(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
     let c = word(b, y)?;
     let f = f32::from_bits(c);
     match op {
+        // Of a sum only the zero of the other sign, of a product nothing, of a quotient only what is exact.
+        Op::FAdd if is_strict(b) => (c == 1 << 31).then_some(x),
+        Op::FSub if is_strict(b) => (c == 0).then_some(x),
+        Op::FMul if is_strict(b) && f == 0.0 => None,
+        Op::FMin | Op::FMax if is_strict(b) => None,
+        Op::FDiv if is_strict(b) && c & 0x7f_ffff != 0 => None,
         Op::FAdd | Op::FSub if f == 0.0 => Some(x),
         Op::FMul if f == 1.0 => Some(x),
         Op::FMul if f == -1.0 => Some(b.fneg(x)),
@@ -204,6 +217,7 @@ fn same(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
 fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
     let (negated_x, negated_y) = (under(b, Op::FNeg, x), under(b, Op::FNeg, y));
     match op {
+        Op::FAdd | Op::FSub | Op::FMin | Op::FMax if is_strict(b) => difference_of_sum(b, op, x, y),
         Op::FAdd => negation::sum(b, x, y),
         Op::FSub if float(b, x) == Some(0.0) => Some(b.fneg(y)),
         Op::FSub => negation::difference(b, x, y),
@@ -211,7 +225,7 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
             (Some(x), Some(y)) => Some(b.op(op, &[x, y])),
             (Some(x), None) if x == y => opposite_square(b, op, x),
             (None, Some(y)) if x == y => opposite_square(b, op, x),
-            (None, None) if x == y && op == Op::FMul => square(b, x),
+            (None, None) if x == y && op == Op::FMul && !is_strict(b) => square(b, x),
             _ => None,
         },
         Op::BAnd | Op::BOr => {
@@ -228,6 +242,17 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// x + −y and x − −y, which are x − y and x + y to the bit.
+fn difference_of_sum(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
+    let opposite = match op {
+        Op::FAdd => Op::FSub,
+        Op::FSub => Op::FAdd,
+        _ => return None,
+    };
+    let y = under(b, Op::FNeg, y)?;
+    Some(b.op(opposite, &[x, y]))
 }
 
 /// −x · x and −x / x.

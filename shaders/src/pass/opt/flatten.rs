@@ -1,16 +1,22 @@
 //! Small ifs become straight code: both arms run, selects choose (vulkan-on-vc4.md §9).
 //!
 //! An arm may store outputs (the store keeps the earlier value elsewhere) and discard. It may not leave a loop or the
-//! shader, nor contain a loop.
+//! shader, nor contain a loop, nor change memory.
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Block, Node, Op, Output, Region, Replacements, Shader, collect_blocks};
+use crate::ir::{Block, Node, Op, Output, Region, Replacements, Shader, Stage, collect_blocks};
 use crate::pass::rewrite::predicate::{Edge, Linear, Map, Stored, is_straight_op};
 
 /// Instructions that the two arms of a flattened if may have together. Generous, because code without branches
 /// schedules well and a branch costs four slots and a uniform reset.
 const MAX_INSTRUCTIONS: usize = 2000;
+
+/// The same for the CPU, whose branches are cheap beside what they skip.
+const MAX_ON_CPU: usize = 16;
+
+/// What an access to memory or an image counts for there: it goes element by element.
+const ACCESS: usize = 6;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
@@ -136,14 +142,22 @@ impl Flatten<'_> {
 
     fn is_flat(&self, arms: [&Region; 2]) -> bool {
         let mut size = 0;
-        arms.into_iter().all(|arm| self.measure(arm, &mut size)) && size <= MAX_INSTRUCTIONS
+        let most = if self.shader.stage == Stage::Compute { MAX_ON_CPU } else { MAX_INSTRUCTIONS };
+        arms.into_iter().all(|arm| self.measure(arm, &mut size)) && size <= most
+    }
+
+    /// How much of an arm an instruction is.
+    fn weight(&self, op: Op) -> usize {
+        let accesses = op.reads_memory()
+            || matches!(op, Op::Sample(_) | Op::Gather { .. } | Op::Fetch(_) | Op::LoadUboDynamic { .. });
+        if accesses && self.shader.stage == Stage::Compute { ACCESS } else { 1 }
     }
 
     fn measure(&self, region: &Region, size: &mut usize) -> bool {
         region.iter().all(|node| match node {
             &Node::Block(block) => {
                 let insts = &self.shader.blocks[block].insts;
-                *size += insts.len();
+                *size += insts.iter().map(|&inst| self.weight(self.shader.insts[inst].op)).sum::<usize>();
                 insts.iter().all(|&inst| match self.shader.insts[inst].op {
                     Op::StoreOutput(output) => !self.unclear.contains(&output),
                     op => is_straight_op(op),

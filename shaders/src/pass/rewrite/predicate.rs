@@ -49,11 +49,18 @@ pub struct Linear<'a> {
     stored: &'a mut Stored,
 }
 
-/// Whether an operation may run where control did not lead, or under a predicate.
+/// Whether an operation may run where control did not lead, or under a predicate. What changes memory may not, and what
+/// orders such changes stays where it is; a load may, because it faults nowhere and keeps its place among them.
 pub const fn is_straight_op(op: Op) -> bool {
     !matches!(
         op,
-        Op::VpmWrite(_)
+        Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::ImageWrite(_)
+            | Op::ImageAtomic(..)
+            | Op::Fence
+            | Op::Barrier
+            | Op::VpmWrite(_)
             | Op::TlbColorWrite
             | Op::TlbColorWriteSample
             | Op::TlbZWrite

@@ -3,7 +3,7 @@
 use spirv::Op as Spv;
 
 use super::emit::{Emit, Scalars, Typed};
-use crate::ir::{Op, Value};
+use crate::ir::{Op, Stage, Value};
 use crate::spirv::error::Result;
 
 /// The IR operation per scalar, the operands' order, and whether the result is negated.
@@ -53,7 +53,8 @@ fn plain(op: Spv) -> Option<(Op, &'static [usize], bool)> {
         Spv::ULessThanEqual => (Op::ULe, AB, false),
         Spv::UGreaterThan => (Op::ULt, BA, false),
         Spv::UGreaterThanEqual => (Op::ULe, BA, false),
-        // Vulkan leaves NaN support open (vulkan-on-vc4.md §9): equality takes the cheap form of each pair.
+        // Vulkan leaves NaN support open (vulkan-on-vc4.md §9): equality takes the cheap form of each pair, except on the
+        // CPU, which knows NaNs anyway.
         Spv::FOrdEqual | Spv::FUnordEqual => (Op::FEq, AB, false),
         Spv::FOrdNotEqual | Spv::FUnordNotEqual => (Op::FNe, AB, false),
         Spv::FOrdLessThan => (Op::FLt, AB, false),
@@ -71,6 +72,10 @@ fn plain(op: Spv) -> Option<(Op, &'static [usize], bool)> {
 /// Translates arithmetic, bit operations, comparisons, conversions, selections and derivatives; last of all, so that
 /// what it does not know is not supported.
 pub fn arithmetic(e: &mut Emit<'_>, op: Spv, args: &[Typed]) -> Result<Scalars> {
+    if e.b.shader.stage == Stage::Compute && matches!(op, Spv::FOrdNotEqual | Spv::FUnordEqual) {
+        let differs = ordered_and_different(e, args)?;
+        return Ok(if op == Spv::FUnordEqual { negated(e, differs) } else { differs });
+    }
     if let Some((ir, order, negate)) = plain(op) {
         let values = e.each(ir, args, order)?;
         return Ok(if negate { negated(e, values) } else { values });
@@ -99,6 +104,12 @@ pub fn arithmetic(e: &mut Emit<'_>, op: Spv, args: &[Typed]) -> Result<Scalars> 
             Err(e.inst.unsupported(format!("Op{op:?}"), supported))
         }
     }
+}
+
+/// Less or greater: false where one is a NaN.
+fn ordered_and_different(e: &mut Emit<'_>, args: &[Typed]) -> Result<Scalars> {
+    let (less, greater) = (e.each(Op::FLt, args, &[0, 1])?, e.each(Op::FLt, args, &[1, 0])?);
+    less.into_iter().zip(greater).map(|(less, greater)| e.op(Op::BOr, &[less, greater])).collect()
 }
 
 /// Negates every scalar of a boolean result.

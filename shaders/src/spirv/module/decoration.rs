@@ -53,6 +53,8 @@ pub struct Decorations {
     ids: FxHashMap<Id, Marks>,
     members: FxHashMap<(Id, u32), Marks>,
     none: Marks,
+    /// The constant that is the workgroup's size, whatever execution modes say.
+    pub workgroup_size: Option<Id>,
     /// Something in the module is to come out the same as in other modules that compute it alike.
     pub invariant: bool,
 }
@@ -71,6 +73,9 @@ impl Decorations {
     /// Reads a decoration instruction; other instructions are ignored.
     pub fn read(&mut self, inst: &Inst) -> Result<()> {
         self.invariant |= inst.operands.contains(&Operand::Decoration(Decoration::Invariant));
+        if inst.op == Op::Decorate && inst.operands.contains(&Operand::BuiltIn(BuiltIn::WorkgroupSize)) {
+            self.workgroup_size = Some(inst.id_at(0)?);
+        }
         match inst.op {
             Op::Decorate | Op::DecorateId | Op::DecorateString => {
                 let marks = self.ids.entry(inst.id_at(0)?).or_default();
@@ -132,7 +137,7 @@ fn is_harmless(decoration: Decoration) -> bool {
         decoration,
         // Layouts come from offsets and strides.
         Decoration::Block | Decoration::ColMajor | Decoration::GLSLShared | Decoration::GLSLPacked
-        // Nothing in memory changes while a shader runs.
+        // Accesses to memory that changes are neither left out nor moved, whatever is said of it.
             | Decoration::Restrict | Decoration::Aliased | Decoration::Volatile | Decoration::Coherent
             | Decoration::NonWritable | Decoration::NonReadable | Decoration::Constant
             | Decoration::RestrictPointer | Decoration::AliasedPointer

@@ -60,6 +60,8 @@ pub struct Module {
     pub ignored_sets: FxHashSet<Id>,
     /// The entry point's function.
     pub entry: Id,
+    /// The workgroup's size as an execution mode gives it: the mode, and numbers or ids of constants.
+    local_size: Option<(Inst, [u32; 3])>,
     /// Tests come first.
     pub early_fragment_tests: bool,
     /// The origin of window coordinates is the lower left corner, which Vulkan has not: nothing that depends on it can be read.
@@ -73,7 +75,7 @@ const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeContro
     (constant indices only)";
 
 const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \
-    DepthUnchanged";
+    DepthUnchanged; of compute shaders LocalSize and LocalSizeId";
 
 const fn is_supported(capability: Capability) -> bool {
     matches!(
@@ -92,6 +94,8 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::ImageGatherExtended
             | Capability::StorageImageExtendedFormats
             | Capability::StorageImageReadWithoutFormat
+            // Where nothing is written to images, that is said of the write.
+            | Capability::StorageImageWriteWithoutFormat
             | Capability::StorageBufferArrayDynamicIndexing
             | Capability::StorageImageArrayDynamicIndexing
             | Capability::DerivativeControl
@@ -128,7 +132,7 @@ impl Module {
         }
         module.entry = entry_point(&instructions, source.entry, stage)?;
         for inst in &instructions {
-            module.execution_mode(inst)?;
+            module.execution_mode(inst, stage)?;
         }
         let mut functions = FunctionReader::default();
         for inst in instructions {
@@ -193,11 +197,21 @@ impl Module {
         }
     }
 
-    fn execution_mode(&mut self, inst: &Inst) -> Result<()> {
-        if inst.op != Op::ExecutionMode || inst.id_at(0)? != self.entry {
+    fn execution_mode(&mut self, inst: &Inst, stage: Stage) -> Result<()> {
+        if !matches!(inst.op, Op::ExecutionMode | Op::ExecutionModeId) || inst.id_at(0)? != self.entry {
             return Ok(());
         }
         match inst.operands.get(1) {
+            Some(Operand::ExecutionMode(ExecutionMode::LocalSize)) if stage == Stage::Compute => {
+                let size = [inst.literal_at(2)?, inst.literal_at(3)?, inst.literal_at(4)?];
+                self.local_size = Some((inst.clone(), size));
+                Ok(())
+            }
+            Some(Operand::ExecutionMode(ExecutionMode::LocalSizeId)) if stage == Stage::Compute => {
+                let size = [inst.id_at(2)?, inst.id_at(3)?, inst.id_at(4)?];
+                self.local_size = Some((inst.clone(), size));
+                Ok(())
+            }
             Some(Operand::ExecutionMode(ExecutionMode::EarlyFragmentTests)) => {
                 self.early_fragment_tests = true;
                 Ok(())
@@ -219,6 +233,25 @@ impl Module {
                 Err(inst.unsupported(format!("execution mode {mode:?}"), EXECUTION_MODES))
             }
             _ => Err(inst.invalid("an execution mode is missing")),
+        }
+    }
+
+    /// Invocations of a workgroup along each axis: of the constant that is decorated as its size, or of the execution mode.
+    pub fn workgroup_size(&self, entry: &Inst) -> Result<[u32; 3]> {
+        let constant = self.decorations.workgroup_size.and_then(|id| self.constants.get(id));
+        let size = match (constant, &self.local_size) {
+            (Some(constant), _) => <[u32; 3]>::try_from(&constant.words[..]).ok(),
+            (None, Some((mode, ids))) if mode.op == Op::ExecutionModeId => {
+                let [x, y, z] = ids.map(|id| self.constants.word(id));
+                x.zip(y).zip(z).map(|((x, y), z)| [x, y, z])
+            }
+            (None, Some((_, size))) => Some(*size),
+            (None, None) => None,
+        };
+        match size {
+            Some(size) if !size.contains(&0) => Ok(size),
+            Some(size) => Err(entry.invalid(format!("a workgroup of {size:?} invocations is empty"))),
+            None => Err(entry.invalid("the entry point does not say how large its workgroups are")),
         }
     }
 

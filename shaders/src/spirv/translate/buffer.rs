@@ -68,8 +68,7 @@ pub fn load(t: &mut Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<Ve
     if width > MAX_SCALARS {
         return Err(inst.too_large("number of scalars of a load", MAX_SCALARS as usize));
     }
-    let mut words = Vec::with_capacity(width as usize);
-    words_of(t, &Pointer { dynamic: Default::default(), ..pointer.clone() }, inst, &mut words)?;
+    let words = all_words(t, pointer, inst)?;
     t.pay(inst, words.len() / 4)?;
     let Place::Ubo(buffer) = pointer.place else {
         return load_push(t, pointer, &words, inst);
@@ -78,22 +77,29 @@ pub fn load(t: &mut Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<Ve
         let load = |word: &Word| t.builder().emit(Op::LoadUbo { buffer, offset: word.offset }, &[])[0];
         return Ok(words.iter().map(load).collect());
     }
+    let at = address(t, pointer, 1);
+    let load = |&Word { offset, last }: &Word| {
+        t.builder().emit(Op::LoadUboDynamic { buffer, offset, last }, &[at])[0]
+    };
+    Ok(words.iter().map(load).collect())
+}
+
+/// What a pointer's dynamic steps lead to, from the constant part of the place on; strides are in units of some bytes.
+pub fn address(t: &mut Translator<'_>, pointer: &Pointer, unit: u32) -> Value {
     let mut address = None;
     for step in &pointer.dynamic {
-        let scaled = scaled(t, step.index, step.stride);
+        let scaled = scaled(t, step.index, step.stride.wrapping_mul(unit));
         address = Some(match address {
             Some(sum) => t.builder().iadd(sum, scaled),
             None => scaled,
         });
     }
-    let at = match address {
-        Some(address) => address,
-        None => t.constant(Type::Word, 0),
-    };
-    let load = |&Word { offset, last }: &Word| {
-        t.builder().emit(Op::LoadUboDynamic { buffer, offset, last }, &[at])[0]
-    };
-    Ok(words.iter().map(load).collect())
+    address.unwrap_or_else(|| t.constant(Type::Word, 0))
+}
+
+/// Byte offsets of the scalars of what a pointer points to, without its dynamic steps.
+pub fn places(t: &Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<Vec<u32>> {
+    Ok(all_words(t, pointer, inst)?.into_iter().map(|word| word.offset).collect())
 }
 
 /// OpArrayLength: elements of the runtime array that ends a storage buffer.
@@ -102,7 +108,9 @@ pub fn array_length(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     let number = inst.literal_at(1)?;
     let types = &t.module.types;
     let array = match (types.member(pointer.ty, number), pointer.place) {
-        (Some((array, _)), Place::Ubo(buffer)) if pointer.dynamic.is_empty() => (array, buffer),
+        (Some((array, _)), Place::Ubo(buffer) | Place::Buffer(buffer)) if pointer.dynamic.is_empty() => {
+            (array, buffer)
+        }
         _ => return Err(inst.invalid("the operands do not name a member of a storage buffer")),
     };
     let (array, buffer) = array;
@@ -135,6 +143,13 @@ fn load_push(t: &mut Translator<'_>, pointer: &Pointer, words: &[Word], inst: &I
         let load = |word: &Word| t.builder().emit(Op::LoadPush(word.offset.wrapping_add(distance)), &[])[0];
         Ok(words.iter().map(load).collect())
     })
+}
+
+/// The scalars of what a pointer points to, without its dynamic steps.
+fn all_words(t: &Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<Vec<Word>> {
+    let mut words = Vec::with_capacity(t.module.types.scalars(pointer.ty).min(MAX_SCALARS) as usize);
+    words_of(t, &Pointer { dynamic: Default::default(), ..pointer.clone() }, inst, &mut words)?;
+    Ok(words)
 }
 
 /// The scalars of what a pointer without dynamic steps points to.

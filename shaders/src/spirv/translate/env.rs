@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use spirv::StorageClass;
 
 use crate::binding::{Descriptor, Texture};
-use crate::ir::{Op, Output, Type, Value};
+use crate::ir::{Memory, Op, Output, Texel, Type, Value};
 use crate::spirv::binary::Id;
 use crate::spirv::types::{ImageType, Ty};
 
@@ -31,6 +31,17 @@ pub enum Entity {
     },
     /// A sampler without an image.
     Sampler(Descriptor),
+    /// A pointer to a texel.
+    Texel(Rc<TexelPointer>),
+}
+
+/// What OpImageTexelPointer points to.
+#[derive(Clone, Debug)]
+pub struct TexelPointer {
+    /// The image.
+    pub texel: Texel,
+    /// Coordinates, with layer and sample.
+    pub coordinates: SmallVec<[Value; 4]>,
 }
 
 impl Entity {
@@ -41,6 +52,7 @@ impl Entity {
             (Entity::Pointer(a), Entity::Pointer(b)) => Rc::ptr_eq(a, b),
             (Entity::Image { texture: a, .. }, Entity::Image { texture: b, .. }) => a == b,
             (Entity::Sampler(a), Entity::Sampler(b)) => a == b,
+            (Entity::Texel(a), Entity::Texel(b)) => Rc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -56,8 +68,22 @@ pub enum Place {
         /// Its number of slots.
         count: u32,
     },
-    /// A uniform or storage buffer.
+    /// A buffer that does not change while the shader runs: a uniform buffer, or any in stages that store nothing.
     Ubo(Descriptor),
+    /// A storage buffer that may change.
+    Buffer(Descriptor),
+    /// Memory of the workgroup or the invocation, scalar by scalar.
+    Words {
+        /// Which.
+        memory: Memory,
+        /// Byte where the variable begins.
+        base: u32,
+    },
+    /// Scratch memory that holds a constant from the start; what is stored there is that constant again.
+    Table {
+        /// Byte where it begins.
+        base: u32,
+    },
     /// The push constants.
     Push,
     /// An image, a sampler, both in one, or an array of them.
@@ -69,7 +95,7 @@ pub enum Place {
 pub struct Step {
     /// The index.
     pub index: Value,
-    /// Distance of neighbours: scalars in slots, bytes in buffers.
+    /// Distance of neighbours: bytes in buffers, scalars elsewhere.
     pub stride: u32,
     /// Number of elements.
     pub count: u32,
@@ -91,7 +117,7 @@ pub struct Pointer {
     pub place: Place,
     /// Storage class.
     pub class: StorageClass,
-    /// Scalars into the slots, or bytes into the buffer.
+    /// Bytes into the buffer; scalars elsewhere.
     pub offset: u32,
     /// Steps with dynamic index.
     pub dynamic: SmallVec<[Step; 1]>,
@@ -120,7 +146,8 @@ impl Pointer {
 
 /// Built-ins that can be read or written.
 pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \
-    gl_SampleMaskIn, gl_HelperInvocation (inputs); gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask (outputs)";
+    gl_SampleMaskIn, gl_HelperInvocation, gl_NumWorkGroups, gl_WorkGroupSize, gl_WorkGroupID, gl_LocalInvocationID, \
+    gl_LocalInvocationIndex, gl_GlobalInvocationID (inputs); gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask (outputs)";
 
 /// What a slot holds before it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,6 +158,8 @@ pub enum Initial {
     False,
     /// An input, loaded on first use.
     Load(Op),
+    /// gl_GlobalInvocationID along an axis.
+    Global(u8),
     /// A built-in that this compiler lacks.
     Unsupported(String),
 }

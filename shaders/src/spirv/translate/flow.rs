@@ -11,7 +11,7 @@ use super::construct::{Arm, Flow, Frame, Label, LoopFrame, Next, Pending, Target
 use super::env::{Entity, Layer, Place};
 use super::translator::Translator;
 use super::{instruction, join, label, memory, switch};
-use crate::ir::{Node, Type, Value};
+use crate::ir::{Node, Stage, Type, Value};
 use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::Result;
 use crate::spirv::module::function::{Block as SpvBlock, Function, Merge};
@@ -36,6 +36,7 @@ pub fn run_function<'m>(
     t.copies += 1;
     let copy = t.copies;
     let first_slot = t.slots.len() as u32;
+    let scratch = t.scratch_end;
     for (id, entity) in args {
         t.env.set_id((copy, id), entity);
     }
@@ -45,6 +46,7 @@ pub fn run_function<'m>(
     t.frames.pop();
     t.labels.truncate(first_label);
     t.env.forget(first_slot, copy);
+    t.scratch_end = scratch;
     Ok(flow.resolved(first_label).live)
 }
 
@@ -194,6 +196,9 @@ fn run_block<'m>(t: &mut Translator<'m>, block: &'m SpvBlock) -> Result<Next> {
             Ok(Next::Done(label::exit(t, label)))
         }
         Op::ReturnValue => return_value(t, end),
+        _ if t.shader.stage == Stage::Compute => {
+            Err(end.invalid("invocations are discarded in fragment shaders only"))
+        }
         // OpKill and OpTerminateInvocation.
         _ => {
             t.region.push(Node::Discard);

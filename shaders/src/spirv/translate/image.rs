@@ -3,16 +3,18 @@
 use smallvec::SmallVec;
 use spirv::{ImageOperands, Op as Spv};
 
-use super::env::Entity;
+use std::rc::Rc;
+
+use super::env::{Entity, Place, TexelPointer};
 use super::translator::Translator;
-use crate::binding::Texture;
-use crate::ir::{BuiltinInput, Fetch, ImageDim, Lod, Op, Sample, Stage, Type, Value};
+use crate::binding::{Descriptor, Texture};
+use crate::ir::{BuiltinInput, Fetch, ImageDim, Lod, Op, Sample, Stage, Texel, Type, Value};
 use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::{Result, SpirvError};
-use crate::spirv::types::ImageType;
+use crate::spirv::types::{ImageType, Kind};
 
 const SUPPORTED: &str = "OpImageSample… with or without Proj and Dref, OpImageGather, OpImageDrefGather, OpImageFetch, \
-    OpImageRead and OpImageQuery…, with operands Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets and Sample; images of dimension 1D, \
+    OpImageRead and OpImageQuery…, in compute shaders OpImageWrite and OpImageTexelPointer, with operands Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets and Sample; images of dimension 1D, \
     2D, 3D, Cube, Buffer and SubpassData";
 
 /// Whether an instruction deals with images.
@@ -39,7 +41,10 @@ pub fn image(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
         Spv::ImageSampleProjDrefExplicitLod => sample(t, inst, form(true, true, true)),
         Spv::ImageGather => gather(t, inst, false),
         Spv::ImageDrefGather => gather(t, inst, true),
+        Spv::ImageRead if t.shader.stage == Stage::Compute => read(t, inst),
         Spv::ImageFetch | Spv::ImageRead => fetch(t, inst),
+        Spv::ImageWrite if t.shader.stage == Stage::Compute => write(t, inst),
+        Spv::ImageTexelPointer => texel_pointer(t, inst),
         Spv::ImageQuerySizeLod => query_size(t, inst, true),
         Spv::ImageQuerySize => query_size(t, inst, false),
         Spv::ImageQueryLevels | Spv::ImageQuerySamples => query_number(t, inst),
@@ -254,6 +259,67 @@ fn fetch(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     emit(t, inst, Op::Fetch(fetch), &args)
 }
 
+/// A storage image or texel buffer whose texels are accessed at the coordinates of operand 1, and those.
+fn texel(
+    t: &mut Translator<'_>,
+    (image, ty): (Descriptor, &ImageType),
+    sample: Option<Id>,
+    inst: &Inst,
+) -> Result<(Texel, SmallVec<[Value; 4]>)> {
+    let dim = dimension(ty, inst)?;
+    if ty.sampled || ty.subpass {
+        return Err(inst.invalid("the image is not a storage image"));
+    }
+    if sample.is_some() != ty.multisampled {
+        return Err(inst.invalid("multisampled images, and no others, are accessed by sample"));
+    }
+    let mut texel = Texel { image, dim, arrayed: ty.arrayed, multisampled: false };
+    let mut args = vector(t, inst.id_at(1)?, texel.coordinates(), inst)?;
+    texel.multisampled = ty.multisampled;
+    if let Some(sample) = sample {
+        args.push(t.scalar(sample, Type::Word, inst)?);
+    }
+    Ok((texel, args))
+}
+
+/// OpImageRead where images change.
+fn read(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
+    let (texture, image) = operand(t, inst)?;
+    let extra = Extra::of(inst, 2)?;
+    extra.only_sample(inst)?;
+    let (texel, args) = texel(t, (texture.image, &image), extra.sample, inst)?;
+    emit(t, inst, Op::ImageRead(texel), &args)
+}
+
+/// OpImageWrite. A texel may come with fewer components than four.
+fn write(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
+    let (texture, image) = operand(t, inst)?;
+    let extra = Extra::of(inst, 3)?;
+    extra.only_sample(inst)?;
+    let (texel, mut args) = texel(t, (texture.image, &image), extra.sample, inst)?;
+    let mut words = vector(t, inst.id_at(2)?, 1, inst)?;
+    let given = t.data(inst.id_at(2)?, inst)?.values;
+    words.extend(given.iter().skip(1).take(3).copied());
+    let zero = t.constant(Type::Word, 0);
+    words.resize(4, zero);
+    args.extend(words);
+    t.builder().emit(Op::ImageWrite(texel), &args);
+    Ok(())
+}
+
+/// OpImageTexelPointer, which atomic operations take.
+fn texel_pointer(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
+    let pointer = t.pointer(inst.id_at(0)?, inst)?;
+    let (image, ty) = match (pointer.place, t.module.types.kind(pointer.ty)) {
+        (Place::Image(image), &Kind::Image(ty)) => (image, ty),
+        _ => return Err(inst.invalid("the first operand does not point to an image")),
+    };
+    // The sample is there in any case.
+    let sample = if ty.multisampled { Some(inst.id_at(2)?) } else { None };
+    let (texel, coordinates) = texel(t, (image, &ty), sample, inst)?;
+    t.define(inst, Entity::Texel(Rc::new(TexelPointer { texel, coordinates })))
+}
+
 /// OpImageQuerySizeLod and OpImageQuerySize: texels per axis, then layers.
 fn query_size(t: &mut Translator<'_>, inst: &Inst, of_level: bool) -> Result<()> {
     let (texture, image) = operand(t, inst)?;
@@ -343,6 +409,15 @@ impl Extra {
         extra.offsets = next(ImageOperands::CONST_OFFSETS)?;
         extra.sample = next(ImageOperands::SAMPLE)?;
         Ok(extra)
+    }
+
+    /// Texels that are not sampled are told apart by nothing else.
+    fn only_sample(&self, inst: &Inst) -> Result<()> {
+        let others = [self.bias, self.lod, self.offset, self.offsets];
+        match others.iter().all(Option::is_none) && self.grad.is_none() {
+            true => Ok(()),
+            false => Err(inst.invalid("the image operands do not fit the instruction")),
+        }
     }
 }
 

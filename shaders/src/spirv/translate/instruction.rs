@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 use spirv::{GlslStd450Op, Op};
 
 use super::translator::Translator;
-use super::{buffer, image, memory};
-use crate::ir::{Type, Value};
+use super::{atomic, buffer, image, memory};
+use crate::ir::{Stage, Type, Value};
 use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::Result;
 use crate::spirv::expression::emit::Typed;
@@ -15,8 +15,17 @@ use crate::spirv::expression::{expression, glsl};
 pub fn translate(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     match inst.op {
         Op::Nop | Op::Line | Op::NoLine | Op::Name | Op::MemberName | Op::String => {}
-        // Shaders write no memory that others read.
-        Op::MemoryBarrier => {}
+        Op::MemoryBarrier => atomic::memory_barrier(t),
+        Op::ControlBarrier => atomic::control_barrier(t, inst)?,
+        op if atomic::is_atomic(op) => atomic::atomic(t, inst)?,
+        Op::PtrAccessChain | Op::InBoundsPtrAccessChain | Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => {
+            return Err(
+                inst.unsupported(format!("Op{:?}", inst.op), "OpAccessChain and OpInBoundsAccessChain")
+            );
+        }
+        op if needs_quads(op) && t.shader.stage == Stage::Compute => {
+            return Err(inst.invalid("this exists in fragment shaders only"));
+        }
         Op::Variable => memory::local_variable(t, inst)?,
         Op::Load => memory::load(t, inst)?,
         Op::Store => memory::store(t, inst)?,
@@ -46,6 +55,23 @@ pub fn translate(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether an operation deals with the pixels of a quad.
+const fn needs_quads(op: Op) -> bool {
+    matches!(
+        op,
+        Op::DPdx
+            | Op::DPdy
+            | Op::Fwidth
+            | Op::DPdxFine
+            | Op::DPdyFine
+            | Op::FwidthFine
+            | Op::DPdxCoarse
+            | Op::DPdyCoarse
+            | Op::FwidthCoarse
+            | Op::DemoteToHelperInvocation
+    )
 }
 
 fn operands(t: &mut Translator<'_>, inst: &Inst) -> Result<SmallVec<[Typed; 4]>> {

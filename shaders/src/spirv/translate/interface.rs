@@ -8,8 +8,9 @@ use spirv::{BuiltIn, StorageClass};
 use super::env::{Entity, Initial, OutputSlot, Place, Pointer};
 use super::memory::PLAIN;
 use super::translator::Translator;
+use super::words;
 use crate::binding::Descriptor;
-use crate::ir::{BuiltinInput, Interpolation, Op, Output, Shader, Stage, Type, Value};
+use crate::ir::{BuiltinInput, Interpolation, Invocation, Op, Output, Shader, Stage, Type, Value};
 use crate::spirv::binary::Inst;
 use crate::spirv::error::Result;
 use crate::spirv::module::Global;
@@ -26,7 +27,9 @@ const MAX_LOCATION: u32 = 32;
 /// point uses it: it may belong to another one.
 pub fn declare_globals(t: &mut Translator<'_>) {
     let module = t.module;
+    let mut clear = false;
     for global in &module.globals {
+        clear |= global.class == StorageClass::Workgroup && global.initializer.is_some();
         match declare(t, global) {
             Ok(pointer) => t.env.set_id((0, global.inst.id), Entity::Pointer(Rc::new(pointer))),
             Err(error) => {
@@ -34,20 +37,63 @@ pub fn declare_globals(t: &mut Translator<'_>) {
             }
         }
     }
+    if clear && t.shader.workgroup.shared_bytes > 0 {
+        words::clear_shared(t);
+    }
 }
 
 fn declare(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
     match global.class {
+        StorageClass::Private if t.residence.is_in_memory(global.inst.id) => in_scratch(t, global),
         StorageClass::Input | StorageClass::Output | StorageClass::Private => variable(t, global),
+        StorageClass::Workgroup if t.shader.stage == Stage::Compute => shared(t, global),
         StorageClass::Uniform
         | StorageClass::StorageBuffer
         | StorageClass::UniformConstant
         | StorageClass::PushConstant => bound(t, global),
         class => {
-            let supported = "Input, Output, Private, Uniform, StorageBuffer, UniformConstant, PushConstant";
+            let supported = "Input, Output, Private, Uniform, StorageBuffer, UniformConstant, PushConstant, in compute \
+                             shaders Workgroup";
             Err(global.inst.unsupported(format!("storage class {class:?}"), supported))
         }
     }
+}
+
+/// A variable that the workgroup shares, if anything uses it; its only initializer is null.
+fn shared(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
+    let inst = &global.inst;
+    if !t.module.types.is_plain(global.ty) {
+        return Err(inst.unsupported("a variable of this type", PLAIN));
+    }
+    if !t.residence.names(inst.id) {
+        return Err(inst.invalid("nothing uses the variable"));
+    }
+    let words = global.initializer.and_then(|id| t.module.constants.get(id)).map(|constant| &constant.words);
+    if global.initializer.is_some() && !words.is_some_and(|words| words.iter().all(|&word| word == 0)) {
+        return Err(inst.unsupported("an initializer of a Workgroup variable", "OpConstantNull"));
+    }
+    let place = words::reserve_shared(t, global.ty, inst)?;
+    Ok(Pointer::new(place, global.class, global.ty))
+}
+
+/// A private variable that lives in memory.
+fn in_scratch(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
+    let inst = &global.inst;
+    if !t.module.types.is_plain(global.ty) {
+        return Err(inst.unsupported("a variable of this type", PLAIN));
+    }
+    let place = match t.residence.table(inst.id) {
+        Some(constant) => words::table(t, constant, global.ty, inst)?,
+        None => words::reserve_scratch(t, global.ty, inst)?,
+    };
+    if let (Place::Words { base, .. }, Some(id)) = (place, global.initializer) {
+        let words = t.module.constants.get(id).map(|constant| constant.words.clone());
+        match words.filter(|words| words.len() == t.module.types.scalars(global.ty) as usize) {
+            Some(words) => words::fill(t, base, &words),
+            None => return Err(inst.invalid("the initializer does not fit the variable")),
+        }
+    }
+    Ok(Pointer::new(place, global.class, global.ty))
 }
 
 fn variable(t: &mut Translator<'_>, global: &Global) -> Result<Pointer> {
@@ -137,8 +183,13 @@ fn bound(t: &Translator<'_>, global: &Global) -> Result<Pointer> {
     };
     let place = match (global.class, types.kind(core)) {
         (StorageClass::PushConstant, Kind::Struct { .. }) => Place::Push,
-        (StorageClass::Uniform | StorageClass::StorageBuffer, Kind::Struct { .. }) => {
-            Place::Ubo(descriptor()?)
+        (class @ (StorageClass::Uniform | StorageClass::StorageBuffer), Kind::Struct { .. }) => {
+            let stored = class == StorageClass::StorageBuffer
+                || t.module.decorations.of(types.info(core).id).buffer_block;
+            match t.shader.stage == Stage::Compute && stored {
+                true => Place::Buffer(descriptor()?),
+                false => Place::Ubo(descriptor()?),
+            }
         }
         (StorageClass::UniformConstant, Kind::SampledImage(_) | Kind::Image(_) | Kind::Sampler) => {
             Place::Image(descriptor()?)
@@ -255,10 +306,12 @@ impl Walk<'_, '_> {
 }
 
 fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initial> {
-    let fragment = t.shader.stage == Stage::Fragment;
+    let (fragment, vertex) = (t.shader.stage == Stage::Fragment, t.shader.stage == Stage::Vertex);
+    let compute = t.shader.stage == Stage::Compute;
     let component = |number: u32| number as u8;
     let op = match leaf.what {
         What::Nothing => return Err(inst.invalid("the input has neither Location nor BuiltIn")),
+        What::User(..) if compute => return Err(inst.invalid("a compute shader has no inputs of its own")),
         What::User(location, component, _) => {
             if ty == Type::Bool {
                 return Err(inst.invalid("an input cannot be a boolean"));
@@ -274,9 +327,16 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
             let what = format!("reading built-in {builtin:?} with execution mode OriginLowerLeft");
             return Ok(Initial::Unsupported(what));
         }
+        What::Builtin(BuiltIn::GlobalInvocationId, number @ 0..=2) if compute && ty == Type::Word => {
+            return Ok(Initial::Global(component(number)));
+        }
+        What::Builtin(builtin, number) if compute => match invocation(builtin, number) {
+            Some(what) => Op::LoadBuiltin(BuiltinInput::Invocation(what)),
+            None => return Ok(Initial::Unsupported(format!("reading built-in {builtin:?}"))),
+        },
         What::Builtin(builtin, number) => Op::LoadBuiltin(match (builtin, number) {
-            (BuiltIn::VertexIndex, 0) if !fragment => BuiltinInput::VertexIndex,
-            (BuiltIn::InstanceIndex, 0) if !fragment => BuiltinInput::InstanceIndex,
+            (BuiltIn::VertexIndex, 0) if vertex => BuiltinInput::VertexIndex,
+            (BuiltIn::InstanceIndex, 0) if vertex => BuiltinInput::InstanceIndex,
             (BuiltIn::FragCoord, 0..=3) if fragment => BuiltinInput::FragCoord(component(number)),
             (BuiltIn::FrontFacing, 0) if fragment && ty == Type::Bool => BuiltinInput::FrontFacing,
             (BuiltIn::PointCoord, 0..=1) if fragment => BuiltinInput::PointCoord(component(number)),
@@ -291,6 +351,18 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
         return Err(inst.invalid("the built-in has the wrong type"));
     }
     Ok(Initial::Load(op))
+}
+
+/// A component of a compute shader's built-in that says where an invocation stands.
+const fn invocation(builtin: BuiltIn, number: u32) -> Option<Invocation> {
+    let axis = number as u8;
+    Some(match (builtin, number) {
+        (BuiltIn::NumWorkgroups, 0..=2) => Invocation::WorkgroupCount(axis),
+        (BuiltIn::WorkgroupId, 0..=2) => Invocation::WorkgroupId(axis),
+        (BuiltIn::LocalInvocationId, 0..=2) => Invocation::LocalId(axis),
+        (BuiltIn::LocalInvocationIndex, 0) => Invocation::LocalIndex,
+        _ => return None,
+    })
 }
 
 fn output(stage: Stage, leaf: &Leaf, inst: &Inst) -> Result<std::result::Result<Output, String>> {

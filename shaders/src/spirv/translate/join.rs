@@ -96,6 +96,16 @@ fn join_ids(t: &mut Translator<'_>, edges: &[(Block, Layer)], inst: &Inst) -> Re
                 }
                 Entity::Pointer(Rc::new(joined))
             }
+            Entity::Texel(pointer) => {
+                let mut joined = (**pointer).clone();
+                for (at, coordinate) in joined.coordinates.iter_mut().enumerate() {
+                    *coordinate = meet_parts(t, edges, &entities, *coordinate, |entity| match entity {
+                        Entity::Texel(pointer) => pointer.coordinates.get(at).copied(),
+                        _ => None,
+                    });
+                }
+                Entity::Texel(Rc::new(joined))
+            }
         };
         t.env.set_id(key, joined);
     }

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use smallvec::{SmallVec, smallvec};
-use spirv::{GlslStd450Op, Op, StorageClass};
+use spirv::{Op, StorageClass};
 
 use super::env::{Entity, Place, Pointer, Step};
+use super::residence::writes_memory;
 use super::translator::Translator;
-use super::{buffer, choice};
+use super::{buffer, choice, words};
 use crate::binding::Texture;
 use crate::ir::{Type, Value};
-use crate::spirv::binary::{Id, Inst, Operand};
+use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::{Result, SpirvError};
 use crate::spirv::types::{Kind, Ty};
 
@@ -29,7 +30,11 @@ pub fn local_variable(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     if !t.module.types.is_plain(to) {
         return Err(inst.unsupported("a local variable of this type", PLAIN));
     }
-    let place = t.reserve(to, inst)?;
+    let place = match t.residence.table(inst.id) {
+        Some(constant) => words::table(t, constant, to, inst)?,
+        None if t.residence.is_in_memory(inst.id) => words::reserve_scratch(t, to, inst)?,
+        None => t.reserve(to, inst)?,
+    };
     let pointer = Pointer::new(place, class, to);
     if inst.operands.len() > 1 {
         let initial = t.data(inst.id_at(1)?, inst)?;
@@ -76,14 +81,16 @@ fn constant_step(t: &mut Translator<'_>, pointer: &mut Pointer, number: u32, ins
         return Err(inst.invalid(format!("index {number} is outside the composite")));
     };
     match &mut pointer.place {
-        Place::Slots { .. } => pointer.offset += scalars,
+        Place::Slots { .. } | Place::Words { .. } | Place::Table { .. } => pointer.offset += scalars,
         Place::Image(descriptor) => {
             descriptor.element = descriptor_element(t, descriptor.element, pointer.ty, number);
         }
-        Place::Ubo(descriptor) if is_descriptor_array(t, pointer.ty) => {
+        Place::Ubo(descriptor) | Place::Buffer(descriptor) if is_descriptor_array(t, pointer.ty) => {
             descriptor.element = descriptor_element(t, descriptor.element, pointer.ty, number);
         }
-        Place::Ubo(_) | Place::Push => return buffer::descend(t, pointer, part, number, inst),
+        Place::Ubo(_) | Place::Buffer(_) | Place::Push => {
+            return buffer::descend(t, pointer, part, number, inst);
+        }
     }
     pointer.ty = part;
     Ok(())
@@ -99,12 +106,14 @@ fn dynamic_step(t: &mut Translator<'_>, pointer: &mut Pointer, index: Value, ins
         return Err(inst.invalid("only arrays, matrices and vectors take a dynamic index"));
     };
     let stride = match pointer.place {
-        Place::Slots { .. } => types.scalars(part),
+        Place::Slots { .. } | Place::Words { .. } | Place::Table { .. } => types.scalars(part),
         Place::Image(_) => return Err(dynamic_descriptor(inst)),
-        Place::Ubo(_) if is_descriptor_array(t, pointer.ty) => return Err(dynamic_descriptor(inst)),
-        Place::Ubo(_) | Place::Push => buffer::stride(t, pointer, inst)?,
+        Place::Ubo(_) | Place::Buffer(_) if is_descriptor_array(t, pointer.ty) => {
+            return Err(dynamic_descriptor(inst));
+        }
+        Place::Ubo(_) | Place::Buffer(_) | Place::Push => buffer::stride(t, pointer, inst)?,
     };
-    if matches!(pointer.place, Place::Ubo(_) | Place::Push) {
+    if matches!(pointer.place, Place::Ubo(_) | Place::Buffer(_) | Place::Push) {
         buffer::descend(t, pointer, part, 0, inst)?;
     }
     pointer.ty = part;
@@ -139,10 +148,6 @@ pub fn load(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
 
 fn load_from(t: &mut Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<()> {
     match pointer.place {
-        Place::Slots { base, .. } => {
-            let values = read_slots(t, pointer, base, inst)?;
-            t.define_data(inst, values)
-        }
         Place::Image(descriptor) => match *t.module.types.kind(pointer.ty) {
             Kind::SampledImage(image) => {
                 t.define(inst, Entity::Image { texture: Texture::combined(descriptor), image })
@@ -153,10 +158,20 @@ fn load_from(t: &mut Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<(
             Kind::Sampler => t.define(inst, Entity::Sampler(descriptor)),
             _ => Err(inst.invalid("what is loaded is neither an image nor a sampler")),
         },
-        Place::Ubo(_) | Place::Push => {
-            let values = buffer::load(t, pointer, inst)?;
+        _ => {
+            let values = load_values(t, pointer, inst)?;
             t.define_data(inst, values)
         }
+    }
+}
+
+/// The scalars of what a pointer points to.
+fn load_values(t: &mut Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<Vec<Value>> {
+    match pointer.place {
+        Place::Slots { base, .. } => read_slots(t, pointer, base, inst),
+        Place::Ubo(_) | Place::Push => buffer::load(t, pointer, inst),
+        Place::Buffer(_) | Place::Words { .. } | Place::Table { .. } => words::load(t, pointer, inst),
+        Place::Image(_) => Err(inst.invalid("images cannot be copied")),
     }
 }
 
@@ -194,20 +209,28 @@ pub fn store(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
 
 /// Stores values through a pointer.
 pub fn store_to(t: &mut Translator<'_>, pointer: &Pointer, values: &[Value], inst: &Inst) -> Result<()> {
+    let in_memory = words::is_memory(pointer.place);
     let writable =
         matches!(pointer.class, StorageClass::Function | StorageClass::Private | StorageClass::Output);
-    let Place::Slots { base, .. } = pointer.place else {
-        return Err(inst.unsupported(
-            "a store into a buffer (vertexPipelineStoresAndAtomics and fragmentStoresAndAtomics are off)",
-            "stores to variables and outputs",
-        ));
+    let base = match pointer.place {
+        Place::Slots { base, .. } => base,
+        _ if in_memory => 0,
+        _ => {
+            return Err(inst.unsupported(
+                "a store into a buffer (vertexPipelineStoresAndAtomics and fragmentStoresAndAtomics are off)",
+                "stores to variables and outputs, in compute shaders to storage buffers and shared memory",
+            ));
+        }
     };
-    if !writable {
+    if !writable && !in_memory {
         return Err(inst.invalid(format!("storage class {:?} cannot be written", pointer.class)));
     }
     let made = values.iter().map(|&value| t.shader.values[value].ty);
     if !made.eq(t.module.types.flatten(pointer.ty)) {
         return Err(inst.invalid("the object does not fit the variable"));
+    }
+    if in_memory {
+        return words::store(t, pointer, values, inst);
     }
     choice::pay_for_choices(t, pointer, values.len() as u32, inst)?;
     let first = base + pointer.offset;
@@ -232,11 +255,7 @@ pub fn store_to(t: &mut Translator<'_>, pointer: &Pointer, values: &[Value], ins
 /// OpCopyMemory: a load and a store.
 pub fn copy_memory(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     let (target, source) = (t.pointer(inst.id_at(0)?, inst)?, t.pointer(inst.id_at(1)?, inst)?);
-    let values = match source.place {
-        Place::Slots { base, .. } => read_slots(t, &source, base, inst)?,
-        Place::Ubo(_) | Place::Push => buffer::load(t, &source, inst)?,
-        Place::Image(_) => return Err(inst.invalid("images cannot be copied")),
-    };
+    let values = load_values(t, &source, inst)?;
     store_to(t, &target, &values, inst)
 }
 
@@ -283,16 +302,6 @@ pub fn written_slots(t: &mut Translator<'_>, header: Id, merge: Id, user: &Inst)
         }
     }
     Ok(slots.into_iter().collect())
-}
-
-fn writes_memory(inst: &Inst) -> bool {
-    let number = |op: GlslStd450Op| op as u32;
-    let found = inst.operands.get(1);
-    matches!(
-        found,
-        Some(&Operand::LiteralExtInstInteger(op))
-            if op == number(GlslStd450Op::Modf) || op == number(GlslStd450Op::Frexp)
-    )
 }
 
 fn dynamic_descriptor(inst: &Inst) -> SpirvError {

@@ -7,7 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::construct::{Frame, Label, LoopFrame};
 use super::env::{BUILTINS, Entity, Env, Initial, OutputSlot, Place, Pointer, Slot};
-use crate::ir::{self, Block, Builder, LineId, Node, Region, Shader, Stage, Type, Value};
+use super::residence::Residence;
+use crate::ir::{
+    Block, Builder, BuiltinInput, Invocation, LineId, Node, Op, Region, Shader, Stage, Type, Value,
+};
 use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::{Result, SpirvError};
 use crate::spirv::expression::emit::{Emit, Typed};
@@ -20,6 +23,15 @@ const BUDGET: usize = 400_000;
 
 /// Instructions that the shader may have before optimisation.
 const MAX_INSTRUCTIONS: usize = 150_000;
+
+/// A constant in scratch memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// Byte where it begins.
+    pub base: u32,
+    /// It is stored there.
+    pub filled: bool,
+}
 
 /// A translation under way.
 pub struct Translator<'m> {
@@ -49,6 +61,12 @@ pub struct Translator<'m> {
     pub lacking: FxHashMap<Id, SpirvError>,
     /// Copies of functions made so far.
     pub copies: u32,
+    /// Which variables of a compute shader live in memory.
+    pub residence: Residence,
+    /// Byte of scratch memory from which on there is room.
+    pub scratch_end: u32,
+    /// Constants in scratch memory, by id.
+    pub tables: FxHashMap<Id, Table>,
     constants: FxHashMap<(Type, u32), Value>,
     constant_entities: FxHashMap<Id, Entity>,
     undefs: FxHashMap<Type, Value>,
@@ -77,6 +95,12 @@ impl<'m> Translator<'m> {
             outputs: Vec::new(),
             lacking: FxHashMap::default(),
             copies: 0,
+            residence: match stage {
+                Stage::Compute => Residence::of(module),
+                _ => Residence::default(),
+            },
+            scratch_end: 0,
+            tables: FxHashMap::default(),
             constants: FxHashMap::default(),
             constant_entities: FxHashMap::default(),
             undefs: FxHashMap::default(),
@@ -147,9 +171,26 @@ impl<'m> Translator<'m> {
         Ok(Emit { b, types, inst, result })
     }
 
-    fn in_prologue(&mut self, op: ir::Op) -> Value {
+    /// Puts an instruction in front of all code, behind the constants that there are. Its result, if there is one.
+    pub fn in_prologue(&mut self, op: Op, args: &[Value]) -> Option<Value> {
         let mut b = Builder::new(&mut self.shader, self.prologue);
-        b.emit(op, &[])[0]
+        b.emit(op, args).first().copied()
+    }
+
+    /// An input, loaded in front of all code.
+    fn input(&mut self, op: Op, inst: &Inst) -> Result<Value> {
+        self.in_prologue(op, &[]).ok_or_else(|| inst.invalid("the input has no value"))
+    }
+
+    /// gl_GlobalInvocationID along an axis.
+    fn global_id(&mut self, axis: u8, inst: &Inst) -> Result<Value> {
+        let input = |what| Op::LoadBuiltin(BuiltinInput::Invocation(what));
+        let group = self.input(input(Invocation::WorkgroupId(axis)), inst)?;
+        let local = self.input(input(Invocation::LocalId(axis)), inst)?;
+        let size = self.constant(Type::Word, self.shader.workgroup.size[usize::from(axis).min(2)]);
+        let mut b = Builder::new(&mut self.shader, self.prologue);
+        let first = b.imul(group, size);
+        Ok(b.iadd(first, local))
     }
 
     /// A constant, which stands at the start of the shader.
@@ -198,7 +239,12 @@ impl<'m> Translator<'m> {
             Initial::Undef => Ok(self.undef(ty)),
             Initial::False => Ok(self.constant(Type::Bool, 0)),
             Initial::Load(op) => {
-                let value = self.in_prologue(op);
+                let value = self.input(op, inst)?;
+                self.env.set_initial(slot, value);
+                Ok(value)
+            }
+            Initial::Global(axis) => {
+                let value = self.global_id(axis, inst)?;
                 self.env.set_initial(slot, value);
                 Ok(value)
             }
