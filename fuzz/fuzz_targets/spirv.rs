@@ -21,7 +21,7 @@ fn check(pipeline: &vc4_shaders::program::Pipeline) {
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let words = words(bytes);
-    for stage in [Stage::Vertex, Stage::Fragment] {
+    for stage in [Stage::Vertex, Stage::Fragment, Stage::Compute] {
         // The generator's word is nobody's: it chooses the state.
         let state = words.get(2).copied().unwrap_or(0);
         match oracle::compile(&words, stage) {

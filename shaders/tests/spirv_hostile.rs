@@ -16,7 +16,7 @@ use support::words;
 use vc4_shaders::ir::{Op, Output, Stage};
 use vc4_shaders::spirv::{SpirvError, StageSource, translate};
 
-const FILES: [&str; 12] = [
+const FILES: [&str; 20] = [
     "common.frag",
     "vectors.frag",
     "integers.frag",
@@ -29,7 +29,24 @@ const FILES: [&str; 12] = [
     "vectors.frag.opt",
     "memory.vert.opt",
     "special.frag.opt",
+    "arrays.comp",
+    "arrays.comp.opt",
+    "atomics.comp",
+    "control.comp",
+    "control.comp.opt",
+    "images.comp",
+    "matrix.comp",
+    "scan.comp",
 ];
+
+/// The stage that a file's name tells.
+fn stage_of(file: &str) -> Stage {
+    match file {
+        _ if file.contains(".vert") => Stage::Vertex,
+        _ if file.contains(".comp") => Stage::Compute,
+        _ => Stage::Fragment,
+    }
+}
 
 #[test]
 fn mutated_modules() {
@@ -39,8 +56,7 @@ fn mutated_modules() {
         for file in FILES {
             let mut words = words(file);
             mutate(&mut words, &mut random);
-            let stage = if file.contains("vert") { Stage::Vertex } else { Stage::Fragment };
-            match compile(&words, stage) {
+            match compile(&words, stage_of(file)) {
                 Ok(shader) => {
                     fine += 1;
                     // The back end is slow beside the rest.
@@ -66,10 +82,10 @@ fn mutated_modules() {
 
 #[test]
 fn truncated_modules() {
-    for file in ["flow.frag", "common.frag"] {
+    for file in ["flow.frag", "common.frag", "control.comp"] {
         let words = words(file);
         for length in 0..words.len() {
-            assert!(compile(&words[..length], Stage::Fragment).is_err(), "{file} cut at {length}");
+            assert!(compile(&words[..length], stage_of(file)).is_err(), "{file} cut at {length}");
         }
     }
 }

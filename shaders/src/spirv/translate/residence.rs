@@ -130,10 +130,10 @@ impl Uses {
         };
         let root = function.root(first);
         match inst.op {
-            Op::AccessChain | Op::InBoundsAccessChain => {
-                if ids[1..].iter().any(|&index| module.constants.get(index).is_none()) {
-                    self.indexed.push(root);
-                }
+            Op::AccessChain | Op::InBoundsAccessChain
+                if ids[1..].iter().any(|&index| module.constants.get(index).is_none()) =>
+            {
+                self.indexed.push(root);
             }
             Op::Store => {
                 let whole = root == first;
