@@ -3,7 +3,18 @@
 use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::{Op, Shader, Stage, Workgroup};
 
+use crate::WIDTH;
+use crate::code::{self, Code};
 use crate::dispatch::{Dispatch, Halt};
+use crate::generate::{self, Needs};
+use crate::layout::Bound;
+use crate::run::{self, Program};
+
+/// Invocations of the largest workgroup that is compiled.
+pub const MAX_INVOCATIONS: u32 = 1 << 16;
+
+/// Bytes of memory that a workgroup may have, shared or its invocations' own together.
+pub const MAX_MEMORY: u64 = 1 << 28;
 
 /// Why a shader does not become a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,14 +28,25 @@ pub enum CpuError {
         /// The instruction.
         op: String,
     },
+    /// It has too many invocations.
+    #[error("a workgroup of {0:?} invocations; {MAX_INVOCATIONS} are the most")]
+    Workgroup([u32; 3]),
+    /// It has too much memory of its own.
+    #[error("a workgroup with {0} bytes of memory; {MAX_MEMORY} are the most")]
+    Memory(u64),
+    /// This machine cannot run it.
+    #[error("no machine code: {0}")]
+    Machine(String),
 }
 
 /// A compiled compute shader.
 #[derive(Debug)]
 pub struct Kernel {
     workgroup: Workgroup,
-    buffers: Vec<Descriptor>,
-    images: Vec<Op>,
+    needs: Needs,
+    code: Code,
+    /// Local IDs by batch: four x, four y, four z.
+    places: Vec<[u32; 12]>,
 }
 
 impl Kernel {
@@ -33,10 +55,38 @@ impl Kernel {
     /// # Errors
     /// What of it has no code.
     pub fn compile(shader: &Shader) -> Result<Kernel, CpuError> {
+        Kernel::new(shader, false)
+    }
+
+    /// As [`Kernel::compile`], and keeps the code as text for [`Kernel::listing`].
+    ///
+    /// # Errors
+    /// What of it has no code.
+    pub fn compile_listed(shader: &Shader) -> Result<Kernel, CpuError> {
+        Kernel::new(shader, true)
+    }
+
+    fn new(shader: &Shader, listed: bool) -> Result<Kernel, CpuError> {
         if shader.stage != Stage::Compute {
             return Err(CpuError::Stage(shader.stage));
         }
-        Err(CpuError::Operation { op: "anything".into() })
+        let workgroup = shader.workgroup;
+        let invocations = workgroup.invocations().filter(|&count| (1..=MAX_INVOCATIONS).contains(&count));
+        let invocations = invocations.ok_or(CpuError::Workgroup(workgroup.size))?;
+        let own = u64::from(workgroup.scratch_bytes) * u64::from(invocations.next_multiple_of(WIDTH as u32));
+        let memory = own + u64::from(workgroup.shared_bytes);
+        if memory > MAX_MEMORY {
+            return Err(CpuError::Memory(memory));
+        }
+        for inst in shader.insts_in_order() {
+            if !generate::is_supported(shader.insts[inst].op) {
+                return Err(CpuError::Operation { op: shader.display(inst).to_string() });
+            }
+        }
+        let machine = code::machine().map_err(CpuError::Machine)?;
+        let (function, needs) = generate::generate(shader, invocations, machine);
+        let code = Code::new(function, listed).map_err(CpuError::Machine)?;
+        Ok(Kernel { workgroup, needs, code, places: places(&workgroup, invocations) })
     }
 
     /// Its workgroup.
@@ -46,12 +96,22 @@ impl Kernel {
 
     /// The buffers it names, uniform and storage, each once.
     pub fn buffers(&self) -> &[Descriptor] {
-        &self.buffers
+        &self.needs.buffers
     }
 
     /// Its image operations, in the order of the numbers that [`crate::Images::access`] gets.
     pub fn images(&self) -> &[Op] {
-        &self.images
+        &self.needs.images
+    }
+
+    /// Bytes of machine code.
+    pub fn code_bytes(&self) -> usize {
+        self.code.len()
+    }
+
+    /// The machine code as text, of [`Kernel::compile_listed`].
+    pub fn listing(&self) -> Option<&str> {
+        self.code.listing.as_deref()
     }
 
     /// Runs all workgroups of a dispatch, on several threads, and returns when all have ended.
@@ -62,7 +122,41 @@ impl Kernel {
     /// # Safety
     /// Every range of `dispatch.buffers` is readable and, where the kernel stores to it, writable memory for as long as
     /// this runs. Other threads may access it at the same time only as Vulkan's memory model lets them.
-    pub unsafe fn run(&self, _dispatch: &Dispatch<'_>) -> Result<(), Halt> {
-        Ok(())
+    pub unsafe fn run(&self, dispatch: &Dispatch<'_>) -> Result<(), Halt> {
+        let bounds: Vec<Bound> = (0..self.needs.buffers.len())
+            .map(|index| match dispatch.buffers.get(index) {
+                Some(range) if !range.address.is_null() => {
+                    Bound { address: range.address, bytes: range.bytes.into() }
+                }
+                _ => Bound { address: std::ptr::null_mut(), bytes: 0 },
+            })
+            .collect();
+        let mut push = dispatch.push.to_vec();
+        push.resize(push.len().max(self.needs.push_words as usize), 0);
+        let program = Program {
+            entry: self.code.entry(),
+            needs: &self.needs,
+            workgroup: &self.workgroup,
+            places: &self.places,
+            bounds: &bounds,
+            push: &push,
+            dispatch,
+        };
+        // SAFETY: the code outlives the call and gets what it was compiled for; the caller vouches for the ranges.
+        unsafe { run::run(&program) }
     }
+}
+
+fn places(workgroup: &Workgroup, invocations: u32) -> Vec<[u32; 12]> {
+    let [x, y, _] = workgroup.size;
+    let batches = invocations.div_ceil(WIDTH as u32);
+    let place = |batch: u32, at: usize| {
+        let index = batch * WIDTH as u32 + (at % WIDTH) as u32;
+        match at / WIDTH {
+            0 => index % x,
+            1 => index / x % y,
+            _ => index / x / y,
+        }
+    };
+    (0..batches).map(|batch| std::array::from_fn(|at| place(batch, at))).collect()
 }

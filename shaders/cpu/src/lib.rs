@@ -4,8 +4,15 @@
 //! Linux starts no compute programs on this GPU and no program there can store to memory, so the CPU runs them. This crate
 //! sees buffers and images as the API does: buffers as ranges of bytes whose bounds it checks, images through [`Images`].
 
+mod code;
 mod dispatch;
+mod divergence;
+mod generate;
 mod kernel;
+mod layout;
+mod liveness;
+mod math;
+mod run;
 
 pub use dispatch::{Dispatch, Halt, Images, Range};
 pub use kernel::{CpuError, Kernel};
