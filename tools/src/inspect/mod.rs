@@ -1,7 +1,7 @@
 //! `vc4 inspect`: what is in a shader file.
 //!
-//! Exit status: 0 when everything asked for was done (with `--check`: and nothing was found); 1 when a file has findings,
-//! is refused, cannot be read or is of no known format; 2 for wrong usage.
+//! Exit status: 0 when everything asked for was done (with `--check`: and no error was found, with `--strict` nothing at all);
+//! 1 when a file has errors, is refused, cannot be read or is of no known format; 2 for wrong usage.
 
 mod content;
 mod extract;
@@ -34,12 +34,12 @@ pub struct Args {
     /// Print one JSON document instead of a tree (schema: tools/INSPECT.md)
     #[arg(long, conflicts_with = "check")]
     json: bool,
-    /// Print findings only, one per line, and exit with 1 if there are any
+    /// Print findings only, one per line, and exit with 1 if there are errors among them
     #[arg(long)]
     check: bool,
-    /// With --check: warnings are printed but do not count
+    /// With --check: warnings count like errors. Files that compilers made in earnest have some
     #[arg(long, requires = "check")]
-    allow_warnings: bool,
+    strict: bool,
     /// Write code, modules and embedded sources below this folder; existing files are never replaced
     #[arg(long, value_name = "DIR")]
     extract: Option<PathBuf>,
@@ -168,7 +168,7 @@ fn check(args: &Args, item: &Item<'_>, out: &mut impl Write) -> io::Result<Outco
     for finding in &findings {
         writeln!(out, "{}:{finding}", item.name)?;
     }
-    let counts = findings.iter().any(|finding| finding.is_error() || !args.allow_warnings);
+    let counts = findings.iter().any(|finding| finding.is_error() || args.strict);
     let mut outcome = if counts { Outcome::Found } else { Outcome::Fine };
     if let (Some(folder), Ok(content)) = (&args.extract, Content::parse(item.kind, item.bytes)) {
         outcome = outcome.max(extract(args, item, &content, folder)?);

@@ -324,8 +324,12 @@ impl Symbol {
     }
 }
 
+/// How ARM's compiler for the geometry processor names the literal constants of a program. It puts them behind the area whose
+/// size it records (seen in every file of it that has some; containers.md §1.3).
+const LITERAL: &str = "?__maligp2_constant_";
+
 fn check_space(symbols: &[&Symbol], space: u32, out: &mut Findings) {
-    for symbol in symbols {
+    for symbol in symbols.iter().filter(|symbol| !symbol.name.to_text().starts_with(LITERAL)) {
         let room = match symbol.parent() {
             None => Some(space),
             Some(parent) => symbols.get(usize::from(parent)).map(|parent| u32::from(parent.component_size)),
