@@ -1,5 +1,6 @@
 //! `vc4 compile`
 
+mod kernel;
 mod listing;
 mod module;
 mod passes;
@@ -29,6 +30,7 @@ Examples:
   vc4 compile --stats tsv --name cube cube.*.spv          one row per program, for tables
   vc4 compile --ir lower_float cube.frag.spv              the shader as it left a pass (all: every pass)
   vc4 compile --state blend.state -o cube.vc4p cube.*.spv a file for `vc4 inspect`
+  vc4 compile --asm blur.comp.spv                         the machine code of a compute stage, which the CPU runs
 
 A vertex stage alone hands out all its outputs; with a fragment stage only those that it reads.
 ";
@@ -45,6 +47,7 @@ enum Stats {
 enum StageName {
     Vertex,
     Fragment,
+    Compute,
 }
 
 impl StageName {
@@ -52,6 +55,7 @@ impl StageName {
         match self {
             StageName::Vertex => Stage::Vertex,
             StageName::Fragment => Stage::Fragment,
+            StageName::Compute => Stage::Compute,
         }
     }
 }
@@ -59,7 +63,7 @@ impl StageName {
 #[derive(clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n{}", state::HELP))]
 pub struct Options {
-    /// SPIR-V modules: a vertex stage, a fragment stage, or both; `-` is standard input
+    /// SPIR-V modules: a vertex stage, a fragment stage, both, or a compute stage; `-` is standard input
     #[arg(required = true, num_args = 1..=2)]
     files: Vec<PathBuf>,
     /// Only this stage
@@ -99,6 +103,9 @@ pub fn run(options: &Options) -> Result<Status, Error> {
     let settings = settings(options)?;
     if options.ir.is_some() {
         passes::collect();
+    }
+    if kernel::is_meant(options, &modules) {
+        return kernel::run(options, &modules, &settings);
     }
     let vertex = source(options, &modules, Stage::Vertex)?;
     let fragment = source(options, &modules, Stage::Fragment)?;
@@ -327,5 +334,9 @@ fn summary(pipeline: &Pipeline) -> Result<String, Error> {
 fn short_name(path: &std::path::Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = name.strip_suffix(".spv").unwrap_or(&name);
-    name.strip_suffix(".vert").or(name.strip_suffix(".frag")).unwrap_or(name).to_owned()
+    name.strip_suffix(".vert")
+        .or(name.strip_suffix(".frag"))
+        .or(name.strip_suffix(".comp"))
+        .unwrap_or(name)
+        .to_owned()
 }

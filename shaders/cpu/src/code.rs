@@ -49,7 +49,8 @@ fn isa() -> Result<&'static Arc<dyn TargetIsa>, Problem> {
 /// Why there is no code for it.
 pub fn machine() -> Result<Machine, Problem> {
     let isa = isa()?;
-    let lacks = |name: &str| isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(false));
+    let lacks =
+        |name: &str| isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(false));
     Ok(Machine { convention: isa.default_call_conv(), rounds: !lacks("has_sse41") })
 }
 

@@ -309,7 +309,8 @@ impl Sweep<'_> {
                     let home = self.shapes.home[data_of(value)];
                     home.is_some_and(|home| self.shapes.is_inside(home, index))
                 };
-                let moving = self.shapes.loops[index].repeats && data.args.iter().any(|&arg| made_inside(arg));
+                let moving =
+                    self.shapes.loops[index].repeats && data.args.iter().any(|&arg| made_inside(arg));
                 self.shapes.loops[index].divergent && (moving || differ(data.args.to_vec()))
             }
         };
@@ -321,7 +322,9 @@ impl Sweep<'_> {
         let shape = |index: usize| self.at(args[index], block);
         match op {
             Op::LoadBuiltin(BuiltinInput::Invocation(place)) => place_shape(place, &self.shader.workgroup),
-            Op::Atomic { .. } | Op::ImageAtomic(..) | Op::Load { memory: Memory::Scratch, .. } => Shape::Varying,
+            Op::Atomic { .. } | Op::ImageAtomic(..) | Op::Load { memory: Memory::Scratch, .. } => {
+                Shape::Varying
+            }
             Op::BAny => Shape::UNIFORM,
             Op::Select => match shape(0) {
                 Shape::Varying if args[1] != args[2] => Shape::Varying,

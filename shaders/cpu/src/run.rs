@@ -212,7 +212,8 @@ impl<'a> Worker<'a> {
         let dispatch = self.host.program.dispatch;
         let [x, y, _] = dispatch.groups.map(u64::from);
         let place = [number % x, number / x % y, number / x / y];
-        self.context.workgroup = std::array::from_fn(|axis| dispatch.base[axis].wrapping_add(place[axis] as u32));
+        self.context.workgroup =
+            std::array::from_fn(|axis| dispatch.base[axis].wrapping_add(place[axis] as u32));
         if self.host.program.needs.barriers {
             // SAFETY: see above.
             return unsafe { self.rounds() };

@@ -186,7 +186,10 @@ fn agree(op: Op, args: &[u32], ours: u32) -> bool {
 
 fn is_float(op: Op) -> bool {
     matches!(op, Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::FMin | Op::FMax)
-        || matches!(op, Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven | Op::FRsqrt | Op::FInverseLength)
+        || matches!(
+            op,
+            Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven | Op::FRsqrt | Op::FInverseLength
+        )
         || matches!(op, Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos)
 }
 
@@ -202,7 +205,10 @@ fn check(op: Op, kernel: &vc4_shaders_cpu::Kernel, args: &[Vec<u32>]) {
             let words: Vec<u32> = args.iter().map(|a| if truths { a[from] & 1 } else { a[from] }).collect();
             let ours = buffers[to][at];
             let want = eval(op, &words).unwrap();
-            assert!(agree(op, &words, ours), "{op} of {words:x?} (buffer {to}): {ours:#x}, should be {want:#x}");
+            assert!(
+                agree(op, &words, ours),
+                "{op} of {words:x?} (buffer {to}): {ours:#x}, should be {want:#x}"
+            );
         }
     }
 }
@@ -254,7 +260,8 @@ fn pack_of_several_operands() {
     run(&shader, [1; 3], &[], &mut buffers);
     assert_eq!(buffers[4], [0x3c00_3c00; 8]);
     let shader = shader_of(Op::PackUnorm8x4, 4);
-    let mut buffers = vec![vec![0x3f80_0000; 8], vec![0; 8], vec![0x3f00_0000; 8], vec![!0; 8], vec![0; 8], vec![0; 8]];
+    let mut buffers =
+        vec![vec![0x3f80_0000; 8], vec![0; 8], vec![0x3f00_0000; 8], vec![!0; 8], vec![0; 8], vec![0; 8]];
     run(&shader, [1; 3], &[], &mut buffers);
     let words = [0x3f80_0000, 0, 0x3f00_0000, !0];
     assert_eq!(buffers[5], [eval(Op::PackUnorm8x4, &words).unwrap(); 8]);

@@ -51,7 +51,7 @@ impl Module {
         Ok(Module { name, words, parsed })
     }
 
-    /// Stage and name of every vertex and fragment entry point.
+    /// Stage and name of every vertex, fragment and compute entry point.
     pub fn entry_points(&self) -> Vec<(Stage, String)> {
         let Some(module) = &self.parsed else { return Vec::new() };
         let entry = |inst: &dr::Instruction| match (inst.operands.first()?, inst.operands.get(2)?) {
@@ -59,6 +59,7 @@ impl Module {
                 let stage = match model {
                     ExecutionModel::Vertex => Stage::Vertex,
                     ExecutionModel::Fragment => Stage::Fragment,
+                    ExecutionModel::GLCompute => Stage::Compute,
                     _ => return None,
                 };
                 Some((stage, name.clone()))

@@ -275,7 +275,13 @@ impl Generator<'_, '_> {
     }
 
     /// An element's word, outside if it does not run.
-    fn active_spot(&mut self, room: Room, places: clif::Value, element: u8, active: Option<clif::Value>) -> Spot {
+    fn active_spot(
+        &mut self,
+        room: Room,
+        places: clif::Value,
+        element: u8,
+        active: Option<clif::Value>,
+    ) -> Spot {
         let place = self.b.ins().extractlane(places, element);
         let mut spot = self.spot(room, place, element);
         if let Some(active) = active {

@@ -30,7 +30,8 @@ impl Program {
                 &Node::Block(block) => {
                     self.steps.push(Step::Enter(block));
                     let insts = shader.blocks[block].insts.iter();
-                    self.steps.extend(insts.filter(|&&i| shader.insts[i].op != Op::Phi).map(|&i| Step::Do(i)));
+                    self.steps
+                        .extend(insts.filter(|&&i| shader.insts[i].op != Op::Phi).map(|&i| Step::Do(i)));
                 }
                 Node::If { cond, then, otherwise } => {
                     let branch = self.hole();
@@ -168,7 +169,9 @@ impl Group<'_> {
             Op::Undef => 0,
             Op::Fence => return,
             Op::LoadPush(offset) => self.push.get(offset as usize / 4).copied().unwrap_or(0),
-            Op::LoadUbo { buffer, offset } => self.word(thread, Memory::Buffer(buffer), offset.into()).map_or(0, |w| *w),
+            Op::LoadUbo { buffer, offset } => {
+                self.word(thread, Memory::Buffer(buffer), offset.into()).map_or(0, |w| *w)
+            }
             Op::LoadUboDynamic { buffer, offset, .. } => {
                 let at = u64::from(args[0]) + u64::from(offset);
                 self.word(thread, Memory::Buffer(buffer), at).map_or(0, |word| *word)

@@ -127,7 +127,11 @@ impl Writer {
             let word = self.random.below(20) as u32;
             return self.b().word(word);
         }
-        let at = if shared { OWN as u64 + self.random.below(SHARED as u64) } else { self.random.below(env.len() as u64) };
+        let at = if shared {
+            OWN as u64 + self.random.below(SHARED as u64)
+        } else {
+            self.random.below(env.len() as u64)
+        };
         env[at as usize]
     }
 
@@ -194,8 +198,13 @@ impl Writer {
     fn statement(&mut self, env: &mut Env, shared: bool) {
         let to_shared = shared && self.random.chance(25);
         let (a, c) = (self.pick(env, to_shared), self.pick(env, to_shared));
-        let to = if to_shared { OWN as u64 + self.random.below(SHARED as u64) } else { self.random.below(OWN as u64) };
-        let ops = [Op::IAdd, Op::ISub, Op::IMul, Op::Xor, Op::And, Op::Shl, Op::Shr, Op::UMin, Op::UMod, Op::SDiv];
+        let to = if to_shared {
+            OWN as u64 + self.random.below(SHARED as u64)
+        } else {
+            self.random.below(OWN as u64)
+        };
+        let ops =
+            [Op::IAdd, Op::ISub, Op::IMul, Op::Xor, Op::And, Op::Shl, Op::Shr, Op::UMin, Op::UMod, Op::SDiv];
         let op = ops[self.random.below(ops.len() as u64) as usize];
         let kind = if to_shared { 0 } else { self.random.below(8) };
         let row = 6 + self.random.below(2) as u32;
