@@ -13,7 +13,7 @@ use spirv::{
     MemoryModel, SelectionControl, StorageClass,
 };
 use support::words;
-use vc4_shaders::ir::{Op, Output, Stage};
+use vc4_shaders::ir::{Memory, Op, Output, Stage};
 use vc4_shaders::spirv::{SpirvError, StageSource, translate};
 
 const FILES: [&str; 20] = [
@@ -311,10 +311,14 @@ fn what_is_lacking_is_named() {
         ("lacks_clip.vert", "ClipDistance"),
         ("lacks_array.frag", "array of descriptors"),
         ("lacks_double.frag", "Float64"),
+        ("lacks_atomic.frag", "an atomic operation (vertexPipelineStoresAndAtomics"),
+        ("lacks_store.vert", "a store into a buffer"),
+        ("lacks_write.frag", "a write to an image"),
+        ("lacks_subgroup.comp", "capability GroupNonUniform"),
+        ("lacks_int64.comp", "Int64"),
     ];
     for (file, what) in cases {
-        let stage = if file.contains("vert") { Stage::Vertex } else { Stage::Fragment };
-        match compile(&words(file), stage) {
+        match compile(&words(file), stage_of(file)) {
             Err(error @ SpirvError::Unsupported { .. }) => {
                 let text = error.to_string();
                 assert!(text.contains(what) && text.contains("supported: "), "{file}: {text}");
@@ -426,4 +430,113 @@ fn entry_points_share_a_module() {
     assert!(main.insts_in_order().into_iter().any(|inst| stores(main.insts[inst].op)));
     let error = entry("other").unwrap_err().to_string();
     assert!(error.contains("storage class Workgroup"), "{error}");
+}
+
+/// A compute module with variables of its own, whose function does what `build` emits.
+fn compute_module<T>(
+    globals: impl FnOnce(&mut Builder) -> T,
+    build: impl FnOnce(&mut Builder, &T),
+    size: impl FnOnce(&mut Builder, u32),
+) -> Vec<u32> {
+    let mut b = Builder::new();
+    b.set_version(1, 2);
+    b.capability(Capability::Shader);
+    b.memory_model(AddressingModel::Logical, MemoryModel::GLSL450);
+    let globals = globals(&mut b);
+    let void = b.type_void();
+    let ty = b.type_function(void, vec![]);
+    let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+    b.begin_block(None).unwrap();
+    build(&mut b, &globals);
+    b.ret().unwrap();
+    b.end_function().unwrap();
+    b.entry_point(ExecutionModel::GLCompute, main, "main", vec![]);
+    size(&mut b, main);
+    b.module().assemble()
+}
+
+#[test]
+fn sizes_of_workgroups() {
+    fn size(size: impl FnOnce(&mut Builder, u32)) -> Result<[u32; 3], String> {
+        let words = compute_module(|_| {}, |_, _| {}, size);
+        let source = StageSource { words: &words, entry: "main", specialization: &[(4, 9)] };
+        let shader = translate(&source, Stage::Compute).map_err(|error| error.to_string())?;
+        Ok(shader.workgroup.size)
+    }
+    assert_eq!(
+        size(|b, main| b.execution_mode(main, ExecutionMode::LocalSize, vec![4, 5, 6])),
+        Ok([4, 5, 6])
+    );
+    let empty = size(|b, main| b.execution_mode(main, ExecutionMode::LocalSize, vec![4, 0, 6]));
+    assert!(empty.unwrap_err().contains("empty"));
+    assert!(size(|_, _| {}).unwrap_err().contains("how large"));
+    // Numbers by id, of which one is specialised.
+    let by_id = size(|b, main| {
+        let uint = b.type_int(32, 0);
+        let ids: Vec<u32> = [2, 3, 7].into_iter().map(|number| b.spec_constant_bit32(uint, number)).collect();
+        b.decorate(ids[1], Decoration::SpecId, vec![Operand::LiteralBit32(4)]);
+        b.execution_mode_id(main, ExecutionMode::LocalSizeId, ids);
+    });
+    assert_eq!(by_id, Ok([2, 9, 7]));
+    // The constant that is decorated as the size counts.
+    let decorated = size(|b, main| {
+        b.execution_mode(main, ExecutionMode::LocalSize, vec![4, 5, 6]);
+        let uint = b.type_int(32, 0);
+        let vector = b.type_vector(uint, 3);
+        let parts: Vec<u32> = [8, 1, 2].into_iter().map(|number| b.constant_bit32(uint, number)).collect();
+        let whole = b.spec_constant_composite(vector, parts);
+        b.decorate(whole, Decoration::BuiltIn, vec![Operand::BuiltIn(spirv::BuiltIn::WorkgroupSize)]);
+    });
+    assert_eq!(decorated, Ok([8, 1, 2]));
+}
+
+/// A module with two arrays of a class, of which it adds elements of the first up; the second nobody names.
+fn with_array(class: StorageClass, length: u32, cleared: bool) -> Vec<u32> {
+    let globals = |b: &mut Builder| {
+        let uint = b.type_int(32, 0);
+        let zero = b.constant_bit32(uint, 0);
+        let length = b.constant_bit32(uint, length);
+        let array = b.type_array(uint, length);
+        let pointer = b.type_pointer(None, class, array);
+        let element = b.type_pointer(None, class, uint);
+        let null = cleared.then(|| b.constant_null(array));
+        let arrays = [(); 2].map(|()| b.variable(pointer, None, class, null));
+        (uint, zero, element, arrays[0])
+    };
+    let code = |b: &mut Builder, &(uint, zero, element, array): &(u32, u32, u32, u32)| {
+        let first = b.access_chain(element, None, array, vec![zero]).unwrap();
+        let index = b.load(uint, None, first, None, vec![]).unwrap();
+        let place = b.access_chain(element, None, array, vec![index]).unwrap();
+        b.store(place, index, None, vec![]).unwrap();
+    };
+    compute_module(globals, code, |b, main| b.execution_mode(main, ExecutionMode::LocalSize, vec![64, 1, 1]))
+}
+
+#[test]
+fn memory_of_compute_shaders_is_bounded() {
+    let workgroup = |class, length, cleared| {
+        compile(&with_array(class, length, cleared), Stage::Compute).map(|shader| shader.workgroup)
+    };
+    let shared = workgroup(StorageClass::Workgroup, 100, false).unwrap();
+    assert_eq!((shared.shared_bytes, shared.scratch_bytes), (400, 0), "what nobody names has no place");
+    let private = workgroup(StorageClass::Private, 1000, true).unwrap();
+    assert_eq!((private.shared_bytes, private.scratch_bytes), (0, 4000));
+    for class in [StorageClass::Workgroup, StorageClass::Private] {
+        for length in [20_000, 1 << 30, u32::MAX] {
+            let error = workgroup(class, length, false).unwrap_err();
+            assert!(matches!(error, SpirvError::TooLarge { .. }), "{error}");
+        }
+    }
+}
+
+#[test]
+fn shared_memory_is_cleared_where_a_module_asks() {
+    let shader = compile(&with_array(StorageClass::Workgroup, 100, true), Stage::Compute).unwrap();
+    let ops: Vec<Op> = shader.insts_in_order().into_iter().map(|inst| shader.insts[inst].op).collect();
+    // 64 invocations clear 100 words in two steps, and wait for each other before anyone loads.
+    let at = |wanted: &dyn Fn(&Op) -> bool| ops.iter().position(wanted).unwrap();
+    let stores = |op: &&Op| matches!(op, Op::Store { memory: Memory::Shared, .. });
+    let barrier = at(&|op| *op == Op::Barrier);
+    assert_eq!(ops[..barrier].iter().filter(stores).count(), 2, "{shader}");
+    assert!(at(&|op| matches!(op, Op::Load { .. })) > barrier, "{shader}");
 }

@@ -231,7 +231,7 @@ pub enum Op {
     ImageLod(Sample),
 
     // --- compute: memory that changes, and what orders the invocations of a workgroup
-    /// Word at byte a + `offset`.
+    /// Word at byte a + `offset`, which is outside from 2^32 on.
     Load {
         /// Of what.
         memory: Memory,

@@ -338,7 +338,10 @@ impl Machine<'_> {
         let mut before = [0; LANES];
         for lane in lanes_of(mask) {
             let element = batch * LANES + lane;
-            let place = args[0][lane].wrapping_add(offset);
+            // What is beyond 2^32 is outside of all memory.
+            let Some(place) = args[0][lane].checked_add(offset) else {
+                continue;
+            };
             let new = match op {
                 Op::Store { .. } => args[1][lane],
                 _ => {

@@ -77,7 +77,8 @@ impl Residence {
         let globals = globals.map(|global| (global.inst.id, global.ty, global.initializer));
         for (id, ty, initializer) in globals.chain(uses.locals) {
             let scalars = module.types.scalars(ty);
-            if scalars <= LONG || scalars <= VERY_LONG && !indexed.contains(&id) {
+            let fits = scalars <= LONG || scalars <= VERY_LONG && !indexed.contains(&id);
+            if fits || !self.named.contains(&id) {
                 continue;
             }
             self.in_memory.insert(id);
