@@ -406,6 +406,47 @@ fn control_flow_with_stores() {
     }
 }
 
+/// Programs that a generator made, with what it computed for them: a line of what the buffer holds before, one of after.
+#[test]
+fn generated_programs() {
+    for number in 1..=4 {
+        let path = format!("{}/tests/spirv/random_{number}.comp.expected", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let lines =
+            text.lines().map(|line| line.split(' ').map(|word| word.parse::<i32>().unwrap()).collect());
+        let [before, after]: [Vec<i32>; 2] = lines.collect::<Vec<_>>().try_into().unwrap();
+        let mut world = World::default();
+        *world.words(0) = before.iter().map(|&word| word as u32).collect();
+        for (what, world, _) in outcomes(&format!("random_{number}.comp"), &[], [1, 1, 1], &world) {
+            assert_eq!(world.ints(0), after, "{what}");
+        }
+    }
+}
+
+#[test]
+fn assembly() {
+    let mut world = World::default();
+    *world.words(0) = vec![0; 34 + 2 * 8];
+    for (what, after, _) in outcomes("assembly.comp", &[], [1, 1, 1], &world) {
+        let words = &after.buffers[&(0, 0)];
+        assert_eq!(words[..2], [0, 8], "{what}");
+        let mut taken = Vec::new();
+        for n in 0..8usize {
+            // What was exchanged an odd number of times.
+            let a = if n % 2 == 0 { 1 } else { n as u32 };
+            let value = match n {
+                1 => 3,
+                2 | 7 => 7,
+                _ => 8,
+            };
+            assert_eq!(words[34 + 2 * n..][..2], [a, value], "{what}, invocation {n}");
+            taken.push(words[2 + 4 * n] - a);
+        }
+        taken.sort_unstable();
+        assert_eq!(taken, [1, 2, 3, 4, 5, 6, 7, 8], "{what}");
+    }
+}
+
 #[test]
 fn images() {
     let mut world = World::default();

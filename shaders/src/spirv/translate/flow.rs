@@ -172,7 +172,9 @@ fn run_block<'m>(t: &mut Translator<'m>, block: &'m SpvBlock) -> Result<Next> {
         Op::BranchConditional => {
             let cond = t.scalar(end.id_at(0)?, Type::Bool, end)?;
             let (yes, no) = (end.id_at(1)?, end.id_at(2)?);
-            match (t.shader.const_of(cond), block.merge) {
+            // Where both ways are one, the condition is of no account.
+            let known = if yes == no { Some(1) } else { t.shader.const_of(cond) };
+            match (known, block.merge) {
                 (Some(truth), Some(Merge::Selection(merge))) => {
                     let taken = if truth != 0 { yes } else { no };
                     let label = label::open(t, Target::Block(merge), false);
