@@ -79,58 +79,37 @@ pub unsafe fn run(program: &Program<'_>) -> Result<(), Halt> {
     }
     let progress =
         Progress { next: AtomicU64::new(0), count, stop: AtomicBool::new(false), halt: Mutex::new(None) };
+    let host = Host { program, progress: &progress };
     // SAFETY: as for this function.
-    unsafe { work(program, &progress, true) };
+    unsafe { work(&host, true) };
     match progress.halt.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(halt) => Err(halt),
         None => Ok(()),
     }
 }
 
-/// Takes workgroups until none is left; calls for help if there are many.
-unsafe fn work(program: &Program<'_>, progress: &Progress, first: bool) {
-    let host = Host { program, progress };
-    let Some(mut worker) = Worker::new(&host) else {
-        return progress.halt(Halt::Host("memory of a workgroup".into()));
+/// Takes workgroups until none is left, with help from others if there are many and `helped` says so.
+///
+/// # Safety
+/// See [`run`].
+unsafe fn work(host: &Host<'_>, helped: bool) {
+    let Some(mut worker) = Worker::new(host) else {
+        return host.progress.halt(Halt::Host("memory of a workgroup".into()));
     };
-    let begin = Instant::now();
-    let mut wanted = 1;
-    let mut now = begin;
-    while let Some((start, count)) = progress.take(wanted) {
-        for number in start..start + count {
-            // SAFETY: as for this function.
-            if !unsafe { worker.group(number) } {
-                return;
-            }
-        }
-        let before = now;
-        now = Instant::now();
-        if program.dispatch.deadline.is_some_and(|deadline| now >= deadline) {
-            return progress.halt(Halt::Deadline);
-        }
-        if now - before < TURN {
-            wanted = (wanted * 2).min(1 << 20);
-        } else if wanted > 1 {
-            wanted /= 2;
-        }
-        let left = progress.count.saturating_sub(progress.next.load(Ordering::Relaxed));
-        if first && left > 0 && now - begin >= ALONE {
-            return help(program, progress, left, &mut worker);
-        }
-    }
-}
-
-/// Goes on with other threads.
-fn help(program: &Program<'_>, progress: &Progress, left: u64, _worker: &mut Worker<'_>) {
+    // SAFETY: see above.
+    let left = unsafe { worker.turns(helped.then_some(ALONE)) };
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get()) as u64;
+    if left == 0 {
+        return;
+    }
     std::thread::scope(|scope| {
         for _ in 1..cores.min(left) {
-            // SAFETY: as for `run`. Whoever cannot be had does not help.
             let helper = std::thread::Builder::new().name("vc4-compute".into());
-            let _ = helper.spawn_scoped(scope, || unsafe { work(program, progress, false) });
+            // SAFETY: see above. Whoever cannot be had does not help.
+            let _ = helper.spawn_scoped(scope, || unsafe { work(host, false) });
         }
-        // SAFETY: as for `run`.
-        unsafe { work(program, progress, false) };
+        // SAFETY: see above.
+        unsafe { worker.turns(None) };
     });
 }
 
@@ -202,6 +181,39 @@ impl<'a> Worker<'a> {
         });
         let waiting = if needs.barriers { vec![0; program.places.len()] } else { Vec::new() };
         Some(Worker { host, context, _shared: shared, scratch, frames, _spare: spare, waiting })
+    }
+
+    /// Takes workgroups until none is left or `time` is over. Returns how many are left.
+    ///
+    /// # Safety
+    /// See [`run`].
+    unsafe fn turns(&mut self, time: Option<Duration>) -> u64 {
+        let progress = self.host.progress;
+        let begin = Instant::now();
+        let (mut wanted, mut now) = (1, begin);
+        while let Some((first, count)) = progress.take(wanted) {
+            for number in first..first + count {
+                // SAFETY: see above.
+                if !unsafe { self.group(number) } {
+                    return 0;
+                }
+            }
+            let before = now;
+            now = Instant::now();
+            if self.host.program.dispatch.deadline.is_some_and(|deadline| now >= deadline) {
+                progress.halt(Halt::Deadline);
+                return 0;
+            }
+            if now - before < TURN {
+                wanted = (wanted * 2).min(1 << 20);
+            } else if wanted > 1 {
+                wanted /= 2;
+            }
+            if time.is_some_and(|time| now - begin >= time) {
+                return progress.count.saturating_sub(progress.next.load(Ordering::Relaxed));
+            }
+        }
+        0
     }
 
     /// Runs workgroup `number`. Returns whether to go on.

@@ -3,9 +3,11 @@
 mod support;
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use support::{buffer, compute, run};
 use vc4_shaders::ir::eval::eval;
 use vc4_shaders::ir::{Builder, BuiltinInput, Invocation, Memory, Op, Shader, Signature, Type, Value};
+use vc4_shaders_cpu::Kernel;
 
 const COUNT: u32 = 8;
 
@@ -193,7 +195,7 @@ fn is_float(op: Op) -> bool {
         || matches!(op, Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos)
 }
 
-fn check(op: Op, kernel: &vc4_shaders_cpu::Kernel, args: &[Vec<u32>]) {
+fn check(op: Op, kernel: &Kernel, args: &[Vec<u32>]) {
     let mut buffers = vec![vec![0; COUNT as usize]; 6];
     for (buffer, words) in buffers.iter_mut().zip(args) {
         buffer.copy_from_slice(words);
@@ -239,18 +241,20 @@ fn edges_of_binary_operations() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    #[test]
-    fn random_words(words in prop::array::uniform2(prop::collection::vec(any::<u32>(), COUNT as usize))) {
-        for op in UNARY {
-            check(op, &support::kernel(&shader_of(op, 1)), &words[..1]);
-        }
-        for op in BINARY {
-            check(op, &support::kernel(&shader_of(op, 2)), &words);
-        }
-    }
+#[test]
+fn random_words() {
+    let kernels = |ops: &[Op], args: usize| -> Vec<(Op, Kernel)> {
+        ops.iter().map(|&op| (op, support::kernel(&shader_of(op, args)))).collect()
+    };
+    let (unary, binary) = (kernels(&UNARY, 1), kernels(&BINARY, 2));
+    let words = || prop::collection::vec(any::<u32>(), COUNT as usize);
+    TestRunner::default()
+        .run(&[words(), words()], |words| {
+            unary.iter().for_each(|(op, kernel)| check(*op, kernel, &words[..1]));
+            binary.iter().for_each(|(op, kernel)| check(*op, kernel, &words));
+            Ok(())
+        })
+        .unwrap();
 }
 
 #[test]

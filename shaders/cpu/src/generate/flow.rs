@@ -214,7 +214,8 @@ impl Generator<'_, '_> {
                 self.edge(behind, edge);
                 reaches += 1;
                 ends[at] = true;
-                changed |= !is_same(self.mask, Mask::Variable(masks[at]));
+                // Even a jump of all its elements brings them here.
+                changed |= leaves(arms[at], 0);
                 let (mask, others) = (self.mask_value(self.mask), self.b.use_var(out));
                 let all = self.b.ins().bor(others, mask);
                 self.b.def_var(out, all);

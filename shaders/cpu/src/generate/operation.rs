@@ -218,17 +218,7 @@ impl Generator<'_, '_> {
         let &[a, b] = args else {
             return None;
         };
-        let compare = |cc| Some(cc);
-        let cc = match op {
-            Op::IEq => compare(IntCC::Equal),
-            Op::INe => compare(IntCC::NotEqual),
-            Op::SLt => compare(IntCC::SignedLessThan),
-            Op::SLe => compare(IntCC::SignedLessThanOrEqual),
-            Op::ULt => compare(IntCC::UnsignedLessThan),
-            Op::ULe => compare(IntCC::UnsignedLessThanOrEqual),
-            _ => None,
-        };
-        if let Some(cc) = cc {
+        if let Some(cc) = comparison(op) {
             return Some(self.b.ins().icmp(cc, a, b));
         }
         let ins = self.b.ins();
@@ -247,7 +237,8 @@ impl Generator<'_, '_> {
             Op::UDiv | Op::UMod => self.unsigned_division(op, a, b),
             Op::SDiv | Op::SRem | Op::SMod => self.signed_division(op, a, b),
             Op::PackHalves => {
-                let low = ins.band_imm(a, 0xffff);
+                let cut = ins.ishl_imm(a, 16);
+                let low = self.b.ins().ushr_imm(cut, 16);
                 let high = self.b.ins().ishl_imm(b, 16);
                 self.b.ins().bor(low, high)
             }
@@ -392,6 +383,18 @@ fn takes_floats(op: Op) -> bool {
     ) || matches!(op, Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven | Op::FRsqrt | Op::FInverseLength)
         || matches!(op, Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos)
         || matches!(op, Op::FEq | Op::FNe | Op::FLt | Op::FLe | Op::FToS | Op::FToU)
+}
+
+fn comparison(op: Op) -> Option<IntCC> {
+    Some(match op {
+        Op::IEq => IntCC::Equal,
+        Op::INe => IntCC::NotEqual,
+        Op::SLt => IntCC::SignedLessThan,
+        Op::SLe => IntCC::SignedLessThanOrEqual,
+        Op::ULt => IntCC::UnsignedLessThan,
+        Op::ULe => IntCC::UnsignedLessThanOrEqual,
+        _ => return None,
+    })
 }
 
 /// Operations that the machine has for scalars only.

@@ -61,8 +61,16 @@ pub fn program(seed: u64, size: [u32; 3], barriers: bool) -> Shader {
     let block = shader.entry().unwrap();
     let zero = Builder::new(&mut shader, block).word(0);
     let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let mut writer =
-        Writer { shader, random, block, total: zero, index: zero, local: zero, barriers, budget: 60 };
+    let mut writer = Writer {
+        shader,
+        random,
+        block,
+        total: zero,
+        index: zero,
+        local: zero,
+        barriers,
+        budget: (seed % 60) as i32,
+    };
     let mut env = writer.prologue(invocations);
     let mut body = vec![Node::Block(block)];
     if writer.nodes(&mut body, &mut env, 0, true, &mut None) {
@@ -99,6 +107,10 @@ impl Writer {
         let word = b.emit(Op::Load { memory: Memory::Buffer(buffer(0)), offset: 8 }, &[place])[0];
         let push = b.emit(Op::LoadPush(4), &[])[0];
         let yz = b.iadd(y, z);
+        let zero = b.word(0);
+        for offset in (0..32).step_by(4) {
+            b.emit(Op::Store { memory: Memory::Scratch, offset }, &[zero, zero]);
+        }
         (self.index, self.total) = (index, total);
         [word, x, yz, local, group, push]
     }
@@ -181,7 +193,7 @@ impl Writer {
             region.push(if again { Node::Continue } else { Node::Break });
             return false;
         }
-        if depth > 1 && self.random.chance(6) {
+        if depth > 1 && !self.barriers && self.random.chance(6) {
             self.results(env);
             region.push(Node::Return);
             return false;
