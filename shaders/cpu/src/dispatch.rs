@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::Words;
+use crate::batch::Words;
 
 /// The bytes that a buffer descriptor binds.
 #[derive(Clone, Copy, Debug)]

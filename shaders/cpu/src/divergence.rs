@@ -12,7 +12,7 @@ use vc4_shaders::ir::{
     Block, BuiltinInput, Inst, Invocation, Memory, Node, Op, Region, Shader, Value, Workgroup,
 };
 
-use crate::WIDTH;
+use crate::batch::WIDTH;
 
 /// How a value's elements relate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::{Op, Shader, Stage, Workgroup};
 
-use crate::WIDTH;
+use crate::batch::WIDTH;
 use crate::code::{self, Code};
 use crate::dispatch::{Dispatch, Halt};
 use crate::generate::{self, Needs};

@@ -4,6 +4,7 @@
 //! Linux starts no compute programs on this GPU and no program there can store to memory, so the CPU runs them. This crate
 //! sees buffers and images as the API does: buffers as ranges of bytes whose bounds it checks, images through [`Images`].
 
+mod batch;
 mod code;
 mod dispatch;
 mod divergence;
@@ -14,11 +15,6 @@ mod liveness;
 mod math;
 mod run;
 
+pub use batch::{WIDTH, Words};
 pub use dispatch::{Dispatch, Halt, Images, Range};
 pub use kernel::{CpuError, Kernel};
-
-/// Invocations that run as one: elements of a SIMD batch, and Vulkan's subgroup.
-pub const WIDTH: usize = 4;
-
-/// A word of every element of a batch.
-pub type Words = [u32; WIDTH];

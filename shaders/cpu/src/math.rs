@@ -5,7 +5,7 @@
 use vc4_shaders::ir::Op;
 use vc4_shaders::ir::eval::eval;
 
-use crate::Words;
+use crate::batch::Words;
 use crate::layout::Function;
 
 /// A function's number in [`FUNCTIONS`].

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use vc4_shaders::ir::Workgroup;
 use vc4_shaders::ir::eval::eval;
 
+use crate::batch::{WIDTH, Words};
 use crate::dispatch::{Dispatch, Halt};
 use crate::generate::Needs;
 use crate::layout::{Bound, Context, Entry, STOPPED};
 use crate::math::FUNCTIONS;
-use crate::{WIDTH, Words};
 
 /// What is run.
 pub struct Program<'a> {

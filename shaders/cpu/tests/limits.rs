@@ -63,8 +63,8 @@ fn outside(place: impl Fn(&mut Builder<'_>, Value) -> Value, memory: Memory, off
     b.emit(Op::Store { memory: Memory::Buffer(buffer(1)), offset: 0 }, &[own, both]);
     let kernel = kernel(&shader);
     for bytes in [0, 3, 4, 16, 30, 32] {
-        let mut words = vec![0xabcd; 24];
-        let mut out = vec![0; 8];
+        let mut words = [0xabcd; 24];
+        let mut out = [0; 8];
         let ranges = kernel.buffers().iter().map(|descriptor| match descriptor.binding {
             0 => Range { address: words[8..].as_mut_ptr().cast(), bytes },
             _ => Range { address: out.as_mut_ptr().cast(), bytes: 32 },

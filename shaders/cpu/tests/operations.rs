@@ -201,17 +201,14 @@ fn check(op: Op, kernel: &Kernel, args: &[Vec<u32>]) {
         buffer.copy_from_slice(words);
     }
     support::run_kernel(kernel, [1; 3], &[], &mut buffers).unwrap();
-    for at in 0..COUNT as usize {
-        for (to, from) in [(4, at), (5, 0)] {
-            let truths = matches!(op, Op::BAnd | Op::BOr | Op::BXor | Op::BNot);
-            let words: Vec<u32> = args.iter().map(|a| if truths { a[from] & 1 } else { a[from] }).collect();
-            let ours = buffers[to][at];
-            let want = eval(op, &words).unwrap();
-            assert!(
-                agree(op, &words, ours),
-                "{op} of {words:x?} (buffer {to}): {ours:#x}, should be {want:#x}"
-            );
-        }
+    // Buffer 4 has the results by element, buffer 5 those of the first words alone.
+    let places = (0..COUNT as usize).flat_map(|at| [(4, at, at), (5, at, 0)]);
+    for (to, at, from) in places {
+        let truths = matches!(op, Op::BAnd | Op::BOr | Op::BXor | Op::BNot);
+        let words: Vec<u32> = args.iter().map(|a| if truths { a[from] & 1 } else { a[from] }).collect();
+        let ours = buffers[to][at];
+        let want = eval(op, &words).unwrap();
+        assert!(agree(op, &words, ours), "{op} of {words:x?} (buffer {to}): {ours:#x}, should be {want:#x}");
     }
 }
 

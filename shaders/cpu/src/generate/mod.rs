@@ -23,7 +23,7 @@ pub use operation::is_supported;
 pub use state::Needs;
 use state::{Generator, Mask, Start};
 
-use crate::WIDTH;
+use crate::batch::WIDTH;
 use crate::divergence::Shapes;
 use crate::liveness;
 

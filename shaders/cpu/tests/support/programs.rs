@@ -289,11 +289,11 @@ impl Writer {
     fn join(&mut self, region: &mut Region, env: &mut Env, ways: &[(Block, Env)]) -> bool {
         self.block = self.shader.blocks.push(Default::default());
         region.push(Node::Block(self.block));
-        for at in 0..env.len() {
+        for (at, value) in env.iter_mut().enumerate() {
             let args: Vec<(Block, Value)> = ways.iter().map(|&(block, ref env)| (block, env[at])).collect();
             if let Some(&(_, first)) = args.first() {
                 let same = args.iter().all(|&(_, value)| value == first);
-                env[at] = if same { first } else { self.b().phi(Type::Word, &args) };
+                *value = if same { first } else { self.b().phi(Type::Word, &args) };
             }
         }
         !ways.is_empty()
