@@ -8,6 +8,7 @@
 //! | [`presentation`] | surfaces, swapchains and what shows their pictures |
 //! | [`execution`] | the queue and its threads; [`execution::draw`] makes jobs of render segments |
 //! | [`recording`] | command buffers: commands become segments |
+//! | `compute` | dispatches: kernels of the CPU's back end, their buffers, images and samplers (cargo feature `compute`) |
 //! | [`transfers`] | copies, clears, events: what the CPU or the tile buffer does between draws |
 //! | [`segments`] | what a command buffer becomes: lists of draws, targets, work for the CPU |
 //! | [`pipeline`] | pipeline state, compiled programs, [`pipeline::assembly`], caches |
@@ -17,8 +18,10 @@
 //! A draw's way: [`entry`] reads the call, [`recording`] notes it in a segment, [`execution`] turns the segment into lists and
 //! uniform streams with the programs of [`pipeline`] and gives them to the GPU of the [`objects::device`].
 //!
-//! `unsafe` lives in [`entry`], [`foundation::handle`] and [`presentation`] only.
+//! `unsafe` lives in [`entry`], [`foundation::handle`], [`presentation`] and the call of a kernel in `compute` only.
 
+#[cfg(feature = "compute")]
+pub mod compute;
 pub mod entry;
 pub mod execution;
 pub mod foundation;

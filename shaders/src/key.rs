@@ -57,6 +57,13 @@ pub fn pipeline(vertex: StageKey<'_>, fragment: Option<StageKey<'_>>, state: &Pi
     hasher.0.finalize().into()
 }
 
+/// The key of a compute stage.
+pub fn compute(stage: StageKey<'_>) -> Key {
+    let mut hasher = Sha(Sha256::new());
+    stage.hash(&mut hasher);
+    hasher.0.finalize().into()
+}
+
 /// SHA-256 as what [`Hash`] writes to.
 struct Sha(Sha256);
 

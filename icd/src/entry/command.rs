@@ -16,7 +16,7 @@ use crate::objects::descriptor::DescriptorSet;
 use crate::objects::device::Device;
 use crate::objects::render_pass::{Framebuffer, RenderPass};
 use crate::objects::sync::Event;
-use crate::pipeline::Pipeline;
+use crate::pipeline::PipelineObject;
 use crate::pipeline::layout::PipelineLayout;
 use crate::recording::command_buffer::{CommandBuffer, Inheritance};
 use crate::recording::pass::PassBegin;
@@ -179,7 +179,7 @@ entry_points! {
     }
 
     fn vkCmdBindPipeline(commands: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
-        get::<CommandBuffer>(commands).bind_pipeline(point, get::<Pipeline>(pipeline));
+        get::<CommandBuffer>(commands).bind_pipeline(point, get::<PipelineObject>(pipeline));
     }
 
     fn vkCmdSetViewport(commands: vk::CommandBuffer, first: u32, count: u32, viewports: *const vk::Viewport) {

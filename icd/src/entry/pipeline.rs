@@ -12,12 +12,14 @@ use crate::foundation::error::Error;
 use crate::foundation::handle::{get, opt};
 use crate::objects::device::Device;
 use crate::objects::render_pass::{RenderPass, Subpass};
+#[cfg(feature = "compute")]
+use crate::pipeline::ComputePipeline;
 use crate::pipeline::info::{
     ColorBlend, DepthStencil, GraphicsInfo, Multisample, Raster, Stage, VertexInput,
 };
 use crate::pipeline::layout::PipelineLayout;
 use crate::pipeline::module::ShaderModule;
-use crate::pipeline::{Pipeline, PipelineCache};
+use crate::pipeline::{Pipeline, PipelineCache, PipelineObject};
 
 unsafe fn read_stage(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Stage, Error> {
     // SAFETY: the caller passes a valid structure with live handles.
@@ -172,6 +174,27 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
     }
 }
 
+/// The first error of several pipelines; those behind it are only reported.
+fn first_error(result: Result<(), Error>, made: Result<(), Error>, command: &str) -> Result<(), Error> {
+    match (result, made) {
+        (Err(first), Err(error)) => {
+            error.report(command);
+            Err(first)
+        }
+        (result, made) => result.and(made),
+    }
+}
+
+#[cfg(feature = "compute")]
+fn compute_pipeline(stage: &Stage, cache: Option<&Arc<PipelineCache>>) -> Result<PipelineObject, Error> {
+    Ok(PipelineObject::Compute(Arc::new(ComputePipeline::new(stage, cache)?)))
+}
+
+#[cfg(not(feature = "compute"))]
+fn compute_pipeline(_: &Stage, _: Option<&Arc<PipelineCache>>) -> Result<PipelineObject, Error> {
+    Err(Error::unsupported("a compute pipeline", "use a driver built with the cargo feature `compute`"))
+}
+
 /// The module in `pCode`.
 unsafe fn code_module(info: &vk::ShaderModuleCreateInfo<'_>) -> Result<ShaderModule, Error> {
     if info.code_size % 4 != 0 {
@@ -295,28 +318,33 @@ entry_points! {
             out.add(index).write(vk::Pipeline::null());
             let made = read_graphics(info)
                 .and_then(|info| Pipeline::new(device, info, cache))
+                .map(|pipeline| PipelineObject::Graphics(Arc::new(pipeline)))
                 .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
-            result = match (result, made) {
-                (Err(first), Err(error)) => {
-                    error.report("vkCreateGraphicsPipelines");
-                    Err(first)
-                }
-                (result, made) => result.and(made),
-            };
+            result = first_error(result, made, "vkCreateGraphicsPipelines");
         }
         result
     }
 
     fn vkCreateComputePipelines(
-        _device: vk::Device,
-        _cache: vk::PipelineCache,
+        device: vk::Device,
+        cache: vk::PipelineCache,
         count: u32,
-        _infos: *const vk::ComputePipelineCreateInfo<'_>,
-        _callbacks: *const vk::AllocationCallbacks<'_>,
+        infos: *const vk::ComputePipelineCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Pipeline,
     ) -> vk::Result {
-        (0..count as usize).for_each(|index| out.add(index).write(vk::Pipeline::null()));
-        Err::<(), _>(Error::unsupported("a compute pipeline", "the only queue family has no compute"))
+        let device = get::<OpenDevice>(device);
+        let cache = opt::<PipelineCache>(cache);
+        let mut result = Ok(());
+        for (index, info) in slice(infos, count).iter().enumerate() {
+            // Every pipeline is tried; those that fail are the null handle.
+            out.add(index).write(vk::Pipeline::null());
+            let made = read_stage(&info.stage)
+                .and_then(|stage| compute_pipeline(&stage, cache))
+                .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
+            result = first_error(result, made, "vkCreateComputePipelines");
+        }
+        result
     }
 
     fn vkDestroyPipeline(
@@ -324,6 +352,6 @@ entry_points! {
         pipeline: vk::Pipeline,
         callbacks: *const vk::AllocationCallbacks<'_>,
     ) {
-        destroy::<Pipeline>(pipeline, callbacks);
+        destroy::<PipelineObject>(pipeline, callbacks);
     }
 }

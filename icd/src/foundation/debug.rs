@@ -31,12 +31,10 @@ bitflags::bitflags! {
         const STRICT = 128;
         /// Print the table.
         const HELP = 256;
-        /// Claim compute on the queue family.
-        const COMPUTE = 512;
     }
 }
 
-const WORDS: [Word; 10] = [
+const WORDS: [Word; 9] = [
     Word { name: "qpu", flag: Debug::QPU, help: "print the QPU code of every pipeline" },
     Word { name: "ir", flag: Debug::IR, help: "print the compiler's IR of every shader" },
     Word { name: "cl", flag: Debug::CL, help: "print the control lists of every submission" },
@@ -45,11 +43,6 @@ const WORDS: [Word; 10] = [
     Word { name: "perf", flag: Debug::PERF, help: "say when something takes a slow path" },
     Word { name: "sync", flag: Debug::SYNC, help: "wait for the GPU after every submission" },
     Word { name: "strict", flag: Debug::STRICT, help: "watch every program and submission for broken rules" },
-    Word {
-        name: "compute",
-        flag: Debug::COMPUTE,
-        help: "claim compute, for test suites that do not start without; dispatches fail all the same",
-    },
     Word { name: "help", flag: Debug::HELP, help: "print this table" },
 ];
 

@@ -25,6 +25,9 @@ pub enum Error {
     /// The device answered with an error.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// A compute kernel that did not run to its end.
+    #[error("{0}")]
+    Dispatch(String),
     /// An earlier error ended this device.
     #[error("the device was lost earlier")]
     DeviceLost,
@@ -97,7 +100,7 @@ impl Error {
                 vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
             }
             Error::Gpu(gpu) => gpu_result(gpu),
-            Error::DeviceLost => vk::Result::ERROR_DEVICE_LOST,
+            Error::DeviceLost | Error::Dispatch(_) => vk::Result::ERROR_DEVICE_LOST,
             Error::NoDevice(_) => vk::Result::ERROR_INITIALIZATION_FAILED,
             Error::MemoryMap(_) => vk::Result::ERROR_MEMORY_MAP_FAILED,
             Error::ExtensionNotPresent(_) => vk::Result::ERROR_EXTENSION_NOT_PRESENT,
@@ -128,6 +131,7 @@ impl Error {
             | Error::OutOfPoolMemory(_)
             | Error::Gpu(_)
             | Error::DeviceLost
+            | Error::Dispatch(_)
             | Error::NoDevice(_)
             | Error::ExtensionNotPresent(_)
             | Error::LayerNotPresent(_)

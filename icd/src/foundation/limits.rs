@@ -1,7 +1,6 @@
 //! The limits: one line each, with the reason (vulkan-on-vc4.md §5).
 //!
-//! "vacuous" marks a limit at the specification's minimum whose subject another query already refuses:
-//! no queue family computes, features are off.
+//! Limits of features that are off are at the specification's minimum.
 
 use ash::vk;
 use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX, VARYINGS};
@@ -37,6 +36,14 @@ pub const MAX_PUSH_DESCRIPTORS: u32 = 32;
 pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
 /// Bytes that the largest allocation's size must reach by the specification; a smaller heap is what such allocations meet.
 pub const MIN_ALLOCATION_BYTES: u64 = 1 << 30;
+/// Workgroups of a dispatch along an axis, the minimum.
+pub const MAX_WORKGROUPS: u32 = 65535;
+/// Invocations of a workgroup along each axis: loops of the CPU, so what other devices have.
+pub const MAX_WORKGROUP_SIZE: [u32; 3] = [1024, 1024, 64];
+/// Invocations of a workgroup in all.
+pub const MAX_WORKGROUP_INVOCATIONS: u32 = 1024;
+/// Bytes that the invocations of a workgroup share.
+pub const MAX_SHARED_BYTES: u32 = 32 << 10;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;
@@ -119,11 +126,10 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_fragment_output_attachments = MAX_COLORS;
     limits.max_fragment_dual_src_attachments = 1; // the second colour stays in registers
     limits.max_fragment_combined_output_resources = MAX_COLORS;
-    // Vacuous: no queue family computes.
-    limits.max_compute_shared_memory_size = 16384;
-    limits.max_compute_work_group_count = [65535; 3];
-    limits.max_compute_work_group_invocations = 128;
-    limits.max_compute_work_group_size = [128, 128, 64];
+    limits.max_compute_shared_memory_size = MAX_SHARED_BYTES; // host memory of a thread
+    limits.max_compute_work_group_count = [MAX_WORKGROUPS; 3];
+    limits.max_compute_work_group_invocations = MAX_WORKGROUP_INVOCATIONS;
+    limits.max_compute_work_group_size = MAX_WORKGROUP_SIZE;
     limits.sub_texel_precision_bits = 4;
     limits.mipmap_precision_bits = 4;
     limits.max_draw_indexed_index_value = u32::MAX; // far vertices are gathered (T-IDX32)

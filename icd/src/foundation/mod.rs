@@ -10,4 +10,6 @@ pub mod handle;
 pub mod latch;
 pub mod limits;
 pub mod terms;
+#[cfg(feature = "compute")]
+pub mod timeout;
 pub mod waker;

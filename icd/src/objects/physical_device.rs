@@ -7,7 +7,6 @@ use ash::vk;
 use vc4_kernel_abi::Gpu;
 
 use crate::foundation::bo::SharedBos;
-use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object};
 use crate::foundation::limits;
@@ -152,17 +151,16 @@ impl PhysicalDevice {
     }
 }
 
-/// vkGetPhysicalDeviceQueueFamilyProperties. No compute: the kernel starts no user programs and a
-/// shader cannot store (vulkan-on-vc4.md §1). Vulkan 1.0 wants a family with graphics and compute; an application that
-/// asks for one is better told that there is none than given pipelines that fail. Timestamps are the
-/// host's: the GPU has no clock.
+/// vkGetPhysicalDeviceQueueFamilyProperties. The kernel starts no compute programs and no program there can store
+/// (vulkan-on-vc4.md §1), so the CPU computes; a driver built without that says so. Timestamps are the host's: the GPU has
+/// no clock.
 pub fn queue_families() -> [vk::QueueFamilyProperties; 1] {
-    let claimed = match flags().contains(Debug::COMPUTE) {
+    let compute = match cfg!(feature = "compute") {
         true => vk::QueueFlags::COMPUTE,
         false => vk::QueueFlags::empty(),
     };
     [vk::QueueFamilyProperties {
-        queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::TRANSFER | claimed,
+        queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::TRANSFER | compute,
         queue_count: 1,
         timestamp_valid_bits: u64::BITS,
         min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },

@@ -13,7 +13,7 @@
 //! | size each | program file ([`vc4_shaders::file`]) |
 //!
 //! The UUID names the compiler, so that an entry never outlives what made it. Data that differ in any bit from what was
-//! handed out count as none, silently, as Vulkan wants it.
+//! handed out count as none, silently, as Vulkan wants it. Kernels of compute pipelines are not among the data.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +24,8 @@ use sha2::{Digest, Sha256};
 use vc4_shaders::file;
 use vc4_shaders::key::Key;
 use vc4_shaders::program;
+#[cfg(feature = "compute")]
+use vc4_shaders_cpu::Kernel;
 
 use crate::foundation::handle::Object;
 use crate::objects::device::Device;
@@ -37,11 +39,16 @@ const ENTRIES_AT: usize = HEADER_BYTES + 4 + 32;
 const ENTRY_BYTES: usize = 32 + 4;
 
 type Entries = BTreeMap<Key, Arc<[u8]>>;
+#[cfg(feature = "compute")]
+type Kernels = BTreeMap<Key, Arc<Kernel>>;
 
 /// VkPipelineCache. Threads may share it; Vulkan has them serialise only what it calls externally synchronised.
 pub struct PipelineCache {
     device_id: u32,
     entries: Mutex<Entries>,
+    /// Kernels never leave: data may come back from strangers, and machine code is not checked as programs are.
+    #[cfg(feature = "compute")]
+    kernels: Mutex<Kernels>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -56,6 +63,8 @@ impl PipelineCache {
         let cache = PipelineCache {
             device_id: device.physical().properties().device_id,
             entries: Mutex::default(),
+            #[cfg(feature = "compute")]
+            kernels: Mutex::default(),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         };
@@ -96,12 +105,37 @@ impl PipelineCache {
         self.lock().insert(key, file);
     }
 
+    #[cfg(feature = "compute")]
+    fn kernels(&self) -> MutexGuard<'_, Kernels> {
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The kernel under a key.
+    #[cfg(feature = "compute")]
+    pub fn find_kernel(&self, key: &Key) -> Option<Arc<Kernel>> {
+        let found = self.kernels().get(key).cloned();
+        let counter = if found.is_some() { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+        found
+    }
+
+    /// Keeps a kernel under a key, for as long as the cache is there.
+    #[cfg(feature = "compute")]
+    pub fn insert_kernel(&self, key: Key, kernel: &Arc<Kernel>) {
+        self.kernels().insert(key, kernel.clone());
+    }
+
     /// Takes over the entries of other caches.
     pub fn merge<'a>(&self, others: impl IntoIterator<Item = &'a PipelineCache>) {
         for other in others {
             // One lock at a time, so that no order of merges can block.
             let entries = other.lock().clone();
             self.lock().extend(entries);
+            #[cfg(feature = "compute")]
+            {
+                let kernels = other.kernels().clone();
+                self.kernels().extend(kernels);
+            }
         }
     }
 

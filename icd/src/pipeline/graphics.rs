@@ -24,7 +24,6 @@ use super::translate as api;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
-use crate::foundation::handle::Object;
 use crate::foundation::terms::viewport;
 use crate::objects::device::Device;
 
@@ -92,10 +91,6 @@ pub struct Pipeline {
     pub adjacency: bool,
     /// `None` if nothing that it draws can be seen.
     pub compiled: Option<Compiled>,
-}
-
-impl Object for Pipeline {
-    type Handle = vk::Pipeline;
 }
 
 impl Pipeline {

@@ -2,17 +2,21 @@
 //!
 //! [`module`] and [`layout`] are what applications make first, [`info`] is everything they say about one pipeline, of
 //! which commands may set [`dynamic`] parts. `translate` says it in the core's terms, `programs` compiles SPIR-V or has
-//! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams.
+//! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `compute` has the
+//! CPU's kernels, and `object` says what a handle is.
 
 pub mod assembly;
 mod attributes;
 mod cache;
+#[cfg(feature = "compute")]
+mod compute;
 pub mod dynamic;
 mod graphics;
 pub mod info;
 pub mod layout;
 mod link;
 pub mod module;
+mod object;
 mod patch;
 mod programs;
 mod recipe;
@@ -20,5 +24,8 @@ mod resources;
 mod translate;
 
 pub use cache::PipelineCache;
+#[cfg(feature = "compute")]
+pub use compute::ComputePipeline;
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant, VariantKey};
+pub use object::PipelineObject;
 pub use recipe::{BLOCK_WORDS, Block, set_bit, set_bits};

@@ -147,14 +147,15 @@ fn failed(error: CompileError) -> Error {
 }
 
 /// A stage in SPIR-V.
-struct Source {
+pub(super) struct Source {
     module: Arc<ShaderModule>,
     entry: String,
     specialization: Vec<(u32, u32)>,
 }
 
 impl Source {
-    fn new(stage: &Stage) -> Result<Source, Error> {
+    /// A stage, its specialisation read.
+    pub(super) fn new(stage: &Stage) -> Result<Source, Error> {
         let constants = stage.constants.iter().map(|(id, bytes)| constant(bytes).map(|value| (*id, value)));
         let specialization = constants.collect::<Result<_, _>>()?;
         Ok(Source { module: stage.module.clone(), entry: stage.entry.clone(), specialization })
@@ -169,7 +170,7 @@ impl Source {
     }
 
     /// What the stage is made of, for the cache.
-    fn key(&self) -> StageKey<'_> {
+    pub(super) fn key(&self) -> StageKey<'_> {
         match &*self.module {
             ShaderModule::Spirv(spirv) => {
                 StageKey { module: spirv.key(), entry: &self.entry, specialization: &self.specialization }
@@ -178,7 +179,8 @@ impl Source {
         }
     }
 
-    fn translated(&self, stage: ir::Stage) -> Result<Shader, Error> {
+    /// The stage as the compiler's passes get it.
+    pub(super) fn translated(&self, stage: ir::Stage) -> Result<Shader, Error> {
         let shader =
             translate(&self.source(), stage).map_err(|error| failed(CompileError::Spirv { stage, error }))?;
         if flags().contains(Debug::IR) {

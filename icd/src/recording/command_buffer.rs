@@ -6,6 +6,8 @@ use ash::vk;
 
 use super::pass::{ClearAttachment, PassBegin};
 use super::recorder::{PassCommand, Recorded, Recorder};
+#[cfg(feature = "compute")]
+use crate::compute::dispatch::Groups;
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::foundation::latch::Latch;
@@ -16,7 +18,7 @@ use crate::objects::image::Image;
 use crate::objects::query::{QueryCommand, QueryPool};
 use crate::objects::render_pass::{Framebuffer, RenderPass};
 use crate::objects::sync::Event;
-use crate::pipeline::Pipeline;
+use crate::pipeline::PipelineObject;
 use crate::pipeline::dynamic::{Dynamic, StencilFace};
 use crate::pipeline::layout::PipelineLayout;
 use crate::segments::DrawList;
@@ -144,6 +146,7 @@ impl CommandBuffer {
         self.record(command, |_| Err(error));
     }
 
+    #[cfg(not(feature = "compute"))]
     fn unsupported(&self, command: &'static str, instead: &'static str) {
         self.fail(command, Error::unsupported(format!("the command {command}"), instead));
     }
@@ -187,12 +190,18 @@ fn faces(dynamic: &mut Dynamic, faces: vk::StencilFaceFlags, set: impl Fn(&mut S
 /// The commands.
 #[allow(missing_docs, reason = "each is the vkCmd… of its name")]
 impl CommandBuffer {
-    pub fn bind_pipeline(&self, point: vk::PipelineBindPoint, pipeline: &Arc<Pipeline>) {
-        self.record("vkCmdBindPipeline", |recording| {
-            if point == vk::PipelineBindPoint::GRAPHICS {
+    pub fn bind_pipeline(&self, point: vk::PipelineBindPoint, pipeline: &PipelineObject) {
+        self.record("vkCmdBindPipeline", |recording| match (point, pipeline) {
+            (vk::PipelineBindPoint::GRAPHICS, PipelineObject::Graphics(pipeline)) => {
                 recording.state.bind_pipeline(pipeline);
+                Ok(())
             }
-            Ok(())
+            #[cfg(feature = "compute")]
+            (vk::PipelineBindPoint::COMPUTE, PipelineObject::Compute(pipeline)) => {
+                recording.compute().bind_pipeline(pipeline);
+                Ok(())
+            }
+            _ => Err(Error::InvalidUse(format!("a pipeline that is not for bind point {point:?}"))),
         });
     }
 
@@ -255,6 +264,8 @@ impl CommandBuffer {
     ) {
         self.record("vkCmdBindDescriptorSets", |recording| match point {
             vk::PipelineBindPoint::GRAPHICS => recording.state.bind_sets(first, sets, dynamic),
+            #[cfg(feature = "compute")]
+            vk::PipelineBindPoint::COMPUTE => recording.compute().bind_sets(first, sets, dynamic),
             _ => Ok(()),
         });
     }
@@ -270,6 +281,8 @@ impl CommandBuffer {
     ) {
         self.record(command, |recording| match point {
             vk::PipelineBindPoint::GRAPHICS => recording.state.push_descriptors(set, layout, writes),
+            #[cfg(feature = "compute")]
+            vk::PipelineBindPoint::COMPUTE => recording.compute().push_descriptors(set, layout, writes),
             _ => Ok(()),
         });
     }
@@ -288,11 +301,20 @@ impl CommandBuffer {
     pub fn push_constants(
         &self,
         _: &Arc<PipelineLayout>,
-        _: vk::ShaderStageFlags,
+        stages: vk::ShaderStageFlags,
         offset: u32,
         values: &[u8],
     ) {
-        self.record("vkCmdPushConstants", |recording| recording.state.push(offset, values));
+        self.record("vkCmdPushConstants", |recording| {
+            #[cfg(feature = "compute")]
+            if stages.contains(vk::ShaderStageFlags::COMPUTE) {
+                recording.compute().push(offset, values)?;
+            }
+            match stages.intersects(vk::ShaderStageFlags::ALL_GRAPHICS) {
+                true => recording.state.push(offset, values),
+                false => Ok(()),
+            }
+        });
     }
 
     pub fn draw(&self, vertices: u32, instances: u32, first_vertex: u32, first_instance: u32) {
@@ -324,12 +346,31 @@ impl CommandBuffer {
         self.record("vkCmdDrawIndexedIndirect", |recording| recording.draw_indirect(draw));
     }
 
-    pub fn dispatch(&self, _groups: [u32; 3]) {
-        self.unsupported("vkCmdDispatch", "the only queue family has no compute");
+    #[cfg(feature = "compute")]
+    pub fn dispatch(&self, groups: [u32; 3]) {
+        self.record("vkCmdDispatch", |recording| {
+            let dispatch = recording.compute().dispatch(Groups::Direct(groups))?;
+            recording.cpu(dispatch)
+        });
     }
 
+    #[cfg(feature = "compute")]
+    pub fn dispatch_indirect(&self, buffer: &Arc<Buffer>, offset: u64) {
+        self.record("vkCmdDispatchIndirect", |recording| {
+            let groups = Groups::Indirect { buffer: buffer.clone(), offset };
+            let dispatch = recording.compute().dispatch(groups)?;
+            recording.cpu(dispatch)
+        });
+    }
+
+    #[cfg(not(feature = "compute"))]
+    pub fn dispatch(&self, _groups: [u32; 3]) {
+        self.unsupported("vkCmdDispatch", "use a driver built with the cargo feature `compute`");
+    }
+
+    #[cfg(not(feature = "compute"))]
     pub fn dispatch_indirect(&self, _: &Arc<Buffer>, _offset: u64) {
-        self.unsupported("vkCmdDispatchIndirect", "the only queue family has no compute");
+        self.unsupported("vkCmdDispatchIndirect", "use a driver built with the cargo feature `compute`");
     }
 
     pub fn begin_render_pass(&self, begin: Result<PassBegin, Error>) {

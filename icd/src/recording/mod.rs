@@ -1,6 +1,8 @@
 //! Command buffers: their life cycle, and how their commands become segments.
 
 pub mod command_buffer;
+#[cfg(feature = "compute")]
+mod compute;
 pub mod pass;
 pub mod recorder;
 pub mod state;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use ash::vk;
 
+#[cfg(feature = "compute")]
+use super::compute::ComputeState;
 use super::pass::{ClearAttachment, Pass, PassBegin};
 use super::state::State;
 use crate::foundation::debug::{Debug, flags};
@@ -65,6 +67,9 @@ pub struct Recorder {
     inside: Option<Vec<PassCommand>>,
     /// Draws since the last other command of the pass.
     draws: DrawList,
+    /// What is bound for dispatches, if anything is.
+    #[cfg(feature = "compute")]
+    compute: Option<Box<ComputeState>>,
 }
 
 impl Recorder {
@@ -179,6 +184,12 @@ impl Recorder {
         }
     }
 
+    /// What is bound for dispatches.
+    #[cfg(feature = "compute")]
+    pub fn compute(&mut self) -> &mut ComputeState {
+        self.compute.get_or_insert_default()
+    }
+
     /// vkCmdBeginRenderPass.
     pub fn begin_pass(&mut self, begin: PassBegin) -> Result<(), Error> {
         if self.pass.is_some() || self.inside.is_some() {
@@ -208,6 +219,10 @@ impl Recorder {
         self.segments.extend(recorded.segments.iter().cloned());
         // What is bound and set is undefined after this (Vulkan 1.0 §5.5).
         self.state = State::default();
+        #[cfg(feature = "compute")]
+        {
+            self.compute = None;
+        }
         Ok(())
     }
 }
