@@ -3,6 +3,7 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use crate::uapi::MAX_PERF_COUNTERS;
@@ -151,6 +152,19 @@ impl Mapping {
     /// If the word leaves the mapping.
     pub fn write_u32(&self, offset: usize, word: u32) {
         self.write(offset, &word.to_le_bytes());
+    }
+
+    /// The word at byte `offset`, for atomic operations of several threads.
+    ///
+    /// # Panics
+    /// If the word leaves the mapping, or is not aligned.
+    pub fn atomic_u32(&self, offset: usize) -> &AtomicU32 {
+        self.check(offset, 4);
+        let word = self.ptr.as_ptr().wrapping_add(offset).cast::<u32>();
+        assert!(word.is_aligned(), "an atomic word at byte {offset}");
+        // SAFETY: the range was checked, the word is aligned and the mapping is live by the contract of `new`; all other
+        // access to it goes through raw pointers.
+        unsafe { AtomicU32::from_ptr(word) }
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use vc4_shaders_cpu as cpu;
 
 use super::bindings::Bindings;
-use super::images::BoundImages;
+use super::images::{BoundImages, Surfaces};
 use crate::foundation::error::Error;
 use crate::foundation::limits::MAX_WORKGROUPS;
 use crate::foundation::timeout;
@@ -91,7 +91,8 @@ impl CpuCommand for Dispatch {
         let kernel = self.pipeline.kernel();
         let buffers = kernel.buffers().iter().map(|place| self.bindings.range(*place));
         let buffers = buffers.collect::<Result<Vec<_>, Error>>()?;
-        let images = BoundImages::new(kernel.images(), &self.bindings)?;
+        let surfaces = Surfaces::new(kernel.images(), &self.bindings)?;
+        let images = BoundImages::new(kernel.images(), &surfaces, &self.bindings);
         let dispatch = cpu::Dispatch {
             base: [0; 3],
             groups,

@@ -1,9 +1,13 @@
 //! Dispatches: kernels of the CPU's back end with what is bound.
 //!
 //! [`bindings`] is what a command buffer binds for a dispatch, [`dispatch`] the command. What a kernel's image operations do
-//! is resolved once per dispatch: `images` has one entry per operation, made of views (`texture`), their texels (`texel`) and
-//! samplers (`sampler`).
+//! is resolved once per dispatch: `images` has one entry per operation, made of views (`surface`), their texels (`texel`) and
+//! samplers (`sampler`, with `cube`).
 
 pub mod bindings;
+mod cube;
 pub mod dispatch;
 mod images;
+mod sampler;
+mod surface;
+mod texel;

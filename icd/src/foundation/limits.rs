@@ -44,6 +44,8 @@ pub const MAX_WORKGROUP_SIZE: [u32; 3] = [1024, 1024, 64];
 pub const MAX_WORKGROUP_INVOCATIONS: u32 = 1024;
 /// Bytes that the invocations of a workgroup share.
 pub const MAX_SHARED_BYTES: u32 = 32 << 10;
+/// What may be added to a level of detail, the minimum.
+pub const MAX_LOD_BIAS: f32 = 2.0;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;
@@ -100,9 +102,9 @@ fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_bound_descriptor_sets = MAX_SETS;
     limits.max_per_stage_descriptor_samplers = 16;
     limits.max_per_stage_descriptor_uniform_buffers = 15;
-    limits.max_per_stage_descriptor_storage_buffers = 4;
+    limits.max_per_stage_descriptor_storage_buffers = 8;
     limits.max_per_stage_descriptor_sampled_images = 16;
-    limits.max_per_stage_descriptor_storage_images = 4; // read like textures
+    limits.max_per_stage_descriptor_storage_images = 8; // read like textures
     limits.max_per_stage_descriptor_input_attachments = 4; // read like textures
     limits.max_per_stage_resources = 128;
     limits.max_descriptor_set_samplers = 96;
@@ -134,7 +136,7 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.mipmap_precision_bits = 4;
     limits.max_draw_indexed_index_value = u32::MAX; // far vertices are gathered (T-IDX32)
     limits.max_draw_indirect_count = u32::MAX; // the CPU reads them one by one
-    limits.max_sampler_lod_bias = 2.0;
+    limits.max_sampler_lod_bias = MAX_LOD_BIAS;
     limits.max_sampler_anisotropy = 1.0; // samplerAnisotropy is off
     limits.min_texel_offset = -8;
     limits.max_texel_offset = 7;

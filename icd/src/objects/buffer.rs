@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
+use vc4::image::TexelInfo;
 use vc4::state::VertexFormat;
 use vc4_kernel_abi::Mapping;
 
@@ -92,8 +93,10 @@ impl Buffer {
 pub struct BufferView {
     /// The buffer.
     pub buffer: Arc<Buffer>,
-    /// How a texel lies in memory.
+    /// How a texel lies in memory, for programs.
     pub fields: VertexFormat,
+    /// The same for the CPU.
+    pub texel: TexelInfo,
     /// First byte.
     pub offset: u64,
     /// Bytes.
@@ -120,9 +123,11 @@ impl BufferView {
             return Err(unknown());
         }
         let fields = format::row(format).and_then(|row| row.vertex).ok_or_else(unknown)?;
+        // What the bits mean is the format's name.
+        let texel = TexelInfo::of_name(&format!("{format:?}")).ok_or_else(unknown)?;
         let range = buffer.clamp(offset, range);
         let range = range - range % u64::from(fields.bytes());
-        Ok(BufferView { buffer: buffer.clone(), fields, offset, range })
+        Ok(BufferView { buffer: buffer.clone(), fields, texel, offset, range })
     }
 }
 

@@ -176,7 +176,7 @@ const COLORS: [ColorRow; 55] = colors! {
 /// Its exponent is a component of no colour.
 const SHARED: ColorRow = (vk::Format::E5B9G9R9_UFLOAT_PACK32, "E5B9G9R9_UFLOAT_PACK32", WORD, None);
 
-/// Formats that atomic operations are defined for. As for stores, no stage offers any.
+/// Formats that atomic operations are defined for, in compute stages: no other stage stores.
 const ATOMICS: [vk::Format; 2] = [vk::Format::R32_UINT, vk::Format::R32_SINT];
 
 /// Rows of depth formats: bytes of the depth aspect, how textures hold them, and how attachments do.
@@ -304,7 +304,7 @@ impl FormatRow {
             linear_tiling_features: self.linear_features(),
             optimal_tiling_features: self.optimal_features(),
             buffer_features: match self.vertex {
-                // Programs read storage texel buffers, too; they never write memory.
+                // QPU programs read storage texel buffers, kernels of the CPU write them, too.
                 Some(format) if is_texel(&format) => {
                     let all = vk::FormatFeatureFlags::VERTEX_BUFFER
                         | vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER
@@ -343,7 +343,7 @@ impl FormatRow {
                 features |= vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND;
             }
         }
-        // Programs read storage images; they never write memory.
+        // QPU programs read storage images, kernels of the CPU write them, too.
         if has_image_format(self.format) {
             features |= vk::FormatFeatureFlags::STORAGE_IMAGE;
         }
@@ -396,8 +396,7 @@ impl FormatRow {
     }
 }
 
-/// Formats that shaders name without StorageImageExtendedFormats, and the three that Vulkan asks for beyond them
-/// (Vulkan 1.0 §30.3.3).
+/// Formats that shaders name, with StorageImageExtendedFormats those of [`EXTENDED`] (Vulkan 1.0 §30.3.3).
 fn has_image_format(format: vk::Format) -> bool {
     matches!(
         format,
@@ -417,8 +416,35 @@ fn has_image_format(format: vk::Format) -> bool {
             | vk::Format::R32G32B32A32_UINT
             | vk::Format::R32G32B32A32_SINT
             | vk::Format::R32G32B32A32_SFLOAT
-    )
+    ) || EXTENDED.contains(&format)
 }
+
+/// What shaderStorageImageExtendedFormats adds.
+const EXTENDED: [vk::Format; 23] = [
+    vk::Format::R16G16B16A16_UNORM,
+    vk::Format::R16G16B16A16_SNORM,
+    vk::Format::R16G16_UNORM,
+    vk::Format::R16G16_SNORM,
+    vk::Format::R16G16_UINT,
+    vk::Format::R16G16_SINT,
+    vk::Format::R16G16_SFLOAT,
+    vk::Format::R16_UNORM,
+    vk::Format::R16_SNORM,
+    vk::Format::R16_UINT,
+    vk::Format::R16_SINT,
+    vk::Format::R16_SFLOAT,
+    vk::Format::R8G8_UNORM,
+    vk::Format::R8G8_SNORM,
+    vk::Format::R8G8_UINT,
+    vk::Format::R8G8_SINT,
+    vk::Format::R8_UNORM,
+    vk::Format::R8_SNORM,
+    vk::Format::R8_UINT,
+    vk::Format::R8_SINT,
+    vk::Format::A2B10G10R10_UNORM_PACK32,
+    vk::Format::A2B10G10R10_UINT_PACK32,
+    vk::Format::B10G11R11_UFLOAT_PACK32,
+];
 
 /// The row of a format; `None` if it is not offered at all.
 pub fn row(format: vk::Format) -> Option<&'static FormatRow> {
