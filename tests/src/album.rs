@@ -31,6 +31,11 @@ impl Album {
         Ok(Album { harness, directory, names: arguments.collect() })
     }
 
+    /// The device's name.
+    pub fn device_name(&self) -> String {
+        self.harness.device_name()
+    }
+
     /// Whether the case was asked for: all are, unless some were named.
     fn wants(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|wanted| wanted == name)

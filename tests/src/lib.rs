@@ -4,7 +4,7 @@
 //!
 //! - `src/`: the laboratory, a room per instrument. [`cases`] holds what is drawn; each list there has the name of the
 //!   program in `src/bin/` that runs it in a process of its own, where the environment chooses the driver, and of the
-//!   suite that judges the outcome (`scenes`, `features`, `drawing`, `transfers`).
+//!   suite that judges the outcome (`scenes`, `features`, `drawing`, `transfers`, `compute`).
 //! - `tests/`: one suite per subject, `SUBJECT.rs`, or `SUBJECT/main.rs` with its parts beside it. Two names are those
 //!   of switches: `metamorphic` is the compiler's second suite (`cargo xtask test --metamorphic N`), and the programs
 //!   `bench_compiler` and `bench_compute` are `cargo xtask bench compiler` and `compute`.
@@ -25,7 +25,7 @@
 //! | [`vulkan`] | a device through the loader and a workbench on it |
 //! | [`player`] | draws a scene there |
 //! | [`corpus`] | the shared shader corpus: compiled, beside Mesa's figures, as pictures |
-//! | [`cases`] | the lists: scenes, features, programs of drawing, transfers, timed kernels |
+//! | [`cases`] | the lists: scenes, features, programs of drawing, transfers, compute kernels, kernels that are timed |
 //! | [`album`] | the command line of the programs that run them |
 //! | [`runner`], [`blend`], [`mod@hash`] | alone: programs on the simulated QPU; blend factors by the specification; numbers from names |
 
@@ -42,5 +42,5 @@ pub mod runner;
 pub mod scene;
 pub mod vulkan;
 
-pub use cases::{drawing, features, kernels, scenes, transfers};
+pub use cases::{compute, drawing, features, kernels, scenes, transfers};
 pub use outside::{driver, glsl, scratch, shared, validation};

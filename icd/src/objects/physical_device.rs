@@ -226,6 +226,10 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         inherited_queries: vk::TRUE,
         image_cube_array: vk::TRUE,
         shader_image_gather_extended: vk::TRUE,
+        // Texels are packed and unpacked as the view says, whatever a shader names; only compute stages store.
+        shader_storage_image_extended_formats: vk::TRUE,
+        shader_storage_image_read_without_format: vk::TRUE,
+        shader_storage_image_write_without_format: vk::TRUE,
         // Decoded when they are copied to images.
         texture_compression_etc2: vk::TRUE,
         ..Default::default()

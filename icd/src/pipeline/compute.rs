@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vc4_shaders::ir::{self, Shader, Workgroup};
-use vc4_shaders::{key, pass};
+use vc4_shaders::ir::Workgroup;
+use vc4_shaders::key;
 use vc4_shaders_cpu::Kernel;
 
 use super::cache::PipelineCache;
@@ -48,9 +48,8 @@ impl ComputePipeline {
 }
 
 fn compile(source: &Source) -> Result<Kernel, Error> {
-    let mut shader: Shader = source.translated(ir::Stage::Compute)?;
+    let shader = source.compute()?;
     check(&shader.workgroup)?;
-    pass::optimize(&mut shader);
     Kernel::compile(&shader).map_err(|error| Error::Shader(error.to_string()))
 }
 

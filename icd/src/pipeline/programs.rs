@@ -4,6 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use vc4::state::depth_stencil::StencilPlan;
+#[cfg(feature = "compute")]
+use vc4_shaders::compile::compute_stage;
 use vc4_shaders::compile::{
     CompileError, ErrorKind, PipelineState, Varying, compile_shaders, compile_vertex,
 };
@@ -179,12 +181,21 @@ impl Source {
         }
     }
 
-    /// The stage as the compiler's passes get it.
-    pub(super) fn translated(&self, stage: ir::Stage) -> Result<Shader, Error> {
+    fn translated(&self, stage: ir::Stage) -> Result<Shader, Error> {
         let shader =
             translate(&self.source(), stage).map_err(|error| failed(CompileError::Spirv { stage, error }))?;
         if flags().contains(Debug::IR) {
             eprintln!("{stage:?} stage \"{}\":\n{shader}", self.entry);
+        }
+        Ok(shader)
+    }
+
+    /// The stage as the CPU's back end gets it.
+    #[cfg(feature = "compute")]
+    pub(super) fn compute(&self) -> Result<Shader, Error> {
+        let shader = compute_stage(&self.source()).map_err(failed)?;
+        if flags().contains(Debug::IR) {
+            eprintln!("compute stage \"{}\":\n{shader}", self.entry);
         }
         Ok(shader)
     }

@@ -34,7 +34,12 @@ impl Harness {
             let devices = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
             let physical = *devices.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
-            let features = vk::PhysicalDeviceFeatures::default().image_cube_array(true);
+            let features = vk::PhysicalDeviceFeatures::default()
+                .image_cube_array(true)
+                .shader_image_gather_extended(true)
+                .shader_storage_image_extended_formats(true)
+                .shader_storage_image_read_without_format(true)
+                .shader_storage_image_write_without_format(true);
             let extensions = [ash::khr::sampler_mirror_clamp_to_edge::NAME.as_ptr()];
             let create = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
@@ -83,6 +88,30 @@ impl Harness {
             let create =
                 vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
             self.device.allocate_memory(&create, None).named("vkAllocateMemory")
+        }
+    }
+
+    /// Records a secondary command buffer outside of any pass; it lives as long as the harness.
+    pub(super) fn secondary(
+        &self,
+        record: impl FnOnce(vk::CommandBuffer),
+    ) -> Result<vk::CommandBuffer, Error> {
+        let device = &self.device;
+        // SAFETY: see above.
+        unsafe {
+            let allocate = vk::CommandBufferAllocateInfo::default()
+                .command_pool(self.pool)
+                .level(vk::CommandBufferLevel::SECONDARY)
+                .command_buffer_count(1);
+            let commands = device.allocate_command_buffers(&allocate).named("vkAllocateCommandBuffers")?[0];
+            let inheritance = vk::CommandBufferInheritanceInfo::default();
+            let begin = vk::CommandBufferBeginInfo::default()
+                .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)
+                .inheritance_info(&inheritance);
+            device.begin_command_buffer(commands, &begin).named("vkBeginCommandBuffer")?;
+            record(commands);
+            device.end_command_buffer(commands).named("vkEndCommandBuffer")?;
+            Ok(commands)
         }
     }
 

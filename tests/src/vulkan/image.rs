@@ -171,7 +171,9 @@ impl Lab<'_> {
         let before = [barrier(vk::ImageLayout::UNDEFINED, write, none, vk::AccessFlags::TRANSFER_WRITE)];
         let after = [barrier(write, read, vk::AccessFlags::TRANSFER_WRITE, vk::AccessFlags::SHADER_READ)];
         let (transfer, top) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::TOP_OF_PIPE);
-        let shader = vk::PipelineStageFlags::VERTEX_SHADER | vk::PipelineStageFlags::FRAGMENT_SHADER;
+        let shader = vk::PipelineStageFlags::VERTEX_SHADER
+            | vk::PipelineStageFlags::FRAGMENT_SHADER
+            | vk::PipelineStageFlags::COMPUTE_SHADER;
         self.run(|commands| {
             let flags = vk::DependencyFlags::empty();
             // SAFETY: see above.

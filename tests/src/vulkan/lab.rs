@@ -28,6 +28,7 @@ pub(super) enum Object {
     Pass(vk::RenderPass),
     Framebuffer(vk::Framebuffer),
     Pipeline(vk::Pipeline),
+    PipelineCache(vk::PipelineCache),
     Layout(vk::PipelineLayout),
     QueryPool(vk::QueryPool),
     SetLayout(vk::DescriptorSetLayout),
@@ -60,6 +61,16 @@ impl<'a> Lab<'a> {
     pub fn run(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
         self.harness.submit(record)
     }
+
+    /// Records a secondary command buffer outside of any pass, runs it from a primary one and waits.
+    pub(crate) fn run_secondary(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
+        let secondary = self.harness.secondary(record)?;
+        self.run(|commands| {
+            // SAFETY: the secondary command buffer is executable and comes from this device.
+            unsafe { self.device.cmd_execute_commands(commands, &[secondary]) };
+            self.barrier(commands);
+        })
+    }
 }
 
 impl Drop for Lab<'_> {
@@ -81,6 +92,7 @@ impl Drop for Lab<'_> {
                     Object::Pass(pass) => device.destroy_render_pass(pass, None),
                     Object::Framebuffer(framebuffer) => device.destroy_framebuffer(framebuffer, None),
                     Object::Pipeline(pipeline) => device.destroy_pipeline(pipeline, None),
+                    Object::PipelineCache(cache) => device.destroy_pipeline_cache(cache, None),
                     Object::Layout(layout) => device.destroy_pipeline_layout(layout, None),
                     Object::QueryPool(pool) => device.destroy_query_pool(pool, None),
                     Object::SetLayout(layout) => device.destroy_descriptor_set_layout(layout, None),

@@ -1,0 +1,27 @@
+//! Compute kernels on whatever driver the loader finds: each case ends in bytes, which two drivers' runs can be compared
+//! by.
+
+mod between;
+mod buffers;
+mod case;
+mod images;
+mod resource;
+mod sampling;
+
+use std::path::Path;
+
+pub use between::endless;
+pub use case::Case;
+
+use crate::vulkan::{Error, Harness};
+
+/// A sequence of commands that ends in bytes.
+pub type Sequence = fn(&Harness, &Path) -> Result<Vec<u8>, Error>;
+
+/// Dispatches among other commands, by name.
+pub const SEQUENCES: [(&str, Sequence); 2] = [("passes", between::passes), ("cache", between::cached)];
+
+/// Every kernel.
+pub fn all() -> Vec<Case> {
+    [buffers::all(), images::all(), sampling::all()].into_iter().flatten().collect()
+}

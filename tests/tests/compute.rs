@@ -1,0 +1,107 @@
+//! Compute kernels through the Vulkan loader on our driver, held against Mesa's lavapipe: buffers and images have to be the
+//! same bytes, or floats near each other where arithmetic or filters may round. What no driver has to agree on - reads out
+//! of bounds, descriptors that were never written - has expected bytes.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use vc4_tests::{compute, driver, scratch, validation};
+
+fn directory(name: &str) -> PathBuf {
+    scratch::empty(env!("CARGO_TARGET_TMPDIR"), name)
+}
+
+fn command(manifest: &Path, modules: &Path, out: &Path) -> std::process::Command {
+    let mut command = driver::command(env!("CARGO_BIN_EXE_compute"), manifest);
+    command.args([modules, out]);
+    command
+}
+
+/// Compiles all kernels on two threads; what glslangValidator refuses.
+fn compile(cases: &[compute::Case], modules: &Path) -> Vec<String> {
+    let compile = |part: &[compute::Case]| -> Vec<String> {
+        part.iter().filter_map(|case| case.compile(modules).err()).collect()
+    };
+    let (first, second) = cases.split_at(cases.len() / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| compile(second));
+        let mut failures = compile(first);
+        failures.extend(other.join().expect("compiling does not panic"));
+        failures
+    })
+}
+
+#[test]
+fn kernels_match_lavapipe() {
+    let modules = directory("compute-spirv");
+    let cases = compute::all();
+    let mut failures = compile(&cases, &modules);
+    let run = |manifest: &Path, name: &str| {
+        let out = directory(name);
+        let output = driver::run(&mut command(manifest, &modules, &out), name);
+        (out, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (ours, said) = run(&driver::ours(), "compute-vc4");
+    let (reference, theirs_said) = run(&driver::lavapipe(), "compute-lavapipe");
+    for case in &cases {
+        let Ok(bytes) = std::fs::read(case.result(&ours)) else {
+            failures.push(format!("{}: not run by our driver", case.name));
+            continue;
+        };
+        let expected = match &case.expected {
+            Some(expected) => expected.clone(),
+            None => match std::fs::read(case.result(&reference)) {
+                Ok(expected) => expected,
+                Err(_) => {
+                    failures.push(format!("{}: not run by lavapipe", case.name));
+                    continue;
+                }
+            },
+        };
+        failures.extend(case.difference(&bytes, &expected).map(|why| format!("{}: {why}", case.name)));
+    }
+    for (name, _) in compute::SEQUENCES {
+        let [ours, theirs] = [&ours, &reference].map(|directory| std::fs::read(directory.join(name)).ok());
+        match (ours, theirs) {
+            (Some(ours), Some(theirs)) if ours == theirs => {}
+            (ours, theirs) => {
+                let (ours, theirs) = (ours.unwrap_or_default(), theirs.unwrap_or_default());
+                let wrong = ours.iter().zip(&theirs).filter(|(ours, theirs)| ours != theirs).count();
+                let lengths = (ours.len(), theirs.len());
+                failures.push(format!("{name}: {wrong} bytes of {lengths:?} differ"));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "our driver said:\n{said}\nlavapipe's run said:\n{theirs_said}\n{} of {}:\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn kernels_are_clean_under_the_validation_layers() {
+    let (modules, out) = (directory("compute-validated-spirv"), directory("compute-validated"));
+    let cases = compute::all();
+    assert_eq!(compile(&cases, &modules), Vec::<String>::new());
+    let mut command = command(&driver::ours(), &modules, &out);
+    // What breaks rules on purpose, and what is one of many of its kind, is left out.
+    let names =
+        ["places", "dynamic offsets", "indirect", "secondary", "push constants", "atomics", "storage rgba8"];
+    validation::watch(command.args(names).args(compute::SEQUENCES.map(|(name, _)| name)), &out);
+    validation::assert_silent(&driver::run(&mut command, "kernels under the validation layers"));
+}
+
+#[test]
+fn a_kernel_without_an_end_loses_its_device_only() {
+    let modules = directory("compute-endless");
+    let start = Instant::now();
+    let mut command = driver::command(env!("CARGO_BIN_EXE_compute"), &driver::ours());
+    command.env("VC4VK_COMPUTE_SECONDS", "0.5").arg("--endless").arg(&modules);
+    let output = driver::run(&mut command, "a kernel without an end");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said.matches("did not end in time").count(), 1, "{said}");
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
