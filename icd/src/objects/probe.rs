@@ -1,5 +1,6 @@
 //! Which device to drive: `VC4VK_DEVICE=auto|drm[:PATH]|sim|noop`.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use vc4_kernel_abi::{DrmGpu, Gpu, GpuError, Noop};
 /// What `VC4VK_DEVICE` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Choice {
-    /// The GPU if there is one, else the simulator.
+    /// The GPU if there is one, else the simulator where [`alone`].
     Auto,
     /// The GPU, at that node if named.
     Drm(Option<PathBuf>),
@@ -40,10 +41,17 @@ pub fn find() -> Option<Arc<dyn Gpu>> {
         Choice::Drm(path) => open_drm(path.as_deref()),
         Choice::Sim => open_simulator(),
         Choice::Noop => Ok(Arc::new(Noop::new()) as Arc<dyn Gpu>),
-        Choice::Auto => open_drm(None).or_else(|error| {
-            log::info!(target: "vc4::probe", "{error}; using the simulator");
-            open_simulator()
-        }),
+        Choice::Auto => match open_drm(None) {
+            Err(GpuError::NoDevice(why)) if alone(|name| std::env::var_os(name)) => {
+                log::info!(target: "vc4::probe", "{why}; using the simulator");
+                open_simulator()
+            }
+            Err(GpuError::NoDevice(why)) => {
+                log::info!(target: "vc4::probe", "{why}; no device (VC4VK_DEVICE=sim gives a simulated one)");
+                return None;
+            }
+            opened => opened,
+        },
     };
     match found {
         Ok(gpu) => {
@@ -55,6 +63,15 @@ pub fn find() -> Option<Arc<dyn Gpu>> {
             None
         }
     }
+}
+
+/// What tells the loader which drivers to load.
+const DRIVER_LISTS: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
+
+/// Whether somebody asked for this driver rather than for any: the loader was given a list of drivers. Once the driver is
+/// installed on a machine without the GPU, a slow device in the list of every program would only be in the way.
+fn alone(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    DRIVER_LISTS.iter().any(|name| variable(name).is_some_and(|list| !list.is_empty()))
 }
 
 fn open_drm(path: Option<&Path>) -> Result<Arc<dyn Gpu>, GpuError> {
@@ -77,6 +94,13 @@ fn open_simulator() -> Result<Arc<dyn Gpu>, GpuError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_simulator_is_for_who_named_the_driver() {
+        assert!(!alone(|_| None));
+        assert!(!alone(|_| Some(OsString::new())));
+        assert!(alone(|name| (name == "VK_ICD_FILENAMES").then(|| "vc4_icd.json".into())));
+    }
 
     #[test]
     fn the_variable_has_five_forms() {
