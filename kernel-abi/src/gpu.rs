@@ -41,7 +41,10 @@ impl Ident {
 #[derive(Debug, thiserror::Error)]
 pub enum GpuError {
     /// No memory of the device is left (or none contiguous).
-    #[error("out of device memory ({0})")]
+    #[error(
+        "out of device memory ({0}): no contiguous memory is left. On a Raspberry Pi `dtoverlay=vc4-kms-v3d,cma-256` in \
+         config.txt, or `cma=256M` on the kernel's command line, reserves more"
+    )]
     OutOfMemory(&'static str),
     /// The device or node is not there, or is not a VC4.
     #[error("no usable VC4 device: {0}")]

@@ -10,7 +10,10 @@ pub enum Error {
     #[error("out of host memory")]
     OutOfHostMemory,
     /// An allocation that cannot be met.
-    #[error("out of device memory: {what} needs {bytes} bytes, the device has {available}")]
+    #[error(
+        "out of device memory: {what} needs {bytes} bytes, the device has {available} (on a Raspberry Pi that is what `cma=` \
+         reserves, see config.txt)"
+    )]
     OutOfDeviceMemory {
         /// What was to be allocated.
         what: &'static str,
