@@ -27,7 +27,8 @@ struct Access<'a> {
     op: Op,
     /// Nothing if it was never written: reads give 0, stores are lost.
     surface: Option<&'a Surface>,
-    sampler: Option<&'a Sampler>,
+    /// The same with a sampler, where there is one.
+    sampled: Option<Sampled<'a>>,
 }
 
 /// The views of a dispatch, each once.
@@ -66,24 +67,29 @@ pub(super) struct BoundImages<'a> {
 impl<'a> BoundImages<'a> {
     /// Puts operations, views and samplers together.
     pub fn new(ops: &[Op], surfaces: &'a Surfaces, bindings: &'a Bindings) -> BoundImages<'a> {
-        let access = |op: &Op| Access {
-            op: *op,
-            surface: image(op).and_then(|place| surfaces.find(place)),
-            sampler: sampler(op).and_then(|place| match bindings.find(place).0 {
-                Descriptor::Sampler(sampler) | Descriptor::Image { sampler: Some(sampler), .. } => {
-                    Some(&**sampler)
-                }
-                _ => None,
-            }),
+        let access = |op: &Op| {
+            let surface = image(op).and_then(|place| surfaces.find(place));
+            let sampled = surface.zip(sample_of(op)).and_then(|(surface, sample)| {
+                let sampler = sampler(bindings, sample)?;
+                Some(Sampled::new(surface, sampler, sample.dim.axes()))
+            });
+            Access { op: *op, surface, sampled }
         };
         BoundImages { accesses: ops.iter().map(access).collect() }
     }
 }
 
-/// The sampler of an operation.
-fn sampler(op: &Op) -> Option<binding::Descriptor> {
+/// What an operation with a sampler says.
+fn sample_of(op: &Op) -> Option<&Sample> {
     match op {
-        Op::Sample(sample) | Op::ImageLod(sample) | Op::Gather { sample, .. } => sample.texture.sampler,
+        Op::Sample(sample) | Op::Gather { sample, .. } => Some(sample),
+        _ => None,
+    }
+}
+
+fn sampler<'a>(bindings: &'a Bindings, sample: &Sample) -> Option<&'a Sampler> {
+    match bindings.find(sample.texture.sampler?).0 {
+        Descriptor::Sampler(sampler) | Descriptor::Image { sampler: Some(sampler), .. } => Some(sampler),
         _ => None,
     }
 }
@@ -106,14 +112,13 @@ impl Images for BoundImages<'_> {
                 }
                 Op::Fetch(op) => put(results, element, fetch(surface, &op, &arguments)),
                 Op::Sample(op) => {
-                    let color = access.sampler.map(|sampler| sample(surface, sampler, &op, &arguments));
-                    put(results, element, color.unwrap_or_default());
+                    let sample = |sampled: &Sampled<'_>| sampled.sample(&lookup(&op, true, &arguments));
+                    put(results, element, access.sampled.as_ref().map(sample).unwrap_or_default());
                 }
                 Op::Gather { sample, component } => {
-                    let color = access
-                        .sampler
-                        .map(|sampler| gather(surface, sampler, &sample, component, &arguments));
-                    put(results, element, color.unwrap_or_default());
+                    let lookup = lookup(&sample, false, &arguments);
+                    let gather = |sampled: &Sampled<'_>| sampled.gather(&lookup, usize::from(component & 3));
+                    put(results, element, access.sampled.as_ref().map(gather).unwrap_or_default());
                 }
                 Op::ImageSize { axis, .. } => {
                     put(results, element, [size(surface, axis, arguments.word(0)), 0, 0, 0]);
@@ -241,21 +246,6 @@ fn lookup(op: &Sample, has_detail: bool, arguments: &Arguments<'_>) -> Lookup {
     }
     let reference = op.compare.then(|| arguments.float(next));
     Lookup { place: vector(0), layer, detail, bias, offset, reference }
-}
-
-fn sample(surface: &Surface, sampler: &Sampler, op: &Sample, arguments: &Arguments<'_>) -> [u32; 4] {
-    Sampled::new(surface, sampler, op.dim.axes()).sample(&lookup(op, true, arguments))
-}
-
-fn gather(
-    surface: &Surface,
-    sampler: &Sampler,
-    op: &Sample,
-    component: u8,
-    arguments: &Arguments<'_>,
-) -> [u32; 4] {
-    let lookup = lookup(op, false, arguments);
-    Sampled::new(surface, sampler, op.dim.axes()).gather(&lookup, usize::from(component & 3))
 }
 
 /// Texels along an axis of a level, or layers.

@@ -179,6 +179,11 @@ fn failed(command: &'static str, why: Error) -> (&'static str, vk::Result) {
     (command, why.result())
 }
 
+#[cold]
+fn wrong_point(point: vk::PipelineBindPoint) -> Error {
+    Error::InvalidUse(format!("a pipeline that is not for bind point {point:?}"))
+}
+
 fn faces(dynamic: &mut Dynamic, faces: vk::StencilFaceFlags, set: impl Fn(&mut StencilFace)) {
     for (index, face) in [vk::StencilFaceFlags::FRONT, vk::StencilFaceFlags::BACK].into_iter().enumerate() {
         if faces.contains(face) {
@@ -201,7 +206,7 @@ impl CommandBuffer {
                 recording.compute().bind_pipeline(pipeline);
                 Ok(())
             }
-            _ => Err(Error::InvalidUse(format!("a pipeline that is not for bind point {point:?}"))),
+            _ => Err(wrong_point(point)),
         });
     }
 

@@ -38,7 +38,6 @@ impl Harness {
                 .image_cube_array(true)
                 .shader_image_gather_extended(true)
                 .shader_storage_image_extended_formats(true)
-                .shader_storage_image_read_without_format(true)
                 .shader_storage_image_write_without_format(true);
             let extensions = [ash::khr::sampler_mirror_clamp_to_edge::NAME.as_ptr()];
             let create = vk::DeviceCreateInfo::default()

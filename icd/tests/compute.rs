@@ -1,0 +1,222 @@
+//! Compute through the driver's entry points: what is recorded how, and what is refused.
+#![cfg(feature = "compute")]
+
+mod support;
+
+use ash::vk;
+use support::canvas::{Canvas, Setup, pipeline, spirv_module};
+use support::{Buffer, Vk};
+
+const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
+const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
+const ADD: &[u8] = include_bytes!("../../tests/shaders/compute/add.comp.spv");
+
+/// The kernel that adds a push constant and its own number to the words of a buffer.
+struct Adder {
+    module: vk::ShaderModule,
+    set_layout: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+}
+
+impl Adder {
+    fn new(vk: &Vk, flags: vk::DescriptorSetLayoutCreateFlags) -> Adder {
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(STORAGE)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
+        let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(4)];
+        // SAFETY: valid usage.
+        unsafe {
+            let set_layout = vk.device.create_descriptor_set_layout(&info, None).unwrap();
+            let layouts = [set_layout];
+            let info =
+                vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts).push_constant_ranges(&push);
+            let layout = vk.device.create_pipeline_layout(&info, None).unwrap();
+            Adder { module: spirv_module(vk, ADD), set_layout, layout }
+        }
+    }
+
+    /// Pipelines by stage, entry point and columns of the workgroup.
+    fn pipelines(
+        &self,
+        vk: &Vk,
+        stages: &[(vk::ShaderStageFlags, &std::ffi::CStr, u32)],
+    ) -> Result<Vec<vk::Pipeline>, (Vec<vk::Pipeline>, vk::Result)> {
+        let entry = [vk::SpecializationMapEntry { constant_id: 1, offset: 0, size: 4 }];
+        let sizes: Vec<[u8; 4]> = stages.iter().map(|(_, _, size)| size.to_le_bytes()).collect();
+        let special: Vec<_> = sizes
+            .iter()
+            .map(|size| vk::SpecializationInfo::default().map_entries(&entry).data(size))
+            .collect();
+        let infos: Vec<_> = stages
+            .iter()
+            .zip(&special)
+            .map(|((stage, name, _), special)| {
+                let stage = vk::PipelineShaderStageCreateInfo::default().stage(*stage).name(name);
+                let stage = stage.module(self.module).specialization_info(special);
+                vk::ComputePipelineCreateInfo::default()
+                    .flags(vk::PipelineCreateFlags::ALLOW_DERIVATIVES)
+                    .stage(stage)
+                    .layout(self.layout)
+            })
+            .collect();
+        // SAFETY: usage is valid but for what the test is about.
+        unsafe { vk.device.create_compute_pipelines(vk::PipelineCache::null(), &infos, None) }
+    }
+
+    fn pipeline(&self, vk: &Vk) -> vk::Pipeline {
+        self.pipelines(vk, &[(vk::ShaderStageFlags::COMPUTE, c"main", 4)]).unwrap()[0]
+    }
+
+    /// A set with a buffer.
+    fn set(&self, vk: &Vk, buffer: &Buffer) -> vk::DescriptorSet {
+        let sizes = [vk::DescriptorPoolSize { ty: STORAGE, descriptor_count: 1 }];
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        let layouts = [self.set_layout];
+        // SAFETY: valid usage.
+        unsafe {
+            let pool = vk.device.create_descriptor_pool(&info, None).unwrap();
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            let set = vk.device.allocate_descriptor_sets(&info).unwrap()[0];
+            let whole = [whole(buffer)];
+            let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(STORAGE);
+            vk.device.update_descriptor_sets(&[write.buffer_info(&whole)], &[]);
+            set
+        }
+    }
+}
+
+fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
+    vk::DescriptorBufferInfo::default().buffer(buffer.handle).range(vk::WHOLE_SIZE)
+}
+
+/// Binds everything but sets.
+fn bind(device: &ash::Device, commands: vk::CommandBuffer, pipeline: vk::Pipeline, adder: &Adder, add: u32) {
+    // SAFETY: valid usage.
+    unsafe {
+        device.cmd_bind_pipeline(commands, COMPUTE, pipeline);
+        let stage = vk::ShaderStageFlags::COMPUTE;
+        device.cmd_push_constants(commands, adder.layout, stage, 0, &add.to_le_bytes());
+    }
+}
+
+#[test]
+fn pushed_descriptors_hold_for_the_dispatches_behind_them() {
+    let vk = Vk::with(&[c"VK_KHR_push_descriptor", c"VK_KHR_descriptor_update_template"]);
+    let push = ash::khr::push_descriptor::Device::new(&vk.instance, &vk.device);
+    let templates = ash::khr::descriptor_update_template::Device::new(&vk.instance, &vk.device);
+    let adder = Adder::new(&vk, vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR);
+    let pipeline = adder.pipeline(&vk);
+    let [first, second] = [vk.buffer_with(&[0; 16]), vk.buffer_with(&[0; 32])];
+    let entries = [vk::DescriptorUpdateTemplateEntry {
+        descriptor_count: 1,
+        descriptor_type: STORAGE,
+        ..Default::default()
+    }];
+    vk.run(|device, commands| {
+        bind(device, commands, pipeline, &adder, 10);
+        let infos = [whole(&first)];
+        let write = vk::WriteDescriptorSet::default().descriptor_type(STORAGE).buffer_info(&infos);
+        let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+            .descriptor_update_entries(&entries)
+            .template_type(vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
+            .pipeline_bind_point(COMPUTE)
+            .pipeline_layout(adder.layout);
+        let data = whole(&second);
+        // SAFETY: valid usage; the data are as the template says.
+        unsafe {
+            push.cmd_push_descriptor_set(commands, COMPUTE, adder.layout, 0, &[write]);
+            device.cmd_dispatch(commands, 1, 1, 1);
+            let template = templates.create_descriptor_update_template(&info, None).unwrap();
+            let data = (&raw const data).cast();
+            push.cmd_push_descriptor_set_with_template(commands, template, adder.layout, 0, data);
+            templates.destroy_descriptor_update_template(template, None);
+            device.cmd_dispatch(commands, 2, 1, 1);
+        }
+    });
+    assert_eq!(first.words(), [10, 11, 12, 13]);
+    assert_eq!(second.words(), [10, 11, 12, 13, 14, 15, 16, 17]);
+}
+
+#[test]
+fn pipelines_that_cannot_be_are_refused_and_the_others_made() {
+    let vk = Vk::new();
+    let adder = Adder::new(&vk, Default::default());
+    let compute = vk::ShaderStageFlags::COMPUTE;
+    let refused = [
+        (vk::ShaderStageFlags::VERTEX, c"main", 4, vk::Result::ERROR_VALIDATION_FAILED_EXT),
+        (compute, c"other", 4, vk::Result::ERROR_INVALID_SHADER_NV),
+        (compute, c"main", 1025, vk::Result::ERROR_INVALID_SHADER_NV),
+        (compute, c"main", u32::MAX, vk::Result::ERROR_INVALID_SHADER_NV),
+    ];
+    for (stage, name, size, expected) in refused {
+        let stages = [(compute, c"main", 8), (stage, name, size), (compute, c"main", 1024)];
+        let Err((made, result)) = adder.pipelines(&vk, &stages) else { panic!("{name:?} {size} is made") };
+        assert_eq!(result, expected, "{stage:?} {name:?} {size}");
+        let null: Vec<bool> = made.iter().map(|pipeline| *pipeline == vk::Pipeline::null()).collect();
+        assert_eq!(null, [false, true, false]);
+    }
+}
+
+/// The result of a recording that breaks a rule.
+fn recorded(vk: &Vk, body: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<(), vk::Result> {
+    let commands = vk.commands(vk::CommandBufferLevel::PRIMARY);
+    // SAFETY: usage is valid but for what the test is about.
+    unsafe {
+        vk.device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+        body(&vk.device, commands);
+        vk.device.end_command_buffer(commands)
+    }
+}
+
+#[test]
+fn dispatches_that_cannot_be_recorded_make_the_recording_fail() {
+    let vk = Vk::new();
+    let adder = Adder::new(&vk, Default::default());
+    let kernel = adder.pipeline(&vk);
+    let canvas = Canvas::new(&vk, 16, false, vk::AttachmentLoadOp::CLEAR);
+    let graphics = pipeline(&vk, &canvas, &Setup::default());
+    let invalid = Err(vk::Result::ERROR_VALIDATION_FAILED_EXT);
+    // SAFETY: usage is valid but for what the test is about.
+    unsafe {
+        assert_eq!(recorded(&vk, |device, commands| device.cmd_dispatch(commands, 1, 1, 1)), invalid);
+        let inside = recorded(&vk, |device, commands| {
+            bind(device, commands, kernel, &adder, 1);
+            let begin = canvas.begin(canvas.whole());
+            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+            device.cmd_dispatch(commands, 1, 1, 1);
+            device.cmd_end_render_pass(commands);
+        });
+        assert_eq!(inside, invalid);
+        let wrong = [(vk::PipelineBindPoint::GRAPHICS, kernel), (COMPUTE, graphics)];
+        for (point, pipeline) in wrong {
+            let bound = recorded(&vk, |device, commands| device.cmd_bind_pipeline(commands, point, pipeline));
+            assert_eq!(bound, invalid, "{point:?}");
+        }
+    }
+}
+
+#[test]
+fn dispatches_that_cannot_be_executed_are_left_out() {
+    let vk = Vk::new();
+    let adder = Adder::new(&vk, Default::default());
+    let pipeline = adder.pipeline(&vk);
+    let (buffer, groups) = (vk.buffer_with(&[0; 16]), vk.buffer_with(&65536u32.to_le_bytes().repeat(3)));
+    let set = adder.set(&vk, &buffer);
+    vk.run(|device, commands| {
+        bind(device, commands, pipeline, &adder, 5);
+        // SAFETY: usage is valid but for the numbers of workgroups and the place of the last parameters.
+        unsafe {
+            // No set is bound: nothing is there to be changed.
+            device.cmd_dispatch(commands, 1, 1, 1);
+            device.cmd_bind_descriptor_sets(commands, COMPUTE, adder.layout, 0, &[set], &[]);
+            device.cmd_dispatch(commands, 65536, 1, 1);
+            device.cmd_dispatch_indirect(commands, groups.handle, 0);
+            device.cmd_dispatch_indirect(commands, groups.handle, 4);
+            device.cmd_dispatch(commands, 3, 1, 1);
+        }
+    });
+    // Three workgroups of four write four words.
+    assert_eq!(buffer.words(), [5, 6, 7, 8]);
+}
