@@ -143,7 +143,11 @@ impl Lab<'_> {
                 description
             })
             .collect();
-        let all = vk::PipelineStageFlags::ALL_COMMANDS;
+        // Subpasses are graphics, whatever is around the pass.
+        let stages = |subpass| match subpass {
+            vk::SUBPASS_EXTERNAL => vk::PipelineStageFlags::ALL_COMMANDS,
+            _ => vk::PipelineStageFlags::ALL_GRAPHICS,
+        };
         let access = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
         let last = subpasses.len() as u32 - 1;
         let mut edges: Vec<(u32, u32)> = (0..last).map(|subpass| (subpass, subpass + 1)).collect();
@@ -164,8 +168,8 @@ impl Lab<'_> {
                 vk::SubpassDependency::default()
                     .src_subpass(from)
                     .dst_subpass(to)
-                    .src_stage_mask(all)
-                    .dst_stage_mask(all)
+                    .src_stage_mask(stages(from))
+                    .dst_stage_mask(stages(to))
                     .src_access_mask(access)
                     .dst_access_mask(access)
             })

@@ -180,7 +180,8 @@ pub(super) fn passes(harness: &Harness, modules: &Path) -> Result<Vec<u8>, Error
     )?;
     let (layout, set) = bind(&lab, &[Slot::Sampled(texture.view, sampler)])?;
     let framebuffers = [lab.framebuffer(pass, &[first], SIZE)?, lab.framebuffer(pass, &[second], SIZE)?];
-    let shapes = lab.vertices(&rectangle([-0.7, -0.4, 0.3, 0.9], 0.5, [0.9, 0.2, 0.6, 1.0]))?;
+    // Colours of whole bytes, which leave nothing to round.
+    let shapes = lab.vertices(&rectangle([-0.7, -0.4, 0.3, 0.9], 0.5, [230.0 / 255.0, 0.2, 0.6, 1.0]))?;
     let plain = lab.pipeline(pass, SIZE, &Pipeline::default())?;
     let textured = lab.pipeline(
         pass,
@@ -194,7 +195,7 @@ pub(super) fn passes(harness: &Harness, modules: &Path) -> Result<Vec<u8>, Error
             ..Pipeline::default()
         },
     )?;
-    let clears = [color([0.2, 0.4, 0.1, 1.0])];
+    let clears = [color([0.2, 0.4, 26.0 / 255.0, 1.0])];
     lab.run(|commands| {
         let point = vk::PipelineBindPoint::GRAPHICS;
         // SAFETY: the handles come from the lab and live as long as it.

@@ -2,9 +2,8 @@
 
 use ash::vk;
 
-use super::buffers::texel_buffers;
 use super::case::Case;
-use super::resource::{Resource, Shape};
+use super::resource::{Resource, Shape, texels};
 
 /// Formats with their names in GLSL; those from `A2B10G10R10_UINT_PACK32` on are the extended ones.
 const FORMATS: [(vk::Format, &str); 39] = [
@@ -58,6 +57,14 @@ fn kind(name: &str) -> &'static str {
     }
 }
 
+/// What decoding may differ by.
+const DECODED: f32 = 1e-6;
+
+/// Components in the order in which texels of a format can hold them without rounding.
+fn order(name: &str) -> &'static str {
+    if name == "r11f_g11f_b10f" { "grba" } else { "gbra" }
+}
+
 /// Every case.
 pub(super) fn all() -> Vec<Case> {
     let formats = FORMATS
@@ -78,8 +85,9 @@ fn copy(format: vk::Format, name: &str) -> Case {
            ivec2 p = ivec2(gl_GlobalInvocationID.xy), s = imageSize(src);\n\
            {kind}vec4 c = imageLoad(src, p);\n\
            if (p.x < s.x && p.y < s.y) b[p.x + p.y * s.x] = c;\n\
-           imageStore(dst, s - 1 - p, c.gbra);\n\
-         }}"
+           imageStore(dst, s - 1 - p, c.{order});\n\
+         }}",
+        order = order(name),
     );
     // Neither a multiple of the workgroup nor of a tile.
     let shape = Shape::flat(37, 21);
@@ -89,7 +97,35 @@ fn copy(format: vk::Format, name: &str) -> Case {
         source,
         vec![Resource::Storage(format, shape), Resource::Storage(format, shape), buffer],
     );
-    case.groups([5, 3, 1])
+    case.groups([5, 3, 1]).floats(if kind.is_empty() { DECODED } else { 0.0 })
+}
+
+/// Texel buffers of a format.
+fn texel_buffers(format: vk::Format, name: &str, kind: &str, count: u32) -> Case {
+    let source = format!(
+        "layout(local_size_x = 16) in;\n\
+         layout(binding = 0) uniform {kind}samplerBuffer a;\n\
+         layout(binding = 1, {name}) uniform {kind}imageBuffer b;\n\
+         layout(binding = 2, std430) buffer B {{ {kind}vec4 o[]; }};\n\
+         void main() {{\n\
+           int n = int(gl_GlobalInvocationID.x);\n\
+           {kind}vec4 c = texelFetch(a, n), d = imageLoad(b, n);\n\
+           o[2 * n] = c; o[2 * n + 1] = d; imageStore(b, n, c.{swizzle});\n\
+           if (n == 0) o[0] = {kind}vec4(textureSize(a), imageSize(b), 0, 0);\n\
+         }}",
+        swizzle = order(name),
+    );
+    Case::new(
+        format!("texel buffers {name}"),
+        source,
+        vec![
+            Resource::Texels(false, format, texels(format, count, 3)),
+            Resource::Texels(true, format, texels(format, count, 4)),
+            Resource::zeros(8 * count as usize),
+        ],
+    )
+    .groups([count / 16, 1, 1])
+    .floats(if kind.is_empty() { DECODED } else { 0.0 })
 }
 
 /// Every shape of image.

@@ -102,6 +102,11 @@ impl Resource {
         Resource::Sampled(format, shape, look, vk::ComponentMapping::default())
     }
 
+    /// Bytes of a plain buffer.
+    pub fn buffer_bytes(&self) -> usize {
+        if let Resource::Buffer(_, content, _) = self { content.len() } else { 0 }
+    }
+
     fn ty(&self) -> vk::DescriptorType {
         match self {
             Resource::Buffer(ty, ..) | Resource::Unwritten(ty) => *ty,
@@ -150,6 +155,8 @@ pub(super) struct Bound {
     pub layout: vk::PipelineLayout,
     pub set: vk::DescriptorSet,
     buffers: Vec<(u32, Buffer, usize)>,
+    /// Those of `buffers` that have no format.
+    plain: Vec<u32>,
     images: Vec<BoundImage>,
 }
 
@@ -182,7 +189,7 @@ impl Bound {
             create = create.push_constant_ranges(&push);
         }
         let layout = lab.pipeline_layout(&create)?;
-        let mut bound = Bound { layout, set, buffers: Vec::new(), images: Vec::new() };
+        let mut bound = Bound { layout, set, buffers: Vec::new(), plain: Vec::new(), images: Vec::new() };
         for (number, resource) in (0..).zip(resources) {
             bound.bind(lab, number, resource)?;
         }
@@ -196,6 +203,7 @@ impl Bound {
             Resource::Unwritten(_) => return Ok(()),
             Resource::Buffer(_, content, range) => {
                 let made = self.buffer_of(lab, number, content)?;
+                self.plain.push(number);
                 let [offset, range] = range.unwrap_or([0, vk::WHOLE_SIZE]);
                 buffer = vk::DescriptorBufferInfo { buffer: made, offset, range };
             }
@@ -286,10 +294,13 @@ impl Bound {
         found.map_or(vk::Buffer::null(), |(_, buffer, _)| buffer.buffer)
     }
 
-    /// The bytes of all buffers, and of the images that may have been written.
+    /// The bytes of all buffers, plain ones first, and of the images that may have been written.
     pub fn results(&self, lab: &Lab<'_>) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
-        for (_, buffer, length) in &self.buffers {
+        let is_plain = |plain: bool| {
+            self.buffers.iter().filter(move |(number, ..)| self.plain.contains(number) == plain)
+        };
+        for (_, buffer, length) in is_plain(true).chain(is_plain(false)) {
             bytes.extend(lab.contents(buffer, *length)?);
         }
         for image in self.images.iter().filter(|image| image.written) {
