@@ -128,10 +128,13 @@ fn pushed_descriptors_hold_for_the_dispatches_behind_them() {
         unsafe {
             push.cmd_push_descriptor_set(commands, COMPUTE, adder.layout, 0, &[write]);
             device.cmd_dispatch(commands, 1, 1, 1);
-            let template = templates.create_descriptor_update_template(&info, None).unwrap();
+            let mut template = vk::DescriptorUpdateTemplate::null();
+            let (functions, handle) = (templates.fp(), templates.device());
+            let create = functions.create_descriptor_update_template_khr;
+            create(handle, &info, std::ptr::null(), &mut template).result().unwrap();
             let data = (&raw const data).cast();
             push.cmd_push_descriptor_set_with_template(commands, template, adder.layout, 0, data);
-            templates.destroy_descriptor_update_template(template, None);
+            (functions.destroy_descriptor_update_template_khr)(handle, template, std::ptr::null());
             device.cmd_dispatch(commands, 2, 1, 1);
         }
     });
