@@ -11,6 +11,13 @@ pub struct Bound {
 }
 
 /// Tells whether to stop; called now and then by loops.
+///
+/// Most loops make no other call, and what a call may clobber has no good place in a register: where a convention keeps
+/// vector registers, this call has it.
+#[cfg(target_arch = "x86_64")]
+pub type Tick = unsafe extern "win64" fn(*const ()) -> u32;
+/// Tells whether to stop; called now and then by loops.
+#[cfg(not(target_arch = "x86_64"))]
 pub type Tick = unsafe extern "C" fn(*const ()) -> u32;
 
 /// Runs image operation or rare operation `index` for the elements set in `active`: the host, the index, argument words by

@@ -289,10 +289,24 @@ impl Host<'_> {
     }
 }
 
-unsafe extern "C" fn tick(host: *const ()) -> u32 {
-    // SAFETY: the context's host, which outlives the call.
+/// # Safety
+/// `host` is the context's, which outlives the call.
+unsafe fn is_over(host: *const ()) -> u32 {
+    // SAFETY: see above.
     let host = unsafe { &*host.cast::<Host<'_>>() };
     host.is_over().into()
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe extern "win64" fn tick(host: *const ()) -> u32 {
+    // SAFETY: machine code passes the context's host.
+    unsafe { is_over(host) }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+unsafe extern "C" fn tick(host: *const ()) -> u32 {
+    // SAFETY: machine code passes the context's host.
+    unsafe { is_over(host) }
 }
 
 unsafe extern "C" fn image(

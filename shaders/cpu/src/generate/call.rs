@@ -4,6 +4,7 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, MemFlags, Signature, StackSlot, types};
 use cranelift_codegen::ir::{StackSlotData, StackSlotKind};
+use cranelift_codegen::isa::CallConv;
 use vc4_shaders::ir::{Op, Type, Value};
 
 use super::state::Generator;
@@ -22,8 +23,14 @@ impl Generator<'_, '_> {
         })
     }
 
-    fn call(&mut self, callee: usize, args: &[clif::Value], returns: bool) -> Option<clif::Value> {
-        let mut signature = Signature::new(self.b.func.signature.call_conv);
+    fn call(
+        &mut self,
+        convention: CallConv,
+        callee: usize,
+        args: &[clif::Value],
+        returns: bool,
+    ) -> Option<clif::Value> {
+        let mut signature = Signature::new(convention);
         let types = args.iter().map(|&arg| AbiParam::new(self.b.func.dfg.value_type(arg)));
         signature.params.extend(types);
         if returns {
@@ -38,7 +45,12 @@ impl Generator<'_, '_> {
     /// Not 0 if the call is to end.
     pub fn ask_host(&mut self) -> clif::Value {
         let host = self.field(types::I64, offset_of!(Context, host));
-        match self.call(offset_of!(Context, tick), &[host], true) {
+        // See `layout::Tick`.
+        let convention = match cfg!(target_arch = "x86_64") {
+            true => CallConv::WindowsFastcall,
+            false => self.b.func.signature.call_conv,
+        };
+        match self.call(convention, offset_of!(Context, tick), &[host], true) {
             Some(stop) => stop,
             None => self.word(0),
         }
@@ -75,7 +87,8 @@ impl Generator<'_, '_> {
         let host = self.field(types::I64, offset_of!(Context, host));
         let index = self.word(index as u32);
         let results = self.b.ins().iadd_imm(address, 16 * i64::from(ARGUMENTS));
-        self.call(callee, &[host, index, address, active, results], false);
+        let convention = self.b.func.signature.call_conv;
+        self.call(convention, callee, &[host, index, address, active, results], false);
         results
     }
 

@@ -196,18 +196,20 @@ impl Generator<'_, '_> {
         let is_empty = arms.map(|arm| self.is_empty(arm));
         // What an arm without code assigns needs no mask if it comes first.
         let order = if is_empty[1] { [1, 0] } else { [0, 1] };
-        let (mut reaches, mut changed, mut ends) = (0, false, [false; 2]);
+        let (mut reaches, mut changed, mut guarded, mut ends) = (0, false, false, [false; 2]);
         for at in order {
             let after = self.b.create_block();
             if !is_empty[at] {
                 let entry = self.b.create_block();
                 let mask = self.b.use_var(masks[at]);
-                let any = self.b.ins().vany_true(mask);
+                let any = self.any(mask);
                 self.branch(any, entry, after);
                 self.switch(entry);
                 self.b.seal_block(entry);
             }
-            self.skip = after;
+            // Where one arm's elements all leave and the other has no code, only those can have left none behind.
+            let check = (is_empty[1 - at] && ends_in_jump(arms[at])).then(|| self.b.create_block());
+            self.skip = check.unwrap_or(after);
             self.mask = Mask::Variable(masks[at]);
             if self.region(arms[at]) {
                 let edge = if reaches == 0 { Edge::First } else { Edge::Merge(masks[at]) };
@@ -220,6 +222,14 @@ impl Generator<'_, '_> {
                 let all = self.b.ins().bor(others, mask);
                 self.b.def_var(out, all);
                 self.jump(after);
+            }
+            if let Some(check) = check {
+                self.switch(check);
+                self.b.seal_block(check);
+                let mask = self.b.use_var(masks[1 - at]);
+                let any = self.any(mask);
+                self.branch(any, after, skip);
+                guarded = true;
             }
             self.switch(after);
             self.b.seal_block(after);
@@ -234,7 +244,9 @@ impl Generator<'_, '_> {
             (2, false) => true,
             (1, false) => {
                 self.mask = Mask::Variable(masks[usize::from(ends[1])]);
-                self.guard();
+                if !guarded {
+                    self.guard();
+                }
                 true
             }
             _ => {
@@ -265,7 +277,7 @@ impl Generator<'_, '_> {
     /// Goes on only if an element runs.
     fn guard(&mut self) {
         let mask = self.mask_value(self.mask);
-        let any = self.b.ins().vany_true(mask);
+        let any = self.any(mask);
         let on = self.b.create_block();
         self.branch(any, on, self.skip);
         self.switch(on);
@@ -318,7 +330,7 @@ impl Generator<'_, '_> {
         self.begin_iteration(first, next);
 
         let preds = first.map_or(0, |first| self.cfg.preds(first).len());
-        let masked = Some(Masked { next, left, merges: preds > 2 });
+        let masked = Some(Masked { latch, run, next, left, merges: preds > 2 });
         self.loops.push(LoopFrame { header, exit, first, behind, masked });
         (self.skip, self.mask) = (latch, Mask::Variable(run));
         if self.region(body) {
@@ -331,7 +343,7 @@ impl Generator<'_, '_> {
             Some(next) => {
                 let mask = self.b.use_var(next);
                 self.b.def_var(run, mask);
-                let any = self.b.ins().vany_true(mask);
+                let any = self.any(mask);
                 let again = self.b.create_block();
                 self.branch(any, again, exit);
                 self.switch(again);
@@ -397,6 +409,13 @@ impl Generator<'_, '_> {
         let leaving = self.mask_variable();
         let plain = again && !masked.merges;
         self.edge(to, if plain { Edge::First } else { Edge::Merge(leaving) });
+        if plain && self.skip == masked.latch {
+            // All that are left go on together.
+            let mask = self.b.use_var(leaving);
+            self.b.def_var(masked.run, mask);
+            self.poll();
+            return self.jump(frame.header);
+        }
         if let Some(gathered) = if again { masked.next } else { masked.left } {
             let (others, these) = (self.b.use_var(gathered), self.b.use_var(leaving));
             let all = self.b.ins().bor(others, these);
@@ -518,6 +537,10 @@ fn first_block(region: &Region) -> Option<Block> {
         Some(&Node::Block(block)) => Some(block),
         _ => None,
     }
+}
+
+fn ends_in_jump(region: &Region) -> bool {
+    matches!(region.last(), Some(Node::Break | Node::Continue | Node::Return | Node::Discard))
 }
 
 /// Whether a jump leads out of a region that stands in `depth` loops of its own.

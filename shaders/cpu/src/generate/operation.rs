@@ -182,7 +182,14 @@ impl Generator<'_, '_> {
 
     fn select(&mut self, args: &[Value]) -> clif::Value {
         let (a, b) = (self.lanes(args[1]), self.lanes(args[2]));
-        if self.is_uniform(args[0]) {
+        let truths = self.shader.values[args[1]].ty == vc4_shaders::ir::Type::Bool;
+        if truths && args[2] == args[0] {
+            return self.b.ins().band(a, b);
+        }
+        if truths && args[1] == args[0] {
+            return self.b.ins().bor(a, b);
+        }
+        if self.is_uniform(args[0]) && !truths {
             let cond = self.truth(args[0]);
             return self.b.ins().select(cond, a, b);
         }

@@ -37,6 +37,10 @@ pub struct Slot {
 /// A loop that elements leave one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Masked {
+    /// Where elements go whose iteration is over.
+    pub latch: clif::Block,
+    /// Elements of this iteration.
+    pub run: Variable,
     /// Elements of the next iteration.
     pub next: Option<Variable>,
     /// Elements that left to what is behind, where others return.
@@ -250,6 +254,15 @@ impl<'a, 'f> Generator<'a, 'f> {
     /// A vector of floats as words.
     pub fn as_words(&mut self, vector: clif::Value) -> clif::Value {
         self.b.ins().bitcast(types::I32X4, MemFlags::new(), vector)
+    }
+
+    /// Not 0 if any element of a mask is set.
+    pub fn any(&mut self, mask: clif::Value) -> clif::Value {
+        if cfg!(target_arch = "x86_64") {
+            self.b.ins().vhigh_bits(types::I32, mask)
+        } else {
+            self.b.ins().vany_true(mask)
+        }
     }
 
     /// Begins a block that control enters from more than its predecessor in the text.
