@@ -1,5 +1,6 @@
 //! Functions as machine code in memory that can be executed, and never written at the same time.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use cranelift_codegen::Context as Compilation;
@@ -63,9 +64,13 @@ impl Code {
         let isa = isa()?;
         let mut compilation = Compilation::for_function(function);
         compilation.set_disasm(listing);
-        let compiled = compilation
-            .compile(&**isa, &mut ControlPlane::default())
-            .map_err(|error| format!("{:?}", error.inner))?;
+        // Back ends of machines that nobody tried yet panic at what they lack.
+        let compile = AssertUnwindSafe(|| match compilation.compile(&**isa, &mut ControlPlane::default()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{:?}", error.inner)),
+        });
+        catch_unwind(compile).map_err(|_| "the compiler failed")??;
+        let compiled = compilation.compiled_code().ok_or("the compiler made nothing")?;
         if !compiled.buffer.relocs().is_empty() {
             return Err("the code refers to functions outside".into());
         }

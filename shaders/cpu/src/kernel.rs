@@ -1,5 +1,7 @@
 //! A compiled compute shader.
 
+use std::sync::atomic::AtomicU64;
+
 use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::{Op, Shader, Stage, Workgroup};
 
@@ -47,6 +49,8 @@ pub struct Kernel {
     code: Code,
     /// Local IDs by batch: four x, four y, four z.
     places: Vec<[u32; 12]>,
+    /// Nanoseconds that a workgroup took last.
+    pace: AtomicU64,
 }
 
 impl Kernel {
@@ -86,7 +90,8 @@ impl Kernel {
         let machine = code::machine().map_err(CpuError::Machine)?;
         let (function, needs) = generate::generate(shader, invocations, machine);
         let code = Code::new(function, listed).map_err(CpuError::Machine)?;
-        Ok(Kernel { workgroup, needs, code, places: places(&workgroup, invocations) })
+        let places = places(&workgroup, invocations);
+        Ok(Kernel { workgroup, needs, code, places, pace: AtomicU64::new(0) })
     }
 
     /// Its workgroup.
@@ -141,6 +146,7 @@ impl Kernel {
             bounds: &bounds,
             push: &push,
             dispatch,
+            pace: &self.pace,
         };
         // SAFETY: the code outlives the call and gets what it was compiled for; the caller vouches for the ranges.
         unsafe { run::run(&program) }

@@ -3,6 +3,10 @@
 //!
 //! Linux starts no compute programs on this GPU and no program there can store to memory, so the CPU runs them. This crate
 //! sees buffers and images as the API does: buffers as ranges of bytes whose bounds it checks, images through [`Images`].
+//!
+//! From the bottom: `batch` and `layout` are what machine code and host agree on, `divergence` and `liveness` the analyses,
+//! `generate` turns the IR into a function of Cranelift's, `code` that into executable memory, `run` hands workgroups to
+//! threads, and `kernel` is the door.
 
 mod batch;
 mod code;

@@ -30,6 +30,8 @@ pub struct Program<'a> {
     pub push: &'a [u32],
     /// The dispatch.
     pub dispatch: &'a Dispatch<'a>,
+    /// Nanoseconds that a workgroup took in the dispatch before.
+    pub pace: &'a AtomicU64,
 }
 
 // SAFETY: the ranges may be used by any thread while a dispatch runs, as its caller vouches; all else is shared data.
@@ -96,8 +98,13 @@ unsafe fn work(host: &Host<'_>, helped: bool) {
     let Some(mut worker) = Worker::new(host) else {
         return host.progress.halt(Halt::Host("memory of a workgroup".into()));
     };
+    let time = helped.then(|| {
+        let pace = host.program.pace.load(Ordering::Relaxed);
+        let all = Duration::from_nanos(pace.saturating_mul(host.progress.count));
+        if host.progress.count > 1 && all > 2 * ALONE { Duration::ZERO } else { ALONE }
+    });
     // SAFETY: see above.
-    let left = unsafe { worker.turns(helped.then_some(ALONE)) };
+    let left = unsafe { worker.turns(time) };
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get()) as u64;
     if left == 0 {
         return;
@@ -191,6 +198,9 @@ impl<'a> Worker<'a> {
         let progress = self.host.progress;
         let begin = Instant::now();
         let (mut wanted, mut now) = (1, begin);
+        if time == Some(Duration::ZERO) {
+            return progress.count;
+        }
         while let Some((first, count)) = progress.take(wanted) {
             for number in first..first + count {
                 // SAFETY: see above.
@@ -200,6 +210,8 @@ impl<'a> Worker<'a> {
             }
             let before = now;
             now = Instant::now();
+            let pace = (now - before).as_nanos() as u64 / count;
+            self.host.program.pace.store(pace, Ordering::Relaxed);
             if self.host.program.dispatch.deadline.is_some_and(|deadline| now >= deadline) {
                 progress.halt(Halt::Deadline);
                 return 0;
@@ -318,10 +330,9 @@ unsafe extern "C" fn image(
 ) {
     // SAFETY: the context's host, which outlives the call.
     let host = unsafe { &*host.cast::<Host<'_>>() };
-    let Some(op) = host.program.needs.images.get(index as usize) else {
+    let Some(&(count, made)) = host.program.needs.image_words.get(index as usize) else {
         return;
     };
-    let (count, made) = crate::generate::operands(*op);
     // SAFETY: machine code leaves as many arguments as the operation has, and room for as many results.
     let (arguments, results) = unsafe {
         (std::slice::from_raw_parts(arguments, count), std::slice::from_raw_parts_mut(results, made))
@@ -342,10 +353,9 @@ unsafe extern "C" fn rare(
 ) {
     // SAFETY: the context's host, which outlives the call.
     let host = unsafe { &*host.cast::<Host<'_>>() };
-    let Some(&op) = host.program.needs.rare.get(index as usize) else {
+    let Some(&(op, count)) = host.program.needs.rare.get(index as usize) else {
         return;
     };
-    let (count, _) = crate::generate::operands(op);
     // SAFETY: machine code leaves as many arguments as the operation has, and room for results.
     let (arguments, result) = unsafe { (std::slice::from_raw_parts(arguments, count), &mut *results) };
     for element in 0..WIDTH {

@@ -17,7 +17,7 @@ fn check(seed: u64, size: usize, barriers: bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
     fn programs_without_barriers(seed: u64, size in 0..SIZES.len()) {

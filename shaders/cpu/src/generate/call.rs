@@ -73,7 +73,14 @@ impl Generator<'_, '_> {
     }
 
     /// Has the host perform operation `index` and leaves its results behind the arguments.
-    fn perform(&mut self, callee: usize, index: usize, args: &[Value], active: clif::Value) -> clif::Value {
+    fn perform(
+        &mut self,
+        callee: usize,
+        index: usize,
+        args: &[Value],
+        active: clif::Value,
+        results: usize,
+    ) -> clif::Value {
         let slot = self.words();
         let address = self.b.ins().stack_addr(types::I64, slot, 0);
         for (at, &arg) in args.iter().enumerate() {
@@ -81,7 +88,7 @@ impl Generator<'_, '_> {
             self.b.ins().store(MemFlags::trusted(), words, address, 16 * at as i32);
         }
         let zero = self.vector([0; 4]);
-        for at in 0..RESULTS {
+        for at in 0..results as i32 {
             self.b.ins().store(MemFlags::trusted(), zero, address, 16 * (ARGUMENTS + at));
         }
         let host = self.field(types::I64, offset_of!(Context, host));
@@ -105,6 +112,7 @@ impl Generator<'_, '_> {
     pub fn image(&mut self, op: Op, args: &[Value], results: &[Value]) {
         let index = self.needs.images.len();
         self.needs.images.push(op);
+        self.needs.image_words.push((args.len(), results.len()));
         let shared = !results.is_empty()
             && results.iter().all(|&result| self.form(result) != types::I32X4)
             && !op.has_effect();
@@ -114,7 +122,7 @@ impl Generator<'_, '_> {
             Some(bits) => bits,
             None => self.word(15),
         };
-        let words = self.perform(offset_of!(Context, image), index, args, active);
+        let words = self.perform(offset_of!(Context, image), index, args, active, results.len());
         for (at, &result) in results.iter().enumerate() {
             let ty = if shared { types::I32 } else { types::I32X4 };
             let word = self.b.ins().load(ty, MemFlags::trusted(), words, 16 * at as i32);
@@ -124,13 +132,13 @@ impl Generator<'_, '_> {
 
     /// An operation without code of its own.
     pub fn rare(&mut self, op: Op, args: &[Value], shared: bool) -> clif::Value {
-        let known = self.needs.rare.iter().position(|&known| known == op);
+        let known = self.needs.rare.iter().position(|&known| known == (op, args.len()));
         let index = known.unwrap_or_else(|| {
-            self.needs.rare.push(op);
+            self.needs.rare.push((op, args.len()));
             self.needs.rare.len() - 1
         });
         let active = self.word(15);
-        let words = self.perform(offset_of!(Context, rare), index, args, active);
+        let words = self.perform(offset_of!(Context, rare), index, args, active, 1);
         let ty = if shared { types::I32 } else { types::I32X4 };
         self.b.ins().load(ty, MemFlags::trusted(), words, 0)
     }

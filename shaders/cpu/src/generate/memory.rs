@@ -33,6 +33,20 @@ struct Spot {
     inside: clif::Value,
 }
 
+/// Words of all elements at equal distances.
+#[derive(Clone, Copy)]
+struct Row {
+    /// Of the first.
+    address: clif::Value,
+    /// Whether all are.
+    inside: clif::Value,
+    /// Bytes from one to the next.
+    step: i32,
+}
+
+/// Largest distance of a row's words: it is part of their addresses in code.
+const MAX_STEP: u32 = 1 << 16;
+
 fn plain() -> MemFlags {
     MemFlags::new().with_notrap()
 }
@@ -139,7 +153,7 @@ impl Generator<'_, '_> {
         self.define(result, word);
     }
 
-    /// Words at equal distances: at once if all are inside.
+    /// Words at equal distances: without a look at each if all are inside.
     fn load_row(
         &mut self,
         memory: Memory,
@@ -149,23 +163,27 @@ impl Generator<'_, '_> {
         place: Value,
     ) -> clif::Value {
         let room = self.room(memory, offset);
-        let step = step as i32;
-        let neighbours = match memory {
-            Memory::Scratch => step == 0,
-            _ => step == 4,
-        };
-        if !neighbours {
+        let Some(row) = self.row(room, base, step) else {
             let places = self.lanes(place);
             return self.gather(room, places);
-        }
-        let (all_inside, address) = self.row(room, base);
+        };
         let [quick, slow, join] = [(); 3].map(|()| self.b.create_block());
         let words = self.b.append_block_param(join, types::I32X4);
         self.b.set_cold_block(slow);
-        self.branch(all_inside, quick, slow);
+        self.branch(row.inside, quick, slow);
         self.switch(quick);
         self.b.seal_block(quick);
-        let loaded = self.b.ins().load(types::I32X4, plain(), address, 0);
+        let loaded = match row.step {
+            4 => self.b.ins().load(types::I32X4, plain(), row.address, 0),
+            step => {
+                let first = self.b.ins().load(types::I32, plain(), row.address, 0);
+                let first = self.b.ins().scalar_to_vector(types::I32X4, first);
+                (1..4).fold(first, |words, at| {
+                    let word = self.b.ins().load(types::I32, plain(), row.address, at * step);
+                    self.b.ins().insertlane(words, word, at as u8)
+                })
+            }
+        };
         self.b.ins().jump(join, &[loaded.into()]);
         self.switch(slow);
         self.b.seal_block(slow);
@@ -177,16 +195,25 @@ impl Generator<'_, '_> {
         words
     }
 
-    /// Whether the neighbouring words from element 0's on are inside, and the address of the first.
-    fn row(&mut self, room: Room, base: clif::Value) -> (clif::Value, clif::Value) {
+    /// The words of all elements as a row, if they can be one.
+    fn row(&mut self, room: Room, base: clif::Value, step: u32) -> Option<Row> {
+        let scratch = room.memory == Memory::Scratch;
+        // Elements' own words at one place lie side by side.
+        let step = match (scratch, step) {
+            (true, 0) => 4,
+            (false, 1..=MAX_STEP) => step as i32,
+            _ => return None,
+        };
         let place = self.b.ins().uextend(types::I64, base);
-        if room.memory == Memory::Scratch {
-            let inside = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, place, room.limit);
-            return (inside, self.scratch_word(room, place, 0));
-        }
-        let limit = self.b.ins().iadd_imm(room.bytes, -16 - i64::from(room.offset));
+        let (limit, address) = if scratch {
+            (room.limit, self.scratch_word(room, place, 0))
+        } else {
+            let last = 3 * i64::from(step) + 4;
+            let limit = self.b.ins().iadd_imm(room.bytes, -last - i64::from(room.offset));
+            (limit, self.b.ins().iadd(room.address, place))
+        };
         let inside = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, place, limit);
-        (inside, self.b.ins().iadd(room.address, place))
+        Some(Row { address, inside, step })
     }
 
     fn gather(&mut self, room: Room, places: clif::Value) -> clif::Value {
@@ -217,21 +244,24 @@ impl Generator<'_, '_> {
             return;
         }
         let words = self.lanes(value);
-        let neighbours = match (memory, shape) {
-            (Memory::Scratch, Shape::Linear(0)) => true,
-            (Memory::Scratch, _) => false,
-            (_, shape) => shape == Shape::Linear(4),
+        let row = match shape {
+            Shape::Linear(step) => {
+                let base = self.base(place);
+                self.row(room, base, step)
+            }
+            _ => None,
         };
-        if !neighbours {
-            let places = self.lanes(place);
-            return self.scatter(room, places, words);
+        match row {
+            Some(row) => self.store_row(room, row, place, words),
+            None => {
+                let places = self.lanes(place);
+                self.scatter(room, places, words);
+            }
         }
-        let base = self.base(place);
-        self.store_row(room, base, place, words);
     }
 
-    fn store_row(&mut self, room: Room, base: clif::Value, place: Value, words: clif::Value) {
-        let (mut all, address) = self.row(room, base);
+    fn store_row(&mut self, room: Room, row: Row, place: Value, words: clif::Value) {
+        let mut all = row.inside;
         if !matches!(self.mask, Mask::All) {
             let mask = self.mask_value(self.mask);
             let full = self.b.ins().vall_true(mask);
@@ -242,7 +272,14 @@ impl Generator<'_, '_> {
         self.branch(all, quick, slow);
         self.switch(quick);
         self.b.seal_block(quick);
-        self.b.ins().store(plain(), words, address, 0);
+        if row.step == 4 {
+            self.b.ins().store(plain(), words, row.address, 0);
+        } else {
+            for at in 0..4 {
+                let word = self.b.ins().extractlane(words, at as u8);
+                self.b.ins().store(plain(), word, row.address, at * row.step);
+            }
+        }
         self.jump(join);
         self.switch(slow);
         self.b.seal_block(slow);

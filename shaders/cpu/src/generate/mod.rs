@@ -16,8 +16,8 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use vc4_shaders::ir::Shader;
 use vc4_shaders::ir::cfg::Cfg;
-use vc4_shaders::ir::{Op, Shader, Signature};
 
 pub use operation::is_supported;
 pub use state::Needs;
@@ -138,13 +138,5 @@ impl Generator<'_, '_> {
         let rest = self.b.ins().isub(count, begin);
         let rest = self.splat(rest);
         Mask::Start(self.b.ins().icmp(IntCC::SignedLessThan, numbers, rest))
-    }
-}
-
-/// How many operands and results an operation has.
-pub fn operands(op: Op) -> (usize, usize) {
-    match op.signature() {
-        Signature::Fixed { args, results, .. } => (args.len(), results.len()),
-        _ => (0, 0),
     }
 }

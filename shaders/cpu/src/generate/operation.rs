@@ -440,5 +440,7 @@ pub fn is_supported(op: Op) -> bool {
 
 /// Whether an operation is arithmetic that folding knows.
 fn has_value(op: Op) -> bool {
-    (1..=4).any(|count| vc4_shaders::ir::eval::eval(op, &[0; 4][..count]).is_some())
+    // Operations of the QPU's units have no place here.
+    !matches!(op, Op::Add(_) | Op::Mul(_))
+        && (1..=4).any(|count| vc4_shaders::ir::eval::eval(op, &[0; 4][..count]).is_some())
 }

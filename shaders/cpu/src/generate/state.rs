@@ -80,8 +80,10 @@ pub struct Needs {
     pub buffers: Vec<Descriptor>,
     /// Image operations by number.
     pub images: Vec<Op>,
-    /// Rare operations by number.
-    pub rare: Vec<Op>,
+    /// Their numbers of operands and results.
+    pub image_words: Vec<(usize, usize)>,
+    /// Rare operations by number, with their numbers of operands.
+    pub rare: Vec<(Op, usize)>,
     /// Words of push constants.
     pub push_words: u32,
     /// Bytes that a batch keeps at barriers.
