@@ -102,36 +102,53 @@ impl Images for BoundImages<'_> {
             results.fill([0; WIDTH]);
             return;
         };
-        for element in (0..WIDTH).filter(|element| active >> element & 1 != 0) {
-            let arguments = Arguments { words: arguments, element };
-            match access.op {
-                Op::ImageRead(texel) => put(results, element, read(surface, &texel, &arguments)),
-                Op::ImageWrite(texel) => write(surface, &texel, &arguments),
-                Op::ImageAtomic(texel, action) => {
-                    put(results, element, [change(surface, &texel, action, &arguments), 0, 0, 0]);
-                }
-                Op::Fetch(op) => put(results, element, fetch(surface, &op, &arguments)),
-                Op::Sample(op) => {
-                    let sample = |sampled: &Sampled<'_>| sampled.sample(&lookup(&op, true, &arguments));
-                    put(results, element, access.sampled.as_ref().map(sample).unwrap_or_default());
-                }
-                Op::Gather { sample, component } => {
-                    let lookup = lookup(&sample, false, &arguments);
-                    let gather = |sampled: &Sampled<'_>| sampled.gather(&lookup, usize::from(component & 3));
-                    put(results, element, access.sampled.as_ref().map(gather).unwrap_or_default());
-                }
-                Op::ImageSize { axis, .. } => {
-                    put(results, element, [size(surface, axis, arguments.word(0)), 0, 0, 0]);
-                }
-                Op::ImageLevels(_) => put(results, element, [surface.levels().len() as u32, 0, 0, 0]),
-                Op::ImageSamples(_) => put(results, element, [surface.samples(), 0, 0, 0]),
-                // Levels of detail are those of fragments.
-                _ => put(results, element, [0; 4]),
-            }
+        let at = |element| Arguments { words: arguments, element };
+        match access.op {
+            Op::ImageRead(texel) => each(active, |element| {
+                put(results, element, read(surface, &texel, &at(element)));
+            }),
+            Op::ImageWrite(texel) => each(active, |element| write(surface, &texel, &at(element))),
+            Op::ImageAtomic(texel, action) => each(active, |element| {
+                put(results, element, [change(surface, &texel, action, &at(element)), 0, 0, 0]);
+            }),
+            Op::Fetch(op) => each(active, |element| {
+                put(results, element, fetch(surface, &op, &at(element)));
+            }),
+            Op::Sample(op) => each(active, |element| {
+                let sample = |sampled: &Sampled<'_>| sampled.sample(&lookup(&op, true, &at(element)));
+                put(results, element, access.sampled.as_ref().map(sample).unwrap_or_default());
+            }),
+            Op::Gather { sample, component } => each(active, |element| {
+                let lookup = lookup(&sample, false, &at(element));
+                let gather = |sampled: &Sampled<'_>| sampled.gather(&lookup, usize::from(component & 3));
+                put(results, element, access.sampled.as_ref().map(gather).unwrap_or_default());
+            }),
+            Op::ImageSize { axis, .. } => each(active, |element| {
+                put(results, element, [size(surface, axis, at(element).word(0)), 0, 0, 0]);
+            }),
+            Op::ImageLevels(_) => put_all(results, surface.levels().len() as u32),
+            Op::ImageSamples(_) => put_all(results, surface.samples()),
+            // Levels of detail are those of fragments.
+            _ => results.fill([0; WIDTH]),
         }
     }
 }
 
+/// Does something for every element that is active.
+#[inline(always)]
+fn each(active: u8, mut work: impl FnMut(usize)) {
+    for element in 0..WIDTH {
+        if active >> element & 1 != 0 {
+            work(element);
+        }
+    }
+}
+
+fn put_all(results: &mut [Words], word: u32) {
+    results.iter_mut().for_each(|words| *words = [word; WIDTH]);
+}
+
+#[inline(always)]
 fn put(results: &mut [Words], element: usize, color: [u32; 4]) {
     for (words, value) in results.iter_mut().zip(color) {
         words[element] = value;
@@ -155,6 +172,7 @@ impl Arguments<'_> {
 }
 
 /// Column, row and slice or layer of integer coordinates; how many there are.
+#[inline(always)]
 fn coordinates(dim: ImageDim, arrayed: bool, arguments: &Arguments<'_>) -> ([u32; 3], usize) {
     match (dim, arrayed) {
         (ImageDim::D1 | ImageDim::Buffer, false) => ([arguments.word(0), 0, 0], 1),
@@ -169,6 +187,7 @@ fn is_inside(level: &Level, at: [u32; 3]) -> bool {
 }
 
 /// The first level and a texel of it that a storage operation names, with its sample and where the other arguments begin.
+#[inline(always)]
 fn texel<'a>(
     surface: &'a Surface,
     texel: &Texel,
@@ -180,6 +199,7 @@ fn texel<'a>(
     (sample < surface.samples()).then_some((level, at, sample, texel.coordinates()))
 }
 
+#[inline(always)]
 fn read(surface: &Surface, op: &Texel, arguments: &Arguments<'_>) -> [u32; 4] {
     match texel(surface, op, arguments) {
         Some((level, at, sample, _)) => surface.stored(level, at, sample),
@@ -187,6 +207,7 @@ fn read(surface: &Surface, op: &Texel, arguments: &Arguments<'_>) -> [u32; 4] {
     }
 }
 
+#[inline(always)]
 fn write(surface: &Surface, op: &Texel, arguments: &Arguments<'_>) {
     if let Some((level, at, _, rest)) = texel(surface, op, arguments) {
         surface.store(level, at, [0, 1, 2, 3].map(|n| arguments.word(rest + n)));
