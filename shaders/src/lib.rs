@@ -1,4 +1,4 @@
-//! SPIR-V in, QPU code out.
+//! SPIR-V in, QPU code out; of compute shaders, IR for the CPU's back end.
 //!
 //! The rooms in the order of the data; each imports only rooms above it in this list:
 //!

@@ -522,7 +522,7 @@ fn memory_of_compute_shaders_is_bounded() {
     let private = workgroup(StorageClass::Private, 1000, true).unwrap();
     assert_eq!((private.shared_bytes, private.scratch_bytes), (0, 4000));
     for class in [StorageClass::Workgroup, StorageClass::Private] {
-        for length in [20_000, 1 << 30, u32::MAX] {
+        for length in [40_000, 1 << 30, u32::MAX] {
             let error = workgroup(class, length, false).unwrap_err();
             assert!(matches!(error, SpirvError::TooLarge { .. }), "{error}");
         }
@@ -539,4 +539,35 @@ fn shared_memory_is_cleared_where_a_module_asks() {
     let barrier = at(&|op| *op == Op::Barrier);
     assert_eq!(ops[..barrier].iter().filter(stores).count(), 2, "{shader}");
     assert!(at(&|op| matches!(op, Op::Load { .. })) > barrier, "{shader}");
+}
+
+#[test]
+fn comparisons_of_numbers_that_are_none() {
+    let globals = |b: &mut Builder| {
+        let (uint, float, boolean) = (b.type_int(32, 0), b.type_float(32, None), b.type_bool());
+        let [zero, one] = [0, 1].map(|number| b.constant_bit32(uint, number));
+        let numbers = [f32::NAN, 2.0, 3.0].map(|number| b.constant_bit32(float, number.to_bits()));
+        let pointer = b.type_pointer(None, StorageClass::Workgroup, uint);
+        let place = b.variable(pointer, None, StorageClass::Workgroup, None);
+        (uint, boolean, [zero, one], numbers, place)
+    };
+    type Ids = (u32, u32, [u32; 2], [u32; 3], u32);
+    let code = |b: &mut Builder, &(uint, boolean, [zero, one], [nan, two, three], place): &Ids| {
+        for (x, y) in [(nan, two), (two, three), (two, two)] {
+            let ordered = b.f_ord_not_equal(boolean, None, x, y).unwrap();
+            let unordered = b.f_unord_equal(boolean, None, x, y).unwrap();
+            for truth in [ordered, unordered] {
+                let word = b.select(uint, None, truth, one, zero).unwrap();
+                b.store(place, word, None, vec![]).unwrap();
+            }
+        }
+    };
+    let words = compute_module(globals, code, |b, main| {
+        b.execution_mode(main, ExecutionMode::LocalSize, vec![1, 1, 1])
+    });
+    let shader = compile(&words, Stage::Compute).unwrap();
+    let insts = shader.insts_in_order().into_iter().map(|inst| &shader.insts[inst]);
+    let stores = insts.filter(|data| matches!(data.op, Op::Store { .. }));
+    let stored: Vec<Option<u32>> = stores.map(|data| shader.const_of(data.args[1])).collect();
+    assert_eq!(stored, [0, 1, 1, 0, 0, 1].map(Some), "{shader}");
 }

@@ -2,7 +2,8 @@
 //!
 //! From the bottom: `error`; `binary` decodes instructions; `types`; `expression` computes values from values; `module`
 //! gathers constants, decorations and functions; `translate` walks the entry point and emits IR. All functions are
-//! inlined, all composites become scalars, all variables become SSA values. Whatever is not covered is a [`SpirvError`]
+//! inlined, all composites become scalars, variables become SSA values; of compute shaders, long arrays with any index become
+//! scratch memory. Whatever is not covered is a [`SpirvError`]
 //! that names the place. Of the rest of the crate `ir` and what that stands on are imported.
 
 mod binary;

@@ -15,7 +15,7 @@ use crate::spirv::types::{MAX_SCALARS, Ty};
 const MAX_SHARED: u32 = 1 << 16;
 
 /// Bytes of scratch memory that an invocation may have.
-const MAX_SCRATCH: u32 = 1 << 16;
+const MAX_SCRATCH: u32 = 1 << 17;
 
 /// What a pointer leads to: a memory, an address in it, and the scalars behind that.
 pub struct Located {
