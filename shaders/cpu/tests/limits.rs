@@ -47,6 +47,12 @@ fn run_with(
     unsafe { kernel.run(&dispatch) }
 }
 
+/// Pipelines are used by any thread.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Kernel>();
+};
+
 const LONG: Duration = Duration::from_secs(60);
 
 /// Stores its place to a word of its own, in the way that `place` bends it, between guard words.

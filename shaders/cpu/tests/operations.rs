@@ -28,13 +28,13 @@ fn shader_of(op: Op, args: usize) -> Shader {
     let two = b.word(2);
     let own = b.shl(index, two);
     let zero = b.word(0);
-    for (place, to) in [(own, 4), (zero, 5)] {
+    for (places, to) in [([own, own], 4), ([zero, zero], 5), ([own, zero], 6)] {
         let Signature::Fixed { args: types, .. } = op.signature() else {
             panic!("{op} has a signature");
         };
         let mut values = Vec::new();
         for at in 0..args {
-            let word = load(b, at as u32, place);
+            let word = load(b, at as u32, places[at.min(1)]);
             values.push(match types[at] {
                 Type::Word => word,
                 Type::Bool => {
@@ -196,16 +196,17 @@ fn is_float(op: Op) -> bool {
 }
 
 fn check(op: Op, kernel: &Kernel, args: &[Vec<u32>]) {
-    let mut buffers = vec![vec![0; COUNT as usize]; 6];
+    let mut buffers = vec![vec![0; COUNT as usize]; 7];
     for (buffer, words) in buffers.iter_mut().zip(args) {
         buffer.copy_from_slice(words);
     }
     support::run_kernel(kernel, [1; 3], &[], &mut buffers).unwrap();
-    // Buffer 4 has the results by element, buffer 5 those of the first words alone.
-    let places = (0..COUNT as usize).flat_map(|at| [(4, at, at), (5, at, 0)]);
+    // Buffer 4 has the results by element, buffer 5 those of the first words alone, buffer 6 those of a shared second operand.
+    let places = (0..COUNT as usize).flat_map(|at| [(4, at, [at; 2]), (5, at, [0; 2]), (6, at, [at, 0])]);
     for (to, at, from) in places {
         let truths = matches!(op, Op::BAnd | Op::BOr | Op::BXor | Op::BNot);
-        let words: Vec<u32> = args.iter().map(|a| if truths { a[from] & 1 } else { a[from] }).collect();
+        let given = args.iter().zip(from).map(|(words, from)| words[from]);
+        let words: Vec<u32> = given.map(|word| if truths { word & 1 } else { word }).collect();
         let ours = buffers[to][at];
         let want = eval(op, &words).unwrap();
         assert!(agree(op, &words, ours), "{op} of {words:x?} (buffer {to}): {ours:#x}, should be {want:#x}");
@@ -257,13 +258,12 @@ fn random_words() {
 #[test]
 fn pack_of_several_operands() {
     let shader = shader_of(Op::PackHalfFloats, 2);
-    let mut buffers = vec![vec![0x3f80_0000; 8]; 6];
+    let mut buffers = vec![vec![0x3f80_0000; 8]; 7];
     run(&shader, [1; 3], &[], &mut buffers);
     assert_eq!(buffers[4], [0x3c00_3c00; 8]);
     let shader = shader_of(Op::PackUnorm8x4, 4);
-    let mut buffers =
-        vec![vec![0x3f80_0000; 8], vec![0; 8], vec![0x3f00_0000; 8], vec![!0; 8], vec![0; 8], vec![0; 8]];
-    run(&shader, [1; 3], &[], &mut buffers);
     let words = [0x3f80_0000, 0, 0x3f00_0000, !0];
+    let mut buffers: Vec<Vec<u32>> = words.iter().chain(&[0; 3]).map(|&word| vec![word; 8]).collect();
+    run(&shader, [1; 3], &[], &mut buffers);
     assert_eq!(buffers[5], [eval(Op::PackUnorm8x4, &words).unwrap(); 8]);
 }

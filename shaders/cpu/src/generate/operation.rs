@@ -2,6 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
+use cranelift_frontend::FunctionBuilder;
 use vc4_shaders::ir::{Block, BuiltinInput, Inst, Invocation, Memory, Op, Value};
 
 use super::state::Generator;
@@ -164,10 +165,10 @@ impl Generator<'_, '_> {
             let floats: Vec<clif::Value> = args.iter().map(|&arg| self.float_lanes(arg)).collect();
             return self.float_operation(op, &floats);
         }
-        let lanes: Vec<clif::Value> = args.iter().map(|&arg| self.lanes(arg)).collect();
         if is_by_element(op) {
-            return self.by_element(op, &lanes);
+            return self.by_element(op, args);
         }
+        let lanes: Vec<clif::Value> = args.iter().map(|&arg| self.lanes(arg)).collect();
         match (op, &lanes[..]) {
             (Op::BAnd, &[a, b]) => self.b.ins().band(a, b),
             (Op::BOr, &[a, b]) => self.b.ins().bor(a, b),
@@ -197,11 +198,23 @@ impl Generator<'_, '_> {
         self.b.ins().bitselect(cond, a, b)
     }
 
-    fn by_element(&mut self, op: Op, lanes: &[clif::Value]) -> clif::Value {
-        let mut all = lanes[0];
+    fn by_element(&mut self, op: Op, args: &[Value]) -> clif::Value {
+        // What all elements share is taken as it is: most divisors are.
+        let operands: Vec<(clif::Value, bool)> = args
+            .iter()
+            .map(|&arg| match self.is_uniform(arg) {
+                true => (self.base(arg), true),
+                false => (self.lanes(arg), false),
+            })
+            .collect();
+        let mut all = self.vector([0; 4]);
         for element in 0..4u8 {
+            let word = |b: &mut FunctionBuilder<'_>, (value, shared)| match shared {
+                true => value,
+                false => b.ins().extractlane(value, element),
+            };
             let words: Vec<clif::Value> =
-                lanes.iter().map(|&lanes| self.b.ins().extractlane(lanes, element)).collect();
+                operands.iter().map(|&operand| word(&mut self.b, operand)).collect();
             if let Some(word) = self.integer(op, &words) {
                 all = self.b.ins().insertlane(all, word, element);
             }
