@@ -356,6 +356,13 @@ pub struct RowPart {
     bits: u32,
 }
 
+impl AddressMap {
+    /// Bytes from row to row, of raster order.
+    pub fn raster_stride(&self) -> Option<u32> {
+        (self.tiling == Tiling::Raster).then_some(self.pitch)
+    }
+}
+
 impl Level {
     /// The level's address map for inner loops.
     pub fn address_map(&self) -> AddressMap {

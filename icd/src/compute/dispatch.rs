@@ -102,7 +102,7 @@ impl CpuCommand for Dispatch {
             deadline: timeout::compute().and_then(|most| Instant::now().checked_add(most)),
         };
         // SAFETY: the ranges lie in mapped BOs: the bindings hold the buffers, whose memory stays while they do, and
-        // `Bindings::range` cut them to it. That nobody else accesses it in ways that Vulkan forbids is the
+        // `Bindings::range` cut them to it; rows are those of images that are bound. That nobody else accesses it in ways that Vulkan forbids is the
         // application's affair, and this thread has waited for the GPU.
         let run = unsafe { kernel.run(&dispatch) };
         run.map_err(|halt| Error::Dispatch(format!("{}: {halt}", self.describe())))

@@ -2,7 +2,7 @@
 
 use vc4_shaders::binding;
 use vc4_shaders::ir::{Atomic, Fetch, ImageDim, Lod, Op, Sample, Texel};
-use vc4_shaders_cpu::{Images, WIDTH, Words};
+use vc4_shaders_cpu::{Images, Rows, WIDTH, Words};
 
 use super::bindings::Bindings;
 use super::sampler::{Detail, Lookup, Sampled, float};
@@ -95,6 +95,10 @@ fn sampler<'a>(bindings: &'a Bindings, sample: &Sample) -> Option<&'a Sampler> {
 }
 
 impl Images for BoundImages<'_> {
+    fn rows(&self, index: usize) -> Option<Rows> {
+        self.accesses.get(index)?.surface?.rows()
+    }
+
     fn access(&self, index: usize, arguments: &[Words], active: u8, results: &mut [Words]) {
         let Some((access, surface)) =
             self.accesses.get(index).and_then(|access| Some((access, access.surface?)))

@@ -10,6 +10,7 @@ use vc4::image::texel::Color;
 use vc4::image::tiling::AddressMap;
 use vc4_kernel_abi::Mapping;
 use vc4_shaders::ir::{Atomic, eval};
+use vc4_shaders_cpu::{RowTexel, Rows};
 
 use super::texel::{Codec, Raw};
 use crate::foundation::error::Error;
@@ -156,6 +157,27 @@ impl Surface {
                 Place::Samples(layout, start, _) => start + layout.offset_of(x, y, sample & 3) as usize,
                 Place::Line(start) => start + x as usize * self.bytes,
             }
+    }
+
+    /// The first level's first layer, if its texels are words in rows.
+    pub fn rows(&self) -> Option<Rows> {
+        let level = self.levels.first()?;
+        let [width, height, _] = level.size;
+        let stride = match &level.place {
+            Place::Map(map) => map.raster_stride()?,
+            Place::Line(_) => 0,
+            Place::Samples(..) => return None,
+        };
+        let texel = match self.codec {
+            Codec::Words(1, one) => RowTexel::Word(one),
+            Codec::Bytes([0, 8, 16, 24]) => RowTexel::Bytes,
+            _ => return None,
+        };
+        if (self.bytes, self.planes, self.samples) != (4, 1, 1) {
+            return None;
+        }
+        let address = self.mapping.as_ptr().wrapping_add(self.offset(level, [0; 3], 0));
+        Some(Rows { address, width, height, stride, texel })
     }
 
     /// A texel's words, which has to be inside of the level.

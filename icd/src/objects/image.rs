@@ -78,6 +78,8 @@ impl Image {
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
         let raster = raster || (is_read(info.usage) && !unit_reads(info, &stored));
+        // What kernels write and nobody filters lies as the CPU likes it.
+        let raster = raster || is_for_kernels(info.usage);
         let (stored, cpp) = match info.tiling {
             // The application reads rows of texels.
             vk::ImageTiling::LINEAR => (Stored { storage: Storage::Plain, ..stored }, row.bytes),
@@ -345,6 +347,11 @@ fn is_read(usage: vk::ImageUsageFlags) -> bool {
     usage.intersects(
         vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::INPUT_ATTACHMENT,
     )
+}
+
+fn is_for_kernels(usage: vk::ImageUsageFlags) -> bool {
+    usage.contains(vk::ImageUsageFlags::STORAGE)
+        && !usage.intersects(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::INPUT_ATTACHMENT)
 }
 
 /// Whether the texture unit finds the texels of such an image. Programs read others by direct lookups, for which rows in

@@ -18,8 +18,38 @@ impl Range {
     pub const EMPTY: Range = Range { address: std::ptr::null_mut(), bytes: 0 };
 }
 
+/// What a texel of [`Rows`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowTexel {
+    /// One component; the second and third are 0, the fourth is this.
+    Word(u32),
+    /// Four fractions of 255, the first in the low byte.
+    Bytes,
+}
+
+/// An image of 32-bit texels in rows from the first column on, which machine code reads and writes by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// The first texel; a multiple of 4.
+    pub address: *mut u8,
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows; 1 of what has only columns.
+    pub height: u32,
+    /// Bytes from row to row. All rows together have less than 4 GiB.
+    pub stride: u32,
+    /// What a texel is.
+    pub texel: RowTexel,
+}
+
 /// What image operations of a kernel act on.
 pub trait Images: Sync {
+    /// The image of operation `index` of [`crate::Kernel::images`], if it is one in rows. The kernel then reads and writes it
+    /// without [`Images::access`] where it can. Asked for once per dispatch.
+    fn rows(&self, _index: usize) -> Option<Rows> {
+        None
+    }
+
     /// Performs operation `index` of [`crate::Kernel::images`] for the elements whose bit in `active` is set. `arguments` are
     /// the operation's, `results` has its results and may be left as it is where an element is not active.
     fn access(&self, index: usize, arguments: &[Words], active: u8, results: &mut [Words]);

@@ -9,7 +9,7 @@ use crate::batch::WIDTH;
 use crate::code::{self, Code};
 use crate::dispatch::{Dispatch, Halt};
 use crate::generate::{self, Needs};
-use crate::layout::Bound;
+use crate::layout::{Bound, Texels};
 use crate::run::{self, Program};
 
 /// Invocations of the largest workgroup that is compiled.
@@ -125,8 +125,8 @@ impl Kernel {
     /// Why not all of them ran.
     ///
     /// # Safety
-    /// Every range of `dispatch.buffers` is readable and, where the kernel stores to it, writable memory for as long as
-    /// this runs. Other threads may access it at the same time only as Vulkan's memory model lets them.
+    /// Every range of `dispatch.buffers` and all that `dispatch.images` says to lie in rows is readable and, where the kernel
+    /// stores to it, writable memory for as long as this runs. Other threads may access it at the same time only as Vulkan's memory model lets them.
     pub unsafe fn run(&self, dispatch: &Dispatch<'_>) -> Result<(), Halt> {
         let bounds: Vec<Bound> = (0..self.needs.buffers.len())
             .map(|index| match dispatch.buffers.get(index) {
@@ -136,6 +136,8 @@ impl Kernel {
                 _ => Bound { address: std::ptr::null_mut(), bytes: 0 },
             })
             .collect();
+        let texels: Vec<Texels> =
+            (0..self.needs.images.len()).map(|index| Texels::of(dispatch.images.rows(index))).collect();
         let mut push = dispatch.push.to_vec();
         push.resize(push.len().max(self.needs.push_words as usize), 0);
         let program = Program {
@@ -144,6 +146,7 @@ impl Kernel {
             workgroup: &self.workgroup,
             places: &self.places,
             bounds: &bounds,
+            texels: &texels,
             push: &push,
             dispatch,
             pace: &self.pace,

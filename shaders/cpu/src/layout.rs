@@ -1,5 +1,7 @@
 //! What machine code and host share: the record that every call of a kernel gets.
 
+use crate::dispatch::{RowTexel, Rows};
+
 /// A buffer's range as machine code reads it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -9,6 +11,54 @@ pub struct Bound {
     /// How many there are.
     pub bytes: u64,
 }
+
+/// An image as machine code reads it: rows of words from the first on.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Texels {
+    /// The first texel.
+    pub address: *mut u8,
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Bytes from row to row.
+    pub stride: u32,
+    /// [`NONE`], [`WORD`] or [`BYTES`].
+    pub kind: u32,
+    /// The fourth component of a [`WORD`].
+    pub one: u32,
+}
+
+impl Texels {
+    /// An image as the host tells of it. Of one without texels machine code would read the first.
+    pub fn of(rows: Option<Rows>) -> Texels {
+        let Some(rows) = rows.filter(|rows| rows.width > 0 && rows.height > 0 && !rows.address.is_null())
+        else {
+            return Texels {
+                address: std::ptr::null_mut(),
+                width: 0,
+                height: 0,
+                stride: 0,
+                kind: NONE,
+                one: 0,
+            };
+        };
+        let Rows { address, width, height, stride, texel } = rows;
+        let (kind, one) = match texel {
+            RowTexel::Word(one) => (WORD, one),
+            RowTexel::Bytes => (BYTES, 0),
+        };
+        Texels { address, width, height, stride, kind, one }
+    }
+}
+
+/// The host has to look at it.
+pub const NONE: u32 = 0;
+/// A texel is one component.
+pub const WORD: u32 = 1;
+/// A texel is four fractions of 255.
+pub const BYTES: u32 = 2;
 
 /// Tells whether to stop; called now and then by loops.
 ///
@@ -33,6 +83,8 @@ pub type Function = unsafe extern "C" fn(*mut [u32; 4]);
 pub struct Context {
     /// The ranges of [`crate::Kernel::buffers`].
     pub buffers: *const Bound,
+    /// The images of [`crate::Kernel::images`], by operation.
+    pub texels: *const Texels,
     /// Push constants, as many as the kernel reads.
     pub push: *const u32,
     /// Local IDs: four x, four y, four z of every batch.

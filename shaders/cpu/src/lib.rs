@@ -20,5 +20,5 @@ mod math;
 mod run;
 
 pub use batch::{WIDTH, Words};
-pub use dispatch::{Dispatch, Halt, Images, Range};
+pub use dispatch::{Dispatch, Halt, Images, Range, RowTexel, Rows};
 pub use kernel::{CpuError, Kernel};

@@ -11,7 +11,7 @@ use vc4_shaders::ir::eval::eval;
 use crate::batch::{WIDTH, Words};
 use crate::dispatch::{Dispatch, Halt};
 use crate::generate::Needs;
-use crate::layout::{Bound, Context, Entry, STOPPED};
+use crate::layout::{Bound, Context, Entry, STOPPED, Texels};
 use crate::math::FUNCTIONS;
 
 /// What is run.
@@ -26,6 +26,8 @@ pub struct Program<'a> {
     pub places: &'a [[u32; 12]],
     /// Its buffers.
     pub bounds: &'a [Bound],
+    /// Its images, by operation.
+    pub texels: &'a [Texels],
     /// Its push constants.
     pub push: &'a [u32],
     /// The dispatch.
@@ -171,6 +173,7 @@ impl<'a> Worker<'a> {
         let mut spare = Box::new([[0; WIDTH]; 2]);
         let context = Box::new(Context {
             buffers: program.bounds.as_ptr(),
+            texels: program.texels.as_ptr(),
             push: program.push.as_ptr(),
             places: program.places.as_ptr(),
             shared: shared.start(),

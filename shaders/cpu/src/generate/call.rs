@@ -1,4 +1,4 @@
-//! Calls out of machine code: images, functions, operations without code, and the question whether to go on.
+//! Calls out of machine code: functions, operations without code, and the question whether to go on.
 
 use std::mem::offset_of;
 
@@ -72,8 +72,8 @@ impl Generator<'_, '_> {
         self.b.ins().load(ty, MemFlags::trusted(), address, 0)
     }
 
-    /// Has the host perform operation `index` and leaves its results behind the arguments.
-    fn perform(
+    /// Has the host perform operation `index`; where it leaves the results.
+    pub fn perform(
         &mut self,
         callee: usize,
         index: usize,
@@ -105,28 +105,6 @@ impl Generator<'_, '_> {
         match self.shader.values[arg].ty {
             Type::Bool => self.b.ins().ushr_imm(lanes, 31),
             Type::Word => lanes,
-        }
-    }
-
-    /// An operation on an image.
-    pub fn image(&mut self, op: Op, args: &[Value], results: &[Value]) {
-        let index = self.needs.images.len();
-        self.needs.images.push(op);
-        self.needs.image_words.push((args.len(), results.len()));
-        let shared = !results.is_empty()
-            && results.iter().all(|&result| self.form(result) != types::I32X4)
-            && !op.has_effect();
-        let active = match self.active_bits() {
-            // The first may not run; what is read for it all the same harms nobody.
-            _ if shared => self.word(1),
-            Some(bits) => bits,
-            None => self.word(15),
-        };
-        let words = self.perform(offset_of!(Context, image), index, args, active, results.len());
-        for (at, &result) in results.iter().enumerate() {
-            let ty = if shared { types::I32 } else { types::I32X4 };
-            let word = self.b.ins().load(ty, MemFlags::trusted(), words, 16 * at as i32);
-            self.define(result, word);
         }
     }
 

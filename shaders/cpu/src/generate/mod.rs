@@ -5,6 +5,7 @@
 
 mod call;
 mod flow;
+mod image;
 mod memory;
 mod operation;
 mod state;
