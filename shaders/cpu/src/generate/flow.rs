@@ -23,6 +23,20 @@ enum Edge {
     Merge(Variable),
 }
 
+/// What the arms of a masked `If` leave behind.
+struct Ways {
+    /// Elements that take each.
+    masks: [Variable; 2],
+    /// Elements that come out.
+    out: Variable,
+    /// Whether control gets to their ends.
+    reach: [bool; 2],
+    /// Whether elements of an arm with an end leave it otherwise.
+    fewer: bool,
+    /// Whether control comes here only if an element does.
+    guarded: bool,
+}
+
 impl Generator<'_, '_> {
     /// Generates a region. Returns whether control gets to its end.
     pub fn region(&mut self, region: &Region) -> bool {
@@ -196,7 +210,7 @@ impl Generator<'_, '_> {
         let is_empty = arms.map(|arm| self.is_empty(arm));
         // What an arm without code assigns needs no mask if it comes first.
         let order = if is_empty[1] { [1, 0] } else { [0, 1] };
-        let (mut reaches, mut changed, mut guarded, mut ends) = (0, false, false, [false; 2]);
+        let mut ways = Ways { masks, out, reach: [false; 2], fewer: false, guarded: false };
         for at in order {
             let after = self.b.create_block();
             if !is_empty[at] {
@@ -212,12 +226,11 @@ impl Generator<'_, '_> {
             self.skip = check.unwrap_or(after);
             self.mask = Mask::Variable(masks[at]);
             if self.region(arms[at]) {
-                let edge = if reaches == 0 { Edge::First } else { Edge::Merge(masks[at]) };
+                let edge = if ways.reach[1 - at] { Edge::Merge(masks[at]) } else { Edge::First };
                 self.edge(behind, edge);
-                reaches += 1;
-                ends[at] = true;
+                ways.reach[at] = true;
                 // Even a jump of all its elements brings them here.
-                changed |= leaves(arms[at], 0);
+                ways.fewer |= leaves(arms[at], 0);
                 let (mask, others) = (self.mask_value(self.mask), self.b.use_var(out));
                 let all = self.b.ins().bor(others, mask);
                 self.b.def_var(out, all);
@@ -229,32 +242,32 @@ impl Generator<'_, '_> {
                 let mask = self.b.use_var(masks[1 - at]);
                 let any = self.any(mask);
                 self.branch(any, after, skip);
-                guarded = true;
+                ways.guarded = true;
             }
             self.switch(after);
             self.b.seal_block(after);
         }
         (self.skip, self.mask) = (skip, before);
         self.held.truncate(held);
-        match (reaches, changed) {
-            (0, _) => {
-                self.jump(skip);
-                false
+        self.behind_if(ways)
+    }
+
+    /// The mask behind a masked `If`, if control gets there.
+    fn behind_if(&mut self, ways: Ways) -> bool {
+        let Ways { masks, out, reach, fewer, guarded } = ways;
+        match (reach, fewer) {
+            ([false, false], _) => {
+                self.jump(self.skip);
+                return false;
             }
-            (2, false) => true,
-            (1, false) => {
-                self.mask = Mask::Variable(masks[usize::from(ends[1])]);
-                if !guarded {
-                    self.guard();
-                }
-                true
-            }
-            _ => {
-                self.mask = Mask::Variable(out);
-                self.guard();
-                true
-            }
+            ([true, true], false) => return true,
+            (_, false) => self.mask = Mask::Variable(masks[usize::from(reach[1])]),
+            (_, true) => self.mask = Mask::Variable(out),
         }
+        if !guarded || fewer {
+            self.guard();
+        }
+        true
     }
 
     /// The masks of the elements in which a condition holds and in which not.
