@@ -79,7 +79,7 @@ fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.max_image_array_layers = MAX_LAYERS;
     limits.max_texel_buffer_elements = 1 << 27; // direct lookups reach any offset
     limits.max_uniform_buffer_range = 1 << 16; // direct lookups reach any offset
-    limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // the same; they are only read
+    limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // the same
     limits.max_push_constants_size = MAX_PUSH_BYTES;
     limits.max_memory_allocation_count = 1 << 16; // small ones share BOs, large ones end with the memory
     limits.max_sampler_allocation_count = 65536; // plain host memory

@@ -125,7 +125,7 @@ fn what_the_surface_does_not_offer_is_refused() {
     };
     let invalid = vk::Result::ERROR_VALIDATION_FAILED_EXT;
     assert_eq!(refused(&|info| info.image_format = vk::Format::D16_UNORM), invalid);
-    assert_eq!(refused(&|info| info.image_usage = vk::ImageUsageFlags::SAMPLED), invalid);
+    assert_eq!(refused(&|info| info.image_usage = vk::ImageUsageFlags::STORAGE), invalid);
     assert_eq!(refused(&|info| info.present_mode = vk::PresentModeKHR::MAILBOX), invalid);
     assert_eq!(refused(&|info| info.min_image_count = 9), invalid);
     assert_eq!(refused(&|info| info.image_array_layers = 2), invalid);
