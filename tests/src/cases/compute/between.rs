@@ -45,6 +45,17 @@ const TAKE: &str = "#version 450\n\
       b[p.x + 64 * p.y] = packUnorm4x8(texelFetch(drawn, p, 0));\n\
     }\n";
 
+/// Packs the samples of a picture.
+const TAKE_SAMPLES: &str = "#version 450\n\
+    layout(local_size_x = 8, local_size_y = 8) in;\n\
+    layout(binding = 0) uniform sampler2DMS drawn;\n\
+    layout(binding = 1, std430) buffer B { uint b[]; };\n\
+    void main() {\n\
+      ivec2 p = ivec2(gl_GlobalInvocationID.xy);\n\
+      for (int s = 0; s < 4; s++) b[4 * (p.x + 64 * p.y) + s] = packUnorm4x8(texelFetch(drawn, p, s));\n\
+      if (p == ivec2(63)) b[4 * 4096] = uint(textureSamples(drawn) + 16 * textureSize(drawn).x);\n\
+    }\n";
+
 const ADD: &str = "#version 450\n\
     layout(local_size_x = 4) in;\n\
     layout(binding = 0, std430) buffer B { uint b[]; };\n\
@@ -218,6 +229,38 @@ pub(super) fn passes(harness: &Harness, modules: &Path) -> Result<Vec<u8>, Error
         }
     })?;
     lab.contents(&packed, 4 * TEXELS)
+}
+
+/// A kernel reads the samples of a picture of which two in four were drawn.
+pub(super) fn samples(harness: &Harness, modules: &Path) -> Result<Vec<u8>, Error> {
+    let lab = Lab::new(harness);
+    let count = vk::SampleCountFlags::TYPE_4;
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::SAMPLED;
+    let image = lab.image(&flat(SIZE, RGBA, count, usage))?;
+    let view = lab.view(image, RGBA, vk::ImageAspectFlags::COLOR)?;
+    let target = Target { image, view, format: RGBA, samples: count, size: SIZE };
+    let attachment = Attachment { format: RGBA, samples: count, ..CLEAR_STORE };
+    let pass = lab.pass(&[attachment], &[Subpass { color: Some(0), ..Subpass::default() }])?;
+    let framebuffer = lab.framebuffer(pass, &[target], SIZE)?;
+    // Edges of pixels, so that only the mask tells samples apart.
+    let shapes = lab.vertices(&rectangle([-0.75, -0.5, 0.5, 0.25], 0.5, [0.2, 0.6, 0.8, 1.0]))?;
+    let pipeline =
+        lab.pipeline(pass, SIZE, &Pipeline { samples: count, mask: Some(0b0101), ..Pipeline::default() })?;
+    let packed = lab.mapped(&[0; 16 * TEXELS + 4], vk::BufferUsageFlags::STORAGE_BUFFER)?;
+    let sampler = lab.sampler(&vk::SamplerCreateInfo::default())?;
+    let words = compiled(modules, "take_samples", TAKE_SAMPLES)?;
+    let slots = [Slot::Sampled(view, sampler), Slot::Buffer(packed.buffer)];
+    let take = Kernel::new(&lab, &words, &slots, vk::PipelineCache::null())?;
+    lab.run(|commands| {
+        lab.begin(commands, pass, framebuffer, area(SIZE), &[color([0.4, 0.0, 1.0, 0.6])]);
+        lab.draw(commands, pipeline, shapes, 6);
+        // SAFETY: the pass was begun here.
+        unsafe { lab.device.cmd_end_render_pass(commands) };
+        lab.barrier(commands);
+        take.dispatch(&lab, commands, [8, 8, 1]);
+        lab.barrier(commands);
+    })?;
+    lab.contents(&packed, 16 * TEXELS + 4)
 }
 
 /// Two pipelines of one kernel from one cache, both run; the data of the cache make one again.

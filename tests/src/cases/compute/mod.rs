@@ -19,7 +19,8 @@ use crate::vulkan::{Error, Harness};
 pub type Sequence = fn(&Harness, &Path) -> Result<Vec<u8>, Error>;
 
 /// Dispatches among other commands, by name.
-pub const SEQUENCES: [(&str, Sequence); 2] = [("passes", between::passes), ("cache", between::cached)];
+pub const SEQUENCES: [(&str, Sequence); 3] =
+    [("passes", between::passes), ("samples", between::samples), ("cache", between::cached)];
 
 /// Every kernel.
 pub fn all() -> Vec<Case> {
