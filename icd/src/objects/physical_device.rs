@@ -152,10 +152,9 @@ impl PhysicalDevice {
 }
 
 /// vkGetPhysicalDeviceQueueFamilyProperties. The kernel starts no compute programs and no program there can store
-/// (vulkan-on-vc4.md §1), so the CPU computes; a driver built without that says so. Timestamps are the host's: the GPU has
-/// no clock.
+/// (vulkan-on-vc4.md §1), so the CPU computes where it can. Timestamps are the host's: the GPU has no clock.
 pub fn queue_families() -> [vk::QueueFamilyProperties; 1] {
-    let compute = match cfg!(feature = "compute") {
+    let compute = match cpu_computes() {
         true => vk::QueueFlags::COMPUTE,
         false => vk::QueueFlags::empty(),
     };
@@ -165,6 +164,18 @@ pub fn queue_families() -> [vk::QueueFamilyProperties; 1] {
         timestamp_valid_bits: u64::BITS,
         min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
     }]
+}
+
+/// Whether the driver was built with a code generator, and that one knows this machine.
+#[cfg(feature = "compute")]
+fn cpu_computes() -> bool {
+    vc4_shaders_cpu::Kernel::check_machine().is_ok()
+}
+
+/// Whether the driver was built with a code generator.
+#[cfg(not(feature = "compute"))]
+fn cpu_computes() -> bool {
+    false
 }
 
 fn properties(gpu: &dyn Gpu, heap_size: u64) -> vk::PhysicalDeviceProperties {

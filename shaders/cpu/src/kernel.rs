@@ -54,6 +54,14 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Whether kernels can be compiled and run here at all.
+    ///
+    /// # Errors
+    /// What this machine lacks.
+    pub fn check_machine() -> Result<(), CpuError> {
+        code::machine().map(drop).map_err(CpuError::Machine)
+    }
+
     /// Compiles an optimised compute stage.
     ///
     /// # Errors
