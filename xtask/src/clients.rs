@@ -27,6 +27,8 @@ struct Client {
     /// Where it is, if not in PATH.
     program: &'static str,
     arguments: &'static [&'static str],
+    /// What it needs in its environment besides the driver.
+    environment: &'static [(&'static str, &'static str)],
     /// The argument before the number of frames; without one the program runs until it is told to end.
     frames: Option<&'static str>,
     /// Whether it presents.
@@ -34,11 +36,28 @@ struct Client {
 }
 
 const CLIENTS: &[Client] = &[
-    Client { name: "vulkaninfo", program: "vulkaninfo", arguments: &[], frames: None, draws: false },
+    Client {
+        name: "vulkaninfo",
+        program: "vulkaninfo",
+        arguments: &[],
+        environment: &[],
+        frames: None,
+        draws: false,
+    },
+    // OpenGL by Mesa's zink, which takes a simulated device only if software is asked for.
+    Client {
+        name: "glxinfo",
+        program: "glxinfo",
+        arguments: &["-B"],
+        environment: &[("MESA_LOADER_DRIVER_OVERRIDE", "zink"), ("LIBGL_ALWAYS_SOFTWARE", "true")],
+        frames: None,
+        draws: false,
+    },
     Client {
         name: "vkcube",
         program: "vkcube",
         arguments: &["--suppress_popups", "--present_mode", "0"],
+        environment: &[],
         frames: Some("--c"),
         draws: true,
     },
@@ -46,6 +65,7 @@ const CLIENTS: &[Client] = &[
         name: "vkcubepp",
         program: "vkcubepp",
         arguments: &["--suppress_popups", "--present_mode", "0"],
+        environment: &[],
         frames: Some("--c"),
         draws: true,
     },
@@ -53,6 +73,7 @@ const CLIENTS: &[Client] = &[
         name: "testvulkan",
         program: "/usr/libexec/installed-tests/SDL2/testvulkan",
         arguments: &[],
+        environment: &[],
         frames: None,
         draws: true,
     },
@@ -67,7 +88,7 @@ const TOO_LONG: Duration = Duration::from_secs(300);
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     packages::require(packages::RUN, install)?;
-    packages::require(&["libsdl2-tests"], install)?;
+    packages::require(&["libsdl2-tests", "mesa-utils", "libgl1-mesa-dri"], install)?;
     let manifest = build::driver()?;
     let display = Display::private()?;
     if let Some(directory) = &options.pictures {
@@ -82,6 +103,7 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         let mut command = Command::new(client.program);
         command
             .args(client.arguments)
+            .envs(client.environment.iter().copied())
             .env("DISPLAY", &display.name)
             .env("VK_DRIVER_FILES", &manifest)
             .env("VK_ICD_FILENAMES", &manifest)
