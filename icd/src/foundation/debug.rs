@@ -31,10 +31,12 @@ bitflags::bitflags! {
         const STRICT = 128;
         /// Print the table.
         const HELP = 256;
+        /// A simulated device says that it is an integrated GPU.
+        const GPU = 512;
     }
 }
 
-const WORDS: [Word; 9] = [
+const WORDS: [Word; 10] = [
     Word { name: "qpu", flag: Debug::QPU, help: "print the QPU code of every pipeline" },
     Word { name: "ir", flag: Debug::IR, help: "print the compiler's IR of every shader" },
     Word { name: "cl", flag: Debug::CL, help: "print the control lists of every submission" },
@@ -43,6 +45,11 @@ const WORDS: [Word; 9] = [
     Word { name: "perf", flag: Debug::PERF, help: "say when something takes a slow path" },
     Word { name: "sync", flag: Debug::SYNC, help: "wait for the GPU after every submission" },
     Word { name: "strict", flag: Debug::STRICT, help: "watch every program and submission for broken rules" },
+    Word {
+        name: "gpu",
+        flag: Debug::GPU,
+        help: "call a simulated device an integrated GPU, for programs that leave out CPUs",
+    },
     Word { name: "help", flag: Debug::HELP, help: "print this table" },
 ];
 

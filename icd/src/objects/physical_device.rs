@@ -7,6 +7,7 @@ use ash::vk;
 use vc4_kernel_abi::Gpu;
 
 use crate::foundation::bo::SharedBos;
+use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object};
 use crate::foundation::limits;
@@ -180,6 +181,9 @@ fn cpu_computes() -> bool {
 
 fn properties(gpu: &dyn Gpu, heap_size: u64) -> vk::PhysicalDeviceProperties {
     let (name, device_type) = match gpu.is_simulated() {
+        true if flags().contains(Debug::GPU) => {
+            ("VideoCore IV (simulated)", vk::PhysicalDeviceType::INTEGRATED_GPU)
+        }
         true => ("VideoCore IV (simulated)", vk::PhysicalDeviceType::CPU),
         false => ("VideoCore IV", vk::PhysicalDeviceType::INTEGRATED_GPU),
     };
