@@ -3,15 +3,15 @@
 mod kernel;
 mod listing;
 mod module;
+mod options;
 mod passes;
+mod source;
 mod state;
 mod temps;
 
-use crate::input;
 use crate::output::{self, Error, Status};
 use module::Module;
-use state::Settings;
-use std::path::PathBuf;
+use source::{Source, read, settings, short_name, source};
 use vc4::qpu::{Cost, Inst};
 use vc4_shaders::compile::{
     CompileError, PipelineState, ProgramKind, Varying, compile_shaders, compile_vertex,
@@ -19,84 +19,9 @@ use vc4_shaders::compile::{
 use vc4_shaders::file;
 use vc4_shaders::ir::{Interpolation, Op, Output, Shader, Stage};
 use vc4_shaders::program::{Pipeline, Program};
-use vc4_shaders::spirv::{SpirvError, StageSource, translate};
 
 pub use listing::listing;
-
-const EXAMPLES: &str = "\
-Examples:
-  vc4 compile cube.vert.spv cube.frag.spv                 what the programs cost
-  vc4 compile --asm cube.vert.spv cube.frag.spv           the assembly with the meaning of every uniform
-  vc4 compile --stats tsv --name cube cube.*.spv          one row per program, for tables
-  vc4 compile --ir lower_float cube.frag.spv              the shader as it left a pass (all: every pass)
-  vc4 compile --state blend.state -o cube.vc4p cube.*.spv a file for `vc4 inspect`
-  vc4 compile --asm blur.comp.spv                         the machine code of a compute stage, which the CPU runs
-
-A vertex stage alone hands out all its outputs; with a fragment stage only those that it reads.
-";
-
-/// A form of the statistics.
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum Stats {
-    /// Tab-separated, a header and a row per program
-    Tsv,
-}
-
-/// A pipeline stage.
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum StageName {
-    Vertex,
-    Fragment,
-    Compute,
-}
-
-impl StageName {
-    fn stage(self) -> Stage {
-        match self {
-            StageName::Vertex => Stage::Vertex,
-            StageName::Fragment => Stage::Fragment,
-            StageName::Compute => Stage::Compute,
-        }
-    }
-}
-
-#[derive(clap::Args)]
-#[command(after_help = format!("{EXAMPLES}\n{}", state::HELP))]
-pub struct Options {
-    /// SPIR-V modules: a vertex stage, a fragment stage, both, or a compute stage; `-` is standard input
-    #[arg(required = true, num_args = 1..=2)]
-    files: Vec<PathBuf>,
-    /// Only this stage
-    #[arg(long, value_enum)]
-    stage: Option<StageName>,
-    /// Name of the entry points; without, the first of each stage
-    #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
-    /// Pipeline state (see below)
-    #[arg(long, value_name = "FILE")]
-    state: Option<PathBuf>,
-    /// Name in the statistics; without, the first file's
-    #[arg(long)]
-    name: Option<String>,
-    /// Statistics in this form
-    #[arg(long, value_enum)]
-    stats: Option<Stats>,
-    /// Print the programs as assembly, with uniform meanings and slots
-    #[arg(long)]
-    asm: bool,
-    /// Print the shader as it left this pass; `all` for every pass
-    #[arg(long, value_name = "PASS")]
-    ir: Option<String>,
-    /// Write the programs to this file
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
-
-/// A stage's module and entry point.
-struct Source<'a> {
-    module: &'a Module,
-    entry: String,
-}
+pub use options::Options;
 
 pub fn run(options: &Options) -> Result<Status, Error> {
     let modules = options.files.iter().map(|file| Module::read(file)).collect::<Result<Vec<_>, _>>()?;
@@ -146,72 +71,6 @@ pub fn run(options: &Options) -> Result<Status, Error> {
     }
     output::print(&out)?;
     Ok(Status::Success)
-}
-
-fn settings(options: &Options) -> Result<Settings, Error> {
-    let Some(path) = &options.state else { return Ok(Settings::default()) };
-    let input::Input { name, bytes } = input::read(Some(path))?;
-    let text = String::from_utf8(bytes).map_err(|_| Error::Input(format!("{name}: this is no text")))?;
-    Settings::parse(&text).map_err(|(line, what)| Error::Input(format!("{name}:{line}: {what}")))
-}
-
-/// The module and entry point of a stage, if it is wanted and there.
-fn source<'a>(options: &Options, modules: &'a [Module], stage: Stage) -> Result<Option<Source<'a>>, Error> {
-    if options.stage.is_some_and(|wanted| wanted.stage() != stage) {
-        return Ok(None);
-    }
-    let mut found = Vec::new();
-    for module in modules {
-        let entry = module
-            .entry_points()
-            .into_iter()
-            .find(|(of, name)| *of == stage && options.entry.as_ref().is_none_or(|wanted| wanted == name));
-        found.extend(entry.map(|(_, entry)| Source { module, entry }));
-    }
-    if found.len() > 1 {
-        let message = format!("both files have a {} stage: give one of each", stage.name());
-        return Err(Error::Input(message));
-    }
-    if found.is_empty() && needed(options, modules, stage) {
-        // The compiler says what it misses.
-        let entry = options.entry.clone().unwrap_or_else(|| "main".into());
-        found.push(Source { module: &modules[0], entry });
-    }
-    Ok(found.pop())
-}
-
-/// Whether nothing at all would be compiled without this stage.
-fn needed(options: &Options, modules: &[Module], stage: Stage) -> bool {
-    let other = |(of, name): (Stage, String)| {
-        of != stage && options.entry.as_ref().is_none_or(|wanted| *wanted == name)
-    };
-    options.stage.is_some() || !modules.iter().flat_map(Module::entry_points).any(other)
-}
-
-/// The stage as the passes get it.
-fn read(
-    source: &Source<'_>,
-    stage: Stage,
-    settings: &Settings,
-    sources: &mut String,
-) -> Result<Shader, Error> {
-    let words = &source.module.words;
-    let from = StageSource { words, entry: &source.entry, specialization: &settings.constants };
-    let shader = translate(&from, stage).map_err(|error| refused(source.module, stage, &error))?;
-    sources.push_str(&shader.to_string());
-    Ok(shader)
-}
-
-/// The error with the file, and the source line if the module knows it.
-fn refused(module: &Module, stage: Stage, error: &SpirvError) -> Error {
-    let mut message = format!("{}: {} stage: {}", module.name, stage.name(), error.cause());
-    if let SpirvError::At { place, .. } = error {
-        message.push_str(&format!("\n  --> {place}"));
-        if let Some(text) = module.source_text(place) {
-            message.push_str(&format!("\n{:>5} | {}", place.line, text.trim_end()));
-        }
-    }
-    Error::Input(message)
 }
 
 fn compile(
@@ -328,15 +187,4 @@ fn summary(pipeline: &Pipeline) -> Result<String, Error> {
         ));
     }
     Ok(out)
-}
-
-/// `cube` for `dir/cube.vert.spv`.
-fn short_name(path: &std::path::Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let name = name.strip_suffix(".spv").unwrap_or(&name);
-    name.strip_suffix(".vert")
-        .or(name.strip_suffix(".frag"))
-        .or(name.strip_suffix(".comp"))
-        .unwrap_or(name)
-        .to_owned()
 }

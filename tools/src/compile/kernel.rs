@@ -6,8 +6,10 @@ use vc4_shaders::spirv::StageSource;
 use vc4_shaders_cpu::Kernel;
 
 use super::module::Module;
+use super::options::{Options, StageName};
+use super::passes;
+use super::source::{Source, read, short_name, source};
 use super::state::Settings;
-use super::{Options, Source, StageName, passes, read, short_name, source};
 use crate::output::{self, Error, Status};
 
 /// Whether the modules are to be taken for a compute stage: it was asked for, or there is no other.
