@@ -78,7 +78,7 @@ impl Image {
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
         let raster = raster || (is_read(info.usage) && !unit_reads(info, &stored));
-        // What kernels write and nobody filters lies as the CPU likes it.
+        // What kernels write and nobody filters or draws to lies as the CPU likes it.
         let raster = raster || is_for_kernels(info.usage);
         let (stored, cpp) = match info.tiling {
             // The application reads rows of texels.
@@ -349,9 +349,12 @@ fn is_read(usage: vk::ImageUsageFlags) -> bool {
     )
 }
 
+/// Whether kernels are the only programs that touch the texels, but for reads of single ones.
 fn is_for_kernels(usage: vk::ImageUsageFlags) -> bool {
-    usage.contains(vk::ImageUsageFlags::STORAGE)
-        && !usage.intersects(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::INPUT_ATTACHMENT)
+    let unit_or_tiles = vk::ImageUsageFlags::SAMPLED
+        | vk::ImageUsageFlags::INPUT_ATTACHMENT
+        | vk::ImageUsageFlags::COLOR_ATTACHMENT;
+    usage.contains(vk::ImageUsageFlags::STORAGE) && !usage.intersects(unit_or_tiles)
 }
 
 /// Whether the texture unit finds the texels of such an image. Programs read others by direct lookups, for which rows in
