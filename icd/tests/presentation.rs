@@ -102,7 +102,12 @@ fn surface_queries(fixture: &Fixture) {
         let capabilities = surfaces.get_physical_device_surface_capabilities(*physical, *surface).unwrap();
         assert_eq!((capabilities.min_image_count, capabilities.max_image_count), (2, 8));
         assert_eq!(capabilities.current_extent.width, u32::MAX);
-        assert!(!capabilities.supported_usage_flags.contains(vk::ImageUsageFlags::SAMPLED));
+        let usage = capabilities.supported_usage_flags;
+        assert!(usage.contains(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::INPUT_ATTACHMENT));
+        assert!(
+            !usage.contains(vk::ImageUsageFlags::STORAGE),
+            "blue comes first, and kernels store red first"
+        );
         let formats = surfaces.get_physical_device_surface_formats(*physical, *surface).unwrap();
         assert_eq!(formats[0].format, vk::Format::B8G8R8A8_UNORM);
         let modes = surfaces.get_physical_device_surface_present_modes(*physical, *surface).unwrap();
