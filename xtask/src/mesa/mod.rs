@@ -47,7 +47,8 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
     let root = Root::prepare(&target)?;
     let programs = Programs::build(&root, &place)?;
     let shim = cross::build(machine, "vc4-drm-shim", false)?.join("libvc4_drm_shim.so");
-    build::cargo(&["build", "--package", "vc4-tools"])?;
+    // As the tests before build it: for one package alone cargo chooses other features and builds much anew.
+    build::cargo(&["build", "--workspace"])?;
     let server = Server::start(&target.join("debug/vc4"))?;
     let ready = start.elapsed();
     let names: Vec<&str> = wanted.iter().map(|scene| scene.name.as_str()).collect();
