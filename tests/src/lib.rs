@@ -5,7 +5,7 @@
 //! - `src/`: the laboratory, a room per instrument. [`cases`] holds what is drawn; each list there has the name of the
 //!   program in `src/bin/` that runs it in a process of its own, where the environment chooses the driver, and of the
 //!   suite that judges the outcome (`scenes`, `features`, `drawing`, `transfers`, `compute`).
-//! - `tests/`: one suite per subject, `SUBJECT.rs`, or `SUBJECT/main.rs` with its parts beside it. Two names are those
+//! - `tests/`: one suite per subject, `SUBJECT.rs`, or `SUBJECT/main.rs` with its parts beside it. Three names are those
 //!   of switches: `metamorphic` is the compiler's second suite (`cargo xtask test --metamorphic N`), and the programs
 //!   `bench_compiler` and `bench_compute` are `cargo xtask bench compiler` and `compute`.
 //! - `oracle/`: what must hold for anything that strangers hand in, a file per kind of input. Fuzz targets call these,

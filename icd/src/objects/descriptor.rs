@@ -162,9 +162,19 @@ impl DescriptorSet {
         self.content.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A set of its own with the same content, for pushed descriptors.
-    pub fn copy(&self) -> DescriptorSet {
-        DescriptorSet { layout: self.layout.clone(), content: Mutex::new(self.content()) }
+    /// What pushing `writes` (binding, element, values) over `old` leaves: a set of its own, so that recorded work keeps what
+    /// it was recorded with. Of another layout, or without `old`, nothing stays beside them.
+    pub fn pushed(
+        old: Option<&DescriptorSet>,
+        layout: &Arc<SetLayout>,
+        writes: Vec<(u32, u32, Vec<Descriptor>)>,
+    ) -> Result<DescriptorSet, Error> {
+        let set = match old.filter(|old| Arc::ptr_eq(&old.layout, layout)) {
+            Some(old) => DescriptorSet { layout: layout.clone(), content: Mutex::new(old.content()) },
+            None => DescriptorSet::new(layout),
+        };
+        writes.into_iter().try_for_each(|(binding, element, values)| set.write(binding, element, values))?;
+        Ok(set)
     }
 
     /// vkUpdateDescriptorSets, one write: `values` go to consecutive elements from `element` of binding

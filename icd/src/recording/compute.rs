@@ -62,12 +62,7 @@ impl ComputeState {
         writes: Vec<(u32, u32, Vec<Descriptor>)>,
     ) -> Result<(), Error> {
         let place = self.place(number as usize)?;
-        // Dispatches before this one keep the set as it was.
-        let set = match place {
-            Some(old) if Arc::ptr_eq(old.set.layout(), layout) => old.set.copy(),
-            _ => DescriptorSet::new(layout),
-        };
-        writes.into_iter().try_for_each(|(binding, element, values)| set.write(binding, element, values))?;
+        let set = DescriptorSet::pushed(place.as_ref().map(|old| &*old.set), layout, writes)?;
         *place = Some(Set { set: Arc::new(set), offsets: SmallVec::new() });
         Ok(())
     }

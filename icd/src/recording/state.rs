@@ -118,12 +118,7 @@ impl State {
     ) -> Result<(), Error> {
         let many = || Error::InvalidUse(format!("set number {number} of {MAX_SETS}"));
         let place = self.sets.get_mut(number as usize).ok_or_else(many)?;
-        // Draws before this one keep the set as it was.
-        let set = match place {
-            Some(old) if Arc::ptr_eq(old.set.layout(), layout) => old.set.copy(),
-            _ => DescriptorSet::new(layout),
-        };
-        writes.into_iter().try_for_each(|(binding, element, values)| set.write(binding, element, values))?;
+        let set = DescriptorSet::pushed(place.as_ref().map(|old| &*old.set), layout, writes)?;
         *place = Some(BoundSet { set: Arc::new(set), offsets: SmallVec::new() });
         self.changed |= Changed::SETS;
         self.changed_sets |= 1 << number;

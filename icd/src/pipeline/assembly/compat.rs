@@ -56,7 +56,9 @@ pub fn read(memory: &impl Memory, address: u32) -> Result<Module, Error> {
     let mappings = optional("mappings", mappings)?;
     let mapping_counts = optional("numMappings", mapping_counts)?;
     if instructions[COMPUTE] != 0 {
-        return refuse("a compute program: this driver's only queue family has no compute");
+        return refuse(
+            "a compute program: the kernel starts none on this GPU; give compute stages in SPIR-V",
+        );
     }
     let mut programs = Vec::new();
     let mut lookups = Vec::new();

@@ -105,6 +105,7 @@ impl Generator<'_, '_> {
         let found: Vec<clif::Value> =
             results.iter().map(|_| self.b.append_block_param(join, types::I32X4)).collect();
         self.branch_if(rows.kind, NONE, slow, quick);
+        self.begin(quick);
 
         let mut raw = None;
         for element in 0..4 {
@@ -118,24 +119,22 @@ impl Generator<'_, '_> {
         let raw = raw.unwrap_or(rows.offsets);
         let raw = self.b.ins().band(raw, rows.inside);
         self.branch_if(rows.kind, BYTES, bytes, words);
+        self.begin(bytes);
 
         let colors: Vec<clif::Value> = (0..4).map(|byte| self.unpack(raw, byte)).collect();
         self.join(join, &colors[..results.len()]);
 
-        self.switch(words);
-        self.b.seal_block(words);
+        self.begin(words);
         let (zero, one) = (self.vector([0; 4]), self.texels(types::I32, index, offset_of!(Texels, one)));
         let one = self.splat(one);
         let one = self.b.ins().band(one, rows.inside);
         self.join(join, &[raw, zero, zero, one][..results.len()]);
 
-        self.switch(slow);
-        self.b.seal_block(slow);
+        self.begin(slow);
         let given = self.by_host(index, args, results.len(), false);
         self.join(join, &given);
 
-        self.switch(join);
-        self.b.seal_block(join);
+        self.begin(join);
         for (&result, word) in results.iter().zip(found) {
             self.define(result, word);
         }
@@ -150,17 +149,17 @@ impl Generator<'_, '_> {
         let [quick, bytes, words, store, slow, join] = [(); 6].map(|()| self.b.create_block());
         let texels = self.b.append_block_param(store, types::I32X4);
         self.branch_if(rows.kind, NONE, slow, quick);
+        self.begin(quick);
         self.branch_if(rows.kind, BYTES, bytes, words);
+        self.begin(bytes);
 
         let packed = self.pack(color);
         self.join(store, &[packed]);
 
-        self.switch(words);
-        self.b.seal_block(words);
+        self.begin(words);
         self.join(store, &color[..1]);
 
-        self.switch(store);
-        self.b.seal_block(store);
+        self.begin(store);
         let inside = self.b.ins().vhigh_bits(types::I32, rows.inside);
         let sink = self.field(types::I64, offset_of!(Context, sink));
         for element in 0..4 {
@@ -173,22 +172,23 @@ impl Generator<'_, '_> {
         }
         self.jump(join);
 
-        self.switch(slow);
-        self.b.seal_block(slow);
+        self.begin(slow);
         self.by_host(index, args, 0, false);
         self.jump(join);
 
-        self.switch(join);
-        self.b.seal_block(join);
+        self.begin(join);
     }
 
-    /// To `yes` if a number is `wanted`; goes on in `no` where `yes` is not the likelier way, else in `yes`.
+    /// To `yes` if a number is `wanted`, else to `no`.
     fn branch_if(&mut self, number: clif::Value, wanted: u32, yes: clif::Block, no: clif::Block) {
         let equal = self.b.ins().icmp_imm(IntCC::Equal, number, i64::from(wanted));
         self.branch(equal, yes, no);
-        let next = if wanted == NONE { no } else { yes };
-        self.switch(next);
-        self.b.seal_block(next);
+    }
+
+    /// Goes on in a block to which all ways are known.
+    fn begin(&mut self, block: clif::Block) {
+        self.switch(block);
+        self.b.seal_block(block);
     }
 
     fn join(&mut self, block: clif::Block, values: &[clif::Value]) {
