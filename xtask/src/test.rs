@@ -13,7 +13,7 @@ use crate::{Error, cts, gles2, mesa, packages};
 const CORE: &[&str] = &["vc4"];
 
 /// What is tested for other machines on request.
-const PORTABLE: &[&str] = &["vc4", "vc4-kernel-abi", "vc4-shaders", "shader-containers"];
+const PORTABLE: &[&str] = &["vc4", "vc4-kernel-abi", "vc4-shaders", "vc4-shaders-cpu", "shader-containers"];
 
 /// Where the core's tests run besides the host.
 const MACHINES: &[&str] = &["armv7", "aarch64"];
@@ -127,8 +127,9 @@ fn metamorphic(programs: u64, seed: u64, install: bool) -> Result<(), Error> {
 /// The whole workspace on this machine.
 fn host(options: &Options, install: bool) -> Result<(), Error> {
     packages::require(packages::TEST, install)?;
-    // The suites load the driver and the preload library; testing alone does not put them in place.
-    build::cargo(&["build", "--workspace"])?;
+    // The suites load the driver and the preload library; testing alone does not put them in place. Built with the tests, their
+    // dependencies are the same.
+    build::cargo(&["build", "--workspace", "--lib", "--bins", "--tests"])?;
     let display = Display::private()?;
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)

@@ -6,7 +6,7 @@ use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::{Op, Shader, Stage, Workgroup};
 
 use crate::batch::WIDTH;
-use crate::code::{self, Code};
+use crate::code::{self, Code, Engine};
 use crate::dispatch::{Dispatch, Halt};
 use crate::generate::{self, Needs};
 use crate::layout::{Bound, Texels};
@@ -47,6 +47,7 @@ pub struct Kernel {
     workgroup: Workgroup,
     needs: Needs,
     code: Code,
+    listing: Option<String>,
     /// Local IDs by batch: four x, four y, four z.
     places: Vec<[u32; 12]>,
     /// Nanoseconds that a workgroup took last.
@@ -59,7 +60,7 @@ impl Kernel {
     /// # Errors
     /// What this machine lacks.
     pub fn check_machine() -> Result<(), CpuError> {
-        code::machine().map(drop).map_err(CpuError::Machine)
+        Engine::best().map(drop).map_err(CpuError::Machine)
     }
 
     /// Compiles an optimised compute stage.
@@ -67,7 +68,15 @@ impl Kernel {
     /// # Errors
     /// What of it has no code.
     pub fn compile(shader: &Shader) -> Result<Kernel, CpuError> {
-        Kernel::new(shader, false)
+        Kernel::new(shader, Engine::best().map_err(CpuError::Machine)?, false)
+    }
+
+    /// As [`Kernel::compile`], for an engine of choice.
+    ///
+    /// # Errors
+    /// What of it has no code.
+    pub fn compile_for(shader: &Shader, engine: Engine) -> Result<Kernel, CpuError> {
+        Kernel::new(shader, engine, false)
     }
 
     /// As [`Kernel::compile`], and keeps the code as text for [`Kernel::listing`].
@@ -75,10 +84,10 @@ impl Kernel {
     /// # Errors
     /// What of it has no code.
     pub fn compile_listed(shader: &Shader) -> Result<Kernel, CpuError> {
-        Kernel::new(shader, true)
+        Kernel::new(shader, Engine::best().map_err(CpuError::Machine)?, true)
     }
 
-    fn new(shader: &Shader, listed: bool) -> Result<Kernel, CpuError> {
+    fn new(shader: &Shader, engine: Engine, listed: bool) -> Result<Kernel, CpuError> {
         if shader.stage != Stage::Compute {
             return Err(CpuError::Stage(shader.stage));
         }
@@ -95,11 +104,13 @@ impl Kernel {
                 return Err(CpuError::Operation { op: shader.display(inst).to_string() });
             }
         }
-        let machine = code::machine().map_err(CpuError::Machine)?;
+        let machine = engine.machine().map_err(CpuError::Machine)?;
         let (function, needs) = generate::generate(shader, invocations, machine);
-        let code = Code::new(function, listed).map_err(CpuError::Machine)?;
+        let listing = listed.then(|| code::listing(function.clone(), engine)).transpose();
+        let listing = listing.map_err(CpuError::Machine)?;
+        let code = Code::new(function, engine).map_err(CpuError::Machine)?;
         let places = places(&workgroup, invocations);
-        Ok(Kernel { workgroup, needs, code, places, pace: AtomicU64::new(0) })
+        Ok(Kernel { workgroup, needs, code, listing, places, pace: AtomicU64::new(0) })
     }
 
     /// Its workgroup.
@@ -117,14 +128,14 @@ impl Kernel {
         &self.needs.images
     }
 
-    /// Bytes of machine code.
+    /// Bytes of code.
     pub fn code_bytes(&self) -> usize {
         self.code.len()
     }
 
-    /// The machine code as text, of [`Kernel::compile_listed`].
+    /// The code as text, of [`Kernel::compile_listed`].
     pub fn listing(&self) -> Option<&str> {
-        self.code.listing.as_deref()
+        self.listing.as_deref()
     }
 
     /// Runs all workgroups of a dispatch, on several threads, and returns when all have ended.
@@ -149,7 +160,7 @@ impl Kernel {
         let mut push = dispatch.push.to_vec();
         push.resize(push.len().max(self.needs.push_words as usize), 0);
         let program = Program {
-            entry: self.code.entry(),
+            code: &self.code,
             needs: &self.needs,
             workgroup: &self.workgroup,
             places: &self.places,

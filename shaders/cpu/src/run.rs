@@ -9,15 +9,16 @@ use vc4_shaders::ir::Workgroup;
 use vc4_shaders::ir::eval::eval;
 
 use crate::batch::{WIDTH, Words};
+use crate::code::{Code, Runner};
 use crate::dispatch::{Dispatch, Halt};
 use crate::generate::Needs;
-use crate::layout::{Bound, Context, Entry, STOPPED, Texels};
+use crate::layout::{Bound, Context, STOPPED, Texels};
 use crate::math::FUNCTIONS;
 
 /// What is run.
 pub struct Program<'a> {
     /// The code.
-    pub entry: Entry,
+    pub code: &'a Code,
     /// What it needs.
     pub needs: &'a Needs,
     /// Its workgroup.
@@ -131,6 +132,7 @@ struct Host<'a> {
 /// A thread's memory for workgroups.
 struct Worker<'a> {
     host: &'a Host<'a>,
+    runner: Runner<'a>,
     context: Box<Context>,
     /// What the pointers of the context lead to.
     _shared: Block,
@@ -190,7 +192,8 @@ impl<'a> Worker<'a> {
             count: program.dispatch.groups,
         });
         let waiting = if needs.barriers { vec![0; program.places.len()] } else { Vec::new() };
-        Some(Worker { host, context, _shared: shared, scratch, frames, _spare: spare, waiting })
+        let runner = program.code.runner();
+        Some(Worker { host, runner, context, _shared: shared, scratch, frames, _spare: spare, waiting })
     }
 
     /// Takes workgroups until none is left or `time` is over. Returns how many are left.
@@ -247,7 +250,19 @@ impl<'a> Worker<'a> {
         }
         let batches = self.host.program.places.len() as u32;
         // SAFETY: see above.
-        unsafe { (self.host.program.entry)(&raw const *self.context, 0, batches) != STOPPED }
+        unsafe { self.call(0, batches) != STOPPED }
+    }
+
+    /// Calls the code. What breaks off stops the dispatch.
+    ///
+    /// # Safety
+    /// See [`run`].
+    unsafe fn call(&mut self, first: u32, second: u32) -> u32 {
+        // SAFETY: see above.
+        unsafe { self.runner.call(&raw const *self.context, first, second) }.unwrap_or_else(|| {
+            self.host.progress.halt(Halt::Host("a kernel broke off".into()));
+            STOPPED
+        })
     }
 
     /// Runs batches from barrier to barrier until all have ended.
@@ -271,7 +286,7 @@ impl<'a> Worker<'a> {
                 self.context.scratch = self.scratch.start().wrapping_add(batch * scratch_bytes);
                 self.context.frames = self.frames.start().wrapping_add(batch * frame_bytes);
                 // SAFETY: see above.
-                match unsafe { (program.entry)(&raw const *self.context, batch as u32, resume) } {
+                match unsafe { self.call(batch as u32, resume) } {
                     STOPPED => return false,
                     0 => self.waiting[batch] = ENDED,
                     barrier => {

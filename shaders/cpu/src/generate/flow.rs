@@ -491,7 +491,7 @@ impl Generator<'_, '_> {
         }
         kept.sort_by_key(|variable| variable.as_u32());
         kept.dedup();
-        let frame = self.field(types::I64, std::mem::offset_of!(Context, frames));
+        let frame = self.pointer(std::mem::offset_of!(Context, frames));
         let mut places = Vec::with_capacity(kept.len());
         for &variable in &kept {
             let value = self.b.use_var(variable);
@@ -504,7 +504,7 @@ impl Generator<'_, '_> {
         self.b.ins().return_(&[number]);
         self.switch(resumption);
         self.b.seal_block(resumption);
-        let frame = self.field(types::I64, std::mem::offset_of!(Context, frames));
+        let frame = self.pointer(std::mem::offset_of!(Context, frames));
         for (variable, ty, place) in places {
             let value = self.b.ins().load(ty, clif::MemFlags::trusted(), frame, place as i32);
             self.b.def_var(variable, value);

@@ -9,6 +9,7 @@ use vc4_shaders::ir::{ImageDim, Op, Texel, Value};
 
 use super::state::Generator;
 use crate::layout::{BYTES, Context, NONE, Texels};
+use crate::service::Service;
 
 /// The largest byte as a float.
 const MOST: f32 = 255.0;
@@ -58,14 +59,14 @@ impl Generator<'_, '_> {
             Some(bits) => bits,
             None => self.word(15),
         };
-        let words = self.perform(offset_of!(Context, image), index, args, active, results);
+        let words = self.perform(Service::Image, index, args, active, results);
         let ty = if shared { types::I32 } else { types::I32X4 };
         (0..results as i32).map(|at| self.b.ins().load(ty, MemFlags::trusted(), words, 16 * at)).collect()
     }
 
     /// A number of the image of operation `index`.
     fn texels(&mut self, ty: clif::Type, index: usize, field: usize) -> clif::Value {
-        let table = self.field(types::I64, offset_of!(Context, texels));
+        let table = self.pointer(offset_of!(Context, texels));
         self.fixed(ty, table, index * size_of::<Texels>() + field)
     }
 
@@ -92,9 +93,10 @@ impl Generator<'_, '_> {
 
     /// The address of an element's texel.
     fn texel(&mut self, index: usize, rows: &Rows, element: u8) -> clif::Value {
-        let start = self.texels(types::I64, index, offset_of!(Texels, address));
+        let start = self.texels(self.machine.address, index, offset_of!(Texels, address));
         let offset = self.b.ins().extractlane(rows.offsets, element);
         let offset = self.b.ins().uextend(types::I64, offset);
+        let offset = self.distance(offset);
         self.b.ins().iadd(start, offset)
     }
 
@@ -161,7 +163,7 @@ impl Generator<'_, '_> {
 
         self.begin(store);
         let inside = self.b.ins().vhigh_bits(types::I32, rows.inside);
-        let sink = self.field(types::I64, offset_of!(Context, sink));
+        let sink = self.pointer(offset_of!(Context, sink));
         for element in 0..4 {
             let bit = self.b.ins().band_imm(inside, 1 << element);
             let counts = self.b.ins().icmp_imm(IntCC::NotEqual, bit, 0);

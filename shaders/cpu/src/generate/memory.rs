@@ -66,16 +66,17 @@ impl Generator<'_, '_> {
         match memory {
             Memory::Buffer(buffer) => {
                 let at = self.buffer(buffer) * size_of::<Bound>();
-                let bounds = self.field(types::I64, std::mem::offset_of!(Context, buffers));
-                let address = self.fixed(types::I64, bounds, at + std::mem::offset_of!(Bound, address));
+                let bounds = self.pointer(std::mem::offset_of!(Context, buffers));
+                let start = at + std::mem::offset_of!(Bound, address);
+                let address = self.fixed(self.machine.address, bounds, start);
                 [address, self.fixed(types::I64, bounds, at + std::mem::offset_of!(Bound, bytes))]
             }
             Memory::Shared => {
-                let address = self.field(types::I64, std::mem::offset_of!(Context, shared));
+                let address = self.pointer(std::mem::offset_of!(Context, shared));
                 [address, self.wide(workgroup.shared_bytes.into())]
             }
             Memory::Scratch => {
-                let address = self.field(types::I64, std::mem::offset_of!(Context, scratch));
+                let address = self.pointer(std::mem::offset_of!(Context, scratch));
                 [address, self.wide(workgroup.scratch_bytes.into())]
             }
         }
@@ -97,7 +98,10 @@ impl Generator<'_, '_> {
         let inside = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, place, room.limit);
         let address = match room.memory {
             Memory::Scratch => self.scratch_word(room, place, element),
-            _ => self.b.ins().iadd(room.address, place),
+            _ => {
+                let distance = self.distance(place);
+                self.b.ins().iadd(room.address, distance)
+            }
         };
         Spot { address, inside }
     }
@@ -107,17 +111,18 @@ impl Generator<'_, '_> {
         let place = self.b.ins().iadd_imm(place, i64::from(room.offset));
         let word = self.b.ins().band_imm(place, !3);
         let row = self.b.ins().ishl_imm(word, 2);
+        let row = self.distance(row);
         let address = self.b.ins().iadd(room.address, row);
         self.b.ins().iadd_imm(address, 4 * i64::from(element))
     }
 
     fn readable(&mut self, spot: Spot) -> clif::Value {
-        let zero = self.field(types::I64, std::mem::offset_of!(Context, zero));
+        let zero = self.pointer(std::mem::offset_of!(Context, zero));
         self.b.ins().select(spot.inside, spot.address, zero)
     }
 
     fn writable(&mut self, spot: Spot) -> clif::Value {
-        let sink = self.field(types::I64, std::mem::offset_of!(Context, sink));
+        let sink = self.pointer(std::mem::offset_of!(Context, sink));
         self.b.ins().select(spot.inside, spot.address, sink)
     }
 
@@ -210,7 +215,8 @@ impl Generator<'_, '_> {
         } else {
             let last = 3 * i64::from(step) + 4;
             let limit = self.b.ins().iadd_imm(room.bytes, -last - i64::from(room.offset));
-            (limit, self.b.ins().iadd(room.address, place))
+            let distance = self.distance(place);
+            (limit, self.b.ins().iadd(room.address, distance))
         };
         let inside = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, place, limit);
         Some(Row { address, inside, step })
@@ -344,7 +350,10 @@ impl Generator<'_, '_> {
             let word = if matches!(memory, Memory::Buffer(_)) {
                 // Machines want whole words here.
                 address = self.b.ins().band_imm(address, !3);
-                self.atomic_word(action, address, &words)
+                match self.machine.interpreted {
+                    true => self.atomic_by_host(action, address, &words),
+                    false => self.atomic_word(action, address, &words),
+                }
             } else {
                 self.plain_word(action, address, &words)
             };
@@ -415,7 +424,7 @@ impl Generator<'_, '_> {
             return self.word(0);
         }
         self.needs.push_words = self.needs.push_words.max(word + 1);
-        let push = self.field(types::I64, std::mem::offset_of!(Context, push));
+        let push = self.pointer(std::mem::offset_of!(Context, push));
         self.fixed(types::I32, push, 4 * word as usize)
     }
 }

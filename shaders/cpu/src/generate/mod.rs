@@ -33,8 +33,12 @@ use crate::liveness;
 pub struct Machine {
     /// How functions are called.
     pub convention: CallConv,
+    /// Integers that hold addresses.
+    pub address: clif::Type,
     /// Whether it has instructions that round to integers.
     pub rounds: bool,
+    /// Whether it is an interpreter, whose code calls by number and has no atomic instructions.
+    pub interpreted: bool,
 }
 
 /// Generates a shader's function. `invocations` is the workgroup's number of them.
@@ -43,7 +47,7 @@ pub fn generate(shader: &Shader, invocations: u32, machine: Machine) -> (Functio
     let shapes = Shapes::of(shader, &cfg);
     let across = liveness::across_barriers(shader, &cfg);
     let mut signature = clif::Signature::new(machine.convention);
-    signature.params.extend([types::I64, types::I32, types::I32].map(AbiParam::new));
+    signature.params.extend([machine.address, types::I32, types::I32].map(AbiParam::new));
     signature.returns.push(AbiParam::new(types::I32));
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
     let mut context = FunctionBuilderContext::new();
@@ -54,7 +58,7 @@ pub fn generate(shader: &Shader, invocations: u32, machine: Machine) -> (Functio
     b.seal_block(entry);
     let params = [0, 1, 2].map(|at| b.block_params(entry)[at]);
     let start = Start { context: params[0], batch: params[1] };
-    let mut generator = Generator::new(shader, &cfg, &shapes, &across, b, start, machine.rounds);
+    let mut generator = Generator::new(shader, &cfg, &shapes, &across, b, start, machine);
     generator.needs.barriers = !across.is_empty();
     let fuel = generator.variable(types::I32);
     generator.fuel = Some(fuel);

@@ -27,9 +27,7 @@ impl Generator<'_, '_> {
             // Made where they are used.
             Op::Const(_) | Op::ConstBool(_) | Op::Undef | Op::Phi => {}
             Op::Barrier => self.wait(),
-            Op::Fence => {
-                self.b.ins().fence();
-            }
+            Op::Fence => self.fence(),
             Op::LoadUbo { buffer, offset } => {
                 let zero = self.word(0);
                 self.load_at(Memory::Buffer(buffer), offset, zero, data.results[0]);
@@ -141,9 +139,10 @@ impl Generator<'_, '_> {
     }
 
     fn local_id(&mut self, ty: clif::Type, axis: u8) -> clif::Value {
-        let places = self.field(types::I64, std::mem::offset_of!(Context, places));
+        let places = self.pointer(std::mem::offset_of!(Context, places));
         let batch = self.b.ins().uextend(types::I64, self.start.batch);
         let offset = self.b.ins().imul_imm(batch, size_of::<[u32; 12]>() as i64);
+        let offset = self.distance(offset);
         let address = self.b.ins().iadd(places, offset);
         self.fixed(ty, address, 16 * usize::from(axis.min(2)))
     }
@@ -339,10 +338,10 @@ impl Generator<'_, '_> {
                 let one = self.float_constant(1.0, vector);
                 self.b.ins().fdiv(one, root)
             }
-            Op::FFloor if self.rounds => self.b.ins().floor(a),
-            Op::FCeil if self.rounds => self.b.ins().ceil(a),
-            Op::FTrunc if self.rounds => self.b.ins().trunc(a),
-            Op::FRoundEven if self.rounds => self.b.ins().nearest(a),
+            Op::FFloor if self.machine.rounds => self.b.ins().floor(a),
+            Op::FCeil if self.machine.rounds => self.b.ins().ceil(a),
+            Op::FTrunc if self.machine.rounds => self.b.ins().trunc(a),
+            Op::FRoundEven if self.machine.rounds => self.b.ins().nearest(a),
             Op::FEq => ins.fcmp(FloatCC::Equal, a, b),
             Op::FNe => ins.fcmp(FloatCC::NotEqual, a, b),
             Op::FLt => ins.fcmp(FloatCC::LessThan, a, b),

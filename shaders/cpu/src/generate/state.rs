@@ -8,6 +8,7 @@ use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::cfg::Cfg;
 use vc4_shaders::ir::{Block, Inst, Op, Shader, Value};
 
+use super::Machine;
 use crate::divergence::Shapes;
 
 /// The elements that run. There is always one: code whose mask may be empty is branched around.
@@ -140,8 +141,8 @@ pub struct Generator<'a, 'f> {
     pub fuel: Option<Variable>,
     /// Arguments and results of calls.
     pub words: Option<StackSlot>,
-    /// Whether the machine rounds to integers.
-    pub rounds: bool,
+    /// What the machine is like.
+    pub machine: Machine,
     /// Collected along the way.
     pub needs: Needs,
     variables: usize,
@@ -157,7 +158,7 @@ impl<'a, 'f> Generator<'a, 'f> {
         across: &'a [(Inst, Vec<Value>)],
         mut b: FunctionBuilder<'f>,
         start: Start,
-        rounds: bool,
+        machine: Machine,
     ) -> Generator<'a, 'f> {
         let [done, stopped] = [b.create_block(), b.create_block()];
         b.set_cold_block(stopped);
@@ -184,7 +185,7 @@ impl<'a, 'f> Generator<'a, 'f> {
             places: SecondaryMap::new(),
             fuel: None,
             words: None,
-            rounds,
+            machine,
             needs: Needs::default(),
             variables: 0,
         }
@@ -223,9 +224,22 @@ impl<'a, 'f> Generator<'a, 'f> {
         self.b.ins().iconst(types::I32, i64::from(word))
     }
 
-    /// A constant of addresses.
+    /// A constant number of bytes.
     pub fn wide(&mut self, value: u64) -> clif::Value {
         self.b.ins().iconst(types::I64, value as i64)
+    }
+
+    /// A number of bytes, not negative and below the memory's size, as a part of an address.
+    pub fn distance(&mut self, bytes: clif::Value) -> clif::Value {
+        match self.machine.address {
+            types::I64 => bytes,
+            narrow => self.b.ins().ireduce(narrow, bytes),
+        }
+    }
+
+    /// An address that the context holds for the call.
+    pub fn pointer(&mut self, offset: usize) -> clif::Value {
+        self.field(self.machine.address, offset)
     }
 
     /// A part of the context that is fixed for the call.

@@ -1,9 +1,7 @@
 //! Random programs beside an interpreter of single invocations.
 
-mod support;
-
+use super::support::programs::{INPUT, program};
 use proptest::prelude::*;
-use support::programs::{INPUT, program};
 
 const SIZES: [[u32; 3]; 8] =
     [[1, 1, 1], [4, 1, 1], [6, 1, 1], [8, 2, 1], [5, 3, 1], [2, 2, 2], [3, 1, 1], [1, 12, 1]];
@@ -13,7 +11,12 @@ fn check(seed: u64, size: usize, barriers: bool) {
     let shader = program(seed, size, barriers);
     let input = (0..INPUT).map(|at| (at.wrapping_mul(0x9e37_79b9) ^ seed as u32) >> (at % 29)).collect();
     let results = 8 * 3 * size.iter().product::<u32>() as usize;
-    support::compare(&shader, [3, 1, 1], &[9, seed as u32 % 7], &[input, vec![0xdead; results], vec![0; 8]]);
+    super::support::compare(
+        &shader,
+        [3, 1, 1],
+        &[9, seed as u32 % 7],
+        &[input, vec![0xdead; results], vec![0; 8]],
+    );
 }
 
 proptest! {

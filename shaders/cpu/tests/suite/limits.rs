@@ -1,11 +1,9 @@
 //! What must not end badly: memory outside, loops without end, odd sizes, images that fail; and what threads do together.
 
-mod support;
-
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use support::{NoImages, buffer, compute, kernel};
+use super::support::{NoImages, buffer, compute, kernel};
 use vc4_shaders::binding::Texture;
 use vc4_shaders::ir::{
     Atomic, Builder, BuiltinInput, ImageDim, Invocation, Lod, Memory, Node, Op, Sample, Shader, Stage, Texel,
@@ -221,7 +219,7 @@ fn threads_count_together() {
     // Every place is taken once.
     b.emit(Op::Atomic { memory: Memory::Buffer(buffer(1)), offset: 0, action: Atomic::Add }, &[own, one]);
     let mut buffers = [vec![0; 2], vec![0; 7 * GROUPS as usize]];
-    support::run(&shader, [GROUPS, 1, 1], &[], &mut buffers);
+    super::support::run(&shader, [GROUPS, 1, 1], &[], &mut buffers);
     assert_eq!(buffers[0], [7 * GROUPS, 4 * (7 * GROUPS - 1)]);
     assert!(buffers[1].iter().all(|&count| count == 1));
 }
@@ -345,5 +343,5 @@ fn undefined_values_and_unused_phis() {
     let chosen = b.select(truth, any, own);
     b.emit(Op::Store { memory: BUFFER, offset: 0 }, &[own, chosen]);
     let mut buffers = [vec![0; 4]];
-    support::run(&shader, [1; 3], &[], &mut buffers);
+    super::support::run(&shader, [1; 3], &[], &mut buffers);
 }

@@ -1,5 +1,4 @@
 //! What the tests share: buffers to run kernels on, and an interpreter that runs one invocation after the other.
-#![allow(dead_code)]
 
 pub mod oracle;
 pub mod programs;
@@ -34,7 +33,7 @@ impl Images for NoImages {
 /// Compiles a valid shader.
 pub fn kernel(shader: &Shader) -> Kernel {
     verify::verify(shader).unwrap_or_else(|error| panic!("{error}\n{shader}"));
-    Kernel::compile(shader).unwrap_or_else(|error| panic!("{error}\n{shader}"))
+    Kernel::compile_for(shader, crate::ENGINE).unwrap_or_else(|error| panic!("{error}\n{shader}"))
 }
 
 /// Runs a kernel on buffers that are numbered by binding.

@@ -1,10 +1,8 @@
 //! Every operation, as scalars and as vectors, beside what folding makes of it.
 
-mod support;
-
+use super::support::{buffer, compute, run};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use support::{buffer, compute, run};
 use vc4_shaders::ir::eval::eval;
 use vc4_shaders::ir::{Builder, BuiltinInput, Invocation, Memory, Op, Shader, Signature, Type, Value};
 use vc4_shaders_cpu::Kernel;
@@ -205,7 +203,7 @@ fn check(op: Op, kernel: &Kernel, args: &[Vec<u32>]) {
     for (buffer, words) in buffers.iter_mut().zip(args) {
         buffer.copy_from_slice(words);
     }
-    support::run_kernel(kernel, [1; 3], &[], &mut buffers).unwrap();
+    super::support::run_kernel(kernel, [1; 3], &[], &mut buffers).unwrap();
     // Buffer 4 has the results by element, buffer 5 those of the first words alone, buffer 6 those of a shared second operand.
     let places = (0..COUNT as usize).flat_map(|at| [(4, at, [at; 2]), (5, at, [0; 2]), (6, at, [at, 0])]);
     for (to, at, from) in places {
@@ -221,7 +219,7 @@ fn check(op: Op, kernel: &Kernel, args: &[Vec<u32>]) {
 #[test]
 fn edges_of_unary_operations() {
     for op in UNARY {
-        let kernel = support::kernel(&shader_of(op, 1));
+        let kernel = super::support::kernel(&shader_of(op, 1));
         for words in EDGES.chunks(4) {
             let mut words = words.to_vec();
             words.resize(COUNT as usize, words[0]);
@@ -233,7 +231,7 @@ fn edges_of_unary_operations() {
 #[test]
 fn edges_of_binary_operations() {
     for op in BINARY {
-        let kernel = support::kernel(&shader_of(op, 2));
+        let kernel = super::support::kernel(&shader_of(op, 2));
         for a in EDGES {
             for b in EDGES.chunks(4) {
                 let mut b = b.to_vec();
@@ -247,7 +245,7 @@ fn edges_of_binary_operations() {
 #[test]
 fn random_words() {
     let kernels = |ops: &[Op], args: usize| -> Vec<(Op, Kernel)> {
-        ops.iter().map(|&op| (op, support::kernel(&shader_of(op, args)))).collect()
+        ops.iter().map(|&op| (op, super::support::kernel(&shader_of(op, args)))).collect()
     };
     let (unary, binary) = (kernels(&UNARY, 1), kernels(&BINARY, 2));
     let words = || prop::collection::vec(any::<u32>(), COUNT as usize);

@@ -1,11 +1,9 @@
 //! Images in rows, which machine code reads and writes by itself, against the same by calls.
 
-mod support;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use support::{buffer, compute, kernel};
+use super::support::{buffer, compute, kernel};
 use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::{Builder, BuiltinInput, ImageDim, Invocation, Memory, Node, Op, Shader, Texel, Type};
 use vc4_shaders_cpu::{Dispatch, Images, Range, RowTexel, Rows, Words};

@@ -1,0 +1,163 @@
+//! Functions of Cranelift's as code that runs: of this machine, or of an interpreter that is the same everywhere.
+
+mod native;
+#[cfg(feature = "portable")]
+mod portable;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::Function;
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::settings::{self, Configurable, Flags};
+use cranelift_codegen::{CompiledCode, Context as Compilation};
+
+use crate::generate::Machine;
+use crate::layout::Context;
+
+/// Why there is no code.
+pub type Problem = String;
+
+/// What runs kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// This machine's own code.
+    Native,
+    /// Byte code of Cranelift's Pulley and its interpreter, for machines that Cranelift writes no code for.
+    #[cfg(feature = "portable")]
+    Portable,
+}
+
+impl Engine {
+    /// All there are, the fastest first.
+    pub const ALL: &[Engine] = &[
+        Engine::Native,
+        #[cfg(feature = "portable")]
+        Engine::Portable,
+    ];
+
+    /// The fastest that works here.
+    ///
+    /// # Errors
+    /// Why none does.
+    pub fn best() -> Result<Engine, Problem> {
+        let mut problems = Engine::ALL.iter().map(|engine| engine.machine().map(|_| *engine));
+        let first = problems.next().unwrap_or_else(|| Err("no engine".into()));
+        first.or_else(|problem| problems.find_map(Result::ok).ok_or(problem))
+    }
+
+    /// What the generation of code has to know.
+    ///
+    /// # Errors
+    /// Why there is no code.
+    pub fn machine(self) -> Result<Machine, Problem> {
+        match self {
+            Engine::Native => native::machine(),
+            #[cfg(feature = "portable")]
+            Engine::Portable => portable::machine(),
+        }
+    }
+}
+
+/// The code of one function.
+#[derive(Debug)]
+pub enum Code {
+    /// For [`Engine::Native`].
+    Native(native::Code),
+    /// For [`Engine::Portable`].
+    #[cfg(feature = "portable")]
+    Portable(portable::Code),
+}
+
+impl Code {
+    /// Compiles a function.
+    ///
+    /// # Errors
+    /// What the compiler or the host's memory says.
+    pub fn new(function: Function, engine: Engine) -> Result<Code, Problem> {
+        match engine {
+            Engine::Native => native::Code::new(function).map(Code::Native),
+            #[cfg(feature = "portable")]
+            Engine::Portable => portable::Code::new(function).map(Code::Portable),
+        }
+    }
+
+    /// Bytes of code.
+    pub fn len(&self) -> usize {
+        match self {
+            Code::Native(code) => code.len(),
+            #[cfg(feature = "portable")]
+            Code::Portable(code) => code.len(),
+        }
+    }
+
+    /// What one thread needs to run it.
+    pub fn runner(&self) -> Runner<'_> {
+        match self {
+            Code::Native(code) => Runner::Native(code),
+            #[cfg(feature = "portable")]
+            Code::Portable(code) => Runner::Portable(portable::Runner::new(code)),
+        }
+    }
+}
+
+/// A thread's way to call code.
+pub enum Runner<'a> {
+    /// See [`Code`].
+    Native(&'a native::Code),
+    /// See [`Code`].
+    #[cfg(feature = "portable")]
+    Portable(portable::Runner<'a>),
+}
+
+impl Runner<'_> {
+    /// Calls the function as [`crate::layout::Entry`] says. `None` if the code broke off.
+    ///
+    /// # Safety
+    /// The context and all that it leads to are what the function was compiled for.
+    pub unsafe fn call(&mut self, context: *const Context, first: u32, second: u32) -> Option<u32> {
+        match self {
+            // SAFETY: the caller vouches for the context.
+            Runner::Native(code) => Some(unsafe { (code.entry())(context, first, second) }),
+            #[cfg(feature = "portable")]
+            // SAFETY: the caller vouches for the context.
+            Runner::Portable(runner) => unsafe { runner.call(context, first, second) },
+        }
+    }
+}
+
+/// The text of a function's code.
+///
+/// # Errors
+/// What the compiler says.
+pub fn listing(function: Function, engine: Engine) -> Result<String, Problem> {
+    let isa = match engine {
+        Engine::Native => native::isa()?,
+        #[cfg(feature = "portable")]
+        Engine::Portable => portable::isa()?,
+    };
+    let mut compilation = Compilation::for_function(function);
+    compilation.set_disasm(true);
+    Ok(compile(&mut compilation, isa)?.vcode.clone().unwrap_or_default())
+}
+
+fn flags() -> Result<Flags, Problem> {
+    let mut flags = settings::builder();
+    let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+    // A call's stack is a few hundred bytes: no probes.
+    let wanted = [("opt_level", "speed"), ("enable_verifier", verify), ("enable_probestack", "false")];
+    for (name, value) in wanted {
+        flags.set(name, value).map_err(|error| format!("setting {name}: {error}"))?;
+    }
+    Ok(Flags::new(flags))
+}
+
+fn compile<'a>(compilation: &'a mut Compilation, isa: &dyn TargetIsa) -> Result<&'a CompiledCode, Problem> {
+    // Back ends of machines that nobody tried yet panic at what they lack.
+    let compile = AssertUnwindSafe(|| match compilation.compile(isa, &mut ControlPlane::default()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("{:?}", error.inner)),
+    });
+    catch_unwind(compile).map_err(|_| "the compiler failed")??;
+    compilation.compiled_code().ok_or_else(|| "the compiler made nothing".into())
+}
