@@ -238,6 +238,13 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
     Reveal::Extension(Extension::XcbSurface), PhysicalDevice: {
         wsi::vkGetPhysicalDeviceXcbPresentationSupportKHR: vk::PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR,
     }
+    Reveal::Extension(Extension::WaylandSurface), Instance: {
+        wsi::vkCreateWaylandSurfaceKHR: vk::PFN_vkCreateWaylandSurfaceKHR,
+    }
+    Reveal::Extension(Extension::WaylandSurface), PhysicalDevice: {
+        wsi::vkGetPhysicalDeviceWaylandPresentationSupportKHR:
+            vk::PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR,
+    }
     Reveal::Extension(Extension::XlibSurface), Instance: {
         wsi::vkCreateXlibSurfaceKHR: vk::PFN_vkCreateXlibSurfaceKHR,
     }

@@ -28,18 +28,17 @@ fn check_family(family: u32) -> Result<(), Error> {
 
 /// As `entry_points!`, for commands that answer with a VkBool32: no when the guard catches something.
 macro_rules! presentation_support {
-    ($(fn $name:ident($connection:ty, $visual:ty) $presents:path;)*) => {$(
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $presents:path;)*) => {$(
         #[allow(non_snake_case, reason = "the API's own name")]
         pub(crate) unsafe extern "system" fn $name(
             _device: vk::PhysicalDevice,
             family: u32,
-            connection: $connection,
-            visual: $visual,
+            $($argument: $type,)*
         ) -> vk::Bool32 {
             let mut answer = vk::FALSE;
             guard_void(stringify!($name), || {
                 // SAFETY: the connection is live by valid usage.
-                answer = bool32(family == 0 && unsafe { $presents(connection, visual) });
+                answer = bool32(family == 0 && unsafe { $presents($($argument),*) });
             });
             answer
         }
@@ -47,8 +46,17 @@ macro_rules! presentation_support {
 }
 
 presentation_support! {
-    fn vkGetPhysicalDeviceXcbPresentationSupportKHR(*mut vk::xcb_connection_t, vk::xcb_visualid_t) presentation::xcb_presents;
-    fn vkGetPhysicalDeviceXlibPresentationSupportKHR(*mut vk::Display, vk::VisualID) presentation::xlib_presents;
+    fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
+        connection: *mut vk::xcb_connection_t,
+        visual: vk::xcb_visualid_t
+    ) presentation::xcb_presents;
+    fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
+        display: *mut vk::Display,
+        visual: vk::VisualID
+    ) presentation::xlib_presents;
+    fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
+        display: *mut vk::wl_display
+    ) presentation::wayland_presents;
 }
 
 /// Runs `vkQueuePresentKHR`: every picture goes to the queue; the worst answer is the command's.
@@ -113,6 +121,16 @@ entry_points! {
         out: *mut vk::SurfaceKHR,
     ) -> vk::Result {
         let surface = Surface::xlib((*info).dpy, (*info).window)?;
+        give(get::<Instance>(instance).allocator(), callbacks, out, surface)
+    }
+
+    fn vkCreateWaylandSurfaceKHR(
+        instance: vk::Instance,
+        info: *const vk::WaylandSurfaceCreateInfoKHR<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::SurfaceKHR,
+    ) -> vk::Result {
+        let surface = Surface::wayland((*info).display, (*info).surface)?;
         give(get::<Instance>(instance).allocator(), callbacks, out, surface)
     }
 

@@ -15,6 +15,8 @@ pub enum Extension {
     XcbSurface,
     /// VK_KHR_xlib_surface.
     XlibSurface,
+    /// VK_KHR_wayland_surface.
+    WaylandSurface,
     /// VK_EXT_headless_surface.
     HeadlessSurface,
     /// VK_KHR_get_surface_capabilities2.
@@ -101,6 +103,7 @@ const ROWS: &[Row] = &[
     row(Extension::Surface, Level::Instance, ash::khr::surface::NAME, 25),
     row(Extension::XcbSurface, Level::Instance, ash::khr::xcb_surface::NAME, 6),
     row(Extension::XlibSurface, Level::Instance, ash::khr::xlib_surface::NAME, 6),
+    row(Extension::WaylandSurface, Level::Instance, ash::khr::wayland_surface::NAME, 6),
     row(Extension::HeadlessSurface, Level::Instance, ash::ext::headless_surface::NAME, 1),
     row(Extension::GetSurfaceCapabilities2, Level::Instance, ash::khr::get_surface_capabilities2::NAME, 1),
     row(Extension::Swapchain, Level::Device, ash::khr::swapchain::NAME, 70),

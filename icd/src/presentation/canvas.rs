@@ -1,15 +1,18 @@
 //! What pictures are shown on.
 
+use std::sync::atomic::AtomicBool;
+
 use ash::vk;
 
-use super::capture;
-use super::x11::Target;
+use super::{capture, wayland, x11};
 use crate::foundation::error::Error;
 
 /// A window, or nothing.
 pub(super) enum Canvas {
-    /// A window.
-    X11(Target),
+    /// A window of X11.
+    X11(x11::Target),
+    /// A surface of Wayland.
+    Wayland(Box<wayland::Target>),
     /// Nothing. The pixels are there only when somebody captures them.
     Headless(Option<Vec<u8>>),
 }
@@ -26,10 +29,24 @@ impl Canvas {
         matches!(self, Canvas::X11(target) if target.has_alpha())
     }
 
+    /// Whether [`Canvas::wait`] keeps the display's pace.
+    pub fn has_pace(&self) -> bool {
+        matches!(self, Canvas::Wayland(_))
+    }
+
+    /// Waits until the next picture may be written; until `hurry` at most.
+    pub fn wait(&mut self, hurry: &AtomicBool) -> Result<(), Error> {
+        match self {
+            Canvas::Wayland(target) => target.wait(hurry),
+            Canvas::X11(_) | Canvas::Headless(_) => Ok(()),
+        }
+    }
+
     /// Where the next picture goes: rows without gaps, four bytes a pixel; `None` if nobody looks at it.
     pub fn pixels(&mut self) -> Option<&mut [u8]> {
         match self {
             Canvas::X11(target) => Some(target.pixels()),
+            Canvas::Wayland(target) => Some(target.pixels()),
             Canvas::Headless(pixels) => pixels.as_deref_mut(),
         }
     }
@@ -38,6 +55,8 @@ impl Canvas {
     pub fn show(&mut self) -> Result<Option<vk::Extent2D>, Error> {
         match self {
             Canvas::X11(target) => target.put().map(Some),
+            // Surfaces take every size.
+            Canvas::Wayland(target) => target.show().map(|()| None),
             Canvas::Headless(_) => Ok(None),
         }
     }

@@ -3,11 +3,11 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 
-/// A pointer of the application: an `xcb_connection_t` or an Xlib `Display`.
+/// A pointer of the application: an `xcb_connection_t`, an Xlib `Display`, a `wl_display` or a `wl_surface`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Foreign(NonNull<c_void>);
 
-// SAFETY: only libxcb dereferences the pointer, and its functions may be called from any thread.
+// SAFETY: only libxcb and libwayland dereference the pointer, and their functions may be called from any thread.
 unsafe impl Send for Foreign {}
 // SAFETY: as above.
 unsafe impl Sync for Foreign {}

@@ -5,8 +5,7 @@
 //! neither the application nor the queue waits for a display.
 //!
 //! Pictures travel by the CPU: rows of swapchain images, in raster order if nothing else is done with them, are copied into memory
-//! that the X server shares (or into requests), because a simulated device has nothing that another
-//! process could map.
+//! that the X server or the Wayland compositor shares (or into requests).
 
 mod canvas;
 mod capture;
@@ -18,7 +17,8 @@ mod surface;
 mod swapchain;
 #[cfg(test)]
 mod tests;
+mod wayland;
 mod x11;
 
-pub use surface::{Surface, xcb_presents, xlib_presents};
+pub use surface::{Surface, wayland_presents, xcb_presents, xlib_presents};
 pub use swapchain::{Acquired, Present, Swapchain};

@@ -99,7 +99,7 @@ impl Presenter {
     ) -> Result<Presenter, Error> {
         let hurry = Arc::new(AtomicBool::new(false));
         let opaque = conversion.opaque && canvas.has_alpha();
-        let pace = (mode == vk::PresentModeKHR::FIFO).then(Pace::default);
+        let pace = (mode == vk::PresentModeKHR::FIFO && !canvas.has_pace()).then(Pace::default);
         let conversion = Conversion { opaque, ..conversion };
         let worker = Worker { pool, canvas, pace, conversion, hurry: hurry.clone(), shown: 0 };
         let (sender, receiver) = mpsc::channel();
@@ -161,6 +161,7 @@ impl Worker {
             self.wait_for(seqno)?;
         }
         self.pause();
+        self.canvas.wait(&self.hurry)?;
         if let Some(pixels) = self.canvas.pixels() {
             copy(self.pool.image(frame.index)?, pixels)?;
             self.conversion.apply(pixels);

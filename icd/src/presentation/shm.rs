@@ -1,4 +1,4 @@
-//! Memory that the X server can share.
+//! Memory that an X server or a Wayland compositor can share.
 
 use std::ffi::c_void;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};

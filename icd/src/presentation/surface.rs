@@ -12,6 +12,7 @@ use ash::vk;
 use super::canvas::Canvas;
 use super::foreign::{self, Foreign};
 use super::pool::Pool;
+use super::wayland::{self, Manner};
 use super::x11::{Connection, Target};
 use crate::foundation::error::Error;
 use crate::foundation::format;
@@ -32,9 +33,14 @@ pub(super) const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
         | vk::ImageUsageFlags::INPUT_ATTACHMENT.as_raw(),
 );
 
-/// How alpha may be treated.
-pub(super) const ALPHA: vk::CompositeAlphaFlagsKHR = vk::CompositeAlphaFlagsKHR::from_raw(
+/// How alpha may be treated by windows of X11, whose visual decides, and by none.
+const ALPHA: vk::CompositeAlphaFlagsKHR = vk::CompositeAlphaFlagsKHR::from_raw(
     vk::CompositeAlphaFlagsKHR::OPAQUE.as_raw() | vk::CompositeAlphaFlagsKHR::INHERIT.as_raw(),
+);
+
+/// How alpha may be treated by surfaces of Wayland.
+const WAYLAND_ALPHA: vk::CompositeAlphaFlagsKHR = vk::CompositeAlphaFlagsKHR::from_raw(
+    vk::CompositeAlphaFlagsKHR::OPAQUE.as_raw() | vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED.as_raw(),
 );
 
 /// Formats of surfaces, best first, each with whether red and blue change places on their way into a
@@ -46,8 +52,12 @@ const FORMATS: [(vk::Format, bool); 4] = [
     (vk::Format::R8G8B8A8_SRGB, true),
 ];
 
-/// The present modes.
-pub(super) const MODES: [vk::PresentModeKHR; 2] = [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::IMMEDIATE];
+/// The present modes of X11 and of none.
+const MODES: &[vk::PresentModeKHR] = &[vk::PresentModeKHR::FIFO, vk::PresentModeKHR::IMMEDIATE];
+
+/// The present modes of Wayland; the last where the compositor lets pictures tear.
+const WAYLAND_MODES: &[vk::PresentModeKHR] =
+    &[vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE];
 
 /// Whether pixels of a format go into a window with red and blue exchanged; `None` for formats that no
 /// surface offers.
@@ -60,6 +70,8 @@ pub(super) fn exchanges(format: vk::Format) -> Option<bool> {
 enum Window {
     Xcb(Foreign, u32),
     Xlib(Foreign, u32),
+    /// A display and its surface.
+    Wayland(Foreign, Foreign),
     Headless,
 }
 
@@ -69,6 +81,8 @@ pub struct Surface {
     /// Made at first use: several drivers get a surface each, most of which are never used, and one that
     /// cannot present must not keep the others from being asked.
     connection: OnceLock<Result<Arc<Connection>, String>>,
+    /// As above.
+    display: OnceLock<Result<Arc<wayland::Connection>, String>>,
     /// The swapchain that presents here.
     occupant: Mutex<Weak<Pool>>,
 }
@@ -83,7 +97,8 @@ fn wrap(pointer: *mut c_void, what: &str) -> Result<Foreign, Error> {
 
 impl Surface {
     fn new(window: Window) -> Surface {
-        Surface { window, connection: OnceLock::new(), occupant: Mutex::default() }
+        let (connection, display) = (OnceLock::new(), OnceLock::new());
+        Surface { window, connection, display, occupant: Mutex::default() }
     }
 
     /// A window on an XCB connection.
@@ -103,6 +118,15 @@ impl Surface {
         Ok(Surface::new(Window::Xlib(wrap(display, "display")?, window as u32)))
     }
 
+    /// A surface of a Wayland display.
+    ///
+    /// # Safety
+    /// `display` is null or a `wl_display` and `surface` null or one of its `wl_surface`s; both outlive the surface and its
+    /// swapchains.
+    pub unsafe fn wayland(display: *mut c_void, surface: *mut c_void) -> Result<Surface, Error> {
+        Ok(Surface::new(Window::Wayland(wrap(display, "display")?, wrap(surface, "wl_surface")?)))
+    }
+
     /// No window at all.
     pub fn headless() -> Surface {
         Surface::new(Window::Headless)
@@ -111,7 +135,7 @@ impl Surface {
     /// The window and its connection; `None` if there is no window.
     fn x11(&self) -> Result<Option<(&Arc<Connection>, u32)>, Error> {
         let (window, foreign, xlib) = match self.window {
-            Window::Headless => return Ok(None),
+            Window::Headless | Window::Wayland(..) => return Ok(None),
             Window::Xcb(foreign, window) => (window, foreign, false),
             Window::Xlib(foreign, window) => (window, foreign, true),
         };
@@ -125,8 +149,24 @@ impl Surface {
         connection.as_ref().map(|connection| Some((connection, window))).map_err(lost)
     }
 
+    /// The surface and its display; `None` if it is none of Wayland's.
+    fn wayland_surface(&self) -> Result<Option<(&Arc<wayland::Connection>, Foreign)>, Error> {
+        let Window::Wayland(display, surface) = self.window else { return Ok(None) };
+        let connection = self.display.get_or_init(|| {
+            // SAFETY: the display outlives the surface by the contract of its constructor.
+            let connection = unsafe { wayland::Connection::borrow(display) }.map(Arc::new);
+            connection
+                .inspect_err(|error| log::error!(target: "vc4::wsi", "no presentation to Wayland: {error}"))
+        });
+        let lost = |error: &String| Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, error.clone());
+        connection.as_ref().map(|connection| Some((connection, surface))).map_err(lost)
+    }
+
     /// vkGetPhysicalDeviceSurfaceSupportKHR.
     pub fn is_supported(&self) -> Result<bool, Error> {
+        if let Window::Wayland(..) = self.window {
+            return Ok(self.wayland_surface().is_ok());
+        }
         match self.x11()? {
             None => Ok(true),
             Some((connection, window)) => Ok(connection.window(window)?.depth.is_some()),
@@ -153,7 +193,7 @@ impl Surface {
             max_image_array_layers: 1,
             supported_transforms: vk::SurfaceTransformFlagsKHR::IDENTITY,
             current_transform: vk::SurfaceTransformFlagsKHR::IDENTITY,
-            supported_composite_alpha: ALPHA,
+            supported_composite_alpha: self.alpha(),
             supported_usage_flags: USAGE,
         })
     }
@@ -167,11 +207,34 @@ impl Surface {
 
     /// vkGetPhysicalDeviceSurfacePresentModesKHR.
     pub fn present_modes(&self) -> &'static [vk::PresentModeKHR] {
-        &MODES
+        match self.wayland_surface() {
+            Ok(Some((connection, _))) if connection.tears() => WAYLAND_MODES,
+            _ if matches!(self.window, Window::Wayland(..)) => &WAYLAND_MODES[..2],
+            _ => MODES,
+        }
     }
 
-    /// What a swapchain of `extent` shows its pictures on, and the size that they should have.
-    pub(super) fn canvas(&self, extent: vk::Extent2D) -> Result<(Canvas, vk::Extent2D), Error> {
+    /// How alpha may be treated.
+    pub(super) fn alpha(&self) -> vk::CompositeAlphaFlagsKHR {
+        match self.window {
+            Window::Wayland(..) => WAYLAND_ALPHA,
+            _ => ALPHA,
+        }
+    }
+
+    /// What a swapchain shows its pictures on, and the size that they should have.
+    pub(super) fn canvas(
+        &self,
+        info: &vk::SwapchainCreateInfoKHR<'_>,
+    ) -> Result<(Canvas, vk::Extent2D), Error> {
+        let extent = info.image_extent;
+        if let Some((connection, surface)) = self.wayland_surface()? {
+            let alpha = info.composite_alpha == vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED;
+            let manner = Manner { alpha, mode: info.present_mode };
+            // SAFETY: the surface outlives its swapchains by the contract of the constructor.
+            let target = unsafe { wayland::Target::new(connection, surface, extent, manner)? };
+            return Ok((Canvas::Wayland(Box::new(target)), extent));
+        }
         match self.x11()? {
             None => Ok((Canvas::headless(extent), extent)),
             Some((connection, window)) => {
@@ -218,6 +281,19 @@ pub unsafe fn xlib_presents(display: *mut c_void, visual: u32) -> bool {
     let Some(display) = Foreign::new(display) else { return false };
     // SAFETY: by the contract.
     presents(unsafe { connect_xlib(display) }, visual)
+}
+
+/// vkGetPhysicalDeviceWaylandPresentationSupportKHR.
+///
+/// # Safety
+/// `display` is null or a live `wl_display`.
+pub unsafe fn wayland_presents(display: *mut c_void) -> bool {
+    let Some(display) = Foreign::new(display) else { return false };
+    // SAFETY: by the contract.
+    let connection = unsafe { wayland::Connection::borrow(display) };
+    connection
+        .inspect_err(|error| log::error!(target: "vc4::wsi", "no presentation to Wayland: {error}"))
+        .is_ok()
 }
 
 fn presents(connection: Result<Connection, String>, visual: u32) -> bool {

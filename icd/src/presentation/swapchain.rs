@@ -51,12 +51,12 @@ impl Swapchain {
         if let Some(old) = old {
             old.pool.retire();
         }
-        let exchange = check(info)?;
+        let exchange = check(surface, info)?;
         let count = info.min_image_count.max(surface::MIN_IMAGES);
         let images = (0..count).map(|_| image(device, info)).collect::<Result<Vec<_>, _>>()?;
         let handles = images.iter().map(|image| OwnedHandle::new(allocator, image.clone()));
         let handles = handles.collect::<Result<Vec<_>, _>>()?;
-        let (canvas, wanted) = surface.canvas(info.image_extent)?;
+        let (canvas, wanted) = surface.canvas(info)?;
         let fits = wanted == info.image_extent;
         let pool = Arc::new(Pool::new(device.clone(), info.image_extent, images, fits));
         surface.occupy(&pool)?;
@@ -118,7 +118,7 @@ impl Drop for Swapchain {
 }
 
 /// Refuses what the surface does not offer; else whether red and blue are exchanged.
-fn check(info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<bool, Error> {
+fn check(surface: &Surface, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<bool, Error> {
     let offered = [
         ("flags", info.flags.is_empty()),
         ("minImageCount", info.min_image_count <= surface::MAX_IMAGES),
@@ -126,8 +126,8 @@ fn check(info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<bool, Error> {
         ("imageArrayLayers", info.image_array_layers == 1),
         ("imageUsage", surface::USAGE.contains(info.image_usage)),
         ("preTransform", info.pre_transform == vk::SurfaceTransformFlagsKHR::IDENTITY),
-        ("compositeAlpha", surface::ALPHA.contains(info.composite_alpha)),
-        ("presentMode", surface::MODES.contains(&info.present_mode)),
+        ("compositeAlpha", surface.alpha().contains(info.composite_alpha)),
+        ("presentMode", surface.present_modes().contains(&info.present_mode)),
     ];
     let exchange = surface::exchanges(info.image_format);
     let missing = offered.iter().find(|(_, fits)| !fits).map(|(name, _)| *name);
