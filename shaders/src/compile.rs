@@ -14,6 +14,7 @@ use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage};
 use crate::pass;
 use crate::pass::lower::{self, LowerError};
+use crate::picture::{self, Picture};
 use crate::program::{Pipeline, Program};
 use crate::spirv::{self, SpirvError, StageSource};
 
@@ -70,6 +71,14 @@ pub fn compute_stage(source: &StageSource<'_>) -> Result<Shader, CompileError> {
     let mut shader = spirv::translate(source, stage).map_err(|error| CompileError::Spirv { stage, error })?;
     pass::optimize(&mut shader);
     Ok(shader)
+}
+
+/// Compiles the rectangle that stands for a kernel, for the format that it writes ([`PipelineState::color`]).
+///
+/// # Errors
+/// What does not fit the machine.
+pub fn compile_picture(picture: &Picture, state: &PipelineState) -> Result<Pipeline, CompileError> {
+    compile_shaders(picture::rectangle(), Some(picture.fragment.clone()), state)
 }
 
 /// Compiles a pipeline. Without a fragment stage only depth and stencil are written.

@@ -10,7 +10,8 @@
 //! 6. [`pass`]: optimises and lowers (stage inputs and outputs, pipeline state, textures, precision) until every operation
 //!    is one the QPU has; imports `ir`, `state` and, for attribute arrays, `program`.
 //! 7. [`backend`]: selects, schedules, allocates registers and packs the words; imports `ir` and `program`.
-//! 8. [`compile`]: the door, all of it in a row.
+//! 8. [`picture`]: kernels that fragment programs can stand for; imports `ir`, `pass` and `program`.
+//! 9. [`compile`]: the door, all of it in a row.
 //!
 //! Beside them [`mod@file`] keeps a program as bytes, and [`key`] names a compilation in a cache.
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ pub mod file;
 pub mod ir;
 pub mod key;
 pub mod pass;
+pub mod picture;
 pub mod program;
 pub mod spirv;
 pub mod state;
