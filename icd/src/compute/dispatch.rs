@@ -7,13 +7,15 @@ use vc4_shaders_cpu as cpu;
 
 use super::bindings::Bindings;
 use super::images::{BoundImages, Surfaces};
+use super::picture::{self, Request};
+use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::limits::MAX_WORKGROUPS;
 use crate::foundation::timeout;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::pipeline::ComputePipeline;
-use crate::segments::{CpuCommand, Touch};
+use crate::segments::{CpuCommand, Drawing, Part, Touch};
 
 /// How many workgroups.
 pub enum Groups {
@@ -83,19 +85,51 @@ impl CpuCommand for Dispatch {
         Touch::Bos(bos)
     }
 
-    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
+    fn run(&self, device: &Arc<Device>) -> Result<(), Error> {
         let groups = self.groups.count()?;
-        if groups.contains(&0) {
-            return Ok(());
+        match groups.contains(&0) {
+            true => Ok(()),
+            false => self.run_part(device, &Part { first: [0; 3], groups }),
         }
+    }
+
+    fn may_be_drawn(&self) -> bool {
+        self.pipeline.drawn().is_some()
+    }
+
+    fn drawing(&self, device: &Arc<Device>) -> Result<Option<Drawing>, Error> {
+        let drawing = match self.groups {
+            Groups::Direct(groups) => {
+                // Too many for the CPU are too many for all.
+                self.groups.count()?;
+                let request =
+                    Request { pipeline: &self.pipeline, bindings: &self.bindings, push: &self.push, groups };
+                picture::drawing(&request, device)
+            }
+            Groups::Indirect { .. } => Err("its parameters are in memory".into()),
+        };
+        if flags().contains(Debug::PERF) {
+            match &drawing {
+                Ok(drawing) => {
+                    eprintln!("perf: {} is drawn by {} jobs", self.describe(), drawing.renders.len())
+                }
+                Err(why) => eprintln!("perf: {} runs on the CPU: {why}", self.describe()),
+            }
+        }
+        Ok(drawing.ok())
+    }
+
+    fn run_part(&self, _: &Arc<Device>, part: &Part) -> Result<(), Error> {
+        let count = self.groups.count()?;
         let kernel = self.pipeline.kernel();
         let buffers = kernel.buffers().iter().map(|place| self.bindings.range(*place));
         let buffers = buffers.collect::<Result<Vec<_>, Error>>()?;
         let surfaces = Surfaces::new(kernel.images(), &self.bindings)?;
         let images = BoundImages::new(kernel.images(), &surfaces, &self.bindings);
         let dispatch = cpu::Dispatch {
-            base: [0; 3],
-            groups,
+            base: part.first,
+            groups: part.groups,
+            count,
             push: &self.push,
             buffers: &buffers,
             images: &images,

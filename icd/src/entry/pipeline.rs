@@ -186,12 +186,16 @@ fn first_error(result: Result<(), Error>, made: Result<(), Error>, command: &str
 }
 
 #[cfg(feature = "compute")]
-fn compute_pipeline(stage: &Stage, cache: Option<&Arc<PipelineCache>>) -> Result<PipelineObject, Error> {
-    Ok(PipelineObject::Compute(Arc::new(ComputePipeline::new(stage, cache)?)))
+fn compute_pipeline(
+    device: &Device,
+    stage: &Stage,
+    cache: Option<&Arc<PipelineCache>>,
+) -> Result<PipelineObject, Error> {
+    Ok(PipelineObject::Compute(Arc::new(ComputePipeline::new(device, stage, cache)?)))
 }
 
 #[cfg(not(feature = "compute"))]
-fn compute_pipeline(_: &Stage, _: Option<&Arc<PipelineCache>>) -> Result<PipelineObject, Error> {
+fn compute_pipeline(_: &Device, _: &Stage, _: Option<&Arc<PipelineCache>>) -> Result<PipelineObject, Error> {
     Err(Error::unsupported("a compute pipeline", "use a driver built with the cargo feature `compute`"))
 }
 
@@ -340,7 +344,7 @@ entry_points! {
             // Every pipeline is tried; those that fail are the null handle.
             out.add(index).write(vk::Pipeline::null());
             let made = read_stage(&info.stage)
-                .and_then(|stage| compute_pipeline(&stage, cache))
+                .and_then(|stage| compute_pipeline(device, &stage, cache))
                 .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
             result = first_error(result, made, "vkCreateComputePipelines");
         }

@@ -17,7 +17,9 @@ use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::objects::semaphore::Signal;
-use crate::segments::{Segment, Segments, Touch};
+#[cfg(feature = "compute")]
+use crate::segments::CpuCommand;
+use crate::segments::{RenderSegment, Segment, Segments, Touch};
 
 /// Slots of binner memory that jobs in flight may come to hold together. The rest is for those that need more than was
 /// guessed: a job that finds no free slot hangs (kernel-abi.md §11).
@@ -35,6 +37,8 @@ pub(super) struct Executor {
     last: Option<Seqno>,
     /// The last job known to be complete.
     complete: Option<Seqno>,
+    /// The last job that changes what the CPU reads when it puts others together.
+    changing_buffers: Option<Seqno>,
     /// The last job that uses a BO; of those that may still run.
     users: FxHashMap<BoHandle, Seqno>,
     /// Jobs that may still run, oldest first, with the slots of binner memory that they may hold.
@@ -54,6 +58,7 @@ impl Executor {
             retire,
             last: None,
             complete: None,
+            changing_buffers: None,
             users: FxHashMap::default(),
             binning: VecDeque::new(),
             perfmon: None,
@@ -130,26 +135,70 @@ impl Executor {
 
     fn segment(&mut self, segment: &Segment) -> Result<(), Error> {
         match segment {
-            Segment::Render(render) => {
-                let (device, iota) = (self.device.clone(), self.iota.clone());
-                let mut memory = std::mem::take(&mut self.memory);
-                let built = draw::build(&device, &iota, render, &mut memory, &mut |job| self.submit(job));
-                self.memory = memory;
-                built
-            }
+            Segment::Render(render) => self.render(render),
             Segment::Query(command) => self.query(command),
             Segment::Cpu(command) => {
-                match command.touches() {
-                    Touch::Nothing => {}
-                    Touch::Everything => self.wait(self.last)?,
-                    Touch::Bos(bos) => {
-                        let last = bos.iter().filter_map(|bo| self.users.get(bo)).max().copied();
-                        self.wait(last)?;
-                    }
+                #[cfg(feature = "compute")]
+                if command.may_be_drawn() && self.drawn(&**command)? {
+                    return Ok(());
                 }
+                self.wait_for_memory(command.touches())?;
                 command.run(&self.device)
             }
         }
+    }
+
+    fn render(&mut self, render: &RenderSegment) -> Result<(), Error> {
+        // Streams, indices and parameters of draws are read here and now.
+        self.wait(self.changing_buffers)?;
+        let (device, iota) = (self.device.clone(), self.iota.clone());
+        let mut memory = std::mem::take(&mut self.memory);
+        let built = draw::build(&device, &iota, render, &mut memory, &mut |job| self.submit(job));
+        self.memory = memory;
+        built
+    }
+
+    fn wait_for_memory(&mut self, touch: Touch) -> Result<(), Error> {
+        match touch {
+            Touch::Nothing => Ok(()),
+            Touch::Everything => self.wait(self.last),
+            Touch::Bos(bos) => {
+                let last = bos.iter().filter_map(|bo| self.users.get(bo)).max().copied();
+                self.wait(last)
+            }
+        }
+    }
+
+    /// Has the GPU do what a command of the CPU says, if jobs can do it; whether they do.
+    #[cfg(feature = "compute")]
+    fn drawn(&mut self, command: &dyn CpuCommand) -> Result<bool, Error> {
+        // The command looks at buffers.
+        self.wait(self.changing_buffers)?;
+        let device = self.device.clone();
+        let Some(drawing) = command.drawing(&device)? else { return Ok(false) };
+        let checks = drawing.renders.iter().try_for_each(|render| draw::check(&self.iota, render));
+        match checks {
+            Ok(()) => {}
+            Err(error) if error.spares_device() => {
+                if flags().contains(Debug::PERF) {
+                    eprintln!("perf: {} runs on the CPU: {error}", command.describe());
+                }
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        }
+        if let Some(rest) = &drawing.rest {
+            self.wait_for_memory(command.touches())?;
+            command.run_part(&device, rest)?;
+        }
+        // Samples that pass here are nobody's.
+        let perfmon = self.perfmon.take();
+        let done = drawing.renders.iter().try_for_each(|render| self.render(render));
+        self.perfmon = perfmon;
+        if drawing.changes_buffers {
+            self.changing_buffers = self.last;
+        }
+        done.map(|()| true)
     }
 
     fn query(&mut self, command: &QueryCommand) -> Result<(), Error> {

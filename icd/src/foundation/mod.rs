@@ -3,6 +3,8 @@
 
 pub mod bo;
 pub mod debug;
+#[cfg(feature = "compute")]
+pub mod engine;
 pub mod error;
 pub mod extension;
 pub mod format;

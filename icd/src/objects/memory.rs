@@ -162,6 +162,11 @@ impl Binding {
         Ok(Binding { bo: lease.bo.clone(), offset: lease.offset + offset, _lease: lease })
     }
 
+    /// The same memory from a byte further on.
+    pub fn from(&self, offset: u64) -> Binding {
+        Binding { offset: self.offset + offset, ..self.clone() }
+    }
+
     /// The start of a BO that nothing else lies in.
     pub fn whole(bo: Arc<Bo>) -> Binding {
         Binding { bo: bo.clone(), offset: 0, _lease: Lease::whole(bo) }

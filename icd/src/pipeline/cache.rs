@@ -24,9 +24,9 @@ use sha2::{Digest, Sha256};
 use vc4_shaders::file;
 use vc4_shaders::key::Key;
 use vc4_shaders::program;
-#[cfg(feature = "compute")]
-use vc4_shaders_cpu::Kernel;
 
+#[cfg(feature = "compute")]
+use super::kernel::CompiledKernel;
 use crate::foundation::handle::Object;
 use crate::objects::device::Device;
 use crate::objects::physical_device::{VENDOR_ID, cache_uuid};
@@ -40,7 +40,7 @@ const ENTRY_BYTES: usize = 32 + 4;
 
 type Entries = BTreeMap<Key, Arc<[u8]>>;
 #[cfg(feature = "compute")]
-type Kernels = BTreeMap<Key, Arc<Kernel>>;
+type Kernels = BTreeMap<Key, Arc<CompiledKernel>>;
 
 /// VkPipelineCache. Threads may share it; Vulkan has them serialise only what it calls externally synchronised.
 pub struct PipelineCache {
@@ -112,7 +112,7 @@ impl PipelineCache {
 
     /// The kernel under a key.
     #[cfg(feature = "compute")]
-    pub fn find_kernel(&self, key: &Key) -> Option<Arc<Kernel>> {
+    pub fn find_kernel(&self, key: &Key) -> Option<Arc<CompiledKernel>> {
         let found = self.kernels().get(key).cloned();
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -121,7 +121,7 @@ impl PipelineCache {
 
     /// Keeps a kernel under a key, for as long as the cache is there.
     #[cfg(feature = "compute")]
-    pub fn insert_kernel(&self, key: Key, kernel: &Arc<Kernel>) {
+    pub fn insert_kernel(&self, key: Key, kernel: &Arc<CompiledKernel>) {
         self.kernels().insert(key, kernel.clone());
     }
 

@@ -1,6 +1,7 @@
-//! VkPipeline (compute): a kernel that the CPU runs.
+//! VkPipeline (compute): a kernel that the CPU runs, and where it is a picture, the QPUs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
 
 use ash::vk;
 use vc4_shaders::ir::Workgroup;
@@ -8,20 +9,34 @@ use vc4_shaders::key;
 use vc4_shaders_cpu::Kernel;
 
 use super::cache::PipelineCache;
+use super::graphics::Pipeline;
 use super::info::Stage;
+use super::kernel::{CompiledKernel, DrawnKernel, drawn};
 use super::module::ShaderModule;
 use super::programs::Source;
+use crate::foundation::debug::{Debug, flags};
+use crate::foundation::engine::{Engine, engine};
 use crate::foundation::error::Error;
+use crate::foundation::format::FormatRow;
 use crate::foundation::limits;
+use crate::objects::device::Device;
+
+/// Pipelines that draw a kernel, by the format that it writes.
+type Drawings = Vec<(vk::Format, Result<Arc<Pipeline>, String>)>;
 
 /// VkPipeline (compute).
 pub struct ComputePipeline {
-    kernel: Arc<Kernel>,
+    kernel: Arc<CompiledKernel>,
+    drawings: Mutex<Drawings>,
 }
 
 impl ComputePipeline {
     /// Makes a pipeline, from the cache if it has the kernel.
-    pub fn new(stage: &Stage, cache: Option<&Arc<PipelineCache>>) -> Result<ComputePipeline, Error> {
+    pub fn new(
+        device: &Device,
+        stage: &Stage,
+        cache: Option<&Arc<PipelineCache>>,
+    ) -> Result<ComputePipeline, Error> {
         if stage.stage != vk::ShaderStageFlags::COMPUTE {
             let why = format!("a compute pipeline of stage {:?}", stage.stage);
             return Err(Error::InvalidUse(why));
@@ -31,26 +46,82 @@ impl ComputePipeline {
         }
         let source = Source::new(stage)?;
         let key = key::compute(source.key());
-        if let Some(kernel) = cache.and_then(|cache| cache.find_kernel(&key)) {
-            return Ok(ComputePipeline { kernel });
+        let known = cache.and_then(|cache| cache.find_kernel(&key));
+        let kernel = match known {
+            Some(kernel) => kernel,
+            None => {
+                let kernel = Arc::new(compile(&source, device.gpu().is_simulated())?);
+                if let Some(cache) = cache {
+                    cache.insert_kernel(key, &kernel);
+                }
+                kernel
+            }
+        };
+        if flags().contains(Debug::PERF) {
+            eprintln!("perf: kernel {:?} {}", stage.entry, choice(&kernel));
         }
-        let kernel = Arc::new(compile(&source)?);
-        if let Some(cache) = cache {
-            cache.insert_kernel(key, &kernel);
-        }
-        Ok(ComputePipeline { kernel })
+        Ok(ComputePipeline { kernel, drawings: Mutex::default() })
     }
 
-    /// What dispatches run.
-    pub fn kernel(&self) -> &Arc<Kernel> {
-        &self.kernel
+    /// What the CPU runs.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel.cpu
+    }
+
+    /// The picture, if it is one.
+    pub fn drawn(&self) -> Option<&DrawnKernel> {
+        self.kernel.drawn.as_ref().ok()
+    }
+
+    /// What draws it to a format, made at first use; why nothing can.
+    pub fn drawing(&self, device: &Arc<Device>, row: &'static FormatRow) -> Result<Arc<Pipeline>, String> {
+        let drawn = self.kernel.drawn.as_ref().map_err(Clone::clone)?;
+        let mut drawings = self.drawings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = drawings.iter().find(|(format, _)| *format == row.format) {
+            return known.clone();
+        }
+        let made = Pipeline::of_picture(device, &drawn.picture, row);
+        let made = made.map(Arc::new).map_err(|error| error.to_string());
+        drawings.push((row.format, made.clone()));
+        made
+    }
+
+    /// Whether so many invocations are to be drawn in so many jobs.
+    pub fn pays(&self, invocations: u64, jobs: u32) -> bool {
+        let cheaper = |drawn: &DrawnKernel| drawn.estimate.favours_qpu(invocations, jobs, cores());
+        engine() == Engine::Qpu || self.drawn().is_some_and(cheaper)
     }
 }
 
-fn compile(source: &Source) -> Result<Kernel, Error> {
+/// Cores that kernels run on.
+fn cores() -> u32 {
+    available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
+
+/// Who runs a kernel, and why.
+fn choice(kernel: &CompiledKernel) -> String {
+    let drawn = match &kernel.drawn {
+        Ok(drawn) => drawn,
+        Err(why) => return format!("runs on the CPU: {why}"),
+    };
+    let ns = |seconds: f64| seconds * 1e9;
+    let costs = format!(
+        "an invocation takes the QPUs {:.2} ns, a core {:.2} ns",
+        ns(drawn.estimate.qpu),
+        ns(drawn.estimate.cpu)
+    );
+    match (engine(), drawn.estimate.least(cores())) {
+        (Engine::Qpu, _) => format!("is a picture and drawn, as VC4VK_COMPUTE says: {costs}"),
+        (_, Some(least)) => format!("is a picture, drawn from {least} invocations on: {costs}"),
+        (_, None) => format!("is a picture, but runs on the CPU, which is faster: {costs}"),
+    }
+}
+
+fn compile(source: &Source, simulated: bool) -> Result<CompiledKernel, Error> {
     let shader = source.compute()?;
     check(&shader.workgroup)?;
-    Kernel::compile(&shader).map_err(|error| Error::Shader(error.to_string()))
+    let cpu = Kernel::compile(&shader).map_err(|error| Error::Shader(error.to_string()))?;
+    Ok(CompiledKernel { cpu, drawn: drawn(&shader, simulated) })
 }
 
 /// Refuses workgroups beyond the limits.

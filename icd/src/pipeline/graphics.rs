@@ -12,6 +12,8 @@ use vc4::state::{DepthStencil, DepthStencilPlan, Raster, RasterMap};
 use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
 use vc4_kernel_abi::{Gpu, GpuError};
 use vc4_shaders::compile::{PipelineState, TextureKey};
+#[cfg(feature = "compute")]
+use vc4_shaders::picture::Picture;
 use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, UniformSlot};
 
 use super::assembly::RasterWindow;
@@ -24,6 +26,8 @@ use super::translate as api;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
+#[cfg(feature = "compute")]
+use crate::foundation::format::FormatRow;
 use crate::foundation::terms::viewport;
 use crate::objects::device::Device;
 
@@ -105,7 +109,22 @@ impl Pipeline {
         // Shaders have no side effects, so what is not rasterised is not run.
         let seen = !info.raster.discard
             && info.multisample.is_some_and(|state| state.mask & state.all_samples() != 0);
-        let compiled = seen.then(|| Compiled::new(device, &info, mode, cache)).transpose()?;
+        let programs = |state: &mut PipelineState| Programs::new(&info, state, cache);
+        let compiled = seen.then(|| Compiled::new(device, &info, mode, programs)).transpose()?;
+        Ok(Pipeline { info, mode, adjacency, compiled })
+    }
+
+    /// What draws a kernel that is a picture to a format, over the whole viewport.
+    #[cfg(feature = "compute")]
+    pub fn of_picture(
+        device: &Arc<Device>,
+        picture: &Picture,
+        row: &'static FormatRow,
+    ) -> Result<Pipeline, Error> {
+        let info = GraphicsInfo::of_picture(row)?;
+        let (mode, adjacency) = api::topology(info.topology)?;
+        let programs = |_: &mut PipelineState| Ok(Programs::Picture(Box::new(picture.clone())));
+        let compiled = Some(Compiled::new(device, &info, mode, programs)?);
         Ok(Pipeline { info, mode, adjacency, compiled })
     }
 
@@ -163,7 +182,7 @@ impl Compiled {
         device: &Arc<Device>,
         info: &GraphicsInfo,
         mode: PrimitiveMode,
-        cache: Option<&Arc<PipelineCache>>,
+        programs: impl FnOnce(&mut PipelineState) -> Result<Programs, Error>,
     ) -> Result<Compiled, Error> {
         let subpass = api::subpass(info)?;
         let attachment = info.render_pass.attachment(subpass.depth_stencil);
@@ -189,7 +208,7 @@ impl Compiled {
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
             ..PipelineState::default()
         };
-        let programs = Programs::new(info, &mut state, cache)?;
+        let programs = programs(&mut state)?;
         let mut compiled = Compiled {
             gpu: device.gpu().clone(),
             programs,

@@ -8,6 +8,11 @@ use super::layout::PipelineLayout;
 use super::module::ShaderModule;
 use crate::foundation::error::Error;
 use crate::objects::render_pass::RenderPass;
+#[cfg(feature = "compute")]
+use crate::{
+    foundation::format::FormatRow,
+    objects::render_pass::{Attachment, Subpass},
+};
 
 /// One stage of a pipeline.
 #[derive(Clone)]
@@ -130,6 +135,37 @@ pub struct GraphicsInfo {
 }
 
 impl GraphicsInfo {
+    /// Of a rectangle over one colour of a format, whose programs come from elsewhere.
+    #[cfg(feature = "compute")]
+    pub fn of_picture(row: &'static FormatRow) -> Result<GraphicsInfo, Error> {
+        let samples = vk::SampleCountFlags::TYPE_1;
+        let (load, store) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
+        let color = Attachment { row, samples, load, store, stencil_load: load, stencil_store: store };
+        let subpass = Subpass { colors: vec![Some(0)], ..Subpass::default() };
+        Ok(GraphicsInfo {
+            stages: Vec::new(),
+            vertex: VertexInput::default(),
+            topology: vk::PrimitiveTopology::TRIANGLE_STRIP,
+            restart: false,
+            viewports: Vec::new(),
+            scissors: Vec::new(),
+            raster: Raster { line_width: 1.0, ..Raster::default() },
+            multisample: Some(Multisample {
+                samples,
+                sample_shading: None,
+                mask: !0,
+                alpha_to_coverage: false,
+                alpha_to_one: false,
+            }),
+            depth_stencil: None,
+            blend: None,
+            dynamic: vec![vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR],
+            layout: Arc::new(PipelineLayout::new(Vec::new(), &[])?),
+            render_pass: Arc::new(RenderPass::new(vec![color], vec![subpass])?),
+            subpass: 0,
+        })
+    }
+
     /// Whether a stage is written in assembly.
     pub fn has_assembly(&self) -> bool {
         self.stages.iter().any(|stage| matches!(*stage.module, ShaderModule::Assembly(_)))

@@ -3,7 +3,7 @@
 //! [`module`] and [`layout`] are what applications make first, [`info`] is everything they say about one pipeline, of
 //! which commands may set [`dynamic`] parts. `translate` says it in the core's terms, `programs` compiles SPIR-V or has
 //! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `compute` has the
-//! CPU's kernels, and `object` says what a handle is.
+//! CPU's kernels, which may be pictures (`kernel`), and `object` says what a handle is.
 
 pub mod assembly;
 mod attributes;
@@ -13,6 +13,8 @@ mod compute;
 pub mod dynamic;
 mod graphics;
 pub mod info;
+#[cfg(feature = "compute")]
+mod kernel;
 pub mod layout;
 mod link;
 pub mod module;

@@ -4,13 +4,15 @@ use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use vc4::state::depth_stencil::StencilPlan;
-#[cfg(feature = "compute")]
-use vc4_shaders::compile::compute_stage;
 use vc4_shaders::compile::{
     CompileError, ErrorKind, PipelineState, Varying, compile_shaders, compile_vertex,
 };
+#[cfg(feature = "compute")]
+use vc4_shaders::compile::{compile_picture, compute_stage};
 use vc4_shaders::ir::{self, Shader};
 use vc4_shaders::key::{self, StageKey};
+#[cfg(feature = "compute")]
+use vc4_shaders::picture::Picture;
 use vc4_shaders::program::{self, Program};
 use vc4_shaders::spirv::{StageSource, translate};
 
@@ -35,6 +37,9 @@ pub(super) enum Programs {
         /// What it reads.
         varyings: Vec<Varying>,
     },
+    /// A kernel that is a picture.
+    #[cfg(feature = "compute")]
+    Picture(Box<Picture>),
     /// Assembly, linked.
     Linked {
         /// The programs.
@@ -105,6 +110,8 @@ impl Programs {
         let mut textures = built.textures.clone();
         match self {
             Programs::Compiled(_) => {}
+            #[cfg(feature = "compute")]
+            Programs::Picture(_) => {}
             Programs::Mixed { fragment, .. } => textures.extend(fragment.program().textures()),
             Programs::Linked { pipeline, .. } => {
                 let programs = [&pipeline.vertex, &pipeline.coordinate, &pipeline.fragment];
@@ -125,6 +132,8 @@ impl Programs {
     pub(super) fn build(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
         match self {
             Programs::Compiled(spirv) => spirv.build(state),
+            #[cfg(feature = "compute")]
+            Programs::Picture(picture) => compile_picture(picture, state).map_err(failed),
             Programs::Mixed { vertex, fragment, varyings } => {
                 let pipeline = compile_vertex(vertex.clone(), state, varyings).map_err(failed)?;
                 Ok(fragment.attach(pipeline))

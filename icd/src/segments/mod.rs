@@ -10,5 +10,5 @@ mod target;
 
 pub use draw::{DrawCall, DrawParameters, IndexBinding, IndirectDraw};
 pub use list::{Bound, Draw, DrawList, DrawState, Snapshot};
-pub use segment::{CpuCommand, RenderSegment, Segment, Segments, Touch};
+pub use segment::{CpuCommand, Drawing, Part, RenderSegment, Segment, Segments, Touch};
 pub use target::{ColorTarget, DepthStencilWord, Start, Target, tile_px};

@@ -44,6 +44,25 @@ impl Touch {
     }
 }
 
+/// Workgroups of a dispatch: the first and how many along each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The first.
+    pub first: [u32; 3],
+    /// How many.
+    pub groups: [u32; 3],
+}
+
+/// How jobs do what a command asks for.
+pub struct Drawing {
+    /// The jobs.
+    pub renders: Vec<RenderSegment>,
+    /// What is left to the CPU, which does it before.
+    pub rest: Option<Part>,
+    /// The jobs change what others may read while they are put together: buffers.
+    pub changes_buffers: bool,
+}
+
 /// A command that the CPU executes on the queue thread.
 pub trait CpuCommand: Send + Sync {
     /// What it does, in one line.
@@ -54,6 +73,21 @@ pub trait CpuCommand: Send + Sync {
 
     /// Does it.
     fn run(&self, device: &Arc<Device>) -> Result<(), Error>;
+
+    /// Whether it is worth asking for [`CpuCommand::drawing`].
+    fn may_be_drawn(&self) -> bool {
+        false
+    }
+
+    /// Jobs that do the same, if there are any and they are the better way.
+    fn drawing(&self, _device: &Arc<Device>) -> Result<Option<Drawing>, Error> {
+        Ok(None)
+    }
+
+    /// Does what a [`Drawing`] leaves.
+    fn run_part(&self, device: &Arc<Device>, _part: &Part) -> Result<(), Error> {
+        self.run(device)
+    }
 }
 
 /// A piece of a render pass: one or more GPU jobs.

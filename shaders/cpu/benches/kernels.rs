@@ -148,6 +148,7 @@ fn run(row: &Row, listed: bool) {
     let dispatch = Dispatch {
         base: [0; 3],
         groups: row.groups,
+        count: row.groups,
         push: &[],
         buffers: &ranges,
         images: &images,

@@ -62,6 +62,8 @@ pub struct Dispatch<'a> {
     pub base: [u32; 3],
     /// Workgroups along each axis.
     pub groups: [u32; 3],
+    /// What kernels take for their number: more where others run elsewhere.
+    pub count: [u32; 3],
     /// Push constants; words beyond read as 0.
     pub push: &'a [u32],
     /// What is bound to each of [`crate::Kernel::buffers`], in that order.

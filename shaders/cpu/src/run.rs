@@ -189,7 +189,7 @@ impl<'a> Worker<'a> {
             rare,
             functions: FUNCTIONS.as_ptr(),
             workgroup: [0; 3],
-            count: program.dispatch.groups,
+            count: program.dispatch.count,
         });
         let waiting = if needs.barriers { vec![0; program.places.len()] } else { Vec::new() };
         let runner = program.code.runner();

@@ -106,6 +106,22 @@ fn build_pass(
     Ok(())
 }
 
+/// Whether the first draw of a segment of one pass can be built: what it binds is there, and its programs fit.
+///
+/// # Errors
+/// Why not.
+#[cfg(feature = "compute")]
+pub fn check(iota: &Iota, segment: &RenderSegment) -> Result<(), Error> {
+    for list in &segment.draws {
+        let Some(draw) = list.draws().first() else { continue };
+        let state = list.state(draw);
+        if let Some(compiled) = &state.pipeline().compiled {
+            Bindings::new(iota, draw.state, state, (compiled, 0), Lookups::default())?;
+        }
+    }
+    Ok(())
+}
+
 struct Builder<'a> {
     device: &'a Device,
     iota: &'a Iota,

@@ -131,8 +131,9 @@ fn outcome(texel: RowTexel, in_rows: bool) -> (Vec<u32>, Vec<u32>) {
     let mut words = vec![0xdead_beef_u32; 4 * INVOCATIONS as usize];
     let ranges = [Range { address: words.as_mut_ptr().cast(), bytes: 4 * words.len() as u32 }];
     let deadline = Some(Instant::now() + Duration::from_secs(60));
-    let dispatch =
-        Dispatch { base: [0; 3], groups: [1; 3], push: &[], buffers: &ranges, images: &pictures, deadline };
+    let (base, groups) = ([0; 3], [1; 3]);
+    let images = &pictures;
+    let dispatch = Dispatch { base, groups, count: groups, push: &[], buffers: &ranges, images, deadline };
     // SAFETY: range and rows are those of vectors that live on.
     unsafe { kernel.run(&dispatch) }.unwrap();
     let target = pictures.words[1].iter().map(|word| word.load(Ordering::Relaxed)).collect();

@@ -40,7 +40,8 @@ fn run_with(
     time: Duration,
 ) -> Result<(), Halt> {
     let deadline = Some(Instant::now() + time);
-    let dispatch = Dispatch { base: [0; 3], groups, push: &[], buffers: ranges, images, deadline };
+    let base = [0; 3];
+    let dispatch = Dispatch { base, groups, count: groups, push: &[], buffers: ranges, images, deadline };
     // SAFETY: the ranges are those of vectors that live on.
     unsafe { kernel.run(&dispatch) }
 }

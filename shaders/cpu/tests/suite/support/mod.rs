@@ -52,7 +52,8 @@ pub fn run_kernel(
         })
         .collect();
     let deadline = Some(Instant::now() + Duration::from_secs(60));
-    let dispatch = Dispatch { base: [0; 3], groups, push, buffers: &ranges, images: &NoImages, deadline };
+    let (base, images) = ([0; 3], &NoImages);
+    let dispatch = Dispatch { base, groups, count: groups, push, buffers: &ranges, images, deadline };
     // SAFETY: the ranges are those of vectors that live on.
     unsafe { kernel.run(&dispatch) }
 }

@@ -1,0 +1,48 @@
+//! A compute stage, compiled: what the CPU runs, and where it is a picture, what the QPUs draw.
+
+use vc4::state::ColorOutput;
+use vc4_shaders::compile::{PipelineState, compile_picture};
+use vc4_shaders::ir::Shader;
+use vc4_shaders::picture::estimate::Estimate;
+use vc4_shaders::picture::{self, Picture};
+use vc4_shaders_cpu::Kernel;
+
+use crate::foundation::engine::{Engine, engine};
+use crate::foundation::format::{self, FormatRow};
+
+/// A compute stage that is a picture.
+pub struct DrawnKernel {
+    /// The picture.
+    pub picture: Picture,
+    /// What it costs.
+    pub estimate: Estimate,
+}
+
+/// A compute stage.
+pub struct CompiledKernel {
+    /// What the CPU runs.
+    pub cpu: Kernel,
+    /// What is drawn; why not.
+    pub drawn: Result<DrawnKernel, String>,
+}
+
+/// What a colour of a format is written as, without blending.
+pub fn plain_output(row: &FormatRow) -> Option<ColorOutput> {
+    let (target, encoding) = (row.target?, row.encoding()?);
+    Some(ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), false) })
+}
+
+/// The picture that an optimised compute shader draws, or why it draws none; `simulated`: the GPU is.
+pub fn drawn(shader: &Shader, simulated: bool) -> Result<DrawnKernel, String> {
+    match engine() {
+        Engine::Cpu => return Err("VC4VK_COMPUTE says so".into()),
+        Engine::Auto if simulated => return Err("the GPU is a simulated one".into()),
+        Engine::Auto | Engine::Qpu => {}
+    }
+    let picture = picture::find(shader).map_err(|why| why.to_string())?;
+    // What it is drawn to is known when it is dispatched; the usual format stands for all.
+    let row = format::row(ash::vk::Format::R8G8B8A8_UNORM);
+    let state = PipelineState { color: row.and_then(plain_output), ..PipelineState::default() };
+    let programs = compile_picture(&picture, &state).map_err(|error| error.to_string())?;
+    Ok(DrawnKernel { picture, estimate: Estimate::new(shader, &programs.fragment) })
+}
