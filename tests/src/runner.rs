@@ -63,6 +63,8 @@ impl Loaded {
                         base + offset
                     }
                 },
+                // Vertices are numbered from 0 on.
+                UniformSlot::VertexIndexBias => 0,
                 UniformSlot::StreamAddress => stream,
                 ref other => panic!("programs of these suites read no {other}"),
             });

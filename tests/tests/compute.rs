@@ -31,26 +31,57 @@ fn compile(cases: &[compute::Case], modules: &Path) -> Vec<String> {
     })
 }
 
+/// Runs kernels on a driver, in which environment: where the results are, and what it said.
+fn run(manifest: &Path, modules: &Path, name: &str, environment: &[(&str, &str)]) -> (PathBuf, String) {
+    let out = directory(name);
+    let mut command = command(manifest, modules, &out);
+    command.envs(environment.iter().copied());
+    let output = driver::run(&mut command, name);
+    (out, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 #[test]
 fn kernels_match_lavapipe() {
     let modules = directory("compute-spirv");
     let cases = compute::all();
-    let mut failures = compile(&cases, &modules);
-    let run = |manifest: &Path, name: &str| {
-        let out = directory(name);
-        let output = driver::run(&mut command(manifest, &modules, &out), name);
-        (out, String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    let (ours, said) = run(&driver::ours(), "compute-vc4");
-    let (reference, theirs_said) = run(&driver::lavapipe(), "compute-lavapipe");
-    for case in &cases {
-        let Ok(bytes) = std::fs::read(case.result(&ours)) else {
+    let failures = compile(&cases, &modules);
+    let (ours, said) = run(&driver::ours(), &modules, "compute-vc4", &[]);
+    let (reference, theirs_said) = run(&driver::lavapipe(), &modules, "compute-lavapipe", &[]);
+    compare(&cases, &[&ours, &reference], failures, &format!("{said}\nlavapipe's run said:\n{theirs_said}"));
+}
+
+#[test]
+fn pictures_match_lavapipe_on_the_qpus() {
+    let modules = directory("pictures-spirv");
+    let all = compute::all();
+    let failures = compile(&all, &modules);
+    let environment = [("VC4VK_COMPUTE", "qpu"), ("VC4VK_DEBUG", "perf")];
+    // Every kernel of the suite that happens to be one is drawn, too.
+    let (ours, said) = run(&driver::ours(), &modules, "pictures-vc4", &environment);
+    let (reference, _) = run(&driver::lavapipe(), &modules, "pictures-lavapipe", &[]);
+    let drawn =
+        said.lines().filter(|line| line.starts_with("perf: dispatch") && line.contains(" is drawn by "));
+    let pictures = all.iter().filter(|case| case.name.starts_with(compute::PICTURE)).count();
+    let drawn = drawn.count();
+    compare(&all, &[&ours, &reference], failures, &said);
+    assert!(drawn >= pictures, "{drawn} dispatches were drawn, there are {pictures} pictures:\n{said}");
+}
+
+/// Holds the results of our driver against those of another one.
+fn compare(
+    cases: &[compute::Case],
+    [ours, reference]: &[&PathBuf; 2],
+    mut failures: Vec<String>,
+    said: &str,
+) {
+    for case in cases {
+        let Ok(bytes) = std::fs::read(case.result(ours)) else {
             failures.push(format!("{}: not run by our driver", case.name));
             continue;
         };
         let expected = match &case.expected {
             Some(expected) => expected.clone(),
-            None => match std::fs::read(case.result(&reference)) {
+            None => match std::fs::read(case.result(reference)) {
                 Ok(expected) => expected,
                 Err(_) => {
                     failures.push(format!("{}: not run by lavapipe", case.name));
@@ -61,7 +92,7 @@ fn kernels_match_lavapipe() {
         failures.extend(case.difference(&bytes, &expected).map(|why| format!("{}: {why}", case.name)));
     }
     for (name, _) in compute::SEQUENCES {
-        let [ours, theirs] = [&ours, &reference].map(|directory| std::fs::read(directory.join(name)).ok());
+        let [ours, theirs] = [ours, reference].map(|directory| std::fs::read(directory.join(name)).ok());
         match (ours, theirs) {
             (Some(ours), Some(theirs)) if ours == theirs => {}
             (ours, theirs) => {
@@ -74,7 +105,7 @@ fn kernels_match_lavapipe() {
     }
     assert!(
         failures.is_empty(),
-        "our driver said:\n{said}\nlavapipe's run said:\n{theirs_said}\n{} of {}:\n{}",
+        "our driver said:\n{said}\n{} of {}:\n{}",
         failures.len(),
         cases.len(),
         failures.join("\n")

@@ -56,6 +56,31 @@ const TAKE_SAMPLES: &str = "#version 450\n\
       if (p == ivec2(63)) b[4 * 4096] = uint(textureSamples(drawn) + 16 * textureSize(drawn).x);\n\
     }\n";
 
+/// A texture.
+const PAINT: &str = "#version 450\n\
+    layout(local_size_x = 8, local_size_y = 8) in;\n\
+    layout(binding = 0, rgba8) uniform writeonly image2D texture_;\n\
+    void main() {\n\
+      ivec2 p = ivec2(gl_GlobalInvocationID.xy);\n\
+      imageStore(texture_, p, vec4(p.x, p.y, p.x ^ p.y, 255) / 255.0);\n\
+    }\n";
+
+/// The vertices of two triangles, and words that nobody looks at.
+const SHAPE: &str = "#version 450\n\
+    layout(local_size_x = 64) in;\n\
+    layout(binding = 0, std430) writeonly buffer V { float v[]; };\n\
+    void main() {\n\
+      uint n = gl_GlobalInvocationID.x, k = n / 6u, c = n % 6u;\n\
+      float x = float(0x2cu >> k & 1u), y = float(0x32u >> k & 1u);\n\
+      v[n] = c == 0u ? 2.0 * x - 1.0 : c == 1u ? 2.0 * y - 1.0 : c == 2u ? 0.5 : c == 3u ? 1.0 : c == 4u ? x : y;\n\
+    }\n";
+
+/// The parameters of a draw, and words that nobody looks at.
+const COUNT: &str = "#version 450\n\
+    layout(local_size_x = 64) in;\n\
+    layout(binding = 0, std430) writeonly buffer I { uint i[]; };\n\
+    void main() { uint n = gl_GlobalInvocationID.x; i[n] = n == 0u ? 6u : n == 1u ? 1u : 0u; }\n";
+
 const ADD: &str = "#version 450\n\
     layout(local_size_x = 4) in;\n\
     layout(binding = 0, std430) buffer B { uint b[]; };\n\
@@ -229,6 +254,100 @@ pub(super) fn passes(harness: &Harness, modules: &Path) -> Result<Vec<u8>, Error
         }
     })?;
     lab.contents(&packed, 4 * TEXELS)
+}
+
+/// Kernels that are pictures make a texture, vertices and an indirect draw; a picture is drawn with these, a kernel packs it,
+/// and both are copied: all in one command buffer.
+pub(super) fn pictures(harness: &Harness, modules: &Path) -> Result<Vec<u8>, Error> {
+    let lab = Lab::new(harness);
+    let (attachment, sampled, storage) =
+        (vk::ImageUsageFlags::COLOR_ATTACHMENT, vk::ImageUsageFlags::SAMPLED, vk::ImageUsageFlags::STORAGE);
+    let drawn = image(&lab, attachment | sampled | vk::ImageUsageFlags::TRANSFER_SRC)?;
+    let texture = image(&lab, storage | sampled | vk::ImageUsageFlags::TRANSFER_SRC)?;
+    let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+    // Nothing that a kernel writes is there before.
+    let vertices = lab.mapped(&[0xa5; 4 * TEXELS], usage | vk::BufferUsageFlags::VERTEX_BUFFER)?;
+    let indirect = lab.mapped(&[0; 4 * TEXELS], usage | vk::BufferUsageFlags::INDIRECT_BUFFER)?;
+    let packed = lab.mapped(&[0; 4 * TEXELS], usage)?;
+    let copies = [(); 2].map(|()| lab.mapped(&[0; 4 * TEXELS], vk::BufferUsageFlags::TRANSFER_DST));
+    let [first_copy, second_copy] = copies;
+    let copies = [(texture.image, first_copy?), (drawn.image, second_copy?)];
+    let sampler = lab.sampler(&vk::SamplerCreateInfo::default())?;
+    let none = vk::PipelineCache::null();
+    let kernel =
+        |name, source, slots: &[Slot]| Kernel::new(&lab, &compiled(modules, name, source)?, slots, none);
+    let paint = kernel("paint", PAINT, &[Slot::Storage(texture.view)])?;
+    let shape = kernel("shape", SHAPE, &[Slot::Buffer(vertices.buffer)])?;
+    let count = kernel("count", COUNT, &[Slot::Buffer(indirect.buffer)])?;
+    let take =
+        kernel("take_drawn", TAKE, &[Slot::Sampled(drawn.view, sampler), Slot::Buffer(packed.buffer)])?;
+    let pass = lab.pass(
+        &[Attachment { format: RGBA, ..CLEAR_STORE }],
+        &[Subpass { color: Some(0), ..Subpass::default() }],
+    )?;
+    let (layout, set) = bind(&lab, &[Slot::Sampled(texture.view, sampler)])?;
+    let framebuffer = lab.framebuffer(pass, &[drawn], SIZE)?;
+    let textured = lab.pipeline(
+        pass,
+        SIZE,
+        &Pipeline {
+            vertex: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/quad.vert.spv")),
+            fragment: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/quad.frag.spv")),
+            stride: 24,
+            attributes: vec![vk::Format::R32G32B32A32_SFLOAT, vk::Format::R32G32_SFLOAT],
+            layout: Some(layout),
+            ..Pipeline::default()
+        },
+    )?;
+    let point = vk::PipelineBindPoint::GRAPHICS;
+    lab.run(|commands| {
+        // SAFETY: the handles come from the lab and live as long as it.
+        unsafe {
+            to_general(&lab, commands, texture.image);
+            paint.dispatch(&lab, commands, [8, 8, 1]);
+            shape.dispatch(&lab, commands, [64, 1, 1]);
+            count.dispatch(&lab, commands, [64, 1, 1]);
+            lab.barrier(commands);
+            lab.begin(commands, pass, framebuffer, area(SIZE), &[color([0.2, 0.4, 0.0, 1.0])]);
+            lab.device.cmd_bind_pipeline(commands, point, textured);
+            lab.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
+            lab.device.cmd_bind_vertex_buffers(commands, 0, &[vertices.buffer], &[0]);
+            lab.device.cmd_draw_indirect(commands, indirect.buffer, 0, 1, 16);
+            lab.device.cmd_end_render_pass(commands);
+            lab.barrier(commands);
+            take.dispatch(&lab, commands, [8, 8, 1]);
+            for (image, buffer) in &copies {
+                let (general, regions) = (vk::ImageLayout::GENERAL, [crate::vulkan::whole(SIZE)]);
+                lab.device.cmd_copy_image_to_buffer(commands, *image, general, buffer.buffer, &regions);
+            }
+            lab.barrier(commands);
+        }
+    })?;
+    let mut bytes = lab.contents(&packed, 4 * TEXELS)?;
+    for (_, buffer) in &copies {
+        bytes.extend(lab.contents(buffer, 4 * TEXELS)?);
+    }
+    Ok(bytes)
+}
+
+/// The first use of an image that kernels write.
+///
+/// # Safety
+/// Commands and image come from the lab.
+unsafe fn to_general(lab: &Lab<'_>, commands: vk::CommandBuffer, image: vk::Image) {
+    let barrier = vk::ImageMemoryBarrier::default()
+        .image(image)
+        .new_layout(vk::ImageLayout::GENERAL)
+        .dst_access_mask(vk::AccessFlags::SHADER_WRITE)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .subresource_range(first_level(vk::ImageAspectFlags::COLOR));
+    let (before, behind) = (vk::PipelineStageFlags::TOP_OF_PIPE, vk::PipelineStageFlags::COMPUTE_SHADER);
+    // SAFETY: as the caller says.
+    unsafe {
+        let none = vk::DependencyFlags::empty();
+        lab.device.cmd_pipeline_barrier(commands, before, behind, none, &[], &[], &[barrier]);
+    }
 }
 
 /// A kernel reads the samples of a picture of which two in four were drawn.

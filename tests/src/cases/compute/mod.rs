@@ -5,6 +5,7 @@ mod between;
 mod buffers;
 mod case;
 mod images;
+mod pictures;
 mod resource;
 mod sampling;
 
@@ -12,6 +13,7 @@ use std::path::Path;
 
 pub use between::endless;
 pub use case::Case;
+pub use pictures::PREFIX as PICTURE;
 
 use crate::vulkan::{Error, Harness};
 
@@ -19,10 +21,14 @@ use crate::vulkan::{Error, Harness};
 pub type Sequence = fn(&Harness, &Path) -> Result<Vec<u8>, Error>;
 
 /// Dispatches among other commands, by name.
-pub const SEQUENCES: [(&str, Sequence); 3] =
-    [("passes", between::passes), ("samples", between::samples), ("cache", between::cached)];
+pub const SEQUENCES: [(&str, Sequence); 4] = [
+    ("passes", between::passes),
+    ("pictures", between::pictures),
+    ("samples", between::samples),
+    ("cache", between::cached),
+];
 
 /// Every kernel.
 pub fn all() -> Vec<Case> {
-    [buffers::all(), images::all(), sampling::all()].into_iter().flatten().collect()
+    [buffers::all(), images::all(), sampling::all(), pictures::all()].into_iter().flatten().collect()
 }
