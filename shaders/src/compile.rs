@@ -22,8 +22,8 @@ pub use crate::diagnostic::ErrorKind;
 pub use crate::pass::lower::inputs::Varying;
 pub use crate::program::ProgramKind;
 pub use crate::state::{
-    PipelineState, TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey, TextureSwizzle,
-    VertexAttribute,
+    PipelineState, Polygon, TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey,
+    TextureSwizzle, VertexAttribute,
 };
 
 /// Why a pipeline cannot be compiled.
@@ -113,6 +113,7 @@ pub fn compile_shaders(
     pass::lower_control(&mut fragment);
     let outcome = lower::outputs::fragment(&mut fragment, state)?;
     pass::optimize(&mut fragment);
+    lower::polygon::fragment(&mut fragment, state);
     let interface = lower::inputs::fragment(&mut fragment, state)?;
     pass::lower(&mut fragment, state);
     let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
@@ -162,6 +163,7 @@ fn vertex_programs(
 ) -> Result<(), CompileError> {
     pass::factor(&mut vertex);
     pass::lower_control(&mut vertex);
+    lower::polygon::vertex(&mut vertex, state, varyings)?;
     let mut coordinate = vertex.clone();
     lower::outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, varyings)?;
     lower::outputs::vertex(&mut vertex, VertexStage::Vertex, state, varyings)?;

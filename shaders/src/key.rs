@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::binding::{Descriptor, Texture};
     use crate::state::{
-        TextureAccess, TextureDecode, TextureFilter, TextureKey, TextureSwizzle, VertexAttribute,
+        Polygon, TextureAccess, TextureDecode, TextureFilter, TextureKey, TextureSwizzle, VertexAttribute,
     };
     use vc4::cl::packets::CompareFunc;
     use vc4::cl::words::Wrap;
@@ -91,6 +91,13 @@ mod tests {
     use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
     use vc4::state::texture::MipMode;
     use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
+
+    const POLYGON: Polygon = Polygon {
+        cull_front: false,
+        cull_back: false,
+        front_face: vc4::state::FrontFace::Clockwise,
+        slope_bias: false,
+    };
 
     fn source<'a>(words: &'a [u32], entry: &'a str, specialization: &'a [(u32, u32)]) -> StageSource<'a> {
         StageSource { words, entry, specialization }
@@ -157,6 +164,8 @@ mod tests {
             PipelineState { attributes: vec![attribute(4), attribute(4)], ..plain.clone() },
             PipelineState { points: true, ..plain.clone() },
             PipelineState { lines: true, ..plain.clone() },
+            PipelineState { polygon: Some(POLYGON), ..plain.clone() },
+            PipelineState { polygon: Some(Polygon { cull_back: true, ..POLYGON }), ..plain.clone() },
             PipelineState { color: colors(0), ..plain.clone() },
             PipelineState { color: colors(1), ..plain.clone() },
             PipelineState { color: colors(1), color_location: 1, ..plain.clone() },

@@ -45,6 +45,16 @@ pub struct Program {
     pub threaded: bool,
 }
 
+impl Pipeline {
+    /// Whether vertices are fetched with the corners of their triangles.
+    pub fn has_corners(&self) -> bool {
+        let is_corner = |array: &AttributeArray| {
+            matches!(array.source, AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_))
+        };
+        self.attributes.iter().any(is_corner)
+    }
+}
+
 impl Program {
     /// Textures that words of the stream are taken from.
     pub fn textures(&self) -> Vec<Texture> {
@@ -59,6 +69,15 @@ pub enum AttributeSource {
     Location(u32),
     /// The index buffer's value: an array of consecutive 32-bit integers (T-VID).
     VertexIndex,
+    /// A vertex input location of one of the corners of the vertex's triangle ([`crate::state::Polygon`]).
+    Corner {
+        /// Which corner, 0 for the provoking one.
+        corner: u8,
+        /// The location.
+        location: u32,
+    },
+    /// The number of one of the corners, as [`AttributeSource::VertexIndex`].
+    CornerIndex(u8),
     /// Nothing: the machine demands one array (v3d.md §6.1). Any readable word, stride 0.
     Dummy,
 }

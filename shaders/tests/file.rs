@@ -27,6 +27,10 @@ fn state() -> impl Strategy<Value = StateUniform> {
             StateUniform::ScreenYScale,
             StateUniform::DepthScale,
             StateUniform::DepthBias,
+            StateUniform::BiasConstant,
+            StateUniform::BiasSlope,
+            StateUniform::BiasLow,
+            StateUniform::BiasHigh,
             StateUniform::StencilFront,
             StateUniform::StencilBack,
             StateUniform::StencilMasks,
@@ -94,6 +98,8 @@ fn attribute() -> impl Strategy<Value = AttributeArray> {
     let source = prop_oneof![
         any::<u32>().prop_map(AttributeSource::Location),
         Just(AttributeSource::VertexIndex),
+        (0..3u8, any::<u32>()).prop_map(|(corner, location)| AttributeSource::Corner { corner, location }),
+        (0..3u8).prop_map(AttributeSource::CornerIndex),
         Just(AttributeSource::Dummy),
     ];
     (source, any::<u32>(), any::<bool>(), any::<Option<u8>>(), any::<Option<u8>>()).prop_map(

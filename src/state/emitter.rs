@@ -23,6 +23,14 @@ pub enum StateUniform {
     DepthScale,
     /// f32: minDepth.
     DepthBias,
+    /// f32: the constant part of the depth bias, in terms of a depth of 0 to 1 ([`super::raster::DepthBias`]).
+    BiasConstant,
+    /// f32: what the depth bias takes the slope times.
+    BiasSlope,
+    /// f32: the smallest depth bias.
+    BiasLow,
+    /// f32: the largest depth bias.
+    BiasHigh,
     /// f32: blend constant, component 0 (red) to 3 (alpha), within 0..1.
     BlendConstant(u8),
     /// f32: blend constant as the application gave it.

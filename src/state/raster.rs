@@ -1,11 +1,13 @@
 //! Rasteriser state as packets: culling, facing, depth bias, line width and the depth function of
 //! CONFIGURATION_BITS (v3d.md §5.6, §9.3, §9.5, §9.7).
 
+use super::StateUniform;
 use super::depth_stencil::{DepthStencil, StencilFaceState};
 pub use super::error::StateError;
 use crate::cl::F187;
 use crate::cl::packets::{CompareFunc, ConfigurationBits, DepthOffset, LineWidth, Oversample};
 use crate::cl::words::StencilOp;
+use crate::hw::DEPTH_MAX;
 
 /// Point sizes in pixels: the lower end by HW-2726, the upper one a driver's choice (v3d.md §9.8).
 pub const POINT_SIZE_RANGE: [f32; 2] = [0.125, 256.0];
@@ -22,18 +24,32 @@ pub enum FrontFace {
 }
 
 /// Depth bias: offset = constant * r + slope * maximal depth slope.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DepthBias {
     /// In units of one step of the depth buffer, 2^-24. UNVERIFIED: is the machine's step exactly that, and what
     /// slope does it take?
     pub constant: f32,
     /// Times the slope.
     pub slope: f32,
-    /// Must be 0.
+    /// The largest offset if positive, the smallest if negative; none if 0. The machine has none.
     pub clamp: f32,
 }
 
 impl DepthBias {
+    /// What a program that computes the offset takes from the stream; `None` for other words.
+    pub(super) fn word(&self, slot: StateUniform) -> Option<u32> {
+        let value = match slot {
+            StateUniform::BiasConstant => self.constant / DEPTH_MAX as f32,
+            StateUniform::BiasSlope => self.slope,
+            StateUniform::BiasLow if self.clamp < 0.0 => self.clamp,
+            StateUniform::BiasLow => f32::MIN,
+            StateUniform::BiasHigh if self.clamp > 0.0 => self.clamp,
+            StateUniform::BiasHigh => f32::MAX,
+            _ => return None,
+        };
+        Some(value.to_bits())
+    }
+
     /// The packet. Both numbers lose their low 16 bits (v3d.md §5.6).
     pub fn packet(&self) -> Result<DepthOffset, StateError> {
         if self.clamp != 0.0 {
@@ -180,6 +196,18 @@ mod tests {
         let halves = [(-100.7f32).to_bits() >> 16, (1.0f32 / 3.0).to_bits() >> 16].map(|half| half as u16);
         assert_eq!(bytes, [&[101], &halves[0].to_le_bytes()[..], &halves[1].to_le_bytes()[..]].concat());
         assert_eq!(DepthBias { clamp: 1.0, ..bias }.packet(), Err(StateError::DepthBiasClamp(1.0)));
+        let word = |bias: DepthBias, slot| bias.word(slot).map(f32::from_bits);
+        assert_eq!(word(bias, StateUniform::BiasConstant), Some(2.0 / DEPTH_MAX as f32));
+        assert_eq!(word(bias, StateUniform::BiasSlope), Some(-1.5));
+        let bounds = |clamp| {
+            let bias = DepthBias { clamp, ..bias };
+            [StateUniform::BiasLow, StateUniform::BiasHigh].map(|slot| word(bias, slot).unwrap())
+        };
+        assert_eq!(
+            [bounds(0.0), bounds(0.5), bounds(-0.5)],
+            [[f32::MIN, f32::MAX], [f32::MIN, 0.5], [-0.5, f32::MAX]]
+        );
+        assert_eq!(word(bias, StateUniform::SampleMask), None);
         assert_eq!((line_width(0.0).width, line_width(1e9).width), (1.0, 32.0));
     }
 }

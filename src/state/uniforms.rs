@@ -1,7 +1,7 @@
 //! The words of [`StateUniform`] for one draw.
 
 use super::depth_stencil::StencilWords;
-use super::{StateUniform, Viewport};
+use super::{DepthBias, StateUniform, Viewport};
 
 /// Everything that state words are computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,6 +10,8 @@ pub struct StateWords {
     pub viewport: Viewport,
     /// Blend constants R, G, B, A.
     pub blend_constants: [f32; 4],
+    /// Depth bias, for programs that compute it.
+    pub depth_bias: DepthBias,
     /// Stencil set-up.
     pub stencil: StencilWords,
     /// The pipeline's sample mask, bits 3:0.
@@ -21,6 +23,7 @@ impl Default for StateWords {
         StateWords {
             viewport: Viewport { x: 0.0, y: 0.0, width: 1.0, height: 1.0, min_depth: 0.0, max_depth: 1.0 },
             blend_constants: [0.0; 4],
+            depth_bias: DepthBias::default(),
             stencil: StencilWords::default(),
             sample_mask: 15,
         }
@@ -40,6 +43,10 @@ impl StateWords {
             | StateUniform::ScreenYScale
             | StateUniform::DepthScale
             | StateUniform::DepthBias => self.viewport.word(slot).unwrap_or(0),
+            StateUniform::BiasConstant
+            | StateUniform::BiasSlope
+            | StateUniform::BiasLow
+            | StateUniform::BiasHigh => self.depth_bias.word(slot).unwrap_or(0),
             StateUniform::BlendConstant(component) => self.constant(component).clamp(0.0, 1.0).to_bits(),
             StateUniform::BlendConstantUnclamped(component) => self.constant(component).to_bits(),
             StateUniform::BlendConstantBytes(components) => u32::from_le_bytes(

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use vc4_tests::picture::{Difference, INSIDE_LIMIT};
+use vc4_tests::picture::Difference;
 use vc4_tests::{drawing, driver, scratch};
 
 fn run_all(manifest: &Path, name: &str) -> PathBuf {
@@ -20,7 +20,7 @@ fn pictures_match_lavapipe() {
     let mut failures = Vec::new();
     for case in drawing::all() {
         let difference = Difference::of_files(case.name, &ours, &reference).expect("two pictures");
-        if difference.differing > case.differing || difference.worst_inside > INSIDE_LIMIT {
+        if difference.differing > case.differing || difference.worst_inside > case.inside {
             failures.push(format!("{}: {difference:?}", case.name));
         }
     }

@@ -253,6 +253,10 @@ pub fn uniform(slot: StateUniform) -> String {
         StateUniform::ScreenYScale => "screen.y.scale",
         StateUniform::DepthScale => "depth.scale",
         StateUniform::DepthBias => "depth.bias",
+        StateUniform::BiasConstant => "bias.constant",
+        StateUniform::BiasSlope => "bias.slope",
+        StateUniform::BiasLow => "bias.low",
+        StateUniform::BiasHigh => "bias.high",
         StateUniform::BlendConstant(n) => return format!("blend.{}", component(n)),
         StateUniform::BlendConstantUnclamped(n) => return format!("blend.unclamped.{}", component(n)),
         StateUniform::BlendConstantBytes(order) => {

@@ -235,6 +235,8 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         dual_src_blend: vk::TRUE,
         alpha_to_one: vk::TRUE,
         independent_blend: vk::TRUE,
+        // The CPU lists edges and corners.
+        fill_mode_non_solid: vk::TRUE,
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
         // Monitors count whatever is submitted meanwhile.

@@ -91,6 +91,8 @@ pub struct Pipeline {
     pub info: GraphicsInfo,
     /// How vertices are assembled.
     pub mode: PrimitiveMode,
+    /// What the machine draws: edges or corners of triangles, or just the assembled primitives.
+    pub drawn: PrimitiveMode,
     /// Adjacent vertices stand between them.
     pub adjacency: bool,
     /// `None` if nothing that it draws can be seen.
@@ -107,11 +109,13 @@ impl Pipeline {
         api::check(&info)?;
         let (mode, adjacency) = api::topology(info.topology)?;
         // Shaders have no side effects, so what is not rasterised is not run.
+        let drawn = api::drawn(&info, mode)?;
         let seen = !info.raster.discard
+            && !(drawn != mode && info.raster.cull.contains(vk::CullModeFlags::FRONT_AND_BACK))
             && info.multisample.is_some_and(|state| state.mask & state.all_samples() != 0);
         let programs = |state: &mut PipelineState| Programs::new(&info, state, cache);
-        let compiled = seen.then(|| Compiled::new(device, &info, mode, programs)).transpose()?;
-        Ok(Pipeline { info, mode, adjacency, compiled })
+        let compiled = seen.then(|| Compiled::new(device, &info, (mode, drawn), programs)).transpose()?;
+        Ok(Pipeline { info, mode, drawn, adjacency, compiled })
     }
 
     /// What draws a kernel that is a picture to a format, over the whole viewport.
@@ -124,8 +128,13 @@ impl Pipeline {
         let info = GraphicsInfo::of_picture(row)?;
         let (mode, adjacency) = api::topology(info.topology)?;
         let programs = |_: &mut PipelineState| Ok(Programs::Picture(Box::new(picture.clone())));
-        let compiled = Some(Compiled::new(device, &info, mode, programs)?);
-        Ok(Pipeline { info, mode, adjacency, compiled })
+        let compiled = Some(Compiled::new(device, &info, (mode, mode), programs)?);
+        Ok(Pipeline { info, mode, drawn: mode, adjacency, compiled })
+    }
+
+    /// Whether edges or corners of triangles are drawn.
+    pub fn is_taken_apart(&self) -> bool {
+        self.drawn != self.mode
     }
 
     /// Samples of a pixel; `None` if nothing is rasterised.
@@ -181,7 +190,7 @@ impl Compiled {
     fn new(
         device: &Arc<Device>,
         info: &GraphicsInfo,
-        mode: PrimitiveMode,
+        (mode, drawn): (PrimitiveMode, PrimitiveMode),
         programs: impl FnOnce(&mut PipelineState) -> Result<Programs, Error>,
     ) -> Result<Compiled, Error> {
         let subpass = api::subpass(info)?;
@@ -200,14 +209,16 @@ impl Compiled {
         let colors = api::colors(info, subpass)?;
         let mut state = PipelineState {
             attributes: api::attributes(&info.vertex)?,
-            points: mode == PrimitiveMode::Points,
-            lines: matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip),
+            points: drawn == PrimitiveMode::Points,
+            lines: matches!(drawn, PrimitiveMode::Lines | PrimitiveMode::LineStrip),
+            polygon: (drawn != mode).then(|| api::polygon(info)),
             color: colors.first().map(|first| first.output),
             color_location: colors.first().map_or(0, |first| first.location),
             multisample: api::multisample(info),
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
             ..PipelineState::default()
         };
+        let is_sloped = state.polygon.is_some_and(|polygon| polygon.slope_bias);
         let programs = programs(&mut state)?;
         let mut compiled = Compiled {
             gpu: device.gpu().clone(),
@@ -216,7 +227,11 @@ impl Compiled {
             colors,
             variants: Mutex::default(),
             textures: Vec::new(),
-            raster: api::raster(info, is_area(mode), false),
+            raster: Raster {
+                // The program moves depths then.
+                depth_bias: info.raster.depth_bias.is_some() && !is_sloped,
+                ..api::raster(info, is_area(drawn), false)
+            },
             depth_stencil,
             face,
         };

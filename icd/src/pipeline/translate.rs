@@ -7,7 +7,7 @@ use vc4::state::{
     Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, DepthStencil, FrontFace, LogicOp, Multisample,
     Raster, StencilFaceState,
 };
-use vc4_shaders::compile::VertexAttribute;
+use vc4_shaders::compile::{Polygon, VertexAttribute};
 
 use super::dynamic::StencilFace;
 use super::info::{ColorBlend, GraphicsInfo, VertexInput};
@@ -25,7 +25,6 @@ pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
         log::warn!(target: "vc4::api", "a pipeline clamps depth, which no device of this driver offers: it clips");
     }
     let off = [
-        (raster.polygon_mode != vk::PolygonMode::FILL, "fillModeNonSolid"),
         (raster.depth_bias.is_some_and(|[_, clamp, _]| clamp != 0.0), "depthBiasClamp"),
         (info.depth_stencil.is_some_and(|state| state.bounds.is_some()), "depthBounds"),
         (info.multisample.is_some_and(|state| state.sample_shading.is_some()), "sampleRateShading"),
@@ -76,6 +75,36 @@ pub(super) fn topology(topology: vk::PrimitiveTopology) -> Result<(PrimitiveMode
         vk::PrimitiveTopology::TRIANGLE_LIST_WITH_ADJACENCY => Ok((PrimitiveMode::Triangles, true)),
         vk::PrimitiveTopology::TRIANGLE_STRIP_WITH_ADJACENCY => Ok((PrimitiveMode::TriangleStrip, true)),
         _ => Err(Error::FeatureNotPresent("tessellationShader")),
+    }
+}
+
+/// What the machine draws of primitives that are assembled in a way: of triangles their edges or corners, if the polygon
+/// mode says so.
+pub(super) fn drawn(info: &GraphicsInfo, mode: PrimitiveMode) -> Result<PrimitiveMode, Error> {
+    let is_area =
+        matches!(mode, PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan);
+    let drawn = match info.raster.polygon_mode {
+        vk::PolygonMode::LINE if is_area => PrimitiveMode::Lines,
+        vk::PolygonMode::POINT if is_area => PrimitiveMode::Points,
+        vk::PolygonMode::FILL | vk::PolygonMode::LINE | vk::PolygonMode::POINT => mode,
+        other => return Err(Error::InvalidUse(format!("polygon mode {other:?}"))),
+    };
+    if drawn != mode && info.has_assembly() {
+        let what = "QPU assembly for edges or corners of triangles".to_string();
+        return Err(Error::unsupported(what, "draw lines or points"));
+    }
+    Ok(drawn)
+}
+
+/// What programs know of triangles whose edges or corners are drawn.
+pub(super) fn polygon(info: &GraphicsInfo) -> Polygon {
+    let raster = raster(info, true, false);
+    let dynamic = info.is_dynamic(vk::DynamicState::DEPTH_BIAS);
+    Polygon {
+        cull_front: raster.cull_front,
+        cull_back: raster.cull_back,
+        front_face: raster.front_face,
+        slope_bias: info.raster.depth_bias.is_some_and(|[.., slope]| dynamic || slope != 0.0),
     }
 }
 

@@ -180,6 +180,10 @@ fn state_parts(state: StateUniform) -> (u8, u32) {
         StateUniform::StencilBackMasks => (14, 0),
         StateUniform::ScreenXScale => (15, 0),
         StateUniform::ScreenYScale => (16, 0),
+        StateUniform::BiasConstant => (17, 0),
+        StateUniform::BiasSlope => (18, 0),
+        StateUniform::BiasLow => (19, 0),
+        StateUniform::BiasHigh => (20, 0),
     }
 }
 
@@ -203,6 +207,10 @@ fn state(detail: u8, word: u32) -> Option<StateUniform> {
         (14, 0) => StateUniform::StencilBackMasks,
         (15, 0) => StateUniform::ScreenXScale,
         (16, 0) => StateUniform::ScreenYScale,
+        (17, 0) => StateUniform::BiasConstant,
+        (18, 0) => StateUniform::BiasSlope,
+        (19, 0) => StateUniform::BiasLow,
+        (20, 0) => StateUniform::BiasHigh,
         _ => return None,
     })
 }

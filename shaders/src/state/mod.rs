@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use vc4::state::blend::ColorOutput;
 use vc4::state::depth_stencil::DepthStencilPlan;
 use vc4::state::multisample::Multisample;
+use vc4::state::raster::FrontFace;
 use vc4::state::vertex_fetch::VertexFormat;
 use vc4::state::viewport::RasterMap;
 
@@ -28,6 +29,20 @@ pub struct VertexAttribute {
     pub per_instance: bool,
 }
 
+/// Triangles of which edges or corners are drawn. The machine draws lines and points, which know nothing of their triangle:
+/// the vertex program fetches its corners and computes what the whole triangle decides (T-NONSOLID).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Polygon {
+    /// Front faces vanish.
+    pub cull_front: bool,
+    /// Back faces vanish.
+    pub cull_back: bool,
+    /// Which faces are front.
+    pub front_face: FrontFace,
+    /// Depth is moved by the slope of the triangle.
+    pub slope_bias: bool,
+}
+
 /// What of a pipeline's state becomes code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PipelineState {
@@ -39,6 +54,8 @@ pub struct PipelineState {
     pub points: bool,
     /// The topology is lines: varyings begin with the place across the line.
     pub lines: bool,
+    /// The lines or points are those of triangles.
+    pub polygon: Option<Polygon>,
     /// The colour attachment; `None` without one.
     pub color: Option<ColorOutput>,
     /// Location of the output that goes there. Others are left out: there is one colour in a tile (T-MRT).
@@ -58,6 +75,7 @@ impl Default for PipelineState {
             raster: RasterMap::default(),
             points: false,
             lines: false,
+            polygon: None,
             color: None,
             color_location: 0,
             depth_stencil: DepthStencilPlan::OFF,

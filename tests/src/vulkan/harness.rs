@@ -35,11 +35,15 @@ impl Harness {
             let physical = *devices.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
             let features = vk::PhysicalDeviceFeatures::default()
+                .fill_mode_non_solid(true)
+                .wide_lines(true)
+                .large_points(true)
                 .image_cube_array(true)
                 .shader_image_gather_extended(true)
                 .shader_storage_image_extended_formats(true)
                 .shader_storage_image_write_without_format(true);
-            let extensions = [ash::khr::sampler_mirror_clamp_to_edge::NAME.as_ptr()];
+            let extensions = [ash::khr::sampler_mirror_clamp_to_edge::NAME, ash::khr::maintenance1::NAME]
+                .map(CStr::as_ptr);
             let create = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_features(&features)

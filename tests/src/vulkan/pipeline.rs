@@ -35,6 +35,14 @@ pub struct Pipeline {
     pub blend: vk::PipelineColorBlendAttachmentState,
     /// Faces left out.
     pub cull: vk::CullModeFlags,
+    /// What is drawn of triangles.
+    pub polygon_mode: vk::PolygonMode,
+    /// Width of lines.
+    pub line_width: f32,
+    /// Constant, clamp and slope factor of the depth bias, if on.
+    pub bias: Option<[f32; 3]>,
+    /// The viewport has a negative height.
+    pub mirrored: bool,
     /// The subpass that it draws in.
     pub subpass: u32,
     /// Bytes from vertex to vertex.
@@ -63,6 +71,10 @@ impl Default for Pipeline {
             blend: vk::PipelineColorBlendAttachmentState::default()
                 .color_write_mask(vk::ColorComponentFlags::RGBA),
             cull: vk::CullModeFlags::NONE,
+            polygon_mode: vk::PolygonMode::FILL,
+            line_width: 1.0,
+            bias: None,
+            mirrored: false,
             subpass: 0,
             stride: size_of::<Vertex>() as u32,
             attributes: vec![vk::Format::R32G32B32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT],
@@ -83,7 +95,8 @@ impl Lab<'_> {
         state: &Pipeline,
     ) -> Result<vk::Pipeline, Error> {
         let [width, height] = size.map(|edge| edge as f32);
-        let viewports = [vk::Viewport { x: 0.0, y: 0.0, width, height, min_depth: 0.0, max_depth: 1.0 }];
+        let (y, height) = if state.mirrored { (height, -height) } else { (0.0, height) };
+        let viewports = [vk::Viewport { x: 0.0, y, width, height, min_depth: 0.0, max_depth: 1.0 }];
         let scissors = [area(size)];
         let viewport =
             vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
@@ -120,10 +133,16 @@ impl Lab<'_> {
         let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
             .topology(state.topology)
             .primitive_restart_enable(state.restart);
+        let [constant, clamp, slope] = state.bias.unwrap_or_default();
         let raster = vk::PipelineRasterizationStateCreateInfo::default()
             .cull_mode(state.cull)
+            .polygon_mode(state.polygon_mode)
             .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
-            .line_width(1.0);
+            .depth_bias_enable(state.bias.is_some())
+            .depth_bias_constant_factor(constant)
+            .depth_bias_clamp(clamp)
+            .depth_bias_slope_factor(slope)
+            .line_width(state.line_width);
         let mask = state.mask.map(|mask| [mask]);
         let mut multisample = vk::PipelineMultisampleStateCreateInfo::default()
             .rasterization_samples(state.samples)

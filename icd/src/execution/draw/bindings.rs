@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::state::depth_stencil::StencilWords;
-use vc4::state::{StateWords, StencilFaceState};
+use vc4::state::{DepthBias, StateWords, StencilFaceState};
 use vc4_kernel_abi::Mapping;
 use vc4_shaders::program;
 
@@ -215,7 +215,8 @@ impl<'a> Bindings<'a> {
     /// Finds out how far the arrays reach, and what the machine draws of them as it is.
     fn reach(&mut self) -> Result<(), Error> {
         self.limit = arrays::limit(&self.state, &self.variant.programs)?;
-        self.most_at_once = match self.state.pipeline().adjacency || self.rotates() {
+        let pipeline = self.state.pipeline();
+        self.most_at_once = match pipeline.adjacency || pipeline.is_taken_apart() || self.rotates() {
             true => 0,
             false => run_length(self.mode),
         };
@@ -225,7 +226,9 @@ impl<'a> Bindings<'a> {
     /// Whether primitives are rewritten for flat varyings: the hardware takes them from the last vertex, the API from the
     /// first (v3d.md §9.6).
     pub fn rotates(&self) -> bool {
-        self.variant.programs.flat_varyings != 0 && self.mode != PrimitiveMode::Points
+        self.variant.programs.flat_varyings != 0
+            && self.mode != PrimitiveMode::Points
+            && !self.state.pipeline().is_taken_apart()
     }
 
     /// The numbers that vertex indices are fetched from.
@@ -424,6 +427,10 @@ fn words(state: &Snapshot<'_>, compiled: &Compiled) -> StateWords {
     StateWords {
         viewport: viewport(&state.dynamic().viewport),
         blend_constants: state.dynamic().blend_constants,
+        depth_bias: {
+            let [constant, clamp, slope] = state.dynamic().depth_bias;
+            DepthBias { constant, slope, clamp }
+        },
         stencil: stencil.unwrap_or_default(),
         sample_mask: state.pipeline().info.multisample.map_or(1, |state| state.mask),
     }

@@ -11,6 +11,21 @@ use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::segments::Snapshot;
 
+/// The corner that an array is of, and the location that it comes from.
+pub(super) fn from(source: AttributeSource) -> (Option<u8>, Option<u32>) {
+    match source {
+        AttributeSource::Location(location) => (None, Some(location)),
+        AttributeSource::Corner { corner, location } => (Some(corner), Some(location)),
+        AttributeSource::CornerIndex(corner) => (Some(corner), None),
+        AttributeSource::VertexIndex | AttributeSource::Dummy => (None, None),
+    }
+}
+
+/// The number of a corner of a vertex's triangle, where vertices are those of triangles one behind the other.
+pub(super) fn corner_of(number: usize, corner: u8) -> usize {
+    number / 3 * 3 + usize::from(corner)
+}
+
 /// Vertices with arrays of their own.
 pub(super) struct Gathered {
     vertices: Vec<i64>,
@@ -41,12 +56,12 @@ impl Gathered {
         if let Some((_, bo)) = arrays.iter().find(|(key, _)| *key == from) {
             return Ok(bo.clone());
         }
-        let content = match from {
-            AttributeSource::VertexIndex => {
-                self.vertices.iter().flat_map(|vertex| (*vertex as u32).to_le_bytes()).collect()
+        let content = match (from, self::from(from)) {
+            (AttributeSource::VertexIndex | AttributeSource::CornerIndex(_), (corner, _)) => {
+                self.each(corner).flat_map(|vertex| (vertex as u32).to_le_bytes()).collect()
             }
-            AttributeSource::Location(location) => self.copied(state, location, bytes)?,
-            AttributeSource::Dummy => vec![0; bytes as usize * self.vertices.len()],
+            (_, (corner, Some(location))) => self.copied(state, corner, location, bytes)?,
+            (_, (_, None)) => vec![0; bytes as usize * self.vertices.len()],
         };
         let bo = device.create_bo("gathered vertices", content.len() as u64)?;
         bo.map()?.write(0, &content);
@@ -54,13 +69,27 @@ impl Gathered {
         Ok(bo)
     }
 
-    fn copied(&self, state: &Snapshot, location: u32, bytes: u32) -> Result<Vec<u8>, Error> {
+    /// The vertices, or those that are a corner of their triangles.
+    fn each(&self, corner: Option<u8>) -> impl Iterator<Item = i64> {
+        (0..self.vertices.len()).map(move |number| {
+            let number = corner.map_or(number, |corner| corner_of(number, corner));
+            self.vertices.get(number).copied().unwrap_or(-1)
+        })
+    }
+
+    fn copied(
+        &self,
+        state: &Snapshot,
+        corner: Option<u8>,
+        location: u32,
+        bytes: u32,
+    ) -> Result<Vec<u8>, Error> {
         let bytes = bytes as usize;
         let mut content = vec![0; bytes * self.vertices.len()];
         let Some(source) = source(state, location)? else { return Ok(content) };
         let Some(limit) = source.limit(bytes as u32) else { return Ok(content) };
         let mapping = source.bo.map()?;
-        for (to, &vertex) in content.chunks_exact_mut(bytes).zip(&self.vertices) {
+        for (to, vertex) in content.chunks_exact_mut(bytes).zip(self.each(corner)) {
             if (0..=limit).contains(&vertex) {
                 mapping.read((source.base + vertex as u64 * u64::from(source.stride)) as usize, to);
             }

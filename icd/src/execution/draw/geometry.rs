@@ -170,7 +170,11 @@ pub(super) fn pieces<'a>(
         return Ok(Pieces::new());
     }
     let call = DrawParameters { count, ..*call };
-    let draw = Run { device, mode, adjacency, rotate: bindings.rotates(), limit: bindings.limit };
+    let pipeline = bindings.state.pipeline();
+    let polygons = pipeline
+        .is_taken_apart()
+        .then_some(Polygons { drawn: pipeline.drawn, has_corners: bindings.variant.programs.has_corners() });
+    let draw = Run { device, mode, adjacency, polygons, rotate: bindings.rotates(), limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
         Some(offset) => draw.indexed(bindings, &call, i64::from(offset), known),
@@ -195,12 +199,23 @@ fn check_count(count: u32) -> Result<(), Error> {
     }
 }
 
+/// Triangles that are not filled.
+#[derive(Clone, Copy)]
+struct Polygons {
+    /// Lines or points.
+    drawn: PrimitiveMode,
+    /// Each vertex comes with the corners of its triangle.
+    has_corners: bool,
+}
+
 /// What runs are made for.
 struct Run<'a> {
     device: &'a Device,
     mode: PrimitiveMode,
     /// Adjacent vertices are to be taken out.
     adjacency: bool,
+    /// What is drawn of triangles, if it is not the triangles.
+    polygons: Option<Polygons>,
     /// Put the first vertex of each primitive last.
     rotate: bool,
     limit: i64,
@@ -211,7 +226,7 @@ impl Run<'_> {
         let first = i64::from(call.first);
         let fits = first + i64::from(call.count) - 1 <= self.limit;
         let splits = call.count <= RUN || self.mode != PrimitiveMode::TriangleFan;
-        if self.rotate || self.adjacency || !fits || !splits {
+        if self.rotate || self.adjacency || self.polygons.is_some() || !fits || !splits {
             check_count(call.count)?;
             let numbers: Vec<u32> = (0..call.count).collect();
             return self.lists(&numbers, None, first);
@@ -275,13 +290,31 @@ impl Run<'_> {
                 indices::assemble(self.mode, parts.iter().map(Vec::as_slice), self.rotate)
             }
         };
-        let vertices: Vec<i64> = list.into_iter().map(|number| i64::from(number) + offset).collect();
-        let (size, _) = indices::size(self.mode);
+        let mut vertices: Vec<i64> = list.into_iter().map(|number| i64::from(number) + offset).collect();
+        let mut mode = listed(self.mode);
+        if let Some(Polygons { drawn, has_corners }) = self.polygons {
+            if has_corners {
+                let runs = indices::apart(&vertices, drawn);
+                return self.own(runs, drawn, true);
+            }
+            (vertices, mode) = (indices::sides(&vertices, drawn), drawn);
+        }
+        let (size, _) = indices::size(mode);
         let there = vertices.iter().all(|vertex| (0..=self.limit).contains(vertex));
         // Vertices without data, and primitives that span too much, get arrays of their own.
         let near = if there { indices::runs(&vertices, size as usize) } else { None };
         let gathers = near.is_none();
         let runs = near.unwrap_or_else(|| indices::gather(&vertices, size as usize));
+        self.own(runs, mode, gathers)
+    }
+
+    /// Pieces with indices of their own, and if they are gathered with vertices of their own.
+    fn own<'a>(
+        &self,
+        runs: Vec<indices::Run>,
+        mode: PrimitiveMode,
+        gathers: bool,
+    ) -> Result<Pieces<'a>, Error> {
         if runs.is_empty() {
             return Ok(Pieces::new());
         }
@@ -294,7 +327,7 @@ impl Run<'_> {
             offset += 2 * run.indices.len() as u32;
             Piece {
                 base_vertex: if gathers { 0 } else { run.vertices[0] },
-                mode: listed(self.mode),
+                mode,
                 primitives: Primitives::Indexed {
                     memory: IndexMemory::Own(bo.clone()),
                     offset: start,

@@ -204,6 +204,32 @@ fn strip(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
     }
 }
 
+/// Edges or corners of a list of triangles, triangle by triangle.
+pub(super) fn sides(triangles: &[i64], drawn: PrimitiveMode) -> Vec<i64> {
+    let sides = pattern(drawn);
+    triangles.chunks_exact(3).flat_map(|triangle| sides.iter().map(|corner| triangle[*corner])).collect()
+}
+
+/// As [`sides`], where no triangle shares vertices with another: runs whose vertices are those of triangles, one behind
+/// the other.
+pub(super) fn apart(triangles: &[i64], drawn: PrimitiveMode) -> Vec<Run> {
+    let sides = pattern(drawn);
+    let run = |vertices: &[i64]| {
+        let firsts = (0..vertices.len()).step_by(3);
+        Run {
+            indices: firsts.flat_map(|first| sides.iter().map(move |side| (first + side) as u16)).collect(),
+            max_index: vertices.len() as u32 - 1,
+            vertices: vertices.into(),
+        }
+    };
+    triangles[..triangles.len() / 3 * 3].chunks(RUN as usize / 3 * 3).map(run).collect()
+}
+
+/// Corners of a triangle in the order in which its edges or corners are drawn.
+fn pattern(drawn: PrimitiveMode) -> &'static [usize] {
+    if drawn == PrimitiveMode::Points { &[0, 1, 2] } else { &[0, 1, 1, 2, 2, 0] }
+}
+
 /// Primitives of a list that the machine can draw at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
@@ -305,6 +331,23 @@ mod tests {
         assert_eq!(without(PrimitiveMode::LineStrip, 1), []);
         assert_eq!(without(PrimitiveMode::Triangles, 13), [0, 2, 4, 6, 8, 10]);
         assert_eq!(without(PrimitiveMode::TriangleStrip, 9), [0, 2, 4, 6]);
+    }
+
+    #[test]
+    fn triangles_are_taken_apart() {
+        let triangles = [7, 8, 9, 9, 8, 4, 1];
+        assert_eq!(sides(&triangles, PrimitiveMode::Lines), [7, 8, 8, 9, 9, 7, 9, 8, 8, 4, 4, 9]);
+        assert_eq!(sides(&triangles, PrimitiveMode::Points), triangles[..6]);
+        let lines = Run {
+            indices: vec![0, 1, 1, 2, 2, 0, 3, 4, 4, 5, 5, 3],
+            max_index: 5,
+            vertices: triangles[..6].into(),
+        };
+        assert_eq!(apart(&triangles, PrimitiveMode::Lines), [lines]);
+        let many: Vec<i64> = (0..3 * 21846).collect();
+        let runs = apart(&many, PrimitiveMode::Points);
+        assert_eq!(runs.iter().map(|run| run.vertices.len()).collect::<Vec<_>>(), [65535, 3]);
+        assert_eq!((runs[0].max_index, &runs[1].indices[..]), (65534, &[0, 1, 2][..]));
     }
 
     #[test]

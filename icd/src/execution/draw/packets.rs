@@ -24,7 +24,7 @@ pub(super) fn window(state: &Snapshot<'_>, target: &Target) -> Option<ClipWindow
     let vk::Rect2D { offset, extent } = state.dynamic().scissor;
     let scissor = PixelRect::new(offset.x, offset.y, extent.width, extent.height).intersect(target.area);
     // Points reach over the viewport's edge.
-    let area = match state.pipeline().mode {
+    let area = match state.pipeline().drawn {
         PrimitiveMode::Points => scissor,
         _ => scissor.intersect(viewport(&state.dynamic().viewport).pixels()),
     };

@@ -7,6 +7,7 @@ use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline, SampleBo, 
 
 use super::arrays::source;
 use super::bindings::{Bindings, Changes};
+use super::gather::{corner_of, from};
 use super::geometry::Piece;
 use super::iota::ZEROS_AT;
 use super::job::JobBuilder;
@@ -245,7 +246,8 @@ fn attribute(
             let numbers = job.bo(bindings.iota().bo()?);
             return Ok((numbers, Attribute { stride: 4, ..plain }));
         }
-        AttributeSource::Dummy => None,
+        // Corners come in gathered arrays only.
+        AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_) | AttributeSource::Dummy => None,
     };
     match found {
         Some(source) => {
@@ -275,18 +277,16 @@ fn side_by_side(
     let mut data = vec![0; stride * piece.primitives.vertices() as usize];
     let mut column = 0;
     for array in joined {
-        let found = match array.source {
-            AttributeSource::Location(location) => source(state, location)?,
-            AttributeSource::VertexIndex | AttributeSource::Dummy => None,
-        };
+        let (corner, location) = from(array.source);
+        let found = location.map_or(Ok(None), |location| source(state, location))?;
         let limit = found.as_ref().and_then(|source| source.limit(array.bytes));
         if let (Some(source), Some(limit)) = (found, limit) {
             let mapping = source.bo.map()?;
             for (number, to) in data.chunks_exact_mut(stride).enumerate() {
-                let vertex = piece.vertex(number);
+                let vertex = piece.vertex(corner.map_or(number, |corner| corner_of(number, corner)));
                 if (0..=limit).contains(&vertex) {
-                    let from = source.base + vertex as u64 * u64::from(source.stride);
-                    mapping.read(from as usize, &mut to[column..][..array.bytes as usize]);
+                    let start = source.base + vertex as u64 * u64::from(source.stride);
+                    mapping.read(start as usize, &mut to[column..][..array.bytes as usize]);
                 }
             }
         }

@@ -9,6 +9,7 @@ use vc4::image::layout::MSAA_SAMPLES;
 use vc4::state::Emitter;
 use vc4::state::vertex_fetch::{Packing, VertexFormat, emit_fetch};
 
+use super::corners::Corner;
 use super::error::LowerError;
 use crate::binding::UniformSlot;
 use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
@@ -372,20 +373,34 @@ fn join(keys: &[AttributeKey], sources: &BTreeMap<AttributeKey, u32>) -> Option<
 enum AttributeKey {
     Location(u32),
     VertexIndex,
+    CornerIndex(u8),
     Dummy,
 }
 
 impl AttributeKey {
     fn source(self) -> AttributeSource {
         match self {
-            AttributeKey::Location(location) => AttributeSource::Location(location),
+            AttributeKey::Location(location) => match Corner::split(location) {
+                (None, location) => AttributeSource::Location(location),
+                (Some(corner), location) => AttributeSource::Corner { corner, location },
+            },
             AttributeKey::VertexIndex => AttributeSource::VertexIndex,
+            AttributeKey::CornerIndex(corner) => AttributeSource::CornerIndex(corner),
             AttributeKey::Dummy => AttributeSource::Dummy,
         }
     }
 }
 
+/// The corner whose vertex index a location stands for.
+fn corner_index(location: u32) -> Option<u8> {
+    match Corner::split(location) {
+        (Some(corner), Corner::INDEX) => Some(corner),
+        _ => None,
+    }
+}
+
 fn attribute(state: &PipelineState, location: u32) -> Option<&VertexAttribute> {
+    let (_, location) = Corner::split(location);
     state.attributes.iter().find(|attribute| attribute.location == location)
 }
 
@@ -410,6 +425,9 @@ fn used_words(shader: &Shader, state: &PipelineState) -> BTreeMap<AttributeKey, 
         shader.insts_in_order().iter().flat_map(|&inst| shader.insts[inst].args.iter().copied()).collect();
     for value in used {
         match shader.op(value) {
+            Op::LoadInput { location, .. } if corner_index(location).is_some() => {
+                uses.extend(corner_index(location).map(|corner| (AttributeKey::CornerIndex(corner), 4)));
+            }
             Op::LoadInput { location, component, .. } => {
                 let Some(attribute) = attribute(state, location) else { continue };
                 let Some(word) = word_of(&attribute.format, component) else { continue };
@@ -453,6 +471,10 @@ fn lower_vertex(
                 AttributeKey::VertexIndex => {
                     let bias = b.op(Op::Uniform(UniformSlot::VertexIndexBias), &[]);
                     index = Some(b.op(Op::IAdd, &[rows[0], bias]));
+                }
+                AttributeKey::CornerIndex(corner) => {
+                    let zero = b.word(0);
+                    components.insert(Corner::index_of(corner), [rows[0], zero, zero, zero]);
                 }
                 AttributeKey::Dummy => {}
             }

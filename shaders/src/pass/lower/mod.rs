@@ -4,12 +4,14 @@
 
 pub mod boolean;
 pub mod control;
+mod corners;
 mod error;
 pub mod float;
 pub mod inputs;
 pub mod int;
 pub mod outputs;
 pub mod pack;
+pub mod polygon;
 pub mod texture;
 pub mod ubo;
 

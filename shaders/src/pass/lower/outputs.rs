@@ -8,8 +8,9 @@ use vc4::state::blend::emit_color_samples;
 use vc4::state::depth_stencil::emit_depth_stencil;
 use vc4::state::multisample::{Coverage, emit_coverage};
 use vc4::state::viewport::{Position, VertexStage, emit_position};
-use vc4::state::{Emitter, SampleEmitter};
+use vc4::state::{Emitter, Flag, SampleEmitter};
 
+use super::corners::{self, CULLED};
 use super::error::LowerError;
 use super::inputs::Varying;
 use crate::ir::{Block, Builder, Interpolation, Node, Op, Output, Shader, Value};
@@ -40,7 +41,14 @@ pub fn vertex(
     let mut emitter = IrEmitter::new(&mut builder);
     let (zero, one) = (emitter.word(0), emitter.float(1.0));
     let get = |output, default| outputs.get(&output).copied().unwrap_or(default);
-    let clip = [0, 1, 2, 3].map(|n| get(Output::Position(n), if n == 3 { one } else { zero }));
+    let mut clip = [0, 1, 2, 3].map(|n| get(Output::Position(n), if n == 3 { one } else { zero }));
+    let w = clip[3];
+    if let Some(&culled) = outputs.get(&CULLED) {
+        // Nothing is inside of a negative w.
+        let nowhere = emitter.float(-1.0);
+        clip = [(zero, 0), (zero, 1), (zero, 2), (nowhere, 3)]
+            .map(|(value, n)| emitter.select(Flag::Negative, culled, value, clip[n]));
+    }
     let point_size = state.points.then(|| get(Output::PointSize, one));
     emit_position(
         &mut emitter,
@@ -49,9 +57,9 @@ pub fn vertex(
     );
     if stage == VertexStage::Vertex {
         for &Varying { location, component, interpolation } in varyings {
-            let mut value = get(Output::User { location, component }, zero);
+            let mut value = get(corners::output(state, location, component, interpolation), zero);
             if interpolation == Interpolation::NoPerspective {
-                value = emitter.mul(vc4::qpu::MulOp::Fmul, value, clip[3]);
+                value = emitter.mul(vc4::qpu::MulOp::Fmul, value, w);
             }
             emitter.write_vpm(value);
         }
@@ -66,7 +74,8 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
     let early_tests = shader.early_fragment_tests;
     let kill = take_discards(shader, block);
     let mut builder = Builder::new(shader, block);
-    let depth = outputs.get(&Output::FragDepth).copied().filter(|_| !early_tests);
+    let own_depth = outputs.get(&Output::FragDepth).copied().filter(|_| !early_tests);
+    let depth = own_depth.or_else(|| corners::depth(&mut builder, state.polygon));
     let pipeline_mask = state.multisample.four_samples && state.multisample.sample_mask;
     let fixed = Coverage { pipeline_mask, shader_mask: None, alpha: None };
     let computed = Coverage {
@@ -169,7 +178,7 @@ fn color(
 }
 
 /// The block that control leaves the shader from.
-fn last_block(shader: &Shader) -> Result<Block, LowerError> {
+pub(super) fn last_block(shader: &Shader) -> Result<Block, LowerError> {
     let last = shader.body.iter().rev().find(|node| !matches!(node, Node::Return));
     match last {
         Some(&Node::Block(block)) => Ok(block),

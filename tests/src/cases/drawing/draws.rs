@@ -18,18 +18,19 @@ pub const CASES: [Case; 6] = [
     exact("stencil-two-sided", two_sided_stencil),
 ];
 
-const SIZE: [u32; 2] = [120, 80];
+pub(super) const SIZE: [u32; 2] = [120, 80];
 const GREY: [f32; 4] = [0.25, 0.25, 0.25, 1.0];
 
 /// A colour target and the pass that clears it.
-struct Canvas {
-    pass: vk::RenderPass,
+pub(super) struct Canvas {
+    /// The pass.
+    pub pass: vk::RenderPass,
     framebuffer: vk::Framebuffer,
     target: Target,
 }
 
 impl Canvas {
-    fn new(lab: &Lab<'_>, with_depth: bool) -> Result<Canvas, Error> {
+    pub fn new(lab: &Lab<'_>, with_depth: bool) -> Result<Canvas, Error> {
         let (format, depth_format) = (vk::Format::R8G8B8A8_UNORM, lab.depth_stencil_format());
         let target = lab.target(SIZE, format, vk::SampleCountFlags::TYPE_1)?;
         let mut targets = vec![target];
@@ -44,7 +45,7 @@ impl Canvas {
     }
 
     /// Runs `draw` inside of the pass.
-    fn draw(&self, lab: &Lab<'_>, draw: impl FnOnce(vk::CommandBuffer)) -> Result<Picture, Error> {
+    pub fn draw(&self, lab: &Lab<'_>, draw: impl FnOnce(vk::CommandBuffer)) -> Result<Picture, Error> {
         lab.run(|commands| {
             let clears = [color(GREY), depth(1.0, 0)];
             lab.begin(commands, self.pass, self.framebuffer, area(SIZE), &clears);

@@ -5,6 +5,7 @@ mod case;
 mod draws;
 mod inputs;
 mod multisample;
+mod polygons;
 mod queries;
 mod targets;
 
@@ -12,6 +13,13 @@ pub use case::Case;
 
 /// All programs.
 pub fn all() -> Vec<Case> {
-    let all = [&inputs::CASES[..], &multisample::CASES, &queries::CASES, &draws::CASES, &targets::CASES];
+    let all = [
+        &inputs::CASES[..],
+        &multisample::CASES,
+        &queries::CASES,
+        &draws::CASES,
+        &targets::CASES,
+        &polygons::CASES,
+    ];
     all.into_iter().flatten().copied().collect()
 }

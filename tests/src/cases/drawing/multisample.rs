@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::case::{Case, exact};
+use super::case::{Case, around, exact};
 use crate::picture::Picture;
 use crate::vulkan::{
     Attachment, CLEAR_STORE, Error, Lab, Pipeline, Subpass, Target, Vertex, area, color, depth, first_level,
@@ -12,9 +12,9 @@ use crate::vulkan::{
 /// The programs.
 pub const CASES: [Case; 9] = [
     // Sample positions are the device's choice: pixels of edges differ.
-    Case { name: "ms-edges", differing: 0.01, run: edges },
+    around("ms-edges", 0.01, edges),
     // Edges are as grey as what is around, or red; which pixels are green inside is a matter of roundings.
-    Case { name: "ms-centroid", differing: 0.002, run: centroid },
+    around("ms-centroid", 0.002, centroid),
     exact("ms-sample-mask", sample_mask),
     exact("ms-alpha-to-coverage", alpha_to_coverage),
     exact("ms-blend", blend),

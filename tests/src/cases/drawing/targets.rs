@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::case::{Case, exact};
+use super::case::{Case, around, exact};
 use crate::picture::Picture;
 use crate::vulkan::{
     Attachment, CLEAR_STORE, Error, Lab, Pipeline, Subpass, Target, Vertex, area, color, depth, first_level,
@@ -15,7 +15,7 @@ pub const CASES: [Case; 6] = [
     exact("targets-locations", locations),
     exact("targets-wide", wide),
     // Sample positions are the device's choice: pixels of edges differ.
-    Case { name: "targets-resolve", differing: 0.001, run: resolve },
+    around("targets-resolve", 0.001, resolve),
     exact("targets-load", load),
     exact("targets-many-draws", many_draws),
 ];

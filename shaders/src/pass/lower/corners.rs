@@ -1,0 +1,72 @@
+//! Names of what the programs of polygons ([`super::polygon`]) fetch and hand on beside what stages know: attributes of a
+//! triangle's corners, and outputs that the whole triangle decides.
+
+use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Output, Value};
+use crate::state::{PipelineState, Polygon};
+
+/// Locations of what the vertex program hands on beside the stage's own outputs; no stage has as many.
+const HIDDEN: u32 = 1 << 24;
+/// Added to locations: their values at the provoking vertex.
+const PROVOKING: u32 = HIDDEN;
+/// What a vertex of a triangle that is not drawn has its bit 31 set in.
+pub(super) const CULLED: Output = Output::User { location: 2 * HIDDEN, component: 0 };
+/// Not 0 for back faces.
+pub(super) const BACK: u32 = 2 * HIDDEN + 1;
+/// Added to depths.
+pub(super) const BIAS: u32 = 2 * HIDDEN + 2;
+
+/// Bits of a location below the corner's number.
+const LOCATION_BITS: u32 = 16;
+const LOCATION_MASK: u32 = (1 << LOCATION_BITS) - 1;
+
+/// The output that a varying has its values from.
+pub(super) fn output(
+    state: &PipelineState,
+    location: u32,
+    component: u8,
+    interpolation: Interpolation,
+) -> Output {
+    match (state.polygon, interpolation) {
+        (Some(_), Interpolation::Flat) if location < HIDDEN => {
+            Output::User { location: location + PROVOKING, component }
+        }
+        _ => Output::User { location, component },
+    }
+}
+
+/// What the vertex program says of the triangle.
+pub(super) fn hidden(b: &mut Builder, location: u32) -> Value {
+    b.op(Op::LoadInput { location, component: 0, interpolation: Interpolation::Flat }, &[])
+}
+
+/// The depth of a fragment, where it is not that of its line or point.
+pub(super) fn depth(b: &mut Builder, polygon: Option<Polygon>) -> Option<Value> {
+    polygon.filter(|polygon| polygon.slope_bias)?;
+    let depth = b.op(Op::LoadBuiltin(BuiltinInput::FragCoord(2)), &[]);
+    let bias = hidden(b, BIAS);
+    Some(b.op(Op::FAdd, &[depth, bias]))
+}
+
+/// Attribute locations of corners, which the stage knows nothing of.
+pub(super) struct Corner;
+
+impl Corner {
+    /// In place of a location: the vertex index.
+    pub(super) const INDEX: u32 = LOCATION_MASK;
+
+    /// A location of a corner.
+    pub(super) fn of(corner: u8, location: u32) -> u32 {
+        (u32::from(corner) + 1) << LOCATION_BITS | location & LOCATION_MASK
+    }
+
+    /// What stands for the vertex index of a corner.
+    pub(super) fn index_of(corner: u8) -> u32 {
+        Corner::of(corner, Corner::INDEX)
+    }
+
+    /// Takes a location apart: the corner, if it is one's, and the location.
+    pub(super) fn split(location: u32) -> (Option<u8>, u32) {
+        let corner = (location >> LOCATION_BITS).checked_sub(1);
+        (corner.map(|corner| corner as u8), location & LOCATION_MASK)
+    }
+}
