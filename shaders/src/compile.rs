@@ -107,6 +107,7 @@ pub fn compile_shaders(
         Pipeline { textures: textures(&[Some(&vertex), fragment.as_ref()]), ..Pipeline::default() };
     let mut fragment = fragment.unwrap_or_else(|| Shader::new(Stage::Fragment));
     pass::optimize(&mut vertex);
+    lower::distances::fragment(&mut fragment, &vertex, state.multisample.four_samples);
     pass::link(&vertex, &mut fragment);
     pass::optimize(&mut fragment);
     pass::factor(&mut fragment);
@@ -140,6 +141,9 @@ pub fn compile_vertex(
 ) -> Result<Pipeline, CompileError> {
     let textures = textures(&[Some(&vertex)]);
     pass::optimize(&mut vertex);
+    if !lower::distances::clipping(&vertex).is_empty() {
+        return Err(LowerError::Distances.into());
+    }
     let mut pipeline = Pipeline { point_size: state.points, textures, ..Pipeline::default() };
     pipeline.varyings = varyings.len() as u32;
     vertex_programs(&mut pipeline, vertex, state, varyings)?;

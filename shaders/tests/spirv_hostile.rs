@@ -308,7 +308,6 @@ fn endless_loop_translates() {
 #[test]
 fn what_is_lacking_is_named() {
     let cases = [
-        ("lacks_clip.vert", "ClipDistance"),
         ("lacks_array.frag", "array of descriptors"),
         ("lacks_double.frag", "Float64"),
         ("lacks_atomic.frag", "an atomic operation (vertexPipelineStoresAndAtomics"),

@@ -6,6 +6,7 @@ use ash::vk;
 use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX, VARYINGS};
 use vc4::image::tiling::MAX_EDGE;
 use vc4::state::raster::{LINE_WIDTH_RANGE, POINT_SIZE_RANGE};
+use vc4_shaders::ir::MAX_DISTANCES;
 
 /// Header version that the driver was written against; part of the reported API version.
 pub const HEADER_VERSION: u32 = 281;
@@ -145,9 +146,9 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.min_interpolation_offset = 0.0; // sampleRateShading is off
     limits.max_interpolation_offset = 0.0;
     limits.sub_pixel_interpolation_offset_bits = 0;
-    limits.max_clip_distances = 0; // shaderClipDistance is off
-    limits.max_cull_distances = 0;
-    limits.max_combined_clip_and_cull_distances = 0;
+    limits.max_clip_distances = MAX_DISTANCES;
+    limits.max_cull_distances = MAX_DISTANCES;
+    limits.max_combined_clip_and_cull_distances = MAX_DISTANCES;
 }
 
 fn raster(limits: &mut vk::PhysicalDeviceLimits) {

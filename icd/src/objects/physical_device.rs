@@ -242,6 +242,9 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         // Monitors count whatever is submitted meanwhile.
         inherited_queries: vk::TRUE,
         image_cube_array: vk::TRUE,
+        // By the fragment program, and by vertex programs that see whole primitives.
+        shader_clip_distance: vk::TRUE,
+        shader_cull_distance: vk::TRUE,
         shader_image_gather_extended: vk::TRUE,
         // Texels are packed and unpacked as the view says, whatever a shader names; only compute stages store.
         shader_storage_image_extended_formats: vk::TRUE,

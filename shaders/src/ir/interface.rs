@@ -94,6 +94,13 @@ pub enum BuiltinInput {
     Invocation(Invocation),
 }
 
+/// Locations of gl_ClipDistance, four components in each of two, behind all that a stage may name.
+pub const CLIP_DISTANCES: u32 = 32;
+/// Those of gl_CullDistance.
+pub const CULL_DISTANCES: u32 = 34;
+/// Distances of either kind.
+pub const MAX_DISTANCES: u32 = 8;
+
 /// Output of a stage, one component each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Output {

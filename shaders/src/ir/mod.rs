@@ -35,7 +35,9 @@ pub mod verify;
 pub use builder::Builder;
 pub use entity::{Block, Inst, Type, Value};
 pub use image::{Fetch, ImageDim, Lod, Sample, Texel, TmuR};
-pub use interface::{BuiltinInput, Interpolation, Invocation, Output, Stage};
+pub use interface::{
+    BuiltinInput, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Invocation, MAX_DISTANCES, Output, Stage,
+};
 pub use line::{LineId, SourceLine};
 pub use memory::{Atomic, Memory, Workgroup};
 pub use op::{Op, Signature};

@@ -37,6 +37,8 @@ impl Harness {
             let features = vk::PhysicalDeviceFeatures::default()
                 .fill_mode_non_solid(true)
                 .wide_lines(true)
+                .shader_clip_distance(true)
+                .shader_cull_distance(true)
                 .large_points(true)
                 .image_cube_array(true)
                 .shader_image_gather_extended(true)

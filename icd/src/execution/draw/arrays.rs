@@ -50,9 +50,14 @@ impl Source<'_> {
 pub(super) fn limit(state: &Snapshot<'_>, programs: &Pipeline) -> Result<i64, Error> {
     let mut limit = i64::MAX;
     for AttributeArray { source: from, bytes, .. } in &programs.attributes {
-        if let AttributeSource::Location(location) = from {
-            let source = source(state, *location)?;
-            limit = limit.min(source.map_or(i64::MAX, |source| source.limit(*bytes).unwrap_or(-1)));
+        match from {
+            AttributeSource::Location(location) => {
+                let source = source(state, *location)?;
+                limit = limit.min(source.map_or(i64::MAX, |source| source.limit(*bytes).unwrap_or(-1)));
+            }
+            // Such arrays are made for the draw.
+            AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_) => return Ok(-1),
+            AttributeSource::VertexIndex | AttributeSource::Dummy => {}
         }
     }
     Ok(limit)

@@ -21,27 +21,25 @@ pub(super) fn from(source: AttributeSource) -> (Option<u8>, Option<u32>) {
     }
 }
 
-/// The number of a corner of a vertex's triangle, where vertices are those of triangles one behind the other.
-pub(super) fn corner_of(number: usize, corner: u8) -> usize {
-    number / 3 * 3 + usize::from(corner)
-}
-
 /// Vertices with arrays of their own.
 pub(super) struct Gathered {
     vertices: Vec<i64>,
+    /// Vertices of a primitive.
+    size: usize,
     /// The arrays that were asked for.
     arrays: RefCell<Vec<(AttributeSource, Arc<Bo>)>>,
 }
 
 impl Gathered {
-    /// These vertices, in this order.
-    pub fn new(vertices: Vec<i64>) -> Gathered {
-        Gathered { vertices, arrays: RefCell::default() }
+    /// These vertices, in this order; if programs ask for corners, those of primitives of `size`, one behind the other.
+    pub fn new(vertices: Vec<i64>, size: usize) -> Gathered {
+        Gathered { vertices, size, arrays: RefCell::default() }
     }
 
-    /// The vertices.
-    pub fn vertices(&self) -> &[i64] {
-        &self.vertices
+    /// A vertex, or a corner of its primitive; -1 if there is none.
+    pub fn vertex(&self, number: usize, corner: Option<u8>) -> i64 {
+        let number = corner.map_or(number, |corner| number / self.size * self.size + usize::from(corner));
+        self.vertices.get(number).copied().unwrap_or(-1)
     }
 
     /// An array with `bytes` bytes of each vertex and no gaps. Vertices that a buffer has no data for get zeros.
@@ -69,12 +67,9 @@ impl Gathered {
         Ok(bo)
     }
 
-    /// The vertices, or those that are a corner of their triangles.
+    /// The vertices, or those that are a corner of their primitives.
     fn each(&self, corner: Option<u8>) -> impl Iterator<Item = i64> {
-        (0..self.vertices.len()).map(move |number| {
-            let number = corner.map_or(number, |corner| corner_of(number, corner));
-            self.vertices.get(number).copied().unwrap_or(-1)
-        })
+        (0..self.vertices.len()).map(move |number| self.vertex(number, corner))
     }
 
     fn copied(

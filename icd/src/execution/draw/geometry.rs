@@ -43,10 +43,10 @@ impl Piece<'_> {
         Piece { base_vertex, mode, primitives: Primitives::Array { count }, gathered: None }
     }
 
-    /// The vertex that the machine gives a number.
-    pub fn vertex(&self, number: usize) -> i64 {
+    /// The vertex that the machine gives a number, or a corner of its primitive.
+    pub fn vertex(&self, number: usize, corner: Option<u8>) -> i64 {
         match &self.gathered {
-            Some(gathered) => gathered.vertices().get(number).copied().unwrap_or(-1),
+            Some(gathered) => gathered.vertex(number, corner),
             None => self.base_vertex + number as i64,
         }
     }
@@ -171,9 +171,11 @@ pub(super) fn pieces<'a>(
     }
     let call = DrawParameters { count, ..*call };
     let pipeline = bindings.state.pipeline();
-    let polygons = pipeline
-        .is_taken_apart()
-        .then_some(Polygons { drawn: pipeline.drawn, has_corners: bindings.variant.programs.has_corners() });
+    let has_corners = bindings.variant.programs.has_corners();
+    let polygons = (pipeline.is_taken_apart() || has_corners).then(|| Polygons {
+        drawn: if pipeline.is_taken_apart() { pipeline.drawn } else { listed(mode) },
+        has_corners,
+    });
     let draw = Run { device, mode, adjacency, polygons, rotate: bindings.rotates(), limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
@@ -199,12 +201,12 @@ fn check_count(count: u32) -> Result<(), Error> {
     }
 }
 
-/// Triangles that are not filled.
+/// Triangles that are not filled, and primitives that vertex programs see whole.
 #[derive(Clone, Copy)]
 struct Polygons {
-    /// Lines or points.
+    /// What the machine draws.
     drawn: PrimitiveMode,
-    /// Each vertex comes with the corners of its triangle.
+    /// Each vertex comes with all corners of its primitive.
     has_corners: bool,
 }
 
@@ -214,7 +216,7 @@ struct Run<'a> {
     mode: PrimitiveMode,
     /// Adjacent vertices are to be taken out.
     adjacency: bool,
-    /// What is drawn of triangles, if it is not the triangles.
+    /// How primitives become others, or see all of their corners.
     polygons: Option<Polygons>,
     /// Put the first vertex of each primitive last.
     rotate: bool,
@@ -294,10 +296,10 @@ impl Run<'_> {
         let mut mode = listed(self.mode);
         if let Some(Polygons { drawn, has_corners }) = self.polygons {
             if has_corners {
-                let runs = indices::apart(&vertices, drawn);
+                let runs = indices::apart(&vertices, mode, drawn);
                 return self.own(runs, drawn, true);
             }
-            (vertices, mode) = (indices::sides(&vertices, drawn), drawn);
+            (vertices, mode) = (indices::sides(&vertices, mode, drawn), drawn);
         }
         let (size, _) = indices::size(mode);
         let there = vertices.iter().all(|vertex| (0..=self.limit).contains(vertex));
@@ -334,7 +336,8 @@ impl Run<'_> {
                     count: run.indices.len() as u32,
                     max_index: run.max_index,
                 },
-                gathered: gathers.then(|| Box::new(Gathered::new(run.vertices))),
+                gathered: gathers
+                    .then(|| Box::new(Gathered::new(run.vertices, indices::size(self.mode).0 as usize))),
             }
         };
         Ok(runs.into_iter().map(&mut piece).collect())

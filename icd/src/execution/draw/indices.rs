@@ -204,30 +204,36 @@ fn strip(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
     }
 }
 
-/// Edges or corners of a list of triangles, triangle by triangle.
-pub(super) fn sides(triangles: &[i64], drawn: PrimitiveMode) -> Vec<i64> {
-    let sides = pattern(drawn);
-    triangles.chunks_exact(3).flat_map(|triangle| sides.iter().map(|corner| triangle[*corner])).collect()
+/// What is drawn of a list of primitives, one by one: themselves, or edges or corners of triangles.
+pub(super) fn sides(list: &[i64], mode: PrimitiveMode, drawn: PrimitiveMode) -> Vec<i64> {
+    let sides = pattern(mode, drawn);
+    list.chunks_exact(size(mode).0 as usize).flat_map(|one| sides.iter().map(|corner| one[*corner])).collect()
 }
 
-/// As [`sides`], where no triangle shares vertices with another: runs whose vertices are those of triangles, one behind
+/// As [`sides`], where no primitive shares vertices with another: runs whose vertices are those of primitives, one behind
 /// the other.
-pub(super) fn apart(triangles: &[i64], drawn: PrimitiveMode) -> Vec<Run> {
-    let sides = pattern(drawn);
+pub(super) fn apart(list: &[i64], mode: PrimitiveMode, drawn: PrimitiveMode) -> Vec<Run> {
+    let sides = pattern(mode, drawn);
+    let size = size(mode).0 as usize;
     let run = |vertices: &[i64]| {
-        let firsts = (0..vertices.len()).step_by(3);
+        let firsts = (0..vertices.len()).step_by(size);
         Run {
             indices: firsts.flat_map(|first| sides.iter().map(move |side| (first + side) as u16)).collect(),
             max_index: vertices.len() as u32 - 1,
             vertices: vertices.into(),
         }
     };
-    triangles[..triangles.len() / 3 * 3].chunks(RUN as usize / 3 * 3).map(run).collect()
+    list[..list.len() / size * size].chunks(RUN as usize / size * size).map(run).collect()
 }
 
-/// Corners of a triangle in the order in which its edges or corners are drawn.
-fn pattern(drawn: PrimitiveMode) -> &'static [usize] {
-    if drawn == PrimitiveMode::Points { &[0, 1, 2] } else { &[0, 1, 1, 2, 2, 0] }
+/// Vertices of a primitive in the order in which it, its edges or its corners are drawn.
+fn pattern(mode: PrimitiveMode, drawn: PrimitiveMode) -> &'static [usize] {
+    match (size(mode).0, drawn) {
+        (3, PrimitiveMode::Lines) => &[0, 1, 1, 2, 2, 0],
+        (3, _) => &[0, 1, 2],
+        (2, _) => &[0, 1],
+        _ => &[0],
+    }
 }
 
 /// Primitives of a list that the machine can draw at once.
@@ -336,16 +342,21 @@ mod tests {
     #[test]
     fn triangles_are_taken_apart() {
         let triangles = [7, 8, 9, 9, 8, 4, 1];
-        assert_eq!(sides(&triangles, PrimitiveMode::Lines), [7, 8, 8, 9, 9, 7, 9, 8, 8, 4, 4, 9]);
-        assert_eq!(sides(&triangles, PrimitiveMode::Points), triangles[..6]);
+        assert_eq!(
+            sides(&triangles, PrimitiveMode::Triangles, PrimitiveMode::Lines),
+            [7, 8, 8, 9, 9, 7, 9, 8, 8, 4, 4, 9]
+        );
+        assert_eq!(sides(&triangles, PrimitiveMode::Triangles, PrimitiveMode::Points), triangles[..6]);
+        let segments = apart(&triangles, PrimitiveMode::Lines, PrimitiveMode::Lines);
+        assert_eq!(segments[0].indices, [0, 1, 2, 3, 4, 5]);
         let lines = Run {
             indices: vec![0, 1, 1, 2, 2, 0, 3, 4, 4, 5, 5, 3],
             max_index: 5,
             vertices: triangles[..6].into(),
         };
-        assert_eq!(apart(&triangles, PrimitiveMode::Lines), [lines]);
+        assert_eq!(apart(&triangles, PrimitiveMode::Triangles, PrimitiveMode::Lines), [lines]);
         let many: Vec<i64> = (0..3 * 21846).collect();
-        let runs = apart(&many, PrimitiveMode::Points);
+        let runs = apart(&many, PrimitiveMode::Triangles, PrimitiveMode::Points);
         assert_eq!(runs.iter().map(|run| run.vertices.len()).collect::<Vec<_>>(), [65535, 3]);
         assert_eq!((runs[0].max_index, &runs[1].indices[..]), (65534, &[0, 1, 2][..]));
     }

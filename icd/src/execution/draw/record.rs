@@ -7,7 +7,7 @@ use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline, SampleBo, 
 
 use super::arrays::source;
 use super::bindings::{Bindings, Changes};
-use super::gather::{corner_of, from};
+use super::gather::from;
 use super::geometry::Piece;
 use super::iota::ZEROS_AT;
 use super::job::JobBuilder;
@@ -283,7 +283,7 @@ fn side_by_side(
         if let (Some(source), Some(limit)) = (found, limit) {
             let mapping = source.bo.map()?;
             for (number, to) in data.chunks_exact_mut(stride).enumerate() {
-                let vertex = piece.vertex(corner.map_or(number, |corner| corner_of(number, corner)));
+                let vertex = piece.vertex(number, corner);
                 if (0..=limit).contains(&vertex) {
                     let start = source.base + vertex as u64 * u64::from(source.stride);
                     mapping.read(start as usize, &mut to[column..][..array.bytes as usize]);

@@ -8,8 +8,10 @@ use crate::state::{PipelineState, Polygon};
 const HIDDEN: u32 = 1 << 24;
 /// Added to locations: their values at the provoking vertex.
 const PROVOKING: u32 = HIDDEN;
-/// What a vertex of a triangle that is not drawn has its bit 31 set in.
+/// What a vertex of a primitive that is not drawn has its bit 31 set in.
 pub(super) const CULLED: Output = Output::User { location: 2 * HIDDEN, component: 0 };
+/// Output of the fragment stage: what clip distances leave ([`super::distances`]).
+pub(super) const CLIPPED: Output = Output::User { location: 2 * HIDDEN + 3, component: 0 };
 /// Not 0 for back faces.
 pub(super) const BACK: u32 = 2 * HIDDEN + 1;
 /// Added to depths.

@@ -39,6 +39,11 @@ pub enum LowerError {
         /// Components there are.
         limit: usize,
     },
+    /// Clip distances in front of a finished fragment program.
+    #[error(
+        "the vertex stage writes clip distances, by which a fragment program of assembly does not clip; write none"
+    )]
+    Distances,
     /// Control flow where outputs are stored.
     #[error("{stage:?} stage: {what}")]
     Structure {
@@ -53,7 +58,7 @@ impl LowerError {
     /// What can be done about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            LowerError::State(_) => ErrorKind::Unsupported,
+            LowerError::State(_) | LowerError::Distances => ErrorKind::Unsupported,
             LowerError::TooManyAttributes { .. }
             | LowerError::AttributeWords { .. }
             | LowerError::TooManyVaryings { .. } => ErrorKind::DoesNotFit,

@@ -124,7 +124,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
 }
 
 /// Emits at the start of the shader.
-fn prepend<T>(shader: &mut Shader, emit: impl FnOnce(&mut Builder) -> T) -> T {
+pub(super) fn prepend<T>(shader: &mut Shader, emit: impl FnOnce(&mut Builder) -> T) -> T {
     let entry = shader.entry().expect("a shader starts with a block");
     let rest = std::mem::take(&mut shader.blocks[entry].insts);
     let result = emit(&mut Builder::new(shader, entry));

@@ -10,7 +10,7 @@ use vc4::state::multisample::{Coverage, emit_coverage};
 use vc4::state::viewport::{Position, VertexStage, emit_position};
 use vc4::state::{Emitter, Flag, SampleEmitter};
 
-use super::corners::{self, CULLED};
+use super::corners::{self, CLIPPED, CULLED};
 use super::error::LowerError;
 use super::inputs::Varying;
 use crate::ir::{Block, Builder, Interpolation, Node, Op, Output, Shader, Value};
@@ -77,7 +77,14 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
     let own_depth = outputs.get(&Output::FragDepth).copied().filter(|_| !early_tests);
     let depth = own_depth.or_else(|| corners::depth(&mut builder, state.polygon));
     let pipeline_mask = state.multisample.four_samples && state.multisample.sample_mask;
-    let fixed = Coverage { pipeline_mask, shader_mask: None, alpha: None };
+    let four_samples = state.multisample.four_samples;
+    let clipped = outputs.get(&CLIPPED).copied();
+    let clip_mask = clipped.filter(|_| four_samples);
+    let clip = clipped.filter(|_| !four_samples).map(|distance| {
+        let zero = builder.float(0.0);
+        builder.op(Op::FLt, &[distance, zero])
+    });
+    let fixed = Coverage { pipeline_mask, shader_mask: clip_mask, alpha: None };
     let computed = Coverage {
         pipeline_mask: false,
         shader_mask: outputs.get(&Output::SampleMask).copied(),
@@ -85,18 +92,27 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
     };
     // Early tests ignore what the program computes, discard included.
     if early_tests {
-        emit_coverage(&mut IrEmitter::new(&mut builder), &fixed);
+        narrow(&mut builder, four_samples, fixed, clip);
     } else {
-        let coverage = Coverage { pipeline_mask, ..computed };
-        narrow(&mut builder, state.multisample.four_samples, coverage, kill);
+        let shader_mask = both(&mut builder, Op::And, computed.shader_mask, clip_mask);
+        let kill = both(&mut builder, Op::BOr, kill, clip);
+        narrow(&mut builder, four_samples, Coverage { pipeline_mask, shader_mask, ..computed }, kill);
     }
     emit_depth_stencil(&mut IrEmitter::new(&mut builder), state.depth_stencil, depth);
     if early_tests {
-        narrow(&mut builder, state.multisample.four_samples, computed, kill);
+        narrow(&mut builder, four_samples, computed, kill);
     }
     color(&mut builder, &outputs, state)?;
     let writes_depth = depth.is_some() && state.depth_stencil.write_z;
-    Ok(FragmentOutcome { writes_depth, discards: kill.is_some() })
+    Ok(FragmentOutcome { writes_depth, discards: kill.is_some() || clip.is_some() })
+}
+
+/// What there is of two values, together if there are both.
+fn both(builder: &mut Builder, op: Op, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(builder.op(op, &[a, b])),
+        (a, b) => a.or(b),
+    }
 }
 
 /// Leaves out elements and samples. With one sample per pixel, narrower coverage is a discard.

@@ -1,14 +1,16 @@
-//! Edges and corners of triangles (T-NONSOLID): what the machine knows of a triangle and not of a line or point, namely its
-//! face, its provoking vertex and its slope, the vertex program computes from all three corners. It holds the stage once
+//! What a whole primitive decides and the machine does not know: of edges and corners of triangles (T-NONSOLID) the triangle's
+//! face, provoking vertex and slope, of every primitive whether a cull distance is negative all over. The vertex program
+//! computes it from all corners. It holds the stage once
 //! for its own vertex and once for each corner, of which dead code leaves what is asked for: mostly positions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use vc4::state::raster::FrontFace;
 use vc4::state::{Emitter, StateUniform};
 
 use super::corners::{BACK, BIAS, CULLED, Corner, hidden, output};
+use super::distances::culling;
 use super::error::LowerError;
 use super::inputs::Varying;
 use super::outputs::last_block;
@@ -16,22 +18,80 @@ use crate::binding::UniformSlot;
 use crate::ir::{Block, Builder, BuiltinInput, Inst, Interpolation, Node, Op, Output, Region, Shader, Value};
 use crate::pass::rewrite::emitter::{IrEmitter, recip};
 use crate::pass::rewrite::{Action, rewrite};
-use crate::state::PipelineState;
+use crate::state::{PipelineState, Polygon};
 
 const SIGN: u32 = 1 << 31;
 
-/// Adds what the whole triangle decides to the outputs of a vertex stage without ifs. `varyings`: what the fragment
+/// Adds what the whole primitive decides to the outputs of a vertex stage without ifs. `varyings`: what the fragment
 /// program reads.
 pub fn vertex(shader: &mut Shader, state: &PipelineState, varyings: &[Varying]) -> Result<(), LowerError> {
-    let Some(polygon) = state.polygon else { return Ok(()) };
+    let distances = culling(shader);
+    if state.polygon.is_none() && distances.is_empty() {
+        return Ok(());
+    }
     while let Some(Node::Return) = shader.body.last() {
         shader.body.pop();
     }
     let stage = shader.clone();
-    let corners: Vec<_> =
-        (0..3).map(|corner| copy(shader, state, &stage, corner)).collect::<Result<_, _>>()?;
+    let corners = match (state.polygon, state.points, state.lines) {
+        (None, true, _) => 0..0,
+        (None, false, true) => 0..2,
+        _ => 0..3,
+    };
+    // A point is its only corner.
+    let mut corners: Vec<_> =
+        corners.map(|corner| copy(shader, state, &stage, corner)).collect::<Result<_, _>>()?;
+    if corners.is_empty() {
+        corners.push(stored(&stage));
+    }
     let block = last_block(shader)?;
     let mut b = Builder::new(shader, block);
+    let by_distance = is_outside(&mut b, &corners, &distances);
+    let by_face = match state.polygon {
+        Some(polygon) => triangle(&mut b, state, polygon, &corners, varyings),
+        None => None,
+    };
+    let culled = match (by_distance, by_face) {
+        (Some(p), Some(q)) => Some(b.op(Op::BOr, &[p, q])),
+        (p, q) => p.or(q),
+    };
+    if let Some(culled) = culled {
+        let (sign, none) = (b.word(SIGN), b.word(0));
+        let culled = b.select(culled, sign, none);
+        b.store_output(CULLED, culled);
+    }
+    Ok(())
+}
+
+/// Whether some cull distance is negative at all corners; `None` without any.
+fn is_outside(
+    b: &mut Builder,
+    corners: &[BTreeMap<Output, Value>],
+    distances: &BTreeSet<(u32, u8)>,
+) -> Option<Value> {
+    let zero = b.float(0.0);
+    let outside: Vec<Value> = distances
+        .iter()
+        .filter_map(|&(location, component)| {
+            let negative: Vec<Value> = corners
+                .iter()
+                .filter_map(|corner| corner.get(&Output::User { location, component }))
+                .map(|distance| b.op(Op::FLt, &[*distance, zero]))
+                .collect();
+            negative.into_iter().reduce(|p, q| b.op(Op::BAnd, &[p, q]))
+        })
+        .collect();
+    outside.into_iter().reduce(|p, q| b.op(Op::BOr, &[p, q]))
+}
+
+/// Stores what programs ask of a triangle that is not filled; whether its face is culled.
+fn triangle(
+    b: &mut Builder,
+    state: &PipelineState,
+    polygon: Polygon,
+    corners: &[BTreeMap<Output, Value>],
+    varyings: &[Varying],
+) -> Option<Value> {
     for varying in varyings.iter().filter(|varying| varying.interpolation == Interpolation::Flat) {
         let name = Output::User { location: varying.location, component: varying.component };
         if let Some(&value) = corners[0].get(&name) {
@@ -45,24 +105,31 @@ pub fn vertex(shader: &mut Shader, state: &PipelineState, varyings: &[Varying]) 
             corner.get(&Output::Position(n)).copied().unwrap_or(default)
         })
     };
-    let triangle = Triangle::new(&mut b, [0, 1, 2].map(|n: usize| position(&corners[n])));
-    let is_front = triangle.is_front(&mut b, polygon.front_face);
+    let triangle = Triangle::new(b, [0, 1, 2].map(|n: usize| position(&corners[n])));
+    let is_front = triangle.is_front(b, polygon.front_face);
     let (none, back) = (b.word(0), b.word(1));
     let reverse = b.select(is_front, none, back);
     b.store_output(Output::User { location: BACK, component: 0 }, reverse);
-    if polygon.cull_front || polygon.cull_back {
-        let culled = b.word(SIGN);
-        let [front, back] =
-            [polygon.cull_front, polygon.cull_back].map(|culls| if culls { culled } else { none });
-        let culled = b.select(is_front, front, back);
-        b.store_output(CULLED, culled);
-    }
     if polygon.slope_bias {
-        let slope = triangle.slope(&mut b);
-        let bias = bias(&mut b, slope);
+        let slope = triangle.slope(b);
+        let bias = bias(b, slope);
         b.store_output(Output::User { location: BIAS, component: 0 }, bias);
     }
-    Ok(())
+    match (polygon.cull_front, polygon.cull_back) {
+        (true, true) => Some(b.truth(true)),
+        (true, false) => Some(is_front),
+        (false, true) => Some(b.op(Op::BNot, &[is_front])),
+        (false, false) => None,
+    }
+}
+
+/// What a stage stores.
+fn stored(stage: &Shader) -> BTreeMap<Output, Value> {
+    let stores = stage.insts_in_order().into_iter().filter_map(|inst| match stage.insts[inst].op {
+        Op::StoreOutput(output) => Some((output, stage.insts[inst].args[0])),
+        _ => None,
+    });
+    stores.collect()
 }
 
 /// Makes a fragment stage whose outputs are lowered take faces from the vertex program.

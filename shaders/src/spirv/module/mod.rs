@@ -71,7 +71,7 @@ pub struct Module {
 }
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
-    ClipDistance and CullDistance (declaration only), dynamic indexing of arrays of buffers and samplers \
+    ClipDistance, CullDistance, dynamic indexing of arrays of buffers and samplers \
     (constant indices only)";
 
 const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \

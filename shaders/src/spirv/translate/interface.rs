@@ -10,18 +10,21 @@ use super::memory::PLAIN;
 use super::translator::Translator;
 use super::words;
 use crate::binding::Descriptor;
-use crate::ir::{BuiltinInput, Interpolation, Invocation, Op, Output, Shader, Stage, Type, Value};
+use crate::ir::{
+    BuiltinInput, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Invocation, MAX_DISTANCES, Op, Output,
+    Shader, Stage, Type, Value,
+};
 use crate::spirv::binary::Inst;
 use crate::spirv::error::Result;
 use crate::spirv::module::Global;
 use crate::spirv::module::decoration::Marks;
 use crate::spirv::types::{Kind, Ty};
 
-const OUTPUTS: &str = "the built-ins gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask; every location; \
+const OUTPUTS: &str = "the built-ins gl_Position, gl_PointSize, gl_ClipDistance, gl_CullDistance, gl_FragDepth, gl_SampleMask; every location; \
     index 1 at location 0";
 
 /// Locations that a stage interface may use.
-const MAX_LOCATION: u32 = 32;
+const MAX_LOCATION: u32 = CLIP_DISTANCES;
 
 /// Makes slots for variables and pointers for everything. What is wrong with a variable is an error where the entry
 /// point uses it: it may belong to another one.
@@ -334,6 +337,10 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
             Some(what) => Op::LoadBuiltin(BuiltinInput::Invocation(what)),
             None => return Ok(Initial::Unsupported(format!("reading built-in {builtin:?}"))),
         },
+        What::Builtin(builtin, number) if fragment && distance(builtin, number).is_some() => {
+            let (location, component) = distance(builtin, number).unwrap_or_default();
+            Op::LoadInput { location, component, interpolation: leaf.interpolation }
+        }
         What::Builtin(builtin, number) => Op::LoadBuiltin(match (builtin, number) {
             (BuiltIn::VertexIndex, 0) if vertex => BuiltinInput::VertexIndex,
             (BuiltIn::InstanceIndex, 0) if vertex => BuiltinInput::InstanceIndex,
@@ -351,6 +358,16 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
         return Err(inst.invalid("the built-in has the wrong type"));
     }
     Ok(Initial::Load(op))
+}
+
+/// Location and component of a distance.
+fn distance(builtin: BuiltIn, number: u32) -> Option<(u32, u8)> {
+    let first = match builtin {
+        BuiltIn::ClipDistance => CLIP_DISTANCES,
+        BuiltIn::CullDistance => CULL_DISTANCES,
+        _ => return None,
+    };
+    (number < MAX_DISTANCES).then_some((first + number / 4, (number % 4) as u8))
 }
 
 /// A component of a compute shader's built-in that says where an invocation stands.
@@ -374,6 +391,10 @@ fn output(stage: Stage, leaf: &Leaf, inst: &Inst) -> Result<std::result::Result<
         What::User(location, component, false) => Ok(Output::User { location, component: component as u8 }),
         What::Builtin(BuiltIn::Position, number @ 0..=3) if !fragment => Ok(Output::Position(number as u8)),
         What::Builtin(BuiltIn::PointSize, 0) if !fragment => Ok(Output::PointSize),
+        What::Builtin(builtin, number) if !fragment && distance(builtin, number).is_some() => {
+            let (location, component) = distance(builtin, number).unwrap_or_default();
+            Ok(Output::User { location, component })
+        }
         What::Builtin(BuiltIn::FragDepth, 0) if fragment => Ok(Output::FragDepth),
         What::Builtin(BuiltIn::SampleMask, 0) if fragment => Ok(Output::SampleMask),
         What::Builtin(builtin, _) => Err(format!("writing built-in {builtin:?}")),

@@ -29,3 +29,12 @@ pub(super) const fn around(
 ) -> Case {
     Case { name, differing, inside: INSIDE_LIMIT, run }
 }
+
+/// A case with lines, which are so narrow that all of their pixels are near their sides.
+pub(super) const fn lined(
+    name: &'static str,
+    differing: f64,
+    run: fn(&Lab<'_>) -> Result<Picture, Error>,
+) -> Case {
+    Case { name, differing, inside: u8::MAX, run }
+}

@@ -2,6 +2,7 @@
 //! agree within the case's bound (`tests/drawing.rs`).
 
 mod case;
+mod distances;
 mod draws;
 mod inputs;
 mod multisample;
@@ -20,6 +21,7 @@ pub fn all() -> Vec<Case> {
         &draws::CASES,
         &targets::CASES,
         &polygons::CASES,
+        &distances::CASES,
     ];
     all.into_iter().flatten().copied().collect()
 }

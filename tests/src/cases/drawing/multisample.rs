@@ -25,7 +25,7 @@ pub const CASES: [Case; 9] = [
 ];
 
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
-const SIZE: [u32; 2] = [150, 100];
+pub(super) const SIZE: [u32; 2] = [150, 100];
 const GREY: [f32; 4] = [0.25, 0.25, 0.25, 1.0];
 
 fn multisampled(format: vk::Format) -> Attachment {
@@ -33,14 +33,17 @@ fn multisampled(format: vk::Format) -> Attachment {
 }
 
 /// Colour that is resolved by the pass.
-struct Resolved {
-    pass: vk::RenderPass,
-    framebuffer: vk::Framebuffer,
-    result: Target,
+pub(super) struct Resolved {
+    /// The pass.
+    pub pass: vk::RenderPass,
+    /// What it draws to.
+    pub framebuffer: vk::Framebuffer,
+    /// Where averages go.
+    pub result: Target,
 }
 
 impl Resolved {
-    fn new(lab: &Lab<'_>, format: vk::Format, with_depth: bool) -> Result<Resolved, Error> {
+    pub fn new(lab: &Lab<'_>, format: vk::Format, with_depth: bool) -> Result<Resolved, Error> {
         let depth_format = lab.depth_stencil_format();
         let result = lab.target(SIZE, format, vk::SampleCountFlags::TYPE_1)?;
         let mut targets = vec![lab.target(SIZE, format, FOUR)?, result];

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::case::{Case, exact};
+use super::case::{Case, exact, lined};
 use super::draws::{Canvas, SIZE};
 use crate::picture::Picture;
 use crate::vulkan::{Error, Lab, Pipeline, Vertex, rectangle};
@@ -20,11 +20,6 @@ pub const CASES: [Case; 8] = [
     exact("polygon-points-index", points_index),
     lined("polygon-bias", 0.02, bias),
 ];
-
-/// A case with lines, which are so narrow that all of their pixels are near their sides.
-const fn lined(name: &'static str, differing: f64, run: fn(&Lab<'_>) -> Result<Picture, Error>) -> Case {
-    Case { name, differing, inside: u8::MAX, run }
-}
 
 const LINE: vk::PolygonMode = vk::PolygonMode::LINE;
 const POINT: vk::PolygonMode = vk::PolygonMode::POINT;

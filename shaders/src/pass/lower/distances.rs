@@ -1,0 +1,76 @@
+//! Clip distances: the machine clips by the view volume alone, so fragments of negative distances are dropped. Distances are
+//! linear over a primitive, so what is left is what clipping leaves, sample by sample.
+
+use std::collections::BTreeSet;
+
+use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
+
+use super::corners::CLIPPED;
+use super::inputs::prepend;
+use crate::ir::{Builder, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Op, Output, Shader, Value};
+
+/// Location and component.
+type Name = (u32, u8);
+
+/// The clip distances that a vertex stage stores.
+pub fn clipping(vertex: &Shader) -> BTreeSet<Name> {
+    stored(vertex, CLIP_DISTANCES)
+}
+
+/// The cull distances that it stores.
+pub(super) fn culling(vertex: &Shader) -> BTreeSet<Name> {
+    stored(vertex, CULL_DISTANCES)
+}
+
+fn stored(vertex: &Shader, first: u32) -> BTreeSet<Name> {
+    let stored = vertex.insts_in_order().into_iter().filter_map(|inst| match vertex.insts[inst].op {
+        Op::StoreOutput(Output::User { location, component }) => Some((location, component)),
+        _ => None,
+    });
+    stored.filter(|&(location, _)| location == first || location == first + 1).collect()
+}
+
+/// Makes a fragment stage compute what the distances of a vertex stage leave: a negative number for nothing, or on targets
+/// of four samples a mask.
+pub fn fragment(shader: &mut Shader, vertex: &Shader, four_samples: bool) {
+    let names = clipping(vertex);
+    if names.is_empty() {
+        return;
+    }
+    prepend(shader, |b| {
+        let interpolation = Interpolation::Smooth;
+        let load = |b: &mut Builder, &(location, component): &Name| {
+            b.op(Op::LoadInput { location, component, interpolation }, &[])
+        };
+        let distances: Vec<Value> = names.iter().map(|name| load(b, name)).collect();
+        let clipped = if four_samples { mask(b, &distances) } else { smallest(b, &distances) };
+        b.store_output(CLIPPED, clipped);
+    });
+}
+
+fn smallest(b: &mut Builder, distances: &[Value]) -> Value {
+    let (first, rest) = distances.split_first().expect("a stage that clips has distances");
+    rest.iter().fold(*first, |least, distance| b.op(Op::FMin, &[least, *distance]))
+}
+
+/// The samples where no distance is negative.
+fn mask(b: &mut Builder, distances: &[Value]) -> Value {
+    let slopes: Vec<[Value; 2]> =
+        distances.iter().map(|&distance| [Op::Ddx, Op::Ddy].map(|op| b.op(op, &[distance]))).collect();
+    let (mut mask, zero) = (b.word(0), b.float(0.0));
+    for (sample, &(x, y)) in SAMPLE_POSITIONS_4X.iter().enumerate() {
+        let from_center = [x, y].map(|axis| b.float(axis as f32 / SUBPIXELS as f32 - 0.5));
+        let mut there = Vec::new();
+        for (&distance, slopes) in distances.iter().zip(&slopes) {
+            let [x, y] = [0, 1].map(|axis| b.op(Op::FMul, &[slopes[axis], from_center[axis]]));
+            let step = b.op(Op::FAdd, &[x, y]);
+            there.push(b.op(Op::FAdd, &[distance, step]));
+        }
+        let least = smallest(b, &there);
+        let is_outside = b.op(Op::FLt, &[least, zero]);
+        let (none, bit) = (b.word(0), b.word(1 << sample));
+        let bit = b.select(is_outside, none, bit);
+        mask = b.op(Op::Or, &[mask, bit]);
+    }
+    mask
+}
