@@ -14,6 +14,7 @@ mod disasm;
 mod input;
 mod inspect;
 mod isa;
+mod man;
 mod names;
 mod output;
 mod patch;
@@ -64,6 +65,9 @@ enum Command {
     Sim(sim::Options),
     /// Print a completion script for a shell
     Completions(completions::Options),
+    /// Write the manual pages of this command and its subcommands
+    #[command(hide = true)]
+    Man(man::Options),
 }
 
 fn main() -> ExitCode {
@@ -80,6 +84,7 @@ fn main() -> ExitCode {
         Command::Patch(options) => patch::run(options),
         Command::Sim(options) => sim::run(options),
         Command::Completions(options) => completions::run(options, Cli::command()),
+        Command::Man(options) => man::run(options, Cli::command()),
         Command::Inspect(args) => inspect::run(args),
     })
 }

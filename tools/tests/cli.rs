@@ -1,7 +1,7 @@
 //! The binary as a shell sees it: output, exit codes, standard input.
 
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn command(args: &[&str]) -> Command {
@@ -259,6 +259,19 @@ fn every_command_has_help_with_examples() {
     }
     for shell in ["bash", "zsh", "fish"] {
         assert!(ok(&["completions", shell], "").contains("disasm"));
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    ok(&["man", directory.to_str().expect("a plain name")], "");
+    for (page, word) in
+        [("vc4.1", "vc4\\-asm(1)"), ("vc4-asm.1", "SYNOPSIS"), ("vc4-sim-report.1", "Examples:")]
+    {
+        let text =
+            std::fs::read_to_string(directory.join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
+        assert!(text.contains(".TH") && text.contains(word), "{page}: {text}");
     }
 }
 

@@ -42,3 +42,12 @@ pub fn target_directory() -> Result<PathBuf, Error> {
         executable.parent().and_then(Path::parent).ok_or("xtask does not lie in a target directory")?;
     Ok(directory.to_path_buf())
 }
+
+/// Where cargo keeps what it downloads.
+pub fn cargo_home() -> Result<PathBuf, Error> {
+    match std::env::var_os("CARGO_HOME") {
+        Some(home) => Ok(home.into()),
+        None => Ok(PathBuf::from(std::env::var_os("HOME").ok_or("neither CARGO_HOME nor HOME is set")?)
+            .join(".cargo")),
+    }
+}

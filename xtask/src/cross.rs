@@ -20,7 +20,7 @@ pub struct Target {
     packages: &'static [&'static str],
 }
 
-/// Every target. `armv6` (Pi 1 and Zero) links against Debian's C library for ARMv7: good for tests, not for a board.
+/// Every target. `armv6` (Pi 1 and Zero) links against Debian's C library for ARMv7: good for tests; packages link without its start files.
 pub const TARGETS: &[Target] = &[
     Target {
         name: "armv7",
@@ -45,7 +45,18 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
+/// The machine of most desktops, which needs no emulator; packages are made for it, too.
+pub const DESKTOP: Target = Target {
+    name: "x86_64",
+    triple: "x86_64-unknown-linux-gnu",
+    gnu: "x86_64-linux-gnu",
+    qemu: "qemu-x86_64-static",
+    packages: &["gcc-x86-64-linux-gnu", "libc6-dev-amd64-cross", "qemu-user-static"],
+};
+
 const ARM: &[&str] = &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross", "qemu-user-static"];
+
+const NATIVE: &[&str] = &["gcc", "libc6-dev"];
 
 /// Debian's Rust with the source of the standard library, which cargo builds for the target.
 const RUST: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
@@ -66,7 +77,9 @@ pub fn target(name: &str) -> Result<&'static Target, Error> {
 
 /// Makes sure that everything for building and running is there.
 pub fn require(target: &Target, install: bool) -> Result<(), Error> {
-    packages::require(target.packages, install)?;
+    // A machine's own compilers bear the long names, too.
+    let native = target.triple.starts_with(std::env::consts::ARCH);
+    packages::require(if native { NATIVE } else { target.packages }, install)?;
     if own_toolchain(target) { Ok(()) } else { packages::require(RUST, install) }
 }
 

@@ -1,7 +1,7 @@
-//! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`.
+//! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`, `package`.
 //!
-//! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `cross` for other machines,
-//! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `build` (cargo, and where
+//! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `oldest` for the compiler of Debian 13, `installed` for packages in use, `cross` for other machines,
+//! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `build` (cargo, and where
 //! the driver lies), `error`.
 
 mod bench;
@@ -10,13 +10,17 @@ mod clients;
 mod compute;
 mod cross;
 mod cts;
+mod debian;
 mod deqp;
 mod display;
 mod draws;
 mod error;
 mod gles2;
 mod imports;
+mod installed;
 mod mesa;
+mod oldest;
+mod package;
 mod packages;
 mod test;
 mod vkcube;
@@ -44,6 +48,8 @@ enum Chore {
     Clients(clients::Options),
     /// Check that imports between modules run one way.
     Imports(imports::Options),
+    /// Make Debian packages of the driver and the tools.
+    Package(package::Options),
     /// Run all tests.
     Test(Box<test::Options>),
     /// Measure and print; asserts nothing.
@@ -57,6 +63,7 @@ fn main() -> ExitCode {
         Chore::Vkcube(options) => vkcube::run(&options, install),
         Chore::Clients(options) => clients::run(&options, install),
         Chore::Imports(options) => imports::run(&options),
+        Chore::Package(options) => package::run(&options, install),
         Chore::Test(options) => test::run(&options, install),
         Chore::Bench(options) => bench::run(&options, install),
     };

@@ -56,9 +56,14 @@ fn has(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
+/// Whether this is the superuser.
+pub fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
 /// Runs apt-get, through sudo when this is not root.
 fn apt(arguments: &[&str]) -> Result<(), Error> {
-    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    let root = is_root();
     let mut command = if root { Command::new("apt-get") } else { Command::new("sudo") };
     if !root {
         command.arg("apt-get");

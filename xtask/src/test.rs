@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::cross::{self, Target};
 use crate::display::Display;
-use crate::{Error, cts, gles2, mesa, packages};
+use crate::{Error, cts, gles2, installed, mesa, oldest, packages};
 
 /// The crate without operating system or threads; on every machine in each run.
 const CORE: &[&str] = &["vc4"];
@@ -51,6 +51,15 @@ pub struct Options {
     /// The first program's seed.
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "metamorphic")]
     seed: u64,
+    /// Instead, check that the oldest Rust that is promised, Debian 13's, builds the workspace.
+    #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
+    oldest_rust: bool,
+    /// Instead, make Debian packages for arm64 or armhf, install them into a root of Debian for that machine, and let
+    /// Debian's own programs use them under QEMU.
+    #[arg(long, value_name = "MACHINE", conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
+    package: Option<String>,
+    #[command(flatten)]
+    installed: installed::Options,
     /// Arguments for `cargo test`.
     #[arg(last = true)]
     cargo: Vec<String>,
@@ -77,6 +86,12 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     }
     if let Some(programs) = options.metamorphic {
         return metamorphic(programs, options.seed, install);
+    }
+    if let Some(machine) = &options.package {
+        return installed::test(machine, &options.installed, install);
+    }
+    if options.oldest_rust {
+        return oldest::check(install);
     }
     if options.qemu.is_empty() {
         host(options, install)?;

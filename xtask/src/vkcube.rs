@@ -87,7 +87,11 @@ pub struct Capture(PathBuf);
 impl Capture {
     /// An empty directory of its own.
     pub fn new() -> Result<Capture, Error> {
-        let directory = std::env::temp_dir().join(format!("vc4-capture-{}", std::process::id()));
+        Capture::at(std::env::temp_dir().join(format!("vc4-capture-{}", std::process::id())))
+    }
+
+    /// This directory, which goes with the value.
+    pub fn at(directory: PathBuf) -> Result<Capture, Error> {
         std::fs::create_dir_all(&directory)?;
         Ok(Capture(directory))
     }

@@ -24,6 +24,8 @@ the environment names no other one, Vulkan programs use it. The exit code is the
 
 /// The preload library, and the driver's manifest as `cargo xtask vkcube` writes it.
 const SHIM: &str = "libvc4_drm_shim.so";
+/// Where packages put the library, from the directory of programs.
+const PACKAGED: &str = "../lib/vc4-tools";
 const DRIVER_VARIABLES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 #[derive(clap::Args)]
@@ -32,7 +34,7 @@ pub struct Options {
     /// Write the capture to this file; one capture per process, the second is FILE.1
     #[arg(short, long, value_name = "FILE", default_value = "capture.vc4cap")]
     output: PathBuf,
-    /// The preload library; without, it is looked for beside this program
+    /// The preload library; without, it is looked for beside this program and where packages put it
     #[arg(long, value_name = "LIBRARY")]
     shim: Option<PathBuf>,
     /// Do not preload anything: the program uses our Vulkan driver with the simulator inside it
@@ -108,6 +110,12 @@ fn existing(output: &Path) -> Vec<PathBuf> {
     first.into_iter().chain(numbered.take_while(|path| path.exists())).collect()
 }
 
+/// A file where packages put it.
+fn packaged(name: &str) -> Option<PathBuf> {
+    let executable = std::env::current_exe().ok()?;
+    Some(executable.parent()?.join(PACKAGED).join(name)).filter(|path| path.exists())
+}
+
 /// A file that the build puts beside this program, or one directory up from a test.
 fn beside(name: &str) -> Option<PathBuf> {
     let executable = std::env::current_exe().ok()?;
@@ -116,7 +124,7 @@ fn beside(name: &str) -> Option<PathBuf> {
 }
 
 fn shim(options: &Options) -> Result<PathBuf, Error> {
-    let found = options.shim.clone().or_else(|| beside(SHIM)).ok_or_else(|| {
+    let found = options.shim.clone().or_else(|| beside(SHIM)).or_else(|| packaged(SHIM)).ok_or_else(|| {
         Error::Input(format!(
             "{SHIM} is not beside this program; build it (cargo build -p vc4-drm-shim), name it with --shim, \
              or use --in-process"

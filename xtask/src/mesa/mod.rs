@@ -16,7 +16,7 @@ use root::Root;
 use table::{Expected, REFERENCES, Scene};
 
 use crate::cross;
-use crate::{Error, build, packages};
+use crate::{Error, build, debian, packages};
 
 /// For building and running both sides, besides the tool chain for arm64.
 const PACKAGES: &[&str] =
@@ -40,7 +40,7 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
     cross::require(machine, install)?;
     packages::require(PACKAGES, install)?;
     let target = build::target_directory()?;
-    let place = root::fresh(&target.join("mesa"))?;
+    let place = debian::fresh(&target.join("mesa"))?;
     let text = std::fs::read_to_string(sources().join("scenes.tsv"))?;
     let mut wanted = table::parse(&text)?;
     wanted.retain(|scene| scenes == Scenes::All || scene.quick);
@@ -67,7 +67,7 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
         ready.as_secs_f64(),
         drawing.elapsed().as_secs_f64()
     );
-    let sheets = root::fresh(&place.join("sheets"))?;
+    let sheets = debian::fresh(&place.join("sheets"))?;
     let failures = compare(&wanted, &drawn, &references, &sheets)?;
     println!("Pictures side by side: {}", sheets.display());
     if failures == 0 { Ok(()) } else { Err(format!("{failures} of {} scenes differ", wanted.len()).into()) }
@@ -101,7 +101,7 @@ impl Programs {
         let flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-D_GNU_SOURCE"];
         let mut host = Command::new("gcc");
         host.args(flags).args(&files).args(["-lEGL", "-lGLESv2", "-lm", "-o"]).arg(&programs.host);
-        root::run(&mut host, "compiling the scenes")?;
+        debian::run(&mut host, "compiling the scenes")?;
         let libraries = root.libraries();
         let mut guest = Command::new("aarch64-linux-gnu-gcc");
         guest.args(flags).args(["-idirafter", "/usr/include"]).args(&files);
@@ -109,7 +109,7 @@ impl Programs {
         for directory in [libraries, root.path().join("lib/aarch64-linux-gnu")] {
             guest.arg(format!("-Wl,-rpath-link,{}", directory.display()));
         }
-        root::run(guest.args(["-lm", "-o"]).arg(&programs.guest), "compiling the scenes for arm64")?;
+        debian::run(guest.args(["-lm", "-o"]).arg(&programs.guest), "compiling the scenes for arm64")?;
         Ok(programs)
     }
 
@@ -147,7 +147,7 @@ impl Programs {
 
 /// Runs the scene program on a driver whose name begins with `renderer`.
 fn draw(mut command: Command, renderer: &str, directory: &Path, scenes: &[&str]) -> Result<Drawn, Error> {
-    let directory = root::fresh(directory)?;
+    let directory = debian::fresh(directory)?;
     command.args(["--renderer", renderer]).arg(&directory).args(scenes);
     command.env("MESA_SHADER_CACHE_DISABLE", "true").stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = command.output().map_err(|error| format!("{renderer}: {error}"))?;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Error;
+use crate::debian::{Debian, fresh, run};
 
 /// The Debian release whose Mesa is tested.
 const RELEASE: &str = "bookworm";
-const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// What the vc4 driver and the EGL and GL ES libraries load, LLVM excepted (see [`Root::stub_llvm`]).
 const PACKAGES: &[&str] = &[
     "libbsd0",
@@ -73,8 +73,9 @@ impl Root {
             root.directory.display()
         );
         let _ = std::fs::remove_file(&stamp);
-        root.fetch()?;
-        root.unpack()?;
+        let debian = Debian::new(root.directory.clone(), "arm64", RELEASE);
+        debian.download(PACKAGES)?;
+        root.unpack(&debian)?;
         root.stub_llvm()?;
         std::fs::write(stamp, recipe)?;
         Ok(root)
@@ -95,64 +96,9 @@ impl Root {
         self.directory.join("stub")
     }
 
-    /// The Debian mirrors of this machine, as lines for a sources list.
-    fn sources() -> Result<String, Error> {
-        let output = Command::new("apt-get")
-            .args(["indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"])
-            .output()
-            .map_err(|error| format!("apt-get: {error} (a Debian machine is needed)"))?;
-        let sources = sources_list(&String::from_utf8_lossy(&output.stdout));
-        if sources.lines().count() < 2 {
-            return Err("this machine's package sources name no Debian mirror with a security archive".into());
-        }
-        Ok(sources)
-    }
-
-    /// `apt-get` with a state of its own, so that the host gets no foreign architecture.
-    fn apt(&self, arguments: &[&str], directory: &Path) -> Result<(), Error> {
-        let place = |name: &str| self.directory.join(name).display().to_string();
-        let options = [
-            "APT::Architecture=arm64".into(),
-            "APT::Architectures=arm64".into(),
-            format!("Dir::State={}", place("apt")),
-            format!("Dir::State::lists={}", place("apt/lists")),
-            format!("Dir::State::status={}", place("apt/status")),
-            format!("Dir::Cache={}", place("apt/cache")),
-            format!("Dir::Etc::SourceList={}", place("apt/sources.list")),
-            // Other sources of the host may have no arm64 index.
-            "Dir::Etc::SourceParts=/dev/null".into(),
-            "Acquire::Languages=none".into(),
-            "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".into(),
-            "Acquire::Retries=3".into(),
-            "APT::Sandbox::User=".into(),
-        ];
-        let mut command = Command::new("apt-get");
-        command.arg("--quiet").args(options.iter().flat_map(|option| ["-o", option])).args(arguments);
-        let shown = format!("apt-get {} (for arm64)", arguments[0]);
-        run(command.current_dir(directory), &shown)
-    }
-
-    fn fetch(&self) -> Result<(), Error> {
-        for name in ["apt/lists/partial", "apt/cache/archives/partial"] {
-            std::fs::create_dir_all(self.directory.join(name))?;
-        }
-        if !Path::new(KEYRING).exists() {
-            return Err(format!("{KEYRING} is missing: install debian-archive-keyring").into());
-        }
-        std::fs::write(self.directory.join("apt/status"), "")?;
-        std::fs::write(self.directory.join("apt/sources.list"), Root::sources()?)?;
-        let packages = fresh(&self.directory.join("debs"))?;
-        self.apt(&["update"], &packages)?;
-        self.apt(&[&["download"], PACKAGES].concat(), &packages)
-    }
-
-    fn unpack(&self) -> Result<(), Error> {
-        let root = fresh(&self.path())?;
-        for package in std::fs::read_dir(self.directory.join("debs"))? {
-            let package = package?.path();
-            let shown = format!("dpkg -x {}", package.display());
-            run(Command::new("dpkg").arg("-x").arg(&package).arg(&root), &shown)?;
-        }
+    fn unpack(&self, debian: &Debian) -> Result<(), Error> {
+        let root = self.path();
+        debian.unpack(&root)?;
         // A copy of this folder that does not know of hard links would grow to a gigabyte.
         for driver in std::fs::read_dir(self.libraries().join("dri"))? {
             let driver = driver?;
@@ -186,23 +132,6 @@ impl Root {
     }
 }
 
-/// Two lines for the mirrors in `targets`, whose lines are "URI RELEASE COMPONENT".
-fn sources_list(targets: &str) -> String {
-    let mut lines = String::new();
-    for suffix in ["", "-security"] {
-        let site = targets.lines().find_map(|line| {
-            let mut words = line.split_whitespace();
-            let (site, release, component) = (words.next()?, words.next()?, words.next()?);
-            let fits = if suffix.is_empty() { !release.contains('-') } else { release.ends_with(suffix) };
-            (fits && component == "main").then_some(site)
-        });
-        if let Some(site) = site {
-            lines += &format!("deb [signed-by={KEYRING}] {site} {RELEASE}{suffix} main\n");
-        }
-    }
-    lines
-}
-
 /// Name, assembly and version script of a library with every LLVM symbol in `symbols` (a dynamic symbol table as
 /// readelf prints it): functions that return 0, and zeroed objects.
 fn stub_source(symbols: &str) -> Option<(String, String, String)> {
@@ -227,40 +156,9 @@ fn stub_source(symbols: &str) -> Option<(String, String, String)> {
     Some((library, text + &data, format!("{version} {{ global: *; }};\n")))
 }
 
-/// An empty directory.
-pub fn fresh(directory: &Path) -> Result<PathBuf, Error> {
-    let _ = std::fs::remove_dir_all(directory);
-    std::fs::create_dir_all(directory)?;
-    Ok(directory.to_path_buf())
-}
-
-/// Runs a command in silence; its output is the error's text.
-pub fn run(command: &mut Command, shown: &str) -> Result<(), Error> {
-    let output = command.output().map_err(|error| format!("{shown}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let tail: Vec<&str> = said.lines().rev().take(20).collect();
-    let tail: Vec<&str> = tail.into_iter().rev().collect();
-    Err(format!("{shown} failed ({}):\n{}", output.status, tail.join("\n")).into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mirrors_are_the_hosts() {
-        let targets = "https://a.example/debian/ trixie main\nhttps://a.example/debian/ trixie contrib\n\
-            https://a.example/debian/ trixie-updates main\nhttps://b.example/sec/ trixie-security main\n";
-        let wanted = format!(
-            "deb [signed-by={KEYRING}] https://a.example/debian/ {RELEASE} main\n\
-             deb [signed-by={KEYRING}] https://b.example/sec/ {RELEASE}-security main\n"
-        );
-        assert_eq!(sources_list(targets), wanted);
-    }
 
     #[test]
     fn the_stub_has_every_undefined_symbol() {

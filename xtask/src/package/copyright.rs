@@ -1,0 +1,216 @@
+//! The licences of everything that is linked in, and what may be linked in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::deb;
+use crate::{Error, build};
+
+/// Licences that suit a driver under MIT or Apache-2.0; exceptions stand with their licence.
+const WANTED: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "MIT",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+    "bzip2-1.0.6",
+];
+
+/// Debian has this text on every machine.
+const COMMON: (&str, &str) = ("Apache License", "/usr/share/common-licenses/Apache-2.0");
+
+/// A crate that is linked in.
+struct Crate {
+    name: String,
+    version: String,
+    licence: String,
+    repository: String,
+    /// Part of this workspace.
+    ours: bool,
+    /// Where its sources come from is crates.io.
+    registry: bool,
+}
+
+/// Looks at licences and sources of every crate of the workspace, those of tests and chores included; returns how many
+/// there are.
+pub fn check() -> Result<usize, Error> {
+    let crates = crates(&["--workspace", "--edges", "normal,build,dev"])?;
+    let mut faults = String::new();
+    for one in crates.iter().filter(|one| !one.ours) {
+        if !allowed(&one.licence) {
+            faults += &format!("\n  {} {}: licence {:?} is not wanted", one.name, one.version, one.licence);
+        }
+        if !one.registry {
+            faults += &format!("\n  {} {} does not come from crates.io", one.name, one.version);
+        }
+    }
+    if faults.is_empty() { Ok(crates.len()) } else { Err(format!("dependencies:{faults}").into()) }
+}
+
+/// Whether an expression of SPDX can be met by what is wanted. `OR` binds less than `AND`; old crates write `/` for it.
+fn allowed(expression: &str) -> bool {
+    let expression = expression.trim();
+    let inner =
+        |text: &str| text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).map(str::to_owned);
+    if let Some(choices) = split(expression, &[" OR ", "/"]) {
+        return choices.iter().any(|choice| allowed(choice));
+    }
+    if let Some(parts) = split(expression, &[" AND "]) {
+        return parts.iter().all(|part| allowed(part));
+    }
+    inner(expression).map_or(WANTED.contains(&expression), |inner| allowed(&inner))
+}
+
+/// The parts of an expression between `separators` that stand in no parentheses, if there are several.
+fn split<'text>(expression: &'text str, separators: &[&str]) -> Option<Vec<&'text str>> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (place, character) in expression.char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        let found = separators.iter().find(|separator| expression[place..].starts_with(**separator));
+        if let (0, Some(separator)) = (depth, found) {
+            parts.push(&expression[start..place]);
+            start = place + separator.len();
+        }
+    }
+    parts.push(&expression[start..]);
+    (parts.len() > 1).then_some(parts)
+}
+
+/// The copyright file of a package that links `package` for `triple`.
+pub fn text(package: &[&str], triple: &str) -> Result<String, Error> {
+    let mut arguments = vec!["--edges", "normal", "--target", triple];
+    arguments.extend(package.iter().flat_map(|name| ["--package", name]));
+    let sources = Sources::find()?;
+    let mut text = String::from(
+        "vulkan-vc4 is free software under the MIT licence or the Apache License 2.0, at your choice.\n\n",
+    );
+    text += &std::fs::read_to_string(build::workspace().join("LICENSE-MIT"))?;
+    text += &format!("\nThe Apache License 2.0 is in {}.\n\n", COMMON.1);
+    text += "The programs contain these crates, and the standard library of Rust (MIT OR Apache-2.0,\n\
+        Copyright The Rust Project Developers):\n\n";
+    // Texts that differ in nothing but who holds the rights stand once.
+    let mut texts: BTreeMap<String, (String, BTreeSet<String>)> = BTreeMap::new();
+    for one in crates(&arguments)?.iter().filter(|one| !one.ours) {
+        let label = format!("{} {}", one.name, one.version);
+        text += &format!("{label}: {}\n  {}\n", one.licence, one.repository);
+        let mut holders = BTreeSet::new();
+        for licence in sources.licences(one)? {
+            let (own, body): (Vec<&str>, Vec<&str>) = licence.lines().partition(|line| {
+                line.trim_start().starts_with("Copyright (") || line.starts_with("Copyright ")
+            });
+            // The Apache License ends with a form to fill in.
+            let own = own.iter().filter(|line| !line.contains("[yyyy]"));
+            holders.extend(own.map(|line| line.trim().to_owned()));
+            let key = body.iter().flat_map(|line| line.split_whitespace()).collect::<Vec<_>>().join(" ");
+            if !key.starts_with(COMMON.0) || key.contains("LLVM Exceptions") {
+                let body = body.join("\n").trim().to_owned();
+                texts.entry(key).or_insert_with(|| (body, BTreeSet::new())).1.insert(label.clone());
+            }
+        }
+        for holder in holders {
+            text += &format!("  {holder}\n");
+        }
+    }
+    for (body, crates) in texts.values() {
+        let crates: Vec<&str> = crates.iter().map(String::as_str).collect();
+        text += &format!("\n----------------------------------------\n{}\n\n{body}\n", crates.join(", "));
+    }
+    Ok(text)
+}
+
+/// What cargo says is in the tree of dependencies.
+fn crates(arguments: &[&str]) -> Result<Vec<Crate>, Error> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut tree = Command::new(program);
+    tree.args(["tree", "--locked", "--quiet", "--prefix", "none", "--no-dedupe", "--format", "{p}|{l}|{r}"])
+        .args(arguments);
+    let lines = deb::text(tree.current_dir(build::workspace()))?;
+    let lines: BTreeSet<&str> = lines.lines().filter(|line| !line.is_empty()).collect();
+    lines
+        .into_iter()
+        .map(|line| parse(line).ok_or_else(|| format!("cargo tree says {line:?}").into()))
+        .collect()
+}
+
+/// A line of `cargo tree`: "NAME vVERSION (PATH or kind)|LICENCE|REPOSITORY".
+fn parse(line: &str) -> Option<Crate> {
+    let mut fields = line.split('|');
+    let mut words = fields.next()?.split_whitespace();
+    let (name, version) = (words.next()?.to_owned(), words.next()?.strip_prefix('v')?.to_owned());
+    let place = words.find(|word| *word != "(proc-macro)").unwrap_or_default();
+    Some(Crate {
+        name,
+        version,
+        licence: fields.next()?.to_owned(),
+        repository: fields.next()?.to_owned(),
+        ours: place.starts_with("(/"),
+        registry: place.is_empty(),
+    })
+}
+
+/// Where cargo keeps the sources of crates.
+struct Sources(Vec<PathBuf>);
+
+impl Sources {
+    fn find() -> Result<Sources, Error> {
+        let registries = build::cargo_home()?.join("registry/src");
+        let entries = std::fs::read_dir(registries)?;
+        Ok(Sources(entries.map(|entry| Ok(entry?.path())).collect::<Result<_, Error>>()?))
+    }
+
+    /// The licence files of a crate, in the order of their names.
+    fn licences(&self, one: &Crate) -> Result<Vec<String>, Error> {
+        let name = format!("{}-{}", one.name, one.version);
+        let Some(directory) = self.0.iter().map(|registry| registry.join(&name)).find(|place| place.is_dir())
+        else {
+            return Err(format!("the sources of {name} are not where cargo keeps them").into());
+        };
+        let mut files: Vec<PathBuf> = Vec::new();
+        for entry in std::fs::read_dir(directory)? {
+            let path = entry?.path();
+            if path.is_file() && is_licence(&path) {
+                files.push(path);
+            }
+        }
+        files.sort();
+        files.iter().map(|file| Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())).collect()
+    }
+}
+
+fn is_licence(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_uppercase()).unwrap_or_default();
+    ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"].iter().any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_are_met_by_one_choice() {
+        assert!(allowed("MIT") && allowed("MIT/Apache-2.0") && allowed("GPL-3.0 OR MIT"));
+        assert!(allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
+        assert!(allowed("Apache-2.0 WITH LLVM-exception OR GPL-2.0"));
+        assert!(!allowed("MIT AND GPL-3.0") && !allowed("") && !allowed("(MIT OR ISC) AND GPL-2.0"));
+    }
+
+    #[test]
+    fn lines_of_the_tree_say_where_a_crate_comes_from() {
+        let ours = parse("vc4 v0.1.0 (/somewhere)|MIT OR Apache-2.0|https://example.org").expect("a crate");
+        assert!(ours.ours && !ours.registry);
+        let macros = parse("thiserror-impl v2.0.1 (proc-macro)|MIT|").expect("a crate");
+        assert!(!macros.ours && macros.registry && macros.version == "2.0.1");
+        let git = parse("x v1.0.0 (https://example.org/x#1234)|MIT|").expect("a crate");
+        assert!(!git.ours && !git.registry);
+    }
+}
