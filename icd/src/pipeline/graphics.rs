@@ -110,8 +110,8 @@ impl Pipeline {
         let (mode, adjacency) = api::topology(info.topology)?;
         // Shaders have no side effects, so what is not rasterised is not run.
         let drawn = api::drawn(&info, mode)?;
-        let seen = !info.raster.discard
-            && !(drawn != mode && info.raster.cull.contains(vk::CullModeFlags::FRONT_AND_BACK))
+        let culled = drawn != mode && info.raster.cull.contains(vk::CullModeFlags::FRONT_AND_BACK);
+        let seen = !(info.raster.discard || culled)
             && info.multisample.is_some_and(|state| state.mask & state.all_samples() != 0);
         let programs = |state: &mut PipelineState| Programs::new(&info, state, cache);
         let compiled = seen.then(|| Compiled::new(device, &info, (mode, drawn), programs)).transpose()?;

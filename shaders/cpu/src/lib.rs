@@ -4,7 +4,7 @@
 //! Linux starts no compute programs on this GPU and no program there can store to memory, so the CPU runs them. This crate
 //! sees buffers and images as the API does: buffers as ranges of bytes whose bounds it checks, images through [`Images`].
 //!
-//! From the bottom: `batch`, `layout` and `service` are what generated code and host agree on, `divergence` and `liveness` the
+//! From the bottom: `batch`, `layout`, `machine` and `service` are what generated code and host agree on, `divergence` and `liveness` the
 //! analyses, `generate` turns the IR into a function of Cranelift's, `code` that into machine code or, where there is none for
 //! the host, into byte code (feature `portable`), `run` hands workgroups to threads, and `kernel` is the door.
 
@@ -16,6 +16,7 @@ mod generate;
 mod kernel;
 mod layout;
 mod liveness;
+mod machine;
 mod math;
 mod run;
 mod service;

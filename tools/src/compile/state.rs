@@ -231,6 +231,7 @@ impl Settings {
             raster: RasterMap::default(),
             points: self.points,
             lines: self.lines,
+            polygon: None,
             color: self.color.as_ref().and_then(|name| self.output(name)),
             color_location: 0,
             depth_stencil: DepthStencilPlan {

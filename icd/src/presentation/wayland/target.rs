@@ -17,7 +17,7 @@ use wayland_client::{
     Connection as Display, Dispatch, DispatchError, EventQueue, Proxy, QueueHandle, delegate_noop,
 };
 
-use super::{Connection, lost};
+use super::connection::{Connection, lost};
 use crate::foundation::error::Error;
 use crate::presentation::foreign::Foreign;
 use crate::presentation::shm::SharedMemory;

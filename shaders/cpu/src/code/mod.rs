@@ -1,22 +1,16 @@
 //! Functions of Cranelift's as code that runs: of this machine, or of an interpreter that is the same everywhere.
 
+mod compile;
 mod native;
 #[cfg(feature = "portable")]
 mod portable;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::Context as Compilation;
 use cranelift_codegen::ir::Function;
-use cranelift_codegen::isa::TargetIsa;
-use cranelift_codegen::settings::{self, Configurable, Flags};
-use cranelift_codegen::{CompiledCode, Context as Compilation};
 
-use crate::generate::Machine;
 use crate::layout::Context;
-
-/// Why there is no code.
-pub type Problem = String;
+use crate::machine::Machine;
+use compile::{Problem, compile};
 
 /// What runs kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +90,7 @@ impl Code {
         match self {
             Code::Native(code) => Runner::Native(code),
             #[cfg(feature = "portable")]
-            Code::Portable(code) => Runner::Portable(portable::Runner::new(code)),
+            Code::Portable(code) => Runner::Portable(Box::new(portable::Runner::new(code))),
         }
     }
 }
@@ -107,7 +101,7 @@ pub enum Runner<'a> {
     Native(&'a native::Code),
     /// See [`Code`].
     #[cfg(feature = "portable")]
-    Portable(portable::Runner<'a>),
+    Portable(Box<portable::Runner<'a>>),
 }
 
 impl Runner<'_> {
@@ -139,25 +133,4 @@ pub fn listing(function: Function, engine: Engine) -> Result<String, Problem> {
     let mut compilation = Compilation::for_function(function);
     compilation.set_disasm(true);
     Ok(compile(&mut compilation, isa)?.vcode.clone().unwrap_or_default())
-}
-
-fn flags() -> Result<Flags, Problem> {
-    let mut flags = settings::builder();
-    let verify = if cfg!(debug_assertions) { "true" } else { "false" };
-    // A call's stack is a few hundred bytes: no probes.
-    let wanted = [("opt_level", "speed"), ("enable_verifier", verify), ("enable_probestack", "false")];
-    for (name, value) in wanted {
-        flags.set(name, value).map_err(|error| format!("setting {name}: {error}"))?;
-    }
-    Ok(Flags::new(flags))
-}
-
-fn compile<'a>(compilation: &'a mut Compilation, isa: &dyn TargetIsa) -> Result<&'a CompiledCode, Problem> {
-    // Back ends of machines that nobody tried yet panic at what they lack.
-    let compile = AssertUnwindSafe(|| match compilation.compile(isa, &mut ControlPlane::default()) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("{:?}", error.inner)),
-    });
-    catch_unwind(compile).map_err(|_| "the compiler failed")??;
-    compilation.compiled_code().ok_or_else(|| "the compiler made nothing".into())
 }

@@ -7,9 +7,9 @@ use cranelift_codegen::ir::{Function, types};
 use cranelift_codegen::isa::TargetIsa;
 use memmap2::{Mmap, MmapMut};
 
-use super::{Problem, compile, flags};
-use crate::generate::Machine;
+use super::compile::{Problem, compile, flags};
 use crate::layout::Entry;
+use crate::machine::Machine;
 
 /// Executable code of one function.
 #[derive(Debug)]

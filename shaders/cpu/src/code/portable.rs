@@ -14,10 +14,10 @@ use pulley_interpreter::interp::{DoneReason, RegType, Val, Vm};
 use pulley_interpreter::{XReg, encode};
 use vc4_shaders::ir::Atomic;
 
-use super::{Problem, compile, flags};
+use super::compile::{Problem, compile, flags};
 use crate::batch::Words;
-use crate::generate::Machine;
 use crate::layout::Context;
+use crate::machine::Machine;
 use crate::math::FUNCTIONS;
 use crate::service::Service;
 

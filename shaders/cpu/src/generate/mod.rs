@@ -15,7 +15,6 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     self as clif, AbiParam, BlockCall, Function, InstBuilder, JumpTableData, UserFuncName, types,
 };
-use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use vc4_shaders::ir::Shader;
 use vc4_shaders::ir::cfg::Cfg;
@@ -27,19 +26,7 @@ use state::{Generator, Mask, Start};
 use crate::batch::WIDTH;
 use crate::divergence::Shapes;
 use crate::liveness;
-
-/// What the machine is like.
-#[derive(Clone, Copy, Debug)]
-pub struct Machine {
-    /// How functions are called.
-    pub convention: CallConv,
-    /// Integers that hold addresses.
-    pub address: clif::Type,
-    /// Whether it has instructions that round to integers.
-    pub rounds: bool,
-    /// Whether it is an interpreter, whose code calls by number and has no atomic instructions.
-    pub interpreted: bool,
-}
+use crate::machine::Machine;
 
 /// Generates a shader's function. `invocations` is the workgroup's number of them.
 pub fn generate(shader: &Shader, invocations: u32, machine: Machine) -> (Function, Needs) {

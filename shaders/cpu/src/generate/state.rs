@@ -8,8 +8,8 @@ use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::cfg::Cfg;
 use vc4_shaders::ir::{Block, Inst, Op, Shader, Value};
 
-use super::Machine;
 use crate::divergence::Shapes;
+use crate::machine::Machine;
 
 /// The elements that run. There is always one: code whose mask may be empty is branched around.
 #[derive(Clone, Copy, Debug)]

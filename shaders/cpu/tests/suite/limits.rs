@@ -316,6 +316,7 @@ fn groups_know_their_place() {
     let dispatch = Dispatch {
         base: [5, 10, 20],
         groups: [2, 2, 1],
+        count: [2, 2, 1],
         push: &[],
         buffers: &[range],
         images: &NoImages,

@@ -1,0 +1,116 @@
+//! The application's display, and what its compositor offers.
+
+use std::sync::OnceLock;
+
+use wayland_backend::client::{Backend, ObjectId};
+use wayland_client::globals::{GlobalListContents, registry_queue_init};
+use wayland_client::protocol::wl_registry::{self, WlRegistry};
+use wayland_client::protocol::wl_shm::WlShm;
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Connection as Display, Dispatch, EventQueue, Proxy, QueueHandle, delegate_noop};
+use wayland_protocols::wp::tearing_control::v1::client::wp_tearing_control_manager_v1::WpTearingControlManagerV1;
+use wayland_protocols::wp::tearing_control::v1::client::wp_tearing_control_v1::{
+    PresentationHint, WpTearingControlV1,
+};
+
+use crate::foundation::error::Error;
+use crate::presentation::foreign::{self, Foreign};
+
+/// The application's display, and what its compositor offers.
+pub(in crate::presentation) struct Connection {
+    pub(super) display: Display,
+    /// Shares memory.
+    pub(super) shm: WlShm,
+    tearing: Option<WpTearingControlManagerV1>,
+    /// A surface has one at most. Of the surface that this connection is for.
+    control: OnceLock<WpTearingControlV1>,
+    /// Keeps what was bound.
+    _queue: EventQueue<Globals>,
+}
+
+/// A surface that does not answer is lost: its compositor ended, or refused a request of the application's.
+pub(super) fn lost(what: &str, error: &dyn std::fmt::Display) -> Error {
+    Error::Result(ash::vk::Result::ERROR_SURFACE_LOST_KHR, format!("{what}: {error}"))
+}
+
+impl Connection {
+    /// Borrows a display; the error says what is missing.
+    ///
+    /// # Safety
+    /// `display` is a `wl_display` that lives at least as long as the result.
+    pub unsafe fn borrow(display: Foreign) -> Result<Connection, String> {
+        foreign::symbol(c"libwayland-client.so.0", c"wl_display_create_queue")?;
+        // SAFETY: by the contract.
+        let backend = unsafe { Backend::from_foreign_display(display.as_ptr().cast()) };
+        let display = Display::from_backend(backend);
+        let (globals, queue) =
+            registry_queue_init::<Globals>(&display).map_err(|error| format!("the compositor: {error}"))?;
+        let handle = queue.handle();
+        let shm = globals.bind(&handle, 1..=1, ()).map_err(|error| format!("wl_shm: {error}"))?;
+        let tearing = globals.bind(&handle, 1..=1, ()).ok();
+        Ok(Connection { display, shm, tearing, control: OnceLock::new(), _queue: queue })
+    }
+
+    /// Whether pictures may replace others while these are sent to the screen.
+    pub fn tears(&self) -> bool {
+        self.tearing.is_some()
+    }
+
+    /// Tells the compositor whether pictures of a surface may do so.
+    pub(super) fn set_tearing(&self, surface: &WlSurface, tears: bool) {
+        let hint = if tears { PresentationHint::Async } else { PresentationHint::Vsync };
+        let control = match &self.tearing {
+            Some(manager) if tears => Some(
+                self.control.get_or_init(|| manager.get_tearing_control(surface, &self._queue.handle(), ())),
+            ),
+            _ => self.control.get(),
+        };
+        if let Some(control) = control {
+            control.set_presentation_hint(hint);
+        }
+    }
+
+    /// The application's surface.
+    ///
+    /// # Safety
+    /// `surface` is a `wl_surface` of this display that outlives the result's use.
+    pub(super) unsafe fn surface(&self, surface: Foreign) -> Result<WlSurface, Error> {
+        // SAFETY: by the contract.
+        let id = unsafe { ObjectId::from_ptr(WlSurface::interface(), surface.as_ptr().cast()) };
+        let surface = id.and_then(|id| WlSurface::from_id(&self.display, id));
+        surface.map_err(|error| Error::InvalidUse(format!("a surface that is no wl_surface: {error}")))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(control) = self.control.get() {
+            control.destroy();
+        }
+        if let Some(tearing) = &self.tearing {
+            tearing.destroy();
+        }
+        // Nobody is left to tell about failures.
+        let _ = self.display.flush();
+    }
+}
+
+/// What the events of globals go to.
+struct Globals;
+
+impl Dispatch<WlRegistry, GlobalListContents> for Globals {
+    fn event(
+        _: &mut Globals,
+        _: &WlRegistry,
+        _: wl_registry::Event,
+        _: &GlobalListContents,
+        _: &Display,
+        _: &QueueHandle<Globals>,
+    ) {
+    }
+}
+
+// Formats are told; those used here are always offered.
+delegate_noop!(Globals: ignore WlShm);
+delegate_noop!(Globals: WpTearingControlManagerV1);
+delegate_noop!(Globals: WpTearingControlV1);
