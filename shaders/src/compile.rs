@@ -106,6 +106,7 @@ pub fn compile_shaders(
     let mut pipeline =
         Pipeline { textures: textures(&[Some(&vertex), fragment.as_ref()]), ..Pipeline::default() };
     let mut fragment = fragment.unwrap_or_else(|| Shader::new(Stage::Fragment));
+    pipeline.per_sample = lower::inputs::is_per_sample(&fragment);
     pass::optimize(&mut vertex);
     lower::distances::fragment(&mut fragment, &vertex, state.multisample.four_samples);
     pass::link(&vertex, &mut fragment);

@@ -166,6 +166,8 @@ mod tests {
             PipelineState { lines: true, ..plain.clone() },
             PipelineState { polygon: Some(POLYGON), ..plain.clone() },
             PipelineState { polygon: Some(Polygon { cull_back: true, ..POLYGON }), ..plain.clone() },
+            PipelineState { sample: Some(0), ..plain.clone() },
+            PipelineState { sample: Some(1), ..plain.clone() },
             PipelineState { color: colors(0), ..plain.clone() },
             PipelineState { color: colors(1), ..plain.clone() },
             PipelineState { color: colors(1), color_location: 1, ..plain.clone() },

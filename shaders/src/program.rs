@@ -123,6 +123,8 @@ pub struct Pipeline {
     pub writes_depth: bool,
     /// The fragment shader may discard.
     pub discards: bool,
+    /// The fragment shader wants an invocation per sample.
+    pub per_sample: bool,
     /// The fragment shader reads the tile's colour (blending, partial write mask).
     pub reads_color: bool,
     /// What the stages look at, used or not, in order and each once: what a draw's texture keys are made of.

@@ -119,15 +119,15 @@ prop_compose! {
         attributes in prop::collection::vec(attribute(), 0..9),
         textures in prop::collection::vec(texture(), 0..5),
         words in any::<[u32; 4]>(),
-        flags in any::<[bool; 4]>(),
+        flags in any::<[bool; 5]>(),
     ) -> Pipeline {
         let (vertex, coordinate, fragment) = programs;
         let [vertex_attribute_bytes, coordinate_attribute_bytes, varyings, flat_varyings] = words;
-        let [point_size, writes_depth, discards, reads_color] = flags;
+        let [point_size, writes_depth, discards, reads_color, per_sample] = flags;
         Pipeline {
             vertex, coordinate, fragment, attributes,
             vertex_attribute_bytes, coordinate_attribute_bytes, varyings, flat_varyings,
-            point_size, writes_depth, discards, reads_color, textures,
+            point_size, writes_depth, discards, reads_color, per_sample, textures,
         }
     }
 }
@@ -245,11 +245,11 @@ fn faults_are_named_with_their_place() {
     assert_eq!(fault(4, 1), error(4, Fault::Version(1)));
     assert_eq!(fault(12, 4), error(12, unknown("number of programs", 4)));
     assert_eq!(fault(12, 0), error(88, Fault::Trailing(84)));
-    assert_eq!(fault(64, 0x14), error(64, Fault::Reserved(0x10)));
+    assert_eq!(fault(64, 0x24), error(64, Fault::Reserved(0x20)));
     assert_eq!(fault(68, 0x2000_0000), error(76, Fault::Truncated { wanted: 0x1_8000_0000, left: 96 }));
     assert_eq!(fault(72, 0x2000_0000), error(88, Fault::Truncated { wanted: 0x3_8000_0000, left: 84 }));
     assert_eq!(fault(76, 0x0108_0100), error(76, Fault::Reserved(0x0100_0000)));
-    assert_eq!(fault(76, 0x0008_0103), error(76, unknown("source of an attribute", 3)));
+    assert_eq!(fault(76, 0x0008_0109), error(76, unknown("source of an attribute", 9)));
     assert_eq!(fault(88, 3), error(88, unknown("stage", 3)));
     assert_eq!(fault(92, 0), error(92, unknown("number of instructions", 0)));
     assert_eq!(fault(96, u32::MAX), error(128, Fault::Truncated { wanted: 0x3_ffff_fffc, left: 44 }));

@@ -143,9 +143,9 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_texel_offset = 7;
     limits.min_texel_gather_offset = -8;
     limits.max_texel_gather_offset = 7;
-    limits.min_interpolation_offset = 0.0; // sampleRateShading is off
-    limits.max_interpolation_offset = 0.0;
-    limits.sub_pixel_interpolation_offset_bits = 0;
+    limits.min_interpolation_offset = -0.5;
+    limits.max_interpolation_offset = 0.5 - 1.0 / 16.0; // one step of the bits below less than 0.5, the minimum
+    limits.sub_pixel_interpolation_offset_bits = 4;
     limits.max_clip_distances = MAX_DISTANCES;
     limits.max_cull_distances = MAX_DISTANCES;
     limits.max_combined_clip_and_cull_distances = MAX_DISTANCES;

@@ -231,6 +231,8 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         multi_draw_indirect: vk::TRUE,
         draw_indirect_first_instance: vk::TRUE,
         // Part of the fragment program.
+        // Draws are drawn once for each sample.
+        sample_rate_shading: vk::TRUE,
         logic_op: vk::TRUE,
         dual_src_blend: vk::TRUE,
         alpha_to_one: vk::TRUE,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 use vc4::cl::packets::PrimitiveMode;
+use vc4::image::layout::MSAA_SAMPLES;
 use vc4::qpu::disasm::disassemble;
 use vc4::state::depth_stencil::StencilPlan;
 use vc4::state::{DepthStencil, DepthStencilPlan, Raster, RasterMap};
@@ -39,6 +40,8 @@ pub type Textures = BTreeMap<Texture, TextureKey>;
 pub struct VariantKey {
     /// Which of the passes that a segment needs draws.
     pub pass: usize,
+    /// The sample that is shaded; all at once without one.
+    pub sample: Option<u8>,
     /// Decoding of images.
     pub textures: Textures,
     /// What the raster is.
@@ -81,6 +84,8 @@ pub struct Compiled {
     pub raster: Raster,
     /// Depth and stencil; `None` without such an attachment.
     pub depth_stencil: Option<DepthStencil>,
+    /// How often draws are drawn: once, or once for each sample.
+    pub invocations: u8,
     /// The only face that is drawn, 0 for front: its stencil state stands for both.
     pub face: Option<usize>,
 }
@@ -233,6 +238,7 @@ impl Compiled {
                 ..api::raster(info, is_area(drawn), false)
             },
             depth_stencil,
+            invocations: if api::shades_samples(info) { MSAA_SAMPLES as u8 } else { 1 },
             face,
         };
         // What is dynamic is expected to be what nearly all applications set.
@@ -240,7 +246,16 @@ impl Compiled {
         let raster = fixed.map_or_else(RasterMap::default, |fixed| viewport(fixed).raster_map());
         let mut read = BTreeSet::new();
         for pass in 0..compiled.colors.len().max(1) {
-            let variant = compiled.variant(VariantKey { pass, raster, ..VariantKey::default() })?;
+            let sample = compiled.sample(0);
+            let mut variant =
+                compiled.variant(VariantKey { pass, sample, raster, ..VariantKey::default() })?;
+            if variant.programs.per_sample && compiled.state.multisample.four_samples {
+                compiled.invocations = MSAA_SAMPLES as u8;
+            }
+            for sample in (0..compiled.invocations).filter_map(|n| compiled.sample(n)) {
+                let sample = Some(sample);
+                variant = compiled.variant(VariantKey { pass, sample, raster, ..VariantKey::default() })?;
+            }
             compiled.raster.shader_depth = variant.programs.writes_depth;
             compiled.textures = compiled.programs.textures(&variant.programs);
             read.extend(images(&variant.programs));
@@ -252,6 +267,11 @@ impl Compiled {
     /// How many stencil words the programs read.
     pub fn stencil_plan(&self) -> StencilPlan {
         self.state.depth_stencil.stencil
+    }
+
+    /// The sample that one of the invocations shades; `None` if it shades all.
+    pub fn sample(&self, invocation: u8) -> Option<u8> {
+        (self.invocations > 1).then_some(invocation)
     }
 
     /// Where the raster of finished programs lies; others have that of their variant.
@@ -266,7 +286,9 @@ impl Compiled {
         if let Some((_, variant)) = variants.iter().find(|(known, _)| *known == key) {
             return Ok(variant.clone());
         }
-        if flags().contains(Debug::PERF) && variants.iter().any(|(known, _)| known.pass == key.pass) {
+        if flags().contains(Debug::PERF)
+            && variants.iter().any(|(known, _)| (known.pass, known.sample) == (key.pass, key.sample))
+        {
             eprintln!("perf: a pipeline is compiled again for draws of another kind: {key:?}");
         }
         let color = self.colors.get(key.pass);
@@ -277,6 +299,7 @@ impl Compiled {
             color: color.map(|color| color.output),
             color_location: color.map_or(0, |color| color.location),
             textures: key.textures.clone(),
+            sample: key.sample,
             raster: key.raster,
             ..self.state.clone()
         };

@@ -27,10 +27,13 @@ pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
     let off = [
         (raster.depth_bias.is_some_and(|[_, clamp, _]| clamp != 0.0), "depthBiasClamp"),
         (info.depth_stencil.is_some_and(|state| state.bounds.is_some()), "depthBounds"),
-        (info.multisample.is_some_and(|state| state.sample_shading.is_some()), "sampleRateShading"),
     ];
     if let Some((_, feature)) = off.iter().find(|(wanted, _)| *wanted) {
         return Err(Error::FeatureNotPresent(feature));
+    }
+    if shades_samples(info) && info.has_assembly() {
+        let what = "QPU assembly in an invocation per sample".to_string();
+        return Err(Error::unsupported(what, "shade pixels"));
     }
     match info.multisample.map(|state| state.samples) {
         Some(samples) if !SAMPLE_COUNTS.contains(samples) => {
@@ -38,6 +41,13 @@ pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the pipeline's state asks for more than one invocation per pixel: then there is one per sample.
+pub(super) fn shades_samples(info: &GraphicsInfo) -> bool {
+    let fraction = info.multisample.filter(|state| state.samples == vk::SampleCountFlags::TYPE_4);
+    let invocations = fraction.and_then(|state| state.sample_shading).map_or(0.0, |fraction| 4.0 * fraction);
+    invocations > 1.0
 }
 
 /// What narrows the coverage of pixels.

@@ -16,10 +16,10 @@
 //! | 0, 1 | attribute bytes of the vertex and of the coordinate program |
 //! | 2 | scalar varyings |
 //! | 3 | flat ones of them, one bit each |
-//! | 4 | bit 0 point size, 1 computes depth, 2 discards, 3 reads the tile's colour |
+//! | 4 | bit 0 point size, 1 computes depth, 2 discards, 3 reads the tile's colour, 4 wants an invocation per sample |
 //! | 5, 6 | number of attribute arrays, of textures |
 //!
-//! Then three words per attribute array: source (0 location, 1 vertex index, 2 none; bit 8: the vertex program loads it,
+//! Then three words per attribute array: source (0 location, 1 vertex index, 2 none, 3 to 5 location and 6 to 8 vertex index of a corner; bit 8: the vertex program loads it,
 //! bit 9: the coordinate program does; bit 10: it shares the record's array with the one before; bits 23:16 and 31:24 the VPM byte offsets there), location, bytes per vertex.
 //! Then seven words per texture that the stages look at: bit 0 it has a sampler; set, binding and element of the image; those
 //! of the sampler.

@@ -109,7 +109,7 @@ fn header(cursor: &mut Cursor<'_>, is_intact: impl Fn(&[u8]) -> bool) -> Result<
 
 fn interface(cursor: &mut Cursor<'_>) -> Result<Pipeline, FileError> {
     let [vertex_attribute_bytes, coordinate_attribute_bytes, varyings, flat_varyings] = cursor.words()?;
-    let flags = cursor.masked(0xf)?;
+    let flags = cursor.masked(0x1f)?;
     let [attributes, textures] = cursor.words()?;
     let count = cursor.fits(attributes, 4 * ATTRIBUTE_WORDS)?;
     let attributes = (0..count).map(|_| attribute(cursor)).collect::<Result<_, _>>()?;
@@ -126,6 +126,7 @@ fn interface(cursor: &mut Cursor<'_>) -> Result<Pipeline, FileError> {
         writes_depth: flag(1),
         discards: flag(2),
         reads_color: flag(3),
+        per_sample: flag(4),
         textures,
         ..Pipeline::default()
     })

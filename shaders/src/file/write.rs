@@ -37,7 +37,13 @@ fn word(out: &mut Vec<u8>, value: u32) {
 }
 
 fn interface(out: &mut Vec<u8>, pipeline: &Pipeline) {
-    let flags = [pipeline.point_size, pipeline.writes_depth, pipeline.discards, pipeline.reads_color];
+    let flags = [
+        pipeline.point_size,
+        pipeline.writes_depth,
+        pipeline.discards,
+        pipeline.reads_color,
+        pipeline.per_sample,
+    ];
     let flags = flags.into_iter().enumerate().fold(0, |word, (bit, flag)| word | u32::from(flag) << bit);
     for value in [
         pipeline.vertex_attribute_bytes,

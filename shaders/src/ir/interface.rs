@@ -35,16 +35,41 @@ pub enum Interpolation {
     Centroid,
     /// Linear in screen space, at a place of the pixel that the primitive covers.
     NoPerspectiveCentroid,
+    /// Perspective-correct, at the sample that is shaded.
+    Sample,
+    /// Linear in screen space, at the sample that is shaded.
+    NoPerspectiveSample,
+    /// Perspective-correct, at the pixel's centre whatever is shaded.
+    Center,
+    /// Linear in screen space, at the pixel's centre whatever is shaded.
+    NoPerspectiveCenter,
 }
 
 impl Interpolation {
     /// The same at the pixel's centre, which is where the hardware interpolates.
     pub const fn at_center(self) -> Interpolation {
         match self {
-            Interpolation::Centroid => Interpolation::Smooth,
-            Interpolation::NoPerspectiveCentroid => Interpolation::NoPerspective,
+            Interpolation::Centroid | Interpolation::Sample | Interpolation::Center => Interpolation::Smooth,
+            Interpolation::NoPerspectiveCentroid
+            | Interpolation::NoPerspectiveSample
+            | Interpolation::NoPerspectiveCenter => Interpolation::NoPerspective,
             other => other,
         }
+    }
+
+    /// Whether it is at a place that the primitive covers.
+    pub const fn is_centroid(self) -> bool {
+        matches!(self, Interpolation::Centroid | Interpolation::NoPerspectiveCentroid)
+    }
+
+    /// Whether it asks for an invocation per sample.
+    pub const fn is_per_sample(self) -> bool {
+        matches!(self, Interpolation::Sample | Interpolation::NoPerspectiveSample)
+    }
+
+    /// Whether it follows the sample that is shaded.
+    pub const fn is_at_sample(self) -> bool {
+        !matches!(self, Interpolation::Flat | Interpolation::Center | Interpolation::NoPerspectiveCenter)
     }
 }
 
@@ -88,6 +113,12 @@ pub enum BuiltinInput {
     PointCoord(u8),
     /// gl_SampleMaskIn, bits 3:0.
     SampleMask,
+    /// 1.0 where pixels have several samples, else 0.0.
+    SampleSpread,
+    /// gl_SampleID.
+    SampleId,
+    /// gl_SamplePosition.xy by component.
+    SamplePosition(u8),
     /// gl_HelperInvocation (a `Bool`).
     HelperInvocation,
     /// What a compute shader knows of its place.

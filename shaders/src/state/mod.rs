@@ -64,6 +64,8 @@ pub struct PipelineState {
     pub depth_stencil: DepthStencilPlan,
     /// What narrows the coverage of pixels, and alpha to one.
     pub multisample: Multisample,
+    /// The sample that is shaded; all at once without one.
+    pub sample: Option<u8>,
     /// How images are looked at; what is missing is RGBA8 unorm with identity swizzle, left to the texture unit.
     pub textures: BTreeMap<Texture, TextureKey>,
 }
@@ -80,6 +82,7 @@ impl Default for PipelineState {
             color_location: 0,
             depth_stencil: DepthStencilPlan::OFF,
             multisample: Multisample::default(),
+            sample: None,
             textures: BTreeMap::new(),
         }
     }

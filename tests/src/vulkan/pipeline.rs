@@ -23,6 +23,8 @@ pub struct Pipeline {
     pub samples: vk::SampleCountFlags,
     /// Sample mask, if one is given.
     pub mask: Option<u32>,
+    /// Fraction of samples that are shaded apart, if said.
+    pub sample_shading: Option<f32>,
     /// Alpha to coverage, alpha to one.
     pub alpha: [bool; 2],
     /// Depth comparison, if tested and written.
@@ -64,6 +66,7 @@ impl Default for Pipeline {
             restart: false,
             samples: vk::SampleCountFlags::TYPE_1,
             mask: Some(u32::MAX),
+            sample_shading: None,
             alpha: [false; 2],
             depth: None,
             stencil: None,
@@ -146,6 +149,8 @@ impl Lab<'_> {
         let mask = state.mask.map(|mask| [mask]);
         let mut multisample = vk::PipelineMultisampleStateCreateInfo::default()
             .rasterization_samples(state.samples)
+            .sample_shading_enable(state.sample_shading.is_some())
+            .min_sample_shading(state.sample_shading.unwrap_or(0.0))
             .alpha_to_coverage_enable(state.alpha[0])
             .alpha_to_one_enable(state.alpha[1]);
         if let Some(mask) = &mask {

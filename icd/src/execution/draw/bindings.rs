@@ -105,6 +105,15 @@ pub struct Lookups<'a> {
     places: FxHashMap<(usize, usize), u32>,
 }
 
+/// Which of the times that a draw is drawn.
+#[derive(Clone, Copy)]
+pub struct Pass {
+    /// Which of the segment's passes.
+    pub number: usize,
+    /// The sample that is shaded; all at once without one.
+    pub sample: Option<u8>,
+}
+
 /// What a draw reads.
 pub struct Bindings<'a> {
     iota: &'a Iota,
@@ -117,7 +126,7 @@ pub struct Bindings<'a> {
     /// How the pipeline assembles vertices.
     pub mode: PrimitiveMode,
     /// Which of the segment's passes draws.
-    pass: usize,
+    pass: Pass,
     /// Its programs for the pass, the textures that are bound and the viewport that is set.
     pub variant: Arc<Variant>,
     /// Words of pipeline state.
@@ -140,7 +149,7 @@ impl<'a> Bindings<'a> {
         iota: &'a Iota,
         place: u32,
         state: Snapshot<'a>,
-        (compiled, pass): (&'a Compiled, usize),
+        (compiled, pass): (&'a Compiled, Pass),
         mut lookups: Lookups<'a>,
     ) -> Result<Bindings<'a>, Error> {
         lookups.textures.clear();
@@ -302,11 +311,11 @@ impl<'a> Lookups<'a> {
     }
 
     /// The programs for a pass, the textures and the viewport.
-    fn variant(&self, compiled: &Compiled, pass: usize, words: &StateWords) -> Result<Arc<Variant>, Error> {
+    fn variant(&self, compiled: &Compiled, pass: Pass, words: &StateWords) -> Result<Arc<Variant>, Error> {
         let keys = self.textures.iter().map(|(texture, place)| (*texture, self.known[*place as usize].key));
         let unusual = keys.filter(|(_, key)| *key != Default::default());
         let (textures, raster) = (unusual.collect(), words.viewport.raster_map());
-        compiled.variant(VariantKey { pass, textures, raster })
+        compiled.variant(VariantKey { pass: pass.number, sample: pass.sample, textures, raster })
     }
 
     fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture) -> Result<u32, Error> {

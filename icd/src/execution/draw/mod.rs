@@ -28,9 +28,10 @@ use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
+use crate::pipeline::Compiled;
 use crate::segments::{Draw, DrawList};
 use crate::segments::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Target};
-use bindings::{Bindings, Changes, Lookups};
+use bindings::{Bindings, Changes, Lookups, Pass};
 use geometry::Piece;
 use indices::{IndexRange, Scan};
 pub use iota::Iota;
@@ -143,32 +144,53 @@ impl Builder<'_> {
     fn list(&mut self, list: &DrawList) -> Result<(), Error> {
         let mut lookups = Lookups::default();
         for draws in list.draws().chunk_by(|a, b| list.shares_pipeline(a, b)) {
-            let mut rest = draws;
-            while let Some(first) = rest.first() {
-                let state = list.state(first);
-                let Some(compiled) = &state.pipeline().compiled else { break };
-                let mut tried = 1;
-                let known = std::mem::take(&mut lookups);
-                let bindings = Bindings::new(self.iota, first.state, state, (compiled, self.pass), known);
-                let done = bindings.and_then(|mut bindings| {
-                    let mut draws = rest.iter().zip(1..);
-                    let done = draws.try_for_each(|(draw, number)| {
-                        tried = number;
-                        self.draw(&mut bindings, list, draw)
-                    });
-                    lookups = bindings.lookups;
-                    done
-                });
-                match done {
-                    Ok(()) => break,
-                    // What breaks a rule draws nothing, whatever else there is to draw goes on.
-                    Err(error) if error.spares_device() => {
-                        log::error!(target: "vc4::draw", "a draw is left out: {error}");
-                    }
-                    Err(error) => return Err(error),
-                }
-                rest = &rest[tried..];
+            let Some(first) = draws.first() else { continue };
+            let Some(compiled) = &list.state(first).pipeline().compiled else { continue };
+            // No sample sees what another one's invocation does, so order is kept.
+            for invocation in 0..compiled.invocations {
+                let pass = Pass { number: self.pass, sample: compiled.sample(invocation) };
+                self.chunk(list, draws, (compiled, pass), &mut lookups)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Draws of one pipeline.
+    #[inline]
+    fn chunk<'a>(
+        &mut self,
+        list: &'a DrawList,
+        draws: &[Draw],
+        programs: (&'a Compiled, Pass),
+        lookups: &mut Lookups<'a>,
+    ) -> Result<(), Error>
+    where
+        Self: 'a,
+    {
+        let mut rest = draws;
+        while let Some(first) = rest.first() {
+            let state = list.state(first);
+            let mut tried = 1;
+            let known = std::mem::take(lookups);
+            let bindings = Bindings::new(self.iota, first.state, state, programs, known);
+            let done = bindings.and_then(|mut bindings| {
+                let mut draws = rest.iter().zip(1..);
+                let done = draws.try_for_each(|(draw, number)| {
+                    tried = number;
+                    self.draw(&mut bindings, list, draw)
+                });
+                *lookups = bindings.lookups;
+                done
+            });
+            match done {
+                Ok(()) => break,
+                // What breaks a rule draws nothing, whatever else there is to draw goes on.
+                Err(error) if error.spares_device() => {
+                    log::error!(target: "vc4::draw", "a draw is left out: {error}");
+                }
+                Err(error) => return Err(error),
+            }
+            rest = &rest[tried..];
         }
         Ok(())
     }

@@ -77,10 +77,13 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
         return Err(LowerError::TooManyVaryings { count: varyings.len(), limit: MAX_VARYINGS });
     }
     // With one sample a pixel is covered where its centre is.
-    let centroids = match state.multisample.four_samples {
-        true => at_centroids(shader, &varyings),
-        false => vec![false; varyings.len()],
+    let sample = state.sample.filter(|_| state.multisample.four_samples);
+    let is_moved: fn(Interpolation) -> bool = match (state.multisample.four_samples, sample) {
+        (false, _) => |_| false,
+        (true, None) => Interpolation::is_centroid,
+        (true, Some(_)) => Interpolation::is_at_sample,
     };
+    let moves = moved(shader, &varyings, is_moved);
     let flat = (0..).zip(&varyings).fold(0, |mask, (n, varying): (u32, &Varying)| {
         mask | u32::from(varying.interpolation == Interpolation::Flat) << n
     });
@@ -92,13 +95,18 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
                 true => linear(b, values, implicit as usize, &varyings),
                 false => values,
             };
-        let moved = match centroids.contains(&true) {
-            true => to_centroid(b, &values[implicit as usize..], &centroids),
-            false => vec![None; varyings.len()],
+        let moved = match (moves.contains(&true), sample) {
+            (true, None) => to_centroid(b, &values[implicit as usize..], &moves),
+            (true, Some(sample)) => to_sample(b, &values[implicit as usize..], &moves, sample),
+            (false, _) => vec![None; varyings.len()],
         };
         (values, moved)
     });
-    let samples = if state.multisample.four_samples { (1 << MSAA_SAMPLES) - 1 } else { 1 };
+    let samples = match (state.multisample.four_samples, sample) {
+        (true, None) => Samples { mask: (1 << MSAA_SAMPLES) - 1, shaded: None, spread: 1.0 },
+        (true, Some(sample)) => Samples { mask: 1 << sample, shaded: Some(sample), spread: 1.0 },
+        (false, _) => Samples { mask: 1, shaded: None, spread: 0.0 },
+    };
     let Ok(()) = rewrite(shader, |b, data| {
         Ok::<_, std::convert::Infallible>(match data.op {
             Op::LoadInput { location, component, interpolation } => {
@@ -108,7 +116,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
                 // Loads that nobody uses have no number.
                 match index {
                     Some(index) => Action::with(match moved[index] {
-                        Some(moved) if center != interpolation => moved,
+                        Some(moved) if is_moved(interpolation) => moved,
                         _ => values[implicit as usize + index],
                     }),
                     None => Action::with(b.word(0)),
@@ -164,13 +172,63 @@ fn used_varyings(shader: &Shader) -> Vec<Varying> {
     varyings
 }
 
-/// Which varyings are read at centroids.
-fn at_centroids(shader: &Shader, varyings: &[Varying]) -> Vec<bool> {
+/// Samples of a fragment.
+#[derive(Clone, Copy)]
+struct Samples {
+    /// Those that an invocation may cover.
+    mask: u32,
+    /// The only one.
+    shaded: Option<u8>,
+    /// 0 if all lie in the pixel's centre.
+    spread: f32,
+}
+
+impl Samples {
+    /// Where the shaded sample lies from the pixel's centre, along an axis.
+    fn offset(self, axis: usize) -> f32 {
+        self.shaded.map_or(0.0, |sample| sample_offset(sample)[axis])
+    }
+}
+
+/// Where a sample lies from the pixel's centre.
+fn sample_offset(sample: u8) -> [f32; 2] {
+    let (x, y) = SAMPLE_POSITIONS_4X[usize::from(sample) % SAMPLE_POSITIONS_4X.len()];
+    [x, y].map(|axis| axis as f32 / SUBPIXELS as f32 - 0.5)
+}
+
+/// Whether a fragment stage asks for an invocation per sample.
+pub fn is_per_sample(shader: &Shader) -> bool {
+    let asks = |op| match op {
+        Op::LoadInput { interpolation, .. } => interpolation.is_per_sample(),
+        Op::LoadBuiltin(builtin) => {
+            matches!(builtin, BuiltinInput::SampleId | BuiltinInput::SamplePosition(_))
+        }
+        _ => false,
+    };
+    shader.insts_in_order().into_iter().any(|inst| asks(shader.insts[inst].op))
+}
+
+/// A value at an offset from the pixel's centre.
+fn moved_by(b: &mut Builder, value: Value, [x, y]: [Value; 2]) -> Value {
+    let (dx, dy) = (b.op(Op::Ddx, &[value]), b.op(Op::Ddy, &[value]));
+    let (dx, dy) = (b.op(Op::FMul, &[dx, x]), b.op(Op::FMul, &[dy, y]));
+    let step = b.op(Op::FAdd, &[dx, dy]);
+    b.op(Op::FAdd, &[value, step])
+}
+
+/// The chosen values at a sample.
+fn to_sample(b: &mut Builder, values: &[Value], moves: &[bool], sample: u8) -> Vec<Option<Value>> {
+    let offset = sample_offset(sample).map(|axis| b.float(axis));
+    values.iter().zip(moves).map(|(&value, &moves)| moves.then(|| moved_by(b, value, offset))).collect()
+}
+
+/// Which varyings are read elsewhere than at the pixel's centre.
+fn moved(shader: &Shader, varyings: &[Varying], is_moved: fn(Interpolation) -> bool) -> Vec<bool> {
     let mut centroids = vec![false; varyings.len()];
     for inst in shader.insts_in_order() {
         let Op::LoadInput { location, component, interpolation } = shader.insts[inst].op else { continue };
         let center = Varying { location, component, interpolation: interpolation.at_center() };
-        if center.interpolation != interpolation {
+        if is_moved(interpolation) {
             varyings
                 .iter()
                 .position(|varying| *varying == center)
@@ -203,13 +261,11 @@ fn to_centroid(b: &mut Builder, values: &[Value], centroids: &[bool]) -> Vec<Opt
     let whole = b.op(Op::IEq, &[covered, full]);
     let center = b.float(0.0);
     let [x, y] = offset.map(|offset| b.select(whole, center, offset));
-    let mut at_centroid = |value: Value| {
-        let (dx, dy) = (b.op(Op::Ddx, &[value]), b.op(Op::Ddy, &[value]));
-        let (dx, dy) = (b.op(Op::FMul, &[dx, x]), b.op(Op::FMul, &[dy, y]));
-        let step = b.op(Op::FAdd, &[dx, dy]);
-        b.op(Op::FAdd, &[value, step])
-    };
-    values.iter().zip(centroids).map(|(&value, &centroid)| centroid.then(|| at_centroid(value))).collect()
+    values
+        .iter()
+        .zip(centroids)
+        .map(|(&value, &centroid)| centroid.then(|| moved_by(b, value, [x, y])))
+        .collect()
 }
 
 fn fragment_builtin(
@@ -217,14 +273,14 @@ fn fragment_builtin(
     builtin: BuiltinInput,
     values: &[Value],
     implicit: u32,
-    samples: u32,
+    samples: Samples,
 ) -> Value {
     match builtin {
         BuiltinInput::FragCoord(component @ 0..=1) => {
             let pixel = b.op(if component == 0 { Op::PixelX } else { Op::PixelY }, &[]);
             let corner = b.op(Op::SToF, &[pixel]);
-            let half = b.float(0.5);
-            b.op(Op::FAdd, &[corner, half])
+            let place = b.float(0.5 + samples.offset(usize::from(component)));
+            b.op(Op::FAdd, &[corner, place])
         }
         BuiltinInput::FragCoord(2) => {
             let z = b.op(Op::PayloadZ, &[]);
@@ -242,9 +298,12 @@ fn fragment_builtin(
             b.op(Op::IEq, &[back, zero])
         }
         BuiltinInput::SampleMask => {
-            let (covered, all) = (b.op(Op::Coverage, &[]), b.word(samples));
+            let (covered, all) = (b.op(Op::Coverage, &[]), b.word(samples.mask));
             b.op(Op::And, &[covered, all])
         }
+        BuiltinInput::SampleSpread => b.float(samples.spread),
+        BuiltinInput::SampleId => b.word(samples.shaded.unwrap_or(0).into()),
+        BuiltinInput::SamplePosition(axis) => b.float(0.5 + samples.offset(usize::from(axis & 1))),
         // Elements of a quad outside of the primitive cover no sample (qpu.md §1.3).
         BuiltinInput::HelperInvocation => {
             let (covered, zero) = (b.op(Op::Coverage, &[]), b.word(0));

@@ -79,7 +79,9 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
     let pipeline_mask = state.multisample.four_samples && state.multisample.sample_mask;
     let four_samples = state.multisample.four_samples;
     let clipped = outputs.get(&CLIPPED).copied();
+    let shaded = state.sample.filter(|_| four_samples).map(|sample| builder.word(1 << sample));
     let clip_mask = clipped.filter(|_| four_samples);
+    let clip_mask = both(&mut builder, Op::And, clip_mask, shaded);
     let clip = clipped.filter(|_| !four_samples).map(|distance| {
         let zero = builder.float(0.0);
         builder.op(Op::FLt, &[distance, zero])

@@ -100,6 +100,8 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::StorageImageArrayDynamicIndexing
             | Capability::DerivativeControl
             | Capability::ImageQuery
+            | Capability::SampleRateShading
+            | Capability::InterpolationFunction
             | Capability::ClipDistance
             | Capability::CullDistance
             | Capability::UniformBufferArrayDynamicIndexing

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use spirv::{GlslStd450Op, Op};
 
 use super::translator::Translator;
-use super::{atomic, buffer, image, memory};
+use super::{atomic, buffer, image, interpolation, memory};
 use crate::ir::{Stage, Type, Value};
 use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::Result;
@@ -92,6 +92,9 @@ fn extended(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     };
     let stores = matches!(op, GlslStd450Op::Modf | GlslStd450Op::Frexp);
     let operands: Vec<Id> = inst.ids().skip(1).collect();
+    if interpolation::evaluates(op) {
+        return interpolation::evaluate(t, inst, op, &operands);
+    }
     let given = if stores { operands.len().min(1) } else { operands.len() };
     let args: Result<Vec<Typed>> = operands[..given].iter().map(|&id| t.data(id, inst)).collect();
     let mut e = t.emit(inst)?;

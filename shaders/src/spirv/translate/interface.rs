@@ -319,10 +319,14 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
             if ty == Type::Bool {
                 return Err(inst.invalid("an input cannot be a boolean"));
             }
-            if leaf.per_sample {
-                return Ok(Initial::Unsupported("interpolation per sample".into()));
-            }
-            Op::LoadInput { location, component: component as u8, interpolation: leaf.interpolation }
+            let interpolation = match leaf.interpolation {
+                Interpolation::Smooth | Interpolation::Centroid if leaf.per_sample => Interpolation::Sample,
+                Interpolation::NoPerspective | Interpolation::NoPerspectiveCentroid if leaf.per_sample => {
+                    Interpolation::NoPerspectiveSample
+                }
+                other => other,
+            };
+            Op::LoadInput { location, component: component as u8, interpolation }
         }
         What::Builtin(builtin @ (BuiltIn::FragCoord | BuiltIn::PointCoord), _)
             if t.module.origin_lower_left =>
@@ -348,6 +352,8 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
             (BuiltIn::FrontFacing, 0) if fragment && ty == Type::Bool => BuiltinInput::FrontFacing,
             (BuiltIn::PointCoord, 0..=1) if fragment => BuiltinInput::PointCoord(component(number)),
             (BuiltIn::SampleMask, 0) if fragment => BuiltinInput::SampleMask,
+            (BuiltIn::SampleId, 0) if fragment => BuiltinInput::SampleId,
+            (BuiltIn::SamplePosition, 0..=1) if fragment => BuiltinInput::SamplePosition(component(number)),
             (BuiltIn::HelperInvocation, 0) if fragment => BuiltinInput::HelperInvocation,
             (builtin, _) => return Ok(Initial::Unsupported(format!("reading built-in {builtin:?}"))),
         }),

@@ -166,7 +166,7 @@ fn load_from(t: &mut Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<(
 }
 
 /// The scalars of what a pointer points to.
-fn load_values(t: &mut Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<Vec<Value>> {
+pub fn load_values(t: &mut Translator<'_>, pointer: &Pointer, inst: &Inst) -> Result<Vec<Value>> {
     match pointer.place {
         Place::Slots { base, .. } => read_slots(t, pointer, base, inst),
         Place::Ubo(_) | Place::Push => buffer::load(t, pointer, inst),

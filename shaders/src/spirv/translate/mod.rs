@@ -14,6 +14,7 @@ mod flow;
 mod image;
 mod instruction;
 mod interface;
+mod interpolation;
 mod join;
 mod label;
 mod memory;

@@ -8,6 +8,7 @@ mod inputs;
 mod multisample;
 mod polygons;
 mod queries;
+mod samples;
 mod targets;
 
 pub use case::Case;
@@ -22,6 +23,7 @@ pub fn all() -> Vec<Case> {
         &targets::CASES,
         &polygons::CASES,
         &distances::CASES,
+        &samples::CASES,
     ];
     all.into_iter().flatten().copied().collect()
 }
