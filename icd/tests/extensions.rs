@@ -8,6 +8,7 @@ use ash::vk;
 use support::canvas::{Canvas, GREEN, Parts, RED, Setup, bind, build, bytes, spirv_module};
 use support::resources::texture;
 use support::{Image, Vk, quad};
+use vulkan_vc4::entry::vk_icdGetInstanceProcAddr;
 
 /// Device extensions and a command of each that has any.
 const COMMANDS: &[(&CStr, &[&CStr])] = &[
@@ -37,6 +38,7 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_KHR_external_memory", &[]),
     (c"VK_KHR_external_memory_fd", &[c"vkGetMemoryFdKHR", c"vkGetMemoryFdPropertiesKHR"]),
     (c"VK_EXT_external_memory_dma_buf", &[]),
+    (c"VK_EXT_memory_budget", &[]),
 ];
 
 #[test]
@@ -117,6 +119,52 @@ fn requirements_and_binding_answer_as_their_first_versions_do() {
         let mapped = vk.device.map_memory(memory, 0, 2048, Default::default()).unwrap().cast::<u32>();
         assert_eq!((*mapped, *mapped.add(256)), (1, 2));
     }
+}
+
+/// What a process uses of the heap, and its budget.
+fn usage_and_budget() -> (u64, u64) {
+    let functions = ash::StaticFn { get_instance_proc_addr: vk_icdGetInstanceProcAddr };
+    let names = [ash::khr::get_physical_device_properties2::NAME.as_ptr()];
+    let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+    // SAFETY: valid usage; the functions are the driver's own.
+    unsafe {
+        let entry = ash::Entry::from_static_fn(functions);
+        let instance = entry.create_instance(&info, None).unwrap();
+        let functions = ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance);
+        let physical = instance.enumerate_physical_devices().unwrap()[0];
+        let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT {
+            heap_usage: [7; vk::MAX_MEMORY_HEAPS],
+            heap_budget: [7; vk::MAX_MEMORY_HEAPS],
+            ..Default::default()
+        };
+        let mut unknown = unknown((&raw mut budget).cast());
+        let mut answer =
+            vk::PhysicalDeviceMemoryProperties2 { p_next: (&raw mut unknown).cast(), ..Default::default() };
+        functions.get_physical_device_memory_properties2(physical, &mut answer);
+        let heap = answer.memory_properties.memory_heaps[0].size;
+        assert!(budget.heap_budget[0] <= heap && budget.heap_budget[0] > heap / 2, "of {heap}: {budget:?}");
+        assert_eq!((budget.heap_usage[1], budget.heap_budget[1]), (0, 0), "there is one heap");
+        instance.destroy_instance(None);
+        (budget.heap_usage[0], budget.heap_budget[0])
+    }
+}
+
+#[test]
+fn the_budget_counts_what_the_process_has() {
+    const BYTES: u64 = 64 << 20;
+    // Tests beside this one allocate less than that.
+    const OTHERS: u64 = 16 << 20;
+    let vk = Vk::new();
+    let (before, _) = usage_and_budget();
+    let info = vk::MemoryAllocateInfo::default().allocation_size(BYTES);
+    // SAFETY: valid usage.
+    let memory = unsafe { vk.device.allocate_memory(&info, None) }.unwrap();
+    let (with, budget) = usage_and_budget();
+    // SAFETY: nothing uses it.
+    unsafe { vk.device.free_memory(memory, None) };
+    let (after, _) = usage_and_budget();
+    assert!(with + OTHERS >= before + BYTES && after + BYTES <= with + OTHERS, "{before}, {with}, {after}");
+    assert!(budget >= with, "{budget} with {with} in use");
 }
 
 #[test]

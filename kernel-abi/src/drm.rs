@@ -168,14 +168,18 @@ fn ident(fd: BorrowedFd<'_>) -> nix::Result<Ident> {
 
 /// Bytes of contiguous memory that BOs come from.
 fn cma_size() -> u64 {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    cma_total(&meminfo).unwrap_or(DEFAULT_CMA)
+    meminfo("CmaTotal:").filter(|bytes| *bytes > 0).unwrap_or(DEFAULT_CMA)
 }
 
-fn cma_total(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("CmaTotal:"))?;
+/// A row of what the kernel says of the machine's memory, in bytes.
+fn meminfo(row: &str) -> Option<u64> {
+    row_of(&std::fs::read_to_string("/proc/meminfo").ok()?, row)
+}
+
+fn row_of(meminfo: &str, row: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(row))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024).filter(|bytes| *bytes > 0)
+    kib.checked_mul(1024)
 }
 
 /// The error of a call whose EINVAL has no special meaning.
@@ -202,6 +206,10 @@ impl Gpu for DrmGpu {
 
     fn memory_size(&self) -> u64 {
         self.memory_size
+    }
+
+    fn memory_free(&self) -> u64 {
+        meminfo("CmaFree:").unwrap_or(self.memory_size).min(self.memory_size)
     }
 
     fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
@@ -423,11 +431,10 @@ mod tests {
 
     #[test]
     fn cma_of_a_pi() {
-        assert_eq!(
-            cma_total("MemTotal: 1 kB\nCmaTotal:         262144 kB\nCmaFree: 3 kB\n"),
-            Some(256 << 20)
-        );
-        assert_eq!(cma_total("CmaTotal:              0 kB\n"), None);
-        assert_eq!(cma_total("MemTotal: 1 kB\n"), None);
+        let meminfo = "MemTotal: 1 kB\nCmaTotal:         262144 kB\nCmaFree: 3 kB\n";
+        assert_eq!(row_of(meminfo, "CmaTotal:"), Some(256 << 20));
+        assert_eq!(row_of(meminfo, "CmaFree:"), Some(3 << 10));
+        assert_eq!(row_of("CmaTotal: many kB\n", "CmaTotal:"), None);
+        assert_eq!(row_of("MemTotal: 1 kB\n", "CmaTotal:"), None);
     }
 }

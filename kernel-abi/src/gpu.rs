@@ -270,6 +270,11 @@ pub trait Gpu: Send + Sync {
     /// Bytes of memory that BOs can come from.
     fn memory_size(&self) -> u64;
 
+    /// Bytes of it that nobody uses now. Where nobody else takes any, all of it may be said to be free.
+    fn memory_free(&self) -> u64 {
+        self.memory_size()
+    }
+
     /// A zeroed BO of at least `size` bytes (rounded up to 4096), `size` > 0.
     fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError>;
 

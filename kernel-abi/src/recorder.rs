@@ -51,6 +51,10 @@ impl Gpu for Recorder {
         self.gpu.memory_size()
     }
 
+    fn memory_free(&self) -> u64 {
+        self.gpu.memory_free()
+    }
+
     fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
         self.gpu.create_bo(size)
     }

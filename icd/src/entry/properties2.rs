@@ -103,7 +103,13 @@ entry_points! {
         device: vk::PhysicalDevice,
         out: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
     ) {
-        (*out).memory_properties = get::<PhysicalDevice>(device).memory();
+        let device = get::<PhysicalDevice>(device);
+        (*out).memory_properties = device.memory();
+        if let Some(budget) = answer::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'_>>((*out).p_next) {
+            // Heaps that are not there have neither.
+            (budget.heap_usage, budget.heap_budget) = Default::default();
+            (budget.heap_usage[0], budget.heap_budget[0]) = device.usage_and_budget();
+        }
     }
 
     fn vkGetPhysicalDeviceSparseImageFormatProperties2KHR(

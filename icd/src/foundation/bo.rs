@@ -1,6 +1,7 @@
 //! A BO with an owner: closed when the last user is gone.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use rustc_hash::FxHashMap;
@@ -14,6 +15,14 @@ pub struct Bo {
     mapping: OnceLock<Mapping>,
     /// Who closes the handle, if others may get it too.
     shared: OnceLock<Arc<SharedBos>>,
+}
+
+/// Bytes of all BOs of this process.
+static USED: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes of all BOs of this process; there is one GPU.
+pub fn used() -> u64 {
+    USED.load(Ordering::Relaxed)
 }
 
 impl Bo {
@@ -30,6 +39,7 @@ impl Bo {
     }
 
     fn of_handle(gpu: &Arc<dyn Gpu>, handle: BoHandle, size: u64) -> Bo {
+        USED.fetch_add(size, Ordering::Relaxed);
         Bo { gpu: gpu.clone(), handle, size, mapping: OnceLock::new(), shared: OnceLock::new() }
     }
 
@@ -56,6 +66,7 @@ impl Bo {
 
 impl Drop for Bo {
     fn drop(&mut self) {
+        USED.fetch_sub(self.size, Ordering::Relaxed);
         match self.shared.get() {
             None => self.gpu.close_bo(self.handle),
             Some(shared) => shared.close(self),

@@ -71,6 +71,8 @@ pub enum Extension {
     UniformBufferStandardLayout,
     /// VK_EXT_scalar_block_layout.
     ScalarBlockLayout,
+    /// VK_EXT_memory_budget.
+    MemoryBudget,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -152,6 +154,7 @@ const ROWS: &[Row] = &[
         1,
     ),
     row(Extension::ScalarBlockLayout, Level::Device, ash::ext::scalar_block_layout::NAME, 1),
+    row(Extension::MemoryBudget, Level::Device, ash::ext::memory_budget::NAME, 1),
 ];
 
 impl Extension {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use vc4_kernel_abi::Gpu;
 
-use crate::foundation::bo::SharedBos;
+use crate::foundation::bo::{self, SharedBos};
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object};
@@ -70,6 +70,15 @@ impl PhysicalDevice {
     /// Bytes of the only heap.
     pub fn heap_size(&self) -> u64 {
         self.heap_size
+    }
+
+    /// Bytes that this process uses of the heap, and how many it may expect to get in all.
+    ///
+    /// The heap's size is all contiguous memory, however much of it is free: the kernel lends it to movable pages, which it
+    /// takes back when a BO needs them. So what is free now is no bound, and belongs here.
+    pub fn usage_and_budget(&self) -> (u64, u64) {
+        let used = bo::used();
+        (used, used.saturating_add(self.gpu.memory_free()).min(self.heap_size))
     }
 
     /// vkGetPhysicalDeviceProperties.
