@@ -1,6 +1,9 @@
-//! ARCHITECTURE.md lists every assumption about the silicon that the sources mark.
+//! What documents say is what the sources and the driver say: ARCHITECTURE.md lists every assumption about the silicon that is marked,
+//! and the book's reference is the driver's.
 
 use std::path::{Path, PathBuf};
+
+use vc4_tests::{driver, scratch};
 
 fn rust_files(directory: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a source directory") {
@@ -37,5 +40,26 @@ fn every_unverified_assumption_is_listed() {
     for (place, question) in vc4_sim::unverified::all() {
         let name = place.rsplit("::").next().expect("a name");
         assert!(listed.contains(&format!("`{name}`")), "ARCHITECTURE.md lacks {place}: {question}");
+    }
+}
+
+#[test]
+fn the_reference_is_what_the_driver_says() {
+    let written = scratch::empty(env!("CARGO_TARGET_TMPDIR"), "reference");
+    let mut command = driver::command(env!("CARGO_BIN_EXE_reference"), &driver::ours());
+    driver::run(command.arg(&written), "reference");
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book/reference");
+    for page in ["extensions.md", "features.md", "limits.md", "formats.md"] {
+        let text = std::fs::read_to_string(written.join(page)).expect("a page");
+        assert!(text.lines().count() > 20, "{page} says too little:\n{text}");
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(committed.join(page), text).expect("a page");
+        } else {
+            let old = std::fs::read_to_string(committed.join(page)).unwrap_or_default();
+            assert!(
+                old == text,
+                "{page} is not what the driver says: UPDATE_GOLDEN=1 cargo test -p vc4-tests --test docs"
+            );
+        }
     }
 }

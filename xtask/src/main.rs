@@ -1,4 +1,4 @@
-//! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`, `package`.
+//! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`, `package`, `docs`.
 //!
 //! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `oldest` for the compiler of Debian 13, `installed` for packages in use, `cross` for other machines,
 //! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `build` (cargo, and where
@@ -13,6 +13,7 @@ mod cts;
 mod debian;
 mod deqp;
 mod display;
+mod docs;
 mod draws;
 mod error;
 mod gles2;
@@ -48,6 +49,8 @@ enum Chore {
     Clients(clients::Options),
     /// Check that imports between modules run one way.
     Imports(imports::Options),
+    /// Build the book: its figures, links and pages.
+    Docs(docs::Options),
     /// Make Debian packages of the driver and the tools.
     Package(package::Options),
     /// Run all tests.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Chore::Vkcube(options) => vkcube::run(&options, install),
         Chore::Clients(options) => clients::run(&options, install),
         Chore::Imports(options) => imports::run(&options),
+        Chore::Docs(options) => docs::run(&options),
         Chore::Package(options) => package::run(&options, install),
         Chore::Test(options) => test::run(&options, install),
         Chore::Bench(options) => bench::run(&options, install),
