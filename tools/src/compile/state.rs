@@ -239,6 +239,7 @@ impl Settings {
                 stencil: self.stencil,
             },
             multisample: self.multisample,
+            sample: None,
             textures: self.textures.clone(),
         }
     }

@@ -51,7 +51,7 @@ fn clip_samples(lab: &Lab<'_>) -> Result<Picture, Error> {
     let vertices = lab.vertices(&large())?;
     lab.run(|commands| {
         let grey = color([0.25, 0.25, 0.25, 1.0]);
-        lab.begin(commands, resolved.pass, resolved.framebuffer, area(size), &[grey]);
+        lab.begin(commands, resolved.pass, resolved.framebuffer, area(size), &[grey, grey]);
         lab.draw(commands, pipeline, vertices, 12);
         // SAFETY: the handles live as long as the lab.
         unsafe { lab.device.cmd_end_render_pass(commands) };

@@ -44,7 +44,7 @@ fn columns(lab: &Lab<'_>, state: Pipeline) -> Result<Picture, Error> {
     let vertices = lab.vertices(&vertices)?;
     lab.run(|commands| {
         let grey = color([0.25, 0.25, 0.25, 1.0]);
-        lab.begin(commands, resolved.pass, resolved.framebuffer, area(size), &[grey]);
+        lab.begin(commands, resolved.pass, resolved.framebuffer, area(size), &[grey, grey]);
         lab.draw(commands, pipeline, vertices, count);
         // SAFETY: the handles live as long as the lab.
         unsafe { lab.device.cmd_end_render_pass(commands) };
