@@ -5,10 +5,12 @@ mod picture;
 
 use picture::{BUFFER, Kernel, UNIFORM, World, random};
 use vc4::state::{ColorKind, ColorOutput, Encoding, Field};
-use vc4_shaders::compile::{CompileError, PipelineState, compile_picture};
+use vc4_shaders::compile::{CompileError, PipelineState, compile_picture, compute_stage};
 use vc4_shaders::diagnostic::ErrorKind;
 use vc4_shaders::ir::interp::run_dispatch;
+use vc4_shaders::picture::estimate::Estimate;
 use vc4_shaders::picture::find;
+use vc4_shaders::spirv::StageSource;
 use vc4_tests::runner::{Buffers, Runner};
 
 /// Pixels along an edge of what a batch of the runner covers.
@@ -63,4 +65,28 @@ fn qpu_programs_of_random_kernels_write_what_the_kernels_write() {
         }
     }
     assert!(compared > 2000 && kept > 100, "{compared} pixels were compared, of which {kept} are kept");
+}
+
+/// The kernels that are timed: each fits, and pays beside one core.
+#[test]
+fn the_blur_and_the_mandelbrot_set_are_worth_drawing() {
+    let state = PipelineState {
+        color: Some(ColorOutput::encoded(Encoding::RGBA8, false)),
+        ..PipelineState::default()
+    };
+    for spirv in [
+        &include_bytes!("../shaders/kernels/blur.comp.spv")[..],
+        &include_bytes!("../shaders/kernels/mandelbrot.comp.spv")[..],
+    ] {
+        let words: Vec<u32> =
+            spirv.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let source = StageSource { words: &words, entry: "main", specialization: &[] };
+        let kernel = compute_stage(&source).unwrap();
+        let picture = find(&kernel).unwrap();
+        assert!(!picture.keeps && picture.limits.is_empty());
+        let pipeline = compile_picture(&picture, &state).unwrap();
+        let estimate = Estimate::new(&kernel, &pipeline.fragment);
+        assert!(estimate.favours_qpu(1 << 20, 1, 1) && !estimate.may_hang(), "{estimate:?}");
+        assert!(!estimate.favours_qpu(16, 1, 1), "a job for sixteen pixels");
+    }
 }

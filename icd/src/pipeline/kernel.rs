@@ -44,5 +44,9 @@ pub fn drawn(shader: &Shader, simulated: bool) -> Result<DrawnKernel, String> {
     let row = format::row(ash::vk::Format::R8G8B8A8_UNORM);
     let state = PipelineState { color: row.and_then(plain_output), ..PipelineState::default() };
     let programs = compile_picture(&picture, &state).map_err(|error| error.to_string())?;
-    Ok(DrawnKernel { picture, estimate: Estimate::new(shader, &programs.fragment) })
+    let estimate = Estimate::new(shader, &programs.fragment);
+    match estimate.may_hang() {
+        true => Err("a tile of it may take longer than the kernel waits".into()),
+        false => Ok(DrawnKernel { picture, estimate }),
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Both take loops for [`LOOP_ROUNDS`] rounds and arms for taken, so what they do not know is the same on both sides.
 
-use vc4::hw::LANES;
+use vc4::hw::{LANES, TILE_PX};
 use vc4::qpu::Inst;
 use vc4::qpu::cost::{Cost, LineCost, QPUS_PER_SLICE, SLICES};
 
@@ -19,6 +19,10 @@ pub const JOB_SECONDS: f64 = 200e-6;
 pub const CORE_HZ: f64 = 1.2e9;
 /// Invocations that machine code works on at a time.
 const BATCH: f64 = 4.0;
+
+/// Seconds that a tile may be estimated to take. The kernel looks every 100 ms whether a job goes on, by tiles, and ends it if
+/// not, without telling anybody (kernel-abi.md §11); loops may have many more rounds than [`LOOP_ROUNDS`].
+const MOST_TILE_SECONDS: f64 = 10e-3;
 
 /// Seconds that an invocation takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +43,11 @@ impl Estimate {
             qpu: seconds(fragment_clocks(fragment), lanes, GPU_HZ),
             cpu: seconds(clocks, BATCH, CORE_HZ),
         }
+    }
+
+    /// Whether a tile takes so long that the kernel may take the job for one that hangs.
+    pub fn may_hang(&self) -> bool {
+        self.qpu * f64::from(TILE_PX * TILE_PX) > MOST_TILE_SECONDS
     }
 
     /// Whether so many invocations in so many jobs take less time on the QPUs than on so many cores.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::guard::Guards;
 use super::linear::Linear;
-use super::{Order, Target};
+use super::target::{Order, Target};
 use crate::ir::{
     Block, Builder, BuiltinInput, Fetch, ImageDim, Invocation, Memory, Node, Op, Output, Region, Shader,
     Stage, Texel, Value,

@@ -20,9 +20,11 @@ pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
     }
     let mut freed: EntitySet<Reg> = EntitySet::new();
     for &reg in regs {
-        let info = &mut program.regs[reg];
         // Copies that keep an operand out of both files stay out: they are what ends a conflict.
-        let narrow = info.places.a != info.places.b;
+        let copy = is_copy(program, reg);
+        let info = &mut program.regs[reg];
+        let Places { a, b, .. } = info.places;
+        let narrow = a != b || (!a && !b && !copy);
         if info.fixed.is_none() && narrow && !packed.contains(reg) {
             info.places = Places { r4: info.places.r4, ..Places::ANY };
             freed.insert(reg);
@@ -49,6 +51,14 @@ pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
         program.ops.push(op);
     }
     true
+}
+
+/// Whether a register is made once for one operation: what is alive for longer was narrowed by several uses at once, as by a
+/// port of one file and an immediate, which takes the other's.
+fn is_copy(program: &VirtProgram, reg: Reg) -> bool {
+    let writes = program.ops.iter().filter(|op| op.writes() == Some(reg)).count();
+    let readers = program.ops.iter().filter(|op| op.reads().any(|read| read == reg)).count();
+    writes <= 1 && readers <= 1
 }
 
 /// Where an operation can read an operand from, beside its other operands.
