@@ -5,23 +5,23 @@ mod listing;
 mod module;
 mod options;
 mod passes;
+mod report;
 mod source;
 mod state;
 mod temps;
 
 use crate::output::{self, Error, Status};
 use module::Module;
+use report::{assembly, summary, table};
 use source::{Source, read, settings, short_name, source};
-use vc4::qpu::{Cost, Inst};
-use vc4_shaders::compile::{
-    CompileError, PipelineState, ProgramKind, Varying, compile_shaders, compile_vertex,
-};
+use vc4_shaders::compile::{CompileError, PipelineState, Varying, compile_shaders, compile_vertex};
 use vc4_shaders::file;
 use vc4_shaders::ir::{Interpolation, Op, Output, Shader, Stage};
-use vc4_shaders::program::{Pipeline, Program};
+use vc4_shaders::program::Pipeline;
 
 pub use listing::listing;
 pub use options::Options;
+pub use report::stage_of;
 
 pub fn run(options: &Options) -> Result<Status, Error> {
     let modules = options.files.iter().map(|file| Module::read(file)).collect::<Result<Vec<_>, _>>()?;
@@ -105,86 +105,4 @@ fn outputs(shader: &Shader) -> Vec<Varying> {
     let varying =
         |(location, component)| Varying { location, component, interpolation: Interpolation::Smooth };
     stored.into_iter().map(varying).collect()
-}
-
-/// The programs that there are, with the baseline's short names.
-fn programs(pipeline: &Pipeline) -> impl Iterator<Item = (ProgramKind, &'static str, &Program)> {
-    let all = [
-        (ProgramKind::Vertex, "VS", &pipeline.vertex),
-        (ProgramKind::Coordinate, "CS", &pipeline.coordinate),
-        (ProgramKind::Fragment, "FS", &pipeline.fragment),
-    ];
-    all.into_iter().filter(|(_, _, program)| !program.code.is_empty())
-}
-
-/// The checker's name of a program's stage.
-pub fn stage_of(kind: ProgramKind) -> vc4::qpu::Stage {
-    match kind {
-        ProgramKind::Vertex => vc4::qpu::Stage::Vertex,
-        ProgramKind::Coordinate => vc4::qpu::Stage::Coordinate,
-        ProgramKind::Fragment => vc4::qpu::Stage::Fragment,
-    }
-}
-
-fn assembly(pipeline: &Pipeline) -> String {
-    let one = |(kind, _, program): (ProgramKind, _, &Program)| format!("# {kind}\n{}\n", listing(program));
-    programs(pipeline).map(one).collect()
-}
-
-/// A row of the statistics.
-struct Row {
-    stage: &'static str,
-    instructions: u32,
-    uniforms: usize,
-    threads: u8,
-    max_temps: u32,
-    /// Slots of one run: what the baseline calls cycles.
-    slots: u32,
-}
-
-fn rows(pipeline: &Pipeline) -> Result<Vec<Row>, Error> {
-    let row = |(kind, stage, program): (ProgramKind, &'static str, &Program)| {
-        let decode =
-            |&word| Inst::decode(word).map_err(|e| Error::Input(format!("{kind}: {word:#018x}: {e}")));
-        let insts = program.code.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
-        let cost = Cost::of(&insts);
-        Ok(Row {
-            stage,
-            instructions: cost.instructions,
-            uniforms: program.uniforms.len(),
-            threads: if program.threaded { 2 } else { 1 },
-            max_temps: temps::max_temps(stage_of(kind), &insts),
-            slots: cost.slots(),
-        })
-    };
-    programs(pipeline).map(row).collect()
-}
-
-fn table(name: &str, pipeline: &Pipeline) -> Result<String, Error> {
-    // A name may hold anything; a tab or line end would break the table.
-    let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-    let mut out = String::from("shader\tstage\tinst\tuniforms\tthreads\tmax_temps\test_cycles\n");
-    for row in rows(pipeline)? {
-        out.push_str(&format!(
-            "{name}\t{}\t{}\t{}\t{}\t{}\t{}\n",
-            row.stage, row.instructions, row.uniforms, row.threads, row.max_temps, row.slots
-        ));
-    }
-    Ok(out)
-}
-
-fn summary(pipeline: &Pipeline) -> Result<String, Error> {
-    let mut out = String::new();
-    for row in rows(pipeline)? {
-        out.push_str(&format!(
-            "{}: {} instructions, {} uniforms, {}, at most {} registers in use, {} slots\n",
-            row.stage,
-            row.instructions,
-            row.uniforms,
-            if row.threads == 2 { "two threads" } else { "one thread" },
-            row.max_temps,
-            row.slots
-        ));
-    }
-    Ok(out)
 }
