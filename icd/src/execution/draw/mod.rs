@@ -113,11 +113,12 @@ fn build_pass(
 /// Why not.
 #[cfg(feature = "compute")]
 pub fn check(iota: &Iota, segment: &RenderSegment) -> Result<(), Error> {
+    let pass = Pass { number: 0, sample: None };
     for list in &segment.draws {
         let Some(draw) = list.draws().first() else { continue };
         let state = list.state(draw);
         if let Some(compiled) = &state.pipeline().compiled {
-            Bindings::new(iota, draw.state, state, (compiled, 0), Lookups::default())?;
+            Bindings::new(iota, draw.state, state, (compiled, pass), Lookups::default())?;
         }
     }
     Ok(())
