@@ -41,6 +41,7 @@ pub fn state() -> PipelineState {
 pub fn linked(vertex: &Shader, fragment: &Shader) -> Shader {
     let (mut vertex, mut fragment) = (vertex.clone(), fragment.clone());
     pass::optimize(&mut vertex);
+    lower::distances::fragment(&mut fragment, &vertex, false);
     pass::link(&vertex, &mut fragment);
     fragment
 }
@@ -49,6 +50,7 @@ pub fn linked(vertex: &Shader, fragment: &Shader) -> Shader {
 pub fn varyings(fragment: &Shader, state: &PipelineState) -> Vec<lower::inputs::Varying> {
     let mut fragment = fragment.clone();
     pass::optimize(&mut fragment);
+    pass::factor(&mut fragment);
     pass::lower_control(&mut fragment);
     lower::outputs::fragment(&mut fragment, state).expect("it compiled before");
     pass::optimize(&mut fragment);
@@ -151,13 +153,18 @@ impl Case<'_> {
         let name = self.name;
         let fragment = linked(self.vertex, self.fragment);
         let varyings = varyings(&fragment, &self.state);
-        let flat: BTreeSet<u32> =
-            varyings.iter().filter(|v| v.interpolation == Interpolation::Flat).map(|v| v.location).collect();
+        let flat: BTreeSet<(u32, u8)> = varyings
+            .iter()
+            .filter(|v| v.interpolation == Interpolation::Flat)
+            .map(|v| (v.location, v.component))
+            .collect();
         let mut environment = Fragments { world: world.clone(), flat };
         let outcome = interp::run(&fragment, &mut environment).expect("the shader is interpretable");
         let effects = world.run_fragment(pipeline, &varyings).expect("the program runs");
         check_effects(name, &effects);
-        let kept = !outcome.discarded;
+        let clipped = outcome.floats(lower::distances::CLIPPED).map(|distance| distance < 0.0);
+        let clipped = (0..LANES).fold(0, |mask, lane| mask | u16::from(clipped[lane]) << lane);
+        let kept = !(outcome.discarded | clipped);
         let (mask, color) = effects.color.expect("every fragment program writes a colour");
         assert_eq!(mask, kept, "{name}: discarded elements");
         assert_eq!(effects.z.map(|z| z.0), Some(kept), "{name}: depth of discarded elements");

@@ -332,13 +332,13 @@ impl Environment for World {
 pub struct Fragments {
     /// The world.
     pub world: World,
-    /// Locations of flat inputs.
-    pub flat: BTreeSet<u32>,
+    /// Locations and components of flat inputs: equal outputs share a location, however they are interpolated.
+    pub flat: BTreeSet<(u32, u8)>,
 }
 
 impl Environment for Fragments {
     fn input(&mut self, location: u32, component: u8) -> Lanes {
-        let flat = self.flat.contains(&location);
+        let flat = self.flat.contains(&(location, component));
         std::array::from_fn(|lane| self.world.varying(location, component, flat, lane).to_bits())
     }
 

@@ -11,7 +11,7 @@ const PROVOKING: u32 = HIDDEN;
 /// What a vertex of a primitive that is not drawn has its bit 31 set in.
 pub(super) const CULLED: Output = Output::User { location: 2 * HIDDEN, component: 0 };
 /// Output of the fragment stage: what clip distances leave ([`super::distances`]).
-pub(super) const CLIPPED: Output = Output::User { location: 2 * HIDDEN + 3, component: 0 };
+pub const CLIPPED: Output = Output::User { location: 2 * HIDDEN + 3, component: 0 };
 /// Not 0 for back faces.
 pub(super) const BACK: u32 = 2 * HIDDEN + 1;
 /// Added to depths.

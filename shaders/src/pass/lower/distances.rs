@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
 
-use super::corners::CLIPPED;
+pub use super::corners::CLIPPED;
 use super::inputs::prepend;
 use crate::ir::{Builder, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Op, Output, Shader, Value};
 
