@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::display::Display;
+use crate::display::{Compositor, Display};
 use crate::vkcube::Capture;
 use crate::{Error, build, packages};
 
@@ -21,6 +21,15 @@ pub struct Options {
     frames: u32,
 }
 
+/// Who shows a program's pictures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Screen {
+    /// An X server.
+    X,
+    /// A Wayland compositor.
+    Wayland,
+}
+
 /// A program.
 struct Client {
     name: &'static str,
@@ -33,6 +42,8 @@ struct Client {
     frames: Option<&'static str>,
     /// Whether it presents.
     draws: bool,
+    /// Where to.
+    screen: Screen,
 }
 
 const CLIENTS: &[Client] = &[
@@ -43,6 +54,7 @@ const CLIENTS: &[Client] = &[
         environment: &[],
         frames: None,
         draws: false,
+        screen: Screen::X,
     },
     // OpenGL by Mesa's zink, which leaves out devices that call themselves CPUs.
     Client {
@@ -52,6 +64,7 @@ const CLIENTS: &[Client] = &[
         environment: &[("MESA_LOADER_DRIVER_OVERRIDE", "zink"), ("VC4VK_DEBUG", "gpu")],
         frames: None,
         draws: false,
+        screen: Screen::X,
     },
     Client {
         name: "vkcube",
@@ -60,6 +73,7 @@ const CLIENTS: &[Client] = &[
         environment: &[],
         frames: Some("--c"),
         draws: true,
+        screen: Screen::X,
     },
     Client {
         name: "vkcubepp",
@@ -68,6 +82,16 @@ const CLIENTS: &[Client] = &[
         environment: &[],
         frames: Some("--c"),
         draws: true,
+        screen: Screen::X,
+    },
+    Client {
+        name: "vkcube-wayland",
+        program: "vkcube-wayland",
+        arguments: &["--suppress_popups"],
+        environment: &[],
+        frames: Some("--c"),
+        draws: true,
+        screen: Screen::Wayland,
     },
     Client {
         name: "testvulkan",
@@ -76,6 +100,7 @@ const CLIENTS: &[Client] = &[
         environment: &[],
         frames: None,
         draws: true,
+        screen: Screen::X,
     },
 ];
 
@@ -88,9 +113,10 @@ const TOO_LONG: Duration = Duration::from_secs(300);
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     packages::require(packages::RUN, install)?;
-    packages::require(&["libsdl2-tests", "mesa-utils", "libgl1-mesa-dri"], install)?;
+    packages::require(&["libsdl2-tests", "mesa-utils", "libgl1-mesa-dri", "weston"], install)?;
     let manifest = build::driver()?;
     let display = Display::private()?;
+    let compositor = Compositor::private()?;
     if let Some(directory) = &options.pictures {
         std::fs::create_dir_all(directory)?;
     }
@@ -104,18 +130,21 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         command
             .args(client.arguments)
             .envs(client.environment.iter().copied())
-            .env("DISPLAY", &display.name)
             .env("VK_DRIVER_FILES", &manifest)
             .env("VK_ICD_FILENAMES", &manifest)
             .env("VC4VK_CAPTURE", capture.directory())
             .stdout(Stdio::null());
+        match client.screen {
+            Screen::X => command.env("DISPLAY", &display.name),
+            Screen::Wayland => compositor.offer_to(&mut command),
+        };
         if let Some(argument) = client.frames {
             command.args([argument, &options.frames.to_string()]);
         }
         match one(client, command, &capture) {
-            Ok(line) => println!("{:12} {line}", client.name),
+            Ok(line) => println!("{:14} {line}", client.name),
             Err(error) => {
-                println!("{:12} FAILED: {error}", client.name);
+                println!("{:14} FAILED: {error}", client.name);
                 failed.push(client.name);
             }
         }

@@ -121,7 +121,8 @@ fn compile(source: &Source, simulated: bool) -> Result<CompiledKernel, Error> {
     let shader = source.compute()?;
     check(&shader.workgroup)?;
     let cpu = Kernel::compile(&shader).map_err(|error| Error::Shader(error.to_string()))?;
-    Ok(CompiledKernel { cpu, drawn: drawn(&shader, simulated) })
+    let drawn = drawn(&shader, &cpu, simulated);
+    Ok(CompiledKernel { cpu, drawn })
 }
 
 /// Refuses workgroups beyond the limits.

@@ -32,8 +32,8 @@ pub fn plain_output(row: &FormatRow) -> Option<ColorOutput> {
     Some(ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), false) })
 }
 
-/// The picture that an optimised compute shader draws, or why it draws none; `simulated`: the GPU is.
-pub fn drawn(shader: &Shader, simulated: bool) -> Result<DrawnKernel, String> {
+/// The picture that an optimised compute shader draws, or why it draws none. `cpu` is what runs it else; `simulated`: the GPU is.
+pub fn drawn(shader: &Shader, cpu: &Kernel, simulated: bool) -> Result<DrawnKernel, String> {
     match engine() {
         Engine::Cpu => return Err("VC4VK_COMPUTE says so".into()),
         Engine::Auto if simulated => return Err("the GPU is a simulated one".into()),
@@ -44,7 +44,8 @@ pub fn drawn(shader: &Shader, simulated: bool) -> Result<DrawnKernel, String> {
     let row = format::row(ash::vk::Format::R8G8B8A8_UNORM);
     let state = PipelineState { color: row.and_then(plain_output), ..PipelineState::default() };
     let programs = compile_picture(&picture, &state).map_err(|error| error.to_string())?;
-    let estimate = Estimate::new(shader, &programs.fragment);
+    let mut estimate = Estimate::new(shader, &programs.fragment);
+    estimate.cpu *= cpu.engine().slowdown();
     match estimate.may_hang() {
         true => Err("a tile of it may take longer than the kernel waits".into()),
         false => Ok(DrawnKernel { picture, estimate }),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use vc4_shaders::compile::compute_stage;
 use vc4_shaders::ir::Op;
 use vc4_shaders::spirv::StageSource;
-use vc4_shaders_cpu::{Dispatch, Images, Kernel, Range, WIDTH, Words};
+use vc4_shaders_cpu::{Dispatch, Engine, Images, Kernel, Range, WIDTH, Words};
 
 /// A kernel, the words of its buffers by binding, its workgroups, and what the rate counts: operations by dispatch, in
 /// millions, and their name.
@@ -110,15 +110,17 @@ impl Images for Flat {
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    println!("{:12} {:>9} {:>9} {:>9} {:>6}", "", "to IR ms", "code ms", "run ms", "bytes");
+    println!("{:12} {:8} {:>9} {:>9} {:>9} {:>6}", "", "", "to IR ms", "code ms", "run ms", "bytes");
     for row in &ROWS {
         if wanted.as_ref().is_none_or(|name| name == row.name) {
-            run(row, wanted.is_some());
+            for &engine in Engine::ALL {
+                run(row, engine, wanted.is_some());
+            }
         }
     }
 }
 
-fn run(row: &Row, listed: bool) {
+fn run(row: &Row, engine: Engine, listed: bool) {
     let words: Vec<u32> =
         row.spirv.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     let begin = Instant::now();
@@ -126,9 +128,9 @@ fn run(row: &Row, listed: bool) {
     let shader = compute_stage(&source).expect("a kernel of this project compiles");
     let translated = begin.elapsed();
     let begin = Instant::now();
-    let kernel = Kernel::compile(&shader).expect("a kernel of this project has code");
+    let kernel = Kernel::compile_for(&shader, engine).expect("a kernel of this project has code");
     let compiled = begin.elapsed();
-    if listed {
+    if listed && engine == Engine::Native {
         let listed = Kernel::compile_listed(&shader).expect("it had code");
         println!("{shader}\n{}", listed.listing().unwrap_or_default());
     }
@@ -162,8 +164,9 @@ fn run(row: &Row, listed: bool) {
         shortest = shortest.min(begin.elapsed().as_secs_f64());
     }
     println!(
-        "{:12} {:9.2} {:9.2} {:9.2} {:6}   {:.3} {}",
+        "{:12} {:8} {:9.2} {:9.2} {:9.2} {:6}   {:.3} {}",
         row.name,
+        engine.name(),
         translated.as_secs_f64() * 1e3,
         compiled.as_secs_f64() * 1e3,
         shortest * 1e3,

@@ -44,6 +44,7 @@ pub enum CpuError {
 /// A compiled compute shader.
 #[derive(Debug)]
 pub struct Kernel {
+    engine: Engine,
     workgroup: Workgroup,
     needs: Needs,
     code: Code,
@@ -110,7 +111,12 @@ impl Kernel {
         let listing = listing.map_err(CpuError::Machine)?;
         let code = Code::new(function, engine).map_err(CpuError::Machine)?;
         let places = places(&workgroup, invocations);
-        Ok(Kernel { workgroup, needs, code, listing, places, pace: AtomicU64::new(0) })
+        Ok(Kernel { engine, workgroup, needs, code, listing, places, pace: AtomicU64::new(0) })
+    }
+
+    /// What runs it.
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// Its workgroup.
