@@ -126,6 +126,8 @@ fn bench(
         .args(words)
         .env("VK_DRIVER_FILES", manifest)
         .env("VK_ICD_FILENAMES", manifest)
+        // lavapipe keeps machine code in files: a second run would find its pipelines made.
+        .env("MESA_SHADER_CACHE_DISABLE", "true")
         .envs(environment.iter().copied())
         .output()
         .map_err(|error| format!("{shown}: {error}"))?;
