@@ -201,6 +201,40 @@ fn dispatches_that_cannot_be_recorded_make_the_recording_fail() {
 }
 
 #[test]
+fn a_dispatch_may_begin_behind_the_first_workgroup() {
+    let vk = Vk::with(&[c"VK_KHR_device_group"]);
+    let group = ash::khr::device_group::Device::new(&vk.instance, &vk.device);
+    let adder = Adder::new(&vk, Default::default());
+    let pipeline = adder.pipeline(&vk);
+    let buffer = vk.buffer_with(&[0; 64]);
+    let set = adder.set(&vk, &buffer);
+    let words = |groups: [[u32; 3]; 2]| {
+        buffer.write(&[0; 64]);
+        vk.run(|device, commands| {
+            bind(device, commands, pipeline, &adder, 10);
+            let [[x, y, z], [columns, rows, slices]] = groups;
+            // SAFETY: usage is valid but for what the test is about.
+            unsafe {
+                device.cmd_bind_descriptor_sets(commands, COMPUTE, adder.layout, 0, &[set], &[]);
+                group.cmd_set_device_mask(commands, 1);
+                group.cmd_dispatch_base(commands, (x, y, z), (columns, rows, slices));
+            }
+        });
+        buffer.words()
+    };
+    // Workgroups have four invocations, each of which adds its own number.
+    let expected: Vec<u32> = (0..16).map(|n| if (4..12).contains(&n) { 10 + n } else { 0 }).collect();
+    assert_eq!(words([[1, 0, 0], [2, 1, 1]]), expected);
+    // What leaves the limits is left out.
+    assert_eq!(words([[1, 0, 0], [65535, 1, 1]]), [0; 16]);
+    assert_eq!(words([[u32::MAX, 0, 0], [1, 1, 1]]), [0; 16]);
+    assert_eq!(words([[1, 0, 0], [0, 1, 1]]), [0; 16]);
+    // SAFETY: usage is valid but for the mask.
+    let other = recorded(&vk, |_, commands| unsafe { group.cmd_set_device_mask(commands, 2) });
+    assert_eq!(other, Err(vk::Result::ERROR_VALIDATION_FAILED_EXT));
+}
+
+#[test]
 fn dispatches_that_cannot_be_executed_are_left_out() {
     let vk = Vk::new();
     let adder = Adder::new(&vk, Default::default());

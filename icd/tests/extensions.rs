@@ -39,6 +39,14 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_KHR_external_memory_fd", &[c"vkGetMemoryFdKHR", c"vkGetMemoryFdPropertiesKHR"]),
     (c"VK_EXT_external_memory_dma_buf", &[]),
     (c"VK_EXT_memory_budget", &[]),
+    (
+        c"VK_KHR_device_group",
+        &[c"vkGetDeviceGroupPeerMemoryFeaturesKHR", c"vkCmdSetDeviceMaskKHR", c"vkCmdDispatchBaseKHR"],
+    ),
+    (c"VK_KHR_external_fence", &[]),
+    (c"VK_KHR_external_fence_fd", &[c"vkImportFenceFdKHR", c"vkGetFenceFdKHR"]),
+    (c"VK_KHR_external_semaphore", &[]),
+    (c"VK_KHR_external_semaphore_fd", &[c"vkImportSemaphoreFdKHR", c"vkGetSemaphoreFdKHR"]),
 ];
 
 #[test]

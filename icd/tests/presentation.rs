@@ -8,6 +8,10 @@ use vulkan_vc4::entry::vk_icdGetInstanceProcAddr;
 
 const INSTANCE_EXTENSIONS: [&CStr; 2] = [ash::khr::surface::NAME, ash::ext::headless_surface::NAME];
 
+const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+    vk::ImageUsageFlags::COLOR_ATTACHMENT.as_raw() | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
+);
+
 /// A device that can present, its surface, and the functions.
 struct Fixture {
     entry: ash::Entry,
@@ -29,8 +33,11 @@ impl Fixture {
     fn new() -> Fixture {
         let functions = ash::StaticFn { get_instance_proc_addr: vk_icdGetInstanceProcAddr };
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
-        let (instance_names, names) =
-            (INSTANCE_EXTENSIONS.map(CStr::as_ptr), [ash::khr::swapchain::NAME.as_ptr()]);
+        let (instance_names, names) = (
+            INSTANCE_EXTENSIONS.map(CStr::as_ptr),
+            [ash::khr::swapchain::NAME, ash::khr::bind_memory2::NAME, ash::khr::device_group::NAME]
+                .map(CStr::as_ptr),
+        );
         // SAFETY: valid usage; the functions are the driver's own.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
@@ -55,7 +62,7 @@ impl Fixture {
             .image_format(vk::Format::B8G8R8A8_UNORM)
             .image_extent(vk::Extent2D { width: 30, height: 20 })
             .image_array_layers(1)
-            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+            .image_usage(USAGE)
             .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
             .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
             .present_mode(vk::PresentModeKHR::IMMEDIATE);
@@ -110,6 +117,13 @@ fn surface_queries(fixture: &Fixture) {
         );
         let formats = surfaces.get_physical_device_surface_formats(*physical, *surface).unwrap();
         assert_eq!(formats[0].format, vk::Format::B8G8R8A8_UNORM);
+        let group = ash::khr::device_group::Device::new(&fixture.instance, &fixture.device);
+        let mut present = vk::DeviceGroupPresentCapabilitiesKHR::default();
+        group.get_device_group_present_capabilities(&mut present).unwrap();
+        assert_eq!((present.present_mask[0], present.present_mask[1]), (1, 0));
+        assert_eq!(present.modes, vk::DeviceGroupPresentModeFlagsKHR::LOCAL);
+        let modes = group.get_device_group_surface_present_modes(*surface).unwrap();
+        assert_eq!(modes, vk::DeviceGroupPresentModeFlagsKHR::LOCAL);
         let modes = surfaces.get_physical_device_surface_present_modes(*physical, *surface).unwrap();
         assert_eq!(modes, [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::IMMEDIATE]);
     }
@@ -139,6 +153,8 @@ fn present_frames(fixture: &Fixture, frames: u32) {
             .format(vk::Format::B8G8R8A8_UNORM)
             .subresource_range(range);
         let view = device.create_image_view(&info, None).unwrap();
+        let aliases = [0, 1, 2].map(|index| alias(fixture, swapchain, index));
+        paint(fixture, queue, &aliases);
         for &semaphore in &semaphores {
             let (index, suboptimal) =
                 swapchains.acquire_next_image(swapchain, u64::MAX, semaphore, fence).unwrap();
@@ -157,9 +173,66 @@ fn present_frames(fixture: &Fixture, frames: u32) {
         }
         device.device_wait_idle().unwrap();
         device.destroy_image_view(view, None);
+        aliases.into_iter().for_each(|image| device.destroy_image(image, None));
         swapchains.destroy_swapchain(swapchain, None);
         semaphores.into_iter().for_each(|semaphore| device.destroy_semaphore(semaphore, None));
         device.destroy_fence(fence, None);
+    }
+}
+
+/// An image in the memory of a swapchain's.
+unsafe fn alias(fixture: &Fixture, swapchain: vk::SwapchainKHR, index: u32) -> vk::Image {
+    let Fixture { instance, device, .. } = fixture;
+    let bind2 = ash::khr::bind_memory2::Device::new(instance, device);
+    let mut of = vk::ImageSwapchainCreateInfoKHR::default().swapchain(swapchain);
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(vk::Format::B8G8R8A8_UNORM)
+        .extent(vk::Extent3D { width: 30, height: 20, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(USAGE)
+        .push_next(&mut of);
+    // SAFETY: valid usage but for the last index.
+    unsafe {
+        let image = device.create_image(&info, None).unwrap();
+        let bind = |index| {
+            let mut of =
+                vk::BindImageMemorySwapchainInfoKHR::default().swapchain(swapchain).image_index(index);
+            let info = [vk::BindImageMemoryInfo::default().image(image).push_next(&mut of)];
+            (bind2.fp().bind_image_memory2_khr)(device.handle(), 1, info.as_ptr()).result()
+        };
+        assert_eq!(bind(3), Err(vk::Result::ERROR_VALIDATION_FAILED_EXT));
+        bind(index).unwrap();
+        image
+    }
+}
+
+/// Makes images white.
+unsafe fn paint(fixture: &Fixture, queue: vk::Queue, images: &[vk::Image]) {
+    let device = &fixture.device;
+    let range = vk::ImageSubresourceRange {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        level_count: 1,
+        layer_count: 1,
+        ..Default::default()
+    };
+    let white = vk::ClearColorValue { float32: [1.0; 4] };
+    // SAFETY: valid usage.
+    unsafe {
+        let pool = device.create_command_pool(&Default::default(), None).unwrap();
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let commands = device.allocate_command_buffers(&info).unwrap();
+        device.begin_command_buffer(commands[0], &Default::default()).unwrap();
+        for image in images {
+            device.cmd_clear_color_image(commands[0], *image, vk::ImageLayout::GENERAL, &white, &[range]);
+        }
+        device.end_command_buffer(commands[0]).unwrap();
+        let info = vk::SubmitInfo::default().command_buffers(&commands);
+        device.queue_submit(queue, &[info], vk::Fence::null()).unwrap();
+        device.queue_wait_idle(queue).unwrap();
+        device.destroy_command_pool(pool, None);
     }
 }
 
@@ -167,7 +240,7 @@ fn report() {
     let picture = std::fs::read(capture().join("last.ppm")).unwrap();
     assert!(picture.starts_with(b"P6\n30 20\n255\n"));
     assert_eq!(picture.len(), 13 + 30 * 20 * 3);
-    assert!(picture[13..].iter().all(|&byte| byte == 0));
+    assert!(picture[13..].iter().all(|&byte| byte == 255), "the images that lie in its memory are white");
     let text = std::fs::read_to_string(capture().join("present.txt")).unwrap();
     let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));

@@ -19,8 +19,8 @@ use crate::segments::{CpuCommand, Drawing, Part, Touch};
 
 /// How many workgroups.
 pub enum Groups {
-    /// As many along each axis.
-    Direct([u32; 3]),
+    /// These.
+    Direct(Part),
     /// Three words of a buffer say so when the dispatch runs.
     Indirect {
         /// The buffer.
@@ -34,18 +34,22 @@ pub enum Groups {
 const PARAMETER_BYTES: u64 = 12;
 
 impl Groups {
-    fn count(&self) -> Result<[u32; 3], Error> {
-        let groups = match self {
-            Groups::Direct(groups) => *groups,
+    fn part(&self) -> Result<Part, Error> {
+        let part = match self {
+            Groups::Direct(part) => *part,
             Groups::Indirect { buffer, offset } => {
                 let (mapping, at) = buffer.place(*offset, PARAMETER_BYTES)?;
-                [0, 4, 8].map(|byte| mapping.read_u32(at + byte))
+                Part { first: [0; 3], groups: [0, 4, 8].map(|byte| mapping.read_u32(at + byte)) }
             }
         };
-        match groups.iter().all(|count| *count <= MAX_WORKGROUPS) {
-            true => Ok(groups),
+        let mut axes = part.first.iter().zip(&part.groups);
+        match axes.all(|(first, count)| first.checked_add(*count).is_some_and(|end| end <= MAX_WORKGROUPS)) {
+            true => Ok(part),
             false => {
-                Err(Error::InvalidUse(format!("{groups:?} workgroups; at most {MAX_WORKGROUPS} an axis")))
+                let Part { first, groups } = part;
+                let what =
+                    format!("{groups:?} workgroups from {first:?} on; at most {MAX_WORKGROUPS} an axis");
+                Err(Error::InvalidUse(what))
             }
         }
     }
@@ -66,7 +70,12 @@ pub struct Dispatch {
 impl CpuCommand for Dispatch {
     fn describe(&self) -> String {
         match &self.groups {
-            Groups::Direct([x, y, z]) => format!("dispatch {x} x {y} x {z} workgroups"),
+            Groups::Direct(Part { first: [0, 0, 0], groups: [x, y, z] }) => {
+                format!("dispatch {x} x {y} x {z} workgroups")
+            }
+            Groups::Direct(Part { first, groups: [x, y, z] }) => {
+                format!("dispatch {x} x {y} x {z} workgroups from {first:?} on")
+            }
             Groups::Indirect { offset, .. } => format!("dispatch as byte {offset} of a buffer says"),
         }
     }
@@ -86,10 +95,10 @@ impl CpuCommand for Dispatch {
     }
 
     fn run(&self, device: &Arc<Device>) -> Result<(), Error> {
-        let groups = self.groups.count()?;
-        match groups.contains(&0) {
+        let part = self.groups.part()?;
+        match part.groups.contains(&0) {
             true => Ok(()),
-            false => self.run_part(device, &Part { first: [0; 3], groups }),
+            false => self.run_part(device, &part),
         }
     }
 
@@ -99,13 +108,14 @@ impl CpuCommand for Dispatch {
 
     fn drawing(&self, device: &Arc<Device>) -> Result<Option<Drawing>, Error> {
         let drawing = match self.groups {
-            Groups::Direct(groups) => {
+            Groups::Direct(Part { first: [0, 0, 0], groups }) => {
                 // Too many for the CPU are too many for all.
-                self.groups.count()?;
+                self.groups.part()?;
                 let request =
                     Request { pipeline: &self.pipeline, bindings: &self.bindings, push: &self.push, groups };
                 picture::drawing(&request, device)
             }
+            Groups::Direct(_) => Err("its first workgroup is not the first of all".into()),
             Groups::Indirect { .. } => Err("its parameters are in memory".into()),
         };
         if flags().contains(Debug::PERF) {
@@ -120,7 +130,7 @@ impl CpuCommand for Dispatch {
     }
 
     fn run_part(&self, _: &Arc<Device>, part: &Part) -> Result<(), Error> {
-        let count = self.groups.count()?;
+        let count = self.groups.part()?.groups;
         let kernel = self.pipeline.kernel();
         let buffers = kernel.buffers().iter().map(|place| self.bindings.range(*place));
         let buffers = buffers.collect::<Result<Vec<_>, Error>>()?;

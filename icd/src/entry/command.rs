@@ -69,6 +69,16 @@ unsafe fn read_inheritance(info: *const vk::CommandBufferInheritanceInfo<'_>) ->
     }
 }
 
+/// The area of a pass: that of the only device of a group, if it has one of its own.
+unsafe fn read_area(info: &vk::RenderPassBeginInfo<'_>) -> vk::Rect2D {
+    // SAFETY: the caller passes a valid structure.
+    unsafe {
+        let group = extension::<vk::DeviceGroupRenderPassBeginInfo<'_>>(info.p_next);
+        let areas = group.map(|group| slice(group.p_device_render_areas, group.device_render_area_count));
+        areas.and_then(<[_]>::first).copied().unwrap_or(info.render_area)
+    }
+}
+
 unsafe fn read_begin(info: &vk::RenderPassBeginInfo<'_>) -> Result<PassBegin, Error> {
     // SAFETY: the caller passes a valid structure with live handles.
     unsafe {
@@ -82,7 +92,7 @@ unsafe fn read_begin(info: &vk::RenderPassBeginInfo<'_>) -> Result<PassBegin, Er
         Ok(PassBegin {
             render_pass: get::<RenderPass>(info.render_pass).clone(),
             framebuffer,
-            area: info.render_area,
+            area: read_area(info),
             clears: slice(info.p_clear_values, info.clear_value_count)
                 .iter()
                 .map(|value| words(&value.color))
@@ -310,7 +320,7 @@ entry_points! {
     }
 
     fn vkCmdDispatch(commands: vk::CommandBuffer, x: u32, y: u32, z: u32) {
-        get::<CommandBuffer>(commands).dispatch([x, y, z]);
+        get::<CommandBuffer>(commands).dispatch([0; 3], [x, y, z]);
     }
 
     fn vkCmdDispatchIndirect(commands: vk::CommandBuffer, buffer: vk::Buffer, offset: vk::DeviceSize) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::features;
+use super::group;
 use super::guard::entry_points;
 use super::read::{destroy, enumerate, extension, names, objects, slice, text};
 use crate::execution::open_device::OpenDevice;
@@ -72,7 +73,11 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Device,
     ) -> vk::Result {
-        let (info, physical) = (&*info, get::<PhysicalDevice>(physical));
+        let info = &*info;
+        if let Some(group) = extension::<vk::DeviceGroupDeviceCreateInfo<'_>>(info.p_next) {
+            group::check(group, physical)?;
+        }
+        let physical = get::<PhysicalDevice>(physical);
         let mut extensions = Vec::new();
         for name in names(info.pp_enabled_extension_names, info.enabled_extension_count) {
             let found = extensions::find(Level::Device, name, physical.gpu().shares_bos());

@@ -3,13 +3,14 @@
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{destroy, enumerate, give};
+use super::read::{destroy, enumerate, extension, give};
 use crate::execution::open_device::OpenDevice;
-use crate::foundation::handle::get;
+use crate::foundation::handle::{get, opt};
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::DeviceMemory;
 use crate::objects::sampler::Sampler;
+use crate::presentation::Swapchain;
 
 entry_points! {
     fn vkCreateImage(
@@ -18,8 +19,14 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Image,
     ) -> vk::Result {
-        let device = get::<OpenDevice>(device);
-        give(device.allocator(), callbacks, out, Image::new(device, &*info)?)
+        let (device, info) = (get::<OpenDevice>(device), &*info);
+        let chained = extension::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next);
+        let image = match chained.and_then(|chained| opt::<Swapchain>(chained.swapchain)) {
+            // It is to lie as those of the swapchain do.
+            Some(_) => Image::presentable(device, info)?,
+            None => Image::new(device, info)?,
+        };
+        give(device.allocator(), callbacks, out, image)
     }
 
     fn vkDestroyImage(_device: vk::Device, image: vk::Image, callbacks: *const vk::AllocationCallbacks<'_>) {

@@ -3,12 +3,13 @@
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{answer, enumerate, slice};
+use super::read::{answer, enumerate, extension, slice};
 use crate::foundation::error::Error;
-use crate::foundation::handle::get;
+use crate::foundation::handle::{get, opt};
 use crate::objects::buffer::Buffer;
 use crate::objects::image::Image;
 use crate::objects::memory::DeviceMemory;
+use crate::presentation::Swapchain;
 
 /// Fills an answer in. A dedicated allocation is neither needed nor better: what shares a BO loses nothing.
 unsafe fn give(out: *mut vk::MemoryRequirements2<'_>, requirements: vk::MemoryRequirements) {
@@ -26,6 +27,20 @@ unsafe fn give(out: *mut vk::MemoryRequirements2<'_>, requirements: vk::MemoryRe
 fn all(results: impl Iterator<Item = Result<(), Error>>) -> Result<(), Error> {
     let failures: Vec<Error> = results.filter_map(Result::err).collect();
     failures.into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Binds an image to memory, or to that of a swapchain's image.
+unsafe fn bind_image(info: &vk::BindImageMemoryInfo<'_>) -> Result<(), Error> {
+    // SAFETY: the caller passes a valid structure with live handles.
+    unsafe {
+        let image = get::<Image>(info.image);
+        let chained = extension::<vk::BindImageMemorySwapchainInfoKHR<'_>>(info.p_next);
+        let chained = chained.and_then(|of| Some((opt::<Swapchain>(of.swapchain)?, of.image_index)));
+        match chained {
+            Some((swapchain, index)) => image.bind_to(swapchain.memory(index, image.requirements().size)?),
+            None => image.bind(get::<DeviceMemory>(info.memory), info.memory_offset),
+        }
+    }
 }
 
 entry_points! {
@@ -69,8 +84,6 @@ entry_points! {
         count: u32,
         infos: *const vk::BindImageMemoryInfo<'_>,
     ) -> vk::Result {
-        all(slice(infos, count).iter().map(|info| {
-            get::<Image>(info.image).bind(get::<DeviceMemory>(info.memory), info.memory_offset)
-        }))
+        all(slice(infos, count).iter().map(|info| bind_image(info)))
     }
 }

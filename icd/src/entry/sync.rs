@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::external_sync;
 use super::guard::entry_points;
-use super::read::{destroy, extension, give, objects, slice};
+use super::read::{destroy, give, objects, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
@@ -29,7 +30,7 @@ entry_points! {
         out: *mut vk::Fence,
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
-        give(device.allocator(), callbacks, out, Fence::new(device, (*info).flags))
+        give(device.allocator(), callbacks, out, external_sync::new_fence(device, &*info)?)
     }
 
     fn vkDestroyFence(_device: vk::Device, fence: vk::Fence, callbacks: *const vk::AllocationCallbacks<'_>) {
@@ -62,13 +63,7 @@ entry_points! {
         out: *mut vk::Semaphore,
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
-        let semaphore = match extension::<vk::SemaphoreTypeCreateInfo<'_>>((*info).p_next) {
-            Some(ty) if ty.semaphore_type == vk::SemaphoreType::TIMELINE => {
-                Semaphore::timeline(device, ty.initial_value)
-            }
-            _ => Semaphore::binary(device),
-        };
-        give(device.allocator(), callbacks, out, semaphore)
+        give(device.allocator(), callbacks, out, external_sync::new_semaphore(device, &*info)?)
     }
 
     fn vkGetSemaphoreCounterValueKHR(device: vk::Device, semaphore: vk::Semaphore, out: *mut u64) -> vk::Result {

@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_char};
 use ash::vk;
 
 use super::{
-    buffer, command, descriptor, device, image, instance, memory, memory2, pass, pipeline, properties2,
-    query, sync, template, transfer, wsi,
+    buffer, command, descriptor, device, external_sync, group, image, instance, memory, memory2, pass,
+    pipeline, properties2, query, sync, template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -223,6 +223,14 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         properties2::vkGetPhysicalDeviceSparseImageFormatProperties2KHR:
             vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2,
     }
+    Reveal::Extension(Extension::DeviceGroupCreation), Instance: {
+        group::vkEnumeratePhysicalDeviceGroupsKHR: vk::PFN_vkEnumeratePhysicalDeviceGroups,
+    }
+    Reveal::Extension(Extension::DeviceGroup), Device: {
+        group::vkGetDeviceGroupPeerMemoryFeaturesKHR: vk::PFN_vkGetDeviceGroupPeerMemoryFeatures,
+        group::vkCmdSetDeviceMaskKHR: vk::PFN_vkCmdSetDeviceMask,
+        group::vkCmdDispatchBaseKHR: vk::PFN_vkCmdDispatchBase,
+    }
     Reveal::Extension(Extension::Surface), Instance: {
         wsi::vkDestroySurfaceKHR: vk::PFN_vkDestroySurfaceKHR,
     }
@@ -231,6 +239,7 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         wsi::vkGetPhysicalDeviceSurfaceCapabilitiesKHR: vk::PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR,
         wsi::vkGetPhysicalDeviceSurfaceFormatsKHR: vk::PFN_vkGetPhysicalDeviceSurfaceFormatsKHR,
         wsi::vkGetPhysicalDeviceSurfacePresentModesKHR: vk::PFN_vkGetPhysicalDeviceSurfacePresentModesKHR,
+        wsi::vkGetPhysicalDevicePresentRectanglesKHR: vk::PFN_vkGetPhysicalDevicePresentRectanglesKHR,
     }
     Reveal::Extension(Extension::XcbSurface), Instance: {
         wsi::vkCreateXcbSurfaceKHR: vk::PFN_vkCreateXcbSurfaceKHR,
@@ -271,6 +280,22 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         properties2::vkGetPhysicalDeviceExternalBufferPropertiesKHR:
             vk::PFN_vkGetPhysicalDeviceExternalBufferProperties,
     }
+    Reveal::Extension(Extension::ExternalFenceCapabilities), PhysicalDevice: {
+        external_sync::vkGetPhysicalDeviceExternalFencePropertiesKHR:
+            vk::PFN_vkGetPhysicalDeviceExternalFenceProperties,
+    }
+    Reveal::Extension(Extension::ExternalSemaphoreCapabilities), PhysicalDevice: {
+        external_sync::vkGetPhysicalDeviceExternalSemaphorePropertiesKHR:
+            vk::PFN_vkGetPhysicalDeviceExternalSemaphoreProperties,
+    }
+    Reveal::Extension(Extension::ExternalFenceFd), Device: {
+        external_sync::vkImportFenceFdKHR: vk::PFN_vkImportFenceFdKHR,
+        external_sync::vkGetFenceFdKHR: vk::PFN_vkGetFenceFdKHR,
+    }
+    Reveal::Extension(Extension::ExternalSemaphoreFd), Device: {
+        external_sync::vkImportSemaphoreFdKHR: vk::PFN_vkImportSemaphoreFdKHR,
+        external_sync::vkGetSemaphoreFdKHR: vk::PFN_vkGetSemaphoreFdKHR,
+    }
     Reveal::Extension(Extension::ExternalMemoryFd), Device: {
         memory::vkGetMemoryFdKHR: vk::PFN_vkGetMemoryFdKHR,
         memory::vkGetMemoryFdPropertiesKHR: vk::PFN_vkGetMemoryFdPropertiesKHR,
@@ -310,6 +335,9 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         wsi::vkDestroySwapchainKHR: vk::PFN_vkDestroySwapchainKHR,
         wsi::vkGetSwapchainImagesKHR: vk::PFN_vkGetSwapchainImagesKHR,
         wsi::vkAcquireNextImageKHR: vk::PFN_vkAcquireNextImageKHR,
+        wsi::vkAcquireNextImage2KHR: vk::PFN_vkAcquireNextImage2KHR,
+        group::vkGetDeviceGroupPresentCapabilitiesKHR: vk::PFN_vkGetDeviceGroupPresentCapabilitiesKHR,
+        group::vkGetDeviceGroupSurfacePresentModesKHR: vk::PFN_vkGetDeviceGroupSurfacePresentModesKHR,
         wsi::vkQueuePresentKHR: vk::PFN_vkQueuePresentKHR,
     }
 };

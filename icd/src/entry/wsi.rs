@@ -1,5 +1,7 @@
 //! VK_KHR_surface with its platforms, and VK_KHR_swapchain.
 
+use std::sync::Arc;
+
 use ash::vk;
 
 use super::guard::{entry_points, guard_void};
@@ -92,6 +94,31 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Er
     queued?;
     let worst = answers.into_iter().filter_map(Result::err).max_by_key(severity);
     worst.map_or(Ok(()), Err)
+}
+
+/// Hands an image out and signals what waits for it.
+fn acquire(
+    swapchain: &Swapchain,
+    timeout: u64,
+    semaphore: Option<&Arc<Semaphore>>,
+    fence: Option<&Arc<Fence>>,
+    out: &mut u32,
+) -> Result<vk::Result, Error> {
+    match swapchain.acquire(timeout)? {
+        Acquired::NotReady => Ok(vk::Result::NOT_READY),
+        Acquired::Timeout => Ok(vk::Result::TIMEOUT),
+        Acquired::Image(index) => {
+            *out = index;
+            // Nothing reads the image any more, so there is nothing left to wait for.
+            if let Some(semaphore) = semaphore {
+                semaphore.signal(0).give();
+            }
+            if let Some(fence) = fence {
+                fence.signal();
+            }
+            Ok(vk::Result::SUCCESS)
+        }
+    }
 }
 
 /// Orders what presents answer.
@@ -189,6 +216,16 @@ entry_points! {
         Ok(enumerate(count, out, get::<Surface>(surface).present_modes()))
     }
 
+    fn vkGetPhysicalDevicePresentRectanglesKHR(
+        _device: vk::PhysicalDevice,
+        surface: vk::SurfaceKHR,
+        count: *mut u32,
+        out: *mut vk::Rect2D,
+    ) -> vk::Result {
+        let extent = get::<Surface>(surface).capabilities()?.current_extent;
+        Ok(enumerate(count, out, &[vk::Rect2D { offset: vk::Offset2D::default(), extent }]))
+    }
+
     fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
         _device: vk::PhysicalDevice,
         info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
@@ -249,21 +286,17 @@ entry_points! {
         fence: vk::Fence,
         out: *mut u32,
     ) -> vk::Result {
-        match get::<Swapchain>(swapchain).acquire(timeout)? {
-            Acquired::NotReady => Ok(vk::Result::NOT_READY),
-            Acquired::Timeout => Ok(vk::Result::TIMEOUT),
-            Acquired::Image(index) => {
-                out.write(index);
-                // Nothing reads the image any more, so there is nothing left to wait for.
-                if let Some(semaphore) = opt::<Semaphore>(semaphore) {
-                    semaphore.signal(0).give();
-                }
-                if let Some(fence) = opt::<Fence>(fence) {
-                    fence.signal();
-                }
-                Ok(vk::Result::SUCCESS)
-            }
-        }
+        acquire(get::<Swapchain>(swapchain), timeout, opt(semaphore), opt(fence), &mut *out)
+    }
+
+    fn vkAcquireNextImage2KHR(
+        _device: vk::Device,
+        info: *const vk::AcquireNextImageInfoKHR<'_>,
+        out: *mut u32,
+    ) -> vk::Result {
+        let info = &*info;
+        let swapchain = get::<Swapchain>(info.swapchain);
+        acquire(swapchain, info.timeout, opt(info.semaphore), opt(info.fence), &mut *out)
     }
 
     fn vkQueuePresentKHR(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {

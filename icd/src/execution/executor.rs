@@ -94,10 +94,14 @@ impl Executor {
                 }
                 // Whoever waits for these is behind in this queue, or gets the last job to wait for.
                 for signal in signals {
-                    signal.give();
-                    // The host sees the value once the GPU is there.
-                    if let Signal::Value(timeline, value) = signal {
-                        self.tell(Retire::Value(timeline, value));
+                    match signal {
+                        Signal::Flag(_) => signal.give(),
+                        // The host sees the value once the GPU is there, and so do others.
+                        Signal::Value(ref timeline, value) => {
+                            signal.give();
+                            self.tell(Retire::Value(timeline.clone(), value));
+                        }
+                        Signal::Shared(shared) => self.tell(Retire::Shared(shared)),
                     }
                 }
                 Ok(())

@@ -8,6 +8,7 @@ use std::time::Duration;
 use vc4_kernel_abi::Seqno;
 
 use crate::foundation::error::Error;
+use crate::foundation::shared_flag::SharedFlag;
 use crate::objects::device::Device;
 use crate::objects::query::{QueryChange, QueryPool};
 use crate::objects::sync::Fence;
@@ -33,6 +34,8 @@ pub(super) enum Retire {
     Query(Arc<QueryPool>, QueryChange),
     /// A fence is signalled.
     Fence(Arc<Fence>),
+    /// A semaphore that others may have is signalled.
+    Shared(Arc<SharedFlag>),
     /// A timeline semaphore comes to a value.
     Value(Arc<Timeline>, u64),
     /// A piece of work is over.
@@ -79,6 +82,7 @@ pub(super) fn run(device: &Device, progress: &Progress, retires: &Receiver<Retir
                     }
                 }
                 Retire::Fence(fence) => fence.signal(),
+                Retire::Shared(shared) => shared.set(),
                 Retire::Value(timeline, value) => timeline.complete(value),
                 Retire::Work => {
                     progress.complete.fetch_add(1, Ordering::SeqCst);

@@ -73,6 +73,22 @@ pub enum Extension {
     ScalarBlockLayout,
     /// VK_EXT_memory_budget.
     MemoryBudget,
+    /// VK_KHR_device_group_creation.
+    DeviceGroupCreation,
+    /// VK_KHR_device_group.
+    DeviceGroup,
+    /// VK_KHR_external_fence_capabilities.
+    ExternalFenceCapabilities,
+    /// VK_KHR_external_fence.
+    ExternalFence,
+    /// VK_KHR_external_fence_fd.
+    ExternalFenceFd,
+    /// VK_KHR_external_semaphore_capabilities.
+    ExternalSemaphoreCapabilities,
+    /// VK_KHR_external_semaphore.
+    ExternalSemaphore,
+    /// VK_KHR_external_semaphore_fd.
+    ExternalSemaphoreFd,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -155,6 +171,26 @@ const ROWS: &[Row] = &[
     ),
     row(Extension::ScalarBlockLayout, Level::Device, ash::ext::scalar_block_layout::NAME, 1),
     row(Extension::MemoryBudget, Level::Device, ash::ext::memory_budget::NAME, 1),
+    row(Extension::DeviceGroupCreation, Level::Instance, ash::khr::device_group_creation::NAME, 1),
+    // A group is one device.
+    row(Extension::DeviceGroup, Level::Device, ash::khr::device_group::NAME, 4),
+    // States that are shared are eventfds.
+    row(
+        Extension::ExternalFenceCapabilities,
+        Level::Instance,
+        ash::khr::external_fence_capabilities::NAME,
+        1,
+    ),
+    row(Extension::ExternalFence, Level::Device, ash::khr::external_fence::NAME, 1),
+    row(Extension::ExternalFenceFd, Level::Device, ash::khr::external_fence_fd::NAME, 1),
+    row(
+        Extension::ExternalSemaphoreCapabilities,
+        Level::Instance,
+        ash::khr::external_semaphore_capabilities::NAME,
+        1,
+    ),
+    row(Extension::ExternalSemaphore, Level::Device, ash::khr::external_semaphore::NAME, 1),
+    row(Extension::ExternalSemaphoreFd, Level::Device, ash::khr::external_semaphore_fd::NAME, 1),
 ];
 
 impl Extension {

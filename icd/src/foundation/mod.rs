@@ -11,6 +11,7 @@ pub mod format;
 pub mod handle;
 pub mod latch;
 pub mod limits;
+pub mod shared_flag;
 pub mod terms;
 #[cfg(feature = "compute")]
 pub mod timeout;

@@ -1,13 +1,16 @@
 //! Fences and events: host-side states that waiters look at under one lock. A fence is a flag that the queue sets
 //! (vulkan-on-vc4.md §10).
 
-use std::sync::Arc;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use ash::vk;
 
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
+use crate::foundation::shared_flag::SharedFlag;
 use crate::foundation::waker::{Waker, deadline};
 use crate::objects::device::Device;
 
@@ -46,7 +49,21 @@ impl Flag {
 }
 
 /// VkFence.
-pub struct Fence(Flag);
+pub struct Fence {
+    flag: Flag,
+    shared: Mutex<Shared>,
+}
+
+/// What stands for the flag of a fence, if others may have it, too.
+#[derive(Default)]
+struct Shared {
+    permanent: Option<Arc<SharedFlag>>,
+    /// Stands for both until the fence is reset.
+    temporary: Option<Arc<SharedFlag>>,
+}
+
+/// How often a wait looks at fences that others signal.
+const LOOK: Duration = Duration::from_millis(1);
 
 impl Object for Fence {
     type Handle = vk::Fence;
@@ -55,22 +72,73 @@ impl Object for Fence {
 impl Fence {
     /// A fence, unsignalled unless the flags say otherwise.
     pub fn new(device: &Device, flags: vk::FenceCreateFlags) -> Fence {
-        Fence(Flag::new(device.waker(), flags.contains(vk::FenceCreateFlags::SIGNALED)))
+        let flag = Flag::new(device.waker(), flags.contains(vk::FenceCreateFlags::SIGNALED));
+        Fence { flag, shared: Mutex::default() }
+    }
+
+    /// A fence that others may get, too.
+    pub fn shared(device: &Device, flags: vk::FenceCreateFlags) -> Result<Fence, Error> {
+        let fence = Fence::new(device, flags);
+        fence.import(SharedFlag::new(fence.flag.get())?, false);
+        Ok(fence)
+    }
+
+    fn state(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What stands for the flag.
+    fn standing(&self) -> Option<Arc<SharedFlag>> {
+        let state = self.state();
+        state.temporary.as_ref().or(state.permanent.as_ref()).cloned()
+    }
+
+    /// Whether others may have its state.
+    pub fn is_shared(&self) -> bool {
+        self.standing().is_some()
     }
 
     /// Whether it is signalled.
     pub fn is_signalled(&self) -> bool {
-        self.0.get()
+        self.standing().map_or_else(|| self.flag.get(), |shared| shared.get())
     }
 
     /// Signals it; waiters wake.
     pub fn signal(&self) {
-        self.0.set();
+        match self.standing() {
+            Some(shared) => {
+                shared.set();
+                self.flag.waker.ring();
+            }
+            None => self.flag.set(),
+        }
     }
 
-    /// Makes it unsignalled.
+    /// Makes it unsignalled. What was imported for a time is gone.
     pub fn reset(&self) {
-        self.0.clear();
+        let mut state = self.state();
+        state.temporary = None;
+        match &state.permanent {
+            Some(shared) => shared.clear(),
+            None => self.flag.clear(),
+        }
+    }
+
+    /// vkImportFenceFdKHR: takes what others may have, too, for its state; until the next reset if `temporary`.
+    pub fn import(&self, shared: SharedFlag, temporary: bool) {
+        let mut state = self.state();
+        match temporary {
+            true => state.temporary = Some(Arc::new(shared)),
+            false => *state = Shared { permanent: Some(Arc::new(shared)), temporary: None },
+        }
+    }
+
+    /// Its state, for others.
+    pub fn export(&self) -> Result<OwnedFd, Error> {
+        match self.standing() {
+            Some(shared) => shared.export(),
+            None => Err(Error::InvalidUse("a descriptor of a fence that was not made to be exported".into())),
+        }
     }
 }
 
@@ -93,11 +161,21 @@ pub fn wait_for_fences(
         true => fences.iter().all(|fence| fence.is_signalled()),
         false => fences.iter().any(|fence| fence.is_signalled()),
     };
-    device.waker().wait_until(deadline(timeout), || done() || device.is_lost());
-    if done() {
-        return Ok(vk::Result::SUCCESS);
+    let end = deadline(timeout);
+    // Others do not wake us.
+    let looks = fences.iter().any(|fence| fence.is_shared());
+    loop {
+        let next = if looks { Instant::now().checked_add(LOOK) } else { None };
+        let until = [next, end].into_iter().flatten().min();
+        device.waker().wait_until(until, || done() || device.is_lost());
+        if done() {
+            return Ok(vk::Result::SUCCESS);
+        }
+        device.check()?;
+        if until == end {
+            return Ok(vk::Result::TIMEOUT);
+        }
     }
-    device.check().map(|()| vk::Result::TIMEOUT)
 }
 
 /// VkEvent.
@@ -138,7 +216,6 @@ impl Event {
 mod tests {
     use super::*;
     use crate::testing::device;
-    use std::time::Duration;
 
     #[test]
     fn a_wait_ends_by_signal_or_by_time() {
@@ -160,6 +237,34 @@ mod tests {
         });
         fences[0].reset();
         assert_eq!(fence_status(&device, &fences[0]).unwrap(), vk::Result::NOT_READY);
+    }
+
+    #[test]
+    fn a_fence_that_others_have_is_what_they_make_it() {
+        let device = device();
+        let fence = Arc::new(Fence::shared(&device, vk::FenceCreateFlags::SIGNALED).unwrap());
+        let there = SharedFlag::import(fence.export().unwrap()).unwrap();
+        let wait = |timeout| wait_for_fences(&device, std::slice::from_ref(&fence), true, timeout).unwrap();
+        assert!(there.get() && wait(0) == vk::Result::SUCCESS);
+        fence.reset();
+        assert!(!there.get() && wait(3_000_000) == vk::Result::TIMEOUT);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(5));
+                there.set();
+            });
+            assert_eq!(wait(u64::MAX), vk::Result::SUCCESS);
+        });
+        // For a time it is something else.
+        fence.import(SharedFlag::new(false).unwrap(), true);
+        assert_eq!(wait(0), vk::Result::TIMEOUT);
+        fence.signal();
+        assert_eq!(wait(0), vk::Result::SUCCESS);
+        there.clear();
+        there.set();
+        fence.reset();
+        assert!(!there.get());
+        assert!(Fence::new(&device, vk::FenceCreateFlags::empty()).export().is_err());
     }
 
     #[test]

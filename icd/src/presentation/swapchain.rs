@@ -71,6 +71,17 @@ impl Swapchain {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner).iter().map(OwnedHandle::handle).collect()
     }
 
+    /// The memory of an image, for another of that many bytes.
+    pub fn memory(&self, index: u32, bytes: u64) -> Result<Binding, Error> {
+        let image = self.pool.image(index)?;
+        match image.requirements().size == bytes {
+            true => image.binding().cloned(),
+            false => {
+                Err(Error::InvalidUse(format!("an image of {bytes} bytes in a swapchain image's memory")))
+            }
+        }
+    }
+
     /// vkAcquireNextImageKHR: waits up to `timeout` nanoseconds for a free image.
     pub fn acquire(&self, timeout: u64) -> Result<Acquired, Error> {
         let device = self.pool.device();

@@ -22,6 +22,8 @@ use crate::pipeline::PipelineObject;
 use crate::pipeline::dynamic::{Dynamic, StencilFace};
 use crate::pipeline::layout::PipelineLayout;
 use crate::segments::DrawList;
+#[cfg(feature = "compute")]
+use crate::segments::Part;
 use crate::segments::{DrawParameters, IndirectDraw};
 use crate::transfers::blit::Blit;
 use crate::transfers::buffer::{CopyBuffer, FillBuffer, UpdateBuffer};
@@ -352,9 +354,9 @@ impl CommandBuffer {
     }
 
     #[cfg(feature = "compute")]
-    pub fn dispatch(&self, groups: [u32; 3]) {
+    pub fn dispatch(&self, first: [u32; 3], groups: [u32; 3]) {
         self.record("vkCmdDispatch", |recording| {
-            let dispatch = recording.compute().dispatch(Groups::Direct(groups))?;
+            let dispatch = recording.compute().dispatch(Groups::Direct(Part { first, groups }))?;
             recording.cpu(dispatch)
         });
     }
@@ -369,7 +371,7 @@ impl CommandBuffer {
     }
 
     #[cfg(not(feature = "compute"))]
-    pub fn dispatch(&self, _groups: [u32; 3]) {
+    pub fn dispatch(&self, _first: [u32; 3], _groups: [u32; 3]) {
         self.unsupported("vkCmdDispatch", "use a driver built with the cargo feature `compute`");
     }
 
