@@ -1,6 +1,6 @@
 //! What the compiler hands to the driver: the programs of a pipeline, and what their shader record says.
 
-pub use crate::binding::{Descriptor, Lookup, Texture, TextureValue, UniformSlot};
+pub use crate::binding::{Descriptor, DrawWord, Lookup, Texture, TextureValue, UniformSlot};
 
 /// Which program of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

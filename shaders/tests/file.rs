@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use vc4::state::StateUniform;
 use vc4_shaders::file::{Fault, FileError, read, read_with_places, sealed, write};
 use vc4_shaders::program::{
-    AttributeArray, AttributeSource, Descriptor, Lookup, Pipeline, Program, SampleBo, Texture, TextureValue,
-    UniformSlot,
+    AttributeArray, AttributeSource, Descriptor, DrawWord, Lookup, Pipeline, Program, SampleBo, Texture,
+    TextureValue, UniformSlot,
 };
 
 fn descriptor() -> impl Strategy<Value = Descriptor> {
@@ -69,6 +69,7 @@ fn uniform() -> impl Strategy<Value = UniformSlot> {
             .prop_map(|(buffer, offset, stride)| { UniformSlot::BufferElements { buffer, offset, stride } }),
         Just(UniformSlot::VertexIndexBias),
         Just(UniformSlot::InstanceIndex),
+        prop::sample::select(&DrawWord::ALL[..]).prop_map(UniformSlot::Draw),
         any::<(u32, u8)>().prop_map(|(location, word)| UniformSlot::InstanceAttribute { location, word }),
         Just(UniformSlot::StreamAddress),
     ]

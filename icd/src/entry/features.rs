@@ -48,6 +48,7 @@ features! {
     PhysicalDeviceSeparateDepthStencilLayoutsFeatures { separate_depth_stencil_layouts: true }
     PhysicalDeviceUniformBufferStandardLayoutFeatures { uniform_buffer_standard_layout: true }
     PhysicalDeviceScalarBlockLayoutFeatures { scalar_block_layout: true }
+    PhysicalDeviceShaderDrawParametersFeatures { shader_draw_parameters: true }
     PhysicalDeviceMultiviewFeatures {
         multiview: false,
         multiview_geometry_shader: false,

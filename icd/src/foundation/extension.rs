@@ -77,6 +77,8 @@ pub enum Extension {
     DeviceGroupCreation,
     /// VK_KHR_device_group.
     DeviceGroup,
+    /// VK_KHR_shader_draw_parameters.
+    ShaderDrawParameters,
     /// VK_KHR_external_fence_capabilities.
     ExternalFenceCapabilities,
     /// VK_KHR_external_fence.
@@ -174,6 +176,7 @@ const ROWS: &[Row] = &[
     row(Extension::DeviceGroupCreation, Level::Instance, ash::khr::device_group_creation::NAME, 1),
     // A group is one device.
     row(Extension::DeviceGroup, Level::Device, ash::khr::device_group::NAME, 4),
+    row(Extension::ShaderDrawParameters, Level::Device, ash::khr::shader_draw_parameters::NAME, 1),
     // States that are shared are eventfds.
     row(
         Extension::ExternalFenceCapabilities,

@@ -2,7 +2,7 @@
 //! and no others.
 
 use vc4::state::StateUniform;
-use vc4_shaders::program::{Descriptor, Pipeline, SampleBo, Texture, UniformSlot};
+use vc4_shaders::program::{Descriptor, DrawWord, Pipeline, SampleBo, Texture, UniformSlot};
 
 use crate::foundation::limits::MAX_PUSH_BYTES;
 
@@ -90,6 +90,8 @@ pub struct Recipe {
     pub ranges: Vec<Descriptor>,
     /// Words of descriptors: place, the bit of the set, what it is.
     pub descriptors: Vec<(u32, u32, UniformSlot)>,
+    /// Words that the draw says of itself.
+    pub draws: Vec<Word<DrawWord>>,
     /// Words that differ from piece to piece of one draw.
     pub pieces: Vec<Word<UniformSlot>>,
 }
@@ -146,6 +148,7 @@ impl Recipe {
             UniformSlot::State(state) => self.state.push((at, state)),
             UniformSlot::Push(offset) => self.push.add(at, (offset / 4).min(BLOCK_WORDS as u32 - 1) as u8),
             UniformSlot::Ubo { buffer, offset } => buffers.push((buffer, offset, at)),
+            UniformSlot::Draw(word) => self.draws.push((at, word)),
             UniformSlot::VertexIndexBias
             | UniformSlot::InstanceIndex
             | UniformSlot::InstanceAttribute { .. } => self.pieces.push((at, *slot)),

@@ -82,6 +82,8 @@ pub struct Target {
     pub size: (u32, u32),
     /// Samples of a pixel, of all attachments; without any, of what is drawn.
     pub samples: u32,
+    /// The view that is drawn: gl_ViewIndex.
+    pub view: u32,
 }
 
 impl Target {
@@ -95,6 +97,7 @@ impl Target {
             area,
             size,
             samples: 1,
+            view: 0,
         }
     }
 

@@ -103,6 +103,7 @@ fn segment(view: Arc<ImageView>, start: Start<u32>, to: Option<Arc<ImageView>>, 
         area,
         size,
         samples,
+        view: 0,
     };
     Segment::Render(Arc::new(RenderSegment { target, draws: Vec::new() }))
 }

@@ -7,4 +7,4 @@ mod descriptor;
 mod uniform;
 
 pub use descriptor::{Descriptor, Lookup, Texture, TextureValue};
-pub use uniform::UniformSlot;
+pub use uniform::{DrawWord, UniformSlot};

@@ -6,6 +6,35 @@ use vc4::state::StateUniform;
 
 use super::descriptor::{Descriptor, Lookup, Texture, TextureValue};
 
+/// What a draw command says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DrawWord {
+    /// gl_BaseVertex: the first vertex, or what is added to indices.
+    BaseVertex,
+    /// gl_BaseInstance.
+    BaseInstance,
+    /// gl_DrawID: the number of the draw in its command.
+    DrawIndex,
+    /// gl_ViewIndex.
+    ViewIndex,
+}
+
+impl DrawWord {
+    /// All of them.
+    pub const ALL: [DrawWord; 4] =
+        [DrawWord::BaseVertex, DrawWord::BaseInstance, DrawWord::DrawIndex, DrawWord::ViewIndex];
+
+    /// Its name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DrawWord::BaseVertex => "vertex",
+            DrawWord::BaseInstance => "instance",
+            DrawWord::DrawIndex => "index",
+            DrawWord::ViewIndex => "view",
+        }
+    }
+}
+
 /// What one word of a uniform stream is. The driver resolves these when a draw is built
 /// (constants, state) or when its segment runs (buffer contents).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +98,8 @@ pub enum UniformSlot {
     VertexIndexBias,
     /// gl_InstanceIndex of the draw (T-INST a).
     InstanceIndex,
+    /// What the draw says of itself.
+    Draw(DrawWord),
     /// Raw word `word` of an instance-rate attribute (T-INST a).
     InstanceAttribute {
         /// Vertex input location.
@@ -122,6 +153,7 @@ impl Display for UniformSlot {
             }
             UniformSlot::VertexIndexBias => f.write_str("vertex.bias"),
             UniformSlot::InstanceIndex => f.write_str("instance.index"),
+            UniformSlot::Draw(word) => write!(f, "draw.{}", word.name()),
             UniformSlot::InstanceAttribute { location, word } => {
                 write!(f, "instance.attribute[{location}][{word}]")
             }

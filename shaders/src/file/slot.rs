@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 use vc4::state::StateUniform;
 
-use crate::binding::{Descriptor, Lookup, Texture, TextureValue, UniformSlot};
+use crate::binding::{Descriptor, DrawWord, Lookup, Texture, TextureValue, UniformSlot};
 
 /// A slot taken apart: kind (bits 7:0), detail (bits 15:8), words behind it.
 pub struct Parts {
@@ -18,7 +18,7 @@ pub const MAX_WORDS: usize = 6;
 /// Words behind the head of a slot of this kind; `None` if there is no such kind.
 pub fn words_of(kind: u8) -> Option<usize> {
     Some(match kind {
-        VERTEX_INDEX_BIAS | INSTANCE_INDEX | STREAM_ADDRESS => 0,
+        VERTEX_INDEX_BIAS | INSTANCE_INDEX | STREAM_ADDRESS | DRAW => 0,
         CONST | STATE | PUSH | INSTANCE_ATTRIBUTE => 1,
         UBO | UBO_BASE | UBO_LIMIT => 4,
         BUFFER_ELEMENTS => 5,
@@ -42,6 +42,7 @@ const INSTANCE_INDEX: u8 = 11;
 const INSTANCE_ATTRIBUTE: u8 = 12;
 const STREAM_ADDRESS: u8 = 13;
 const BUFFER_ELEMENTS: u8 = 14;
+const DRAW: u8 = 15;
 
 /// Details of lookups.
 const TEXELS: u8 = 1;
@@ -79,6 +80,10 @@ pub fn to_parts(slot: UniformSlot) -> Parts {
         }
         UniformSlot::VertexIndexBias => parts(VERTEX_INDEX_BIAS, 0, smallvec![]),
         UniformSlot::InstanceIndex => parts(INSTANCE_INDEX, 0, smallvec![]),
+        UniformSlot::Draw(word) => {
+            let number = DrawWord::ALL.iter().position(|known| *known == word).unwrap_or(0);
+            parts(DRAW, number as u8, smallvec![])
+        }
         UniformSlot::InstanceAttribute { location, word } => {
             parts(INSTANCE_ATTRIBUTE, word, smallvec![location])
         }
@@ -128,7 +133,8 @@ pub fn from_parts(kind: u8, detail: u8, words: &[u32]) -> Option<UniformSlot> {
     let word = |n: usize| words.get(n).copied().unwrap_or(0);
     let descriptor = Descriptor { set: word(0), binding: word(1), element: word(2) };
     // Only these kinds have details.
-    let plain = !matches!(kind, STATE | TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 | TEXTURE | INSTANCE_ATTRIBUTE);
+    let plain =
+        !matches!(kind, STATE | TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 | TEXTURE | INSTANCE_ATTRIBUTE | DRAW);
     if plain && detail != 0 {
         return None;
     }
@@ -154,6 +160,7 @@ pub fn from_parts(kind: u8, detail: u8, words: &[u32]) -> Option<UniformSlot> {
         }
         VERTEX_INDEX_BIAS => UniformSlot::VertexIndexBias,
         INSTANCE_INDEX => UniformSlot::InstanceIndex,
+        DRAW => UniformSlot::Draw(*DrawWord::ALL.get(usize::from(detail))?),
         INSTANCE_ATTRIBUTE => UniformSlot::InstanceAttribute { location: word(0), word: detail },
         STREAM_ADDRESS => UniformSlot::StreamAddress,
         _ => return None,

@@ -1,5 +1,7 @@
 //! What a stage shares with what is around it: its kind, inputs and outputs.
 
+use crate::binding::DrawWord;
+
 /// Pipeline stage of a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
@@ -121,6 +123,8 @@ pub enum BuiltinInput {
     SamplePosition(u8),
     /// gl_HelperInvocation (a `Bool`).
     HelperInvocation,
+    /// What the draw says of itself.
+    Draw(DrawWord),
     /// What a compute shader knows of its place.
     Invocation(Invocation),
 }

@@ -493,6 +493,9 @@ impl Op {
         if let Op::LoadBuiltin(BuiltinInput::Invocation(place)) = self {
             return !place.is_shared();
         }
+        if let Op::LoadBuiltin(BuiltinInput::Draw(_)) = self {
+            return false;
+        }
         matches!(
             self,
             Op::LoadInput { .. }

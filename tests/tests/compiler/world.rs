@@ -10,7 +10,7 @@ use vc4_shaders::ir::interp::{Environment, SampleRequest};
 use vc4_shaders::ir::{BuiltinInput, Fetch};
 use vc4_shaders::pass::lower::inputs::Varying;
 use vc4_shaders::program::{
-    AttributeSource, Descriptor, Lookup, Pipeline, Program, Texture, TextureValue, UniformSlot,
+    AttributeSource, Descriptor, DrawWord, Lookup, Pipeline, Program, Texture, TextureValue, UniformSlot,
 };
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program as Decoded, Stats, run};
@@ -269,11 +269,22 @@ impl Places<'_> {
             UniformSlot::BufferElements { offset, stride, .. } => (4 * UBO_WORDS - offset) / stride,
             UniformSlot::VertexIndexBias => INDEX_BIAS,
             UniformSlot::InstanceIndex => INSTANCE,
+            UniformSlot::Draw(word) => draw_word(word),
             UniformSlot::InstanceAttribute { location, word } => {
                 self.world.attribute(location, word.into(), 0)
             }
             UniformSlot::StreamAddress => unreachable!("the stream knows where it is"),
         }
+    }
+}
+
+/// What the draw says of itself.
+fn draw_word(word: DrawWord) -> u32 {
+    match word {
+        DrawWord::BaseVertex => 11,
+        DrawWord::BaseInstance => 12,
+        DrawWord::DrawIndex => 13,
+        DrawWord::ViewIndex => 3,
     }
 }
 
@@ -298,6 +309,7 @@ impl Environment for World {
         std::array::from_fn(|lane| match builtin {
             BuiltinInput::VertexIndex => FIRST_INDEX.wrapping_add(INDEX_BIAS) + lane as u32,
             BuiltinInput::InstanceIndex => INSTANCE,
+            BuiltinInput::Draw(word) => draw_word(word),
             BuiltinInput::FragCoord(n @ 0..=1) => (self.pixel(lane)[usize::from(n)] as f32 + 0.5).to_bits(),
             BuiltinInput::FragCoord(2) => (self.z(lane) as f32 / 16_777_215.0).to_bits(),
             BuiltinInput::FragCoord(_) => (1.0 / self.w(lane)).to_bits(),

@@ -8,7 +8,7 @@ use vc4::cl::packets::PrimitiveMode;
 use vc4::state::depth_stencil::StencilWords;
 use vc4::state::{DepthBias, StateWords, StencilFaceState};
 use vc4_kernel_abi::Mapping;
-use vc4_shaders::program;
+use vc4_shaders::program::{self, DrawWord};
 
 use super::arrays;
 use super::indices::run_length;
@@ -22,7 +22,7 @@ use crate::objects::descriptor::Descriptor;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
 use crate::pipeline::{Compiled, Variant, VariantKey, set_bit, set_bits};
-use crate::segments::{Draw, DrawList, Snapshot};
+use crate::segments::{Draw, DrawList, DrawParameters, Snapshot};
 
 /// Bytes of a word.
 const WORD: u64 = 4;
@@ -43,6 +43,8 @@ bitflags::bitflags! {
         const PUSH = 16;
         /// Anything: the job is a new one.
         const JOB = 32;
+        /// What the draw says of itself.
+        const CALL = 64;
     }
 }
 
@@ -112,6 +114,29 @@ pub struct Pass {
     pub number: usize,
     /// The sample that is shaded; all at once without one.
     pub sample: Option<u8>,
+    /// The view that is drawn.
+    pub view: u32,
+}
+
+/// What shaders may ask of a draw command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallWords {
+    base_vertex: u32,
+    base_instance: u32,
+    index: u32,
+    view: u32,
+}
+
+impl CallWords {
+    /// One of them.
+    pub fn word(&self, word: DrawWord) -> u32 {
+        match word {
+            DrawWord::BaseVertex => self.base_vertex,
+            DrawWord::BaseInstance => self.base_instance,
+            DrawWord::DrawIndex => self.index,
+            DrawWord::ViewIndex => self.view,
+        }
+    }
 }
 
 /// What a draw reads.
@@ -131,6 +156,8 @@ pub struct Bindings<'a> {
     pub variant: Arc<Variant>,
     /// Words of pipeline state.
     pub words: StateWords,
+    /// What the draw says of itself.
+    pub call: CallWords,
     /// The largest vertex number that every array has data for.
     pub limit: i64,
     /// Most vertices of an array draw that goes to the machine as it is; 0 where all primitives are rewritten.
@@ -166,6 +193,7 @@ impl<'a> Bindings<'a> {
             pass,
             variant,
             words,
+            call: CallWords { view: pass.view, ..CallWords::default() },
             limit: 0,
             most_at_once: 0,
             changes: Changes::all(),
@@ -176,6 +204,19 @@ impl<'a> Bindings<'a> {
         bindings.look_up_ranges(u32::MAX)?;
         bindings.reach()?;
         Ok(bindings)
+    }
+
+    /// Tells the programs of a draw command; `index` is the draw's number in it.
+    pub fn tell(&mut self, call: &DrawParameters, index: u32) {
+        let words = CallWords {
+            base_vertex: call.vertex_offset.map_or(call.first, |offset| offset as u32),
+            base_instance: call.first_instance,
+            index,
+            view: self.pass.view,
+        };
+        if std::mem::replace(&mut self.call, words) != words {
+            self.changes |= Changes::CALL;
+        }
     }
 
     /// Takes over the state of the next draw of the list, which has the same pipeline.

@@ -113,7 +113,7 @@ fn build_pass(
 /// Why not.
 #[cfg(feature = "compute")]
 pub fn check(iota: &Iota, segment: &RenderSegment) -> Result<(), Error> {
-    let pass = Pass { number: 0, sample: None };
+    let pass = Pass { number: 0, sample: None, view: segment.target.view };
     for list in &segment.draws {
         let Some(draw) = list.draws().first() else { continue };
         let state = list.state(draw);
@@ -149,7 +149,8 @@ impl Builder<'_> {
             let Some(compiled) = &list.state(first).pipeline().compiled else { continue };
             // No sample sees what another one's invocation does, so order is kept.
             for invocation in 0..compiled.invocations {
-                let pass = Pass { number: self.pass, sample: compiled.sample(invocation) };
+                let (number, view) = (self.pass, self.target.view);
+                let pass = Pass { number, sample: compiled.sample(invocation), view };
                 self.chunk(list, draws, (compiled, pass), &mut lookups)?;
             }
         }
@@ -207,17 +208,21 @@ impl Builder<'_> {
             bindings.update(list, draw)?;
         }
         match draw.call {
-            DrawCall::Direct(call) => self.call(bindings, &call),
+            DrawCall::Direct(call) => self.call(bindings, &call, 0),
             DrawCall::Indirect(place) => {
                 let draws = list.indirect(place).into_iter();
-                draws.flat_map(calls).try_for_each(|call| self.call(bindings, &call?))
+                let mut calls = draws.flat_map(calls).zip(0..);
+                calls.try_for_each(|(call, index)| self.call(bindings, &call?, index))
             }
         }
     }
 
     /// In line in every build: out of line, a draw that changes nothing takes 20 instructions more.
     #[inline(always)]
-    fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters) -> Result<(), Error> {
+    fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters, index: u32) -> Result<(), Error> {
+        if !bindings.variant.recipe.draws.is_empty() {
+            bindings.tell(call, index);
+        }
         match geometry::at_once(bindings, call) {
             Some(piece) => self.instances(bindings, &piece, call),
             None => self.pieces(bindings, call),

@@ -195,6 +195,9 @@ impl Streams {
         if changes.contains(Changes::STATE) {
             recipe.state.iter().for_each(|(at, state)| words[*at as usize] = bindings.words.word(*state));
         }
+        if changes.contains(Changes::CALL) {
+            recipe.draws.iter().for_each(|(at, word)| words[*at as usize] = bindings.call.word(*word));
+        }
         if is_other || changes.intersects(Changes::PROGRAMS | Changes::VERTICES) {
             for (at, slot) in &recipe.pieces {
                 words[*at as usize] = piece_word(&bindings.state, slot, piece, instance)?;
@@ -331,6 +334,7 @@ fn descriptor_word(bindings: &Bindings<'_>, slot: &UniformSlot) -> Result<u32, E
         | UniformSlot::Ubo { .. }
         | UniformSlot::VertexIndexBias
         | UniformSlot::InstanceIndex
+        | UniformSlot::Draw(_)
         | UniformSlot::InstanceAttribute { .. }
         | UniformSlot::StreamAddress => 0,
     })

@@ -317,6 +317,7 @@ fn fragment_builtin(
             let one = b.float(1.0);
             b.op(Op::FSub, &[one, values[1]])
         }
+        BuiltinInput::Draw(word) => b.op(Op::Uniform(UniformSlot::Draw(word)), &[]),
         BuiltinInput::VertexIndex | BuiltinInput::InstanceIndex | BuiltinInput::Invocation(_) => b.word(0),
     }
 }
@@ -561,6 +562,9 @@ fn lower_vertex(
             Op::LoadBuiltin(BuiltinInput::VertexIndex) => Action::with(index.unwrap_or_else(|| b.word(0))),
             Op::LoadBuiltin(BuiltinInput::InstanceIndex) => {
                 Action::with(b.op(Op::Uniform(UniformSlot::InstanceIndex), &[]))
+            }
+            Op::LoadBuiltin(BuiltinInput::Draw(word)) => {
+                Action::with(b.op(Op::Uniform(UniformSlot::Draw(word)), &[]))
             }
             Op::LoadBuiltin(_) => Action::with(b.word(0)),
             _ => Action::Keep,

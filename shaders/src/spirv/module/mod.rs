@@ -71,7 +71,7 @@ pub struct Module {
 }
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
-    ClipDistance, CullDistance, dynamic indexing of arrays of buffers and samplers \
+    ClipDistance, CullDistance, DrawParameters, dynamic indexing of arrays of buffers and samplers \
     (constant indices only)";
 
 const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \
@@ -107,13 +107,15 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::UniformBufferArrayDynamicIndexing
             | Capability::SampledImageArrayDynamicIndexing
             | Capability::DemoteToHelperInvocation
+            | Capability::DrawParameters
     )
 }
 
 /// Extensions that add nothing to what must be translated, or only what is translated anyway.
-const EXTENSIONS: [&str; 9] = [
+const EXTENSIONS: [&str; 10] = [
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_non_semantic_info",
+    "SPV_KHR_shader_draw_parameters",
     "SPV_KHR_no_integer_wrap_decoration",
     "SPV_KHR_terminate_invocation",
     "SPV_EXT_demote_to_helper_invocation",

@@ -145,7 +145,7 @@ impl Pointer {
 }
 
 /// Built-ins that can be read or written.
-pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \
+pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_BaseVertex, gl_BaseInstance, gl_DrawID, gl_ViewIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \
     gl_SampleMaskIn, gl_SampleID, gl_SamplePosition, gl_HelperInvocation, gl_NumWorkGroups, gl_WorkGroupSize, gl_WorkGroupID, gl_LocalInvocationID, \
     gl_LocalInvocationIndex, gl_GlobalInvocationID (inputs); gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask (outputs); gl_ClipDistance, gl_CullDistance";
 

@@ -9,7 +9,7 @@ use super::env::{Entity, Initial, OutputSlot, Place, Pointer};
 use super::memory::PLAIN;
 use super::translator::Translator;
 use super::words;
-use crate::binding::Descriptor;
+use crate::binding::{Descriptor, DrawWord};
 use crate::ir::{
     BuiltinInput, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Invocation, MAX_DISTANCES, Op, Output,
     Shader, Stage, Type, Value,
@@ -348,6 +348,10 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
         What::Builtin(builtin, number) => Op::LoadBuiltin(match (builtin, number) {
             (BuiltIn::VertexIndex, 0) if vertex => BuiltinInput::VertexIndex,
             (BuiltIn::InstanceIndex, 0) if vertex => BuiltinInput::InstanceIndex,
+            (BuiltIn::BaseVertex, 0) if vertex => BuiltinInput::Draw(DrawWord::BaseVertex),
+            (BuiltIn::BaseInstance, 0) if vertex => BuiltinInput::Draw(DrawWord::BaseInstance),
+            (BuiltIn::DrawIndex, 0) if vertex => BuiltinInput::Draw(DrawWord::DrawIndex),
+            (BuiltIn::ViewIndex, 0) => BuiltinInput::Draw(DrawWord::ViewIndex),
             (BuiltIn::FragCoord, 0..=3) if fragment => BuiltinInput::FragCoord(component(number)),
             (BuiltIn::FrontFacing, 0) if fragment && ty == Type::Bool => BuiltinInput::FrontFacing,
             (BuiltIn::PointCoord, 0..=1) if fragment => BuiltinInput::PointCoord(component(number)),
