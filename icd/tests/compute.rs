@@ -257,3 +257,56 @@ fn dispatches_that_cannot_be_executed_are_left_out() {
     // Three workgroups of four write four words.
     assert_eq!(buffer.words(), [5, 6, 7, 8]);
 }
+
+#[test]
+fn dispatches_stand_in_line_with_events_and_timestamps() {
+    let vk = Vk::new();
+    let adder = Adder::new(&vk, Default::default());
+    let kernel = adder.pipeline(&vk);
+    let buffer = vk.buffer_with(&[0; 16]);
+    let set = adder.set(&vk, &buffer);
+    let all = vk::PipelineStageFlags::ALL_COMMANDS;
+    let kernels = vk::PipelineStageFlags::COMPUTE_SHADER;
+    // SAFETY: valid usage; the device is idle when the test ends.
+    unsafe {
+        let device = &vk.device;
+        let [host, queue] = [(); 2].map(|()| device.create_event(&Default::default(), None).unwrap());
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
+        let pool = device.create_query_pool(&info, None).unwrap();
+        // A secondary buffer with two dispatches, between which the queue's own event is set and reset.
+        let secondary = vk.commands(vk::CommandBufferLevel::SECONDARY);
+        let inheritance = vk::CommandBufferInheritanceInfo::default();
+        let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
+        device.begin_command_buffer(secondary, &begin).unwrap();
+        bind(device, secondary, kernel, &adder, 1);
+        device.cmd_bind_descriptor_sets(secondary, COMPUTE, adder.layout, 0, &[set], &[]);
+        device.cmd_dispatch(secondary, 1, 1, 1);
+        device.cmd_set_event(secondary, queue, kernels);
+        device.cmd_wait_events(secondary, &[queue], kernels, kernels, &[], &[], &[]);
+        device.cmd_reset_event(secondary, queue, kernels);
+        device.cmd_dispatch(secondary, 1, 1, 1);
+        device.end_command_buffer(secondary).unwrap();
+        let commands = vk.record(|device, commands| {
+            device.cmd_reset_query_pool(commands, pool, 0, 2);
+            device.cmd_wait_events(commands, &[host], all, all, &[], &[], &[]);
+            device.cmd_write_timestamp(commands, vk::PipelineStageFlags::TOP_OF_PIPE, pool, 0);
+            device.cmd_execute_commands(commands, &[secondary]);
+            device.cmd_write_timestamp(commands, kernels, pool, 1);
+        });
+        let fence = vk.submit(commands);
+        // Nothing behind the host's event has happened.
+        assert_eq!(device.wait_for_fences(&[fence], true, 20_000_000), Err(vk::Result::TIMEOUT));
+        assert_eq!(buffer.words(), [0; 4]);
+        device.set_event(host).unwrap();
+        device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+        assert_eq!(buffer.words(), [2, 4, 6, 8]);
+        assert!(!device.get_event_status(queue).unwrap());
+        let mut times = [[0u64; 2]; 2];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+        device.get_query_pool_results(pool, 0, &mut times, flags).unwrap();
+        assert!(times[0][0] < times[1][0] && times.iter().all(|time| time[1] == 1), "{times:?}");
+        device.destroy_query_pool(pool, None);
+        device.destroy_event(host, None);
+        device.destroy_event(queue, None);
+    }
+}

@@ -108,14 +108,15 @@ fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_per_stage_descriptor_storage_images = 8; // read like textures
     limits.max_per_stage_descriptor_input_attachments = 4; // read like textures
     limits.max_per_stage_resources = 128;
-    limits.max_descriptor_set_samplers = 96;
-    limits.max_descriptor_set_uniform_buffers = 90;
+    // A whole layout holds what eight stages could see; programs divide these by the stages they know of.
+    limits.max_descriptor_set_samplers = 8 * limits.max_per_stage_descriptor_samplers;
+    limits.max_descriptor_set_uniform_buffers = 8 * limits.max_per_stage_descriptor_uniform_buffers;
     limits.max_descriptor_set_uniform_buffers_dynamic = 8;
-    limits.max_descriptor_set_storage_buffers = 24;
+    limits.max_descriptor_set_storage_buffers = 8 * limits.max_per_stage_descriptor_storage_buffers;
     limits.max_descriptor_set_storage_buffers_dynamic = 4;
-    limits.max_descriptor_set_sampled_images = 96;
-    limits.max_descriptor_set_storage_images = 24;
-    limits.max_descriptor_set_input_attachments = 4;
+    limits.max_descriptor_set_sampled_images = 8 * limits.max_per_stage_descriptor_sampled_images;
+    limits.max_descriptor_set_storage_images = 8 * limits.max_per_stage_descriptor_storage_images;
+    limits.max_descriptor_set_input_attachments = 8 * limits.max_per_stage_descriptor_input_attachments;
 }
 
 fn stages(limits: &mut vk::PhysicalDeviceLimits) {
@@ -128,7 +129,10 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_fragment_input_components = VARYINGS as u32;
     limits.max_fragment_output_attachments = MAX_COLORS;
     limits.max_fragment_dual_src_attachments = 1; // the second colour stays in registers
-    limits.max_fragment_combined_output_resources = MAX_COLORS;
+    // Nothing but colours is written, yet what is read counts here, too.
+    limits.max_fragment_combined_output_resources = MAX_COLORS
+        + limits.max_per_stage_descriptor_storage_buffers
+        + limits.max_per_stage_descriptor_storage_images;
     limits.max_compute_shared_memory_size = MAX_SHARED_BYTES; // host memory of a thread
     limits.max_compute_work_group_count = [MAX_WORKGROUPS; 3];
     limits.max_compute_work_group_invocations = MAX_WORKGROUP_INVOCATIONS;
