@@ -72,7 +72,7 @@ impl Image {
         check_info(info, &most)?;
         // Samples lie as tiles store them, whatever looks at them.
         let stored =
-            if info.samples == vk::SampleCountFlags::TYPE_1 { row.stored(info.usage) } else { row.target };
+            if info.samples == vk::SampleCountFlags::TYPE_1 { query.stored(row) } else { row.target };
         let stored = stored
             .ok_or_else(|| Error::FormatNotSupported(format!("{:?} images: not offered", info.format)))?;
         // Texels without utiles have rows.

@@ -1,9 +1,11 @@
 //! Which images a format can be: what vkGetPhysicalDeviceImageFormatProperties answers and vkCreateImage relies on.
 
+use std::ops::BitOr;
+
 use ash::vk;
 use vc4::hw;
 
-use super::table::{FormatRow, row};
+use super::table::{FormatRow, Stored, row};
 use crate::foundation::error::Error;
 use crate::foundation::limits;
 
@@ -26,6 +28,11 @@ pub struct ImageQuery {
 const ATTACHMENTS: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
     vk::FormatFeatureFlags::COLOR_ATTACHMENT.as_raw()
         | vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT.as_raw(),
+);
+
+/// The usage may be that of any format which the image is seen in.
+const EXTENDED_USAGE: vk::ImageCreateFlags = vk::ImageCreateFlags::from_raw(
+    vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw() | vk::ImageCreateFlags::EXTENDED_USAGE.as_raw(),
 );
 
 /// Features of which each usage needs one.
@@ -51,13 +58,18 @@ impl ImageQuery {
 
     fn check_usage(&self, row: &FormatRow) -> Result<(), &'static str> {
         let properties = row.properties();
-        let features = match self.tiling {
-            vk::ImageTiling::OPTIMAL => properties.optimal_tiling_features,
-            vk::ImageTiling::LINEAR => properties.linear_tiling_features,
-            _ => return Err("the tiling is neither optimal nor linear"),
+        let in_tiling = |properties: vk::FormatProperties| match self.tiling {
+            vk::ImageTiling::OPTIMAL => Some(properties.optimal_tiling_features),
+            vk::ImageTiling::LINEAR => Some(properties.linear_tiling_features),
+            _ => None,
         };
+        let mut features = in_tiling(properties).ok_or("the tiling is neither optimal nor linear")?;
         if features.is_empty() {
             return Err("the tiling offers nothing");
+        }
+        if self.flags.contains(EXTENDED_USAGE) {
+            features |=
+                row.compatible().filter_map(|row| in_tiling(row.properties())).fold(features, BitOr::bitor);
         }
         let lacking =
             |(usage, needed): &&(_, _)| self.usage.contains(*usage) && !features.intersects(*needed);
@@ -67,9 +79,19 @@ impl ImageQuery {
         }
     }
 
+    /// How such an image holds its texels; `None` for formats that only vertices have.
+    pub fn stored(&self, row: &FormatRow) -> Option<Stored> {
+        match self.usage.contains(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+            && self.flags.contains(EXTENDED_USAGE)
+        {
+            true => row.drawn_by_others(),
+            false => row.stored(self.usage),
+        }
+    }
+
     fn check_shape(&self, row: &FormatRow) -> Result<(), &'static str> {
         let sliced = vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE;
-        let known = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::CUBE_COMPATIBLE | sliced;
+        let known = EXTENDED_USAGE | vk::ImageCreateFlags::CUBE_COMPATIBLE | sliced;
         if !known.contains(self.flags) {
             return Err("sparse and other special images are not offered");
         }
@@ -143,6 +165,7 @@ impl ImageQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vc4::image::format::Format as Texel;
 
     fn query(format: vk::Format) -> ImageQuery {
         ImageQuery {
@@ -170,6 +193,26 @@ mod tests {
         ];
         for query in refused {
             assert_eq!(query.answer(1).unwrap_err().result(), vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        }
+        // Stores to a format that has none, through a view of one that has.
+        let packed = query(vk::Format::R5G6B5_UNORM_PACK16);
+        let [stored, drawn] = [vk::ImageUsageFlags::STORAGE, vk::ImageUsageFlags::COLOR_ATTACHMENT];
+        let seen = ImageQuery { usage: stored, flags: EXTENDED_USAGE, ..packed };
+        assert!(seen.answer(1).is_ok());
+        let flags = vk::ImageCreateFlags::MUTABLE_FORMAT;
+        assert!(ImageQuery { flags, ..seen }.answer(1).is_err());
+        // No other format sees blocks, or what is kept in a form of its own.
+        for format in [vk::Format::ETC2_R8G8B8_UNORM_BLOCK, vk::Format::A1R5G5B5_UNORM_PACK16] {
+            assert!(ImageQuery { format, ..seen }.answer(1).is_err(), "{format:?}");
+        }
+        for (format, texel) in [
+            (vk::Format::R4G4B4A4_UNORM_PACK16, Texel::Word32),
+            (vk::Format::B10G11R11_UFLOAT_PACK32, Texel::Word32),
+            (vk::Format::R8G8B8A8_UNORM, Texel::R8G8B8A8),
+        ] {
+            let drawn = ImageQuery { format, usage: drawn, ..seen };
+            let (row, _) = drawn.answer(1).unwrap();
+            assert_eq!(drawn.stored(row).unwrap().texel, texel, "{format:?}");
         }
         let cube = ImageQuery { flags: vk::ImageCreateFlags::CUBE_COMPATIBLE, ..rgba };
         assert_eq!(cube.answer(1).unwrap().1.max_array_layers, limits::MAX_LAYERS);

@@ -372,6 +372,22 @@ impl FormatRow {
         }
     }
 
+    /// Formats that can see an image of this one: colours of as many bytes, in forms that others have, too.
+    pub fn compatible(&self) -> impl Iterator<Item = &'static FormatRow> + use<> {
+        let bytes = self.bytes;
+        let is_shared = |row: &FormatRow| {
+            let own = |stored: Stored| matches!(stored.storage, Storage::Expanded1555 | Storage::Blocks(_));
+            row.aspects == vk::ImageAspectFlags::COLOR && !row.texture.is_some_and(own)
+        };
+        let shared = is_shared(self);
+        TABLE.iter().filter(move |row| shared && is_shared(row) && row.bytes == bytes)
+    }
+
+    /// How an image that others draw to holds texels of a format that is no attachment itself.
+    pub fn drawn_by_others(&self) -> Option<Stored> {
+        self.target.or(if self.bytes < 4 { WIDE } else { self.texture })
+    }
+
     /// How an image of this format and usage holds its texels; `None` for formats that only vertices have.
     pub fn stored(&self, usage: vk::ImageUsageFlags) -> Option<Stored> {
         let attachment =
