@@ -211,9 +211,20 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
     let kept = pass::keep_uniforms(shader).map(|kept| backend::compile(&kept, inputs));
     match kept {
         // Words in registers are a saving only where there are registers.
-        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => backend::compile(shader, inputs),
+        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => in_some_order(shader, inputs),
         Some(code) => code,
-        None => backend::compile(shader, inputs),
+        None => in_some_order(shader, inputs),
+    }
+}
+
+/// The code of a shader as it is, or else in the order that keeps the fewest values alive. Of two errors the first one
+/// counts: it is about what the application wrote.
+fn in_some_order(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
+    match backend::compile(shader, inputs) {
+        Err(error @ BackendError::RegisterPressure { .. }) => {
+            backend::compile(&pass::relieve(shader), inputs).map_err(|_| error)
+        }
+        code => code,
     }
 }
 

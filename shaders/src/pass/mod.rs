@@ -92,3 +92,10 @@ pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
     step(&mut kept, "opt_uniforms", |kept| opt::uniforms::run(kept, &words));
     Some(kept)
 }
+
+/// A lowered shader in an order that keeps few values alive, with what is cheap made where it is used; see [`opt::relieve`].
+pub fn relieve(shader: &Shader) -> Shader {
+    let mut relieved = shader.clone();
+    step(&mut relieved, "opt_relieve", opt::relieve::run);
+    relieved
+}

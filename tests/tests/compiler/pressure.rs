@@ -183,3 +183,60 @@ fn matrices() {
     });
     run("matrices", 4, &shader);
 }
+
+/// More vectors than registers hold, each interpolated between three that are looked up at a place that differs from
+/// element to element.
+fn corners(b: &mut vc4_shaders::ir::Builder, inputs: &[[Value; 4]]) -> Vec<[Value; 4]> {
+    let (few, wide, buffer) = (b.word(3), b.word(4), descriptor(1));
+    let place = b.op(Op::And, &[inputs[0][0], few]);
+    let place = b.op(Op::Shl, &[place, wide]);
+    let weights = [inputs[0][1], inputs[0][2], inputs[0][3]];
+    let interpolated = |b: &mut vc4_shaders::ir::Builder, n: u32, component: u32| {
+        let mut sum = b.float(0.0);
+        for (corner, weight) in (0..).zip(weights) {
+            let offset = 16 * (n % 4) + 4 * component + 64 * corner;
+            let step = b.word(4 * (n / 4));
+            let place = b.op(Op::IAdd, &[place, step]);
+            let word = b.op(Op::LoadUboDynamic { buffer, offset, last: offset }, &[place]);
+            let part = b.op(Op::FMul, &[word, weight]);
+            sum = b.op(Op::FAdd, &[sum, part]);
+        }
+        sum
+    };
+    (0..24).map(|n| [0, 1, 2, 3].map(|component| interpolated(b, n, component))).collect()
+}
+
+/// A sum of which no factor can be taken out, from the last vector to the first.
+fn fading(b: &mut vc4_shaders::ir::Builder, vectors: &[[Value; 4]], first: [Value; 4]) -> [Value; 4] {
+    let half = b.float(0.5);
+    vectors.iter().rev().fold(first, |sum, vector| {
+        [0, 1, 2, 3].map(|n| {
+            let faded = b.op(Op::FMul, &[sum[n], half]);
+            b.op(Op::FAdd, &[faded, vector[n]])
+        })
+    })
+}
+
+#[test]
+fn interpolated_lookups_that_are_wanted_backwards() {
+    let shader = fragment(1, |b, inputs| {
+        let vectors = corners(b, inputs);
+        let zero = [b.float(0.0); 4];
+        fading(b, &vectors, zero)
+    });
+    let program = run("interpolated lookups", 1, &shader);
+    assert!(program.threaded, "a lookup beside its use leaves registers for another thread");
+}
+
+#[test]
+fn interpolated_lookups_that_two_sums_want() {
+    let shader = fragment(1, |b, inputs| {
+        let vectors = corners(b, inputs);
+        let zero = [b.float(0.0); 4];
+        let first = fading(b, &vectors, zero);
+        // Nothing of the second sum can go before the first one is there.
+        let [x, y, z, w] = first;
+        fading(b, &vectors, [y, x, w, z])
+    });
+    run("interpolated lookups, twice", 1, &shader);
+}

@@ -16,6 +16,7 @@ pub mod mask;
 pub mod phi;
 pub mod precision;
 pub mod reassociate;
+pub mod relieve;
 pub mod scale;
 pub mod uniforms;
 pub mod unroll;
