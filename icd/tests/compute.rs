@@ -310,3 +310,78 @@ fn dispatches_stand_in_line_with_events_and_timestamps() {
         device.destroy_event(queue, None);
     }
 }
+
+const SUBGROUPS: &[u8] = include_bytes!("../../shaders/tests/spirv/subgroups.comp.spv");
+
+/// What the compiler's tests find in the interpreter, from machine code: the words that say where an invocation stands and
+/// what others passed on at a barrier.
+#[test]
+fn subgroups_are_single_invocations() {
+    let vk = Vk::new();
+    let mut subgroups = vk::PhysicalDeviceSubgroupProperties::default();
+    let get_instance_proc_addr = vulkan_vc4::entry::vk_icdGetInstanceProcAddr;
+    // SAFETY: the driver's own functions.
+    let entry = unsafe { ash::Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr }) };
+    let functions = ash::khr::get_physical_device_properties2::Instance::new(&entry, &vk.instance);
+    // SAFETY: valid usage.
+    unsafe {
+        let physical = vk.instance.enumerate_physical_devices().unwrap()[0];
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroups);
+        functions.get_physical_device_properties2(physical, &mut all);
+    }
+    assert_eq!((subgroups.subgroup_size, subgroups.supported_stages), (1, vk::ShaderStageFlags::COMPUTE));
+    let quads = vk::SubgroupFeatureFlags::QUAD;
+    assert!(subgroups.supported_operations.contains(vk::SubgroupFeatureFlags::BASIC));
+    assert!(!subgroups.supported_operations.intersects(quads));
+
+    let binding = |number| {
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(number)
+            .descriptor_type(STORAGE)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+    };
+    let bindings = [binding(0), binding(1), binding(2)];
+    let numbers: Vec<u32> = (0..24).map(|n| n * 37 % 91 + 3).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let buffers = [vk.buffer_with(&bytes), vk.buffer(24 * 128), vk.buffer(24 * 32)];
+    // SAFETY: valid usage.
+    unsafe {
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let set_layouts = [vk.device.create_descriptor_set_layout(&info, None).unwrap()];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
+        let layout = vk.device.create_pipeline_layout(&info, None).unwrap();
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .name(c"main")
+            .module(spirv_module(&vk, SUBGROUPS));
+        let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+        let pipeline =
+            vk.device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None).unwrap()[0];
+        let sizes = [vk::DescriptorPoolSize { ty: STORAGE, descriptor_count: 3 }];
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        let pool = vk.device.create_descriptor_pool(&info, None).unwrap();
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&set_layouts);
+        let sets = vk.device.allocate_descriptor_sets(&info).unwrap();
+        for (number, buffer) in (0..).zip(&buffers) {
+            let whole = [whole(buffer)];
+            let write = vk::WriteDescriptorSet::default().dst_set(sets[0]).dst_binding(number);
+            let write = write.descriptor_type(STORAGE).buffer_info(&whole);
+            vk.device.update_descriptor_sets(&[write], &[]);
+        }
+        vk.run(|device, commands| {
+            device.cmd_bind_pipeline(commands, COMPUTE, pipeline);
+            device.cmd_bind_descriptor_sets(commands, COMPUTE, layout, 0, &sets, &[]);
+            device.cmd_dispatch(commands, 2, 1, 1);
+        });
+    }
+    let words = buffers[1].words();
+    for (n, &number) in numbers.iter().enumerate() {
+        let local = n % 12;
+        let result = &words[32 * n..];
+        assert_eq!(result[..4], [12, local as u32, 1, 0], "invocation {n}");
+        assert_eq!(result[5..7], [2 * number + 1, number & 1], "invocation {n}");
+        let next = numbers[n - local + (local + 1) % 12];
+        assert_eq!(result[26], next + 5 * (next & 1), "invocation {n}");
+    }
+}

@@ -311,6 +311,56 @@ fn arrays_and_structures() {
 }
 
 #[test]
+fn subgroups_are_single_invocations() {
+    let numbers: Vec<u32> = (0..24u32).map(|n| if n == 7 { 0x7fc0_0001 } else { n * 37 % 91 + 3 }).collect();
+    let mut world = World::default();
+    *world.words(0) = numbers.clone();
+    *world.words(1) = vec![0; 24 * 32];
+    *world.words(2) = vec![0; 24 * 8];
+    for (what, after, _) in outcomes("subgroups.comp", &[], [2, 1, 1], &world) {
+        let (words, floats) = (&after.buffers[&(0, 1)], after.floats(2));
+        for (n, &number) in numbers.iter().enumerate() {
+            let (local, odd) = (n % 12, number & 1);
+            let real = f32::from_bits(number);
+            let next = numbers[n - local + (local + 1) % 12];
+            let want = [
+                12,
+                local as u32,
+                1,
+                0,
+                1 + 6 * odd + 8 + if real.is_nan() { 0 } else { 16 } + 32,
+                2 * number + 1,
+                odd,
+                3 * odd,
+                3 * odd,
+                0,
+                0b01011,
+                number.wrapping_mul(4),
+                number,
+                number,
+                number,
+                number.wrapping_neg(),
+                0,
+                1,
+                i32::MAX as u32,
+                u32::MAX,
+                i32::MIN as u32,
+                0,
+                u32::MAX,
+                0,
+                0,
+                1 + 8 * odd,
+                next + 5 * (next & 1),
+            ];
+            assert_eq!(words[32 * n..32 * n + want.len()], want, "{what}, invocation {n}");
+            let small = (number % 100) as f32;
+            let want = [small, 0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, small + 1000.0, -small];
+            assert_eq!(floats[8 * n..8 * n + want.len()], want, "{what}, invocation {n}");
+        }
+    }
+}
+
+#[test]
 fn long_tables() {
     let table: Vec<u32> = (0..1000u32).map(|n| (n * 7919 + 13) % 10007).collect();
     let numbers: Vec<u32> = (0..32).map(|n| n * 11 + 5).collect();

@@ -9,7 +9,9 @@ use super::read::{answer, enumerate, enumerate_into, extension};
 use crate::foundation::error::Error;
 use crate::foundation::format::{self, ImageQuery};
 use crate::foundation::handle::get;
-use crate::foundation::limits::{MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MIN_ALLOCATION_BYTES};
+use crate::foundation::limits::{
+    MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MIN_ALLOCATION_BYTES, SUBGROUP_SIZE,
+};
 use crate::objects::physical_device::{self, PhysicalDevice};
 
 entry_points! {
@@ -28,6 +30,10 @@ entry_points! {
         (*out).properties = *get::<PhysicalDevice>(device).properties();
         if let Some(push) = answer::<vk::PhysicalDevicePushDescriptorPropertiesKHR<'_>>((*out).p_next) {
             push.max_push_descriptors = MAX_PUSH_DESCRIPTORS;
+        }
+        if let Some(subgroups) = answer::<vk::PhysicalDeviceSubgroupProperties<'_>>((*out).p_next) {
+            (subgroups.subgroup_size, subgroups.quad_operations_in_all_stages) = (SUBGROUP_SIZE, vk::FALSE);
+            (subgroups.supported_stages, subgroups.supported_operations) = physical_device::subgroups();
         }
         if let Some(clipping) = answer::<vk::PhysicalDevicePointClippingProperties<'_>>((*out).p_next) {
             clipping.point_clipping_behavior = vk::PointClippingBehavior::ALL_CLIP_PLANES;

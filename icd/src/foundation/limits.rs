@@ -45,6 +45,8 @@ pub const MAX_WORKGROUP_SIZE: [u32; 3] = [1024, 1024, 64];
 pub const MAX_WORKGROUP_INVOCATIONS: u32 = 1024;
 /// Bytes that the invocations of a workgroup share.
 pub const MAX_SHARED_BYTES: u32 = 32 << 10;
+/// Invocations of a subgroup: the compiler's.
+pub const SUBGROUP_SIZE: u32 = vc4_shaders::spirv::SUBGROUP_SIZE;
 /// What may be added to a level of detail, the minimum.
 pub const MAX_LOD_BIAS: f32 = 2.0;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that

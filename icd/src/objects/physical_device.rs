@@ -176,6 +176,22 @@ pub fn queue_families() -> [vk::QueueFamilyProperties; 1] {
     }]
 }
 
+/// Stages that have subgroups, and what these can do.
+pub fn subgroups() -> (vk::ShaderStageFlags, vk::SubgroupFeatureFlags) {
+    use vk::SubgroupFeatureFlags as Operations;
+    let operations = Operations::BASIC
+        | Operations::VOTE
+        | Operations::ARITHMETIC
+        | Operations::BALLOT
+        | Operations::SHUFFLE
+        | Operations::SHUFFLE_RELATIVE
+        | Operations::CLUSTERED;
+    match cpu_computes() {
+        true => (vk::ShaderStageFlags::COMPUTE, operations),
+        false => Default::default(),
+    }
+}
+
 /// Whether the driver was built with a code generator, and that one knows this machine.
 #[cfg(feature = "compute")]
 fn cpu_computes() -> bool {

@@ -87,9 +87,9 @@ pub enum Invocation {
     LocalId(u8),
     /// gl_LocalInvocationIndex.
     LocalIndex,
-    /// gl_SubgroupInvocationID: the element of a SIMD batch.
+    /// The element of a SIMD batch. No built-in: subgroups are single invocations.
     SubgroupInvocation,
-    /// gl_SubgroupID: the batch of the workgroup.
+    /// The batch of the workgroup.
     SubgroupId,
 }
 

@@ -71,7 +71,8 @@ pub struct Module {
 }
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
-    ClipDistance, CullDistance, DrawParameters, dynamic indexing of arrays of buffers and samplers \
+    ClipDistance, CullDistance, DrawParameters, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative and \
+    Clustered, dynamic indexing of arrays of buffers and samplers \
     (constant indices only)";
 
 const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \
@@ -108,6 +109,13 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::SampledImageArrayDynamicIndexing
             | Capability::DemoteToHelperInvocation
             | Capability::DrawParameters
+            | Capability::GroupNonUniform
+            | Capability::GroupNonUniformVote
+            | Capability::GroupNonUniformArithmetic
+            | Capability::GroupNonUniformBallot
+            | Capability::GroupNonUniformShuffle
+            | Capability::GroupNonUniformShuffleRelative
+            | Capability::GroupNonUniformClustered
     )
 }
 

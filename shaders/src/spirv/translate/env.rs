@@ -147,7 +147,7 @@ impl Pointer {
 /// Built-ins that can be read or written.
 pub const BUILTINS: &str = "gl_VertexIndex, gl_InstanceIndex, gl_BaseVertex, gl_BaseInstance, gl_DrawID, gl_ViewIndex, gl_FragCoord, gl_FrontFacing, gl_PointCoord, \
     gl_SampleMaskIn, gl_SampleID, gl_SamplePosition, gl_HelperInvocation, gl_NumWorkGroups, gl_WorkGroupSize, gl_WorkGroupID, gl_LocalInvocationID, \
-    gl_LocalInvocationIndex, gl_GlobalInvocationID (inputs); gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask (outputs); gl_ClipDistance, gl_CullDistance";
+    gl_LocalInvocationIndex, gl_GlobalInvocationID, gl_NumSubgroups, gl_SubgroupID, gl_SubgroupSize, gl_SubgroupInvocationID, gl_Subgroup*Mask (inputs); gl_Position, gl_PointSize, gl_FragDepth, gl_SampleMask (outputs); gl_ClipDistance, gl_CullDistance";
 
 /// What a slot holds before it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,6 +158,8 @@ pub enum Initial {
     False,
     /// An input, loaded on first use.
     Load(Op),
+    /// A built-in whose value is known: one of subgroups.
+    Known(u32),
     /// gl_GlobalInvocationID along an axis.
     Global(u8),
     /// A built-in that this compiler lacks.

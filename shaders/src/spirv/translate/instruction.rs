@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use spirv::{GlslStd450Op, Op};
 
 use super::translator::Translator;
-use super::{atomic, buffer, image, interpolation, memory};
+use super::{atomic, buffer, image, interpolation, memory, subgroup};
 use crate::ir::{Stage, Type, Value};
 use crate::spirv::binary::{Id, Inst, Operand};
 use crate::spirv::error::Result;
@@ -18,6 +18,7 @@ pub fn translate(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
         Op::MemoryBarrier => atomic::memory_barrier(t),
         Op::ControlBarrier => atomic::control_barrier(t, inst)?,
         op if atomic::is_atomic(op) => atomic::atomic(t, inst)?,
+        op if subgroup::is_group(op) => subgroup::group(t, inst)?,
         Op::PtrAccessChain | Op::InBoundsPtrAccessChain | Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => {
             return Err(
                 inst.unsupported(format!("Op{:?}", inst.op), "OpAccessChain and OpInBoundsAccessChain")

@@ -7,6 +7,7 @@ use spirv::{BuiltIn, StorageClass};
 
 use super::env::{Entity, Initial, OutputSlot, Place, Pointer};
 use super::memory::PLAIN;
+use super::subgroup;
 use super::translator::Translator;
 use super::words;
 use crate::binding::{Descriptor, DrawWord};
@@ -337,10 +338,14 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
         What::Builtin(BuiltIn::GlobalInvocationId, number @ 0..=2) if compute && ty == Type::Word => {
             return Ok(Initial::Global(component(number)));
         }
-        What::Builtin(builtin, number) if compute => match invocation(builtin, number) {
-            Some(what) => Op::LoadBuiltin(BuiltinInput::Invocation(what)),
-            None => return Ok(Initial::Unsupported(format!("reading built-in {builtin:?}"))),
-        },
+        What::Builtin(builtin, number) if compute => {
+            let known = subgroup_builtin(t, builtin, number).filter(|_| ty == Type::Word);
+            match (known, invocation(builtin, number)) {
+                (Some(word), _) => return Ok(Initial::Known(word)),
+                (None, Some(what)) => Op::LoadBuiltin(BuiltinInput::Invocation(what)),
+                (None, None) => return Ok(Initial::Unsupported(format!("reading built-in {builtin:?}"))),
+            }
+        }
         What::Builtin(builtin, number) if fragment && distance(builtin, number).is_some() => {
             let (location, component) = distance(builtin, number).unwrap_or_default();
             Op::LoadInput { location, component, interpolation: leaf.interpolation }
@@ -380,6 +385,20 @@ fn distance(builtin: BuiltIn, number: u32) -> Option<(u32, u8)> {
     (number < MAX_DISTANCES).then_some((first + number / 4, (number % 4) as u8))
 }
 
+/// A component of a built-in of subgroups, each a single invocation.
+fn subgroup_builtin(t: &Translator<'_>, builtin: BuiltIn, number: u32) -> Option<u32> {
+    Some(match (builtin, number) {
+        (BuiltIn::SubgroupSize, 0) => subgroup::SIZE,
+        (BuiltIn::SubgroupLocalInvocationId, 0) => 0,
+        // A size that no device has is refused by name elsewhere.
+        (BuiltIn::NumSubgroups, 0) => t.shader.workgroup.size.into_iter().fold(1, u32::saturating_mul),
+        (BuiltIn::SubgroupEqMask | BuiltIn::SubgroupGeMask | BuiltIn::SubgroupLeMask, 0) => 1,
+        (BuiltIn::SubgroupEqMask | BuiltIn::SubgroupGeMask | BuiltIn::SubgroupLeMask, 1..=3) => 0,
+        (BuiltIn::SubgroupGtMask | BuiltIn::SubgroupLtMask, 0..=3) => 0,
+        _ => return None,
+    })
+}
+
 /// A component of a compute shader's built-in that says where an invocation stands.
 const fn invocation(builtin: BuiltIn, number: u32) -> Option<Invocation> {
     let axis = number as u8;
@@ -387,7 +406,8 @@ const fn invocation(builtin: BuiltIn, number: u32) -> Option<Invocation> {
         (BuiltIn::NumWorkgroups, 0..=2) => Invocation::WorkgroupCount(axis),
         (BuiltIn::WorkgroupId, 0..=2) => Invocation::WorkgroupId(axis),
         (BuiltIn::LocalInvocationId, 0..=2) => Invocation::LocalId(axis),
-        (BuiltIn::LocalInvocationIndex, 0) => Invocation::LocalIndex,
+        // Each invocation is a subgroup.
+        (BuiltIn::LocalInvocationIndex | BuiltIn::SubgroupId, 0) => Invocation::LocalIndex,
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! From the bottom: `env` (what names stand for) and `construct` (what is open around a place) are vocabulary, `residence`
 //! decides which variables live in memory, `translator` holds the state. Above it the families of instructions, `choice`,
-//! `buffer`, `words`, `atomic`, `memory`, `image` and the stage's `interface`, with `instruction` that deals them out; beside them `join`, `label` and `switch`, the steps of control
+//! `buffer`, `words`, `atomic`, `subgroup`, `memory`, `image` and the stage's `interface`, with `instruction` that deals them out; beside them `join`, `label` and `switch`, the steps of control
 //! flow. `flow` walks over all of it.
 
 mod atomic;
@@ -19,9 +19,12 @@ mod join;
 mod label;
 mod memory;
 mod residence;
+mod subgroup;
 mod switch;
 mod translator;
 mod words;
+
+pub use subgroup::SIZE as SUBGROUP_SIZE;
 
 use super::error::{Result, SpirvError};
 use super::module::Module;

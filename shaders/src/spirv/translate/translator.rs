@@ -243,6 +243,7 @@ impl<'m> Translator<'m> {
                 self.env.set_initial(slot, value);
                 Ok(value)
             }
+            Initial::Known(word) => Ok(self.constant(Type::Word, word)),
             Initial::Global(axis) => {
                 let value = self.global_id(axis, inst)?;
                 self.env.set_initial(slot, value);
