@@ -44,6 +44,7 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
         &[c"vkGetDeviceGroupPeerMemoryFeaturesKHR", c"vkCmdSetDeviceMaskKHR", c"vkCmdDispatchBaseKHR"],
     ),
     (c"VK_KHR_shader_draw_parameters", &[]),
+    (c"VK_KHR_multiview", &[]),
     (c"VK_KHR_external_fence", &[]),
     (c"VK_KHR_external_fence_fd", &[c"vkImportFenceFdKHR", c"vkGetFenceFdKHR"]),
     (c"VK_KHR_external_semaphore", &[]),

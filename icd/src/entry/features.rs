@@ -50,7 +50,7 @@ features! {
     PhysicalDeviceScalarBlockLayoutFeatures { scalar_block_layout: true }
     PhysicalDeviceShaderDrawParametersFeatures { shader_draw_parameters: true }
     PhysicalDeviceMultiviewFeatures {
-        multiview: false,
+        multiview: true,
         multiview_geometry_shader: false,
         multiview_tessellation_shader: false,
     }
@@ -73,14 +73,16 @@ mod tests {
         // SAFETY: a valid chain of structures that live here.
         unsafe { report((&raw mut all).cast()) };
         assert_eq!(timeline.timeline_semaphore, vk::TRUE);
-        assert_eq!(multiview.multiview, vk::FALSE);
+        assert_eq!((multiview.multiview, multiview.multiview_geometry_shader), (vk::TRUE, vk::FALSE));
         assert_eq!(unknown.maintenance4, vk::TRUE);
 
-        let mut wanted = vk::PhysicalDeviceMultiviewFeatures::default().multiview(true);
+        let mut wanted = vk::PhysicalDeviceMultiviewFeatures::default()
+            .multiview(true)
+            .multiview_tessellation_shader(true);
         let device = vk::DeviceCreateInfo::default().push_next(&mut wanted);
         // SAFETY: as above.
         let refused = unsafe { check(device.p_next) };
-        assert!(matches!(refused, Err(Error::FeatureNotPresent("multiview"))));
+        assert!(matches!(refused, Err(Error::FeatureNotPresent("multiview_tessellation_shader"))));
         let device = vk::DeviceCreateInfo::default().push_next(&mut timeline);
         // SAFETY: as above.
         unsafe { check(device.p_next) }.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{destroy, give, objects, slice};
+use super::read::{destroy, extension, give, objects, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
@@ -29,7 +29,7 @@ unsafe fn numbers2(first: *const vk::AttachmentReference2<'_>, count: u32) -> Ve
     unsafe { slice(first, count) }.iter().map(|reference| number(reference.attachment)).collect()
 }
 
-unsafe fn read_subpass(info: &vk::SubpassDescription<'_>) -> Subpass {
+unsafe fn read_subpass(info: &vk::SubpassDescription<'_>, view_mask: u32) -> Subpass {
     // SAFETY: the caller passes a valid structure.
     unsafe {
         let colors = info.color_attachment_count;
@@ -38,23 +38,22 @@ unsafe fn read_subpass(info: &vk::SubpassDescription<'_>) -> Subpass {
             colors: numbers(info.p_color_attachments, colors),
             resolves: numbers(info.p_resolve_attachments, colors),
             depth_stencil: numbers(info.p_depth_stencil_attachment, 1).first().copied().flatten(),
+            view_mask,
         }
     }
 }
 
-unsafe fn read_subpass2(info: &vk::SubpassDescription2<'_>) -> Result<Subpass, Error> {
-    if info.view_mask != 0 {
-        return Err(Error::FeatureNotPresent("multiview"));
-    }
+unsafe fn read_subpass2(info: &vk::SubpassDescription2<'_>) -> Subpass {
     // SAFETY: the caller passes a valid structure.
     unsafe {
         let colors = info.color_attachment_count;
-        Ok(Subpass {
+        Subpass {
             inputs: numbers2(info.p_input_attachments, info.input_attachment_count),
             colors: numbers2(info.p_color_attachments, colors),
             resolves: numbers2(info.p_resolve_attachments, colors),
             depth_stencil: numbers2(info.p_depth_stencil_attachment, 1).first().copied().flatten(),
-        })
+            view_mask: info.view_mask,
+        }
     }
 }
 
@@ -77,8 +76,12 @@ unsafe fn read_pass(info: &vk::RenderPassCreateInfo<'_>) -> Result<RenderPass, E
     unsafe {
         let attachments = slice(info.p_attachments, info.attachment_count).iter();
         let attachments = attachments.map(|attachment| Attachment::new(&extensible(attachment)));
-        let subpasses =
-            slice(info.p_subpasses, info.subpass_count).iter().map(|subpass| read_subpass(subpass));
+        // Offsets between views and what they have in common are for machines that draw several at a time.
+        let multiview = extension::<vk::RenderPassMultiviewCreateInfo<'_>>(info.p_next);
+        let masks = multiview.map_or(&[][..], |views| slice(views.p_view_masks, views.subpass_count));
+        let masks = masks.iter().copied().chain(std::iter::repeat(0));
+        let subpasses = slice(info.p_subpasses, info.subpass_count).iter().zip(masks);
+        let subpasses = subpasses.map(|(subpass, mask)| read_subpass(subpass, mask));
         RenderPass::new(attachments.collect::<Result<_, _>>()?, subpasses.collect())
     }
 }
@@ -88,7 +91,7 @@ unsafe fn read_pass2(info: &vk::RenderPassCreateInfo2<'_>) -> Result<RenderPass,
     unsafe {
         let attachments = slice(info.p_attachments, info.attachment_count).iter().map(Attachment::new);
         let subpasses = slice(info.p_subpasses, info.subpass_count).iter();
-        let subpasses = subpasses.map(|subpass| read_subpass2(subpass)).collect::<Result<_, _>>()?;
+        let subpasses = subpasses.map(|subpass| read_subpass2(subpass)).collect();
         RenderPass::new(attachments.collect::<Result<_, _>>()?, subpasses)
     }
 }

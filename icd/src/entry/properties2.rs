@@ -10,7 +10,7 @@ use crate::foundation::error::Error;
 use crate::foundation::format::{self, ImageQuery};
 use crate::foundation::handle::get;
 use crate::foundation::limits::{
-    MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MIN_ALLOCATION_BYTES, SUBGROUP_SIZE,
+    MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MAX_VIEWS, MIN_ALLOCATION_BYTES, SUBGROUP_SIZE,
 };
 use crate::objects::physical_device::{self, PhysicalDevice};
 
@@ -37,6 +37,9 @@ entry_points! {
         }
         if let Some(clipping) = answer::<vk::PhysicalDevicePointClippingProperties<'_>>((*out).p_next) {
             clipping.point_clipping_behavior = vk::PointClippingBehavior::ALL_CLIP_PLANES;
+        }
+        if let Some(views) = answer::<vk::PhysicalDeviceMultiviewProperties<'_>>((*out).p_next) {
+            (views.max_multiview_view_count, views.max_multiview_instance_index) = (MAX_VIEWS, u32::MAX);
         }
         if let Some(most) = answer::<vk::PhysicalDeviceMaintenance3Properties<'_>>((*out).p_next) {
             most.max_per_set_descriptors = MAX_SET_DESCRIPTORS;

@@ -91,6 +91,8 @@ pub enum Extension {
     ExternalSemaphore,
     /// VK_KHR_external_semaphore_fd.
     ExternalSemaphoreFd,
+    /// VK_KHR_multiview.
+    Multiview,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -194,6 +196,8 @@ const ROWS: &[Row] = &[
     ),
     row(Extension::ExternalSemaphore, Level::Device, ash::khr::external_semaphore::NAME, 1),
     row(Extension::ExternalSemaphoreFd, Level::Device, ash::khr::external_semaphore_fd::NAME, 1),
+    // A segment for each view.
+    row(Extension::Multiview, Level::Device, ash::khr::multiview::NAME, 1),
 ];
 
 impl Extension {

@@ -53,6 +53,9 @@ pub const MAX_LOD_BIAS: f32 = 2.0;
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;
 
+/// Views of a multiview pass. Each is drawn apart, so every bit of a mask may be set.
+pub const MAX_VIEWS: u32 = u32::BITS;
+
 /// Samples that a pixel of a target may have (v3d.md §10.5).
 pub const SAMPLE_COUNTS: vk::SampleCountFlags = vk::SampleCountFlags::from_raw(
     vk::SampleCountFlags::TYPE_1.as_raw() | vk::SampleCountFlags::TYPE_4.as_raw(),

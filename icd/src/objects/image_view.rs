@@ -82,6 +82,20 @@ impl ImageView {
         })
     }
 
+    /// One of its layers, seen flat.
+    pub fn layer(&self, layer: u32) -> Result<ImageView, Error> {
+        if layer >= self.layers {
+            return Err(Error::InvalidUse(format!("layer {layer} of a view of {}", self.layers)));
+        }
+        Ok(ImageView {
+            image: self.image.clone(),
+            ty: vk::ImageViewType::TYPE_2D,
+            base_layer: self.base_layer + layer,
+            layers: 1,
+            ..*self
+        })
+    }
+
     /// Pixels of the view's first level.
     pub fn extent(&self) -> (u32, u32) {
         self.image.level_extent(self.base_level)

@@ -38,6 +38,9 @@ pub struct Subpass {
     pub resolves: Vec<Option<u32>>,
     /// Depth and stencil.
     pub depth_stencil: Option<u32>,
+    /// The views that everything is drawn for: bit n for view n, which has layer n of each attachment. Without any, it is
+    /// drawn once.
+    pub view_mask: u32,
 }
 
 /// VkRenderPass.
@@ -114,8 +117,17 @@ impl Subpass {
         written.into_iter().chain(read)
     }
 
-    /// Whether the subpass reads or writes an attachment.
-    pub fn uses(&self, attachment: u32) -> bool {
+    /// Numbers of the views that are drawn: 0 where there are none.
+    pub fn views(&self) -> impl Iterator<Item = u32> {
+        let mask = self.view_mask.max(1);
+        (0..u32::BITS).filter(move |view| mask >> view & 1 != 0)
+    }
+
+    /// Whether a view of the subpass reads or writes an attachment.
+    pub fn uses(&self, attachment: u32, view: u32) -> bool {
+        if !self.views().any(|drawn| drawn == view) {
+            return false;
+        }
         let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);
         lists.chain([&self.depth_stencil]).any(|used| *used == Some(attachment))
     }

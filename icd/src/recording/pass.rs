@@ -52,7 +52,8 @@ pub struct Pass {
     begin: PassBegin,
     subpass: usize,
     area: PixelRect,
-    target: Target,
+    /// What the subpass draws to, view by view: all draw the same.
+    targets: Vec<Target>,
     draws: Vec<Arc<DrawList>>,
     /// What happens when the segment under way has been drawn.
     after: Segments,
@@ -65,8 +66,8 @@ impl Pass {
         let rect = begin.area;
         let area = PixelRect::new(rect.offset.x, rect.offset.y, rect.extent.width, rect.extent.height);
         let area = area.intersect(PixelRect::new(0, 0, width, height));
-        let target = Target::empty((width, height), area);
-        let mut pass = Pass { begin, subpass: 0, area, target, draws: Vec::new(), after: Vec::new() };
+        let mut pass =
+            Pass { begin, subpass: 0, area, targets: Vec::new(), draws: Vec::new(), after: Vec::new() };
         pass.start(segments)?;
         Ok(pass)
     }
@@ -79,43 +80,51 @@ impl Pass {
 
     /// Sets the current subpass up.
     fn start(&mut self, segments: &mut Segments) -> Result<(), Error> {
+        let views: Vec<u32> = self.current()?.views().collect();
+        let targets = views.into_iter().map(|view| self.start_view(view, segments));
+        self.targets = targets.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// Sets a view of the current subpass up.
+    fn start_view(&self, view: u32, segments: &mut Segments) -> Result<Target, Error> {
         let subpass = self.current()?;
-        let depth_stencil = subpass.depth_stencil;
-        let mut colors = Vec::new();
+        let size = (self.begin.framebuffer.width, self.begin.framebuffer.height);
+        let mut target = Target { view, ..Target::empty(size, self.area) };
         for (location, index) in subpass.drawn_colors() {
-            self.start_color(location, index, &mut colors, segments)?;
+            self.start_color(location, (index, view), &mut target.colors, segments)?;
         }
-        self.target.colors = colors;
-        (self.target.depth_stencil, self.target.depth_stencil_start) = match depth_stencil {
-            None => (None, Start::Any),
-            Some(index) => (Some(self.view(index)?), self.start_depth_stencil(index, segments)?),
-        };
-        self.target.depth_stencil_store = depth_stencil.is_some_and(|index| {
+        if let Some(index) = subpass.depth_stencil {
             let Attachment { row, store, stencil_store, .. } = self.attachment(index);
             let stencil = row.has_stencil() && *stencil_store == vk::AttachmentStoreOp::STORE;
-            self.is_used_later(index) || *store == vk::AttachmentStoreOp::STORE || stencil
-        });
-        self.target.count_samples();
-        for pass in 0..self.target.passes() {
-            let places: Vec<_> = self.target.pass(pass).views().filter_map(|view| view.shape()).collect();
+            target.depth_stencil = Some(self.view(index, view)?);
+            target.depth_stencil_start = self.start_depth_stencil((index, view), segments)?;
+            target.depth_stencil_store =
+                self.is_used_later(index, view) || *store == vk::AttachmentStoreOp::STORE || stencil;
+        }
+        target.count_samples();
+        for pass in 0..target.passes() {
+            let places: Vec<_> = target.pass(pass).views().filter_map(|view| view.shape()).collect();
             if !places.is_empty() && common_width(&places).is_none() {
                 let widths: Vec<u32> = places.iter().map(|place| place.padded_width()).collect();
                 let what = format!("attachments whose rows have {widths:?} pixels in memory in one subpass");
                 return Err(Error::unsupported(what, "use attachments of equal size"));
             }
         }
-        Ok(())
+        Ok(target)
     }
 
-    /// The current subpass's resolve target of a location.
-    fn resolve(&self, location: u32) -> Result<Option<Arc<ImageView>>, Error> {
+    /// The current subpass's resolve target of a location, for a view.
+    fn resolve(&self, location: u32, view: u32) -> Result<Option<Arc<ImageView>>, Error> {
         let resolves = &self.current()?.resolves;
-        resolves.get(location as usize).copied().flatten().map(|index| self.view(index)).transpose()
+        resolves.get(location as usize).copied().flatten().map(|index| self.view(index, view)).transpose()
     }
 
-    fn view(&self, index: u32) -> Result<Arc<ImageView>, Error> {
-        let view = self.begin.framebuffer.attachments.get(index as usize);
-        view.cloned().ok_or_else(|| Error::InvalidUse(format!("a framebuffer without attachment {index}")))
+    /// What a view of the pass draws to of an attachment: the layer of its number.
+    fn view(&self, index: u32, view: u32) -> Result<Arc<ImageView>, Error> {
+        let missing = || Error::InvalidUse(format!("a framebuffer without attachment {index}"));
+        let attachment = self.begin.framebuffer.attachments.get(index as usize).ok_or_else(missing)?;
+        Ok(if view == 0 { attachment.clone() } else { Arc::new(attachment.layer(view)?) })
     }
 
     /// Render passes check their indices when they are made.
@@ -127,31 +136,31 @@ impl Pass {
         self.begin.clears.get(index as usize).copied().unwrap_or_default()
     }
 
-    fn is_used(&self, mut range: impl Iterator<Item = usize>, index: u32) -> bool {
-        range.any(|subpass| self.begin.render_pass.subpasses[subpass].uses(index))
+    fn is_used(&self, mut range: impl Iterator<Item = usize>, index: u32, view: u32) -> bool {
+        range.any(|subpass| self.begin.render_pass.subpasses[subpass].uses(index, view))
     }
 
-    fn is_used_before(&self, index: u32) -> bool {
-        self.is_used(0..self.subpass, index)
+    fn is_used_before(&self, index: u32, view: u32) -> bool {
+        self.is_used(0..self.subpass, index, view)
     }
 
-    fn is_used_later(&self, index: u32) -> bool {
-        self.is_used(self.subpass + 1..self.begin.render_pass.subpasses.len(), index)
+    fn is_used_later(&self, index: u32, view: u32) -> bool {
+        self.is_used(self.subpass + 1..self.begin.render_pass.subpasses.len(), index, view)
     }
 
     /// Appends what drawing to an attachment begins with, one plane after the other.
     fn start_color(
         &self,
         location: u32,
-        index: u32,
+        (index, number): (u32, u32),
         colors: &mut Vec<ColorTarget>,
         segments: &mut Segments,
     ) -> Result<(), Error> {
-        let view = self.view(index)?;
+        let view = self.view(index, number)?;
         let (fill, value) = (Fill::color(&view, self.clear_value(index))?, self.attachment(index).load);
         let whole = covers(&view, self.area) && !self.current()?.inputs.contains(&Some(index));
         let start = match value {
-            _ if self.is_used_before(index) => Start::Load,
+            _ if self.is_used_before(index, number) => Start::Load,
             vk::AttachmentLoadOp::CLEAR => {
                 self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
                 if whole { Start::Clear(fill) } else { Start::Load }
@@ -160,7 +169,8 @@ impl Pass {
             _ if whole => Start::Any,
             _ => Start::Load,
         };
-        let store = self.is_used_later(index) || self.attachment(index).store == vk::AttachmentStoreOp::STORE;
+        let store =
+            self.is_used_later(index, number) || self.attachment(index).store == vk::AttachmentStoreOp::STORE;
         colors.extend((0..view.stored.planes()).map(|plane| ColorTarget {
             view: view.clone(),
             location,
@@ -174,11 +184,11 @@ impl Pass {
 
     fn start_depth_stencil(
         &self,
-        index: u32,
+        (index, number): (u32, u32),
         segments: &mut Segments,
     ) -> Result<Start<DepthStencilWord>, Error> {
-        let view = self.view(index)?;
-        if self.is_used_before(index) {
+        let view = self.view(index, number)?;
+        if self.is_used_before(index, number) {
             return Ok(Start::Load);
         }
         let (attachment, value) = (self.attachment(index), self.clear_value(index));
@@ -219,14 +229,15 @@ impl Pass {
 
     /// Appends draws.
     pub fn draw(&mut self, draws: Arc<DrawList>) -> Result<(), Error> {
-        let attached = self.target.views().next().is_some();
         for samples in draws.pipelines().iter().filter_map(|pipeline| pipeline.samples()) {
-            if attached && samples != self.target.samples {
-                let have = self.target.samples;
-                let what = format!("a pipeline of {samples} samples on attachments of {have}");
-                return Err(Error::InvalidUse(what));
+            for target in &mut self.targets {
+                let (attached, have) = (target.views().next().is_some(), target.samples);
+                if attached && samples != have {
+                    let what = format!("a pipeline of {samples} samples on attachments of {have}");
+                    return Err(Error::InvalidUse(what));
+                }
+                target.samples = samples;
             }
-            self.target.samples = samples;
         }
         self.draws.push(draws);
         Ok(())
@@ -244,13 +255,21 @@ impl Pass {
     }
 
     /// A command of a query pool. Monitors count whole jobs, so queries begin and end between segments; timestamps
-    /// are taken when the segment is complete.
+    /// are taken when the segment is complete. Views have queries of their own, one behind the other: the first counts
+    /// for all, the others find nothing.
     pub fn query(&mut self, command: QueryCommand, segments: &mut Segments) {
-        if matches!(command, QueryCommand::Timestamp(..)) {
-            return self.after.push(Segment::Query(command));
+        let views = self.targets.len().max(1) as u32;
+        if let QueryCommand::Timestamp(pool, first) = &command {
+            let queries =
+                (0..views).map(|view| QueryCommand::Timestamp(pool.clone(), first.saturating_add(view)));
+            return self.after.extend(queries.map(Segment::Query));
         }
         if !self.draws.is_empty() {
             self.split(segments);
+        }
+        if let QueryCommand::End(pool, first) = &command {
+            let queries = (0..views).map(|view| QueryCommand::End(pool.clone(), first.saturating_add(view)));
+            return segments.extend(queries.map(Segment::Query));
         }
         segments.push(Segment::Query(command));
     }
@@ -277,11 +296,11 @@ impl Pass {
         segments: &mut Segments,
     ) -> Result<(), Error> {
         let color = clear.aspects.contains(vk::ImageAspectFlags::COLOR).then_some(clear.color);
-        let view = match color {
-            Some(location) => self.colors_at(location).next().map(|color| color.view.clone()),
-            None => self.target.depth_stencil.clone(),
+        let cleared = |target: &Target| match color {
+            Some(location) => target.color_at(location).map(|color| color.view.clone()),
+            None => target.depth_stencil.clone(),
         };
-        let Some(view) = view else { return Ok(()) };
+        let Some(view) = self.targets.first().and_then(cleared) else { return Ok(()) };
         let fill = match color {
             Some(_) => Fill::color(&view, clear.value)?,
             None => Fill::depth_stencil(clear.aspects & view.row.aspects(), clear.value),
@@ -295,51 +314,48 @@ impl Pass {
         if !first {
             self.split(segments);
         }
-        let layers = rect.base_array_layer + u32::from(first)..rect.base_array_layer + rect.layer_count;
-        segments.extend(layers.map(|layer| fill_segment(&view, fill, layer, area)));
+        for view in self.targets.iter().filter_map(cleared) {
+            let layers = rect.base_array_layer + u32::from(first)..rect.base_array_layer + rect.layer_count;
+            segments.extend(layers.map(|layer| fill_segment(&view, fill, layer, area)));
+        }
         Ok(())
     }
 
-    /// What the subpass draws to at a location.
-    fn colors_at(&mut self, location: u32) -> impl Iterator<Item = &mut ColorTarget> {
-        self.target.colors.iter_mut().filter(move |color| color.location == location)
-    }
-
-    /// Makes a clear of everything before the first draw the start of the tiles.
+    /// Makes a clear of everything before the first draw the start of the tiles. The views of all targets are alike.
     fn clears_all(&mut self, view: &ImageView, area: PixelRect, fill: Fill, color: Option<u32>) -> bool {
         if !self.draws.is_empty() || area != self.area || !covers(view, area) {
             return false;
         }
-        if let Some(location) = color {
-            self.colors_at(location).for_each(|color| color.start = Start::Clear(fill.word(color.plane)));
-            return true;
-        }
-        let needed = match view.row.has_stencil() {
-            true => fill.mask == u32::MAX,
-            false => true,
-        };
-        if needed {
-            let word = DepthStencilWord { depth: fill.word(0) >> 8, stencil: fill.word(0) as u8 };
-            self.target.depth_stencil_start = Start::Clear(word);
+        let needed = color.is_some() || !view.row.has_stencil() || fill.mask == u32::MAX;
+        for target in self.targets.iter_mut().filter(|_| needed) {
+            match color {
+                Some(location) => target.clear_color(location, |plane| fill.word(plane)),
+                None => {
+                    let word = DepthStencilWord { depth: fill.word(0) >> 8, stencil: fill.word(0) as u8 };
+                    target.depth_stencil_start = Start::Clear(word);
+                }
+            }
         }
         needed
     }
 
     /// Ends the segment so that the CPU can work on the attachments; what follows loads them.
     fn split(&mut self, segments: &mut Segments) {
-        let mut target = self.target.clone();
-        target.keep();
-        self.push(target, segments);
-        self.target.load();
+        let mut targets = self.targets.clone();
+        targets.iter_mut().for_each(Target::keep);
+        self.push(targets, segments);
+        self.targets.iter_mut().for_each(Target::load);
     }
 
-    /// Appends what was drawn on `target`, unless that changes nothing, and what waits for it.
-    fn push(&mut self, target: Target, segments: &mut Segments) {
+    /// Appends what was drawn on `targets`, unless that changes nothing, and what waits for it.
+    fn push(&mut self, targets: Vec<Target>, segments: &mut Segments) {
         let draws = std::mem::take(&mut self.draws);
-        let does = |color: &ColorTarget| color.start.clears() || color.resolve.is_some();
-        let does = target.depth_stencil_start.clears() || target.colors.iter().any(does);
-        if !target.area.is_empty() && (does || !draws.is_empty()) {
-            segments.push(Segment::Render(Arc::new(RenderSegment { target, draws })));
+        for target in targets {
+            let does = |color: &ColorTarget| color.start.clears() || color.resolve.is_some();
+            let does = target.depth_stencil_start.clears() || target.colors.iter().any(does);
+            if !target.area.is_empty() && (does || !draws.is_empty()) {
+                segments.push(Segment::Render(Arc::new(RenderSegment { target, draws: draws.clone() })));
+            }
         }
         segments.append(&mut self.after);
     }
@@ -347,25 +363,27 @@ impl Pass {
     /// Ends the subpass: tiles resolve what they can while they are stored, the CPU does the rest in memory.
     fn flush(&mut self, segments: &mut Segments) -> Result<(), Error> {
         let layers = self.begin.framebuffer.layers.max(1);
-        let mut target = self.target.clone();
+        let mut targets = self.targets.clone();
         let mut by_cpu: Vec<Segment> = Vec::new();
-        for pass in 0..self.target.colors.len() {
-            let in_tiles = self.target.pass(pass);
-            let color = &mut target.colors[pass];
-            let Some(to) = self.resolve(color.location)? else { continue };
-            let first = u32::from(resolves_in_tiles(&in_tiles, &to));
-            if first > 0 {
-                color.resolve = Some(to.clone());
-            } else {
-                color.store = true;
-            }
-            // The CPU resolves all planes at once.
-            if color.plane == 0 && first < layers {
-                let resolve = Resolve::of_views(&color.view, &to, self.area, first..layers);
-                by_cpu.push(Segment::Cpu(Arc::new(resolve)));
+        for target in &mut targets {
+            for pass in 0..target.colors.len() {
+                let in_tiles = target.pass(pass);
+                let color = &mut target.colors[pass];
+                let Some(to) = self.resolve(color.location, target.view)? else { continue };
+                let first = u32::from(resolves_in_tiles(&in_tiles, &to));
+                if first > 0 {
+                    color.resolve = Some(to.clone());
+                } else {
+                    color.store = true;
+                }
+                // The CPU resolves all planes at once.
+                if color.plane == 0 && first < layers {
+                    let resolve = Resolve::of_views(&color.view, &to, self.area, first..layers);
+                    by_cpu.push(Segment::Cpu(Arc::new(resolve)));
+                }
             }
         }
-        self.push(target, segments);
+        self.push(targets, segments);
         segments.extend(by_cpu);
         Ok(())
     }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use ash::vk;
+
 use rustc_hash::FxHashMap;
 
 use super::draw::{DrawCall, IndexBinding, IndirectDraw};
@@ -292,6 +294,8 @@ pub struct Bound<'a> {
     pub dynamic: Option<u32>,
     /// The dynamic offset, or 0.
     pub offset: u32,
+    /// It is an input attachment: each view of a pass reads a layer of its own.
+    pub is_input: bool,
 }
 
 /// What a draw is drawn with.
@@ -362,7 +366,8 @@ impl<'a> Snapshot<'a> {
             Some(place) => self.dynamic_offset(set, place)?,
             None => 0,
         };
-        Some(Bound { descriptor, dynamic, offset })
+        let is_input = binding.ty == vk::DescriptorType::INPUT_ATTACHMENT;
+        Some(Bound { descriptor, dynamic, offset, is_input })
     }
 
     /// The words of push constants, as far as there are any.

@@ -130,6 +130,18 @@ impl Target {
         self.colors.iter().map(|color| &color.view).chain(&self.depth_stencil)
     }
 
+    /// The first plane of the colour at a location.
+    pub fn color_at(&self, location: u32) -> Option<&ColorTarget> {
+        self.colors.iter().find(|color| color.location == location)
+    }
+
+    /// Makes tiles begin with a colour, given by plane.
+    pub fn clear_color(&mut self, location: u32, word: impl Fn(u8) -> u32) {
+        for color in self.colors.iter_mut().filter(|color| color.location == location) {
+            color.start = Start::Clear(word(color.plane));
+        }
+    }
+
     /// Takes the attachments' number of samples.
     pub fn count_samples(&mut self) {
         let samples = self.views().map(|view| view.samples()).next();

@@ -29,7 +29,10 @@ impl Harness {
         unsafe {
             let entry = Entry::load()?;
             let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_0);
-            let create = vk::InstanceCreateInfo::default().application_info(&application);
+            let extensions = [ash::khr::get_physical_device_properties2::NAME.as_ptr()];
+            let create = vk::InstanceCreateInfo::default()
+                .application_info(&application)
+                .enabled_extension_names(&extensions);
             let instance = entry.create_instance(&create, None).named("vkCreateInstance")?;
             let devices = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
             let physical = *devices.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
@@ -45,12 +48,18 @@ impl Harness {
                 .shader_image_gather_extended(true)
                 .shader_storage_image_extended_formats(true)
                 .shader_storage_image_write_without_format(true);
-            let extensions = [ash::khr::sampler_mirror_clamp_to_edge::NAME, ash::khr::maintenance1::NAME]
-                .map(CStr::as_ptr);
+            let mut multiview = vk::PhysicalDeviceMultiviewFeatures::default().multiview(true);
+            let extensions = [
+                ash::khr::sampler_mirror_clamp_to_edge::NAME,
+                ash::khr::maintenance1::NAME,
+                ash::khr::multiview::NAME,
+            ]
+            .map(CStr::as_ptr);
             let create = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_features(&features)
-                .enabled_extension_names(&extensions);
+                .enabled_extension_names(&extensions)
+                .push_next(&mut multiview);
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(0, 0);
             let create = vk::CommandPoolCreateInfo::default();

@@ -181,7 +181,7 @@ impl<'a> Bindings<'a> {
     ) -> Result<Bindings<'a>, Error> {
         lookups.textures.clear();
         lookups.texture_sets = compiled.textures.iter().map(set_bits).fold(0, |sets, bits| sets | bits);
-        lookups.textures(&state, compiled, u32::MAX)?;
+        lookups.textures(&state, compiled, u32::MAX, pass.view)?;
         let words = words(&state, compiled);
         let variant = lookups.variant(compiled, pass, &words)?;
         let mut bindings = Bindings {
@@ -241,7 +241,7 @@ impl<'a> Bindings<'a> {
             _ => u32::MAX,
         };
         if sets & self.lookups.texture_sets != 0 {
-            is_other |= self.lookups.textures(&self.state, self.compiled, sets)?;
+            is_other |= self.lookups.textures(&self.state, self.compiled, sets, self.pass.view)?;
         }
         if is_other {
             self.variant = self.lookups.variant(self.compiled, self.pass, &self.words)?;
@@ -321,10 +321,12 @@ impl<'a> Bindings<'a> {
             match self.lookups.ranges.get_mut(index) {
                 Some(found) => {
                     if !found.moves(&self.state) {
-                        *found = Found::new(self.iota, &self.state, *buffer)?;
+                        *found = Found::new(self.iota, &self.state, *buffer, self.pass.view)?;
                     }
                 }
-                None => self.lookups.ranges.push(Found::new(self.iota, &self.state, *buffer)?),
+                None => {
+                    self.lookups.ranges.push(Found::new(self.iota, &self.state, *buffer, self.pass.view)?)
+                }
             }
         }
         Ok(())
@@ -333,13 +335,19 @@ impl<'a> Bindings<'a> {
 
 impl<'a> Lookups<'a> {
     /// Looks the textures of `sets` up; whether any is of another kind than the one before.
-    fn textures(&mut self, state: &Snapshot<'a>, compiled: &Compiled, sets: u32) -> Result<bool, Error> {
+    fn textures(
+        &mut self,
+        state: &Snapshot<'a>,
+        compiled: &Compiled,
+        sets: u32,
+        view: u32,
+    ) -> Result<bool, Error> {
         let mut is_other = false;
         for (index, texture) in compiled.textures.iter().enumerate() {
             if sets & set_bits(texture) == 0 {
                 continue;
             }
-            let place = self.texture(state, *texture)?;
+            let place = self.texture(state, *texture, view)?;
             match self.textures.get_mut(index) {
                 Some((_, old)) => {
                     let [old, new] = [std::mem::replace(old, place), place].map(|n| &self.known[n as usize]);
@@ -359,31 +367,34 @@ impl<'a> Lookups<'a> {
         compiled.variant(VariantKey { pass: pass.number, sample: pass.sample, textures, raster })
     }
 
-    fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture) -> Result<u32, Error> {
-        let at = |place: program::Descriptor| {
-            state.descriptor(place.set, place.binding, place.element).map(|bound| bound.descriptor)
-        };
+    fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture, view: u32) -> Result<u32, Error> {
+        let at = |place: program::Descriptor| state.descriptor(place.set, place.binding, place.element);
         let sampler = match texture.sampler {
             None => None,
-            Some(place) => match at(place)? {
+            Some(place) => match at(place)?.descriptor {
                 Descriptor::Sampler(sampler) | Descriptor::Image { sampler: Some(sampler), .. } => {
                     Some(sampler)
                 }
                 _ => return Err(unexpected(place, "a sampler")),
             },
         };
-        let image = at(texture.image)?;
+        let bound = at(texture.image)?;
+        let (image, is_input) = (bound.descriptor, bound.is_input);
         let address = match image {
             Descriptor::Image { view: Some(view), .. } => Arc::as_ptr(view) as usize,
             Descriptor::Texels(view) => Arc::as_ptr(view) as usize,
             _ => return Err(unexpected(texture.image, "an image")),
         };
-        let key = (address, sampler.map_or(0, |sampler| Arc::as_ptr(sampler) as usize));
+        // An input attachment has no sampler, whose address would be even, and is another texture than the whole image.
+        let key = (address, sampler.map_or(usize::from(is_input), |sampler| Arc::as_ptr(sampler) as usize));
         if let Some(place) = self.places.get(&key) {
             return Ok(*place);
         }
         let known = match image {
             Descriptor::Texels(view) => Texture::of_buffer(view),
+            Descriptor::Image { view: Some(image), .. } if is_input && image.layers > 1 => {
+                Texture::new(&image.layer(view)?, None)?
+            }
             Descriptor::Image { view: Some(view), .. } => {
                 Texture::new(view, sampler.map(|sampler| &**sampler))?
             }
@@ -404,7 +415,12 @@ fn unexpected(place: program::Descriptor, what: &str) -> Error {
 
 impl<'a> Found<'a> {
     /// Looks up what is bound.
-    fn new(iota: &'a Iota, state: &Snapshot<'a>, place: program::Descriptor) -> Result<Found<'a>, Error> {
+    fn new(
+        iota: &'a Iota,
+        state: &Snapshot<'a>,
+        place: program::Descriptor,
+        number: u32,
+    ) -> Result<Found<'a>, Error> {
         let bound = state.descriptor(place.set, place.binding, place.element)?;
         let (buffer, start, size) = match bound.descriptor {
             Descriptor::Buffer { buffer, offset, range } => {
@@ -414,7 +430,8 @@ impl<'a> Found<'a> {
             // Texels smaller than a word share one, which may reach beyond the view; buffers end at whole words.
             Descriptor::Texels(view) => (&view.buffer, view.offset, view.range.next_multiple_of(WORD)),
             Descriptor::Image { view: Some(view), .. } => {
-                return Ok(Found { place, range: image_range(view)?, dynamic: None });
+                let layer = if bound.is_input { number } else { 0 };
+                return Ok(Found { place, range: image_range(view, layer)?, dynamic: None });
             }
             _ => return Err(unexpected(place, "a buffer")),
         };
@@ -451,10 +468,10 @@ impl<'a> Found<'a> {
     }
 }
 
-/// An image from a view's first layer on.
-fn image_range(view: &ImageView) -> Result<Range<'_>, Error> {
+/// An image from a layer of a view on.
+fn image_range(view: &ImageView, layer: u32) -> Result<Range<'_>, Error> {
     let binding = view.image.binding()?;
-    let start = u64::from(view.base_layer) * view.image.layer_stride();
+    let start = u64::from(view.base_layer + layer) * view.image.layer_stride();
     let size = view.image.size().saturating_sub(start) / WORD * WORD;
     Ok(Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size })
 }

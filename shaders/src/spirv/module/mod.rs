@@ -71,7 +71,7 @@ pub struct Module {
 }
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
-    ClipDistance, CullDistance, DrawParameters, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative and \
+    ClipDistance, CullDistance, DrawParameters, MultiView, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative and \
     Clustered, dynamic indexing of arrays of buffers and samplers \
     (constant indices only)";
 
@@ -109,6 +109,7 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::SampledImageArrayDynamicIndexing
             | Capability::DemoteToHelperInvocation
             | Capability::DrawParameters
+            | Capability::MultiView
             | Capability::GroupNonUniform
             | Capability::GroupNonUniformVote
             | Capability::GroupNonUniformArithmetic
@@ -120,9 +121,10 @@ const fn is_supported(capability: Capability) -> bool {
 }
 
 /// Extensions that add nothing to what must be translated, or only what is translated anyway.
-const EXTENSIONS: [&str; 10] = [
+const EXTENSIONS: [&str; 11] = [
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_non_semantic_info",
+    "SPV_KHR_multiview",
     "SPV_KHR_shader_draw_parameters",
     "SPV_KHR_no_integer_wrap_decoration",
     "SPV_KHR_terminate_invocation",

@@ -10,6 +10,7 @@ mod polygons;
 mod queries;
 mod samples;
 mod targets;
+mod views;
 
 pub use case::Case;
 
@@ -24,6 +25,7 @@ pub fn all() -> Vec<Case> {
         &polygons::CASES,
         &distances::CASES,
         &samples::CASES,
+        &views::CASES,
     ];
     all.into_iter().flatten().copied().collect()
 }
