@@ -11,7 +11,7 @@ use crate::objects::physical_device::PhysicalDevice;
 /// A device of its own.
 pub fn device() -> Arc<Device> {
     let gpu = Arc::new(Noop::new());
-    let physical = Arc::new(PhysicalDevice::new(gpu, HostAllocator::default()));
+    let physical = Arc::new(PhysicalDevice::new(gpu, 0, HostAllocator::default()));
     let device = Device::new(physical, Vec::new(), Default::default(), HostAllocator::default());
     Arc::new(device.expect("no features are asked for"))
 }

@@ -222,7 +222,7 @@ entry_points! {
         let device = get::<OpenDevice>(device);
         let sets = allocate(get::<DescriptorPool>(info.descriptor_pool), layouts);
         let sets = sets.map_err(|error| match error {
-            Error::OutOfPoolMemory(why) if device.has(Extension::Maintenance1) => {
+            Error::OutOfPoolMemory(why) if device.has(Extension::Maintenance1) || device.is_1_1() => {
                 Error::Result(vk::Result::ERROR_OUT_OF_POOL_MEMORY, why.into())
             }
             error => error,

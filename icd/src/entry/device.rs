@@ -30,8 +30,11 @@ unsafe fn wanted_features(info: &vk::DeviceCreateInfo<'_>) -> vk::PhysicalDevice
     }
 }
 
-/// One queue of family 0 at most.
+/// One queue of family 0 at most, which is not protected.
 fn check_queues(infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<(), Error> {
+    if infos.iter().any(|info| info.flags.contains(vk::DeviceQueueCreateFlags::PROTECTED)) {
+        return Err(Error::FeatureNotPresent("protected_memory"));
+    }
     match infos.iter().find(|info| info.queue_family_index != 0 || info.queue_count != 1) {
         Some(info) => Err(Error::InvalidUse(format!(
             "{} queues of family {}; the device has one, of family 0",
@@ -120,6 +123,13 @@ entry_points! {
     fn vkGetDeviceQueue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
         let queue = get::<OpenDevice>(device).queue().handle();
         out.write(if family == 0 && index == 0 { queue } else { vk::Queue::null() });
+    }
+
+    fn vkGetDeviceQueue2(device: vk::Device, info: *const vk::DeviceQueueInfo2<'_>, out: *mut vk::Queue) {
+        let vk::DeviceQueueInfo2 { flags, queue_family_index, queue_index, .. } = *info;
+        let is_there = flags.is_empty() && queue_family_index == 0 && queue_index == 0;
+        let queue = get::<OpenDevice>(device).queue().handle();
+        out.write(if is_there { queue } else { vk::Queue::null() });
     }
 
     fn vkQueueSubmit(

@@ -49,6 +49,18 @@ features! {
     PhysicalDeviceUniformBufferStandardLayoutFeatures { uniform_buffer_standard_layout: true }
     PhysicalDeviceScalarBlockLayoutFeatures { scalar_block_layout: true }
     PhysicalDeviceShaderDrawParametersFeatures { shader_draw_parameters: true }
+    PhysicalDevice16BitStorageFeatures {
+        storage_buffer16_bit_access: false,
+        uniform_and_storage_buffer16_bit_access: false,
+        storage_push_constant16: false,
+        storage_input_output16: false,
+    }
+    PhysicalDeviceVariablePointersFeatures {
+        variable_pointers_storage_buffer: false,
+        variable_pointers: false,
+    }
+    PhysicalDeviceProtectedMemoryFeatures { protected_memory: false }
+    PhysicalDeviceSamplerYcbcrConversionFeatures { sampler_ycbcr_conversion: false }
     PhysicalDeviceMultiviewFeatures {
         multiview: true,
         multiview_geometry_shader: false,

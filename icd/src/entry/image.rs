@@ -5,6 +5,7 @@ use ash::vk;
 use super::guard::entry_points;
 use super::read::{destroy, enumerate, extension, give};
 use crate::execution::open_device::OpenDevice;
+use crate::foundation::error::Error;
 use crate::foundation::handle::{get, opt};
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
@@ -99,5 +100,23 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
     ) {
         destroy::<Sampler>(sampler, callbacks);
+    }
+
+    fn vkCreateSamplerYcbcrConversion(
+        _device: vk::Device,
+        _info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
+        _callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::SamplerYcbcrConversion,
+    ) -> vk::Result {
+        // Images of several planes are no format of this driver.
+        out.write(vk::SamplerYcbcrConversion::null());
+        Err::<(), _>(Error::FeatureNotPresent("sampler_ycbcr_conversion"))
+    }
+
+    fn vkDestroySamplerYcbcrConversion(
+        _device: vk::Device,
+        _conversion: vk::SamplerYcbcrConversion,
+        _callbacks: *const vk::AllocationCallbacks<'_>,
+    ) {
     }
 }

@@ -10,6 +10,7 @@ use crate::foundation::error::Error;
 use crate::foundation::extension::{self, Level};
 use crate::foundation::format::{self, ImageQuery};
 use crate::foundation::handle::{self, HostAllocator, get};
+use crate::foundation::limits;
 use crate::objects::instance::Instance;
 use crate::objects::physical_device::{self, PhysicalDevice};
 
@@ -29,14 +30,20 @@ entry_points! {
             let found = extension::find(Level::Instance, name, true);
             extensions.push(found.ok_or_else(|| Error::ExtensionNotPresent(name.to_string_lossy().into()))?);
         }
+        let version = info.p_application_info.as_ref().map_or(0, |application| application.api_version);
         let allocator = HostAllocator::new(callbacks);
-        let instance = Instance::new(extensions, allocator);
+        let instance = Instance::new(extensions, version, allocator);
         out.write(handle::create(allocator, instance.into())?);
         Ok(())
     }
 
     fn vkDestroyInstance(instance: vk::Instance, callbacks: *const vk::AllocationCallbacks<'_>) {
         super::read::destroy::<Instance>(instance, callbacks);
+    }
+
+    fn vkEnumerateInstanceVersion(out: *mut u32) -> vk::Result {
+        out.write(limits::API_VERSION);
+        Ok(())
     }
 
     fn vkEnumerateInstanceExtensionProperties(

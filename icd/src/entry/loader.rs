@@ -7,7 +7,7 @@ use ash::vk;
 use super::table::{Scope, named, vkGetInstanceProcAddr};
 use crate::foundation::debug::start_logging;
 
-/// Version 5 of the loader's interface is the newest that a 1.0 driver with physical-device
+/// Version 5 of the loader's interface is the newest that a 1.1 driver with physical-device
 /// extension commands needs; version 6 and 7 add enumeration orders and optional exports.
 const LOADER_INTERFACE: u32 = 5;
 

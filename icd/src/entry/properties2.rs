@@ -35,6 +35,9 @@ entry_points! {
             (subgroups.subgroup_size, subgroups.quad_operations_in_all_stages) = (SUBGROUP_SIZE, vk::FALSE);
             (subgroups.supported_stages, subgroups.supported_operations) = physical_device::subgroups();
         }
+        if let Some(memory) = answer::<vk::PhysicalDeviceProtectedMemoryProperties<'_>>((*out).p_next) {
+            memory.protected_no_fault = vk::FALSE;
+        }
         if let Some(clipping) = answer::<vk::PhysicalDevicePointClippingProperties<'_>>((*out).p_next) {
             clipping.point_clipping_behavior = vk::PointClippingBehavior::ALL_CLIP_PLANES;
         }
@@ -81,6 +84,9 @@ entry_points! {
             None => None,
         };
         (*out).image_format_properties = query.answer(device.heap_size())?.1;
+        if let Some(out) = answer::<vk::SamplerYcbcrConversionImageFormatProperties<'_>>((*out).p_next) {
+            out.combined_image_sampler_descriptor_count = 1;
+        }
         if let Some(out) = answer::<vk::ExternalImageFormatProperties<'_>>((*out).p_next) {
             out.external_memory_properties = properties.unwrap_or_default();
         }

@@ -30,6 +30,8 @@ pub(crate) enum Scope {
 pub(crate) enum Reveal {
     /// Vulkan 1.0.
     Core,
+    /// Vulkan 1.1, where the application asks for that.
+    Core11,
     /// An extension of instance or device.
     Extension(Extension),
 }
@@ -46,11 +48,22 @@ pub(crate) struct EntryPoint {
     pub function: unsafe extern "system" fn(),
 }
 
-/// Writes rows. The assignment to ash's function type makes a wrong signature a compile error.
+/// The name that a row hands a function out under.
+macro_rules! name {
+    ($name:ident) => {
+        stringify!($name)
+    };
+    ($name:ident $alias:ident) => {
+        stringify!($alias)
+    };
+}
+
+/// Writes rows, `as` another name than the function's where a version took an extension's command over. The assignment to
+/// ash's function type makes a wrong signature a compile error.
 macro_rules! table {
-    ($($reveal:expr, $scope:ident: { $($module:ident::$name:ident: $pfn:path),* $(,)? })*) => {
+    ($($reveal:expr, $scope:ident: { $($module:ident::$name:ident $(as $alias:ident)?: $pfn:path),* $(,)? })*) => {
         &[$($(EntryPoint {
-            name: stringify!($name),
+            name: name!($name $($alias)?),
             scope: Scope::$scope,
             reveal: $reveal,
             function: {
@@ -209,6 +222,63 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         query::vkCmdResetQueryPool: vk::PFN_vkCmdResetQueryPool,
         query::vkCmdWriteTimestamp: vk::PFN_vkCmdWriteTimestamp,
         query::vkCmdCopyQueryPoolResults: vk::PFN_vkCmdCopyQueryPoolResults,
+    }
+    Reveal::Core11, Global: {
+        instance::vkEnumerateInstanceVersion: vk::PFN_vkEnumerateInstanceVersion,
+    }
+    Reveal::Core11, Instance: {
+        group::vkEnumeratePhysicalDeviceGroupsKHR as vkEnumeratePhysicalDeviceGroups:
+            vk::PFN_vkEnumeratePhysicalDeviceGroups,
+    }
+    Reveal::Core11, PhysicalDevice: {
+        properties2::vkGetPhysicalDeviceFeatures2KHR as vkGetPhysicalDeviceFeatures2:
+            vk::PFN_vkGetPhysicalDeviceFeatures2,
+        properties2::vkGetPhysicalDeviceProperties2KHR as vkGetPhysicalDeviceProperties2:
+            vk::PFN_vkGetPhysicalDeviceProperties2,
+        properties2::vkGetPhysicalDeviceFormatProperties2KHR as vkGetPhysicalDeviceFormatProperties2:
+            vk::PFN_vkGetPhysicalDeviceFormatProperties2,
+        properties2::vkGetPhysicalDeviceImageFormatProperties2KHR as vkGetPhysicalDeviceImageFormatProperties2:
+            vk::PFN_vkGetPhysicalDeviceImageFormatProperties2,
+        properties2::vkGetPhysicalDeviceQueueFamilyProperties2KHR as vkGetPhysicalDeviceQueueFamilyProperties2:
+            vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties2,
+        properties2::vkGetPhysicalDeviceMemoryProperties2KHR as vkGetPhysicalDeviceMemoryProperties2:
+            vk::PFN_vkGetPhysicalDeviceMemoryProperties2,
+        properties2::vkGetPhysicalDeviceSparseImageFormatProperties2KHR
+            as vkGetPhysicalDeviceSparseImageFormatProperties2:
+            vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2,
+        properties2::vkGetPhysicalDeviceExternalBufferPropertiesKHR as vkGetPhysicalDeviceExternalBufferProperties:
+            vk::PFN_vkGetPhysicalDeviceExternalBufferProperties,
+        external_sync::vkGetPhysicalDeviceExternalFencePropertiesKHR as vkGetPhysicalDeviceExternalFenceProperties:
+            vk::PFN_vkGetPhysicalDeviceExternalFenceProperties,
+        external_sync::vkGetPhysicalDeviceExternalSemaphorePropertiesKHR
+            as vkGetPhysicalDeviceExternalSemaphoreProperties:
+            vk::PFN_vkGetPhysicalDeviceExternalSemaphoreProperties,
+    }
+    Reveal::Core11, Device: {
+        device::vkGetDeviceQueue2: vk::PFN_vkGetDeviceQueue2,
+        group::vkGetDeviceGroupPeerMemoryFeaturesKHR as vkGetDeviceGroupPeerMemoryFeatures:
+            vk::PFN_vkGetDeviceGroupPeerMemoryFeatures,
+        group::vkCmdSetDeviceMaskKHR as vkCmdSetDeviceMask: vk::PFN_vkCmdSetDeviceMask,
+        group::vkCmdDispatchBaseKHR as vkCmdDispatchBase: vk::PFN_vkCmdDispatchBase,
+        command::vkTrimCommandPoolKHR as vkTrimCommandPool: vk::PFN_vkTrimCommandPool,
+        memory2::vkGetBufferMemoryRequirements2KHR as vkGetBufferMemoryRequirements2:
+            vk::PFN_vkGetBufferMemoryRequirements2,
+        memory2::vkGetImageMemoryRequirements2KHR as vkGetImageMemoryRequirements2:
+            vk::PFN_vkGetImageMemoryRequirements2,
+        memory2::vkGetImageSparseMemoryRequirements2KHR as vkGetImageSparseMemoryRequirements2:
+            vk::PFN_vkGetImageSparseMemoryRequirements2,
+        memory2::vkBindBufferMemory2KHR as vkBindBufferMemory2: vk::PFN_vkBindBufferMemory2,
+        memory2::vkBindImageMemory2KHR as vkBindImageMemory2: vk::PFN_vkBindImageMemory2,
+        template::vkCreateDescriptorUpdateTemplateKHR as vkCreateDescriptorUpdateTemplate:
+            vk::PFN_vkCreateDescriptorUpdateTemplate,
+        template::vkDestroyDescriptorUpdateTemplateKHR as vkDestroyDescriptorUpdateTemplate:
+            vk::PFN_vkDestroyDescriptorUpdateTemplate,
+        template::vkUpdateDescriptorSetWithTemplateKHR as vkUpdateDescriptorSetWithTemplate:
+            vk::PFN_vkUpdateDescriptorSetWithTemplate,
+        descriptor::vkGetDescriptorSetLayoutSupportKHR as vkGetDescriptorSetLayoutSupport:
+            vk::PFN_vkGetDescriptorSetLayoutSupport,
+        image::vkCreateSamplerYcbcrConversion: vk::PFN_vkCreateSamplerYcbcrConversion,
+        image::vkDestroySamplerYcbcrConversion: vk::PFN_vkDestroySamplerYcbcrConversion,
     }
     Reveal::Extension(Extension::GetPhysicalDeviceProperties2), PhysicalDevice: {
         properties2::vkGetPhysicalDeviceFeatures2KHR: vk::PFN_vkGetPhysicalDeviceFeatures2,
@@ -370,7 +440,7 @@ pub(crate) unsafe extern "system" fn vkGetInstanceProcAddr(
     named(name, |row| !global || row.scope == Scope::Global)
 }
 
-/// Device-level commands of 1.0 and of extensions that the device enabled.
+/// Device-level commands of the version that the application asked for and of extensions that the device enabled.
 #[allow(non_snake_case, reason = "the API's own name")]
 pub(crate) unsafe extern "system" fn vkGetDeviceProcAddr(
     device: vk::Device,
@@ -382,6 +452,7 @@ pub(crate) unsafe extern "system" fn vkGetDeviceProcAddr(
         row.scope == Scope::Device
             && match row.reveal {
                 Reveal::Core => true,
+                Reveal::Core11 => device.is_1_1(),
                 Reveal::Extension(extension) => device.has(extension),
             }
     })

@@ -63,6 +63,11 @@ impl Device {
         self.extensions.contains(&extension)
     }
 
+    /// Whether the application asked for Vulkan 1.1: what that took over from extensions is there without them.
+    pub fn is_1_1(&self) -> bool {
+        self.physical.is_1_1()
+    }
+
     /// The features that the application enabled.
     pub fn features(&self) -> &vk::PhysicalDeviceFeatures {
         &self.features

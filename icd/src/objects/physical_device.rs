@@ -32,6 +32,8 @@ pub const EXTERNAL_TYPES: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemory
 /// A device that was found.
 pub struct PhysicalDevice {
     gpu: Arc<dyn Gpu>,
+    /// The version that the application asked the instance for.
+    wanted_version: u32,
     allocator: HostAllocator,
     heap_size: u64,
     properties: vk::PhysicalDeviceProperties,
@@ -44,17 +46,22 @@ impl Object for PhysicalDevice {
 }
 
 impl PhysicalDevice {
-    /// Describes `gpu`; `allocator` is the instance's.
-    pub fn new(gpu: Arc<dyn Gpu>, allocator: HostAllocator) -> PhysicalDevice {
+    /// Describes `gpu`; `wanted_version` is the application's, `allocator` the instance's.
+    pub fn new(gpu: Arc<dyn Gpu>, wanted_version: u32, allocator: HostAllocator) -> PhysicalDevice {
         let heap_size = gpu.memory_size().saturating_sub(RESERVED_BYTES).max(SMALLEST_HEAP);
         let properties = properties(&*gpu, heap_size);
         let shared_bos = SharedBos::new(&gpu);
-        PhysicalDevice { gpu, allocator, heap_size, properties, shared_bos }
+        PhysicalDevice { gpu, wanted_version, allocator, heap_size, properties, shared_bos }
     }
 
     /// The GPU.
     pub fn gpu(&self) -> &Arc<dyn Gpu> {
         &self.gpu
+    }
+
+    /// Whether the application asked for Vulkan 1.1 or a later version, of which it gets 1.1.
+    pub fn is_1_1(&self) -> bool {
+        self.wanted_version >= vk::API_VERSION_1_1
     }
 
     /// The BOs that others know.
@@ -213,7 +220,7 @@ fn properties(gpu: &dyn Gpu, heap_size: u64) -> vk::PhysicalDeviceProperties {
         false => ("VideoCore IV", vk::PhysicalDeviceType::INTEGRATED_GPU),
     };
     let mut properties = vk::PhysicalDeviceProperties {
-        api_version: vk::make_api_version(0, 1, 0, limits::HEADER_VERSION),
+        api_version: limits::API_VERSION,
         driver_version: driver_version(),
         vendor_id: VENDOR_ID,
         device_id: gpu.ident().map_or(0, |ident| ident.ident0),

@@ -81,6 +81,11 @@ impl Vk {
 
     /// A device with these extensions.
     pub fn with(extensions: &[&CStr]) -> Vk {
+        Vk::of_version(vk::API_VERSION_1_0, extensions)
+    }
+
+    /// A device with these extensions for an application that asks for a version.
+    pub fn of_version(version: u32, extensions: &[&CStr]) -> Vk {
         static SIMULATOR: Once = Once::new();
         // SAFETY: every test comes through here first, and nothing of the driver runs before.
         SIMULATOR.call_once(|| unsafe { std::env::set_var("VC4VK_DEVICE", "sim") });
@@ -89,7 +94,9 @@ impl Vk {
         // SAFETY: valid usage; the functions are the driver's own.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
-            let instance = entry.create_instance(&vk::InstanceCreateInfo::default(), None).unwrap();
+            let application = vk::ApplicationInfo::default().api_version(version);
+            let info = vk::InstanceCreateInfo::default().application_info(&application);
+            let instance = entry.create_instance(&info, None).unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
             let info =
