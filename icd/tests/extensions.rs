@@ -45,6 +45,18 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     ),
     (c"VK_KHR_shader_draw_parameters", &[]),
     (c"VK_KHR_multiview", &[]),
+    (
+        c"VK_KHR_synchronization2",
+        &[
+            c"vkQueueSubmit2KHR",
+            c"vkCmdPipelineBarrier2KHR",
+            c"vkCmdSetEvent2KHR",
+            c"vkCmdResetEvent2KHR",
+            c"vkCmdWaitEvents2KHR",
+            c"vkCmdWriteTimestamp2KHR",
+        ],
+    ),
+    (c"VK_EXT_queue_family_foreign", &[]),
     (c"VK_KHR_external_fence", &[]),
     (c"VK_KHR_external_fence_fd", &[c"vkImportFenceFdKHR", c"vkGetFenceFdKHR"]),
     (c"VK_KHR_external_semaphore", &[]),

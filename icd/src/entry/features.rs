@@ -44,6 +44,7 @@ macro_rules! features {
 features! {
     PhysicalDeviceImagelessFramebufferFeatures { imageless_framebuffer: true }
     PhysicalDeviceTimelineSemaphoreFeatures { timeline_semaphore: true }
+    PhysicalDeviceSynchronization2Features { synchronization2: true }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset: true }
     PhysicalDeviceSeparateDepthStencilLayoutsFeatures { separate_depth_stencil_layouts: true }
     PhysicalDeviceUniformBufferStandardLayoutFeatures { uniform_buffer_standard_layout: true }

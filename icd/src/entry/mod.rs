@@ -25,6 +25,7 @@ mod properties2;
 mod query;
 mod read;
 mod sync;
+mod sync2;
 mod table;
 mod template;
 #[cfg(test)]

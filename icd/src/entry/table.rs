@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::{
     buffer, command, descriptor, device, external_sync, group, image, instance, memory, memory2, pass,
-    pipeline, properties2, query, sync, template, transfer, wsi,
+    pipeline, properties2, query, sync, sync2, template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -396,6 +396,14 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         sync::vkGetSemaphoreCounterValueKHR: vk::PFN_vkGetSemaphoreCounterValue,
         sync::vkWaitSemaphoresKHR: vk::PFN_vkWaitSemaphores,
         sync::vkSignalSemaphoreKHR: vk::PFN_vkSignalSemaphore,
+    }
+    Reveal::Extension(Extension::Synchronization2), Device: {
+        sync2::vkQueueSubmit2KHR: vk::PFN_vkQueueSubmit2,
+        sync2::vkCmdPipelineBarrier2KHR: vk::PFN_vkCmdPipelineBarrier2,
+        sync2::vkCmdSetEvent2KHR: vk::PFN_vkCmdSetEvent2,
+        sync2::vkCmdResetEvent2KHR: vk::PFN_vkCmdResetEvent2,
+        sync2::vkCmdWaitEvents2KHR: vk::PFN_vkCmdWaitEvents2,
+        sync2::vkCmdWriteTimestamp2KHR: vk::PFN_vkCmdWriteTimestamp2,
     }
     Reveal::Extension(Extension::HostQueryReset), Device: {
         query::vkResetQueryPoolEXT: vk::PFN_vkResetQueryPool,

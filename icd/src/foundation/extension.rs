@@ -93,6 +93,10 @@ pub enum Extension {
     ExternalSemaphoreFd,
     /// VK_KHR_multiview.
     Multiview,
+    /// VK_KHR_synchronization2.
+    Synchronization2,
+    /// VK_EXT_queue_family_foreign.
+    QueueFamilyForeign,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -198,13 +202,16 @@ const ROWS: &[Row] = &[
     row(Extension::ExternalSemaphoreFd, Level::Device, ash::khr::external_semaphore_fd::NAME, 1),
     // A segment for each view.
     row(Extension::Multiview, Level::Device, ash::khr::multiview::NAME, 1),
+    row(Extension::Synchronization2, Level::Device, ash::khr::synchronization2::NAME, 1),
+    // There is one queue, and memory looks the same to all who share it: barriers between owners have nothing to do.
+    row(Extension::QueueFamilyForeign, Level::Device, ash::ext::queue_family_foreign::NAME, 1),
 ];
 
 impl Extension {
     /// Whether it is about memory that devices share.
     fn needs_sharing(self) -> bool {
-        use Extension::{ExternalMemory, ExternalMemoryDmaBuf, ExternalMemoryFd};
-        matches!(self, ExternalMemory | ExternalMemoryFd | ExternalMemoryDmaBuf)
+        use Extension::{ExternalMemory, ExternalMemoryDmaBuf, ExternalMemoryFd, QueueFamilyForeign};
+        matches!(self, ExternalMemory | ExternalMemoryFd | ExternalMemoryDmaBuf | QueueFamilyForeign)
     }
 }
 
