@@ -12,7 +12,7 @@ const COLUMNS: u32 = EDGE / 4;
 
 /// Draws and tells the colours of the first draw's columns and of the second's.
 fn colors(body: impl Fn(&Vk, vk::CommandBuffer)) -> [u32; 2] {
-    let vk = Vk::with(&[c"VK_KHR_shader_draw_parameters"]);
+    let vk = Vk::with(&[c"VK_KHR_shader_draw_parameters", c"VK_KHR_draw_indirect_count"]);
     let canvas = Canvas::new(&vk, EDGE, false, vk::AttachmentLoadOp::CLEAR);
     // SAFETY: valid usage.
     let layout =
@@ -84,4 +84,43 @@ fn draws_of_an_indirect_command_are_numbered() {
         unsafe { vk.device.cmd_draw_indirect(commands, buffer.handle, 0, 2, 16) };
     });
     assert_eq!(both, [rgba(20, 5, 0), rgba(30, 6, 11)]);
+}
+
+/// Columns of the two draws of a command whose number is a word in memory.
+fn counted(word: u32, most: u32, offset: u64, indexed: bool) -> [u32; 2] {
+    colors(|vk, commands| {
+        let functions = ash::khr::draw_indirect_count::Device::new(&vk.instance, &vk.device);
+        let count = vk.buffer_with(&words(&[9, word]));
+        // SAFETY: valid usage but for counts that leave their buffer.
+        unsafe {
+            if indexed {
+                let arguments = vk.buffer_with(&words(&[6, 1, 0, 20, 5, 6, 2, 0, 30, 6]));
+                let indices = vk.buffer_with(&words(&[0, 1, 2, 3, 4, 5]));
+                vk.device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT32);
+                let (arguments, count) = (arguments.handle, count.handle);
+                functions.cmd_draw_indexed_indirect_count(commands, arguments, 0, count, offset, most, 20);
+            } else {
+                let arguments = vk.buffer_with(&words(&[6, 1, 20, 5, 6, 2, 30, 6]));
+                let (arguments, count) = (arguments.handle, count.handle);
+                functions.cmd_draw_indirect_count(commands, arguments, 0, count, offset, most, 16);
+            }
+        }
+    })
+}
+
+#[test]
+fn memory_says_how_many_draws_there_are() {
+    let nothing = colors(|_, _| ());
+    for indexed in [false, true] {
+        let both = [rgba(20, 5, 0), rgba(30, 6, 11)];
+        assert_eq!(counted(2, 2, 4, indexed), both);
+        assert_eq!(counted(1, 2, 4, indexed), [both[0], nothing[1]]);
+        assert_eq!(counted(0, 2, 4, indexed), nothing);
+        // The command's own number is the most.
+        assert_eq!(counted(u32::MAX, 2, 4, indexed), both);
+        assert_eq!(counted(2, 1, 4, indexed), [both[0], nothing[1]]);
+        // A count outside of its buffer leaves the draw out.
+        assert_eq!(counted(2, 2, 8, indexed), nothing);
+        assert_eq!(counted(2, 2, u64::MAX - 3, indexed), nothing);
+    }
 }

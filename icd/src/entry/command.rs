@@ -20,6 +20,7 @@ use crate::pipeline::PipelineObject;
 use crate::pipeline::layout::PipelineLayout;
 use crate::recording::command_buffer::{CommandBuffer, Inheritance};
 use crate::recording::pass::PassBegin;
+use crate::segments::IndirectDraw;
 
 use super::transfer::words;
 
@@ -306,7 +307,9 @@ entry_points! {
         draws: u32,
         stride: u32,
     ) {
-        get::<CommandBuffer>(commands).draw_indirect(get::<Buffer>(buffer), offset, draws, stride);
+        let buffer = get::<Buffer>(buffer).clone();
+        let draw = IndirectDraw { buffer, offset, count: draws, counted: None, stride, indexed: false };
+        get::<CommandBuffer>(commands).draw_indirect(draw);
     }
 
     fn vkCmdDrawIndexedIndirect(
@@ -316,7 +319,39 @@ entry_points! {
         draws: u32,
         stride: u32,
     ) {
-        get::<CommandBuffer>(commands).draw_indexed_indirect(get::<Buffer>(buffer), offset, draws, stride);
+        let buffer = get::<Buffer>(buffer).clone();
+        let draw = IndirectDraw { buffer, offset, count: draws, counted: None, stride, indexed: true };
+        get::<CommandBuffer>(commands).draw_indirect(draw);
+    }
+
+    fn vkCmdDrawIndirectCountKHR(
+        commands: vk::CommandBuffer,
+        buffer: vk::Buffer,
+        offset: vk::DeviceSize,
+        count_buffer: vk::Buffer,
+        count_offset: vk::DeviceSize,
+        most: u32,
+        stride: u32,
+    ) {
+        let (buffer, counted) = (get::<Buffer>(buffer).clone(), get::<Buffer>(count_buffer).clone());
+        let counted = Some((counted, count_offset));
+        let draw = IndirectDraw { buffer, offset, count: most, counted, stride, indexed: false };
+        get::<CommandBuffer>(commands).draw_indirect(draw);
+    }
+
+    fn vkCmdDrawIndexedIndirectCountKHR(
+        commands: vk::CommandBuffer,
+        buffer: vk::Buffer,
+        offset: vk::DeviceSize,
+        count_buffer: vk::Buffer,
+        count_offset: vk::DeviceSize,
+        most: u32,
+        stride: u32,
+    ) {
+        let (buffer, counted) = (get::<Buffer>(buffer).clone(), get::<Buffer>(count_buffer).clone());
+        let counted = Some((counted, count_offset));
+        let draw = IndirectDraw { buffer, offset, count: most, counted, stride, indexed: true };
+        get::<CommandBuffer>(commands).draw_indirect(draw);
     }
 
     fn vkCmdDispatch(commands: vk::CommandBuffer, x: u32, y: u32, z: u32) {

@@ -397,6 +397,10 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         sync::vkWaitSemaphoresKHR: vk::PFN_vkWaitSemaphores,
         sync::vkSignalSemaphoreKHR: vk::PFN_vkSignalSemaphore,
     }
+    Reveal::Extension(Extension::DrawIndirectCount), Device: {
+        command::vkCmdDrawIndirectCountKHR: vk::PFN_vkCmdDrawIndirectCount,
+        command::vkCmdDrawIndexedIndirectCountKHR: vk::PFN_vkCmdDrawIndexedIndirectCount,
+    }
     Reveal::Extension(Extension::Synchronization2), Device: {
         sync2::vkQueueSubmit2KHR: vk::PFN_vkQueueSubmit2,
         sync2::vkCmdPipelineBarrier2KHR: vk::PFN_vkCmdPipelineBarrier2,

@@ -95,6 +95,8 @@ pub enum Extension {
     Multiview,
     /// VK_KHR_synchronization2.
     Synchronization2,
+    /// VK_KHR_draw_indirect_count.
+    DrawIndirectCount,
     /// VK_EXT_queue_family_foreign.
     QueueFamilyForeign,
 }
@@ -203,6 +205,7 @@ const ROWS: &[Row] = &[
     // A segment for each view.
     row(Extension::Multiview, Level::Device, ash::khr::multiview::NAME, 1),
     row(Extension::Synchronization2, Level::Device, ash::khr::synchronization2::NAME, 1),
+    row(Extension::DrawIndirectCount, Level::Device, ash::khr::draw_indirect_count::NAME, 1),
     // There is one queue, and memory looks the same to all who share it: barriers between owners have nothing to do.
     row(Extension::QueueFamilyForeign, Level::Device, ash::ext::queue_family_foreign::NAME, 1),
 ];

@@ -343,14 +343,8 @@ impl CommandBuffer {
         self.record("vkCmdDrawIndexed", |recording| recording.draw(draw));
     }
 
-    pub fn draw_indirect(&self, buffer: &Arc<Buffer>, offset: u64, count: u32, stride: u32) {
-        let draw = IndirectDraw { buffer: buffer.clone(), offset, count, stride, indexed: false };
+    pub fn draw_indirect(&self, draw: IndirectDraw) {
         self.record("vkCmdDrawIndirect", |recording| recording.draw_indirect(draw));
-    }
-
-    pub fn draw_indexed_indirect(&self, buffer: &Arc<Buffer>, offset: u64, count: u32, stride: u32) {
-        let draw = IndirectDraw { buffer: buffer.clone(), offset, count, stride, indexed: true };
-        self.record("vkCmdDrawIndexedIndirect", |recording| recording.draw_indirect(draw));
     }
 
     #[cfg(feature = "compute")]

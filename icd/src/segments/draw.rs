@@ -21,8 +21,10 @@ pub struct IndirectDraw {
     pub buffer: Arc<Buffer>,
     /// First byte.
     pub offset: u64,
-    /// Draws.
+    /// Draws, at most where memory says how many.
     pub count: u32,
+    /// Where that is said, if it is: a word of a buffer.
+    pub counted: Option<(Arc<Buffer>, u64)>,
     /// Bytes from draw to draw.
     pub stride: u32,
     /// Whether indices are used.

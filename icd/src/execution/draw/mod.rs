@@ -210,8 +210,8 @@ impl Builder<'_> {
         match draw.call {
             DrawCall::Direct(call) => self.call(bindings, &call, 0),
             DrawCall::Indirect(place) => {
-                let draws = list.indirect(place).into_iter();
-                let mut calls = draws.flat_map(calls).zip(0..);
+                let Some(draw) = list.indirect(place) else { return Ok(()) };
+                let mut calls = calls(draw, draws(draw)?).zip(0..);
                 calls.try_for_each(|(call, index)| self.call(bindings, &call?, index))
             }
         }
@@ -333,10 +333,20 @@ fn part(target: &Target, first: bool, last: bool) -> Target {
     part
 }
 
+/// How many draws an indirect command has, read now where memory says it.
+fn draws(draw: &IndirectDraw) -> Result<u32, Error> {
+    let Some((buffer, offset)) = &draw.counted else { return Ok(draw.count) };
+    if offset.checked_add(4).is_none_or(|end| end > buffer.size()) {
+        return Err(Error::InvalidUse("the number of indirect draws leaves its buffer".into()));
+    }
+    let binding = buffer.binding()?;
+    Ok(binding.bo.map()?.read_u32((binding.offset + offset) as usize).min(draw.count))
+}
+
 /// The draws of an indirect command, read now.
-fn calls(draw: &IndirectDraw) -> impl Iterator<Item = Result<DrawParameters, Error>> {
+fn calls(draw: &IndirectDraw, count: u32) -> impl Iterator<Item = Result<DrawParameters, Error>> {
     let size: u64 = if draw.indexed { 20 } else { 16 };
-    (0..draw.count).map(move |index| {
+    (0..count).map(move |index| {
         let binding = draw.buffer.binding()?;
         let at = draw.offset.saturating_add(u64::from(index) * u64::from(draw.stride));
         if at.checked_add(size).is_none_or(|end| end > draw.buffer.size()) {
