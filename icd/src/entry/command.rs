@@ -102,6 +102,25 @@ unsafe fn read_begin(info: &vk::RenderPassBeginInfo<'_>) -> Result<PassBegin, Er
     }
 }
 
+/// Records a draw whose parameters lie in a buffer from an offset on, one `stride` behind the other: `count` of them, or
+/// fewer if a word of another buffer says so.
+unsafe fn draw_indirect(
+    command: &'static str,
+    indexed: bool,
+    commands: vk::CommandBuffer,
+    (buffer, offset, stride): (vk::Buffer, u64, u32),
+    count: u32,
+    counted: Option<(vk::Buffer, u64)>,
+) {
+    // SAFETY: the handles are live by valid usage.
+    unsafe {
+        let buffer = get::<Buffer>(buffer).clone();
+        let counted = counted.map(|(buffer, offset)| (get::<Buffer>(buffer).clone(), offset));
+        let draw = IndirectDraw { buffer, offset, count, counted, stride, indexed };
+        get::<CommandBuffer>(commands).draw_indirect(command, draw);
+    }
+}
+
 entry_points! {
     fn vkCreateCommandPool(
         device: vk::Device,
@@ -307,9 +326,7 @@ entry_points! {
         draws: u32,
         stride: u32,
     ) {
-        let buffer = get::<Buffer>(buffer).clone();
-        let draw = IndirectDraw { buffer, offset, count: draws, counted: None, stride, indexed: false };
-        get::<CommandBuffer>(commands).draw_indirect(draw);
+        draw_indirect("vkCmdDrawIndirect", false, commands, (buffer, offset, stride), draws, None);
     }
 
     fn vkCmdDrawIndexedIndirect(
@@ -319,9 +336,7 @@ entry_points! {
         draws: u32,
         stride: u32,
     ) {
-        let buffer = get::<Buffer>(buffer).clone();
-        let draw = IndirectDraw { buffer, offset, count: draws, counted: None, stride, indexed: true };
-        get::<CommandBuffer>(commands).draw_indirect(draw);
+        draw_indirect("vkCmdDrawIndexedIndirect", true, commands, (buffer, offset, stride), draws, None);
     }
 
     fn vkCmdDrawIndirectCountKHR(
@@ -333,10 +348,8 @@ entry_points! {
         most: u32,
         stride: u32,
     ) {
-        let (buffer, counted) = (get::<Buffer>(buffer).clone(), get::<Buffer>(count_buffer).clone());
-        let counted = Some((counted, count_offset));
-        let draw = IndirectDraw { buffer, offset, count: most, counted, stride, indexed: false };
-        get::<CommandBuffer>(commands).draw_indirect(draw);
+        let counted = Some((count_buffer, count_offset));
+        draw_indirect("vkCmdDrawIndirectCount", false, commands, (buffer, offset, stride), most, counted);
     }
 
     fn vkCmdDrawIndexedIndirectCountKHR(
@@ -348,10 +361,8 @@ entry_points! {
         most: u32,
         stride: u32,
     ) {
-        let (buffer, counted) = (get::<Buffer>(buffer).clone(), get::<Buffer>(count_buffer).clone());
-        let counted = Some((counted, count_offset));
-        let draw = IndirectDraw { buffer, offset, count: most, counted, stride, indexed: true };
-        get::<CommandBuffer>(commands).draw_indirect(draw);
+        let counted = Some((count_buffer, count_offset));
+        draw_indirect("vkCmdDrawIndexedIndirectCount", true, commands, (buffer, offset, stride), most, counted);
     }
 
     fn vkCmdDispatch(commands: vk::CommandBuffer, x: u32, y: u32, z: u32) {

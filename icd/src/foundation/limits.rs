@@ -117,15 +117,16 @@ fn descriptors(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_per_stage_descriptor_storage_images = 8; // read like textures
     limits.max_per_stage_descriptor_input_attachments = 4; // read like textures
     limits.max_per_stage_resources = 128;
-    // A whole layout holds what eight stages could see; programs divide these by the stages they know of.
-    limits.max_descriptor_set_samplers = 8 * limits.max_per_stage_descriptor_samplers;
-    limits.max_descriptor_set_uniform_buffers = 8 * limits.max_per_stage_descriptor_uniform_buffers;
+    // Nothing bounds a whole layout. Programs divide these by the stages they know of, eight at most.
+    const STAGES: u32 = 8;
+    limits.max_descriptor_set_samplers = STAGES * limits.max_per_stage_descriptor_samplers;
+    limits.max_descriptor_set_uniform_buffers = STAGES * limits.max_per_stage_descriptor_uniform_buffers;
     limits.max_descriptor_set_uniform_buffers_dynamic = 8;
-    limits.max_descriptor_set_storage_buffers = 8 * limits.max_per_stage_descriptor_storage_buffers;
+    limits.max_descriptor_set_storage_buffers = STAGES * limits.max_per_stage_descriptor_storage_buffers;
     limits.max_descriptor_set_storage_buffers_dynamic = 4;
-    limits.max_descriptor_set_sampled_images = 8 * limits.max_per_stage_descriptor_sampled_images;
-    limits.max_descriptor_set_storage_images = 8 * limits.max_per_stage_descriptor_storage_images;
-    limits.max_descriptor_set_input_attachments = 8 * limits.max_per_stage_descriptor_input_attachments;
+    limits.max_descriptor_set_sampled_images = STAGES * limits.max_per_stage_descriptor_sampled_images;
+    limits.max_descriptor_set_storage_images = STAGES * limits.max_per_stage_descriptor_storage_images;
+    limits.max_descriptor_set_input_attachments = STAGES * limits.max_per_stage_descriptor_input_attachments;
 }
 
 fn stages(limits: &mut vk::PhysicalDeviceLimits) {

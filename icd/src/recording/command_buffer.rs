@@ -343,8 +343,9 @@ impl CommandBuffer {
         self.record("vkCmdDrawIndexed", |recording| recording.draw(draw));
     }
 
-    pub fn draw_indirect(&self, draw: IndirectDraw) {
-        self.record("vkCmdDrawIndirect", |recording| recording.draw_indirect(draw));
+    /// A draw whose parameters lie in memory, by one of the commands for that.
+    pub fn draw_indirect(&self, command: &'static str, draw: IndirectDraw) {
+        self.record(command, |recording| recording.draw_indirect(draw));
     }
 
     #[cfg(feature = "compute")]

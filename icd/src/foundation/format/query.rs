@@ -68,8 +68,8 @@ impl ImageQuery {
             return Err("the tiling offers nothing");
         }
         if self.flags.contains(EXTENDED_USAGE) {
-            features |=
-                row.compatible().filter_map(|row| in_tiling(row.properties())).fold(features, BitOr::bitor);
+            let others = row.compatible().filter_map(|row| in_tiling(row.properties()));
+            features = others.fold(features, BitOr::bitor);
         }
         let lacking =
             |(usage, needed): &&(_, _)| self.usage.contains(*usage) && !features.intersects(*needed);
@@ -79,11 +79,10 @@ impl ImageQuery {
         }
     }
 
-    /// How such an image holds its texels; `None` for formats that only vertices have.
+    /// How such an image, whose format has that row, holds its texels; `None` for formats that only vertices have.
     pub fn stored(&self, row: &FormatRow) -> Option<Stored> {
-        match self.usage.contains(vk::ImageUsageFlags::COLOR_ATTACHMENT)
-            && self.flags.contains(EXTENDED_USAGE)
-        {
+        let drawn = self.usage.contains(vk::ImageUsageFlags::COLOR_ATTACHMENT);
+        match drawn && self.flags.contains(EXTENDED_USAGE) {
             true => row.drawn_by_others(),
             false => row.stored(self.usage),
         }

@@ -383,7 +383,7 @@ impl FormatRow {
         TABLE.iter().filter(move |row| shared && is_shared(row) && row.bytes == bytes)
     }
 
-    /// How an image that others draw to holds texels of a format that is no attachment itself.
+    /// How an image holds its texels that may be drawn to through compatible formats, even if this is no attachment's.
     pub fn drawn_by_others(&self) -> Option<Stored> {
         self.target.or(if self.bytes < 4 { WIDE } else { self.texture })
     }

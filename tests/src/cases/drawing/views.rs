@@ -101,6 +101,45 @@ fn dependency(from: u32, to: u32, flags: vk::DependencyFlags) -> vk::SubpassDepe
         .dependency_flags(flags)
 }
 
+/// A pass of as many subpasses as there are masks of views; those of the first may be drawn together.
+fn render_pass(
+    lab: &Lab<'_>,
+    attachments: &[vk::AttachmentDescription],
+    subpasses: &[vk::SubpassDescription<'_>],
+    dependencies: &[vk::SubpassDependency],
+    masks: &[u32],
+) -> Result<vk::RenderPass, Error> {
+    let (together, offsets) = ([masks[0]], vec![0; dependencies.len()]);
+    let mut views = vk::RenderPassMultiviewCreateInfo::default()
+        .view_masks(masks)
+        .view_offsets(&offsets)
+        .correlation_masks(&together);
+    let create = vk::RenderPassCreateInfo::default()
+        .attachments(attachments)
+        .subpasses(subpasses)
+        .dependencies(dependencies)
+        .push_next(&mut views);
+    lab.render_pass(&create)
+}
+
+/// Gives all layers of a new image a colour, in layout GENERAL.
+fn clear(lab: &Lab<'_>, commands: vk::CommandBuffer, image: vk::Image, float32: [f32; 4]) {
+    let range = [layers(vk::ImageAspectFlags::COLOR)];
+    let undefined = [vk::ImageMemoryBarrier::default()
+        .new_layout(GENERAL)
+        .dst_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+        .image(image)
+        .subresource_range(range[0])];
+    let (top, transfer) = (vk::PipelineStageFlags::TOP_OF_PIPE, vk::PipelineStageFlags::TRANSFER);
+    let (none, value) = (vk::DependencyFlags::empty(), vk::ClearColorValue { float32 });
+    // SAFETY: the handles live as long as the lab.
+    unsafe {
+        lab.device.cmd_pipeline_barrier(commands, top, transfer, none, &[], &[], &undefined);
+        lab.device.cmd_clear_color_image(commands, image, GENERAL, &value, &range);
+    }
+    lab.barrier(commands);
+}
+
 /// Five of six views, cleared, drawn with depth, cleared in a part, drawn again; three of them are read by the second
 /// subpass, which finds the other layers of its target as they were. A last row says whether queries saw anything.
 fn one_pass(lab: &Lab<'_>) -> Result<Picture, Error> {
@@ -112,11 +151,11 @@ fn one_pass(lab: &Lab<'_>) -> Result<Picture, Error> {
     let depths = array(lab, depth_format, one, Usage::DEPTH_STENCIL_ATTACHMENT)?;
     let result = array(lab, FORMAT, one, shown)?;
 
-    let (clear, load) = (vk::AttachmentLoadOp::CLEAR, vk::AttachmentLoadOp::LOAD);
+    let (cleared, load) = (vk::AttachmentLoadOp::CLEAR, vk::AttachmentLoadOp::LOAD);
     // Layers that are of no view stay as they are, whatever a pass does first.
     let attachments = [
-        attachment(FORMAT, one, clear).initial_layout(GENERAL),
-        attachment(depth_format, one, clear),
+        attachment(FORMAT, one, cleared).initial_layout(GENERAL),
+        attachment(depth_format, one, cleared),
         attachment(FORMAT, one, load),
     ];
     let (drawn_to, depth_to, result_to) = ([place(0)], place(1), [place(2)]);
@@ -130,18 +169,7 @@ fn one_pass(lab: &Lab<'_>) -> Result<Picture, Error> {
         dependency(0, 1, vk::DependencyFlags::BY_REGION | vk::DependencyFlags::VIEW_LOCAL),
         dependency(1, vk::SUBPASS_EXTERNAL, none),
     ];
-    let masks = [DRAWN, READ];
-    let (together, offsets) = ([DRAWN], [0; 3]);
-    let mut views = vk::RenderPassMultiviewCreateInfo::default()
-        .view_masks(&masks)
-        .view_offsets(&offsets)
-        .correlation_masks(&together);
-    let create = vk::RenderPassCreateInfo::default()
-        .attachments(&attachments)
-        .subpasses(&subpasses)
-        .dependencies(&dependencies)
-        .push_next(&mut views);
-    let pass = lab.render_pass(&create)?;
+    let pass = render_pass(lab, &attachments, &subpasses, &dependencies, &[DRAWN, READ])?;
     let framebuffer = lab.framebuffer_of(pass, &[drawn.1, depths.1, result.1], SIZE)?;
 
     let inputs = lab.inputs(&[drawn.1], GENERAL)?;
@@ -164,23 +192,12 @@ fn one_pass(lab: &Lab<'_>) -> Result<Picture, Error> {
     let all = lab.vertices(&rectangle([-1.0, -1.0, 1.0, 1.0], 0.5, [1.0; 4]))?;
     let pool = lab.queries(vk::QueryType::OCCLUSION, 2 * DRAWN.count_ones())?;
     lab.run(|commands| {
-        let range = [layers(vk::ImageAspectFlags::COLOR)];
         // SAFETY: the handles live as long as the lab.
         unsafe {
             let device = lab.device;
             device.cmd_reset_query_pool(commands, pool, 0, 2 * DRAWN.count_ones());
-            for (image, value) in [(drawn.0, [0.5, 0.25, 0.75, 1.0]), (result.0, [0.75, 0.75, 0.5, 1.0])] {
-                let undefined = [vk::ImageMemoryBarrier::default()
-                    .new_layout(GENERAL)
-                    .dst_access_mask(vk::AccessFlags::TRANSFER_WRITE)
-                    .image(image)
-                    .subresource_range(range[0])];
-                let (top, transfer) = (vk::PipelineStageFlags::TOP_OF_PIPE, vk::PipelineStageFlags::TRANSFER);
-                device.cmd_pipeline_barrier(commands, top, transfer, none, &[], &[], &undefined);
-                let value = vk::ClearColorValue { float32: value };
-                device.cmd_clear_color_image(commands, image, GENERAL, &value, &range);
-            }
-            lab.barrier(commands);
+            clear(lab, commands, drawn.0, [0.5, 0.25, 0.75, 1.0]);
+            clear(lab, commands, result.0, [0.75, 0.75, 0.5, 1.0]);
             let clears = [color([0.25, 0.5, 0.75, 1.0]), depth(1.0, 0), color([0.0; 4])];
             lab.begin(commands, pass, framebuffer, area(SIZE), &clears);
             let precise = vk::QueryControlFlags::empty();
@@ -238,14 +255,7 @@ fn samples(lab: &Lab<'_>) -> Result<Picture, Error> {
     let none = vk::DependencyFlags::empty();
     let dependencies = [dependency(vk::SUBPASS_EXTERNAL, 0, none), dependency(0, vk::SUBPASS_EXTERNAL, none)];
     // Without a gap: lavapipe resolves every layer up to the last view.
-    let masks = [0b11_1111];
-    let mut views = vk::RenderPassMultiviewCreateInfo::default().view_masks(&masks);
-    let create = vk::RenderPassCreateInfo::default()
-        .attachments(&attachments)
-        .subpasses(&subpasses)
-        .dependencies(&dependencies)
-        .push_next(&mut views);
-    let pass = lab.render_pass(&create)?;
+    let pass = render_pass(lab, &attachments, &subpasses, &dependencies, &[0b11_1111])?;
     let framebuffer = lab.framebuffer_of(pass, &[drawn.1, result.1], SIZE)?;
     let writer = Pipeline {
         vertex: shader!("views.vert"),
@@ -256,19 +266,9 @@ fn samples(lab: &Lab<'_>) -> Result<Picture, Error> {
     let writer = lab.pipeline(pass, SIZE, &writer)?;
     let rectangle = lab.vertices(&rectangle([-0.75, -0.5, -0.25, 0.5], 0.25, [1.0, 1.0, 0.0, 1.0]))?;
     lab.run(|commands| {
-        let range = [layers(vk::ImageAspectFlags::COLOR)];
-        let undefined = [vk::ImageMemoryBarrier::default()
-            .new_layout(GENERAL)
-            .dst_access_mask(vk::AccessFlags::TRANSFER_WRITE)
-            .image(result.0)
-            .subresource_range(range[0])];
-        let (top, transfer) = (vk::PipelineStageFlags::TOP_OF_PIPE, vk::PipelineStageFlags::TRANSFER);
-        let value = vk::ClearColorValue { float32: [0.75, 0.75, 0.5, 1.0] };
+        clear(lab, commands, result.0, [0.75, 0.75, 0.5, 1.0]);
         // SAFETY: the handles live as long as the lab.
         unsafe {
-            lab.device.cmd_pipeline_barrier(commands, top, transfer, none, &[], &[], &undefined);
-            lab.device.cmd_clear_color_image(commands, result.0, GENERAL, &value, &range);
-            lab.barrier(commands);
             lab.begin(commands, pass, framebuffer, area(SIZE), &[color([0.25, 0.5, 0.75, 1.0])]);
             lab.draw(commands, writer, rectangle, 6);
             lab.device.cmd_end_render_pass(commands);
