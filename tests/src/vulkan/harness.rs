@@ -52,6 +52,7 @@ impl Harness {
             let extensions = [
                 ash::khr::sampler_mirror_clamp_to_edge::NAME,
                 ash::khr::maintenance1::NAME,
+                ash::khr::maintenance2::NAME,
                 ash::khr::multiview::NAME,
             ]
             .map(CStr::as_ptr);

@@ -6,11 +6,11 @@ use super::case::{Case, around, exact};
 use crate::picture::Picture;
 use crate::vulkan::{
     Attachment, CLEAR_STORE, Error, Lab, Pipeline, Subpass, Target, Vertex, area, color, depth, first_level,
-    rectangle,
+    flat, rectangle,
 };
 
 /// The programs.
-pub const CASES: [Case; 6] = [
+pub const CASES: [Case; 7] = [
     exact("targets-three", three),
     exact("targets-locations", locations),
     exact("targets-wide", wide),
@@ -18,6 +18,7 @@ pub const CASES: [Case; 6] = [
     around("targets-resolve", 0.001, resolve),
     exact("targets-load", load),
     exact("targets-many-draws", many_draws),
+    exact("targets-other-formats", other_formats),
 ];
 
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
@@ -234,4 +235,35 @@ fn many_draws(lab: &Lab<'_>) -> Result<Picture, Error> {
         end(lab, commands);
     })?;
     canvas.picture(lab)
+}
+
+/// Images of formats that are no attachments, drawn to through views of formats that are.
+fn other_formats(lab: &Lab<'_>) -> Result<Picture, Error> {
+    const TWO: vk::Format = vk::Format::R8G8_UNORM;
+    let formats = [
+        (vk::Format::B4G4R4A4_UNORM_PACK16, TWO),
+        (vk::Format::B10G11R11_UFLOAT_PACK32, BYTES),
+        (vk::Format::E5B9G9R9_UFLOAT_PACK32, BYTES),
+    ];
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    let flags = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
+    let vertices = rectangles();
+    let (buffer, count) = (lab.vertices(&vertices)?, vertices.len() as u32);
+    let mut targets = Vec::new();
+    for (own, format) in formats {
+        let image = lab.image(&flat(SIZE, own, ONE, usage).flags(flags))?;
+        let view = lab.view(image, format, vk::ImageAspectFlags::COLOR)?;
+        let target = Target { image, view, format, samples: ONE, size: SIZE };
+        let subpass = Subpass { color: Some(0), ..Subpass::default() };
+        let pass = lab.pass(&[Attachment { format, ..CLEAR_STORE }], &[subpass])?;
+        let framebuffer = lab.framebuffer(pass, &[target], SIZE)?;
+        let pipeline = lab.pipeline(pass, SIZE, &Pipeline::default())?;
+        lab.run(|commands| {
+            lab.begin(commands, pass, framebuffer, area(SIZE), &[color(CLEARS[0])]);
+            lab.draw(commands, pipeline, buffer, count);
+            end(lab, commands);
+        })?;
+        targets.push(target);
+    }
+    below_each_other(lab, &targets)
 }
