@@ -13,9 +13,11 @@ use crate::binding::Texture;
 use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage};
 use crate::pass;
+use crate::pass::lower::relay::Extent;
 use crate::pass::lower::{self, LowerError};
 use crate::picture::{self, Picture};
 use crate::program::{Pipeline, Program};
+use crate::relay::Relay;
 use crate::spirv::{self, SpirvError, StageSource};
 
 pub use crate::diagnostic::ErrorKind;
@@ -73,6 +75,13 @@ pub fn compute_stage(source: &StageSource<'_>) -> Result<Shader, CompileError> {
     Ok(shader)
 }
 
+/// Makes a translated vertex stage the compute shader that stores what [`compile_shaders`] leaves to memory, if
+/// [`Pipeline::is_relayed`].
+pub fn relay(mut vertex: Shader) -> Relay {
+    pass::optimize(&mut vertex);
+    Relay::new(&vertex)
+}
+
 /// Compiles the rectangle that stands for a kernel, for the format that it writes ([`PipelineState::color`]).
 ///
 /// # Errors
@@ -116,17 +125,38 @@ pub fn compile_shaders(
     let outcome = lower::outputs::fragment(&mut fragment, state)?;
     pass::optimize(&mut fragment);
     lower::polygon::fragment(&mut fragment, state);
+    pipeline.point_size = state.points;
+    pipeline.writes_depth = outcome.writes_depth;
+    pipeline.discards = outcome.discards;
+    pipeline.reads_color = state.color.is_some_and(|color| color.reads_destination());
+    if !lower::relay::is_needed(&fragment) {
+        return programs(pipeline, vertex, fragment, state);
+    }
+    let relayed = |extent| {
+        let mut fragment = fragment.clone();
+        lower::relay::fragment(&mut fragment, &vertex, state, extent)?;
+        programs(pipeline.clone(), vertex.clone(), fragment, state)
+    };
+    match relayed(Extent::Least) {
+        // A varying from memory is in a register for as long as it is used, and in the vertex program not at all.
+        Err(error) if error.kind() == ErrorKind::DoesNotFit => relayed(Extent::All).map_err(|_| error),
+        done => done,
+    }
+}
+
+/// Compiles stages whose outputs are lowered, the fragment stage's with what it writes.
+fn programs(
+    mut pipeline: Pipeline,
+    vertex: Shader,
+    mut fragment: Shader,
+    state: &PipelineState,
+) -> Result<Pipeline, CompileError> {
     let interface = lower::inputs::fragment(&mut fragment, state)?;
     pass::lower(&mut fragment, state);
     let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
     pipeline.fragment = back(&fragment, inputs, ProgramKind::Fragment)?;
     pipeline.varyings = interface.varyings.len() as u32;
     pipeline.flat_varyings = interface.flat;
-    pipeline.point_size = state.points;
-    pipeline.writes_depth = outcome.writes_depth;
-    pipeline.discards = outcome.discards;
-    pipeline.reads_color = state.color.is_some_and(|color| color.reads_destination());
-
     vertex_programs(&mut pipeline, vertex, state, &interface.varyings)?;
     Ok(pipeline)
 }
@@ -169,6 +199,7 @@ fn vertex_programs(
     pass::factor(&mut vertex);
     pass::lower_control(&mut vertex);
     lower::polygon::vertex(&mut vertex, state, varyings)?;
+    lower::relay::vertex(&mut vertex, varyings)?;
     let mut coordinate = vertex.clone();
     lower::outputs::vertex(&mut coordinate, VertexStage::Coordinate, state, varyings)?;
     lower::outputs::vertex(&mut vertex, VertexStage::Vertex, state, varyings)?;

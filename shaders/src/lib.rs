@@ -11,7 +11,8 @@
 //!    is one the QPU has; imports `ir`, `state` and, for attribute arrays, `program`.
 //! 7. [`backend`]: selects, schedules, allocates registers and packs the words; imports `ir` and `program`.
 //! 8. [`picture`]: kernels that fragment programs can stand for; imports `ir`, `pass` and `program`.
-//! 9. [`compile`]: the door, all of it in a row.
+//! 9. [`relay`]: a vertex stage as a compute shader; imports `ir` and `pass`.
+//! 10. [`compile`]: the door, all of it in a row.
 //!
 //! Beside them [`mod@file`] keeps a program as bytes, and [`key`] names a compilation in a cache.
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ pub mod key;
 pub mod pass;
 pub mod picture;
 pub mod program;
+pub mod relay;
 pub mod spirv;
 pub mod state;
 mod work;

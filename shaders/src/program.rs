@@ -46,12 +46,19 @@ pub struct Program {
 }
 
 impl Pipeline {
-    /// Whether vertices are fetched with the corners of their triangles.
+    /// Whether vertices are fetched as corners of their primitives.
     pub fn has_corners(&self) -> bool {
         let is_corner = |array: &AttributeArray| {
-            matches!(array.source, AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_))
+            let source = array.source;
+            matches!(source, AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_))
+                || source == AttributeSource::Place
         };
         self.attributes.iter().any(is_corner)
+    }
+
+    /// Whether the fragment program reads outputs of the vertex stage from memory ([`crate::relay`]).
+    pub fn is_relayed(&self) -> bool {
+        self.attributes.iter().any(|array| array.source == AttributeSource::Place)
     }
 }
 
@@ -78,6 +85,9 @@ pub enum AttributeSource {
     },
     /// The number of one of the corners, as [`AttributeSource::VertexIndex`].
     CornerIndex(u8),
+    /// Bits 1:0 which corner of its primitive the vertex is, the others the byte where the outputs of the first corner stand
+    /// ([`crate::relay`]).
+    Place,
     /// Nothing: the machine demands one array (v3d.md §6.1). Any readable word, stride 0.
     Dummy,
 }

@@ -101,6 +101,7 @@ fn attribute() -> impl Strategy<Value = AttributeArray> {
         Just(AttributeSource::VertexIndex),
         (0..3u8, any::<u32>()).prop_map(|(corner, location)| AttributeSource::Corner { corner, location }),
         (0..3u8).prop_map(AttributeSource::CornerIndex),
+        Just(AttributeSource::Place),
         Just(AttributeSource::Dummy),
     ];
     (source, any::<u32>(), any::<bool>(), any::<Option<u8>>(), any::<Option<u8>>()).prop_map(
@@ -250,7 +251,7 @@ fn faults_are_named_with_their_place() {
     assert_eq!(fault(68, 0x2000_0000), error(76, Fault::Truncated { wanted: 0x1_8000_0000, left: 96 }));
     assert_eq!(fault(72, 0x2000_0000), error(88, Fault::Truncated { wanted: 0x3_8000_0000, left: 84 }));
     assert_eq!(fault(76, 0x0108_0100), error(76, Fault::Reserved(0x0100_0000)));
-    assert_eq!(fault(76, 0x0008_0109), error(76, unknown("source of an attribute", 9)));
+    assert_eq!(fault(76, 0x0008_010a), error(76, unknown("source of an attribute", 10)));
     assert_eq!(fault(88, 3), error(88, unknown("stage", 3)));
     assert_eq!(fault(92, 0), error(92, unknown("number of instructions", 0)));
     assert_eq!(fault(96, u32::MAX), error(128, Fault::Truncated { wanted: 0x3_ffff_fffc, left: 44 }));

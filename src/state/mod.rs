@@ -10,7 +10,6 @@ pub mod blend;
 pub mod depth_stencil;
 mod emitter;
 mod error;
-#[cfg(test)]
 mod model;
 pub mod multisample;
 pub mod raster;

@@ -1,4 +1,5 @@
-//! An emitter that computes: one element, with the QPU's arithmetic. The patches' tests run on it.
+//! An emitter that computes: one element, with the QPU's arithmetic. The patches' tests run on it, and what the host does in a
+//! program's place.
 
 use super::{Emitter, Flag, SampleEmitter, StateUniform, StateWords};
 use crate::qpu::alu::{add_value, fmul, fsub, mul_value};

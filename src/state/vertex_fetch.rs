@@ -6,6 +6,8 @@
 use super::bits::extract;
 use super::emitter::Emitter;
 use super::error::StateError;
+use super::model::Model;
+use super::uniforms::StateWords;
 use crate::qpu::{AddOp, Unpack};
 
 /// How the bits of a component are read.
@@ -193,6 +195,14 @@ pub fn emit_fetch<E: Emitter>(
     Ok(out)
 }
 
+/// As [`emit_fetch`], of the words of one vertex on the host.
+///
+/// # Errors
+/// Fewer words than the format has.
+pub fn decode(format: &VertexFormat, words: &[u32]) -> Result<[u32; 4], StateError> {
+    emit_fetch(&mut Model::new(StateWords::default()), format, words)
+}
+
 /// Three mantissas times 2^(exponent - 24).
 fn shared_exponent<E: Emitter>(e: &mut E, word: E::Value) -> [E::Value; 3] {
     let exponent = e.shr(word, 27);
@@ -265,12 +275,9 @@ fn half(at: Place) -> Unpack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::StateWords;
-    use crate::state::model::Model;
 
     fn fetch(packing: Packing, numeric: Numeric, words: &[u32]) -> [u32; 4] {
-        let format = VertexFormat { packing, numeric, swap_rb: false };
-        emit_fetch(&mut Model::new(StateWords::default()), &format, words).unwrap()
+        decode(&VertexFormat { packing, numeric, swap_rb: false }, words).unwrap()
     }
 
     fn floats(packing: Packing, numeric: Numeric, words: &[u32]) -> [f32; 4] {
@@ -287,7 +294,7 @@ mod tests {
         let three_halves =
             VertexFormat { packing: Packing::Halves(3), numeric: Numeric::Sint, swap_rb: false };
         assert_eq!((three_halves.words(), three_halves.components()), (2, 3));
-        let short = emit_fetch(&mut Model::new(StateWords::default()), &three_halves, &[0]);
+        let short = decode(&three_halves, &[0]);
         assert_eq!(short, Err(StateError::AttributeWords { need: 2, have: 1 }));
     }
 
@@ -384,7 +391,7 @@ mod tests {
         for (packing, numeric) in packings {
             let format = VertexFormat { packing, numeric, swap_rb: true };
             let words = format.zeros_and_ones([true, false, false, true]);
-            let mut have = emit_fetch(&mut Model::new(StateWords::default()), &format, &words).unwrap();
+            let mut have = decode(&format, &words).unwrap();
             if packing == Packing::Floats9_9_9_5 {
                 have.swap(0, 2);
             }
@@ -404,7 +411,7 @@ mod tests {
         assert_eq!(floats(Packing::Bits10_10_10_2, Numeric::Unorm, word)[1], 1.0);
         assert_eq!(floats(Packing::Bits10_10_10_2, Numeric::Snorm, word)[2..], [-1.0, -1.0]);
         let format = VertexFormat { packing: Packing::Bits10_10_10_2, numeric: Numeric::Uint, swap_rb: true };
-        let swapped = emit_fetch(&mut Model::new(StateWords::default()), &format, word).unwrap();
+        let swapped = decode(&format, word).unwrap();
         assert_eq!(swapped, [0x200, 0x3ff, 1, 2]);
     }
 }

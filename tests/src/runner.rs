@@ -127,9 +127,9 @@ impl Runner {
                 rows.extend((0..array.bytes.div_ceil(4)).map(|word| match array.source {
                     AttributeSource::Location(location) => attribute(location, word),
                     AttributeSource::VertexIndex => std::array::from_fn(|lane| lane as u32),
-                    AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_) => {
-                        unreachable!("no polygons")
-                    }
+                    AttributeSource::Corner { .. }
+                    | AttributeSource::CornerIndex(_)
+                    | AttributeSource::Place => unreachable!("no primitives"),
                     AttributeSource::Dummy => [0xdead_beef; vc4::hw::LANES],
                 }));
             }

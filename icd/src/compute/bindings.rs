@@ -1,4 +1,4 @@
-//! The descriptors of a dispatch, and the memory behind them.
+//! The descriptors of a dispatch or a draw, and the memory behind them.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use crate::foundation::error::Error;
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Descriptor, DescriptorSet, Descriptors};
 use crate::objects::memory;
+use crate::segments::Snapshot;
 
 /// A bound set with its share of the dynamic offsets, and what it held when the dispatch was recorded: sets must not
 /// change between binding and execution.
@@ -30,12 +31,34 @@ pub struct Bindings {
     pub sets: Vec<Option<BoundSet>>,
 }
 
-impl Bindings {
+/// Where a kernel finds what it works on.
+pub trait Bound {
     /// A descriptor and its dynamic offset. What is not bound is as what was never written.
-    pub(super) fn find(&self, place: binding::Descriptor) -> (&Descriptor, u32) {
+    fn find(&self, place: binding::Descriptor) -> (&Descriptor, u32);
+
+    /// The bytes that a buffer descriptor binds; none if it was never written.
+    fn range(&self, place: binding::Descriptor) -> Result<Range, Error> {
+        let (Descriptor::Buffer { buffer, offset, range }, dynamic) = self.find(place) else {
+            return Ok(Range::EMPTY);
+        };
+        bytes(buffer, offset.saturating_add(dynamic.into()), *range)
+    }
+}
+
+impl Bound for Bindings {
+    fn find(&self, place: binding::Descriptor) -> (&Descriptor, u32) {
         self.written(place).unwrap_or((&Descriptor::Empty, 0))
     }
+}
 
+impl Bound for Snapshot<'_> {
+    fn find(&self, place: binding::Descriptor) -> (&Descriptor, u32) {
+        let bound = self.descriptor(place.set, place.binding, place.element);
+        bound.map_or((&Descriptor::Empty, 0), |bound| (bound.descriptor, bound.offset))
+    }
+}
+
+impl Bindings {
     fn written(&self, place: binding::Descriptor) -> Option<(&Descriptor, u32)> {
         let bound = self.sets.get(place.set as usize)?.as_ref()?;
         let binding = bound.set.layout().binding(place.binding)?;
@@ -46,14 +69,6 @@ impl Bindings {
         let dynamic = binding.is_dynamic().then(|| (binding.dynamic + place.element) as usize);
         let offset = dynamic.map_or(Some(0), |dynamic| bound.offsets.get(dynamic).copied())?;
         Some((descriptor, offset))
-    }
-
-    /// The bytes that a buffer descriptor binds; none if it was never written.
-    pub(super) fn range(&self, place: binding::Descriptor) -> Result<Range, Error> {
-        let (Descriptor::Buffer { buffer, offset, range }, dynamic) = self.find(place) else {
-            return Ok(Range::EMPTY);
-        };
-        bytes(buffer, offset.saturating_add(dynamic.into()), *range)
     }
 
     /// The memory behind a descriptor.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use vc4_shaders_cpu as cpu;
 
-use super::bindings::Bindings;
+use super::bindings::{Bindings, Bound};
 use super::images::{BoundImages, Surfaces};
 use super::picture::{self, Request};
 use crate::foundation::debug::{Debug, flags};

@@ -4,7 +4,7 @@ use vc4_shaders::binding;
 use vc4_shaders::ir::{Atomic, Fetch, ImageDim, Lod, Op, Sample, Texel};
 use vc4_shaders_cpu::{Images, Rows, WIDTH, Words};
 
-use super::bindings::Bindings;
+use super::bindings::Bound;
 use super::sampler::{Detail, Lookup, Sampled, float};
 use super::surface::{Level, Surface};
 use crate::foundation::error::Error;
@@ -38,7 +38,7 @@ pub(super) struct Surfaces {
 
 impl Surfaces {
     /// Resolves what operations look at.
-    pub fn new(ops: &[Op], bindings: &Bindings) -> Result<Surfaces, Error> {
+    pub fn new(ops: &[Op], bindings: &dyn Bound) -> Result<Surfaces, Error> {
         let mut places: Vec<_> = ops.iter().filter_map(image).collect();
         places.sort_unstable();
         places.dedup();
@@ -66,7 +66,7 @@ pub(super) struct BoundImages<'a> {
 
 impl<'a> BoundImages<'a> {
     /// Puts operations, views and samplers together.
-    pub fn new(ops: &[Op], surfaces: &'a Surfaces, bindings: &'a Bindings) -> BoundImages<'a> {
+    pub fn new(ops: &[Op], surfaces: &'a Surfaces, bindings: &'a dyn Bound) -> BoundImages<'a> {
         let access = |op: &Op| {
             let surface = image(op).and_then(|place| surfaces.find(place));
             let sampled = surface.zip(sample_of(op)).and_then(|(surface, sample)| {
@@ -87,7 +87,7 @@ fn sample_of(op: &Op) -> Option<&Sample> {
     }
 }
 
-fn sampler<'a>(bindings: &'a Bindings, sample: &Sample) -> Option<&'a Sampler> {
+fn sampler<'a>(bindings: &'a dyn Bound, sample: &Sample) -> Option<&'a Sampler> {
     match bindings.find(sample.texture.sampler?).0 {
         Descriptor::Sampler(sampler) | Descriptor::Image { sampler: Some(sampler), .. } => Some(sampler),
         _ => None,

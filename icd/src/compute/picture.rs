@@ -12,7 +12,7 @@ use vc4_shaders::binding;
 use vc4_shaders::ir::{ImageDim, Texel};
 use vc4_shaders::picture::{HostSum, HostWord, Order, PARAMETERS_AT, Picture, Target as Drawn};
 
-use super::bindings::Bindings;
+use super::bindings::{Bindings, Bound};
 use crate::foundation::format;
 use crate::objects::descriptor::Descriptor;
 use crate::objects::device::Device;

@@ -18,7 +18,9 @@ use crate::objects::device::Device;
 use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::objects::semaphore::Signal;
 #[cfg(feature = "compute")]
-use crate::segments::CpuCommand;
+use crate::pipeline::RelayKernel;
+#[cfg(feature = "compute")]
+use crate::segments::{CpuCommand, DrawList};
 use crate::segments::{RenderSegment, Segment, Segments, Touch};
 
 /// Slots of binner memory that jobs in flight may come to hold together. The rest is for those that need more than was
@@ -155,6 +157,10 @@ impl Executor {
     fn render(&mut self, render: &RenderSegment) -> Result<(), Error> {
         // Streams, indices and parameters of draws are read here and now.
         self.wait(self.changing_buffers)?;
+        #[cfg(feature = "compute")]
+        if render.draws.iter().any(|list| looks_at_images(list)) {
+            self.wait(self.last)?;
+        }
         let (device, iota) = (self.device.clone(), self.iota.clone());
         let mut memory = std::mem::take(&mut self.memory);
         let built = draw::build(&device, &iota, render, &mut memory, &mut |job| self.submit(job));
@@ -263,6 +269,13 @@ impl Executor {
         }
         Ok(())
     }
+}
+
+/// Whether the CPU looks at images when it puts draws together, for it shades their vertices.
+#[cfg(feature = "compute")]
+fn looks_at_images(list: &DrawList) -> bool {
+    let mut relays = list.pipelines().iter().filter_map(|pipeline| pipeline.compiled.as_ref()?.relay());
+    relays.any(RelayKernel::looks_at_images)
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {

@@ -56,6 +56,9 @@ pub const MAX_LOD_BIAS: f32 = 2.0;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;
+/// Components between stages. The chip interpolates 32; up to the minimum of 64 the CPU shades the vertices, too, and
+/// fragment programs fetch the rest (T-VARY).
+const MAX_STAGE_COMPONENTS: u32 = if cfg!(feature = "compute") { 64 } else { VARYINGS as u32 };
 
 /// Views of a multiview pass. Each is drawn apart, so every bit of a mask may be set.
 pub const MAX_VIEWS: u32 = u32::BITS;
@@ -134,9 +137,8 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_vertex_input_bindings = MAX_ATTRIBUTES;
     limits.max_vertex_input_attribute_offset = 2047;
     limits.max_vertex_input_binding_stride = 2048;
-    // Below the minimum of 64: the chip has no more, and there is no fallback (T-VARY).
-    limits.max_vertex_output_components = VARYINGS as u32;
-    limits.max_fragment_input_components = VARYINGS as u32;
+    limits.max_vertex_output_components = MAX_STAGE_COMPONENTS;
+    limits.max_fragment_input_components = MAX_STAGE_COMPONENTS;
     limits.max_fragment_output_attachments = MAX_COLORS;
     limits.max_fragment_dual_src_attachments = 1; // the second colour stays in registers
     // Nothing but colours is written, yet what is read counts here, too.

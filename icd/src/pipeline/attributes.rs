@@ -92,7 +92,10 @@ pub(super) fn arrays(vertex: &Loads, coordinate: &Loads) -> Result<Vec<Attribute
         AttributeSource::Location(location) => (0, *location),
         AttributeSource::VertexIndex => (1, 0),
         // Linked programs know no corners.
-        AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_) | AttributeSource::Dummy => (2, 0),
+        AttributeSource::Corner { .. }
+        | AttributeSource::CornerIndex(_)
+        | AttributeSource::Place
+        | AttributeSource::Dummy => (2, 0),
     };
     let mut all: Vec<_> =
         vertex.0.iter().chain(&coordinate.0).map(|load| (load.source, load.bytes)).collect();

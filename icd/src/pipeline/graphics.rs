@@ -2,6 +2,8 @@
 //! (T-TEX-KEY) and that its viewport is mapped ([`RasterMap`]).
 
 use std::collections::{BTreeMap, BTreeSet};
+#[cfg(feature = "compute")]
+use std::sync::OnceLock;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
@@ -23,6 +25,8 @@ use super::dynamic::Dynamic;
 use super::info::GraphicsInfo;
 use super::programs::Programs;
 use super::recipe::Recipe;
+#[cfg(feature = "compute")]
+use super::relay::RelayKernel;
 use super::translate as api;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict};
@@ -78,6 +82,9 @@ pub struct Compiled {
     /// What each pass draws to; the state has the first.
     colors: Vec<api::ColorPass>,
     variants: Mutex<Vec<(VariantKey, Arc<Variant>)>>,
+    /// The vertex stage on the CPU, if any variant is relayed.
+    #[cfg(feature = "compute")]
+    relay: OnceLock<RelayKernel>,
     /// Images that the programs look at.
     pub textures: Vec<Texture>,
     /// Rasteriser state.
@@ -231,6 +238,8 @@ impl Compiled {
             state,
             colors,
             variants: Mutex::default(),
+            #[cfg(feature = "compute")]
+            relay: OnceLock::new(),
             textures: Vec::new(),
             raster: Raster {
                 // The program moves depths then.
@@ -304,6 +313,9 @@ impl Compiled {
             ..self.state.clone()
         };
         let programs = self.programs.build(&state)?;
+        if programs.is_relayed() {
+            self.make_relay()?;
+        }
         let variant = Arc::new(Variant {
             vertex: self.load(&programs.vertex, "vertex")?,
             coordinate: self.load(&programs.coordinate, "coordinate")?,
@@ -313,6 +325,47 @@ impl Compiled {
         });
         variants.push((key, variant.clone()));
         Ok(variant)
+    }
+
+    /// Compiles the vertex stage for the CPU, once: what it stores does not depend on the variant.
+    #[cfg(feature = "compute")]
+    fn make_relay(&self) -> Result<(), Error> {
+        if self.relay.get().is_none() {
+            let kernel = RelayKernel::new(&self.programs.relay()?, &self.state.attributes)?;
+            if flags().contains(Debug::PERF) {
+                let words = kernel.words;
+                eprintln!(
+                    "perf: the CPU shades a pipeline's vertices, too: {words} varyings are too many for the GPU"
+                );
+            }
+            self.relay.get_or_init(|| kernel);
+        }
+        Ok(())
+    }
+
+    /// Words that a vertex which the CPU shades has in memory.
+    #[cfg(feature = "compute")]
+    pub fn relayed_words(&self) -> usize {
+        self.relay.get().map_or(0, |relay| relay.words as usize)
+    }
+
+    /// Words that a vertex which the CPU shades has in memory.
+    #[cfg(not(feature = "compute"))]
+    pub fn relayed_words(&self) -> usize {
+        0
+    }
+
+    #[cfg(not(feature = "compute"))]
+    fn make_relay(&self) -> Result<(), Error> {
+        let why = "the fragment stage reads more varyings than the hardware interpolates, and this driver was built without \
+                   `compute`, which would fetch the rest; pack them or read fewer";
+        Err(Error::ShaderDoesNotFit(why.into()))
+    }
+
+    /// The vertex stage on the CPU, for variants that are relayed.
+    #[cfg(feature = "compute")]
+    pub fn relay(&self) -> Option<&RelayKernel> {
+        self.relay.get()
     }
 
     fn load(&self, program: &Program, name: &str) -> Result<ProgramBo, Error> {

@@ -3,7 +3,7 @@
 //! [`module`] and [`layout`] are what applications make first, [`info`] is everything they say about one pipeline, of
 //! which commands may set [`dynamic`] parts. `translate` says it in the core's terms, `programs` compiles SPIR-V or has
 //! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `compute` has the
-//! CPU's kernels, which may be pictures (`kernel`), and `object` says what a handle is.
+//! CPU's kernels, which may be pictures (`kernel`), `relay` its vertex stages, and `object` says what a handle is.
 
 pub mod assembly;
 mod attributes;
@@ -22,6 +22,8 @@ mod object;
 mod patch;
 mod programs;
 mod recipe;
+#[cfg(feature = "compute")]
+mod relay;
 mod resources;
 mod translate;
 
@@ -30,4 +32,6 @@ pub use cache::PipelineCache;
 pub use compute::ComputePipeline;
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant, VariantKey};
 pub use object::PipelineObject;
-pub use recipe::{BLOCK_WORDS, Block, set_bit, set_bits};
+pub use recipe::{BLOCK_WORDS, Block, Relayed, set_bit, set_bits};
+#[cfg(feature = "compute")]
+pub use relay::RelayKernel;

@@ -8,12 +8,14 @@ use vc4_shaders::compile::{
     CompileError, ErrorKind, PipelineState, Varying, compile_shaders, compile_vertex,
 };
 #[cfg(feature = "compute")]
-use vc4_shaders::compile::{compile_picture, compute_stage};
+use vc4_shaders::compile::{compile_picture, compute_stage, relay};
 use vc4_shaders::ir::{self, Shader};
 use vc4_shaders::key::{self, StageKey};
 #[cfg(feature = "compute")]
 use vc4_shaders::picture::Picture;
 use vc4_shaders::program::{self, Program};
+#[cfg(feature = "compute")]
+use vc4_shaders::relay::Relay;
 use vc4_shaders::spirv::{StageSource, translate};
 
 use super::assembly::{Mode, RasterWindow, refuse};
@@ -121,6 +123,15 @@ impl Programs {
         textures.sort_unstable();
         textures.dedup();
         textures
+    }
+
+    /// The vertex stage as the CPU runs it, for programs that are relayed.
+    #[cfg(feature = "compute")]
+    pub(super) fn relay(&self) -> Result<Relay, Error> {
+        match self {
+            Programs::Compiled(spirv) => spirv.vertex().map(relay),
+            _ => Err(Error::InvalidUse("a vertex stage on the CPU that is not in SPIR-V".into())),
+        }
     }
 
     /// Whether the code depends on what a draw brings; assembly takes texels as they come.
@@ -248,6 +259,15 @@ impl Spirv {
         let fragment = self.fragment.as_ref().map(|source| source.translated(ir::Stage::Fragment));
         let translated = (self.vertex.translated(ir::Stage::Vertex)?, fragment.transpose()?);
         Ok(self.translated.get_or_init(|| translated))
+    }
+
+    /// The translated vertex stage.
+    #[cfg(feature = "compute")]
+    fn vertex(&self) -> Result<Shader, Error> {
+        match self.translated.get() {
+            Some((vertex, _)) => Ok(vertex.clone()),
+            None => self.vertex.translated(ir::Stage::Vertex),
+        }
     }
 
     fn compile(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {

@@ -72,6 +72,17 @@ pub fn set_bits(texture: &Texture) -> u32 {
 /// A word of the streams: its place, and what it is.
 pub type Word<T> = (u32, T);
 
+/// What programs read of vertices that the CPU shaded (T-VARY), piece by piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relayed {
+    /// The BO's place.
+    Bo,
+    /// A byte from which lookups are counted.
+    Base(u32),
+    /// The last byte where lookups up to so many bytes further on may begin.
+    Limit(u32),
+}
+
 /// The streams of a pipeline's three programs: fragment, vertex, coordinate, each a block of BO places of lookups and
 /// then of words (kernel-abi.md §5.3).
 #[derive(Default)]
@@ -94,6 +105,10 @@ pub struct Recipe {
     pub draws: Vec<Word<DrawWord>>,
     /// Words that differ from piece to piece of one draw.
     pub pieces: Vec<Word<UniformSlot>>,
+    /// Words of lookups in the outputs of vertices, which every piece has of its own.
+    pub relayed: Vec<Word<Relayed>>,
+    /// A draw has to say what it is: a stage asks, or the CPU runs one that may.
+    pub is_told: bool,
 }
 
 /// Words of a uniform buffer that lie close together.
@@ -117,9 +132,14 @@ impl Recipe {
         let mut buffers = Vec::new();
         for program in [&programs.fragment, &programs.vertex, &programs.coordinate] {
             for sample in &program.samples {
-                recipe.samples.push((recipe.constants.len() as u32, *sample));
-                if let SampleBo::Ubo(buffer) = sample {
-                    recipe.ranges.push(*buffer);
+                let at = recipe.constants.len() as u32;
+                match sample {
+                    SampleBo::Ubo(buffer) if buffer.is_hidden() => recipe.relayed.push((at, Relayed::Bo)),
+                    SampleBo::Ubo(buffer) => {
+                        recipe.ranges.push(*buffer);
+                        recipe.samples.push((at, *sample));
+                    }
+                    SampleBo::Texture(_) => recipe.samples.push((at, *sample)),
                 }
                 recipe.constants.push(0);
             }
@@ -128,6 +148,7 @@ impl Recipe {
                 recipe.constants.push(constant);
             }
         }
+        recipe.is_told = !recipe.draws.is_empty() || !recipe.relayed.is_empty();
         recipe.ranges.extend(buffers.iter().map(|(buffer, ..)| *buffer));
         recipe.ranges.sort_unstable();
         recipe.ranges.dedup();
@@ -152,6 +173,12 @@ impl Recipe {
             UniformSlot::VertexIndexBias
             | UniformSlot::InstanceIndex
             | UniformSlot::InstanceAttribute { .. } => self.pieces.push((at, *slot)),
+            UniformSlot::UboBase { buffer, offset } if buffer.is_hidden() => {
+                self.relayed.push((at, Relayed::Base(offset)));
+            }
+            UniformSlot::UboLimit { buffer, last } if buffer.is_hidden() => {
+                self.relayed.push((at, Relayed::Limit(last)));
+            }
             UniformSlot::UboBase { buffer: place, .. }
             | UniformSlot::UboLimit { buffer: place, .. }
             | UniformSlot::BufferElements { buffer: place, .. } => {

@@ -11,6 +11,21 @@ pub struct Descriptor {
     pub element: u32,
 }
 
+/// A set that no application has: what is in it is the driver's own.
+const HIDDEN_SET: u32 = u32::MAX;
+
+impl Descriptor {
+    /// What a vertex stage that the CPU runs has stored, word by word and vertex by vertex (T-VARY).
+    pub const OUTPUTS: Descriptor = Descriptor { set: HIDDEN_SET, binding: 0, element: 0 };
+    /// Its attributes: of each vertex four words for every location that it reads, and the vertex index.
+    pub const ATTRIBUTES: Descriptor = Descriptor { set: HIDDEN_SET, binding: 1, element: 0 };
+
+    /// Whether it is the driver's own.
+    pub const fn is_hidden(&self) -> bool {
+        self.set == HIDDEN_SET
+    }
+}
+
 /// An image and what it is looked at through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Texture {

@@ -143,7 +143,8 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<AttributeArray, FileError> {
         (2, 0) => AttributeSource::Dummy,
         (kind @ 3..=5, location) => AttributeSource::Corner { corner: kind as u8 - 3, location },
         (kind @ 6..=8, 0) => AttributeSource::CornerIndex(kind as u8 - 6),
-        (1 | 2 | 6..=8, _) => return fault(Fault::Reserved(location)),
+        (9, 0) => AttributeSource::Place,
+        (1 | 2 | 6..=9, _) => return fault(Fault::Reserved(location)),
         (value, _) => return fault(Fault::Unknown { what: "source of an attribute", value }),
     };
     let [_, flags, vertex, coordinate] = head.to_le_bytes();

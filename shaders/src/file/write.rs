@@ -75,6 +75,7 @@ fn attribute(out: &mut Vec<u8>, array: &AttributeArray) {
         AttributeSource::Dummy => (2, 0),
         AttributeSource::Corner { corner, location } => (3 + u32::from(corner.min(2)), location),
         AttributeSource::CornerIndex(corner) => (6 + u32::from(corner.min(2)), 0),
+        AttributeSource::Place => (9, 0),
     };
     let loaded = |offset: Option<u8>, flag: u32, shift: u32| {
         offset.map_or(0, |offset| 1 << flag | u32::from(offset) << shift)

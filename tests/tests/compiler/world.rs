@@ -143,9 +143,9 @@ impl World {
                 rows.push(std::array::from_fn(|lane| match array.source {
                     AttributeSource::Location(location) => self.attribute(location, word, lane),
                     AttributeSource::VertexIndex => FIRST_INDEX + lane as u32,
-                    AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_) => {
-                        unreachable!("no polygons")
-                    }
+                    AttributeSource::Corner { .. }
+                    | AttributeSource::CornerIndex(_)
+                    | AttributeSource::Place => unreachable!("no primitives"),
                     AttributeSource::Dummy => 0xdead_beef,
                 }));
             }

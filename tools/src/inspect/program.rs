@@ -198,6 +198,7 @@ fn attribute_text(array: &AttributeArray) -> String {
     let source = match array.source {
         AttributeSource::Location(location) => format!("location {location}"),
         AttributeSource::VertexIndex => "vertex index".into(),
+        AttributeSource::Place => "place of its primitive's outputs in memory".into(),
         AttributeSource::Corner { corner, location } => format!("location {location} of corner {corner}"),
         AttributeSource::CornerIndex(corner) => format!("vertex index of corner {corner}"),
         AttributeSource::Dummy => "nothing".into(),
@@ -231,6 +232,7 @@ pub fn json(contents: &Contents, code: bool) -> Value {
         let (source, location) = match array.source {
             AttributeSource::Location(location) => ("location", Some(location)),
             AttributeSource::VertexIndex => ("vertex index", None),
+            AttributeSource::Place => ("place of outputs", None),
             AttributeSource::Corner { location, .. } => ("location of a corner", Some(location)),
             AttributeSource::CornerIndex(_) => ("vertex index of a corner", None),
             AttributeSource::Dummy => ("nothing", None),

@@ -43,6 +43,18 @@ impl Source<'_> {
         let room = self.end.checked_sub(self.base)?.checked_sub(u64::from(bytes))?;
         Some(if self.stride == 0 { i64::MAX } else { (room / u64::from(self.stride)) as i64 })
     }
+
+    /// A word of an instance's data; 0 where the buffer ends.
+    pub fn instance_word(&self, instance: u32, word: u8) -> Result<u32, Error> {
+        let behind = u64::from(self.stride) * u64::from(instance) + 4 * u64::from(word);
+        let at = self.base.saturating_add(behind);
+        let mut bytes = [0; 4];
+        let have = self.end.saturating_sub(at).min(4) as usize;
+        if have > 0 {
+            self.bo.map()?.read(at as usize, &mut bytes[..have]);
+        }
+        Ok(u32::from_le_bytes(bytes))
+    }
 }
 
 /// The largest vertex number that every array of a draw has data for, -1 if one has no data at all: what lies beyond is
@@ -56,7 +68,9 @@ pub(super) fn limit(state: &Snapshot<'_>, programs: &Pipeline) -> Result<i64, Er
                 limit = limit.min(source.map_or(i64::MAX, |source| source.limit(*bytes).unwrap_or(-1)));
             }
             // Such arrays are made for the draw.
-            AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_) => return Ok(-1),
+            AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_) | AttributeSource::Place => {
+                return Ok(-1);
+            }
             AttributeSource::VertexIndex | AttributeSource::Dummy => {}
         }
     }

@@ -9,6 +9,7 @@ use super::arrays::source;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
+use crate::pipeline::Compiled;
 use crate::segments::Snapshot;
 
 /// The corner that an array is of, and the location that it comes from.
@@ -17,9 +18,11 @@ pub(super) fn from(source: AttributeSource) -> (Option<u8>, Option<u32>) {
         AttributeSource::Location(location) => (None, Some(location)),
         AttributeSource::Corner { corner, location } => (Some(corner), Some(location)),
         AttributeSource::CornerIndex(corner) => (Some(corner), None),
-        AttributeSource::VertexIndex | AttributeSource::Dummy => (None, None),
+        AttributeSource::VertexIndex | AttributeSource::Place | AttributeSource::Dummy => (None, None),
     }
 }
+
+const WORD: usize = 4;
 
 /// Vertices with arrays of their own.
 pub(super) struct Gathered {
@@ -58,6 +61,7 @@ impl Gathered {
             (AttributeSource::VertexIndex | AttributeSource::CornerIndex(_), (corner, _)) => {
                 self.each(corner).flat_map(|vertex| (vertex as u32).to_le_bytes()).collect()
             }
+            (AttributeSource::Place, _) => self.places(state),
             (_, (corner, Some(location))) => self.copied(state, corner, location, bytes)?,
             (_, (_, None)) => vec![0; bytes as usize * self.vertices.len()],
         };
@@ -72,7 +76,22 @@ impl Gathered {
         (0..self.vertices.len()).map(move |number| self.vertex(number, corner))
     }
 
-    fn copied(
+    /// [`AttributeSource::Place`] of each vertex.
+    fn places(&self, state: &Snapshot<'_>) -> Vec<u8> {
+        let compiled = state.pipeline().compiled.as_ref();
+        let bytes = WORD * compiled.map_or(0, Compiled::relayed_words);
+        let place = |number| number / self.size * self.size * bytes + number % self.size;
+        (0..self.vertices.len()).flat_map(|number| (place(number) as u32).to_le_bytes()).collect()
+    }
+
+    /// The vertices, in order.
+    #[cfg(feature = "compute")]
+    pub fn vertices(&self) -> &[i64] {
+        &self.vertices
+    }
+
+    /// The bytes of an attribute of each vertex, or of a corner of its primitive, without gaps.
+    pub fn copied(
         &self,
         state: &Snapshot,
         corner: Option<u8>,

@@ -17,6 +17,8 @@ mod iota;
 mod job;
 mod packets;
 mod record;
+#[cfg(feature = "compute")]
+mod relay;
 mod surfaces;
 #[cfg(test)]
 mod tests;
@@ -224,7 +226,7 @@ impl Builder<'_> {
     /// In line in every build: out of line, a draw that changes nothing takes 20 instructions more.
     #[inline(always)]
     fn call(&mut self, bindings: &mut Bindings<'_>, call: &DrawParameters, index: u32) -> Result<(), Error> {
-        if !bindings.variant.recipe.draws.is_empty() {
+        if bindings.variant.recipe.is_told {
             bindings.tell(call, index);
         }
         match geometry::at_once(bindings, call) {

@@ -11,9 +11,11 @@ use super::gather::from;
 use super::geometry::Piece;
 use super::iota::ZEROS_AT;
 use super::job::JobBuilder;
+#[cfg(feature = "compute")]
+use super::relay::outputs;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
-use crate::pipeline::{BLOCK_WORDS, Block, set_bit};
+use crate::pipeline::{BLOCK_WORDS, Block, Relayed, set_bit};
 use crate::segments::Snapshot;
 
 /// Largest stride of the plain form of record.
@@ -35,6 +37,8 @@ pub struct Streams {
     handles: Vec<u32>,
     /// Vertices that the record is good for, if it has joined arrays.
     joined: Option<u32>,
+    /// Words that say where a piece's shaded vertices stand.
+    relayed: Vec<(u32, u32)>,
 }
 
 impl Default for Streams {
@@ -48,6 +52,7 @@ impl Default for Streams {
             record: ShaderRecord::default(),
             handles: Vec::new(),
             joined: None,
+            relayed: Vec::new(),
         }
     }
 }
@@ -89,11 +94,38 @@ impl Streams {
             (piece.base_vertex, piece.gathered.is_some(), instance);
         let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
         // What can fail comes before what the job keeps.
+        if !bindings.variant.recipe.relayed.is_empty() {
+            self.relay(device, job, bindings, piece, instance)?;
+        }
         self.update(job, bindings, piece, instance, is_other)?;
         if is_moved || is_short || changes.intersects(first) || !job.repeat_record() {
             self.record(device, job, bindings, piece)?;
         }
         job.uniforms(&self.words);
+        Ok(())
+    }
+
+    /// Has the CPU shade a piece's vertices, and tells the programs where what it stored stands.
+    #[inline(never)]
+    fn relay(
+        &mut self,
+        device: &Device,
+        job: &mut JobBuilder,
+        bindings: &Bindings<'_>,
+        piece: &Piece<'_>,
+        instance: u32,
+    ) -> Result<(), Error> {
+        let (outputs, bytes) = outputs(device, bindings, piece, instance)?;
+        let bo = job.bo(&outputs);
+        self.relayed.clear();
+        self.relayed.extend(bindings.variant.recipe.relayed.iter().map(|(at, what)| {
+            let word = match what {
+                Relayed::Bo => bo,
+                Relayed::Base(offset) => *offset,
+                Relayed::Limit(last) => bytes.saturating_sub(WORD_BYTES as u32 + last),
+            };
+            (*at, word)
+        }));
         Ok(())
     }
 
@@ -203,8 +235,22 @@ impl Streams {
                 words[*at as usize] = piece_word(&bindings.state, slot, piece, instance)?;
             }
         }
+        if !recipe.relayed.is_empty() {
+            self.relayed.iter().for_each(|(at, word)| words[*at as usize] = *word);
+        }
         Ok(())
     }
+}
+
+/// Without the CPU's back end no vertices are shaded there.
+#[cfg(not(feature = "compute"))]
+fn outputs(
+    _: &Device,
+    _: &Bindings<'_>,
+    _: &Piece<'_>,
+    _: u32,
+) -> Result<(std::sync::Arc<crate::foundation::bo::Bo>, u32), Error> {
+    Err(Error::InvalidUse("a draw whose shader reads a hidden descriptor".into()))
 }
 
 /// The arrays of the record, each with what is joined in it.
@@ -250,7 +296,10 @@ fn attribute(
             return Ok((numbers, Attribute { stride: 4, ..plain }));
         }
         // Corners come in gathered arrays only.
-        AttributeSource::Corner { .. } | AttributeSource::CornerIndex(_) | AttributeSource::Dummy => None,
+        AttributeSource::Corner { .. }
+        | AttributeSource::CornerIndex(_)
+        | AttributeSource::Place
+        | AttributeSource::Dummy => None,
     };
     match found {
         Some(source) => {
@@ -350,20 +399,9 @@ fn piece_word(
     match *slot {
         UniformSlot::VertexIndexBias => Ok(piece.base_vertex as u32),
         UniformSlot::InstanceIndex => Ok(instance),
-        UniformSlot::InstanceAttribute { location, word } => instance_word(state, location, instance, word),
+        UniformSlot::InstanceAttribute { location, word } => {
+            source(state, location)?.map_or(Ok(0), |source| source.instance_word(instance, word))
+        }
         _ => Ok(0),
     }
-}
-
-/// A word of an instance-rate attribute; 0 where its buffer ends.
-fn instance_word(state: &Snapshot<'_>, location: u32, instance: u32, word: u8) -> Result<u32, Error> {
-    let Some(source) = source(state, location)? else { return Ok(0) };
-    let behind = u64::from(source.stride) * u64::from(instance) + 4 * u64::from(word);
-    let at = source.base.saturating_add(behind);
-    let mut bytes = [0; 4];
-    let have = source.end.saturating_sub(at).min(4) as usize;
-    if have > 0 {
-        source.bo.map()?.read(at as usize, &mut bytes[..have]);
-    }
-    Ok(u32::from_le_bytes(bytes))
 }

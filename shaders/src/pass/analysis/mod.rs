@@ -1,4 +1,5 @@
 //! What passes find out about values without changing anything.
 
+pub mod outputs;
 pub mod range;
 pub mod uses;

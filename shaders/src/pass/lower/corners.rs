@@ -16,6 +16,10 @@ pub const CLIPPED: Output = Output::User { location: 2 * HIDDEN + 3, component: 
 pub(super) const BACK: u32 = 2 * HIDDEN + 1;
 /// Added to depths.
 pub(super) const BIAS: u32 = 2 * HIDDEN + 2;
+/// Where the outputs of a primitive's first corner stand in memory ([`super::relay`]).
+pub(super) const PLACE: u32 = 2 * HIDDEN + 4;
+/// How near the first and the second corner are, by component: their shares in what is interpolated.
+pub(super) const SHARES: u32 = 2 * HIDDEN + 5;
 
 /// Bits of a location below the corner's number.
 const LOCATION_BITS: u32 = 16;
@@ -55,6 +59,9 @@ pub(super) struct Corner;
 impl Corner {
     /// In place of a location: the vertex index.
     pub(super) const INDEX: u32 = LOCATION_MASK;
+
+    /// In place of a location: which corner the vertex is, and where its primitive's outputs stand.
+    pub(super) const PLACE: u32 = LOCATION_MASK - 1;
 
     /// A location of a corner.
     pub(super) fn of(corner: u8, location: u32) -> u32 {

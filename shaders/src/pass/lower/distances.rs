@@ -6,11 +6,9 @@ use std::collections::BTreeSet;
 use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
 
 pub use super::corners::CLIPPED;
-use super::inputs::prepend;
-use crate::ir::{Builder, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Op, Output, Shader, Value};
-
-/// Location and component.
-type Name = (u32, u8);
+use crate::ir::{Builder, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Op, Shader, Value};
+use crate::pass::analysis::outputs::{Name, user_outputs};
+use crate::pass::rewrite::prepend;
 
 /// The clip distances that a vertex stage stores.
 pub fn clipping(vertex: &Shader) -> BTreeSet<Name> {
@@ -23,11 +21,8 @@ pub(super) fn culling(vertex: &Shader) -> BTreeSet<Name> {
 }
 
 fn stored(vertex: &Shader, first: u32) -> BTreeSet<Name> {
-    let stored = vertex.insts_in_order().into_iter().filter_map(|inst| match vertex.insts[inst].op {
-        Op::StoreOutput(Output::User { location, component }) => Some((location, component)),
-        _ => None,
-    });
-    stored.filter(|&(location, _)| location == first || location == first + 1).collect()
+    let is_one = |&(location, _): &Name| location == first || location == first + 1;
+    user_outputs(vertex).into_iter().filter(is_one).collect()
 }
 
 /// Makes a fragment stage compute what the distances of a vertex stage leave: a negative number for nothing, or on targets

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::EntitySet;
-use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
+use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS, VARYINGS};
 use vc4::image::layout::MSAA_SAMPLES;
 use vc4::state::Emitter;
 use vc4::state::vertex_fetch::{Packing, VertexFormat, emit_fetch};
@@ -14,7 +14,7 @@ use super::error::LowerError;
 use crate::binding::UniformSlot;
 use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
 use crate::pass::rewrite::emitter::{IrEmitter, recip};
-use crate::pass::rewrite::{Action, rewrite};
+use crate::pass::rewrite::{Action, prepend, rewrite};
 use crate::program::{AttributeArray, AttributeSource};
 use crate::state::{PipelineState, VertexAttribute};
 
@@ -24,8 +24,6 @@ const MAX_ARRAYS: usize = 8;
 const MAX_ROWS: u32 = 63;
 /// Bytes per vertex of joined arrays; Broadcom's driver joins no more (vulkan-on-vc4.md, T-ATTR).
 const MAX_JOINED_BYTES: u32 = 60;
-/// Scalar varyings (v3d.md §14).
-const MAX_VARYINGS: usize = 32;
 /// Varyings that points put in front: the point coordinate x and y.
 const POINT_VARYINGS: u32 = 2;
 /// Varyings that lines put in front: the place across the line.
@@ -67,14 +65,10 @@ impl FragmentInterface {
 
 /// Lowers the inputs of a fragment shader; only varyings that it reads are numbered, in the order of first use.
 pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentInterface, LowerError> {
-    let implicit = match (state.points, state.lines) {
-        (true, _) => POINT_VARYINGS,
-        (false, true) => LINE_VARYINGS,
-        (false, false) => 0,
-    };
+    let implicit = implicit(state);
     let varyings = used_varyings(shader);
-    if varyings.len() > MAX_VARYINGS {
-        return Err(LowerError::TooManyVaryings { count: varyings.len(), limit: MAX_VARYINGS });
+    if varyings.len() > VARYINGS {
+        return Err(LowerError::TooManyVaryings { count: varyings.len(), limit: VARYINGS });
     }
     // With one sample a pixel is covered where its centre is.
     let sample = state.sample.filter(|_| state.multisample.four_samples);
@@ -131,13 +125,13 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
     Ok(FragmentInterface { varyings, flat, implicit })
 }
 
-/// Emits at the start of the shader.
-pub(super) fn prepend<T>(shader: &mut Shader, emit: impl FnOnce(&mut Builder) -> T) -> T {
-    let entry = shader.entry().expect("a shader starts with a block");
-    let rest = std::mem::take(&mut shader.blocks[entry].insts);
-    let result = emit(&mut Builder::new(shader, entry));
-    shader.blocks[entry].insts.extend(rest);
-    result
+/// Varyings that the machine puts in front.
+pub(super) fn implicit(state: &PipelineState) -> u32 {
+    match (state.points, state.lines) {
+        (true, _) => POINT_VARYINGS,
+        (false, true) => LINE_VARYINGS,
+        (false, false) => 0,
+    }
 }
 
 /// noperspective: the vertex program multiplied by Wc, the perspective evaluation of that times 1/W is linear on
@@ -153,7 +147,8 @@ fn linear(b: &mut Builder, mut values: Vec<Value>, implicit: usize, varyings: &[
     values
 }
 
-fn used_varyings(shader: &Shader) -> Vec<Varying> {
+/// What a fragment stage reads, each once, in the order of first use.
+pub(super) fn used_varyings(shader: &Shader) -> Vec<Varying> {
     let mut varyings: Vec<Varying> = Vec::new();
     let mut seen: EntitySet<Value> = EntitySet::new();
     for inst in shader.insts_in_order() {
@@ -434,6 +429,7 @@ enum AttributeKey {
     Location(u32),
     VertexIndex,
     CornerIndex(u8),
+    Place,
     Dummy,
 }
 
@@ -446,6 +442,7 @@ impl AttributeKey {
             },
             AttributeKey::VertexIndex => AttributeSource::VertexIndex,
             AttributeKey::CornerIndex(corner) => AttributeSource::CornerIndex(corner),
+            AttributeKey::Place => AttributeSource::Place,
             AttributeKey::Dummy => AttributeSource::Dummy,
         }
     }
@@ -487,6 +484,9 @@ fn used_words(shader: &Shader, state: &PipelineState) -> BTreeMap<AttributeKey, 
         match shader.op(value) {
             Op::LoadInput { location, .. } if corner_index(location).is_some() => {
                 uses.extend(corner_index(location).map(|corner| (AttributeKey::CornerIndex(corner), 4)));
+            }
+            Op::LoadInput { location: Corner::PLACE, .. } => {
+                uses.insert(AttributeKey::Place, 4);
             }
             Op::LoadInput { location, component, .. } => {
                 let Some(attribute) = attribute(state, location) else { continue };
@@ -535,6 +535,10 @@ fn lower_vertex(
                 AttributeKey::CornerIndex(corner) => {
                     let zero = b.word(0);
                     components.insert(Corner::index_of(corner), [rows[0], zero, zero, zero]);
+                }
+                AttributeKey::Place => {
+                    let zero = b.word(0);
+                    components.insert(Corner::PLACE, [rows[0], zero, zero, zero]);
                 }
                 AttributeKey::Dummy => {}
             }

@@ -13,6 +13,7 @@ pub mod int;
 pub mod outputs;
 pub mod pack;
 pub mod polygon;
+pub mod relay;
 pub mod texture;
 pub mod ubo;
 

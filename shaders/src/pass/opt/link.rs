@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::ir::{Op, Output, Shader, Value};
+use crate::pass::analysis::outputs::Name;
 use crate::pass::rewrite::{Action, rewrite};
-
-/// Location and component.
-type Name = (u32, u8);
 
 /// Replaces inputs of `fragment` by what an optimised `vertex` is known to write there. Inputs that the vertex stage does
 /// not write stay as they are.

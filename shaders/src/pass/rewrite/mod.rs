@@ -6,4 +6,4 @@ pub mod negation;
 pub mod predicate;
 mod walk;
 
-pub use walk::{Action, rewrite};
+pub use walk::{Action, prepend, rewrite};

@@ -24,6 +24,15 @@ impl Action {
     }
 }
 
+/// Emits at the start of the shader.
+pub fn prepend<T>(shader: &mut Shader, emit: impl FnOnce(&mut Builder) -> T) -> T {
+    let entry = shader.entry().expect("a shader starts with a block");
+    let rest = std::mem::take(&mut shader.blocks[entry].insts);
+    let result = emit(&mut Builder::new(shader, entry));
+    shader.blocks[entry].insts.extend(rest);
+    result
+}
+
 /// Visits every instruction in program order. `visit` may append instructions through the builder, which
 /// stand in front of the visited one and share its source line; operands are up to date when it is called, except phis' from below.
 pub fn rewrite<E>(

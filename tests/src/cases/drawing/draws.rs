@@ -46,13 +46,21 @@ impl Canvas {
 
     /// Runs `draw` inside of the pass.
     pub fn draw(&self, lab: &Lab<'_>, draw: impl FnOnce(vk::CommandBuffer)) -> Result<Picture, Error> {
-        lab.run(|commands| {
-            let clears = [color(GREY), depth(1.0, 0)];
-            lab.begin(commands, self.pass, self.framebuffer, area(SIZE), &clears);
-            draw(commands);
-            // SAFETY: the handles live as long as the lab.
-            unsafe { lab.device.cmd_end_render_pass(commands) };
-        })?;
+        lab.run(|commands| self.record(lab, commands, draw))?;
+        self.picture(lab)
+    }
+
+    /// Records the pass with `draw` in it.
+    pub fn record(&self, lab: &Lab<'_>, commands: vk::CommandBuffer, draw: impl FnOnce(vk::CommandBuffer)) {
+        let clears = [color(GREY), depth(1.0, 0)];
+        lab.begin(commands, self.pass, self.framebuffer, area(SIZE), &clears);
+        draw(commands);
+        // SAFETY: the handles live as long as the lab.
+        unsafe { lab.device.cmd_end_render_pass(commands) };
+    }
+
+    /// What was drawn.
+    pub fn picture(&self, lab: &Lab<'_>) -> Result<Picture, Error> {
         lab.picture(&self.target)
     }
 }

@@ -10,6 +10,7 @@ mod polygons;
 mod queries;
 mod samples;
 mod targets;
+mod varyings;
 mod views;
 
 pub use case::Case;
@@ -25,6 +26,7 @@ pub fn all() -> Vec<Case> {
         &polygons::CASES,
         &distances::CASES,
         &samples::CASES,
+        &varyings::CASES,
         &views::CASES,
     ];
     all.into_iter().flatten().copied().collect()
