@@ -107,6 +107,8 @@ pub struct Recipe {
     pub pieces: Vec<Word<UniformSlot>>,
     /// Words of lookups in the outputs of vertices, which every piece has of its own.
     pub relayed: Vec<Word<Relayed>>,
+    /// There are words of these two kinds.
+    pub has_pieces: bool,
     /// A draw has to say what it is: a stage asks, or the CPU runs one that may.
     pub is_told: bool,
 }
@@ -148,6 +150,7 @@ impl Recipe {
                 recipe.constants.push(constant);
             }
         }
+        recipe.has_pieces = !recipe.pieces.is_empty() || !recipe.relayed.is_empty();
         recipe.is_told = !recipe.draws.is_empty() || !recipe.relayed.is_empty();
         recipe.ranges.extend(buffers.iter().map(|(buffer, ..)| *buffer));
         recipe.ranges.sort_unstable();

@@ -37,8 +37,6 @@ pub struct Streams {
     handles: Vec<u32>,
     /// Vertices that the record is good for, if it has joined arrays.
     joined: Option<u32>,
-    /// Words that say where a piece's shaded vertices stand.
-    relayed: Vec<(u32, u32)>,
 }
 
 impl Default for Streams {
@@ -52,7 +50,6 @@ impl Default for Streams {
             record: ShaderRecord::default(),
             handles: Vec::new(),
             joined: None,
-            relayed: Vec::new(),
         }
     }
 }
@@ -63,7 +60,7 @@ impl Streams {
     pub(super) fn serve(&self, bindings: &Bindings<'_>, piece: &Piece<'_>, instance: u32) -> bool {
         !self.is_moved(piece)
             && !self.is_short(piece)
-            && (instance == self.instance || bindings.variant.recipe.pieces.is_empty())
+            && (instance == self.instance || !bindings.variant.recipe.has_pieces)
     }
 
     /// Whether the attribute arrays begin elsewhere than in the last record.
@@ -89,15 +86,12 @@ impl Streams {
     ) -> Result<(), Error> {
         let changes = bindings.changes;
         let (is_moved, is_short) = (self.is_moved(piece), self.is_short(piece));
-        let is_other = (is_moved || instance != self.instance) && !bindings.variant.recipe.pieces.is_empty();
+        let is_other = (is_moved || instance != self.instance) && bindings.variant.recipe.has_pieces;
         (self.base_vertex, self.gathered, self.instance) =
             (piece.base_vertex, piece.gathered.is_some(), instance);
         let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
         // What can fail comes before what the job keeps.
-        if !bindings.variant.recipe.relayed.is_empty() {
-            self.relay(device, job, bindings, piece, instance)?;
-        }
-        self.update(job, bindings, piece, instance, is_other)?;
+        self.update(device, job, bindings, piece, instance, is_other)?;
         if is_moved || is_short || changes.intersects(first) || !job.repeat_record() {
             self.record(device, job, bindings, piece)?;
         }
@@ -117,15 +111,13 @@ impl Streams {
     ) -> Result<(), Error> {
         let (outputs, bytes) = outputs(device, bindings, piece, instance)?;
         let bo = job.bo(&outputs);
-        self.relayed.clear();
-        self.relayed.extend(bindings.variant.recipe.relayed.iter().map(|(at, what)| {
-            let word = match what {
+        for (at, what) in &bindings.variant.recipe.relayed {
+            self.words[*at as usize] = match what {
                 Relayed::Bo => bo,
                 Relayed::Base(offset) => *offset,
                 Relayed::Limit(last) => bytes.saturating_sub(WORD_BYTES as u32 + last),
             };
-            (*at, word)
-        }));
+        }
         Ok(())
     }
 
@@ -173,6 +165,7 @@ impl Streams {
     /// Brings the words up to date.
     fn update(
         &mut self,
+        device: &Device,
         job: &mut JobBuilder,
         bindings: &Bindings<'_>,
         piece: &Piece<'_>,
@@ -234,9 +227,9 @@ impl Streams {
             for (at, slot) in &recipe.pieces {
                 words[*at as usize] = piece_word(&bindings.state, slot, piece, instance)?;
             }
-        }
-        if !recipe.relayed.is_empty() {
-            self.relayed.iter().for_each(|(at, word)| words[*at as usize] = *word);
+            if !recipe.relayed.is_empty() {
+                self.relay(device, job, bindings, piece, instance)?;
+            }
         }
         Ok(())
     }
