@@ -22,8 +22,9 @@ pub const MAX_COPY_PX: u32 = MAX_EDGE;
 /// specification's minimum of 4096: splitting larger textures and targets (T-BIG) is not done, and an
 /// application that asks is better refused than drawn wrongly.
 pub const MAX_IMAGE_PX: u32 = if TEXTURE_MAX_PX < TARGET_MAX_PX { TEXTURE_MAX_PX } else { TARGET_MAX_PX };
-/// Largest edge of a 3D image, the minimum: slices lie like layers, so this bounds their number.
-pub const MAX_VOLUME_PX: u32 = 256;
+/// Largest edge of a 3D image. Slices lie like layers and are drawn to one by one, so none is larger than a target; programs
+/// find texels by direct lookups, for which a slice's number is as good as a row's.
+pub const MAX_VOLUME_PX: u32 = TARGET_MAX_PX;
 /// Bytes that the upper bound of an image's size must reach by the specification. A smaller heap is what images of
 /// that size meet first, as memory that is not there.
 pub const MIN_RESOURCE_BYTES: u64 = 1 << 31;

@@ -397,6 +397,7 @@ mod tests {
     use crate::objects::memory::Origin;
     use crate::testing::device;
     use std::sync::Arc;
+    use vc4::hw::TARGET_MAX_PX;
 
     fn info(width: u32, height: u32, levels: u32) -> vk::ImageCreateInfo<'static> {
         vk::ImageCreateInfo {
@@ -502,7 +503,27 @@ mod tests {
         assert!(image.level(0, 5).is_ok() && image.level(0, 6).is_err() && image.level(1, 3).is_err());
         let end = image.level(0, 5).unwrap();
         assert_eq!(u64::from(end.offset + end.size), image.size());
-        assert!(Image::new(&device, &volume(257, 1, 1)).is_err());
+    }
+
+    #[test]
+    fn volumes_end_where_targets_do() {
+        let device = device();
+        let refusal = |width, height, depth| {
+            let info = vk::ImageCreateInfo {
+                image_type: vk::ImageType::TYPE_3D,
+                extent: vk::Extent3D { width, height, depth },
+                ..info(1, 1, 1)
+            };
+            Image::new(&device, &info).err().map(|error| error.result())
+        };
+        let edge = TARGET_MAX_PX;
+        for [width, height, depth] in [[edge, 1, 1], [1, edge, 1], [1, 1, edge]] {
+            assert_eq!(refusal(width, height, depth), None);
+            let (wider, higher, deeper) = (2 * width - 1, 2 * height - 1, 2 * depth - 1);
+            assert_eq!(refusal(wider, higher, deeper), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
+        }
+        // 32 GiB are no question of the format.
+        assert_eq!(refusal(edge, edge, edge), Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
     }
 
     #[test]

@@ -199,6 +199,8 @@ fn shapes() -> Vec<Scene> {
             ImageSource { levels: 1, ..volume },
             sampler(NEAREST, BORDER),
         ),
+        one("volume_long", spirv!("volume.frag"), shaped(View::TYPE_3D, RGBA, [600, 2, 2], 1, 2), linear),
+        one("volume_deep", spirv!("volume.frag"), shaped(View::TYPE_3D, RGBA, [3, 2, 2048], 1, 2), near),
         one(
             "cube_wide",
             spirv!("around.frag"),
