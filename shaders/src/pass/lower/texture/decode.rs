@@ -20,7 +20,7 @@ pub fn decoded(image: &mut Image<'_, '_>, words: &[Value]) -> Components {
         TextureClass::Srgb8 => {
             let [red, green, blue, alpha] = BYTES.map(|byte| image.b.op(Op::UnpackFloat(byte), &[word]));
             let mut e = IrEmitter::new(image.b);
-            let [red, green, blue] = [red, green, blue].map(|c| srgb::to_linear(&mut e, c));
+            let [red, green, blue] = [red, green, blue].map(|c| srgb::texel_to_linear(&mut e, c));
             [red, green, blue, alpha]
         }
         TextureClass::Depth24 => {
