@@ -77,6 +77,19 @@ impl Attachment {
             stencil_store: info.stencil_store_op,
         })
     }
+
+    /// The aspects that are cleared where a pass first uses it.
+    pub fn cleared(&self) -> vk::ImageAspectFlags {
+        let (first, stencil) = (self.row.aspects() & !vk::ImageAspectFlags::STENCIL, self.row.has_stencil());
+        let mut aspects = vk::ImageAspectFlags::empty();
+        if self.load == vk::AttachmentLoadOp::CLEAR {
+            aspects |= first;
+        }
+        if stencil && self.stencil_load == vk::AttachmentLoadOp::CLEAR {
+            aspects |= vk::ImageAspectFlags::STENCIL;
+        }
+        aspects
+    }
 }
 
 impl RenderPass {
@@ -115,6 +128,12 @@ impl Subpass {
         let is_input = |(_, index): &(u32, u32)| self.inputs.contains(&Some(*index));
         let (read, written): (Vec<_>, Vec<_>) = colors.partition(is_input);
         written.into_iter().chain(read)
+    }
+
+    /// Attachments that shaders read and nothing draws to.
+    pub fn only_read(&self) -> impl Iterator<Item = u32> {
+        let drawn = |index| self.depth_stencil == Some(index) || self.colors.contains(&Some(index));
+        self.inputs.iter().flatten().copied().filter(move |&index| !drawn(index))
     }
 
     /// Numbers of the views that are drawn: 0 where there are none.
@@ -198,6 +217,10 @@ mod tests {
         let inputs = vec![Some(0)];
         let colors = Subpass { colors: vec![Some(0), None, Some(1)], inputs, ..Default::default() };
         assert_eq!(colors.drawn_colors().collect::<Vec<_>>(), [(2, 1), (0, 0)]);
+        let inputs = vec![Some(1), None, Some(0), Some(2)];
+        let read =
+            Subpass { colors: vec![None, Some(2)], depth_stencil: Some(1), inputs, ..Default::default() };
+        assert_eq!(read.only_read().collect::<Vec<_>>(), [0]);
         let outside = Subpass { depth_stencil: Some(2), ..Default::default() };
         assert_eq!(result(outside), vk::Result::ERROR_VALIDATION_FAILED_EXT);
     }

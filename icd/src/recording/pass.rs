@@ -91,6 +91,9 @@ impl Pass {
         let subpass = self.current()?;
         let size = (self.begin.framebuffer.width, self.begin.framebuffer.height);
         let mut target = Target { view, ..Target::empty(size, self.area) };
+        for index in subpass.only_read() {
+            self.clear_read(index, view, segments)?;
+        }
         for (location, index) in subpass.drawn_colors() {
             self.start_color(location, (index, view), &mut target.colors, segments)?;
         }
@@ -148,6 +151,21 @@ impl Pass {
         self.is_used(self.subpass + 1..self.begin.render_pass.subpasses.len(), index, view)
     }
 
+    /// Clears an attachment that a subpass reads before anything draws to it.
+    fn clear_read(&self, index: u32, number: u32, segments: &mut Segments) -> Result<(), Error> {
+        let aspects = self.attachment(index).cleared();
+        if aspects.is_empty() || self.is_used_before(index, number) {
+            return Ok(());
+        }
+        let (view, value) = (self.view(index, number)?, self.clear_value(index));
+        let fill = match aspects.contains(vk::ImageAspectFlags::COLOR) {
+            true => Fill::color(&view, value)?,
+            false => Fill::depth_stencil(aspects, value),
+        };
+        self.clear_layers(&view, fill, 0, segments);
+        Ok(())
+    }
+
     /// Appends what drawing to an attachment begins with, one plane after the other.
     fn start_color(
         &self,
@@ -196,20 +214,13 @@ impl Pass {
             true => attachment.stencil_load,
             false => vk::AttachmentLoadOp::DONT_CARE,
         };
-        let is = |op| [attachment.load == op, stencil_load == op];
-        let (clears, loads) = (is(vk::AttachmentLoadOp::CLEAR), is(vk::AttachmentLoadOp::LOAD));
-        let mut aspects = vk::ImageAspectFlags::empty();
-        if clears[0] {
-            aspects |= vk::ImageAspectFlags::DEPTH;
-        }
-        if clears[1] {
-            aspects |= vk::ImageAspectFlags::STENCIL;
-        }
+        let loads = [attachment.load, stencil_load].contains(&vk::AttachmentLoadOp::LOAD);
+        let aspects = attachment.cleared();
         let fill = Fill::depth_stencil(aspects, value);
         let input = self.current()?.inputs.contains(&Some(index));
-        let whole = covers(&view, self.area) && !loads.contains(&true) && !input;
+        let whole = covers(&view, self.area) && !loads && !input;
         self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
-        Ok(match (whole, clears.contains(&true)) {
+        Ok(match (whole, !aspects.is_empty()) {
             (true, true) => Start::Clear(DepthStencilWord {
                 depth: depth_to_unorm24(value.depth()),
                 stencil: value.stencil() as u8,

@@ -10,11 +10,12 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 5] = [
+pub const CASES: [Case; 6] = [
     exact("input-color-depth", color_and_depth),
     exact("input-partial-area", partial_area),
     exact("input-stencil", stencil),
     exact("input-own", own),
+    exact("input-first", first),
     exact("input-samples", samples),
 ];
 
@@ -162,6 +163,31 @@ fn samples(lab: &Lab<'_>) -> Result<Picture, Error> {
         (masked(0b1100), rectangle([-0.4, -0.9, 0.88, 0.2], 0.3, [0.0, 1.0, 1.0, 1.0])),
     ];
     two.draw(lab, &draws, &views, shader!("input_samples"), area(SIZE))
+}
+
+/// A subpass that reads what the pass clears and nothing has drawn to.
+fn first(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let depth_format = lab.depth_stencil_format();
+    let (read, depths) = (lab.input(SIZE, FORMAT, ONE)?, lab.input(SIZE, depth_format, ONE)?);
+    let result = lab.target(SIZE, FORMAT, ONE)?;
+    let of = |format| Attachment { format, ..CLEAR_STORE };
+    let subpass = Subpass { color: Some(2), inputs: vec![0, 1], ..Subpass::default() };
+    let pass = lab.pass(&[of(FORMAT), of(depth_format), of(FORMAT)], &[subpass])?;
+    let framebuffer = lab.framebuffer(pass, &[read, depths, result], SIZE)?;
+    let depth_view = lab.view(depths.image, depth_format, vk::ImageAspectFlags::DEPTH)?;
+    let inputs = lab.inputs(&[read.view, depth_view], READ)?;
+    let reader = Pipeline { fragment: shader!("input"), layout: Some(inputs.layout), ..Pipeline::default() };
+    let reader = lab.pipeline(pass, SIZE, &reader)?;
+    let triangle = lab.vertices(&TRIANGLE)?;
+    lab.run(|commands| {
+        let clears = [color([0.25, 0.5, 0.75, 1.0]), depth(0.375, 9), color([0.0, 0.25, 0.0, 1.0])];
+        lab.begin(commands, pass, framebuffer, area(SIZE), &clears);
+        lab.bind_inputs(commands, &inputs);
+        lab.draw(commands, reader, triangle, 3);
+        // SAFETY: the handles live as long as the lab.
+        unsafe { lab.device.cmd_end_render_pass(commands) };
+    })?;
+    lab.picture(&result)
 }
 
 /// A subpass that reads its own colour, twice.
