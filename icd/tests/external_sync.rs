@@ -147,13 +147,28 @@ fn a_fence_is_seen_from_two_devices() {
 }
 
 #[test]
-fn what_is_complete_is_no_file() {
+fn a_sync_file_is_signalled_when_it_is_handed_out() {
     let side = Side::new();
     let (fence, semaphore) = (side.fence(FenceType::SYNC_FD), side.semaphore(SemaphoreType::SYNC_FD));
     side.submit(&[], &[semaphore], fence);
-    assert_eq!(side.fence_fd(fence, FenceType::SYNC_FD), Ok(-1));
-    assert_eq!(side.semaphore_fd(semaphore, SemaphoreType::SYNC_FD), Ok(-1));
-    // Handing it out resets it.
+    let files = [
+        side.fence_fd(fence, FenceType::SYNC_FD).unwrap(),
+        side.semaphore_fd(semaphore, SemaphoreType::SYNC_FD).unwrap(),
+    ];
+    // Any number of waits find them so.
+    let temporary = vk::SemaphoreImportFlags::TEMPORARY;
+    for fd in files {
+        // SAFETY: a descriptor that was handed to us.
+        let file = unsafe { OwnedFd::from_raw_fd(fd) };
+        for _ in 0..2 {
+            let done = side.fence(FenceType::empty());
+            let copy = file.try_clone().unwrap().into_raw_fd();
+            side.import_semaphore(semaphore, copy, SemaphoreType::SYNC_FD, temporary).unwrap();
+            side.submit(&[semaphore], &[], done);
+            side.wait(done, u64::MAX).unwrap();
+        }
+    }
+    // Handing it out resets the fence.
     assert_eq!(side.wait(fence, 0), Err(vk::Result::TIMEOUT));
     let (fences, semaphores) = (vk::FenceImportFlags::TEMPORARY, vk::SemaphoreImportFlags::TEMPORARY);
     side.import_fence(fence, -1, FenceType::SYNC_FD, fences).unwrap();

@@ -283,6 +283,15 @@ impl Gpu for DrmGpu {
         Ok((handle, size.into()))
     }
 
+    fn signalled_sync_file(&self) -> Option<OwnedFd> {
+        let syncobj = self.node.create_syncobj(true).ok()?;
+        let file = self.node.syncobj_to_fd(syncobj, true);
+        if let Err(error) = self.node.destroy_syncobj(syncobj) {
+            log::warn!(target: "vc4::drm", "DRM_IOCTL_SYNCOBJ_DESTROY: {error}");
+        }
+        file.ok()
+    }
+
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
         let handles: Vec<u32> = job.bos.iter().map(|bo| bo.0).collect();
         let lists = Lists {

@@ -298,6 +298,9 @@ pub trait Gpu: Send + Sync {
     /// already, of which there is still but one to close: callers see to it that none is closed meanwhile.
     fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError>;
 
+    /// A sync file that is signalled: a descriptor that is readable for ever. `None` where the kernel makes none.
+    fn signalled_sync_file(&self) -> Option<OwnedFd>;
+
     /// Queues a job. Jobs run and finish in submission order.
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError>;
 

@@ -112,6 +112,10 @@ impl Gpu for Noop {
         Err(unshared("import_bo"))
     }
 
+    fn signalled_sync_file(&self) -> Option<OwnedFd> {
+        None
+    }
+
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
         let mut state = self.state();
         if let Some(bo) = job.bos.iter().find(|bo| !state.bos.contains_key(bo)) {

@@ -83,6 +83,10 @@ impl Gpu for Recorder {
         self.gpu.import_bo(fd)
     }
 
+    fn signalled_sync_file(&self) -> Option<OwnedFd> {
+        self.gpu.signalled_sync_file()
+    }
+
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
         // Held over the call, so that the order is the device's.
         let mut jobs = self.jobs();

@@ -1,8 +1,8 @@
 //! VK_KHR_external_fence, VK_KHR_external_semaphore and what they consist of.
 //!
-//! States that are shared are eventfds, which need nothing of the kernel's driver: an opaque descriptor is one. What is
-//! complete when a sync file is asked for needs none, so that is waited for and -1 is the answer. Sync files of others
-//! are waited for like any other descriptor.
+//! States that are shared are eventfds, which need nothing of the kernel's driver: an opaque descriptor is one. Where a
+//! sync file is asked for, what it stands for is waited for, and the answer is one that is signalled: the kernel's, as many
+//! programs take the -1 that would do for an error. Sync files of others are waited for like any other descriptor.
 
 use std::ffi::c_int;
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
@@ -18,7 +18,7 @@ use crate::foundation::shared_flag::SharedFlag;
 use crate::objects::semaphore::{Binary, Semaphore};
 use crate::objects::sync::{self, Fence};
 
-/// The descriptor of a sync file that is signalled.
+/// Stands for the descriptor of a sync file that is signalled.
 const SIGNALLED: c_int = -1;
 
 /// What a descriptor is.
@@ -26,6 +26,11 @@ const SIGNALLED: c_int = -1;
 enum Type {
     Opaque,
     SyncFile,
+}
+
+/// The descriptor of a sync file that is signalled.
+fn signalled(device: &OpenDevice) -> c_int {
+    device.gpu().signalled_sync_file().map_or(SIGNALLED, IntoRawFd::into_raw_fd)
 }
 
 fn unknown(what: &str) -> Error {
@@ -193,9 +198,10 @@ entry_points! {
             }
             Type::SyncFile => {
                 let fences = std::slice::from_ref(fence);
-                sync::wait_for_fences(get::<OpenDevice>(device), fences, true, u64::MAX).map(drop)?;
+                let device = get::<OpenDevice>(device);
+                sync::wait_for_fences(device, fences, true, u64::MAX).map(drop)?;
                 fence.reset();
-                SIGNALLED
+                signalled(device)
             }
         });
         Ok(())
@@ -226,8 +232,9 @@ entry_points! {
                 return Err(Error::InvalidUse(why.into()));
             }
             Type::SyncFile => {
-                semaphore.take(0).wait(get::<OpenDevice>(device))?;
-                SIGNALLED
+                let device = get::<OpenDevice>(device);
+                semaphore.take(0).wait(device)?;
+                signalled(device)
             }
         });
         Ok(())

@@ -4,9 +4,11 @@ mod preload;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use preload::{preloaded, preloaded_with};
 use support::*;
 use vc4::cl::packets::{IndexType, PrimitiveMode, Tiling};
@@ -36,6 +38,18 @@ fn the_device_is_a_vc4() {
         for gpu in [node(), DrmGpu::open(Some(Path::new("/dev/dri/card0"))).unwrap()] {
             assert_eq!(gpu.ident().unwrap().ident0, 0x0244_3356);
             assert!(gpu.description().contains("/dev/dri/"), "{}", gpu.description());
+        }
+    });
+}
+
+#[test]
+fn a_sync_file_may_be_signalled_from_the_start() {
+    preloaded("a_sync_file_may_be_signalled_from_the_start", || {
+        for file in [node().signalled_sync_file(), simulator(1).signalled_sync_file()] {
+            let file = file.expect("both make some");
+            let mut set = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
+            assert_eq!(poll(&mut set, PollTimeout::ZERO), Ok(1));
+            assert!(set[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)));
         }
     });
 }

@@ -98,6 +98,10 @@ impl Gpu for Bare {
         unreachable!("tests of sharing make the calls themselves")
     }
 
+    fn signalled_sync_file(&self) -> Option<OwnedFd> {
+        None
+    }
+
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
         let handles: Vec<u32> = job.bos.iter().map(|bo| bo.0).collect();
         let lists = Lists {
