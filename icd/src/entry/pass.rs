@@ -10,7 +10,7 @@ use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
 use crate::objects::image_view::ImageView;
-use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
+use crate::objects::render_pass::{Attachment, DepthStencilResolve, Framebuffer, RenderPass, Subpass};
 
 /// The number of an attachment, if it is one.
 fn number(attachment: u32) -> Option<u32> {
@@ -38,9 +38,17 @@ unsafe fn read_subpass(info: &vk::SubpassDescription<'_>, view_mask: u32) -> Sub
             colors: numbers(info.p_color_attachments, colors),
             resolves: numbers(info.p_resolve_attachments, colors),
             depth_stencil: numbers(info.p_depth_stencil_attachment, 1).first().copied().flatten(),
+            depth_stencil_resolve: None,
             view_mask,
         }
     }
+}
+
+unsafe fn read_resolve(info: &vk::SubpassDescriptionDepthStencilResolve<'_>) -> Option<DepthStencilResolve> {
+    // SAFETY: the caller passes a valid structure.
+    let attachment = unsafe { numbers2(info.p_depth_stencil_resolve_attachment, 1) }.first().copied()??;
+    let ways = [info.depth_resolve_mode, info.stencil_resolve_mode];
+    Some(DepthStencilResolve { attachment, ways })
 }
 
 unsafe fn read_subpass2(info: &vk::SubpassDescription2<'_>) -> Subpass {
@@ -52,6 +60,7 @@ unsafe fn read_subpass2(info: &vk::SubpassDescription2<'_>) -> Subpass {
             colors: numbers2(info.p_color_attachments, colors),
             resolves: numbers2(info.p_resolve_attachments, colors),
             depth_stencil: numbers2(info.p_depth_stencil_attachment, 1).first().copied().flatten(),
+            depth_stencil_resolve: extension(info.p_next).and_then(|resolve| read_resolve(resolve)),
             view_mask: info.view_mask,
         }
     }

@@ -10,7 +10,7 @@ use crate::foundation::error::Error;
 use crate::foundation::format::{self, ImageQuery};
 use crate::foundation::handle::get;
 use crate::foundation::limits::{
-    MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MAX_VIEWS, MIN_ALLOCATION_BYTES, SUBGROUP_SIZE,
+    MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MAX_VIEWS, MIN_ALLOCATION_BYTES, RESOLVE_MODES, SUBGROUP_SIZE,
 };
 use crate::objects::physical_device::{self, PhysicalDevice};
 
@@ -50,6 +50,10 @@ entry_points! {
         }
         if let Some(timeline) = answer::<vk::PhysicalDeviceTimelineSemaphoreProperties<'_>>((*out).p_next) {
             timeline.max_timeline_semaphore_value_difference = u64::MAX;
+        }
+        if let Some(resolve) = answer::<vk::PhysicalDeviceDepthStencilResolveProperties<'_>>((*out).p_next) {
+            (resolve.supported_depth_resolve_modes, resolve.supported_stencil_resolve_modes) = RESOLVE_MODES;
+            (resolve.independent_resolve_none, resolve.independent_resolve) = (vk::TRUE, vk::TRUE);
         }
         if let Some(id) = answer::<vk::PhysicalDeviceIDProperties<'_>>((*out).p_next) {
             (id.device_uuid, id.driver_uuid) = get::<PhysicalDevice>(device).uuids();

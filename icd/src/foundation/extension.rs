@@ -99,6 +99,8 @@ pub enum Extension {
     DrawIndirectCount,
     /// VK_EXT_queue_family_foreign.
     QueueFamilyForeign,
+    /// VK_KHR_depth_stencil_resolve.
+    DepthStencilResolve,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -208,6 +210,8 @@ const ROWS: &[Row] = &[
     row(Extension::DrawIndirectCount, Level::Device, ash::khr::draw_indirect_count::NAME, 1),
     // There is one queue, and memory looks the same to all who share it: barriers between owners have nothing to do.
     row(Extension::QueueFamilyForeign, Level::Device, ash::ext::queue_family_foreign::NAME, 1),
+    // The CPU does it: the tile buffer would store a sample that nobody can name.
+    row(Extension::DepthStencilResolve, Level::Device, ash::khr::depth_stencil_resolve::NAME, 1),
 ];
 
 impl Extension {

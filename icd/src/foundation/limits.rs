@@ -68,6 +68,16 @@ pub const MAX_VIEWS: u32 = u32::BITS;
 pub const SAMPLE_COUNTS: vk::SampleCountFlags = vk::SampleCountFlags::from_raw(
     vk::SampleCountFlags::TYPE_1.as_raw() | vk::SampleCountFlags::TYPE_4.as_raw(),
 );
+/// Ways to resolve depth, and stencil: the CPU's, so all of them.
+pub const RESOLVE_MODES: (vk::ResolveModeFlags, vk::ResolveModeFlags) = (
+    vk::ResolveModeFlags::from_raw(STENCIL_MODES.as_raw() | vk::ResolveModeFlags::AVERAGE.as_raw()),
+    STENCIL_MODES,
+);
+const STENCIL_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_raw(
+    vk::ResolveModeFlags::SAMPLE_ZERO.as_raw()
+        | vk::ResolveModeFlags::MIN.as_raw()
+        | vk::ResolveModeFlags::MAX.as_raw(),
+);
 /// Colour attachments of a subpass. Each is drawn apart (T-MRT), so the number is as good as any; four is the minimum,
 /// eight is what desktops have.
 pub const MAX_COLORS: u32 = 8;

@@ -27,6 +27,15 @@ pub struct Attachment {
     pub stencil_store: vk::AttachmentStoreOp,
 }
 
+/// Where depth and stencil of a pixel's samples go at the end of a subpass, and how: without a way they stay behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthStencilResolve {
+    /// The attachment that gets them.
+    pub attachment: u32,
+    /// How depth is resolved, and how stencil.
+    pub ways: [vk::ResolveModeFlags; 2],
+}
+
 /// One subpass: indices of attachments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subpass {
@@ -38,6 +47,8 @@ pub struct Subpass {
     pub resolves: Vec<Option<u32>>,
     /// Depth and stencil.
     pub depth_stencil: Option<u32>,
+    /// Where these are resolved to.
+    pub depth_stencil_resolve: Option<DepthStencilResolve>,
     /// The views that everything is drawn for: bit n for view n, which has layer n of each attachment. Without any, it is
     /// drawn once.
     pub view_mask: u32,
@@ -109,9 +120,7 @@ impl RenderPass {
 
 impl Subpass {
     fn check(&self, attachments: usize) -> Result<(), Error> {
-        let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);
-        let mut used = lists.chain([&self.depth_stencil]).flatten();
-        if let Some(index) = used.find(|index| **index as usize >= attachments) {
+        if let Some(index) = self.used().find(|index| *index as usize >= attachments) {
             return Err(Error::InvalidUse(format!("a subpass uses attachment {index} of {attachments}")));
         }
         if self.colors.len() > MAX_COLORS as usize {
@@ -147,8 +156,14 @@ impl Subpass {
         if !self.views().any(|drawn| drawn == view) {
             return false;
         }
+        self.used().any(|used| used == attachment)
+    }
+
+    /// Attachments that it reads or writes.
+    fn used(&self) -> impl Iterator<Item = u32> {
         let lists = self.inputs.iter().chain(&self.colors).chain(&self.resolves);
-        lists.chain([&self.depth_stencil]).any(|used| *used == Some(attachment))
+        let resolve = self.depth_stencil_resolve.map(|resolve| resolve.attachment);
+        lists.copied().chain([self.depth_stencil, resolve]).flatten()
     }
 }
 

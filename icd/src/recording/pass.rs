@@ -374,6 +374,7 @@ impl Pass {
     /// Ends the subpass: tiles resolve what they can while they are stored, the CPU does the rest in memory.
     fn flush(&mut self, segments: &mut Segments) -> Result<(), Error> {
         let layers = self.begin.framebuffer.layers.max(1);
+        let depth_stencil_resolve = self.current()?.depth_stencil_resolve;
         let mut targets = self.targets.clone();
         let mut by_cpu: Vec<Segment> = Vec::new();
         for target in &mut targets {
@@ -392,6 +393,13 @@ impl Pass {
                     let resolve = Resolve::of_views(&color.view, &to, self.area, first..layers);
                     by_cpu.push(Segment::Cpu(Arc::new(resolve)));
                 }
+            }
+            if let (Some(from), Some(resolve)) = (&target.depth_stencil, depth_stencil_resolve) {
+                target.depth_stencil_store = true;
+                let to = self.view(resolve.attachment, target.view)?;
+                let (layers, ways) = (0..layers, resolve.ways);
+                let resolve = Resolve::of_depth_stencil_views(from, &to, self.area, layers, ways);
+                by_cpu.push(Segment::Cpu(Arc::new(resolve)));
             }
         }
         self.push(targets, segments);

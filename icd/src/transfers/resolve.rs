@@ -10,6 +10,7 @@ use vc4::state::{ColorKind, PixelRect};
 
 use super::texels::{Part, layers};
 use crate::foundation::error::Error;
+use crate::foundation::format::FormatRow;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
@@ -21,6 +22,8 @@ pub struct Resolve {
     dst: Arc<Image>,
     /// Source and destination, of equal size.
     parts: Vec<(Part, Part)>,
+    /// What is resolved, and how.
+    aspects: Vec<(vk::ImageAspectFlags, vk::ResolveModeFlags)>,
 }
 
 impl Resolve {
@@ -48,7 +51,7 @@ impl Resolve {
                 ));
             }
         }
-        Ok(Resolve { src: src.clone(), dst: dst.clone(), parts })
+        Ok(Resolve { src: src.clone(), dst: dst.clone(), parts, aspects: vec![COLOR] })
     }
 
     /// A resolve attachment: `area` of some of the layers of two views.
@@ -64,9 +67,28 @@ impl Resolve {
         let part =
             |view: &ImageView, layer| Part { level: view.base_level, slice: view.base_layer + layer, rect };
         let parts = layers.map(|layer| (part(src, layer), part(dst, layer))).collect();
-        Resolve { src: src.image.clone(), dst: dst.image.clone(), parts }
+        Resolve { src: src.image.clone(), dst: dst.image.clone(), parts, aspects: vec![COLOR] }
+    }
+
+    /// As [`Resolve::of_views`], of depth and stencil, each in a way of its own; without one it stays as it was.
+    pub fn of_depth_stencil_views(
+        src: &ImageView,
+        dst: &ImageView,
+        area: PixelRect,
+        layers: std::ops::Range<u32>,
+        [depth, stencil]: [vk::ResolveModeFlags; 2],
+    ) -> Resolve {
+        let ways = [(vk::ImageAspectFlags::DEPTH, depth), (vk::ImageAspectFlags::STENCIL, stencil)];
+        let both = src.row.aspects() & dst.row.aspects();
+        let does = |(aspect, way): &(_, vk::ResolveModeFlags)| both.contains(*aspect) && !way.is_empty();
+        let aspects = ways.into_iter().filter(does).collect();
+        Resolve { aspects, ..Resolve::of_views(src, dst, area, layers) }
     }
 }
+
+/// Colours, whose way is a matter of their format.
+const COLOR: (vk::ImageAspectFlags, vk::ResolveModeFlags) =
+    (vk::ImageAspectFlags::COLOR, vk::ResolveModeFlags::AVERAGE);
 
 /// Whether the store of a tile can average samples of this view: unsigned fractions in bytes or RGB565. It knows
 /// neither curves nor fields across bytes (v3d.md §10.5).
@@ -88,25 +110,94 @@ impl CpuCommand for Resolve {
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
+        if (self.src.samples(), self.dst.samples()) != (MSAA_SAMPLES, 1) {
+            let (have, into) = (self.src.samples(), self.dst.samples());
+            return Err(Error::InvalidUse(format!("a resolve of {have} samples to {into}")));
+        }
         let row = self.src.row();
-        let info = row.info.ok_or_else(|| Error::InvalidUse(format!("a resolve of {:?}", row.format)))?;
-        let bytes = row.bytes as usize;
-        for (from, to) in &self.parts {
-            let samples = from.read(&self.src, vk::ImageAspectFlags::COLOR)?;
-            let pixels = samples.chunks_exact(bytes * MSAA_SAMPLES as usize);
-            let mut texels = Vec::with_capacity(samples.len() / MSAA_SAMPLES as usize);
-            for pixel in pixels {
-                texels.extend_from_slice(&average(&info, pixel, bytes).to_le_bytes()[..bytes]);
+        for &(aspect, way) in &self.aspects {
+            let pixel = Pixel::new(row, aspect, way)?;
+            for (from, to) in &self.parts {
+                let samples = from.read(&self.src, aspect)?;
+                let mut texels = Vec::with_capacity(samples.len() / MSAA_SAMPLES as usize);
+                for samples in samples.chunks_exact(pixel.bytes * MSAA_SAMPLES as usize) {
+                    texels.extend_from_slice(&pixel.resolve(samples).to_le_bytes()[..pixel.bytes]);
+                }
+                to.write(&self.dst, aspect, &texels)?;
             }
-            to.write(&self.dst, vk::ImageAspectFlags::COLOR, &texels)?;
         }
         Ok(())
     }
 }
 
-/// The texel of a pixel's samples, `bytes` bytes each: their mean, of integers the first.
-fn average(info: &TexelInfo, samples: &[u8], bytes: usize) -> u128 {
-    let mut texels = samples.chunks_exact(bytes).map(|sample| info.load(sample));
+/// How the samples of a pixel become a texel.
+struct Pixel {
+    /// Bytes of a texel.
+    bytes: usize,
+    way: Way,
+}
+
+enum Way {
+    /// The mean of colours, of integers the first.
+    Color(TexelInfo),
+    /// The first.
+    First,
+    /// The smallest …
+    Min,
+    /// … and the largest: depth lies from 0 to 1, so the bits of floats are ordered as integers are.
+    Max,
+    /// The mean of integers.
+    Mean,
+    /// The mean of floats.
+    FloatMean,
+}
+
+impl Pixel {
+    fn new(
+        row: &FormatRow,
+        aspect: vk::ImageAspectFlags,
+        mode: vk::ResolveModeFlags,
+    ) -> Result<Pixel, Error> {
+        let is_stencil = aspect == vk::ImageAspectFlags::STENCIL;
+        let unknown = || Error::InvalidUse(format!("a resolve of {:?} by {mode:?}", row.format));
+        let way = match mode {
+            _ if aspect == vk::ImageAspectFlags::COLOR => Way::Color(row.info.ok_or_else(unknown)?),
+            vk::ResolveModeFlags::SAMPLE_ZERO => Way::First,
+            vk::ResolveModeFlags::MIN => Way::Min,
+            vk::ResolveModeFlags::MAX => Way::Max,
+            vk::ResolveModeFlags::AVERAGE if row.format == vk::Format::D32_SFLOAT => Way::FloatMean,
+            vk::ResolveModeFlags::AVERAGE if !is_stencil => Way::Mean,
+            _ => return Err(unknown()),
+        };
+        Ok(Pixel { bytes: if is_stencil { 1 } else { row.bytes as usize }, way })
+    }
+
+    /// The texel of a pixel's samples.
+    fn resolve(&self, samples: &[u8]) -> u128 {
+        let samples = samples.chunks_exact(self.bytes);
+        let mut values = samples.clone().map(|sample| {
+            let mut word = [0; 4];
+            word.iter_mut().zip(sample).for_each(|(to, from)| *to = *from);
+            u32::from_le_bytes(word)
+        });
+        let value = match &self.way {
+            Way::Color(info) => return average(info, samples),
+            Way::First => values.next(),
+            Way::Min => values.min(),
+            Way::Max => values.max(),
+            Way::Mean => {
+                let half = u64::from(MSAA_SAMPLES) / 2;
+                Some(((values.map(u64::from).sum::<u64>() + half) / u64::from(MSAA_SAMPLES)) as u32)
+            }
+            Way::FloatMean => Some((values.map(f32::from_bits).sum::<f32>() / MSAA_SAMPLES as f32).to_bits()),
+        };
+        u128::from(value.unwrap_or(0))
+    }
+}
+
+/// The texel of a pixel's samples: their mean, of integers the first.
+fn average<'a>(info: &TexelInfo, samples: impl Iterator<Item = &'a [u8]>) -> u128 {
+    let mut texels = samples.map(|sample| info.load(sample));
     if info.is_integer() {
         return texels.next().unwrap_or(0);
     }

@@ -126,6 +126,9 @@ pub struct Setup {
     pub depth: Option<vk::CompareOp>,
     pub cull: vk::CullModeFlags,
     pub input_rate: vk::VertexInputRate,
+    pub samples: vk::SampleCountFlags,
+    /// Samples that may be covered.
+    pub mask: u32,
     pub cache: vk::PipelineCache,
 }
 
@@ -149,6 +152,8 @@ impl Default for Setup {
             depth: None,
             cull: vk::CullModeFlags::NONE,
             input_rate: vk::VertexInputRate::VERTEX,
+            samples: vk::SampleCountFlags::TYPE_1,
+            mask: !0,
             cache: vk::PipelineCache::null(),
         }
     }
@@ -237,8 +242,10 @@ pub fn build(vk: &Vk, canvas: &Canvas, setup: &Setup, parts: &Parts) -> Result<v
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(setup.topology);
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0).cull_mode(setup.cull);
-    let multisample =
-        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+    let mask = [setup.mask];
+    let multisample = vk::PipelineMultisampleStateCreateInfo::default()
+        .rasterization_samples(setup.samples)
+        .sample_mask(&mask);
     let mut depth = vk::PipelineDepthStencilStateCreateInfo::default();
     if let Some(op) = setup.depth {
         depth = depth.depth_test_enable(true).depth_write_enable(true).depth_compare_op(op);

@@ -142,13 +142,24 @@ impl Vk {
     }
 
     pub fn image(&self, format: vk::Format, width: u32, height: u32, usage: vk::ImageUsageFlags) -> Image {
+        self.image_of(vk::SampleCountFlags::TYPE_1, format, width, height, usage)
+    }
+
+    pub fn image_of(
+        &self,
+        samples: vk::SampleCountFlags,
+        format: vk::Format,
+        width: u32,
+        height: u32,
+        usage: vk::ImageUsageFlags,
+    ) -> Image {
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(format)
             .extent(extent(width, height))
             .mip_levels(1)
             .array_layers(1)
-            .samples(vk::SampleCountFlags::TYPE_1)
+            .samples(samples)
             .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
         let aspect_mask = match format {
             vk::Format::D24_UNORM_S8_UINT => vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL,

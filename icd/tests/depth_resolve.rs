@@ -1,0 +1,155 @@
+//! VK_KHR_depth_stencil_resolve: samples whose values are known, resolved in every way.
+
+mod support;
+
+use ash::vk;
+use support::canvas::{Canvas, Mesh, POSITION, Parts, Setup, build, draw, spirv_module};
+use support::{Buffer, Image, Vk, extent, rect};
+use vk::ResolveModeFlags as Mode;
+
+const EDGE: u32 = 40;
+const AREA: [u32; 4] = [5, 6, 27, 33];
+const FORMAT: vk::Format = vk::Format::D24_UNORM_S8_UINT;
+const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
+const BOTH: vk::ImageAspectFlags = vk::ImageAspectFlags::from_raw(
+    vk::ImageAspectFlags::DEPTH.as_raw() | vk::ImageAspectFlags::STENCIL.as_raw(),
+);
+/// What the image that is resolved to holds before.
+const BEFORE: vk::ClearDepthStencilValue = vk::ClearDepthStencilValue { depth: 0.0, stencil: 200 };
+
+/// A pass over depth and stencil of four samples that ends with a resolve.
+fn pass(vk: &Vk, images: [&Image; 2], [depth, stencil]: [Mode; 2]) -> Canvas {
+    let general = vk::ImageLayout::GENERAL;
+    let attachment = |samples, load| {
+        vk::AttachmentDescription2::default()
+            .format(FORMAT)
+            .samples(samples)
+            .load_op(load)
+            .stencil_load_op(load)
+            .store_op(vk::AttachmentStoreOp::DONT_CARE)
+            .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
+            .final_layout(general)
+    };
+    let attachments = [
+        attachment(FOUR, vk::AttachmentLoadOp::CLEAR),
+        attachment(vk::SampleCountFlags::TYPE_1, vk::AttachmentLoadOp::LOAD),
+    ];
+    let reference =
+        |index| vk::AttachmentReference2::default().attachment(index).layout(general).aspect_mask(BOTH);
+    let (drawn, to) = (reference(0), reference(1));
+    let mut resolve = vk::SubpassDescriptionDepthStencilResolve::default()
+        .depth_resolve_mode(depth)
+        .stencil_resolve_mode(stencil)
+        .depth_stencil_resolve_attachment(&to);
+    let subpasses =
+        [vk::SubpassDescription2::default().depth_stencil_attachment(&drawn).push_next(&mut resolve)];
+    let info = vk::RenderPassCreateInfo2::default().attachments(&attachments).subpasses(&subpasses);
+    let passes = ash::khr::create_renderpass2::Device::new(&vk.instance, &vk.device);
+    let views = images.map(|image| image.view);
+    // SAFETY: valid usage.
+    unsafe {
+        let pass = passes.create_render_pass2(&info, None).unwrap();
+        let info = vk::FramebufferCreateInfo::default()
+            .render_pass(pass)
+            .attachments(&views)
+            .width(EDGE)
+            .height(EDGE)
+            .layers(1);
+        let framebuffer = vk.device.create_framebuffer(&info, None).unwrap();
+        let depth_stencil = vk::ClearDepthStencilValue { depth: 1.0, stencil: 9 };
+        Canvas { pass, framebuffer, image: *images[0], clears: vec![vk::ClearValue { depth_stencil }] }
+    }
+}
+
+fn aspect(vk: &Vk, image: &Image, aspect_mask: vk::ImageAspectFlags) -> Buffer {
+    let bytes = if aspect_mask == vk::ImageAspectFlags::DEPTH { 4 } else { 1 };
+    let buffer = vk.buffer((EDGE * EDGE) as usize * bytes);
+    let region = vk::BufferImageCopy {
+        image_subresource: vk::ImageSubresourceLayers { aspect_mask, layer_count: 1, ..Default::default() },
+        image_extent: extent(EDGE, EDGE),
+        ..Default::default()
+    };
+    // SAFETY: valid usage.
+    vk.run(|device, commands| unsafe {
+        let layout = vk::ImageLayout::GENERAL;
+        device.cmd_copy_image_to_buffer(commands, image.handle, layout, buffer.handle, &[region]);
+    });
+    buffer
+}
+
+#[test]
+fn every_way_finds_the_sample_that_it_names() {
+    let vk = Vk::with(&[c"VK_KHR_create_renderpass2", c"VK_KHR_depth_stencil_resolve"]);
+    let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+    let from = vk.image_of(FOUR, FORMAT, EDGE, EDGE, usage);
+    let to = vk.image(FORMAT, EDGE, EDGE, usage);
+    let vertex = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.vert.spv"));
+    let fragment = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.frag.spv"));
+    let parts = Parts::new(&vk, vertex, fragment, &[POSITION, support::canvas::FLOAT_COLOR]);
+    let any = pass(&vk, [&from, &to], [Mode::SAMPLE_ZERO; 2]);
+    // Sample 0 gets 0.5 and 10, sample 1 gets 0.25 and 5; the others keep 1.0 and 9.
+    let write = |mask, stencil| {
+        let face = vk::StencilOpState {
+            pass_op: stencil,
+            compare_op: vk::CompareOp::ALWAYS,
+            compare_mask: 0xff,
+            write_mask: 0xff,
+            ..Default::default()
+        };
+        let setup = Setup {
+            depth: Some(vk::CompareOp::ALWAYS),
+            stencil: Some(face),
+            samples: FOUR,
+            mask,
+            ..Setup::default()
+        };
+        build(&vk, &any, &setup, &parts).unwrap()
+    };
+    // The reference is 1.
+    let pipelines =
+        [write(0b0001, vk::StencilOp::INCREMENT_AND_CLAMP), write(0b0010, vk::StencilOp::REPLACE)];
+    let whole = [0.0, 0.0, EDGE as f32, EDGE as f32];
+    let meshes = [0.5, 0.25].map(|depth| Mesh::rect(&vk, EDGE, whole, depth, !0));
+    let fraction = |value: f64| (value * f64::from(0xff_ffffu32)).round() as u32;
+    let (old_depth, old_stencil) = (fraction(0.0), 200);
+    for (modes, depth, stencil) in [
+        ([Mode::SAMPLE_ZERO, Mode::SAMPLE_ZERO], fraction(0.5), 10),
+        ([Mode::MIN, Mode::MIN], fraction(0.25), 1),
+        ([Mode::MAX, Mode::MAX], fraction(1.0), 10),
+        ([Mode::AVERAGE, Mode::NONE], fraction(0.6875), old_stencil),
+        ([Mode::NONE, Mode::MAX], old_depth, 10),
+        ([Mode::MAX, Mode::MIN], fraction(1.0), 1),
+    ] {
+        let canvas = pass(&vk, [&from, &to], modes);
+        let [left, top, right, bottom] = AREA;
+        let area = rect(left as i32, top as i32, right - left, bottom - top);
+        let range = [vk::ImageSubresourceRange {
+            aspect_mask: BOTH,
+            level_count: 1,
+            layer_count: 1,
+            ..Default::default()
+        }];
+        // SAFETY: valid usage.
+        vk.run(|device, commands| unsafe {
+            let general = vk::ImageLayout::GENERAL;
+            device.cmd_clear_depth_stencil_image(commands, to.handle, general, &BEFORE, &range);
+            device.cmd_begin_render_pass(commands, &canvas.begin(area), vk::SubpassContents::INLINE);
+            for (pipeline, mesh) in pipelines.into_iter().zip(&meshes) {
+                draw(device, commands, pipeline, &canvas, mesh);
+            }
+            device.cmd_end_render_pass(commands);
+        });
+        let depths = aspect(&vk, &to, vk::ImageAspectFlags::DEPTH).words();
+        let stencils = aspect(&vk, &to, vk::ImageAspectFlags::STENCIL).read();
+        for (at, (got, got_stencil)) in (0..).zip(depths.into_iter().zip(stencils)) {
+            let inside = support::canvas::inside(at % EDGE, at / EDGE, AREA);
+            let (depth, stencil) = if inside { (depth, stencil) } else { (old_depth, old_stencil) };
+            let (x, y) = (at % EDGE, at / EDGE);
+            assert!(
+                (got & 0xff_ffff).abs_diff(depth) <= 1,
+                "{modes:?}: {got:#x}, not {depth:#x}, at {x}, {y}"
+            );
+            assert_eq!(got_stencil, stencil, "{modes:?} at {x}, {y}");
+        }
+    }
+}
