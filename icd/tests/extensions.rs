@@ -58,6 +58,7 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     ),
     (c"VK_EXT_queue_family_foreign", &[]),
     (c"VK_KHR_depth_stencil_resolve", &[]),
+    (c"VK_KHR_dynamic_rendering", &[c"vkCmdBeginRenderingKHR", c"vkCmdEndRenderingKHR"]),
     (c"VK_KHR_draw_indirect_count", &[c"vkCmdDrawIndirectCountKHR", c"vkCmdDrawIndexedIndirectCountKHR"]),
     (c"VK_KHR_external_fence", &[]),
     (c"VK_KHR_external_fence_fd", &[c"vkImportFenceFdKHR", c"vkGetFenceFdKHR"]),

@@ -70,13 +70,13 @@ unsafe fn read_inheritance(info: *const vk::CommandBufferInheritanceInfo<'_>) ->
     }
 }
 
-/// The area of a pass: that of the only device of a group, if it has one of its own.
-unsafe fn read_area(info: &vk::RenderPassBeginInfo<'_>) -> vk::Rect2D {
-    // SAFETY: the caller passes a valid structure.
+/// The area of a pass: that of the only device of a group, if the chain has one of its own.
+pub(super) unsafe fn read_area(next: *const c_void, area: vk::Rect2D) -> vk::Rect2D {
+    // SAFETY: the caller passes a valid chain.
     unsafe {
-        let group = extension::<vk::DeviceGroupRenderPassBeginInfo<'_>>(info.p_next);
+        let group = extension::<vk::DeviceGroupRenderPassBeginInfo<'_>>(next);
         let areas = group.map(|group| slice(group.p_device_render_areas, group.device_render_area_count));
-        areas.and_then(<[_]>::first).copied().unwrap_or(info.render_area)
+        areas.and_then(<[_]>::first).copied().unwrap_or(area)
     }
 }
 
@@ -93,11 +93,12 @@ unsafe fn read_begin(info: &vk::RenderPassBeginInfo<'_>) -> Result<PassBegin, Er
         Ok(PassBegin {
             render_pass: get::<RenderPass>(info.render_pass).clone(),
             framebuffer,
-            area: read_area(info),
+            area: read_area(info.p_next, info.render_area),
             clears: slice(info.p_clear_values, info.clear_value_count)
                 .iter()
                 .map(|value| words(&value.color))
                 .collect(),
+            suspends: false,
         })
     }
 }

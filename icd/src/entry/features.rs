@@ -45,6 +45,7 @@ features! {
     PhysicalDeviceImagelessFramebufferFeatures { imageless_framebuffer: true }
     PhysicalDeviceTimelineSemaphoreFeatures { timeline_semaphore: true }
     PhysicalDeviceSynchronization2Features { synchronization2: true }
+    PhysicalDeviceDynamicRenderingFeatures { dynamic_rendering: true }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset: true }
     PhysicalDeviceSeparateDepthStencilLayoutsFeatures { separate_depth_stencil_layouts: true }
     PhysicalDeviceUniformBufferStandardLayoutFeatures { uniform_buffer_standard_layout: true }

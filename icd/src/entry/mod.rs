@@ -24,6 +24,7 @@ mod pipeline;
 mod properties2;
 mod query;
 mod read;
+mod rendering;
 mod sync;
 mod sync2;
 mod table;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{bytes, destroy, give, objects, slice, text};
+use super::read::{bytes, destroy, extension, give, objects, slice, text};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
+use crate::foundation::format;
 use crate::foundation::handle::{get, opt};
 use crate::objects::device::Device;
-use crate::objects::render_pass::{RenderPass, Subpass};
+use crate::objects::render_pass::{Formats, RenderPass};
 #[cfg(feature = "compute")]
 use crate::pipeline::ComputePipeline;
 use crate::pipeline::info::{
@@ -124,10 +125,28 @@ unsafe fn state<'a, T>(wanted: bool, state: *const T) -> Option<&'a T> {
     }
 }
 
-/// The pass's subpass, which decides what else may be read.
-fn subpass(pass: &RenderPass, index: u32) -> Result<&Subpass, Error> {
-    let outside = || Error::InvalidUse(format!("subpass {index} of {}", pass.subpasses.len()));
-    pass.subpasses.get(index as usize).ok_or_else(outside)
+/// What a pipeline without a render pass draws to.
+unsafe fn read_formats(info: Option<&vk::PipelineRenderingCreateInfo<'_>>) -> Result<Formats, Error> {
+    let Some(info) = info else { return Ok(Formats::default()) };
+    let row = |format: vk::Format| {
+        let unknown = || Error::FormatNotSupported(format!("{format:?} attachments are not offered"));
+        format::row(format).ok_or_else(unknown)
+    };
+    let is_there = |format: &vk::Format| *format != vk::Format::UNDEFINED;
+    // SAFETY: the caller passes a valid structure.
+    let colors = unsafe { slice(info.p_color_attachment_formats, info.color_attachment_count) };
+    let colors = (0..).zip(colors).filter(|(_, format)| is_there(format));
+    let colors = colors.map(|(location, format)| Ok((location, row(*format)?)));
+    let mut formats = Formats { colors: colors.collect::<Result<_, Error>>()?, ..Formats::default() };
+    for (format, aspect) in [
+        (info.depth_attachment_format, vk::ImageAspectFlags::DEPTH),
+        (info.stencil_attachment_format, vk::ImageAspectFlags::STENCIL),
+    ] {
+        if is_there(&format) {
+            formats.depth_stencil |= row(format)?.aspects() & aspect;
+        }
+    }
+    Ok(formats)
 }
 
 /// Reads one pipeline. Pointers to states that rasterisation or the subpass make meaningless may lead
@@ -135,14 +154,16 @@ fn subpass(pass: &RenderPass, index: u32) -> Result<&Subpass, Error> {
 unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<GraphicsInfo, Error> {
     // SAFETY: the caller passes a valid structure with live handles.
     unsafe {
-        let render_pass = get::<RenderPass>(info.render_pass).clone();
-        let subpass = subpass(&render_pass, info.subpass)?;
-        let raster = read_raster(&*info.p_rasterization_state);
+        let formats = match opt::<RenderPass>(info.render_pass) {
+            Some(pass) => pass.formats(info.subpass)?,
+            None => read_formats(extension(info.p_next))?,
+        };
+        let missing = || Error::InvalidUse("a pipeline without rasterisation state".into());
+        let raster = read_raster(info.p_rasterization_state.as_ref().ok_or_else(missing)?);
         let dynamic = match info.p_dynamic_state.as_ref() {
             None => Vec::new(),
             Some(state) => slice(state.p_dynamic_states, state.dynamic_state_count).to_vec(),
         };
-        let colors = subpass.colors.iter().any(Option::is_some);
         let visible = |wanted: bool| wanted && !raster.discard;
         let (mut viewports, mut scissors) = (Vec::new(), Vec::new());
         if let Some(state) = state(visible(true), info.p_viewport_state) {
@@ -151,8 +172,8 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
             scissors = read_static(is(vk::DynamicState::SCISSOR), state.p_scissors, state.scissor_count);
         }
         let multisample = state(visible(true), info.p_multisample_state);
-        let depth_stencil = state(visible(subpass.depth_stencil.is_some()), info.p_depth_stencil_state);
-        let blend = state(visible(colors), info.p_color_blend_state);
+        let depth_stencil = state(visible(!formats.depth_stencil.is_empty()), info.p_depth_stencil_state);
+        let blend = state(visible(!formats.colors.is_empty()), info.p_color_blend_state);
         let assembly = info.p_input_assembly_state.as_ref();
         let stages = slice(info.p_stages, info.stage_count).iter().map(|stage| read_stage(stage));
         Ok(GraphicsInfo {
@@ -168,8 +189,7 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
             blend: blend.map(|state| read_blend(state)),
             dynamic,
             layout: get::<PipelineLayout>(info.layout).clone(),
-            render_pass,
-            subpass: info.subpass,
+            formats,
         })
     }
 }

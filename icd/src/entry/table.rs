@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::{
     buffer, command, descriptor, device, external_sync, group, image, instance, memory, memory2, pass,
-    pipeline, properties2, query, sync, sync2, template, transfer, wsi,
+    pipeline, properties2, query, rendering, sync, sync2, template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -408,6 +408,10 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         sync2::vkCmdResetEvent2KHR: vk::PFN_vkCmdResetEvent2,
         sync2::vkCmdWaitEvents2KHR: vk::PFN_vkCmdWaitEvents2,
         sync2::vkCmdWriteTimestamp2KHR: vk::PFN_vkCmdWriteTimestamp2,
+    }
+    Reveal::Extension(Extension::DynamicRendering), Device: {
+        rendering::vkCmdBeginRenderingKHR: vk::PFN_vkCmdBeginRendering,
+        rendering::vkCmdEndRenderingKHR: vk::PFN_vkCmdEndRendering,
     }
     Reveal::Extension(Extension::HostQueryReset), Device: {
         query::vkResetQueryPoolEXT: vk::PFN_vkResetQueryPool,

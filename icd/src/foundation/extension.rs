@@ -101,6 +101,8 @@ pub enum Extension {
     QueueFamilyForeign,
     /// VK_KHR_depth_stencil_resolve.
     DepthStencilResolve,
+    /// VK_KHR_dynamic_rendering.
+    DynamicRendering,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -212,6 +214,7 @@ const ROWS: &[Row] = &[
     row(Extension::QueueFamilyForeign, Level::Device, ash::ext::queue_family_foreign::NAME, 1),
     // The CPU does it: the tile buffer would store a sample that nobody can name.
     row(Extension::DepthStencilResolve, Level::Device, ash::khr::depth_stencil_resolve::NAME, 1),
+    row(Extension::DynamicRendering, Level::Device, ash::khr::dynamic_rendering::NAME, 1),
 ];
 
 impl Extension {

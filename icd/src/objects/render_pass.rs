@@ -1,4 +1,4 @@
-//! VkRenderPass and VkFramebuffer.
+//! VkRenderPass and VkFramebuffer, and what stands for them where there are none.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub struct Subpass {
     pub view_mask: u32,
 }
 
-/// VkRenderPass.
+/// What happens to attachments: VkRenderPass, or what vkCmdBeginRendering says.
 #[derive(Debug)]
 pub struct RenderPass {
     /// Attachments.
@@ -79,14 +79,8 @@ impl Attachment {
             let what = format!("an attachment of {:?}", info.samples);
             return Err(Error::unsupported(what, "use one sample or four, as the limits say"));
         }
-        Ok(Attachment {
-            row,
-            samples: info.samples,
-            load: info.load_op,
-            store: info.store_op,
-            stencil_load: info.stencil_load_op,
-            stencil_store: info.stencil_store_op,
-        })
+        let first = (info.load_op, info.store_op);
+        Ok(Attachment::of(row, info.samples, [first, (info.stencil_load_op, info.stencil_store_op)]))
     }
 
     /// The aspects that are cleared where a pass first uses it.
@@ -101,6 +95,30 @@ impl Attachment {
         }
         aspects
     }
+
+    /// An attachment with what happens to colour or depth, and to stencil, at the start and at the end.
+    pub fn of(
+        row: &'static FormatRow,
+        samples: vk::SampleCountFlags,
+        ops: [(vk::AttachmentLoadOp, vk::AttachmentStoreOp); 2],
+    ) -> Attachment {
+        // What nobody is to touch is loaded where its neighbour in the same word is stored.
+        let is_stored = ops.iter().any(|(_, store)| *store == vk::AttachmentStoreOp::STORE);
+        let untouched = if is_stored { vk::AttachmentLoadOp::LOAD } else { vk::AttachmentLoadOp::DONT_CARE };
+        let [(load, store), (stencil_load, stencil_store)] = ops;
+        let [load, stencil_load] = [load, stencil_load]
+            .map(|load| if load == vk::AttachmentLoadOp::NONE_EXT { untouched } else { load });
+        Attachment { row, samples, load, store, stencil_load, stencil_store }
+    }
+}
+
+/// What pipelines know of attachments.
+#[derive(Clone, Debug, Default)]
+pub struct Formats {
+    /// Locations and formats of colours, in the order that they are drawn in.
+    pub colors: Vec<(u32, &'static FormatRow)>,
+    /// What can be tested.
+    pub depth_stencil: vk::ImageAspectFlags,
 }
 
 impl RenderPass {
@@ -112,9 +130,14 @@ impl RenderPass {
         Ok(RenderPass { attachments, subpasses })
     }
 
-    /// An attachment of a subpass.
-    pub fn attachment(&self, index: Option<u32>) -> Option<&Attachment> {
-        self.attachments.get(index? as usize)
+    /// What pipelines of a subpass draw to.
+    pub fn formats(&self, subpass: u32) -> Result<Formats, Error> {
+        let outside = || Error::InvalidUse(format!("subpass {subpass} of {}", self.subpasses.len()));
+        let subpass = self.subpasses.get(subpass as usize).ok_or_else(outside)?;
+        let row = |index: u32| self.attachments[index as usize].row;
+        let colors = subpass.drawn_colors().map(|(location, index)| (location, row(index)));
+        let depth_stencil = subpass.depth_stencil.map(|index| row(index).aspects()).unwrap_or_default();
+        Ok(Formats { colors: colors.collect(), depth_stencil })
     }
 }
 
@@ -167,7 +190,7 @@ impl Subpass {
     }
 }
 
-/// VkFramebuffer.
+/// What a pass is over: VkFramebuffer, or the views of vkCmdBeginRendering.
 pub struct Framebuffer {
     /// Views, by attachment number; none of an imageless one.
     pub attachments: Vec<Arc<ImageView>>,

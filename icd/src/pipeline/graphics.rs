@@ -205,11 +205,9 @@ impl Compiled {
         (mode, drawn): (PrimitiveMode, PrimitiveMode),
         programs: impl FnOnce(&mut PipelineState) -> Result<Programs, Error>,
     ) -> Result<Compiled, Error> {
-        let subpass = api::subpass(info)?;
-        let attachment = info.render_pass.attachment(subpass.depth_stencil);
         let dynamic = STENCIL_STATES.iter().any(|state| info.is_dynamic(*state));
         let face = api::only_face(info, is_area(mode));
-        let depth_stencil = api::depth_stencil(info, attachment)?.map(|state| DepthStencil {
+        let depth_stencil = api::depth_stencil(info)?.map(|state| DepthStencil {
             stencil: state.stencil.map(|faces| face.map_or(faces, |face| [faces[face]; 2])),
             ..state
         });
@@ -218,7 +216,7 @@ impl Compiled {
             (plan, None) if info.has_assembly() => plan,
             (plan, None) => plan.apart(),
         };
-        let colors = api::colors(info, subpass)?;
+        let colors = api::colors(info)?;
         let mut state = PipelineState {
             attributes: api::attributes(&info.vertex)?,
             points: drawn == PrimitiveMode::Points,

@@ -7,12 +7,9 @@ use ash::vk;
 use super::layout::PipelineLayout;
 use super::module::ShaderModule;
 use crate::foundation::error::Error;
-use crate::objects::render_pass::RenderPass;
 #[cfg(feature = "compute")]
-use crate::{
-    foundation::format::FormatRow,
-    objects::render_pass::{Attachment, Subpass},
-};
+use crate::foundation::format::FormatRow;
+use crate::objects::render_pass::Formats;
 
 /// One stage of a pipeline.
 #[derive(Clone)]
@@ -128,10 +125,8 @@ pub struct GraphicsInfo {
     pub dynamic: Vec<vk::DynamicState>,
     /// Layout.
     pub layout: Arc<PipelineLayout>,
-    /// Pass …
-    pub render_pass: Arc<RenderPass>,
-    /// … and subpass that it draws in.
-    pub subpass: u32,
+    /// What it draws to.
+    pub formats: Formats,
 }
 
 impl GraphicsInfo {
@@ -139,9 +134,6 @@ impl GraphicsInfo {
     #[cfg(feature = "compute")]
     pub fn of_picture(row: &'static FormatRow) -> Result<GraphicsInfo, Error> {
         let samples = vk::SampleCountFlags::TYPE_1;
-        let (load, store) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
-        let color = Attachment { row, samples, load, store, stencil_load: load, stencil_store: store };
-        let subpass = Subpass { colors: vec![Some(0)], ..Subpass::default() };
         Ok(GraphicsInfo {
             stages: Vec::new(),
             vertex: VertexInput::default(),
@@ -161,8 +153,7 @@ impl GraphicsInfo {
             blend: None,
             dynamic: vec![vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR],
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[])?),
-            render_pass: Arc::new(RenderPass::new(vec![color], vec![subpass])?),
-            subpass: 0,
+            formats: Formats { colors: vec![(0, row)], ..Formats::default() },
         })
     }
 

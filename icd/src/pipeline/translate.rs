@@ -15,7 +15,6 @@ use crate::foundation::error::Error;
 use crate::foundation::format::{self, FormatRow};
 use crate::foundation::limits::SAMPLE_COUNTS;
 use crate::foundation::terms::compare;
-use crate::objects::render_pass::{Attachment, Subpass};
 
 /// Refuses state that features which are off would allow.
 pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
@@ -61,13 +60,6 @@ pub(super) fn multisample(info: &GraphicsInfo) -> Multisample {
         alpha_to_coverage: state.alpha_to_coverage,
         alpha_to_one: state.alpha_to_one,
     }
-}
-
-/// The subpass that the pipeline draws in.
-pub(super) fn subpass(info: &GraphicsInfo) -> Result<&Subpass, Error> {
-    let outside =
-        || Error::InvalidUse(format!("a pipeline for subpass {}, which does not exist", info.subpass));
-    info.render_pass.subpasses.get(info.subpass as usize).ok_or_else(outside)
 }
 
 /// The hardware's name of a topology, and whether adjacent vertices stand between those of its primitives. They are
@@ -142,11 +134,10 @@ pub(super) struct ColorPass {
 }
 
 /// The passes for a subpass's colours, in the order of [`crate::segments::Target::colors`].
-pub(super) fn colors(info: &GraphicsInfo, subpass: &Subpass) -> Result<Vec<ColorPass>, Error> {
+pub(super) fn colors(info: &GraphicsInfo) -> Result<Vec<ColorPass>, Error> {
     let mut passes = Vec::new();
-    for (location, index) in subpass.drawn_colors() {
-        let Some(attachment) = info.render_pass.attachment(Some(index)) else { continue };
-        let (whole, planes) = color(info, location, attachment.row)?;
+    for &(location, row) in &info.formats.colors {
+        let (whole, planes) = color(info, location, row)?;
         passes.extend((0..planes).map(|plane| ColorPass {
             location,
             output: ColorOutput { encoding: whole.encoding.in_word(plane), ..whole },
@@ -259,20 +250,19 @@ fn logic_op(state: &ColorBlend) -> Result<Option<LogicOp>, Error> {
 }
 
 /// Depth and stencil tests; `None` without such an attachment.
-pub(super) fn depth_stencil(
-    info: &GraphicsInfo,
-    attachment: Option<&Attachment>,
-) -> Result<Option<DepthStencil>, Error> {
-    let (Some(state), Some(attachment)) = (&info.depth_stencil, attachment) else { return Ok(None) };
-    let has_stencil = attachment.row.has_stencil();
+pub(super) fn depth_stencil(info: &GraphicsInfo) -> Result<Option<DepthStencil>, Error> {
+    let aspects = info.formats.depth_stencil;
+    let Some(state) = info.depth_stencil.as_ref().filter(|_| !aspects.is_empty()) else { return Ok(None) };
+    let depth_test = state.depth_test.filter(|_| aspects.contains(vk::ImageAspectFlags::DEPTH));
+    let has_stencil = aspects.contains(vk::ImageAspectFlags::STENCIL);
     let stencil = match state.stencil.filter(|_| has_stencil) {
         None => None,
         Some([front, back]) => Some([stencil_face(&front)?, stencil_face(&back)?]),
     };
     Ok(Some(DepthStencil {
-        depth_test: state.depth_test.is_some(),
-        depth_write: state.depth_write,
-        depth_func: state.depth_test.map_or(Ok(CompareFunc::Always), compare)?,
+        depth_test: depth_test.is_some(),
+        depth_write: state.depth_write && depth_test.is_some(),
+        depth_func: depth_test.map_or(Ok(CompareFunc::Always), compare)?,
         stencil,
     }))
 }

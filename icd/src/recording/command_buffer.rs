@@ -379,6 +379,14 @@ impl CommandBuffer {
         self.record("vkCmdBeginRenderPass", |recording| recording.begin_pass(begin?));
     }
 
+    pub fn begin_rendering(&self, begin: Result<PassBegin, Error>) {
+        self.record("vkCmdBeginRendering", |recording| recording.begin_pass(begin?));
+    }
+
+    pub fn end_rendering(&self) {
+        self.record("vkCmdEndRendering", Recorder::end_pass);
+    }
+
     pub fn next_subpass(&self) {
         self.record("vkCmdNextSubpass", Recorder::next_subpass);
     }

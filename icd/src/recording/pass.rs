@@ -24,16 +24,18 @@ use crate::transfers::clear::FillParts;
 use crate::transfers::fill::{ClearWords, Fill};
 use crate::transfers::resolve::{Resolve, tiles_can_average};
 
-/// vkCmdBeginRenderPass.
+/// vkCmdBeginRenderPass, vkCmdBeginRendering.
 pub struct PassBegin {
-    /// The pass.
+    /// What happens to attachments.
     pub render_pass: Arc<RenderPass>,
-    /// The framebuffer.
+    /// The attachments.
     pub framebuffer: Arc<Framebuffer>,
     /// Pixels that are touched.
     pub area: vk::Rect2D,
     /// Clear values by attachment number.
     pub clears: Vec<ClearWords>,
+    /// Another command buffer goes on: everything is kept as it is, nothing resolved.
+    pub suspends: bool,
 }
 
 /// One attachment of vkCmdClearAttachments.
@@ -373,6 +375,10 @@ impl Pass {
 
     /// Ends the subpass: tiles resolve what they can while they are stored, the CPU does the rest in memory.
     fn flush(&mut self, segments: &mut Segments) -> Result<(), Error> {
+        if self.begin.suspends {
+            self.split(segments);
+            return Ok(());
+        }
         let layers = self.begin.framebuffer.layers.max(1);
         let depth_stencil_resolve = self.current()?.depth_stencil_resolve;
         let mut targets = self.targets.clone();
@@ -414,7 +420,7 @@ impl Pass {
         self.start(segments)
     }
 
-    /// vkCmdEndRenderPass.
+    /// vkCmdEndRenderPass, vkCmdEndRendering.
     pub fn end(mut self, segments: &mut Segments) -> Result<(), Error> {
         self.flush(segments)
     }

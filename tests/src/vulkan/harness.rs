@@ -16,6 +16,8 @@ pub struct Harness {
     physical: vk::PhysicalDevice,
     /// The device.
     pub device: Device,
+    /// Commands of passes without a render pass.
+    pub rendering: ash::khr::dynamic_rendering::Device,
     queue: vk::Queue,
     pool: vk::CommandPool,
 }
@@ -49,23 +51,29 @@ impl Harness {
                 .shader_storage_image_extended_formats(true)
                 .shader_storage_image_write_without_format(true);
             let mut multiview = vk::PhysicalDeviceMultiviewFeatures::default().multiview(true);
+            let mut rendering = vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true);
             let extensions = [
                 ash::khr::sampler_mirror_clamp_to_edge::NAME,
                 ash::khr::maintenance1::NAME,
                 ash::khr::maintenance2::NAME,
                 ash::khr::multiview::NAME,
+                ash::khr::create_renderpass2::NAME,
+                ash::khr::depth_stencil_resolve::NAME,
+                ash::khr::dynamic_rendering::NAME,
             ]
             .map(CStr::as_ptr);
             let create = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_features(&features)
                 .enabled_extension_names(&extensions)
-                .push_next(&mut multiview);
+                .push_next(&mut multiview)
+                .push_next(&mut rendering);
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(0, 0);
             let create = vk::CommandPoolCreateInfo::default();
             let pool = device.create_command_pool(&create, None).named("vkCreateCommandPool")?;
-            Ok(Harness { _entry: entry, instance, physical, device, queue, pool })
+            let rendering = ash::khr::dynamic_rendering::Device::new(&instance, &device);
+            Ok(Harness { _entry: entry, instance, physical, device, rendering, queue, pool })
         }
     }
 
@@ -107,9 +115,10 @@ impl Harness {
         }
     }
 
-    /// Records a secondary command buffer outside of any pass; it lives as long as the harness.
+    /// Records a secondary command buffer, inside of a pass if one is inherited; it lives as long as the harness.
     pub(super) fn secondary(
         &self,
+        inherited: Option<&mut vk::CommandBufferInheritanceRenderingInfo<'_>>,
         record: impl FnOnce(vk::CommandBuffer),
     ) -> Result<vk::CommandBuffer, Error> {
         let device = &self.device;
@@ -120,10 +129,13 @@ impl Harness {
                 .level(vk::CommandBufferLevel::SECONDARY)
                 .command_buffer_count(1);
             let commands = device.allocate_command_buffers(&allocate).named("vkAllocateCommandBuffers")?[0];
-            let inheritance = vk::CommandBufferInheritanceInfo::default();
-            let begin = vk::CommandBufferBeginInfo::default()
-                .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)
-                .inheritance_info(&inheritance);
+            let mut flags = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
+            let mut inheritance = vk::CommandBufferInheritanceInfo::default();
+            if let Some(inherited) = inherited {
+                flags |= vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE;
+                inheritance = inheritance.push_next(inherited);
+            }
+            let begin = vk::CommandBufferBeginInfo::default().flags(flags).inheritance_info(&inheritance);
             device.begin_command_buffer(commands, &begin).named("vkBeginCommandBuffer")?;
             record(commands);
             device.end_command_buffer(commands).named("vkEndCommandBuffer")?;

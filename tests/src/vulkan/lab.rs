@@ -64,7 +64,7 @@ impl<'a> Lab<'a> {
 
     /// Records a secondary command buffer outside of any pass, runs it from a primary one and waits.
     pub(crate) fn run_secondary(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
-        let secondary = self.harness.secondary(record)?;
+        let secondary = self.harness.secondary(None, record)?;
         self.run(|commands| {
             // SAFETY: the secondary command buffer is executable and comes from this device.
             unsafe { self.device.cmd_execute_commands(commands, &[secondary]) };

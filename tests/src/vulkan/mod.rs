@@ -13,6 +13,7 @@ mod mesh;
 mod pass;
 mod pipeline;
 mod readback;
+mod rendering;
 
 pub(crate) use buffer::Buffer;
 pub use descriptor::Inputs;
@@ -23,5 +24,6 @@ pub(crate) use image::{flat, whole};
 pub use lab::Lab;
 pub use mesh::{Vertex, rectangle};
 pub use pass::{Attachment, CLEAR_STORE, Subpass, area, color, depth};
-pub use pipeline::Pipeline;
+pub use pipeline::{Pipeline, Rendering};
 pub(crate) use readback::Readback;
+pub use rendering::rendered;

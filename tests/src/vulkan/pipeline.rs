@@ -8,6 +8,17 @@ use super::mesh::Vertex;
 use super::pass::area;
 use crate::format::attribute_bytes;
 
+/// What a pipeline without a render pass draws to.
+#[derive(Clone, Default)]
+pub struct Rendering {
+    /// Formats of colours; of unused ones UNDEFINED.
+    pub colors: Vec<vk::Format>,
+    /// Format of depth.
+    pub depth: vk::Format,
+    /// Views that are drawn.
+    pub view_mask: u32,
+}
+
 /// State of a pipeline; one of position and colour if nothing else is said.
 #[derive(Clone)]
 pub struct Pipeline {
@@ -55,6 +66,8 @@ pub struct Pipeline {
     pub specialization: Vec<(u32, u32)>,
     /// What the stages read; nothing without it.
     pub layout: Option<vk::PipelineLayout>,
+    /// What it draws to, in place of a render pass.
+    pub rendering: Option<Rendering>,
 }
 
 impl Default for Pipeline {
@@ -83,6 +96,7 @@ impl Default for Pipeline {
             attributes: vec![vk::Format::R32G32B32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT],
             specialization: Vec::new(),
             layout: None,
+            rendering: None,
         }
     }
 }
@@ -199,6 +213,14 @@ impl Lab<'_> {
             .subpass(state.subpass);
         if !dynamic.is_empty() {
             create = create.dynamic_state(&states);
+        }
+        let drawn_to = state.rendering.clone().unwrap_or_default();
+        let mut rendering = vk::PipelineRenderingCreateInfo::default()
+            .color_attachment_formats(&drawn_to.colors)
+            .depth_attachment_format(drawn_to.depth)
+            .view_mask(drawn_to.view_mask);
+        if state.rendering.is_some() {
+            create = create.push_next(&mut rendering);
         }
         // SAFETY: see above.
         unsafe {

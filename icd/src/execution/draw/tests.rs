@@ -157,8 +157,7 @@ impl Fixture {
             blend: None,
             dynamic,
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[]).unwrap()),
-            render_pass: self.pass.clone(),
-            subpass: 0,
+            formats: self.pass.formats(0).unwrap(),
         };
         Arc::new(Pipeline::new(&self.device, info, None).unwrap())
     }
@@ -174,7 +173,7 @@ impl Fixture {
         let clears =
             vec![ClearWords([1f32.to_bits(), 0, 0, 1f32.to_bits()]), ClearWords([1f32.to_bits(), 7, 0, 0])];
         let (render_pass, framebuffer) = (self.pass.clone(), self.framebuffer.clone());
-        recording.begin_pass(PassBegin { render_pass, framebuffer, area, clears }).unwrap();
+        recording.begin_pass(PassBegin { render_pass, framebuffer, area, clears, suspends: false }).unwrap();
         commands(&mut recording);
         recording.end_pass().unwrap();
         recording.finish().unwrap().segments.to_vec()

@@ -8,6 +8,7 @@ mod inputs;
 mod multisample;
 mod polygons;
 mod queries;
+mod rendering;
 mod samples;
 mod targets;
 mod varyings;
@@ -28,6 +29,7 @@ pub fn all() -> Vec<Case> {
         &samples::CASES,
         &varyings::CASES,
         &views::CASES,
+        &rendering::CASES,
     ];
     all.into_iter().flatten().copied().collect()
 }

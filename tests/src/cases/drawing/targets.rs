@@ -78,7 +78,7 @@ impl Canvas {
     }
 }
 
-fn below_each_other(lab: &Lab<'_>, targets: &[Target]) -> Result<Picture, Error> {
+pub(super) fn below_each_other(lab: &Lab<'_>, targets: &[Target]) -> Result<Picture, Error> {
     let mut all = Picture { width: SIZE[0], height: 0, rgba: Vec::new() };
     for target in targets {
         let picture = lab.picture(target)?;

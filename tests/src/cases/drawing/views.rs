@@ -9,7 +9,7 @@ use crate::vulkan::{Error, Lab, Pipeline, area, color, depth, flat, rectangle};
 /// The programs.
 pub const CASES: [Case; 2] = [exact("views", one_pass), exact("views-samples", samples)];
 
-const SIZE: [u32; 2] = [96, 64];
+pub(super) const SIZE: [u32; 2] = [96, 64];
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 const LAYERS: u32 = 6;
@@ -28,7 +28,7 @@ fn layers(aspect_mask: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
 }
 
 /// An image of six layers and a view of all of them.
-fn array(
+pub(super) fn array(
     lab: &Lab<'_>,
     format: vk::Format,
     samples: vk::SampleCountFlags,
@@ -44,7 +44,7 @@ fn array(
 }
 
 /// All layers of colour images in layout GENERAL, one below the other.
-fn picture(lab: &Lab<'_>, images: &[vk::Image]) -> Result<Picture, Error> {
+pub(super) fn picture(lab: &Lab<'_>, images: &[vk::Image]) -> Result<Picture, Error> {
     let [width, height] = SIZE;
     let bytes = (4 * width * height * LAYERS) as usize;
     let mut rgba = Vec::new();
@@ -123,7 +123,7 @@ fn render_pass(
 }
 
 /// Gives all layers of a new image a colour, in layout GENERAL.
-fn clear(lab: &Lab<'_>, commands: vk::CommandBuffer, image: vk::Image, float32: [f32; 4]) {
+pub(super) fn clear(lab: &Lab<'_>, commands: vk::CommandBuffer, image: vk::Image, float32: [f32; 4]) {
     let range = [layers(vk::ImageAspectFlags::COLOR)];
     let undefined = [vk::ImageMemoryBarrier::default()
         .new_layout(GENERAL)
