@@ -58,6 +58,17 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     ),
     (c"VK_EXT_queue_family_foreign", &[]),
     (c"VK_KHR_depth_stencil_resolve", &[]),
+    (
+        c"VK_KHR_copy_commands2",
+        &[
+            c"vkCmdCopyBuffer2KHR",
+            c"vkCmdCopyImage2KHR",
+            c"vkCmdCopyBufferToImage2KHR",
+            c"vkCmdCopyImageToBuffer2KHR",
+            c"vkCmdBlitImage2KHR",
+            c"vkCmdResolveImage2KHR",
+        ],
+    ),
     (c"VK_KHR_dynamic_rendering", &[c"vkCmdBeginRenderingKHR", c"vkCmdEndRenderingKHR"]),
     (c"VK_KHR_draw_indirect_count", &[c"vkCmdDrawIndirectCountKHR", c"vkCmdDrawIndexedIndirectCountKHR"]),
     (c"VK_KHR_external_fence", &[]),

@@ -8,6 +8,7 @@
 pub mod assembly;
 mod buffer;
 mod command;
+mod copy2;
 mod descriptor;
 mod device;
 mod external_sync;

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use ash::vk;
 
 use super::{
-    buffer, command, descriptor, device, external_sync, group, image, instance, memory, memory2, pass,
+    buffer, command, copy2, descriptor, device, external_sync, group, image, instance, memory, memory2, pass,
     pipeline, properties2, query, rendering, sync, sync2, template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
@@ -408,6 +408,14 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         sync2::vkCmdResetEvent2KHR: vk::PFN_vkCmdResetEvent2,
         sync2::vkCmdWaitEvents2KHR: vk::PFN_vkCmdWaitEvents2,
         sync2::vkCmdWriteTimestamp2KHR: vk::PFN_vkCmdWriteTimestamp2,
+    }
+    Reveal::Extension(Extension::CopyCommands2), Device: {
+        copy2::vkCmdCopyBuffer2KHR: vk::PFN_vkCmdCopyBuffer2,
+        copy2::vkCmdCopyImage2KHR: vk::PFN_vkCmdCopyImage2,
+        copy2::vkCmdCopyBufferToImage2KHR: vk::PFN_vkCmdCopyBufferToImage2,
+        copy2::vkCmdCopyImageToBuffer2KHR: vk::PFN_vkCmdCopyImageToBuffer2,
+        copy2::vkCmdBlitImage2KHR: vk::PFN_vkCmdBlitImage2,
+        copy2::vkCmdResolveImage2KHR: vk::PFN_vkCmdResolveImage2,
     }
     Reveal::Extension(Extension::DynamicRendering), Device: {
         rendering::vkCmdBeginRenderingKHR: vk::PFN_vkCmdBeginRendering,

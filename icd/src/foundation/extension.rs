@@ -103,6 +103,8 @@ pub enum Extension {
     DepthStencilResolve,
     /// VK_KHR_dynamic_rendering.
     DynamicRendering,
+    /// VK_KHR_copy_commands2.
+    CopyCommands2,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -215,6 +217,7 @@ const ROWS: &[Row] = &[
     // The CPU does it: the tile buffer would store a sample that nobody can name.
     row(Extension::DepthStencilResolve, Level::Device, ash::khr::depth_stencil_resolve::NAME, 1),
     row(Extension::DynamicRendering, Level::Device, ash::khr::dynamic_rendering::NAME, 1),
+    row(Extension::CopyCommands2, Level::Device, ash::khr::copy_commands2::NAME, 1),
 ];
 
 impl Extension {

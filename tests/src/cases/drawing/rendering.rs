@@ -65,6 +65,7 @@ fn parts(lab: &Lab<'_>) -> Result<Picture, Error> {
     let [first, second, third] = meshes.map(|vertices| lab.vertices(&vertices));
     let (first, second, third) = (first?, second?, third?);
     let mut inherited = vk::CommandBufferInheritanceRenderingInfo::default()
+        .flags(vk::RenderingFlags::RESUMING)
         .color_attachment_formats(&formats)
         .depth_attachment_format(DEPTH)
         .rasterization_samples(ONE);
