@@ -226,9 +226,9 @@ fn modules_of_later_versions_of_spirv_are_refused() {
     const SHADER: &[u8] = include_bytes!("../../tests/shaders/pos_color.vert.spv");
     let vk = Vk::of_version(vk::API_VERSION_1_1, &[]);
     let mut bytes = SHADER.to_vec();
-    bytes[5..7].copy_from_slice(&[3, 1]);
+    bytes[5..7].copy_from_slice(&[5, 1]);
     spirv_module(&vk, &bytes);
-    bytes[5] = 4;
+    bytes[5] = 6;
     let words = ash::util::read_spv(&mut std::io::Cursor::new(&bytes)).unwrap();
     // SAFETY: valid usage but for the version.
     let made =

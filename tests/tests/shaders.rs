@@ -1,7 +1,10 @@
 //! The committed SPIR-V is what Debian's glslangValidator makes of the committed GLSL.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use vc4_shaders::ir::Stage;
+use vc4_shaders::spirv::{StageSource, translate};
 use vc4_tests::glsl;
 
 fn sources(directory: &Path) -> Vec<PathBuf> {
@@ -38,5 +41,55 @@ fn spirv_is_current() {
             committed.display(),
             source.display()
         );
+    }
+}
+
+/// A listing whose values are numbered as they come, and constants named by their words.
+fn renumbered(listing: &str) -> String {
+    let mut names: HashMap<&str, String> = HashMap::new();
+    let mut text = String::new();
+    for line in listing.lines() {
+        if let Some((value, constant)) = line.trim().split_once(" = const ") {
+            names.insert(value, format!("[{constant}]"));
+            continue;
+        }
+        for word in line.split_inclusive([' ', ',', '(', ')']) {
+            let value = word.trim_end_matches([' ', ',', '(', ')']);
+            let is_value = value.strip_prefix('v').is_some_and(|number| number.parse::<u32>().is_ok());
+            let next = format!("#{}", names.len());
+            let name = if is_value { names.entry(value).or_insert(next) } else { value };
+            text.push_str(name);
+            text.push_str(&word[value.len()..]);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What the front end makes of a module: the optimised IR.
+fn program(module: &Path, stage: Stage) -> String {
+    let words = glsl::words(module).unwrap_or_else(|error| panic!("{error}"));
+    let source = StageSource { words: &words, entry: "main", specialization: &[] };
+    let mut shader =
+        translate(&source, stage).unwrap_or_else(|error| panic!("{}: {error}", module.display()));
+    vc4_shaders::pass::optimize(&mut shader);
+    renumbered(&shader.to_string())
+}
+
+#[test]
+fn the_version_of_spirv_makes_no_difference() {
+    let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    for source in sources(&shaders) {
+        let stage = match source.extension().and_then(|extension| extension.to_str()) {
+            Some("vert") => Stage::Vertex,
+            Some("frag") => Stage::Fragment,
+            _ => Stage::Compute,
+        };
+        let name = source.file_name().expect("a file has a name").to_string_lossy().into_owned();
+        let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.1_5.spv"));
+        glsl::compile_for("vulkan1.2", &source, &module).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(glsl::words(&module).expect("just written")[1], 0x0001_0500);
+        let committed = PathBuf::from(format!("{}.spv", source.display()));
+        assert_eq!(program(&module, stage), program(&committed, stage), "{}", source.display());
     }
 }

@@ -55,6 +55,15 @@ entry_points! {
             (resolve.supported_depth_resolve_modes, resolve.supported_stencil_resolve_modes) = RESOLVE_MODES;
             (resolve.independent_resolve_none, resolve.independent_resolve) = (vk::TRUE, vk::TRUE);
         }
+        if let Some(floats) = answer::<vk::PhysicalDeviceFloatControlsProperties<'_>>((*out).p_next) {
+            // Nothing can be chosen.
+            let none = vk::PhysicalDeviceFloatControlsProperties {
+                denorm_behavior_independence: vk::ShaderFloatControlsIndependence::NONE,
+                rounding_mode_independence: vk::ShaderFloatControlsIndependence::NONE,
+                ..Default::default()
+            };
+            *floats = vk::PhysicalDeviceFloatControlsProperties { p_next: floats.p_next, ..none };
+        }
         if let Some(id) = answer::<vk::PhysicalDeviceIDProperties<'_>>((*out).p_next) {
             (id.device_uuid, id.driver_uuid) = get::<PhysicalDevice>(device).uuids();
             (id.device_luid, id.device_node_mask, id.device_luid_valid) = ([0; 8], 0, vk::FALSE);

@@ -105,6 +105,10 @@ pub enum Extension {
     DynamicRendering,
     /// VK_KHR_copy_commands2.
     CopyCommands2,
+    /// VK_KHR_shader_float_controls.
+    ShaderFloatControls,
+    /// VK_KHR_spirv_1_4.
+    Spirv14,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -218,6 +222,9 @@ const ROWS: &[Row] = &[
     row(Extension::DepthStencilResolve, Level::Device, ash::khr::depth_stencil_resolve::NAME, 1),
     row(Extension::DynamicRendering, Level::Device, ash::khr::dynamic_rendering::NAME, 1),
     row(Extension::CopyCommands2, Level::Device, ash::khr::copy_commands2::NAME, 1),
+    // No mode can be chosen, which the extension allows.
+    row(Extension::ShaderFloatControls, Level::Device, ash::khr::shader_float_controls::NAME, 4),
+    row(Extension::Spirv14, Level::Device, ash::khr::spirv_1_4::NAME, 1),
 ];
 
 impl Extension {

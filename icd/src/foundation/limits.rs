@@ -12,8 +12,8 @@ use vc4_shaders::ir::MAX_DISTANCES;
 pub const HEADER_VERSION: u32 = 281;
 /// The version that instance and device claim, whatever an application asks for.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 1, HEADER_VERSION);
-/// The newest version of SPIR-V, as modules say it, that Vulkan 1.1 takes.
-pub const SPIRV_VERSION: u32 = 0x0001_0300;
+/// The newest version of SPIR-V, as modules say it, that is known, whatever an application asks for.
+pub const SPIRV_VERSION: u32 = 0x0001_0500;
 
 /// Largest edge of an image that is only copied: what can be laid out. Sampled images and targets stop at the
 /// chip's own limits, which vkGetPhysicalDeviceImageFormatProperties says per usage.

@@ -40,14 +40,14 @@ impl Object for ShaderModule {
 const SPIRV_MAGIC: u32 = 0x0723_0203;
 
 impl ShaderModule {
-    /// SPIR-V of at least a header, of a version that the API's takes.
+    /// SPIR-V of at least a header, of a version that is known.
     pub fn new(words: Vec<u32>) -> Result<ShaderModule, Error> {
         match words.first() {
             Some(&SPIRV_MAGIC) if words.get(1).is_some_and(|version| *version > SPIRV_VERSION) => {
                 let part = |shift: u32, version: u32| version >> shift & 0xff;
                 let [found, most] = [words[1], SPIRV_VERSION].map(|word| (part(16, word), part(8, word)));
                 Err(Error::Shader(format!(
-                    "a module of SPIR-V {}.{}; Vulkan 1.1 takes versions up to {}.{}",
+                    "a module of SPIR-V {}.{}; versions up to {}.{} are known",
                     found.0, found.1, most.0, most.1
                 )))
             }
@@ -73,9 +73,9 @@ mod tests {
         let error = ShaderModule::new(vec![1; 5]).err().unwrap();
         assert_eq!(error.result(), vk::Result::ERROR_INVALID_SHADER_NV);
         ShaderModule::new(vec![SPIRV_MAGIC, 0x10000, 0, 1, 0]).unwrap();
-        ShaderModule::new(vec![SPIRV_MAGIC, 0x10300, 0, 1, 0]).unwrap();
-        let error = ShaderModule::new(vec![SPIRV_MAGIC, 0x10400, 0, 1, 0]).err().unwrap();
+        ShaderModule::new(vec![SPIRV_MAGIC, 0x10500, 0, 1, 0]).unwrap();
+        let error = ShaderModule::new(vec![SPIRV_MAGIC, 0x10600, 0, 1, 0]).err().unwrap();
         assert_eq!(error.result(), vk::Result::ERROR_INVALID_SHADER_NV);
-        assert!(error.to_string().contains("SPIR-V 1.4; Vulkan 1.1 takes versions up to 1.3"), "{error}");
+        assert!(error.to_string().contains("SPIR-V 1.6; versions up to 1.5 are known"), "{error}");
     }
 }

@@ -3,12 +3,22 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Compiles a source, whose extension is its stage, into `module`.
+/// Compiles a source, whose extension is its stage, into `module`, of SPIR-V 1.0.
 ///
 /// # Errors
 /// What glslangValidator says, or that it is not there.
 pub fn compile(source: &Path, module: &Path) -> Result<(), String> {
-    let output = Command::new("glslangValidator").args(["-V", "-o"]).arg(module).arg(source).output();
+    compile_for("vulkan1.0", source, module)
+}
+
+/// As [`compile`], of the SPIR-V for an environment: `vulkan1.2` for SPIR-V 1.5.
+///
+/// # Errors
+/// As for [`compile`].
+pub fn compile_for(environment: &str, source: &Path, module: &Path) -> Result<(), String> {
+    let mut command = Command::new("glslangValidator");
+    command.args(["-V", "--target-env", environment, "-o"]).arg(module).arg(source);
+    let output = command.output();
     let output = output.map_err(|error| {
         format!("glslangValidator ({error}): install Debian's glslang-tools, or run `cargo xtask test`")
     })?;

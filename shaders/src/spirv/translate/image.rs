@@ -386,7 +386,10 @@ impl Extra {
             | ImageOperands::CONST_OFFSET
             | ImageOperands::OFFSET
             | ImageOperands::CONST_OFFSETS
-            | ImageOperands::SAMPLE;
+            | ImageOperands::SAMPLE
+            // The format says it, too.
+            | ImageOperands::SIGN_EXTEND
+            | ImageOperands::ZERO_EXTEND;
         if !known.contains(mask) {
             return Err(lacks(inst, mask.difference(known)));
         }
