@@ -5,13 +5,14 @@ use std::sync::Arc;
 use vc4_kernel_abi::Noop;
 
 use crate::foundation::handle::HostAllocator;
+use crate::foundation::limits::API_VERSION;
 use crate::objects::device::Device;
 use crate::objects::physical_device::PhysicalDevice;
 
 /// A device of its own.
 pub fn device() -> Arc<Device> {
     let gpu = Arc::new(Noop::new());
-    let physical = Arc::new(PhysicalDevice::new(gpu, 0, HostAllocator::default()));
+    let physical = Arc::new(PhysicalDevice::new(gpu, API_VERSION, 0, HostAllocator::default()));
     let device = Device::new(physical, Vec::new(), Default::default(), HostAllocator::default());
     Arc::new(device.expect("no features are asked for"))
 }

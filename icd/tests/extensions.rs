@@ -59,6 +59,8 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_EXT_queue_family_foreign", &[]),
     (c"VK_KHR_depth_stencil_resolve", &[]),
     (c"VK_KHR_spirv_1_4", &[]),
+    (c"VK_EXT_separate_stencil_usage", &[]),
+    (c"VK_KHR_shader_subgroup_extended_types", &[]),
     (c"VK_KHR_shader_float_controls", &[]),
     (
         c"VK_KHR_copy_commands2",

@@ -1,4 +1,4 @@
-//! Vulkan 1.1: what it requires is there without extensions for an application that asks for it, and one that asks for 1.0
+//! Vulkan 1.1 and 1.2: what they require is there without extensions for an application that asks for it, and one that asks for 1.0
 //! finds what it found before.
 
 mod support;
@@ -28,6 +28,23 @@ const DEVICE_COMMANDS: [&CStr; 16] = [
     c"vkDestroyDescriptorUpdateTemplate",
     c"vkUpdateDescriptorSetWithTemplate",
     c"vkGetDescriptorSetLayoutSupport",
+];
+
+/// The same of 1.2.
+const DEVICE_COMMANDS_OF_1_2: [&CStr; 13] = [
+    c"vkCmdDrawIndirectCount",
+    c"vkCmdDrawIndexedIndirectCount",
+    c"vkCreateRenderPass2",
+    c"vkCmdBeginRenderPass2",
+    c"vkCmdNextSubpass2",
+    c"vkCmdEndRenderPass2",
+    c"vkResetQueryPool",
+    c"vkGetSemaphoreCounterValue",
+    c"vkWaitSemaphores",
+    c"vkSignalSemaphore",
+    c"vkGetBufferDeviceAddress",
+    c"vkGetBufferOpaqueCaptureAddress",
+    c"vkGetDeviceMemoryOpaqueCaptureAddress",
 ];
 
 /// Device extensions that are part of 1.1; an application of 1.0 may go on enabling them.
@@ -71,7 +88,7 @@ fn has(vk: &Vk, name: &CStr) -> bool {
 fn the_version_is_claimed_whatever_is_asked_for() {
     // SAFETY: nothing is passed.
     let version = unsafe { entry().try_enumerate_instance_version() }.unwrap().unwrap();
-    assert_eq!((vk::api_version_major(version), vk::api_version_minor(version)), (1, 1));
+    assert_eq!((vk::api_version_major(version), vk::api_version_minor(version)), (1, 2));
     for asked in [0, vk::API_VERSION_1_0, vk::API_VERSION_1_1, vk::make_api_version(0, 1, 3, 9)] {
         let vk = Vk::of_version(asked, &[]);
         // SAFETY: valid usage.
@@ -87,6 +104,10 @@ fn commands_are_there_for_who_asks_for_the_version() {
     for name in DEVICE_COMMANDS {
         assert!(!has(&old, name), "{name:?} in 1.0");
         assert!(has(&new, name) && has(&newer, name), "{name:?} is missing");
+    }
+    for name in DEVICE_COMMANDS_OF_1_2 {
+        assert!(!has(&old, name) && !has(&new, name), "{name:?} before 1.2");
+        assert!(has(&newer, name), "{name:?} is missing");
     }
     // Names of extensions stay with them.
     assert!(!has(&new, c"vkTrimCommandPoolKHR") && has(&new, c"vkCmdDispatch"));
@@ -234,4 +255,130 @@ fn modules_of_later_versions_of_spirv_are_refused() {
     let made =
         unsafe { vk.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) };
     assert_eq!(made, Err(vk::Result::ERROR_INVALID_SHADER_NV));
+}
+
+/// The version that a device claims to an engine.
+fn claimed_to(engine: &CStr) -> u32 {
+    let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3).engine_name(engine);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    // SAFETY: valid usage.
+    unsafe {
+        let instance = entry().create_instance(&info, None).unwrap();
+        let physical = instance.enumerate_physical_devices().unwrap()[0];
+        let version = instance.get_physical_device_properties(physical).api_version;
+        instance.destroy_instance(None);
+        version
+    }
+}
+
+#[test]
+fn an_engine_that_asks_for_conformance_finds_a_version_without_it() {
+    // It chooses the simulator for this process.
+    let _device = Vk::new();
+    assert_eq!(vk::api_version_minor(claimed_to(c"wgpu-hal")), 1);
+    assert_eq!(vk::api_version_minor(claimed_to(c"libplacebo")), 2);
+}
+
+#[test]
+fn what_1_2_requires_is_offered_and_enabled() {
+    let vk = Vk::of_version(vk::API_VERSION_1_2, &[]);
+    let (mut first, mut second) =
+        (vk::PhysicalDeviceVulkan11Features::default(), vk::PhysicalDeviceVulkan12Features::default());
+    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut first).push_next(&mut second);
+    // SAFETY: valid usage.
+    unsafe { vk.instance.get_physical_device_features2(physical(&vk), &mut features) };
+    let required = [
+        first.multiview,
+        second.uniform_buffer_standard_layout,
+        second.subgroup_broadcast_dynamic_id,
+        second.imageless_framebuffer,
+        second.separate_depth_stencil_layouts,
+        second.host_query_reset,
+        second.timeline_semaphore,
+        second.shader_subgroup_extended_types,
+        // Of extensions that are offered.
+        second.sampler_mirror_clamp_to_edge,
+        second.draw_indirect_count,
+        second.scalar_block_layout,
+    ];
+    assert_eq!(required, [vk::TRUE; 11]);
+    let absent = [
+        second.descriptor_indexing,
+        second.buffer_device_address,
+        second.vulkan_memory_model,
+        second.shader_float16,
+        second.sampler_filter_minmax,
+    ];
+    assert_eq!(absent, [vk::FALSE; 5]);
+    // All that is offered can be enabled, and nothing else.
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
+    (first.p_next, second.p_next) = (std::ptr::null_mut(), std::ptr::null_mut());
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+    // SAFETY: valid usage but for the last feature.
+    unsafe {
+        let info = info.push_next(&mut first).push_next(&mut second);
+        vk.instance.create_device(physical(&vk), &info, None).unwrap().destroy_device(None);
+        let mut wanted = vk::PhysicalDeviceVulkan12Features::default().runtime_descriptor_array(true);
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut wanted);
+        let refused = vk.instance.create_device(physical(&vk), &info, None).err();
+        assert_eq!(refused, Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
+    }
+}
+
+#[test]
+fn structures_of_versions_say_what_those_of_extensions_say() {
+    let vk = Vk::of_version(vk::API_VERSION_1_2, &[]);
+    let (mut first, mut second) =
+        (vk::PhysicalDeviceVulkan11Properties::default(), vk::PhysicalDeviceVulkan12Properties::default());
+    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+    let mut resolve = vk::PhysicalDeviceDepthStencilResolveProperties::default();
+    let mut floats =
+        vk::PhysicalDeviceFloatControlsProperties::default().shader_rounding_mode_rte_float32(true);
+    let mut timeline = vk::PhysicalDeviceTimelineSemaphoreProperties::default();
+    let mut id = vk::PhysicalDeviceIDProperties::default();
+    let mut most = vk::PhysicalDeviceMaintenance3Properties::default();
+    let mut subgroups = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default()
+        .push_next(&mut first)
+        .push_next(&mut driver)
+        .push_next(&mut resolve)
+        .push_next(&mut floats)
+        .push_next(&mut timeline)
+        .push_next(&mut id)
+        .push_next(&mut most)
+        .push_next(&mut subgroups)
+        .push_next(&mut second);
+    // SAFETY: valid usage.
+    unsafe { vk.instance.get_physical_device_properties2(physical(&vk), &mut properties) };
+    let name = driver.driver_name_as_c_str().unwrap();
+    assert_eq!((name, second.driver_name_as_c_str().unwrap()), (c"vulkan-vc4", c"vulkan-vc4"));
+    // The driver is not conformant, and does not say that it is.
+    let version = driver.conformance_version;
+    assert_eq!([version.major, version.minor, version.subminor, version.patch], [0; 4]);
+    assert_eq!(second.supported_depth_resolve_modes, resolve.supported_depth_resolve_modes);
+    assert!(resolve.supported_stencil_resolve_modes.contains(vk::ResolveModeFlags::SAMPLE_ZERO));
+    assert_eq!(floats.shader_rounding_mode_rte_float32, vk::FALSE);
+    assert_eq!(second.rounding_mode_independence, vk::ShaderFloatControlsIndependence::NONE);
+    let difference = timeline.max_timeline_semaphore_value_difference;
+    assert!(difference >= (1 << 31) - 1 && second.max_timeline_semaphore_value_difference == difference);
+    assert_eq!((first.device_uuid, first.driver_uuid), (id.device_uuid, id.driver_uuid));
+    assert_eq!(first.max_per_set_descriptors, most.max_per_set_descriptors);
+    assert_eq!(first.subgroup_size, subgroups.subgroup_size);
+    // What is said of integers holds for the images.
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT;
+    // SAFETY: valid usage.
+    let image = unsafe {
+        let (format, ty, flags) =
+            (vk::Format::R8G8B8A8_UINT, vk::ImageType::TYPE_2D, vk::ImageCreateFlags::empty());
+        let tiling = vk::ImageTiling::OPTIMAL;
+        vk.instance.get_physical_device_image_format_properties(
+            physical(&vk),
+            format,
+            ty,
+            tiling,
+            usage,
+            flags,
+        )
+    };
+    assert_eq!(image.unwrap().sample_counts, second.framebuffer_integer_color_sample_counts);
 }

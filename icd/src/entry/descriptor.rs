@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{destroy, give, objects, slice};
+use super::read::{answer, destroy, give, objects, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::extension::Extension;
@@ -166,6 +166,11 @@ entry_points! {
         let bindings = slice((*info).p_bindings, (*info).binding_count).iter();
         let descriptors: u64 = bindings.map(|binding| u64::from(binding.descriptor_count)).sum();
         (*out).supported = vk::Bool32::from(descriptors <= u64::from(MAX_SET_DESCRIPTORS));
+        type Variable<'a> = vk::DescriptorSetVariableDescriptorCountLayoutSupport<'a>;
+        if let Some(variable) = answer::<Variable<'_>>((*out).p_next) {
+            // No binding's number of descriptors is left open.
+            variable.max_variable_descriptor_count = 0;
+        }
     }
 
     fn vkDestroyDescriptorSetLayout(
@@ -222,7 +227,7 @@ entry_points! {
         let device = get::<OpenDevice>(device);
         let sets = allocate(get::<DescriptorPool>(info.descriptor_pool), layouts);
         let sets = sets.map_err(|error| match error {
-            Error::OutOfPoolMemory(why) if device.has(Extension::Maintenance1) || device.is_1_1() => {
+            Error::OutOfPoolMemory(why) if device.has(Extension::Maintenance1) || device.is_of(vk::API_VERSION_1_1) => {
                 Error::Result(vk::Result::ERROR_OUT_OF_POOL_MEMORY, why.into())
             }
             error => error,

@@ -13,6 +13,18 @@ use crate::objects::memory::DeviceMemory;
 use crate::objects::sampler::Sampler;
 use crate::presentation::Swapchain;
 
+/// The create info with all that any aspect is used for: the driver does not tell them apart.
+unsafe fn with_stencil_usage<'a>(info: &vk::ImageCreateInfo<'a>) -> vk::ImageCreateInfo<'a> {
+    // SAFETY: the caller passes a valid chain.
+    let stencil = unsafe { extension::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next) };
+    vk::ImageCreateInfo { usage: info.usage | stencil_usage(stencil), ..*info }
+}
+
+/// What stencil is used for beside what is said of the image.
+pub(super) fn stencil_usage(info: Option<&vk::ImageStencilUsageCreateInfo<'_>>) -> vk::ImageUsageFlags {
+    info.map_or(vk::ImageUsageFlags::empty(), |info| info.stencil_usage)
+}
+
 entry_points! {
     fn vkCreateImage(
         device: vk::Device,
@@ -20,7 +32,8 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Image,
     ) -> vk::Result {
-        let (device, info) = (get::<OpenDevice>(device), &*info);
+        let device = get::<OpenDevice>(device);
+        let info = &with_stencil_usage(&*info);
         let chained = extension::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next);
         let image = match chained.and_then(|chained| opt::<Swapchain>(chained.swapchain)) {
             // It is to lie as those of the swapchain do.

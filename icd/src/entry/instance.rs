@@ -1,6 +1,6 @@
 //! VkInstance and VkPhysicalDevice.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
@@ -10,7 +10,7 @@ use crate::foundation::error::Error;
 use crate::foundation::extension::{self, Level};
 use crate::foundation::format::{self, ImageQuery};
 use crate::foundation::handle::{self, HostAllocator, get};
-use crate::foundation::limits;
+use crate::foundation::{limits, version};
 use crate::objects::instance::Instance;
 use crate::objects::physical_device::{self, PhysicalDevice};
 
@@ -30,9 +30,12 @@ entry_points! {
             let found = extension::find(Level::Instance, name, true);
             extensions.push(found.ok_or_else(|| Error::ExtensionNotPresent(name.to_string_lossy().into()))?);
         }
-        let version = info.p_application_info.as_ref().map_or(0, |application| application.api_version);
+        let application = info.p_application_info.as_ref();
+        let version = application.map_or(0, |application| application.api_version);
+        let engine = application.map(|application| application.p_engine_name).filter(|name| !name.is_null());
+        let claimed = version::claimed(engine.map_or(&[][..], |name| CStr::from_ptr(name).to_bytes()));
         let allocator = HostAllocator::new(callbacks);
-        let instance = Instance::new(extensions, version, allocator);
+        let instance = Instance::new(extensions, version, claimed, allocator);
         out.write(handle::create(allocator, instance.into())?);
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! [`loader`] exports what the loader looks for. To add a command: write it in the submodule of its noun inside
 //! `entry_points!`, add its row to the table under what reveals it.
 
+mod address;
 pub mod assembly;
 mod buffer;
 mod command;
@@ -22,6 +23,7 @@ mod memory;
 mod memory2;
 mod pass;
 mod pipeline;
+mod properties;
 mod properties2;
 mod query;
 mod read;

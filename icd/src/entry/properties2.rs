@@ -5,13 +5,12 @@ use ash::vk;
 
 use super::features;
 use super::guard::entry_points;
+use super::image::stencil_usage;
+use super::properties;
 use super::read::{answer, enumerate, enumerate_into, extension};
 use crate::foundation::error::Error;
 use crate::foundation::format::{self, ImageQuery};
 use crate::foundation::handle::get;
-use crate::foundation::limits::{
-    MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MAX_VIEWS, MIN_ALLOCATION_BYTES, RESOLVE_MODES, SUBGROUP_SIZE,
-};
 use crate::objects::physical_device::{self, PhysicalDevice};
 
 entry_points! {
@@ -28,46 +27,7 @@ entry_points! {
         out: *mut vk::PhysicalDeviceProperties2<'_>,
     ) {
         (*out).properties = *get::<PhysicalDevice>(device).properties();
-        if let Some(push) = answer::<vk::PhysicalDevicePushDescriptorPropertiesKHR<'_>>((*out).p_next) {
-            push.max_push_descriptors = MAX_PUSH_DESCRIPTORS;
-        }
-        if let Some(subgroups) = answer::<vk::PhysicalDeviceSubgroupProperties<'_>>((*out).p_next) {
-            (subgroups.subgroup_size, subgroups.quad_operations_in_all_stages) = (SUBGROUP_SIZE, vk::FALSE);
-            (subgroups.supported_stages, subgroups.supported_operations) = physical_device::subgroups();
-        }
-        if let Some(memory) = answer::<vk::PhysicalDeviceProtectedMemoryProperties<'_>>((*out).p_next) {
-            memory.protected_no_fault = vk::FALSE;
-        }
-        if let Some(clipping) = answer::<vk::PhysicalDevicePointClippingProperties<'_>>((*out).p_next) {
-            clipping.point_clipping_behavior = vk::PointClippingBehavior::ALL_CLIP_PLANES;
-        }
-        if let Some(views) = answer::<vk::PhysicalDeviceMultiviewProperties<'_>>((*out).p_next) {
-            (views.max_multiview_view_count, views.max_multiview_instance_index) = (MAX_VIEWS, u32::MAX);
-        }
-        if let Some(most) = answer::<vk::PhysicalDeviceMaintenance3Properties<'_>>((*out).p_next) {
-            most.max_per_set_descriptors = MAX_SET_DESCRIPTORS;
-            most.max_memory_allocation_size = get::<PhysicalDevice>(device).heap_size().max(MIN_ALLOCATION_BYTES);
-        }
-        if let Some(timeline) = answer::<vk::PhysicalDeviceTimelineSemaphoreProperties<'_>>((*out).p_next) {
-            timeline.max_timeline_semaphore_value_difference = u64::MAX;
-        }
-        if let Some(resolve) = answer::<vk::PhysicalDeviceDepthStencilResolveProperties<'_>>((*out).p_next) {
-            (resolve.supported_depth_resolve_modes, resolve.supported_stencil_resolve_modes) = RESOLVE_MODES;
-            (resolve.independent_resolve_none, resolve.independent_resolve) = (vk::TRUE, vk::TRUE);
-        }
-        if let Some(floats) = answer::<vk::PhysicalDeviceFloatControlsProperties<'_>>((*out).p_next) {
-            // Nothing can be chosen.
-            let none = vk::PhysicalDeviceFloatControlsProperties {
-                denorm_behavior_independence: vk::ShaderFloatControlsIndependence::NONE,
-                rounding_mode_independence: vk::ShaderFloatControlsIndependence::NONE,
-                ..Default::default()
-            };
-            *floats = vk::PhysicalDeviceFloatControlsProperties { p_next: floats.p_next, ..none };
-        }
-        if let Some(id) = answer::<vk::PhysicalDeviceIDProperties<'_>>((*out).p_next) {
-            (id.device_uuid, id.driver_uuid) = get::<PhysicalDevice>(device).uuids();
-            (id.device_luid, id.device_node_mask, id.device_luid_valid) = ([0; 8], 0, vk::FALSE);
-        }
+        properties::report(get::<PhysicalDevice>(device), (*out).p_next);
     }
 
     fn vkGetPhysicalDeviceFormatProperties2KHR(
@@ -85,6 +45,7 @@ entry_points! {
     ) -> vk::Result {
         let vk::PhysicalDeviceImageFormatInfo2 { format, ty, tiling, usage, flags, .. } = *info;
         (*out).image_format_properties = vk::ImageFormatProperties::default();
+        let usage = usage | stencil_usage(extension((*info).p_next));
         let query = ImageQuery { format, ty, tiling, usage, flags };
         let device = get::<PhysicalDevice>(device);
         let external = extension::<vk::PhysicalDeviceExternalImageFormatInfo<'_>>((*info).p_next);

@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_char};
 use ash::vk;
 
 use super::{
-    buffer, command, copy2, descriptor, device, external_sync, group, image, instance, memory, memory2, pass,
-    pipeline, properties2, query, rendering, sync, sync2, template, transfer, wsi,
+    address, buffer, command, copy2, descriptor, device, external_sync, group, image, instance, memory,
+    memory2, pass, pipeline, properties2, query, rendering, sync, sync2, template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -32,6 +32,8 @@ pub(crate) enum Reveal {
     Core,
     /// Vulkan 1.1, where the application asks for that.
     Core11,
+    /// Vulkan 1.2, where the application asks for that.
+    Core12,
     /// An extension of instance or device.
     Extension(Extension),
 }
@@ -280,6 +282,22 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         image::vkCreateSamplerYcbcrConversion: vk::PFN_vkCreateSamplerYcbcrConversion,
         image::vkDestroySamplerYcbcrConversion: vk::PFN_vkDestroySamplerYcbcrConversion,
     }
+    Reveal::Core12, Device: {
+        command::vkCmdDrawIndirectCountKHR as vkCmdDrawIndirectCount: vk::PFN_vkCmdDrawIndirectCount,
+        command::vkCmdDrawIndexedIndirectCountKHR as vkCmdDrawIndexedIndirectCount:
+            vk::PFN_vkCmdDrawIndexedIndirectCount,
+        pass::vkCreateRenderPass2KHR as vkCreateRenderPass2: vk::PFN_vkCreateRenderPass2,
+        command::vkCmdBeginRenderPass2KHR as vkCmdBeginRenderPass2: vk::PFN_vkCmdBeginRenderPass2,
+        command::vkCmdNextSubpass2KHR as vkCmdNextSubpass2: vk::PFN_vkCmdNextSubpass2,
+        command::vkCmdEndRenderPass2KHR as vkCmdEndRenderPass2: vk::PFN_vkCmdEndRenderPass2,
+        query::vkResetQueryPoolEXT as vkResetQueryPool: vk::PFN_vkResetQueryPool,
+        sync::vkGetSemaphoreCounterValueKHR as vkGetSemaphoreCounterValue: vk::PFN_vkGetSemaphoreCounterValue,
+        sync::vkWaitSemaphoresKHR as vkWaitSemaphores: vk::PFN_vkWaitSemaphores,
+        sync::vkSignalSemaphoreKHR as vkSignalSemaphore: vk::PFN_vkSignalSemaphore,
+        address::vkGetBufferDeviceAddress: vk::PFN_vkGetBufferDeviceAddress,
+        address::vkGetBufferOpaqueCaptureAddress: vk::PFN_vkGetBufferOpaqueCaptureAddress,
+        address::vkGetDeviceMemoryOpaqueCaptureAddress: vk::PFN_vkGetDeviceMemoryOpaqueCaptureAddress,
+    }
     Reveal::Extension(Extension::GetPhysicalDeviceProperties2), PhysicalDevice: {
         properties2::vkGetPhysicalDeviceFeatures2KHR: vk::PFN_vkGetPhysicalDeviceFeatures2,
         properties2::vkGetPhysicalDeviceProperties2KHR: vk::PFN_vkGetPhysicalDeviceProperties2,
@@ -476,7 +494,8 @@ pub(crate) unsafe extern "system" fn vkGetDeviceProcAddr(
         row.scope == Scope::Device
             && match row.reveal {
                 Reveal::Core => true,
-                Reveal::Core11 => device.is_1_1(),
+                Reveal::Core11 => device.is_of(vk::API_VERSION_1_1),
+                Reveal::Core12 => device.is_of(vk::API_VERSION_1_2),
                 Reveal::Extension(extension) => device.has(extension),
             }
     })

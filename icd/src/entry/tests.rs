@@ -12,8 +12,11 @@ use crate::foundation::error::Error;
 const REGISTRY: &str = "/usr/share/vulkan/registry/vk.xml";
 
 /// Versions in the registry, what makes their commands available and how many each has.
-const VERSIONS: [(&str, Reveal, usize); 2] =
-    [("VK_VERSION_1_0", Reveal::Core, 137), ("VK_VERSION_1_1", Reveal::Core11, 28)];
+const VERSIONS: [(&str, Reveal, usize); 3] = [
+    ("VK_VERSION_1_0", Reveal::Core, 137),
+    ("VK_VERSION_1_1", Reveal::Core11, 28),
+    ("VK_VERSION_1_2", Reveal::Core12, 13),
+];
 
 #[test]
 fn every_name_is_there_once() {

@@ -109,6 +109,10 @@ pub enum Extension {
     ShaderFloatControls,
     /// VK_KHR_spirv_1_4.
     Spirv14,
+    /// VK_EXT_separate_stencil_usage.
+    SeparateStencilUsage,
+    /// VK_KHR_shader_subgroup_extended_types.
+    ShaderSubgroupExtendedTypes,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -225,6 +229,14 @@ const ROWS: &[Row] = &[
     // No mode can be chosen, which the extension allows.
     row(Extension::ShaderFloatControls, Level::Device, ash::khr::shader_float_controls::NAME, 4),
     row(Extension::Spirv14, Level::Device, ash::khr::spirv_1_4::NAME, 1),
+    row(Extension::SeparateStencilUsage, Level::Device, ash::ext::separate_stencil_usage::NAME, 1),
+    // There are no other types.
+    row(
+        Extension::ShaderSubgroupExtendedTypes,
+        Level::Device,
+        ash::khr::shader_subgroup_extended_types::NAME,
+        1,
+    ),
 ];
 
 impl Extension {

@@ -10,8 +10,8 @@ use vc4_shaders::ir::MAX_DISTANCES;
 
 /// Header version that the driver was written against; part of the reported API version.
 pub const HEADER_VERSION: u32 = 281;
-/// The version that instance and device claim, whatever an application asks for.
-pub const API_VERSION: u32 = vk::make_api_version(0, 1, 1, HEADER_VERSION);
+/// The version that instances claim, whatever an application asks for; devices may claim an older one ([`super::version`]).
+pub const API_VERSION: u32 = vk::make_api_version(0, 1, 2, HEADER_VERSION);
 /// The newest version of SPIR-V, as modules say it, that is known, whatever an application asks for.
 pub const SPIRV_VERSION: u32 = 0x0001_0500;
 

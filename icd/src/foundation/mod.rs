@@ -15,4 +15,5 @@ pub mod shared_flag;
 pub mod terms;
 #[cfg(feature = "compute")]
 pub mod timeout;
+pub mod version;
 pub mod waker;

@@ -63,9 +63,9 @@ impl Device {
         self.extensions.contains(&extension)
     }
 
-    /// Whether the application asked for Vulkan 1.1: what that took over from extensions is there without them.
-    pub fn is_1_1(&self) -> bool {
-        self.physical.is_1_1()
+    /// Whether the application gets a version: what that took over from extensions is there without them.
+    pub fn is_of(&self, version: u32) -> bool {
+        self.physical.is_of(version)
     }
 
     /// The features that the application enabled.

@@ -13,8 +13,10 @@ use crate::objects::probe;
 /// An instance.
 pub struct Instance {
     extensions: Vec<Extension>,
-    /// The version that the application was written against, 0 for the first.
+    /// The version that the application was written against, 0 for the first …
     version: u32,
+    /// … and what devices claim.
+    claimed: u32,
     allocator: HostAllocator,
     /// Handles of the devices, made at the first enumeration.
     devices: OnceLock<Vec<OwnedHandle<PhysicalDevice>>>,
@@ -26,9 +28,9 @@ impl Object for Instance {
 }
 
 impl Instance {
-    /// An instance with those extensions enabled, for an application of an API version.
-    pub fn new(extensions: Vec<Extension>, version: u32, allocator: HostAllocator) -> Instance {
-        Instance { extensions, version, allocator, devices: OnceLock::new() }
+    /// An instance with those extensions enabled, for an application of an API version and devices that claim one.
+    pub fn new(extensions: Vec<Extension>, version: u32, claimed: u32, allocator: HostAllocator) -> Instance {
+        Instance { extensions, version, claimed, allocator, devices: OnceLock::new() }
     }
 
     /// Whether the application enabled `extension`.
@@ -48,7 +50,7 @@ impl Instance {
         }
         let mut devices = Vec::new();
         if let Some(gpu) = probe::find() {
-            let device = Arc::new(PhysicalDevice::new(gpu, self.version, self.allocator));
+            let device = Arc::new(PhysicalDevice::new(gpu, self.claimed, self.version, self.allocator));
             devices.push(OwnedHandle::new(self.allocator, device)?);
         }
         Ok(self.devices.get_or_init(|| devices))

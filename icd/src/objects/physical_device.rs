@@ -32,8 +32,8 @@ pub const EXTERNAL_TYPES: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemory
 /// A device that was found.
 pub struct PhysicalDevice {
     gpu: Arc<dyn Gpu>,
-    /// The version that the application asked the instance for.
-    wanted_version: u32,
+    /// The version that the application gets: no newer than it asked for, or than the device claims.
+    version: u32,
     allocator: HostAllocator,
     heap_size: u64,
     properties: vk::PhysicalDeviceProperties,
@@ -46,12 +46,12 @@ impl Object for PhysicalDevice {
 }
 
 impl PhysicalDevice {
-    /// Describes `gpu`; `wanted_version` is the application's, `allocator` the instance's.
-    pub fn new(gpu: Arc<dyn Gpu>, wanted_version: u32, allocator: HostAllocator) -> PhysicalDevice {
+    /// Describes `gpu`, which claims a version, to an application that wants one; `allocator` is the instance's.
+    pub fn new(gpu: Arc<dyn Gpu>, claimed: u32, wanted: u32, allocator: HostAllocator) -> PhysicalDevice {
         let heap_size = gpu.memory_size().saturating_sub(RESERVED_BYTES).max(SMALLEST_HEAP);
-        let properties = properties(&*gpu, heap_size);
+        let properties = properties(&*gpu, claimed, heap_size);
         let shared_bos = SharedBos::new(&gpu);
-        PhysicalDevice { gpu, wanted_version, allocator, heap_size, properties, shared_bos }
+        PhysicalDevice { gpu, version: wanted.min(claimed), allocator, heap_size, properties, shared_bos }
     }
 
     /// The GPU.
@@ -59,9 +59,9 @@ impl PhysicalDevice {
         &self.gpu
     }
 
-    /// Whether the application asked for Vulkan 1.1 or a later version, of which it gets 1.1.
-    pub fn is_1_1(&self) -> bool {
-        self.wanted_version >= vk::API_VERSION_1_1
+    /// Whether the application gets a version: what that took over from extensions is there without them.
+    pub fn is_of(&self, version: u32) -> bool {
+        self.version >= version
     }
 
     /// The BOs that others know.
@@ -211,7 +211,7 @@ fn cpu_computes() -> bool {
     false
 }
 
-fn properties(gpu: &dyn Gpu, heap_size: u64) -> vk::PhysicalDeviceProperties {
+fn properties(gpu: &dyn Gpu, api_version: u32, heap_size: u64) -> vk::PhysicalDeviceProperties {
     let (name, device_type) = match gpu.is_simulated() {
         true if flags().contains(Debug::GPU) => {
             ("VideoCore IV (simulated)", vk::PhysicalDeviceType::INTEGRATED_GPU)
@@ -220,7 +220,7 @@ fn properties(gpu: &dyn Gpu, heap_size: u64) -> vk::PhysicalDeviceProperties {
         false => ("VideoCore IV", vk::PhysicalDeviceType::INTEGRATED_GPU),
     };
     let mut properties = vk::PhysicalDeviceProperties {
-        api_version: limits::API_VERSION,
+        api_version,
         driver_version: driver_version(),
         vendor_id: VENDOR_ID,
         device_id: gpu.ident().map_or(0, |ident| ident.ident0),

@@ -28,7 +28,7 @@ pub fn ours() -> PathBuf {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let manifest = directory.join(format!("vc4_icd.{}.test.json", std::env::consts::ARCH));
     let text = "{ \"file_format_version\": \"1.0.0\", \"ICD\": \
-                { \"library_path\": \"./libvulkan_vc4.so\", \"api_version\": \"1.1.0\" } }\n";
+                { \"library_path\": \"./libvulkan_vc4.so\", \"api_version\": \"1.2.0\" } }\n";
     if std::fs::read_to_string(&manifest).is_ok_and(|old| old == text) {
         return manifest;
     }
@@ -59,7 +59,8 @@ pub fn command(program: impl AsRef<Path>, manifest: &Path) -> Command {
         .env_remove("VK_INSTANCE_LAYERS")
         .env_remove("VC4VK_COMPUTE")
         .env_remove("VC4VK_DEBUG")
-        .env_remove("VC4VK_LOG");
+        .env_remove("VC4VK_LOG")
+        .env_remove("VC4VK_VERSION");
     command
 }
 
