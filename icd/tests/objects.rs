@@ -96,7 +96,7 @@ fn the_device_tells_the_truth_about_itself() {
         let properties = fixture.instance.get_physical_device_properties(fixture.physical);
         assert_eq!(properties.device_type, vk::PhysicalDeviceType::CPU);
         assert_eq!(properties.device_name_as_c_str().unwrap(), c"VideoCore IV (simulated)");
-        assert_eq!(vk::api_version_minor(properties.api_version), 1);
+        assert_eq!(vk::api_version_minor(properties.api_version), 2);
         let memory = fixture.instance.get_physical_device_memory_properties(fixture.physical);
         assert_eq!((memory.memory_type_count, memory.memory_heap_count), (1, 1));
         let families = fixture.instance.get_physical_device_queue_family_properties(fixture.physical);
