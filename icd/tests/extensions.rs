@@ -59,6 +59,15 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_EXT_queue_family_foreign", &[]),
     (c"VK_KHR_depth_stencil_resolve", &[]),
     (c"VK_KHR_spirv_1_4", &[]),
+    (c"VK_KHR_index_type_uint8", &[]),
+    (c"VK_EXT_index_type_uint8", &[]),
+    (c"VK_KHR_load_store_op_none", &[]),
+    (c"VK_EXT_load_store_op_none", &[]),
+    (c"VK_EXT_tooling_info", &[]),
+    (c"VK_KHR_format_feature_flags2", &[]),
+    (c"VK_KHR_shader_non_semantic_info", &[]),
+    (c"VK_KHR_shader_terminate_invocation", &[]),
+    (c"VK_KHR_zero_initialize_workgroup_memory", &[]),
     (c"VK_EXT_separate_stencil_usage", &[]),
     (c"VK_KHR_shader_subgroup_extended_types", &[]),
     (c"VK_KHR_shader_float_controls", &[]),
@@ -455,4 +464,116 @@ fn a_negative_viewport_height_turns_the_picture_over() {
         }
     });
     picture.expect(|x, y| if x < 32 && y >= EDGE - 16 { RED } else { support::canvas::GREY });
+}
+
+#[test]
+fn formats_say_what_the_first_form_has_no_bits_for() {
+    let vk = Vk::of_version(vk::API_VERSION_1_1, &[c"VK_KHR_format_feature_flags2"]);
+    let features = |format| {
+        let mut more = vk::FormatProperties3::default();
+        let mut properties = vk::FormatProperties2::default().push_next(&mut more);
+        // SAFETY: valid usage.
+        let plain = unsafe {
+            let physical = vk.instance.enumerate_physical_devices().unwrap()[0];
+            vk.instance.get_physical_device_format_properties2(physical, format, &mut properties);
+            vk.instance.get_physical_device_format_properties(physical, format)
+        };
+        let has = |all: vk::FormatFeatureFlags2, first: vk::FormatFeatureFlags| {
+            assert_eq!(all.as_raw() & 0xffff_ffff & u64::from(first.as_raw()), u64::from(first.as_raw()));
+        };
+        has(more.linear_tiling_features, plain.linear_tiling_features);
+        has(more.optimal_tiling_features, plain.optimal_tiling_features);
+        has(more.buffer_features, plain.buffer_features);
+        more.optimal_tiling_features
+    };
+    use vk::FormatFeatureFlags2 as Feature;
+    let without_format = Feature::STORAGE_READ_WITHOUT_FORMAT | Feature::STORAGE_WRITE_WITHOUT_FORMAT;
+    assert!(features(support::RGBA).contains(without_format));
+    let depth = features(vk::Format::D16_UNORM);
+    assert!(depth.contains(Feature::SAMPLED_IMAGE_DEPTH_COMPARISON) && !depth.intersects(without_format));
+    assert!(!features(support::RGBA).contains(Feature::SAMPLED_IMAGE_DEPTH_COMPARISON));
+    assert!(features(vk::Format::R64_SFLOAT).is_empty());
+}
+
+#[test]
+fn no_tool_is_at_work() {
+    let vk = Vk::new();
+    let name = c"vkGetPhysicalDeviceToolPropertiesEXT";
+    // SAFETY: valid usage; the command has the type that its name says.
+    unsafe {
+        let function = vk_icdGetInstanceProcAddr(vk.instance.handle(), name.as_ptr());
+        let get: vk::PFN_vkGetPhysicalDeviceToolProperties = std::mem::transmute(function.unwrap());
+        let physical = vk.instance.enumerate_physical_devices().unwrap()[0];
+        let mut count = 7;
+        let result = get(physical, &raw mut count, std::ptr::null_mut());
+        assert_eq!((result, count), (vk::Result::SUCCESS, 0));
+    }
+}
+
+/// An aspect that a pass does not touch stays, though the other one lies in the same words.
+#[test]
+fn what_is_neither_loaded_nor_stored_stays() {
+    let vk = Vk::with(&[c"VK_EXT_load_store_op_none"]);
+    let format = vk::Format::D24_UNORM_S8_UINT;
+    let image = vk.image(format, EDGE, EDGE, vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT);
+    let attachments = [vk::AttachmentDescription::default()
+        .format(format)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .load_op(vk::AttachmentLoadOp::NONE_EXT)
+        .store_op(vk::AttachmentStoreOp::NONE)
+        .stencil_load_op(vk::AttachmentLoadOp::CLEAR)
+        .stencil_store_op(vk::AttachmentStoreOp::STORE)
+        .initial_layout(vk::ImageLayout::GENERAL)
+        .final_layout(vk::ImageLayout::GENERAL)];
+    let place = vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::GENERAL };
+    let subpasses = [vk::SubpassDescription::default().depth_stencil_attachment(&place)];
+    let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+    let both = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
+    let range = [vk::ImageSubresourceRange {
+        aspect_mask: both,
+        level_count: 1,
+        layer_count: 1,
+        ..Default::default()
+    }];
+    let words = vk.buffer((EDGE * EDGE * 4) as usize);
+    let bytes = vk.buffer((EDGE * EDGE) as usize);
+    // SAFETY: valid usage.
+    unsafe {
+        let pass = vk.device.create_render_pass(&info, None).unwrap();
+        let views = [image.view];
+        let info = vk::FramebufferCreateInfo::default()
+            .render_pass(pass)
+            .attachments(&views)
+            .width(EDGE)
+            .height(EDGE)
+            .layers(1);
+        let framebuffer = vk.device.create_framebuffer(&info, None).unwrap();
+        vk.run(|device, commands| {
+            let general = vk::ImageLayout::GENERAL;
+            let before = vk::ClearDepthStencilValue { depth: 0.25, stencil: 3 };
+            device.cmd_clear_depth_stencil_image(commands, image.handle, general, &before, &range);
+            let depth_stencil = vk::ClearDepthStencilValue { depth: 1.0, stencil: 77 };
+            let clears = [vk::ClearValue { depth_stencil }];
+            let begin = vk::RenderPassBeginInfo::default()
+                .render_pass(pass)
+                .framebuffer(framebuffer)
+                .render_area(support::rect(0, 0, EDGE, EDGE))
+                .clear_values(&clears);
+            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+            device.cmd_end_render_pass(commands);
+            for (aspect_mask, buffer) in
+                [(vk::ImageAspectFlags::DEPTH, words), (vk::ImageAspectFlags::STENCIL, bytes)]
+            {
+                let region = vk::BufferImageCopy {
+                    image_subresource: vk::ImageSubresourceLayers { aspect_mask, ..support::COLOR },
+                    image_extent: support::extent(EDGE, EDGE),
+                    ..Default::default()
+                };
+                let to = buffer.handle;
+                device.cmd_copy_image_to_buffer(commands, image.handle, general, to, &[region]);
+            }
+        });
+    }
+    assert!(words.words().iter().all(|word| (word & 0xff_ffff).abs_diff(0x40_0000) <= 1));
+    assert!(bytes.read().iter().all(|stencil| *stencil == 77));
 }

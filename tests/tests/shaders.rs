@@ -93,3 +93,40 @@ fn the_version_of_spirv_makes_no_difference() {
         assert_eq!(program(&module, stage), program(&committed, stage), "{}", source.display());
     }
 }
+
+/// Where instructions begin whose first word is this one.
+fn places(words: &[u32], first: u32) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut at = 5;
+    while let Some(&word) = words.get(at) {
+        if word == first {
+            places.push(at);
+        }
+        at += (word >> 16).max(1) as usize;
+    }
+    places
+}
+
+#[test]
+fn an_invocation_that_is_terminated_is_one_that_is_killed() {
+    const KILL: u32 = 1 << 16 | 252;
+    const TERMINATE: u32 = 1 << 16 | 4416;
+    let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let mut found = 0;
+    for source in sources(&shaders) {
+        let committed = PathBuf::from(format!("{}.spv", source.display()));
+        let mut words = glsl::words(&committed).unwrap_or_else(|error| panic!("{error}"));
+        let kills = places(&words, KILL);
+        if kills.is_empty() {
+            continue;
+        }
+        kills.iter().for_each(|&at| words[at] = TERMINATE);
+        let patched = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminated.spv");
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        std::fs::write(&patched, bytes).expect("the module is written");
+        let stage = Stage::Fragment;
+        assert_eq!(program(&patched, stage), program(&committed, stage), "{}", source.display());
+        found += 1;
+    }
+    assert!(found > 0, "no shader discards");
+}

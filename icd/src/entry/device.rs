@@ -8,7 +8,7 @@ use ash::vk;
 use super::features;
 use super::group;
 use super::guard::entry_points;
-use super::read::{destroy, enumerate, extension, names, objects, slice, text};
+use super::read::{destroy, enumerate, enumerate_into, extension, names, objects, slice, text};
 use crate::execution::open_device::OpenDevice;
 use crate::execution::queue::{Batch, Queue};
 use crate::foundation::error::Error;
@@ -118,6 +118,15 @@ entry_points! {
         out: *mut vk::LayerProperties,
     ) -> vk::Result {
         Ok(enumerate(count, out, &[]))
+    }
+
+    fn vkGetPhysicalDeviceToolPropertiesEXT(
+        _device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::PhysicalDeviceToolProperties<'_>,
+    ) -> vk::Result {
+        // Tools are layers, which add themselves.
+        Ok(enumerate_into(count, out, &[(); 0], |_, ()| {}))
     }
 
     fn vkGetDeviceQueue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {

@@ -46,6 +46,9 @@ features! {
     PhysicalDeviceTimelineSemaphoreFeatures { timeline_semaphore: true }
     PhysicalDeviceSynchronization2Features { synchronization2: true }
     PhysicalDeviceDynamicRenderingFeatures { dynamic_rendering: true }
+    PhysicalDeviceIndexTypeUint8FeaturesKHR { index_type_uint8: true }
+    PhysicalDeviceShaderTerminateInvocationFeatures { shader_terminate_invocation: true }
+    PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures { shader_zero_initialize_workgroup_memory: true }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset: true }
     PhysicalDeviceSeparateDepthStencilLayoutsFeatures { separate_depth_stencil_layouts: true }
     PhysicalDeviceUniformBufferStandardLayoutFeatures { uniform_buffer_standard_layout: true }

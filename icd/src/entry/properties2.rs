@@ -36,6 +36,10 @@ entry_points! {
         out: *mut vk::FormatProperties2<'_>,
     ) {
         (*out).format_properties = format::properties(format);
+        if let Some(more) = answer::<vk::FormatProperties3<'_>>((*out).p_next) {
+            (more.linear_tiling_features, more.optimal_tiling_features, more.buffer_features) =
+                format::features2(format);
+        }
     }
 
     fn vkGetPhysicalDeviceImageFormatProperties2KHR(

@@ -298,6 +298,9 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         address::vkGetBufferOpaqueCaptureAddress: vk::PFN_vkGetBufferOpaqueCaptureAddress,
         address::vkGetDeviceMemoryOpaqueCaptureAddress: vk::PFN_vkGetDeviceMemoryOpaqueCaptureAddress,
     }
+    Reveal::Extension(Extension::ToolingInfo), PhysicalDevice: {
+        device::vkGetPhysicalDeviceToolPropertiesEXT: vk::PFN_vkGetPhysicalDeviceToolProperties,
+    }
     Reveal::Extension(Extension::GetPhysicalDeviceProperties2), PhysicalDevice: {
         properties2::vkGetPhysicalDeviceFeatures2KHR: vk::PFN_vkGetPhysicalDeviceFeatures2,
         properties2::vkGetPhysicalDeviceProperties2KHR: vk::PFN_vkGetPhysicalDeviceProperties2,

@@ -113,6 +113,24 @@ pub enum Extension {
     SeparateStencilUsage,
     /// VK_KHR_shader_subgroup_extended_types.
     ShaderSubgroupExtendedTypes,
+    /// VK_KHR_index_type_uint8.
+    IndexTypeUint8,
+    /// VK_EXT_index_type_uint8.
+    IndexTypeUint8Ext,
+    /// VK_KHR_load_store_op_none.
+    LoadStoreOpNone,
+    /// VK_EXT_load_store_op_none.
+    LoadStoreOpNoneExt,
+    /// VK_EXT_tooling_info.
+    ToolingInfo,
+    /// VK_KHR_format_feature_flags2.
+    FormatFeatureFlags2,
+    /// VK_KHR_shader_non_semantic_info.
+    ShaderNonSemanticInfo,
+    /// VK_KHR_shader_terminate_invocation.
+    ShaderTerminateInvocation,
+    /// VK_KHR_zero_initialize_workgroup_memory.
+    ZeroInitializeWorkgroupMemory,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -235,6 +253,20 @@ const ROWS: &[Row] = &[
         Extension::ShaderSubgroupExtendedTypes,
         Level::Device,
         ash::khr::shader_subgroup_extended_types::NAME,
+        1,
+    ),
+    row(Extension::IndexTypeUint8, Level::Device, ash::khr::index_type_uint8::NAME, 1),
+    row(Extension::IndexTypeUint8Ext, Level::Device, ash::ext::index_type_uint8::NAME, 1),
+    row(Extension::LoadStoreOpNone, Level::Device, ash::khr::load_store_op_none::NAME, 1),
+    row(Extension::LoadStoreOpNoneExt, Level::Device, ash::ext::load_store_op_none::NAME, 1),
+    row(Extension::ToolingInfo, Level::Device, ash::ext::tooling_info::NAME, 1),
+    row(Extension::FormatFeatureFlags2, Level::Device, ash::khr::format_feature_flags2::NAME, 2),
+    row(Extension::ShaderNonSemanticInfo, Level::Device, ash::khr::shader_non_semantic_info::NAME, 1),
+    row(Extension::ShaderTerminateInvocation, Level::Device, ash::khr::shader_terminate_invocation::NAME, 1),
+    row(
+        Extension::ZeroInitializeWorkgroupMemory,
+        Level::Device,
+        ash::khr::zero_initialize_workgroup_memory::NAME,
         1,
     ),
 ];

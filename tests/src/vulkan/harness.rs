@@ -52,6 +52,9 @@ impl Harness {
                 .shader_storage_image_write_without_format(true);
             let mut multiview = vk::PhysicalDeviceMultiviewFeatures::default().multiview(true);
             let mut rendering = vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true);
+            let mut bytes = vk::PhysicalDeviceIndexTypeUint8FeaturesKHR::default().index_type_uint8(true);
+            let mut zeros = vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures::default()
+                .shader_zero_initialize_workgroup_memory(true);
             let extensions = [
                 ash::khr::sampler_mirror_clamp_to_edge::NAME,
                 ash::khr::maintenance1::NAME,
@@ -60,6 +63,8 @@ impl Harness {
                 ash::khr::create_renderpass2::NAME,
                 ash::khr::depth_stencil_resolve::NAME,
                 ash::khr::dynamic_rendering::NAME,
+                ash::ext::index_type_uint8::NAME,
+                ash::khr::zero_initialize_workgroup_memory::NAME,
             ]
             .map(CStr::as_ptr);
             let create = vk::DeviceCreateInfo::default()
@@ -67,7 +72,9 @@ impl Harness {
                 .enabled_features(&features)
                 .enabled_extension_names(&extensions)
                 .push_next(&mut multiview)
-                .push_next(&mut rendering);
+                .push_next(&mut rendering)
+                .push_next(&mut bytes)
+                .push_next(&mut zeros);
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(0, 0);
             let create = vk::CommandPoolCreateInfo::default();

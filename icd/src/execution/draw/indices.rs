@@ -35,6 +35,7 @@ impl IndexRange {
     /// `count` indices from number `first` on.
     pub fn new(binding: &IndexBinding, first: u32, count: u32) -> Result<IndexRange, Error> {
         let size = match binding.ty {
+            vk::IndexType::UINT8_KHR => 1,
             vk::IndexType::UINT16 => 2,
             vk::IndexType::UINT32 => 4,
             other => return Err(Error::InvalidUse(format!("indices of type {other:?}"))),
@@ -66,7 +67,11 @@ impl IndexRange {
 
     /// The index that restarts.
     pub fn restart(&self) -> u32 {
-        if self.ty == vk::IndexType::UINT16 { 0xffff } else { u32::MAX }
+        match self.ty {
+            vk::IndexType::UINT8_KHR => 0xff,
+            vk::IndexType::UINT16 => 0xffff,
+            _ => u32::MAX,
+        }
     }
 
     /// Looks at every index.
@@ -92,18 +97,26 @@ impl IndexRange {
     fn each_chunk(&self, mut each: impl FnMut(&[u32])) {
         const CHUNK: usize = 256;
         let (mut bytes, mut values) = ([0; 4 * CHUNK], [0; CHUNK]);
-        let size = if self.ty == vk::IndexType::UINT16 { 2 } else { 4 };
+        let size = match self.ty {
+            vk::IndexType::UINT8_KHR => 1,
+            vk::IndexType::UINT16 => 2,
+            _ => 4,
+        };
         let (mut at, mut left) = (self.address as usize, self.have as usize);
         while left > 0 {
             let count = left.min(CHUNK);
             let (bytes, values) = (&mut bytes[..size * count], &mut values[..count]);
             self.mapping.read(at, bytes);
-            if size == 2 {
-                let indices = bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]])));
-                values.iter_mut().zip(indices).for_each(|(to, from)| *to = from);
-            } else {
-                let indices = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-                values.iter_mut().zip(indices).for_each(|(to, from)| *to = from);
+            match size {
+                1 => values.iter_mut().zip(&*bytes).for_each(|(to, from)| *to = u32::from(*from)),
+                2 => {
+                    let indices = bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]])));
+                    values.iter_mut().zip(indices).for_each(|(to, from)| *to = from);
+                }
+                _ => {
+                    let indices = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+                    values.iter_mut().zip(indices).for_each(|(to, from)| *to = from);
+                }
             }
             each(values);
             (at, left) = (at + size * count, left - count);

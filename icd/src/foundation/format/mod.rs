@@ -11,4 +11,4 @@ mod vertex;
 
 pub use decode::texture_decode;
 pub use query::ImageQuery;
-pub use table::{FormatRow, Storage, Stored, WIDENED, buffer_features, properties, row};
+pub use table::{FormatRow, Storage, Stored, WIDENED, buffer_features, features2, properties, row};

@@ -473,6 +473,31 @@ pub fn properties(format: vk::Format) -> vk::FormatProperties {
     row(format).map(FormatRow::properties).unwrap_or_default()
 }
 
+/// Features of a format of images that are linear and optimal, and of buffers, with those that the first form has no bits for.
+pub fn features2(
+    format: vk::Format,
+) -> (vk::FormatFeatureFlags2, vk::FormatFeatureFlags2, vk::FormatFeatureFlags2) {
+    let properties = properties(format);
+    let is_depth = row(format).is_some_and(|row| row.aspects().contains(vk::ImageAspectFlags::DEPTH));
+    let more = |features: vk::FormatFeatureFlags| {
+        use vk::FormatFeatureFlags as First;
+        use vk::FormatFeatureFlags2 as Second;
+        let mut all = Second::from_raw(features.as_raw().into());
+        if features.intersects(First::STORAGE_IMAGE | First::STORAGE_TEXEL_BUFFER) {
+            all |= Second::STORAGE_READ_WITHOUT_FORMAT | Second::STORAGE_WRITE_WITHOUT_FORMAT;
+        }
+        if is_depth && features.contains(First::SAMPLED_IMAGE) {
+            all |= Second::SAMPLED_IMAGE_DEPTH_COMPARISON;
+        }
+        all
+    };
+    (
+        more(properties.linear_tiling_features),
+        more(properties.optimal_tiling_features),
+        more(properties.buffer_features),
+    )
+}
+
 /// Features of buffers with texels or attributes of this format.
 pub fn buffer_features(format: vk::Format) -> vk::FormatFeatureFlags {
     properties(format).buffer_features

@@ -267,5 +267,26 @@ fn outside() -> Vec<Case> {
             )
         },
         Case { expected: Some(bytes(&[1; 4])), ..Case::new("unwritten", unwritten, resources) },
+        // Each workgroup leaves something behind that the next one must not find.
+        Case {
+            expected: Some(bytes(&(0..16).map(|n| 100 * n).collect::<Vec<_>>())),
+            ..Case::new(
+                "shared zeros",
+                "#extension GL_EXT_null_initializer : require\n\
+                layout(local_size_x = 4) in;\n\
+                layout(binding = 0, std430) buffer B { uint b[]; };\n\
+                shared uint words[16] = { };\n\
+                void main() {\n\
+                  uint n = gl_LocalInvocationIndex, sum = 0u;\n\
+                  for (uint i = 0u; i < 16u; i++) sum += words[i];\n\
+                  barrier();\n\
+                  for (uint i = n; i < 16u; i += 4u) words[i] = 1u + gl_WorkGroupID.x;\n\
+                  barrier();\n\
+                  b[gl_GlobalInvocationID.x] = sum + words[15u - n] * 0u + gl_GlobalInvocationID.x * 100u;\n\
+                }",
+                vec![Resource::zeros(16)],
+            )
+            .groups([4, 1, 1])
+        },
     ]
 }

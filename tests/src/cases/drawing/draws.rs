@@ -94,7 +94,7 @@ fn far_indices(lab: &Lab<'_>) -> Result<Picture, Error> {
     })
 }
 
-/// Strips and fans that begin anew at the largest index, of 16 and of 32 bits.
+/// Strips and fans that begin anew at the largest index, of 16 and of 32 bits, and a strip of bytes.
 fn restart(lab: &Lab<'_>) -> Result<Picture, Error> {
     let canvas = Canvas::new(lab, false)?;
     let pipeline = |topology| {
@@ -113,6 +113,8 @@ fn restart(lab: &Lab<'_>) -> Result<Picture, Error> {
     let short = lab.buffer(&short, vk::BufferUsageFlags::INDEX_BUFFER)?;
     let long = bytes([12, 13, 15, 14, u32::MAX, 18, 19, 21, 23, 22]);
     let long = lab.buffer(&long, vk::BufferUsageFlags::INDEX_BUFFER)?;
+    // The first two are passed over.
+    let tiny = lab.buffer(&[9, 9, 17, 16, 11, 0xff, 5, 10, 4], vk::BufferUsageFlags::INDEX_BUFFER)?;
     canvas.draw(lab, |commands| {
         // SAFETY: the handles live as long as the lab.
         unsafe {
@@ -120,6 +122,8 @@ fn restart(lab: &Lab<'_>) -> Result<Picture, Error> {
             lab.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, strip);
             lab.device.cmd_bind_index_buffer(commands, short, 0, vk::IndexType::UINT16);
             lab.device.cmd_draw_indexed(commands, 10, 1, 0, 0, 0);
+            lab.device.cmd_bind_index_buffer(commands, tiny, 1, vk::IndexType::UINT8_KHR);
+            lab.device.cmd_draw_indexed(commands, 7, 1, 1, 0, 0);
             lab.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, fan);
             lab.device.cmd_bind_index_buffer(commands, long, 0, vk::IndexType::UINT32);
             lab.device.cmd_draw_indexed(commands, 10, 1, 0, 0, 0);
