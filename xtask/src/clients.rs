@@ -1,4 +1,5 @@
-//! Programs of others, unmodified, through the Vulkan loader: each must end well and, where it draws, leave a picture.
+//! Programs of others, unmodified, through the Vulkan loader: each must end well and, where it draws, leave a picture. Those of
+//! [`compared`] leave it in a file.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::display::{Compositor, Display};
 use crate::vkcube::Capture;
-use crate::{Error, build, packages};
+use crate::{Error, build, compared, packages};
 
 #[derive(clap::Args)]
 pub struct Options {
@@ -151,6 +152,18 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         if let (Some(directory), true) = (&options.pictures, client.draws) {
             let png = directory.join(format!("{}.png", client.name));
             capture.save_png(&png).map_err(|error| format!("{}: {error}", client.name))?;
+        }
+    }
+    for program in &compared::ALL {
+        if !options.names.is_empty() && !options.names.iter().any(|name| name == program.name) {
+            continue;
+        }
+        match program.run(&manifest, options.pictures.as_deref(), install) {
+            Ok(line) => println!("{:14} {line}", program.name),
+            Err(error) => {
+                println!("{:14} FAILED: {error}", program.name);
+                failed.push(program.name);
+            }
         }
     }
     if failed.is_empty() { Ok(()) } else { Err(format!("{} failed", failed.join(", ")).into()) }

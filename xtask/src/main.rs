@@ -2,11 +2,12 @@
 //!
 //! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `oldest` for the compiler of Debian 13, `installed` for packages in use, `cross` for other machines,
 //! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `build` (cargo, and where
-//! the driver lies), `error`.
+//! the driver lies), `pictures`, `error`. `clients` has `compared` for programs whose pictures are compared.
 
 mod bench;
 mod build;
 mod clients;
+mod compared;
 mod compute;
 mod cross;
 mod cts;
@@ -23,6 +24,7 @@ mod mesa;
 mod oldest;
 mod package;
 mod packages;
+mod pictures;
 mod test;
 mod vkcube;
 

@@ -1,7 +1,6 @@
 //! Mesa's vc4 OpenGL ES driver, as Debian ships it for arm64, on the simulated device: a user-mode emulator runs the
 //! driver, and its pictures are held against those of Mesa's software renderer on this machine.
 
-mod pictures;
 mod root;
 mod table;
 
@@ -11,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use pictures::Picture;
 use root::Root;
 use table::{Expected, REFERENCES, Scene};
 
 use crate::cross;
+use crate::pictures::Picture;
 use crate::{Error, build, debian, packages};
 
 /// For building and running both sides, besides the tool chain for arm64.

@@ -1,0 +1,98 @@
+//! Programs on libraries of others that save one picture: on our driver and on lavapipe, and then compared.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::pictures::Picture;
+use crate::{Error, build, packages};
+
+/// The version that the Python program is written against.
+const WGPU_PY: &str = "wgpu==0.32.0";
+
+/// A program.
+pub struct Compared {
+    /// Its name.
+    pub name: &'static str,
+    /// Percent of the pixels that may differ by more than rounding, and why.
+    percent: f64,
+    /// Makes it ready; the command to which the file for the picture is added.
+    prepare: fn(install: bool) -> Result<Command, Error>,
+}
+
+/// All of them.
+pub const ALL: [Compared; 2] = [
+    // Texels shrink to a fourth and less without mipmaps: what is nearest is a matter of the last bits.
+    Compared { name: "wgpu", percent: 1.5, prepare: wgpu },
+    // Edges lie on another grid of subpixels.
+    Compared { name: "wgpu-py", percent: 0.2, prepare: wgpu_py },
+];
+
+impl Compared {
+    /// Runs it on the driver of `manifest` and on lavapipe; what is to be said about it. The pictures go side by side into
+    /// `sheets`, if that is given.
+    ///
+    /// # Errors
+    /// Why it does not run, or how far its picture is off.
+    pub fn run(&self, manifest: &Path, sheets: Option<&Path>, install: bool) -> Result<String, Error> {
+        packages::require(&["mesa-vulkan-drivers"], install)?;
+        let lavapipe = format!("/usr/share/vulkan/icd.d/lvp_icd.{}.json", std::env::consts::ARCH);
+        let directory = directory()?;
+        let picture = |driver: &Path, name: &str| {
+            let file = directory.join(format!("{}-{name}.pam", self.name));
+            let mut command = (self.prepare)(install)?;
+            command.arg(&file).env("VK_DRIVER_FILES", driver).env("VK_ICD_FILENAMES", driver);
+            run(command.env("VC4VK_DEVICE", "sim"))?;
+            Picture::load(&file)
+        };
+        let (ours, reference) = (picture(manifest, "vc4")?, picture(Path::new(&lavapipe), "lavapipe")?);
+        if let Some(sheets) = sheets {
+            ours.save_sheet(&reference, &sheets.join(format!("{}.png", self.name)))?;
+        }
+        let difference = ours.difference(&reference, 0).ok_or("the pictures have other sizes")?;
+        let text = format!("{:.2} % of the pixels are not lavapipe's", difference.percent);
+        match difference.percent <= self.percent {
+            true => Ok(text),
+            false => Err(format!("{text}; {} % may be", self.percent).into()),
+        }
+    }
+}
+
+/// Where programs are built and leave their pictures.
+fn directory() -> Result<PathBuf, Error> {
+    let directory = build::target_directory()?.join("clients");
+    std::fs::create_dir_all(&directory)?;
+    Ok(directory)
+}
+
+fn run(command: &mut Command) -> Result<(), Error> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()).into()),
+    }
+}
+
+/// wgpu with the limits that it calls downlevel defaults.
+fn wgpu(_: bool) -> Result<Command, Error> {
+    let (manifest, target) =
+        (build::workspace().join("tests/clients/wgpu/Cargo.toml"), directory()?.join("wgpu"));
+    let (manifest, target) = (manifest.display().to_string(), target.display().to_string());
+    build::cargo(&["build", "--locked", "--quiet", "--manifest-path", &manifest, "--target-dir", &target])?;
+    let mut command = Command::new(Path::new(&target).join("debug/vc4-wgpu"));
+    command.arg("downlevel");
+    Ok(command)
+}
+
+/// wgpu for Python, in an environment of its own.
+fn wgpu_py(install: bool) -> Result<Command, Error> {
+    packages::require(&["python3-venv"], install)?;
+    let environment = directory()?.join("python");
+    let python = environment.join("bin/python");
+    if !python.exists() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    }
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", WGPU_PY]))?;
+    let mut command = Command::new(python);
+    command.arg(build::workspace().join("tests/clients/triangle.py"));
+    Ok(command)
+}
