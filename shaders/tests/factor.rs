@@ -129,6 +129,84 @@ fn unit_vectors_that_others_see_stay() {
     assert_eq!(count(&factored(&before), Op::FMul), 6);
 }
 
+/// A matrix of so many rows and columns, by row.
+type Matrix = Vec<Vec<Value>>;
+
+/// The matrix at a number of words in a uniform buffer.
+fn matrix(b: &mut Builder, rows: usize, columns: usize, first: u32) -> Matrix {
+    let buffer = Descriptor { set: 0, binding: 0, element: 0 };
+    let mut word = |n: usize| b.op(Op::LoadUbo { buffer, offset: 4 * (first + n as u32) }, &[]);
+    (0..rows).map(|row| (0..columns).map(|column| word(3 * row + 7 * column)).collect()).collect()
+}
+
+fn sum_of_products(b: &mut Builder, x: &[Value], y: impl Iterator<Item = Value>) -> Value {
+    let products: Vec<Value> = x.iter().zip(y).map(|(&x, y)| b.fmul(x, y)).collect();
+    products.into_iter().reduce(|sum, product| b.fadd(sum, product)).expect("a row has columns")
+}
+
+/// Matrices of `sizes[n]` rows and `sizes[n + 1]` columns, multiplied from the left, and then the vectors; the last component
+/// of a vector is 1 where `ones` says so.
+fn chain(sizes: &[usize], vectors: &[bool], exact: bool) -> Shader {
+    fragment(|b| {
+        b.exact = exact;
+        let matrices: Vec<Matrix> =
+            (0..).zip(sizes.windows(2)).map(|(n, size)| matrix(b, size[0], size[1], 41 * n)).collect();
+        let product = matrices.into_iter().reduce(|x, y| {
+            let column = |n: usize| y.iter().map(move |row| row[n]);
+            let columns = y[0].len();
+            x.iter().map(|row| (0..columns).map(|n| sum_of_products(b, row, column(n))).collect()).collect()
+        });
+        let columns = *sizes.last().expect("a matrix has columns");
+        for (at, &one) in (0..).zip(vectors) {
+            let mut vector: Vec<Value> = (0..columns as u8).map(|n| input(b, at, n)).collect();
+            if one {
+                vector[columns - 1] = b.float(1.0);
+            }
+            for (row, n) in product.iter().flatten().zip(0..) {
+                let sum = sum_of_products(b, row, vector.iter().copied());
+                b.store_output(user(at, n), sum);
+            }
+        }
+    })
+}
+
+#[test]
+fn vectors_come_before_products_of_matrices() {
+    for one in [false, true] {
+        let before = chain(&[4; 4], &[one], false);
+        let after = factored(&before);
+        assert_eq!(count(&before, Op::FMul), 2 * 64 + 16);
+        let ones = if one { 4 } else { 0 };
+        assert_eq!(count(&after, Op::FMul), 3 * 16 - ones, "{after}");
+        same(&before, &after);
+    }
+    // Two vectors still take fewer operations than a product of matrices, four do not.
+    let before = chain(&[4; 3], &[false; 2], false);
+    assert_eq!(count(&factored(&before), Op::FMul), 2 * 32);
+    same(&before, &factored(&before));
+    let before = chain(&[4; 3], &[false; 4], false);
+    assert_eq!(count(&factored(&before), Op::FMul), 64 + 4 * 16);
+    // One row of a product costs the same either way.
+    let before = chain(&[1, 4, 4], &[false], false);
+    assert_eq!(count(&factored(&before), Op::FMul), 16 + 4);
+}
+
+#[test]
+fn products_of_matrices_that_others_see_stay() {
+    let before = fragment(|b| {
+        let (x, y) = (matrix(b, 3, 3, 0), matrix(b, 3, 3, 41));
+        let v = vector(b, 0);
+        for (row, number) in x.iter().zip(0..) {
+            let product: Vec<Value> =
+                (0..3).map(|n| sum_of_products(b, row, y.iter().map(|row| row[n]))).collect();
+            let sum = sum_of_products(b, &product, v.into_iter());
+            b.store_output(user(0, number), sum);
+            b.store_output(user(1, number), product[0]);
+        }
+    });
+    assert_eq!(count(&factored(&before), Op::FMul), 27 + 9);
+}
+
 fn two_factors(exact: bool) -> Shader {
     fragment(|b| {
         b.exact = exact;
@@ -152,7 +230,7 @@ fn common_factors_are_multiplied_first() {
 
 #[test]
 fn exact_arithmetic_stays_as_written() {
-    for shader in [unit_vector(true), two_factors(true)] {
+    for shader in [unit_vector(true), two_factors(true), chain(&[4; 3], &[false], true)] {
         assert_eq!(count(&factored(&shader), Op::FMul), count(&shader, Op::FMul));
     }
 }
@@ -243,6 +321,20 @@ fn arithmetic(steps: &[(u8, usize, usize)]) -> Shader {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn random_chains_keep_their_results(
+        sizes in prop::collection::vec(1usize..5, 2..5),
+        vectors in prop::collection::vec(any::<bool>(), 1..4),
+    ) {
+        let before = chain(&sizes, &vectors, false);
+        let after = factored(&before);
+        same(&before, &after);
+        let operations = |shader: &Shader| count(shader, Op::FMul) + count(shader, Op::FAdd);
+        let mut merged = before.clone();
+        pass::optimize(&mut merged);
+        prop_assert!(operations(&after) <= operations(&merged), "{merged}\n{after}");
+    }
 
     #[test]
     fn random_arithmetic_keeps_its_results(

@@ -35,9 +35,11 @@ pub fn optimize(shader: &mut Shader) {
 /// Multiplies by what factors have in common once. Only the shader's own arithmetic may be rearranged so, not the sequences
 /// that [`lower`] makes for the sake of their rounding.
 pub fn factor(shader: &mut Shader) {
-    for (name, pass) in
-        [("opt_scale", opt::scale::run as opt::all::Pass), ("opt_reassociate", opt::reassociate::run)]
-    {
+    for (name, pass) in [
+        ("opt_associate", opt::associate::run as opt::all::Pass),
+        ("opt_scale", opt::scale::run),
+        ("opt_reassociate", opt::reassociate::run),
+    ] {
         step(shader, name, |shader| {
             while pass(shader) {
                 // Who uses what is counted.

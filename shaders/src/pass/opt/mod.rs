@@ -5,6 +5,7 @@
 
 pub mod algebraic;
 pub mod all;
+pub mod associate;
 pub mod blocks;
 pub mod branch;
 pub mod cse;
