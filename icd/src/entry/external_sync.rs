@@ -28,6 +28,14 @@ enum Type {
     SyncFile,
 }
 
+impl Type {
+    /// Whether what is imported stands for the state only for a time, whatever the application says: a sync file stays
+    /// signalled once it is.
+    fn is_temporary(self) -> bool {
+        self == Type::SyncFile
+    }
+}
+
 /// The descriptor of a sync file that is signalled.
 fn signalled(device: &OpenDevice) -> c_int {
     device.gpu().signalled_sync_file().map_or(SIGNALLED, IntoRawFd::into_raw_fd)
@@ -57,10 +65,7 @@ fn semaphore_type(ty: vk::ExternalSemaphoreHandleTypeFlags) -> Result<Type, Erro
 ///
 /// # Safety
 /// The descriptor is the application's to give, or none.
-unsafe fn read(ty: Type, fd: c_int, temporary: bool) -> Result<SharedFlag, Error> {
-    if ty == Type::SyncFile && !temporary {
-        return Err(Error::InvalidUse("a sync file for good; it can only be imported for a time".into()));
-    }
+unsafe fn read(ty: Type, fd: c_int) -> Result<SharedFlag, Error> {
     if ty == Type::SyncFile && fd == SIGNALLED {
         return SharedFlag::new(true);
     }
@@ -177,10 +182,9 @@ entry_points! {
     }
 
     fn vkImportFenceFdKHR(_device: vk::Device, info: *const vk::ImportFenceFdInfoKHR<'_>) -> vk::Result {
-        let info = &*info;
-        let temporary = info.flags.contains(vk::FenceImportFlags::TEMPORARY);
-        let flag = read(fence_type(info.handle_type)?, info.fd, temporary)?;
-        get::<Fence>(info.fence).import(flag, temporary);
+        let (info, ty) = (&*info, fence_type((*info).handle_type)?);
+        let temporary = ty.is_temporary() || info.flags.contains(vk::FenceImportFlags::TEMPORARY);
+        get::<Fence>(info.fence).import(read(ty, info.fd)?, temporary);
         Ok(())
     }
 
@@ -211,10 +215,10 @@ entry_points! {
         _device: vk::Device,
         info: *const vk::ImportSemaphoreFdInfoKHR<'_>,
     ) -> vk::Result {
-        let info = &*info;
+        let (info, ty) = (&*info, semaphore_type((*info).handle_type)?);
         let semaphore = binary(get::<Semaphore>(info.semaphore))?;
-        let temporary = info.flags.contains(vk::SemaphoreImportFlags::TEMPORARY);
-        semaphore.import(read(semaphore_type(info.handle_type)?, info.fd, temporary)?, temporary);
+        let temporary = ty.is_temporary() || info.flags.contains(vk::SemaphoreImportFlags::TEMPORARY);
+        semaphore.import(read(ty, info.fd)?, temporary);
         Ok(())
     }
 
