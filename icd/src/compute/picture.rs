@@ -258,7 +258,8 @@ impl Request<'_> {
         list.push(DrawCall::Direct(corners));
         let size = view.extent();
         let start = if keeps { Start::Load } else { Start::Any };
-        let color = ColorTarget { view, location: 0, plane: 0, start, store: true, resolve: None };
+        let color =
+            ColorTarget { view, location: 0, plane: 0, start, store: true, resolve: None, is_read: false };
         let target = Target { colors: vec![color], ..Target::empty(size, area) };
         RenderSegment { target, draws: vec![Arc::new(list)] }
     }

@@ -31,6 +31,24 @@ impl Placement {
         }
     }
 
+    /// The same at the start of a BO.
+    pub fn at_start(self) -> Placement {
+        match self {
+            Placement::Level(level) => Placement::Level(Level { offset: 0, ..level }),
+            Placement::Blocks { layout, width, height, .. } => {
+                Placement::Blocks { layout, offset: 0, width, height }
+            }
+        }
+    }
+
+    /// Bytes in memory.
+    pub fn size(&self) -> u32 {
+        match self {
+            Placement::Level(level) => level.size,
+            Placement::Blocks { layout, .. } => layout.size,
+        }
+    }
+
     /// Rows.
     pub fn height(&self) -> u32 {
         match self {

@@ -178,7 +178,8 @@ impl Pass {
     ) -> Result<(), Error> {
         let view = self.view(index, number)?;
         let (fill, value) = (Fill::color(&view, self.clear_value(index))?, self.attachment(index).load);
-        let whole = covers(&view, self.area) && !self.current()?.inputs.contains(&Some(index));
+        let is_read = self.current()?.inputs.contains(&Some(index));
+        let whole = covers(&view, self.area) && !is_read;
         let start = match value {
             _ if self.is_used_before(index, number) => Start::Load,
             vk::AttachmentLoadOp::CLEAR => {
@@ -198,6 +199,7 @@ impl Pass {
             start: start.map(|fill| fill.word(plane)),
             store,
             resolve: None,
+            is_read,
         }));
         Ok(())
     }

@@ -63,6 +63,8 @@ pub struct ColorTarget {
     pub store: bool,
     /// What the averages of its samples are stored to.
     pub resolve: Option<Arc<ImageView>>,
+    /// Whether the fragment stage may read the attachment, too.
+    pub is_read: bool,
 }
 
 /// What a render segment draws to.
@@ -161,6 +163,11 @@ impl Target {
             depth_stencil_store: self.depth_stencil_store && self.is_last(pass),
             ..self.clone()
         }
+    }
+
+    /// Whether what a pass draws has to stay out of the attachment as long as others are drawn, which read it.
+    pub fn is_aside(&self, pass: usize) -> bool {
+        !self.is_last(pass) && self.colors.get(pass).is_some_and(|color| color.is_read)
     }
 
     /// Whether pass number `pass` is the last one.

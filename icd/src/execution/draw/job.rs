@@ -275,7 +275,7 @@ mod tests {
         let mut job = JobBuilder::default();
         job.draw(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
         let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
-        let submit = surfaces::describe(&device(), &target, &mut job).unwrap();
+        let submit = surfaces::describe(&device(), &target, None, &mut job).unwrap();
         let error = job.finish(submit, &target).inspect().unwrap_err();
         assert_eq!(error.result(), ash::vk::Result::ERROR_DEVICE_LOST);
         let text = error.to_string();

@@ -25,9 +25,11 @@ mod tests;
 mod texture;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 
+use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::pipeline::Compiled;
@@ -60,14 +62,16 @@ pub fn build(
 ) -> Result<(), Error> {
     let passes = segment.target.passes();
     if passes == 1 {
-        return build_pass(device, iota, segment, 0, memory, submit);
+        return build_pass(device, iota, segment, (0, None), memory, submit);
     }
+    let aside = (0..passes).map(|pass| surfaces::aside(device, &segment.target, pass));
+    let aside = aside.collect::<Result<Vec<_>, _>>()?;
     // Where the draws need several jobs, each pass begins the next one with what the last pass of the job before left in
     // depth and stencil. All passes split at the same draws.
     let mut jobs: Vec<_> = Vec::with_capacity(passes);
-    for pass in 0..passes {
+    for (pass, aside) in aside.iter().enumerate() {
         let mut built = VecDeque::new();
-        build_pass(device, iota, segment, pass, memory, &mut |job| {
+        build_pass(device, iota, segment, (pass, aside.as_ref()), memory, &mut |job| {
             built.push_back(std::mem::take(job));
             Ok(())
         })?;
@@ -75,16 +79,21 @@ pub fn build(
     }
     while jobs.iter().any(|built| !built.is_empty()) {
         jobs.iter_mut().filter_map(VecDeque::pop_front).try_for_each(|mut job| submit(&mut job))?;
+        for (pass, aside) in aside.iter().enumerate() {
+            if let Some(aside) = aside {
+                submit(&mut surfaces::bring_back(device, &segment.target, pass, aside)?)?;
+            }
+        }
     }
     Ok(())
 }
 
-/// The jobs of one of a segment's passes.
+/// The jobs of one of a segment's passes, which draws aside if there is a place for that.
 fn build_pass(
     device: &Device,
     iota: &Iota,
     segment: &RenderSegment,
-    pass: usize,
+    (pass, aside): (usize, Option<&Arc<Bo>>),
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -93,6 +102,7 @@ fn build_pass(
         iota,
         target: &segment.target,
         pass,
+        aside,
         job: std::mem::take(memory),
         streams: Streams::default(),
         is_first: true,
@@ -131,6 +141,7 @@ struct Builder<'a> {
     iota: &'a Iota,
     target: &'a Target,
     pass: usize,
+    aside: Option<&'a Arc<Bo>>,
     job: JobBuilder,
     streams: Streams,
     is_first: bool,
@@ -309,7 +320,7 @@ impl Builder<'_> {
         let target = part(self.target, self.is_first, is_last).pass(self.pass);
         self.is_first = false;
         let mut job = std::mem::take(&mut self.job);
-        let submit = surfaces::describe(self.device, &target, &mut job)?;
+        let submit = surfaces::describe(self.device, &target, self.aside, &mut job)?;
         let mut job = job.finish(submit, &target);
         job.expect_binned(std::mem::take(&mut self.binned));
         let mut job = if self.target.is_last(self.pass) { job } else { job.uncounted() };

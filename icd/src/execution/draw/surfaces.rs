@@ -8,7 +8,8 @@ use vc4::image::tiling::Level;
 use vc4::image::{TileFormat, Tiling};
 use vc4_kernel_abi::{Submit, SubmitFlags, Surface};
 
-use super::job::JobBuilder;
+use super::job::{Job, JobBuilder};
+use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
@@ -32,6 +33,11 @@ impl Place {
         Ok(Place { bo_index: job.bo(&view.image.binding()?.bo), memory: view.placement(plane)?, format })
     }
 
+    /// The same in a BO of its own.
+    fn moved(&self, job: &mut JobBuilder, bo: &Arc<Bo>) -> Place {
+        Place { bo_index: job.bo(bo), memory: self.memory.at_start(), format: self.format }
+    }
+
     fn surface(&self, bits: u16, flags: u16) -> Surface {
         let offset = match &self.memory {
             Placement::Level(level) => level.offset,
@@ -48,8 +54,40 @@ impl Place {
     }
 }
 
-/// A submission on the target of a pass, still without lists; adds the target's BOs to the job.
-pub(super) fn describe(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Submit, Error> {
+/// Memory for what a pass draws while the attachment has to stay as it was ([`Target::is_aside`]).
+pub(super) fn aside(device: &Device, target: &Target, pass: usize) -> Result<Option<Arc<Bo>>, Error> {
+    let Some(color) = target.colors.get(pass).filter(|_| target.is_aside(pass)) else { return Ok(None) };
+    let bytes = color.view.placement(color.plane)?.size();
+    device.create_bo("a colour that its own subpass reads", bytes.into()).map(Some)
+}
+
+/// The job that brings what a pass has drawn aside to its attachment.
+pub(super) fn bring_back(
+    device: &Device,
+    target: &Target,
+    pass: usize,
+    aside: &Arc<Bo>,
+) -> Result<Job, Error> {
+    let mut target = Target { depth_stencil: None, depth_stencil_store: false, ..target.pass(pass) };
+    target.load();
+    target.keep();
+    let mut job = JobBuilder::default();
+    let mut submit = describe(device, &target, None, &mut job)?;
+    if let Some(color) = target.colors.first() {
+        submit.color_read =
+            Some(Place::new(&mut job, &color.view, color.plane)?.moved(&mut job, aside).load());
+    }
+    Ok(job.finish(submit, &target).uncounted())
+}
+
+/// A submission on the target of a pass, still without lists; adds the target's BOs to the job. Colours are stored to
+/// `aside` instead, if it is there.
+pub(super) fn describe(
+    device: &Device,
+    target: &Target,
+    aside: Option<&Arc<Bo>>,
+    job: &mut JobBuilder,
+) -> Result<Submit, Error> {
     let mut submit = Submit::default();
     let multisample = target.is_multisampled();
     let drawn = target.colors.first();
@@ -77,7 +115,9 @@ pub(super) fn describe(device: &Device, target: &Target, job: &mut JobBuilder) -
         submit.color_read = drawn.is_some_and(|color| color.start.loads()).then(|| place.load());
         // A job stores something (RCL-15).
         let needed = resolve.is_none() && (zs.is_none() || !target.depth_stencil_store);
-        if drawn.is_some_and(|color| color.store) || needed {
+        if let Some(aside) = aside {
+            (submit.color_write, submit.msaa_color_write) = write(&place.moved(job, aside));
+        } else if drawn.is_some_and(|color| color.store) || needed {
             (submit.color_write, submit.msaa_color_write) = write(place);
         }
     }

@@ -10,11 +10,12 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 6] = [
+pub const CASES: [Case; 7] = [
     exact("input-color-depth", color_and_depth),
     exact("input-partial-area", partial_area),
     exact("input-stencil", stencil),
-    exact("input-own", own),
+    exact("input-own", |lab| own(lab, FORMAT)),
+    exact("input-own-wide", |lab| own(lab, vk::Format::R16G16B16A16_UNORM)),
     exact("input-first", first),
     exact("input-samples", samples),
 ];
@@ -191,10 +192,10 @@ fn first(lab: &Lab<'_>) -> Result<Picture, Error> {
 }
 
 /// A subpass that reads its own colour, twice.
-fn own(lab: &Lab<'_>) -> Result<Picture, Error> {
-    let target = lab.input(SIZE, FORMAT, ONE)?;
+fn own(lab: &Lab<'_>, format: vk::Format) -> Result<Picture, Error> {
+    let target = lab.input(SIZE, format, ONE)?;
     let subpass = Subpass { color: Some(0), inputs: vec![0], ..Subpass::default() };
-    let pass = lab.pass(&[Attachment { format: FORMAT, ..CLEAR_STORE }], &[subpass])?;
+    let pass = lab.pass(&[Attachment { format, ..CLEAR_STORE }], &[subpass])?;
     let framebuffer = lab.framebuffer(pass, &[target], SIZE)?;
     let inputs = lab.inputs(&[target.view], vk::ImageLayout::GENERAL)?;
     let writer =
