@@ -6,7 +6,7 @@
 //! ends up in one file gets a copy in front of the operation, and allocation starts again. There is
 //! no spilling: a program that does not fit is an error that names the tightest point.
 
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use vc4::qpu::{AddOp, Pack, Unpack};
 
@@ -239,11 +239,17 @@ impl<'a> Allocator<'a> {
             }
         }
         self.stay_in_r4(&order);
-        order.sort_unstable_by_key(|&reg| (self.ranges[reg].length(), self.ranges[reg].start, reg.index()));
-        for &reg in &order {
+        // Sorted with what they are sorted by: large programs come here many times.
+        let of = |&reg: &Reg| (self.ranges[reg].length(), self.ranges[reg].start, reg);
+        let mut by_length: Vec<(u32, u32, Reg)> = order.iter().map(of).collect();
+        by_length.sort_unstable();
+        for &(_, _, reg) in &by_length {
             self.accumulator(reg);
         }
-        order.sort_unstable_by_key(|&reg| (self.ranges[reg].start, reg.index()));
+        let mut by_start: Vec<(u32, Reg)> = by_length.iter().map(|&(_, start, reg)| (start, reg)).collect();
+        by_start.sort_unstable();
+        order.clear();
+        order.extend(by_start.iter().map(|&(_, reg)| reg));
         for &reg in &order {
             if self.assignment[reg].is_none() {
                 let loc = self.file_register(reg).ok_or_else(|| self.pressure(reg))?;

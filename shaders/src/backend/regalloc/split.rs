@@ -5,7 +5,7 @@
 //! program does not fit, the values alive at the tightest point get their freedom back, and each use that is not
 //! content with any place gets a copy in front of it.
 
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use vc4::qpu::{Pack, RegFile, Unpack};
 
 use crate::backend::virt::{Dst, Operand, Operation, Places, Reg, RegInfo, Src, VirtProgram};
@@ -18,10 +18,11 @@ pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
             packed.insert(reg);
         });
     }
+    let uses = uses(program);
     let mut freed: EntitySet<Reg> = EntitySet::new();
     for &reg in regs {
         // Copies that keep an operand out of both files stay out: they are what ends a conflict.
-        let copy = is_copy(program, reg);
+        let copy = uses[reg].is_copy();
         let info = &mut program.regs[reg];
         let Places { a, b, .. } = info.places;
         let narrow = a != b || (!a && !b && !copy);
@@ -53,12 +54,34 @@ pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
     true
 }
 
-/// Whether a register is made once for one operation: what is alive for longer was narrowed by several uses at once, as by a
-/// port of one file and an immediate, which takes the other's.
-fn is_copy(program: &VirtProgram, reg: Reg) -> bool {
-    let writes = program.ops.iter().filter(|op| op.writes() == Some(reg)).count();
-    let readers = program.ops.iter().filter(|op| op.reads().any(|read| read == reg)).count();
-    writes <= 1 && readers <= 1
+/// How many operations write and read a register.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    writers: u32,
+    readers: u32,
+}
+
+impl Uses {
+    /// Whether it is made once for one operation: what is alive for longer was narrowed by several uses at once, as by a
+    /// port of one file and an immediate, which takes the other's.
+    fn is_copy(self) -> bool {
+        self.writers <= 1 && self.readers <= 1
+    }
+}
+
+/// The uses of all registers.
+fn uses(program: &VirtProgram) -> SecondaryMap<Reg, Uses> {
+    let mut uses: SecondaryMap<Reg, Uses> = program.per_register();
+    for op in &program.ops {
+        op.writes().into_iter().for_each(|reg| uses[reg].writers += 1);
+        let sources = || op.src.iter().map(|operand| operand.src);
+        for (place, source) in sources().enumerate() {
+            if let (Src::Reg(reg), false) = (source, sources().take(place).any(|other| other == source)) {
+                uses[reg].readers += 1;
+            }
+        }
+    }
+    uses
 }
 
 /// Where an operation can read an operand from, beside its other operands.
