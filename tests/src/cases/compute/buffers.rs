@@ -46,6 +46,15 @@ fn plain() -> Vec<Case> {
           for (int k = 0; k < int(n % 11u); k++) { if (a[k].x > 0.0) sum += a[k].y; else sum -= 0.5; if (sum > 9.0) break; }\n\
           b[n] = vec4(v.x * w.y + v.z, v.y / (1.0 + abs(w.x)), sqrt(abs(v.w)), sum);\n\
         }";
+    // Numbers whose bits are the same everywhere: eighths of turns, in steps.
+    let infinite = "layout(local_size_x = 16) in;\n\
+        layout(binding = 0, std430) readonly buffer A { float a[]; };\n\
+        layout(binding = 1, std430) writeonly buffer B { float b[]; };\n\
+        void main() {\n\
+          uint n = gl_LocalInvocationIndex;\n\
+          b[n] = round(atan(a[n & 3u], a[n >> 2]) * 1.2732395 * 64.0) / 64.0;\n\
+        }";
+    let infinities = [f32::INFINITY, f32::NEG_INFINITY, 1.0, -3.0].map(f32::to_bits);
     let elements = "layout(local_size_x = 4) in;\n\
         struct S { vec3 v; float f; uint u[3]; };\n\
         layout(binding = 0, std430) buffer A { uint count; S s[]; };\n\
@@ -56,6 +65,7 @@ fn plain() -> Vec<Case> {
         }";
     vec![
         Case::new("places", places, vec![Resource::zeros(4 * 5 * 3 * 2 * 24)]).groups([2, 3, 4]),
+        Case::new("infinite", infinite, vec![Resource::words(&infinities), Resource::zeros(16)]),
         Case::new("arithmetic", arithmetic, vec![Resource::words(&floats(1024)), Resource::zeros(1024)])
             .groups([4, 1, 1])
             .floats(1e-6),

@@ -7,7 +7,7 @@ use std::f32::consts::{FRAC_PI_2, LN_2, LOG2_E, PI};
 
 use spirv::GlslStd450Op as Glsl;
 
-use crate::ir::{Builder, Op, Value};
+use crate::ir::{Builder, Op, Stage, Value};
 use crate::spirv::error::Result;
 use crate::spirv::expression::emit::{Emit, Scalars, Typed};
 use crate::spirv::expression::emit::{map, map2};
@@ -98,7 +98,12 @@ fn angle(b: &mut Builder<'_>, y: Value, x: Value) -> Value {
 }
 
 fn atan2(b: &mut Builder<'_>, y: Value, x: Value) -> Value {
-    let (height, width) = (b.fabs(y), b.fabs(x));
+    let (mut height, mut width) = (b.fabs(y), b.fabs(x));
+    if b.shader.stage == Stage::Compute {
+        // Infinities have no quotient, though the angle between them is known. Kernels may have some.
+        let largest = b.float(f32::MAX);
+        (height, width) = (b.fmin(height, largest), b.fmin(width, largest));
+    }
     let right = angle(b, height, width);
     let (half_turn, zero) = (b.float(PI), b.float(0.0));
     let left = b.fsub(half_turn, right);
