@@ -49,6 +49,12 @@ features! {
     PhysicalDeviceIndexTypeUint8FeaturesKHR { index_type_uint8: true }
     PhysicalDeviceShaderTerminateInvocationFeatures { shader_terminate_invocation: true }
     PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures { shader_zero_initialize_workgroup_memory: true }
+    PhysicalDeviceExtendedDynamicStateFeaturesEXT { extended_dynamic_state: true }
+    PhysicalDeviceExtendedDynamicState2FeaturesEXT {
+        extended_dynamic_state2: true,
+        extended_dynamic_state2_logic_op: false,
+        extended_dynamic_state2_patch_control_points: false,
+    }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset: true }
     PhysicalDeviceSeparateDepthStencilLayoutsFeatures { separate_depth_stencil_layouts: true }
     PhysicalDeviceUniformBufferStandardLayoutFeatures { uniform_buffer_standard_layout: true }

@@ -28,6 +28,7 @@ mod properties2;
 mod query;
 mod read;
 mod rendering;
+mod switches;
 mod sync;
 mod sync2;
 mod table;

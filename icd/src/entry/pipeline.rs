@@ -18,6 +18,7 @@ use crate::pipeline::ComputePipeline;
 use crate::pipeline::info::{
     ColorBlend, DepthStencil, GraphicsInfo, Multisample, Raster, Stage, VertexInput,
 };
+use crate::pipeline::kinds::{Kinds, Switches, has_kinds, with_operations};
 use crate::pipeline::layout::PipelineLayout;
 use crate::pipeline::module::ShaderModule;
 use crate::pipeline::{Pipeline, PipelineCache, PipelineObject};
@@ -149,6 +150,15 @@ unsafe fn read_formats(info: Option<&vk::PipelineRenderingCreateInfo<'_>>) -> Re
     Ok(formats)
 }
 
+/// The state without a number of viewports or scissors, which is one.
+fn plain_state(state: &vk::DynamicState) -> vk::DynamicState {
+    match *state {
+        vk::DynamicState::VIEWPORT_WITH_COUNT => vk::DynamicState::VIEWPORT,
+        vk::DynamicState::SCISSOR_WITH_COUNT => vk::DynamicState::SCISSOR,
+        other => other,
+    }
+}
+
 /// Reads one pipeline. Pointers to states that rasterisation or the subpass make meaningless may lead
 /// anywhere and are not followed (Vulkan 1.0 §9.2).
 unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<GraphicsInfo, Error> {
@@ -160,11 +170,14 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
         };
         let missing = || Error::InvalidUse("a pipeline without rasterisation state".into());
         let raster = read_raster(info.p_rasterization_state.as_ref().ok_or_else(missing)?);
-        let dynamic = match info.p_dynamic_state.as_ref() {
+        let dynamic: Vec<_> = match info.p_dynamic_state.as_ref() {
             None => Vec::new(),
-            Some(state) => slice(state.p_dynamic_states, state.dynamic_state_count).to_vec(),
+            Some(state) => {
+                slice(state.p_dynamic_states, state.dynamic_state_count).iter().map(plain_state).collect()
+            }
         };
-        let visible = |wanted: bool| wanted && !raster.discard;
+        let may_draw = !raster.discard || dynamic.contains(&vk::DynamicState::RASTERIZER_DISCARD_ENABLE);
+        let visible = |wanted: bool| wanted && may_draw;
         let (mut viewports, mut scissors) = (Vec::new(), Vec::new());
         if let Some(state) = state(visible(true), info.p_viewport_state) {
             let is = |state| dynamic.contains(&state);
@@ -191,6 +204,65 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
             layout: get::<PipelineLayout>(info.layout).clone(),
             formats,
         })
+    }
+}
+
+/// What a pipeline fixes of what commands may set; and the factors of its depth bias.
+unsafe fn read_switches(
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+    graphics: &GraphicsInfo,
+) -> (Switches, [f32; 3]) {
+    use vk::DynamicState as State;
+    let fixed = |state, value, default| if graphics.is_dynamic(state) { default } else { value };
+    let unset = Switches::default();
+    let Raster { cull, front_face, discard, depth_bias, .. } = graphics.raster;
+    let mut switches = Switches {
+        // Commands choose among those of its class.
+        topology: graphics.topology,
+        cull: if graphics.is_dynamic(State::CULL_MODE) { unset.cull } else { cull },
+        front_face: if graphics.is_dynamic(State::FRONT_FACE) { unset.front_face } else { front_face },
+        restart: fixed(State::PRIMITIVE_RESTART_ENABLE, graphics.restart, false),
+        discard: fixed(State::RASTERIZER_DISCARD_ENABLE, discard, false),
+        depth_bias: fixed(State::DEPTH_BIAS_ENABLE, depth_bias.is_some(), false),
+        ..unset
+    };
+    // SAFETY: the caller passes a valid structure; the state is read where it means something.
+    let (raster, depth_stencil) = unsafe {
+        let depth_stencil = state(graphics.depth_stencil.is_some(), info.p_depth_stencil_state);
+        (info.p_rasterization_state.as_ref(), depth_stencil)
+    };
+    if let Some(state) = depth_stencil {
+        let is = |enable| enable != vk::FALSE;
+        switches.depth_test = fixed(State::DEPTH_TEST_ENABLE, is(state.depth_test_enable), false);
+        switches.depth_write = fixed(State::DEPTH_WRITE_ENABLE, is(state.depth_write_enable), false);
+        switches.stencil_test = fixed(State::STENCIL_TEST_ENABLE, is(state.stencil_test_enable), false);
+        if !graphics.is_dynamic(State::DEPTH_COMPARE_OP) {
+            switches.depth_compare = state.depth_compare_op;
+        }
+        for (to, from) in switches.stencil.iter_mut().zip([state.front, state.back]) {
+            *to = if graphics.is_dynamic(State::STENCIL_OP) { with_operations(from, to) } else { from };
+        }
+    }
+    let bias = raster.map_or([0.0; 3], |info| {
+        [info.depth_bias_constant_factor, info.depth_bias_clamp, info.depth_bias_slope_factor]
+    });
+    (switches, bias)
+}
+
+unsafe fn graphics_pipeline(
+    device: &Arc<Device>,
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+    cache: Option<&Arc<PipelineCache>>,
+) -> Result<Pipeline, Error> {
+    // SAFETY: the caller passes a valid structure with live handles.
+    let graphics = unsafe { read_graphics(info)? };
+    match has_kinds(&graphics.dynamic) {
+        true => {
+            // SAFETY: as above.
+            let switches = unsafe { read_switches(info, &graphics) };
+            Pipeline::of_kinds(Kinds::new(device, cache, graphics, switches))
+        }
+        false => Pipeline::new(device, graphics, cache),
     }
 }
 
@@ -340,8 +412,7 @@ entry_points! {
         for (index, info) in slice(infos, count).iter().enumerate() {
             // Every pipeline is tried; those that fail are the null handle.
             out.add(index).write(vk::Pipeline::null());
-            let made = read_graphics(info)
-                .and_then(|info| Pipeline::new(device, info, cache))
+            let made = graphics_pipeline(device, info, cache)
                 .map(|pipeline| PipelineObject::Graphics(Arc::new(pipeline)))
                 .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
             result = first_error(result, made, "vkCreateGraphicsPipelines");

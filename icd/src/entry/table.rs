@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::{
     address, buffer, command, copy2, descriptor, device, external_sync, group, image, instance, memory,
-    memory2, pass, pipeline, properties2, query, rendering, sync, sync2, template, transfer, wsi,
+    memory2, pass, pipeline, properties2, query, rendering, switches, sync, sync2, template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -437,6 +437,27 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         copy2::vkCmdCopyImageToBuffer2KHR: vk::PFN_vkCmdCopyImageToBuffer2,
         copy2::vkCmdBlitImage2KHR: vk::PFN_vkCmdBlitImage2,
         copy2::vkCmdResolveImage2KHR: vk::PFN_vkCmdResolveImage2,
+    }
+    Reveal::Extension(Extension::ExtendedDynamicState), Device: {
+        switches::vkCmdSetCullModeEXT: vk::PFN_vkCmdSetCullMode,
+        switches::vkCmdSetFrontFaceEXT: vk::PFN_vkCmdSetFrontFace,
+        switches::vkCmdSetPrimitiveTopologyEXT: vk::PFN_vkCmdSetPrimitiveTopology,
+        switches::vkCmdSetViewportWithCountEXT: vk::PFN_vkCmdSetViewportWithCount,
+        switches::vkCmdSetScissorWithCountEXT: vk::PFN_vkCmdSetScissorWithCount,
+        switches::vkCmdBindVertexBuffers2EXT: vk::PFN_vkCmdBindVertexBuffers2,
+        switches::vkCmdSetDepthTestEnableEXT: vk::PFN_vkCmdSetDepthTestEnable,
+        switches::vkCmdSetDepthWriteEnableEXT: vk::PFN_vkCmdSetDepthWriteEnable,
+        switches::vkCmdSetDepthCompareOpEXT: vk::PFN_vkCmdSetDepthCompareOp,
+        switches::vkCmdSetDepthBoundsTestEnableEXT: vk::PFN_vkCmdSetDepthBoundsTestEnable,
+        switches::vkCmdSetStencilTestEnableEXT: vk::PFN_vkCmdSetStencilTestEnable,
+        switches::vkCmdSetStencilOpEXT: vk::PFN_vkCmdSetStencilOp,
+    }
+    Reveal::Extension(Extension::ExtendedDynamicState2), Device: {
+        switches::vkCmdSetRasterizerDiscardEnableEXT: vk::PFN_vkCmdSetRasterizerDiscardEnable,
+        switches::vkCmdSetDepthBiasEnableEXT: vk::PFN_vkCmdSetDepthBiasEnable,
+        switches::vkCmdSetPrimitiveRestartEnableEXT: vk::PFN_vkCmdSetPrimitiveRestartEnable,
+        switches::vkCmdSetLogicOpEXT: vk::PFN_vkCmdSetLogicOpEXT,
+        switches::vkCmdSetPatchControlPointsEXT: vk::PFN_vkCmdSetPatchControlPointsEXT,
     }
     Reveal::Extension(Extension::DynamicRendering), Device: {
         rendering::vkCmdBeginRenderingKHR: vk::PFN_vkCmdBeginRendering,

@@ -131,6 +131,10 @@ pub enum Extension {
     ShaderTerminateInvocation,
     /// VK_KHR_zero_initialize_workgroup_memory.
     ZeroInitializeWorkgroupMemory,
+    /// VK_EXT_extended_dynamic_state.
+    ExtendedDynamicState,
+    /// VK_EXT_extended_dynamic_state2.
+    ExtendedDynamicState2,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -269,6 +273,9 @@ const ROWS: &[Row] = &[
         ash::khr::zero_initialize_workgroup_memory::NAME,
         1,
     ),
+    // A pipeline for each kind of state that draws have.
+    row(Extension::ExtendedDynamicState, Level::Device, ash::ext::extended_dynamic_state::NAME, 1),
+    row(Extension::ExtendedDynamicState2, Level::Device, ash::ext::extended_dynamic_state2::NAME, 1),
 ];
 
 impl Extension {

@@ -23,6 +23,7 @@ use super::assembly::RasterWindow;
 use super::cache::PipelineCache;
 use super::dynamic::Dynamic;
 use super::info::GraphicsInfo;
+use super::kinds::{Kinds, Switches};
 use super::programs::Programs;
 use super::recipe::Recipe;
 #[cfg(feature = "compute")]
@@ -109,9 +110,30 @@ pub struct Pipeline {
     pub adjacency: bool,
     /// `None` if nothing that it draws can be seen.
     pub compiled: Option<Compiled>,
+    /// What stands for it where commands set more than [`Dynamic`].
+    kinds: Option<Box<Kinds<Pipeline>>>,
 }
 
 impl Pipeline {
+    /// Makes a pipeline that commands set switches of; what it draws by itself is what they are before.
+    pub fn of_kinds(kinds: Kinds<Pipeline>) -> Result<Pipeline, Error> {
+        let first = kinds.first(Pipeline::new)?;
+        Ok(Pipeline { kinds: Some(Box::new(kinds)), ..first })
+    }
+
+    /// Whether commands set switches of it.
+    pub fn has_kinds(&self) -> bool {
+        self.kinds.is_some()
+    }
+
+    /// What draws where commands set those switches: itself, unless it has kinds.
+    pub fn kind(self: &Arc<Pipeline>, switches: &Switches) -> Result<Arc<Pipeline>, Error> {
+        match &self.kinds {
+            Some(kinds) => kinds.find(switches, Pipeline::new),
+            None => Ok(self.clone()),
+        }
+    }
+
     /// Makes a pipeline, from the cache if it has the programs.
     pub fn new(
         device: &Arc<Device>,
@@ -127,7 +149,7 @@ impl Pipeline {
             && info.multisample.is_some_and(|state| state.mask & state.all_samples() != 0);
         let programs = |state: &mut PipelineState| Programs::new(&info, state, cache);
         let compiled = seen.then(|| Compiled::new(device, &info, (mode, drawn), programs)).transpose()?;
-        Ok(Pipeline { info, mode, drawn, adjacency, compiled })
+        Ok(Pipeline { info, mode, drawn, adjacency, compiled, kinds: None })
     }
 
     /// What draws a kernel that is a picture to a format, over the whole viewport.
@@ -141,7 +163,7 @@ impl Pipeline {
         let (mode, adjacency) = api::topology(info.topology)?;
         let programs = |_: &mut PipelineState| Ok(Programs::Picture(Box::new(picture.clone())));
         let compiled = Some(Compiled::new(device, &info, (mode, mode), programs)?);
-        Ok(Pipeline { info, mode, drawn: mode, adjacency, compiled })
+        Ok(Pipeline { info, mode, drawn: mode, adjacency, compiled, kinds: None })
     }
 
     /// Whether edges or corners of triangles are drawn.

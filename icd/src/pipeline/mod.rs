@@ -1,7 +1,7 @@
 //! Pipelines: the state they are made from, the programs that it is compiled or linked into, and what remembers those.
 //!
 //! [`module`] and [`layout`] are what applications make first, [`info`] is everything they say about one pipeline, of
-//! which commands may set [`dynamic`] parts. `translate` says it in the core's terms, `programs` compiles SPIR-V or has
+//! which commands may set [`dynamic`] parts; what they set beyond that makes pipelines of other [`kinds`]. `translate` says it in the core's terms, `programs` compiles SPIR-V or has
 //! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `compute` has the
 //! CPU's kernels, which may be pictures (`kernel`), `relay` its vertex stages, and `object` says what a handle is.
 
@@ -15,6 +15,7 @@ mod graphics;
 pub mod info;
 #[cfg(feature = "compute")]
 mod kernel;
+pub mod kinds;
 pub mod layout;
 mod link;
 pub mod module;

@@ -20,6 +20,7 @@ use crate::objects::render_pass::{Framebuffer, RenderPass};
 use crate::objects::sync::Event;
 use crate::pipeline::PipelineObject;
 use crate::pipeline::dynamic::{Dynamic, StencilFace};
+use crate::pipeline::kinds::Switches;
 use crate::pipeline::layout::PipelineLayout;
 use crate::segments::DrawList;
 #[cfg(feature = "compute")]
@@ -209,6 +210,14 @@ impl CommandBuffer {
                 Ok(())
             }
             _ => Err(wrong_point(point)),
+        });
+    }
+
+    /// Sets state that makes pipelines of other kinds.
+    pub fn switch(&self, command: &'static str, body: impl FnOnce(&mut Switches)) {
+        self.record(command, |recording| {
+            body(recording.state.switches());
+            Ok(())
         });
     }
 

@@ -11,12 +11,14 @@ use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Descriptor, DescriptorSet, SetLayout};
 use crate::pipeline::Pipeline;
 use crate::pipeline::dynamic::Dynamic;
+use crate::pipeline::kinds::Switches;
 use crate::segments::{DrawCall, DrawList, DrawState, IndexBinding};
 
 bitflags::bitflags! {
     /// State that changed since the last draw.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     struct Changed: u8 {
+        const SWITCHES = 64;
         const PIPELINE = 1;
         const DYNAMIC = 2;
         const VERTICES = 4;
@@ -36,6 +38,9 @@ struct BoundSet {
 pub struct State {
     changed: Changed,
     pipeline: Option<Arc<Pipeline>>,
+    /// What stands for it with the switches of the last draw.
+    kind: Option<Arc<Pipeline>>,
+    switches: Switches,
     dynamic: Dynamic,
     vertices: [Option<(Arc<Buffer>, u64)>; MAX_ATTRIBUTES as usize],
     indices: Option<IndexBinding>,
@@ -52,6 +57,8 @@ impl Default for State {
         State {
             changed: Changed::all(),
             pipeline: None,
+            kind: None,
+            switches: Switches::default(),
             dynamic: Dynamic::default(),
             vertices: Default::default(),
             indices: None,
@@ -76,6 +83,12 @@ impl State {
     pub fn dynamic(&mut self) -> &mut Dynamic {
         self.changed |= Changed::DYNAMIC;
         &mut self.dynamic
+    }
+
+    /// The state that makes pipelines of other kinds.
+    pub fn switches(&mut self) -> &mut Switches {
+        self.changed |= Changed::SWITCHES;
+        &mut self.switches
     }
 
     /// Binds sets from number `first` on; they share the dynamic offsets in order.
@@ -192,11 +205,16 @@ impl State {
             None => (Changed::all(), u32::MAX),
         };
         let mut state = last.unwrap_or(DrawState::NOTHING);
-        if changed.intersects(Changed::PIPELINE) {
-            state.pipeline = list.add_pipeline(pipeline);
+        let switched = changed.intersects(Changed::SWITCHES) && pipeline.has_kinds();
+        let rebound = changed.intersects(Changed::PIPELINE) || switched;
+        if rebound {
+            let kind = pipeline.kind(&self.switches)?;
+            state.pipeline = list.add_pipeline(&kind);
+            self.kind = Some(kind);
         }
-        if changed.intersects(Changed::PIPELINE | Changed::DYNAMIC) {
-            state.dynamic = list.add_dynamic(pipeline.fix(self.dynamic));
+        if rebound || changed.intersects(Changed::DYNAMIC) {
+            let kind = self.kind.as_ref().unwrap_or(pipeline);
+            state.dynamic = list.add_dynamic(kind.fix(self.dynamic));
         }
         if changed.intersects(Changed::VERTICES) {
             state.vertices = list.add_vertices(&self.vertices);

@@ -18,6 +18,10 @@ pub struct Harness {
     pub device: Device,
     /// Commands of passes without a render pass.
     pub rendering: ash::khr::dynamic_rendering::Device,
+    /// Commands that set what pipelines else fix.
+    pub switches: ash::ext::extended_dynamic_state::Device,
+    /// More of them.
+    pub more_switches: ash::ext::extended_dynamic_state2::Device,
     queue: vk::Queue,
     pool: vk::CommandPool,
 }
@@ -55,6 +59,10 @@ impl Harness {
             let mut bytes = vk::PhysicalDeviceIndexTypeUint8FeaturesKHR::default().index_type_uint8(true);
             let mut zeros = vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures::default()
                 .shader_zero_initialize_workgroup_memory(true);
+            let mut switches =
+                vk::PhysicalDeviceExtendedDynamicStateFeaturesEXT::default().extended_dynamic_state(true);
+            let mut more_switches =
+                vk::PhysicalDeviceExtendedDynamicState2FeaturesEXT::default().extended_dynamic_state2(true);
             let extensions = [
                 ash::khr::sampler_mirror_clamp_to_edge::NAME,
                 ash::khr::maintenance1::NAME,
@@ -64,6 +72,8 @@ impl Harness {
                 ash::khr::depth_stencil_resolve::NAME,
                 ash::khr::dynamic_rendering::NAME,
                 ash::ext::index_type_uint8::NAME,
+                ash::ext::extended_dynamic_state::NAME,
+                ash::ext::extended_dynamic_state2::NAME,
                 ash::khr::zero_initialize_workgroup_memory::NAME,
             ]
             .map(CStr::as_ptr);
@@ -74,13 +84,28 @@ impl Harness {
                 .push_next(&mut multiview)
                 .push_next(&mut rendering)
                 .push_next(&mut bytes)
-                .push_next(&mut zeros);
+                .push_next(&mut zeros)
+                .push_next(&mut switches)
+                .push_next(&mut more_switches);
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(0, 0);
             let create = vk::CommandPoolCreateInfo::default();
             let pool = device.create_command_pool(&create, None).named("vkCreateCommandPool")?;
             let rendering = ash::khr::dynamic_rendering::Device::new(&instance, &device);
-            Ok(Harness { _entry: entry, instance, physical, device, rendering, queue, pool })
+            let switches = ash::ext::extended_dynamic_state::Device::new(&instance, &device);
+            let more_switches = ash::ext::extended_dynamic_state2::Device::new(&instance, &device);
+            let _entry = entry;
+            Ok(Harness {
+                _entry,
+                instance,
+                physical,
+                device,
+                rendering,
+                switches,
+                more_switches,
+                queue,
+                pool,
+            })
         }
     }
 

@@ -41,6 +41,13 @@ impl<'a> Lab<'a> {
         Lab { harness, device: &harness.device, objects: RefCell::default() }
     }
 
+    /// Commands that set what pipelines else fix.
+    pub fn switches(
+        &self,
+    ) -> (&ash::ext::extended_dynamic_state::Device, &ash::ext::extended_dynamic_state2::Device) {
+        (&self.harness.switches, &self.harness.more_switches)
+    }
+
     pub(super) fn keep(&self, object: Object) {
         self.objects.borrow_mut().push(object);
     }

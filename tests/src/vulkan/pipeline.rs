@@ -130,6 +130,18 @@ impl Lab<'_> {
         self.pipeline_of(pass, &viewport, &[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR], state)
     }
 
+    /// A pipeline some of whose states, viewport and scissor among them, are set by commands that know their number.
+    pub(crate) fn switched_pipeline(
+        &self,
+        pass: vk::RenderPass,
+        states: &[vk::DynamicState],
+        state: &Pipeline,
+    ) -> Result<vk::Pipeline, Error> {
+        let counted = [vk::DynamicState::VIEWPORT_WITH_COUNT, vk::DynamicState::SCISSOR_WITH_COUNT];
+        let states = [&counted, states].concat();
+        self.pipeline_of(pass, &vk::PipelineViewportStateCreateInfo::default(), &states, state)
+    }
+
     fn pipeline_of(
         &self,
         pass: vk::RenderPass,

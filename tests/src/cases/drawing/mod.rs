@@ -10,6 +10,7 @@ mod polygons;
 mod queries;
 mod rendering;
 mod samples;
+mod switches;
 mod targets;
 mod varyings;
 mod views;
@@ -30,6 +31,7 @@ pub fn all() -> Vec<Case> {
         &varyings::CASES,
         &views::CASES,
         &rendering::CASES,
+        &switches::CASES,
     ];
     all.into_iter().flatten().copied().collect()
 }
