@@ -59,6 +59,16 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_EXT_queue_family_foreign", &[]),
     (c"VK_KHR_depth_stencil_resolve", &[]),
     (c"VK_KHR_spirv_1_4", &[]),
+    (c"VK_EXT_pipeline_creation_feedback", &[]),
+    (
+        c"VK_EXT_private_data",
+        &[
+            c"vkCreatePrivateDataSlotEXT",
+            c"vkDestroyPrivateDataSlotEXT",
+            c"vkSetPrivateDataEXT",
+            c"vkGetPrivateDataEXT",
+        ],
+    ),
     (
         c"VK_EXT_extended_dynamic_state",
         &[
@@ -603,4 +613,83 @@ fn what_is_neither_loaded_nor_stored_stays() {
     }
     assert!(words.words().iter().all(|word| (word & 0xff_ffff).abs_diff(0x40_0000) <= 1));
     assert!(bytes.read().iter().all(|stencil| *stencil == 77));
+}
+
+#[test]
+fn words_beside_objects_end_with_them() {
+    use ash::vk::Handle;
+    let vk = Vk::with(&[c"VK_EXT_private_data"]);
+    let private = ash::ext::private_data::Device::new(&vk.instance, &vk.device);
+    // SAFETY: valid usage.
+    unsafe {
+        let info = vk::PrivateDataSlotCreateInfo::default();
+        let slot = || private.create_private_data_slot(&info, None).unwrap();
+        let (first, second) = (slot(), slot());
+        let event = || vk.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+        let (one, other) = (event(), event());
+        private.set_private_data(one, first, 7).unwrap();
+        private.set_private_data(one, second, 8).unwrap();
+        private.set_private_data(other, first, 9).unwrap();
+        private.set_private_data(one, second, 10).unwrap();
+        // Those that the loader knows are objects like others.
+        private.set_private_data(vk.device.handle(), first, 11).unwrap();
+        private.set_private_data(vk.queue, first, 12).unwrap();
+        let words = [
+            private.get_private_data(one, first),
+            private.get_private_data(one, second),
+            private.get_private_data(other, first),
+            private.get_private_data(other, second),
+            private.get_private_data(vk.device.handle(), first),
+            private.get_private_data(vk.queue, first),
+        ];
+        assert_eq!(words, [7, 10, 9, 0, 11, 12]);
+        // A new slot, and a new object, have nothing, wherever they lie.
+        private.destroy_private_data_slot(first, None);
+        assert_eq!(private.get_private_data(one, slot()), 0);
+        let place = one.as_raw();
+        vk.device.destroy_event(one, None);
+        let again = event();
+        assert_eq!(private.get_private_data(again, second), 0, "{place:#x}, {:#x}", again.as_raw());
+    }
+}
+
+#[test]
+fn a_pipeline_says_how_long_it_took() {
+    let vk = Vk::with(&[c"VK_EXT_pipeline_creation_feedback"]);
+    let canvas = Canvas::new(&vk, EDGE, false, vk::AttachmentLoadOp::CLEAR);
+    let module = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.vert.spv"));
+    let parts = Parts::new(&vk, module, module, &[support::canvas::POSITION, support::canvas::FLOAT_COLOR]);
+    let stages = [vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::VERTEX)
+        .module(module)
+        .name(c"main")];
+    let vertex = vk::PipelineVertexInputStateCreateInfo::default()
+        .vertex_binding_descriptions(&parts.bindings)
+        .vertex_attribute_descriptions(&parts.attributes);
+    let assembly =
+        vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let raster =
+        vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0).rasterizer_discard_enable(true);
+    let unset = vk::PipelineCreationFeedback {
+        flags: vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT,
+        duration: u64::MAX,
+    };
+    let (mut whole, mut of_stages) = (unset, [unset]);
+    let mut feedback = vk::PipelineCreationFeedbackCreateInfo::default()
+        .pipeline_creation_feedback(&mut whole)
+        .pipeline_stage_creation_feedbacks(&mut of_stages);
+    let info = vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&vertex)
+        .input_assembly_state(&assembly)
+        .rasterization_state(&raster)
+        .layout(parts.layout)
+        .render_pass(canvas.pass)
+        .push_next(&mut feedback);
+    // SAFETY: valid usage.
+    unsafe { vk.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) }.unwrap();
+    assert_eq!(whole.flags, vk::PipelineCreationFeedbackFlags::VALID);
+    // Less than a minute, and not nothing.
+    assert!((1..60_000_000_000).contains(&whole.duration), "{}", whole.duration);
+    assert!(of_stages[0].flags.is_empty());
 }

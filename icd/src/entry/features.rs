@@ -55,6 +55,7 @@ features! {
         extended_dynamic_state2_logic_op: false,
         extended_dynamic_state2_patch_control_points: false,
     }
+    PhysicalDevicePrivateDataFeatures { private_data: true }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset: true }
     PhysicalDeviceSeparateDepthStencilLayoutsFeatures { separate_depth_stencil_layouts: true }
     PhysicalDeviceUniformBufferStandardLayoutFeatures { uniform_buffer_standard_layout: true }

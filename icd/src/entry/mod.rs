@@ -23,6 +23,7 @@ mod memory;
 mod memory2;
 mod pass;
 mod pipeline;
+mod private_data;
 mod properties;
 mod properties2;
 mod query;

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::time::Instant;
 
 use ash::vk;
 
@@ -266,6 +267,20 @@ unsafe fn graphics_pipeline(
     }
 }
 
+/// Says how long it took to make a pipeline, where somebody asks. Of stages nothing is known: they are compiled together.
+unsafe fn feed_back(next: *const c_void, begin: Instant) {
+    // SAFETY: the caller passes a valid chain, whose structures lead to what may be written.
+    unsafe {
+        let Some(asked) = extension::<vk::PipelineCreationFeedbackCreateInfo<'_>>(next) else { return };
+        let duration = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let flags = vk::PipelineCreationFeedbackFlags::VALID;
+        asked.p_pipeline_creation_feedback.write(vk::PipelineCreationFeedback { flags, duration });
+        for stage in 0..asked.pipeline_stage_creation_feedback_count as usize {
+            asked.p_pipeline_stage_creation_feedbacks.add(stage).write(Default::default());
+        }
+    }
+}
+
 /// The first error of several pipelines; those behind it are only reported.
 fn first_error(result: Result<(), Error>, made: Result<(), Error>, command: &str) -> Result<(), Error> {
     match (result, made) {
@@ -412,9 +427,11 @@ entry_points! {
         for (index, info) in slice(infos, count).iter().enumerate() {
             // Every pipeline is tried; those that fail are the null handle.
             out.add(index).write(vk::Pipeline::null());
+            let begin = Instant::now();
             let made = graphics_pipeline(device, info, cache)
                 .map(|pipeline| PipelineObject::Graphics(Arc::new(pipeline)))
                 .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
+            feed_back(info.p_next, begin);
             result = first_error(result, made, "vkCreateGraphicsPipelines");
         }
         result
@@ -434,9 +451,11 @@ entry_points! {
         for (index, info) in slice(infos, count).iter().enumerate() {
             // Every pipeline is tried; those that fail are the null handle.
             out.add(index).write(vk::Pipeline::null());
+            let begin = Instant::now();
             let made = read_stage(&info.stage)
                 .and_then(|stage| compute_pipeline(device, &stage, cache))
                 .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
+            feed_back(info.p_next, begin);
             result = first_error(result, made, "vkCreateComputePipelines");
         }
         result

@@ -6,7 +6,8 @@ use ash::vk;
 
 use super::{
     address, buffer, command, copy2, descriptor, device, external_sync, group, image, instance, memory,
-    memory2, pass, pipeline, properties2, query, rendering, switches, sync, sync2, template, transfer, wsi,
+    memory2, pass, pipeline, private_data, properties2, query, rendering, switches, sync, sync2, template,
+    transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -458,6 +459,12 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         switches::vkCmdSetPrimitiveRestartEnableEXT: vk::PFN_vkCmdSetPrimitiveRestartEnable,
         switches::vkCmdSetLogicOpEXT: vk::PFN_vkCmdSetLogicOpEXT,
         switches::vkCmdSetPatchControlPointsEXT: vk::PFN_vkCmdSetPatchControlPointsEXT,
+    }
+    Reveal::Extension(Extension::PrivateData), Device: {
+        private_data::vkCreatePrivateDataSlotEXT: vk::PFN_vkCreatePrivateDataSlot,
+        private_data::vkDestroyPrivateDataSlotEXT: vk::PFN_vkDestroyPrivateDataSlot,
+        private_data::vkSetPrivateDataEXT: vk::PFN_vkSetPrivateData,
+        private_data::vkGetPrivateDataEXT: vk::PFN_vkGetPrivateData,
     }
     Reveal::Extension(Extension::DynamicRendering), Device: {
         rendering::vkCmdBeginRenderingKHR: vk::PFN_vkCmdBeginRendering,

@@ -135,6 +135,10 @@ pub enum Extension {
     ExtendedDynamicState,
     /// VK_EXT_extended_dynamic_state2.
     ExtendedDynamicState2,
+    /// VK_EXT_pipeline_creation_feedback.
+    PipelineCreationFeedback,
+    /// VK_EXT_private_data.
+    PrivateData,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -276,6 +280,8 @@ const ROWS: &[Row] = &[
     // A pipeline for each kind of state that draws have.
     row(Extension::ExtendedDynamicState, Level::Device, ash::ext::extended_dynamic_state::NAME, 1),
     row(Extension::ExtendedDynamicState2, Level::Device, ash::ext::extended_dynamic_state2::NAME, 1),
+    row(Extension::PipelineCreationFeedback, Level::Device, ash::ext::pipeline_creation_feedback::NAME, 1),
+    row(Extension::PrivateData, Level::Device, ash::ext::private_data::NAME, 1),
 ];
 
 impl Extension {

@@ -11,7 +11,7 @@
 use std::alloc::Layout;
 use std::ffi::c_void;
 use std::ptr::{NonNull, addr_of, addr_of_mut};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ash::vk::{self, Handle};
 
@@ -90,7 +90,48 @@ struct Block<T> {
     loader: usize,
     kind: vk::ObjectType,
     allocator: HostAllocator,
+    private: PrivateData,
     object: Arc<T>,
+}
+
+/// Words that applications keep beside an object, by number of the slot.
+type PrivateData = OnceLock<Box<Mutex<Vec<(u64, u64)>>>>;
+
+/// The words beside an object of any type; `None` for the null handle.
+///
+/// # Safety
+/// `handle` came from [`create`], whatever the object's type, and was not taken yet, or is null; `'a` ends before it is.
+unsafe fn private<'a>(handle: u64) -> Option<&'a PrivateData> {
+    // What stands in front of the object does not depend on its type.
+    let block = NonNull::new(handle as usize as *mut Block<()>)?.as_ptr();
+    // SAFETY: by the contract.
+    Some(unsafe { &*addr_of!((*block).private) })
+}
+
+/// Keeps a word beside an object.
+///
+/// # Safety
+/// As for [`private`].
+pub unsafe fn set_private(handle: u64, slot: u64, word: u64) {
+    // SAFETY: by the contract.
+    let Some(words) = (unsafe { private(handle) }) else { return };
+    let words = words.get_or_init(Box::default);
+    let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+    match words.iter_mut().find(|(known, _)| *known == slot) {
+        Some((_, old)) => *old = word,
+        None => words.push((slot, word)),
+    }
+}
+
+/// The word beside an object, 0 before there is one.
+///
+/// # Safety
+/// As for [`private`].
+pub unsafe fn get_private(handle: u64, slot: u64) -> u64 {
+    // SAFETY: by the contract.
+    let Some(words) = (unsafe { private(handle) }).and_then(OnceLock::get) else { return 0 };
+    let words = words.lock().unwrap_or_else(PoisonError::into_inner);
+    words.iter().find(|(known, _)| *known == slot).map_or(0, |(_, word)| *word)
 }
 
 fn block<T: Object>(handle: T::Handle) -> Option<NonNull<Block<T>>> {
@@ -100,7 +141,8 @@ fn block<T: Object>(handle: T::Handle) -> Option<NonNull<Block<T>>> {
 /// Makes a handle for `object` in memory of `allocator`.
 pub fn create<T: Object>(allocator: HostAllocator, object: Arc<T>) -> Result<T::Handle, Error> {
     let memory = allocator.allocate(Layout::new::<Block<T>>(), T::SCOPE)?.cast::<Block<T>>();
-    let block = Block { loader: LOADER_MAGIC, kind: T::Handle::TYPE, allocator, object };
+    let block =
+        Block { loader: LOADER_MAGIC, kind: T::Handle::TYPE, allocator, private: PrivateData::new(), object };
     // SAFETY: the memory is fresh, large enough and aligned for a block.
     unsafe { memory.as_ptr().write(block) };
     Ok(T::Handle::from_raw(memory.as_ptr() as usize as u64))
@@ -148,6 +190,7 @@ pub unsafe fn take<T: Object>(handle: T::Handle, allocator: HostAllocator) -> Op
         debug_assert_eq!(addr_of!((*place).kind).read(), T::Handle::TYPE, "handle of another kind");
         addr_of_mut!((*place).kind).write(vk::ObjectType::UNKNOWN);
         let from = addr_of!((*place).allocator).read();
+        drop(addr_of!((*place).private).read());
         let object = addr_of!((*place).object).read();
         let to = if from.0.is_some() { allocator.or(from) } else { from };
         to.free(block.cast(), Layout::new::<Block<T>>());

@@ -12,6 +12,7 @@ pub mod instance;
 pub mod memory;
 pub mod physical_device;
 pub mod placement;
+pub mod private_slot;
 mod probe;
 pub mod query;
 pub mod render_pass;
