@@ -59,6 +59,7 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_EXT_queue_family_foreign", &[]),
     (c"VK_KHR_depth_stencil_resolve", &[]),
     (c"VK_KHR_spirv_1_4", &[]),
+    (c"VK_EXT_4444_formats", &[]),
     (c"VK_EXT_pipeline_creation_feedback", &[]),
     (
         c"VK_EXT_private_data",
@@ -692,4 +693,49 @@ fn a_pipeline_says_how_long_it_took() {
     // Less than a minute, and not nothing.
     assert!((1..60_000_000_000).contains(&whole.duration), "{}", whole.duration);
     assert!(of_stages[0].flags.is_empty());
+}
+
+#[test]
+fn four_bits_with_alpha_first_are_sampled_and_blitted() {
+    const WORD: u16 = 0xfa30;
+    const SEEN: u32 = 0xff00_33aa;
+    let vk = Vk::with(&[c"VK_KHR_push_descriptor", c"VK_EXT_4444_formats"]);
+    let push = ash::khr::push_descriptor::Device::new(&vk.instance, &vk.device);
+    let quad = Quad::new(&vk, vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR);
+    let matrix = quad.left_half(&vk);
+    let image = vk.image(vk::Format::A4R4G4B4_UNORM_PACK16, 4, 4, vk::ImageUsageFlags::SAMPLED);
+    let blitted = vk.image(support::RGBA, 4, 4, vk::ImageUsageFlags::empty());
+    let words = vk.buffer_with(&WORD.to_le_bytes().repeat(16));
+    let whole = [vk::Offset3D::default(), vk::Offset3D { x: 4, y: 4, z: 1 }];
+    // SAFETY: valid usage.
+    vk.run(|device, commands| unsafe {
+        let general = vk::ImageLayout::GENERAL;
+        let region = vk::BufferImageCopy {
+            image_subresource: support::COLOR,
+            image_extent: support::extent(4, 4),
+            ..Default::default()
+        };
+        device.cmd_copy_buffer_to_image(commands, words.handle, image.handle, general, &[region]);
+        let blit = vk::ImageBlit {
+            src_subresource: support::COLOR,
+            src_offsets: whole,
+            dst_subresource: support::COLOR,
+            dst_offsets: whole,
+        };
+        let (from, to) = (image.handle, blitted.handle);
+        device.cmd_blit_image(commands, from, general, to, general, &[blit], vk::Filter::NEAREST);
+    });
+    assert_eq!(vk.pixels(&blitted), [SEEN; 16]);
+    let picture = quad.canvas.draw(&vk, quad.canvas.whole(), |device, commands| {
+        quad.bind(device, commands, matrix);
+        let image = [quad.image(&image)];
+        let write = vk::WriteDescriptorSet::default().descriptor_type(TEXTURE).image_info(&image);
+        let graphics = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: valid usage.
+        unsafe {
+            push.cmd_push_descriptor_set(commands, graphics, quad.layout, 0, &[write]);
+            device.cmd_draw(commands, 6, 1, 0, 0);
+        }
+    });
+    picture.expect(|x, _| if x < EDGE / 2 { SEEN } else { support::canvas::GREY });
 }

@@ -56,6 +56,7 @@ features! {
         extended_dynamic_state2_patch_control_points: false,
     }
     PhysicalDevicePrivateDataFeatures { private_data: true }
+    PhysicalDevice4444FormatsFeaturesEXT { format_a4r4g4b4: true, format_a4b4g4r4: false }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset: true }
     PhysicalDeviceSeparateDepthStencilLayoutsFeatures { separate_depth_stencil_layouts: true }
     PhysicalDeviceUniformBufferStandardLayoutFeatures { uniform_buffer_standard_layout: true }

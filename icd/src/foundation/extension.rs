@@ -139,6 +139,8 @@ pub enum Extension {
     PipelineCreationFeedback,
     /// VK_EXT_private_data.
     PrivateData,
+    /// VK_EXT_4444_formats.
+    Formats4444,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -282,6 +284,7 @@ const ROWS: &[Row] = &[
     row(Extension::ExtendedDynamicState2, Level::Device, ash::ext::extended_dynamic_state2::NAME, 1),
     row(Extension::PipelineCreationFeedback, Level::Device, ash::ext::pipeline_creation_feedback::NAME, 1),
     row(Extension::PrivateData, Level::Device, ash::ext::private_data::NAME, 1),
+    row(Extension::Formats4444, Level::Device, ash::ext::_4444_formats::NAME, 1),
 ];
 
 impl Extension {

@@ -115,9 +115,10 @@ const EXPANDED: Stored = Stored::converted(Texel::R8G8B8A8, Storage::Expanded155
 
 /// Formats without a target in the table are no colour attachments: packed ones because widening would take native
 /// sampling from them, floats of 11 and 10 bits because programs do not pack them.
-const COLORS: [ColorRow; 55] = colors! {
+const COLORS: [ColorRow; 56] = colors! {
     R4G4B4A4_UNORM_PACK16      Stored::plain(Texel::R4G4B4A4), None;
     B4G4R4A4_UNORM_PACK16      Stored::plain(Texel::B4G4R4A4), None;
+    A4R4G4B4_UNORM_PACK16      Stored::plain(Texel::A4R4G4B4), None;
     R5G6B5_UNORM_PACK16        Stored::plain(Texel::R5G6B5), same(Texel::R5G6B5);
     B5G6R5_UNORM_PACK16        Stored::plain(Texel::B5G6R5), same(Texel::B5G6R5);
     R5G5B5A1_UNORM_PACK16      Stored::plain(Texel::R5G5B5A1), None;
