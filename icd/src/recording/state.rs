@@ -193,20 +193,13 @@ impl State {
         Ok(())
     }
 
-    /// Writes what changed since the last draw of `list`, everything if it has none.
+    /// Writes the pipeline that draws with the switches of this moment, and what it leaves to commands. Out of line: it happens
+    /// once for many draws.
+    #[cold]
     #[inline(never)]
-    fn write(&mut self, list: &mut DrawList) -> Result<(), Error> {
-        let last = list.last();
-        let unbound = || Error::InvalidUse("a draw without a pipeline".into());
+    fn rebind(&mut self, list: &mut DrawList, changed: Changed, state: &mut DrawState) -> Result<(), Error> {
         let pipeline = self.pipeline.as_ref().ok_or_else(unbound)?;
-        // A list knows nothing of those before it.
-        let (changed, sets) = match last {
-            Some(_) => (self.changed, self.changed_sets),
-            None => (Changed::all(), u32::MAX),
-        };
-        let mut state = last.unwrap_or(DrawState::NOTHING);
-        let switched = changed.intersects(Changed::SWITCHES) && pipeline.has_kinds();
-        let rebound = changed.intersects(Changed::PIPELINE) || switched;
+        let rebound = changed.intersects(Changed::PIPELINE) || pipeline.has_kinds();
         if rebound {
             let kind = pipeline.kind(&self.switches)?;
             state.pipeline = list.add_pipeline(&kind);
@@ -214,6 +207,25 @@ impl State {
         }
         if rebound || changed.intersects(Changed::DYNAMIC) {
             let kind = self.kind.as_ref().unwrap_or(pipeline);
+            state.dynamic = list.add_dynamic(kind.fix(self.dynamic));
+        }
+        Ok(())
+    }
+
+    /// Writes what changed since the last draw of `list`, everything if it has none.
+    #[inline(never)]
+    fn write(&mut self, list: &mut DrawList) -> Result<(), Error> {
+        let last = list.last();
+        // A list knows nothing of those before it.
+        let (changed, sets) = match last {
+            Some(_) => (self.changed, self.changed_sets),
+            None => (Changed::all(), u32::MAX),
+        };
+        let mut state = last.unwrap_or(DrawState::NOTHING);
+        if changed.intersects(Changed::PIPELINE | Changed::SWITCHES) {
+            self.rebind(list, changed, &mut state)?;
+        } else if changed.intersects(Changed::DYNAMIC) {
+            let kind = self.kind.as_ref().ok_or_else(unbound)?;
             state.dynamic = list.add_dynamic(kind.fix(self.dynamic));
         }
         if changed.intersects(Changed::VERTICES) {
@@ -235,4 +247,9 @@ impl State {
         list.add_state(state);
         Ok(())
     }
+}
+
+#[cold]
+fn unbound() -> Error {
+    Error::InvalidUse("a draw without a pipeline".into())
 }
