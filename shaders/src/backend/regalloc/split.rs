@@ -8,7 +8,10 @@
 use cranelift_entity::{EntitySet, SecondaryMap};
 use vc4::qpu::{Pack, RegFile, Unpack};
 
-use crate::backend::virt::{Dst, Operand, Operation, Places, Reg, RegInfo, Src, VirtProgram};
+use crate::backend::virt::{Dst, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
+
+/// Operands of an operation that copies may stand in front of it for.
+const MAX_OPERANDS: usize = 2;
 
 /// Gives `regs` the choice of all places. Returns whether anything changed.
 pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
@@ -21,11 +24,13 @@ pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
     let uses = uses(program);
     let mut freed: EntitySet<Reg> = EntitySet::new();
     for &reg in regs {
-        // Copies that keep an operand out of both files stay out: they are what ends a conflict.
+        // Copies that keep an operand out of both files stay out: they are what ends a conflict. Those right in front of
+        // their operation would get another such copy.
+        let Uses { in_front, .. } = uses[reg];
         let copy = uses[reg].is_copy();
         let info = &mut program.regs[reg];
         let Places { a, b, .. } = info.places;
-        let narrow = a != b || (!a && !b && !copy);
+        let narrow = (a != b && !(copy && in_front)) || (!a && !b && !copy);
         if info.fixed.is_none() && narrow && !packed.contains(reg) {
             info.places = Places { r4: info.places.r4, ..Places::ANY };
             freed.insert(reg);
@@ -59,6 +64,9 @@ pub fn free(program: &mut VirtProgram, regs: &[Reg]) -> bool {
 struct Uses {
     writers: u32,
     readers: u32,
+    /// The last write is a move, and an operation that reads it follows behind at most one for another operand.
+    in_front: bool,
+    moved_at: Option<usize>,
 }
 
 impl Uses {
@@ -72,13 +80,17 @@ impl Uses {
 /// The uses of all registers.
 fn uses(program: &VirtProgram) -> SecondaryMap<Reg, Uses> {
     let mut uses: SecondaryMap<Reg, Uses> = program.per_register();
-    for op in &program.ops {
-        op.writes().into_iter().for_each(|reg| uses[reg].writers += 1);
+    for (index, op) in program.ops.iter().enumerate() {
         let sources = || op.src.iter().map(|operand| operand.src);
         for (place, source) in sources().enumerate() {
             if let (Src::Reg(reg), false) = (source, sources().take(place).any(|other| other == source)) {
                 uses[reg].readers += 1;
+                uses[reg].in_front |= uses[reg].moved_at.is_some_and(|moved| index - moved <= MAX_OPERANDS);
             }
+        }
+        if let Some(reg) = op.writes() {
+            uses[reg].writers += 1;
+            uses[reg].moved_at = (op.unit == Unit::Move).then_some(index);
         }
     }
     uses
