@@ -89,6 +89,40 @@ fn instances_read_their_own_attributes() {
 }
 
 #[test]
+fn instances_share_attributes() {
+    let vk = Vk::with(&[c"VK_KHR_vertex_attribute_divisor"]);
+    let canvas = Canvas::new(&vk, 64, false, CLEAR);
+    let blend = vk::PipelineColorBlendAttachmentState { blend_enable: vk::TRUE, ..WRITE };
+    let points = [(0.0, 0.0), (64.0, 0.0), (64.0, 64.0), (0.0, 0.0), (64.0, 64.0), (0.0, 64.0)];
+    let mesh = Mesh::new(&vk, 64, &points, 0.0, &[0xff00_0001, 0xff00_0010, 0xff00_1000, 0xff10_0000]);
+    // Sums over the instances of two draws: four from the first on, and three from the second on.
+    let sum = |divisor| {
+        let setup = Setup {
+            input_rate: vk::VertexInputRate::INSTANCE,
+            divisor: Some(divisor),
+            blend,
+            ..Setup::default()
+        };
+        let pipeline = pipeline(&vk, &canvas, &setup);
+        let picture = canvas.draw(&vk, canvas.whole(), |device, commands| {
+            bind(device, commands, pipeline, &canvas);
+            mesh.bind(device, commands);
+            // SAFETY: valid usage.
+            unsafe {
+                device.cmd_draw(commands, 6, 4, 0, 0);
+                device.cmd_draw(commands, 6, 3, 0, 1);
+            }
+        });
+        picture.expect(|_, _| picture.at(0, 0));
+        picture.at(0, 0).wrapping_sub(GREY) & 0x00ff_ffff
+    };
+    assert_eq!(sum(1), 0x0020_2021);
+    assert_eq!(sum(2), 2 + 2 * 0x10 + 2 * 0x10 + 0x1000);
+    assert_eq!(sum(3), 3 + 0x10 + 3 * 0x10);
+    assert_eq!(sum(0), 4 + 3 * 0x10);
+}
+
+#[test]
 fn strips_fans_lines_and_points_are_assembled() {
     let vk = Vk::new();
     let canvas = Canvas::new(&vk, 64, false, CLEAR);

@@ -60,6 +60,8 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_KHR_depth_stencil_resolve", &[]),
     (c"VK_KHR_spirv_1_4", &[]),
     (c"VK_EXT_4444_formats", &[]),
+    (c"VK_KHR_vertex_attribute_divisor", &[]),
+    (c"VK_EXT_vertex_attribute_divisor", &[]),
     (c"VK_EXT_pipeline_creation_feedback", &[]),
     (
         c"VK_EXT_private_data",

@@ -55,6 +55,10 @@ features! {
         extended_dynamic_state2_logic_op: false,
         extended_dynamic_state2_patch_control_points: false,
     }
+    PhysicalDeviceVertexAttributeDivisorFeaturesKHR {
+        vertex_attribute_instance_rate_divisor: true,
+        vertex_attribute_instance_rate_zero_divisor: true,
+    }
     PhysicalDevicePrivateDataFeatures { private_data: true }
     PhysicalDevice4444FormatsFeaturesEXT { format_a4r4g4b4: true, format_a4b4g4r4: false }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset: true }

@@ -61,7 +61,14 @@ unsafe fn read_vertex_input(info: *const vk::PipelineVertexInputStateCreateInfo<
         let Some(info) = info.as_ref() else { return VertexInput::default() };
         let bindings = slice(info.p_vertex_binding_descriptions, info.vertex_binding_description_count);
         let attributes = slice(info.p_vertex_attribute_descriptions, info.vertex_attribute_description_count);
-        VertexInput { bindings: bindings.to_vec(), attributes: attributes.to_vec() }
+        let chained = extension::<vk::PipelineVertexInputDivisorStateCreateInfoKHR<'_>>(info.p_next);
+        let divisors = chained
+            .map_or(&[][..], |of| slice(of.p_vertex_binding_divisors, of.vertex_binding_divisor_count));
+        VertexInput {
+            bindings: bindings.to_vec(),
+            attributes: attributes.to_vec(),
+            divisors: divisors.iter().map(|of| (of.binding, of.divisor)).collect(),
+        }
     }
 }
 

@@ -100,6 +100,11 @@ unsafe fn of_extensions(
     unsafe {
         answers! {
             next;
+            PhysicalDeviceVertexAttributeDivisorPropertiesEXT { max_vertex_attrib_divisor: u32::MAX }
+            PhysicalDeviceVertexAttributeDivisorPropertiesKHR {
+                max_vertex_attrib_divisor: u32::MAX,
+                supports_non_zero_first_instance: vk::TRUE,
+            }
             PhysicalDevicePushDescriptorPropertiesKHR { max_push_descriptors: MAX_PUSH_DESCRIPTORS }
             PhysicalDeviceIDProperties {
                 device_uuid: first.device_uuid,

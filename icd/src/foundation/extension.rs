@@ -141,6 +141,10 @@ pub enum Extension {
     PrivateData,
     /// VK_EXT_4444_formats.
     Formats4444,
+    /// VK_KHR_vertex_attribute_divisor.
+    VertexAttributeDivisor,
+    /// VK_EXT_vertex_attribute_divisor.
+    VertexAttributeDivisorExt,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -285,6 +289,8 @@ const ROWS: &[Row] = &[
     row(Extension::PipelineCreationFeedback, Level::Device, ash::ext::pipeline_creation_feedback::NAME, 1),
     row(Extension::PrivateData, Level::Device, ash::ext::private_data::NAME, 1),
     row(Extension::Formats4444, Level::Device, ash::ext::_4444_formats::NAME, 1),
+    row(Extension::VertexAttributeDivisor, Level::Device, ash::khr::vertex_attribute_divisor::NAME, 1),
+    row(Extension::VertexAttributeDivisorExt, Level::Device, ash::ext::vertex_attribute_divisor::NAME, 3),
 ];
 
 impl Extension {

@@ -92,6 +92,8 @@ pub struct Compiled {
     pub raster: Raster,
     /// Depth and stencil; `None` without such an attachment.
     pub depth_stencil: Option<DepthStencil>,
+    /// Attributes advance after several instances, or never.
+    divides: bool,
     /// How often draws are drawn: once, or once for each sample.
     pub invocations: u8,
     /// The only face that is drawn, 0 for front: its stencil state stands for both.
@@ -267,6 +269,7 @@ impl Compiled {
                 ..api::raster(info, is_area(drawn), false)
             },
             depth_stencil,
+            divides: !info.vertex.divisors.is_empty(),
             invocations: if api::shades_samples(info) { MSAA_SAMPLES as u8 } else { 1 },
             face,
         };
@@ -336,11 +339,13 @@ impl Compiled {
         if programs.is_relayed() {
             self.make_relay()?;
         }
+        let mut recipe = Recipe::new(&programs);
+        recipe.is_told |= self.divides;
         let variant = Arc::new(Variant {
             vertex: self.load(&programs.vertex, "vertex")?,
             coordinate: self.load(&programs.coordinate, "coordinate")?,
             fragment: self.load(&programs.fragment, "fragment")?,
-            recipe: Recipe::new(&programs),
+            recipe,
             programs,
         });
         variants.push((key, variant.clone()));

@@ -31,6 +31,8 @@ pub struct VertexInput {
     pub bindings: Vec<vk::VertexInputBindingDescription>,
     /// Attributes.
     pub attributes: Vec<vk::VertexInputAttributeDescription>,
+    /// Bindings that do not advance with every instance, and after how many they do: 0 for never.
+    pub divisors: Vec<(u32, u32)>,
 }
 
 /// Rasterisation.

@@ -126,6 +126,8 @@ pub struct Setup {
     pub depth: Option<vk::CompareOp>,
     pub cull: vk::CullModeFlags,
     pub input_rate: vk::VertexInputRate,
+    /// After how many instances colours advance.
+    pub divisor: Option<u32>,
     pub samples: vk::SampleCountFlags,
     /// Samples that may be covered.
     pub mask: u32,
@@ -152,6 +154,7 @@ impl Default for Setup {
             depth: None,
             cull: vk::CullModeFlags::NONE,
             input_rate: vk::VertexInputRate::VERTEX,
+            divisor: None,
             samples: vk::SampleCountFlags::TYPE_1,
             mask: !0,
             cache: vk::PipelineCache::null(),
@@ -236,9 +239,16 @@ pub fn build(vk: &Vk, canvas: &Canvas, setup: &Setup, parts: &Parts) -> Result<v
         stage(vk::ShaderStageFlags::VERTEX, parts.vertex),
         stage(vk::ShaderStageFlags::FRAGMENT, parts.fragment).specialization_info(&constants),
     ];
-    let vertex = vk::PipelineVertexInputStateCreateInfo::default()
+    let divisors =
+        [vk::VertexInputBindingDivisorDescriptionKHR { binding: 1, divisor: setup.divisor.unwrap_or(1) }];
+    let mut divided =
+        vk::PipelineVertexInputDivisorStateCreateInfoKHR::default().vertex_binding_divisors(&divisors);
+    let mut vertex = vk::PipelineVertexInputStateCreateInfo::default()
         .vertex_binding_descriptions(&parts.bindings)
         .vertex_attribute_descriptions(&parts.attributes);
+    if setup.divisor.is_some() {
+        vertex = vertex.push_next(&mut divided);
+    }
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(setup.topology);
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0).cull_mode(setup.cull);

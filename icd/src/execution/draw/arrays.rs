@@ -18,6 +18,8 @@ pub(super) struct Source<'a> {
     pub stride: u32,
     /// First byte behind the vertex buffer.
     pub end: u64,
+    /// Instances that share their data; 0 if all of a draw do.
+    divisor: u32,
 }
 
 /// The memory of a vertex input; `None` if no buffer is bound.
@@ -28,12 +30,14 @@ pub(super) fn source<'a>(state: &Snapshot<'a>, location: u32) -> Result<Option<S
     let description = input.bindings.iter().find(|binding| binding.binding == attribute.binding);
     let bound = state.vertices(attribute.binding);
     let (Some(description), Some((buffer, offset))) = (description, bound) else { return Ok(None) };
+    let divisor = input.divisors.iter().find(|(binding, _)| *binding == attribute.binding);
     let binding = buffer.binding()?;
     Ok(Some(Source {
         bo: &binding.bo,
         base: binding.offset.saturating_add(offset).saturating_add(attribute.offset.into()),
         stride: description.stride,
         end: binding.offset + buffer.size(),
+        divisor: divisor.map_or(1, |(_, divisor)| *divisor),
     }))
 }
 
@@ -44,9 +48,13 @@ impl Source<'_> {
         Some(if self.stride == 0 { i64::MAX } else { (room / u64::from(self.stride)) as i64 })
     }
 
-    /// A word of an instance's data; 0 where the buffer ends.
-    pub fn instance_word(&self, instance: u32, word: u8) -> Result<u32, Error> {
-        let behind = u64::from(self.stride) * u64::from(instance) + 4 * u64::from(word);
+    /// A word of an instance's data, in a draw whose first instance is `first`; 0 where the buffer ends.
+    pub fn instance_word(&self, first: u32, instance: u32, word: u8) -> Result<u32, Error> {
+        let number = match self.divisor {
+            1 => instance,
+            divisor => first.wrapping_add(instance.wrapping_sub(first).checked_div(divisor).unwrap_or(0)),
+        };
+        let behind = u64::from(self.stride) * u64::from(number) + 4 * u64::from(word);
         let at = self.base.saturating_add(behind);
         let mut bytes = [0; 4];
         let have = self.end.saturating_sub(at).min(4) as usize;

@@ -128,6 +128,11 @@ pub struct CallWords {
 }
 
 impl CallWords {
+    /// The first instance, of draws that say what they are ([`crate::pipeline::Recipe::is_told`]).
+    pub fn first_instance(&self) -> u32 {
+        self.base_instance
+    }
+
     /// One of them.
     pub fn word(&self, word: DrawWord) -> u32 {
         match word {

@@ -223,9 +223,9 @@ impl Streams {
         if changes.contains(Changes::CALL) {
             recipe.draws.iter().for_each(|(at, word)| words[*at as usize] = bindings.call.word(*word));
         }
-        if is_other || changes.intersects(Changes::PROGRAMS | Changes::VERTICES) {
+        if is_other || changes.intersects(Changes::PROGRAMS | Changes::VERTICES | Changes::CALL) {
             for (at, slot) in &recipe.pieces {
-                words[*at as usize] = piece_word(&bindings.state, slot, piece, instance)?;
+                words[*at as usize] = piece_word(bindings, slot, piece, instance)?;
             }
             if !recipe.relayed.is_empty() {
                 self.relay(device, job, bindings, piece, instance)?;
@@ -384,7 +384,7 @@ fn descriptor_word(bindings: &Bindings<'_>, slot: &UniformSlot) -> Result<u32, E
 
 /// A word that differs from piece to piece.
 fn piece_word(
-    state: &Snapshot<'_>,
+    bindings: &Bindings<'_>,
     slot: &UniformSlot,
     piece: &Piece<'_>,
     instance: u32,
@@ -393,7 +393,9 @@ fn piece_word(
         UniformSlot::VertexIndexBias => Ok(piece.base_vertex as u32),
         UniformSlot::InstanceIndex => Ok(instance),
         UniformSlot::InstanceAttribute { location, word } => {
-            source(state, location)?.map_or(Ok(0), |source| source.instance_word(instance, word))
+            let first = bindings.call.first_instance();
+            source(&bindings.state, location)?
+                .map_or(Ok(0), |source| source.instance_word(first, instance, word))
         }
         _ => Ok(0),
     }

@@ -16,7 +16,6 @@ use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::pipeline::RelayKernel;
-use crate::segments::Snapshot;
 
 /// Bytes of a word.
 const WORD: usize = 4;
@@ -33,7 +32,7 @@ pub(super) fn outputs(
     let hidden = || Error::InvalidUse("a draw whose shader reads a hidden descriptor".into());
     let relay = bindings.compiled.relay().ok_or_else(hidden)?;
     let gathered = piece.gathered.as_deref().ok_or_else(hidden)?;
-    let mut attributes = attributes(relay, &bindings.state, gathered, instance)?;
+    let mut attributes = attributes(relay, bindings, gathered, instance)?;
     let push = parameters(bindings, instance);
     let count = gathered.vertices().len() as u32;
     let vertices = Vertices { count, attributes: &mut attributes, push: &push };
@@ -56,7 +55,7 @@ fn parameters(bindings: &Bindings<'_>, instance: u32) -> Vec<u32> {
 /// What the vertex stage reads of each vertex: the attributes' components, and the vertex index.
 fn attributes(
     relay: &RelayKernel,
-    state: &Snapshot<'_>,
+    bindings: &Bindings<'_>,
     gathered: &Gathered,
     instance: u32,
 ) -> Result<Vec<u32>, Error> {
@@ -68,12 +67,12 @@ fn attributes(
         match input {
             None => places.for_each(|place| place.copy_from_slice(&ABSENT)),
             Some(attribute) if attribute.per_instance => {
-                let value = of_instance(attribute, state, instance)?;
+                let value = of_instance(attribute, bindings, instance)?;
                 places.for_each(|place| place.copy_from_slice(&value));
             }
             Some(VertexAttribute { location, format, .. }) => {
                 let bytes = format.bytes();
-                let copied = gathered.copied(state, None, *location, bytes)?;
+                let copied = gathered.copied(&bindings.state, None, *location, bytes)?;
                 for (place, bytes) in places.zip(copied.chunks_exact(bytes as usize)) {
                     let mut words = [0; 4];
                     bytemuck::bytes_of_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
@@ -89,11 +88,15 @@ fn attributes(
 }
 
 /// The components of an attribute that all vertices of an instance share.
-fn of_instance(attribute: &VertexAttribute, state: &Snapshot<'_>, instance: u32) -> Result<[u32; 4], Error> {
+fn of_instance(
+    attribute: &VertexAttribute,
+    bindings: &Bindings<'_>,
+    instance: u32,
+) -> Result<[u32; 4], Error> {
     let mut words = [0; 4];
-    if let Some(source) = source(state, attribute.location)? {
+    if let Some(source) = source(&bindings.state, attribute.location)? {
         for (word, number) in words.iter_mut().zip(0..attribute.format.words() as u8) {
-            *word = source.instance_word(instance, number)?;
+            *word = source.instance_word(bindings.call.first_instance(), instance, number)?;
         }
     }
     decode(&attribute.format, &words).map_err(unfit)

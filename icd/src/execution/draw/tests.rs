@@ -136,6 +136,7 @@ impl Fixture {
                     attribute(0, vk::Format::R32G32B32_SFLOAT, 0),
                     attribute(1, vk::Format::R32G32B32A32_SFLOAT, 12),
                 ],
+                divisors: Vec::new(),
             },
             topology,
             restart: true,
