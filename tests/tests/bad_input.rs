@@ -49,7 +49,7 @@ fn unknown_capability() {
 
 #[test]
 fn pipeline_over_a_hardware_limit() {
-    refused("too-many-varyings", "ERROR_INVALID_SHADER_NV", &["varying", "32"]);
+    refused("too-many-attributes", "ERROR_INVALID_SHADER_NV", &["attributes", "63"]);
 }
 
 #[test]

@@ -9,10 +9,8 @@ use vc4_tests::vulkan::{Error, Harness};
 
 const VERTEX: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/pos_color.vert.spv"));
 const FRAGMENT: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/pos_color.frag.spv"));
-const MANY_VERTEX: &[u8] =
-    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/bad/many_varyings.vert.spv"));
-const MANY_FRAGMENT: &[u8] =
-    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/bad/many_varyings.frag.spv"));
+const MANY: &[u8] =
+    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/bad/many_attributes.vert.spv"));
 
 /// Byte offset of the operand of the first instruction, `OpCapability`, behind the five header words.
 const FIRST_CAPABILITY: usize = 24;
@@ -41,7 +39,17 @@ fn answer(case: &str) -> Result<(), Error> {
             module[FIRST_CAPABILITY..FIRST_CAPABILITY + 4].copy_from_slice(&KERNEL.to_le_bytes());
             pipeline(&harness, leak(module), FRAGMENT)
         }
-        "too-many-varyings" => pipeline(&harness, MANY_VERTEX, MANY_FRAGMENT),
+        "too-many-attributes" => {
+            let attributes = vec![vk::Format::R32G32B32A32_SFLOAT; 16];
+            let draw = Draw {
+                vertex_shader: MANY,
+                fragment_shader: FRAGMENT,
+                stride: 256,
+                attributes,
+                ..Draw::default()
+            };
+            player::try_pipeline(&harness, &draw)
+        }
         "zero-allocation" => allocate(&harness, 0),
         "huge-allocation" => allocate(&harness, 1 << 40),
         "huger-than-addressable" => allocate(&harness, u64::MAX - 4095),
