@@ -37,8 +37,14 @@ struct Row {
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
-    let mut rows = rows(shader);
-    keep_what_pays(shader, &mut rows);
+    let insts = shader.insts_in_order();
+    // Few shaders multiply what they have added up of products.
+    if !insts.iter().any(|&inst| is_product_of_sum(shader, inst)) {
+        return false;
+    }
+    let uses = Uses::of(shader, &insts);
+    let mut rows = rows(shader, &uses);
+    keep_what_pays(&uses, &mut rows);
     if rows.is_empty() {
         return false;
     }
@@ -87,14 +93,20 @@ fn is(shader: &Shader, value: Value, op: Op) -> bool {
     data.op == op && !data.exact
 }
 
+/// Whether an instruction multiplies a sum of at least one product.
+fn is_product_of_sum(shader: &Shader, inst: Inst) -> bool {
+    let args = |value: Value| shader.insts[shader.values[value].inst].args.iter().copied();
+    let is_sum =
+        |value: Value| is(shader, value, Op::FAdd) && args(value).any(|term| is(shader, term, Op::FMul));
+    shader.insts[inst].op == Op::FMul && shader.insts[inst].args.iter().any(|&factor| is_sum(factor))
+}
+
 /// The sums that may be rows.
-fn rows(shader: &Shader) -> Vec<Row> {
-    let insts = shader.insts_in_order();
-    let uses = Uses::of(shader, &insts);
+fn rows(shader: &Shader, uses: &Uses) -> Vec<Row> {
     let mut rows = Vec::new();
     for block in shader.blocks_in_order() {
         let here: FxHashSet<Inst> = shader.blocks[block].insts.iter().copied().collect();
-        let finder = Finder { shader, uses: &uses, here: &here };
+        let finder = Finder { shader, uses, here: &here };
         let sums = shader.blocks[block].insts.iter().copied();
         rows.extend(sums.filter_map(|inst| finder.row(inst, block)));
     }
@@ -234,8 +246,7 @@ fn other(term: &[Value], factor: Value) -> Value {
 }
 
 /// Drops rows whose sums others need, and all together if they would take as many operations as before.
-fn keep_what_pays(shader: &Shader, rows: &mut Vec<Row>) {
-    let uses = Uses::of(shader, &shader.insts_in_order());
+fn keep_what_pays(uses: &Uses, rows: &mut Vec<Row>) {
     // A row that goes may take away another one's reason.
     loop {
         let mut takers: FxHashMap<Value, usize> = FxHashMap::default();
