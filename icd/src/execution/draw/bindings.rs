@@ -128,7 +128,7 @@ pub struct CallWords {
 }
 
 impl CallWords {
-    /// The first instance, of draws that say what they are ([`crate::pipeline::Recipe::is_told`]).
+    /// The first instance, of draws that say what they are.
     pub fn first_instance(&self) -> u32 {
         self.base_instance
     }
