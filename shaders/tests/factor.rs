@@ -191,6 +191,28 @@ fn vectors_come_before_products_of_matrices() {
     assert_eq!(count(&factored(&before), Op::FMul), 16 + 4);
 }
 
+/// A product of two matrices times a vector that is such a product itself.
+#[test]
+fn a_vector_may_come_from_another_product() {
+    let before = fragment(|b| {
+        let m: Vec<Matrix> = (0..4).map(|n| matrix(b, 3, 3, 41 * n)).collect();
+        let mut v = vector(b, 0).to_vec();
+        for pair in m.chunks(2) {
+            let product: Matrix = pair[0]
+                .iter()
+                .map(|row| {
+                    (0..3).map(|n| sum_of_products(b, row, pair[1].iter().map(|row| row[n]))).collect()
+                })
+                .collect();
+            v = product.iter().map(|row| sum_of_products(b, row, v.iter().copied())).collect();
+        }
+        (0..).zip(v).for_each(|(n, value)| b.store_output(user(0, n), value));
+    });
+    let after = factored(&before);
+    assert_eq!(count(&after, Op::FMul), 4 * 9, "{after}");
+    same(&before, &after);
+}
+
 #[test]
 fn products_of_matrices_that_others_see_stay() {
     let before = fragment(|b| {
