@@ -11,7 +11,7 @@
 //!    is one the QPU has; imports `ir`, `state` and, for attribute arrays, `program`.
 //! 7. [`backend`]: selects, schedules, allocates registers and packs the words; imports `ir` and `program`.
 //! 8. [`picture`]: kernels that fragment programs can stand for; imports `ir`, `pass` and `program`.
-//! 9. [`relay`]: a vertex stage as a compute shader; imports `ir` and `pass`.
+//! 9. [`relay`]: a vertex stage as a compute shader; imports `ir`, `pass` and, for where parameters stand, `picture`.
 //! 10. [`compile`]: the door, all of it in a row.
 //!
 //! Beside them [`mod@file`] keeps a program as bytes, and [`key`] names a compilation in a cache.

@@ -4,24 +4,28 @@
 //!
 //! Each vertex is an invocation. Its attributes, decoded, are in [`Descriptor::ATTRIBUTES`]: [`ATTRIBUTE_WORDS`] words for each
 //! of [`Relay::locations`] and then the vertex index. What it stores goes to [`Descriptor::OUTPUTS`], [`Relay::words`] words a
-//! vertex. What a draw says of itself stands behind the application's push constants.
+//! vertex. What a draw says of itself stands behind the application's push constants, at [`PARAMETERS_AT`]: the instance index, then
+//! [`DrawWord::ALL`](crate::binding::DrawWord::ALL).
 
-use crate::binding::{Descriptor, DrawWord};
+pub use crate::picture::PARAMETERS_AT;
+
+use crate::binding::Descriptor;
 use crate::ir::{Builder, BuiltinInput, Invocation, Memory, Op, Output, Shader, Stage, Value, Workgroup};
 use crate::pass;
 use crate::pass::analysis::outputs::user_outputs;
 use crate::pass::rewrite::{Action, prepend, rewrite};
 
-/// First byte of the push constants that say what the draw is.
-pub const PARAMETERS_AT: u32 = 512;
-/// Words there: the instance index, then [`DrawWord::ALL`].
-pub const PARAMETERS: usize = 1 + DrawWord::ALL.len();
 /// Words of an attribute.
 pub const ATTRIBUTE_WORDS: u32 = 4;
 /// Vertices of a workgroup: many for one call, few enough that short draws waste little.
 pub const GROUP: u32 = 64;
 
 const WORD: u32 = 4;
+
+/// Words of a vertex in [`Descriptor::ATTRIBUTES`], with so many locations: the vertex index is the last.
+pub const fn vertex_words(locations: usize) -> usize {
+    locations * ATTRIBUTE_WORDS as usize + 1
+}
 
 /// A vertex stage as a compute shader.
 #[derive(Clone, Debug)]
@@ -43,7 +47,7 @@ impl Relay {
         let outputs = user_outputs(vertex);
         let locations = locations(vertex);
         let words = outputs.len() as u32;
-        let bytes = WORD * (ATTRIBUTE_WORDS * locations.len() as u32 + 1);
+        let bytes = WORD * vertex_words(locations.len()) as u32;
         let [attributes, stored] = prepend(&mut kernel, |b| {
             let vertex = number(b);
             [bytes, WORD * words].map(|stride| {
@@ -83,11 +87,6 @@ impl Relay {
         });
         pass::optimize(&mut kernel);
         Relay { kernel, locations, words }
-    }
-
-    /// Bytes of a vertex's attributes.
-    pub fn attribute_bytes(&self) -> u32 {
-        WORD * (ATTRIBUTE_WORDS * self.locations.len() as u32 + 1)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vc4::state::vertex_fetch::decode;
 use vc4_shaders::compile::VertexAttribute;
 use vc4_shaders::program::DrawWord;
-use vc4_shaders::relay::{ATTRIBUTE_WORDS, PARAMETERS_AT};
+use vc4_shaders::relay::{ATTRIBUTE_WORDS, PARAMETERS_AT, vertex_words};
 
 use super::arrays::source;
 use super::bindings::Bindings;
@@ -20,7 +20,7 @@ use crate::pipeline::RelayKernel;
 /// Bytes of a word.
 const WORD: usize = 4;
 /// What a location without an attribute reads: 0, 0, 0 and 1.
-const ABSENT: [u32; 4] = [0, 0, 0, 0x3f80_0000];
+const ABSENT: [u32; 4] = [0, 0, 0, 1f32.to_bits()];
 
 /// What the vertex stage stores for the vertices of a piece, in memory, and how many bytes.
 pub(super) fn outputs(
@@ -59,7 +59,7 @@ fn attributes(
     gathered: &Gathered,
     instance: u32,
 ) -> Result<Vec<u32>, Error> {
-    let stride = relay.inputs.len() * ATTRIBUTE_WORDS as usize + 1;
+    let stride = vertex_words(relay.inputs.len());
     let mut words = vec![0; stride * gathered.vertices().len()];
     for (input, at) in relay.inputs.iter().zip((0..).step_by(ATTRIBUTE_WORDS as usize)) {
         let places =

@@ -87,7 +87,7 @@ fn product(b: &mut Builder, term: &[Value]) -> Value {
     }
 }
 
-/// Whether a value is made by an operation that need not be rounded as it is written, in a block.
+/// Whether a value is made by an operation that need not be rounded as it is written.
 fn is(shader: &Shader, value: Value, op: Op) -> bool {
     let data = &shader.insts[shader.values[value].inst];
     data.op == op && !data.exact
