@@ -53,6 +53,11 @@ impl Source {
             Source::PushFloat => "p.f",
         }
     }
+
+    /// Its place in [`SOURCES`].
+    pub fn place(self) -> usize {
+        self as usize
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -8,25 +8,11 @@ use vc4_shaders::spirv::{StageSource, translate};
 use vc4_tests::runner::Runner;
 
 use crate::ast::Program;
+use crate::outcome::{BATCHES, Batch, Outcome, Shown};
 use crate::random::Random;
-use crate::value::LANES;
 use crate::variant::{Variant, passes};
-use crate::world::{Seen, World, world};
-use crate::{eval, front, transform};
-
-/// Batches of sixteen elements that each program runs.
-const BATCHES: u64 = 2;
-
-/// What elements show; `None` for a discarded one.
-pub type Shown = [Option<u32>; LANES];
-
-/// Why there is nothing to compare.
-pub enum Outcome {
-    Agrees,
-    /// The back end found no registers; the driver says so, too.
-    Refused,
-    Wrong(String),
-}
+use crate::world::{Seen, World};
+use crate::{front, kernel, transform};
 
 fn state() -> PipelineState {
     let format = VertexFormat { packing: Packing::Words(4), numeric: Numeric::Float, swap_rb: false };
@@ -72,22 +58,12 @@ fn check(program: &Program, meaning: &Program, flags: &[&str], seed: u64) -> Out
         Err(error) => return Outcome::Wrong(format!("compiler: {error}")),
     };
     for batch in 0..BATCHES {
-        let world = world(seed ^ batch << 40, &program.stored);
-        let meant: Shown = std::array::from_fn(|lane| {
-            eval::run(meaning, &eval::Inputs { sources: world.inputs[lane], table: &world.table })
-        });
-        let difference = |what: &str, shown: &Shown| {
-            (0..LANES).find(|&lane| shown[lane] != meant[lane]).map(|lane| {
-                Outcome::Wrong(format!(
-                    "{what}, batch {batch}, element {lane}: {:x?} instead of {:x?}",
-                    shown[lane], meant[lane]
-                ))
-            })
-        };
-        match interpreted(&vertex, &fragment, &world) {
+        let batch = Batch::new(batch, seed, program, meaning);
+        let world = &batch.world;
+        match interpreted(&vertex, &fragment, world) {
             Err(error) => return Outcome::Wrong(format!("IR interpreter: {error}")),
             Ok(shown) => {
-                if let Some(wrong) = difference("IR interpreter", &shown) {
+                if let Some(wrong) = batch.difference("IR interpreter", &shown) {
                     return wrong;
                 }
             }
@@ -102,7 +78,7 @@ fn check(program: &Program, meaning: &Program, flags: &[&str], seed: u64) -> Out
             Err(error) => return Outcome::Wrong(format!("QPU: {error}")),
             Ok((mask, color)) => {
                 let shown: Shown = std::array::from_fn(|lane| (mask >> lane & 1 != 0).then_some(color[lane]));
-                if let Some(wrong) = difference("QPU", &shown) {
+                if let Some(wrong) = batch.difference("QPU", &shown) {
                     return wrong;
                 }
             }
@@ -117,6 +93,7 @@ pub fn check_variant(program: &Program, variant: Variant, seed: u64) -> Outcome 
         Variant::Plain => check(program, program, &[], seed),
         Variant::Optimised(flags) => check(program, program, flags, seed),
         Variant::Passes(number) => check(program, program, &passes(number), seed),
+        Variant::Kernel(flags) => kernel::check(program, flags, seed),
         Variant::Changed(transform) => {
             let changed = transform::apply(program, transform, &mut Random(seed ^ 0x7a4f));
             // A change that would need more digits than floats have proves nothing.

@@ -32,8 +32,8 @@ fn spirv_opt(flags: &[&str], module: &Path, optimised: &Path) -> Result<(), Stri
 /// Compiles with what is done already kept: processes cost more than anything else here.
 #[derive(Default)]
 struct Front {
-    /// The source whose module lies in the directory.
-    last: Option<(Stage, String)>,
+    /// The source whose module lies in the directory, with its stage.
+    last: Option<(&'static str, String)>,
     /// Modules of the stages that hand through, by source.
     plain: HashMap<String, Vec<u32>>,
 }
@@ -44,7 +44,16 @@ thread_local! {
 
 /// SPIR-V of both stages; the program's own goes through spirv-opt when there is a flag.
 pub fn modules(program: &Program, flags: &[&str]) -> Result<[Vec<u32>; 2], String> {
-    FRONT.with_borrow_mut(|front| front.modules(program, flags))
+    let [vertex, fragment] = print::sources(program);
+    FRONT.with_borrow_mut(|front| match program.stage {
+        Stage::Vertex => Ok([front.own("vert", vertex, flags)?, front.through("frag", fragment)?]),
+        Stage::Fragment => Ok([front.through("vert", vertex)?, front.own("frag", fragment, flags)?]),
+    })
+}
+
+/// SPIR-V of the program as a compute shader, which goes through spirv-opt when there is a flag.
+pub fn kernel(program: &Program, flags: &[&str]) -> Result<Vec<u32>, String> {
+    FRONT.with_borrow_mut(|front| front.own("comp", print::kernel(program), flags))
 }
 
 /// Removes what this thread left.
@@ -61,34 +70,31 @@ fn glslang(stage: &str, source: &str) -> Result<PathBuf, String> {
 }
 
 impl Front {
-    fn modules(&mut self, program: &Program, flags: &[&str]) -> Result<[Vec<u32>; 2], String> {
-        let mut modules = [Vec::new(), Vec::new()];
-        let stages = [(Stage::Vertex, "vert"), (Stage::Fragment, "frag")];
-        for (((stage, name), source), found) in
-            stages.into_iter().zip(print::sources(program)).zip(&mut modules)
-        {
-            if stage != program.stage {
-                if !self.plain.contains_key(&source) {
-                    // The module of this name is another one now.
-                    self.last = self.last.take().filter(|(last, _)| *last != stage);
-                    self.plain.insert(source.clone(), glsl::words(&glslang(name, &source)?)?);
-                }
-                *found = self.plain[&source].clone();
-                continue;
-            }
-            let mut module = directory().join(format!("{name}.spv"));
-            if self.last.as_ref() != Some(&(stage, source.clone())) {
-                self.last = None;
-                glslang(name, &source)?;
-                self.last = Some((stage, source));
-            }
-            if !flags.is_empty() {
-                let optimised = directory().join("optimised.spv");
-                spirv_opt(flags, &module, &optimised)?;
-                module = optimised;
-            }
-            *found = glsl::words(&module)?;
+    /// The module of a stage that only hands through.
+    fn through(&mut self, stage: &'static str, source: String) -> Result<Vec<u32>, String> {
+        if let Some(words) = self.plain.get(&source) {
+            return Ok(words.clone());
         }
-        Ok(modules)
+        // The module of this name is another one now.
+        self.last = self.last.take().filter(|(last, _)| *last != stage);
+        let words = glsl::words(&glslang(stage, &source)?)?;
+        self.plain.insert(source, words.clone());
+        Ok(words)
+    }
+
+    /// The module of the program's own stage.
+    fn own(&mut self, stage: &'static str, source: String, flags: &[&str]) -> Result<Vec<u32>, String> {
+        let mut module = directory().join(format!("{stage}.spv"));
+        if !self.last.as_ref().is_some_and(|last| last.0 == stage && last.1 == source) {
+            self.last = None;
+            glslang(stage, &source)?;
+            self.last = Some((stage, source));
+        }
+        if !flags.is_empty() {
+            let optimised = directory().join("optimised.spv");
+            spirv_opt(flags, &module, &optimised)?;
+            module = optimised;
+        }
+        glsl::words(&module)
     }
 }

@@ -1,7 +1,7 @@
 //! Metamorphic fuzzing of the compiler: random programs with exact meaning ([`ast`]) run on the simulated QPU as they are,
-//! after spirv-opt and after changes that keep their meaning, and must show what an interpreter of the language, which
-//! knows no compiler, says. The IR interpreter runs the front end's output, too; every program passes the kernel's
-//! validator (strict) and the machine's rules.
+//! after spirv-opt and after changes that keep their meaning, and as compute shaders on the CPU's engines, and must show what
+//! an interpreter of the language, which knows no compiler, says. The IR interpreter runs the front end's output, too; every
+//! program passes the kernel's validator (strict) and the machine's rules.
 //!
 //! `METAMORPHIC=N` runs N programs, `METAMORPHIC_SEED=S` starts at seed S; `cargo xtask test --metamorphic N --seed S` does
 //! both. A failure is made small and printed.
@@ -11,7 +11,9 @@ mod check;
 mod eval;
 mod front;
 mod generate;
+mod kernel;
 mod ops;
+mod outcome;
 mod print;
 mod random;
 mod reduce;
@@ -25,7 +27,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ast::Program;
-use check::{Outcome, check_variant};
+use check::check_variant;
+use outcome::Outcome;
 use random::Random;
 use variant::variants;
 

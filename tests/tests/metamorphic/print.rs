@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::ast::*;
 use crate::ops::{PRELUDE, ROWS};
-use crate::value::{Base, Type, Value};
+use crate::value::{Base, LANES, Type, Value};
 
 fn type_name(ty: Type) -> String {
     let (scalar, vector) = match ty.base {
@@ -23,9 +23,22 @@ layout(push_constant) uniform P { ivec4 i; vec4 f; } p;
 uint mixed(uint h, uint w) { return (h * 31u ^ h >> 15) + w; }
 ";
 
+/// GLSL of the program as a compute shader: an invocation is an element, which leaves 1 and what it shows, or nothing.
+pub fn kernel(program: &Program) -> String {
+    let (functions, main) = body(program, "return;");
+    format!(
+        "#version 450\nlayout(local_size_x = {LANES}) in;\nstruct Given {{ ivec4 i; uvec4 u; vec4 f; }};\n\
+         layout(set = 0, binding = 1, std430) readonly buffer G {{ Given given[]; }};\n\
+         layout(set = 0, binding = 2, std430) buffer S {{ uvec2 shown[]; }};\n\
+         #define in_i given[gl_GlobalInvocationID.x].i\n#define in_u given[gl_GlobalInvocationID.x].u\n\
+         #define in_f given[gl_GlobalInvocationID.x].f\n{UNIFORMS}{PRELUDE}{functions}\
+         void main() {{\n{main}    shown[gl_GlobalInvocationID.x] = uvec2(1u, h);\n}}\n"
+    )
+}
+
 /// GLSL of the vertex and of the fragment stage. The stage that is not the program's hands through.
 pub fn sources(program: &Program) -> [String; 2] {
-    let main = body(program);
+    let main = body(program, "discard;");
     let vertex_inputs = "#version 450\nlayout(location = 0) in vec4 position;\nlayout(location = 1) in ivec4 in_i;\n\
         layout(location = 2) in uvec4 in_u;\nlayout(location = 3) in vec4 in_f;\n";
     match program.stage {
@@ -55,9 +68,9 @@ pub fn sources(program: &Program) -> [String; 2] {
     }
 }
 
-/// Functions, and the statements of main, which leave the result in `h`.
-fn body(program: &Program) -> (String, String) {
-    let mut printer = Printer { program, out: String::new(), depth: 1 };
+/// Functions, and the statements of main, which leave the result in `h`; how main discards.
+fn body(program: &Program, discard: &'static str) -> (String, String) {
+    let mut printer = Printer { program, out: String::new(), depth: 1, discard };
     for (number, function) in program.functions.iter().enumerate() {
         let parameters: Vec<String> = function
             .parameters
@@ -105,6 +118,7 @@ struct Printer<'a> {
     program: &'a Program,
     out: String,
     depth: usize,
+    discard: &'static str,
 }
 
 fn literal(ty: Type, value: &Value) -> String {
@@ -198,7 +212,7 @@ impl Printer<'_> {
             }
             Stmt::Break(c) => self.leave(c, "break;"),
             Stmt::Continue(c) => self.leave(c, "continue;"),
-            Stmt::Discard(c) => self.leave(c, "discard;"),
+            Stmt::Discard(c) => self.leave(c, self.discard),
             Stmt::Return(c, value) => {
                 let value = self.expr(value);
                 self.leave(c, &format!("return {value};"));

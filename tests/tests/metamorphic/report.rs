@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::ast::{Program, Stage};
-use crate::check::{Outcome, check_variant};
+use crate::check::check_variant;
+use crate::outcome::Outcome;
 use crate::random::Random;
 use crate::variant::{Variant, passes};
 use crate::{print, reduce, transform};
@@ -23,13 +24,21 @@ pub fn report(seed: u64, variant: Variant, program: &Program, error: &str) -> St
         _ => "does not fail any more".to_string(),
     };
     let [vertex, fragment] = print::sources(&shown);
+    let mut sources = vec![("vert", vertex), ("frag", fragment)];
+    let own = match variant {
+        Variant::Kernel(_) => {
+            sources.push(("comp", print::kernel(&shown)));
+            2
+        }
+        _ => usize::from(small.stage == Stage::Fragment),
+    };
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let name = format!("metamorphic_{seed}");
-    for (stage, source) in [("vert", &vertex), ("frag", &fragment)] {
+    for (stage, source) in &sources {
         // The report holds the source as well.
         let _ = std::fs::write(directory.join(format!("{name}.{stage}")), source);
     }
-    let source = if small.stage == Stage::Vertex { vertex } else { fragment };
+    let source = &sources[own].1;
     let how = match variant {
         Variant::Passes(number) => format!(" {}", passes(number).join(" ")),
         _ => String::new(),

@@ -12,6 +12,8 @@ pub enum Variant {
     /// spirv-opt with passes that follow from the number, in an order that no flag has.
     Passes(u64),
     Changed(Transform),
+    /// As a compute shader, behind spirv-opt where there are flags.
+    Kernel(&'static [&'static str]),
 }
 
 /// Passes of spirv-opt that keep a module's meaning. Some do not before others have run: --loop-invariant-code-motion moves
@@ -59,8 +61,10 @@ pub fn variants(seed: u64, all: bool) -> Vec<Variant> {
         Variant::Optimised(&["-O"]),
         Variant::Optimised(&["-Os"]),
         Variant::Changed(TRANSFORMS[(seed % TRANSFORMS.len() as u64) as usize]),
+        Variant::Kernel(&[]),
     ];
     if all {
+        variants.push(Variant::Kernel(&["-O"]));
         variants.extend([Variant::Passes(2 * seed), Variant::Passes(2 * seed + 1)]);
     }
     variants

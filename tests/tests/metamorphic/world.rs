@@ -40,7 +40,7 @@ pub fn world(seed: u64, stored: &[Value]) -> World {
         })
         .collect();
     let table = std::array::from_fn(|_| vector(Base::Int));
-    let shared_of = |source| shared[SOURCES.iter().position(|&s| s == source).expect("a source")];
+    let shared_of = |source: Source| shared[source.place()];
     let mut uniform: Vec<u32> = vec![0, 1, 0, 0, 0, 1f32.to_bits(), 0, 0];
     for source in [Source::UniformInt, Source::UniformUint, Source::UniformFloat] {
         uniform.extend(shared_of(source));
