@@ -5,10 +5,6 @@ mod oracle;
 
 use vc4_shaders::ir::Stage;
 
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect()
-}
-
 /// What the compiler accepts the kernel accepts.
 fn check(pipeline: &vc4_shaders::program::Pipeline) {
     for program in [&pipeline.vertex, &pipeline.coordinate, &pipeline.fragment] {
@@ -20,7 +16,7 @@ fn check(pipeline: &vc4_shaders::program::Pipeline) {
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let words = words(bytes);
+    let words = oracle::words(bytes);
     for stage in [Stage::Vertex, Stage::Fragment, Stage::Compute] {
         // The generator's word is nobody's: it chooses the state.
         let state = words.get(2).copied().unwrap_or(0);
@@ -39,11 +35,5 @@ libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, see
     if seed % 4 == 0 || size < 24 {
         return libfuzzer_sys::fuzzer_mutate(data, size, max_size);
     }
-    let mut module = words(&data[..size]);
-    oracle::mutate(&mut module, &mut oracle::Random(seed | 1));
-    module.truncate(max_size / 4);
-    for (bytes, word) in data.chunks_exact_mut(4).zip(&module) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    4 * module.len()
+    oracle::damage(data, size, max_size, seed)
 });

@@ -1,6 +1,7 @@
 //! Modules that are broken, hostile or beyond the compiler: errors, never panics, never long.
 
 #[path = "oracle/spirv.rs"]
+#[allow(dead_code, reason = "shared with fuzz targets")]
 mod oracle;
 #[allow(dead_code, reason = "shared by several test programs")]
 mod support;

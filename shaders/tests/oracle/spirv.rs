@@ -82,6 +82,22 @@ pub fn mutate(words: &mut Vec<u32>, random: &mut Random) {
     }
 }
 
+/// The words of a file of SPIR-V.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect()
+}
+
+/// Damages whole instructions of the module in the first `size` bytes, which has then at most `most`: how many.
+pub fn damage(data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+    let mut module = words(&data[..size]);
+    mutate(&mut module, &mut Random(seed | 1));
+    module.truncate(most / 4);
+    for (bytes, word) in data.chunks_exact_mut(4).zip(&module) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    4 * module.len()
+}
+
 /// Translates and optimises; fails when the IR is not valid or it takes long.
 pub fn compile(words: &[u32], stage: Stage) -> Result<Shader, SpirvError> {
     let begin = Instant::now();
