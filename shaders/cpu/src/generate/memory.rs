@@ -126,8 +126,23 @@ impl Generator<'_, '_> {
         self.b.ins().select(spot.inside, spot.address, sink)
     }
 
+    /// Where elements' own words at a place that is a constant begin: bytes from the start of their memory. `None` if the place
+    /// is no constant or lies outside.
+    fn own_words(&self, memory: Memory, offset: u32, place: Value) -> Option<i32> {
+        let place = self.shader.const_of(place).filter(|_| memory == Memory::Scratch)?;
+        let word = u64::from(place) + u64::from(offset);
+        let inside = word + 4 <= self.shader.workgroup.scratch_bytes.into();
+        i32::try_from(4 * (word & !3)).ok().filter(|_| inside)
+    }
+
     /// [`vc4_shaders::ir::Op::Load`].
     pub fn load(&mut self, memory: Memory, offset: u32, place: Value, result: Value) {
+        if let Some(at) = self.own_words(memory, offset, place) {
+            let start = self.pointer(std::mem::offset_of!(Context, scratch));
+            let words = self.b.ins().load(types::I32X4, plain(), start, at);
+            self.define(result, words);
+            return;
+        }
         match self.shape(place) {
             Shape::Linear(0) if memory != Memory::Scratch => {
                 let place = self.base(place);
@@ -239,6 +254,10 @@ impl Generator<'_, '_> {
 
     /// [`vc4_shaders::ir::Op::Store`].
     pub fn store(&mut self, memory: Memory, offset: u32, place: Value, value: Value) {
+        if let Some(at) = self.own_words(memory, offset, place) {
+            self.store_own(at, value);
+            return;
+        }
         let room = self.room(memory, offset);
         let (shape, uniform) = (self.shape(place), self.is_uniform(value));
         if shape == Shape::UNIFORM && uniform && memory != Memory::Scratch {
@@ -264,6 +283,18 @@ impl Generator<'_, '_> {
                 self.scatter(room, places, words);
             }
         }
+    }
+
+    /// Stores elements' own words; those of elements that do not run stay.
+    fn store_own(&mut self, at: i32, value: Value) {
+        let start = self.pointer(std::mem::offset_of!(Context, scratch));
+        let mut words = self.lanes(value);
+        if !matches!(self.mask, Mask::All) {
+            let mask = self.mask_value(self.mask);
+            let old = self.b.ins().load(types::I32X4, plain(), start, at);
+            words = self.b.ins().bitselect(mask, words, old);
+        }
+        self.b.ins().store(plain(), words, start, at);
     }
 
     fn store_row(&mut self, room: Room, row: Row, place: Value, words: clif::Value) {

@@ -347,3 +347,21 @@ fn undefined_values_and_unused_phis() {
     let mut buffers = [vec![0; 4]];
     super::support::run(&shader, [1; 3], &[], &mut buffers);
 }
+
+/// Tables of constants are stored by every invocation: a word of one must not cost a basic block.
+#[test]
+fn long_tables_are_short_code() {
+    const WORDS: u32 = 1000;
+    let mut shader = compute([6, 1, 1], 0, 4 * WORDS);
+    let b = &mut builder(&mut shader);
+    for word in 0..WORDS {
+        let (place, value) = (b.word(4 * word), b.word(word.wrapping_mul(0x9e37_79b9)));
+        b.emit(Op::Store { memory: Memory::Scratch, offset: 0 }, &[place, value]);
+    }
+    let own = own_place(b);
+    let table = b.emit(Op::Load { memory: Memory::Scratch, offset: 0 }, &[own])[0];
+    b.emit(Op::Store { memory: BUFFER, offset: 0 }, &[own, table]);
+    let kernel = kernel(&shader);
+    assert!(kernel.code_bytes() < 100 * WORDS as usize, "{} bytes of code", kernel.code_bytes());
+    super::support::compare(&shader, [2, 1, 1], &[], &[vec![0; 12]]);
+}
