@@ -301,7 +301,7 @@ fn first_error(result: Result<(), Error>, made: Result<(), Error>, command: &str
 
 #[cfg(feature = "compute")]
 fn compute_pipeline(
-    device: &Device,
+    device: &Arc<Device>,
     stage: &Stage,
     cache: Option<&Arc<PipelineCache>>,
 ) -> Result<PipelineObject, Error> {
@@ -309,7 +309,7 @@ fn compute_pipeline(
 }
 
 #[cfg(not(feature = "compute"))]
-fn compute_pipeline(_: &Device, _: &Stage, _: Option<&Arc<PipelineCache>>) -> Result<PipelineObject, Error> {
+fn compute_pipeline(_: &Arc<Device>, _: &Stage, _: Option<&Arc<PipelineCache>>) -> Result<PipelineObject, Error> {
     Err(Error::unsupported("a compute pipeline", "use a driver built with the cargo feature `compute`"))
 }
 

@@ -11,7 +11,7 @@ use vc4_shaders_cpu::Kernel;
 use super::cache::PipelineCache;
 use super::graphics::Pipeline;
 use super::info::Stage;
-use super::kernel::{CompiledKernel, DrawnKernel, drawn};
+use super::kernel::{CompiledKernel, DrawnKernel, drawn, usual_row};
 use super::module::ShaderModule;
 use super::programs::Source;
 use crate::foundation::debug::{Debug, flags};
@@ -33,7 +33,7 @@ pub struct ComputePipeline {
 impl ComputePipeline {
     /// Makes a pipeline, from the cache if it has the kernel.
     pub fn new(
-        device: &Device,
+        device: &Arc<Device>,
         stage: &Stage,
         cache: Option<&Arc<PipelineCache>>,
     ) -> Result<ComputePipeline, Error> {
@@ -60,7 +60,19 @@ impl ComputePipeline {
         if flags().contains(Debug::PERF) {
             eprintln!("perf: kernel {:?} {}", stage.entry, choice(&kernel));
         }
-        Ok(ComputePipeline { kernel, drawings: Mutex::default() })
+        let pipeline = ComputePipeline { kernel, drawings: Mutex::default() };
+        pipeline.prepare(device);
+        Ok(pipeline)
+    }
+
+    /// Makes what most dispatches will draw with, if any will: a dispatch holds up the queue while it compiles.
+    fn prepare(&self, device: &Arc<Device>) {
+        let Some(drawn) = self.drawn() else { return };
+        let may_pay = engine() == Engine::Qpu || drawn.estimate.least(cores()).is_some();
+        if let Some(row) = usual_row(&drawn.picture).filter(|_| may_pay) {
+            // A failure is kept and told by the dispatch, which the CPU does then.
+            drop(self.drawing(device, row));
+        }
     }
 
     /// What the CPU runs.
@@ -73,7 +85,7 @@ impl ComputePipeline {
         self.kernel.drawn.as_ref().ok()
     }
 
-    /// What draws it to a format, made at first use; why nothing can.
+    /// What draws it to a format, made at first use if it is not the usual one; why nothing can.
     pub fn drawing(&self, device: &Arc<Device>, row: &'static FormatRow) -> Result<Arc<Pipeline>, String> {
         let drawn = self.kernel.drawn.as_ref().map_err(Clone::clone)?;
         let mut drawings = self.drawings.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,10 +1,11 @@
 //! A compute stage, compiled: what the CPU runs, and where it is a picture, what the QPUs draw.
 
+use ash::vk;
 use vc4::state::ColorOutput;
 use vc4_shaders::compile::{PipelineState, compile_picture};
 use vc4_shaders::ir::Shader;
 use vc4_shaders::picture::estimate::Estimate;
-use vc4_shaders::picture::{self, Picture};
+use vc4_shaders::picture::{self, Picture, Target};
 use vc4_shaders_cpu::Kernel;
 
 use crate::foundation::engine::{Engine, engine};
@@ -32,6 +33,14 @@ pub fn plain_output(row: &FormatRow) -> Option<ColorOutput> {
     Some(ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), false) })
 }
 
+/// The format that a picture is most likely drawn to: words of a buffer always are, images tell when it is dispatched.
+pub fn usual_row(picture: &Picture) -> Option<&'static FormatRow> {
+    format::row(match picture.target {
+        Target::Buffer { .. } => vk::Format::R32_UINT,
+        Target::Image(_) => vk::Format::R8G8B8A8_UNORM,
+    })
+}
+
 /// The picture that an optimised compute shader draws, or why it draws none. `cpu` is what runs it else; `simulated`: the GPU is.
 pub fn drawn(shader: &Shader, cpu: &Kernel, simulated: bool) -> Result<DrawnKernel, String> {
     match engine() {
@@ -40,9 +49,7 @@ pub fn drawn(shader: &Shader, cpu: &Kernel, simulated: bool) -> Result<DrawnKern
         Engine::Auto | Engine::Qpu => {}
     }
     let picture = picture::find(shader).map_err(|why| why.to_string())?;
-    // What it is drawn to is known when it is dispatched; the usual format stands for all.
-    let row = format::row(ash::vk::Format::R8G8B8A8_UNORM);
-    let state = PipelineState { color: row.and_then(plain_output), ..PipelineState::default() };
+    let state = PipelineState { color: usual_row(&picture).and_then(plain_output), ..PipelineState::default() };
     let programs = compile_picture(&picture, &state).map_err(|error| error.to_string())?;
     let mut estimate = Estimate::new(shader, &programs.fragment);
     estimate.cpu *= cpu.engine().slowdown();
