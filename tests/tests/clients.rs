@@ -71,6 +71,24 @@ fn a_frame_of_vkcube_is_the_same_on_every_run() {
     assert!(load_ppm(&first.join("last.ppm")) == load_ppm(&second.join("last.ppm")));
 }
 
+/// Each picture is copied to where it is shown, its matrix goes into uniform streams, and the texture's texels are copied once.
+#[test]
+fn what_vkcube_makes_the_cpu_read_is_counted() {
+    let capture = capture_directory("vkcube-counted");
+    let mut command = vkcube(8, &capture);
+    command.env("VC4VK_DEBUG", "perf");
+    let output = text(&run(command));
+    let frames = output.lines().filter(|line| line.starts_with("perf: frame "));
+    assert_eq!(frames.count(), 8, "{output}");
+    let (present, upload, uniforms) = (8 * 500 * 500 * 4, 256 * 256 * 4, 8 * 64);
+    let all = present + upload + uniforms;
+    let causes = format!("present {present}, upload {upload}, uniforms {uniforms}");
+    assert!(
+        output.contains(&format!("perf: in all, the CPU reads {all} bytes of BOs ({causes}) and ")),
+        "{output}"
+    );
+}
+
 #[test]
 fn vkcube_is_clean_under_the_validation_layers() {
     let directory = capture_directory("vkcube-validated");

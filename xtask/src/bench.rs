@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::display::Display;
 use crate::vkcube::{self, Capture};
-use crate::{Error, compute, draws, packages};
+use crate::{Error, clients, compute, draws, packages};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -20,6 +20,8 @@ enum What {
     Sim,
     /// Recording and submitting draws, on a device that drops its jobs.
     Draws,
+    /// What the CPU reads and writes of BOs in a frame, and how long that is estimated to take on boards.
+    Host,
     /// Making pipelines: compiled, and from a pipeline cache.
     Pipelines,
     /// Compute kernels on the driver, beside lavapipe.
@@ -39,6 +41,9 @@ pub struct Options {
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     if options.what == What::Draws {
         return draws::run(install);
+    }
+    if options.what == What::Host {
+        return clients::moves(options.frames, install);
     }
     if options.what == What::Compute {
         return compute::run(install);

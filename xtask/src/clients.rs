@@ -1,7 +1,7 @@
 //! Programs of others, unmodified, through the Vulkan loader: each must end well and, where it draws, leave a picture. Those of
 //! [`compared`] leave it in a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -107,6 +107,72 @@ const CLIENTS: &[Client] = &[
 
 /// How long a program without a number of frames may draw.
 const LONG_ENOUGH: Duration = Duration::from_secs(5);
+impl Client {
+    /// The program on this driver.
+    fn command(
+        &self,
+        manifest: &Path,
+        (display, compositor): (&Display, &Compositor),
+        frames: u32,
+    ) -> Command {
+        let mut command = Command::new(self.program);
+        command
+            .args(self.arguments)
+            .envs(self.environment.iter().copied())
+            .env("VK_DRIVER_FILES", manifest)
+            .env("VK_ICD_FILENAMES", manifest)
+            .stdout(Stdio::null());
+        match self.screen {
+            Screen::X => command.env("DISPLAY", &display.name),
+            Screen::Wayland => compositor.offer_to(&mut command),
+        };
+        if let Some(argument) = self.frames {
+            command.args([argument, &frames.to_string()]);
+        }
+        command
+    }
+
+    /// Runs the program and gives what the driver says of its frames: what the CPU moved in each.
+    fn moves(&self, mut command: Command) -> Result<Vec<String>, Error> {
+        let log = std::env::temp_dir().join(format!("vc4-moves-{}-{}", self.name, std::process::id()));
+        command.env("VC4VK_DEBUG", "perf").stderr(std::fs::File::create(&log)?);
+        let mut child = command.spawn().map_err(|error| format!("{}: {error}", self.program))?;
+        let limit = if self.frames.is_some() { TOO_LONG } else { LONG_ENOUGH };
+        if wait(&mut child, limit)?.is_none() {
+            ask_to_end(&child)?;
+            if wait(&mut child, PATIENCE)?.is_none() {
+                child.kill()?;
+                child.wait()?;
+            }
+        }
+        let text = std::fs::read_to_string(&log)?;
+        std::fs::remove_file(&log)?;
+        let frames = text.lines().filter_map(|line| line.strip_prefix("perf: frame ")?.split_once(": "));
+        Ok(frames.map(|(_, moved)| moved.to_owned()).collect())
+    }
+}
+
+/// `bench host`: what the CPU moves from and to BOs in a frame of each program.
+pub fn moves(frames: u32, install: bool) -> Result<(), Error> {
+    packages::require(packages::RUN, install)?;
+    packages::require(&["libsdl2-tests", "weston"], install)?;
+    let manifest = build::driver()?;
+    let display = Display::private()?;
+    let compositor = Compositor::private()?;
+    for client in CLIENTS.iter().filter(|client| client.draws) {
+        let path =
+            if client.screen == Screen::X { "X11, by shared memory" } else { "Wayland, by shared memory" };
+        let moved = client.moves(client.command(&manifest, (&display, &compositor), frames))?;
+        let (Some(first), Some(last)) = (moved.first(), moved.last()) else {
+            return Err(format!("{} presented nothing", client.name).into());
+        };
+        println!("{} ({path})", client.name);
+        println!("  first frame  {first}");
+        println!("  frame {:<6} {last}", moved.len());
+    }
+    Ok(())
+}
+
 /// How long such a program may take to end once it was asked to.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// When a program is given up.
@@ -127,21 +193,8 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
             continue;
         }
         let capture = Capture::new()?;
-        let mut command = Command::new(client.program);
-        command
-            .args(client.arguments)
-            .envs(client.environment.iter().copied())
-            .env("VK_DRIVER_FILES", &manifest)
-            .env("VK_ICD_FILENAMES", &manifest)
-            .env("VC4VK_CAPTURE", capture.directory())
-            .stdout(Stdio::null());
-        match client.screen {
-            Screen::X => command.env("DISPLAY", &display.name),
-            Screen::Wayland => compositor.offer_to(&mut command),
-        };
-        if let Some(argument) = client.frames {
-            command.args([argument, &options.frames.to_string()]);
-        }
+        let mut command = client.command(&manifest, (&display, &compositor), options.frames);
+        command.env("VC4VK_CAPTURE", capture.directory());
         match one(client, command, &capture) {
             Ok(line) => println!("{:14} {line}", client.name),
             Err(error) => {

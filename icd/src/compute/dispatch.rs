@@ -12,6 +12,7 @@ use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::limits::MAX_WORKGROUPS;
 use crate::foundation::timeout;
+use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::pipeline::ComputePipeline;
@@ -38,8 +39,8 @@ impl Groups {
         let part = match self {
             Groups::Direct(part) => *part,
             Groups::Indirect { buffer, offset } => {
-                let (mapping, at) = buffer.place(*offset, PARAMETER_BYTES)?;
-                Part { first: [0; 3], groups: [0, 4, 8].map(|byte| mapping.read_u32(at + byte)) }
+                let (memory, at) = buffer.access(*offset, PARAMETER_BYTES, Cause::Indirect)?;
+                Part { first: [0; 3], groups: [0, 4, 8].map(|byte| memory.read_u32(at + byte)) }
             }
         };
         let mut axes = part.first.iter().zip(&part.groups);

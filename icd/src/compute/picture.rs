@@ -14,6 +14,7 @@ use vc4_shaders::picture::{HostSum, HostWord, Order, PARAMETERS_AT, Picture, Tar
 
 use super::bindings::{Bindings, Bound};
 use crate::foundation::format;
+use crate::foundation::traffic::Cause;
 use crate::objects::descriptor::Descriptor;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
@@ -102,8 +103,8 @@ impl Request<'_> {
                 };
                 let start = start.checked_add(dynamic.into())?;
                 let inside = u64::from(offset) + WORD <= buffer.clamp(start, *range);
-                let (mapping, at) = buffer.place(start + u64::from(offset), WORD).ok()?;
-                inside.then(|| mapping.read_u32(at))
+                let (memory, at) = buffer.access(start + u64::from(offset), WORD, Cause::Indirect).ok()?;
+                inside.then(|| memory.read_u32(at))
             }
             HostWord::Extent { image, axis } => {
                 let Descriptor::Image { view: Some(view), .. } = self.bindings.find(image).0 else {

@@ -7,12 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use rustc_hash::FxHashMap;
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Mapping};
 
+use super::traffic::{Access, Cause, ReadAccess, Traffic};
+
 /// A BO of the device, shared by everything that recorded it.
 pub struct Bo {
     gpu: Arc<dyn Gpu>,
     handle: BoHandle,
     size: u64,
     mapping: OnceLock<Mapping>,
+    /// Where it is counted what the CPU moves.
+    traffic: Arc<Traffic>,
     /// Who closes the handle, if others may get it too.
     shared: OnceLock<Arc<SharedBos>>,
 }
@@ -27,20 +31,21 @@ pub fn used() -> u64 {
 
 impl Bo {
     /// A zeroed BO of at least `size` bytes.
-    pub fn new(gpu: &Arc<dyn Gpu>, size: u32) -> Result<Bo, GpuError> {
+    pub fn new(gpu: &Arc<dyn Gpu>, traffic: &Arc<Traffic>, size: u32) -> Result<Bo, GpuError> {
         let handle = gpu.create_bo(size)?;
-        Ok(Bo::of_handle(gpu, handle, u64::from(size).next_multiple_of(4096)))
+        Ok(Bo::of_handle(gpu, traffic, handle, u64::from(size).next_multiple_of(4096)))
     }
 
     /// A validated shader BO. It cannot be mapped.
     pub fn shader(gpu: &Arc<dyn Gpu>, code: &[u64]) -> Result<Bo, GpuError> {
         let handle = gpu.create_shader_bo(code)?;
-        Ok(Bo::of_handle(gpu, handle, (code.len() as u64 * 8).next_multiple_of(4096)))
+        Ok(Bo::of_handle(gpu, &Arc::default(), handle, (code.len() as u64 * 8).next_multiple_of(4096)))
     }
 
-    fn of_handle(gpu: &Arc<dyn Gpu>, handle: BoHandle, size: u64) -> Bo {
+    fn of_handle(gpu: &Arc<dyn Gpu>, traffic: &Arc<Traffic>, handle: BoHandle, size: u64) -> Bo {
         USED.fetch_add(size, Ordering::Relaxed);
-        Bo { gpu: gpu.clone(), handle, size, mapping: OnceLock::new(), shared: OnceLock::new() }
+        let (mapping, shared) = (OnceLock::new(), OnceLock::new());
+        Bo { gpu: gpu.clone(), handle, size, mapping, traffic: traffic.clone(), shared }
     }
 
     /// The GEM handle.
@@ -53,7 +58,18 @@ impl Bo {
         self.size
     }
 
-    /// The BO's memory in this process, mapped at first use and kept.
+    /// The BO's memory, for a cause.
+    pub fn access(&self, cause: Cause) -> Result<Access<'_>, GpuError> {
+        Ok(Access::new(self.map()?, &self.traffic, cause))
+    }
+
+    /// As [`Bo::access`], for a cause that only one thread reads for.
+    pub fn read_access(&self, cause: Cause) -> Result<ReadAccess<'_>, GpuError> {
+        Ok(ReadAccess::new(self.map()?, &self.traffic, cause))
+    }
+
+    /// The BO's memory in this process, mapped at first use and kept. For the application and for kernels, whose machine
+    /// code nobody counts; whoever else looks at it asks for [`Bo::access`].
     pub fn map(&self) -> Result<Mapping, GpuError> {
         if let Some(mapping) = self.mapping.get() {
             return Ok(*mapping);
@@ -78,13 +94,14 @@ impl Drop for Bo {
 /// one again (kernel-abi.md §13.4), so such a BO must be found again here, and importing and closing must not overlap.
 pub struct SharedBos {
     gpu: Arc<dyn Gpu>,
+    traffic: Arc<Traffic>,
     bos: Mutex<FxHashMap<BoHandle, Weak<Bo>>>,
 }
 
 impl SharedBos {
     /// The table of a GPU.
-    pub fn new(gpu: &Arc<dyn Gpu>) -> Arc<SharedBos> {
-        Arc::new(SharedBos { gpu: gpu.clone(), bos: Mutex::default() })
+    pub fn new(gpu: &Arc<dyn Gpu>, traffic: &Arc<Traffic>) -> Arc<SharedBos> {
+        Arc::new(SharedBos { gpu: gpu.clone(), traffic: traffic.clone(), bos: Mutex::default() })
     }
 
     fn bos(&self) -> MutexGuard<'_, FxHashMap<BoHandle, Weak<Bo>>> {
@@ -107,7 +124,7 @@ impl SharedBos {
         if let Some(known) = bos.get(&handle).and_then(Weak::upgrade) {
             return Ok(known);
         }
-        let bo = Bo::of_handle(&self.gpu, handle, size);
+        let bo = Bo::of_handle(&self.gpu, &self.traffic, handle, size);
         bo.shared.get_or_init(|| self.clone());
         let bo = Arc::new(bo);
         bos.insert(handle, Arc::downgrade(&bo));

@@ -23,7 +23,7 @@ bitflags::bitflags! {
         const UNIFORMS = 8;
         /// Print segments.
         const SEGMENTS = 16;
-        /// Print slow paths taken.
+        /// Print slow paths taken, and what the CPU moves in every frame.
         const PERF = 32;
         /// Wait after every submission.
         const SYNC = 64;
@@ -42,7 +42,11 @@ const WORDS: [Word; 10] = [
     Word { name: "cl", flag: Debug::CL, help: "print the control lists of every submission" },
     Word { name: "uniforms", flag: Debug::UNIFORMS, help: "print the uniform streams of every draw" },
     Word { name: "segments", flag: Debug::SEGMENTS, help: "print the segments of every command buffer" },
-    Word { name: "perf", flag: Debug::PERF, help: "say when something takes a slow path" },
+    Word {
+        name: "perf",
+        flag: Debug::PERF,
+        help: "say when something takes a slow path, and what the CPU reads and writes of BOs in every frame",
+    },
     Word { name: "sync", flag: Debug::SYNC, help: "wait for the GPU after every submission" },
     Word { name: "strict", flag: Debug::STRICT, help: "watch every program and submission for broken rules" },
     Word {

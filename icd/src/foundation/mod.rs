@@ -15,5 +15,6 @@ pub mod shared_flag;
 pub mod terms;
 #[cfg(feature = "compute")]
 pub mod timeout;
+pub mod traffic;
 pub mod version;
 pub mod waker;

@@ -11,6 +11,7 @@ use crate::foundation::error::Error;
 use crate::foundation::format;
 use crate::foundation::handle::Object;
 use crate::foundation::limits::BUFFER_ALIGNMENT;
+use crate::foundation::traffic::{Access, Cause};
 use crate::objects::device::Device;
 use crate::objects::memory::{Binding, DeviceMemory};
 
@@ -71,8 +72,19 @@ impl Buffer {
         self.binding.get().ok_or_else(|| Error::InvalidUse("a buffer without memory".into()))
     }
 
-    /// The mapping and where byte `offset` lies in it; an error unless `size` bytes of the buffer follow.
+    /// The memory, for a cause, and where byte `offset` lies in it; an error unless `size` bytes of the buffer follow.
+    pub fn access(&self, offset: u64, size: u64, cause: Cause) -> Result<(Access<'_>, usize), Error> {
+        let (binding, at) = self.inside(offset, size)?;
+        Ok((binding.bo.access(cause)?, at))
+    }
+
+    /// As [`Buffer::access`], for kernels.
     pub fn place(&self, offset: u64, size: u64) -> Result<(Mapping, usize), Error> {
+        let (binding, at) = self.inside(offset, size)?;
+        Ok((binding.bo.map()?, at))
+    }
+
+    fn inside(&self, offset: u64, size: u64) -> Result<(&Binding, usize), Error> {
         if offset.checked_add(size).is_none_or(|end| end > self.size) {
             let have = self.size;
             return Err(Error::InvalidUse(format!(
@@ -80,7 +92,7 @@ impl Buffer {
             )));
         }
         let binding = self.binding()?;
-        Ok((binding.bo.map()?, (binding.offset + offset) as usize))
+        Ok((binding, (binding.offset + offset) as usize))
     }
 
     /// Bytes from `offset` on, at most `range` of them (VK_WHOLE_SIZE: all).

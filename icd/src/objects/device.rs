@@ -8,6 +8,7 @@ use ash::vk;
 use vc4_kernel_abi::Gpu;
 
 use crate::foundation::bo::Bo;
+use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::extension::Extension;
 use crate::foundation::handle::HostAllocator;
@@ -111,7 +112,9 @@ impl Device {
         let available = self.physical.heap_size();
         let out = Error::OutOfDeviceMemory { what, bytes, available };
         match u32::try_from(bytes) {
-            Ok(size) if bytes <= available => Ok(Arc::new(Bo::new(self.gpu(), size)?)),
+            Ok(size) if bytes <= available => {
+                Ok(Arc::new(Bo::new(self.gpu(), self.physical.traffic(), size)?))
+            }
             _ => Err(out),
         }
     }
@@ -129,5 +132,13 @@ impl Device {
     /// Takes a VkDeviceMemory out of the count.
     pub fn uncount_allocation(&self) {
         self.allocations.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if flags().contains(Debug::PERF) {
+            eprintln!("perf: in all, {}", self.physical.traffic().total());
+        }
     }
 }

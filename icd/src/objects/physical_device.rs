@@ -11,6 +11,7 @@ use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object};
 use crate::foundation::limits;
+use crate::foundation::traffic::Traffic;
 
 /// Broadcom's PCI vendor number.
 pub const VENDOR_ID: u32 = 0x14e4;
@@ -38,6 +39,7 @@ pub struct PhysicalDevice {
     heap_size: u64,
     properties: vk::PhysicalDeviceProperties,
     shared_bos: Arc<SharedBos>,
+    traffic: Arc<Traffic>,
 }
 
 impl Object for PhysicalDevice {
@@ -50,8 +52,10 @@ impl PhysicalDevice {
     pub fn new(gpu: Arc<dyn Gpu>, claimed: u32, wanted: u32, allocator: HostAllocator) -> PhysicalDevice {
         let heap_size = gpu.memory_size().saturating_sub(RESERVED_BYTES).max(SMALLEST_HEAP);
         let properties = properties(&*gpu, claimed, heap_size);
-        let shared_bos = SharedBos::new(&gpu);
-        PhysicalDevice { gpu, version: wanted.min(claimed), allocator, heap_size, properties, shared_bos }
+        let traffic = Arc::default();
+        let shared_bos = SharedBos::new(&gpu, &traffic);
+        let version = wanted.min(claimed);
+        PhysicalDevice { gpu, version, allocator, heap_size, properties, shared_bos, traffic }
     }
 
     /// The GPU.
@@ -62,6 +66,11 @@ impl PhysicalDevice {
     /// Whether the application gets a version: what that took over from extensions is there without them.
     pub fn is_of(&self, version: u32) -> bool {
         self.version >= version
+    }
+
+    /// What the CPU moves from and to BOs.
+    pub fn traffic(&self) -> &Arc<Traffic> {
+        &self.traffic
     }
 
     /// The BOs that others know.

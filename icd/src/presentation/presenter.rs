@@ -14,7 +14,9 @@ use vc4_kernel_abi::Seqno;
 use super::canvas::Canvas;
 use super::capture::{self, Picture};
 use super::pool::Pool;
+use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
+use crate::foundation::traffic::{Cause, Total};
 use crate::objects::image::Image;
 
 /// Time between pictures in FIFO mode. The X protocol alone does not tell when a screen refreshes, and
@@ -59,11 +61,11 @@ impl Conversion {
 
 /// Copies level 0 of an image into rows without gaps.
 fn copy(image: &Image, pixels: &mut [u8]) -> Result<(), Error> {
-    let mapping = image.binding()?.bo.map()?;
+    let memory = image.binding()?.bo.access(Cause::Present)?;
     let vk::Extent3D { width, height, .. } = image.extent();
     let rect = Rect { x: 0, y: 0, width, height };
     let copied =
-        image.level(0, 0)?.read_rect(rect, pixels, width as usize * 4, |at, run| mapping.read(at, run));
+        image.level(0, 0)?.read_rect(rect, pixels, width as usize * 4, |at, run| memory.read(at, run));
     copied.map_err(|error| Error::InvalidUse(error.to_string()))
 }
 
@@ -101,7 +103,8 @@ impl Presenter {
         let opaque = conversion.opaque && canvas.has_alpha();
         let pace = (mode == vk::PresentModeKHR::FIFO && !canvas.has_pace()).then(Pace::default);
         let conversion = Conversion { opaque, ..conversion };
-        let worker = Worker { pool, canvas, pace, conversion, hurry: hurry.clone(), shown: 0 };
+        let moved = (0, pool.device().physical().traffic().total());
+        let worker = Worker { pool, canvas, pace, conversion, hurry: hurry.clone(), shown: 0, moved };
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::Builder::new().name("vc4-present".into());
         let thread = thread.spawn(move || worker.run(&receiver)).map_err(|error| {
@@ -135,6 +138,8 @@ struct Worker {
     hurry: Arc<AtomicBool>,
     /// Number of the last picture in the capture.
     shown: u64,
+    /// Pictures that this thread was given, and what the CPU had moved when it was done with the last one.
+    moved: (u64, Total),
 }
 
 impl Worker {
@@ -145,6 +150,9 @@ impl Worker {
             let shown = shown.unwrap_or_else(|_| Err(Error::Panic("in the present thread".into())));
             if let Err(error) = shown {
                 self.pool.fail(&error);
+            }
+            if flags().contains(Debug::PERF) {
+                self.report();
             }
         }
         if let (Some(capture), Some(pixels)) = (capture::active(), self.canvas.pixels()) {
@@ -176,6 +184,14 @@ impl Worker {
             self.pool.outdate();
         }
         Ok(())
+    }
+
+    /// Says what the CPU moved since the last picture. The queue may be ahead by what waits to be shown.
+    fn report(&mut self) {
+        let (number, before) = self.moved;
+        let total = self.pool.device().physical().traffic().total();
+        self.moved = (number + 1, total);
+        eprintln!("perf: frame {}: {}", number + 1, total.since(&before));
     }
 
     fn wait_for(&self, seqno: Seqno) -> Result<(), Error> {

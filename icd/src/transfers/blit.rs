@@ -11,6 +11,7 @@ use vc4::image::texel::{Color, TexelInfo};
 use super::texels::{Part, each, layers};
 use crate::foundation::error::Error;
 use crate::foundation::format::FormatRow;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::segments::{CpuCommand, Touch};
@@ -88,7 +89,7 @@ impl Blit {
         for y in ys {
             source.row(&sources, rows.source(y), &mut texels);
         }
-        Part { rect, ..whole }.write(&self.dst, aspect, &texels)
+        Part { rect, ..whole }.write(&self.dst, aspect, &texels, Cause::Blit)
     }
 }
 
@@ -178,14 +179,14 @@ impl Source {
         let texels = match blit.how {
             How::Move => {
                 let bytes = src.row().aspect_bytes(aspect) as usize;
-                Texels::Raw(part(slice).read(src, aspect)?, bytes)
+                Texels::Raw(part(slice).read(src, aspect, Cause::Blit)?, bytes)
             }
             How::Convert { from, to, linear: false } => {
-                Texels::Colors(colors(&part(slice).read_decoded(src)?, from), to)
+                Texels::Colors(colors(&part(slice).read_decoded(src, Cause::Blit)?, from), to)
             }
             How::Convert { from, to, linear: true } => {
                 let floats = |slice: usize| -> Result<Vec<[f32; 4]>, Error> {
-                    let colors = colors(&part(slice).read_decoded(src)?, from);
+                    let colors = colors(&part(slice).read_decoded(src, Cause::Blit)?, from);
                     Ok(colors.into_iter().map(|color| color.map(f32::from_bits)).collect())
                 };
                 let (low, high, weight) = z.map_or((slice, slice, 0.0), |z| around(z, slices));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::segments::{CpuCommand, Touch};
@@ -33,8 +34,8 @@ impl CpuCommand for CopyBuffer {
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
         for region in &self.regions {
-            let (src, from) = self.src.place(region.src_offset, region.size)?;
-            let (dst, to) = self.dst.place(region.dst_offset, region.size)?;
+            let (src, from) = self.src.access(region.src_offset, region.size, Cause::Copy)?;
+            let (dst, to) = self.dst.access(region.dst_offset, region.size, Cause::Copy)?;
             let (size, mut chunk) = (region.size as usize, [0; CHUNK]);
             for at in (0..size).step_by(CHUNK) {
                 let bytes = &mut chunk[..CHUNK.min(size - at)];
@@ -68,7 +69,7 @@ impl CpuCommand for FillBuffer {
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        let (dst, to) = self.dst.place(self.offset, self.size)?;
+        let (dst, to) = self.dst.access(self.offset, self.size, Cause::Clear)?;
         let words = self.word.to_le_bytes().repeat(CHUNK / 4);
         let size = self.size as usize & !3;
         for at in (0..size).step_by(CHUNK) {
@@ -98,7 +99,7 @@ impl CpuCommand for UpdateBuffer {
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        let (dst, to) = self.dst.place(self.offset, self.data.len() as u64)?;
+        let (dst, to) = self.dst.access(self.offset, self.data.len() as u64, Cause::Clear)?;
         dst.write(to, &self.data);
         Ok(())
     }

@@ -7,6 +7,7 @@ use ash::vk;
 use super::texels::{Part, each, slices};
 use super::tiles;
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::segments::{CpuCommand, Segments, Touch};
@@ -80,8 +81,8 @@ impl CopyImage {
             let dst = Part::new(&self.dst, to.mip_level, to_slice, region.dst_offset, to_extent)?;
             for aspect in each(from.aspect_mask) {
                 // All is read before anything is written, so an image may be copied within itself.
-                let texels = src.read(&self.src, aspect)?;
-                dst.write(&self.dst, aspect, &texels)?;
+                let texels = src.read(&self.src, aspect, Cause::Copy)?;
+                dst.write(&self.dst, aspect, &texels, Cause::Copy)?;
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::objects::query::QueryPool;
@@ -54,7 +55,7 @@ impl CpuCommand for CopyResults {
         self.pool.settle(device)?;
         let flags = self.flags & !vk::QueryResultFlags::WAIT;
         let bytes = self.bytes();
-        let (dst, at) = self.dst.place(self.offset, bytes)?;
+        let (dst, at) = self.dst.access(self.offset, bytes, Cause::Query)?;
         // Read first: what the results leave out stays as it is.
         let mut out = vec![0; bytes as usize];
         dst.read(at, &mut out);

@@ -11,6 +11,7 @@ use vc4::state::{ColorKind, PixelRect};
 use super::texels::{Part, layers};
 use crate::foundation::error::Error;
 use crate::foundation::format::FormatRow;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
@@ -118,12 +119,12 @@ impl CpuCommand for Resolve {
         for &(aspect, way) in &self.aspects {
             let pixel = Pixel::new(row, aspect, way)?;
             for (from, to) in &self.parts {
-                let samples = from.read(&self.src, aspect)?;
+                let samples = from.read(&self.src, aspect, Cause::Resolve)?;
                 let mut texels = Vec::with_capacity(samples.len() / MSAA_SAMPLES as usize);
                 for samples in samples.chunks_exact(pixel.bytes * MSAA_SAMPLES as usize) {
                     texels.extend_from_slice(&pixel.resolve(samples).to_le_bytes()[..pixel.bytes]);
                 }
-                to.write(&self.dst, aspect, &texels)?;
+                to.write(&self.dst, aspect, &texels, Cause::Resolve)?;
             }
         }
         Ok(())

@@ -7,12 +7,12 @@ use vc4::image::layout::MSAA_SAMPLES;
 use vc4::image::surface::{texel_of_tile_word, tile_word};
 use vc4::image::tiling::CopyError;
 use vc4::image::{FormatInfo, Rect, TileFormat};
-use vc4_kernel_abi::Mapping;
 
 use super::conversion::Conversion;
 use super::fill::Fill;
 use crate::foundation::error::Error;
 use crate::foundation::format::Storage;
+use crate::foundation::traffic::{Access, Cause};
 use crate::objects::image::Image;
 use crate::objects::placement::Placement;
 
@@ -86,25 +86,25 @@ impl Part {
     }
 
     /// The texels as the image holds them.
-    fn load(&self, mapping: &Mapping, place: &Placement, info: &FormatInfo) -> Result<Vec<u8>, Error> {
+    fn load(&self, memory: &Access<'_>, place: &Placement, info: &FormatInfo) -> Result<Vec<u8>, Error> {
         let (level, cpp) = match place {
             Placement::Level(level) => (level, level.cpp as usize),
             Placement::Blocks { layout, offset, .. } => {
                 let mut words = vec![0; 4 * self.texels(place)];
-                let load = |at, word: &mut [u8]| mapping.read(*offset as usize + at, word);
+                let load = |at, word: &mut [u8]| memory.read(*offset as usize + at, word);
                 layout.read_rect(self.rect, &mut words, load).map_err(wrong)?;
                 return Ok(from_tile(info, words));
             }
         };
         let mut words = vec![0; self.texels(place) * cpp];
         let stride = self.rect.width as usize * cpp;
-        level.read_rect(self.rect, &mut words, stride, |at, run| mapping.read(at, run)).map_err(wrong)?;
+        level.read_rect(self.rect, &mut words, stride, |at, run| memory.read(at, run)).map_err(wrong)?;
         Ok(words)
     }
 
     fn store(
         &self,
-        mapping: &Mapping,
+        memory: &Access<'_>,
         place: &Placement,
         info: &FormatInfo,
         words: &[u8],
@@ -112,60 +112,66 @@ impl Part {
         let level = match place {
             Placement::Level(level) => level,
             Placement::Blocks { layout, offset, .. } => {
-                let store = |at, word: &[u8]| mapping.write(*offset as usize + at, word);
+                let store = |at, word: &[u8]| memory.write(*offset as usize + at, word);
                 return layout.write_rect(self.rect, &to_tile(info, words), store).map_err(wrong);
             }
         };
         let stride = self.rect.width as usize * level.cpp as usize;
-        level.write_rect(self.rect, words, stride, |at, run| mapping.write(at, run)).map_err(wrong)
+        level.write_rect(self.rect, words, stride, |at, run| memory.write(at, run)).map_err(wrong)
     }
 
     /// The texels or blocks of one aspect as buffers have them; of multisampled pixels one texel per sample, in order.
-    pub fn read(&self, image: &Image, aspect: vk::ImageAspectFlags) -> Result<Vec<u8>, Error> {
-        let mapping = image.binding()?.bo.map()?;
+    pub fn read(&self, image: &Image, aspect: vk::ImageAspectFlags, cause: Cause) -> Result<Vec<u8>, Error> {
+        let memory = image.binding()?.bo.access(cause)?;
         if let Some(level) = image.block_level(self.level, self.slice)? {
-            return self.load(&mapping, &Placement::Level(level), image.stored().texel.info());
+            return self.load(&memory, &Placement::Level(level), image.stored().texel.info());
         }
-        let words = self.load_words(&mapping, image)?;
+        let words = self.load_words(&memory, image)?;
         Ok(Conversion::new(image.row(), image.stored().storage, aspect).to_texels(words))
     }
 
     /// The texels as the texture unit sees them, blocks decoded: what blits read. For colours.
-    pub fn read_decoded(&self, image: &Image) -> Result<Vec<u8>, Error> {
+    pub fn read_decoded(&self, image: &Image, cause: Cause) -> Result<Vec<u8>, Error> {
         match image.stored().storage {
             Storage::Blocks(_) => {
                 let place = image.placement(self.level, self.slice, 0)?;
-                self.load(&image.binding()?.bo.map()?, &place, image.stored().texel.info())
+                self.load(&image.binding()?.bo.access(cause)?, &place, image.stored().texel.info())
             }
-            _ => self.read(image, vk::ImageAspectFlags::COLOR),
+            _ => self.read(image, vk::ImageAspectFlags::COLOR, cause),
         }
     }
 
     /// Replaces the texels or blocks of one aspect.
-    pub fn write(&self, image: &Image, aspect: vk::ImageAspectFlags, texels: &[u8]) -> Result<(), Error> {
-        let mapping = image.binding()?.bo.map()?;
+    pub fn write(
+        &self,
+        image: &Image,
+        aspect: vk::ImageAspectFlags,
+        texels: &[u8],
+        cause: Cause,
+    ) -> Result<(), Error> {
+        let memory = image.binding()?.bo.access(cause)?;
         if let Some(level) = image.block_level(self.level, self.slice)? {
-            self.store(&mapping, &Placement::Level(level), image.stored().texel.info(), texels)?;
-            return self.write_decoded(&mapping, image, texels);
+            self.store(&memory, &Placement::Level(level), image.stored().texel.info(), texels)?;
+            return self.write_decoded(&memory, image, texels);
         }
         let (place, info) = (image.placement(self.level, self.slice, 0)?, image.stored().texel.info());
         let conversion = Conversion::new(image.row(), image.stored().storage, aspect);
         if let Storage::Planes(planes) = image.stored().storage {
             return (0..planes).try_for_each(|plane| {
                 let place = image.placement(self.level, self.slice, plane)?;
-                self.store(&mapping, &place, info, &take_plane(texels, plane, planes))
+                self.store(&memory, &place, info, &take_plane(texels, plane, planes))
             });
         }
         if conversion == Conversion::None {
-            return self.store(&mapping, &place, info, texels);
+            return self.store(&memory, &place, info, texels);
         }
-        self.store_masked(&mapping, &place, info, &conversion.to_words(texels), conversion.mask())
+        self.store_masked(&memory, &place, info, &conversion.to_words(texels), conversion.mask())
     }
 
     /// The texels as the image holds them, planes side by side.
-    fn load_words(&self, mapping: &Mapping, image: &Image) -> Result<Vec<u8>, Error> {
+    fn load_words(&self, memory: &Access<'_>, image: &Image) -> Result<Vec<u8>, Error> {
         let (info, planes) = (image.stored().texel.info(), image.stored().planes());
-        let load = |plane| self.load(mapping, &image.placement(self.level, self.slice, plane)?, info);
+        let load = |plane| self.load(memory, &image.placement(self.level, self.slice, plane)?, info);
         if planes == 1 {
             return load(0);
         }
@@ -174,7 +180,7 @@ impl Part {
     }
 
     /// Stores what blocks decode to, where it is inside of the level.
-    fn write_decoded(&self, mapping: &Mapping, image: &Image, blocks: &[u8]) -> Result<(), Error> {
+    fn write_decoded(&self, memory: &Access<'_>, image: &Image, blocks: &[u8]) -> Result<(), Error> {
         let Storage::Blocks(format) = image.stored().storage else { return Ok(()) };
         let edge = image.row().block();
         let (place, info) = (image.placement(self.level, self.slice, 0)?, image.stored().texel.info());
@@ -194,29 +200,30 @@ impl Part {
             });
         }
         let rect = Rect { x: x * edge, y: y * edge, width: right, height: lower };
-        Part { rect, ..*self }.store(mapping, &place, info, &texels)
+        Part { rect, ..*self }.store(memory, &place, info, &texels)
     }
 
     /// Replaces the bits of `mask` in every word.
     fn store_masked(
         &self,
-        mapping: &Mapping,
+        memory: &Access<'_>,
         place: &Placement,
         info: &FormatInfo,
         words: &[u8],
         mask: u32,
     ) -> Result<(), Error> {
         if mask == u32::MAX {
-            return self.store(mapping, place, info, words);
+            return self.store(memory, place, info, words);
         }
-        let mut old = self.load(mapping, place, info)?;
+        let mut old = self.load(memory, place, info)?;
         merge(&mut old, words, mask);
-        self.store(mapping, place, info, &old)
+        self.store(memory, place, info, &old)
     }
 
     /// Gives all texels one value.
     pub fn fill(&self, image: &Image, fill: &Fill) -> Result<(), Error> {
-        let mapping = image.binding()?.bo.map()?;
+        let cause = Cause::Clear;
+        let memory = image.binding()?.bo.access(cause)?;
         let words: Vec<u8> = fill.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let (info, planes) = (image.stored().texel.info(), image.stored().planes());
         for plane in 0..planes {
@@ -228,7 +235,7 @@ impl Part {
             let texel = &words[WORD * usize::from(plane)..][..cpp as usize];
             for band in bands(self.rect.height) {
                 let part = self.rows(band.start, band.len() as u32);
-                part.store_masked(&mapping, &place, info, &texel.repeat(part.texels(&place)), fill.mask)?;
+                part.store_masked(&memory, &place, info, &texel.repeat(part.texels(&place)), fill.mask)?;
             }
         }
         Ok(())

@@ -6,6 +6,7 @@ use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline};
 
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::segments::Snapshot;
 
 /// Where an attribute array lies.
@@ -59,7 +60,7 @@ impl Source<'_> {
         let mut bytes = [0; 4];
         let have = self.end.saturating_sub(at).min(4) as usize;
         if have > 0 {
-            self.bo.map()?.read(at as usize, &mut bytes[..have]);
+            self.bo.access(Cause::Vertices)?.read(at as usize, &mut bytes[..have]);
         }
         Ok(u32::from_le_bytes(bytes))
     }

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::state::depth_stencil::StencilWords;
 use vc4::state::{DepthBias, StateWords, StencilFaceState};
-use vc4_kernel_abi::Mapping;
 use vc4_shaders::program::{self, DrawWord};
 
 use super::arrays;
@@ -17,6 +16,7 @@ use crate::execution::draw::texture::Texture;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::terms::viewport;
+use crate::foundation::traffic::{Cause, ReadAccess};
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::Descriptor;
 use crate::objects::image_view::ImageView;
@@ -53,7 +53,7 @@ bitflags::bitflags! {
 pub struct Range<'a> {
     /// The memory.
     pub bo: &'a Arc<Bo>,
-    mapping: Mapping,
+    memory: ReadAccess<'a>,
     /// First byte in the BO.
     pub offset: u64,
     /// Bytes.
@@ -67,7 +67,7 @@ impl Range<'_> {
         let have = (self.size.saturating_sub(start) / WORD).min(words.len() as u64) as usize;
         let (inside, outside) = words.split_at_mut(have);
         if have > 0 {
-            self.mapping.read((self.offset + start) as usize, bytemuck::cast_slice_mut(inside));
+            self.memory.read((self.offset + start) as usize, bytemuck::cast_slice_mut(inside));
         }
         outside.fill(0);
     }
@@ -443,12 +443,21 @@ impl<'a> Found<'a> {
         if size < WORD {
             // Direct lookups need a word that they may read (kernel-abi.md §9, TEX-2).
             let bo = iota.bo()?;
-            let range = Range { mapping: bo.map()?, bo, offset: u64::from(ZEROS_AT), size: WORD };
+            let range = Range {
+                memory: bo.read_access(Cause::Uniforms)?,
+                bo,
+                offset: u64::from(ZEROS_AT),
+                size: WORD,
+            };
             return Ok(Found { place, range, dynamic: None });
         }
         let binding = buffer.binding()?;
-        let range =
-            Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size };
+        let range = Range {
+            bo: &binding.bo,
+            memory: binding.bo.read_access(Cause::Uniforms)?,
+            offset: binding.offset + start,
+            size,
+        };
         let dynamic = match (bound.descriptor, bound.dynamic, state.set_place(place.set)) {
             (Descriptor::Buffer { offset, range, .. }, Some(number), Some(set)) => {
                 Some(Dynamic { set, place: number, buffer, binding, offset: *offset, range: *range })
@@ -478,7 +487,12 @@ fn image_range(view: &ImageView, layer: u32) -> Result<Range<'_>, Error> {
     let binding = view.image.binding()?;
     let start = u64::from(view.base_layer + layer) * view.image.layer_stride();
     let size = view.image.size().saturating_sub(start) / WORD * WORD;
-    Ok(Range { bo: &binding.bo, mapping: binding.bo.map()?, offset: binding.offset + start, size })
+    Ok(Range {
+        bo: &binding.bo,
+        memory: binding.bo.read_access(Cause::Uniforms)?,
+        offset: binding.offset + start,
+        size,
+    })
 }
 
 fn words(state: &Snapshot<'_>, compiled: &Compiled) -> StateWords {

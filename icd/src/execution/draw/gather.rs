@@ -8,6 +8,7 @@ use vc4_shaders::program::AttributeSource;
 use super::arrays::source;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::pipeline::Compiled;
 use crate::segments::Snapshot;
@@ -66,7 +67,7 @@ impl Gathered {
             (_, (_, None)) => vec![0; bytes as usize * self.vertices.len()],
         };
         let bo = device.create_bo("gathered vertices", content.len() as u64)?;
-        bo.map()?.write(0, &content);
+        bo.access(Cause::Vertices)?.write(0, &content);
         arrays.push((from, bo.clone()));
         Ok(bo)
     }
@@ -102,10 +103,10 @@ impl Gathered {
         let mut content = vec![0; bytes * self.vertices.len()];
         let Some(source) = source(state, location)? else { return Ok(content) };
         let Some(limit) = source.limit(bytes as u32) else { return Ok(content) };
-        let mapping = source.bo.map()?;
+        let memory = source.bo.access(Cause::Vertices)?;
         for (to, vertex) in content.chunks_exact_mut(bytes).zip(self.each(corner)) {
             if (0..=limit).contains(&vertex) {
-                mapping.read((source.base + vertex as u64 * u64::from(source.stride)) as usize, to);
+                memory.read((source.base + vertex as u64 * u64::from(source.stride)) as usize, to);
             }
         }
         Ok(content)

@@ -14,6 +14,7 @@ use super::indices::{self, IndexRange, RUN, Scan, run_length, whole};
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::segments::DrawParameters;
 
@@ -269,13 +270,13 @@ impl Run<'_> {
         check_count(range.count())?;
         let scan = match known {
             Some((of, scan)) if *of == range => *scan,
-            _ => known.insert((range, range.scan())).1,
+            _ => known.insert((range, range.scan(binding)?)).1,
         };
         if let Some(piece) = in_place(bindings, &range, &scan, offset) {
             return Ok(Pieces::from_buf([piece]));
         }
         let restart = Some(range.restart()).filter(|_| scan.restarts && restarts(bindings));
-        self.lists(&range.read(), restart, offset)
+        self.lists(&range.read(binding)?, restart, offset)
     }
 
     /// Takes primitives apart into lists with indices of their own.
@@ -322,7 +323,7 @@ impl Run<'_> {
         }
         let bytes: Vec<u8> = runs.iter().flat_map(indices::Run::bytes).collect();
         let bo = self.device.create_bo("indices", bytes.len() as u64)?;
-        bo.map()?.write(0, &bytes);
+        bo.access(Cause::Indices)?.write(0, &bytes);
         let mut offset = 0;
         let mut piece = |run: indices::Run| {
             let start = offset;

@@ -4,15 +4,16 @@ use ash::vk;
 use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_VERTEX_INDEX;
-use vc4_kernel_abi::Mapping;
+use vc4_kernel_abi::BoHandle;
 
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::segments::IndexBinding;
 
 /// Part of an index buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IndexRange {
-    mapping: Mapping,
+    bo: BoHandle,
     ty: vk::IndexType,
     /// Byte of the first index in the BO.
     address: u64,
@@ -46,8 +47,8 @@ impl IndexRange {
         // What lies behind the end is index 0, again and again: no primitive after the first few has an area.
         let count = u64::from(count).min(there + 3) as u32;
         let have = there.min(u64::from(count)) as u32;
-        let (mapping, address) = (place.bo.map()?, place.offset.saturating_add(start));
-        Ok(IndexRange { mapping, ty: binding.ty, address, count, have })
+        let (bo, address) = (place.bo.handle(), place.offset.saturating_add(start));
+        Ok(IndexRange { bo, ty: binding.ty, address, count, have })
     }
 
     /// Byte of the first index in the BO.
@@ -74,27 +75,28 @@ impl IndexRange {
         }
     }
 
-    /// Looks at every index.
-    pub fn scan(&self) -> Scan {
+    /// Looks at every index; the binding is the one that the range was made of.
+    pub fn scan(&self, binding: &IndexBinding) -> Result<Scan, Error> {
         let mut scan = Scan { max: 0, restarts: false };
-        self.each_chunk(|indices| {
+        self.each_chunk(binding, |indices| {
             let max = indices.iter().copied().max().unwrap_or(0);
             scan.restarts |= max == self.restart();
             scan.max = scan.max.max(max);
-        });
-        scan
+        })?;
+        Ok(scan)
     }
 
     /// The indices; 0 where the buffer ends early.
-    pub fn read(&self) -> Vec<u32> {
+    pub fn read(&self, binding: &IndexBinding) -> Result<Vec<u32>, Error> {
         let mut values = Vec::with_capacity(self.count as usize);
-        self.each_chunk(|indices| values.extend_from_slice(indices));
+        self.each_chunk(binding, |indices| values.extend_from_slice(indices))?;
         values.resize(self.count as usize, 0);
-        values
+        Ok(values)
     }
 
     /// Hands out the indices in memory. Mappings are read in bursts.
-    fn each_chunk(&self, mut each: impl FnMut(&[u32])) {
+    fn each_chunk(&self, binding: &IndexBinding, mut each: impl FnMut(&[u32])) -> Result<(), Error> {
+        let memory = binding.buffer.binding()?.bo.access(Cause::Indices)?;
         const CHUNK: usize = 256;
         let (mut bytes, mut values) = ([0; 4 * CHUNK], [0; CHUNK]);
         let size = match self.ty {
@@ -106,7 +108,7 @@ impl IndexRange {
         while left > 0 {
             let count = left.min(CHUNK);
             let (bytes, values) = (&mut bytes[..size * count], &mut values[..count]);
-            self.mapping.read(at, bytes);
+            memory.read(at, bytes);
             match size {
                 1 => values.iter_mut().zip(&*bytes).for_each(|(to, from)| *to = u32::from(*from)),
                 2 => {
@@ -121,6 +123,7 @@ impl IndexRange {
             each(values);
             (at, left) = (at + size * count, left - count);
         }
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use vc4::hw::MAX_VERTEX_INDEX;
 
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 
 /// Where zeros begin, behind the numbers: enough for any attribute.
@@ -33,7 +34,7 @@ impl Iota {
         let mut numbers: Vec<u8> = (0..=MAX_VERTEX_INDEX).flat_map(u32::to_le_bytes).collect();
         numbers.resize(numbers.len() + ZEROS, 0);
         let bo = self.device.create_bo("vertex numbers", numbers.len() as u64)?;
-        bo.map()?.write(0, &numbers);
+        bo.access(Cause::Vertices)?.write(0, &numbers);
         Ok(self.bo.get_or_init(|| bo))
     }
 }

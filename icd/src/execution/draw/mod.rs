@@ -31,6 +31,7 @@ use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::pipeline::Compiled;
 use crate::segments::{Draw, DrawList};
@@ -357,7 +358,7 @@ fn draws(draw: &IndirectDraw) -> Result<u32, Error> {
         return Err(Error::InvalidUse("the number of indirect draws leaves its buffer".into()));
     }
     let binding = buffer.binding()?;
-    Ok(binding.bo.map()?.read_u32((binding.offset + offset) as usize).min(draw.count))
+    Ok(binding.bo.access(Cause::Indirect)?.read_u32((binding.offset + offset) as usize).min(draw.count))
 }
 
 /// The draws of an indirect command, read now.
@@ -369,8 +370,8 @@ fn calls(draw: &IndirectDraw, count: u32) -> impl Iterator<Item = Result<DrawPar
         if at.checked_add(size).is_none_or(|end| end > draw.buffer.size()) {
             return Err(Error::InvalidUse(format!("indirect draw {index} leaves its buffer")));
         }
-        let mapping = binding.bo.map()?;
-        let word = |n: u64| mapping.read_u32((binding.offset + at + 4 * n) as usize);
+        let memory = binding.bo.access(Cause::Indirect)?;
+        let word = |n: u64| memory.read_u32((binding.offset + at + 4 * n) as usize);
         Ok(DrawParameters {
             count: word(0),
             instances: word(1),

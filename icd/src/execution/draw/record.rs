@@ -14,6 +14,7 @@ use super::job::JobBuilder;
 #[cfg(feature = "compute")]
 use super::relay::outputs;
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::pipeline::{BLOCK_WORDS, Block, Relayed, set_bit};
 use crate::segments::Snapshot;
@@ -326,19 +327,19 @@ fn side_by_side(
         let found = location.map_or(Ok(None), |location| source(state, location))?;
         let limit = found.as_ref().and_then(|source| source.limit(array.bytes));
         if let (Some(source), Some(limit)) = (found, limit) {
-            let mapping = source.bo.map()?;
+            let memory = source.bo.access(Cause::Vertices)?;
             for (number, to) in data.chunks_exact_mut(stride).enumerate() {
                 let vertex = piece.vertex(number, corner);
                 if (0..=limit).contains(&vertex) {
                     let start = source.base + vertex as u64 * u64::from(source.stride);
-                    mapping.read(start as usize, &mut to[column..][..array.bytes as usize]);
+                    memory.read(start as usize, &mut to[column..][..array.bytes as usize]);
                 }
             }
         }
         column += whole_words(array);
     }
     let bo = device.create_bo("joined attributes", data.len() as u64)?;
-    bo.map()?.write(0, &data);
+    bo.access(Cause::Vertices)?.write(0, &data);
     let attribute = Attribute {
         bytes: stride as u16,
         stride: stride as u32,

@@ -14,6 +14,7 @@ use super::geometry::Piece;
 use crate::compute::vertices::{Vertices, shade};
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::pipeline::RelayKernel;
 
@@ -39,7 +40,7 @@ pub(super) fn outputs(
     let words = shade(relay, &bindings.state, vertices)?;
     let bytes = WORD * words.len();
     let bo = device.create_bo("shaded vertices", bytes as u64)?;
-    bo.map()?.write(0, bytemuck::cast_slice(&words));
+    bo.access(Cause::Vertices)?.write(0, bytemuck::cast_slice(&words));
     Ok((bo, bytes as u32))
 }
 
