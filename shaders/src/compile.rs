@@ -11,7 +11,7 @@ use vc4::state::viewport::VertexStage;
 use crate::backend::{self, BackendError, Inputs};
 use crate::binding::Texture;
 use crate::diagnostic::LOG_TARGET;
-use crate::ir::{Shader, Stage};
+use crate::ir::{Shader, Stage, computed};
 use crate::pass;
 use crate::pass::lower::relay::Extent;
 use crate::pass::lower::{self, LowerError};
@@ -120,6 +120,7 @@ pub fn compile_shaders(
     lower::distances::fragment(&mut fragment, &vertex, state.multisample.four_samples);
     pass::link(&vertex, &mut fragment);
     pass::optimize(&mut fragment);
+    pass::once(&mut fragment, state);
     pass::factor(&mut fragment);
     pass::lower_control(&mut fragment);
     let outcome = lower::outputs::fragment(&mut fragment, state)?;
@@ -196,6 +197,7 @@ fn vertex_programs(
     state: &PipelineState,
     varyings: &[Varying],
 ) -> Result<(), CompileError> {
+    pass::once(&mut vertex, state);
     pass::factor(&mut vertex);
     pass::lower_control(&mut vertex);
     lower::polygon::vertex(&mut vertex, state, varyings)?;
@@ -234,7 +236,9 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
         None => straight(),
     };
     log::trace!(target: LOG_TARGET, "{program} after back end");
-    code.map_err(|error| CompileError::Backend { program, error })
+    let mut code = code.map_err(|error| CompileError::Backend { program, error })?;
+    code.computed = computed::prune(&shader.computed, &mut code.uniforms);
+    Ok(code)
 }
 
 /// The code of a shader that keeps words of the stream in registers where it can.

@@ -1,6 +1,7 @@
 //! What the compiler hands to the driver: the programs of a pipeline, and what their shader record says.
 
 pub use crate::binding::{Descriptor, DrawWord, Lookup, Texture, TextureValue, UniformSlot};
+pub use crate::ir::computed::Step;
 
 /// Which program of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct Program {
     pub code: Vec<u64>,
     /// The uniform stream, in consumption order.
     pub uniforms: Vec<UniformSlot>,
+    /// What the CPU computes for [`UniformSlot::Computed`] words.
+    pub computed: Vec<Step>,
     /// TMU requests in program order.
     pub samples: Vec<SampleBo>,
     /// Whether a fragment program switches threads (shader record flag 0 is the opposite).
@@ -63,9 +66,18 @@ impl Pipeline {
 }
 
 impl Program {
+    /// What the words of the stream are taken from, those that the CPU computes with included.
+    pub fn words(&self) -> impl Iterator<Item = &UniformSlot> {
+        let taken = self.computed.iter().filter_map(|step| match step {
+            Step::Word(slot) => Some(slot),
+            Step::Op { .. } => None,
+        });
+        self.uniforms.iter().chain(taken)
+    }
+
     /// Textures that words of the stream are taken from.
     pub fn textures(&self) -> Vec<Texture> {
-        self.uniforms.iter().filter_map(UniformSlot::texture).collect()
+        self.words().filter_map(UniformSlot::texture).collect()
     }
 }
 

@@ -6,9 +6,11 @@ mod oracle;
 use proptest::prelude::*;
 use vc4::state::StateUniform;
 use vc4_shaders::file::{Fault, FileError, read, read_with_places, sealed, write};
+use vc4_shaders::ir::Op;
+use vc4_shaders::ir::computed::{OPERATIONS, operands};
 use vc4_shaders::program::{
-    AttributeArray, AttributeSource, Descriptor, DrawWord, Lookup, Pipeline, Program, SampleBo, Texture,
-    TextureValue, UniformSlot,
+    AttributeArray, AttributeSource, Descriptor, DrawWord, Lookup, Pipeline, Program, SampleBo, Step,
+    Texture, TextureValue, UniformSlot,
 };
 
 fn descriptor() -> impl Strategy<Value = Descriptor> {
@@ -79,6 +81,23 @@ fn sample() -> impl Strategy<Value = SampleBo> {
     prop_oneof![descriptor().prop_map(SampleBo::Texture), descriptor().prop_map(SampleBo::Ubo)]
 }
 
+/// Steps that take earlier ones where they can.
+fn steps_of(choices: &[(UniformSlot, Op, [u32; 3])]) -> Vec<Step> {
+    let step = |(number, (slot, op, args)): (usize, &(UniformSlot, Op, [u32; 3]))| {
+        if slot.is_step_word() {
+            return Step::Word(*slot);
+        }
+        match number as u32 {
+            0 => Step::Word(UniformSlot::Const(args[0])),
+            number => {
+                let args = args[..operands(*op)].iter().map(|arg| arg % number).collect();
+                Step::Op { op: *op, args }
+            }
+        }
+    };
+    choices.iter().enumerate().map(step).collect()
+}
+
 /// A program, or none.
 fn program() -> impl Strategy<Value = Program> {
     let some = (
@@ -86,10 +105,15 @@ fn program() -> impl Strategy<Value = Program> {
         prop::collection::vec(uniform(), 0..30),
         prop::collection::vec(sample(), 0..4),
         any::<bool>(),
+        prop::collection::vec((uniform(), prop::sample::select(&OPERATIONS[..]), any::<[u32; 3]>()), 0..9),
+        prop::collection::vec(any::<u32>(), 0..4),
     );
     prop_oneof![
-        5 => some.prop_map(|(code, uniforms, samples, threaded)| {
-            Program { code, uniforms, samples, threaded }
+        5 => some.prop_map(|(code, mut uniforms, samples, threaded, steps, results)| {
+            let computed = steps_of(&steps);
+            let count = computed.len() as u32;
+            uniforms.extend(results.iter().filter_map(|at| Some(UniformSlot::Computed(at.checked_rem(count)?))));
+            Program { code, uniforms, computed, samples, threaded }
         }),
         1 => Just(Program::default()),
     ]
@@ -186,6 +210,11 @@ fn small() -> Pipeline {
         uniforms: vec![
             UniformSlot::Const(0x3f80_0000),
             UniformSlot::Ubo { buffer: Descriptor { set: 1, binding: 2, element: 3 }, offset: 64 },
+            UniformSlot::Computed(1),
+        ],
+        computed: vec![
+            Step::Word(UniformSlot::Push(4)),
+            Step::Op { op: Op::FMul, args: [0, 0].into_iter().collect() },
         ],
         samples: vec![SampleBo::Texture(Descriptor { set: 4, binding: 5, element: 6 })],
         threaded: true,
@@ -212,26 +241,29 @@ fn the_layout_stays() {
     assert_eq!(words, [
         0, 0, 2, 0, 0b0100, 1, 0,
         0x0008_0100, 7, 12,
-        0x102, 3, 2, 1,
+        0x102, 3, 3, 1, 2,
         0x009e_7000, 0x3000_09e7, 0x009e_7000, 0x1000_09e7, 0x009e_7000, 0x1000_09e7,
         0, 0x3f80_0000,
         3, 1, 2, 3, 64,
+        16, 1,
         0, 4, 5, 6,
+        2, 4,
+        0x3ff, 0, 0,
     ]);
     let size = 48 + 4 * words.len() as u32;
-    let header: Vec<u8> = [*b"VC4P", [3, 0, 0, 0], size.to_le_bytes(), [1, 0, 0, 0]].concat();
+    let header: Vec<u8> = [*b"VC4P", [4, 0, 0, 0], size.to_le_bytes(), [1, 0, 0, 0]].concat();
     assert_eq!(file[..16], header);
     // The digest as sha256sum prints it for these bytes.
     let digest: String = file[16..48].iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(digest, "a39708bb6c5837721294126ac2e37ef054e0dc25e7162a77297cb640acbada4d");
+    assert_eq!(digest, "0fbe24d0d9f43ca88b662410b15f36e8c2808c19ac16dc18ccd7328d07deb1c0");
 }
 
 #[test]
 fn places_point_at_their_parts() {
     let contents = read_with_places(&write(&small())).expect("a file");
     let place = &contents.places[0];
-    assert_eq!((place.head, place.code, place.samples), (88, 104, 156));
-    assert_eq!(place.uniforms, [128, 136]);
+    assert_eq!((place.head, place.code, place.samples), (88, 108, 168));
+    assert_eq!(place.uniforms, [132, 140, 160]);
 }
 
 /// One change to a good file, sealed again, and what the reader says.
@@ -246,18 +278,22 @@ fn faults_are_named_with_their_place() {
     let unknown = |what, value| Fault::Unknown { what, value };
     assert_eq!(fault(4, 1), error(4, Fault::Version(1)));
     assert_eq!(fault(12, 4), error(12, unknown("number of programs", 4)));
-    assert_eq!(fault(12, 0), error(88, Fault::Trailing(84)));
+    assert_eq!(fault(12, 0), error(88, Fault::Trailing(116)));
     assert_eq!(fault(64, 0x24), error(64, Fault::Reserved(0x20)));
-    assert_eq!(fault(68, 0x2000_0000), error(76, Fault::Truncated { wanted: 0x1_8000_0000, left: 96 }));
-    assert_eq!(fault(72, 0x2000_0000), error(88, Fault::Truncated { wanted: 0x3_8000_0000, left: 84 }));
+    assert_eq!(fault(68, 0x2000_0000), error(76, Fault::Truncated { wanted: 0x1_8000_0000, left: 128 }));
+    assert_eq!(fault(72, 0x2000_0000), error(88, Fault::Truncated { wanted: 0x3_8000_0000, left: 116 }));
     assert_eq!(fault(76, 0x0108_0100), error(76, Fault::Reserved(0x0100_0000)));
     assert_eq!(fault(76, 0x0008_010a), error(76, unknown("source of an attribute", 10)));
     assert_eq!(fault(88, 3), error(88, unknown("stage", 3)));
     assert_eq!(fault(92, 0), error(92, unknown("number of instructions", 0)));
-    assert_eq!(fault(96, u32::MAX), error(128, Fault::Truncated { wanted: 0x3_ffff_fffc, left: 44 }));
-    assert_eq!(fault(136, 99), error(136, unknown("kind of uniform", 99)));
-    assert_eq!(fault(128, 0x100), error(128, unknown("kind of uniform", 0x100)));
-    assert_eq!(fault(156, 2), error(156, unknown("kind of TMU request", 2)));
+    assert_eq!(fault(96, u32::MAX), error(132, Fault::Truncated { wanted: 0x3_ffff_fffc, left: 72 }));
+    assert_eq!(fault(140, 99), error(140, unknown("kind of uniform", 99)));
+    assert_eq!(fault(132, 0x100), error(132, unknown("kind of uniform", 0x100)));
+    assert_eq!(fault(168, 2), error(168, unknown("kind of TMU request", 2)));
+    assert_eq!(fault(164, 2), error(160, unknown("step", 2)));
+    assert_eq!(fault(184, 11), error(184, unknown("word of a step", 11)));
+    assert_eq!(fault(192, 0x37ff), error(192, unknown("operation of a step", 0x37ff)));
+    assert_eq!(fault(196, 1), error(196, unknown("step", 1)));
     // A texture without a sampler that names one.
     let image = Descriptor { set: 1, binding: 2, element: 3 };
     let mut textured = write(&Pipeline { textures: vec![Texture::combined(image)], ..small() });
@@ -266,7 +302,7 @@ fn faults_are_named_with_their_place() {
     let mut twice = write(&small());
     twice.extend_from_within(88..);
     twice[12] = 2;
-    assert_eq!(read(&sealed(&twice)), Err(error(172, Fault::Order)));
+    assert_eq!(read(&sealed(&twice)), Err(error(204, Fault::Order)));
     assert_eq!(read(b"VC4"), Err(error(0, Fault::Magic)));
     assert_eq!(read(b"VC4P"), Err(error(0, Fault::Truncated { wanted: 48, left: 4 })));
 }

@@ -45,9 +45,16 @@ impl Loaded {
         let stream = allocate(program.uniforms.len());
         let mut bases: BTreeMap<Descriptor, u32> = BTreeMap::new();
         let mut words = Vec::new();
+        let computed = vc4_shaders::ir::computed::words(&program.computed, |slot| match slot {
+            UniformSlot::Const(word) => word,
+            UniformSlot::Push(offset) => buffers.push[offset as usize / 4],
+            UniformSlot::Ubo { offset, .. } => buffers.uniform[offset as usize / 4],
+            other => panic!("programs of these suites compute with no {other}"),
+        });
         for slot in &program.uniforms {
             words.push(match *slot {
                 UniformSlot::Const(word) => word,
+                UniformSlot::Computed(step) => computed[step as usize],
                 UniformSlot::State(slot) => vc4::state::uniforms::StateWords::default().word(slot),
                 UniformSlot::Push(offset) => buffers.push[offset as usize / 4],
                 UniformSlot::Ubo { offset, .. } => buffers.uniform[offset as usize / 4],

@@ -309,7 +309,11 @@ fn compute_pipeline(
 }
 
 #[cfg(not(feature = "compute"))]
-fn compute_pipeline(_: &Arc<Device>, _: &Stage, _: Option<&Arc<PipelineCache>>) -> Result<PipelineObject, Error> {
+fn compute_pipeline(
+    _: &Arc<Device>,
+    _: &Stage,
+    _: Option<&Arc<PipelineCache>>,
+) -> Result<PipelineObject, Error> {
     Err(Error::unsupported("a compute pipeline", "use a driver built with the cargo feature `compute`"))
 }
 

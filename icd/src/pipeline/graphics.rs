@@ -427,5 +427,5 @@ fn images(programs: &program::Pipeline) -> BTreeSet<Descriptor> {
     };
     let asked = |slot: &UniformSlot| slot.texture().map(|texture| texture.image);
     let samples = programs.iter().flat_map(|program| program.samples.iter().map(read));
-    samples.chain(programs.iter().flat_map(|program| program.uniforms.iter().filter_map(asked))).collect()
+    samples.chain(programs.iter().flat_map(|program| program.words().filter_map(asked))).collect()
 }

@@ -245,7 +245,7 @@ impl Linker<'_> {
         let samples = samples(&info, &mut uniforms, &module.lookups);
         let samples = samples.and_then(|samples| placed(&info, &uniforms).map(|()| samples));
         let samples = samples.or_else(|what| refuse(format!("{name} program: {what}")))?;
-        Ok(Program { code, uniforms, samples, threaded: info.threaded })
+        Ok(Program { code, uniforms, samples, threaded: info.threaded, ..Program::default() })
     }
 }
 

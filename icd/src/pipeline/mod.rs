@@ -33,6 +33,6 @@ pub use cache::PipelineCache;
 pub use compute::ComputePipeline;
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant, VariantKey};
 pub use object::PipelineObject;
-pub use recipe::{BLOCK_WORDS, Block, Relayed, set_bit, set_bits};
+pub use recipe::{BLOCK_WORDS, Block, Inputs, Relayed, set_bit, set_bits};
 #[cfg(feature = "compute")]
 pub use relay::RelayKernel;

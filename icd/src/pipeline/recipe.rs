@@ -1,8 +1,12 @@
 //! The uniform streams of a draw, sorted by what their words come from, so that a draw writes the words that changed
 //! and no others.
 
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use vc4::state::StateUniform;
-use vc4_shaders::program::{Descriptor, DrawWord, Pipeline, SampleBo, Texture, UniformSlot};
+use vc4_shaders::ir::Op;
+use vc4_shaders::ir::eval::eval;
+use vc4_shaders::program::{Descriptor, DrawWord, Pipeline, SampleBo, Step, Texture, UniformSlot};
 
 use crate::foundation::limits::MAX_PUSH_BYTES;
 
@@ -87,8 +91,15 @@ pub enum Relayed {
 /// then of words (kernel-abi.md §5.3).
 #[derive(Default)]
 pub struct Recipe {
-    /// All words; those that no other field names have their values.
+    /// All words; those that no other field names have their values. Behind the streams stand words that only [`Recipe::steps`]
+    /// take or make.
     pub constants: Vec<u32>,
+    /// Words of the streams.
+    pub stream_words: usize,
+    /// What the CPU computes, in order.
+    steps: Vec<Computation>,
+    /// Words of the streams that are results of steps: place, and place of the result.
+    results: Vec<Word<u32>>,
     /// BO places of lookups.
     pub samples: Vec<Word<SampleBo>>,
     /// Push constants.
@@ -111,6 +122,47 @@ pub struct Recipe {
     pub has_pieces: bool,
     /// A draw has to say what it is: a stage asks, or the CPU runs one that may.
     pub is_told: bool,
+}
+
+/// What words are made of: of push constants or not, and the bits of the sets whose buffers and textures they are taken from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Push constants.
+    pub push: bool,
+    /// The bits of sets.
+    pub sets: u32,
+}
+
+impl Inputs {
+    fn of(slot: &UniformSlot) -> Inputs {
+        match slot {
+            UniformSlot::Push(_) => Inputs { push: true, sets: 0 },
+            UniformSlot::Ubo { buffer, .. } | UniformSlot::BufferElements { buffer, .. } => {
+                Inputs { push: false, sets: set_bit(buffer) }
+            }
+            slot => Inputs { push: false, sets: slot.texture().map_or(0, |texture| set_bits(&texture)) },
+        }
+    }
+
+    fn join(self, other: Inputs) -> Inputs {
+        Inputs { push: self.push || other.push, sets: self.sets | other.sets }
+    }
+
+    fn meets(self, other: Inputs) -> bool {
+        self.push && other.push || self.sets & other.sets != 0
+    }
+}
+
+/// A step of what the CPU computes.
+#[derive(Clone, Debug)]
+struct Computation {
+    op: Op,
+    /// Places of the operands.
+    args: SmallVec<[u32; 3]>,
+    /// Place of the result.
+    to: u32,
+    /// What it depends on.
+    inputs: Inputs,
 }
 
 /// Words of a uniform buffer that lie close together.
@@ -150,6 +202,8 @@ impl Recipe {
                 recipe.constants.push(constant);
             }
         }
+        recipe.stream_words = recipe.constants.len();
+        recipe.add_steps(programs, &mut buffers);
         recipe.has_pieces = !recipe.pieces.is_empty() || !recipe.relayed.is_empty();
         recipe.is_told = !recipe.draws.is_empty() || !recipe.relayed.is_empty();
         recipe.ranges.extend(buffers.iter().map(|(buffer, ..)| *buffer));
@@ -162,13 +216,80 @@ impl Recipe {
         recipe
     }
 
+    /// Files what the CPU computes; what programs have in common is computed once.
+    fn add_steps(&mut self, programs: &Pipeline, buffers: &mut Vec<(Descriptor, u32, u32)>) {
+        let mut known: FxHashMap<Step, (u32, Inputs)> = FxHashMap::default();
+        let mut first = 0;
+        for program in [&programs.fragment, &programs.vertex, &programs.coordinate] {
+            let mut places: Vec<(u32, Inputs)> = Vec::with_capacity(program.computed.len());
+            for step in &program.computed {
+                let mut step = step.clone();
+                let mut inputs = Inputs::default();
+                if let Step::Op { args, .. } = &mut step {
+                    for arg in args {
+                        let (place, more) = places[*arg as usize];
+                        (*arg, inputs) = (place, inputs.join(more));
+                    }
+                }
+                let found = known.entry(step).or_insert_with_key(|step| {
+                    let to = self.constants.len() as u32;
+                    let constant = match step {
+                        Step::Word(slot) => {
+                            inputs = Inputs::of(slot);
+                            self.sort(slot, buffers)
+                        }
+                        Step::Op { op, args } => {
+                            self.steps.push(Computation { op: *op, args: args.clone(), to, inputs });
+                            0
+                        }
+                    };
+                    self.constants.push(constant);
+                    (to, inputs)
+                });
+                places.push(*found);
+            }
+            first += program.samples.len();
+            for (number, slot) in program.uniforms.iter().enumerate() {
+                if let UniformSlot::Computed(step) = slot {
+                    self.results.push(((first + number) as u32, places[*step as usize].0));
+                }
+            }
+            first += program.uniforms.len();
+        }
+    }
+
+    /// Computes what depends on words that changed, or all.
+    #[inline]
+    pub fn compute(&self, words: &mut [u32], changed: Inputs, all: bool) {
+        if !self.steps.is_empty() {
+            self.run(words, changed, all);
+        }
+    }
+
+    #[inline(never)]
+    fn run(&self, words: &mut [u32], changed: Inputs, all: bool) {
+        let mut changes = all;
+        for step in self.steps.iter().filter(|step| all || step.inputs.meets(changed)) {
+            let mut args = [0; 3];
+            for (to, place) in args.iter_mut().zip(&step.args) {
+                *to = words[*place as usize];
+            }
+            // Steps have operations whose value depends on their operands only.
+            words[step.to as usize] = eval(step.op, &args[..step.args.len().min(3)]).unwrap_or(0);
+            changes = true;
+        }
+        if changes {
+            self.results.iter().for_each(|&(at, from)| words[at as usize] = words[from as usize]);
+        }
+    }
+
     /// Files the next word under what it comes from; its value, if that is known.
     fn sort(&mut self, slot: &UniformSlot, buffers: &mut Vec<(Descriptor, u32, u32)>) -> u32 {
         let at = self.constants.len() as u32;
         match *slot {
             UniformSlot::Const(word) => return word,
-            // The kernel writes it.
-            UniformSlot::StreamAddress => {}
+            // The kernel writes the one, steps make the other.
+            UniformSlot::StreamAddress | UniformSlot::Computed(_) => {}
             UniformSlot::State(state) => self.state.push((at, state)),
             UniformSlot::Push(offset) => self.push.add(at, (offset / 4).min(BLOCK_WORDS as u32 - 1) as u8),
             UniformSlot::Ubo { buffer, offset } => buffers.push((buffer, offset, at)),
@@ -271,5 +392,46 @@ mod tests {
         let mut words = [7; 7];
         scatter.put(&mut words, &block);
         assert_eq!(words, [7, 30, 0, 7, 7, 2550, 7]);
+    }
+
+    /// What two programs compute alike is computed once, and again when something that it is made of changes.
+    #[test]
+    fn steps_are_shared_and_run_when_their_words_change() {
+        let buffer = Descriptor { set: 1, binding: 0, element: 0 };
+        let op = |op, args: &[u32]| Step::Op { op, args: SmallVec::from_slice(args) };
+        let push = Step::Word(UniformSlot::Push(4));
+        let word = Step::Word(UniformSlot::Ubo { buffer, offset: 8 });
+        let constant = Step::Word(UniformSlot::Const(3));
+        let programs = Pipeline {
+            vertex: Program {
+                uniforms: vec![UniformSlot::Const(9), UniformSlot::Computed(3)],
+                computed: vec![push.clone(), word, op(Op::IMul, &[0, 1]), op(Op::IAdd, &[2, 0])],
+                ..Default::default()
+            },
+            coordinate: Program {
+                uniforms: vec![UniformSlot::Computed(2), UniformSlot::Computed(2)],
+                computed: vec![constant, push, op(Op::IMul, &[1, 0])],
+                ..Default::default()
+            },
+            ..Default::default()
+        };
+        let recipe = Recipe::new(&programs);
+        assert_eq!((recipe.stream_words, recipe.steps.len()), (4, 3));
+        let mut words = recipe.constants.clone();
+        let (to, _) = recipe.push.spans[0];
+        assert_eq!(recipe.push.spans, [(to, 1)], "the push constant has one place");
+        let from = recipe.buffers[0].words.spans[0].0;
+        (words[to as usize], words[from as usize]) = (5, 7);
+        let none = Inputs::default();
+        recipe.compute(&mut words, none, true);
+        assert_eq!(words[..4], [9, 5 * 7 + 5, 15, 15]);
+        words[from as usize] = 100;
+        recipe.compute(&mut words, Inputs { push: false, sets: 1 }, false);
+        assert_eq!(words[..4], [9, 40, 15, 15], "another set");
+        recipe.compute(&mut words, Inputs { push: false, sets: 2 }, false);
+        assert_eq!(words[..4], [9, 505, 15, 15]);
+        words[to as usize] = 1;
+        recipe.compute(&mut words, Inputs { push: true, sets: 0 }, false);
+        assert_eq!(words[..4], [9, 101, 3, 3]);
     }
 }

@@ -100,6 +100,8 @@ pub enum UniformSlot {
     InstanceIndex,
     /// What the draw says of itself.
     Draw(DrawWord),
+    /// The word that the CPU computed in this step of [`crate::program::Program::computed`].
+    Computed(u32),
     /// Raw word `word` of an instance-rate attribute (T-INST a).
     InstanceAttribute {
         /// Vertex input location.
@@ -112,6 +114,19 @@ pub enum UniformSlot {
 }
 
 impl UniformSlot {
+    /// Whether the CPU can compute with the word: it knows it when it writes the stream.
+    pub const fn is_step_word(&self) -> bool {
+        matches!(
+            self,
+            UniformSlot::Const(_)
+                | UniformSlot::Push(_)
+                | UniformSlot::Ubo { .. }
+                | UniformSlot::BufferElements { .. }
+                | UniformSlot::Texture { .. }
+                | UniformSlot::Computed(_)
+        )
+    }
+
     /// The texture that the word is taken from.
     pub const fn texture(&self) -> Option<Texture> {
         match *self {
@@ -154,6 +169,7 @@ impl Display for UniformSlot {
             UniformSlot::VertexIndexBias => f.write_str("vertex.bias"),
             UniformSlot::InstanceIndex => f.write_str("instance.index"),
             UniformSlot::Draw(word) => write!(f, "draw.{}", word.name()),
+            UniformSlot::Computed(step) => write!(f, "computed[{step}]"),
             UniformSlot::InstanceAttribute { location, word } => {
                 write!(f, "instance.attribute[{location}][{word}]")
             }

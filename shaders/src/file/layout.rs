@@ -6,7 +6,7 @@ use crate::program::ProgramKind;
 pub const MAGIC: [u8; 4] = *b"VC4P";
 
 /// The layout that this module writes, and the only one it reads.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Bytes before the interface.
 pub const HEADER_BYTES: usize = 48;
@@ -22,6 +22,9 @@ pub const TEXTURE_WORDS: usize = 7;
 
 /// Words of a TMU request.
 pub const SAMPLE_WORDS: usize = 4;
+
+/// The kind of a step that is an operation; others are those of uniforms.
+pub const STEP: u8 = 0xff;
 
 /// The programs in the order of their stage numbers.
 pub const STAGES: [ProgramKind; 3] = [ProgramKind::Vertex, ProgramKind::Coordinate, ProgramKind::Fragment];

@@ -29,10 +29,11 @@
 //! | words | program |
 //! | --- | --- |
 //! | 0 | bits 7:0 stage: 0 vertex, 1 coordinate, 2 fragment; bit 8 switches threads |
-//! | 1, 2, 3 | number of instructions, uniforms, TMU requests |
+//! | 1, 2, 3, 4 | number of instructions, uniforms, TMU requests, steps |
 //! | 2 each | instructions |
 //! | 1–5 each | uniforms: bits 7:0 the kind, bits 15:8 a detail of it, then the words of the kind (`slot.rs`) |
 //! | 4 each | TMU requests: 0 sampled image or 1 uniform buffer, descriptor set, binding, element |
+//! | 2–7 each | steps that the CPU computes: a uniform, or bits 7:0 255, bits 31:8 the operation (its place in [`crate::ir::computed::OPERATIONS`]), then numbers of earlier steps |
 
 mod fault;
 mod layout;

@@ -1,11 +1,15 @@
 //! From bytes to programs: any bytes give a pipeline or an error, and no memory beyond a small multiple of the file.
 
+use smallvec::SmallVec;
+
 use super::fault::{Fault, FileError};
 use super::layout::{
-    ATTRIBUTE_WORDS, DIGEST_AT, HEADER_BYTES, MAGIC, SAMPLE_WORDS, STAGES, TEXTURE_WORDS, VERSION, digest,
+    ATTRIBUTE_WORDS, DIGEST_AT, HEADER_BYTES, MAGIC, SAMPLE_WORDS, STAGES, STEP, TEXTURE_WORDS, VERSION,
+    digest,
 };
 use super::slot;
 use crate::binding::{Descriptor, Texture, UniformSlot};
+use crate::ir::computed::{OPERATIONS, Step, operands};
 use crate::program::{AttributeArray, AttributeSource, Pipeline, Program, ProgramKind, SampleBo};
 
 /// Where the parts of a program stand, in bytes from the start of the file.
@@ -186,7 +190,7 @@ fn program(cursor: &mut Cursor<'_>) -> Result<(usize, Place, Program), FileError
     let kind = *STAGES
         .get(stage as usize)
         .ok_or(FileError { offset: head, fault: Fault::Unknown { what: "stage", value: stage } })?;
-    let [instructions, uniforms, samples] = cursor.words()?;
+    let [instructions, uniforms, samples, steps] = cursor.words()?;
     if instructions == 0 {
         // Such a program would be left out when written.
         let fault = Fault::Unknown { what: "number of instructions", value: 0 };
@@ -205,6 +209,15 @@ fn program(cursor: &mut Cursor<'_>) -> Result<(usize, Place, Program), FileError
     let samples_at = cursor.at;
     let count = cursor.fits(samples, 4 * SAMPLE_WORDS)?;
     program.samples = (0..count).map(|_| sample(cursor)).collect::<Result<_, _>>()?;
+    let count = cursor.fits(steps, 4)?;
+    program.computed = (0..steps).take(count).map(|number| step(cursor, number)).collect::<Result<_, _>>()?;
+    for (slot, &offset) in program.uniforms.iter().zip(&places) {
+        if let UniformSlot::Computed(value) = *slot {
+            if value >= steps {
+                return Err(FileError { offset, fault: Fault::Unknown { what: "step", value } });
+            }
+        }
+    }
     let place = Place { kind, head, code, uniforms: places, samples: samples_at };
     Ok((stage as usize, place, program))
 }
@@ -220,6 +233,33 @@ fn uniform(cursor: &mut Cursor<'_>) -> Result<UniformSlot, FileError> {
         *word = cursor.word()?;
     }
     slot::from_parts(kind, detail, &words[..count]).ok_or(fault)
+}
+
+/// A step, which takes those before it.
+fn step(cursor: &mut Cursor<'_>, number: u32) -> Result<Step, FileError> {
+    let offset = cursor.at;
+    let fault = |offset, what, value| Err(FileError { offset, fault: Fault::Unknown { what, value } });
+    let head = cursor.word()?;
+    if head & 0xff != STEP.into() {
+        cursor.at = offset;
+        return match uniform(cursor)? {
+            UniformSlot::Computed(_) => fault(offset, "word of a step", head),
+            slot if slot.is_step_word() => Ok(Step::Word(slot)),
+            _ => fault(offset, "word of a step", head),
+        };
+    }
+    let Some(&op) = OPERATIONS.get((head >> 8) as usize) else {
+        return fault(offset, "operation of a step", head);
+    };
+    let mut args = SmallVec::new();
+    for _ in 0..operands(op) {
+        let offset = cursor.at;
+        match cursor.word()? {
+            earlier if earlier < number => args.push(earlier),
+            later => return fault(offset, "step", later),
+        }
+    }
+    Ok(Step::Op { op, args })
 }
 
 fn sample(cursor: &mut Cursor<'_>) -> Result<SampleBo, FileError> {

@@ -19,7 +19,7 @@ pub const MAX_WORDS: usize = 6;
 pub fn words_of(kind: u8) -> Option<usize> {
     Some(match kind {
         VERTEX_INDEX_BIAS | INSTANCE_INDEX | STREAM_ADDRESS | DRAW => 0,
-        CONST | STATE | PUSH | INSTANCE_ATTRIBUTE => 1,
+        COMPUTED | CONST | STATE | PUSH | INSTANCE_ATTRIBUTE => 1,
         UBO | UBO_BASE | UBO_LIMIT => 4,
         BUFFER_ELEMENTS => 5,
         TEXTURE_P0 | TEXTURE_P1 | TEXTURE_P2 | TEXTURE => 6,
@@ -43,6 +43,7 @@ const INSTANCE_ATTRIBUTE: u8 = 12;
 const STREAM_ADDRESS: u8 = 13;
 const BUFFER_ELEMENTS: u8 = 14;
 const DRAW: u8 = 15;
+const COMPUTED: u8 = 16;
 
 /// Details of lookups.
 const TEXELS: u8 = 1;
@@ -84,6 +85,7 @@ pub fn to_parts(slot: UniformSlot) -> Parts {
             let number = DrawWord::ALL.iter().position(|known| *known == word).unwrap_or(0);
             parts(DRAW, number as u8, smallvec![])
         }
+        UniformSlot::Computed(step) => parts(COMPUTED, 0, smallvec![step]),
         UniformSlot::InstanceAttribute { location, word } => {
             parts(INSTANCE_ATTRIBUTE, word, smallvec![location])
         }
@@ -163,6 +165,7 @@ pub fn from_parts(kind: u8, detail: u8, words: &[u32]) -> Option<UniformSlot> {
         DRAW => UniformSlot::Draw(*DrawWord::ALL.get(usize::from(detail))?),
         INSTANCE_ATTRIBUTE => UniformSlot::InstanceAttribute { location: word(0), word: detail },
         STREAM_ADDRESS => UniformSlot::StreamAddress,
+        COMPUTED => UniformSlot::Computed(word(0)),
         _ => return None,
     })
 }

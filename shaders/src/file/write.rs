@@ -1,8 +1,9 @@
 //! From programs to bytes.
 
-use super::layout::{DIGEST_AT, HEADER_BYTES, MAGIC, STAGES, VERSION, digest};
+use super::layout::{DIGEST_AT, HEADER_BYTES, MAGIC, STAGES, STEP, VERSION, digest};
 use super::slot;
-use crate::binding::Descriptor;
+use crate::binding::{Descriptor, UniformSlot};
+use crate::ir::computed::{OPERATIONS, Step};
 use crate::program::{AttributeArray, AttributeSource, Pipeline, Program, ProgramKind, SampleBo};
 
 /// The file of a pipeline. A program without code is left out.
@@ -88,17 +89,14 @@ fn attribute(out: &mut Vec<u8>, array: &AttributeArray) {
 
 fn program(out: &mut Vec<u8>, stage: u32, program: &Program) {
     word(out, stage | u32::from(program.threaded) << 8);
-    for length in [program.code.len(), program.uniforms.len(), program.samples.len()] {
+    for length in [program.code.len(), program.uniforms.len(), program.samples.len(), program.computed.len()]
+    {
         word(out, length as u32);
     }
     for instruction in &program.code {
         out.extend_from_slice(&instruction.to_le_bytes());
     }
-    for &uniform in &program.uniforms {
-        let parts = slot::to_parts(uniform);
-        word(out, u32::from(parts.kind) | u32::from(parts.detail) << 8);
-        parts.words.into_iter().for_each(|value| word(out, value));
-    }
+    program.uniforms.iter().for_each(|&slot| uniform(out, slot));
     for sample in &program.samples {
         let (kind, Descriptor { set, binding, element }) = match *sample {
             SampleBo::Texture(image) => (0, image),
@@ -106,4 +104,20 @@ fn program(out: &mut Vec<u8>, stage: u32, program: &Program) {
         };
         [kind, set, binding, element].into_iter().for_each(|value| word(out, value));
     }
+    for step in &program.computed {
+        match step {
+            Step::Word(slot) => uniform(out, *slot),
+            Step::Op { op, args } => {
+                let number = OPERATIONS.iter().position(|known| known == op).unwrap_or(0) as u32;
+                word(out, u32::from(STEP) | number << 8);
+                args.iter().for_each(|&arg| word(out, arg));
+            }
+        }
+    }
+}
+
+fn uniform(out: &mut Vec<u8>, slot: UniformSlot) {
+    let parts = slot::to_parts(slot);
+    word(out, u32::from(parts.kind) | u32::from(parts.detail) << 8);
+    parts.words.into_iter().for_each(|value| word(out, value));
 }

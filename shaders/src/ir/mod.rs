@@ -19,6 +19,7 @@
 
 pub mod builder;
 pub mod cfg;
+pub mod computed;
 mod entity;
 pub mod eval;
 mod image;

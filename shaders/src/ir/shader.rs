@@ -6,6 +6,7 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 
+use super::computed::Step;
 use super::entity::{Block, Inst, Type, Value};
 use super::interface::Stage;
 use super::line::{LineId, SourceLine};
@@ -123,6 +124,8 @@ pub struct Shader {
     pub blocks: PrimaryMap<Block, BlockData>,
     /// The program.
     pub body: Region,
+    /// What the CPU computes for [`UniformSlot::Computed`] words.
+    pub computed: Vec<Step>,
     /// Source lines that instructions name.
     pub lines: Arc<[SourceLine]>,
     /// The line of instructions made from now on.
@@ -140,6 +143,7 @@ impl Shader {
             values: PrimaryMap::new(),
             blocks: PrimaryMap::new(),
             body: Vec::new(),
+            computed: Vec::new(),
             lines: [].into(),
             line: LineId::NONE,
         };

@@ -32,6 +32,18 @@ pub fn optimize(shader: &mut Shader) {
     });
 }
 
+/// Has the CPU compute what a draw gives to all elements alike, if it may; see [`opt::once`].
+pub fn once(shader: &mut Shader, state: &PipelineState) {
+    if !state.computes {
+        return;
+    }
+    step(shader, "opt_once", |shader| {
+        if opt::once::run(shader) {
+            opt::dce::run(shader);
+        }
+    });
+}
+
 /// Multiplies by what factors have in common once. Only the shader's own arithmetic may be rearranged so, not the sequences
 /// that [`lower`] makes for the sake of their rounding.
 pub fn factor(shader: &mut Shader) {
@@ -63,6 +75,8 @@ pub fn lower_control(shader: &mut Shader) {
 pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "lower_texture", |shader| lower::texture::run(shader, state));
     step(shader, "lower_ubo", lower::ubo::run);
+    // Lookups have brought words of their own: sizes of textures.
+    once(shader, state);
     step(shader, "lower_int", lower::int::run);
     // Behind what makes colours, in front of what makes sequences of one operation.
     step(shader, "opt_precision", opt::precision::run);

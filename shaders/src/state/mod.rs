@@ -68,6 +68,8 @@ pub struct PipelineState {
     pub sample: Option<u8>,
     /// How images are looked at; what is missing is RGBA8 unorm with identity swizzle, left to the texture unit.
     pub textures: BTreeMap<Texture, TextureKey>,
+    /// The CPU computes what a draw gives to all elements alike ([`crate::ir::computed`]).
+    pub computes: bool,
 }
 
 impl Default for PipelineState {
@@ -84,6 +86,7 @@ impl Default for PipelineState {
             multisample: Multisample::default(),
             sample: None,
             textures: BTreeMap::new(),
+            computes: true,
         }
     }
 }

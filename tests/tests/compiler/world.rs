@@ -194,8 +194,12 @@ impl World {
         let mut places = Places { world: self, memory: &memory, known: BTreeMap::new() };
         let stream =
             memory.allocate(4 * program.uniforms.len().max(1) as u32).expect("the memory is large enough");
-        let word =
-            |slot: &UniformSlot| if *slot == UniformSlot::StreamAddress { stream } else { places.word(slot) };
+        let computed = vc4_shaders::ir::computed::words(&program.computed, |slot| places.word(&slot));
+        let word = |slot: &UniformSlot| match *slot {
+            UniformSlot::StreamAddress => stream,
+            UniformSlot::Computed(step) => computed[step as usize],
+            _ => places.word(slot),
+        };
         let words: Vec<u32> = program.uniforms.iter().map(word).collect();
         memory.write_words(stream, &words)?;
         let insts =
@@ -273,7 +277,9 @@ impl Places<'_> {
             UniformSlot::InstanceAttribute { location, word } => {
                 self.world.attribute(location, word.into(), 0)
             }
-            UniformSlot::StreamAddress => unreachable!("the stream knows where it is"),
+            UniformSlot::Computed(_) | UniformSlot::StreamAddress => {
+                unreachable!("whoever writes the stream knows")
+            }
         }
     }
 }

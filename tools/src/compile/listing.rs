@@ -3,9 +3,11 @@
 use std::fmt::Write;
 use vc4::qpu::cost::Wait;
 use vc4::qpu::{Cost, Inst, uniform_reads};
-use vc4_shaders::program::{Program, UniformSlot};
+use vc4_shaders::ir::computed;
+use vc4_shaders::program::{Program, Step, UniformSlot};
 
-/// The listing: it assembles to the same words, and its `.uniform` lines name the uniforms for a module of assembly.
+/// The listing: it assembles to the same words, and its `.uniform` lines name the uniforms for a module of assembly, which
+/// has no words that the CPU computes: those stand in front, as comments.
 /// Behind each instruction stand its number and its slots, waits included.
 pub fn listing(program: &Program) -> String {
     let decoded: Vec<Result<Inst, u64>> =
@@ -15,7 +17,7 @@ pub fn listing(program: &Program) -> String {
     let cost = Cost::of(&insts);
     let reads = if sound { uniform_reads(&insts) } else { Vec::new() };
     let mut uniforms = program.uniforms.iter().zip(&reads).peekable();
-    let mut out = String::new();
+    let mut out = computed(&program.computed);
     for (number, inst) in decoded.iter().enumerate() {
         while let Some((slot, _)) = uniforms.next_if(|(_, read)| read.instruction == number) {
             uniform(&mut out, *slot);
@@ -35,6 +37,11 @@ pub fn listing(program: &Program) -> String {
         let _ = writeln!(out, "{text:<96} # {number}: {slots}{wait}");
     }
     out
+}
+
+/// What the CPU computes for the stream, a comment per step.
+fn computed(steps: &[Step]) -> String {
+    computed::lines(steps).map(|line| format!("# {line}\n")).collect()
 }
 
 fn uniform(out: &mut String, slot: UniformSlot) {

@@ -28,6 +28,7 @@ The state file has one setting per line; # begins a comment. Without it:
   depth-test on
   stencil off                 or both (one word), both-masks (two), faces (two), full (three)
   topology triangles          lines, points
+  computed on                 off: no words that the CPU computes, which a module of assembly cannot name
 and, as often as needed,
   attribute LOCATION FORMAT [instance]     without: floats, as many as the shader declares
   texture SET BINDING [ELEMENT] CLASS [SWIZZLE]
@@ -51,6 +52,8 @@ pub struct Settings {
     textures: BTreeMap<Texture, TextureKey>,
     /// Specialisation: constant id and bits.
     pub constants: Vec<(u32, u32)>,
+    /// Words that the CPU computes.
+    pub computes: bool,
 }
 
 impl Default for Settings {
@@ -68,6 +71,7 @@ impl Default for Settings {
             attributes: BTreeMap::new(),
             textures: BTreeMap::new(),
             constants: Vec::new(),
+            computes: true,
         }
     }
 }
@@ -157,6 +161,7 @@ impl Settings {
             ("topology", [name @ ("triangles" | "lines" | "points")]) => {
                 (self.points, self.lines) = (*name == "points", *name == "lines");
             }
+            ("computed", [word]) => self.computes = switch(word)?,
             ("attribute", [location, format, rest @ ..]) => self.attribute(location, format, rest)?,
             ("texture", _) => self.texture(values)?,
             ("constant", [id, value]) => self.constants.push((number(id)?, constant(value)?)),
@@ -241,6 +246,7 @@ impl Settings {
             multisample: self.multisample,
             sample: None,
             textures: self.textures.clone(),
+            computes: self.computes,
         }
     }
 

@@ -30,7 +30,7 @@ pub enum Content<'a> {
     Shbin(Shbin),
     Metallib(Library<'a>),
     Spirv(spirv::Module),
-    Vc4p(vc4_shaders::file::Contents),
+    Vc4p(Box<vc4_shaders::file::Contents>),
 }
 
 impl Kind {
@@ -104,7 +104,7 @@ impl<'a> Content<'a> {
             Kind::Shbin => Content::Shbin(Shbin::parse(bytes)?),
             Kind::Metallib => Content::Metallib(Library::parse(bytes)?),
             Kind::Spirv => Content::Spirv(spirv::Module::parse(bytes)?),
-            Kind::Vc4p => Content::Vc4p(program::parse(bytes)?),
+            Kind::Vc4p => Content::Vc4p(Box::new(program::parse(bytes)?)),
         })
     }
 

@@ -8,6 +8,7 @@ use vc4::qpu::{Access, Declared, Inst, Violation, check_declared, uniform_reads}
 use vc4_kernel_abi::validate::{Mode, Place as KernelPlace, shader};
 use vc4_shaders::compile::ProgramKind;
 use vc4_shaders::file::{self, Contents, FileError, Place};
+use vc4_shaders::ir::computed;
 use vc4_shaders::program::{AttributeArray, AttributeSource, Descriptor, Pipeline, Program, SampleBo};
 
 /// Bytes of an instruction.
@@ -178,6 +179,9 @@ pub fn text(contents: &Contents, out: &mut impl Write, code: bool) -> io::Result
         if code {
             listing(program).lines().try_for_each(|line| writeln!(out, "    {line}"))?;
         } else {
+            for line in computed::lines(&program.computed) {
+                writeln!(out, "    {line}")?;
+            }
             for (number, (uniform, at)) in program.uniforms.iter().zip(&place.uniforms).enumerate() {
                 writeln!(out, "    0x{at:04x} uniform {number}: {uniform}")?;
             }
@@ -282,6 +286,7 @@ fn program_json(pipeline: &Pipeline, place: &Place, code: bool) -> Value {
         ("instructions", program.code.len().into()),
         ("threaded", program.threaded.into()),
         ("uniforms", uniforms.collect()),
+        ("computed", computed::lines(&program.computed).map(Value::from).collect()),
         ("tmu_requests", samples.collect()),
     ];
     if code {

@@ -16,7 +16,7 @@ use super::relay::outputs;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
-use crate::pipeline::{BLOCK_WORDS, Block, Relayed, set_bit};
+use crate::pipeline::{BLOCK_WORDS, Block, Inputs, Relayed, set_bit};
 use crate::segments::Snapshot;
 
 /// Largest stride of the plain form of record.
@@ -96,7 +96,7 @@ impl Streams {
         if is_moved || is_short || changes.intersects(first) || !job.repeat_record() {
             self.record(device, job, bindings, piece)?;
         }
-        job.uniforms(&self.words);
+        job.uniforms(&self.words[..bindings.variant.recipe.stream_words]);
         Ok(())
     }
 
@@ -218,6 +218,11 @@ impl Streams {
                 }
             }
         }
+        let inputs = Inputs {
+            push: changes.contains(Changes::PUSH),
+            sets: if changes.contains(Changes::DESCRIPTORS) { sets } else { 0 },
+        };
+        recipe.compute(words, inputs, changes.contains(Changes::PROGRAMS));
         if changes.contains(Changes::STATE) {
             recipe.state.iter().for_each(|(at, state)| words[*at as usize] = bindings.words.word(*state));
         }
@@ -379,6 +384,7 @@ fn descriptor_word(bindings: &Bindings<'_>, slot: &UniformSlot) -> Result<u32, E
         | UniformSlot::InstanceIndex
         | UniformSlot::Draw(_)
         | UniformSlot::InstanceAttribute { .. }
+        | UniformSlot::Computed(_)
         | UniformSlot::StreamAddress => 0,
     })
 }

@@ -14,6 +14,7 @@ pub mod flatten;
 pub mod fold;
 pub mod link;
 pub mod mask;
+pub mod once;
 pub mod phi;
 pub mod precision;
 pub mod reassociate;
