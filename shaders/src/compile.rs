@@ -87,7 +87,15 @@ pub fn relay(mut vertex: Shader) -> Relay {
 /// # Errors
 /// What does not fit the machine.
 pub fn compile_picture(picture: &Picture, state: &PipelineState) -> Result<Pipeline, CompileError> {
-    compile_shaders(picture::rectangle(), Some(picture.fragment.clone()), state)
+    compile_rectangle(&picture.fragment, state)
+}
+
+/// Compiles a rectangle over the whole viewport, a strip of four vertices, with a fragment stage that reads no varyings.
+///
+/// # Errors
+/// What does not fit the machine.
+pub fn compile_rectangle(fragment: &Shader, state: &PipelineState) -> Result<Pipeline, CompileError> {
+    compile_shaders(picture::rectangle(), Some(fragment.clone()), state)
 }
 
 /// Compiles a pipeline. Without a fragment stage only depth and stencil are written.

@@ -15,7 +15,7 @@ use crate::foundation::timeout;
 use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
-use crate::pipeline::ComputePipeline;
+use crate::pipeline::{ComputePipeline, Rectangles};
 use crate::segments::{CpuCommand, Drawing, Part, Touch};
 
 /// How many workgroups.
@@ -107,14 +107,14 @@ impl CpuCommand for Dispatch {
         self.pipeline.drawn().is_some()
     }
 
-    fn drawing(&self, device: &Arc<Device>) -> Result<Option<Drawing>, Error> {
+    fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
         let drawing = match self.groups {
             Groups::Direct(Part { first: [0, 0, 0], groups }) => {
                 // Too many for the CPU are too many for all.
                 self.groups.part()?;
                 let request =
                     Request { pipeline: &self.pipeline, bindings: &self.bindings, push: &self.push, groups };
-                picture::drawing(&request, device)
+                picture::drawing(&request, rectangles.device())
             }
             Groups::Direct(_) => Err("its first workgroup is not the first of all".into()),
             Groups::Indirect { .. } => Err("its parameters are in memory".into()),

@@ -20,11 +20,8 @@ use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
-use crate::pipeline::dynamic::Dynamic;
 use crate::pipeline::{ComputePipeline, Pipeline};
-use crate::segments::{
-    ColorTarget, DrawCall, DrawList, DrawParameters, DrawState, Drawing, Part, RenderSegment, Start, Target,
-};
+use crate::segments::{Drawing, Part, Rectangle, RenderSegment, Rest};
 
 /// Layers that a dispatch may be drawn to: each is a job.
 const MAX_LAYERS: u32 = 64;
@@ -41,7 +38,7 @@ pub(super) struct Request<'a> {
 }
 
 /// What a rectangle is drawn to.
-struct Rectangle {
+struct Place {
     view: Arc<ImageView>,
     width: u32,
     height: u32,
@@ -69,6 +66,7 @@ pub(super) fn drawing(request: &Request<'_>, device: &Arc<Device>) -> Result<Dra
         Ok(request.render(&pipeline, rectangle))
     });
     let changes_buffers = matches!(picture.target, Drawn::Buffer { .. });
+    let rest = rest.map(Rest::Groups);
     Ok(Drawing { renders: renders.collect::<Result<_, String>>()?, rest, changes_buffers })
 }
 
@@ -121,7 +119,7 @@ impl Request<'_> {
     }
 
     /// The rectangles on the layers of an image.
-    fn layers(&self, picture: &Picture, texel: &Texel) -> Result<Vec<Rectangle>, String> {
+    fn layers(&self, picture: &Picture, texel: &Texel) -> Result<Vec<Place>, String> {
         let Descriptor::Image { view: Some(view), .. } = self.bindings.find(texel.image).0 else {
             return Err("its image is not bound".into());
         };
@@ -151,7 +149,7 @@ impl Request<'_> {
         }
         let rectangle = |layer| {
             let view = Arc::new(slice(view, layer));
-            Rectangle { view, width, height, layer, keeps, row: 0 }
+            Place { view, width, height, layer, keeps, row: 0 }
         };
         Ok((0..depth).map(rectangle).collect())
     }
@@ -163,7 +161,7 @@ impl Request<'_> {
         place: binding::Descriptor,
         (start, order): (&HostSum, &Order),
         device: &Arc<Device>,
-    ) -> Result<(Vec<Rectangle>, Option<Part>), String> {
+    ) -> Result<(Vec<Place>, Option<Part>), String> {
         let (Descriptor::Buffer { buffer, offset, range }, dynamic) = self.bindings.find(place) else {
             return Err("its buffer is not bound".into());
         };
@@ -195,7 +193,7 @@ impl Request<'_> {
         };
         let rest = Part { groups: [0, 1, 2].map(|n| rest.groups[n].saturating_sub(rest.first[n])), ..rest };
         let line = if part == 0 { width } else { 0 };
-        let rectangle = Rectangle { view, width, height, layer: 0, keeps: false, row: line };
+        let rectangle = Place { view, width, height, layer: 0, keeps: false, row: line };
         Ok((vec![rectangle], (!rest.groups.contains(&0)).then_some(rest)))
     }
 
@@ -225,44 +223,19 @@ impl Request<'_> {
         Ok(())
     }
 
-    fn render(&self, pipeline: &Arc<Pipeline>, rectangle: Rectangle) -> RenderSegment {
-        let Rectangle { view, width, height, layer, keeps, row } = rectangle;
+    fn render(&self, pipeline: &Arc<Pipeline>, place: Place) -> RenderSegment {
+        let Place { view, width, height, layer, keeps, row } = place;
         let area = PixelRect { left: 0, top: 0, right: width as i32, bottom: height as i32 };
-        let mut list = DrawList::default();
         let mut push = self.push.to_vec();
         push.resize((PARAMETERS_AT / 4) as usize, 0);
         push.push(layer);
         push.extend(self.groups);
         push.push(row);
-        let extent = vk::Extent2D { width, height };
-        let viewport =
-            vk::Viewport { width: width as f32, height: height as f32, max_depth: 1.0, ..Default::default() };
-        let dynamic = Dynamic {
-            viewport,
-            scissor: vk::Rect2D { offset: vk::Offset2D::default(), extent },
-            ..Dynamic::default()
+        let sets = |number: usize| {
+            let bound = self.bindings.sets.get(number)?.as_ref()?;
+            Some((&bound.set, &bound.offsets[..]))
         };
-        let sets = &self.bindings.sets;
-        let state = DrawState {
-            pipeline: list.add_pipeline(pipeline),
-            dynamic: list.add_dynamic(pipeline.fix(dynamic)),
-            sets: list.add_sets(DrawState::NOTHING.sets, u32::MAX, |number| {
-                let bound = sets.get(number)?.as_ref()?;
-                Some((&bound.set, &bound.offsets[..]))
-            }),
-            push: list.add_push(&push),
-            ..DrawState::NOTHING
-        };
-        list.add_state(state);
-        let corners =
-            DrawParameters { count: 4, instances: 1, first: 0, vertex_offset: None, first_instance: 0 };
-        list.push(DrawCall::Direct(corners));
-        let size = view.extent();
-        let start = if keeps { Start::Load } else { Start::Any };
-        let color =
-            ColorTarget { view, location: 0, plane: 0, start, store: true, resolve: None, is_read: false };
-        let target = Target { colors: vec![color], ..Target::empty(size, area) };
-        RenderSegment { target, draws: vec![Arc::new(list)] }
+        Rectangle { view, area, keeps }.segment(pipeline, sets, &push)
     }
 }
 

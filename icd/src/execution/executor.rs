@@ -17,11 +17,12 @@ use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::objects::semaphore::Signal;
+use crate::pipeline::Rectangles;
 #[cfg(feature = "compute")]
 use crate::pipeline::RelayKernel;
 #[cfg(feature = "compute")]
-use crate::segments::{CpuCommand, DrawList};
-use crate::segments::{RenderSegment, Segment, Segments, Touch};
+use crate::segments::DrawList;
+use crate::segments::{CpuCommand, RenderSegment, Rest, Segment, Segments, Touch};
 
 /// Slots of binner memory that jobs in flight may come to hold together. The rest is for those that need more than was
 /// guessed: a job that finds no free slot hangs (kernel-abi.md §11).
@@ -47,6 +48,8 @@ pub(super) struct Executor {
     binning: VecDeque<(Seqno, u32)>,
     /// The monitor of the occlusion query that is under way.
     perfmon: Option<PerfmonId>,
+    /// Pipelines of the driver's own.
+    rectangles: Rectangles,
     /// An empty job, for its memory.
     memory: JobBuilder,
 }
@@ -56,6 +59,7 @@ impl Executor {
     pub fn new(device: Arc<Device>, retire: SyncSender<Retire>) -> Executor {
         Executor {
             iota: Arc::new(Iota::new(device.clone())),
+            rectangles: Rectangles::new(device.clone()),
             device,
             retire,
             last: None,
@@ -144,7 +148,6 @@ impl Executor {
             Segment::Render(render) => self.render(render),
             Segment::Query(command) => self.query(command),
             Segment::Cpu(command) => {
-                #[cfg(feature = "compute")]
                 if command.may_be_drawn() && self.drawn(&**command)? {
                     return Ok(());
                 }
@@ -180,12 +183,11 @@ impl Executor {
     }
 
     /// Has the GPU do what a command of the CPU says, if jobs can do it; whether they do.
-    #[cfg(feature = "compute")]
     fn drawn(&mut self, command: &dyn CpuCommand) -> Result<bool, Error> {
         // The command looks at buffers.
         self.wait(self.changing_buffers)?;
         let device = self.device.clone();
-        let Some(drawing) = command.drawing(&device)? else { return Ok(false) };
+        let Some(drawing) = command.drawing(&mut self.rectangles)? else { return Ok(false) };
         let checks = drawing.renders.iter().try_for_each(|render| draw::check(&self.iota, render));
         match checks {
             Ok(()) => {}
@@ -197,9 +199,16 @@ impl Executor {
             }
             Err(error) => return Err(error),
         }
-        if let Some(rest) = &drawing.rest {
-            self.wait_for_memory(command.touches())?;
-            command.run_part(&device, rest)?;
+        match &drawing.rest {
+            None => {}
+            Some(Rest::Groups(part)) => {
+                self.wait_for_memory(command.touches())?;
+                command.run_part(&device, part)?;
+            }
+            Some(Rest::Command(rest)) => {
+                self.wait_for_memory(rest.touches())?;
+                rest.run(&device)?;
+            }
         }
         // Samples that pass here are nobody's.
         let perfmon = self.perfmon.take();

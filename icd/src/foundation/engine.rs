@@ -1,11 +1,11 @@
-//! `VC4VK_COMPUTE`: who runs kernels that both the CPU and the QPUs can run.
+//! `VC4VK_COMPUTE`, `VC4VK_TRANSFERS`: who does what both the CPU and the QPUs can do.
 
 use std::sync::OnceLock;
 
-/// Who runs kernels that are pictures.
+/// Who does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// On a board whoever is estimated to be faster; beside a simulated GPU always the CPU.
+    /// Whoever is estimated to be faster on a board; kernels beside a simulated GPU always the CPU.
     Auto,
     /// The CPU.
     Cpu,
@@ -13,15 +13,24 @@ pub enum Engine {
     Qpu,
 }
 
-/// What the variable says; read once per process.
-pub fn engine() -> Engine {
+/// Who runs kernels that are pictures; read once per process.
+#[cfg(feature = "compute")]
+pub fn kernels() -> Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
-    *ENGINE.get_or_init(|| {
-        let Ok(text) = std::env::var("VC4VK_COMPUTE") else { return Engine::Auto };
-        parse(&text).unwrap_or_else(|| {
-            log::warn!(target: "vc4::debug", "VC4VK_COMPUTE: {text:?} is none of auto, cpu and qpu; it is auto");
-            Engine::Auto
-        })
+    *ENGINE.get_or_init(|| read("VC4VK_COMPUTE"))
+}
+
+/// Who does transfers; read once per process.
+pub fn transfers() -> Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    *ENGINE.get_or_init(|| read("VC4VK_TRANSFERS"))
+}
+
+fn read(variable: &str) -> Engine {
+    let Ok(text) = std::env::var(variable) else { return Engine::Auto };
+    parse(&text).unwrap_or_else(|| {
+        log::warn!(target: "vc4::debug", "{variable}: {text:?} is none of auto, cpu and qpu; it is auto");
+        Engine::Auto
     })
 }
 

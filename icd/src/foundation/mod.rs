@@ -3,7 +3,6 @@
 
 pub mod bo;
 pub mod debug;
-#[cfg(feature = "compute")]
 pub mod engine;
 pub mod error;
 pub mod extension;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use ash::vk;
 use vc4::hw::TEXTURE_MAX_PX;
+use vc4::image::Tiling;
 use vc4::image::etc2::BLOCK_PX;
 use vc4::image::format::Uses;
 use vc4::image::layout::{ImageLayout, ImageShape, LayoutError, MSAA_SAMPLES, MsaaLayout};
@@ -119,6 +120,29 @@ impl Image {
             return Err(Error::OutOfDeviceMemory { what: "an image", bytes, available: heap_size });
         }
         Ok(image)
+    }
+
+    /// A level of another image as an image of its own: texels of `row`, which lie as `level` says from the start of
+    /// `binding` on.
+    pub fn of_level(row: &'static FormatRow, stored: Stored, level: Level, binding: Binding) -> Image {
+        let (format, ty, tiling) = (row.format, vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
+        let (usage, flags) = (vk::ImageUsageFlags::COLOR_ATTACHMENT, vk::ImageCreateFlags::empty());
+        let Level { width, height, cpp, tiling: order, size, .. } = level;
+        let raster = order == Tiling::Raster;
+        let shape = ImageShape { raster, cpp, block: 1, width, height, depth: 1, levels: 1, faces: 1 };
+        Image {
+            row,
+            stored,
+            query: ImageQuery { format, ty, tiling, usage, flags },
+            extent: vk::Extent3D { width, height, depth: 1 },
+            layers: 1,
+            layout: ImageLayout { shape, levels: vec![Level { offset: 0, ..level }], face_stride: 0, size },
+            samples: None,
+            layer_stride: u64::from(size),
+            plane_stride: u64::from(size),
+            blocks: None,
+            binding: OnceLock::from(binding),
+        }
     }
 
     /// The format's row.

@@ -15,7 +15,7 @@ use super::kernel::{CompiledKernel, DrawnKernel, drawn, usual_row};
 use super::module::ShaderModule;
 use super::programs::Source;
 use crate::foundation::debug::{Debug, flags};
-use crate::foundation::engine::{Engine, engine};
+use crate::foundation::engine::{Engine, kernels};
 use crate::foundation::error::Error;
 use crate::foundation::format::FormatRow;
 use crate::foundation::limits;
@@ -68,7 +68,7 @@ impl ComputePipeline {
     /// Makes what most dispatches will draw with, if any will: a dispatch holds up the queue while it compiles.
     fn prepare(&self, device: &Arc<Device>) {
         let Some(drawn) = self.drawn() else { return };
-        let may_pay = engine() == Engine::Qpu || drawn.estimate.least(cores()).is_some();
+        let may_pay = kernels() == Engine::Qpu || drawn.estimate.least(cores()).is_some();
         if let Some(row) = usual_row(&drawn.picture).filter(|_| may_pay) {
             // A failure is kept and told by the dispatch, which the CPU does then.
             drop(self.drawing(device, row));
@@ -92,7 +92,7 @@ impl ComputePipeline {
         if let Some((_, known)) = drawings.iter().find(|(format, _)| *format == row.format) {
             return known.clone();
         }
-        let made = Pipeline::of_picture(device, &drawn.picture, row);
+        let made = Pipeline::of_rectangle(device, &drawn.picture.fragment, row);
         let made = made.map(Arc::new).map_err(|error| error.to_string());
         drawings.push((row.format, made.clone()));
         made
@@ -101,7 +101,7 @@ impl ComputePipeline {
     /// Whether so many invocations are to be drawn in so many jobs.
     pub fn pays(&self, invocations: u64, jobs: u32) -> bool {
         let cheaper = |drawn: &DrawnKernel| drawn.estimate.favours_qpu(invocations, jobs, cores());
-        engine() == Engine::Qpu || self.drawn().is_some_and(cheaper)
+        kernels() == Engine::Qpu || self.drawn().is_some_and(cheaper)
     }
 }
 
@@ -122,7 +122,7 @@ fn choice(kernel: &CompiledKernel) -> String {
         ns(drawn.estimate.qpu),
         ns(drawn.estimate.cpu)
     );
-    match (engine(), drawn.estimate.least(cores())) {
+    match (kernels(), drawn.estimate.least(cores())) {
         (Engine::Qpu, _) => format!("is a picture and drawn, as VC4VK_COMPUTE says: {costs}"),
         (_, Some(least)) => format!("is a picture, drawn from {least} invocations on: {costs}"),
         (_, None) => format!("is a picture, but runs on the CPU, which is faster: {costs}"),

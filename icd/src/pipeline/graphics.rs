@@ -15,8 +15,7 @@ use vc4::state::{DepthStencil, DepthStencilPlan, Raster, RasterMap};
 use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
 use vc4_kernel_abi::{Gpu, GpuError};
 use vc4_shaders::compile::{PipelineState, TextureKey};
-#[cfg(feature = "compute")]
-use vc4_shaders::picture::Picture;
+use vc4_shaders::ir::Shader;
 use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, UniformSlot};
 
 use super::assembly::RasterWindow;
@@ -32,7 +31,6 @@ use super::translate as api;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
-#[cfg(feature = "compute")]
 use crate::foundation::format::FormatRow;
 use crate::foundation::terms::viewport;
 use crate::objects::device::Device;
@@ -154,16 +152,15 @@ impl Pipeline {
         Ok(Pipeline { info, mode, drawn, adjacency, compiled, kinds: None })
     }
 
-    /// What draws a kernel that is a picture to a format, over the whole viewport.
-    #[cfg(feature = "compute")]
-    pub fn of_picture(
+    /// What fills the whole viewport with what a fragment stage without varyings gives to a format.
+    pub fn of_rectangle(
         device: &Arc<Device>,
-        picture: &Picture,
+        fragment: &Shader,
         row: &'static FormatRow,
     ) -> Result<Pipeline, Error> {
-        let info = GraphicsInfo::of_picture(row)?;
+        let info = GraphicsInfo::of_rectangle(row)?;
         let (mode, adjacency) = api::topology(info.topology)?;
-        let programs = |_: &mut PipelineState| Ok(Programs::Picture(Box::new(picture.clone())));
+        let programs = |_: &mut PipelineState| Ok(Programs::Rectangle(Box::new(fragment.clone())));
         let compiled = Some(Compiled::new(device, &info, (mode, mode), programs)?);
         Ok(Pipeline { info, mode, drawn: mode, adjacency, compiled, kinds: None })
     }

@@ -7,7 +7,6 @@ use ash::vk;
 use super::layout::PipelineLayout;
 use super::module::ShaderModule;
 use crate::foundation::error::Error;
-#[cfg(feature = "compute")]
 use crate::foundation::format::FormatRow;
 use crate::objects::render_pass::Formats;
 
@@ -133,8 +132,7 @@ pub struct GraphicsInfo {
 
 impl GraphicsInfo {
     /// Of a rectangle over one colour of a format, whose programs come from elsewhere.
-    #[cfg(feature = "compute")]
-    pub fn of_picture(row: &'static FormatRow) -> Result<GraphicsInfo, Error> {
+    pub fn of_rectangle(row: &'static FormatRow) -> Result<GraphicsInfo, Error> {
         let samples = vk::SampleCountFlags::TYPE_1;
         Ok(GraphicsInfo {
             stages: Vec::new(),

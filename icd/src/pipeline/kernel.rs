@@ -8,7 +8,7 @@ use vc4_shaders::picture::estimate::Estimate;
 use vc4_shaders::picture::{self, Picture, Target};
 use vc4_shaders_cpu::Kernel;
 
-use crate::foundation::engine::{Engine, engine};
+use crate::foundation::engine::{Engine, kernels};
 use crate::foundation::format::{self, FormatRow};
 
 /// A compute stage that is a picture.
@@ -43,7 +43,7 @@ pub fn usual_row(picture: &Picture) -> Option<&'static FormatRow> {
 
 /// The picture that an optimised compute shader draws, or why it draws none. `cpu` is what runs it else; `simulated`: the GPU is.
 pub fn drawn(shader: &Shader, cpu: &Kernel, simulated: bool) -> Result<DrawnKernel, String> {
-    match engine() {
+    match kernels() {
         Engine::Cpu => return Err("VC4VK_COMPUTE says so".into()),
         Engine::Auto if simulated => return Err("the GPU is a simulated one".into()),
         Engine::Auto | Engine::Qpu => {}

@@ -2,7 +2,7 @@
 //!
 //! [`module`] and [`layout`] are what applications make first, [`info`] is everything they say about one pipeline, of
 //! which commands may set [`dynamic`] parts; what they set beyond that makes pipelines of other [`kinds`]. `translate` says it in the core's terms, `programs` compiles SPIR-V or has
-//! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `compute` has the
+//! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `rectangles` keeps those of the driver's own. `compute` has the
 //! CPU's kernels, which may be pictures (`kernel`), `relay` its vertex stages, and `object` says what a handle is.
 
 pub mod assembly;
@@ -23,6 +23,7 @@ mod object;
 mod patch;
 mod programs;
 mod recipe;
+mod rectangles;
 #[cfg(feature = "compute")]
 mod relay;
 mod resources;
@@ -34,5 +35,6 @@ pub use compute::ComputePipeline;
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant, VariantKey};
 pub use object::PipelineObject;
 pub use recipe::{BLOCK_WORDS, Block, Inputs, Relayed, set_bit, set_bits};
+pub use rectangles::{Rectangles, Task};
 #[cfg(feature = "compute")]
 pub use relay::RelayKernel;

@@ -5,14 +5,12 @@ use std::sync::{Arc, OnceLock};
 use ash::vk;
 use vc4::state::depth_stencil::StencilPlan;
 use vc4_shaders::compile::{
-    CompileError, ErrorKind, PipelineState, Varying, compile_shaders, compile_vertex,
+    CompileError, ErrorKind, PipelineState, Varying, compile_rectangle, compile_shaders, compile_vertex,
 };
 #[cfg(feature = "compute")]
-use vc4_shaders::compile::{compile_picture, compute_stage, relay};
+use vc4_shaders::compile::{compute_stage, relay};
 use vc4_shaders::ir::{self, Shader};
 use vc4_shaders::key::{self, StageKey};
-#[cfg(feature = "compute")]
-use vc4_shaders::picture::Picture;
 use vc4_shaders::program::{self, Program};
 #[cfg(feature = "compute")]
 use vc4_shaders::relay::Relay;
@@ -39,9 +37,8 @@ pub(super) enum Programs {
         /// What it reads.
         varyings: Vec<Varying>,
     },
-    /// A kernel that is a picture.
-    #[cfg(feature = "compute")]
-    Picture(Box<Picture>),
+    /// A fragment stage that fills a rectangle.
+    Rectangle(Box<Shader>),
     /// Assembly, linked.
     Linked {
         /// The programs.
@@ -112,8 +109,7 @@ impl Programs {
         let mut textures = built.textures.clone();
         match self {
             Programs::Compiled(_) => {}
-            #[cfg(feature = "compute")]
-            Programs::Picture(_) => {}
+            Programs::Rectangle(_) => {}
             Programs::Mixed { fragment, .. } => textures.extend(fragment.program().textures()),
             Programs::Linked { pipeline, .. } => {
                 let programs = [&pipeline.vertex, &pipeline.coordinate, &pipeline.fragment];
@@ -143,8 +139,7 @@ impl Programs {
     pub(super) fn build(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
         match self {
             Programs::Compiled(spirv) => spirv.build(state),
-            #[cfg(feature = "compute")]
-            Programs::Picture(picture) => compile_picture(picture, state).map_err(failed),
+            Programs::Rectangle(fragment) => compile_rectangle(fragment, state).map_err(failed),
             Programs::Mixed { vertex, fragment, varyings } => {
                 let pipeline = compile_vertex(vertex.clone(), state, varyings).map_err(failed)?;
                 Ok(fragment.attach(pipeline))

@@ -5,10 +5,12 @@
 
 mod draw;
 mod list;
+mod rectangle;
 mod segment;
 mod target;
 
 pub use draw::{DrawCall, DrawParameters, IndexBinding, IndirectDraw};
 pub use list::{Bound, Draw, DrawList, DrawState, Snapshot};
-pub use segment::{CpuCommand, Drawing, Part, RenderSegment, Segment, Segments, Touch};
+pub use rectangle::Rectangle;
+pub use segment::{CpuCommand, Drawing, Part, RenderSegment, Rest, Segment, Segments, Touch};
 pub use target::{ColorTarget, DepthStencilWord, Start, Target, tile_px};

@@ -11,6 +11,7 @@ use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
 use crate::objects::query::QueryCommand;
+use crate::pipeline::Rectangles;
 
 /// The segments of a command buffer.
 pub type Segments = Vec<Segment>;
@@ -53,12 +54,20 @@ pub struct Part {
     pub groups: [u32; 3],
 }
 
+/// What jobs leave to the CPU.
+pub enum Rest {
+    /// Workgroups of the dispatch ([`CpuCommand::run_part`]).
+    Groups(Part),
+    /// A command.
+    Command(Box<dyn CpuCommand>),
+}
+
 /// How jobs do what a command asks for.
 pub struct Drawing {
     /// The jobs.
     pub renders: Vec<RenderSegment>,
     /// What is left to the CPU, which does it before.
-    pub rest: Option<Part>,
+    pub rest: Option<Rest>,
     /// The jobs change what others may read while they are put together: buffers.
     pub changes_buffers: bool,
 }
@@ -80,11 +89,11 @@ pub trait CpuCommand: Send + Sync {
     }
 
     /// Jobs that do the same, if there are any and they are the better way.
-    fn drawing(&self, _device: &Arc<Device>) -> Result<Option<Drawing>, Error> {
+    fn drawing(&self, _rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
         Ok(None)
     }
 
-    /// Does what a [`Drawing`] leaves.
+    /// Does the workgroups that a [`Drawing`] leaves.
     fn run_part(&self, device: &Arc<Device>, _part: &Part) -> Result<(), Error> {
         self.run(device)
     }

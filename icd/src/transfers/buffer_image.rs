@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::drawn::{self, Rows};
 use super::texels::{Part, bands, slices};
+use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::traffic::{Access, Cause};
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
-use crate::segments::{CpuCommand, Touch};
+use crate::pipeline::Rectangles;
+use crate::segments::{CpuCommand, Drawing, RenderSegment, Rest, Touch};
 
 /// Copies between a buffer and an image.
 pub struct CopyBufferImage {
@@ -45,6 +48,40 @@ impl CpuCommand for CopyBufferImage {
 
     fn touches(&self) -> Touch {
         Touch::memory([self.buffer.binding(), self.image.binding()])
+    }
+
+    fn may_be_drawn(&self) -> bool {
+        self.to_image
+    }
+
+    fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
+        let (mut renders, mut left) = (Vec::new(), Vec::new());
+        for region in &self.regions {
+            match self.drawn(region, rectangles) {
+                Ok(drawn) => renders.extend(drawn),
+                Err(why) => {
+                    if flags().contains(Debug::PERF) {
+                        let vk::Extent3D { width, height, depth } = region.image_extent;
+                        eprintln!("perf: {width} x {height} x {depth} texels are copied by the CPU: {why}");
+                    }
+                    left.push(*region);
+                }
+            }
+        }
+        if renders.is_empty() {
+            return Ok(None);
+        }
+        if flags().contains(Debug::PERF) {
+            eprintln!("perf: {} is drawn by {} jobs", self.describe(), renders.len());
+        }
+        let rest = CopyBufferImage {
+            buffer: self.buffer.clone(),
+            image: self.image.clone(),
+            regions: left,
+            ..*self
+        };
+        let rest = (!rest.regions.is_empty()).then(|| Rest::Command(Box::new(rest)));
+        Ok(Some(Drawing { renders, rest, changes_buffers: false }))
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
@@ -84,6 +121,24 @@ impl CopyBufferImage {
             })
         };
         slices(image, &from, region.image_offset.z, extent.depth)?.enumerate().map(piece).collect()
+    }
+
+    /// The jobs of a region, or why it is the CPU's.
+    fn drawn(
+        &self,
+        region: &vk::BufferImageCopy,
+        rectangles: &mut Rectangles,
+    ) -> Result<Vec<RenderSegment>, String> {
+        let job = |piece: Piece| {
+            let rows = Rows {
+                buffer: &self.buffer,
+                offset: piece.offset,
+                pitch: piece.pitch,
+                row: piece.row as u64,
+            };
+            drawn::upload(&rows, &self.image, &piece.part, piece.aspect, rectangles)
+        };
+        self.pieces(region).map_err(|error| error.to_string())?.into_iter().map(job).collect()
     }
 
     /// Calls `row` with the place in the buffer of every row of a band, and where the row stands in the band's bytes.

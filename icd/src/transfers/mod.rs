@@ -1,17 +1,22 @@
 //! Copies, fills, clears, events, queries. One command, one file.
 //!
-//! Most are executed by the CPU: all memory is coherent and the queue thread waits for the GPU before such a command, so
-//! each of them is a loop over mapped memory. What the tile buffer moves without changing it, [`tiles`] leaves to it.
+//! All can be executed by the CPU: all memory is coherent and the queue thread waits for the GPU before such a command, so
+//! each of them is a loop over mapped memory. But reading that memory is slow on a board. What the tile buffer moves without
+//! changing it, [`tiles`] leaves to it; other copies are rectangles that `programs` fill with what they look up, of images
+//! that are `words` (`drawn`).
 
 pub mod blit;
 pub mod buffer;
 pub mod buffer_image;
 pub mod clear;
 mod conversion;
+mod drawn;
 pub mod event;
 pub mod fill;
 pub mod image;
+mod programs;
 pub mod query;
 pub mod resolve;
 mod texels;
 mod tiles;
+mod words;

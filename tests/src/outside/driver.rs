@@ -58,6 +58,7 @@ pub fn command(program: impl AsRef<Path>, manifest: &Path) -> Command {
         .env("VC4VK_DEVICE", "sim")
         .env_remove("VK_INSTANCE_LAYERS")
         .env_remove("VC4VK_COMPUTE")
+        .env_remove("VC4VK_TRANSFERS")
         .env_remove("VC4VK_DEBUG")
         .env_remove("VC4VK_LOG")
         .env_remove("VC4VK_VERSION");

@@ -124,7 +124,6 @@ fn build_pass(
 ///
 /// # Errors
 /// Why not.
-#[cfg(feature = "compute")]
 pub fn check(iota: &Iota, segment: &RenderSegment) -> Result<(), Error> {
     let pass = Pass { number: 0, sample: None, view: segment.target.view };
     for list in &segment.draws {

@@ -1,0 +1,48 @@
+//! Pipelines of the driver's own, which fill rectangles.
+
+use std::sync::Arc;
+
+use ash::vk;
+use rustc_hash::FxHashMap;
+use vc4_shaders::ir::Shader;
+
+use super::graphics::Pipeline;
+use crate::foundation::format::{self, FormatRow};
+use crate::objects::device::Device;
+
+/// What a pipeline does: a name, and a number where it does several things.
+pub type Task = (&'static str, u32);
+
+/// The pipelines of a device, made at first use.
+pub struct Rectangles {
+    device: Arc<Device>,
+    known: FxHashMap<(Task, vk::Format), Result<Arc<Pipeline>, String>>,
+}
+
+impl Rectangles {
+    /// None yet.
+    pub fn new(device: Arc<Device>) -> Rectangles {
+        Rectangles { device, known: FxHashMap::default() }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// What fills rectangles of a format with what the fragment stage of a task gives, or why nothing can.
+    pub fn pipeline(
+        &mut self,
+        task: Task,
+        format: vk::Format,
+        fragment: impl FnOnce() -> Shader,
+    ) -> Result<Arc<Pipeline>, String> {
+        let device = &self.device;
+        let make = || {
+            let row: &'static FormatRow = format::row(format).ok_or("a format without texels")?;
+            let made = Pipeline::of_rectangle(device, &fragment(), row);
+            made.map(Arc::new).map_err(|error| error.to_string())
+        };
+        self.known.entry((task, format)).or_insert_with(make).clone()
+    }
+}

@@ -1,0 +1,107 @@
+//! Copies from buffers to images that the QPUs draw: a rectangle whose pixels are words of the image, filled by a program
+//! that looks its buffer's bytes up.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vc4_shaders::binding::Descriptor as Place;
+
+use super::conversion::Conversion;
+use super::programs::{self, BASE_AT, Gather, PITCH_AT, gather};
+use super::texels::Part;
+use super::words::Words;
+use crate::foundation::engine::{Engine, transfers};
+use crate::objects::buffer::Buffer;
+use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
+use crate::objects::image::Image;
+use crate::pipeline::Rectangles;
+use crate::segments::{Rectangle, RenderSegment};
+
+/// Bytes that a board's CPU reads of mapped memory in the time that a job takes, if not in less: a job is 200 us, and a
+/// Pi 3 reads some hundred MB/s.
+pub(super) const WORTH_A_JOB: u64 = 16 << 10;
+
+/// Bytes of a buffer, row by row.
+pub(super) struct Rows<'a> {
+    /// The buffer.
+    pub buffer: &'a Arc<Buffer>,
+    /// The first byte.
+    pub offset: u64,
+    /// Bytes from row to row.
+    pub pitch: u64,
+    /// Bytes of a row.
+    pub row: u64,
+}
+
+/// Whether so many bytes are worth a job, or why not.
+pub(super) fn pays(bytes: u64) -> Result<(), String> {
+    match transfers() {
+        Engine::Cpu => Err("VC4VK_TRANSFERS says so".into()),
+        Engine::Auto if bytes < WORTH_A_JOB => Err(format!("{bytes} bytes are too few for a job")),
+        Engine::Auto | Engine::Qpu => Ok(()),
+    }
+}
+
+/// The job that fills a part of an image with rows of a buffer, or why there is none.
+pub(super) fn upload(
+    rows: &Rows<'_>,
+    image: &Image,
+    part: &Part,
+    aspect: vk::ImageAspectFlags,
+    rectangles: &mut Rectangles,
+) -> Result<RenderSegment, String> {
+    let (stored, rect) = (image.stored(), part.rect);
+    pays(rows.row * u64::from(rect.height))?;
+    if rect.width == 0 || rect.height == 0 {
+        return Err("it is empty".into());
+    }
+    let conversion = Conversion::new(image.row(), stored.storage, aspect);
+    if stored.planes() > 1 || image.row().block() > 1 {
+        return Err(format!("texels of {:?} are not moved as they are", image.row().format));
+    }
+    let words = Words::new(image, part.level, part.slice, 0).ok_or("tiles do not reach all of the level")?;
+    let (area, keeps) = words.area(rect).ok_or("it ends inside of words")?;
+    let end = rows.offset.saturating_add(rows.pitch.saturating_mul(u64::from(rect.height - 1)) + rows.row);
+    let size = rows.buffer.size();
+    // Lookups take whole words.
+    if end > size || end.next_multiple_of(4) > size {
+        return Err("it ends where the buffer does, inside of a word".into());
+    }
+    let texel = rows.row / u64::from(rect.width);
+    let what = match conversion {
+        Conversion::None => {
+            let aligned = rows.offset % 4 == 0 && rows.pitch % 4 == 0;
+            Gather::Words { fold: words.fold, aligned }
+        }
+        Conversion::Widened(bytes) => Gather::Widened(bytes as u32),
+        _ => return Err(format!("texels of {:?} are not moved as they are", image.row().format)),
+    };
+    let task = ("gather", what.number());
+    let pipeline = rectangles.pipeline(task, words.view.row.format, || gather(what))?;
+    // Where the level's first texel would lie.
+    let skipped = u64::from(rect.y).wrapping_mul(rows.pitch).wrapping_add(u64::from(rect.x) * texel);
+    let mut push = [0; 2];
+    push[(BASE_AT / 4) as usize] = rows.offset.wrapping_sub(skipped) as u32;
+    push[(PITCH_AT / 4) as usize] = rows.pitch as u32;
+    let set = set(programs::BUFFER, rows.buffer)?;
+    let sets = |number| (number == programs::BUFFER.set as usize).then_some((&set, &[][..]));
+    let view = words.view.clone();
+    Ok(Rectangle { view, area, keeps }.segment(&pipeline, sets, &push))
+}
+
+/// A set that binds a whole buffer.
+fn set(place: Place, buffer: &Arc<Buffer>) -> Result<Arc<DescriptorSet>, String> {
+    let binding = Binding {
+        number: place.binding,
+        ty: vk::DescriptorType::STORAGE_BUFFER,
+        count: 1,
+        stages: vk::ShaderStageFlags::FRAGMENT,
+        immutable: Vec::new(),
+        slot: 0,
+        dynamic: 0,
+    };
+    let set = DescriptorSet::new(&Arc::new(SetLayout::new(vec![binding])));
+    let descriptor = Descriptor::Buffer { buffer: buffer.clone(), offset: 0, range: buffer.size() };
+    set.write(place.binding, place.element, vec![descriptor]).map_err(|error| error.to_string())?;
+    Ok(Arc::new(set))
+}

@@ -1,0 +1,213 @@
+//! Levels of images as pictures of 32-bit words, which the tile buffer holds as they are.
+//!
+//! Tiled layouts order utiles of 64 bytes, whatever their texels are (textures.md §4.1): 8 x 8 bytes, 8 x 4 half words or
+//! 4 x 4 words. So a level of small texels is one of words, too, each of which holds a few neighbours.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vc4::hw::{TARGET_MAX_PX, TILE_PX};
+use vc4::image::tiling::Level;
+use vc4::image::{Rect, Tiling};
+use vc4::state::PixelRect;
+
+use crate::foundation::format;
+use crate::objects::image::Image;
+use crate::objects::image_view::ImageView;
+use crate::objects::placement::{Placement, common_width};
+
+/// Where surfaces of tiles may begin: the machine is taken to ignore the bits below (v3d.md §10).
+const SURFACE_ALIGNMENT: u32 = 16;
+/// The format of words.
+pub(super) const FORMAT: vk::Format = vk::Format::R32_UINT;
+
+/// How texels lie in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Fold {
+    /// Word x of a row begins with byte 4x of a row of texels.
+    Row,
+    /// The words of a row are those of two rows of bytes, which share utiles: two of the first, two of the second.
+    Utile,
+}
+
+/// Texels along an axis that make so many words of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Axis {
+    texels: u32,
+    words: u32,
+}
+
+impl Axis {
+    fn words_of(self, texels: u32) -> u32 {
+        texels.div_ceil(self.texels) * self.words
+    }
+}
+
+/// A level as words.
+pub(super) struct Words {
+    /// The words.
+    pub view: Arc<ImageView>,
+    /// How texels lie in them.
+    pub fold: Fold,
+    axes: [Axis; 2],
+    /// Texels of the level along each axis.
+    size: [u32; 2],
+}
+
+impl Words {
+    /// A plane of a level of a slice; `None` if the tile buffer does not get to all of it, or its memory is the host's, too.
+    pub fn new(image: &Image, level: u32, slice: u32, plane: u8) -> Option<Words> {
+        if image.samples() != 1 || image.query().tiling == vk::ImageTiling::LINEAR {
+            return None;
+        }
+        let Ok(Placement::Level(place)) = image.placement(level, slice, plane) else { return None };
+        let (fold, axes) = fold(&place)?;
+        let words = as_words(&place, axes);
+        let is_target =
+            words.width.max(words.height) <= TARGET_MAX_PX && place.offset % SURFACE_ALIGNMENT == 0;
+        common_width(&[Placement::Level(words)]).filter(|_| is_target)?;
+        let binding = image.binding().ok()?;
+        let start = u64::from(place.offset).checked_sub(binding.offset)?;
+        let row = format::row(FORMAT)?;
+        let stored = row.target?;
+        let view = Arc::new(ImageView {
+            image: Arc::new(Image::of_level(row, stored, words, binding.from(start))),
+            ty: vk::ImageViewType::TYPE_2D,
+            row,
+            stored,
+            components: vk::ComponentMapping::default(),
+            aspects: vk::ImageAspectFlags::COLOR,
+            base_level: 0,
+            levels: 1,
+            base_layer: 0,
+            layers: 1,
+        });
+        Some(Words { view, fold, axes, size: image.level_extent(level).into() })
+    }
+
+    /// The words of a rectangle of texels, and whether others lie in their tiles; `None` if a word has texels beside it.
+    pub fn area(&self, rect: Rect) -> Option<(PixelRect, bool)> {
+        let extent: [u32; 2] = self.view.extent().into();
+        let mut keeps = false;
+        let mut span = |axis: usize, first: u32, count: u32| {
+            let (ratio, end) = (self.axes[axis], first + count);
+            let whole = first % ratio.texels == 0 && (end % ratio.texels == 0 || end == self.size[axis]);
+            let words = [first / ratio.texels * ratio.words, ratio.words_of(end)];
+            keeps |= words[0] % TILE_PX != 0 || (words[1] % TILE_PX != 0 && words[1] != extent[axis]);
+            whole.then_some(words.map(|word| word as i32))
+        };
+        let ([left, right], [top, bottom]) = (span(0, rect.x, rect.width)?, span(1, rect.y, rect.height)?);
+        Some((PixelRect { left, top, right, bottom }, keeps))
+    }
+}
+
+/// How the texels of a level lie in words.
+fn fold(level: &Level) -> Option<(Fold, [Axis; 2])> {
+    let one = Axis { texels: 1, words: 1 };
+    let row = |texels| (Fold::Row, [Axis { texels, words: 1 }, one]);
+    match (level.cpp, level.tiling) {
+        (1, Tiling::T | Tiling::Lt) => {
+            Some((Fold::Utile, [Axis { texels: 8, words: 4 }, Axis { texels: 2, words: 1 }]))
+        }
+        (cpp @ (1 | 2 | 4), _) => Some(row(4 / cpp)),
+        _ => None,
+    }
+}
+
+/// The same memory in words.
+fn as_words(level: &Level, [columns, rows]: [Axis; 2]) -> Level {
+    Level {
+        cpp: 4,
+        width: columns.words_of(level.width),
+        height: rows.words_of(level.height),
+        padded_width: columns.words_of(level.padded_width),
+        padded_height: rows.words_of(level.padded_height),
+        ..*level
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::memory::{DeviceMemory, Origin};
+    use crate::testing::device;
+
+    fn image(format: vk::Format, width: u32, height: u32, levels: u32) -> Image {
+        let info = vk::ImageCreateInfo {
+            image_type: vk::ImageType::TYPE_2D,
+            format,
+            extent: vk::Extent3D { width, height, depth: 1 },
+            mip_levels: levels,
+            array_layers: 1,
+            samples: vk::SampleCountFlags::TYPE_1,
+            usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+            ..Default::default()
+        };
+        let device = device();
+        let image = Image::new(&device, &info).unwrap();
+        let bytes = image.requirements().size;
+        image.bind(&DeviceMemory::new(&device, bytes + 4096, 0, Origin::Alone).unwrap(), 4096).unwrap();
+        image
+    }
+
+    /// Every byte of a texel lies in the word that the fold says, at the word's own place in memory.
+    #[test]
+    fn texels_lie_in_the_words_that_are_said() {
+        for (format, cpp) in
+            [(vk::Format::R8_UNORM, 1), (vk::Format::R5G6B5_UNORM_PACK16, 2), (vk::Format::R8G8B8A8_UNORM, 4)]
+        {
+            for (width, height, level) in [(200, 90, 0), (200, 90, 1), (20, 9, 0), (64, 64, 0), (6, 5, 0)] {
+                let image = image(format, width, height, 2);
+                let words = Words::new(&image, level, 0, 0).unwrap();
+                let (bytes, drawn) = (image.level(level, 0).unwrap(), words.view.image.level(0, 0).unwrap());
+                let (columns, rows) = image.level_extent(level);
+                let mut seen = 0;
+                let (edge_x, edge_y) = words.view.extent();
+                for (x, y) in (0..edge_y).flat_map(|y| (0..edge_x).map(move |x| (x, y))) {
+                    let (byte, row) = match words.fold {
+                        Fold::Row => (4 * x, y),
+                        Fold::Utile => (x / 4 * 8 + x % 2 * 4, 2 * y + x / 2 % 2),
+                    };
+                    if byte / cpp < columns && row < rows {
+                        assert_eq!(
+                            drawn.offset_of(x, y),
+                            bytes.offset_of(byte / cpp, row),
+                            "word ({x}, {y})"
+                        );
+                        seen += (columns - byte / cpp).min(4 / cpp);
+                    }
+                }
+                assert_eq!(seen, columns * rows, "{format:?} {width} x {height} level {level}");
+            }
+        }
+    }
+
+    #[test]
+    fn areas_are_whole_words_and_say_what_is_beside() {
+        let rect = |x, y, width, height| Rect { x, y, width, height };
+        let area = |words: &Words, rect| {
+            words.area(rect).map(|(area, keeps)| ([area.left, area.top, area.right, area.bottom], keeps))
+        };
+        let bytes = image(vk::Format::R8_UNORM, 200, 100, 1);
+        let bytes = Words::new(&bytes, 0, 0, 0).unwrap();
+        assert_eq!(area(&bytes, rect(0, 0, 200, 100)), Some(([0, 0, 100, 50], false)));
+        assert_eq!(area(&bytes, rect(128, 0, 72, 100)), Some(([64, 0, 100, 50], false)));
+        assert_eq!(area(&bytes, rect(8, 2, 16, 4)), Some(([4, 1, 12, 3], true)));
+        assert_eq!(area(&bytes, rect(4, 2, 16, 4)), None);
+        assert_eq!(area(&bytes, rect(8, 2, 17, 4)), None);
+        assert_eq!(area(&bytes, rect(8, 1, 16, 4)), None);
+        let halves = image(vk::Format::R5G6B5_UNORM_PACK16, 201, 100, 1);
+        let halves = Words::new(&halves, 0, 0, 0).unwrap();
+        assert_eq!(area(&halves, rect(0, 0, 201, 100)), Some(([0, 0, 101, 100], false)));
+        assert_eq!(area(&halves, rect(2, 1, 199, 3)), Some(([1, 1, 101, 4], true)));
+        assert_eq!(area(&halves, rect(1, 0, 2, 1)), None);
+    }
+
+    #[test]
+    fn what_tiles_do_not_reach_is_no_picture() {
+        let wide = image(vk::Format::R8G8B8A8_UNORM, 2049, 4, 1);
+        assert!(Words::new(&wide, 0, 0, 0).is_none());
+        let bytes = image(vk::Format::R8G8B8A8_UNORM, 16, 16, 1);
+        assert!(Words::new(&bytes, 0, 0, 0).is_some() && Words::new(&bytes, 1, 0, 0).is_none());
+    }
+}
