@@ -8,13 +8,16 @@ use ash::vk;
 use vc4::image::Rect;
 use vc4::image::texel::{Color, TexelInfo};
 
+use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, layers};
+use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::format::FormatRow;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
-use crate::segments::{CpuCommand, Touch};
+use crate::pipeline::Rectangles;
+use crate::segments::{CpuCommand, Drawing, RenderSegment, Rest, Touch};
 
 /// vkCmdBlitImage.
 pub struct Blit {
@@ -72,6 +75,41 @@ impl Blit {
         Ok(())
     }
 
+    /// The jobs of a region, or why it is the CPU's.
+    fn drawn(
+        &self,
+        region: &vk::ImageBlit,
+        rectangles: &mut Rectangles,
+    ) -> Result<Vec<RenderSegment>, String> {
+        let (from, to) = (region.src_subresource, region.dst_subresource);
+        let (src, dst) = (region.src_offsets, region.dst_offsets);
+        let way = match self.how {
+            How::Move => Way::Move,
+            How::Convert { linear: false, .. } => Way::Nearest,
+            How::Convert { linear: true, .. } => Way::Linear,
+        };
+        if self.src.is_volume() || self.dst.is_volume() {
+            return Err("it blits volumes".into());
+        }
+        if from.mip_level >= self.src.levels() || to.mip_level >= self.dst.levels() {
+            return Err("there is no such level".into());
+        }
+        let (columns, rows) = self.dst.level_extent(to.mip_level);
+        let axes = [
+            (Axis::new(src.map(|o| o.x), dst.map(|o| o.x)), columns),
+            (Axis::new(src.map(|o| o.y), dst.map(|o| o.y)), rows),
+        ];
+        let spans = axes.map(|(axis, edge)| axis.span(edge));
+        let from_layers = layers(&self.src, from.base_array_layer, from.layer_count);
+        let to_layers = layers(&self.dst, to.base_array_layer, to.layer_count);
+        let job = |(from_layer, to_layer)| {
+            let from = Slice { image: &self.src, level: from.mip_level, layer: from_layer };
+            let to = Slice { image: &self.dst, level: to.mip_level, layer: to_layer };
+            scaled::scale(from, to, &spans, way, rectangles)
+        };
+        from_layers.zip(to_layers).map(job).collect()
+    }
+
     /// Writes one layer or slice of the destination.
     fn slice(
         &self,
@@ -124,11 +162,24 @@ impl Axis {
         a.min(b)..a.max(b)
     }
 
-    /// Source coordinate of a destination pixel's centre.
+    /// How far the source's coordinate advances from pixel to pixel.
+    fn scale(&self) -> f64 {
+        let [src, dst] = [self.src, self.dst].map(|[from, to]| f64::from(to) - f64::from(from));
+        src / dst
+    }
+
+    /// The source's coordinate of a destination pixel's centre.
+    fn place(&self, pixel: u32) -> f64 {
+        f64::from(self.src[0]) + (f64::from(pixel) + 0.5 - f64::from(self.dst[0])) * self.scale()
+    }
+
     fn source(&self, pixel: u32) -> f32 {
-        let [src, dst] = [self.src, self.dst].map(|[from, to]| (f64::from(from), f64::from(to)));
-        let scale = (src.1 - src.0) / (dst.1 - dst.0);
-        (src.0 + (f64::from(pixel) + 0.5 - dst.0) * scale) as f32
+        self.place(pixel) as f32
+    }
+
+    /// The destination's pixels below `edge`.
+    fn span(&self, edge: u32) -> Span {
+        Span { pixels: self.pixels(edge), first: self.place(0), scale: self.scale() }
     }
 }
 
@@ -238,6 +289,35 @@ impl CpuCommand for Blit {
 
     fn touches(&self) -> Touch {
         Touch::memory([self.src.binding(), self.dst.binding()])
+    }
+
+    fn may_be_drawn(&self) -> bool {
+        true
+    }
+
+    fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
+        let (mut renders, mut left) = (Vec::new(), Vec::new());
+        for region in &self.regions {
+            match self.drawn(region, rectangles) {
+                Ok(drawn) => renders.extend(drawn),
+                Err(why) => {
+                    if flags().contains(Debug::PERF) {
+                        let level = region.dst_subresource.mip_level;
+                        eprintln!("perf: a blit to level {level} is done by the CPU: {why}");
+                    }
+                    left.push(*region);
+                }
+            }
+        }
+        if renders.is_empty() {
+            return Ok(None);
+        }
+        if flags().contains(Debug::PERF) {
+            eprintln!("perf: {} is drawn by {} jobs", self.describe(), renders.len());
+        }
+        let rest = Blit { src: self.src.clone(), dst: self.dst.clone(), regions: left, how: self.how };
+        let rest = (!rest.regions.is_empty()).then(|| Rest::Command(Box::new(rest)));
+        Ok(Some(Drawing { renders, rest, changes_buffers: false }))
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {

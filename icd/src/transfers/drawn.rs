@@ -83,17 +83,21 @@ pub(super) fn upload(
     let mut push = [0; 2];
     push[(BASE_AT / 4) as usize] = rows.offset.wrapping_sub(skipped) as u32;
     push[(PITCH_AT / 4) as usize] = rows.pitch as u32;
-    let set = set(programs::BUFFER, rows.buffer)?;
-    let sets = |number| (number == programs::BUFFER.set as usize).then_some((&set, &[][..]));
-    let view = words.view.clone();
-    Ok(Rectangle { view, area, keeps }.segment(&pipeline, sets, &push))
+    let descriptor = Descriptor::Buffer { buffer: rows.buffer.clone(), offset: 0, range: rows.buffer.size() };
+    let set = set(programs::BUFFER, vk::DescriptorType::STORAGE_BUFFER, descriptor)?;
+    let rectangle = Rectangle { view: words.view.clone(), area, keeps };
+    Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
 }
 
-/// A set that binds a whole buffer.
-fn set(place: Place, buffer: &Arc<Buffer>) -> Result<Arc<DescriptorSet>, String> {
+/// A set with one descriptor.
+pub(super) fn set(
+    place: Place,
+    ty: vk::DescriptorType,
+    descriptor: Descriptor,
+) -> Result<Arc<DescriptorSet>, String> {
     let binding = Binding {
         number: place.binding,
-        ty: vk::DescriptorType::STORAGE_BUFFER,
+        ty,
         count: 1,
         stages: vk::ShaderStageFlags::FRAGMENT,
         immutable: Vec::new(),
@@ -101,7 +105,6 @@ fn set(place: Place, buffer: &Arc<Buffer>) -> Result<Arc<DescriptorSet>, String>
         dynamic: 0,
     };
     let set = DescriptorSet::new(&Arc::new(SetLayout::new(vec![binding])));
-    let descriptor = Descriptor::Buffer { buffer: buffer.clone(), offset: 0, range: buffer.size() };
     set.write(place.binding, place.element, vec![descriptor]).map_err(|error| error.to_string())?;
     Ok(Arc::new(set))
 }

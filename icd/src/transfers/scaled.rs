@@ -1,0 +1,184 @@
+//! Blits that the QPUs draw: a rectangle of the destination, filled by a program that samples or fetches the source.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vc4::hw::{TARGET_MAX_PX, TILE_PX};
+use vc4::state::PixelRect;
+
+use super::drawn::{pays, set};
+use super::programs::{self, FIRST_AT, LAST_AT, SCALE_AT, SCALED_WORDS, Scaled};
+use crate::foundation::format::{self, FormatRow, Storage};
+use crate::objects::descriptor::Descriptor;
+use crate::objects::image::Image;
+use crate::objects::image_view::ImageView;
+use crate::objects::sampler::Sampler;
+use crate::pipeline::Rectangles;
+use crate::segments::{Rectangle, RenderSegment};
+
+/// What is added to places of nearest texels, in texels: those between two are the upper one's, whatever arithmetic rounds.
+const TOWARDS_UPPER: f32 = 1.0 / 8192.0;
+
+/// One layer of a level.
+#[derive(Clone, Copy)]
+pub(super) struct Slice<'a> {
+    /// The image.
+    pub image: &'a Arc<Image>,
+    /// Level.
+    pub level: u32,
+    /// Layer.
+    pub layer: u32,
+}
+
+/// Along one axis: the pixels that are drawn, and the place in the source of the first pixel of the level and how far it
+/// advances from pixel to pixel, in texels.
+pub(super) struct Span {
+    /// The pixels.
+    pub pixels: std::ops::Range<u32>,
+    /// The place of the centre of pixel 0.
+    pub first: f64,
+    /// What a pixel adds.
+    pub scale: f64,
+}
+
+impl Span {
+    /// Whether every place is in the middle between two texels, as in the next level of a chain: the texture unit's weights
+    /// are coarse, but a half they can say.
+    fn is_between_two(&self) -> bool {
+        self.scale == 2.0 && self.first.fract() == 0.0
+    }
+}
+
+/// What happens to texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Words are moved.
+    Move,
+    /// The nearest texel becomes one of another format.
+    Nearest,
+    /// Texels are filtered.
+    Linear,
+}
+
+/// The job that draws a rectangle of `to` with what `from` has there, or why there is none.
+pub(super) fn scale(
+    from: Slice<'_>,
+    to: Slice<'_>,
+    spans: &[Span; 2],
+    way: Way,
+    rectangles: &mut Rectangles,
+) -> Result<RenderSegment, String> {
+    let (width, height) = from.image.level_extent(from.level);
+    pays(u64::from(width) * u64::from(height) * u64::from(from.image.row().bytes))?;
+    if Arc::ptr_eq(from.image, to.image) && from.level == to.level && from.layer == to.layer {
+        return Err("it reads the level that it writes".into());
+    }
+    if way == Way::Nearest && to.image.row().info.is_some_and(|info| info.is_integer()) {
+        return Err("integers of another format end at the limits of theirs".into());
+    }
+    let (source, target) = match way {
+        Way::Move => (words(from)?, words(to)?),
+        Way::Nearest | Way::Linear => (view(from, from.image.row()), view(to, to.image.row())),
+    };
+    check_source(&source)?;
+    check_target(&target)?;
+    let edge: [u32; 2] = target.extent().into();
+    let ends = |at: u32, edge: u32| at % TILE_PX == 0 || at == edge;
+    let keeps = spans
+        .iter()
+        .zip(edge)
+        .any(|(span, edge)| span.pixels.start % TILE_PX != 0 || !ends(span.pixels.end, edge));
+    let [columns, rows] = [&spans[0].pixels, &spans[1].pixels].map(|at| at.start as i32..at.end as i32);
+    if columns.is_empty() || rows.is_empty() {
+        return Err("it is empty".into());
+    }
+    let area = PixelRect { left: columns.start, top: rows.start, right: columns.end, bottom: rows.end };
+    let what = match way {
+        Way::Linear if spans.iter().all(Span::is_between_two) => Scaled::Unit,
+        Way::Linear => Scaled::Mean,
+        Way::Move | Way::Nearest => Scaled::Nearest,
+    };
+    let mut push = [0; SCALED_WORDS];
+    for (axis, (span, size)) in spans.iter().zip([width, height]).enumerate() {
+        let mut put = |at: u32, value: f32| push[(at / 4) as usize] = value.to_bits();
+        // Samplers take fractions.
+        let unit = if what == Scaled::Unit { f64::from(size) } else { 1.0 };
+        let first = (span.first / unit) as f32;
+        put(SCALE_AT[axis], (span.scale / unit) as f32);
+        put(FIRST_AT[axis], if what == Scaled::Nearest { first + TOWARDS_UPPER } else { first });
+        put(LAST_AT[axis], (size - 1) as f32);
+    }
+    let (sampler, ty) = match what {
+        Scaled::Unit => (Some(clamped(rectangles)?), vk::DescriptorType::COMBINED_IMAGE_SAMPLER),
+        Scaled::Nearest | Scaled::Mean => (None, vk::DescriptorType::SAMPLED_IMAGE),
+    };
+    let task = ("scaled", what as u32);
+    let pipeline = rectangles.pipeline(task, target.row.format, || programs::scaled(what))?;
+    let set = set(programs::IMAGE, ty, Descriptor::Image { view: Some(Arc::new(source)), sampler })?;
+    let rectangle = Rectangle { view: Arc::new(target), area, keeps };
+    Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
+}
+
+fn clamped(rectangles: &Rectangles) -> Result<Arc<Sampler>, String> {
+    let edge = vk::SamplerAddressMode::CLAMP_TO_EDGE;
+    let info = vk::SamplerCreateInfo {
+        mag_filter: vk::Filter::LINEAR,
+        min_filter: vk::Filter::LINEAR,
+        address_mode_u: edge,
+        address_mode_v: edge,
+        address_mode_w: edge,
+        ..Default::default()
+    };
+    Sampler::new(rectangles.device(), &info).map(Arc::new).map_err(|error| error.to_string())
+}
+
+/// A slice as its image has it.
+fn view(slice: Slice<'_>, row: &'static FormatRow) -> ImageView {
+    ImageView {
+        image: slice.image.clone(),
+        ty: vk::ImageViewType::TYPE_2D,
+        row,
+        stored: slice.image.stored(),
+        components: vk::ComponentMapping::default(),
+        aspects: row.aspects(),
+        base_level: slice.level,
+        levels: 1,
+        base_layer: slice.layer,
+        layers: 1,
+    }
+}
+
+/// A slice of plain words.
+fn words(slice: Slice<'_>) -> Result<ImageView, String> {
+    let (stored, no_words) = (slice.image.stored(), || "its texels are no words".to_owned());
+    let row = format::row(super::words::FORMAT).ok_or_else(no_words)?;
+    let target = row.target.ok_or_else(no_words)?;
+    if stored.storage != Storage::Plain || stored.texel.info().cpp != 4 {
+        return Err(no_words());
+    }
+    Ok(ImageView { stored: target, ..view(slice, row) })
+}
+
+fn check_source(view: &ImageView) -> Result<(), String> {
+    let image = &view.image;
+    match image.samples() != 1 || image.is_volume() || view.aspects != vk::ImageAspectFlags::COLOR {
+        true => Err(format!("its source is no flat image of colours: {:?}", view.row.format)),
+        false => Ok(()),
+    }
+}
+
+/// Whether the tile buffer holds the texels of a view as they are, and nobody else writes beside them.
+fn check_target(view: &ImageView) -> Result<(), String> {
+    let (image, info, (width, height)) = (&view.image, view.stored.texel.info(), view.extent());
+    let holds = view.row.target == Some(view.stored) && view.row.encoding().is_some();
+    if !holds || info.tile.is_none() || info.cpp != 4 || view.stored.planes() != 1 {
+        return Err(format!("tiles do not hold {:?} as its image does", view.row.format));
+    }
+    if image.samples() != 1 || image.is_volume() || image.query().tiling == vk::ImageTiling::LINEAR {
+        return Err("its destination is no flat image in the GPU's order".into());
+    }
+    match width.max(height) > TARGET_MAX_PX {
+        true => Err(format!("its destination has {width} x {height} texels")),
+        false => Ok(()),
+    }
+}
