@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ash::vk;
 use vc4_kernel_abi::Noop;
 
 use crate::foundation::handle::HostAllocator;
@@ -11,8 +12,13 @@ use crate::objects::physical_device::PhysicalDevice;
 
 /// A device of its own.
 pub fn device() -> Arc<Device> {
+    device_with(Default::default())
+}
+
+/// As [`device`], with these features.
+pub fn device_with(features: vk::PhysicalDeviceFeatures) -> Arc<Device> {
     let gpu = Arc::new(Noop::new());
     let physical = Arc::new(PhysicalDevice::new(gpu, API_VERSION, 0, HostAllocator::default()));
-    let device = Device::new(physical, Vec::new(), Default::default(), HostAllocator::default());
-    Arc::new(device.expect("no features are asked for"))
+    let device = Device::new(physical, Vec::new(), features, HostAllocator::default());
+    Arc::new(device.expect("features that there are"))
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use ash::vk;
 use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::state::depth_stencil::StencilWords;
@@ -165,6 +166,8 @@ pub struct Bindings<'a> {
     pub call: CallWords,
     /// The largest vertex number that every array has data for.
     pub limit: i64,
+    /// Whether indices reach no further than that.
+    pub trusts_indices: bool,
     /// Most vertices of an array draw that goes to the machine as it is; 0 where all primitives are rewritten.
     pub most_at_once: u32,
     /// What changed since the last record.
@@ -200,6 +203,7 @@ impl<'a> Bindings<'a> {
             words,
             call: CallWords { view: pass.view, ..CallWords::default() },
             limit: 0,
+            trusts_indices: false,
             most_at_once: 0,
             changes: Changes::all(),
             changed_sets: u32::MAX,
@@ -270,6 +274,9 @@ impl<'a> Bindings<'a> {
     /// Finds out how far the arrays reach, and what the machine draws of them as it is.
     fn reach(&mut self) -> Result<(), Error> {
         self.limit = arrays::limit(&self.state, &self.variant.programs)?;
+        // Arrays that are joined are copied as far as indices reach, so that has to be known.
+        let joined = self.variant.programs.attributes.iter().any(|array| array.joined);
+        self.trusts_indices = !joined && self.iota.device().features().robust_buffer_access != vk::TRUE;
         let pipeline = self.state.pipeline();
         self.most_at_once = match pipeline.adjacency || pipeline.is_taken_apart() || self.rotates() {
             true => 0,

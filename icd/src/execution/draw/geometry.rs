@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 use vc4::cl::packets::PrimitiveMode;
+use vc4::hw::MAX_VERTEX_INDEX;
 
 use super::bindings::Bindings;
 use super::gather::Gathered;
@@ -118,17 +119,32 @@ pub(super) fn at_once(bindings: &Bindings<'_>, call: &DrawParameters) -> Option<
     is_plain.then(|| Piece::array(bindings.mode, first, count))
 }
 
-/// As [`at_once`], for a draw with the indices that are `known`.
+/// As [`at_once`], for a draw with indices that are `known`, or need not be.
 #[inline]
 pub(super) fn indexed_at_once<'a>(
     bindings: &Bindings<'a>,
     call: &DrawParameters,
     known: &Option<(IndexRange, Scan)>,
 ) -> Option<Piece<'a>> {
-    let ((of, scan), offset) = (known.as_ref()?, call.vertex_offset?);
-    let count = whole(bindings.mode, call.count);
+    let (offset, count) = (call.vertex_offset?, whole(bindings.mode, call.count));
     let range = IndexRange::new(bindings.state.indices()?, call.first, count).ok()?;
-    if range == *of && count > 0 { in_place(bindings, of, scan, offset.into()) } else { None }
+    if count == 0 {
+        return None;
+    }
+    match (trusted(bindings, offset.into()), known) {
+        (Some(scan), _) => in_place(bindings, &range, &scan, offset.into()),
+        (None, Some((of, scan))) if range == *of => in_place(bindings, of, scan, offset.into()),
+        _ => None,
+    }
+}
+
+/// What indices may be that nobody has to look at: without robustBufferAccess they reach no further than the arrays, and
+/// where nothing restarts, no value means anything else. The machine gets the last vertex that there is for the largest index.
+#[inline]
+fn trusted(bindings: &Bindings<'_>, offset: i64) -> Option<Scan> {
+    let most = bindings.limit.checked_sub(offset)?.min(MAX_VERTEX_INDEX.into());
+    (bindings.trusts_indices && most >= 0 && !restarts(bindings))
+        .then_some(Scan { max: most as u32, restarts: false })
 }
 
 /// The run of indices that the machine can read where they are.
@@ -268,6 +284,11 @@ impl Run<'_> {
         let binding = bindings.state.indices().ok_or_else(unbound)?;
         let range = IndexRange::new(binding, call.first, call.count)?;
         check_count(range.count())?;
+        if binding.ty != vk::IndexType::UINT16 {
+            // The machine takes no others as they are: no need to look twice.
+            let restart = Some(range.restart()).filter(|_| restarts(bindings));
+            return self.lists(&range.read(binding)?, restart, offset);
+        }
         let scan = match known {
             Some((of, scan)) if *of == range => *scan,
             _ => known.insert((range, range.scan(binding)?)).1,

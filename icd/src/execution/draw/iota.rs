@@ -26,6 +26,11 @@ impl Iota {
         Iota { device, bo: OnceLock::new() }
     }
 
+    /// The device that draws.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// A BO of 32-bit numbers from 0 to the largest vertex index.
     pub fn bo(&self) -> Result<&Arc<Bo>, Error> {
         if let Some(bo) = self.bo.get() {

@@ -8,6 +8,7 @@ use vc4::cl::list::read_binner;
 use vc4_kernel_abi::SubmitFlags;
 
 use super::{Iota, Job, JobBuilder, build};
+use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
@@ -22,7 +23,7 @@ use crate::pipeline::module::ShaderModule;
 use crate::recording::pass::PassBegin;
 use crate::recording::recorder::Recorder;
 use crate::segments::{DrawParameters, RenderSegment, Segment};
-use crate::testing::device;
+use crate::testing::{device, device_with};
 use crate::transfers::fill::ClearWords;
 
 macro_rules! spirv {
@@ -92,8 +93,13 @@ fn buffer(device: &Arc<Device>, size: u64) -> Arc<Buffer> {
 }
 
 impl Fixture {
+    /// On a device that checks what draws read.
     fn new(size: (u32, u32), vertices: u64) -> Fixture {
-        let device = device();
+        let robust = vk::PhysicalDeviceFeatures { robust_buffer_access: vk::TRUE, ..Default::default() };
+        Fixture::on(device_with(robust), size, vertices)
+    }
+
+    fn on(device: Arc<Device>, size: (u32, u32), vertices: u64) -> Fixture {
         let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::D24_UNORM_S8_UINT];
         let subpass = Subpass { colors: vec![Some(0)], depth_stencil: Some(1), ..Default::default() };
         let pass = RenderPass::new(formats.map(attachment).to_vec(), vec![subpass]).unwrap();
@@ -288,6 +294,30 @@ fn indices_go_through_or_are_rewritten() {
     let wide: Vec<u8> = [80_000u32, 80_001, 90_000, 1, 2, 3].iter().flat_map(|i| i.to_le_bytes()).collect();
     let u32s = vk::IndexType::UINT32;
     assert_eq!(drawn(u32s, &wide, LIST, call(6, 0, Some(0))), [(3, Some(10_000)), (3, Some(2))]);
+}
+
+/// Without robustBufferAccess an index that leaves its arrays is the application's mistake. What restarts, or is wider than the
+/// machine's indices, is looked at as before.
+#[test]
+fn indices_are_trusted_where_nobody_asked_for_checks() {
+    let fixture = Fixture::on(device(), (64, 64), 1000);
+    let bytes: Vec<u8> = [5u16, 9, 7, 0xffff].iter().flat_map(|i| i.to_le_bytes()).collect();
+    let drawn = |ty, bytes: &[u8], topology, call| {
+        let before = fixture.device.physical().traffic().total();
+        let drawn = primitives(&fixture.draw(topology, Some((bytes, ty)), call));
+        (drawn, fixture.device.physical().traffic().total().since(&before).of(Cause::Indices).read)
+    };
+    let u16s = vk::IndexType::UINT16;
+    assert_eq!(drawn(u16s, &bytes, LIST, call(3, 0, Some(0))), (vec![(3, Some(999))], 0));
+    assert_eq!(drawn(u16s, &bytes, LIST, call(3, 0, Some(900))), (vec![(3, Some(99))], 0));
+    assert_eq!(drawn(u16s, &bytes, LIST, call(3, 0, Some(-5))), (vec![(3, Some(4))], 12));
+    assert_eq!(drawn(u16s, &bytes, STRIP, call(4, 0, Some(0))), (vec![(3, Some(4))], 16));
+    let wide: Vec<u8> = [5u32, 9, 7].iter().flat_map(|i| i.to_le_bytes()).collect();
+    assert_eq!(
+        drawn(vk::IndexType::UINT32, &wide, LIST, call(3, 0, Some(0))),
+        (vec![(3, Some(4))], 12),
+        "rewritten"
+    );
 }
 
 #[test]
