@@ -8,16 +8,16 @@ use ash::vk;
 use vc4::image::Rect;
 use vc4::image::texel::{Color, TexelInfo};
 
+use super::drawn;
 use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, layers};
-use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::format::FormatRow;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
-use crate::segments::{CpuCommand, Drawing, RenderSegment, Rest, Touch};
+use crate::segments::{CpuCommand, Drawing, RenderSegment, Touch};
 
 /// vkCmdBlitImage.
 pub struct Blit {
@@ -296,28 +296,12 @@ impl CpuCommand for Blit {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (mut renders, mut left) = (Vec::new(), Vec::new());
-        for region in &self.regions {
-            match self.drawn(region, rectangles) {
-                Ok(drawn) => renders.extend(drawn),
-                Err(why) => {
-                    if flags().contains(Debug::PERF) {
-                        let level = region.dst_subresource.mip_level;
-                        eprintln!("perf: a blit to level {level} is done by the CPU: {why}");
-                    }
-                    left.push(*region);
-                }
-            }
-        }
-        if renders.is_empty() {
-            return Ok(None);
-        }
-        if flags().contains(Debug::PERF) {
-            eprintln!("perf: {} is drawn by {} jobs", self.describe(), renders.len());
-        }
-        let rest = Blit { src: self.src.clone(), dst: self.dst.clone(), regions: left, how: self.how };
-        let rest = (!rest.regions.is_empty()).then(|| Rest::Command(Box::new(rest)));
-        Ok(Some(Drawing { renders, rest, changes_buffers: false }))
+        let (renders, left) =
+            drawn::regions(&self.describe(), &self.regions, |region| self.drawn(region, rectangles));
+        let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
+            Box::new(Blit { src: self.src.clone(), dst: self.dst.clone(), regions: left, how: self.how })
+        });
+        Ok(drawn::drawing(renders, rest))
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {

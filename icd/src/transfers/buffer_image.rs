@@ -7,14 +7,13 @@ use ash::vk;
 
 use super::drawn::{self, Rows};
 use super::texels::{Part, bands, slices};
-use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::traffic::{Access, Cause};
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
-use crate::segments::{CpuCommand, Drawing, RenderSegment, Rest, Touch};
+use crate::segments::{CpuCommand, Drawing, RenderSegment, Touch};
 
 /// Copies between a buffer and an image.
 pub struct CopyBufferImage {
@@ -55,33 +54,17 @@ impl CpuCommand for CopyBufferImage {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (mut renders, mut left) = (Vec::new(), Vec::new());
-        for region in &self.regions {
-            match self.drawn(region, rectangles) {
-                Ok(drawn) => renders.extend(drawn),
-                Err(why) => {
-                    if flags().contains(Debug::PERF) {
-                        let vk::Extent3D { width, height, depth } = region.image_extent;
-                        eprintln!("perf: {width} x {height} x {depth} texels are copied by the CPU: {why}");
-                    }
-                    left.push(*region);
-                }
-            }
-        }
-        if renders.is_empty() {
-            return Ok(None);
-        }
-        if flags().contains(Debug::PERF) {
-            eprintln!("perf: {} is drawn by {} jobs", self.describe(), renders.len());
-        }
-        let rest = CopyBufferImage {
-            buffer: self.buffer.clone(),
-            image: self.image.clone(),
-            regions: left,
-            ..*self
-        };
-        let rest = (!rest.regions.is_empty()).then(|| Rest::Command(Box::new(rest)));
-        Ok(Some(Drawing { renders, rest, changes_buffers: false }))
+        let (renders, left) =
+            drawn::regions(&self.describe(), &self.regions, |region| self.drawn(region, rectangles));
+        let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
+            Box::new(CopyBufferImage {
+                buffer: self.buffer.clone(),
+                image: self.image.clone(),
+                regions: left,
+                ..*self
+            })
+        });
+        Ok(drawn::drawing(renders, rest))
     }
 
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {

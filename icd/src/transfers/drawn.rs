@@ -10,12 +10,13 @@ use super::conversion::Conversion;
 use super::programs::{self, BASE_AT, Gather, PITCH_AT, gather};
 use super::texels::Part;
 use super::words::Words;
+use crate::foundation::debug::{Debug, flags};
 use crate::foundation::engine::{Engine, transfers};
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
-use crate::segments::{Rectangle, RenderSegment};
+use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Rest};
 
 /// Bytes that a board's CPU reads of mapped memory in the time that a job takes, if not in less: a job is 200 us, and a
 /// Pi 3 reads some hundred MB/s.
@@ -31,6 +32,37 @@ pub(super) struct Rows<'a> {
     pub pitch: u64,
     /// Bytes of a row.
     pub row: u64,
+}
+
+/// The jobs of the regions of a command, and the regions that are the CPU's. `jobs` says why there are none for one.
+pub(super) fn regions<R: Copy>(
+    command: &str,
+    regions: &[R],
+    mut jobs: impl FnMut(&R) -> Result<Vec<RenderSegment>, String>,
+) -> (Vec<RenderSegment>, Vec<R>) {
+    let (mut renders, mut left) = (Vec::new(), Vec::new());
+    let says = flags().contains(Debug::PERF);
+    for (number, region) in regions.iter().enumerate() {
+        match jobs(region) {
+            Ok(jobs) => renders.extend(jobs),
+            Err(why) => {
+                if says {
+                    eprintln!("perf: {command}: region {number} is the CPU's: {why}");
+                }
+                left.push(*region);
+            }
+        }
+    }
+    if says && !renders.is_empty() {
+        eprintln!("perf: {command} is drawn by {} jobs", renders.len());
+    }
+    (renders, left)
+}
+
+/// What is drawn, beside the command that does the rest, if anything is.
+pub(super) fn drawing(renders: Vec<RenderSegment>, rest: Option<Box<dyn CpuCommand>>) -> Option<Drawing> {
+    let rest = rest.map(Rest::Command);
+    (!renders.is_empty()).then_some(Drawing { renders, rest, changes_buffers: false })
 }
 
 /// Whether so many bytes are worth a job, or why not.

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::drawn;
+use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, slices};
 use super::tiles;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
-use crate::segments::{CpuCommand, Segments, Touch};
+use crate::pipeline::Rectangles;
+use crate::segments::{CpuCommand, Drawing, RenderSegment, Segments, Touch};
 
 /// vkCmdCopyImage.
 pub struct CopyImage {
@@ -60,12 +63,60 @@ impl CpuCommand for CopyImage {
         Touch::memory([self.src.binding(), self.dst.binding()])
     }
 
+    fn may_be_drawn(&self) -> bool {
+        true
+    }
+
+    fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
+        let (renders, left) =
+            drawn::regions(&self.describe(), &self.regions, |region| self.drawn(region, rectangles));
+        let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
+            Box::new(CopyImage { src: self.src.clone(), dst: self.dst.clone(), regions: left })
+        });
+        Ok(drawn::drawing(renders, rest))
+    }
+
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
         self.regions.iter().try_for_each(|region| self.region(region))
     }
 }
 
 impl CopyImage {
+    /// The jobs of a region, or why it is the CPU's.
+    fn drawn(
+        &self,
+        region: &vk::ImageCopy,
+        rectangles: &mut Rectangles,
+    ) -> Result<Vec<RenderSegment>, String> {
+        let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
+        if !from.aspect_mask.contains(self.src.row().aspects()) {
+            return Err("it copies one aspect of two".into());
+        }
+        let texels = u64::from(extent.width) * u64::from(extent.height);
+        drawn::pays(texels * u64::from(self.src.row().bytes))?;
+        let slices =
+            |image, layers, z| slices(image, layers, z, extent.depth).map_err(|error| error.to_string());
+        let from_slices = slices(&self.src, &from, region.src_offset.z)?;
+        let to_slices = slices(&self.dst, &to, region.dst_offset.z)?;
+        let job = |(from_slice, to_slice)| {
+            let part = |image, level, slice, offset| {
+                Part::new(image, level, slice, offset, extent).map_err(|error| error.to_string())
+            };
+            let source = part(&self.src, from.mip_level, from_slice, region.src_offset)?.rect;
+            let target = part(&self.dst, to.mip_level, to_slice, region.dst_offset)?.rect;
+            let span = |from: u32, to: u32, count: u32| Span {
+                pixels: to..to + count,
+                first: f64::from(from) - f64::from(to) + 0.5,
+                scale: 1.0,
+            };
+            let spans = [span(source.x, target.x, target.width), span(source.y, target.y, target.height)];
+            let from = Slice { image: &self.src, level: from.mip_level, layer: from_slice };
+            let to = Slice { image: &self.dst, level: to.mip_level, layer: to_slice };
+            scaled::scale(from, to, &spans, Way::Move, rectangles)
+        };
+        from_slices.zip(to_slices).map(job).collect()
+    }
+
     fn region(&self, region: &vk::ImageCopy) -> Result<(), Error> {
         let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
         // The extent counts texels of the source; an element of it is an element of the destination.

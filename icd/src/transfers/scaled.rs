@@ -1,4 +1,4 @@
-//! Blits that the QPUs draw: a rectangle of the destination, filled by a program that samples or fetches the source.
+//! Blits and copies between images that the QPUs draw: a rectangle of the destination, filled by a program that samples or fetches the source.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ pub(super) fn scale(
         return Err("integers of another format end at the limits of theirs".into());
     }
     let (source, target) = match way {
-        Way::Move => (words(from)?, words(to)?),
+        Way::Move => (words(from, to.image)?, words(to, from.image)?),
         Way::Nearest | Way::Linear => (view(from, from.image.row()), view(to, to.image.row())),
     };
     check_source(&source)?;
@@ -148,12 +148,14 @@ fn view(slice: Slice<'_>, row: &'static FormatRow) -> ImageView {
     }
 }
 
-/// A slice of plain words.
-fn words(slice: Slice<'_>) -> Result<ImageView, String> {
+/// A slice as words, which mean the same in another image.
+fn words(slice: Slice<'_>, other: &Image) -> Result<ImageView, String> {
     let (stored, no_words) = (slice.image.stored(), || "its texels are no words".to_owned());
     let row = format::row(super::words::FORMAT).ok_or_else(no_words)?;
     let target = row.target.ok_or_else(no_words)?;
-    if stored.storage != Storage::Plain || stored.texel.info().cpp != 4 {
+    let same = stored.storage == other.stored().storage
+        && (stored.storage == Storage::Plain || slice.image.row().format == other.row().format);
+    if !same || stored.planes() != 1 || stored.texel.info().cpp != 4 || slice.image.row().block() > 1 {
         return Err(no_words());
     }
     Ok(ImageView { stored: target, ..view(slice, row) })
