@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use vc4_tests::transfers::chain::{EDGE, LEVELS, content};
 use vc4_tests::{driver, scratch, transfers};
 
 fn run_all(manifest: &Path, name: &str, environment: &[(&str, &str)]) -> (PathBuf, String) {
@@ -43,4 +44,36 @@ fn assert_like_lavapipe(ours: &Path, name: &str) {
     }
     assert!(failures.is_empty(), "{} of {compared}:\n{}", failures.len(), failures.join("\n"));
     assert!(compared > 250, "only {compared} cases were compared");
+}
+
+/// Uploads and the blits of large levels are the GPU's, so the CPU reads next to nothing but what the test asks it for.
+#[test]
+fn a_mip_chain_is_made_by_the_gpu() {
+    let directory = scratch::empty(env!("CARGO_TARGET_TMPDIR"), "transfers-chain");
+    let mut command = driver::command(env!("CARGO_BIN_EXE_transfers"), &driver::ours());
+    let output = driver::run(command.env("VC4VK_DEBUG", "perf,strict").arg(&directory).arg("chain"), "chain");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let moved = said.lines().find(|line| line.starts_with("perf: in all, ")).expect("a sum");
+    // Levels of 32 texels and fewer are read by the CPU, and the copy to the host's buffer reads all.
+    let small: u32 = (2..=32u32).filter(|edge| edge.is_power_of_two()).map(|edge| 4 * edge * edge).sum();
+    let all: u32 = (0..LEVELS).map(|level| 4 * (EDGE >> level).pow(2)).sum();
+    let reads = format!("reads {} bytes of BOs (copy {all}, blit {small})", all + small);
+    assert!(moved.contains(&reads), "{moved} is not: {reads}");
+    let texels = std::fs::read(directory.join("chain")).expect("the levels");
+    let (first, mut rest) = texels.split_at(content().len());
+    assert!(first == content(), "the upload");
+    let mut above = first;
+    for level in 1..LEVELS {
+        let edge = (EDGE >> level) as usize;
+        let (this, below) = rest.split_at(4 * edge * edge);
+        for (at, texel) in this.iter().enumerate() {
+            let (x, y, byte) = (at / 4 % edge, at / 4 / edge, at % 4);
+            let of = |x: usize, y: usize| u32::from(above[4 * (2 * edge * y + x) + byte]);
+            let sum =
+                of(2 * x, 2 * y) + of(2 * x + 1, 2 * y) + of(2 * x, 2 * y + 1) + of(2 * x + 1, 2 * y + 1);
+            let far = (4 * i64::from(*texel) - i64::from(sum)).abs();
+            assert!(far <= 4, "level {level}, byte {byte} of ({x}, {y}): {texel} of {sum} / 4");
+        }
+        (above, rest) = (this, below);
+    }
 }

@@ -1,6 +1,6 @@
 //! Runs the transfers on the driver that the Vulkan loader finds and saves what each ends in.
 //!
-//! `transfers OUT_DIR [NAME...]`: a file per case, named by its number; none where the device has no such format.
+//! `transfers OUT_DIR [NAME...]`: a file per case, named by its number, and one of the mip chain, `chain`; none where the device has no such format.
 
 use std::process::ExitCode;
 
@@ -19,5 +19,8 @@ fn main() -> ExitCode {
             None => Ok(()),
         });
     }
+    failed |= !album.add("chain", |harness, directory| {
+        Ok(std::fs::write(directory.join("chain"), transfers::chain::run(harness)?)?)
+    });
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -2,6 +2,7 @@
 //! can be compared by.
 
 mod case;
+pub mod chain;
 mod formats;
 mod image;
 
