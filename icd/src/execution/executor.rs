@@ -151,7 +151,13 @@ impl Executor {
                 if command.may_be_drawn() && self.drawn(&**command)? {
                     return Ok(());
                 }
-                self.wait_for_memory(command.touches())?;
+                let touch = command.touches();
+                // The others have said why they are not drawn.
+                if !command.may_be_drawn() && matches!(touch, Touch::Bos(_)) && flags().contains(Debug::PERF)
+                {
+                    eprintln!("perf: {} is done by the CPU", command.describe());
+                }
+                self.wait_for_memory(touch)?;
                 command.run(&self.device)
             }
         }
