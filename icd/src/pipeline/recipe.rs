@@ -258,16 +258,15 @@ impl Recipe {
         }
     }
 
-    /// Computes what depends on words that changed, or all.
+    /// Whether there are steps.
     #[inline]
-    pub fn compute(&self, words: &mut [u32], changed: Inputs, all: bool) {
-        if !self.steps.is_empty() {
-            self.run(words, changed, all);
-        }
+    pub fn computes(&self) -> bool {
+        !self.steps.is_empty()
     }
 
+    /// Computes what depends on words that changed, or all.
     #[inline(never)]
-    fn run(&self, words: &mut [u32], changed: Inputs, all: bool) {
+    pub fn compute(&self, words: &mut [u32], changed: Inputs, all: bool) {
         let mut changes = all;
         for step in self.steps.iter().filter(|step| all || step.inputs.meets(changed)) {
             let mut args = [0; 3];

@@ -218,11 +218,13 @@ impl Streams {
                 }
             }
         }
-        let inputs = Inputs {
-            push: changes.contains(Changes::PUSH),
-            sets: if changes.contains(Changes::DESCRIPTORS) { sets } else { 0 },
-        };
-        recipe.compute(words, inputs, changes.contains(Changes::PROGRAMS));
+        if recipe.computes() {
+            let inputs = Inputs {
+                push: changes.contains(Changes::PUSH),
+                sets: if changes.contains(Changes::DESCRIPTORS) { sets } else { 0 },
+            };
+            recipe.compute(words, inputs, changes.contains(Changes::PROGRAMS));
+        }
         if changes.contains(Changes::STATE) {
             recipe.state.iter().for_each(|(at, state)| words[*at as usize] = bindings.words.word(*state));
         }
