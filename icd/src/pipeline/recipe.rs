@@ -48,8 +48,8 @@ impl Scatter {
         self.block_words
     }
 
-    /// Puts the words of a block to their places.
-    #[inline]
+    /// Puts the words of a block to their places. It is called for blocks, not for words: a call costs less than two loops inlined.
+    #[inline(never)]
     pub fn put(&self, words: &mut [u32], block: &Block) {
         let mut numbers = &self.numbers[..];
         for (start, length) in &self.spans {

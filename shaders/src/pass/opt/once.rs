@@ -111,7 +111,9 @@ fn shared(shader: &Shader, insts: &[Inst]) -> EntitySet<Value> {
     for &inst in insts {
         let data = &shader.insts[inst];
         let [value] = data.results[..] else { continue };
-        let is_sum = || OPERATIONS.contains(&data.op) && data.args.iter().all(|&arg| shared.contains(arg));
+        // The list of operations is long: it is looked at last.
+        let takes_shared = || !data.args.is_empty() && data.args.iter().all(|&arg| shared.contains(arg));
+        let is_sum = || takes_shared() && OPERATIONS.contains(&data.op);
         if leaf(shader, value).is_some() || is_sum() {
             shared.insert(value);
         }
