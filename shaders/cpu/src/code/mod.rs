@@ -1,16 +1,15 @@
 //! Functions of Cranelift's as code that runs: of this machine, or of an interpreter that is the same everywhere.
 
-mod compile;
 mod native;
 #[cfg(feature = "portable")]
 mod portable;
 
 use cranelift_codegen::Context as Compilation;
 use cranelift_codegen::ir::Function;
+use vc4_jit::{Problem, compile};
 
 use crate::layout::Context;
 use crate::machine::Machine;
-use compile::{Problem, compile};
 
 /// See [`Engine::slowdown`].
 #[cfg(feature = "portable")]

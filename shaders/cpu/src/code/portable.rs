@@ -12,9 +12,9 @@ use cranelift_codegen::isa::{self, TargetIsa};
 use cranelift_codegen::{FinalizedMachReloc, FinalizedRelocTarget};
 use pulley_interpreter::interp::{DoneReason, RegType, Val, Vm};
 use pulley_interpreter::{XReg, encode};
+use vc4_jit::{Effort, Problem, compile, flags};
 use vc4_shaders::ir::Atomic;
 
-use super::compile::{Problem, compile, flags};
 use crate::batch::Words;
 use crate::layout::Context;
 use crate::machine::Machine;
@@ -33,7 +33,7 @@ pub struct Code {
 fn build_isa() -> Result<Arc<dyn TargetIsa>, Problem> {
     let name = if cfg!(target_pointer_width = "64") { "pulley64" } else { "pulley32" };
     let builder = isa::lookup_by_name(name).map_err(|error| error.to_string())?;
-    builder.finish(flags()?).map_err(|error| error.to_string())
+    builder.finish(flags(Effort::Thorough)?).map_err(|error| error.to_string())
 }
 
 /// Pulley's back end.

@@ -10,15 +10,25 @@ use cranelift_codegen::{CompiledCode, Context as Compilation};
 /// Why there is no code.
 pub type Problem = String;
 
+/// What a function is worth to the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Instructions are chosen well, but the function is taken as it is.
+    Quick,
+    /// Expressions are simplified and shared as well.
+    Thorough,
+}
+
 /// Settings.
 ///
 /// # Errors
 /// What the compiler does not know.
-pub fn flags() -> Result<Flags, Problem> {
+pub fn flags(effort: Effort) -> Result<Flags, Problem> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     // A call's stack is a few hundred bytes: no probes.
-    let wanted = [("opt_level", "speed"), ("enable_verifier", verify), ("enable_probestack", "false")];
+    let level = if effort == Effort::Quick { "none" } else { "speed" };
+    let wanted = [("opt_level", level), ("enable_verifier", verify), ("enable_probestack", "false")];
     for (name, value) in wanted {
         flags.set(name, value).map_err(|error| format!("setting {name}: {error}"))?;
     }
