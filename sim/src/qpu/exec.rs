@@ -19,19 +19,27 @@ use crate::tmu::TmuFault;
 /// experiment says 15, the architecture guide 0 (qpu.md §2.8).
 const REGISTER_BRANCH_ELEMENT: usize = 15;
 
-/// What accumulators hold after a thread switch: nothing a program may rely on (qpu.md §1.4).
-const LOST_IN_SWITCH: u32 = 0xdead_4dea;
+/// What accumulators and flags hold after a thread switch: nothing a program may rely on (qpu.md §1.4).
+pub(super) const LOST_IN_SWITCH: Lost = Lost { word: 0xdead_4dea, flags: [0x5555, 0x3333, 0x0f0f] };
+
+/// See [`LOST_IN_SWITCH`].
+pub(super) struct Lost {
+    /// In every element.
+    pub word: u32,
+    /// Z, N and C.
+    pub flags: [LaneMask; 3],
+}
 
 /// What happens when the delay slots of an instruction are over.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Event {
+pub(super) enum Event {
     Jump(usize),
     End,
     Switch,
 }
 
 /// What an instruction asks for after its delay slots: the event and how many instructions still run.
-type Control = Option<(Event, usize)>;
+pub(super) type Control = Option<(Event, usize)>;
 
 /// Sees each executed instruction.
 pub(super) trait Observer<P> {
@@ -59,10 +67,16 @@ pub(super) struct Instance<'a, P> {
 }
 
 impl<P: Ports> Instance<'_, P> {
-    /// Runs from the first instruction to the end.
-    pub fn run_loop(&mut self, program: &Program, observer: &mut impl Observer<P>) -> Result<(), Fault> {
-        let (mut pc, mut stop, mut event) = (0, usize::MAX, Event::End);
-        let mut budget = self.limit;
+    /// Runs from an instruction to the end.
+    pub fn run_loop(
+        &mut self,
+        program: &Program,
+        start: usize,
+        observer: &mut impl Observer<P>,
+    ) -> Result<(), Fault> {
+        let (mut pc, mut stop, mut event) = (start, usize::MAX, Event::End);
+        let available = self.limit - self.executed;
+        let mut budget = available;
         let result = loop {
             if pc == stop {
                 stop = usize::MAX;
@@ -98,7 +112,7 @@ impl<P: Ports> Instance<'_, P> {
             pc += 1;
         };
         self.q.pc = pc.min(program.ops.len().saturating_sub(1));
-        self.executed += self.limit - budget;
+        self.executed += available - budget;
         result
     }
 
@@ -112,8 +126,9 @@ impl<P: Ports> Instance<'_, P> {
         &mut self.q.regs[usize::from(s) & (slot::COUNT - 1)].0
     }
 
+    /// The elements in which a condition holds.
     #[inline(always)]
-    fn condition(&self, cond: Cond) -> LaneMask {
+    pub fn condition(&self, cond: Cond) -> LaneMask {
         match cond {
             Cond::Never => 0,
             Cond::Always => ALL,
@@ -126,8 +141,9 @@ impl<P: Ports> Instance<'_, P> {
         }
     }
 
+    /// Runs one instruction.
     #[inline(always)]
-    fn execute(&mut self, op: &Op, index: u32, program: &Program) -> Result<Control, Fault> {
+    pub fn execute(&mut self, op: &Op, index: u32, program: &Program) -> Result<Control, Fault> {
         let mut varying_c = None;
         if op.extras & (extra::PORTS | extra::UNPACK) != 0 {
             if op.extras & extra::PORTS != 0 {
@@ -223,7 +239,8 @@ impl<P: Ports> Instance<'_, P> {
         self.q.c = merge(self.q.c, carry);
     }
 
-    fn read_ports(&mut self, op: &Op, varying_c: &mut Option<Lanes>) -> Result<(), Fault> {
+    /// Fetches what the read ports deliver. A varying has a second part, which r5 shows behind the instruction.
+    pub fn read_ports(&mut self, op: &Op, varying_c: &mut Option<Lanes>) -> Result<(), Fault> {
         for (port, s) in [(op.port_a, slot::PORT_A), (op.port_b, slot::PORT_B)] {
             let value = match port {
                 Port::None => continue,
@@ -293,6 +310,19 @@ impl<P: Ports> Instance<'_, P> {
             packed = pack_mul_lanes(op.pack, value, &old).unwrap_or(old);
             value = &packed;
         }
+        self.deliver(op, dest, mask, value, float, index)
+    }
+
+    /// Puts a result where it goes.
+    pub fn deliver(
+        &mut self,
+        op: &Op,
+        dest: Dest,
+        mask: LaneMask,
+        value: &Lanes,
+        float: bool,
+        index: u32,
+    ) -> Result<(), Fault> {
         match dest {
             Dest::None => {}
             Dest::Slot(s) => select(self.reg_mut(s), mask, value),
@@ -353,7 +383,8 @@ impl<P: Ports> Instance<'_, P> {
         })
     }
 
-    fn act(&mut self, op: &Op, index: u32, program: &Program) -> Result<Control, Fault> {
+    /// Does what the signal asks for.
+    pub fn act(&mut self, op: &Op, index: u32, program: &Program) -> Result<Control, Fault> {
         match op.action {
             Action::None => Ok(None),
             Action::End => Ok(Some((Event::End, 2))),
@@ -421,10 +452,11 @@ impl<P: Ports> Instance<'_, P> {
         Ok(Some((Event::Jump(target), 3)))
     }
 
-    fn lose_accumulators(&mut self) {
+    /// A thread switch takes effect.
+    pub fn lose_accumulators(&mut self) {
         for s in slot::ACC..=slot::R5 {
-            *self.reg_mut(s) = [LOST_IN_SWITCH; LANES];
+            *self.reg_mut(s) = [LOST_IN_SWITCH.word; LANES];
         }
-        (self.q.z, self.q.n, self.q.c) = (0x5555, 0x3333, 0x0f0f);
+        [self.q.z, self.q.n, self.q.c] = LOST_IN_SWITCH.flags;
     }
 }

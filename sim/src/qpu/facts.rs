@@ -62,7 +62,7 @@ pub(super) const fn bit(s: u8) -> u128 {
 }
 
 /// Register slots whose content an instruction uses.
-fn registers_read(op: &Op) -> u128 {
+pub(super) fn registers_read(op: &Op) -> u128 {
     let through = |s: u8| {
         let s = if s == slot::UNPACKED { op.unpack_from } else { s };
         if s <= slot::R5 { bit(s) } else { 0 }

@@ -10,6 +10,8 @@ mod facts;
 mod fault;
 mod flatten;
 mod hidden;
+#[cfg(feature = "jit")]
+mod native;
 mod op;
 mod ports;
 mod program;
@@ -22,7 +24,7 @@ mod tests;
 pub use crate::lanes::{LaneMask, Lanes};
 pub use crate::stats::{Finding, INSTRUCTION_LIMIT, Note, Stats};
 pub use fault::Fault;
-pub use ports::Ports;
+pub use ports::{Coefficients, Ports, Varyings};
 pub use program::Program;
 pub use run::run;
 pub use state::{Payload, Qpu};

@@ -6,6 +6,45 @@ use super::fault::Fault;
 use crate::lanes::{LaneMask, Lanes};
 use crate::stats::Note;
 
+/// What a varying is made of: VP = A·(x−x0) + B·(y−y0), value = VP·W + C (v3d.md §9.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Coefficients {
+    /// Gradient of (value − C)/Wc to the right.
+    pub a: f32,
+    /// Gradient downwards.
+    pub b: f32,
+    /// Value at the reference point.
+    pub c: f32,
+}
+
+/// Varyings where machine code finds them: what [`Ports::varying`] would return in turn.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Varyings {
+    /// Distances of the elements from the reference point, in pixels to the right.
+    pub dx: *const f32,
+    /// The same downwards.
+    pub dy: *const f32,
+    /// The first varying.
+    pub coefficients: *const Coefficients,
+    /// How many there are.
+    pub count: u32,
+    /// The one to be read next.
+    pub next: u32,
+}
+
+impl Varyings {
+    /// None: [`Ports::varying`] is called.
+    pub const NONE: Varyings = Varyings {
+        dx: std::ptr::null(),
+        dy: std::ptr::null(),
+        coefficients: std::ptr::null(),
+        count: 0,
+        next: 0,
+    };
+}
+
 /// The fixed-function neighbours of a QPU during one program instance (qpu.md §4).
 ///
 /// `mask` arguments hold the elements whose write condition was true.
@@ -20,6 +59,13 @@ pub trait Ports {
     }
     /// Next varying: the partial sum A·dx + B·dy per element, and C as r5 will show it (§4.2).
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault>;
+    /// The same for all varyings, where they lie in memory: elements of the two distances, 16 each, and coefficients stay
+    /// where they are for as long as the instance runs.
+    fn varyings(&self) -> Varyings {
+        Varyings::NONE
+    }
+    /// Goes to a varying: those before were read in memory.
+    fn set_next_varying(&mut self, _next: u32) {}
     /// VPM read set-up word (§4.9).
     fn vpm_read_setup(&mut self, word: u32) -> Result<(), Fault>;
     /// VPM write set-up word (§4.9).

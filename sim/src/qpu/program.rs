@@ -9,6 +9,8 @@ use super::facts::Facts;
 use super::fault::{Fault, unsupported};
 use super::flatten::flatten;
 use super::hidden::is_hidden_by_depth;
+#[cfg(feature = "jit")]
+use super::native::{Compiled, Native};
 use super::op::{Action, Branch, Dest, Op, slot};
 use crate::memory::Memory;
 
@@ -26,6 +28,8 @@ pub struct Program {
     facts: OnceLock<Facts>,
     slots: OnceLock<Vec<u32>>,
     hidden_by_depth: OnceLock<bool>,
+    #[cfg(feature = "jit")]
+    compiled: OnceLock<std::sync::Arc<Compiled>>,
 }
 
 /// Longest program that is decoded, in instructions: the kernel's object size limit is far below.
@@ -95,7 +99,15 @@ impl Program {
             facts: OnceLock::new(),
             slots: OnceLock::new(),
             hidden_by_depth: OnceLock::new(),
+            #[cfg(feature = "jit")]
+            compiled: OnceLock::new(),
         })
+    }
+
+    /// Machine code that does the same, if it runs often enough.
+    #[cfg(feature = "jit")]
+    pub(super) fn native(&self) -> Option<&Native> {
+        self.compiled.get_or_init(|| Compiled::find(&self.insts, self.address)).native(self)
     }
 
     /// What the checker asks about it.

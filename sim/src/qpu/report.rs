@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use vc4::qpu::{Declared, Stage, check_declared};
 
+use super::facts::{bit, registers_read};
 use super::op::{Port, slot};
 use super::program::Program;
 use super::state::Qpu;
@@ -57,9 +58,10 @@ fn line(out: &mut String, text: std::fmt::Arguments) {
 fn state(out: &mut String, program: &Program, index: usize, q: &Qpu) {
     let op = &program.ops[index];
     let mut shown = Vec::new();
+    let read = registers_read(op);
     for s in [op.add_a, op.add_b, op.mul_a, op.mul_b, op.unpack_from] {
         if let Some(name) = name(s) {
-            if !shown.contains(&s) {
+            if read & bit(s) != 0 && !shown.contains(&s) {
                 shown.push(s);
                 let words: Vec<String> = q.register(s).iter().map(|word| format!("{word:08x}")).collect();
                 line(out, format_args!("        {name:5} {}", words.join(" ")));

@@ -44,7 +44,14 @@ impl Qpu {
         initial: &Payload,
         stats: &mut Stats,
     ) -> Result<(), Fault> {
-        for &s in &program.reads {
+        let watched = stats.check || stats.caches || stats.counts.is_some();
+        #[cfg(feature = "jit")]
+        let native = if watched { None } else { program.native() };
+        #[cfg(feature = "jit")]
+        let cleared = native.map_or(&program.reads, |native| &native.cleared);
+        #[cfg(not(feature = "jit"))]
+        let cleared = &program.reads;
+        for &s in cleared {
             self.regs[usize::from(s)] = Register([0; LANES]);
         }
         self.regs[usize::from(slot::RA + 15)] = Register(initial.ra15);
@@ -60,12 +67,18 @@ impl Qpu {
         let limit = stats.instruction_limit;
         let mut instance = Instance { q: self, memory, ports, lookups: 0, executed: 0, limit };
         let mut stalled = 0;
-        let result = if stats.check || stats.caches || stats.counts.is_some() {
+        let result = if watched {
             let (result, clocks) = run_watched(&mut instance, program, stage, stats);
             stalled = clocks;
             result
         } else {
-            instance.run_loop(program, &mut ())
+            #[cfg(feature = "jit")]
+            match native {
+                Some(native) => native.run(&mut instance, program),
+                None => instance.run_loop(program, 0, &mut ()),
+            }
+            #[cfg(not(feature = "jit"))]
+            instance.run_loop(program, 0, &mut ())
         };
         let (executed, lookups) = (instance.executed, instance.lookups);
         stats.instructions += executed;
@@ -97,7 +110,7 @@ fn run_watched<P: Ports>(
         caches.begin();
     }
     let mut watcher = Watcher::new(program, stage, caches, stats);
-    let result = instance.run_loop(program, &mut watcher);
+    let result = instance.run_loop(program, 0, &mut watcher);
     if result.is_ok() {
         watcher.end(instance.q);
     }

@@ -17,7 +17,7 @@ pub struct Payload {
     pub rb15: Lanes,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Register(pub(super) Lanes);
 

@@ -218,4 +218,6 @@ impl MapFirst for Vec<Lanes> {
 
 mod alu;
 mod control;
+#[cfg(feature = "jit")]
+mod native;
 mod peripherals;

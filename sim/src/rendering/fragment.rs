@@ -5,13 +5,13 @@ use vc4::cl::words::{StencilOp, StencilWord};
 use vc4::hw::{DEPTH_MAX, LANES, SAMPLE_POSITIONS_4X, SUBPIXELS};
 
 use super::early_z::{self, Shadow};
-use super::pse::{Coefficients, Plane, Prepared, Primitive};
+use super::pse::{Plane, Prepared, Primitive};
 use super::tlb::{BatchTest, ClearValues, DepthMode, Stencil, TILE_SAMPLES, Tile};
 use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
 use crate::geometry::Rect;
 use crate::memory::Memory;
-use crate::qpu::{Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats};
+use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats, Varyings};
 use crate::stats::{Counters, Event};
 use crate::unverified::{ms_flags_from_coverage, sample_coverage, z_to_24_bits};
 
@@ -366,6 +366,20 @@ impl Ports for FragmentPorts<'_> {
         self.next_varying += 1;
         let vp = std::array::from_fn(|lane| (a * self.dx[lane] + b * self.dy[lane]).to_bits());
         Ok((vp, [c.to_bits(); LANES]))
+    }
+
+    fn varyings(&self) -> Varyings {
+        Varyings {
+            dx: self.dx.as_ptr(),
+            dy: self.dy.as_ptr(),
+            coefficients: self.coefficients.as_ptr(),
+            count: self.coefficients.len() as u32,
+            next: self.next_varying as u32,
+        }
+    }
+
+    fn set_next_varying(&mut self, next: u32) {
+        self.next_varying = next as usize;
     }
 
     fn vpm_read_setup(&mut self, _: u32) -> Result<(), Fault> {

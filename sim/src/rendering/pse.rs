@@ -6,7 +6,7 @@ use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
 use crate::geometry::{Corner, GridPoint, Kind, Shape, outline, unpack_xy, window_position};
 use crate::memory::Memory;
-use crate::qpu::Fault;
+use crate::qpu::{Coefficients, Fault};
 use crate::stats::{Note, Stats};
 use crate::unverified::{depth_offset, provoking_vertex};
 use crate::vertex::{ROWS, shade};
@@ -20,17 +20,6 @@ pub struct Plane {
     pub dx: f64,
     /// Per pixel downwards.
     pub dy: f64,
-}
-
-/// What a varying is made of: VP = A·(x−x0) + B·(y−y0), value = VP·W + C (v3d.md §9.6).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Coefficients {
-    /// Gradient of (value − C)/Wc to the right.
-    pub a: f32,
-    /// Gradient downwards.
-    pub b: f32,
-    /// Value at the reference point.
-    pub c: f32,
 }
 
 /// A primitive ready for the rasteriser.

@@ -1,0 +1,680 @@
+//! A program as a function of the compiler's: traces as blocks, runs of arithmetic as straight code over a few elements at
+//! a time, and calls for everything else.
+
+use std::collections::BTreeMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    AbiParam, Block, BlockArg, Function, InstBuilder, MemFlags, SigRef, Signature, Value, types,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use vc4::qpu::{BranchCond, Cond, SmallImm};
+
+use super::layout::{self, context};
+use super::live::{Live, before, lost};
+use super::part::{FLAGS, Part, bit, is_constant, parts};
+use super::trace::{Then, Trace, traces};
+use super::vector::{Known, Vector, WORDS, Word};
+use super::{Exit, Work};
+use crate::lanes::immediate;
+use crate::qpu::exec::LOST_IN_SWITCH;
+use crate::qpu::op::{Dest, Op, Port, extra, slot};
+use crate::qpu::program::Program;
+
+/// Vectors of four elements that are computed side by side: two keep the host's units busy and their values in its
+/// registers.
+const WIDTH: usize = 2;
+const VECTORS: usize = 4;
+
+const ADDRESS: cranelift_codegen::ir::Type = types::I64;
+
+/// A program as a function, and what the function refers to.
+pub struct Emitted {
+    pub function: Function,
+    pub work: Vec<Work>,
+    pub exits: Vec<Exit>,
+    /// Slots that begin as zero.
+    pub cleared: Vec<u8>,
+}
+
+/// Translates a program. `None` if it has to be interpreted.
+pub fn emit(program: &Program, convention: CallConv) -> Option<Emitted> {
+    let traces = traces(program)?;
+    let taken_apart: BTreeMap<usize, Vec<(usize, Part)>> =
+        traces.iter().map(|(&start, trace)| (start, parts_of(program, trace))).collect();
+    let live = Live::of(&traces, &taken_apart);
+
+    let mut signature = Signature::new(convention);
+    signature.params.push(AbiParam::new(ADDRESS));
+    signature.returns.push(AbiParam::new(types::I32));
+    let mut function = Function::with_name_signature(Default::default(), signature);
+    let mut service = Signature::new(convention);
+    service.params.extend([ADDRESS, types::I32, types::I32].map(AbiParam::new));
+    service.returns.push(AbiParam::new(types::I32));
+    let service = function.import_signature(service);
+    let mut frontend = FunctionBuilderContext::new();
+    let mut build = FunctionBuilder::new(&mut function, &mut frontend);
+
+    let entry = build.create_block();
+    build.append_block_params_for_function_params(entry);
+    build.switch_to_block(entry);
+    let context = build.block_params(entry)[0];
+    let qpu = build.ins().load(ADDRESS, trusted(), context, context::QPU as i32);
+    let blocks = traces.keys().map(|&start| (start, build.create_block())).collect();
+    let mut emitter = Emitter { build, context, qpu, service, blocks, live, work: Vec::new(), exits: Vec::new() };
+    let first = emitter.blocks[&0];
+    emitter.build.ins().jump(first, &[]);
+    for (start, trace) in &traces {
+        emitter.trace(*start, trace, &taken_apart[start]);
+    }
+    let Emitter { mut build, live, work, exits, .. } = emitter;
+    build.seal_all_blocks();
+    build.finalize();
+    let payload = bit(slot::RA + 15) | bit(slot::RB + 15);
+    let entered = live.at(0) & !payload;
+    let cleared = (0..slot::COUNT as u8 - 1).filter(|&s| entered & bit(s) != 0 && !is_constant(s)).collect();
+    Some(Emitted { function, work, exits, cleared })
+}
+
+fn parts_of(program: &Program, trace: &Trace) -> Vec<(usize, Part)> {
+    let mut out = Vec::new();
+    for at in trace.ops.clone() {
+        parts(&program.ops[at], |part| out.push((at, part)));
+    }
+    out
+}
+
+/// Accesses to what is certainly there, aligned.
+fn trusted() -> MemFlags {
+    MemFlags::trusted()
+}
+
+struct Emitter<'f> {
+    build: FunctionBuilder<'f>,
+    context: Value,
+    qpu: Value,
+    service: SigRef,
+    blocks: BTreeMap<usize, Block>,
+    live: Live,
+    work: Vec<Work>,
+    exits: Vec<Exit>,
+}
+
+impl Emitter<'_> {
+    fn trace(&mut self, start: usize, trace: &Trace, parts: &[(usize, Part)]) {
+        let block = self.blocks[&start];
+        self.build.switch_to_block(block);
+        self.take_from_budget(start, trace.ops.len());
+        let behind = self.live.behind(trace.then);
+        let mut decided = None;
+        let mut rest = parts;
+        while let Some(((at, part), others)) = rest.split_first() {
+            let arithmetic = rest.iter().take_while(|(_, part)| matches!(part, Part::Alu(_))).count();
+            if arithmetic > 0 {
+                let (run, others) = rest.split_at(arithmetic);
+                self.run(run, before(others, behind), trace.ops.end);
+                rest = others;
+                continue;
+            }
+            match part {
+                Part::Decide(cond) => decided = Some(self.decide(*cond)),
+                part => {
+                    let work = self.work.len() as u32;
+                    self.work.push(Work::Part(*at, *part));
+                    let zero = self.build.ins().iconst(types::I32, 0);
+                    self.perform(work, zero, trace.ops.end);
+                }
+            }
+            rest = others;
+        }
+        match trace.then {
+            Then::End => self.leave(Exit::End(trace.ops.end)),
+            Then::Next(next) => self.go_to(next),
+            Then::Switched(next) => {
+                self.lose(self.live.at(next) & lost());
+                self.go_to(next);
+            }
+            Then::Either { taken, otherwise, .. } => {
+                let (taken, otherwise) = (self.blocks[&taken], self.blocks[&otherwise]);
+                match decided {
+                    Some(condition) => {
+                        self.build.ins().brif(condition, taken, &[], otherwise, &[]);
+                    }
+                    None => unreachable!("a trace that may go two ways has a branch"),
+                }
+            }
+        }
+    }
+
+    fn go_to(&mut self, start: usize) {
+        let block = self.blocks[&start];
+        self.build.ins().jump(block, &[]);
+    }
+
+    fn leave(&mut self, exit: Exit) {
+        let number = self.build.ins().iconst(types::I32, self.exits.len() as i64);
+        self.exits.push(exit);
+        self.build.ins().return_(&[number]);
+    }
+
+    /// Goes on where a condition is not zero, and else leaves.
+    fn leave_unless(&mut self, condition: Value, exit: Exit) {
+        let (on, out) = (self.build.create_block(), self.build.create_block());
+        self.build.set_cold_block(out);
+        self.build.ins().brif(condition, on, &[], out, &[]);
+        self.build.switch_to_block(out);
+        self.leave(exit);
+        self.build.switch_to_block(on);
+    }
+
+    /// The interpreter takes over where a program that runs for ever is to be stopped.
+    fn take_from_budget(&mut self, start: usize, instructions: usize) {
+        let at = context::BUDGET as i32;
+        let budget = self.build.ins().load(types::I64, trusted(), self.context, at);
+        let left = self.build.ins().iadd_imm(budget, -(instructions as i64));
+        let enough = self.build.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, left, 0);
+        self.leave_unless(enough, Exit::Resume(start));
+        self.build.ins().store(trusted(), left, self.context, at);
+    }
+
+    /// Calls the host.
+    fn perform(&mut self, work: u32, first: Value, end: usize) {
+        let host = self.build.ins().load(ADDRESS, trusted(), self.context, context::HOST as i32);
+        let function = self.build.ins().load(ADDRESS, trusted(), self.context, context::PERFORM as i32);
+        let work = self.build.ins().iconst(types::I32, i64::from(work));
+        let call = self.build.ins().call_indirect(self.service, function, &[host, work, first]);
+        let failed = self.build.inst_results(call)[0];
+        let fine = self.build.ins().icmp_imm(IntCC::Equal, failed, 0);
+        self.leave_unless(fine, Exit::Fault(end));
+    }
+
+    /// Accumulators and flags behind a thread switch, as far as somebody looks.
+    fn lose(&mut self, slots: u128) {
+        let mut vector = Vector { build: &mut self.build, suspects: None };
+        let word = vector.constant(LOST_IN_SWITCH.word);
+        for s in (slot::ACC..=slot::R5).filter(|&s| slots & bit(s) != 0) {
+            for v in 0..VECTORS {
+                self.build.ins().store(trusted(), word, self.qpu, layout::register(s, v));
+            }
+        }
+        if slots & FLAGS != 0 {
+            for (at, mask) in layout::FLAGS.into_iter().zip(LOST_IN_SWITCH.flags) {
+                let mask = self.build.ins().iconst(types::I16, i64::from(mask));
+                self.build.ins().store(trusted(), mask, self.qpu, at as i32);
+            }
+        }
+    }
+
+    /// Whether a branch is taken.
+    fn decide(&mut self, cond: BranchCond) -> Value {
+        use BranchCond::*;
+        let (flag, all, set) = match cond {
+            AllZs => (0, true, true),
+            AllZc => (0, true, false),
+            AnyZs => (0, false, true),
+            AnyZc => (0, false, false),
+            AllNs => (1, true, true),
+            AllNc => (1, true, false),
+            AnyNs => (1, false, true),
+            AnyNc => (1, false, false),
+            AllCs => (2, true, true),
+            AllCc => (2, true, false),
+            AnyCs => (2, false, true),
+            AnyCc => (2, false, false),
+            Always => return self.build.ins().iconst(types::I8, 1),
+        };
+        let mask = self.build.ins().load(types::I16, trusted(), self.qpu, layout::FLAGS[flag] as i32);
+        // Any of a kind means: not all of the other kind.
+        let cc = if all { IntCC::Equal } else { IntCC::NotEqual };
+        let other = if set == all { 0xffff } else { 0 };
+        let other = self.build.ins().iconst(types::I16, other);
+        self.build.ins().icmp(cc, mask, other)
+    }
+
+    /// Instructions without effects outside of the elements, a few elements after the other. Where floats leave the range in
+    /// which the host's arithmetic is the QPU's, the interpreter does it again for the elements that are not done.
+    fn run(&mut self, run: &[(usize, Part)], live: u128, end: usize) {
+        let ops: Vec<(usize, Op)> = run
+            .iter()
+            .filter_map(|(at, part)| if let Part::Alu(op) = part { Some((*at, *op)) } else { None })
+            .collect();
+        let (again, done) = (self.build.create_block(), self.build.create_block());
+        self.build.set_cold_block(again);
+        self.build.append_block_param(again, types::I32);
+        let uniforms = run.iter().map(|(_, part)| part.uniforms()).sum::<u32>();
+        let varyings = run.iter().map(|(_, part)| part.varyings()).sum::<u32>();
+        let mut streams = Streams::default();
+        if uniforms > 0 {
+            self.open_uniforms(&mut streams, uniforms, again);
+        }
+        if varyings > 0 {
+            self.open_varyings(&mut streams, varyings, again);
+        }
+        let mut written = 0;
+        for group in 0..VECTORS / WIDTH {
+            let mut elements = Elements::new(group * WIDTH, streams);
+            for (_, op) in &ops {
+                self.alu(&mut elements, op);
+            }
+            self.check(&elements, again);
+            self.store(&elements, live);
+            written = elements.written;
+        }
+        if let Some(next) = streams.uniforms_behind {
+            self.build.ins().store(trusted(), next, self.qpu, layout::UNIFORMS as i32);
+        }
+        if let Some(next) = streams.varyings_behind {
+            self.build.ins().store(trusted(), next, self.context, context::NEXT as i32);
+        }
+        self.build.ins().jump(done, &[]);
+
+        self.build.switch_to_block(again);
+        let first = self.build.block_params(again)[0];
+        let work = self.work.len() as u32;
+        let written = (0..slot::COUNT as u8 - 1).filter(|&s| written & bit(s) != 0).collect();
+        self.work.push(Work::Run { ops, written });
+        self.perform(work, first, end);
+        self.build.ins().jump(done, &[]);
+        self.build.switch_to_block(done);
+    }
+
+    /// Goes on where a condition holds; else the interpreter begins at an element.
+    fn go_on_if(&mut self, condition: Value, first: usize, again: Block) {
+        let on = self.build.create_block();
+        let first = self.build.ins().iconst(types::I32, first as i64);
+        self.build.ins().brif(condition, on, &[], again, &[BlockArg::Value(first)]);
+        self.build.switch_to_block(on);
+    }
+
+    fn open_uniforms(&mut self, streams: &mut Streams, count: u32, again: Block) {
+        let bytes = i64::from(count) * 4;
+        let at = self.build.ins().load(types::I32, trusted(), self.qpu, layout::UNIFORMS as i32);
+        // The bus ignores the two low bits.
+        let word = self.build.ins().band_imm(at, !3);
+        let word = self.build.ins().uextend(ADDRESS, word);
+        let end = self.build.ins().iadd_imm(word, bytes);
+        let size = self.build.ins().load(types::I64, trusted(), self.context, context::MEMORY_BYTES as i32);
+        let inside = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, size);
+        self.go_on_if(inside, 0, again);
+        let memory = self.build.ins().load(ADDRESS, trusted(), self.context, context::MEMORY as i32);
+        streams.uniforms = Some(self.build.ins().iadd(memory, word));
+        streams.uniforms_behind = Some(self.build.ins().iadd_imm(at, bytes));
+    }
+
+    fn open_varyings(&mut self, streams: &mut Streams, count: u32, again: Block) {
+        let next = self.build.ins().load(types::I32, trusted(), self.context, context::NEXT as i32);
+        let end = self.build.ins().iadd_imm(next, i64::from(count));
+        let all = self.build.ins().load(types::I32, trusted(), self.context, context::COUNT as i32);
+        let enough = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, all);
+        self.go_on_if(enough, 0, again);
+        let [dx, dy, coefficients] = [context::DX, context::DY, context::COEFFICIENTS]
+            .map(|at| self.build.ins().load(ADDRESS, trusted(), self.context, at as i32));
+        let index = self.build.ins().uextend(ADDRESS, next);
+        let offset = self.build.ins().imul_imm(index, VARYING_BYTES);
+        streams.varyings = Some([dx, dy, self.build.ins().iadd(coefficients, offset)]);
+        streams.varyings_behind = Some(end);
+    }
+
+    /// Leaves if what had to be finite was not.
+    fn check(&mut self, elements: &Elements, again: Block) {
+        let sums: Vec<Value> = elements.suspects.into_iter().flatten().collect();
+        let Some((&first, others)) = sums.split_first() else { return };
+        let sum = others.iter().fold(first, |sum, &other| self.build.ins().fadd(sum, other));
+        let nothing = self.build.ins().fsub(sum, sum);
+        let nothing = self.build.ins().bitcast(WORDS, MemFlags::new().with_endianness(LITTLE), nothing);
+        let any = self.build.ins().vany_true(nothing);
+        let none = self.build.ins().icmp_imm(IntCC::Equal, any, 0);
+        self.go_on_if(none, elements.first * 4, again);
+    }
+
+    /// Puts what is looked at later into the QPU.
+    fn store(&mut self, elements: &Elements, live: u128) {
+        for s in 0..slot::COUNT as u8 - 1 {
+            if elements.written & live & bit(s) == 0 {
+                continue;
+            }
+            for (i, slots) in elements.slots.iter().enumerate() {
+                if let Some(word) = slots[usize::from(s)] {
+                    let at = layout::register(s, elements.first + i);
+                    self.build.ins().store(trusted(), word.value, self.qpu, at);
+                }
+            }
+        }
+        if elements.written & live & FLAGS == 0 {
+            return;
+        }
+        for (flag, at) in layout::FLAGS.into_iter().enumerate() {
+            // Two vectors of four elements are a byte of the mask.
+            let mut bits = self.build.ins().iconst(types::I32, 0);
+            for (i, flags) in elements.flags.iter().enumerate() {
+                let Some(mask) = flags[flag] else { continue };
+                let four = self.build.ins().vhigh_bits(types::I32, mask);
+                let four = self.build.ins().ishl_imm(four, 4 * i as i64);
+                bits = self.build.ins().bor(bits, four);
+            }
+            let at = at + elements.first / 2;
+            self.build.ins().istore8(trusted(), bits, self.qpu, at as i32);
+        }
+    }
+
+    /// A register's value in the vector `i` of the group.
+    fn word(&mut self, elements: &mut Elements, s: u8, i: usize) -> Word {
+        if let Some(word) = elements.slots[i][usize::from(s)] {
+            return word;
+        }
+        let v = elements.first + i;
+        let word = if is_constant(s) {
+            let mut vector = Vector { build: &mut self.build, suspects: None };
+            match s {
+                slot::ELEMENT => Word {
+                    value: vector.constants(std::array::from_fn(|lane| (v * 4 + lane) as u32)),
+                    known: Known::default(),
+                },
+                s => {
+                    let word = if s == slot::ZERO { 0 } else { SmallImm::new(s - slot::SMALL).value() };
+                    Word { value: vector.constant(word), known: Known::constant(word) }
+                }
+            }
+        } else {
+            self.build.ins().load(WORDS, trusted(), self.qpu, layout::register(s, v)).into()
+        };
+        elements.slots[i][usize::from(s)] = Some(word);
+        word
+    }
+
+    /// A flag as a mask.
+    fn flag(&mut self, elements: &mut Elements, flag: usize, i: usize) -> Value {
+        if let Some(mask) = elements.flags[i][flag] {
+            return mask;
+        }
+        let bits = self.build.ins().load(types::I16, trusted(), self.qpu, layout::FLAGS[flag] as i32);
+        let bits = self.build.ins().uextend(types::I32, bits);
+        let bits = self.build.ins().splat(WORDS, bits);
+        let v = elements.first + i;
+        let mut vector = Vector { build: &mut self.build, suspects: None };
+        let lanes = vector.constants(std::array::from_fn(|lane| 1 << (v * 4 + lane)));
+        let own = self.build.ins().band(bits, lanes);
+        let mask = self.build.ins().icmp(IntCC::Equal, own, lanes);
+        elements.flags[i][flag] = Some(mask);
+        mask
+    }
+
+    /// The elements in which a condition holds, or `None` for all.
+    fn condition(&mut self, elements: &mut Elements, cond: Cond, i: usize) -> Option<Value> {
+        let (flag, set) = match cond {
+            Cond::Always => return None,
+            Cond::Never => {
+                let mut vector = Vector { build: &mut self.build, suspects: None };
+                return Some(vector.constant(0));
+            }
+            Cond::Zs => (0, true),
+            Cond::Zc => (0, false),
+            Cond::Ns => (1, true),
+            Cond::Nc => (1, false),
+            Cond::Cs => (2, true),
+            Cond::Cc => (2, false),
+        };
+        let mask = self.flag(elements, flag, i);
+        Some(if set { mask } else { self.build.ins().bnot(mask) })
+    }
+
+    /// One instruction on the elements of a group.
+    fn alu(&mut self, elements: &mut Elements, op: &Op) {
+        let uniform = [op.port_a, op.port_b].contains(&Port::Uniform).then(|| self.uniform(elements));
+        let varying = [op.port_a, op.port_b].contains(&Port::Varying).then(|| elements.next_varying());
+        for i in 0..WIDTH {
+            let mut behind = None;
+            for (port, s) in [(op.port_a, slot::PORT_A), (op.port_b, slot::PORT_B)] {
+                let word = match port {
+                    Port::Imm(mode) => {
+                        let words = immediate(mode, op.imm);
+                        let v = elements.first + i;
+                        let four: [u32; 4] = std::array::from_fn(|lane| words[v * 4 + lane]);
+                        let mut vector = Vector { build: &mut self.build, suspects: None };
+                        let value = vector.constants(four);
+                        let same = words.iter().all(|word| *word == words[0]);
+                        Word { value, known: if same { Known::constant(words[0]) } else { Known::default() } }
+                    }
+                    Port::Uniform => match uniform {
+                        Some(word) => word,
+                        None => continue,
+                    },
+                    Port::Varying => {
+                        let (partial, c) = self.varying(elements, varying.unwrap_or(0), i);
+                        behind = Some(c);
+                        partial
+                    }
+                    _ => continue,
+                };
+                elements.slots[i][usize::from(s)] = Some(word);
+            }
+            self.alu_on(elements, op, i);
+            if let Some(c) = behind {
+                elements.set(slot::R5, i, c);
+            }
+        }
+    }
+
+    fn uniform(&mut self, elements: &mut Elements) -> Word {
+        let Some(stream) = elements.streams.uniforms else { unreachable!("the run has counted its uniforms") };
+        let at = elements.uniforms as i32 * 4;
+        elements.uniforms += 1;
+        let word = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), stream, at);
+        self.build.ins().splat(WORDS, word).into()
+    }
+
+    /// The next varying's partial sum and what r5 shows behind it.
+    fn varying(&mut self, elements: &Elements, index: u32, i: usize) -> (Word, Word) {
+        let Some([dx, dy, coefficients]) = elements.streams.varyings else {
+            unreachable!("the run has counted its varyings")
+        };
+        let [a, b, c] = [0, 4, 8].map(|part| {
+            let at = (i64::from(index) * VARYING_BYTES) as i32 + part;
+            let word = self.build.ins().load(types::F32, trusted(), coefficients, at);
+            self.build.ins().splat(types::F32X4, word)
+        });
+        let at = ((elements.first + i) * 16) as i32;
+        // Only elements have to be aligned.
+        let loose = MemFlags::new().with_notrap();
+        let dx = self.build.ins().load(types::F32X4, loose, dx, at);
+        let dy = self.build.ins().load(types::F32X4, loose, dy, at);
+        let (x, y) = (self.build.ins().fmul(a, dx), self.build.ins().fmul(b, dy));
+        let sum = self.build.ins().fadd(x, y);
+        let as_words = MemFlags::new().with_endianness(LITTLE);
+        let [sum, c] = [sum, c].map(|value| self.build.ins().bitcast(WORDS, as_words, value));
+        (sum.into(), c.into())
+    }
+
+    /// Runs something on one vector's arithmetic.
+    fn on<T>(&mut self, elements: &mut Elements, i: usize, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T
+    where
+    {
+        let mut vector = Vector { build: &mut self.build, suspects: elements.suspects[i] };
+        let out = f(&mut vector);
+        elements.suspects[i] = vector.suspects;
+        out
+    }
+
+    fn alu_on(&mut self, elements: &mut Elements, op: &Op, i: usize) {
+        if op.extras & extra::UNPACK != 0 {
+            let word = self.word(elements, op.unpack_from, i);
+            let word = self.on(elements, i, |v| v.unpack(op.unpack, word, op.unpack_float));
+            elements.slots[i][usize::from(slot::UNPACKED)] = Some(word);
+        }
+        let sets_flags = op.extras & extra::FLAGS != 0;
+        let [add_mask, mul_mask] = [op.add_cond, op.mul_cond].map(|cond| self.condition(elements, cond, i));
+        let mul = (op.mul != vc4::qpu::MulOp::Nop).then(|| {
+            let (a, b) = (self.word(elements, op.mul_a, i), self.word(elements, op.mul_b, i));
+            let word = self.on(elements, i, |v| {
+                let word = v.mul(op.mul, a, b);
+                match op.rotate.and_then(|rotate| rotate.by) {
+                    Some(by) => Word { value: v.turned(word.value, by), ..word },
+                    None => word,
+                }
+            });
+            word
+        });
+        let add = (op.add != vc4::qpu::AddOp::Nop).then(|| {
+            let (mut a, mut b) = (self.word(elements, op.add_a, i), self.word(elements, op.add_b, i));
+            let carries = sets_flags && !op.flags_from_mul;
+            let out = self.on(elements, i, |v| v.add(op.add, &mut a, &mut b, carries));
+            elements.learn(op.add_a, i, a);
+            elements.learn(op.add_b, i, b);
+            out
+        });
+        if sets_flags {
+            let (result, mask) = if op.flags_from_mul {
+                (mul.map(|word| (word, None)), mul_mask)
+            } else {
+                (add, add_mask)
+            };
+            if let Some((word, carry)) = result {
+                self.set_flags(elements, i, word.value, carry, mask);
+            }
+        }
+        if let Some((word, _)) = add {
+            self.write(elements, op, i, op.add_dest, add_mask, word, op.add.writes_float(), false);
+        }
+        if let Some(word) = mul {
+            let packs = op.extras & extra::MUL_PACK != 0;
+            let float = op.mul == vc4::qpu::MulOp::Fmul;
+            self.write(elements, op, i, op.mul_dest, mul_mask, word, float, packs);
+        }
+    }
+
+    fn set_flags(
+        &mut self,
+        elements: &mut Elements,
+        i: usize,
+        value: Value,
+        carry: Option<Value>,
+        mask: Option<Value>,
+    ) {
+        let [zero, negative] = self.on(elements, i, |v| v.zero_and_negative(value));
+        let carry = match carry {
+            Some(carry) => carry,
+            None => self.on(elements, i, |v| v.constant(0)),
+        };
+        for (flag, new) in [zero, negative, carry].into_iter().enumerate() {
+            let new = match mask {
+                Some(mask) => {
+                    let old = self.flag(elements, flag, i);
+                    self.build.ins().bitselect(mask, new, old)
+                }
+                None => new,
+            };
+            elements.flags[i][flag] = Some(new);
+        }
+        elements.written |= FLAGS;
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one result of one unit in one vector")]
+    fn write(
+        &mut self,
+        elements: &mut Elements,
+        op: &Op,
+        i: usize,
+        dest: Dest,
+        mask: Option<Value>,
+        word: Word,
+        float: bool,
+        packs: bool,
+    ) {
+        let (s, quad) = match dest {
+            Dest::Slot(s) | Dest::Packed(s) => (s, false),
+            Dest::R5Quad => (slot::R5, true),
+            _ => return,
+        };
+        let mut word = word;
+        if packs && op.pack != vc4::qpu::Pack::Nop {
+            let old = self.word(elements, s, i).value;
+            word = self.on(elements, i, |v| v.pack_mul(op.pack, word.value, old)).into();
+        }
+        if let Dest::Packed(_) = dest {
+            let old = self.word(elements, s, i).value;
+            word = self.on(elements, i, |v| v.pack_a(op.pack, word.value, old, float)).into();
+        }
+        let mut mask = mask;
+        if quad {
+            word.value = self.on(elements, i, |v| v.first(word.value));
+            mask = mask.map(|mask| self.on(elements, i, |v| v.first(mask)));
+        }
+        if let Some(mask) = mask {
+            let old = self.word(elements, s, i);
+            let both = |of: fn(Known) -> bool| of(word.known) && of(old.known);
+            let known =
+                Known { flushed: both(|k| k.flushed), finite: both(|k| k.finite), word: None };
+            word = Word { value: self.on(elements, i, |v| v.select(mask, word.value, old.value)), known };
+        }
+        elements.set(s, i, word);
+    }
+}
+
+const LITTLE: cranelift_codegen::ir::Endianness = cranelift_codegen::ir::Endianness::Little;
+
+/// Bytes of a varying's coefficients.
+const VARYING_BYTES: i64 = size_of::<crate::qpu::ports::Coefficients>() as i64;
+
+/// Where a run finds its uniforms and varyings.
+#[derive(Clone, Copy, Default)]
+struct Streams {
+    /// The address of the first word.
+    uniforms: Option<Value>,
+    /// The stream pointer behind the run.
+    uniforms_behind: Option<Value>,
+    /// The addresses of distances and of the first coefficients.
+    varyings: Option<[Value; 3]>,
+    varyings_behind: Option<Value>,
+}
+
+/// What is known of a group of vectors in the course of a run.
+struct Elements {
+    /// Number of the group's first vector.
+    first: usize,
+    slots: [[Option<Word>; slot::COUNT]; WIDTH],
+    /// Z, N and C as masks.
+    flags: [[Option<Value>; 3]; WIDTH],
+    /// See [`Vector::suspects`].
+    suspects: [Option<Value>; WIDTH],
+    /// Slots that were written.
+    written: u128,
+    streams: Streams,
+    /// Uniforms and varyings so far.
+    uniforms: u32,
+    varyings: u32,
+}
+
+impl Elements {
+    fn new(first: usize, streams: Streams) -> Elements {
+        Elements {
+            first,
+            slots: [[None; slot::COUNT]; WIDTH],
+            flags: [[None; 3]; WIDTH],
+            suspects: [None; WIDTH],
+            written: 0,
+            streams,
+            uniforms: 0,
+            varyings: 0,
+        }
+    }
+
+    fn next_varying(&mut self) -> u32 {
+        self.varyings += 1;
+        self.varyings - 1
+    }
+
+    fn set(&mut self, s: u8, i: usize, word: Word) {
+        self.slots[i][usize::from(s)] = Some(word);
+        self.written |= bit(s);
+    }
+
+    /// More is known of a value.
+    fn learn(&mut self, s: u8, i: usize, word: Word) {
+        if let Some(old) = &mut self.slots[i][usize::from(s)] {
+            if old.value == word.value {
+                old.known = word.known;
+            }
+        }
+    }
+}

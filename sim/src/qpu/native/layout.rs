@@ -1,0 +1,57 @@
+//! What machine code and its host share.
+
+use std::mem::offset_of;
+
+use crate::qpu::ports::Varyings;
+use crate::qpu::state::{Qpu, Register};
+
+/// The code's argument.
+#[repr(C)]
+pub struct Context {
+    /// Whose registers, flags and stream pointer the code uses.
+    pub qpu: *mut Qpu,
+    /// The first word of the bus memory.
+    pub memory: *const u8,
+    pub memory_bytes: u64,
+    /// Instructions that may still run.
+    pub budget: i64,
+    pub varyings: Varyings,
+    /// The argument of `perform`.
+    pub host: *mut (),
+    /// Does what the code leaves to the interpreter's functions: a piece of [`super::Work`], from an element on. 0, or 1 if
+    /// the program cannot go on.
+    pub perform: Perform,
+}
+
+/// See [`Context::perform`].
+pub type Perform = unsafe extern "C" fn(host: *mut (), work: u32, first: u32) -> u32;
+
+/// The code: runs until an [`super::Exit`], whose number it returns.
+pub type Entry = unsafe extern "C" fn(context: *mut Context) -> u32;
+
+/// Places in [`Context`].
+pub mod context {
+    use super::*;
+
+    pub const QPU: usize = offset_of!(Context, qpu);
+    pub const MEMORY: usize = offset_of!(Context, memory);
+    pub const MEMORY_BYTES: usize = offset_of!(Context, memory_bytes);
+    pub const BUDGET: usize = offset_of!(Context, budget);
+    pub const HOST: usize = offset_of!(Context, host);
+    pub const PERFORM: usize = offset_of!(Context, perform);
+    pub const DX: usize = offset_of!(Context, varyings) + offset_of!(Varyings, dx);
+    pub const DY: usize = offset_of!(Context, varyings) + offset_of!(Varyings, dy);
+    pub const COEFFICIENTS: usize = offset_of!(Context, varyings) + offset_of!(Varyings, coefficients);
+    pub const COUNT: usize = offset_of!(Context, varyings) + offset_of!(Varyings, count);
+    pub const NEXT: usize = offset_of!(Context, varyings) + offset_of!(Varyings, next);
+}
+
+/// Z, N and C of the QPU.
+pub const FLAGS: [usize; 3] = [offset_of!(Qpu, z), offset_of!(Qpu, n), offset_of!(Qpu, c)];
+/// Its stream pointer.
+pub const UNIFORMS: usize = offset_of!(Qpu, uniforms);
+
+/// A vector of four elements of a register.
+pub fn register(s: u8, vector: usize) -> i32 {
+    (offset_of!(Qpu, regs) + usize::from(s) * size_of::<Register>() + vector * 16) as i32
+}

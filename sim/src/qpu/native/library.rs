@@ -1,0 +1,61 @@
+//! Compiled programs by their text: a job decodes its programs anew, and most jobs have those of the one before.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+use vc4::qpu::Inst;
+
+use super::Native;
+use crate::qpu::program::Program;
+
+/// Interpreted instructions that cost as much as compiling one: a program is compiled when it has run so often that it
+/// might have been compiled instead.
+const COMPILING: u64 = 1500;
+
+/// Programs that are remembered. Those that no job holds go first.
+const REMEMBERED: usize = 2048;
+
+/// The code of all programs with the same text at the same place.
+#[derive(Debug, Default)]
+pub(in crate::qpu) struct Compiled {
+    /// Instructions that the interpreter ran.
+    interpreted: AtomicU64,
+    /// `None` inside if there is no code for it.
+    native: OnceLock<Option<Native>>,
+}
+
+type Text = (u32, Box<[u64]>);
+
+static LIBRARY: LazyLock<Mutex<HashMap<Text, Arc<Compiled>>>> = LazyLock::new(Mutex::default);
+
+impl Compiled {
+    /// What is known of programs with this text.
+    pub fn find(insts: &[Inst], address: u32) -> Arc<Compiled> {
+        // Only branches know where they are.
+        let placed = insts.iter().any(|inst| matches!(inst, Inst::Branch(_)));
+        let text = (if placed { address } else { 0 }, insts.iter().map(Inst::encode).collect());
+        let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+        if library.len() >= REMEMBERED && !library.contains_key(&text) {
+            library.retain(|_, compiled| Arc::strong_count(compiled) > 1);
+        }
+        library.entry(text).or_default().clone()
+    }
+
+    /// The program's code, once it has run often enough to be worth some.
+    pub fn native(&self, program: &Program) -> Option<&Native> {
+        if let Some(native) = self.native.get() {
+            return native.as_ref();
+        }
+        let length = program.len() as u64;
+        if self.interpreted.fetch_add(length, Relaxed) < COMPILING * length {
+            return None;
+        }
+        self.compile(program)
+    }
+
+    /// The program's code.
+    pub fn compile(&self, program: &Program) -> Option<&Native> {
+        self.native.get_or_init(|| Native::new(program)).as_ref()
+    }
+}

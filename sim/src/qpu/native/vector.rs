@@ -1,0 +1,584 @@
+//! Four elements at a time: the meaning of `vc4::qpu::alu` and `vc4::qpu::pack` in the compiler's instructions.
+//!
+//! Where a float operation meets an infinity or a NaN, its result here may be wrong: [`Vector::suspect`] collects what
+//! would show that, and the interpreter does the work again.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::immediates::V128Imm;
+use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use vc4::qpu::{AddOp, MulOp, Pack, Unpack};
+
+const SIGN: u32 = 0x8000_0000;
+const INF: u32 = 0x7f80_0000;
+
+/// Words of four elements.
+pub const WORDS: Type = types::I32X4;
+const FLOATS: Type = types::F32X4;
+const BYTES: Type = types::I8X16;
+const HALVES: Type = types::I16X8;
+
+/// What is known of a value in all elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// No element is a float without a normal exponent, other than +0.
+    pub flushed: bool,
+    /// No element is an infinity or a NaN.
+    pub finite: bool,
+    /// Every element is this word.
+    pub word: Option<u32>,
+}
+
+impl Known {
+    /// What is known of a constant.
+    pub fn constant(word: u32) -> Known {
+        let exponent = word & INF;
+        Known { flushed: exponent != 0 || word == 0, finite: exponent != INF, word: Some(word) }
+    }
+
+    /// A float that arithmetic made.
+    const FLOAT: Known = Known { flushed: true, finite: false, word: None };
+    /// One that is no infinity either.
+    const FINITE: Known = Known { flushed: true, finite: true, word: None };
+}
+
+/// Four elements and what is known of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    pub value: Value,
+    pub known: Known,
+}
+
+impl From<Value> for Word {
+    fn from(value: Value) -> Word {
+        Word { value, known: Known::default() }
+    }
+}
+
+/// Arithmetic on four elements.
+pub struct Vector<'a, 'f> {
+    pub build: &'a mut FunctionBuilder<'f>,
+    /// The sum of what must be finite, if there is any.
+    pub suspects: Option<Value>,
+}
+
+fn cast() -> MemFlags {
+    MemFlags::new().with_endianness(Endianness::Little)
+}
+
+impl Vector<'_, '_> {
+    /// The same word in all elements.
+    pub fn constant(&mut self, word: u32) -> Value {
+        self.constants([word; 4])
+    }
+
+    /// A word for each element.
+    pub fn constants(&mut self, words: [u32; 4]) -> Value {
+        let bytes: [u8; 16] = std::array::from_fn(|i| words[i / 4].to_le_bytes()[i % 4]);
+        let constant = self.build.func.dfg.constants.insert(V128Imm(bytes).0.as_slice().into());
+        self.build.ins().vconst(WORDS, constant)
+    }
+
+    fn zero(&mut self) -> Value {
+        self.constant(0)
+    }
+
+    fn as_type(&mut self, ty: Type, value: Value) -> Value {
+        self.build.ins().bitcast(ty, cast(), value)
+    }
+
+    fn float(&mut self, value: Value) -> Value {
+        self.as_type(FLOATS, value)
+    }
+
+    fn words(&mut self, value: Value) -> Value {
+        self.as_type(WORDS, value)
+    }
+
+    fn and_with(&mut self, value: Value, word: u32) -> Value {
+        let mask = self.constant(word);
+        self.build.ins().band(value, mask)
+    }
+
+    fn compare(&mut self, cc: IntCC, a: Value, b: Value) -> Value {
+        self.build.ins().icmp(cc, a, b)
+    }
+
+    fn shifted_left(&mut self, value: Value, by: i64) -> Value {
+        if by == 0 { value } else { self.build.ins().ishl_imm(value, by) }
+    }
+
+    fn shifted_right(&mut self, value: Value, by: i64) -> Value {
+        if by == 0 { value } else { self.build.ins().ushr_imm(value, by) }
+    }
+
+    /// `a` where a mask is set, else `b`.
+    pub fn select(&mut self, mask: Value, a: Value, b: Value) -> Value {
+        self.build.ins().bitselect(mask, a, b)
+    }
+
+    /// Floats without a normal exponent become +0.
+    fn flush(&mut self, word: Word) -> Value {
+        if word.known.flushed {
+            return word.value;
+        }
+        let exponent = self.and_with(word.value, INF);
+        let zero = self.zero();
+        let none = self.compare(IntCC::Equal, exponent, zero);
+        self.build.ins().band_not(word.value, none)
+    }
+
+    /// If this is an infinity or a NaN, what was computed does not count.
+    fn suspect(&mut self, float: Value) {
+        self.suspects = Some(match self.suspects {
+            Some(sum) => self.build.ins().fadd(sum, float),
+            None => float,
+        });
+    }
+
+    /// The same for an operand, once.
+    fn suspect_word(&mut self, word: &mut Word) {
+        if !word.known.finite {
+            let float = self.float(word.value);
+            self.suspect(float);
+            word.known.finite = true;
+        }
+    }
+
+    /// x + y or x - y of finite floats, truncated: see `vc4::qpu::alu::fadd`.
+    fn truncated_sum(&mut self, x: Value, y: Value, minus: bool) -> Value {
+        let (x, y) = (self.float(x), self.float(y));
+        let sum = if minus { self.build.ins().fsub(x, y) } else { self.build.ins().fadd(x, y) };
+        self.suspect(sum);
+        let y_part = self.build.ins().fsub(sum, x);
+        let x_part = self.build.ins().fsub(sum, y_part);
+        let x_error = self.build.ins().fsub(x, x_part);
+        // What is subtracted is negative: the error of its part changes sides.
+        let error = if minus {
+            let y_error = self.build.ins().fadd(y, y_part);
+            self.build.ins().fsub(x_error, y_error)
+        } else {
+            let y_error = self.build.ins().fsub(y, y_part);
+            self.build.ins().fadd(x_error, y_error)
+        };
+        let (sum, error) = (self.words(sum), self.words(error));
+        let sign = self.and_with(sum, SIGN);
+        let along = self.build.ins().bxor(error, sign);
+        let (along, zero) = (self.float(along), self.zero());
+        let zero = self.float(zero);
+        // The sum was rounded away from zero: one word less.
+        let away = self.build.ins().fcmp(FloatCC::LessThan, along, zero);
+        self.build.ins().iadd(sum, away)
+    }
+
+    fn fadd(&mut self, a: Word, b: Word, minus: bool) -> Word {
+        let (x, y) = (self.flush(a), self.flush(b));
+        let value = self.truncated_sum(x, y, minus);
+        let value = self.flush(value.into());
+        Word { value, known: Known::FINITE }
+    }
+
+    fn fmul(&mut self, a: Word, b: Word) -> Word {
+        let (x, y) = (self.flush(a), self.flush(b));
+        let (x, y) = (self.float(x), self.float(y));
+        let product = self.build.ins().fmul(x, y);
+        let harmless = a.known.finite && b.known.finite;
+        if !harmless {
+            self.suspect(product);
+        }
+        let value = self.words(product);
+        let value = self.flush(value.into());
+        Word { value, known: if harmless { Known::FLOAT } else { Known::FINITE } }
+    }
+
+    /// The mask of a > b as floats.
+    fn is_greater(&mut self, a: &mut Word, b: &mut Word) -> Value {
+        self.suspect_word(a);
+        self.suspect_word(b);
+        let (x, y) = (self.float(a.value), self.float(b.value));
+        self.build.ins().fcmp(FloatCC::GreaterThan, x, y)
+    }
+
+    fn itof(&mut self, a: Value) -> Word {
+        // Both parts are exact, and their sum is truncated as any.
+        const LOW: u32 = 0xfff;
+        let (high, low) = (self.and_with(a, !LOW), self.and_with(a, LOW));
+        let (x, y) =
+            (self.build.ins().fcvt_from_sint(FLOATS, high), self.build.ins().fcvt_from_sint(FLOATS, low));
+        let (x, y) = (self.words(x), self.words(y));
+        let value = self.truncated_sum(x, y, false);
+        Word { value, known: Known::FINITE }
+    }
+
+    fn ftoi(&mut self, a: Value) -> Value {
+        let x = self.float(a);
+        let in_range = self.build.ins().fcvt_to_sint_sat(WORDS, x);
+        let mantissa = self.and_with(a, 0x007f_ffff);
+        let hidden = self.constant(0x0080_0000);
+        let top = self.build.ins().bor(mantissa, hidden);
+        let top = self.shifted_left(top, 8);
+        let sign = self.build.ins().sshr_imm(a, 31);
+        let flipped = self.build.ins().bxor(top, sign);
+        let top = self.build.ins().isub(flipped, sign);
+        let exponent = self.and_with(a, INF);
+        let edge = self.constant(158 << 23);
+        let at_edge = self.compare(IntCC::Equal, exponent, edge);
+        let near = self.select(at_edge, top, in_range);
+        let above = self.compare(IntCC::SignedGreaterThan, exponent, edge);
+        self.build.ins().band_not(near, above)
+    }
+
+    /// Each element by itself.
+    fn one_by_one(&mut self, a: Value, b: Value, f: impl Fn(&mut FunctionBuilder, Value, Value) -> Value) -> Value {
+        (0..4).fold(a, |out, lane| {
+            let x = self.build.ins().extractlane(a, lane);
+            let y = self.build.ins().extractlane(b, lane);
+            let word = f(self.build, x, y);
+            self.build.ins().insertlane(out, word, lane)
+        })
+    }
+
+    fn shift(&mut self, op: AddOp, a: Value, b: Word) -> Value {
+        let Some(by) = b.known.word.map(|by| i64::from(by & 31)) else {
+            return self.one_by_one(a, b.value, |build, x, y| match op {
+                AddOp::Shr => build.ins().ushr(x, y),
+                AddOp::Asr => build.ins().sshr(x, y),
+                AddOp::Shl => build.ins().ishl(x, y),
+                _ => build.ins().rotr(x, y),
+            });
+        };
+        if by == 0 {
+            return a;
+        }
+        match op {
+            AddOp::Shr => self.shifted_right(a, by),
+            AddOp::Asr => self.build.ins().sshr_imm(a, by),
+            AddOp::Shl => self.shifted_left(a, by),
+            _ => {
+                let (right, left) = (self.shifted_right(a, by), self.shifted_left(a, 32 - by));
+                self.build.ins().bor(right, left)
+            }
+        }
+    }
+
+    fn by_bytes(&mut self, a: Value, b: Value, f: impl FnOnce(&mut FunctionBuilder, Value, Value) -> Value) -> Value {
+        let (x, y) = (self.as_type(BYTES, a), self.as_type(BYTES, b));
+        let out = f(self.build, x, y);
+        self.words(out)
+    }
+
+    /// Per byte (a·b + 127) / 255, as `vc4::qpu::alu::v8muld`.
+    fn v8muld(&mut self, a: Value, b: Value) -> Value {
+        let (x, y) = (self.as_type(BYTES, a), self.as_type(BYTES, b));
+        let half = {
+            let words = self.constant(0x0080_0080);
+            self.as_type(HALVES, words)
+        };
+        let (x_low, y_low) = (self.build.ins().uwiden_low(x), self.build.ins().uwiden_low(y));
+        let (x_high, y_high) = (self.build.ins().uwiden_high(x), self.build.ins().uwiden_high(y));
+        let (low, high) = (self.divided(x_low, y_low, half), self.divided(x_high, y_high, half));
+        let out = self.build.ins().unarrow(low, high);
+        self.words(out)
+    }
+
+    /// Products of bytes in half words, divided by 255.
+    fn divided(&mut self, x: Value, y: Value, half: Value) -> Value {
+        let product = self.build.ins().imul(x, y);
+        let t = self.build.ins().iadd(product, half);
+        let more = self.build.ins().ushr_imm(t, 8);
+        let sum = self.build.ins().iadd(t, more);
+        self.build.ins().ushr_imm(sum, 8)
+    }
+
+    /// What an add operation gives, and its carry flags as a mask if they are asked for.
+    pub fn add(&mut self, op: AddOp, a: &mut Word, b: &mut Word, carries: bool) -> (Word, Option<Value>) {
+        let (x, y) = (a.value, b.value);
+        let word: Word = match op {
+            AddOp::Nop => self.zero().into(),
+            AddOp::Fadd => self.fadd(*a, *b, false),
+            AddOp::Fsub => self.fadd(*a, *b, true),
+            AddOp::Fmin | AddOp::Fmax => {
+                let greater = self.is_greater(a, b);
+                let (first, second) = if op == AddOp::Fmin { (y, x) } else { (x, y) };
+                let value = self.select(greater, first, second);
+                let known = Known { flushed: a.known.flushed && b.known.flushed, finite: true, word: None };
+                return (Word { value, known }, Some(greater));
+            }
+            AddOp::Fminabs | AddOp::Fmaxabs => {
+                let (x, y) = (self.and_with(x, !SIGN), self.and_with(y, !SIGN));
+                let least = op == AddOp::Fminabs;
+                let value =
+                    if least { self.build.ins().smin(x, y) } else { self.build.ins().smax(x, y) };
+                let carry = carries.then(|| self.compare(IntCC::SignedGreaterThan, x, y));
+                return (value.into(), carry);
+            }
+            AddOp::Ftoi => self.ftoi(x).into(),
+            AddOp::Itof => self.itof(x),
+            AddOp::Add => self.build.ins().iadd(x, y).into(),
+            AddOp::Sub => self.build.ins().isub(x, y).into(),
+            AddOp::Shr | AddOp::Asr | AddOp::Shl | AddOp::Ror => self.shift(op, x, *b).into(),
+            AddOp::Min => self.build.ins().smin(x, y).into(),
+            AddOp::Max => self.build.ins().smax(x, y).into(),
+            AddOp::And => self.build.ins().band(x, y).into(),
+            AddOp::Or if x == y => *a,
+            AddOp::Or => self.build.ins().bor(x, y).into(),
+            AddOp::Xor => self.build.ins().bxor(x, y).into(),
+            AddOp::Not => self.build.ins().bnot(x).into(),
+            AddOp::Clz => self.one_by_one(x, x, |build, x, _| build.ins().clz(x)).into(),
+            AddOp::V8adds => self.by_bytes(x, y, |build, x, y| build.ins().uadd_sat(x, y)).into(),
+            AddOp::V8subs => self.by_bytes(x, y, |build, x, y| build.ins().usub_sat(x, y)).into(),
+        };
+        if !carries {
+            return (word, None);
+        }
+        let carry = match op {
+            AddOp::Fadd | AddOp::Fsub | AddOp::Itof => {
+                let zero = self.zero();
+                self.compare(IntCC::SignedGreaterThan, word.value, zero)
+            }
+            AddOp::Add => self.compare(IntCC::UnsignedLessThan, word.value, x),
+            AddOp::Sub => self.compare(IntCC::UnsignedLessThan, x, y),
+            AddOp::Min | AddOp::Max => self.compare(IntCC::SignedGreaterThan, x, y),
+            // Shifts that set flags are not compiled; the others never carry.
+            _ => self.zero(),
+        };
+        (word, Some(carry))
+    }
+
+    /// What a mul operation gives.
+    pub fn mul(&mut self, op: MulOp, a: Word, b: Word) -> Word {
+        let (x, y) = (a.value, b.value);
+        match op {
+            MulOp::Nop => self.zero().into(),
+            MulOp::Fmul => self.fmul(a, b),
+            MulOp::Mul24 => {
+                let (x, y) = (self.and_with(x, 0xff_ffff), self.and_with(y, 0xff_ffff));
+                self.build.ins().imul(x, y).into()
+            }
+            MulOp::V8muld => self.v8muld(x, y).into(),
+            MulOp::V8min | MulOp::V8max if x == y => a,
+            MulOp::V8min => self.by_bytes(x, y, |build, x, y| build.ins().umin(x, y)).into(),
+            MulOp::V8max => self.by_bytes(x, y, |build, x, y| build.ins().umax(x, y)).into(),
+            MulOp::V8adds => self.by_bytes(x, y, |build, x, y| build.ins().uadd_sat(x, y)).into(),
+            MulOp::V8subs => self.by_bytes(x, y, |build, x, y| build.ins().usub_sat(x, y)).into(),
+        }
+    }
+
+    /// Z and N of a result.
+    pub fn zero_and_negative(&mut self, value: Value) -> [Value; 2] {
+        let zero = self.zero();
+        [self.compare(IntCC::Equal, value, zero), self.compare(IntCC::SignedLessThan, value, zero)]
+    }
+
+    /// An operand through the unpacker.
+    pub fn unpack(&mut self, code: Unpack, word: Word, float: bool) -> Word {
+        let value = word.value;
+        let byte = |this: &mut Self, shift: i64| {
+            let shifted = this.shifted_right(value, shift);
+            let byte = if shift == 24 { shifted } else { this.and_with(shifted, 255) };
+            if float { this.byte_to_float(byte) } else { byte.into() }
+        };
+        match code {
+            Unpack::Nop => word,
+            Unpack::Half0 | Unpack::Half1 if float => {
+                let half = if code == Unpack::Half0 {
+                    self.and_with(value, 0xffff)
+                } else {
+                    self.shifted_right(value, 16)
+                };
+                self.half_to_float(half).into()
+            }
+            Unpack::Half0 => {
+                let high = self.shifted_left(value, 16);
+                self.build.ins().sshr_imm(high, 16).into()
+            }
+            Unpack::Half1 => self.build.ins().sshr_imm(value, 16).into(),
+            Unpack::Rep8d => {
+                let (byte, ones) = (self.shifted_right(value, 24), self.constant(0x0101_0101));
+                self.build.ins().imul(byte, ones).into()
+            }
+            Unpack::Byte0 => byte(self, 0),
+            Unpack::Byte1 => byte(self, 8),
+            Unpack::Byte2 => byte(self, 16),
+            Unpack::Byte3 => byte(self, 24),
+        }
+    }
+
+    /// See `vc4::qpu::pack::byte_to_float`.
+    fn byte_to_float(&mut self, byte: Value) -> Word {
+        let (thrice, last) = (self.constant(0x01_0101), self.constant(255));
+        let digits = self.build.ins().imul(byte, thrice);
+        let is_last = self.compare(IntCC::Equal, byte, last);
+        let digits = self.build.ins().isub(digits, is_last);
+        let float = self.build.ins().fcvt_from_sint(FLOATS, digits);
+        let scale = self.constant((1.0f32 / 16_777_216.0).to_bits());
+        let scale = self.float(scale);
+        let float = self.build.ins().fmul(float, scale);
+        Word { value: self.words(float), known: Known::FINITE }
+    }
+
+    /// See `vc4::qpu::pack::f16_to_f32`.
+    fn half_to_float(&mut self, half: Value) -> Value {
+        const REBIAS: u32 = (127 - 15) << 23;
+        let sign = self.and_with(half, 0x8000);
+        let sign = self.shifted_left(sign, 16);
+        let rest = self.and_with(half, 0x7fff);
+        let rest = self.shifted_left(rest, 13);
+        let exponent = self.and_with(half, 0x7c00);
+        let (zero, most) = (self.zero(), self.constant(0x7c00));
+        let (denormal, infinite) =
+            (self.compare(IntCC::Equal, exponent, zero), self.compare(IntCC::Equal, exponent, most));
+        // From the largest exponent of halves to that of floats it is the same step again.
+        let step = self.constant(REBIAS);
+        let again = self.build.ins().band(infinite, step);
+        let steps = self.build.ins().iadd(step, again);
+        let steps = self.build.ins().band_not(steps, denormal);
+        let magnitude = self.build.ins().iadd(rest, steps);
+        self.build.ins().bor(magnitude, sign)
+    }
+
+    /// See `vc4::qpu::pack::f32_to_f16`.
+    fn float_to_half(&mut self, value: Value) -> Value {
+        const REBIAS: u32 = (127 - 15) << 23;
+        let sign = self.shifted_right(value, 16);
+        let sign = self.and_with(sign, 0x8000);
+        let magnitude = self.and_with(value, !SIGN);
+        let last = self.shifted_right(magnitude, 13);
+        let last = self.and_with(last, 1);
+        let below_half = self.constant(0xfff);
+        let rounded = self.build.ins().iadd(magnitude, below_half);
+        let rounded = self.build.ins().iadd(rounded, last);
+        let rebias = self.constant(REBIAS);
+        let half = self.build.ins().isub(rounded, rebias);
+        let half = self.shifted_right(half, 13);
+        // Magnitudes are below 2^31; rounding the largest makes them negative.
+        let (infinity, largest) = (self.constant(INF - 1), self.constant(((127 + 16) << 23) - 1));
+        let unbounded = self.compare(IntCC::SignedGreaterThan, magnitude, infinity);
+        let over = self.compare(IntCC::SignedGreaterThan, rounded, largest);
+        let over = self.build.ins().bor(unbounded, over);
+        let most = self.constant(0x7c00);
+        let half = self.select(over, most, half);
+        let half = self.build.ins().bor(half, sign);
+        let smallest = self.constant((127 - 14) << 23);
+        let under = self.compare(IntCC::SignedLessThan, rounded, smallest);
+        let under = self.build.ins().band_not(under, unbounded);
+        self.build.ins().band_not(half, under)
+    }
+
+    /// See `vc4::qpu::pack::float_to_unorm8`.
+    fn float_to_unorm8(&mut self, word: Value) -> Value {
+        const ROUNDER: f32 = 8_388_608.0;
+        let number = |this: &mut Self, x: f32| {
+            let words = this.constant(x.to_bits());
+            this.float(words)
+        };
+        let magnitude = self.and_with(word, !SIGN);
+        let one = self.constant(1f32.to_bits());
+        let x = self.build.ins().smin(magnitude, one);
+        let high = self.and_with(x, 0xffff_ff00);
+        let (x, high) = (self.float(x), self.float(high));
+        let low = self.build.ins().fsub(x, high);
+        let (most, rounder, half) =
+            (number(self, 255.0), number(self, ROUNDER), number(self, 0.5));
+        let scaled = self.build.ins().fmul(high, most);
+        let near = self.build.ins().fadd(scaled, rounder);
+        let whole = self.build.ins().fsub(near, rounder);
+        let fraction = self.build.ins().fsub(scaled, whole);
+        let fraction = self.build.ins().fsub(fraction, half);
+        let low = self.build.ins().fmul(low, most);
+        let above_half = self.build.ins().fadd(fraction, low);
+        let zero = number(self, 0.0);
+        let up = self.build.ins().fcmp(FloatCC::GreaterThanOrEqual, above_half, zero);
+        let near = self.words(near);
+        let base = self.constant(ROUNDER.to_bits());
+        let rounded = self.build.ins().isub(near, base);
+        let rounded = self.build.ins().isub(rounded, up);
+        let negative = self.build.ins().sshr_imm(word, 31);
+        self.build.ins().band_not(rounded, negative)
+    }
+
+    /// Puts a byte where the code says.
+    fn insert_byte(&mut self, code: Pack, byte: Value, old: Value) -> Value {
+        let shift = match code {
+            Pack::Byte0 | Pack::Byte0Sat => 0,
+            Pack::Byte1 | Pack::Byte1Sat => 8,
+            Pack::Byte2 | Pack::Byte2Sat => 16,
+            Pack::Byte3 | Pack::Byte3Sat => 24,
+            _ => {
+                let ones = self.constant(0x0101_0101);
+                return self.build.ins().imul(byte, ones);
+            }
+        };
+        let kept = self.and_with(old, !(0xff << shift));
+        let byte = self.shifted_left(byte, shift);
+        self.build.ins().bor(kept, byte)
+    }
+
+    /// The register behind a mul result with a pack; `code` exists there.
+    pub fn pack_mul(&mut self, code: Pack, value: Value, old: Value) -> Value {
+        if code == Pack::Nop {
+            return value;
+        }
+        let byte = self.float_to_unorm8(value);
+        self.insert_byte(code, byte, old)
+    }
+
+    fn clamped(&mut self, value: Value, low: i32, high: i32) -> Value {
+        let (low, high) = (self.constant(low as u32), self.constant(high as u32));
+        let value = self.build.ins().smax(value, low);
+        self.build.ins().smin(value, high)
+    }
+
+    /// The register behind a result written through file A's pack; sums do not overflow.
+    pub fn pack_a(&mut self, code: Pack, value: Value, old: Value, float: bool) -> Value {
+        match code {
+            Pack::Nop | Pack::Sat => value,
+            Pack::Half0 | Pack::Half1 | Pack::Half0Sat | Pack::Half1Sat => {
+                let saturates = matches!(code, Pack::Half0Sat | Pack::Half1Sat);
+                let half = match (float, saturates) {
+                    (true, _) => self.float_to_half(value),
+                    (false, true) => {
+                        let clamped = self.clamped(value, -0x8000, 0x7fff);
+                        self.and_with(clamped, 0xffff)
+                    }
+                    (false, false) => self.and_with(value, 0xffff),
+                };
+                let upper = matches!(code, Pack::Half1 | Pack::Half1Sat);
+                let kept = self.and_with(old, if upper { 0x0000_ffff } else { 0xffff_0000 });
+                let half = self.shifted_left(half, if upper { 16 } else { 0 });
+                self.build.ins().bor(kept, half)
+            }
+            Pack::Rep8 | Pack::Byte0 | Pack::Byte1 | Pack::Byte2 | Pack::Byte3 => {
+                let byte = self.and_with(value, 255);
+                self.insert_byte(code, byte, old)
+            }
+            Pack::Rep8Sat | Pack::Byte0Sat | Pack::Byte1Sat | Pack::Byte2Sat | Pack::Byte3Sat => {
+                let byte = self.clamped(value, 0, 255);
+                self.insert_byte(code, byte, old)
+            }
+        }
+    }
+
+    /// Element i to element i + `by` of its quad.
+    pub fn turned(&mut self, value: Value, by: u8) -> Value {
+        if by & 3 == 0 {
+            return value;
+        }
+        let bytes: [u8; 16] = std::array::from_fn(|i| {
+            let lane = (i / 4 + 4 - usize::from(by & 3)) % 4;
+            (lane * 4 + i % 4) as u8
+        });
+        let mask = self.build.func.dfg.immediates.push(bytes.as_slice().into());
+        let value = self.as_type(BYTES, value);
+        let turned = self.build.ins().shuffle(value, value, mask);
+        self.words(turned)
+    }
+
+    /// The first element of a quad in all of it.
+    pub fn first(&mut self, value: Value) -> Value {
+        let mask = self.build.func.dfg.immediates.push([0u8, 1, 2, 3].repeat(4).as_slice().into());
+        let value = self.as_type(BYTES, value);
+        let first = self.build.ins().shuffle(value, value, mask);
+        self.words(first)
+    }
+}

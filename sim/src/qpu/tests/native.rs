@@ -1,0 +1,251 @@
+//! Machine code against the interpreter: random programs, element by element.
+
+use super::*;
+use crate::qpu::native::Native;
+use crate::qpu::report;
+
+/// A small generator of numbers (SplitMix64), so that a failure is told by its seed.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    /// A word as programs meet them: numbers near one, small integers, bytes, the ends of the float range, anything.
+    fn word(&mut self) -> u32 {
+        const SPECIAL: &[u32] = &[
+            0, 0x8000_0000, 1, 0x8000_0001, 0x007f_ffff, 0x0080_0000, 0x7f7f_ffff, 0xff7f_ffff, 0x7f80_0000,
+            0xff80_0000, 0x7fc0_0000, 0xffff_ffff, 0x3f80_0000, 0xbf80_0000, 0x7f00_0000, 0x4f00_0000, 0xcf00_0000,
+        ];
+        let word = self.next() as u32;
+        match self.below(8) {
+            0 => self.of(SPECIAL),
+            1 => word & 0xff,
+            2 => (word as i32 >> 24) as u32,
+            3 => word,
+            // Exponents around 1.
+            _ => word & 0x80ff_ffff | (0x38 + (word >> 24 & 15)) << 24,
+        }
+    }
+}
+
+fn register(random: &mut Random, file_a: bool, rare: usize) -> Raddr {
+    match random.below(rare) {
+        0 => Raddr::UNIFORM,
+        1 => Raddr::VARYING,
+        2 => Raddr::ELEM_QPU,
+        3 => random.of(&[Raddr::PIXEL_XY, Raddr::MS_REV_FLAGS]),
+        4 => Raddr::VPM,
+        _ => Raddr::new(if file_a { random.below(32) } else { random.below(20) } as u8),
+    }
+}
+
+fn destination(random: &mut Random) -> Waddr {
+    match random.below(24) {
+        0 => random.of(&[Waddr::SFU_RECIP, Waddr::SFU_RSQRT, Waddr::SFU_EXP2, Waddr::SFU_LOG2]),
+        1 => random.of(&[Waddr::TLB_COLOR_ALL, Waddr::TLB_COLOR_MS, Waddr::TLB_Z, Waddr::VPM]),
+        2 => random.of(&[Waddr::R5, Waddr::MS_REV_FLAGS, Waddr::NOP]),
+        3 if random.one_in(3) => random.of(&[Waddr::TMU0_T, Waddr::TMU0_S, Waddr::TMU1_S, Waddr::TLB_STENCIL_SETUP]),
+        4..12 => random.of(&[Waddr::R0, Waddr::R1, Waddr::R2, Waddr::R3]),
+        _ => Waddr::reg(random.below(32) as u8),
+    }
+}
+
+fn instruction(random: &mut Random) -> Inst {
+    if random.one_in(12) {
+        return Inst::LoadImm(LoadImmInst {
+            mode: random.of(&[LoadMode::Word, LoadMode::PerElementSigned, LoadMode::PerElementUnsigned]),
+            pm: random.one_in(8),
+            pack: if random.one_in(4) { random.of(Pack::ALL) } else { Pack::Nop },
+            cond_add: random.of(Cond::ALL),
+            cond_mul: random.of(Cond::ALL),
+            sf: random.one_in(4),
+            ws: random.one_in(2),
+            waddr_add: destination(random),
+            waddr_mul: destination(random),
+            imm: random.word(),
+        });
+    }
+    let mux = |random: &mut Random| Mux::from_code(random.below(8) as u8).unwrap();
+    let cond = |random: &mut Random| if random.one_in(3) { random.of(Cond::ALL) } else { Cond::Always };
+    let immediate = random.one_in(5);
+    let signal = match random.below(16) {
+        0 => Signal::LoadTmu0,
+        1 => Signal::ColorLoad,
+        2 => Signal::LoadTmu1,
+        _ => Signal::None,
+    };
+    Inst::Alu(AluInst {
+        sig: if immediate { Signal::SmallImm } else { signal },
+        unpack: if random.one_in(4) { random.of(Unpack::ALL) } else { Unpack::Nop },
+        pm: random.one_in(3),
+        pack: if random.one_in(4) { random.of(Pack::ALL) } else { Pack::Nop },
+        cond_add: cond(random),
+        cond_mul: cond(random),
+        sf: random.one_in(4),
+        ws: random.one_in(2),
+        waddr_add: destination(random),
+        waddr_mul: destination(random),
+        op_mul: random.of(MulOp::ALL),
+        op_add: random.of(AddOp::ALL),
+        raddr_a: register(random, true, 24),
+        raddr_b: if immediate {
+            RaddrB::Imm(SmallImm::new(random.below(64) as u8))
+        } else {
+            RaddrB::Reg(register(random, false, 24))
+        },
+        add_a: mux(random),
+        add_b: mux(random),
+        mul_a: mux(random),
+        mul_b: mux(random),
+    })
+}
+
+/// Instructions, sometimes with jumps and thread switches, and then all registers and flags shown.
+fn program(random: &mut Random) -> Vec<Inst> {
+    let mut code = Vec::new();
+    for n in 0..16u8 {
+        code.push(read(Waddr::reg(n), Raddr::UNIFORM).inst());
+        let [a, b] = [Waddr::R0, Waddr::R1].map(|to| random.one_in(2).then_some(to));
+        code.extend(a.or(b).map(|to| read(to, Raddr::UNIFORM).inst()));
+    }
+    // Elements that differ.
+    code.push(read(Waddr::R2, ELEMENT).inst());
+    code.push(add(Waddr::reg(16), AddOp::Itof, acc(2), acc(2)).inst());
+    code.push(AluInst { raddr_a: Raddr::new(16), ..mul(Waddr::R3, MulOp::Fmul, Mux::A, acc(0)) }.inst());
+    let branches = random.one_in(3);
+    for _ in 0..random.below(24) + 1 {
+        code.push(instruction(random));
+        if branches && random.one_in(6) {
+            let away = random.below(10) as i32 - if random.one_in(4) { 8 } else { 0 };
+            code.push(branch(random.of(BranchCond::ALL), away * 8));
+            code.extend([(); 3].map(|()| instruction(random)));
+        }
+        if branches && random.one_in(8) {
+            code.push(AluInst { sig: Signal::ThreadSwitch, ..NOP }.inst());
+            code.extend([(); 2].map(|()| instruction(random)));
+        }
+    }
+    for cond in [Cond::Zs, Cond::Ns, Cond::Cs] {
+        code.push(AluInst { cond_add: cond, ..read(Waddr::reg(31), ELEMENT) }.inst());
+    }
+    for n in 0..6 {
+        code.push(show(acc(n)).inst());
+    }
+    for n in 0..32 {
+        code.push(AluInst { raddr_a: Raddr::new(n), ..show(Mux::A) }.inst());
+        code.push(AluInst { raddr_b: RaddrB::Reg(Raddr::new(n)), ..show(Mux::B) }.inst());
+    }
+    finished(code)
+}
+
+/// What a run is seen to do.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    result: Result<(), Fault>,
+    place: String,
+    colors: Vec<(LaneMask, Lanes, bool)>,
+    z: Vec<(LaneMask, Lanes)>,
+    ms: Lanes,
+    rest: (u32, Vec<u32>, Vec<Lanes>, Vec<(char, u32)>),
+    counts: (u64, u64),
+}
+
+fn seen(program: &Program, memory: &Memory, native: Option<&Native>, limit: u64) -> Seen {
+    let mut mock = Mock { vpm_in: vec![[7; 16]; 3], ..Mock::default() };
+    let mut qpu = Qpu::new();
+    let cleared = native.map_or(&program.reads, |native| &native.cleared);
+    // What earlier instances left must not be seen.
+    for s in 0..=crate::qpu::op::slot::R5 {
+        qpu.regs[usize::from(s)].0 = [if cleared.contains(&s) { 0 } else { 0x5eed_0000 | u32::from(s) }; 16];
+    }
+    qpu.regs[15].0 = [15; 16];
+    qpu.regs[47].0 = [0xb15; 16];
+    qpu.uniforms = UNIFORMS;
+    for tmu in &mut qpu.tmus {
+        tmu.reset(program.threaded, false);
+    }
+    let mut instance = crate::qpu::exec::Instance {
+        q: &mut qpu,
+        memory,
+        ports: &mut mock,
+        lookups: 0,
+        executed: 0,
+        limit,
+    };
+    let result = match native {
+        Some(native) => native.run(&mut instance, program),
+        None => instance.run_loop(program, 0, &mut ()),
+    };
+    let counts = (instance.executed, instance.lookups);
+    let place = if result.is_err() { report::stopped(program, &qpu) } else { String::new() };
+    Seen {
+        result,
+        place,
+        colors: mock.colors,
+        z: mock.z,
+        ms: mock.ms,
+        rest: (mock.varyings, mock.stencil, mock.vpm_out, mock.setups),
+        counts,
+    }
+}
+
+/// Runs programs of these seeds both ways; returns how many were compiled and how many of those ran to their ends.
+fn compare(seeds: std::ops::Range<u64>) -> (u32, u32) {
+    let memory = Memory::new(1 << 16);
+    memory.allocate(0xf000).unwrap();
+    let (mut compiled, mut ended) = (0, 0);
+    for seed in seeds {
+        let mut random = Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d));
+        for word in 0..256 {
+            memory.write(UNIFORMS + 4 * word, random.word()).unwrap();
+        }
+        let code = program(&mut random);
+        let Ok(program) = Program::from_insts(code, PROGRAM) else { continue };
+        let Some(native) = Native::new(&program) else { continue };
+        compiled += 1;
+        let limit = if random.one_in(4) { random.below(200) as u64 } else { 2000 };
+        let (expected, got) = (seen(&program, &memory, None, limit), seen(&program, &memory, Some(&native), limit));
+        ended += u32::from(expected.result.is_ok());
+        if expected != got {
+            let listing: Vec<String> =
+                program.insts().iter().enumerate().map(|(i, inst)| format!("{i:4}: {inst}")).collect();
+            let first = expected.colors.iter().zip(&got.colors).position(|(expected, got)| expected != got);
+            let colors = first.map(|i| format!("colour {i}: {:x?}\n{:x?}", expected.colors[i], got.colors[i]));
+            let [expected, got] = [expected, got].map(|seen| Seen { colors: Vec::new(), ..seen });
+            panic!("seed {seed}\n{}\n{expected:x?}\n{got:x?}\n{colors:?}", listing.join("\n"));
+        }
+    }
+    (compiled, ended)
+}
+
+#[test]
+fn machine_code_does_what_the_interpreter_does() {
+    let (compiled, ended) = compare(0..3000);
+    assert!(compiled > 1000, "{compiled} programs were compiled");
+    assert!(ended > 500, "{ended} programs ran to their ends");
+}
+
+/// A million programs: `cargo test --release -p vc4-sim million -- --ignored`.
+#[test]
+#[ignore = "takes an hour"]
+fn machine_code_does_what_the_interpreter_does_a_million_times() {
+    let (compiled, _) = compare(1 << 32..(1 << 32) + 2_500_000);
+    assert!(compiled > 1_000_000, "{compiled} programs were compiled");
+}
