@@ -8,19 +8,44 @@ use vc4::qpu::{
     AddOp, AluInst, Cond, Inst, MulOp, Mux, Pack, Raddr, RaddrB, Signal, SmallImm, Unpack, Waddr,
 };
 use vc4_sim::memory::Memory;
-use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program, Qpu, Stats};
+use vc4_sim::qpu::{
+    Coefficients, Fault, LaneMask, Lanes, Payload, Ports, Program, Qpu, Stats, Varyings,
+};
 
 /// A tile of one colour; every varying is a ramp.
 #[derive(Default)]
 struct Tile {
     color: Lanes,
     ms: Lanes,
+    dx: [f32; 16],
+    dy: [f32; 16],
+    coefficients: [Coefficients; 8],
+    next: u32,
+}
+
+impl Tile {
+    fn new() -> Tile {
+        Tile {
+            dx: std::array::from_fn(|i| i as f32),
+            coefficients: [Coefficients { a: 0.01, b: 0.0, c: 0.25 }; 8],
+            ..Tile::default()
+        }
+    }
 }
 
 impl Ports for Tile {
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault> {
-        let partial = std::array::from_fn(|i| (i as f32 * 0.01).to_bits());
-        Ok((partial, [0.25f32.to_bits(); 16]))
+        let Coefficients { a, b, c } = self.coefficients[self.next as usize % 8];
+        self.next += 1;
+        let partial = std::array::from_fn(|i| (self.dx[i] * a + self.dy[i] * b).to_bits());
+        Ok((partial, [c.to_bits(); 16]))
+    }
+    fn varyings(&self) -> Varyings {
+        let [dx, dy] = [&self.dx, &self.dy].map(|distances| distances.as_ptr());
+        Varyings { dx, dy, coefficients: self.coefficients.as_ptr(), count: 8, next: self.next }
+    }
+    fn set_next_varying(&mut self, next: u32) {
+        self.next = next;
     }
     fn vpm_read_setup(&mut self, _: u32) -> Result<(), Fault> {
         Ok(())
@@ -185,10 +210,11 @@ fn measure(name: &str, code: Vec<Inst>, filter: u32) {
     memory.write(stream, texture).expect("inside");
     memory.write(stream + 4, (256 << 20) | (256 << 8) | filter).expect("inside");
     let program = Program::from_insts(code, 0).expect("a valid program");
-    let (mut qpu, mut tile, mut stats) = (Qpu::new(), Tile::default(), Stats::default());
+    let (mut qpu, mut tile, mut stats) = (Qpu::new(), Tile::new(), Stats::default());
     let payload = Payload { ra15: [1.0f32.to_bits(); 16], rb15: [1000; 16] };
     let mut run = |count: u64| {
         for _ in 0..count {
+            tile.next = 0;
             qpu.run(&program, &memory, stream, &mut tile, &payload, &mut stats).expect("runs to its end");
         }
     };

@@ -15,7 +15,7 @@ use super::layout::{self, context};
 use super::live::{Live, before, lost};
 use super::part::{FLAGS, Part, bit, is_constant, parts};
 use super::trace::{Then, Trace, traces};
-use super::vector::{Known, Vector, WORDS, Word};
+use super::vector::{Floats, Known, Vector, WORDS, Word};
 use super::{Exit, Work};
 use crate::lanes::immediate;
 use crate::qpu::exec::LOST_IN_SWITCH;
@@ -39,7 +39,7 @@ pub struct Emitted {
 }
 
 /// Translates a program. `None` if it has to be interpreted.
-pub fn emit(program: &Program, convention: CallConv) -> Option<Emitted> {
+pub fn emit(program: &Program, floats: Floats, convention: CallConv) -> Option<Emitted> {
     let traces = traces(program)?;
     let taken_apart: BTreeMap<usize, Vec<(usize, Part)>> =
         traces.iter().map(|(&start, trace)| (start, parts_of(program, trace))).collect();
@@ -62,7 +62,8 @@ pub fn emit(program: &Program, convention: CallConv) -> Option<Emitted> {
     let context = build.block_params(entry)[0];
     let qpu = build.ins().load(ADDRESS, trusted(), context, context::QPU as i32);
     let blocks = traces.keys().map(|&start| (start, build.create_block())).collect();
-    let mut emitter = Emitter { build, context, qpu, service, blocks, live, work: Vec::new(), exits: Vec::new() };
+    let (work, exits) = (Vec::new(), Vec::new());
+    let mut emitter = Emitter { build, context, qpu, service, floats, blocks, live, work, exits };
     let first = emitter.blocks[&0];
     emitter.build.ins().jump(first, &[]);
     for (start, trace) in &traces {
@@ -95,13 +96,14 @@ struct Emitter<'f> {
     context: Value,
     qpu: Value,
     service: SigRef,
+    floats: Floats,
     blocks: BTreeMap<usize, Block>,
     live: Live,
     work: Vec<Work>,
     exits: Vec<Exit>,
 }
 
-impl Emitter<'_> {
+impl<'f> Emitter<'f> {
     fn trace(&mut self, start: usize, trace: &Trace, parts: &[(usize, Part)]) {
         let block = self.blocks[&start];
         self.build.switch_to_block(block);
@@ -191,7 +193,7 @@ impl Emitter<'_> {
 
     /// Accumulators and flags behind a thread switch, as far as somebody looks.
     fn lose(&mut self, slots: u128) {
-        let mut vector = Vector { build: &mut self.build, suspects: None };
+        let mut vector = self.vector();
         let word = vector.constant(LOST_IN_SWITCH.word);
         for s in (slot::ACC..=slot::R5).filter(|&s| slots & bit(s) != 0) {
             for v in 0..VECTORS {
@@ -365,7 +367,7 @@ impl Emitter<'_> {
         }
         let v = elements.first + i;
         let word = if is_constant(s) {
-            let mut vector = Vector { build: &mut self.build, suspects: None };
+            let mut vector = self.vector();
             match s {
                 slot::ELEMENT => Word {
                     value: vector.constants(std::array::from_fn(|lane| (v * 4 + lane) as u32)),
@@ -392,7 +394,7 @@ impl Emitter<'_> {
         let bits = self.build.ins().uextend(types::I32, bits);
         let bits = self.build.ins().splat(WORDS, bits);
         let v = elements.first + i;
-        let mut vector = Vector { build: &mut self.build, suspects: None };
+        let mut vector = self.vector();
         let lanes = vector.constants(std::array::from_fn(|lane| 1 << (v * 4 + lane)));
         let own = self.build.ins().band(bits, lanes);
         let mask = self.build.ins().icmp(IntCC::Equal, own, lanes);
@@ -405,7 +407,7 @@ impl Emitter<'_> {
         let (flag, set) = match cond {
             Cond::Always => return None,
             Cond::Never => {
-                let mut vector = Vector { build: &mut self.build, suspects: None };
+                let mut vector = self.vector();
                 return Some(vector.constant(0));
             }
             Cond::Zs => (0, true),
@@ -431,7 +433,7 @@ impl Emitter<'_> {
                         let words = immediate(mode, op.imm);
                         let v = elements.first + i;
                         let four: [u32; 4] = std::array::from_fn(|lane| words[v * 4 + lane]);
-                        let mut vector = Vector { build: &mut self.build, suspects: None };
+                        let mut vector = self.vector();
                         let value = vector.constants(four);
                         let same = words.iter().all(|word| *word == words[0]);
                         Word { value, known: if same { Known::constant(words[0]) } else { Known::default() } }
@@ -486,11 +488,14 @@ impl Emitter<'_> {
         (sum.into(), c.into())
     }
 
+    /// Arithmetic that suspects nothing.
+    fn vector(&mut self) -> Vector<'_, 'f> {
+        Vector { build: &mut self.build, floats: self.floats, suspects: None }
+    }
+
     /// Runs something on one vector's arithmetic.
-    fn on<T>(&mut self, elements: &mut Elements, i: usize, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T
-    where
-    {
-        let mut vector = Vector { build: &mut self.build, suspects: elements.suspects[i] };
+    fn on<T>(&mut self, elements: &mut Elements, i: usize, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
+        let mut vector = Vector { suspects: elements.suspects[i], ..self.vector() };
         let out = f(&mut vector);
         elements.suspects[i] = vector.suspects;
         out

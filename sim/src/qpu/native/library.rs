@@ -6,12 +6,15 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use vc4::qpu::Inst;
 
-use super::Native;
+use super::{Floats, Native};
 use crate::qpu::program::Program;
 
 /// Interpreted instructions that cost as much as compiling one: a program is compiled when it has run so often that it
 /// might have been compiled instead.
 const COMPILING: u64 = 1500;
+
+/// Runs that the interpreter repeats because of infinities before a program is taken to have them.
+const REPEATED: u32 = 500;
 
 /// Programs that are remembered. Those that no job holds go first.
 const REMEMBERED: usize = 2048;
@@ -21,8 +24,10 @@ const REMEMBERED: usize = 2048;
 pub(in crate::qpu) struct Compiled {
     /// Instructions that the interpreter ran.
     interpreted: AtomicU64,
-    /// `None` inside if there is no code for it.
-    native: OnceLock<Option<Native>>,
+    /// For finite floats; `None` inside if there is no code for it.
+    quick: OnceLock<Option<Native>>,
+    /// For all floats.
+    exact: OnceLock<Option<Native>>,
 }
 
 type Text = (u32, Box<[u64]>);
@@ -44,18 +49,17 @@ impl Compiled {
 
     /// The program's code, once it has run often enough to be worth some.
     pub fn native(&self, program: &Program) -> Option<&Native> {
-        if let Some(native) = self.native.get() {
-            return native.as_ref();
+        if let Some(native) = self.quick.get() {
+            let native = native.as_ref()?;
+            if native.repeated.load(Relaxed) < REPEATED {
+                return Some(native);
+            }
+            return self.exact.get_or_init(|| Native::new(program, Floats::All)).as_ref();
         }
         let length = program.len() as u64;
         if self.interpreted.fetch_add(length, Relaxed) < COMPILING * length {
             return None;
         }
-        self.compile(program)
-    }
-
-    /// The program's code.
-    pub fn compile(&self, program: &Program) -> Option<&Native> {
-        self.native.get_or_init(|| Native::new(program)).as_ref()
+        self.quick.get_or_init(|| Native::new(program, Floats::Finite)).as_ref()
     }
 }

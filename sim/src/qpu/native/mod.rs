@@ -16,13 +16,16 @@ mod trace;
 mod vector;
 
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use vc4::hw::LANES;
 use vc4_jit::{Code, Effort};
 
+use self::emit::Emitted;
 use self::layout::{Context, Entry};
 pub(super) use self::library::Compiled;
 use self::part::Part;
+pub(super) use self::vector::Floats;
 use super::exec::Instance;
 use super::fault::Fault;
 use super::op::Op;
@@ -39,6 +42,8 @@ pub(super) struct Native {
     exits: Vec<Exit>,
     /// Register slots that are read before they are written: they start from zero.
     pub cleared: Vec<u8>,
+    /// How often the interpreter did a run of arithmetic again.
+    repeated: AtomicU32,
 }
 
 /// What code leaves to its host; the number is the instruction's.
@@ -62,16 +67,17 @@ enum Exit {
 
 impl Native {
     /// Compiles a program. `None` if it has to be interpreted, or there is no code for this host.
-    pub fn new(program: &Program) -> Option<Native> {
+    pub fn new(program: &Program, floats: Floats) -> Option<Native> {
         if cfg!(target_endian = "big") {
             return None;
         }
         let isa = vc4_jit::isa(Effort::Quick).ok()?;
-        let emitted = emit::emit(program, isa.default_call_conv())?;
-        let code = Code::new(emitted.function, Effort::Quick)
+        let emitted = emit::emit(program, floats, isa.default_call_conv())?;
+        let Emitted { function, work, exits, cleared } = emitted;
+        let code = Code::new(function, Effort::Quick)
             .inspect_err(|problem| log::debug!("a QPU program is interpreted: {problem}"))
             .ok()?;
-        Some(Native { code, work: emitted.work, exits: emitted.exits, cleared: emitted.cleared })
+        Some(Native { code, work, exits, cleared, repeated: AtomicU32::new(0) })
     }
 
     /// Runs an instance from the first instruction to the end, as [`Instance::run_loop`].
@@ -163,7 +169,10 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut (), work: u32, first: u32) -> 
         Instance { q, memory: host.memory, ports, lookups: 0, executed: 0, limit: host.limit };
     let result = match &host.native.work[work as usize] {
         Work::Part(at, part) => part.perform(&mut instance, host.program, *at).map_err(|fault| (*at, fault)),
-        Work::Run { ops, written } => run(&mut instance, host.program, ops, written, first as usize),
+        Work::Run { ops, written } => {
+            host.native.repeated.fetch_add(1, Relaxed);
+            run(&mut instance, host.program, ops, written, first as usize)
+        }
     };
     host.lookups += instance.lookups;
     context.varyings.next = instance.ports.varyings().next;

@@ -1,7 +1,8 @@
 //! Four elements at a time: the meaning of `vc4::qpu::alu` and `vc4::qpu::pack` in the compiler's instructions.
 //!
-//! Where a float operation meets an infinity or a NaN, its result here may be wrong: [`Vector::suspect`] collects what
-//! would show that, and the interpreter does the work again.
+//! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. Where one
+//! turns up all the same, a result may be wrong: [`Vector::suspect`] collects what would show that, and the interpreter does
+//! the work again. [`Floats::All`] computes with them, and only sums that overflow are done again.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::V128Imm;
@@ -17,6 +18,15 @@ pub const WORDS: Type = types::I32X4;
 const FLOATS: Type = types::F32X4;
 const BYTES: Type = types::I8X16;
 const HALVES: Type = types::I16X8;
+
+/// Which floats code expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floats {
+    /// No infinities and NaNs.
+    Finite,
+    /// Any.
+    All,
+}
 
 /// What is known of a value in all elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +68,7 @@ impl From<Value> for Word {
 /// Arithmetic on four elements.
 pub struct Vector<'a, 'f> {
     pub build: &'a mut FunctionBuilder<'f>,
+    pub floats: Floats,
     /// The sum of what must be finite, if there is any.
     pub suspects: Option<Value>,
 }
@@ -145,11 +156,28 @@ impl Vector<'_, '_> {
         }
     }
 
-    /// x + y or x - y of finite floats, truncated: see `vc4::qpu::alu::fadd`.
-    fn truncated_sum(&mut self, x: Value, y: Value, minus: bool) -> Value {
+    /// Where infinities and NaNs are.
+    fn infinite(&mut self, word: Word) -> Option<Value> {
+        if word.known.finite || self.floats == Floats::Finite {
+            return None;
+        }
+        let (exponent, most) = (self.and_with(word.value, INF), self.constant(INF));
+        Some(self.compare(IntCC::Equal, exponent, most))
+    }
+
+    /// x + y or x - y of finite floats, truncated: see `vc4::qpu::alu::fadd`. Where `infinite` is set, anything.
+    fn truncated_sum(&mut self, x: Value, y: Value, minus: bool, infinite: Option<Value>) -> Value {
         let (x, y) = (self.float(x), self.float(y));
         let sum = if minus { self.build.ins().fsub(x, y) } else { self.build.ins().fadd(x, y) };
-        self.suspect(sum);
+        match infinite {
+            Some(mask) => {
+                let words = self.words(sum);
+                let others = self.build.ins().band_not(words, mask);
+                let others = self.float(others);
+                self.suspect(others);
+            }
+            None => self.suspect(sum),
+        }
         let y_part = self.build.ins().fsub(sum, x);
         let x_part = self.build.ins().fsub(sum, y_part);
         let x_error = self.build.ins().fsub(x, x_part);
@@ -173,26 +201,66 @@ impl Vector<'_, '_> {
 
     fn fadd(&mut self, a: Word, b: Word, minus: bool) -> Word {
         let (x, y) = (self.flush(a), self.flush(b));
-        let value = self.truncated_sum(x, y, minus);
-        let value = self.flush(value.into());
-        Word { value, known: Known::FINITE }
+        let masks = [self.infinite(a), self.infinite(b)];
+        let either = match masks {
+            [Some(a), Some(b)] => Some(self.build.ins().bor(a, b)),
+            [a, b] => a.or(b),
+        };
+        let value = self.truncated_sum(x, y, minus, either);
+        let mut value = self.flush(value.into());
+        // The second operand's infinity wins.
+        for (mask, operand, minus) in [(masks[0], a.value, false), (masks[1], b.value, minus)] {
+            if let Some(mask) = mask {
+                let sign = self.and_with(operand, SIGN);
+                let infinity = self.constant(if minus { INF | SIGN } else { INF });
+                let infinity = self.build.ins().bxor(sign, infinity);
+                value = self.select(mask, infinity, value);
+            }
+        }
+        Word { value, known: if either.is_some() { Known::FLOAT } else { Known::FINITE } }
     }
 
     fn fmul(&mut self, a: Word, b: Word) -> Word {
-        let (x, y) = (self.flush(a), self.flush(b));
+        let (mut x, mut y) = (self.flush(a), self.flush(b));
+        let finite = a.known.finite && b.known.finite;
+        for (word, operand) in [(a, &mut x), (b, &mut y)] {
+            if let Some(mask) = self.infinite(word) {
+                // NaNs count as infinities.
+                let mantissa = self.and_with(mask, !(SIGN | INF));
+                *operand = self.build.ins().band_not(*operand, mantissa);
+            }
+        }
         let (x, y) = (self.float(x), self.float(y));
         let product = self.build.ins().fmul(x, y);
-        let harmless = a.known.finite && b.known.finite;
-        if !harmless {
-            self.suspect(product);
+        let mut value = self.words(product);
+        if !finite {
+            match self.floats {
+                Floats::Finite => self.suspect(product),
+                Floats::All => {
+                    // Zero wins over an infinity.
+                    let none = self.build.ins().fcmp(FloatCC::Unordered, product, product);
+                    value = self.build.ins().band_not(value, none);
+                }
+            }
         }
-        let value = self.words(product);
         let value = self.flush(value.into());
-        Word { value, known: if harmless { Known::FLOAT } else { Known::FINITE } }
+        let checked = !finite && self.floats == Floats::Finite;
+        Word { value, known: if checked { Known::FINITE } else { Known::FLOAT } }
+    }
+
+    /// A key that orders floats as `vc4::qpu::alu` does.
+    fn order(&mut self, word: Value) -> Value {
+        let (magnitude, sign) = (self.and_with(word, !SIGN), self.build.ins().sshr_imm(word, 31));
+        let flipped = self.build.ins().bxor(magnitude, sign);
+        self.build.ins().isub(flipped, sign)
     }
 
     /// The mask of a > b as floats.
     fn is_greater(&mut self, a: &mut Word, b: &mut Word) -> Value {
+        if self.floats == Floats::All && !(a.known.finite && b.known.finite) {
+            let (x, y) = (self.order(a.value), self.order(b.value));
+            return self.compare(IntCC::SignedGreaterThan, x, y);
+        }
         self.suspect_word(a);
         self.suspect_word(b);
         let (x, y) = (self.float(a.value), self.float(b.value));
@@ -206,7 +274,7 @@ impl Vector<'_, '_> {
         let (x, y) =
             (self.build.ins().fcvt_from_sint(FLOATS, high), self.build.ins().fcvt_from_sint(FLOATS, low));
         let (x, y) = (self.words(x), self.words(y));
-        let value = self.truncated_sum(x, y, false);
+        let value = self.truncated_sum(x, y, false, None);
         Word { value, known: Known::FINITE }
     }
 
@@ -301,7 +369,8 @@ impl Vector<'_, '_> {
                 let greater = self.is_greater(a, b);
                 let (first, second) = if op == AddOp::Fmin { (y, x) } else { (x, y) };
                 let value = self.select(greater, first, second);
-                let known = Known { flushed: a.known.flushed && b.known.flushed, finite: true, word: None };
+                let both = |of: fn(Known) -> bool| of(a.known) && of(b.known);
+                let known = Known { flushed: both(|k| k.flushed), finite: both(|k| k.finite), word: None };
                 return (Word { value, known }, Some(greater));
             }
             AddOp::Fminabs | AddOp::Fmaxabs => {

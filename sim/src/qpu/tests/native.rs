@@ -1,7 +1,7 @@
 //! Machine code against the interpreter: random programs, element by element.
 
 use super::*;
-use crate::qpu::native::Native;
+use crate::qpu::native::{Floats, Native};
 use crate::qpu::report;
 
 /// A small generator of numbers (SplitMix64), so that a failure is told by its seed.
@@ -218,7 +218,8 @@ fn compare(seeds: std::ops::Range<u64>) -> (u32, u32) {
         }
         let code = program(&mut random);
         let Ok(program) = Program::from_insts(code, PROGRAM) else { continue };
-        let Some(native) = Native::new(&program) else { continue };
+        let floats = if random.one_in(2) { Floats::All } else { Floats::Finite };
+        let Some(native) = Native::new(&program, floats) else { continue };
         compiled += 1;
         let limit = if random.one_in(4) { random.below(200) as u64 } else { 2000 };
         let (expected, got) = (seen(&program, &memory, None, limit), seen(&program, &memory, Some(&native), limit));
