@@ -141,27 +141,36 @@ fn peak_bytes() -> u64 {
     kib.unwrap_or_default() * 1024
 }
 
+/// What is measured: a name, its job, and what a frame of it counts for.
+type Measured = (&'static str, fn(&Simulator, &Target) -> Submit, fn((Rate, Rate)) -> Rate);
+
+const MEASURED: [Measured; 3] = [
+    ("textured quad, frames", textured_quad, |(frames, _)| frames),
+    (
+        "QPU, million instructions",
+        |gpu, target| target.draw_job(gpu, 0, &[quad(long(), 0, vec![12345])]),
+        |(_, instructions)| instructions.times(1e-6),
+    ),
+    (
+        "small triangles, million",
+        |gpu, target| target.draw_job(gpu, 0, &vec![small_triangles(); 8]),
+        |(frames, _)| frames.times(8.0 * 0.021_845),
+    ),
+];
+
 fn main() {
-    let mut rates = Vec::new();
-    let mut bos = 0;
-    for threads in [1, 2] {
-        let gpu = simulator(threads);
-        let target = Target::new(&gpu, WIDTH, HEIGHT, Tiling::T);
-        let (quads, _) = measure(&gpu, &textured_quad(&gpu, &target));
-        let program = target.draw_job(&gpu, 0, &[quad(long(), 0, vec![12345])]);
-        let (_, instructions) = measure(&gpu, &program);
-        let triangles = target.draw_job(&gpu, 0, &vec![small_triangles(); 8]);
-        let (geometry, _) = measure(&gpu, &triangles);
-        rates.push([quads, instructions.times(1e-6), geometry.times(8.0 * 0.021_845)]);
-        bos = bos.max(u64::from(WIDTH) * u64::from(HEIGHT) * 8 + 8 * 65_535 * 44);
-    }
+    // Like test names, words on the command line choose.
+    let words: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let chosen = |what: &str| words.is_empty() || words.iter().any(|word| what.contains(word.as_str()));
     println!(
         "simulator, {WIDTH}x{HEIGHT}          1 thread  2 threads  ratio  per CPU second: 1 thread  2 threads"
     );
-    for (i, what) in
-        ["textured quad, frames", "QPU, million instructions", "small triangles, million"].iter().enumerate()
-    {
-        let (one, two) = (rates[0][i], rates[1][i]);
+    for (what, job, of) in MEASURED.into_iter().filter(|(what, ..)| chosen(what)) {
+        let [one, two] = [1, 2].map(|threads| {
+            let gpu = simulator(threads);
+            let target = Target::new(&gpu, WIDTH, HEIGHT, Tiling::T);
+            of(measure(&gpu, &job(&gpu, &target)))
+        });
         println!(
             "  {what:27} {:9.2}  {:9.2}  {:5.2}  {:24.2}  {:9.2}",
             one.wall,
@@ -171,6 +180,7 @@ fn main() {
             two.cpu
         );
     }
+    let bos = u64::from(WIDTH) * u64::from(HEIGHT) * 8 + 8 * 65_535 * 44;
     let beyond = peak_bytes().saturating_sub(bos) as f64 / f64::from(1 << 20);
     println!("  peak memory without BOs     {beyond:9.1} MiB");
 }

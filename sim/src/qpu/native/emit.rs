@@ -15,9 +15,9 @@ use super::layout::{self, context};
 use super::live::{Live, before, lost};
 use super::part::{FLAGS, Part, bit, is_constant, parts};
 use super::trace::{Then, Trace, traces};
-use super::vector::{Floats, Known, Vector, WORDS, Word};
+use super::vector::{Floats, Known, Memo, Pool, Vector, WORDS, Word};
 use super::{Exit, Work};
-use crate::lanes::immediate;
+use crate::lanes::{Lanes, immediate};
 use crate::qpu::exec::LOST_IN_SWITCH;
 use crate::qpu::op::{Dest, Op, Port, extra, slot};
 use crate::qpu::program::Program;
@@ -26,6 +26,7 @@ use crate::qpu::program::Program;
 /// registers.
 const WIDTH: usize = 2;
 const VECTORS: usize = 4;
+const VECTOR_BYTES: usize = 16;
 
 const ADDRESS: cranelift_codegen::ir::Type = types::I64;
 
@@ -36,6 +37,8 @@ pub struct Emitted {
     pub exits: Vec<Exit>,
     /// Slots that begin as zero.
     pub cleared: Vec<u8>,
+    /// See [`super::layout::Context::constants`].
+    pub constants: Vec<[u32; 4]>,
 }
 
 /// Translates a program. `None` if it has to be interpreted.
@@ -61,21 +64,24 @@ pub fn emit(program: &Program, floats: Floats, convention: CallConv) -> Option<E
     build.switch_to_block(entry);
     let context = build.block_params(entry)[0];
     let qpu = build.ins().load(ADDRESS, trusted(), context, context::QPU as i32);
+    let constants = build.ins().load(ADDRESS, trusted(), context, context::CONSTANTS as i32);
     let blocks = traces.keys().map(|&start| (start, build.create_block())).collect();
     let (work, exits) = (Vec::new(), Vec::new());
-    let mut emitter = Emitter { build, context, qpu, service, floats, blocks, live, work, exits };
+    let pool = Pool::default();
+    let mut emitter =
+        Emitter { build, context, qpu, constants, service, floats, pool, blocks, live, work, exits };
     let first = emitter.blocks[&0];
     emitter.build.ins().jump(first, &[]);
     for (start, trace) in &traces {
         emitter.trace(*start, trace, &taken_apart[start]);
     }
-    let Emitter { mut build, live, work, exits, .. } = emitter;
+    let Emitter { mut build, live, pool, work, exits, .. } = emitter;
     build.seal_all_blocks();
     build.finalize();
     let payload = bit(slot::RA + 15) | bit(slot::RB + 15);
     let entered = live.at(0) & !payload;
     let cleared = (0..slot::COUNT as u8 - 1).filter(|&s| entered & bit(s) != 0 && !is_constant(s)).collect();
-    Some(Emitted { function, work, exits, cleared })
+    Some(Emitted { function, work, exits, cleared, constants: pool.words })
 }
 
 fn parts_of(program: &Program, trace: &Trace) -> Vec<(usize, Part)> {
@@ -95,15 +101,17 @@ struct Emitter<'f> {
     build: FunctionBuilder<'f>,
     context: Value,
     qpu: Value,
+    constants: Value,
     service: SigRef,
     floats: Floats,
+    pool: Pool,
     blocks: BTreeMap<usize, Block>,
     live: Live,
     work: Vec<Work>,
     exits: Vec<Exit>,
 }
 
-impl<'f> Emitter<'f> {
+impl Emitter<'_> {
     fn trace(&mut self, start: usize, trace: &Trace, parts: &[(usize, Part)]) {
         let block = self.blocks[&start];
         self.build.switch_to_block(block);
@@ -193,8 +201,8 @@ impl<'f> Emitter<'f> {
 
     /// Accumulators and flags behind a thread switch, as far as somebody looks.
     fn lose(&mut self, slots: u128) {
-        let mut vector = self.vector();
-        let word = vector.constant(LOST_IN_SWITCH.word);
+        self.pool.loaded.clear();
+        let word = self.on_constants(|v| v.constant(LOST_IN_SWITCH.word));
         for s in (slot::ACC..=slot::R5).filter(|&s| slots & bit(s) != 0) {
             for v in 0..VECTORS {
                 self.build.ins().store(trusted(), word, self.qpu, layout::register(s, v));
@@ -253,16 +261,26 @@ impl<'f> Emitter<'f> {
         if varyings > 0 {
             self.open_varyings(&mut streams, varyings, again);
         }
-        let mut written = 0;
-        for group in 0..VECTORS / WIDTH {
-            let mut elements = Elements::new(group * WIDTH, streams);
-            for (_, op) in &ops {
-                self.alu(&mut elements, op);
-            }
-            self.check(&elements, again);
-            self.store(&elements, live);
-            written = elements.written;
+        // Twice the same code would be worth less than a place in the host's instruction cache.
+        let (body, behind) = (self.build.create_block(), self.build.create_block());
+        self.build.append_block_param(body, ADDRESS);
+        let start = self.build.ins().iconst(ADDRESS, 0);
+        self.build.ins().jump(body, &[BlockArg::Value(start)]);
+        self.build.switch_to_block(body);
+        let offset = self.build.block_params(body)[0];
+        let registers = self.build.ins().iadd(self.qpu, offset);
+        let mut elements = Elements::new(offset, registers, streams);
+        self.pool.loaded.clear();
+        for (_, op) in &ops {
+            self.alu(&mut elements, op);
         }
+        self.check(&elements, again);
+        self.store(&elements, live);
+        let written = elements.written;
+        let next = self.build.ins().iadd_imm(offset, (WIDTH * VECTOR_BYTES) as i64);
+        let over = self.build.ins().icmp_imm(IntCC::Equal, next, (VECTORS * VECTOR_BYTES) as i64);
+        self.build.ins().brif(over, behind, &[], body, &[BlockArg::Value(next)]);
+        self.build.switch_to_block(behind);
         if let Some(next) = streams.uniforms_behind {
             self.build.ins().store(trusted(), next, self.qpu, layout::UNIFORMS as i32);
         }
@@ -282,9 +300,8 @@ impl<'f> Emitter<'f> {
     }
 
     /// Goes on where a condition holds; else the interpreter begins at an element.
-    fn go_on_if(&mut self, condition: Value, first: usize, again: Block) {
+    fn go_on_if(&mut self, condition: Value, first: Value, again: Block) {
         let on = self.build.create_block();
-        let first = self.build.ins().iconst(types::I32, first as i64);
         self.build.ins().brif(condition, on, &[], again, &[BlockArg::Value(first)]);
         self.build.switch_to_block(on);
     }
@@ -298,7 +315,8 @@ impl<'f> Emitter<'f> {
         let end = self.build.ins().iadd_imm(word, bytes);
         let size = self.build.ins().load(types::I64, trusted(), self.context, context::MEMORY_BYTES as i32);
         let inside = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, size);
-        self.go_on_if(inside, 0, again);
+        let first = self.build.ins().iconst(types::I32, 0);
+        self.go_on_if(inside, first, again);
         let memory = self.build.ins().load(ADDRESS, trusted(), self.context, context::MEMORY as i32);
         streams.uniforms = Some(self.build.ins().iadd(memory, word));
         streams.uniforms_behind = Some(self.build.ins().iadd_imm(at, bytes));
@@ -309,7 +327,8 @@ impl<'f> Emitter<'f> {
         let end = self.build.ins().iadd_imm(next, i64::from(count));
         let all = self.build.ins().load(types::I32, trusted(), self.context, context::COUNT as i32);
         let enough = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, all);
-        self.go_on_if(enough, 0, again);
+        let first = self.build.ins().iconst(types::I32, 0);
+        self.go_on_if(enough, first, again);
         let [dx, dy, coefficients] = [context::DX, context::DY, context::COEFFICIENTS]
             .map(|at| self.build.ins().load(ADDRESS, trusted(), self.context, at as i32));
         let index = self.build.ins().uextend(ADDRESS, next);
@@ -320,14 +339,16 @@ impl<'f> Emitter<'f> {
 
     /// Leaves if what had to be finite was not.
     fn check(&mut self, elements: &Elements, again: Block) {
-        let sums: Vec<Value> = elements.suspects.into_iter().flatten().collect();
+        let sums: Vec<Value> = elements.memos.iter().filter_map(|memo| memo.suspects).collect();
         let Some((&first, others)) = sums.split_first() else { return };
         let sum = others.iter().fold(first, |sum, &other| self.build.ins().fadd(sum, other));
         let nothing = self.build.ins().fsub(sum, sum);
         let nothing = self.build.ins().bitcast(WORDS, MemFlags::new().with_endianness(LITTLE), nothing);
         let any = self.build.ins().vany_true(nothing);
         let none = self.build.ins().icmp_imm(IntCC::Equal, any, 0);
-        self.go_on_if(none, elements.first * 4, again);
+        let first = self.build.ins().ireduce(types::I32, elements.offset);
+        let first = self.build.ins().ushr_imm(first, 2);
+        self.go_on_if(none, first, again);
     }
 
     /// Puts what is looked at later into the QPU.
@@ -338,16 +359,17 @@ impl<'f> Emitter<'f> {
             }
             for (i, slots) in elements.slots.iter().enumerate() {
                 if let Some(word) = slots[usize::from(s)] {
-                    let at = layout::register(s, elements.first + i);
-                    self.build.ins().store(trusted(), word.value, self.qpu, at);
+                    self.build.ins().store(trusted(), word.value, elements.registers, layout::register(s, i));
                 }
             }
         }
         if elements.written & live & FLAGS == 0 {
             return;
         }
+        // Two vectors of four elements are a byte of the mask.
+        let byte = self.build.ins().ushr_imm(elements.offset, (WIDTH * VECTOR_BYTES).ilog2() as i64);
+        let byte = self.build.ins().iadd(self.qpu, byte);
         for (flag, at) in layout::FLAGS.into_iter().enumerate() {
-            // Two vectors of four elements are a byte of the mask.
             let mut bits = self.build.ins().iconst(types::I32, 0);
             for (i, flags) in elements.flags.iter().enumerate() {
                 let Some(mask) = flags[flag] else { continue };
@@ -355,8 +377,7 @@ impl<'f> Emitter<'f> {
                 let four = self.build.ins().ishl_imm(four, 4 * i as i64);
                 bits = self.build.ins().bor(bits, four);
             }
-            let at = at + elements.first / 2;
-            self.build.ins().istore8(trusted(), bits, self.qpu, at as i32);
+            self.build.ins().istore8(trusted(), bits, byte, at as i32);
         }
     }
 
@@ -365,24 +386,28 @@ impl<'f> Emitter<'f> {
         if let Some(word) = elements.slots[i][usize::from(s)] {
             return word;
         }
-        let v = elements.first + i;
         let word = if is_constant(s) {
-            let mut vector = self.vector();
             match s {
-                slot::ELEMENT => Word {
-                    value: vector.constants(std::array::from_fn(|lane| (v * 4 + lane) as u32)),
-                    known: Known::default(),
-                },
+                slot::ELEMENT => {
+                    self.by_element(elements, std::array::from_fn(|lane| lane as u32), i).into()
+                }
                 s => {
                     let word = if s == slot::ZERO { 0 } else { SmallImm::new(s - slot::SMALL).value() };
-                    Word { value: vector.constant(word), known: Known::constant(word) }
+                    Word { value: self.on_constants(|v| v.constant(word)), known: Known::constant(word) }
                 }
             }
         } else {
-            self.build.ins().load(WORDS, trusted(), self.qpu, layout::register(s, v)).into()
+            self.build.ins().load(WORDS, trusted(), elements.registers, layout::register(s, i)).into()
         };
         elements.slots[i][usize::from(s)] = Some(word);
         word
+    }
+
+    /// A constant of its own for each element.
+    fn by_element(&mut self, elements: &Elements, words: Lanes, i: usize) -> Value {
+        let place = self.pool.by_element(&words);
+        let address = self.build.ins().iadd(self.constants, elements.offset);
+        self.build.ins().load(WORDS, trusted(), address, ((place + i) * VECTOR_BYTES) as i32)
     }
 
     /// A flag as a mask.
@@ -393,9 +418,7 @@ impl<'f> Emitter<'f> {
         let bits = self.build.ins().load(types::I16, trusted(), self.qpu, layout::FLAGS[flag] as i32);
         let bits = self.build.ins().uextend(types::I32, bits);
         let bits = self.build.ins().splat(WORDS, bits);
-        let v = elements.first + i;
-        let mut vector = self.vector();
-        let lanes = vector.constants(std::array::from_fn(|lane| 1 << (v * 4 + lane)));
+        let lanes = self.by_element(elements, std::array::from_fn(|lane| 1 << lane), i);
         let own = self.build.ins().band(bits, lanes);
         let mask = self.build.ins().icmp(IntCC::Equal, own, lanes);
         elements.flags[i][flag] = Some(mask);
@@ -406,10 +429,7 @@ impl<'f> Emitter<'f> {
     fn condition(&mut self, elements: &mut Elements, cond: Cond, i: usize) -> Option<Value> {
         let (flag, set) = match cond {
             Cond::Always => return None,
-            Cond::Never => {
-                let mut vector = self.vector();
-                return Some(vector.constant(0));
-            }
+            Cond::Never => return Some(self.on_constants(|v| v.constant(0))),
             Cond::Zs => (0, true),
             Cond::Zc => (0, false),
             Cond::Ns => (1, true),
@@ -431,12 +451,12 @@ impl<'f> Emitter<'f> {
                 let word = match port {
                     Port::Imm(mode) => {
                         let words = immediate(mode, op.imm);
-                        let v = elements.first + i;
-                        let four: [u32; 4] = std::array::from_fn(|lane| words[v * 4 + lane]);
-                        let mut vector = self.vector();
-                        let value = vector.constants(four);
-                        let same = words.iter().all(|word| *word == words[0]);
-                        Word { value, known: if same { Known::constant(words[0]) } else { Known::default() } }
+                        if words.iter().all(|word| *word == words[0]) {
+                            let value = self.on_constants(|v| v.constant(words[0]));
+                            Word { value, known: Known::constant(words[0]) }
+                        } else {
+                            self.by_element(elements, words, i).into()
+                        }
                     }
                     Port::Uniform => match uniform {
                         Some(word) => word,
@@ -476,9 +496,10 @@ impl<'f> Emitter<'f> {
             let word = self.build.ins().load(types::F32, trusted(), coefficients, at);
             self.build.ins().splat(types::F32X4, word)
         });
-        let at = ((elements.first + i) * 16) as i32;
+        let at = (i * VECTOR_BYTES) as i32;
         // Only elements have to be aligned.
         let loose = MemFlags::new().with_notrap();
+        let [dx, dy] = [dx, dy].map(|distances| self.build.ins().iadd(distances, elements.offset));
         let dx = self.build.ins().load(types::F32X4, loose, dx, at);
         let dy = self.build.ins().load(types::F32X4, loose, dy, at);
         let (x, y) = (self.build.ins().fmul(a, dx), self.build.ins().fmul(b, dy));
@@ -488,17 +509,19 @@ impl<'f> Emitter<'f> {
         (sum.into(), c.into())
     }
 
-    /// Arithmetic that suspects nothing.
-    fn vector(&mut self) -> Vector<'_, 'f> {
-        Vector { build: &mut self.build, floats: self.floats, suspects: None }
+    /// Runs something that computes nothing from values.
+    fn on_constants<T>(&mut self, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
+        self.with(&mut Memo::default(), f)
     }
 
     /// Runs something on one vector's arithmetic.
     fn on<T>(&mut self, elements: &mut Elements, i: usize, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
-        let mut vector = Vector { suspects: elements.suspects[i], ..self.vector() };
-        let out = f(&mut vector);
-        elements.suspects[i] = vector.suspects;
-        out
+        self.with(&mut elements.memos[i], f)
+    }
+
+    fn with<T>(&mut self, memo: &mut Memo, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
+        let Emitter { build, floats, pool, constants, .. } = self;
+        f(&mut Vector { build, floats: *floats, pool, constants: *constants, memo })
     }
 
     fn alu_on(&mut self, elements: &mut Elements, op: &Op, i: usize) {
@@ -635,13 +658,14 @@ struct Streams {
 
 /// What is known of a group of vectors in the course of a run.
 struct Elements {
-    /// Number of the group's first vector.
-    first: usize,
+    /// Bytes of a register in front of the group's.
+    offset: Value,
+    /// The QPU with its registers moved so far that theirs are the first.
+    registers: Value,
     slots: [[Option<Word>; slot::COUNT]; WIDTH],
     /// Z, N and C as masks.
     flags: [[Option<Value>; 3]; WIDTH],
-    /// See [`Vector::suspects`].
-    suspects: [Option<Value>; WIDTH],
+    memos: [Memo; WIDTH],
     /// Slots that were written.
     written: u128,
     streams: Streams,
@@ -651,12 +675,13 @@ struct Elements {
 }
 
 impl Elements {
-    fn new(first: usize, streams: Streams) -> Elements {
+    fn new(offset: Value, registers: Value, streams: Streams) -> Elements {
         Elements {
-            first,
+            offset,
+            registers,
             slots: [[None; slot::COUNT]; WIDTH],
             flags: [[None; 3]; WIDTH],
-            suspects: [None; WIDTH],
+            memos: Default::default(),
             written: 0,
             streams,
             uniforms: 0,

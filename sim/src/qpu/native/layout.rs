@@ -10,6 +10,8 @@ use crate::qpu::state::{Qpu, Register};
 pub struct Context {
     /// Whose registers, flags and stream pointer the code uses.
     pub qpu: *mut Qpu,
+    /// What the code's arithmetic needs, 16 bytes each and aligned to that.
+    pub constants: *const Constant,
     /// The first word of the bus memory.
     pub memory: *const u8,
     pub memory_bytes: u64,
@@ -23,6 +25,11 @@ pub struct Context {
     pub perform: Perform,
 }
 
+/// Four words.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub struct Constant(pub [u32; 4]);
+
 /// See [`Context::perform`].
 pub type Perform = unsafe extern "C" fn(host: *mut (), work: u32, first: u32) -> u32;
 
@@ -34,6 +41,7 @@ pub mod context {
     use super::*;
 
     pub const QPU: usize = offset_of!(Context, qpu);
+    pub const CONSTANTS: usize = offset_of!(Context, constants);
     pub const MEMORY: usize = offset_of!(Context, memory);
     pub const MEMORY_BYTES: usize = offset_of!(Context, memory_bytes);
     pub const BUDGET: usize = offset_of!(Context, budget);

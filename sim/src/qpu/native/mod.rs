@@ -22,7 +22,7 @@ use vc4::hw::LANES;
 use vc4_jit::{Code, Effort};
 
 use self::emit::Emitted;
-use self::layout::{Context, Entry};
+use self::layout::{Constant, Context, Entry};
 pub(super) use self::library::Compiled;
 use self::part::Part;
 pub(super) use self::vector::Floats;
@@ -42,6 +42,7 @@ pub(super) struct Native {
     exits: Vec<Exit>,
     /// Register slots that are read before they are written: they start from zero.
     pub cleared: Vec<u8>,
+    constants: Vec<Constant>,
     /// How often the interpreter did a run of arithmetic again.
     repeated: AtomicU32,
 }
@@ -73,11 +74,12 @@ impl Native {
         }
         let isa = vc4_jit::isa(Effort::Quick).ok()?;
         let emitted = emit::emit(program, floats, isa.default_call_conv())?;
-        let Emitted { function, work, exits, cleared } = emitted;
+        let Emitted { function, work, exits, cleared, constants } = emitted;
         let code = Code::new(function, Effort::Quick)
             .inspect_err(|problem| log::debug!("a QPU program is interpreted: {problem}"))
             .ok()?;
-        Some(Native { code, work, exits, cleared, repeated: AtomicU32::new(0) })
+        let constants = constants.into_iter().map(Constant).collect();
+        Some(Native { code, work, exits, cleared, constants, repeated: AtomicU32::new(0) })
     }
 
     /// Runs an instance from the first instruction to the end, as [`Instance::run_loop`].
@@ -97,6 +99,7 @@ impl Native {
         };
         let mut context = Context {
             qpu: host.qpu,
+            constants: self.constants.as_ptr(),
             memory: host.memory.host_ptr(0),
             memory_bytes: u64::from(host.memory.size()),
             budget: i64::try_from(limit).unwrap_or(i64::MAX),

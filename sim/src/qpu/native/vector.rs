@@ -1,14 +1,17 @@
 //! Four elements at a time: the meaning of `vc4::qpu::alu` and `vc4::qpu::pack` in the compiler's instructions.
 //!
 //! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. Where one
-//! turns up all the same, a result may be wrong: [`Vector::suspect`] collects what would show that, and the interpreter does
+//! turns up all the same, a result may be wrong: [`Memo::suspects`] collects what would show that, and the interpreter does
 //! the work again. [`Floats::All`] computes with them, and only sums that overflow are done again.
 
+use std::collections::HashMap;
+
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::immediates::V128Imm;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use vc4::qpu::{AddOp, MulOp, Pack, Unpack};
+
+use crate::lanes::Lanes;
 
 const SIGN: u32 = 0x8000_0000;
 const INF: u32 = 0x7f80_0000;
@@ -65,12 +68,46 @@ impl From<Value> for Word {
     }
 }
 
+/// What straight code has computed of values before.
+#[derive(Default)]
+pub struct Memo {
+    exponents: HashMap<Value, Value>,
+    flushed: HashMap<Value, Value>,
+    infinite: HashMap<Value, Value>,
+    orders: HashMap<Value, Value>,
+    /// The sum of what must be finite, if there is any.
+    pub suspects: Option<Value>,
+}
+
+/// Constants of four words, which code finds in memory.
+#[derive(Default)]
+pub struct Pool {
+    pub words: Vec<[u32; 4]>,
+    places: HashMap<[u32; 4], usize>,
+    /// Those that straight code has loaded.
+    pub loaded: HashMap<[u32; 4], Value>,
+}
+
+impl Pool {
+    /// The place of four rows with a word for each element.
+    pub fn by_element(&mut self, words: &Lanes) -> usize {
+        let rows = words.chunks_exact(4).map(|row| [row[0], row[1], row[2], row[3]]);
+        let known = self.words.windows(4).position(|found| rows.clone().eq(found.iter().copied()));
+        known.unwrap_or_else(|| {
+            self.words.extend(rows);
+            self.words.len() - 4
+        })
+    }
+}
+
 /// Arithmetic on four elements.
 pub struct Vector<'a, 'f> {
     pub build: &'a mut FunctionBuilder<'f>,
     pub floats: Floats,
-    /// The sum of what must be finite, if there is any.
-    pub suspects: Option<Value>,
+    pub pool: &'a mut Pool,
+    /// The address of the pool.
+    pub constants: Value,
+    pub memo: &'a mut Memo,
 }
 
 fn cast() -> MemFlags {
@@ -85,9 +122,17 @@ impl Vector<'_, '_> {
 
     /// A word for each element.
     pub fn constants(&mut self, words: [u32; 4]) -> Value {
-        let bytes: [u8; 16] = std::array::from_fn(|i| words[i / 4].to_le_bytes()[i % 4]);
-        let constant = self.build.func.dfg.constants.insert(V128Imm(bytes).0.as_slice().into());
-        self.build.ins().vconst(WORDS, constant)
+        if let Some(&value) = self.pool.loaded.get(&words) {
+            return value;
+        }
+        let next = self.pool.words.len();
+        let place = *self.pool.places.entry(words).or_insert(next);
+        if place == next {
+            self.pool.words.push(words);
+        }
+        let value = self.build.ins().load(WORDS, MemFlags::trusted(), self.constants, (place * 16) as i32);
+        self.pool.loaded.insert(words, value);
+        value
     }
 
     fn zero(&mut self) -> Value {
@@ -128,20 +173,34 @@ impl Vector<'_, '_> {
         self.build.ins().bitselect(mask, a, b)
     }
 
+    /// A float's exponent, in place.
+    fn exponent(&mut self, value: Value) -> Value {
+        if let Some(&exponent) = self.memo.exponents.get(&value) {
+            return exponent;
+        }
+        let exponent = self.and_with(value, INF);
+        self.memo.exponents.insert(value, exponent);
+        exponent
+    }
+
     /// Floats without a normal exponent become +0.
     fn flush(&mut self, word: Word) -> Value {
         if word.known.flushed {
             return word.value;
         }
-        let exponent = self.and_with(word.value, INF);
-        let zero = self.zero();
+        if let Some(&flushed) = self.memo.flushed.get(&word.value) {
+            return flushed;
+        }
+        let (exponent, zero) = (self.exponent(word.value), self.zero());
         let none = self.compare(IntCC::Equal, exponent, zero);
-        self.build.ins().band_not(word.value, none)
+        let flushed = self.build.ins().band_not(word.value, none);
+        self.memo.flushed.insert(word.value, flushed);
+        flushed
     }
 
     /// If this is an infinity or a NaN, what was computed does not count.
     fn suspect(&mut self, float: Value) {
-        self.suspects = Some(match self.suspects {
+        self.memo.suspects = Some(match self.memo.suspects {
             Some(sum) => self.build.ins().fadd(sum, float),
             None => float,
         });
@@ -161,8 +220,13 @@ impl Vector<'_, '_> {
         if word.known.finite || self.floats == Floats::Finite {
             return None;
         }
-        let (exponent, most) = (self.and_with(word.value, INF), self.constant(INF));
-        Some(self.compare(IntCC::Equal, exponent, most))
+        if let Some(&infinite) = self.memo.infinite.get(&word.value) {
+            return Some(infinite);
+        }
+        let (exponent, most) = (self.exponent(word.value), self.constant(INF));
+        let infinite = self.compare(IntCC::Equal, exponent, most);
+        self.memo.infinite.insert(word.value, infinite);
+        Some(infinite)
     }
 
     /// x + y or x - y of finite floats, truncated: see `vc4::qpu::alu::fadd`. Where `infinite` is set, anything.
@@ -250,9 +314,14 @@ impl Vector<'_, '_> {
 
     /// A key that orders floats as `vc4::qpu::alu` does.
     fn order(&mut self, word: Value) -> Value {
+        if let Some(&order) = self.memo.orders.get(&word) {
+            return order;
+        }
         let (magnitude, sign) = (self.and_with(word, !SIGN), self.build.ins().sshr_imm(word, 31));
         let flipped = self.build.ins().bxor(magnitude, sign);
-        self.build.ins().isub(flipped, sign)
+        let order = self.build.ins().isub(flipped, sign);
+        self.memo.orders.insert(word, order);
+        order
     }
 
     /// The mask of a > b as floats.
