@@ -24,6 +24,7 @@ pub mod device;
 pub mod drm;
 pub mod error;
 pub mod geometry;
+mod host;
 pub mod kernel;
 pub mod lanes;
 mod lock;

@@ -10,6 +10,7 @@ use super::tlb::{BatchTest, ClearValues, DepthMode, Stencil, TILE_SAMPLES, Tile}
 use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
 use crate::geometry::Rect;
+use crate::host::on_wide_vectors;
 use crate::memory::Memory;
 use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats, Varyings};
 use crate::stats::{Counters, Event};
@@ -197,10 +198,7 @@ impl Shading<'_> {
             counts.quads(self.batch.quads, &self.batch.coverage);
         }
         self.batch.fill();
-        let (x0, y0) = self.primitive.reference;
-        let dx: [f64; LANES] = std::array::from_fn(|lane| f64::from(self.batch.x[lane]) + 0.5 - x0);
-        let dy: [f64; LANES] = std::array::from_fn(|lane| f64::from(self.batch.y[lane]) + 0.5 - y0);
-        let payload = payload(self.primitive, &dx, &dy);
+        let Setting { payload, dx, dy } = setting(self.primitive, &self.batch);
         let Worker { tile, qpu, shadow, .. } = worker;
         let Target { memory, draw, .. } = self.target;
         let pixels = std::array::from_fn(|lane| {
@@ -211,8 +209,8 @@ impl Shading<'_> {
             shadow: self.early_z.then_some(shadow),
             pixels,
             batch: &self.batch,
-            dx: dx.map(|d| d as f32),
-            dy: dy.map(|d| d as f32),
+            dx,
+            dy,
             coefficients: self.coefficients,
             next_varying: 0,
             ms_flags: self.batch.coverage,
@@ -254,16 +252,30 @@ fn quads_of(lanes: LaneMask) -> u64 {
     u64::from(((any | any >> 2) & 0x1111).count_ones())
 }
 
-/// W and Z of every element (v3d.md §9.6).
-fn payload(primitive: &Primitive, dx: &[f64; LANES], dy: &[f64; LANES]) -> Payload {
-    let Primitive { z, rw, .. } = primitive;
-    let mut payload = Payload::default();
-    for lane in 0..LANES {
-        let w = 1.0 / (rw.at + rw.dx * dx[lane] + rw.dy * dy[lane]);
-        payload.ra15[lane] = (w as f32).to_bits();
-        payload.rb15[lane] = z_at(z, dx[lane], dy[lane]);
+/// What a batch's elements begin with (v3d.md §9.6).
+struct Setting {
+    /// W and Z.
+    payload: Payload,
+    /// Distances from the reference point in pixels.
+    dx: [f32; LANES],
+    dy: [f32; LANES],
+}
+
+on_wide_vectors! {
+    fn setting(primitive: &Primitive, batch: &Batch) -> Setting {
+        let Primitive { z, rw, reference: (x0, y0), .. } = primitive;
+        let mut setting = Setting { payload: Payload::default(), dx: [0.0; LANES], dy: [0.0; LANES] };
+        for lane in 0..LANES {
+            let dx = f64::from(batch.x[lane]) + 0.5 - x0;
+            let dy = f64::from(batch.y[lane]) + 0.5 - y0;
+            let w = 1.0 / (rw.at + rw.dx * dx + rw.dy * dy);
+            setting.payload.ra15[lane] = (w as f32).to_bits();
+            setting.payload.rb15[lane] = z_at(z, dx, dy);
+            setting.dx[lane] = dx as f32;
+            setting.dy[lane] = dy as f32;
+        }
+        setting
     }
-    payload
 }
 
 /// [`Ports`] of a fragment program.

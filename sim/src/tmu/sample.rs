@@ -6,6 +6,7 @@ use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
 
 use super::fault::TmuFault;
 use super::texture::{Level, Mip, Texture};
+use crate::host::on_wide_vectors;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 
@@ -184,12 +185,12 @@ impl Texture {
             && self.wrap_t != Wrap::Border;
         let one_level = self.mip == Mip::None || self.levels.len() == 1;
         if one_level && self.mag_linear == self.min_linear && simple {
-            return self.sample_words(memory, &self.levels[0], self.mag_linear, s, t);
+            return sample_words(self, memory, &self.levels[0], self.mag_linear, s, t);
         }
         let selections = self.selections(s, t, r, b);
         let first = selections[0];
         if simple && first.next == 0 && selections.iter().all(|one| *one == first) {
-            return self.sample_words(memory, &self.levels[first.level], first.linear, s, t);
+            return sample_words(self, memory, &self.levels[first.level], first.linear, s, t);
         }
         let mut out = [0; LANES];
         for (i, word) in out.iter_mut().enumerate() {
@@ -303,36 +304,45 @@ impl Texture {
             word | (((sum + (1 << (bits - 1))) >> bits) << shift)
         })
     }
+}
 
+on_wide_vectors! {
     /// All elements from one level of a 32-bit 2D texture without border: the common case, step by step over all
     /// elements.
     fn sample_words(
-        &self,
+        texture: &Texture,
         memory: &Memory,
         level: &Level,
         linear: bool,
         s: &Lanes,
         t: &Lanes,
     ) -> Result<Lanes, TmuFault> {
-        let (x, right, fx) = axis(self.wrap_s, s, level.width, linear);
-        let (y, lower, fy) = axis(self.wrap_t, t, level.height, linear);
-        let opaque = if self.ty == TextureType::Rgbx8888 { 0xff00_0000 } else { 0 };
-        let fetch = |at: &Lanes| -> Result<Lanes, TmuFault> {
-            let mut out = [0; LANES];
-            for i in 0..LANES {
-                out[i] = memory.read(at[i])? | opaque;
-            }
-            Ok(out)
-        };
+        let (x, right, fx) = axis(texture.wrap_s, s, level.width, linear);
+        let (y, lower, fy) = axis(texture.wrap_t, t, level.height, linear);
+        let opaque = if texture.ty == TextureType::Rgbx8888 { 0xff00_0000 } else { 0 };
         if !linear {
-            return fetch(&meeting(level, &x, &y));
+            return fetch(memory, &meeting(level, &x, &y), opaque);
         }
         let at = corners(level, &[x, right], &[y, lower]);
-        Ok(blend_lanes(&[fetch(&at[0])?, fetch(&at[1])?, fetch(&at[2])?, fetch(&at[3])?], &fx, &fy))
+        let mut texels = [[0; LANES]; 4];
+        for (texels, at) in texels.iter_mut().zip(&at) {
+            *texels = fetch(memory, at, opaque)?;
+        }
+        Ok(blend_lanes(&texels, &fx, &fy))
     }
 }
 
+#[inline(always)]
+fn fetch(memory: &Memory, at: &Lanes, opaque: u32) -> Result<Lanes, TmuFault> {
+    let mut out = [0; LANES];
+    for i in 0..LANES {
+        out[i] = memory.read(at[i])? | opaque;
+    }
+    Ok(out)
+}
+
 /// Addresses where columns meet rows.
+#[inline(always)]
 fn meeting(level: &Level, x: &Lanes, y: &Lanes) -> Lanes {
     let mut at = [0; LANES];
     for i in 0..LANES {
@@ -342,6 +352,7 @@ fn meeting(level: &Level, x: &Lanes, y: &Lanes) -> Lanes {
 }
 
 /// Addresses where two columns meet two rows: upper left, upper right, lower left, lower right.
+#[inline(always)]
 fn corners(level: &Level, x: &[Lanes; 2], y: &[Lanes; 2]) -> [Lanes; 4] {
     let mut at = [[0; LANES]; 4];
     let map = &level.map;
@@ -381,6 +392,7 @@ fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> (Lanes, Lanes, Lanes
 
 /// [`Texture::blend`] on all elements, in floats: products and sums are whole numbers below 2^24, and their fractions
 /// are exact as well.
+#[inline(always)]
 fn blend_lanes(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
     const SCALE: f32 = 1.0 / (ONE * ONE) as f32;
     let mut out = [0; LANES];
