@@ -8,9 +8,7 @@ use vc4::qpu::{
     AddOp, AluInst, Cond, Inst, MulOp, Mux, Pack, Raddr, RaddrB, Signal, SmallImm, Unpack, Waddr,
 };
 use vc4_sim::memory::Memory;
-use vc4_sim::qpu::{
-    Coefficients, Fault, LaneMask, Lanes, Payload, Ports, Program, Qpu, Stats, Varyings,
-};
+use vc4_sim::qpu::{Coefficients, Fault, LaneMask, Lanes, Payload, Ports, Program, Qpu, Stats, Varyings};
 
 /// A tile of one colour; every varying is a ramp.
 #[derive(Default)]

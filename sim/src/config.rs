@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use vc4_kernel_abi::validate::Mode;
 
-use crate::stats::INSTRUCTION_LIMIT;
+use crate::stats::{Engine, INSTRUCTION_LIMIT};
 
 /// How a simulator is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct Config {
     pub findings_are_errors: bool,
     /// Whether every job counts caches and stalls, not only those with a performance monitor; costs time.
     pub count_caches: bool,
+    /// How programs run.
+    pub engine: Engine,
     /// Instructions after which a program instance counts as hung; a draw of more vertices does as well.
     pub instruction_limit: u64,
 }
@@ -36,6 +38,7 @@ impl Default for Config {
             check_programs: cfg!(debug_assertions),
             findings_are_errors: false,
             count_caches: false,
+            engine: Engine::Best,
             instruction_limit: INSTRUCTION_LIMIT,
         }
     }

@@ -33,10 +33,14 @@ bitflags::bitflags! {
         const HELP = 256;
         /// A simulated device says that it is an integrated GPU.
         const GPU = 512;
+        /// A simulated device interprets its programs.
+        const INTERPRET = 1024;
+        /// A simulated device compiles its programs at once and watches none.
+        const COMPILE = 2048;
     }
 }
 
-const WORDS: [Word; 10] = [
+const WORDS: [Word; 12] = [
     Word { name: "qpu", flag: Debug::QPU, help: "print the QPU code of every pipeline" },
     Word { name: "ir", flag: Debug::IR, help: "print the compiler's IR of every shader" },
     Word { name: "cl", flag: Debug::CL, help: "print the control lists of every submission" },
@@ -53,6 +57,12 @@ const WORDS: [Word; 10] = [
         name: "gpu",
         flag: Debug::GPU,
         help: "call a simulated device an integrated GPU, for programs that leave out CPUs",
+    },
+    Word { name: "interpret", flag: Debug::INTERPRET, help: "let a simulated device interpret all programs" },
+    Word {
+        name: "compile",
+        flag: Debug::COMPILE,
+        help: "let a simulated device compile programs before they run, and watch none",
     },
     Word { name: "help", flag: Debug::HELP, help: "print this table" },
 ];

@@ -80,9 +80,15 @@ fn open_drm(path: Option<&Path>) -> Result<Arc<dyn Gpu>, GpuError> {
 
 #[cfg(feature = "sim")]
 fn open_simulator() -> Result<Arc<dyn Gpu>, GpuError> {
-    let mut config = vc4_sim::Config::default();
-    config.check_programs |=
-        crate::foundation::debug::flags().contains(crate::foundation::debug::Debug::STRICT);
+    use crate::foundation::debug::{self, Debug};
+    let (words, mut config) = (debug::flags(), vc4_sim::Config::default());
+    config.check_programs |= words.contains(Debug::STRICT);
+    if words.contains(Debug::INTERPRET) {
+        config.engine = vc4_sim::Engine::Interpreter;
+    } else if words.contains(Debug::COMPILE) {
+        config.engine = vc4_sim::Engine::Compiler;
+        config.check_programs = false;
+    }
     Ok(Arc::new(vc4_sim::Simulator::sharing(config)?))
 }
 

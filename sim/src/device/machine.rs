@@ -94,10 +94,10 @@ fn run_job(
     order: &Order,
     clear: &mut ClearValues,
 ) -> Result<Stats, JobError> {
-    let Config { check_programs: check, count_caches, instruction_limit, .. } = *config;
+    let Config { check_programs: check, count_caches, engine, instruction_limit, .. } = *config;
     let Order { job, profile, .. } = order;
     let caches = count_caches || order.counted;
-    let mut stats = Stats { check, caches, instruction_limit, ..Stats::default() };
+    let mut stats = Stats { check, caches, engine, instruction_limit, ..Stats::default() };
     let mut slots = Vec::new();
     let mut overflow = || {
         slots.push(job.overflow()?);

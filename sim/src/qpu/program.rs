@@ -13,6 +13,8 @@ use super::hidden::is_hidden_by_depth;
 use super::native::{Compiled, Native};
 use super::op::{Action, Branch, Dest, Op, slot};
 use crate::memory::Memory;
+#[cfg(feature = "jit")]
+use crate::stats::Engine;
 
 /// A decoded program, from its first instruction to the two that follow the end signal.
 #[derive(Clone, Debug)]
@@ -104,10 +106,14 @@ impl Program {
         })
     }
 
-    /// Machine code that does the same, if it runs often enough.
+    /// Machine code that does the same.
     #[cfg(feature = "jit")]
-    pub(super) fn native(&self) -> Option<&Native> {
-        self.compiled.get_or_init(|| Compiled::find(&self.insts, self.address)).native(self)
+    pub(super) fn native(&self, engine: Engine) -> Option<&Native> {
+        if engine == Engine::Interpreter {
+            return None;
+        }
+        let compiled = self.compiled.get_or_init(|| Compiled::find(&self.insts, self.address));
+        compiled.native(self, engine == Engine::Compiler)
     }
 
     /// What the checker asks about it.

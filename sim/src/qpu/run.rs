@@ -46,7 +46,7 @@ impl Qpu {
     ) -> Result<(), Fault> {
         let watched = stats.check || stats.caches || stats.counts.is_some();
         #[cfg(feature = "jit")]
-        let native = if watched { None } else { program.native() };
+        let native = if watched { None } else { program.native(stats.engine) };
         #[cfg(feature = "jit")]
         let cleared = native.map_or(&program.reads, |native| &native.cleared);
         #[cfg(not(feature = "jit"))]

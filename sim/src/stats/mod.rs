@@ -16,4 +16,4 @@ pub use counters::{Counters, EVENTS, Event, idle_clocks};
 pub use counts::{Counts, Place, Work};
 pub use finding::{Finding, Note};
 pub use perfmon::Perfmon;
-pub use tally::{INSTRUCTION_LIMIT, Stats};
+pub use tally::{Engine, INSTRUCTION_LIMIT, Stats};

@@ -8,6 +8,18 @@ use super::finding::{Finding, Note};
 /// GPU when a job makes no progress for 100 ms (kernel-abi.md §11), which is about this many instruction slots.
 pub const INSTRUCTION_LIMIT: u64 = 1 << 23;
 
+/// How QPU programs run where nobody watches them for broken rules and nobody counts their caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Interpreted, until they have run so often that compiling them pays.
+    #[default]
+    Best,
+    /// Interpreted.
+    Interpreter,
+    /// As machine code from the first instance on, where there is some for the host.
+    Compiler,
+}
+
 /// Counts over all instances that were run with it.
 #[derive(Clone, Debug)]
 pub struct Stats {
@@ -27,6 +39,8 @@ pub struct Stats {
     pub check: bool,
     /// Whether to model caches and stalls for the counters; costs time.
     pub caches: bool,
+    /// How programs run that nobody watches.
+    pub engine: Engine,
     /// Instructions after which a program instance counts as hung.
     pub instruction_limit: u64,
     /// Broken rules, each place once, in the order of discovery.
@@ -46,6 +60,7 @@ impl Default for Stats {
             counters: Counters::default(),
             check: false,
             caches: false,
+            engine: Engine::Best,
             instruction_limit: INSTRUCTION_LIMIT,
             findings: Vec::new(),
             counts: None,
@@ -59,6 +74,7 @@ impl Stats {
         Stats {
             check: self.check,
             caches: self.caches,
+            engine: self.engine,
             instruction_limit: self.instruction_limit,
             counts: self.counts.as_ref().map(|_| Box::default()),
             ..Stats::default()

@@ -388,9 +388,7 @@ impl Emitter<'_> {
         }
         let word = if is_constant(s) {
             match s {
-                slot::ELEMENT => {
-                    self.by_element(elements, std::array::from_fn(|lane| lane as u32), i).into()
-                }
+                slot::ELEMENT => self.by_element(elements, std::array::from_fn(|lane| lane as u32), i).into(),
                 s => {
                     let word = if s == slot::ZERO { 0 } else { SmallImm::new(s - slot::SMALL).value() };
                     Word { value: self.on_constants(|v| v.constant(word)), known: Known::constant(word) }
@@ -479,7 +477,9 @@ impl Emitter<'_> {
     }
 
     fn uniform(&mut self, elements: &mut Elements) -> Word {
-        let Some(stream) = elements.streams.uniforms else { unreachable!("the run has counted its uniforms") };
+        let Some(stream) = elements.streams.uniforms else {
+            unreachable!("the run has counted its uniforms")
+        };
         let at = elements.uniforms as i32 * 4;
         elements.uniforms += 1;
         let word = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), stream, at);
@@ -552,11 +552,8 @@ impl Emitter<'_> {
             out
         });
         if sets_flags {
-            let (result, mask) = if op.flags_from_mul {
-                (mul.map(|word| (word, None)), mul_mask)
-            } else {
-                (add, add_mask)
-            };
+            let (result, mask) =
+                if op.flags_from_mul { (mul.map(|word| (word, None)), mul_mask) } else { (add, add_mask) };
             if let Some((word, carry)) = result {
                 self.set_flags(elements, i, word.value, carry, mask);
             }
@@ -631,8 +628,7 @@ impl Emitter<'_> {
         if let Some(mask) = mask {
             let old = self.word(elements, s, i);
             let both = |of: fn(Known) -> bool| of(word.known) && of(old.known);
-            let known =
-                Known { flushed: both(|k| k.flushed), finite: both(|k| k.finite), word: None };
+            let known = Known { flushed: both(|k| k.flushed), finite: both(|k| k.finite), word: None };
             word = Word { value: self.on(elements, i, |v| v.select(mask, word.value, old.value)), known };
         }
         elements.set(s, i, word);

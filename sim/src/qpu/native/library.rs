@@ -47,8 +47,8 @@ impl Compiled {
         library.entry(text).or_default().clone()
     }
 
-    /// The program's code, once it has run often enough to be worth some.
-    pub fn native(&self, program: &Program) -> Option<&Native> {
+    /// The program's code, once it has run often enough to be worth some, or `at_once`.
+    pub fn native(&self, program: &Program, at_once: bool) -> Option<&Native> {
         if let Some(native) = self.quick.get() {
             let native = native.as_ref()?;
             if native.repeated.load(Relaxed) < REPEATED {
@@ -57,7 +57,7 @@ impl Compiled {
             return self.exact.get_or_init(|| Native::new(program, Floats::All)).as_ref();
         }
         let length = program.len() as u64;
-        if self.interpreted.fetch_add(length, Relaxed) < COMPILING * length {
+        if !at_once && self.interpreted.fetch_add(length, Relaxed) < COMPILING * length {
             return None;
         }
         self.quick.get_or_init(|| Native::new(program, Floats::Finite)).as_ref()

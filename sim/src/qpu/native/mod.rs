@@ -17,6 +17,7 @@ mod vector;
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Instant;
 
 use vc4::hw::LANES;
 use vc4_jit::{Code, Effort};
@@ -52,7 +53,10 @@ pub(super) struct Native {
 enum Work {
     Part(usize, Part),
     /// A run of arithmetic, and the slots that it writes.
-    Run { ops: Vec<(usize, Op)>, written: Vec<u8> },
+    Run {
+        ops: Vec<(usize, Op)>,
+        written: Vec<u8>,
+    },
 }
 
 /// Why code returned; the number is an instruction's.
@@ -72,6 +76,7 @@ impl Native {
         if cfg!(target_endian = "big") {
             return None;
         }
+        let start = Instant::now();
         let isa = vc4_jit::isa(Effort::Quick).ok()?;
         let emitted = emit::emit(program, floats, isa.default_call_conv())?;
         let Emitted { function, work, exits, cleared, constants } = emitted;
@@ -79,6 +84,13 @@ impl Native {
             .inspect_err(|problem| log::debug!("a QPU program is interpreted: {problem}"))
             .ok()?;
         let constants = constants.into_iter().map(Constant).collect();
+        log::debug!(
+            "{} QPU instructions at {:#x} became {} bytes of machine code in {:?}",
+            program.len(),
+            program.address(),
+            code.len(),
+            start.elapsed()
+        );
         Some(Native { code, work, exits, cleared, constants, repeated: AtomicU32::new(0) })
     }
 
@@ -168,8 +180,7 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut (), work: u32, first: u32) -> 
     // SAFETY: the code's host is the only one to use both.
     let (q, ports) = unsafe { (&mut *host.qpu, &mut *host.ports) };
     ports.set_next_varying(context.varyings.next);
-    let mut instance =
-        Instance { q, memory: host.memory, ports, lookups: 0, executed: 0, limit: host.limit };
+    let mut instance = Instance { q, memory: host.memory, ports, lookups: 0, executed: 0, limit: host.limit };
     let result = match &host.native.work[work as usize] {
         Work::Part(at, part) => part.perform(&mut instance, host.program, *at).map_err(|fault| (*at, fault)),
         Work::Run { ops, written } => {

@@ -366,7 +366,12 @@ impl Vector<'_, '_> {
     }
 
     /// Each element by itself.
-    fn one_by_one(&mut self, a: Value, b: Value, f: impl Fn(&mut FunctionBuilder, Value, Value) -> Value) -> Value {
+    fn one_by_one(
+        &mut self,
+        a: Value,
+        b: Value,
+        f: impl Fn(&mut FunctionBuilder, Value, Value) -> Value,
+    ) -> Value {
         (0..4).fold(a, |out, lane| {
             let x = self.build.ins().extractlane(a, lane);
             let y = self.build.ins().extractlane(b, lane);
@@ -398,7 +403,12 @@ impl Vector<'_, '_> {
         }
     }
 
-    fn by_bytes(&mut self, a: Value, b: Value, f: impl FnOnce(&mut FunctionBuilder, Value, Value) -> Value) -> Value {
+    fn by_bytes(
+        &mut self,
+        a: Value,
+        b: Value,
+        f: impl FnOnce(&mut FunctionBuilder, Value, Value) -> Value,
+    ) -> Value {
         let (x, y) = (self.as_type(BYTES, a), self.as_type(BYTES, b));
         let out = f(self.build, x, y);
         self.words(out)
@@ -445,8 +455,7 @@ impl Vector<'_, '_> {
             AddOp::Fminabs | AddOp::Fmaxabs => {
                 let (x, y) = (self.and_with(x, !SIGN), self.and_with(y, !SIGN));
                 let least = op == AddOp::Fminabs;
-                let value =
-                    if least { self.build.ins().smin(x, y) } else { self.build.ins().smax(x, y) };
+                let value = if least { self.build.ins().smin(x, y) } else { self.build.ins().smax(x, y) };
                 let carry = carries.then(|| self.compare(IntCC::SignedGreaterThan, x, y));
                 return (value.into(), carry);
             }
@@ -616,8 +625,7 @@ impl Vector<'_, '_> {
         let high = self.and_with(x, 0xffff_ff00);
         let (x, high) = (self.float(x), self.float(high));
         let low = self.build.ins().fsub(x, high);
-        let (most, rounder, half) =
-            (number(self, 255.0), number(self, ROUNDER), number(self, 0.5));
+        let (most, rounder, half) = (number(self, 255.0), number(self, ROUNDER), number(self, 0.5));
         let scaled = self.build.ins().fmul(high, most);
         let near = self.build.ins().fadd(scaled, rounder);
         let whole = self.build.ins().fsub(near, rounder);

@@ -30,8 +30,23 @@ impl Random {
     /// A word as programs meet them: numbers near one, small integers, bytes, the ends of the float range, anything.
     fn word(&mut self) -> u32 {
         const SPECIAL: &[u32] = &[
-            0, 0x8000_0000, 1, 0x8000_0001, 0x007f_ffff, 0x0080_0000, 0x7f7f_ffff, 0xff7f_ffff, 0x7f80_0000,
-            0xff80_0000, 0x7fc0_0000, 0xffff_ffff, 0x3f80_0000, 0xbf80_0000, 0x7f00_0000, 0x4f00_0000, 0xcf00_0000,
+            0,
+            0x8000_0000,
+            1,
+            0x8000_0001,
+            0x007f_ffff,
+            0x0080_0000,
+            0x7f7f_ffff,
+            0xff7f_ffff,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7fc0_0000,
+            0xffff_ffff,
+            0x3f80_0000,
+            0xbf80_0000,
+            0x7f00_0000,
+            0x4f00_0000,
+            0xcf00_0000,
         ];
         let word = self.next() as u32;
         match self.below(8) {
@@ -61,7 +76,9 @@ fn destination(random: &mut Random) -> Waddr {
         0 => random.of(&[Waddr::SFU_RECIP, Waddr::SFU_RSQRT, Waddr::SFU_EXP2, Waddr::SFU_LOG2]),
         1 => random.of(&[Waddr::TLB_COLOR_ALL, Waddr::TLB_COLOR_MS, Waddr::TLB_Z, Waddr::VPM]),
         2 => random.of(&[Waddr::R5, Waddr::MS_REV_FLAGS, Waddr::NOP]),
-        3 if random.one_in(3) => random.of(&[Waddr::TMU0_T, Waddr::TMU0_S, Waddr::TMU1_S, Waddr::TLB_STENCIL_SETUP]),
+        3 if random.one_in(3) => {
+            random.of(&[Waddr::TMU0_T, Waddr::TMU0_S, Waddr::TMU1_S, Waddr::TLB_STENCIL_SETUP])
+        }
         4..12 => random.of(&[Waddr::R0, Waddr::R1, Waddr::R2, Waddr::R3]),
         _ => Waddr::reg(random.below(32) as u8),
     }
@@ -181,14 +198,8 @@ fn seen(program: &Program, memory: &Memory, native: Option<&Native>, limit: u64)
     for tmu in &mut qpu.tmus {
         tmu.reset(program.threaded, false);
     }
-    let mut instance = crate::qpu::exec::Instance {
-        q: &mut qpu,
-        memory,
-        ports: &mut mock,
-        lookups: 0,
-        executed: 0,
-        limit,
-    };
+    let mut instance =
+        crate::qpu::exec::Instance { q: &mut qpu, memory, ports: &mut mock, lookups: 0, executed: 0, limit };
     let result = match native {
         Some(native) => native.run(&mut instance, program),
         None => instance.run_loop(program, 0, &mut ()),
@@ -222,13 +233,15 @@ fn compare(seeds: std::ops::Range<u64>) -> (u32, u32) {
         let Some(native) = Native::new(&program, floats) else { continue };
         compiled += 1;
         let limit = if random.one_in(4) { random.below(200) as u64 } else { 2000 };
-        let (expected, got) = (seen(&program, &memory, None, limit), seen(&program, &memory, Some(&native), limit));
+        let (expected, got) =
+            (seen(&program, &memory, None, limit), seen(&program, &memory, Some(&native), limit));
         ended += u32::from(expected.result.is_ok());
         if expected != got {
             let listing: Vec<String> =
                 program.insts().iter().enumerate().map(|(i, inst)| format!("{i:4}: {inst}")).collect();
             let first = expected.colors.iter().zip(&got.colors).position(|(expected, got)| expected != got);
-            let colors = first.map(|i| format!("colour {i}: {:x?}\n{:x?}", expected.colors[i], got.colors[i]));
+            let colors =
+                first.map(|i| format!("colour {i}: {:x?}\n{:x?}", expected.colors[i], got.colors[i]));
             let [expected, got] = [expected, got].map(|seen| Seen { colors: Vec::new(), ..seen });
             panic!("seed {seed}\n{}\n{expected:x?}\n{got:x?}\n{colors:?}", listing.join("\n"));
         }
