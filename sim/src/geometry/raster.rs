@@ -136,8 +136,11 @@ impl Shape {
             return Ok(());
         }
         let (first_x, first_y) = (area.x0 & !1, area.y0 & !1);
+        // Looking at a few quads is cheaper than dividing.
+        let narrow = area.x1 - first_x <= 16;
         for y in (first_y..area.y1).step_by(2) {
-            for x in (first_x..area.x1).step_by(2) {
+            let (from, to) = if narrow { (first_x, area.x1) } else { self.span(y, first_x, area.x1) };
+            for x in (from..to).step_by(2) {
                 let mut masks = if multisample { self.quad_samples(x, y) } else { self.quad_centres(x, y) };
                 if x < area.x0 || y < area.y0 || x + 2 > area.x1 || y + 2 > area.y1 {
                     mask_border(&mut masks, x, y, area);
@@ -148,6 +151,27 @@ impl Shape {
             }
         }
         Ok(())
+    }
+
+    /// The quads of a row of them that may be covered, of those from `from` to `to`.
+    fn span(&self, y: i32, mut from: i32, mut to: i32) -> (i32, i32) {
+        let (top, bottom) = (i64::from(y) * SUBPIXELS, i64::from(y + 2) * SUBPIXELS);
+        for edge in &self.edges {
+            // Inside is where a·x is at least this, at the row's better end.
+            let least = -edge.at(0, if edge.b > 0 { bottom } else { top });
+            if edge.a > 0 {
+                let x = least.div_euclid(edge.a).div_euclid(SUBPIXELS);
+                // A quad reaches two pixels to the right.
+                let first = (x - 2).clamp(from.into(), to.into()) as i32;
+                from = from.max(first & !1);
+            } else if edge.a < 0 {
+                let x = least.div_euclid(edge.a).div_euclid(SUBPIXELS) + 1;
+                to = to.min(x.clamp(from.into(), to.into()) as i32);
+            } else if least > 0 {
+                return (from, from);
+            }
+        }
+        (from, to)
     }
 
     #[inline]

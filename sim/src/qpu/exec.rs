@@ -156,22 +156,17 @@ impl<P: Ports> Instance<'_, P> {
         }
         // Both units see the flags and registers as they were before the instruction.
         let (add_mask, mul_mask) = (self.condition(op.add_cond), self.condition(op.mul_cond));
-        match (op.add != AddOp::Nop, op.mul != MulOp::Nop) {
-            (false, false) => {}
-            (true, false) => {
-                let add = self.add(op, add_mask);
-                self.write(op, op.add_dest, add_mask, &add, op.add.writes_float(), index)?;
-            }
-            (false, true) => {
-                let mul = self.mul(op, mul_mask);
-                self.write(op, op.mul_dest, mul_mask, &mul, op.mul == MulOp::Fmul, index)?;
-            }
-            (true, true) => {
-                let mul = self.mul(op, mul_mask);
-                let add = self.add(op, add_mask);
-                self.write(op, op.add_dest, add_mask, &add, op.add.writes_float(), index)?;
-                self.write(op, op.mul_dest, mul_mask, &mul, op.mul == MulOp::Fmul, index)?;
-            }
+        let mul = (op.mul != MulOp::Nop).then(|| self.mul(op, mul_mask));
+        let add = (op.add != AddOp::Nop).then(|| self.add(op, add_mask));
+        // Already there if a result is refused; and no result can replace it.
+        if let Some(c) = varying_c {
+            *self.reg_mut(slot::R5) = c;
+        }
+        if let Some(add) = add {
+            self.write(op, op.add_dest, add_mask, &add, op.add.writes_float(), index)?;
+        }
+        if let Some(mul) = mul {
+            self.write(op, op.mul_dest, mul_mask, &mul, op.mul == MulOp::Fmul, index)?;
         }
         if let Some(c) = varying_c {
             *self.reg_mut(slot::R5) = c;

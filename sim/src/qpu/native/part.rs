@@ -95,6 +95,7 @@ fn separated(op: &mut Op) -> Option<[Option<(Dest, u8, Cond)>; 2]> {
     if ports.contains(&Port::Varying) && ports.into_iter().any(|port| !is_inline(port)) {
         return None;
     }
+    let dests = [op.add_dest, op.mul_dest];
     let operands = [op.add_a, op.add_b, op.mul_a, op.mul_b, op.unpack_from];
     let mut results = [None; 2];
     if is_peripheral(op.add_dest) {
@@ -113,7 +114,8 @@ fn separated(op: &mut Op) -> Option<[Option<(Dest, u8, Cond)>; 2]> {
         results[1] = Some((op.mul_dest, MUL_RESULT, op.mul_cond));
         (op.mul_dest, op.mul_cond) = (Dest::Slot(MUL_RESULT), Cond::Always);
     }
-    if ports.contains(&Port::Varying) && operands.contains(&slot::R5) && results.iter().any(Option::is_some) {
+    // The varying's second part wins over another value for r5.
+    if ports.contains(&Port::Varying) && dests.contains(&Dest::R5All) {
         return None;
     }
     // The flags that decide about a delivery are those from before the instruction.
