@@ -140,8 +140,15 @@ impl Shape {
         let narrow = area.x1 - first_x <= 16;
         for y in (first_y..area.y1).step_by(2) {
             let (from, to) = if narrow { (first_x, area.x1) } else { self.span(y, first_x, area.x1) };
+            let inner = if narrow { (to, to) } else { self.inner_span(y, from, to) };
             for x in (from..to).step_by(2) {
-                let mut masks = if multisample { self.quad_samples(x, y) } else { self.quad_centres(x, y) };
+                let mut masks = if inner.0 <= x && x < inner.1 {
+                    [if multisample { 0xf } else { 1 }; 4]
+                } else if multisample {
+                    self.quad_samples(x, y)
+                } else {
+                    self.quad_centres(x, y)
+                };
                 if x < area.x0 || y < area.y0 || x + 2 > area.x1 || y + 2 > area.y1 {
                     mask_border(&mut masks, x, y, area);
                 }
@@ -167,6 +174,28 @@ impl Shape {
             } else if edge.a < 0 {
                 let x = least.div_euclid(edge.a).div_euclid(SUBPIXELS) + 1;
                 to = to.min(x.clamp(from.into(), to.into()) as i32);
+            } else if least > 0 {
+                return (from, from);
+            }
+        }
+        (from, to)
+    }
+
+    /// The quads of a row of them that are covered wholly.
+    fn inner_span(&self, y: i32, mut from: i32, mut to: i32) -> (i32, i32) {
+        let (top, bottom) = (i64::from(y) * SUBPIXELS, i64::from(y + 2) * SUBPIXELS);
+        for edge in &self.edges {
+            // As above, at the row's worse end.
+            let least = -edge.at(0, if edge.b > 0 { top } else { bottom });
+            if edge.a > 0 {
+                let x = -(-least).div_euclid(edge.a);
+                let first = -(-x).div_euclid(SUBPIXELS);
+                from = from.max(first.clamp(from.into(), to.into()) as i32);
+            } else if edge.a < 0 {
+                // Downwards: what is divided by the negative number is rounded up otherwise.
+                let x = (-least).div_euclid(-edge.a);
+                let behind = x.div_euclid(SUBPIXELS) - 1;
+                to = to.min(behind.clamp(from.into(), to.into()) as i32);
             } else if least > 0 {
                 return (from, from);
             }
@@ -281,6 +310,32 @@ mod tests {
     }
 
     proptest! {
+        /// What a scan passes over is empty, and what it takes for full is.
+        #[test]
+        fn a_scan_finds_what_every_quad_says(
+            corners in proptest::collection::vec(grid_point(), 3),
+            multisample: bool,
+            (left, top) in (-5i32..40, -5i32..40),
+        ) {
+            let Some(shape) = Shape::new(&corners) else { return Ok(()) };
+            let window = Rect { x0: left, y0: top, x1: left + 59, y1: top + 37 };
+            let mut found = BTreeMap::new();
+            let done: Result<(), Infallible> = shape.scan(window, multisample, |x, y, masks| {
+                found.insert((x, y), masks);
+                Ok(())
+            });
+            done.unwrap_or_else(|never| match never {});
+            for y in ((top & !1)..window.y1).step_by(2) {
+                for x in ((left & !1)..window.x1).step_by(2) {
+                    let mut masks =
+                        if multisample { shape.quad_samples(x, y) } else { shape.quad_centres(x, y) };
+                    mask_border(&mut masks, x, y, window);
+                    prop_assert_eq!(found.remove(&(x, y)).unwrap_or_default(), masks, "at {} {}", x, y);
+                }
+            }
+            prop_assert!(found.is_empty());
+        }
+
         /// Splitting a triangle at any inner or outer point of its plane never loses or doubles a sample:
         /// the signed sum of the parts is the whole.
         #[test]
