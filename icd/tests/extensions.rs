@@ -62,6 +62,14 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_EXT_4444_formats", &[]),
     (c"VK_KHR_vertex_attribute_divisor", &[]),
     (c"VK_EXT_vertex_attribute_divisor", &[]),
+    (
+        c"VK_KHR_maintenance4",
+        &[
+            c"vkGetDeviceBufferMemoryRequirementsKHR",
+            c"vkGetDeviceImageMemoryRequirementsKHR",
+            c"vkGetDeviceImageSparseMemoryRequirementsKHR",
+        ],
+    ),
     (c"VK_EXT_pipeline_creation_feedback", &[]),
     (
         c"VK_EXT_private_data",

@@ -60,6 +60,7 @@ features! {
         vertex_attribute_instance_rate_zero_divisor: true,
     }
     PhysicalDevicePrivateDataFeatures { private_data: true }
+    PhysicalDeviceMaintenance4Features { maintenance4: true }
     PhysicalDevice4444FormatsFeaturesEXT { format_a4r4g4b4: true, format_a4b4g4r4: false }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset: true }
     PhysicalDeviceSeparateDepthStencilLayoutsFeatures { separate_depth_stencil_layouts: true }
@@ -200,7 +201,7 @@ mod tests {
         let mut timeline = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
         let mut multiview = vk::PhysicalDeviceMultiviewFeatures::default().multiview(true);
         // Something that the driver does not know lies between.
-        let mut unknown = vk::PhysicalDeviceMaintenance4Features::default().maintenance4(true);
+        let mut unknown = vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true);
         let mut all = vk::PhysicalDeviceFeatures2::default()
             .push_next(&mut timeline)
             .push_next(&mut unknown)
@@ -209,7 +210,7 @@ mod tests {
         unsafe { report((&raw mut all).cast()) };
         assert_eq!(timeline.timeline_semaphore, vk::TRUE);
         assert_eq!((multiview.multiview, multiview.multiview_geometry_shader), (vk::TRUE, vk::FALSE));
-        assert_eq!(unknown.maintenance4, vk::TRUE);
+        assert_eq!(unknown.maintenance5, vk::TRUE);
 
         let mut wanted = vk::PhysicalDeviceMultiviewFeatures::default()
             .multiview(true)

@@ -7,6 +7,7 @@ use super::read::{destroy, enumerate, extension, give};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{get, opt};
+use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::DeviceMemory;
@@ -18,6 +19,30 @@ unsafe fn with_stencil_usage<'a>(info: &vk::ImageCreateInfo<'a>) -> vk::ImageCre
     // SAFETY: the caller passes a valid chain.
     let stencil = unsafe { extension::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next) };
     vk::ImageCreateInfo { usage: info.usage | stencil_usage(stencil), ..*info }
+}
+
+/// A way to make an image.
+type Way = fn(&Device, &vk::ImageCreateInfo<'_>) -> Result<Image, Error>;
+
+/// Makes an image of a create info, with all that stands in its chain, in one of two ways: as any image, or to lie as those
+/// of swapchains do.
+///
+/// # Safety
+/// `info` has a valid chain with live handles.
+pub(super) unsafe fn by_info(
+    device: &Device,
+    info: &vk::ImageCreateInfo<'_>,
+    [any, presentable]: [Way; 2],
+) -> Result<Image, Error> {
+    // SAFETY: by the contract.
+    unsafe {
+        let info = &with_stencil_usage(info);
+        let chained = extension::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next);
+        match chained.and_then(|chained| opt::<Swapchain>(chained.swapchain)) {
+            Some(_) => presentable(device, info),
+            None => any(device, info),
+        }
+    }
 }
 
 /// What stencil is used for beside what is said of the image.
@@ -33,13 +58,7 @@ entry_points! {
         out: *mut vk::Image,
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
-        let info = &with_stencil_usage(&*info);
-        let chained = extension::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next);
-        let image = match chained.and_then(|chained| opt::<Swapchain>(chained.swapchain)) {
-            // It is to lie as those of the swapchain do.
-            Some(_) => Image::presentable(device, info)?,
-            None => Image::new(device, info)?,
-        };
+        let image = by_info(device, &*info, [Image::new, Image::presentable])?;
         give(device.allocator(), callbacks, out, image)
     }
 

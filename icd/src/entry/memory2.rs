@@ -1,9 +1,12 @@
-//! VK_KHR_get_memory_requirements2 with VK_KHR_dedicated_allocation, and VK_KHR_bind_memory2.
+//! VK_KHR_get_memory_requirements2 with VK_KHR_dedicated_allocation, VK_KHR_bind_memory2, and requirements of what is not made
+//! yet (VK_KHR_maintenance4).
 
 use ash::vk;
 
 use super::guard::entry_points;
+use super::image;
 use super::read::{answer, enumerate, extension, slice};
+use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{get, opt};
 use crate::objects::buffer::Buffer;
@@ -63,6 +66,38 @@ entry_points! {
     fn vkGetImageSparseMemoryRequirements2KHR(
         _device: vk::Device,
         _info: *const vk::ImageSparseMemoryRequirementsInfo2<'_>,
+        count: *mut u32,
+        out: *mut vk::SparseImageMemoryRequirements2<'_>,
+    ) {
+        let _ = enumerate(count, out, &[]);
+    }
+
+    fn vkGetDeviceBufferMemoryRequirementsKHR(
+        _device: vk::Device,
+        info: *const vk::DeviceBufferMemoryRequirements<'_>,
+        out: *mut vk::MemoryRequirements2<'_>,
+    ) {
+        give(out, Buffer::requirements_of((*(*info).p_create_info).size));
+    }
+
+    fn vkGetDeviceImageMemoryRequirementsKHR(
+        device: vk::Device,
+        info: *const vk::DeviceImageMemoryRequirements<'_>,
+        out: *mut vk::MemoryRequirements2<'_>,
+    ) {
+        let ways = [Image::planned, Image::planned_presentable];
+        let image = image::by_info(get::<OpenDevice>(device), &*(*info).p_create_info, ways);
+        // No memory will do for an image that cannot be.
+        let none = |error: Error| {
+            error.report("vkGetDeviceImageMemoryRequirementsKHR");
+            vk::MemoryRequirements { alignment: 1, ..Default::default() }
+        };
+        give(out, image.map_or_else(none, |image| image.requirements()));
+    }
+
+    fn vkGetDeviceImageSparseMemoryRequirementsKHR(
+        _device: vk::Device,
+        _info: *const vk::DeviceImageMemoryRequirements<'_>,
         count: *mut u32,
         out: *mut vk::SparseImageMemoryRequirements2<'_>,
     ) {

@@ -129,6 +129,7 @@ unsafe fn of_extensions(
                 max_per_set_descriptors: first.max_per_set_descriptors,
                 max_memory_allocation_size: first.max_memory_allocation_size,
             }
+            PhysicalDeviceMaintenance4Properties { max_buffer_size: first.max_memory_allocation_size }
             PhysicalDeviceDriverProperties {
                 driver_id: second.driver_id,
                 driver_name: second.driver_name,

@@ -466,6 +466,11 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         private_data::vkSetPrivateDataEXT: vk::PFN_vkSetPrivateData,
         private_data::vkGetPrivateDataEXT: vk::PFN_vkGetPrivateData,
     }
+    Reveal::Extension(Extension::Maintenance4), Device: {
+        memory2::vkGetDeviceBufferMemoryRequirementsKHR: vk::PFN_vkGetDeviceBufferMemoryRequirements,
+        memory2::vkGetDeviceImageMemoryRequirementsKHR: vk::PFN_vkGetDeviceImageMemoryRequirements,
+        memory2::vkGetDeviceImageSparseMemoryRequirementsKHR: vk::PFN_vkGetDeviceImageSparseMemoryRequirements,
+    }
     Reveal::Extension(Extension::DynamicRendering), Device: {
         rendering::vkCmdBeginRenderingKHR: vk::PFN_vkCmdBeginRendering,
         rendering::vkCmdEndRenderingKHR: vk::PFN_vkCmdEndRendering,

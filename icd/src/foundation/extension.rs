@@ -141,6 +141,8 @@ pub enum Extension {
     PrivateData,
     /// VK_EXT_4444_formats.
     Formats4444,
+    /// VK_KHR_maintenance4.
+    Maintenance4,
     /// VK_KHR_vertex_attribute_divisor.
     VertexAttributeDivisor,
     /// VK_EXT_vertex_attribute_divisor.
@@ -206,6 +208,7 @@ const ROWS: &[Row] = &[
     row(Extension::ExternalMemoryDmaBuf, Level::Device, ash::ext::external_memory_dma_buf::NAME, 1),
     row(Extension::Maintenance2, Level::Device, ash::khr::maintenance2::NAME, 1),
     row(Extension::Maintenance3, Level::Device, ash::khr::maintenance3::NAME, 1),
+    row(Extension::Maintenance4, Level::Device, ash::khr::maintenance4::NAME, 2),
     row(Extension::CreateRenderPass2, Level::Device, ash::khr::create_renderpass2::NAME, 1),
     row(Extension::ImagelessFramebuffer, Level::Device, ash::khr::imageless_framebuffer::NAME, 1),
     row(Extension::TimelineSemaphore, Level::Device, ash::khr::timeline_semaphore::NAME, 2),

@@ -54,11 +54,13 @@ impl Buffer {
 
     /// vkGetBufferMemoryRequirements.
     pub fn requirements(&self) -> vk::MemoryRequirements {
-        vk::MemoryRequirements {
-            size: self.size.next_multiple_of(BUFFER_ALIGNMENT),
-            alignment: BUFFER_ALIGNMENT,
-            memory_type_bits: 1,
-        }
+        Buffer::requirements_of(self.size)
+    }
+
+    /// What any buffer of `size` bytes requires.
+    pub fn requirements_of(size: u64) -> vk::MemoryRequirements {
+        let size = size.checked_next_multiple_of(BUFFER_ALIGNMENT).unwrap_or(u64::MAX);
+        vk::MemoryRequirements { size, alignment: BUFFER_ALIGNMENT, memory_type_bits: 1 }
     }
 
     /// vkBindBufferMemory.

@@ -51,13 +51,31 @@ impl Object for Image {
 impl Image {
     /// An image without memory.
     pub fn new(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
+        Image::planned(device, info)?.that_fits(device)
+    }
+
+    /// As [`Image::new`], however small the heap is: what its memory would have to be.
+    pub fn planned(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
         Image::in_order(device, info, info.tiling == vk::ImageTiling::LINEAR)
     }
 
     /// An image of a swapchain, without memory. What is only drawn to and presented lies in raster order whatever its
     /// tiling is called, so that showing it copies rows; the texture unit cannot read that (textures.md §7).
     pub fn presentable(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
+        Image::planned_presentable(device, info)?.that_fits(device)
+    }
+
+    /// As [`Image::presentable`], however small the heap is.
+    pub fn planned_presentable(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
         Image::in_order(device, info, !is_read(info.usage))
+    }
+
+    fn that_fits(self, device: &Device) -> Result<Image, Error> {
+        let (bytes, available) = (self.size(), device.physical().heap_size());
+        match bytes > available {
+            true => Err(Error::OutOfDeviceMemory { what: "an image", bytes, available }),
+            false => Ok(self),
+        }
     }
 
     fn in_order(device: &Device, info: &vk::ImageCreateInfo<'_>, raster: bool) -> Result<Image, Error> {
@@ -68,8 +86,7 @@ impl Image {
             usage: info.usage,
             flags: info.flags,
         };
-        let heap_size = device.physical().heap_size();
-        let (row, most) = query.answer(heap_size)?;
+        let (row, most) = query.answer(device.physical().heap_size())?;
         check_info(info, &most)?;
         // Samples lie as tiles store them, whatever looks at them.
         let stored =
@@ -115,10 +132,6 @@ impl Image {
             binding: OnceLock::new(),
         };
         image.plane_stride = image.plane_size().next_multiple_of(ALIGNMENT);
-        if image.size() > heap_size {
-            let bytes = image.size();
-            return Err(Error::OutOfDeviceMemory { what: "an image", bytes, available: heap_size });
-        }
         Ok(image)
     }
 

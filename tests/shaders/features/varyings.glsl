@@ -48,6 +48,18 @@ layout(location = 1) noperspective in vec2 a;
 layout(location = 2) in vec2 b;
 void main() { color = vec4(a, b); }
 
+//# fewer_components_than_written stages
+//vert
+layout(location = 1) out vec4 a;
+layout(location = 2) flat out ivec3 b;
+layout(location = 3) out vec3 c[2];
+void main() { position(); a = vec4(place, 0.3, 0.9); b = ivec3(cell, 9, 8); c[0] = vec3(place.yx, 0.4); c[1] = vec3(place.y); }
+//frag
+layout(location = 1) in vec3 a;
+layout(location = 2) flat in int b;
+layout(location = 3) in vec2 c[2];
+void main() { color = vec4(a.xy * a.z, c[0].x * c[1].y, float(b & 7) / 8.0); }
+
 //# packed_components stages
 //vert
 layout(location = 1, component = 0) out float a;
