@@ -162,6 +162,42 @@ fn pipelines_that_cannot_be_are_refused_and_the_others_made() {
     }
 }
 
+#[test]
+fn kernels_that_no_cache_has_are_left_out_where_that_is_wanted() {
+    use vk::PipelineCreateFlags as Flags;
+    let vk = Vk::with(&[c"VK_EXT_pipeline_creation_cache_control"]);
+    let adder = Adder::new(&vk, Default::default());
+    let sizes = [8u32, 16, 32].map(u32::to_le_bytes);
+    let entry = [vk::SpecializationMapEntry { constant_id: 1, offset: 0, size: 4 }];
+    let special =
+        sizes.each_ref().map(|size| vk::SpecializationInfo::default().map_entries(&entry).data(size));
+    let info = |number: usize, flags: Flags| {
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(adder.module)
+            .name(c"main")
+            .specialization_info(&special[number]);
+        vk::ComputePipelineCreateInfo::default().flags(flags).stage(stage).layout(adder.layout)
+    };
+    // SAFETY: valid usage.
+    let cache = unsafe { vk.device.create_pipeline_cache(&Default::default(), None) }.unwrap();
+    // Which are made, and the result.
+    let make = |infos: [vk::ComputePipelineCreateInfo<'_>; 3]| {
+        // SAFETY: valid usage.
+        let made = unsafe { vk.device.create_compute_pipelines(cache, &infos, None) };
+        let (made, result) = made.map_or_else(|failed| failed, |made| (made, vk::Result::SUCCESS));
+        (made.iter().map(|pipeline| *pipeline != vk::Pipeline::null()).collect::<Vec<_>>(), result)
+    };
+    let (none, known) = (Flags::empty(), Flags::FAIL_ON_PIPELINE_COMPILE_REQUIRED);
+    let last = known | Flags::EARLY_RETURN_ON_FAILURE;
+    let required = vk::Result::PIPELINE_COMPILE_REQUIRED;
+    assert_eq!(make([info(0, last), info(1, none), info(2, none)]), (vec![false; 3], required));
+    assert_eq!(make([info(0, none), info(1, known), info(2, known)]), (vec![true, false, false], required));
+    assert_eq!(make([info(0, known), info(1, known), info(2, none)]), (vec![true, false, true], required));
+    let all = make([info(0, last), info(1, none), info(2, last)]);
+    assert_eq!(all, (vec![true; 3], vk::Result::SUCCESS));
+}
+
 /// The result of a recording that breaks a rule.
 fn recorded(vk: &Vk, body: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<(), vk::Result> {
     let commands = vk.commands(vk::CommandBufferLevel::PRIMARY);

@@ -71,6 +71,7 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
         ],
     ),
     (c"VK_EXT_pipeline_creation_feedback", &[]),
+    (c"VK_EXT_pipeline_creation_cache_control", &[]),
     (
         c"VK_EXT_private_data",
         &[

@@ -5,7 +5,7 @@ mod support;
 
 use ash::vk;
 use support::Vk;
-use support::canvas::{self, Canvas, GREEN, Mesh, RED, Setup, WRITE, draw};
+use support::canvas::{self, Canvas, GREEN, Mesh, RED, Setup, WRITE, draw, try_pipeline};
 
 fn cache(vk: &Vk, data: &[u8]) -> vk::PipelineCache {
     let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
@@ -125,4 +125,30 @@ fn data_of_others_are_no_error() {
         pipeline(&vk, &canvas, other, false);
         assert_eq!(data(&vk, other), good);
     }
+}
+
+#[test]
+fn nothing_is_compiled_where_that_is_not_wanted() {
+    let vk = Vk::with(&[c"VK_EXT_pipeline_creation_cache_control"]);
+    let canvas = Canvas::new(&vk, 32, false, vk::AttachmentLoadOp::CLEAR);
+    // Nobody else uses the cache while it is used.
+    let info =
+        vk::PipelineCacheCreateInfo::default().flags(vk::PipelineCacheCreateFlags::EXTERNALLY_SYNCHRONIZED);
+    // SAFETY: valid usage.
+    let full = unsafe { vk.device.create_pipeline_cache(&info, None).unwrap() };
+    let flags = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED;
+    let known = |cache, blend: bool| {
+        let blend = vk::PipelineColorBlendAttachmentState { blend_enable: blend.into(), ..WRITE };
+        try_pipeline(&vk, &canvas, &Setup { cache, blend, flags, ..Setup::default() })
+    };
+    let required = Err(vk::Result::PIPELINE_COMPILE_REQUIRED);
+    assert_eq!(known(full, false), required);
+    assert_eq!(data(&vk, full).len(), 32, "nothing was compiled");
+    let compiled = pipeline(&vk, &canvas, full, false);
+    let found = known(full, false).unwrap();
+    assert_eq!(picture(&vk, &canvas, found), picture(&vk, &canvas, compiled));
+    assert_eq!(known(full, true), required, "of another state");
+    assert_eq!(known(vk::PipelineCache::null(), false), required);
+    assert_eq!(known(cache(&vk, &data(&vk, full)), true), required);
+    known(cache(&vk, &data(&vk, full)), false).unwrap();
 }

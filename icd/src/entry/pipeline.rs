@@ -211,6 +211,7 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
             dynamic,
             layout: get::<PipelineLayout>(info.layout).clone(),
             formats,
+            may_compile: may_compile(info.flags),
         })
     }
 }
@@ -288,6 +289,44 @@ unsafe fn feed_back(next: *const c_void, begin: Instant) {
     }
 }
 
+/// Whether programs may be compiled that no cache has.
+fn may_compile(flags: vk::PipelineCreateFlags) -> bool {
+    !flags.contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
+}
+
+/// Makes one pipeline after the other, by its create info and the place for its handle; `about`: flags and chain of an info.
+/// Those that fail are the null handle, and so is what stands behind one that says that it is to be the last then.
+///
+/// # Safety
+/// `out` has room for as many handles as there are infos, whose chains are valid.
+unsafe fn make_each<I>(
+    command: &str,
+    infos: &[I],
+    out: *mut vk::Pipeline,
+    about: fn(&I) -> (vk::PipelineCreateFlags, *const c_void),
+    mut make: impl FnMut(&I, *mut vk::Pipeline) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut result = Ok(());
+    let mut ended = false;
+    for (index, info) in infos.iter().enumerate() {
+        // SAFETY: by the contract.
+        let place = unsafe { out.add(index) };
+        // SAFETY: as above.
+        unsafe { place.write(vk::Pipeline::null()) };
+        if ended {
+            continue;
+        }
+        let begin = Instant::now();
+        let made = make(info, place);
+        let (flags, next) = about(info);
+        // SAFETY: as above.
+        unsafe { feed_back(next, begin) };
+        ended = made.is_err() && flags.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE);
+        result = first_error(result, made, command);
+    }
+    result
+}
+
 /// The first error of several pipelines; those behind it are only reported.
 fn first_error(result: Result<(), Error>, made: Result<(), Error>, command: &str) -> Result<(), Error> {
     match (result, made) {
@@ -304,8 +343,10 @@ fn compute_pipeline(
     device: &Arc<Device>,
     stage: &Stage,
     cache: Option<&Arc<PipelineCache>>,
+    may_compile: bool,
 ) -> Result<PipelineObject, Error> {
-    Ok(PipelineObject::Compute(Arc::new(ComputePipeline::new(device, stage, cache)?)))
+    let pipeline = ComputePipeline::new(device, stage, cache, may_compile)?;
+    Ok(PipelineObject::Compute(Arc::new(pipeline)))
 }
 
 #[cfg(not(feature = "compute"))]
@@ -313,6 +354,7 @@ fn compute_pipeline(
     _: &Arc<Device>,
     _: &Stage,
     _: Option<&Arc<PipelineCache>>,
+    _: bool,
 ) -> Result<PipelineObject, Error> {
     Err(Error::unsupported("a compute pipeline", "use a driver built with the cargo feature `compute`"))
 }
@@ -434,18 +476,12 @@ entry_points! {
     ) -> vk::Result {
         let device: &Arc<Device> = get::<OpenDevice>(device);
         let cache = opt::<PipelineCache>(cache);
-        let mut result = Ok(());
-        for (index, info) in slice(infos, count).iter().enumerate() {
-            // Every pipeline is tried; those that fail are the null handle.
-            out.add(index).write(vk::Pipeline::null());
-            let begin = Instant::now();
-            let made = graphics_pipeline(device, info, cache)
+        let about = |info: &vk::GraphicsPipelineCreateInfo<'_>| (info.flags, info.p_next);
+        make_each("vkCreateGraphicsPipelines", slice(infos, count), out, about, |info, place| {
+            graphics_pipeline(device, info, cache)
                 .map(|pipeline| PipelineObject::Graphics(Arc::new(pipeline)))
-                .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
-            feed_back(info.p_next, begin);
-            result = first_error(result, made, "vkCreateGraphicsPipelines");
-        }
-        result
+                .and_then(|pipeline| give(device.allocator(), callbacks, place, pipeline))
+        })
     }
 
     fn vkCreateComputePipelines(
@@ -458,18 +494,12 @@ entry_points! {
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
         let cache = opt::<PipelineCache>(cache);
-        let mut result = Ok(());
-        for (index, info) in slice(infos, count).iter().enumerate() {
-            // Every pipeline is tried; those that fail are the null handle.
-            out.add(index).write(vk::Pipeline::null());
-            let begin = Instant::now();
-            let made = read_stage(&info.stage)
-                .and_then(|stage| compute_pipeline(device, &stage, cache))
-                .and_then(|pipeline| give(device.allocator(), callbacks, out.add(index), pipeline));
-            feed_back(info.p_next, begin);
-            result = first_error(result, made, "vkCreateComputePipelines");
-        }
-        result
+        let about = |info: &vk::ComputePipelineCreateInfo<'_>| (info.flags, info.p_next);
+        make_each("vkCreateComputePipelines", slice(infos, count), out, about, |info, place| {
+            read_stage(&info.stage)
+                .and_then(|stage| compute_pipeline(device, &stage, cache, may_compile(info.flags)))
+                .and_then(|pipeline| give(device.allocator(), callbacks, place, pipeline))
+        })
     }
 
     fn vkDestroyPipeline(

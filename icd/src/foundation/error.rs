@@ -94,6 +94,14 @@ impl Error {
         Error::Unsupported { what: what.into(), instead }
     }
 
+    /// Something would have to be compiled where that is not allowed.
+    pub fn compile_required() -> Error {
+        Error::Result(
+            vk::Result::PIPELINE_COMPILE_REQUIRED,
+            "no cache has the programs of the pipeline".into(),
+        )
+    }
+
     /// What the application sees.
     pub fn result(&self) -> vk::Result {
         match self {

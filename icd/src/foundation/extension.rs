@@ -137,6 +137,8 @@ pub enum Extension {
     ExtendedDynamicState2,
     /// VK_EXT_pipeline_creation_feedback.
     PipelineCreationFeedback,
+    /// VK_EXT_pipeline_creation_cache_control.
+    PipelineCreationCacheControl,
     /// VK_EXT_private_data.
     PrivateData,
     /// VK_EXT_4444_formats.
@@ -290,6 +292,12 @@ const ROWS: &[Row] = &[
     row(Extension::ExtendedDynamicState, Level::Device, ash::ext::extended_dynamic_state::NAME, 1),
     row(Extension::ExtendedDynamicState2, Level::Device, ash::ext::extended_dynamic_state2::NAME, 1),
     row(Extension::PipelineCreationFeedback, Level::Device, ash::ext::pipeline_creation_feedback::NAME, 1),
+    row(
+        Extension::PipelineCreationCacheControl,
+        Level::Device,
+        ash::ext::pipeline_creation_cache_control::NAME,
+        3,
+    ),
     row(Extension::PrivateData, Level::Device, ash::ext::private_data::NAME, 1),
     row(Extension::Formats4444, Level::Device, ash::ext::_4444_formats::NAME, 1),
     row(Extension::VertexAttributeDivisor, Level::Device, ash::khr::vertex_attribute_divisor::NAME, 1),

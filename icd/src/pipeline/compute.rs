@@ -31,11 +31,12 @@ pub struct ComputePipeline {
 }
 
 impl ComputePipeline {
-    /// Makes a pipeline, from the cache if it has the kernel.
+    /// Makes a pipeline, from the cache if it has the kernel; an error if that takes compiling and it is not allowed.
     pub fn new(
         device: &Arc<Device>,
         stage: &Stage,
         cache: Option<&Arc<PipelineCache>>,
+        may_compile: bool,
     ) -> Result<ComputePipeline, Error> {
         if stage.stage != vk::ShaderStageFlags::COMPUTE {
             let why = format!("a compute pipeline of stage {:?}", stage.stage);
@@ -49,6 +50,7 @@ impl ComputePipeline {
         let known = cache.and_then(|cache| cache.find_kernel(&key));
         let kernel = match known {
             Some(kernel) => kernel,
+            None if !may_compile => return Err(Error::compile_required()),
             None => {
                 let kernel = Arc::new(compile(&source, device.gpu().is_simulated())?);
                 if let Some(cache) = cache {
@@ -61,7 +63,9 @@ impl ComputePipeline {
             eprintln!("perf: kernel {:?} {}", stage.entry, choice(&kernel));
         }
         let pipeline = ComputePipeline { kernel, drawings: Mutex::default() };
-        pipeline.prepare(device);
+        if may_compile {
+            pipeline.prepare(device);
+        }
         Ok(pipeline)
     }
 

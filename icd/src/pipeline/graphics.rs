@@ -276,14 +276,15 @@ impl Compiled {
         let mut read = BTreeSet::new();
         for pass in 0..compiled.colors.len().max(1) {
             let sample = compiled.sample(0);
-            let mut variant =
-                compiled.variant(VariantKey { pass, sample, raster, ..VariantKey::default() })?;
+            let key = VariantKey { pass, sample, raster, ..VariantKey::default() };
+            let mut variant = compiled.find(key, info.may_compile)?;
             if variant.programs.per_sample && compiled.state.multisample.four_samples {
                 compiled.invocations = MSAA_SAMPLES as u8;
             }
             for sample in (0..compiled.invocations).filter_map(|n| compiled.sample(n)) {
                 let sample = Some(sample);
-                variant = compiled.variant(VariantKey { pass, sample, raster, ..VariantKey::default() })?;
+                let key = VariantKey { pass, sample, raster, ..VariantKey::default() };
+                variant = compiled.find(key, info.may_compile)?;
             }
             compiled.raster.shader_depth = variant.programs.writes_depth;
             compiled.textures = compiled.programs.textures(&variant.programs);
@@ -310,6 +311,11 @@ impl Compiled {
 
     /// The programs for draws of a kind, compiled at first use.
     pub fn variant(&self, key: VariantKey) -> Result<Arc<Variant>, Error> {
+        self.find(key, true)
+    }
+
+    /// As [`Compiled::variant`]; an error if that takes compiling and it is not allowed.
+    fn find(&self, key: VariantKey, may_compile: bool) -> Result<Arc<Variant>, Error> {
         let key = if self.programs.has_variants() { key } else { VariantKey::default() };
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, variant)) = variants.iter().find(|(known, _)| *known == key) {
@@ -332,8 +338,12 @@ impl Compiled {
             raster: key.raster,
             ..self.state.clone()
         };
-        let programs = self.programs.build(&state)?;
+        let programs = self.programs.build(&state, may_compile)?;
         if programs.is_relayed() {
+            // The CPU's part of it is in no cache.
+            if !may_compile {
+                return Err(Error::compile_required());
+            }
             self.make_relay()?;
         }
         let mut recipe = Recipe::new(&programs);

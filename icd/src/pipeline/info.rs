@@ -128,6 +128,8 @@ pub struct GraphicsInfo {
     pub layout: Arc<PipelineLayout>,
     /// What it draws to.
     pub formats: Formats,
+    /// Programs that no cache has may be compiled.
+    pub may_compile: bool,
 }
 
 impl GraphicsInfo {
@@ -154,6 +156,7 @@ impl GraphicsInfo {
             dynamic: vec![vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR],
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[])?),
             formats: Formats { colors: vec![(0, row)], ..Formats::default() },
+            may_compile: true,
         })
     }
 

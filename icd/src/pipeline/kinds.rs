@@ -155,7 +155,8 @@ impl<P> Kinds<P> {
         if flags().contains(Debug::PERF) {
             eprintln!("perf: a pipeline is made for draws of another kind: {switches:?}");
         }
-        let info = apply(&self.info, &switches, self.bias);
+        // A draw cannot go without, whatever was said when the pipeline was made.
+        let info = GraphicsInfo { may_compile: true, ..apply(&self.info, &switches, self.bias) };
         let pipeline = Arc::new(make(&self.device, info, Some(&self.cache))?);
         known.push((switches, pipeline.clone()));
         Ok(pipeline)

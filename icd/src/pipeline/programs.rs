@@ -135,10 +135,12 @@ impl Programs {
         !matches!(self, Programs::Linked { .. })
     }
 
-    /// The programs for a state that differs from that of [`Programs::new`] only in textures and raster.
-    pub(super) fn build(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
+    /// The programs for a state that differs from that of [`Programs::new`] only in textures and raster. Those that would
+    /// have to be compiled are an error unless that is allowed.
+    pub(super) fn build(&self, state: &PipelineState, may_compile: bool) -> Result<program::Pipeline, Error> {
         match self {
-            Programs::Compiled(spirv) => spirv.build(state),
+            Programs::Compiled(spirv) => spirv.build(state, may_compile),
+            Programs::Rectangle(_) | Programs::Mixed { .. } if !may_compile => Err(Error::compile_required()),
             Programs::Rectangle(fragment) => compile_rectangle(fragment, state).map_err(failed),
             Programs::Mixed { vertex, fragment, varyings } => {
                 let pipeline = compile_vertex(vertex.clone(), state, varyings).map_err(failed)?;
@@ -236,11 +238,17 @@ impl Spirv {
         Ok(Spirv { vertex, fragment, translated: OnceLock::new(), cache })
     }
 
-    fn build(&self, state: &PipelineState) -> Result<program::Pipeline, Error> {
-        let Some(cache) = &self.cache else { return self.compile(state) };
+    fn build(&self, state: &PipelineState, may_compile: bool) -> Result<program::Pipeline, Error> {
+        let refused = || Err(Error::compile_required());
+        let Some(cache) = &self.cache else {
+            return if may_compile { self.compile(state) } else { refused() };
+        };
         let key = key::pipeline(self.vertex.key(), self.fragment.as_ref().map(Source::key), state);
         if let Some(found) = cache.find(&key) {
             return Ok(found);
+        }
+        if !may_compile {
+            return refused();
         }
         let programs = self.compile(state)?;
         cache.insert(key, &programs);

@@ -132,6 +132,7 @@ pub struct Setup {
     /// Samples that may be covered.
     pub mask: u32,
     pub cache: vk::PipelineCache,
+    pub flags: vk::PipelineCreateFlags,
 }
 
 pub const WRITE: vk::PipelineColorBlendAttachmentState = vk::PipelineColorBlendAttachmentState {
@@ -158,6 +159,7 @@ impl Default for Setup {
             samples: vk::SampleCountFlags::TYPE_1,
             mask: !0,
             cache: vk::PipelineCache::null(),
+            flags: vk::PipelineCreateFlags::empty(),
         }
     }
 }
@@ -220,11 +222,16 @@ pub const FLOAT_COLOR: (vk::Format, u32) = (vk::Format::R32G32B32A32_SFLOAT, 16)
 
 /// A pipeline of `pos_color`; viewport, scissor and stencil reference are dynamic. Colours advance at the input rate.
 pub fn pipeline(vk: &Vk, canvas: &Canvas, setup: &Setup) -> vk::Pipeline {
+    try_pipeline(vk, canvas, setup).unwrap()
+}
+
+/// As [`pipeline`], where that may fail.
+pub fn try_pipeline(vk: &Vk, canvas: &Canvas, setup: &Setup) -> Result<vk::Pipeline, vk::Result> {
     let vertex = spirv_module(vk, spirv!("pos_color.vert"));
     let fragment = spirv_module(vk, spirv!("pos_color.frag"));
     let mut parts = Parts::new(vk, vertex, fragment, &[POSITION, FLOAT_COLOR]);
     parts.bindings[1].input_rate = setup.input_rate;
-    build(vk, canvas, setup, &parts).unwrap()
+    build(vk, canvas, setup, &parts)
 }
 
 /// A pipeline of any shaders; viewport, scissor and stencil reference are dynamic.
@@ -270,6 +277,7 @@ pub fn build(vk: &Vk, canvas: &Canvas, setup: &Setup, parts: &Parts) -> Result<v
     // SAFETY: valid usage.
     unsafe {
         let info = vk::GraphicsPipelineCreateInfo::default()
+            .flags(setup.flags)
             .stages(&stages)
             .vertex_input_state(&vertex)
             .input_assembly_state(&assembly)

@@ -165,6 +165,7 @@ impl Fixture {
             dynamic,
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[]).unwrap()),
             formats: self.pass.formats(0).unwrap(),
+            may_compile: true,
         };
         Arc::new(Pipeline::new(&self.device, info, None).unwrap())
     }
