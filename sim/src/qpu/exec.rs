@@ -10,7 +10,7 @@ use super::flatten::reverse_from;
 use super::op::{Action, Branch, Dest, Op, Port, extra, slot};
 use super::ports::Ports;
 use super::program::Program;
-use super::state::Qpu;
+use super::state::{LOST_IN_SWITCH, Qpu};
 use crate::lanes::{ALL, LaneMask, Lanes, immediate, select, turn, turn_quads, turn_quads_mask};
 use crate::memory::Memory;
 use crate::tmu::TmuFault;
@@ -18,17 +18,6 @@ use crate::tmu::TmuFault;
 /// UNVERIFIED: which element of a file-A register is the target of a register branch? A hardware
 /// experiment says 15, the architecture guide 0 (qpu.md §2.8).
 const REGISTER_BRANCH_ELEMENT: usize = 15;
-
-/// What accumulators and flags hold after a thread switch: nothing a program may rely on (qpu.md §1.4).
-pub(super) const LOST_IN_SWITCH: Lost = Lost { word: 0xdead_4dea, flags: [0x5555, 0x3333, 0x0f0f] };
-
-/// See [`LOST_IN_SWITCH`].
-pub(super) struct Lost {
-    /// In every element.
-    pub word: u32,
-    /// Z, N and C.
-    pub flags: [LaneMask; 3],
-}
 
 /// What happens when the delay slots of an instruction are over.
 #[derive(Clone, Copy, PartialEq, Eq)]

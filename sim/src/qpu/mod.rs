@@ -4,6 +4,8 @@
 //! the block that started them, and while somebody wants to know, every instruction is watched for broken rules and for
 //! what the caches would do. Stands on the memory, the statistics and the texture unit.
 
+#[cfg(feature = "jit")]
+mod call;
 mod check;
 mod exec;
 mod facts;

@@ -113,7 +113,7 @@ impl Program {
             return None;
         }
         let compiled = self.compiled.get_or_init(|| Compiled::find(&self.insts, self.address));
-        compiled.native(self, engine == Engine::Compiler)
+        compiled.native(&self.ops, self.address, engine == Engine::Compiler)
     }
 
     /// What the checker asks about it.

@@ -74,7 +74,7 @@ impl Qpu {
         } else {
             #[cfg(feature = "jit")]
             match native {
-                Some(native) => native.run(&mut instance, program),
+                Some(native) => native.call(&mut instance, program),
                 None => instance.run_loop(program, 0, &mut ()),
             }
             #[cfg(not(feature = "jit"))]

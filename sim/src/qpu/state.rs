@@ -17,6 +17,17 @@ pub struct Payload {
     pub rb15: Lanes,
 }
 
+/// What accumulators and flags hold after a thread switch: nothing a program may rely on (qpu.md §1.4).
+pub(super) const LOST_IN_SWITCH: Lost = Lost { word: 0xdead_4dea, flags: [0x5555, 0x3333, 0x0f0f] };
+
+/// See [`LOST_IN_SWITCH`].
+pub(super) struct Lost {
+    /// In every element.
+    pub word: u32,
+    /// Z, N and C.
+    pub flags: [LaneMask; 3],
+}
+
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Register(pub(super) Lanes);

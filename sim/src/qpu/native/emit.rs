@@ -16,11 +16,10 @@ use super::live::{Live, before, lost};
 use super::part::{FLAGS, Part, bit, is_constant, parts};
 use super::trace::{Then, Trace, traces};
 use super::vector::{Floats, Known, Memo, Pool, Vector, WORDS, Word};
-use super::{Exit, Work};
+use super::work::{Exit, Work};
 use crate::lanes::{Lanes, immediate};
-use crate::qpu::exec::LOST_IN_SWITCH;
 use crate::qpu::op::{Dest, Op, Port, extra, slot};
-use crate::qpu::program::Program;
+use crate::qpu::state::LOST_IN_SWITCH;
 
 /// Vectors of four elements that are computed side by side: two keep the host's units busy and their values in its
 /// registers.
@@ -41,11 +40,11 @@ pub struct Emitted {
     pub constants: Vec<[u32; 4]>,
 }
 
-/// Translates a program. `None` if it has to be interpreted.
-pub fn emit(program: &Program, floats: Floats, convention: CallConv) -> Option<Emitted> {
-    let traces = traces(program)?;
+/// Translates a program that stands at a bus address. `None` if it has to be interpreted.
+pub fn emit(ops: &[Op], address: u32, floats: Floats, convention: CallConv) -> Option<Emitted> {
+    let traces = traces(ops, address)?;
     let taken_apart: BTreeMap<usize, Vec<(usize, Part)>> =
-        traces.iter().map(|(&start, trace)| (start, parts_of(program, trace))).collect();
+        traces.iter().map(|(&start, trace)| (start, parts_of(ops, trace))).collect();
     let live = Live::of(&traces, &taken_apart);
 
     let mut signature = Signature::new(convention);
@@ -84,10 +83,10 @@ pub fn emit(program: &Program, floats: Floats, convention: CallConv) -> Option<E
     Some(Emitted { function, work, exits, cleared, constants: pool.words })
 }
 
-fn parts_of(program: &Program, trace: &Trace) -> Vec<(usize, Part)> {
+fn parts_of(ops: &[Op], trace: &Trace) -> Vec<(usize, Part)> {
     let mut out = Vec::new();
     for at in trace.ops.clone() {
-        parts(&program.ops[at], |part| out.push((at, part)));
+        parts(&ops[at], |part| out.push((at, part)));
     }
     out
 }
@@ -534,14 +533,13 @@ impl Emitter<'_> {
         let [add_mask, mul_mask] = [op.add_cond, op.mul_cond].map(|cond| self.condition(elements, cond, i));
         let mul = (op.mul != vc4::qpu::MulOp::Nop).then(|| {
             let (a, b) = (self.word(elements, op.mul_a, i), self.word(elements, op.mul_b, i));
-            let word = self.on(elements, i, |v| {
+            self.on(elements, i, |v| {
                 let word = v.mul(op.mul, a, b);
                 match op.rotate.and_then(|rotate| rotate.by) {
                     Some(by) => Word { value: v.turned(word.value, by), ..word },
                     None => word,
                 }
-            });
-            word
+            })
         });
         let add = (op.add != vc4::qpu::AddOp::Nop).then(|| {
             let (mut a, mut b) = (self.word(elements, op.add_a, i), self.word(elements, op.add_b, i));

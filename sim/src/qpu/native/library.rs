@@ -6,8 +6,9 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use vc4::qpu::Inst;
 
-use super::{Floats, Native};
-use crate::qpu::program::Program;
+use super::code::Native;
+use super::vector::Floats;
+use crate::qpu::op::Op;
 
 /// Interpreted instructions that cost as much as compiling one: a program is compiled when it has run so often that it
 /// might have been compiled instead.
@@ -48,18 +49,18 @@ impl Compiled {
     }
 
     /// The program's code, once it has run often enough to be worth some, or `at_once`.
-    pub fn native(&self, program: &Program, at_once: bool) -> Option<&Native> {
+    pub fn native(&self, ops: &[Op], address: u32, at_once: bool) -> Option<&Native> {
         if let Some(native) = self.quick.get() {
             let native = native.as_ref()?;
             if native.repeated.load(Relaxed) < REPEATED {
                 return Some(native);
             }
-            return self.exact.get_or_init(|| Native::new(program, Floats::All)).as_ref();
+            return self.exact.get_or_init(|| Native::new(ops, address, Floats::All)).as_ref();
         }
-        let length = program.len() as u64;
+        let length = ops.len() as u64;
         if !at_once && self.interpreted.fetch_add(length, Relaxed) < COMPILING * length {
             return None;
         }
-        self.quick.get_or_init(|| Native::new(program, Floats::Finite)).as_ref()
+        self.quick.get_or_init(|| Native::new(ops, address, Floats::Finite)).as_ref()
     }
 }

@@ -1,12 +1,12 @@
 //! The straight runs of instructions that a program consists of.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use vc4::qpu::BranchCond;
 
-use crate::qpu::op::{Action, Branch};
-use crate::qpu::program::Program;
+use crate::qpu::op::{Action, Branch, Op};
 
 /// Instructions that are run to the end once their first is.
 #[derive(Debug)]
@@ -48,26 +48,26 @@ const BRANCH_SLOTS: usize = 3;
 const SWITCH_SLOTS: usize = 2;
 
 /// Where a branch leads, or `None` if that is no place known beforehand.
-fn target(branch: &Branch, program: &Program) -> Option<usize> {
+fn target(branch: &Branch, ops: &[Op], address: u32) -> Option<usize> {
     if branch.reg.is_some() || branch.sets_flags || branch.link_to.iter().any(Option::is_some) {
         return None;
     }
-    let offset = branch.base.wrapping_sub(program.address);
+    let offset = branch.base.wrapping_sub(address);
     let target = offset as usize / 8;
-    (offset % 8 == 0 && target < program.ops.len()).then_some(target)
+    (offset % 8 == 0 && target < ops.len()).then_some(target)
 }
 
 /// The traces of a program by their first instructions. `None` for programs that only the interpreter runs: those with
 /// computed branches or links, with one jump in the shadow of another, and very long ones.
-pub fn traces(program: &Program) -> Option<BTreeMap<usize, Trace>> {
-    if program.ops.len() > MAX_INSTRUCTIONS {
+pub fn traces(ops: &[Op], address: u32) -> Option<BTreeMap<usize, Trace>> {
+    if ops.len() > MAX_INSTRUCTIONS {
         return None;
     }
     let mut starts = BTreeSet::from([0]);
-    for (at, op) in program.ops.iter().enumerate() {
+    for (at, op) in ops.iter().enumerate() {
         match op.action {
             Action::Branch(branch) => {
-                starts.extend([target(&branch, program)?, at + BRANCH_SLOTS + 1]);
+                starts.extend([target(&branch, ops, address)?, at + BRANCH_SLOTS + 1]);
             }
             Action::Switch => {
                 starts.insert(at + SWITCH_SLOTS + 1);
@@ -77,16 +77,15 @@ pub fn traces(program: &Program) -> Option<BTreeMap<usize, Trace>> {
     }
     let (mut traces, mut open) = (BTreeMap::new(), vec![0]);
     while let Some(start) = open.pop() {
-        if !traces.contains_key(&start) {
-            let trace = trace(program, start, &starts)?;
+        if let Entry::Vacant(place) = traces.entry(start) {
+            let trace = place.insert(trace(ops, address, start, &starts)?);
             open.extend(trace.then.successors());
-            traces.insert(start, trace);
         }
     }
     Some(traces)
 }
 
-fn trace(program: &Program, start: usize, starts: &BTreeSet<usize>) -> Option<Trace> {
+fn trace(ops: &[Op], address: u32, start: usize, starts: &BTreeSet<usize>) -> Option<Trace> {
     let mut event: Option<(usize, Then)> = None;
     for at in start.. {
         match event {
@@ -96,11 +95,11 @@ fn trace(program: &Program, start: usize, starts: &BTreeSet<usize>) -> Option<Tr
             }
             _ => {}
         }
-        let next = match program.ops.get(at)?.action {
+        let next = match ops.get(at)?.action {
             Action::End => (at + SWITCH_SLOTS + 1, Then::End),
             Action::Switch => (at + SWITCH_SLOTS + 1, Then::Switched(at + SWITCH_SLOTS + 1)),
             Action::Branch(branch) => {
-                let (end, taken) = (at + BRANCH_SLOTS + 1, target(&branch, program)?);
+                let (end, taken) = (at + BRANCH_SLOTS + 1, target(&branch, ops, address)?);
                 let then = match branch.cond {
                     BranchCond::Always => Then::Next(taken),
                     cond => Then::Either { cond, at, taken, otherwise: end },

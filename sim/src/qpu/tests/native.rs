@@ -180,7 +180,9 @@ struct Seen {
     colors: Vec<(LaneMask, Lanes, bool)>,
     z: Vec<(LaneMask, Lanes)>,
     ms: Lanes,
-    rest: (u32, Vec<u32>, Vec<Lanes>, Vec<(char, u32)>),
+    varyings: u32,
+    stencil: Vec<u32>,
+    vpm: (Vec<Lanes>, Vec<(char, u32)>),
     counts: (u64, u64),
 }
 
@@ -201,7 +203,7 @@ fn seen(program: &Program, memory: &Memory, native: Option<&Native>, limit: u64)
     let mut instance =
         crate::qpu::exec::Instance { q: &mut qpu, memory, ports: &mut mock, lookups: 0, executed: 0, limit };
     let result = match native {
-        Some(native) => native.run(&mut instance, program),
+        Some(native) => native.call(&mut instance, program),
         None => instance.run_loop(program, 0, &mut ()),
     };
     let counts = (instance.executed, instance.lookups);
@@ -212,7 +214,9 @@ fn seen(program: &Program, memory: &Memory, native: Option<&Native>, limit: u64)
         colors: mock.colors,
         z: mock.z,
         ms: mock.ms,
-        rest: (mock.varyings, mock.stencil, mock.vpm_out, mock.setups),
+        varyings: mock.varyings,
+        stencil: mock.stencil,
+        vpm: (mock.vpm_out, mock.setups),
         counts,
     }
 }
@@ -230,7 +234,7 @@ fn compare(seeds: std::ops::Range<u64>) -> (u32, u32) {
         let code = program(&mut random);
         let Ok(program) = Program::from_insts(code, PROGRAM) else { continue };
         let floats = if random.one_in(2) { Floats::All } else { Floats::Finite };
-        let Some(native) = Native::new(&program, floats) else { continue };
+        let Some(native) = Native::new(&program.ops, PROGRAM, floats) else { continue };
         compiled += 1;
         let limit = if random.one_in(4) { random.below(200) as u64 } else { 2000 };
         let (expected, got) =

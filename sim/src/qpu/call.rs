@@ -1,0 +1,169 @@
+//! Calling machine code, and what it calls.
+#![expect(unsafe_code, reason = "machine code is called, and shares the QPU's state with its host")]
+
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering::Relaxed;
+
+use vc4::hw::LANES;
+
+use super::exec::Instance;
+use super::fault::Fault;
+use super::native::{Context, Entry, Exit, Native, Part, Work};
+use super::op::Op;
+use super::ports::Ports;
+use super::program::Program;
+use super::state::{Qpu, Register};
+use crate::memory::Memory;
+
+impl Native {
+    /// Runs an instance from the first instruction to the end, as [`Instance::run_loop`].
+    pub fn call<P: Ports>(&self, instance: &mut Instance<'_, P>, program: &Program) -> Result<(), Fault> {
+        let limit = instance.limit;
+        let mut host = Host {
+            qpu: instance.q,
+            ports: instance.ports,
+            memory: instance.memory,
+            program,
+            native: self,
+            context: std::ptr::null_mut(),
+            lookups: 0,
+            limit,
+            fault: None,
+            instance: PhantomData,
+        };
+        let mut context = Context {
+            qpu: host.qpu,
+            constants: self.constants.as_ptr(),
+            memory: host.memory.host_ptr(0),
+            memory_bytes: u64::from(host.memory.size()),
+            budget: i64::try_from(limit).unwrap_or(i64::MAX),
+            // SAFETY: the instance's exclusive reference is not used while the code runs, only this pointer.
+            varyings: unsafe { (*host.ports).varyings() },
+            host: std::ptr::null_mut(),
+            perform: perform::<P>,
+        };
+        let budget = context.budget;
+        host.context = &raw mut context;
+        // SAFETY: `host` lives until the code returns.
+        unsafe { (*host.context).host = (&raw mut host).cast() };
+        // SAFETY: the code was compiled as such a function.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.entry()) };
+        // SAFETY: the context leads to a QPU, to the bus memory and to as many varyings as it says, and its host is of
+        // the type that `perform` takes.
+        let exit = unsafe { entry(host.context) };
+        // SAFETY: as above; the code has returned.
+        let (left, next) = unsafe { ((*host.context).budget, (*host.context).varyings.next) };
+        let Host { lookups, fault, .. } = host;
+        instance.ports.set_next_varying(next);
+        instance.lookups += lookups;
+        instance.executed += (budget - left) as u64;
+        match self.exits[exit as usize] {
+            Exit::End(at) => {
+                instance.q.pc = at.min(program.ops.len() - 1);
+                Ok(())
+            }
+            Exit::Resume(at) => instance.run_loop(program, at, &mut ()),
+            Exit::Fault(end) => {
+                let (at, fault) = fault.unwrap_or((0, Fault::port("work failed without a reason")));
+                instance.executed -= (end - (at + 1)) as u64;
+                instance.q.pc = at;
+                Err(fault.at(at as u32))
+            }
+        }
+    }
+}
+
+/// Whom code calls. Nothing else touches the QPU and its ports while the code runs.
+struct Host<'a, P> {
+    qpu: *mut Qpu,
+    ports: *mut P,
+    memory: &'a Memory,
+    program: &'a Program,
+    native: &'a Native,
+    context: *mut Context,
+    lookups: u64,
+    limit: u64,
+    /// The instruction that failed, and why.
+    fault: Option<(usize, Fault)>,
+    instance: PhantomData<&'a mut P>,
+}
+
+/// See [`Context::perform`].
+///
+/// # Safety
+/// `host` is the [`Host`] of these ports to whose context the calling code belongs.
+unsafe extern "C" fn perform<P: Ports>(host: *mut (), work: u32, first: u32) -> u32 {
+    // SAFETY: the caller vouches for it; the code does not run meanwhile.
+    let (host, context) = unsafe {
+        let host = &mut *host.cast::<Host<'_, P>>();
+        let context = &mut *host.context;
+        (host, context)
+    };
+    // SAFETY: the code's host is the only one to use both.
+    let (q, ports) = unsafe { (&mut *host.qpu, &mut *host.ports) };
+    ports.set_next_varying(context.varyings.next);
+    let mut instance = Instance { q, memory: host.memory, ports, lookups: 0, executed: 0, limit: host.limit };
+    let result = match &host.native.work[work as usize] {
+        Work::Part(at, part) => part.perform(&mut instance, host.program, *at).map_err(|fault| (*at, fault)),
+        Work::Run { ops, written } => {
+            host.native.repeated.fetch_add(1, Relaxed);
+            run(&mut instance, host.program, ops, written, first as usize)
+        }
+    };
+    host.lookups += instance.lookups;
+    context.varyings.next = instance.ports.varyings().next;
+    match result {
+        Ok(()) => 0,
+        Err(fault) => {
+            host.fault = Some(fault);
+            1
+        }
+    }
+}
+
+impl Part {
+    /// Has the interpreter do it.
+    fn perform<P: Ports>(
+        &self,
+        instance: &mut Instance<'_, P>,
+        program: &Program,
+        at: usize,
+    ) -> Result<(), Fault> {
+        let index = at as u32;
+        match self {
+            Part::Alu(op) | Part::Whole(op) => instance.execute(op, index, program).map(drop),
+            Part::Fetch(op) => instance.read_ports(op, &mut None),
+            Part::Deliver { op, dest, from, cond } => {
+                let mask = instance.condition(*cond);
+                let value = *instance.q.register(*from);
+                instance.deliver(op, *dest, mask, &value, false, index)
+            }
+            Part::Act(op) => instance.act(op, index, program).map(drop),
+            Part::Decide(_) => Ok(()),
+        }
+    }
+}
+
+/// Interprets a run of arithmetic for the elements from `first` on; those before are done.
+fn run<P: Ports>(
+    instance: &mut Instance<'_, P>,
+    program: &Program,
+    ops: &[(usize, Op)],
+    written: &[u8],
+    first: usize,
+) -> Result<(), (usize, Fault)> {
+    let done: Vec<Register> = written.iter().map(|&s| Register(*instance.q.register(s))).collect();
+    let flags = instance.q.flags();
+    for (at, op) in ops {
+        instance.execute(op, *at as u32, program).map_err(|fault| (*at, fault))?;
+    }
+    for (&s, Register(old)) in written.iter().zip(&done) {
+        instance.q.regs[usize::from(s)].0[..first].copy_from_slice(&old[..first]);
+    }
+    let before = ((1u32 << first) - 1) as u16;
+    let merge = |new: u16, old: u16| new & !before | old & before;
+    let q = &mut *instance.q;
+    (q.z, q.n, q.c) = (merge(q.z, flags[0]), merge(q.n, flags[1]), merge(q.c, flags[2]));
+    debug_assert!(first < LANES);
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! A program that was compiled.
+
+use std::sync::atomic::AtomicU32;
+use std::time::Instant;
+
+use vc4_jit::{Code, Effort};
+
+use super::emit::{Emitted, emit};
+use super::layout::Constant;
+use super::vector::Floats;
+use super::work::{Exit, Work};
+use crate::qpu::op::Op;
+
+/// A program that was compiled.
+#[derive(Debug)]
+pub struct Native {
+    code: Code,
+    pub work: Vec<Work>,
+    pub exits: Vec<Exit>,
+    /// Register slots that are read before they are written: they start from zero.
+    pub cleared: Vec<u8>,
+    pub constants: Vec<Constant>,
+    /// How often the interpreter did a run of arithmetic again.
+    pub repeated: AtomicU32,
+}
+
+impl Native {
+    /// Compiles a program. `None` if it has to be interpreted, or there is no code for this host.
+    pub fn new(ops: &[Op], address: u32, floats: Floats) -> Option<Native> {
+        if cfg!(target_endian = "big") {
+            return None;
+        }
+        let start = Instant::now();
+        let isa = vc4_jit::isa(Effort::Quick).ok()?;
+        let emitted = emit(ops, address, floats, isa.default_call_conv())?;
+        let Emitted { function, work, exits, cleared, constants } = emitted;
+        let code = Code::new(function, Effort::Quick)
+            .inspect_err(|problem| log::debug!("a QPU program is interpreted: {problem}"))
+            .ok()?;
+        let constants = constants.into_iter().map(Constant).collect();
+        log::debug!(
+            "{} QPU instructions at {:#x} became {} bytes of machine code in {:?}",
+            ops.len(),
+            address,
+            code.len(),
+            start.elapsed()
+        );
+        Some(Native { code, work, exits, cleared, constants, repeated: AtomicU32::new(0) })
+    }
+
+    /// The first byte of the code, which is an [`super::Entry`].
+    pub fn entry(&self) -> *const u8 {
+        self.code.entry()
+    }
+}

@@ -1,0 +1,26 @@
+//! What code and its host say to each other.
+
+use super::part::Part;
+use crate::qpu::op::Op;
+
+/// What code leaves to its host; the number is the instruction's.
+#[derive(Debug)]
+pub enum Work {
+    Part(usize, Part),
+    /// A run of arithmetic, and the slots that it writes.
+    Run {
+        ops: Vec<(usize, Op)>,
+        written: Vec<u8>,
+    },
+}
+
+/// Why code returned; the number is an instruction's.
+#[derive(Clone, Copy, Debug)]
+pub enum Exit {
+    /// The program ended in front of this one.
+    End(usize),
+    /// The interpreter has to go on here.
+    Resume(usize),
+    /// Work could not be done; the instructions up to here count as not run.
+    Fault(usize),
+}
