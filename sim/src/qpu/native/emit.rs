@@ -5,29 +5,25 @@ use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, Function, InstBuilder, MemFlags, SigRef, Signature, Value, types,
+    AbiParam, Block, Function, InstBuilder, MemFlags, SigRef, Signature, Type, Value, types,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use vc4::qpu::{BranchCond, Cond, SmallImm};
+use vc4::qpu::BranchCond;
 
 use super::layout::{self, context};
 use super::live::{Live, before, lost};
 use super::part::{FLAGS, Part, bit, is_constant, parts};
 use super::trace::{Then, Trace, traces};
-use super::vector::{Floats, Known, Memo, Pool, Vector, WORDS, Word};
+use super::vector::{Floats, Memo, Pool, Vector};
 use super::work::{Exit, Work};
-use crate::lanes::{Lanes, immediate};
-use crate::qpu::op::{Dest, Op, Port, extra, slot};
+use crate::qpu::op::{Op, slot};
 use crate::qpu::state::LOST_IN_SWITCH;
 
-/// Vectors of four elements that are computed side by side: two keep the host's units busy and their values in its
-/// registers.
-const WIDTH: usize = 2;
-const VECTORS: usize = 4;
-const VECTOR_BYTES: usize = 16;
+/// Vectors of four elements in a register.
+pub const VECTORS: usize = 4;
 
-const ADDRESS: cranelift_codegen::ir::Type = types::I64;
+pub const ADDRESS: Type = types::I64;
 
 /// A program as a function, and what the function refers to.
 pub struct Emitted {
@@ -92,22 +88,23 @@ fn parts_of(ops: &[Op], trace: &Trace) -> Vec<(usize, Part)> {
 }
 
 /// Accesses to what is certainly there, aligned.
-fn trusted() -> MemFlags {
+pub fn trusted() -> MemFlags {
     MemFlags::trusted()
 }
 
-struct Emitter<'f> {
-    build: FunctionBuilder<'f>,
-    context: Value,
-    qpu: Value,
-    constants: Value,
-    service: SigRef,
-    floats: Floats,
-    pool: Pool,
-    blocks: BTreeMap<usize, Block>,
-    live: Live,
-    work: Vec<Work>,
-    exits: Vec<Exit>,
+/// The function in the making.
+pub struct Emitter<'f> {
+    pub build: FunctionBuilder<'f>,
+    pub context: Value,
+    pub qpu: Value,
+    pub constants: Value,
+    pub service: SigRef,
+    pub floats: Floats,
+    pub pool: Pool,
+    pub blocks: BTreeMap<usize, Block>,
+    pub live: Live,
+    pub work: Vec<Work>,
+    pub exits: Vec<Exit>,
 }
 
 impl Emitter<'_> {
@@ -188,7 +185,7 @@ impl Emitter<'_> {
     }
 
     /// Calls the host.
-    fn perform(&mut self, work: u32, first: Value, end: usize) {
+    pub fn perform(&mut self, work: u32, first: Value, end: usize) {
         let host = self.build.ins().load(ADDRESS, trusted(), self.context, context::HOST as i32);
         let function = self.build.ins().load(ADDRESS, trusted(), self.context, context::PERFORM as i32);
         let work = self.build.ins().iconst(types::I32, i64::from(work));
@@ -241,464 +238,14 @@ impl Emitter<'_> {
         self.build.ins().icmp(cc, mask, other)
     }
 
-    /// Instructions without effects outside of the elements, a few elements after the other. Where floats leave the range in
-    /// which the host's arithmetic is the QPU's, the interpreter does it again for the elements that are not done.
-    fn run(&mut self, run: &[(usize, Part)], live: u128, end: usize) {
-        let ops: Vec<(usize, Op)> = run
-            .iter()
-            .filter_map(|(at, part)| if let Part::Alu(op) = part { Some((*at, *op)) } else { None })
-            .collect();
-        let (again, done) = (self.build.create_block(), self.build.create_block());
-        self.build.set_cold_block(again);
-        self.build.append_block_param(again, types::I32);
-        let uniforms = run.iter().map(|(_, part)| part.uniforms()).sum::<u32>();
-        let varyings = run.iter().map(|(_, part)| part.varyings()).sum::<u32>();
-        let mut streams = Streams::default();
-        if uniforms > 0 {
-            self.open_uniforms(&mut streams, uniforms, again);
-        }
-        if varyings > 0 {
-            self.open_varyings(&mut streams, varyings, again);
-        }
-        // Twice the same code would be worth less than a place in the host's instruction cache.
-        let (body, behind) = (self.build.create_block(), self.build.create_block());
-        self.build.append_block_param(body, ADDRESS);
-        let start = self.build.ins().iconst(ADDRESS, 0);
-        self.build.ins().jump(body, &[BlockArg::Value(start)]);
-        self.build.switch_to_block(body);
-        let offset = self.build.block_params(body)[0];
-        let registers = self.build.ins().iadd(self.qpu, offset);
-        let mut elements = Elements::new(offset, registers, streams);
-        self.pool.loaded.clear();
-        for (_, op) in &ops {
-            self.alu(&mut elements, op);
-        }
-        self.check(&elements, again);
-        self.store(&elements, live);
-        let written = elements.written;
-        let next = self.build.ins().iadd_imm(offset, (WIDTH * VECTOR_BYTES) as i64);
-        let over = self.build.ins().icmp_imm(IntCC::Equal, next, (VECTORS * VECTOR_BYTES) as i64);
-        self.build.ins().brif(over, behind, &[], body, &[BlockArg::Value(next)]);
-        self.build.switch_to_block(behind);
-        if let Some(next) = streams.uniforms_behind {
-            self.build.ins().store(trusted(), next, self.qpu, layout::UNIFORMS as i32);
-        }
-        if let Some(next) = streams.varyings_behind {
-            self.build.ins().store(trusted(), next, self.context, context::NEXT as i32);
-        }
-        self.build.ins().jump(done, &[]);
-
-        self.build.switch_to_block(again);
-        let first = self.build.block_params(again)[0];
-        let work = self.work.len() as u32;
-        let written = (0..slot::COUNT as u8 - 1).filter(|&s| written & bit(s) != 0).collect();
-        self.work.push(Work::Run { ops, written });
-        self.perform(work, first, end);
-        self.build.ins().jump(done, &[]);
-        self.build.switch_to_block(done);
-    }
-
-    /// Goes on where a condition holds; else the interpreter begins at an element.
-    fn go_on_if(&mut self, condition: Value, first: Value, again: Block) {
-        let on = self.build.create_block();
-        self.build.ins().brif(condition, on, &[], again, &[BlockArg::Value(first)]);
-        self.build.switch_to_block(on);
-    }
-
-    fn open_uniforms(&mut self, streams: &mut Streams, count: u32, again: Block) {
-        let bytes = i64::from(count) * 4;
-        let at = self.build.ins().load(types::I32, trusted(), self.qpu, layout::UNIFORMS as i32);
-        // The bus ignores the two low bits.
-        let word = self.build.ins().band_imm(at, !3);
-        let word = self.build.ins().uextend(ADDRESS, word);
-        let end = self.build.ins().iadd_imm(word, bytes);
-        let size = self.build.ins().load(types::I64, trusted(), self.context, context::MEMORY_BYTES as i32);
-        let inside = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, size);
-        let first = self.build.ins().iconst(types::I32, 0);
-        self.go_on_if(inside, first, again);
-        let memory = self.build.ins().load(ADDRESS, trusted(), self.context, context::MEMORY as i32);
-        streams.uniforms = Some(self.build.ins().iadd(memory, word));
-        streams.uniforms_behind = Some(self.build.ins().iadd_imm(at, bytes));
-    }
-
-    fn open_varyings(&mut self, streams: &mut Streams, count: u32, again: Block) {
-        let next = self.build.ins().load(types::I32, trusted(), self.context, context::NEXT as i32);
-        let end = self.build.ins().iadd_imm(next, i64::from(count));
-        let all = self.build.ins().load(types::I32, trusted(), self.context, context::COUNT as i32);
-        let enough = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, all);
-        let first = self.build.ins().iconst(types::I32, 0);
-        self.go_on_if(enough, first, again);
-        let [dx, dy, coefficients] = [context::DX, context::DY, context::COEFFICIENTS]
-            .map(|at| self.build.ins().load(ADDRESS, trusted(), self.context, at as i32));
-        let index = self.build.ins().uextend(ADDRESS, next);
-        let offset = self.build.ins().imul_imm(index, VARYING_BYTES);
-        streams.varyings = Some([dx, dy, self.build.ins().iadd(coefficients, offset)]);
-        streams.varyings_behind = Some(end);
-    }
-
-    /// Leaves if what had to be finite was not.
-    fn check(&mut self, elements: &Elements, again: Block) {
-        let sums: Vec<Value> = elements.memos.iter().filter_map(|memo| memo.suspects).collect();
-        let Some((&first, others)) = sums.split_first() else { return };
-        let sum = others.iter().fold(first, |sum, &other| self.build.ins().fadd(sum, other));
-        let nothing = self.build.ins().fsub(sum, sum);
-        let nothing = self.build.ins().bitcast(WORDS, MemFlags::new().with_endianness(LITTLE), nothing);
-        let any = self.build.ins().vany_true(nothing);
-        let none = self.build.ins().icmp_imm(IntCC::Equal, any, 0);
-        let first = self.build.ins().ireduce(types::I32, elements.offset);
-        let first = self.build.ins().ushr_imm(first, 2);
-        self.go_on_if(none, first, again);
-    }
-
-    /// Puts what is looked at later into the QPU.
-    fn store(&mut self, elements: &Elements, live: u128) {
-        for s in 0..slot::COUNT as u8 - 1 {
-            if elements.written & live & bit(s) == 0 {
-                continue;
-            }
-            for (i, slots) in elements.slots.iter().enumerate() {
-                if let Some(word) = slots[usize::from(s)] {
-                    self.build.ins().store(trusted(), word.value, elements.registers, layout::register(s, i));
-                }
-            }
-        }
-        if elements.written & live & FLAGS == 0 {
-            return;
-        }
-        // Two vectors of four elements are a byte of the mask.
-        let byte = self.build.ins().ushr_imm(elements.offset, (WIDTH * VECTOR_BYTES).ilog2() as i64);
-        let byte = self.build.ins().iadd(self.qpu, byte);
-        for (flag, at) in layout::FLAGS.into_iter().enumerate() {
-            let mut bits = self.build.ins().iconst(types::I32, 0);
-            for (i, flags) in elements.flags.iter().enumerate() {
-                let Some(mask) = flags[flag] else { continue };
-                let four = self.build.ins().vhigh_bits(types::I32, mask);
-                let four = self.build.ins().ishl_imm(four, 4 * i as i64);
-                bits = self.build.ins().bor(bits, four);
-            }
-            self.build.ins().istore8(trusted(), bits, byte, at as i32);
-        }
-    }
-
-    /// A register's value in the vector `i` of the group.
-    fn word(&mut self, elements: &mut Elements, s: u8, i: usize) -> Word {
-        if let Some(word) = elements.slots[i][usize::from(s)] {
-            return word;
-        }
-        let word = if is_constant(s) {
-            match s {
-                slot::ELEMENT => self.by_element(elements, std::array::from_fn(|lane| lane as u32), i).into(),
-                s => {
-                    let word = if s == slot::ZERO { 0 } else { SmallImm::new(s - slot::SMALL).value() };
-                    Word { value: self.on_constants(|v| v.constant(word)), known: Known::constant(word) }
-                }
-            }
-        } else {
-            self.build.ins().load(WORDS, trusted(), elements.registers, layout::register(s, i)).into()
-        };
-        elements.slots[i][usize::from(s)] = Some(word);
-        word
-    }
-
-    /// A constant of its own for each element.
-    fn by_element(&mut self, elements: &Elements, words: Lanes, i: usize) -> Value {
-        let place = self.pool.by_element(&words);
-        let address = self.build.ins().iadd(self.constants, elements.offset);
-        self.build.ins().load(WORDS, trusted(), address, ((place + i) * VECTOR_BYTES) as i32)
-    }
-
-    /// A flag as a mask.
-    fn flag(&mut self, elements: &mut Elements, flag: usize, i: usize) -> Value {
-        if let Some(mask) = elements.flags[i][flag] {
-            return mask;
-        }
-        let bits = self.build.ins().load(types::I16, trusted(), self.qpu, layout::FLAGS[flag] as i32);
-        let bits = self.build.ins().uextend(types::I32, bits);
-        let bits = self.build.ins().splat(WORDS, bits);
-        let lanes = self.by_element(elements, std::array::from_fn(|lane| 1 << lane), i);
-        let own = self.build.ins().band(bits, lanes);
-        let mask = self.build.ins().icmp(IntCC::Equal, own, lanes);
-        elements.flags[i][flag] = Some(mask);
-        mask
-    }
-
-    /// The elements in which a condition holds, or `None` for all.
-    fn condition(&mut self, elements: &mut Elements, cond: Cond, i: usize) -> Option<Value> {
-        let (flag, set) = match cond {
-            Cond::Always => return None,
-            Cond::Never => return Some(self.on_constants(|v| v.constant(0))),
-            Cond::Zs => (0, true),
-            Cond::Zc => (0, false),
-            Cond::Ns => (1, true),
-            Cond::Nc => (1, false),
-            Cond::Cs => (2, true),
-            Cond::Cc => (2, false),
-        };
-        let mask = self.flag(elements, flag, i);
-        Some(if set { mask } else { self.build.ins().bnot(mask) })
-    }
-
-    /// One instruction on the elements of a group.
-    fn alu(&mut self, elements: &mut Elements, op: &Op) {
-        let uniform = [op.port_a, op.port_b].contains(&Port::Uniform).then(|| self.uniform(elements));
-        let varying = [op.port_a, op.port_b].contains(&Port::Varying).then(|| elements.next_varying());
-        for i in 0..WIDTH {
-            let mut behind = None;
-            for (port, s) in [(op.port_a, slot::PORT_A), (op.port_b, slot::PORT_B)] {
-                let word = match port {
-                    Port::Imm(mode) => {
-                        let words = immediate(mode, op.imm);
-                        if words.iter().all(|word| *word == words[0]) {
-                            let value = self.on_constants(|v| v.constant(words[0]));
-                            Word { value, known: Known::constant(words[0]) }
-                        } else {
-                            self.by_element(elements, words, i).into()
-                        }
-                    }
-                    Port::Uniform => match uniform {
-                        Some(word) => word,
-                        None => continue,
-                    },
-                    Port::Varying => {
-                        let (partial, c) = self.varying(elements, varying.unwrap_or(0), i);
-                        behind = Some(c);
-                        partial
-                    }
-                    _ => continue,
-                };
-                elements.slots[i][usize::from(s)] = Some(word);
-            }
-            self.alu_on(elements, op, i);
-            if let Some(c) = behind {
-                elements.set(slot::R5, i, c);
-            }
-        }
-    }
-
-    fn uniform(&mut self, elements: &mut Elements) -> Word {
-        let Some(stream) = elements.streams.uniforms else {
-            unreachable!("the run has counted its uniforms")
-        };
-        let at = elements.uniforms as i32 * 4;
-        elements.uniforms += 1;
-        let word = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), stream, at);
-        self.build.ins().splat(WORDS, word).into()
-    }
-
-    /// The next varying's partial sum and what r5 shows behind it.
-    fn varying(&mut self, elements: &Elements, index: u32, i: usize) -> (Word, Word) {
-        let Some([dx, dy, coefficients]) = elements.streams.varyings else {
-            unreachable!("the run has counted its varyings")
-        };
-        let [a, b, c] = [0, 4, 8].map(|part| {
-            let at = (i64::from(index) * VARYING_BYTES) as i32 + part;
-            let word = self.build.ins().load(types::F32, trusted(), coefficients, at);
-            self.build.ins().splat(types::F32X4, word)
-        });
-        let at = (i * VECTOR_BYTES) as i32;
-        // Only elements have to be aligned.
-        let loose = MemFlags::new().with_notrap();
-        let [dx, dy] = [dx, dy].map(|distances| self.build.ins().iadd(distances, elements.offset));
-        let dx = self.build.ins().load(types::F32X4, loose, dx, at);
-        let dy = self.build.ins().load(types::F32X4, loose, dy, at);
-        let (x, y) = (self.build.ins().fmul(a, dx), self.build.ins().fmul(b, dy));
-        let sum = self.build.ins().fadd(x, y);
-        let as_words = MemFlags::new().with_endianness(LITTLE);
-        let [sum, c] = [sum, c].map(|value| self.build.ins().bitcast(WORDS, as_words, value));
-        (sum.into(), c.into())
-    }
-
     /// Runs something that computes nothing from values.
-    fn on_constants<T>(&mut self, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
+    pub fn on_constants<T>(&mut self, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
         self.with(&mut Memo::default(), f)
     }
 
-    /// Runs something on one vector's arithmetic.
-    fn on<T>(&mut self, elements: &mut Elements, i: usize, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
-        self.with(&mut elements.memos[i], f)
-    }
-
-    fn with<T>(&mut self, memo: &mut Memo, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
+    /// Runs something that knows what was computed before.
+    pub fn with<T>(&mut self, memo: &mut Memo, f: impl FnOnce(&mut Vector<'_, '_>) -> T) -> T {
         let Emitter { build, floats, pool, constants, .. } = self;
         f(&mut Vector { build, floats: *floats, pool, constants: *constants, memo })
-    }
-
-    fn alu_on(&mut self, elements: &mut Elements, op: &Op, i: usize) {
-        if op.extras & extra::UNPACK != 0 {
-            let word = self.word(elements, op.unpack_from, i);
-            let word = self.on(elements, i, |v| v.unpack(op.unpack, word, op.unpack_float));
-            elements.slots[i][usize::from(slot::UNPACKED)] = Some(word);
-        }
-        let sets_flags = op.extras & extra::FLAGS != 0;
-        let [add_mask, mul_mask] = [op.add_cond, op.mul_cond].map(|cond| self.condition(elements, cond, i));
-        let mul = (op.mul != vc4::qpu::MulOp::Nop).then(|| {
-            let (a, b) = (self.word(elements, op.mul_a, i), self.word(elements, op.mul_b, i));
-            self.on(elements, i, |v| {
-                let word = v.mul(op.mul, a, b);
-                match op.rotate.and_then(|rotate| rotate.by) {
-                    Some(by) => Word { value: v.turned(word.value, by), ..word },
-                    None => word,
-                }
-            })
-        });
-        let add = (op.add != vc4::qpu::AddOp::Nop).then(|| {
-            let (mut a, mut b) = (self.word(elements, op.add_a, i), self.word(elements, op.add_b, i));
-            let carries = sets_flags && !op.flags_from_mul;
-            let out = self.on(elements, i, |v| v.add(op.add, &mut a, &mut b, carries));
-            elements.learn(op.add_a, i, a);
-            elements.learn(op.add_b, i, b);
-            out
-        });
-        if sets_flags {
-            let (result, mask) =
-                if op.flags_from_mul { (mul.map(|word| (word, None)), mul_mask) } else { (add, add_mask) };
-            if let Some((word, carry)) = result {
-                self.set_flags(elements, i, word.value, carry, mask);
-            }
-        }
-        if let Some((word, _)) = add {
-            self.write(elements, op, i, op.add_dest, add_mask, word, op.add.writes_float(), false);
-        }
-        if let Some(word) = mul {
-            let packs = op.extras & extra::MUL_PACK != 0;
-            let float = op.mul == vc4::qpu::MulOp::Fmul;
-            self.write(elements, op, i, op.mul_dest, mul_mask, word, float, packs);
-        }
-    }
-
-    fn set_flags(
-        &mut self,
-        elements: &mut Elements,
-        i: usize,
-        value: Value,
-        carry: Option<Value>,
-        mask: Option<Value>,
-    ) {
-        let [zero, negative] = self.on(elements, i, |v| v.zero_and_negative(value));
-        let carry = match carry {
-            Some(carry) => carry,
-            None => self.on(elements, i, |v| v.constant(0)),
-        };
-        for (flag, new) in [zero, negative, carry].into_iter().enumerate() {
-            let new = match mask {
-                Some(mask) => {
-                    let old = self.flag(elements, flag, i);
-                    self.build.ins().bitselect(mask, new, old)
-                }
-                None => new,
-            };
-            elements.flags[i][flag] = Some(new);
-        }
-        elements.written |= FLAGS;
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "one result of one unit in one vector")]
-    fn write(
-        &mut self,
-        elements: &mut Elements,
-        op: &Op,
-        i: usize,
-        dest: Dest,
-        mask: Option<Value>,
-        word: Word,
-        float: bool,
-        packs: bool,
-    ) {
-        let (s, quad) = match dest {
-            Dest::Slot(s) | Dest::Packed(s) => (s, false),
-            Dest::R5Quad => (slot::R5, true),
-            _ => return,
-        };
-        let mut word = word;
-        if packs && op.pack != vc4::qpu::Pack::Nop {
-            let old = self.word(elements, s, i).value;
-            word = self.on(elements, i, |v| v.pack_mul(op.pack, word.value, old)).into();
-        }
-        if let Dest::Packed(_) = dest {
-            let old = self.word(elements, s, i).value;
-            word = self.on(elements, i, |v| v.pack_a(op.pack, word.value, old, float)).into();
-        }
-        let mut mask = mask;
-        if quad {
-            word.value = self.on(elements, i, |v| v.first(word.value));
-            mask = mask.map(|mask| self.on(elements, i, |v| v.first(mask)));
-        }
-        if let Some(mask) = mask {
-            let old = self.word(elements, s, i);
-            let both = |of: fn(Known) -> bool| of(word.known) && of(old.known);
-            let known = Known { flushed: both(|k| k.flushed), finite: both(|k| k.finite), word: None };
-            word = Word { value: self.on(elements, i, |v| v.select(mask, word.value, old.value)), known };
-        }
-        elements.set(s, i, word);
-    }
-}
-
-const LITTLE: cranelift_codegen::ir::Endianness = cranelift_codegen::ir::Endianness::Little;
-
-/// Bytes of a varying's coefficients.
-const VARYING_BYTES: i64 = size_of::<crate::qpu::ports::Coefficients>() as i64;
-
-/// Where a run finds its uniforms and varyings.
-#[derive(Clone, Copy, Default)]
-struct Streams {
-    /// The address of the first word.
-    uniforms: Option<Value>,
-    /// The stream pointer behind the run.
-    uniforms_behind: Option<Value>,
-    /// The addresses of distances and of the first coefficients.
-    varyings: Option<[Value; 3]>,
-    varyings_behind: Option<Value>,
-}
-
-/// What is known of a group of vectors in the course of a run.
-struct Elements {
-    /// Bytes of a register in front of the group's.
-    offset: Value,
-    /// The QPU with its registers moved so far that theirs are the first.
-    registers: Value,
-    slots: [[Option<Word>; slot::COUNT]; WIDTH],
-    /// Z, N and C as masks.
-    flags: [[Option<Value>; 3]; WIDTH],
-    memos: [Memo; WIDTH],
-    /// Slots that were written.
-    written: u128,
-    streams: Streams,
-    /// Uniforms and varyings so far.
-    uniforms: u32,
-    varyings: u32,
-}
-
-impl Elements {
-    fn new(offset: Value, registers: Value, streams: Streams) -> Elements {
-        Elements {
-            offset,
-            registers,
-            slots: [[None; slot::COUNT]; WIDTH],
-            flags: [[None; 3]; WIDTH],
-            memos: Default::default(),
-            written: 0,
-            streams,
-            uniforms: 0,
-            varyings: 0,
-        }
-    }
-
-    fn next_varying(&mut self) -> u32 {
-        self.varyings += 1;
-        self.varyings - 1
-    }
-
-    fn set(&mut self, s: u8, i: usize, word: Word) {
-        self.slots[i][usize::from(s)] = Some(word);
-        self.written |= bit(s);
-    }
-
-    /// More is known of a value.
-    fn learn(&mut self, s: u8, i: usize, word: Word) {
-        if let Some(old) = &mut self.slots[i][usize::from(s)] {
-            if old.value == word.value {
-                old.known = word.known;
-            }
-        }
     }
 }
