@@ -214,6 +214,9 @@ fn reads(op: &Op) -> u128 {
     }
     if op.mul != MulOp::Nop {
         read |= through(op.mul_a) | through(op.mul_b);
+        if op.rotate.is_some_and(|rotate| rotate.by.is_none()) {
+            read |= bit(slot::R5);
+        }
     }
     let conditional = |cond| !matches!(cond, Cond::Always | Cond::Never);
     let by_add = op.add != AddOp::Nop && conditional(op.add_cond);
