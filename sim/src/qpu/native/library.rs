@@ -1,7 +1,7 @@
 //! Compiled programs by their text: a job decodes its programs anew, and most jobs have those of the one before.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use vc4::qpu::Inst;
@@ -25,6 +25,8 @@ const REMEMBERED: usize = 2048;
 pub(in crate::qpu) struct Compiled {
     /// Instructions that the interpreter ran.
     interpreted: AtomicU64,
+    /// Some thread compiles.
+    busy: AtomicBool,
     /// For finite floats; `None` inside if there is no code for it.
     quick: OnceLock<Option<Native>>,
     /// For all floats.
@@ -50,17 +52,39 @@ impl Compiled {
 
     /// The program's code, once it has run often enough to be worth some, or `at_once`.
     pub fn native(&self, ops: &[Op], address: u32, at_once: bool) -> Option<&Native> {
-        if let Some(native) = self.quick.get() {
-            let native = native.as_ref()?;
-            if native.repeated.load(Relaxed) < REPEATED {
-                return Some(native);
-            }
-            return self.exact.get_or_init(|| Native::new(ops, address, Floats::All)).as_ref();
+        if at_once {
+            return self.quick.get_or_init(|| Native::new(ops, address, Floats::Finite)).as_ref();
         }
-        let length = ops.len() as u64;
-        if !at_once && self.interpreted.fetch_add(length, Relaxed) < COMPILING * length {
+        let Some(quick) = self.quick.get() else {
+            let length = ops.len() as u64;
+            if self.interpreted.fetch_add(length, Relaxed) < COMPILING * length {
+                return None;
+            }
+            return self.compiled(&self.quick, ops, address, Floats::Finite);
+        };
+        let quick = quick.as_ref()?;
+        if quick.repeated.load(Relaxed) < REPEATED {
+            return Some(quick);
+        }
+        match self.exact.get() {
+            Some(exact) => exact.as_ref(),
+            None => self.compiled(&self.exact, ops, address, Floats::All).or(Some(quick)),
+        }
+    }
+
+    /// Compiles unless another thread does: then this one has something to run meanwhile.
+    fn compiled<'a>(
+        &self,
+        place: &'a OnceLock<Option<Native>>,
+        ops: &[Op],
+        address: u32,
+        floats: Floats,
+    ) -> Option<&'a Native> {
+        if self.busy.swap(true, Relaxed) {
             return None;
         }
-        self.quick.get_or_init(|| Native::new(ops, address, Floats::Finite)).as_ref()
+        let native = place.get_or_init(|| Native::new(ops, address, floats)).as_ref();
+        self.busy.store(false, Relaxed);
+        native
     }
 }
