@@ -180,12 +180,17 @@ impl Shading<'_> {
     fn is_hidden(&self, worker: &Worker, x: i32, y: i32, masks: [u8; 4]) -> bool {
         let (Primitive { z, reference: (x0, y0), .. }, func) =
             (self.primitive, self.target.draw.state.config.depth_func);
-        let mut nearest = u32::MAX;
-        for (i, _) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
-            let dx = f64::from(x + (i as i32 & 1)) + 0.5 - x0;
-            let dy = f64::from(y + (i as i32 >> 1)) + 0.5 - y0;
-            nearest = nearest.min(z_at(z, dx, dy));
-        }
+        let depth = |pixel: usize| {
+            let dx = f64::from(x + (pixel as i32 & 1)) + 0.5 - x0;
+            let dy = f64::from(y + (pixel as i32 >> 1)) + 0.5 - y0;
+            z_at(z, dx, dy)
+        };
+        let nearest = if masks.contains(&0) {
+            (0..4).filter(|&pixel| masks[pixel] != 0).map(depth).min().unwrap_or(u32::MAX)
+        } else {
+            // Depth and all its roundings rise or fall along either axis: one pixel is the nearest of a whole quad.
+            depth(usize::from(z.dx < 0.0) | usize::from(z.dy < 0.0) << 1)
+        };
         worker.shadow.rejects(func, self.target.pixel(&worker.tile, x, y), nearest)
     }
 
