@@ -146,12 +146,21 @@ fn host(options: &Options, install: bool) -> Result<(), Error> {
     // dependencies are the same.
     build::cargo(&["build", "--workspace", "--lib", "--bins", "--tests"])?;
     let display = Display::private()?;
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(program)
-        .args(["test", "--workspace"])
-        .args(&options.cargo)
-        .current_dir(build::workspace())
-        .env("DISPLAY", &display.name)
-        .status()?;
-    if status.success() { Ok(()) } else { Err(format!("the tests failed ({status})").into()) }
+    let test = |arguments: &[&str], debug: Option<&str>| -> Result<(), Error> {
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(program);
+        command.arg("test").args(arguments).args(&options.cargo).current_dir(build::workspace());
+        let status = command
+            .env("DISPLAY", &display.name)
+            .envs(debug.map(|words| ("VC4VK_DEBUG", words)))
+            .status()
+            .map_err(|error| format!("cargo: {error}"))?;
+        if status.success() { Ok(()) } else { Err(format!("the tests failed ({status})").into()) }
+    };
+    test(&["--workspace"], None)?;
+    if !options.cargo.is_empty() {
+        return Ok(());
+    }
+    // Above, the simulator watches every program, which it has to interpret for that.
+    test(&["-p", "vc4-tests", "--test", "scenes", "--test", "drawing"], Some("compile"))
 }
