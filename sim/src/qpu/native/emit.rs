@@ -138,7 +138,7 @@ impl Emitter<'_> {
             Then::End => self.leave(Exit::End(trace.ops.end)),
             Then::Next(next) => self.go_to(next),
             Then::Switched(next) => {
-                self.lose(self.live.at(next) & lost());
+                self.lose((self.live.at(next) | FLAGS) & lost());
                 self.go_to(next);
             }
             Then::Either { taken, otherwise, .. } => {

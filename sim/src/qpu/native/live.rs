@@ -36,9 +36,9 @@ impl Live {
         self.0.get(&start).copied().unwrap_or(u128::MAX)
     }
 
-    /// What matters behind a trace.
+    /// What matters behind a trace: the flags always, as they are shown wherever the interpreter takes over and stops.
     pub fn behind(&self, then: Then) -> u128 {
-        let all = then.successors().fold(0, |all, next| all | self.at(next));
+        let all = then.successors().fold(0, |all, next| all | self.at(next) | FLAGS);
         if let Then::Switched(_) = then { all & !lost() } else { all }
     }
 }

@@ -256,8 +256,10 @@ fn compare(seeds: std::ops::Range<u64>) -> (u32, u32) {
 #[test]
 fn machine_code_does_what_the_interpreter_does() {
     let (compiled, ended) = compare(0..3000);
-    // A rotation by r5 after r5 was computed.
-    compare(4_295_043_567..4_295_043_568);
+    // A rotation by r5 after r5 was computed, and an end without end right behind a thread switch.
+    for seed in [4_295_043_567, 4_295_093_380] {
+        compare(seed..seed + 1);
+    }
     assert!(compiled > 1000, "{compiled} programs were compiled");
     assert!(ended > 500, "{ended} programs ran to their ends");
 }
