@@ -38,7 +38,7 @@ impl Emitter<'_> {
         if varyings > 0 {
             self.open_varyings(&mut streams, varyings, again);
         }
-        // Twice the same code would be worth less than a place in the host's instruction cache.
+        // The same code for each pair of vectors: half as much to compile, and to hold in the host's instruction cache.
         let (body, behind) = (self.build.create_block(), self.build.create_block());
         self.build.append_block_param(body, ADDRESS);
         let start = self.build.ins().iconst(ADDRESS, 0);
