@@ -148,19 +148,24 @@ impl<P: Ports> Instance<'_, P> {
         let mul = (op.mul != MulOp::Nop).then(|| self.mul(op, mul_mask));
         let add = (op.add != AddOp::Nop).then(|| self.add(op, add_mask));
         // Already there if a result is refused; and no result can replace it.
-        if let Some(c) = varying_c {
-            *self.reg_mut(slot::R5) = c;
-        }
+        self.show_varying(varying_c.as_ref());
         if let Some(add) = add {
             self.write(op, op.add_dest, add_mask, &add, op.add.writes_float(), index)?;
+            self.show_varying(varying_c.as_ref());
         }
         if let Some(mul) = mul {
             self.write(op, op.mul_dest, mul_mask, &mul, op.mul == MulOp::Fmul, index)?;
-        }
-        if let Some(c) = varying_c {
-            *self.reg_mut(slot::R5) = c;
+            self.show_varying(varying_c.as_ref());
         }
         if op.extras & extra::ACTION != 0 { self.act(op, index, program) } else { Ok(None) }
+    }
+
+    /// The second part of a varying, if one was read, appears in r5.
+    #[inline(always)]
+    fn show_varying(&mut self, c: Option<&Lanes>) {
+        if let Some(c) = c {
+            *self.reg_mut(slot::R5) = *c;
+        }
     }
 
     #[inline(always)]
