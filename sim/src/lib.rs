@@ -2,7 +2,8 @@
 //!
 //! The only inputs are BOs and submissions. Its rooms, from the ground; each imports those above it in this list:
 //!
-//! * [`memory`] is the bus memory, [`lanes`] are sixteen elements side by side; [`unverified`] collects what no source tells
+//! * [`memory`] is the bus memory, [`lanes`] are sixteen elements side by side, `wide` compiles
+//!   functions for processors with wide vectors; [`unverified`] collects what no source tells
 //!   about the machine. [`stats`] is what a job yields besides its picture: counters as the hardware counts, and broken
 //!   rules as [`stats::Finding`]s.
 //! * [`tmu`] looks textures up. [`qpu`] interprets programs against the [`qpu::Ports`] of the block that started them.
@@ -24,7 +25,6 @@ pub mod device;
 pub mod drm;
 pub mod error;
 pub mod geometry;
-mod host;
 pub mod kernel;
 pub mod lanes;
 mod lock;
@@ -37,6 +37,7 @@ pub mod stats;
 pub mod tmu;
 pub mod unverified;
 pub mod vertex;
+mod wide;
 
 pub use config::Config;
 pub use device::{Observed, Simulator, Totals};

@@ -1,7 +1,6 @@
 //! Calling machine code, and what it calls.
 #![expect(unsafe_code, reason = "machine code is called, and shares the QPU's state with its host")]
 
-use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 
 use vc4::hw::LANES;
@@ -29,7 +28,6 @@ impl Native {
             lookups: 0,
             limit,
             fault: None,
-            instance: PhantomData,
         };
         let mut context = Context {
             qpu: host.qpu,
@@ -85,7 +83,6 @@ struct Host<'a, P> {
     limit: u64,
     /// The instruction that failed, and why.
     fault: Option<(usize, Fault)>,
-    instance: PhantomData<&'a mut P>,
 }
 
 /// See [`Context::perform`].

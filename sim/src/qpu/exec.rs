@@ -7,7 +7,7 @@ use vc4::qpu::{AddOp, BranchCond, Cond, MulOp};
 
 use super::fault::{Fault, unsupported};
 use super::flatten::reverse_from;
-use super::op::{Action, Branch, Dest, Op, Port, extra, slot};
+use super::op::{Action, BRANCH_SLOTS, Branch, Dest, Op, Port, SWITCH_SLOTS, extra, slot};
 use super::ports::Ports;
 use super::program::Program;
 use super::state::{LOST_IN_SWITCH, Qpu};
@@ -376,8 +376,8 @@ impl<P: Ports> Instance<'_, P> {
     pub fn act(&mut self, op: &Op, index: u32, program: &Program) -> Result<Control, Fault> {
         match op.action {
             Action::None => Ok(None),
-            Action::End => Ok(Some((Event::End, 2))),
-            Action::Switch => Ok(Some((Event::Switch, 2))),
+            Action::End => Ok(Some((Event::End, SWITCH_SLOTS))),
+            Action::Switch => Ok(Some((Event::Switch, SWITCH_SLOTS))),
             Action::ColorLoad => {
                 let color = self.ports.tlb_color_read()?;
                 *self.reg_mut(slot::R4) = color;
@@ -438,7 +438,7 @@ impl<P: Ports> Instance<'_, P> {
         if offset % 8 != 0 || target >= program.ops.len() {
             return Err(unsupported(index, format!("branch to byte {offset:#x}, outside of the program")));
         }
-        Ok(Some((Event::Jump(target), 3)))
+        Ok(Some((Event::Jump(target), BRANCH_SLOTS)))
     }
 
     /// A thread switch takes effect.

@@ -78,9 +78,9 @@ pub(super) enum Action {
     None,
     LoadTmu(u8),
     ColorLoad,
-    /// Program end after two more instructions.
+    /// Program end behind its slots.
     End,
-    /// Thread switch after two more instructions.
+    /// Thread switch behind its slots.
     Switch,
     /// Semaphore number and direction.
     Semaphore {
@@ -89,6 +89,11 @@ pub(super) enum Action {
     },
     Branch(Branch),
 }
+
+/// Instructions behind a branch that run all the same (qpu.md §2.8).
+pub(super) const BRANCH_SLOTS: usize = 3;
+/// The same behind a thread switch or a program's end.
+pub(super) const SWITCH_SLOTS: usize = 2;
 
 /// A branch with its target split into the known part and the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

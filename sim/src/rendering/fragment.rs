@@ -10,11 +10,11 @@ use super::tlb::{BatchTest, ClearValues, DepthMode, Stencil, TILE_SAMPLES, Tile}
 use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
 use crate::geometry::Rect;
-use crate::host::on_wide_vectors;
 use crate::memory::Memory;
 use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats, Varyings};
 use crate::stats::{Counters, Event};
 use crate::unverified::{ms_flags_from_coverage, sample_coverage, z_to_24_bits};
+use crate::wide::on_wide_vectors;
 
 /// Quads of a batch.
 const QUADS: usize = LANES / 4;

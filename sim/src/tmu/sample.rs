@@ -6,9 +6,9 @@ use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
 
 use super::fault::TmuFault;
 use super::texture::{Level, Mip, Texture};
-use crate::host::on_wide_vectors;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
+use crate::wide::on_wide_vectors;
 
 /// UNVERIFIED: how many bits has a filter weight, and how are filtered results rounded? Six bits per axis, the rest of the
 /// coordinate's cut off, and results to nearest. With these, dEQP-GLES2's

@@ -11,7 +11,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use vc4::qpu::BranchCond;
 
-use super::layout::{self, context};
+use super::layout::{self, VECTORS, context};
 use super::live::{Live, before, lost};
 use super::part::{FLAGS, Part, bit, is_constant, parts};
 use super::trace::{Then, Trace, traces};
@@ -19,9 +19,6 @@ use super::vector::{Floats, Memo, Pool, Vector};
 use super::work::{Exit, Work};
 use crate::qpu::op::{Op, slot};
 use crate::qpu::state::LOST_IN_SWITCH;
-
-/// Vectors of four elements in a register.
-pub const VECTORS: usize = 4;
 
 pub const ADDRESS: Type = types::I64;
 
@@ -141,7 +138,7 @@ impl Emitter<'_> {
                 self.lose((self.live.at(next) | FLAGS) & lost());
                 self.go_to(next);
             }
-            Then::Either { taken, otherwise, .. } => {
+            Then::Either { taken, otherwise } => {
                 let (taken, otherwise) = (self.blocks[&taken], self.blocks[&otherwise]);
                 match decided {
                     Some(condition) => {

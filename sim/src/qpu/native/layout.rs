@@ -10,7 +10,7 @@ use crate::qpu::state::{Qpu, Register};
 pub struct Context {
     /// Whose registers, flags and stream pointer the code uses.
     pub qpu: *mut Qpu,
-    /// What the code's arithmetic needs, 16 bytes each and aligned to that.
+    /// What the code's arithmetic needs.
     pub constants: *const Constant,
     /// The first word of the bus memory.
     pub memory: *const u8,
@@ -25,7 +25,7 @@ pub struct Context {
     pub perform: Perform,
 }
 
-/// Four words.
+/// Four words, one vector.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub struct Constant(pub [u32; 4]);
@@ -59,7 +59,11 @@ pub const FLAGS: [usize; 3] = [offset_of!(Qpu, z), offset_of!(Qpu, n), offset_of
 /// Its stream pointer.
 pub const UNIFORMS: usize = offset_of!(Qpu, uniforms);
 
-/// A vector of four elements of a register.
+/// Vectors of four elements in a register.
+pub const VECTORS: usize = 4;
+pub const VECTOR_BYTES: usize = size_of::<Constant>();
+
+/// A vector of a register.
 pub fn register(s: u8, vector: usize) -> i32 {
-    (offset_of!(Qpu, regs) + usize::from(s) * size_of::<Register>() + vector * 16) as i32
+    (offset_of!(Qpu, regs) + usize::from(s) * size_of::<Register>() + vector * VECTOR_BYTES) as i32
 }

@@ -1,7 +1,7 @@
 //! Compiled programs by their text: a job decodes its programs anew, and most jobs have those of the one before.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use vc4::qpu::Inst;
@@ -10,9 +10,8 @@ use super::code::Native;
 use super::vector::Floats;
 use crate::qpu::op::Op;
 
-/// Interpreted instructions that cost as much as compiling one: a program is compiled when it has run so often that it
-/// might have been compiled instead.
-const COMPILING: u64 = 1500;
+/// Instances that are interpreted before a program is compiled. Compiling it costs about as much as running a few thousand.
+const INTERPRETED: u32 = 1500;
 
 /// Runs that the interpreter repeats because of infinities before a program is taken to have them.
 const REPEATED: u32 = 500;
@@ -23,8 +22,8 @@ const REMEMBERED: usize = 2048;
 /// The code of all programs with the same text at the same place.
 #[derive(Debug, Default)]
 pub(in crate::qpu) struct Compiled {
-    /// Instructions that the interpreter ran.
-    interpreted: AtomicU64,
+    /// Instances that the interpreter ran.
+    interpreted: AtomicU32,
     /// Some thread compiles.
     busy: AtomicBool,
     /// For finite floats; `None` inside if there is no code for it.
@@ -56,8 +55,7 @@ impl Compiled {
             return self.quick.get_or_init(|| Native::new(ops, address, Floats::Finite)).as_ref();
         }
         let Some(quick) = self.quick.get() else {
-            let length = ops.len() as u64;
-            if self.interpreted.fetch_add(length, Relaxed) < COMPILING * length {
+            if self.interpreted.fetch_add(1, Relaxed) < INTERPRETED {
                 return None;
             }
             return self.compiled(&self.quick, ops, address, Floats::Finite);

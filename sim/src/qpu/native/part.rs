@@ -34,7 +34,7 @@ pub const fn bit(s: u8) -> u128 {
     1 << s
 }
 
-/// Slots that code may write; the others are constants.
+/// Whether a slot holds the same for ever: no instruction writes it.
 pub const fn is_constant(s: u8) -> bool {
     s == slot::ZERO || s == slot::ELEMENT || s >= slot::SMALL
 }
@@ -154,11 +154,8 @@ impl Part {
         match self {
             Part::Alu(op) => reads(op) & !fetched(op),
             Part::Fetch(_) => FLAGS,
-            Part::Deliver { op, dest, from, .. } => {
-                let old = if matches!(dest, Dest::R5All) { bit(slot::R5) } else { 0 };
-                reads(op) | bit(*from) | old | FLAGS
-            }
-            Part::Act(op) | Part::Whole(op) => reads(op) | old_words(op) | FLAGS,
+            Part::Deliver { op, from, .. } => reads(op) | bit(*from) | FLAGS,
+            Part::Act(op) | Part::Whole(op) => reads(op) | FLAGS,
             Part::Decide(_) => FLAGS,
         }
     }
@@ -205,7 +202,7 @@ fn fetched(op: &Op) -> u128 {
     of(op.port_a, slot::PORT_A) | of(op.port_b, slot::PORT_B)
 }
 
-/// Slots that an instruction's units use, and the flags.
+/// Slots that an instruction's units use, those of which it keeps a part, and the flags.
 fn reads(op: &Op) -> u128 {
     let through = |s: u8| if s == slot::UNPACKED { bit(op.unpack_from) } else { bit(s) };
     let mut read = 0;

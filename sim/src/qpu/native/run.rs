@@ -4,8 +4,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, Endianness, InstBuilder, MemFlags, Value, types};
 use vc4::qpu::{AddOp, Cond, MulOp, Pack, SmallImm};
 
-use super::emit::{ADDRESS, Emitter, VECTORS, trusted};
-use super::layout::{self, context};
+use super::emit::{ADDRESS, Emitter, trusted};
+use super::layout::{self, VECTOR_BYTES, VECTORS, context};
 use super::part::{FLAGS, Part, bit, is_constant};
 use super::vector::{Known, Memo, Vector, WORDS, Word};
 use super::work::Work;
@@ -16,7 +16,6 @@ use crate::qpu::ports::Coefficients;
 /// Vectors of four elements that are computed side by side: two keep the host's units busy and their values in its
 /// registers.
 const WIDTH: usize = 2;
-const VECTOR_BYTES: usize = 16;
 
 impl Emitter<'_> {
     /// Instructions without effects outside of the elements, a few elements after the other. Where floats leave the range in
@@ -393,9 +392,8 @@ impl Emitter<'_> {
         }
         if let Some(mask) = mask {
             let old = self.word(elements, s, i);
-            let both = |of: fn(Known) -> bool| of(word.known) && of(old.known);
-            let known = Known { flushed: both(|k| k.flushed), finite: both(|k| k.finite), word: None };
-            word = Word { value: self.on(elements, i, |v| v.select(mask, word.value, old.value)), known };
+            let value = self.on(elements, i, |v| v.select(mask, word.value, old.value));
+            word = Word { value, known: word.known.or(old.known) };
         }
         elements.set(s, i, word);
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use vc4::qpu::BranchCond;
 
-use crate::qpu::op::{Action, Branch, Op};
+use crate::qpu::op::{Action, BRANCH_SLOTS, Branch, Op, SWITCH_SLOTS};
 
 /// Instructions that are run to the end once their first is.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub enum Then {
     Next(usize),
     /// The same, behind a thread switch.
     Switched(usize),
-    /// One of two traces, by the flags at the branch.
-    Either { cond: BranchCond, at: usize, taken: usize, otherwise: usize },
+    /// One of two traces: [`super::part::Part::Decide`] says which.
+    Either { taken: usize, otherwise: usize },
 }
 
 impl Then {
@@ -34,7 +34,7 @@ impl Then {
         let (first, second) = match self {
             Then::End => (None, None),
             Then::Next(next) | Then::Switched(next) => (Some(next), None),
-            Then::Either { taken, otherwise, .. } => (Some(taken), Some(otherwise)),
+            Then::Either { taken, otherwise } => (Some(taken), Some(otherwise)),
         };
         first.into_iter().chain(second)
     }
@@ -42,10 +42,6 @@ impl Then {
 
 /// Longest program that is taken apart, in instructions: the compiler's time grows faster than the program.
 const MAX_INSTRUCTIONS: usize = 4096;
-
-/// Instructions behind a branch that run all the same, and behind a thread switch or program end.
-const BRANCH_SLOTS: usize = 3;
-const SWITCH_SLOTS: usize = 2;
 
 /// Where a branch leads, or `None` if that is no place known beforehand.
 fn target(branch: &Branch, ops: &[Op], address: u32) -> Option<usize> {
@@ -102,7 +98,7 @@ fn trace(ops: &[Op], address: u32, start: usize, starts: &BTreeSet<usize>) -> Op
                 let (end, taken) = (at + BRANCH_SLOTS + 1, target(&branch, ops, address)?);
                 let then = match branch.cond {
                     BranchCond::Always => Then::Next(taken),
-                    cond => Then::Either { cond, at, taken, otherwise: end },
+                    _ => Then::Either { taken, otherwise: end },
                 };
                 (end, then)
             }

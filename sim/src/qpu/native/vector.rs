@@ -1,4 +1,4 @@
-//! Four elements at a time: the meaning of `vc4::qpu::alu` and `vc4::qpu::pack` in the compiler's instructions.
+//! Four elements at a time: the meaning of `vc4::qpu::alu` in the compiler's instructions.
 //!
 //! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. Where one
 //! turns up all the same, a result may be wrong: [`Memo::suspects`] collects what would show that, and the interpreter does
@@ -11,6 +11,7 @@ use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, type
 use cranelift_frontend::FunctionBuilder;
 use vc4::qpu::{AddOp, MulOp};
 
+use super::layout::VECTOR_BYTES;
 use crate::lanes::Lanes;
 
 pub(super) const SIGN: u32 = 0x8000_0000;
@@ -47,6 +48,11 @@ impl Known {
     pub fn constant(word: u32) -> Known {
         let exponent = word & INF;
         Known { flushed: exponent != 0 || word == 0, finite: exponent != INF, word: Some(word) }
+    }
+
+    /// What is known where some elements are of one value and some of another.
+    pub fn or(self, other: Known) -> Known {
+        Known { flushed: self.flushed && other.flushed, finite: self.finite && other.finite, word: None }
     }
 
     /// A float that arithmetic made.
@@ -130,7 +136,8 @@ impl Vector<'_, '_> {
         if place == next {
             self.pool.words.push(words);
         }
-        let value = self.build.ins().load(WORDS, MemFlags::trusted(), self.constants, (place * 16) as i32);
+        let value =
+            self.build.ins().load(WORDS, MemFlags::trusted(), self.constants, (place * VECTOR_BYTES) as i32);
         self.pool.loaded.insert(words, value);
         value
     }
@@ -448,9 +455,7 @@ impl Vector<'_, '_> {
                 let greater = self.is_greater(a, b);
                 let (first, second) = if op == AddOp::Fmin { (y, x) } else { (x, y) };
                 let value = self.select(greater, first, second);
-                let both = |of: fn(Known) -> bool| of(a.known) && of(b.known);
-                let known = Known { flushed: both(|k| k.flushed), finite: both(|k| k.finite), word: None };
-                return (Word { value, known }, Some(greater));
+                return (Word { value, known: a.known.or(b.known) }, Some(greater));
             }
             AddOp::Fminabs | AddOp::Fmaxabs => {
                 let (x, y) = (self.and_with(x, !SIGN), self.and_with(y, !SIGN));
