@@ -271,7 +271,6 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         full_draw_index_uint32: vk::TRUE,
         multi_draw_indirect: vk::TRUE,
         draw_indirect_first_instance: vk::TRUE,
-        // Part of the fragment program.
         // Draws are drawn once for each sample.
         sample_rate_shading: vk::TRUE,
         logic_op: vk::TRUE,
