@@ -11,6 +11,7 @@ mod completions;
 mod cost;
 mod diagnose;
 mod disasm;
+mod doctor;
 mod input;
 mod inspect;
 mod isa;
@@ -63,6 +64,8 @@ enum Command {
     Inspect(inspect::Args),
     /// Run, record and look into the simulated GPU
     Sim(sim::Options),
+    /// Say what is wrong with the GPU of this machine, and what to do
+    Doctor(doctor::Options),
     /// Print a completion script for a shell
     Completions(completions::Options),
     /// Write the manual pages of this command and its subcommands
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         Command::Vpm(options) => vpm::run(options),
         Command::Patch(options) => patch::run(options),
         Command::Sim(options) => sim::run(options),
+        Command::Doctor(options) => doctor::run(options),
         Command::Completions(options) => completions::run(options, Cli::command()),
         Command::Man(options) => man::run(options, Cli::command()),
         Command::Inspect(args) => inspect::run(args),

@@ -251,7 +251,8 @@ fn the_reference_has_parts() {
 #[test]
 fn every_command_has_help_with_examples() {
     let help = ok(&["--help"], "");
-    let commands = ["asm", "disasm", "check", "cost", "cl", "isa", "stencil", "vpm", "patch", "completions"];
+    let commands =
+        ["asm", "disasm", "check", "cost", "cl", "isa", "stencil", "vpm", "patch", "doctor", "completions"];
     for command in commands {
         assert!(help.contains(&format!("  {command} ")), "{help}");
         let text = ok(&[command, "--help"], "");

@@ -1,41 +1,20 @@
 //! Which device to drive: `VC4VK_DEVICE=auto|drm[:PATH]|sim|noop`.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use vc4_kernel_abi::{DrmGpu, Gpu, GpuError, Noop};
-
-/// What `VC4VK_DEVICE` asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Choice {
-    /// The GPU if there is one, else the simulator where [`alone`].
-    Auto,
-    /// The GPU, at that node if named.
-    Drm(Option<PathBuf>),
-    /// The simulator.
-    Sim,
-    /// A device that drops its jobs, for measuring everything but the GPU.
-    Noop,
-}
-
-fn parse(text: &str) -> Option<Choice> {
-    match text.split_once(':') {
-        None if text.is_empty() || text == "auto" => Some(Choice::Auto),
-        None if text == "drm" => Some(Choice::Drm(None)),
-        None if text == "sim" => Some(Choice::Sim),
-        None if text == "noop" => Some(Choice::Noop),
-        Some(("drm", path)) if !path.is_empty() => Some(Choice::Drm(Some(path.into()))),
-        _ => None,
-    }
-}
+use vc4_kernel_abi::{Choice, DrmGpu, Gpu, GpuError, Noop};
 
 /// The device to drive, or `None` with the reason logged.
 pub fn find() -> Option<Arc<dyn Gpu>> {
     let text = std::env::var("VC4VK_DEVICE").unwrap_or_default();
-    let Some(choice) = parse(&text) else {
-        log::error!(target: "vc4::probe", "VC4VK_DEVICE={text:?} is not one of auto, drm, drm:PATH, sim, noop; no device");
-        return None;
+    let choice = match text.parse::<Choice>() {
+        Ok(choice) => choice,
+        Err(error) => {
+            log::error!(target: "vc4::probe", "VC4VK_DEVICE={text:?} is {error}; no device");
+            return None;
+        }
     };
     let found = match &choice {
         Choice::Drm(path) => open_drm(path.as_deref()),
@@ -106,17 +85,5 @@ mod tests {
         assert!(!alone(|_| None));
         assert!(!alone(|_| Some(OsString::new())));
         assert!(alone(|name| (name == "VK_ICD_FILENAMES").then(|| "vc4_icd.json".into())));
-    }
-
-    #[test]
-    fn the_variable_has_five_forms() {
-        assert_eq!(parse(""), Some(Choice::Auto));
-        assert_eq!(parse("auto"), Some(Choice::Auto));
-        assert_eq!(parse("drm"), Some(Choice::Drm(None)));
-        assert_eq!(parse("drm:/dev/dri/renderD128"), Some(Choice::Drm(Some("/dev/dri/renderD128".into()))));
-        assert_eq!(parse("sim"), Some(Choice::Sim));
-        assert_eq!(parse("noop"), Some(Choice::Noop));
-        assert_eq!(parse("drm:"), None);
-        assert_eq!(parse("gpu"), None);
     }
 }

@@ -1,0 +1,84 @@
+//! The findings as people read them.
+
+use super::findings::Finding;
+use super::machine::Machine;
+use super::machine::loader::Manifest;
+use super::machine::nodes::Access;
+
+/// The machine as pairs of name and value.
+pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
+    let unknown = || "unknown".to_owned();
+    let kernel = &machine.kernel;
+    let architecture = kernel.architecture.iter().map(|name| format!(" ({name})"));
+    let mebibytes = |bytes: Option<u64>| bytes.map_or_else(unknown, |bytes| format!("{} MiB", bytes >> 20));
+    let cma = match (machine.cma_total, machine.cma_free) {
+        (Some(0) | None, _) => "none".into(),
+        (total, free) => format!("{}, {} free", mebibytes(total), mebibytes(free)),
+    };
+    let boot = machine.boot.as_ref().map(|boot| {
+        let overlay = boot.overlay.map_or("no GPU overlay", |overlay| overlay.name());
+        let cma = boot.cma.iter().map(|cma| format!(",{cma}"));
+        format!("{overlay}{} in {}", cma.collect::<String>(), boot.file)
+    });
+    let session = machine.session;
+    let display = match (session.wayland, session.x11) {
+        (true, true) => "Wayland, X",
+        (true, false) => "Wayland",
+        (false, true) => "X",
+        (false, false) => "none",
+    };
+    vec![
+        ("board", machine.board.model().map_or_else(unknown, str::to_owned)),
+        ("system", machine.system.clone().unwrap_or_else(unknown)),
+        ("kernel", kernel.release.clone().unwrap_or_else(unknown) + &architecture.collect::<String>()),
+        ("firmware", machine.firmware.clone().unwrap_or_else(unknown)),
+        ("memory", mebibytes(machine.memory)),
+        ("contiguous", cma),
+        ("overlay", boot.unwrap_or_else(|| "no config.txt".into())),
+        ("nodes", nodes(machine)),
+        ("loader", machine.loader.version.clone().unwrap_or_else(|| "none found".into())),
+        ("drivers", manifests(&machine.loader.drivers)),
+        ("layers", manifests(&machine.loader.layers)),
+        ("display", display.into()),
+        ("vc4", env!("CARGO_PKG_VERSION").into()),
+    ]
+}
+
+fn nodes(machine: &Machine) -> String {
+    let node = |node: &super::machine::nodes::Node| {
+        let access = match node.access {
+            Access::Granted => "",
+            Access::Denied => ", no permission",
+            Access::Failed(_) => ", cannot be opened",
+        };
+        format!("{} ({}{access})", node.name, node.driver)
+    };
+    let nodes: Vec<String> = machine.nodes.iter().map(node).collect();
+    if nodes.is_empty() { "none".into() } else { nodes.join(", ") }
+}
+
+fn manifests(manifests: &[Manifest]) -> String {
+    let manifest = |manifest: &Manifest| {
+        manifest.name.clone() + &manifest.version.iter().map(|v| format!(" ({v})")).collect::<String>()
+    };
+    let all: Vec<String> = manifests.iter().map(manifest).collect();
+    if all.is_empty() { "none".into() } else { all.join(", ") }
+}
+
+/// Lines of names and values below a title.
+pub fn table(title: &str, rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let rows = rows.iter().map(|(name, value)| format!("  {name:width$}  {value}\n"));
+    format!("{title}\n{}", rows.collect::<String>())
+}
+
+/// What was found.
+pub fn findings(findings: &[Finding]) -> String {
+    if findings.is_empty() {
+        return "Findings\n  none\n".into();
+    }
+    let lines = findings.iter().map(|finding| {
+        format!("  {:7}  {}\n           {}\n", finding.weight.name(), finding.seen, finding.advice)
+    });
+    format!("Findings\n{}", lines.collect::<String>())
+}
