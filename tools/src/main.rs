@@ -1,7 +1,8 @@
 //! The `vc4` command.
 //!
 //! One subcommand per file or folder; they do not know each other and import what stands below them: `names` and `stencil`
-//! (words of the command line), `input` and `output` (files in, text out), `diagnose` (places in sources, drawn).
+//! (words of the command line), `input` and `output` (files in, text out), `json`, `picture` (PNG files), `diagnose`
+//! (places in sources, drawn).
 
 mod asm;
 mod check;
@@ -15,10 +16,12 @@ mod doctor;
 mod input;
 mod inspect;
 mod isa;
+mod json;
 mod man;
 mod names;
 mod output;
 mod patch;
+mod picture;
 mod sim;
 mod stencil;
 mod vpm;

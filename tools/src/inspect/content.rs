@@ -1,7 +1,7 @@
 //! What a file turned out to be.
 
-use super::json::Value;
 use super::{mbs, metallib, program, shbin, spirv};
+use crate::json::Value;
 use shader_containers::mbs::Mbs;
 use shader_containers::metallib::Library;
 use shader_containers::shbin::Shbin;

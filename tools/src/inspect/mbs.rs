@@ -1,6 +1,6 @@
 //! MBS as tree and JSON.
 
-use super::json::{Value, hex};
+use crate::json::{Value, hex};
 use shader_containers::mbs::*;
 use std::io::{self, Write};
 

@@ -1,6 +1,6 @@
 //! metallib as tree and JSON.
 
-use super::json::{Value, hex};
+use crate::json::{Value, hex};
 use shader_containers::metallib::*;
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -5,7 +5,6 @@
 
 mod content;
 mod extract;
-mod json;
 mod mbs;
 mod metallib;
 mod program;
@@ -13,14 +12,17 @@ mod shbin;
 mod source;
 mod spirv;
 
+use crate::json::Value;
 use crate::output::{Error, Status};
 use content::{Content, Kind};
 use indicatif::ProgressBar;
-use json::Value;
 use shader_containers::Finding;
 use source::Source;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// Version of the document; it changes when a field changes its meaning or goes away. See `tools/INSPECT.md`.
+const SCHEMA: u64 = 1;
 
 /// Arguments of `vc4 inspect`.
 #[derive(clap::Args)]
@@ -90,8 +92,7 @@ fn inspect_all(args: &Args, out: &mut impl Write) -> io::Result<Outcome> {
     }
     bar.finish_and_clear();
     if args.json {
-        let document =
-            Value::object([("schema", Value::from(json::SCHEMA)), ("files", Value::Array(documents))]);
+        let document = Value::object([("schema", Value::from(SCHEMA)), ("files", Value::Array(documents))]);
         writeln!(out, "{document}")?;
     }
     Ok(outcome)
@@ -196,9 +197,19 @@ fn document(item: &Item<'_>, content: &Result<Content<'_>, Finding>, code: bool)
     ];
     match content {
         Ok(content) => fields.push(("content", content.json(code))),
-        Err(finding) => fields.push(("refused", json::finding(finding))),
+        Err(finding) => fields.push(("refused", finding_value(finding))),
     }
     let findings = content::check(item.kind, item.bytes);
-    fields.push(("findings", findings.iter().map(json::finding).collect()));
+    fields.push(("findings", findings.iter().map(finding_value).collect()));
     Value::object(fields)
+}
+
+fn finding_value(finding: &Finding) -> Value {
+    let severity = if finding.is_error() { "error" } else { "warning" };
+    Value::object([
+        ("code", Value::from(finding.code)),
+        ("severity", Value::from(severity)),
+        ("offset", Value::Unsigned(finding.offset)),
+        ("message", Value::from(&finding.message[..])),
+    ])
 }

@@ -1,7 +1,7 @@
 //! Compiled program files as tree, findings and JSON.
 
-use super::json::Value;
 use crate::compile::{listing, stage_of};
+use crate::json::Value;
 use shader_containers::Finding;
 use std::io::{self, Write};
 use vc4::qpu::{Access, Declared, Inst, Violation, check_declared, uniform_reads};

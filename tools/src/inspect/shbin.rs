@@ -1,6 +1,6 @@
 //! SHBIN as tree and JSON.
 
-use super::json::Value;
+use crate::json::Value;
 use shader_containers::shbin::*;
 use std::io::{self, Write};
 

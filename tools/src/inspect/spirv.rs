@@ -1,6 +1,6 @@
 //! SPIR-V modules: header, capabilities and entry points.
 
-use super::json::Value;
+use crate::json::Value;
 use rspirv::dr::{self, Operand};
 use shader_containers::Finding;
 use std::io::{self, Write};

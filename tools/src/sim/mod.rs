@@ -2,7 +2,6 @@
 
 mod capture;
 mod load;
-mod picture;
 mod replay;
 mod report;
 mod serve;

@@ -11,8 +11,9 @@ use vc4_sim::capture::read::{Capture, Entry, Outcome};
 use vc4_sim::replay::{Replay, Replayed};
 use vc4_sim::{Config, Mode};
 
-use super::{load, picture};
+use super::load;
 use crate::output::{self, Error, Status};
+use crate::picture;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -13,7 +13,7 @@ use super::places::Places;
 use super::pools::{Pool, Pools};
 use super::program::{listing, stage_name, uniforms};
 use crate::output::json_string;
-use crate::sim::picture;
+use crate::picture;
 
 /// What a draw packet says.
 struct Call {

@@ -12,7 +12,7 @@ use super::json::{Object, list, texts};
 use super::places::Places;
 use super::pools::Pools;
 use crate::output::json_string;
-use crate::sim::picture;
+use crate::picture;
 
 /// A submission that ran again.
 pub fn submission(

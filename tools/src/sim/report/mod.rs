@@ -17,8 +17,9 @@ use vc4_sim::replay::Replay;
 
 use super::load;
 use super::replay::Machine;
+use crate::json::inside_html;
 use crate::output::{self, Error, Status};
-use json::{Object, inside_html, list, texts};
+use json::{Object, list, texts};
 use pools::Pools;
 
 const EXAMPLES: &str = "\

@@ -1,10 +1,6 @@
 //! JSON out: values and their text. There is no reading, and numbers are whole or finite, so this is all of it.
 
-use shader_containers::Finding;
 use std::fmt::{self, Display, Formatter, Write};
-
-/// Version of the document; it changes when a field changes its meaning or goes away. See `tools/INSPECT.md`.
-pub const SCHEMA: u64 = 1;
 
 /// A JSON value; objects keep the order of their fields.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,15 +40,10 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A finding as an object.
-pub fn finding(finding: &Finding) -> Value {
-    let severity = if finding.is_error() { "error" } else { "warning" };
-    Value::object([
-        ("code", Value::from(finding.code)),
-        ("severity", Value::from(severity)),
-        ("offset", Value::Unsigned(finding.offset)),
-        ("message", Value::from(&finding.message[..])),
-    ])
+/// JSON that can stand inside of an HTML script element: it holds neither tags nor the end of the element.
+pub fn inside_html(json: &str) -> String {
+    // These characters only occur in strings.
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 macro_rules! from {
@@ -66,7 +57,7 @@ macro_rules! from {
 }
 
 from!(u8 => Unsigned as u64, u16 => Unsigned as u64, u32 => Unsigned as u64, u64 => Unsigned as u64,
-      usize => Unsigned as u64, i32 => Signed as i64, f32 => Float as f64, bool => Bool as bool);
+      usize => Unsigned as u64, i32 => Signed as i64, f32 => Float as f64, f64 => Float as f64, bool => Bool as bool);
 
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
@@ -148,5 +139,10 @@ mod tests {
             ("f", Value::Float(f64::NEG_INFINITY)),
         ]);
         assert_eq!(value.to_string(), r#"{"b":"a\"\\\n\u0001é","a":[1,2],"n":null,"f":"-inf"}"#);
+    }
+
+    #[test]
+    fn nothing_ends_a_script() {
+        assert_eq!(inside_html(r#""</script><!--&""#), r#""\u003c/script\u003e\u003c!--\u0026""#);
     }
 }
