@@ -23,7 +23,7 @@ fn verdict(output: &Output) -> String {
 fn the_simulated_gpu_works() {
     let output = doctor(&["--device", "sim"]);
     assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
-    assert!(verdict(&output).starts_with("simulated VideoCore IV"), "{}", stdout(&output));
+    assert!(verdict(&output).starts_with("the simulated GPU works: "), "{}", stdout(&output));
 }
 
 #[test]
@@ -34,9 +34,50 @@ fn without_a_gpu_there_is_a_code_of_its_own() {
 }
 
 #[test]
+fn failed_checks_fail() {
+    let output = doctor(&["--device", "noop"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(verdict(&output).contains("checks failed (clears"), "{}", stdout(&output));
+}
+
+#[test]
 fn wrong_usage_is_told() {
     let output = doctor(&["--device", "gpu"]);
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("not one of auto, drm, drm:PATH, sim"), "{text}");
+}
+
+/// The part of a JSON document behind a name.
+fn member<'a>(json: &'a str, name: &str) -> &'a str {
+    let key = format!("\"{name}\":");
+    &json[json.find(&key).unwrap_or_else(|| panic!("{name}: {json}")) + key.len()..]
+}
+
+#[test]
+fn the_document_and_the_page_say_the_same() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("doctor.html");
+    std::fs::write(&path, "x".repeat(1 << 20)).expect("a file that is there already");
+    let output = doctor(&["--device", "sim", "--json", "--report", path.to_str().expect("a plain name")]);
+    assert_eq!(output.status.code(), Some(0));
+    let document = stdout(&output);
+    assert!(member(&document, "verdict").starts_with("\"works\""), "{document}");
+    assert!(member(&document, "ident0").starts_with("\"02443356\""), "{document}");
+    assert_eq!(document.matches("\"result\":\"passed\"").count(), document.matches("\"proves\":").count());
+    let page = std::fs::read_to_string(&path).expect("the page");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    let data =
+        page.split_once("id=\"data\">").and_then(|(_, rest)| rest.split_once("</script>")).expect("data").0;
+    assert_eq!(
+        data.replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u0026", "&"),
+        document.trim_end()
+    );
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_told_at_once() {
+    let output = doctor(&["--device", "sim", "--report", "no/such/directory/x.html"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("no/such/directory/x.html"), "{text}");
 }

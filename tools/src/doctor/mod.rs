@@ -1,29 +1,40 @@
 //! `vc4 doctor`: what is wrong with the GPU of this machine.
 //!
-//! [`machine`] reads what the system tells, [`findings`] judges it; [`device`] opens the GPU. [`text`] is for people.
+//! [`machine`] reads what the system tells, [`findings`] judges it; [`device`] opens the GPU and [`checks`] run on it. All of
+//! it is a [`diagnosis`]: [`text`] for a terminal, a [`document`] for programs, a [`page`] to send.
 
+mod checks;
 mod device;
+mod diagnosis;
+mod document;
 mod findings;
 mod machine;
+mod page;
 mod text;
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use indicatif::{ProgressBar, ProgressStyle};
 use vc4_kernel_abi::Choice;
 
 use crate::output::{self, Error, Status};
-use findings::{Finding, Weight};
+use checks::CHECKS;
+use diagnosis::{Diagnosis, Verdict};
 use machine::{Machine, Surroundings};
 
 const HELP: &str = "\
 Examples:
   vc4 doctor                    the GPU of this Raspberry Pi
+  vc4 doctor --report pi.html   all of it in one page, to send to others
+  vc4 doctor --json             for programs
   vc4 doctor --device sim       the simulated GPU, on any machine
 
 Exit codes:
-  0  the GPU works; there may be notes and warnings
-  1  something is wrong
+  0  the GPU passed all checks; there may be warnings and notes
+  1  a check failed, something else is wrong, or the report cannot be written
   2  wrong usage
   3  there is no VideoCore IV that can be used
 
@@ -38,50 +49,71 @@ pub struct Options {
     /// Which GPU: auto, drm, drm:PATH (a node) or sim. Without, as VC4VK_DEVICE says
     #[arg(long, value_name = "DEVICE")]
     device: Option<Choice>,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Write all of it to one HTML page, with pictures and the JSON document inside
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 pub fn run(options: &Options) -> Result<Status, Error> {
     let choice = device::choice(options.device.as_ref())?;
+    let report = options.report.as_deref().map(Report::open).transpose()?;
     let machine = Machine::collect(&Surroundings {
         root: Path::new("/"),
         variable: &|name| std::env::var(name).ok(),
         open: &|path| std::fs::File::options().read(true).write(true).open(path).map(drop),
         firmware: &firmware,
     });
-    let is_gpu = matches!(choice, Choice::Auto | Choice::Drm(_));
-    let findings = if is_gpu { findings::of_gpu(&machine) } else { findings::of_programs(&machine) };
-    output::print(&text::table("Machine", &text::facts(&machine)))?;
-    output::print(&format!("\n{}", text::findings(&findings)))?;
-    let (status, verdict) = match device::open(&choice) {
-        Ok(gpu) => {
-            let gpu = machine.private.hide(&gpu.description());
-            (Status::of_findings(has_errors(&findings)), format!("{gpu}: {}.", count(&findings)))
-        }
-        Err(error) => {
-            let why = match findings.first().filter(|finding| finding.weight == Weight::Error) {
-                Some(finding) => finding.seen.clone(),
-                None => machine.private.hide(&error.to_string()),
-            };
-            (Status::Exit(NO_GPU), format!("no usable GPU. {why}"))
-        }
-    };
-    output::print(&format!("\nVerdict: {verdict}\n"))?;
-    Ok(status)
+    let bar = progress();
+    let diagnosis = Diagnosis::make(machine, &choice, device::open(&choice), &mut |check| {
+        bar.set_message(check.name);
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    if let Some(report) = report {
+        report.write(&page::html(&diagnosis))?;
+    }
+    output::print(&match options.json {
+        true => format!("{}\n", document::value(&diagnosis)),
+        false => text::all(&diagnosis),
+    })?;
+    Ok(match diagnosis.verdict() {
+        Verdict::Works => Status::Success,
+        Verdict::Wrong => Status::Findings,
+        Verdict::NoGpu => Status::Exit(NO_GPU),
+    })
 }
 
-fn has_errors(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| finding.weight == Weight::Error)
+/// The file of the page. It is opened before the checks run, as nobody wants to wait for them twice.
+struct Report<'a> {
+    path: &'a Path,
+    file: File,
 }
 
-/// `2 warnings, 1 note`.
-fn count(findings: &[Finding]) -> String {
-    let weights = [Weight::Error, Weight::Warning, Weight::Note];
-    let counts = weights.map(|weight| findings.iter().filter(|finding| finding.weight == weight).count());
-    let words = weights.iter().zip(counts).filter(|(_, count)| *count > 0);
-    let words: Vec<String> = words
-        .map(|(weight, count)| format!("{count} {}{}", weight.name(), if count == 1 { "" } else { "s" }))
-        .collect();
-    if words.is_empty() { "nothing to complain about".into() } else { words.join(", ") }
+impl Report<'_> {
+    fn open(path: &Path) -> Result<Report<'_>, Error> {
+        // What is there stays until there is something better.
+        let file = File::options().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|error| Error::Write { path: path.to_path_buf(), error })?;
+        Ok(Report { path, file })
+    }
+
+    fn write(mut self, page: &str) -> Result<(), Error> {
+        let written = self.file.set_len(0).and_then(|()| self.file.write_all(page.as_bytes()));
+        written.map_err(|error| Error::Write { path: self.path.to_path_buf(), error })
+    }
+}
+
+/// A bar on a terminal.
+fn progress() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
+    let bar = ProgressBar::new(CHECKS.len() as u64);
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// The firmware's version by the command that Raspberry Pi OS has for it: date and commit.

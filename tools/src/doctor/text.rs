@@ -1,12 +1,18 @@
-//! The findings as people read them.
+//! A diagnosis as people read it in a terminal.
 
+use super::checks::{Checked, Ended};
+use super::diagnosis::Diagnosis;
 use super::findings::Finding;
 use super::machine::Machine;
 use super::machine::loader::Manifest;
 use super::machine::nodes::Access;
 
+/// What is said of checks that were not run.
+pub const SKIPPED: &str = "the GPU did not come back from a hang: reboot";
+
 /// The machine as pairs of name and value.
-pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
+pub fn facts(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
+    let machine = &diagnosis.machine;
     let unknown = || "unknown".to_owned();
     let kernel = &machine.kernel;
     let architecture = kernel.architecture.iter().map(|name| format!(" ({name})"));
@@ -27,7 +33,7 @@ pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
         (false, true) => "X",
         (false, false) => "none",
     };
-    vec![
+    let mut facts = vec![
         ("board", machine.board.model().map_or_else(unknown, str::to_owned)),
         ("system", machine.system.clone().unwrap_or_else(unknown)),
         ("kernel", kernel.release.clone().unwrap_or_else(unknown) + &architecture.collect::<String>()),
@@ -41,7 +47,9 @@ pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
         ("layers", manifests(&machine.loader.layers)),
         ("display", display.into()),
         ("vc4", env!("CARGO_PKG_VERSION").into()),
-    ]
+    ];
+    facts.extend(diagnosis.device.iter().map(|device| ("device", device.clone())));
+    facts
 }
 
 fn nodes(machine: &Machine) -> String {
@@ -65,15 +73,24 @@ fn manifests(manifests: &[Manifest]) -> String {
     if all.is_empty() { "none".into() } else { all.join(", ") }
 }
 
+/// All of it.
+pub fn all(diagnosis: &Diagnosis) -> String {
+    let mut text = format!("{}\n{}", table("Machine", &facts(diagnosis)), findings(&diagnosis.findings));
+    if !diagnosis.checks.is_empty() {
+        text += &format!("\n{}", checks(&diagnosis.checks));
+    }
+    text + &format!("\nVerdict: {}\n", diagnosis.sentence())
+}
+
 /// Lines of names and values below a title.
-pub fn table(title: &str, rows: &[(&str, String)]) -> String {
+fn table(title: &str, rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let rows = rows.iter().map(|(name, value)| format!("  {name:width$}  {value}\n"));
     format!("{title}\n{}", rows.collect::<String>())
 }
 
 /// What was found.
-pub fn findings(findings: &[Finding]) -> String {
+fn findings(findings: &[Finding]) -> String {
     if findings.is_empty() {
         return "Findings\n  none\n".into();
     }
@@ -81,4 +98,18 @@ pub fn findings(findings: &[Finding]) -> String {
         format!("  {:7}  {}\n           {}\n", finding.weight.name(), finding.seen, finding.advice)
     });
     format!("Findings\n{}", lines.collect::<String>())
+}
+
+/// How the checks ended.
+fn checks(checks: &[Checked]) -> String {
+    let line = |checked: &Checked| {
+        let (word, said) = match &checked.ended {
+            Ended::Passed(outcome) if outcome.said.is_empty() => ("ok", checked.proves),
+            Ended::Passed(outcome) => ("ok", &outcome.said[..]),
+            Ended::Failed { why, .. } => ("FAILED", &why[..]),
+            Ended::Skipped => ("skipped", SKIPPED),
+        };
+        format!("  {word:7}  {:13}  {:>6.1} s  {said}\n", checked.name, checked.took.as_secs_f64())
+    };
+    format!("Checks\n{}", checks.iter().map(line).collect::<String>())
 }

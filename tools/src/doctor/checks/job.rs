@@ -1,0 +1,254 @@
+//! Jobs of checks: a target, what is cleared and drawn there, and the picture that came of it.
+
+use vc4::cl::packets::*;
+use vc4::cl::records::{Attribute, ShaderRecord, VertexProgram};
+use vc4::cl::words::ShaderFlags;
+use vc4::cl::{Binner, Count, List, S12_4};
+use vc4::image::Level;
+use vc4_kernel_abi::{BoHandle, GpuError, Submit, SubmitFlags, Surface};
+
+use super::bench::{Bench, Failure};
+use super::picture::Picture;
+use super::programs;
+
+const VERTEX_BYTES: u32 = 36;
+/// What the far plane's depth is in the tile buffer.
+const FAR: u32 = 0xff_ffff;
+
+/// A vertex: its place in pixels, its depth from 0 to 1, and two varyings.
+#[derive(Clone, Copy, Debug)]
+pub struct Vertex {
+    pub x: f32,
+    pub y: f32,
+    pub z: f32,
+    pub varyings: [f32; 2],
+}
+
+/// A vertex without varyings.
+pub fn at(x: f32, y: f32, z: f32) -> Vertex {
+    Vertex { x, y, z, varyings: [0.0; 2] }
+}
+
+impl Vertex {
+    pub fn varyings(self, varyings: [f32; 2]) -> Vertex {
+        Vertex { varyings, ..self }
+    }
+
+    /// Xc Yc Zc Wc, {Ys Xs} Zs 1/Wc, varyings.
+    fn words(&self, target: &Target<'_>) -> [u32; 9] {
+        let half = [target.width, target.height].map(|extent| (extent / 2) as f32);
+        let (x, y) = (self.x - half[0], self.y - half[1]);
+        let fixed = |v: f32| u32::from((v * 16.0) as i16 as u16);
+        let clip = [x / half[0], y / half[1], self.z * 2.0 - 1.0, 1.0].map(f32::to_bits);
+        let [s, t] = self.varyings.map(f32::to_bits);
+        let [xc, yc, zc, wc] = clip;
+        [xc, yc, zc, wc, fixed(x) | fixed(y) << 16, self.z.to_bits(), 1f32.to_bits(), s, t]
+    }
+}
+
+/// Two triangles.
+pub fn rectangle(x: [f32; 2], y: [f32; 2], z: f32) -> Vec<Vertex> {
+    [(0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)].map(|(i, j)| at(x[i], y[j], z)).to_vec()
+}
+
+/// Triangles and what draws them.
+pub struct Draw {
+    pub vertices: Vec<Vertex>,
+    pub fragment: Vec<u64>,
+    /// The fragment program takes the two varyings.
+    pub varyings: bool,
+    pub texture: Option<BoHandle>,
+    pub uniforms: Vec<u32>,
+}
+
+impl Draw {
+    pub fn color(vertices: Vec<Vertex>, color: u32) -> Draw {
+        let fragment = programs::uniform_color();
+        Draw { vertices, fragment, varyings: false, texture: None, uniforms: vec![color] }
+    }
+}
+
+/// A colour target. Targets to draw to have even sizes.
+pub struct Target<'a> {
+    bench: &'a Bench<'a>,
+    width: u32,
+    height: u32,
+    level: Level,
+    color: BoHandle,
+}
+
+impl<'a> Target<'a> {
+    pub fn new(bench: &'a Bench<'a>, tiling: Tiling, width: u32, height: u32) -> Result<Target<'a>, Failure> {
+        let level = level(tiling, width, height)?;
+        Ok(Target { bench, width, height, level, color: bench.bo(level.size)? })
+    }
+
+    fn tiles(&self) -> (u8, u8) {
+        (self.width.div_ceil(64) as u8, self.height.div_ceil(64) as u8)
+    }
+
+    fn surface(&self, load_or_store: u16) -> Surface {
+        let bits = load_or_store | (self.level.tiling.code() as u16) << self.tiling_bit(load_or_store);
+        Surface { bo_index: 0, offset: 0, bits, flags: 0 }
+    }
+
+    /// Loads and stores have their fields at different places (kernel-abi.md §5.2).
+    fn tiling_bit(&self, load_or_store: u16) -> u16 {
+        if load_or_store == LOAD { 4 } else { 6 }
+    }
+
+    /// A job that clears all of it.
+    pub fn clear(&self, color: u32) -> Submit {
+        let (columns, rows) = self.tiles();
+        Submit {
+            bos: vec![self.color],
+            width: self.width as u16,
+            height: self.height as u16,
+            tiles: [0, 0, columns - 1, rows - 1],
+            color_write: Some(self.surface(STORE)),
+            clear_color: [color; 2],
+            clear_z: FAR,
+            flags: SubmitFlags::USE_CLEAR_COLOR,
+            ..Submit::default()
+        }
+    }
+
+    /// A job that clears and draws, the nearer in front.
+    pub fn draw(&self, clear: u32, draws: &[Draw]) -> Result<Submit, Failure> {
+        let mut job = self.clear(clear);
+        let mut list = self.head();
+        for draw in draws {
+            self.add(&mut job, &mut list, draw)?;
+        }
+        list.push(IncrementSemaphore {}).push(Flush {});
+        job.bin_cl = list.into_bytes();
+        Ok(job)
+    }
+
+    /// A job that draws over what is there.
+    pub fn draw_over(&self, draws: &[Draw]) -> Result<Submit, Failure> {
+        let job = self.draw(0, draws)?;
+        Ok(Submit { flags: SubmitFlags::empty(), color_read: Some(self.surface(LOAD)), ..job })
+    }
+
+    fn head(&self) -> List<Binner> {
+        let (width_tiles, height_tiles) = self.tiles();
+        let half = |extent: u32| (extent / 2) as f32 * 16.0;
+        let centre = |extent: u32| S12_4((extent / 2 * 16) as i16);
+        let mut list = List::new();
+        list.push(TileBinningModeConfig { width_tiles, height_tiles, ..Default::default() })
+            .push(StartTileBinning {})
+            .push(PrimitiveListFormat::default())
+            .push(ClipWindow { left: 0, bottom: 0, width: self.width as u16, height: self.height as u16 })
+            .push(ClipperXyScaling { x: half(self.width), y: half(self.height) })
+            .push(ClipperZScaleAndOffset::default())
+            .push(ViewportOffset { x: centre(self.width), y: centre(self.height) })
+            .push(DepthOffset::default())
+            .push(PointSize::default())
+            .push(LineWidth::default())
+            .push(FlatShadeFlags::default())
+            .push(ConfigurationBits {
+                depth_func: CompareFunc::Less,
+                depth_write: true,
+                ..ConfigurationBits::default()
+            });
+        list
+    }
+
+    fn add(&self, job: &mut Submit, list: &mut List<Binner>, draw: &Draw) -> Result<(), Failure> {
+        let words = draw.vertices.iter().flat_map(|vertex| vertex.words(self));
+        let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        let vertices = self.bench.filled(&bytes)?;
+        let bos = [
+            self.bench.shader(&draw.fragment)?,
+            self.bench.shader(&programs::pass_through(if draw.varyings { 5 } else { 3 }))?,
+            self.bench.shader(&programs::pass_through(7))?,
+            vertices,
+        ];
+        let first = job.bos.len() as u32;
+        job.bos.extend(bos);
+        list.push(GlShaderState {
+            attribute_arrays: Count::new(3).unwrap_or(Count::ONE),
+            ..Default::default()
+        });
+        list.push(VertexArrayPrimitives {
+            mode: PrimitiveMode::Triangles,
+            count: draw.vertices.len() as u32,
+            first: 0,
+        });
+        for index in [0, 1, 2, 3, 3, 3] {
+            job.shader_rec.extend((first + index).to_le_bytes());
+        }
+        record(draw).write(&mut job.shader_rec).map_err(|error| Failure::Wrong(error.to_string()))?;
+        job.shader_rec_count += 1;
+        if let Some(texture) = draw.texture {
+            job.uniforms.extend((job.bos.len() as u32).to_le_bytes());
+            job.bos.push(texture);
+        }
+        job.uniforms.extend(draw.uniforms.iter().flat_map(|word| word.to_le_bytes()));
+        Ok(())
+    }
+
+    /// What is in it now.
+    pub fn picture(&self) -> Result<Picture, GpuError> {
+        let map = self.bench.map(self.color)?;
+        let word = |x, y| map.read_u32(self.level.offset_of(x, y) as usize);
+        Ok(Picture::from_fn(self.width, self.height, word))
+    }
+
+    /// Runs the job; the target must then be what `pixel` says, or as near in every channel as `tolerance`.
+    pub fn expect(
+        &self,
+        job: &Submit,
+        tolerance: u8,
+        pixel: impl Fn(u32, u32) -> u32,
+    ) -> Result<Picture, Failure> {
+        let took = self.bench.run(job)?;
+        let expected = Picture::from_fn(self.width, self.height, pixel);
+        let seen = self.picture()?;
+        match seen.compare(&expected, tolerance) {
+            Ok(()) => Ok(seen),
+            Err(why) => Err(Failure::Picture {
+                why: why + self.bench.suspicion(took),
+                seen: Box::new(seen),
+                expected: Box::new(expected),
+            }),
+        }
+    }
+}
+
+/// Bits of a load of colours, and of a store of 8888 colours (kernel-abi.md §5.2).
+const LOAD: u16 = 1;
+const STORE: u16 = 1 << 2;
+
+/// Where texels of 32 bits lie.
+pub fn level(tiling: Tiling, width: u32, height: u32) -> Result<Level, Failure> {
+    Level::new(tiling, 4, width, height).map_err(|error| Failure::Wrong(error.to_string()))
+}
+
+fn record(draw: &Draw) -> ShaderRecord {
+    let array = |address, bytes, vertex_offset, coordinate_offset| Attribute {
+        address,
+        bytes,
+        stride: VERTEX_BYTES,
+        vertex_offset,
+        coordinate_offset,
+    };
+    let extra = if draw.varyings { 8 } else { 0 };
+    ShaderRecord {
+        flags: ShaderFlags { single_threaded: true, clipping: true, point_size: false },
+        varyings: extra / 4,
+        vertex: VertexProgram {
+            attribute_select: if draw.varyings { 0b110 } else { 0b010 },
+            attribute_bytes: 12 + extra,
+            ..VertexProgram::default()
+        },
+        coordinate: VertexProgram {
+            attribute_select: 0b011,
+            attribute_bytes: 28,
+            ..VertexProgram::default()
+        },
+        attributes: vec![array(0, 16, 0xff, 0), array(16, 12, 0, 16), array(28, 8, 12, 28)],
+        ..ShaderRecord::default()
+    }
+}

@@ -1,0 +1,123 @@
+//! The programs of checks.
+
+use vc4::qpu::assemble;
+
+const NOP: &str = "sig_none ; nop = nop() ; nop = nop() ;\n";
+const END: &str = "sig_end ; nop = nop() ; nop = nop() ;\n";
+const DONE: &str = "sig_unlock_score ; nop = nop() ; nop = nop() ;\n";
+/// s and t of a place in a texture, or any two varyings, in r1 and r2.
+const TWO_VARYINGS: &str = "sig_none ; r3 = or.always(a, a, ra15) ; nop = nop() ;\n\
+    sig_none ; nop = nop(r0, r0, vary) ; r1 = fmul.always(a, r3) ;\n\
+    sig_none ; r1 = fadd.always(r1, r5) ; nop = nop() ;\n\
+    sig_none ; nop = nop(r0, r0, vary) ; r2 = fmul.always(a, r3) ;\n\
+    sig_none ; r2 = fadd.always(r2, r5) ; nop = nop() ;\n";
+
+fn words(text: &str) -> Vec<u64> {
+    assemble(text).unwrap_or_else(|error| panic!("{text}\n{error}")).words
+}
+
+/// Copies attribute words to the output: vertex and coordinate programs.
+pub fn pass_through(count: usize) -> Vec<u64> {
+    let mut text = format!(
+        "sig_load_imm ; vw_setup = load32.always.ws(0x1a00) ; nop = load32() ;\n\
+         sig_load_imm ; vr_setup = load32.always({:#x}) ; nop = load32() ;\n{NOP}{NOP}",
+        0x1a00 | (count & 15) << 20
+    );
+    for _ in 0..count {
+        text += "sig_none ; r0 = or.always(a, a, vpm_read) ; nop = nop() ;\n";
+        text += "sig_none ; vpm = or.always(r0, r0) ; nop = nop() ;\n";
+    }
+    words(&format!("{text}{END}{NOP}{NOP}"))
+}
+
+/// Writes Z, then r0 as colour.
+fn fragment(body: &str) -> Vec<u64> {
+    words(&format!(
+        "{body}sig_none ; tlb_z = or.always(b, b, nop, rb15) ; nop = nop() ;\n\
+         sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop() ;\n{END}{NOP}{DONE}"
+    ))
+}
+
+/// The colour is a uniform.
+pub fn uniform_color() -> Vec<u64> {
+    fragment(&format!("sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;\n{NOP}"))
+}
+
+/// Two varyings are red and green; blue and alpha come as a uniform.
+pub fn varying_color() -> Vec<u64> {
+    fragment(&format!(
+        "{TWO_VARYINGS}sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;\n\
+         sig_none ; nop = nop.pm(r0, r0) ; r0.8a = v8min.always(r1, r1) ;\n\
+         sig_none ; nop = nop.pm(r0, r0) ; r0.8b = v8min.always(r2, r2) ;\n"
+    ))
+}
+
+/// A texture at two varyings; its words are the uniforms.
+pub fn textured() -> Vec<u64> {
+    fragment(&format!(
+        "{TWO_VARYINGS}sig_none ; tmu0_t = or.always(r2, r2) ; nop = nop() ;\n\
+         sig_none ; tmu0_s = or.always(r1, r1) ; nop = nop() ;\n\
+         sig_load_tmu0 ; nop = nop() ; nop = nop() ;\n\
+         sig_none ; r0 = or.always(r4, r4) ; nop = nop() ;\n"
+    ))
+}
+
+/// Adds a uniform to the colour in the tile, byte by byte, up to 255.
+pub fn adding() -> Vec<u64> {
+    words(&format!(
+        "sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;\n{NOP}\
+         sig_color_load ; nop = nop() ; nop = nop() ;\n\
+         sig_none ; nop = nop() ; r0 = v8adds.always(r0, r4) ;\n\
+         sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop() ;\n{END}{NOP}{DONE}"
+    ))
+}
+
+/// [`arithmetic_of`] of the pixel's place, and of a number as uniform.
+pub fn arithmetic() -> Vec<u64> {
+    fragment(
+        "sig_none ; r0 = or.always(a, a, x_pix) ; nop = nop() ;\n\
+         sig_none ; r1 = or.always(b, b, nop, y_pix) ; nop = nop() ;\n\
+         sig_small_imm ; r2 = add.always(r0, b, nop, 3) ; nop = nop() ;\n\
+         sig_small_imm ; r3 = add.always(r1, b, nop, 5) ; nop = nop() ;\n\
+         sig_none ; nop = nop() ; r2 = mul24.always(r2, r3) ;\n\
+         sig_none ; r2 = add.always(r2, a, uni) ; nop = nop() ;\n\
+         sig_small_imm ; r3 = shl.always(r0, b, nop, 12) ; nop = nop() ;\n\
+         sig_none ; r2 = xor.always(r2, r3) ; nop = nop() ;\n\
+         sig_none ; r1 = itof.always(r1, r1) ; nop = nop() ;\n\
+         sig_none ; nop = nop() ; r1 = fmul.always(r1, r1) ;\n\
+         sig_none ; r1 = ftoi.always(r1, r1) ; nop = nop() ;\n\
+         sig_none ; r0 = sub.always(r2, r1) ; nop = nop() ;\n",
+    )
+}
+
+/// What [`arithmetic`] computes.
+pub fn arithmetic_of(x: u32, y: u32, number: u32) -> u32 {
+    (((x + 3) * (y + 5)).wrapping_add(number) ^ x << 12).wrapping_sub(y * y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vc4::qpu::{Declared, Inst, Stage, check_declared};
+    use vc4_kernel_abi::validate::{Mode, shader};
+
+    #[test]
+    fn programs_keep_to_the_rules() {
+        let programs = [
+            (Stage::Vertex, pass_through(5), 0),
+            (Stage::Coordinate, pass_through(7), 0),
+            (Stage::Fragment, uniform_color(), 0),
+            (Stage::Fragment, varying_color(), 2),
+            (Stage::Fragment, textured(), 2),
+            (Stage::Fragment, adding(), 0),
+            (Stage::Fragment, arithmetic(), 0),
+        ];
+        for (stage, words, varyings) in programs {
+            let insts: Vec<Inst> = words.iter().map(|word| Inst::decode(*word).expect("decodes")).collect();
+            let violations = check_declared(stage, &insts, Declared { varyings: Some(varyings) });
+            let text = vc4::qpu::rules::render(&insts, &violations);
+            assert!(violations.is_empty(), "{stage:?}\n{text}");
+            shader::validate(&words, Mode::Strict).unwrap_or_else(|error| panic!("{stage:?}: {error}"));
+        }
+    }
+}
