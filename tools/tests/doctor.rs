@@ -1,11 +1,15 @@
 //! `vc4 doctor` as a shell sees it.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
-fn doctor(arguments: &[&str]) -> Output {
+fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vc4"));
     command.arg("doctor").args(arguments).env_remove("VC4VK_DEVICE");
-    command.output().expect("vc4 starts")
+    command
+}
+
+fn doctor(arguments: &[&str]) -> Output {
+    command(arguments).output().expect("vc4 starts")
 }
 
 fn stdout(output: &Output) -> String {
@@ -31,6 +35,31 @@ fn without_a_gpu_there_is_a_code_of_its_own() {
     let output = doctor(&["--device", "drm:/dev/null"]);
     assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
     assert!(verdict(&output).starts_with("no usable GPU."), "{}", stdout(&output));
+}
+
+/// The preload library gives every process a node of the kernel's driver.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+fn a_render_node_is_found_and_works() {
+    let library = std::path::Path::new(env!("CARGO_BIN_EXE_vc4")).with_file_name("libvc4_drm_shim.so");
+    assert!(library.exists(), "{} is not built: run `cargo build -p vc4-drm-shim`", library.display());
+    let mut command = command(&[]);
+    let output = command.env("LD_PRELOAD", library).output().expect("vc4 starts");
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    assert!(stdout(&output).contains("VideoCore IV via /dev/dri/renderD128"), "{}", stdout(&output));
+    assert!(verdict(&output).starts_with("the GPU works: "), "{}", stdout(&output));
+}
+
+#[test]
+fn nobody_reads_to_the_end() {
+    let mut child = command(&["--device", "sim"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("vc4 starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("vc4 ends");
+    assert_eq!((output.status.code(), output.stderr), (Some(141), Vec::new()));
 }
 
 #[test]

@@ -196,6 +196,14 @@ impl<'a> Target<'a> {
         Ok(Picture::from_fn(self.width, self.height, word))
     }
 
+    /// The pixels in its corners.
+    pub fn corners(&self) -> Result<[u32; 4], GpuError> {
+        let map = self.bench.map(self.color)?;
+        let (right, lower) = (self.width - 1, self.height - 1);
+        let places = [(0, 0), (right, 0), (0, lower), (right, lower)];
+        Ok(places.map(|(x, y)| map.read_u32(self.level.offset_of(x, y) as usize)))
+    }
+
     /// Runs the job; the target must then be what `pixel` says, or as near in every channel as `tolerance`.
     pub fn expect(
         &self,

@@ -43,10 +43,13 @@ fn the_simulator_passes() {
 #[test]
 fn dropped_jobs_are_noticed() {
     let checked = check(&Noop::new());
-    for name in ["clears", "shapes", "arithmetic", "interpolation", "textures", "depth", "order", "many"] {
+    let drawing =
+        ["clears", "shapes", "arithmetic", "interpolation", "textures", "depth", "order", "many", "latency"];
+    for name in drawing {
         let why = why(&checked, name);
         assert!(why.contains("pixels are wrong") && why.contains(": 00000000 instead of"), "{name}: {why}");
     }
+    assert_eq!(why(&checked, "filling"), "a corner is 00000000 instead of ffffffff");
     let of_memory = &checked.iter().find(|checked| checked.name == "memory").expect("a check").ended;
     assert!(matches!(of_memory, Ended::Passed(_)), "{of_memory:?}");
 }
