@@ -3,15 +3,16 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use support::*;
 use vc4::cl::packets::*;
 use vc4::image::format::TileFormat;
 use vc4::image::surface::load_bits;
-use vc4_kernel_abi::{Gpu, Submit, Surface};
+use vc4_kernel_abi::{Gpu, Noop, Submit, Surface};
 use vc4_sim::capture::read::{Capture, Outcome, ReadError};
-use vc4_sim::replay::{Replay, Replayed};
+use vc4_sim::replay::{DeviceReplay, Replay, Replayed};
 use vc4_sim::{Config, Simulator};
 
 const BLACK: u32 = 0xff00_0000;
@@ -89,6 +90,26 @@ fn replays_leave_the_same_bits() {
             assert_eq!(replayed.profile.is_some(), observe && replayed.done.is_some());
         }
     }
+}
+
+#[test]
+fn any_device_replays() {
+    let capture = read(&record("device", frames));
+    let gpu = Simulator::new(Config { instruction_limit: LIMIT, ..Replay::config(&capture) });
+    let mut replay = DeviceReplay::new(&capture, &gpu);
+    // The hang is the last that this device does.
+    for (number, entry) in capture.entries[..7].iter().enumerate() {
+        assert_eq!(replay.position(), number);
+        let replayed = replay.step(Duration::from_secs(60)).unwrap().unwrap();
+        assert_eq!(replayed.differences(&entry.outcome), Vec::<String>::new(), "{number}");
+    }
+    drop(replay);
+    assert_eq!(gpu.memory_free(), Simulator::new(Replay::config(&capture)).memory_free());
+
+    // One that drops its jobs stores nothing.
+    let gpu = Noop::new();
+    let replayed = DeviceReplay::new(&capture, &gpu).step(Duration::ZERO).unwrap().unwrap();
+    assert_eq!(replayed.differences(&capture.entries[0].outcome).len(), 1);
 }
 
 #[test]

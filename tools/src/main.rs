@@ -1,7 +1,7 @@
 //! The `vc4` command.
 //!
 //! One subcommand per file or folder; they do not know each other and import what stands below them: `names` and `stencil`
-//! (words of the command line), `input` and `output` (files in, text out), `json`, `picture` (PNG files), `diagnose`
+//! (words of the command line), `input` and `output` (files in, text out), `device` (the GPU that is meant), `json`, `picture` (PNG files), `diagnose`
 //! (places in sources, drawn).
 
 mod asm;
@@ -10,6 +10,7 @@ mod cl;
 mod compile;
 mod completions;
 mod cost;
+mod device;
 mod diagnose;
 mod disasm;
 mod doctor;

@@ -78,6 +78,11 @@ fn replays_tell_what_happened_and_compare() {
     let all = output(0, &["sim", "replay", &file, "--check", "--threads", "1"]);
     assert_eq!(all.lines().filter(|line| line.ends_with("  done")).count(), 3, "{all}");
     assert!(all.contains("refused: ") && all.contains("every result is the recorded one"), "{all}");
+    // A device that drops its jobs is a device.
+    let dropped = output(1, &["sim", "replay", &file, "--check", "--device", "noop"]);
+    assert!(dropped.contains("has other contents") && dropped.contains("4 results differ"), "{dropped}");
+    let none = vc4(&["sim", "replay", &file, "--device", "drm:/dev/null"]);
+    assert!(text(&none.stderr).contains("no usable VC4 device"), "{}", text(&none.stderr));
     let png = directory.join("png");
     let one = output(0, &["sim", "replay", &file, "--submission", "1", "--png", png.to_str().expect("text")]);
     assert_eq!(one.lines().count(), 2, "{one}");

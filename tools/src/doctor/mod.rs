@@ -1,10 +1,9 @@
 //! `vc4 doctor`: what is wrong with the GPU of this machine.
 //!
-//! [`machine`] reads what the system tells, [`findings`] judges it; [`device`] opens the GPU and [`checks`] run on it. All of
+//! [`machine`] reads what the system tells, [`findings`] judges it; [`checks`] run on its GPU. All of
 //! it is a [`diagnosis`]: [`text`] for a terminal, a [`document`] for programs, a [`page`] to send.
 
 mod checks;
-mod device;
 mod diagnosis;
 mod document;
 mod findings;
@@ -20,6 +19,7 @@ use std::process::{Command, Stdio};
 use indicatif::{ProgressBar, ProgressStyle};
 use vc4_kernel_abi::Choice;
 
+use crate::device;
 use crate::output::{self, Error, Status};
 use checks::CHECKS;
 use diagnosis::{Diagnosis, Verdict};

@@ -3,15 +3,18 @@
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use vc4_kernel_abi::Choice;
 use vc4_sim::capture::attachments::Attachment;
 use vc4_sim::capture::read::{Capture, Entry, Outcome};
-use vc4_sim::replay::{Replay, Replayed};
+use vc4_sim::replay::{DeviceReplay, Replay, ReplayError, Replayed};
+use vc4_sim::stats::Finding;
 use vc4_sim::{Config, Mode};
 
 use super::load;
+use crate::device;
 use crate::output::{self, Error, Status};
 use crate::picture;
 
@@ -20,9 +23,13 @@ Examples:
   vc4 sim replay capture.vc4cap                     one line per submission, then the sums
   vc4 sim replay capture.vc4cap --check --quiet     exit code 1 if any result differs from the recorded one
   vc4 sim replay capture.vc4cap --submission 7 --png frames
+  vc4 sim replay capture.vc4cap --check --device drm   on the GPU of this Raspberry Pi
   vc4 sim replay capture.vc4cap --strict            refuse what only the kernel's holes let through, watch all programs
 
 Submissions read what earlier ones stored, so --submission N runs those before N as well, silently.";
+
+/// How long the GPU may take for a submission.
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// How the simulator is built.
 #[derive(clap::Args)]
@@ -57,6 +64,9 @@ pub struct Options {
     submission: Option<usize>,
     #[command(flatten)]
     machine: Machine,
+    /// Where to run it: sim, or the GPU: drm, or drm:PATH (a node). The GPU counts nothing
+    #[arg(long, value_name = "DEVICE", default_value = "sim", conflicts_with_all = ["threads", "strict"])]
+    device: Choice,
     /// Save what each submission stores as NNNN-color.png, NNNN-depth.png, … in this directory
     #[arg(long, value_name = "DIR")]
     png: Option<PathBuf>,
@@ -78,14 +88,21 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         std::fs::create_dir_all(directory)
             .map_err(|error| Error::Write { path: directory.clone(), error })?;
     }
-    let mut replay = Replay::new(&capture, options.machine.config(&capture));
+    let gpu = match &options.device {
+        Choice::Sim => None,
+        choice => Some(device::open(choice).map_err(|error| Error::Input(error.to_string()))?),
+    };
+    let mut replay = match &gpu {
+        None => Runner::Simulator(Box::new(Replay::new(&capture, options.machine.config(&capture)))),
+        Some(gpu) => Runner::Device(DeviceReplay::new(&capture, &**gpu)),
+    };
     let bar = progress(options, last);
     let mut sums = Sums::default();
     let start = Instant::now();
     while replay.position() < last {
         let number = replay.position();
         let entry = &capture.entries[number];
-        let Some(step) = replay.step(false) else { break };
+        let Some(step) = replay.step() else { break };
         let replayed = step.map_err(|error| Error::Input(format!("submission {number}: {error}")))?;
         bar.inc(1);
         if options.submission.is_some_and(|wanted| wanted != number) {
@@ -106,7 +123,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         }
     }
     bar.finish_and_clear();
-    let findings = replay.simulator().findings();
+    let findings = replay.findings();
     for finding in &findings {
         output::print(&format!("{finding}\n"))?;
     }
@@ -114,6 +131,42 @@ pub fn run(options: &Options) -> Result<Status, Error> {
     let refused = options.machine.strict && sums.newly_refused > 0;
     let bad = options.check && sums.differing > 0 || !findings.is_empty() || refused;
     Ok(Status::of_findings(bad))
+}
+
+/// What runs the submissions.
+enum Runner<'a> {
+    Simulator(Box<Replay<'a>>),
+    Device(DeviceReplay<'a>),
+}
+
+impl Runner<'_> {
+    fn position(&self) -> usize {
+        match self {
+            Runner::Simulator(replay) => replay.position(),
+            Runner::Device(replay) => replay.position(),
+        }
+    }
+
+    fn step(&mut self) -> Option<Result<Replayed, ReplayError>> {
+        match self {
+            Runner::Simulator(replay) => replay.step(false),
+            Runner::Device(replay) => replay.step(LIMIT),
+        }
+    }
+
+    fn contents(&self, key: u32, offset: u32, size: usize) -> Option<Vec<u8>> {
+        match self {
+            Runner::Simulator(replay) => replay.contents(key, offset, size),
+            Runner::Device(replay) => replay.contents(key, offset, size),
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        match self {
+            Runner::Simulator(replay) => replay.simulator().findings(),
+            Runner::Device(_) => Vec::new(),
+        }
+    }
 }
 
 /// The number behind the last submission to run.
@@ -220,7 +273,13 @@ fn line(number: usize, entry: &Entry, replayed: &Replayed) -> String {
 }
 
 /// Saves what a submission stored.
-fn save(directory: &Path, bgra: bool, number: usize, entry: &Entry, replay: &Replay) -> Result<(), Error> {
+fn save(
+    directory: &Path,
+    bgra: bool,
+    number: usize,
+    entry: &Entry,
+    replay: &Runner<'_>,
+) -> Result<(), Error> {
     for attachment in Attachment::stored_by(&entry.submission.submit) {
         let Some(bo) = entry.bos.get(attachment.bo) else { continue };
         let Some(bytes) = replay.contents(bo.key, attachment.offset, attachment.bytes()) else { continue };

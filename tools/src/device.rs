@@ -1,4 +1,4 @@
-//! The device that is meant, found as the driver finds it.
+//! The GPU that is meant.
 
 use vc4_kernel_abi::{Choice, DrmGpu, Gpu, GpuError, Noop};
 use vc4_sim::{Config, Simulator};
