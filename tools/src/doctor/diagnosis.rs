@@ -63,7 +63,10 @@ impl Diagnosis {
 
     /// Names of checks that did not pass.
     fn failed(&self) -> Vec<&'static str> {
-        let failed = self.checks.iter().filter(|checked| !matches!(checked.ended, Ended::Passed(_)));
+        let failed = self
+            .checks
+            .iter()
+            .filter(|checked| !matches!(checked.ended, Ended::Passed(_) | Ended::Differs(_)));
         failed.map(|checked| checked.name).collect()
     }
 
@@ -94,7 +97,22 @@ impl Diagnosis {
                 )
             }
             (Ok(_), Some(finding)) => format!("{gpu} passed all {count} checks, but: {}", finding.seen),
-            (Ok(_), None) => format!("{gpu} works: {count} checks passed{}.", self.rest()),
+            (Ok(_), None) => {
+                format!("{gpu} works: {count} checks passed{}{}.", self.differing(), self.rest())
+            }
+        }
+    }
+
+    /// `, 3 known pictures differ`.
+    fn differing(&self) -> String {
+        let count = |checked: &Checked| match &checked.ended {
+            Ended::Differs(outcome) => outcome.differing.len(),
+            _ => 0,
+        };
+        match self.checks.iter().map(count).sum() {
+            0 => String::new(),
+            1 => ", 1 known picture differs".into(),
+            count => format!(", {count} known pictures differ"),
         }
     }
 

@@ -98,6 +98,7 @@ fn finding(finding: &Finding) -> Value {
 fn check(checked: &Checked) -> Value {
     let (result, said) = match &checked.ended {
         Ended::Passed(outcome) => ("passed", Some(&outcome.said[..]).filter(|said| !said.is_empty())),
+        Ended::Differs(outcome) => ("differs", Some(&outcome.said[..])),
         Ended::Failed { why, .. } => ("failed", Some(&why[..])),
         Ended::Skipped => ("skipped", None),
     };
@@ -108,6 +109,12 @@ fn check(checked: &Checked) -> Value {
         ("said", said.into()),
         ("seconds", checked.took.as_secs_f64().into()),
     ];
+    if let Ended::Differs(outcome) = &checked.ended {
+        let pictures = outcome.differing.iter().map(|compared| {
+            Value::object([("name", compared.name.into()), ("why", Value::from(&compared.why[..]))])
+        });
+        fields.push(("pictures", pictures.collect()));
+    }
     if let Ended::Passed(outcome) = &checked.ended {
         let measured = outcome.measured.iter().map(|measured| {
             Value::object([

@@ -33,7 +33,7 @@ Examples:
   vc4 doctor --device sim       the simulated GPU, on any machine
 
 Exit codes:
-  0  the GPU passed all checks; there may be warnings and notes
+  0  the GPU passed all checks; there may be warnings, notes and known pictures that differ
   1  a check failed, something else is wrong, or the report cannot be written
   2  wrong usage
   3  there is no VideoCore IV that can be used

@@ -1,5 +1,6 @@
 //! A diagnosis as one page that needs nothing else: tables, pictures and the JSON document.
 
+use super::checks::outcome::Compared;
 use super::checks::picture::Picture;
 use super::checks::{Checked, Ended};
 use super::diagnosis::Diagnosis;
@@ -10,6 +11,8 @@ use crate::json::inside_html;
 use crate::picture::{data_uri, png};
 use vc4_sim::capture::attachments::Picture as Pixels;
 
+/// A page with the pictures of everything would be too large to send.
+const MOST_PICTURES: usize = 24;
 const STYLE: &str = include_str!("page.css");
 
 /// The page.
@@ -61,8 +64,9 @@ fn checks(checks: &[Checked]) -> String {
                 &outcome.said[..],
                 outcome.picture.iter().map(|picture| figure("", picture)).collect(),
             ),
+            Ended::Differs(outcome) => ("differs", &outcome.said[..], differing(&outcome.differing)),
             Ended::Failed { why, pictures } => {
-                ("failed", &why[..], pictures.iter().map(|both| compared(both)).collect())
+                ("failed", &why[..], pictures.iter().map(|both| compared(&both.0, &both.1)).collect())
             }
             Ended::Skipped => ("skipped", text::SKIPPED, String::new()),
         };
@@ -77,7 +81,17 @@ fn checks(checks: &[Checked]) -> String {
     format!("<table>\n{}</table>\n", checks.iter().map(row).collect::<String>())
 }
 
-fn compared((seen, expected): &(Picture, Picture)) -> String {
+/// The first of them as pictures, the others in words.
+fn differing(all: &[Compared]) -> String {
+    let one = |(number, picture): (usize, &Compared)| {
+        let Compared { name, why, seen, expected } = picture;
+        let pictures = if number < MOST_PICTURES { compared(seen, expected) } else { String::new() };
+        format!("<p>{name}: {}</p>{pictures}", escaped(why))
+    };
+    all.iter().enumerate().map(one).collect()
+}
+
+fn compared(seen: &Picture, expected: &Picture) -> String {
     figure("drawn", seen) + &figure("expected", expected) + &figure("different", &seen.difference(expected))
 }
 

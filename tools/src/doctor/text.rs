@@ -106,6 +106,7 @@ fn checks(checks: &[Checked]) -> String {
         let (word, said) = match &checked.ended {
             Ended::Passed(outcome) if outcome.said.is_empty() => ("ok", checked.proves),
             Ended::Passed(outcome) => ("ok", &outcome.said[..]),
+            Ended::Differs(outcome) => ("differs", &outcome.said[..]),
             Ended::Failed { why, .. } => ("FAILED", &why[..]),
             Ended::Skipped => ("skipped", SKIPPED),
         };

@@ -1,13 +1,14 @@
 //! Checks of the GPU: small jobs whose results are known by arithmetic, and times.
 //!
 //! A check is a row of [`CHECKS`]. It gets a [`bench`], whose BOs are closed when it is over, and has an
-//! [`outcome`] or a failure. [`job`] builds what [`drawing`] and [`speed`] submit, [`programs`] are their programs and
+//! [`outcome`] or a failure. [`known`] runs captures again. [`job`] builds what [`drawing`] and [`speed`] submit, [`programs`] are their programs and
 //! [`picture`] what they leave.
 
 pub mod bench;
 mod device;
 mod drawing;
 mod job;
+mod known;
 pub mod outcome;
 pub mod picture;
 mod programs;
@@ -42,6 +43,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "depth", proves: "the depth test", run: drawing::depth },
     Check { name: "order", proves: "jobs see what jobs before them stored", run: drawing::order },
     Check { name: "many", proves: "hundreds of triangles in all tiles", run: drawing::many },
+    Check { name: "pictures", proves: "pictures of the driver's tests, bit for bit", run: known::pictures },
     Check { name: "latency", proves: "how long a small job takes", run: speed::latency },
     Check { name: "bandwidth", proves: "how fast the CPU reaches BOs", run: speed::bandwidth },
     Check { name: "filling", proves: "how fast pixels are filled", run: speed::filling },
@@ -52,6 +54,8 @@ pub const CHECKS: &[Check] = &[
 #[derive(Debug)]
 pub enum Ended {
     Passed(Outcome),
+    /// It works, and known pictures are not the simulator's.
+    Differs(Outcome),
     Failed {
         /// In one sentence.
         why: String,
@@ -88,7 +92,8 @@ pub fn run(gpu: &dyn Gpu, watch: &mut dyn FnMut(&Check)) -> Vec<Checked> {
 fn one(gpu: &dyn Gpu, check: &Check, is_gone: &mut bool) -> Ended {
     let bench = Bench::new(gpu);
     let failure = match (check.run)(&bench) {
-        Ok(outcome) => return Ended::Passed(outcome),
+        Ok(outcome) if outcome.differing.is_empty() => return Ended::Passed(outcome),
+        Ok(outcome) => return Ended::Differs(outcome),
         Err(failure) => failure,
     };
     // The kernel resets a GPU that hangs: the smallest job tells whether that helped.

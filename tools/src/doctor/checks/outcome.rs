@@ -18,6 +18,17 @@ pub struct Outcome {
     pub measured: Vec<Measured>,
     pub registers: Vec<(&'static str, u32)>,
     pub picture: Option<Picture>,
+    /// Known pictures that are different.
+    pub differing: Vec<Compared>,
+}
+
+/// A picture beside the one that was expected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    pub name: &'static str,
+    pub why: String,
+    pub seen: Picture,
+    pub expected: Picture,
 }
 
 impl Outcome {
