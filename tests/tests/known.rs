@@ -19,7 +19,10 @@ const ENDING: &str = ".vc4cap.bz2";
 /// More would be too much in the command that carries all of them.
 const MOST_BYTES: usize = 64 << 10;
 
-/// Suite, name and file of each.
+/// Boards have little contiguous memory, and jobs need some themselves.
+const MOST_MEMORY: u32 = 16 << 20;
+
+/// Program, name and file of each.
 fn known() -> Vec<(&'static str, String, PathBuf)> {
     let suites = [("scenes", env!("CARGO_BIN_EXE_scenes")), ("drawing", env!("CARGO_BIN_EXE_drawing"))];
     let mut known = Vec::new();
@@ -60,6 +63,9 @@ fn known_pictures_are_what_the_simulator_draws() {
         BzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         let capture = Capture::read(&bytes[..]).unwrap_or_else(|error| panic!("{name} {error}"));
         assert!(!capture.head.program.contains('/'), "{name}: {}", capture.head.program);
+        let largest =
+            capture.entries.iter().map(|entry| entry.bos.iter().map(|bo| bo.bytes).sum::<u32>()).max();
+        assert!(largest.is_some_and(|bytes| bytes <= MOST_MEMORY), "{name}: {largest:?} bytes of BOs");
         let mut replay = Replay::new(&capture, Replay::config(&capture));
         for (number, entry) in capture.entries.iter().enumerate() {
             let Outcome::Done(done) = &entry.outcome else { panic!("{name}, {number}: {:?}", entry.outcome) };

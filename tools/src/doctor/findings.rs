@@ -239,8 +239,8 @@ fn order(machine: &Machine) -> Option<Finding> {
             first.name
         ),
         format!(
-            "For such programs: `VK_DRIVER_FILES=/usr/share/vulkan/icd.d/{}.json PROGRAM` (older loaders: VK_ICD_FILENAMES).",
-            drivers[ours].name
+            "For such programs: `VK_DRIVER_FILES={} PROGRAM` (older loaders: VK_ICD_FILENAMES).",
+            drivers[ours].file
         ),
     )
 }

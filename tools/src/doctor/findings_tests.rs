@@ -73,7 +73,12 @@ fn little_contiguous_memory() {
 fn what_the_loader_meets() {
     let ours = "/usr/share/vulkan/icd.d/vc4_icd.aarch64.json";
     let software = Tree::pi3("order").manifest("/etc/vulkan/icd.d/lvp_icd.aarch64.json", "libvulkan_lvp.so");
-    finds(software, "other-driver-first", Warning, &["lvp_icd.aarch64", "VK_DRIVER_FILES"]);
+    finds(
+        software,
+        "other-driver-first",
+        Warning,
+        &["lvp_icd.aarch64", "VK_DRIVER_FILES=/usr/share/vulkan/icd.d/vc4_icd.aarch64.json "],
+    );
     // Drivers of hardware that is not there offer nothing, wherever they stand.
     let broadcom = Tree::pi3("v3dv").manifest("/etc/vulkan/icd.d/broadcom_icd.json", "libvulkan_broadcom.so");
     assert_eq!(of_gpu(&broadcom.machine()), []);

@@ -72,7 +72,7 @@ fn checks(checks: &[Checked]) -> String {
         };
         let said = if said.is_empty() { String::new() } else { format!("<br>{}", escaped(said)) };
         format!(
-            "<tr><th class=\"{class}\">{}<td><span class=\"dim\">{}</span>{said}<br>{pictures}<td class=\"number\">{:.2} s\n",
+            "<tr><th class=\"{class}\">{}<br><small>{class}</small><td><span class=\"dim\">{}</span>{said}<br>{pictures}<td class=\"number\">{:.2} s\n",
             checked.name,
             checked.proves,
             checked.took.as_secs_f64(),

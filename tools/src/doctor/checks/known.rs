@@ -1,6 +1,7 @@
 //! Known pictures: captures of the driver's tests, which the simulator draws, and what the device makes of them.
 
 use std::io::Read;
+use std::time::Duration;
 
 use bzip2::read::BzDecoder;
 use vc4_kernel_abi::GpuError;
@@ -152,6 +153,7 @@ fn one(bench: &Bench<'_>, known: &Known) -> Result<Option<Compared>, Failure> {
         if let Some(why) = replayed.refused {
             return Err(Failure::Wrong(format!("{name}: {why}")));
         }
+        let took = Duration::from_nanos(replayed.done.as_ref().map_or(0, |done| done.nanoseconds));
         if replayed.differences(&entry.outcome).is_empty() {
             continue;
         }
@@ -175,7 +177,7 @@ fn one(bench: &Bench<'_>, known: &Known) -> Result<Option<Compared>, Failure> {
             if let Err(why) = seen.compare(&expected, 0) {
                 return Ok(Some(Compared {
                     name,
-                    why: format!("{}: {why}", attachment.name),
+                    why: format!("{}: {why}{}", attachment.name, bench.suspicion(took)),
                     seen,
                     expected,
                 }));

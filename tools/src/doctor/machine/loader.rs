@@ -21,6 +21,8 @@ const OURS: &str = "libvulkan_vc4.so";
 pub struct Manifest {
     /// The file's name without `.json`.
     pub name: String,
+    /// The file.
+    pub file: String,
     /// The library's file name.
     pub library: String,
     /// Whether the library is there; `None` for one that the system's linker finds.
@@ -111,6 +113,7 @@ fn manifest(root: Root<'_>, file: &str, private: &Private) -> Option<Manifest> {
     };
     Some(Manifest {
         name: private.hide(name),
+        file: private.hide(file),
         library: private.hide(library.rsplit('/').next().unwrap_or_default()),
         library_is_there,
         version: string_member(&text, "api_version").map(|version| private.hide(&version)),
