@@ -109,4 +109,9 @@ fn a_report_that_cannot_be_written_is_told_at_once() {
     assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("no/such/directory/x.html"), "{text}");
+    // A disk that is full shows late.
+    let output = doctor(&["--device", "sim", "--report", "/dev/full"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(verdict(&output).contains("works"), "{}", stdout(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/full"));
 }

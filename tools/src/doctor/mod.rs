@@ -72,13 +72,13 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         bar.inc(1);
     });
     bar.finish_and_clear();
-    if let Some(report) = report {
-        report.write(&page::html(&diagnosis))?;
-    }
+    // A page that finds no room is no reason to say nothing, and nobody who reads on none to write no page.
+    let written = report.map_or(Ok(()), |report| report.write(&page::html(&diagnosis)));
     output::print(&match options.json {
         true => format!("{}\n", document::value(&diagnosis)),
         false => text::all(&diagnosis),
     })?;
+    written?;
     Ok(match diagnosis.verdict() {
         Verdict::Works => Status::Success,
         Verdict::Wrong => Status::Findings,
@@ -101,8 +101,14 @@ impl Report<'_> {
     }
 
     fn write(mut self, page: &str) -> Result<(), Error> {
-        let written = self.file.set_len(0).and_then(|()| self.file.write_all(page.as_bytes()));
-        written.map_err(|error| Error::Write { path: self.path.to_path_buf(), error })
+        // Pipes and terminals have no length.
+        let emptied = match self.file.metadata() {
+            Ok(metadata) if metadata.is_file() => self.file.set_len(0),
+            other => other.map(drop),
+        };
+        emptied
+            .and_then(|()| self.file.write_all(page.as_bytes()))
+            .map_err(|error| Error::Write { path: self.path.to_path_buf(), error })
     }
 }
 
