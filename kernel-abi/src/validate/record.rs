@@ -125,12 +125,20 @@ impl<'a> Walk<'a> {
         let shader = |stage: usize| {
             let index = word(handles, 4 * stage);
             let Some(bo) = self.bos.get(index as usize) else {
-                let what = format!("{}: BO {index} of {}", STAGES[stage], self.bos.len());
+                let crash =
+                    if index as usize == self.bos.len() { "; Linux reads behind its array" } else { "" };
+                let what = format!("{}: BO {index} of {}{crash}", STAGES[stage], self.bos.len());
                 return self.fail(Rule::Rec3, what);
             };
             match bo.shader {
                 Some(shader) => Ok((bo.bus_address, shader)),
-                None => self.fail(Rule::Rec7, format!("{}: BO {index} is no shader", STAGES[stage])),
+                None => self.fail(
+                    Rule::Rec7,
+                    format!(
+                        "{}: BO {index} is no shader; Linux follows a null pointer: the kernel crashes",
+                        STAGES[stage]
+                    ),
+                ),
             }
         };
         Ok([shader(0)?, shader(1)?, shader(2)?])
@@ -193,7 +201,7 @@ impl<'a> Walk<'a> {
         for (number, sample) in shader.samples.iter().enumerate() {
             let place = Place::Sample(self.number, STAGES[stage], number as u32);
             let bo_index = block.word(4 * number);
-            let p = sample.p.map(|at| at.map(|at| block.word(data_at + at as usize)));
+            let p = sample.p.map(|at| at.map(|at| block.word(data_at.saturating_add(at as usize))));
             let p0 = texture::check(self.bos, bo_index, sample.direct, p, place, self.mode)?;
             if let Some(at) = sample.p[0] {
                 put(&mut copy, at as usize, p0);
@@ -253,7 +261,7 @@ impl Block<'_> {
     }
 
     fn word(&self, at: usize) -> u32 {
-        u32::from_le_bytes(std::array::from_fn(|byte| self.byte(at + byte)))
+        u32::from_le_bytes(std::array::from_fn(|byte| self.byte(at.saturating_add(byte))))
     }
 }
 

@@ -12,6 +12,12 @@ const ACCUMULATORS: usize = 64;
 /// Registers in the table.
 const COUNT: usize = 68;
 
+/// What the kernel writes where it knows nothing.
+const NO_WORD: u32 = !0;
+/// Clamps, of a word each, stand in front of this in the kernel's memory: flags of a byte each, for maxima. Immediates
+/// follow, of a word each.
+const FLAG_WORDS: usize = COUNT / 4;
+
 #[derive(Clone, Copy, Default)]
 struct Known {
     /// Result of a maximum with 0.
@@ -41,12 +47,40 @@ impl Live {
 
     /// The uniform that clamps the first operand of the add unit.
     pub fn clamp_of_add_a(&self, word: Word) -> Option<u32> {
-        self.known[self.add_a(word)?].clamped_by
+        let register = self.add_a(word)?;
+        match self.known.get(register) {
+            Some(known) => known.clamped_by,
+            None => Some(self.behind_clamps(register - COUNT)).filter(|&word| word != NO_WORD),
+        }
     }
 
-    /// The immediate that the first operand of the add unit holds.
+    /// The immediate that the first operand of the add unit holds. Behind its immediates the kernel finds a pointer, which
+    /// is taken for no offset.
     pub fn immediate_of_add_a(&self, word: Word) -> Option<u32> {
-        self.known[self.add_a(word)?].immediate
+        self.known.get(self.add_a(word)?)?.immediate
+    }
+
+    /// Whether the first operand of the add unit is a maximum with 0.
+    fn add_a_is_not_negative(&self, word: Word) -> bool {
+        let Some(register) = self.add_a(word) else { return false };
+        match self.known.get(register) {
+            Some(known) => known.not_negative,
+            None => self.immediate_word((register - COUNT) / 4).to_le_bytes()[(register - COUNT) % 4] != 0,
+        }
+    }
+
+    /// What the kernel takes for a clamp: a word so many words behind its clamps.
+    fn behind_clamps(&self, index: usize) -> u32 {
+        match index.checked_sub(FLAG_WORDS) {
+            None => {
+                u32::from_le_bytes(std::array::from_fn(|i| u8::from(self.known[4 * index + i].not_negative)))
+            }
+            Some(index) => self.immediate_word(index),
+        }
+    }
+
+    fn immediate_word(&self, register: usize) -> u32 {
+        self.known[register].immediate.unwrap_or(NO_WORD)
     }
 
     /// Notes or forgets what a write does to the immediate of its destination.
@@ -61,7 +95,7 @@ impl Live {
 
     /// Notes and forgets clamps; `uniforms` is the position of the uniform that this word would read.
     pub fn track_clamps(&mut self, word: Word, uniforms: u32) {
-        let add_a_not_negative = self.add_a(word).is_some_and(|register| self.known[register].not_negative);
+        let add_a_not_negative = self.add_a_is_not_negative(word);
         for unit in [Unit::Mul, Unit::Add] {
             if let Some(register) = written(word, unit) {
                 self.known[register].not_negative = false;
@@ -87,8 +121,8 @@ impl Live {
 
     /// The register that the first operand of the add unit comes from.
     ///
-    /// The kernel takes any read address for a register number: peripherals of file A alias file B, those of
-    /// file B alias r0–r3 or leave its table, where nothing is known to us.
+    /// The kernel takes any read address for a register number: peripherals of file A alias file B, those of file B alias
+    /// r0–r3 or, from [`COUNT`] on, leave its tables: it finds what stands behind them.
     fn add_a(&self, word: Word) -> Option<usize> {
         let file = |base: usize, raddr: u8| {
             (raddr < 32 || self.mode == Mode::Faithful).then_some(base + usize::from(raddr))
@@ -99,7 +133,6 @@ impl Live {
             mux @ (Mux::R0 | Mux::R1 | Mux::R2 | Mux::R3) => Some(ACCUMULATORS + usize::from(mux.code())),
             _ => None,
         }
-        .filter(|register| *register < COUNT)
     }
 }
 

@@ -174,3 +174,45 @@ proptest! {
         }
     }
 }
+
+/// Fields of an instruction.
+fn with(word: u64, raddr_a: u8, raddr_b: u8, add_a: u8, add_b: u8) -> u64 {
+    use vc4::qpu::inst::{ADD_A, ADD_B, RADDR_A, RADDR_B};
+    [(RADDR_A, raddr_a), (RADDR_B, raddr_b), (ADD_A, add_a), (ADD_B, add_b)]
+        .into_iter()
+        .fold(word, |word, (field, value)| word & !field.put(field.mask()) | field.put(u64::from(value)))
+}
+
+#[test]
+fn peripherals_of_file_b_read_behind_the_kernels_tables() {
+    const UNIFORM: u8 = 32;
+    let (file_a, file_b) = (6, 7);
+    let pattern = vector("direct clamp pattern");
+    // An addition of a file B peripheral and a uniform is looked up, with nothing clamped.
+    let lookup = |peripheral: u8| {
+        let mut code = pattern[2..].to_vec();
+        code[0] = with(code[0], UNIFORM, peripheral, file_b, file_a);
+        code
+    };
+    let info = |code: &[u64]| validate(code, Mode::Faithful);
+    // 36 to 52 find flags of maxima, of which there are none; 53 and more find immediates: none is all ones.
+    for peripheral in [36, 40, 48, 52] {
+        let info = info(&lookup(peripheral)).unwrap();
+        assert_eq!(info.samples[0], SampleInfo { direct: true, p: [Some(0), Some(0), None, None] });
+    }
+    assert_eq!(info(&lookup(53)).unwrap_err().rule, Rule::Shd19);
+    assert_eq!(info(&lookup(63)).unwrap_err().rule, Rule::Shd19);
+    // An immediate for ra1 is what 54 finds.
+    let mut code = lookup(54);
+    let immediate = "e0020067159e7000";
+    code.insert(0, words(immediate)[0] & !0xffff_ffff | 12);
+    assert_eq!(info(&code).unwrap().samples[0].p[1], Some(12));
+    // A minimum of a peripheral counts as one of a maximum: bytes of immediates are not zero.
+    let mut code = pattern.clone();
+    code[1] = with(code[1], UNIFORM, 48, file_b, file_a);
+    assert!(info(&code[1..]).is_ok());
+    // Strict mode lets none of it through.
+    for code in [lookup(48), code[1..].to_vec()] {
+        assert_eq!(validate(&code, Mode::Strict).unwrap_err().rule, Rule::Shd19);
+    }
+}
