@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use crate::Error;
 
-/// Seconds without output after which a case counts as hung; the simulator takes seconds for the largest.
-const TIMEOUT_SECONDS: u32 = 120;
+/// Seconds without output after which a case counts as hung; the simulator takes seconds for all but a few.
+pub const PATIENCE: u32 = 120;
 
 /// An error that says what to install, unless the runner is there.
 pub fn require_runner() -> Result<(), Error> {
@@ -46,6 +46,8 @@ pub struct Run<'a> {
     pub expectations: Option<&'a Path>,
     /// Cases that one process runs.
     pub cases_per_process: usize,
+    /// Seconds without output after which a case counts as hung, [`PATIENCE`] as a rule.
+    pub patience: u32,
     /// Arguments for the tests.
     pub arguments: &'a [&'a str],
 }
@@ -59,7 +61,7 @@ impl Run<'_> {
         let mut command = Command::new("deqp-runner");
         command.arg("run").arg("--deqp").arg(self.script).arg("--caselist").arg(self.list);
         command.arg("--output").arg(self.output);
-        command.args(["--timeout", &TIMEOUT_SECONDS.to_string()]);
+        command.args(["--timeout", &self.patience.to_string()]);
         command.args(["--tests-per-group", &self.cases_per_process.to_string()]);
         if let Some(lists) = self.expectations {
             command.arg("--baseline").arg(lists.join("fails.txt"));

@@ -60,6 +60,7 @@ pub fn run(deqp: &Path, options: &Options, install: bool) -> Result<(), Error> {
         output: &output.join("results"),
         expectations: Some(&lists),
         cases_per_process: CASES_PER_PROCESS,
+        patience: deqp::PATIENCE,
         arguments: &SURFACE,
     };
     match run.run(|command| mesa.prepare(command))? {
