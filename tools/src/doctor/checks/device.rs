@@ -5,24 +5,25 @@ use vc4_kernel_abi::{GpuError, Ident};
 use super::bench::{Bench, Failure};
 use super::outcome::Outcome;
 
-/// "V3D" (kernel-abi.md §3).
-const NAME: u32 = 0x0044_3356;
-/// The technology version of a VideoCore IV.
-const VERSION: u32 = 2;
 const PIECE: u32 = 4 << 20;
 
 /// The registers name the machine.
 pub fn identity(bench: &Bench<'_>) -> Result<Outcome, Failure> {
     let Ident { ident0, ident1, ident2 } = bench.gpu.ident()?;
-    if ident0 != VERSION << 24 | NAME {
+    if ident0 != Ident::REFERENCE.ident0 {
         return Err(Failure::Wrong(format!("IDENT0 is {ident0:08x}, no VideoCore IV")));
     }
     let field = |low: u32| ident1 >> low & 15;
     let (slices, per_slice) = (field(4), field(8));
-    Ok(Outcome::said(format!("V3D {VERSION}.{}, {} QPUs in {slices} slices", field(0), slices * per_slice))
-        .register("ident0", ident0)
-        .register("ident1", ident1)
-        .register("ident2", ident2))
+    Ok(Outcome::said(format!(
+        "V3D {}.{}, {} QPUs in {slices} slices",
+        ident0 >> 24,
+        field(0),
+        slices * per_slice
+    ))
+    .register("ident0", ident0)
+    .register("ident1", ident1)
+    .register("ident2", ident2))
 }
 
 /// BOs begin as zeroes, keep what is written and do not overlap.

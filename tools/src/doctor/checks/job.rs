@@ -4,13 +4,16 @@ use vc4::cl::packets::*;
 use vc4::cl::records::{Attribute, ShaderRecord, VertexProgram};
 use vc4::cl::words::ShaderFlags;
 use vc4::cl::{Binner, Count, List, S12_4};
-use vc4::image::Level;
+use vc4::image::surface::{color_write_bits, load_bits};
+use vc4::image::{Level, TileFormat};
 use vc4_kernel_abi::{BoHandle, GpuError, Submit, SubmitFlags, Surface};
 
 use super::bench::{Bench, Failure};
 use super::picture::Picture;
 use super::programs;
 
+/// Of all targets.
+const FORMAT: TileFormat = TileFormat::Rgba8888;
 const VERTEX_BYTES: u32 = 36;
 /// What the far plane's depth is in the tile buffer.
 const FAR: u32 = 0xff_ffff;
@@ -87,14 +90,8 @@ impl<'a> Target<'a> {
         (self.width.div_ceil(64) as u8, self.height.div_ceil(64) as u8)
     }
 
-    fn surface(&self, load_or_store: u16) -> Surface {
-        let bits = load_or_store | (self.level.tiling.code() as u16) << self.tiling_bit(load_or_store);
+    fn surface(&self, bits: u16) -> Surface {
         Surface { bo_index: 0, offset: 0, bits, flags: 0 }
-    }
-
-    /// Loads and stores have their fields at different places (kernel-abi.md §5.2).
-    fn tiling_bit(&self, load_or_store: u16) -> u16 {
-        if load_or_store == LOAD { 4 } else { 6 }
     }
 
     /// A job that clears all of it.
@@ -105,7 +102,7 @@ impl<'a> Target<'a> {
             width: self.width as u16,
             height: self.height as u16,
             tiles: [0, 0, columns - 1, rows - 1],
-            color_write: Some(self.surface(STORE)),
+            color_write: Some(self.surface(color_write_bits(Some(FORMAT), self.level.tiling, false))),
             clear_color: [color; 2],
             clear_z: FAR,
             flags: SubmitFlags::USE_CLEAR_COLOR,
@@ -128,7 +125,8 @@ impl<'a> Target<'a> {
     /// A job that draws over what is there.
     pub fn draw_over(&self, draws: &[Draw]) -> Result<Submit, Failure> {
         let job = self.draw(0, draws)?;
-        Ok(Submit { flags: SubmitFlags::empty(), color_read: Some(self.surface(LOAD)), ..job })
+        let color_read = self.surface(load_bits(FORMAT, self.level.tiling));
+        Ok(Submit { flags: SubmitFlags::empty(), color_read: Some(color_read), ..job })
     }
 
     fn head(&self) -> List<Binner> {
@@ -224,10 +222,6 @@ impl<'a> Target<'a> {
         }
     }
 }
-
-/// Bits of a load of colours, and of a store of 8888 colours (kernel-abi.md §5.2).
-const LOAD: u16 = 1;
-const STORE: u16 = 1 << 2;
 
 /// Where texels of 32 bits lie.
 pub fn level(tiling: Tiling, width: u32, height: u32) -> Result<Level, Failure> {
