@@ -25,6 +25,7 @@ fn state() -> impl Strategy<Value = StateUniform> {
             StateUniform::ViewportYScale,
             StateUniform::ViewportYBias,
             StateUniform::RasterScale,
+            StateUniform::Corner(1),
             StateUniform::ScreenXScale,
             StateUniform::ScreenYScale,
             StateUniform::DepthScale,

@@ -2,6 +2,7 @@
 
 pub use super::error::LayoutError;
 use super::tiling::{CopyError, Level, MAX_EDGE, Rect, Tiling};
+use crate::hw::{TARGET_MAX_PX, TILE_PX};
 
 /// Texture base addresses have no bits below this (textures.md §2).
 const PAGE: u32 = 4096;
@@ -89,6 +90,12 @@ pub fn level_rows(height: u32) -> u32 {
     2 * height.next_power_of_two()
 }
 
+/// Pixels of a row in memory. Where images are wider than a target, so that they are drawn in parts, all tiles are whole:
+/// those at the right end of a part would go on in the next row.
+fn row_px(width: u32) -> u32 {
+    if width > TARGET_MAX_PX { width.next_multiple_of(TILE_PX) } else { width }
+}
+
 /// Where everything of an image lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageLayout {
@@ -130,9 +137,12 @@ impl ImageLayout {
 
     /// Rows in raster order. Every level has the stride of level 0, and level n begins at row 2H - (2H >> n) + n, where H is
     /// the height's next power of two: programs find a texel of any level without a table.
+    ///
+    /// Wider images than a target are drawn in parts, each a surface that begins inside of a row and has the rows of the whole
+    /// (T-BIG), so the last row of a part may go on behind the image.
     fn raster(shape: ImageShape) -> Result<ImageLayout, LayoutError> {
         let (width, height) = shape.level_el(0);
-        let first = Level::new(Tiling::Raster, shape.cpp, width, height)?;
+        let first = Level { width, ..Level::new(Tiling::Raster, shape.cpp, row_px(width), height)? };
         let rows = level_rows(height);
         let mut levels = Vec::with_capacity(shape.levels as usize);
         for level in 0..shape.levels {
@@ -141,9 +151,15 @@ impl ImageLayout {
             let size = height * first.stride;
             levels.push(Level { width, height, padded_height: height, offset, size, ..first });
         }
-        let end = levels.last().map_or(0, |last| last.offset + last.size);
+        let last = levels.last().map_or(0, |last| last.offset + last.size);
+        let end = last + if width > TARGET_MAX_PX { first.stride } else { 0 };
         let face_stride = if shape.faces == 6 { end.next_multiple_of(PAGE) } else { 0 };
         Ok(ImageLayout { shape, levels, face_stride, size: end + (shape.faces - 1) * face_stride })
+    }
+
+    /// Bytes of the mip chain of a face.
+    pub fn face_bytes(&self) -> u32 {
+        self.size - (self.shape.faces - 1) * self.face_stride
     }
 
     /// A level of one face, with its offset in the image; `None` if the image lacks it.
@@ -170,7 +186,7 @@ impl MsaaLayout {
         if width == 0 || height == 0 || width > MAX_EDGE || height > MAX_EDGE {
             return Err(LayoutError::Size { width, height });
         }
-        let (tiles_x, tiles_y) = (width.div_ceil(MSAA_TILE_PX), height.div_ceil(MSAA_TILE_PX));
+        let (tiles_x, tiles_y) = (row_px(width).div_ceil(MSAA_TILE_PX), height.div_ceil(MSAA_TILE_PX));
         Ok(MsaaLayout { tiles_x, tiles_y, size: tiles_x * tiles_y * MSAA_TILE_BYTES })
     }
 

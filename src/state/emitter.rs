@@ -19,6 +19,8 @@ pub enum StateUniform {
     ScreenXScale,
     /// f32: as X, negative for a viewport of negative height.
     ScreenYScale,
+    /// f32: column (0) or row (1) of the part of a target that is drawn ([`super::viewport::RasterMap::Part`]).
+    Corner(u8),
     /// f32: maxDepth - minDepth; Zs = Zc/Wc * this + [`StateUniform::DepthBias`] (T-ZRANGE).
     DepthScale,
     /// f32: minDepth.

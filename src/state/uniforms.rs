@@ -1,13 +1,17 @@
 //! The words of [`StateUniform`] for one draw.
 
 use super::depth_stencil::StencilWords;
-use super::{DepthBias, StateUniform, Viewport};
+use super::{DepthBias, RasterMap, StateUniform, Viewport};
 
 /// Everything that state words are computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateWords {
-    /// The viewport.
+    /// The viewport; in parts of a target as seen from `corner`.
     pub viewport: Viewport,
+    /// What the raster is.
+    pub raster: RasterMap,
+    /// Column and row of the part that is drawn ([`RasterMap::Part`]).
+    pub corner: [u32; 2],
     /// Blend constants R, G, B, A.
     pub blend_constants: [f32; 4],
     /// Depth bias, for programs that compute it.
@@ -22,6 +26,8 @@ impl Default for StateWords {
     fn default() -> Self {
         StateWords {
             viewport: Viewport { x: 0.0, y: 0.0, width: 1.0, height: 1.0, min_depth: 0.0, max_depth: 1.0 },
+            raster: RasterMap::default(),
+            corner: [0; 2],
             blend_constants: [0.0; 4],
             depth_bias: DepthBias::default(),
             stencil: StencilWords::default(),
@@ -42,7 +48,8 @@ impl StateWords {
             | StateUniform::ScreenXScale
             | StateUniform::ScreenYScale
             | StateUniform::DepthScale
-            | StateUniform::DepthBias => self.viewport.word(slot).unwrap_or(0),
+            | StateUniform::DepthBias => self.viewport.word(slot, self.raster).unwrap_or(0),
+            StateUniform::Corner(axis) => (self.corner[usize::from(axis & 1)] as f32).to_bits(),
             StateUniform::BiasConstant
             | StateUniform::BiasSlope
             | StateUniform::BiasLow

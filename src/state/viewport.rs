@@ -9,7 +9,11 @@
 //! biases that shaders apply in clip space (T-VIEWPORT), so viewports may be fractional or far outside the target
 //! ([`RasterMap::Window`]).
 //!
-//! Either way the clip window removes what lies outside viewport and scissor.
+//! Larger targets are drawn in parts of that size, each as a target of its own whose viewport is seen from the part's
+//! corner. Points and wide lines whose middle lies beside the part reach into it, so the window is larger then
+//! ([`RasterMap::Part`], T-BIG).
+//!
+//! In each case the clip window removes what lies outside viewport and scissor.
 
 use super::emitter::{Emitter, Flag, StateUniform};
 use crate::cl::S12_4;
@@ -17,10 +21,10 @@ use crate::cl::packets::{ClipWindow, ClipperXyScaling, ClipperZScaleAndOffset, V
 use crate::qpu::AddOp;
 use crate::state::raster::POINT_SIZE_RANGE;
 
-/// Column and row of the raster's centre.
+/// Column and row of the centre of the raster that is a window.
 pub const RASTER_CENTER_PX: i16 = 1024;
-/// Pixels from the raster's centre to its edges.
-pub const RASTER_HALF_PX: i16 = 1024;
+/// Edge of the largest area that a window can be cut to, and of the parts of larger targets.
+pub const WINDOW_PX: u32 = 2 * RASTER_CENTER_PX as u32;
 /// Sixteenths of a pixel in one pixel.
 const SUBPIXELS: f32 = crate::hw::SUBPIXELS as f32;
 /// Furthest from pixel 0 that the raster's centre may lie: packet 103 is signed 12.4 (v3d.md §5.5).
@@ -47,19 +51,25 @@ pub struct Viewport {
 }
 
 impl Viewport {
-    /// The word of a viewport uniform; `None` for other state.
-    pub fn word(&self, slot: StateUniform) -> Option<u32> {
-        let scale = |size: f32| (f64::from(size) / 2.0 / f64::from(RASTER_HALF_PX)) as f32;
+    /// The viewport as seen from a pixel.
+    pub fn seen_from(&self, [x, y]: [u32; 2]) -> Viewport {
+        Viewport { x: self.x - x as f32, y: self.y - y as f32, ..*self }
+    }
+
+    /// The word of a viewport uniform for programs of a map; `None` for other state.
+    pub fn word(&self, slot: StateUniform, map: RasterMap) -> Option<u32> {
+        let half = f64::from(map.half_px());
+        let scale = |size: f32| (f64::from(size) / 2.0 / half) as f32;
         let bias = |start: f32, size: f32| {
             let middle = f64::from(start) + f64::from(size) / 2.0;
-            ((middle - f64::from(RASTER_CENTER_PX)) / f64::from(RASTER_HALF_PX)) as f32
+            ((middle - f64::from(RASTER_CENTER_PX)) / half) as f32
         };
         let value = match slot {
             StateUniform::ViewportXScale => scale(self.width),
             StateUniform::ViewportXBias => bias(self.x, self.width),
             StateUniform::ViewportYScale => scale(self.height),
             StateUniform::ViewportYBias => bias(self.y, self.height),
-            StateUniform::RasterScale => f32::from(RASTER_HALF_PX) * SUBPIXELS,
+            StateUniform::RasterScale => f32::from(map.half_px()) * SUBPIXELS,
             StateUniform::ScreenXScale => self.width / 2.0 * SUBPIXELS,
             StateUniform::ScreenYScale => self.height / 2.0 * SUBPIXELS,
             StateUniform::DepthScale => self.max_depth - self.min_depth,
@@ -78,7 +88,7 @@ impl Viewport {
     /// The simplest map that draws this viewport exactly.
     pub fn raster_map(&self) -> RasterMap {
         let on_grid = |at: f64| at.abs() <= MAX_CENTER_PX && (at * f64::from(SUBPIXELS)).fract() == 0.0;
-        let small = |size: f32| size.abs() <= 2.0 * f32::from(RASTER_HALF_PX);
+        let small = |size: f32| size.abs() <= WINDOW_PX as f32;
         let simple = self.center().into_iter().all(on_grid)
             && small(self.width)
             && small(self.height)
@@ -115,9 +125,20 @@ pub enum RasterMap {
     Viewport,
     /// A fixed window that programs map the viewport into.
     Window,
+    /// As [`RasterMap::Window`], for a part of a larger target: what lies a little outside of the part is not clipped, and
+    /// fragments add the part's corner to the pixel that they see.
+    Part,
 }
 
 impl RasterMap {
+    /// Pixels from a window's centre to its edges. A point of the largest size is 256 pixels from its middle to its edge.
+    fn half_px(self) -> u16 {
+        match self {
+            RasterMap::Viewport | RasterMap::Window => 1024,
+            RasterMap::Part => 1536,
+        }
+    }
+
     /// The packet that places the raster on the screen.
     pub fn offset(self, viewport: &Viewport) -> ViewportOffset {
         match self {
@@ -125,7 +146,7 @@ impl RasterMap {
                 let [x, y] = viewport.center().map(|at| S12_4((at * f64::from(SUBPIXELS)).round() as i16));
                 ViewportOffset { x, y }
             }
-            RasterMap::Window => {
+            RasterMap::Window | RasterMap::Part => {
                 let center = S12_4(RASTER_CENTER_PX * SUBPIXELS as i16);
                 ViewportOffset { x: center, y: center }
             }
@@ -136,7 +157,7 @@ impl RasterMap {
     pub fn clipper_xy(self, viewport: &Viewport) -> ClipperXyScaling {
         let (width, height) = match self {
             RasterMap::Viewport => (viewport.width / 2.0, viewport.height / 2.0),
-            RasterMap::Window => (f32::from(RASTER_HALF_PX), f32::from(RASTER_HALF_PX)),
+            RasterMap::Window | RasterMap::Part => (f32::from(self.half_px()), f32::from(self.half_px())),
         };
         ClipperXyScaling { x: width * SUBPIXELS, y: height * SUBPIXELS }
     }
@@ -176,6 +197,16 @@ impl PixelRect {
         }
     }
 
+    /// The rectangle as seen from a pixel; saturates.
+    pub fn seen_from(self, [x, y]: [u32; 2]) -> PixelRect {
+        PixelRect {
+            left: self.left.saturating_sub_unsigned(x),
+            top: self.top.saturating_sub_unsigned(y),
+            right: self.right.saturating_sub_unsigned(x),
+            bottom: self.bottom.saturating_sub_unsigned(y),
+        }
+    }
+
     /// Whether no pixel lies inside.
     pub fn is_empty(self) -> bool {
         self.left >= self.right || self.top >= self.bottom
@@ -187,7 +218,7 @@ impl PixelRect {
     /// The area must lie inside the viewport for triangles and lines (v3d.md §9.4). Points reach over the
     /// viewport's edge by half their size, so leave the viewport out for them.
     pub fn clip_window(self) -> Option<ClipWindow> {
-        let edge = i32::from(RASTER_CENTER_PX) + i32::from(RASTER_HALF_PX);
+        let edge = WINDOW_PX as i32;
         let area = self.intersect(PixelRect { left: 0, top: 0, right: edge, bottom: edge });
         (!area.is_empty()).then(|| ClipWindow {
             left: area.left as u16,
@@ -227,7 +258,7 @@ pub fn emit_position<E: Emitter>(e: &mut E, stage: VertexStage, position: &Posit
     let inverse_w = e.recip(w);
     let (clip_x, clip_y, scales) = match position.map {
         RasterMap::Viewport => (x, y, [StateUniform::ScreenXScale, StateUniform::ScreenYScale]),
-        RasterMap::Window => (
+        RasterMap::Window | RasterMap::Part => (
             fold(e, x, w, StateUniform::ViewportXScale, StateUniform::ViewportXBias),
             fold(e, y, w, StateUniform::ViewportYScale, StateUniform::ViewportYBias),
             [StateUniform::RasterScale; 2],
@@ -238,7 +269,7 @@ pub fn emit_position<E: Emitter>(e: &mut E, stage: VertexStage, position: &Posit
     let xy = e.pack_halves(xs, ys);
     let depth = match position.map {
         RasterMap::Viewport => normal_depth(e, z, inverse_w),
-        RasterMap::Window => depth(e, z, inverse_w),
+        RasterMap::Window | RasterMap::Part => depth(e, z, inverse_w),
     };
     if stage == VertexStage::Coordinate {
         // The clipper tests -w <= z <= w (v3d.md §9.4), the API's volume is 0 <= z <= w.
@@ -334,7 +365,7 @@ mod tests {
         clip: [f32; 4],
         points: bool,
     ) -> Vec<u32> {
-        let mut model = Model::new(StateWords { viewport, ..Default::default() });
+        let mut model = Model::new(StateWords { viewport, raster: map, ..Default::default() });
         let clip = clip.map(f32::to_bits);
         emit_position(
             &mut model,

@@ -251,6 +251,7 @@ pub fn uniform(slot: StateUniform) -> String {
         StateUniform::RasterScale => "raster.scale",
         StateUniform::ScreenXScale => "screen.x.scale",
         StateUniform::ScreenYScale => "screen.y.scale",
+        StateUniform::Corner(axis) => return format!("corner.{}", if axis == 0 { 'x' } else { 'y' }),
         StateUniform::DepthScale => "depth.scale",
         StateUniform::DepthBias => "depth.bias",
         StateUniform::BiasConstant => "bias.constant",

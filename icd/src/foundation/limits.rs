@@ -3,7 +3,7 @@
 //! Limits of features that are off are at the specification's minimum.
 
 use ash::vk;
-use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX, VARYINGS};
+use vc4::hw::{TARGET_MAX_PX, VARYINGS};
 use vc4::image::tiling::MAX_EDGE;
 use vc4::state::raster::{LINE_WIDTH_RANGE, POINT_SIZE_RANGE};
 use vc4_shaders::ir::MAX_DISTANCES;
@@ -15,13 +15,9 @@ pub const API_VERSION: u32 = vk::make_api_version(0, 1, 2, HEADER_VERSION);
 /// The newest version of SPIR-V, as modules say it, that is known, whatever an application asks for.
 pub const SPIRV_VERSION: u32 = 0x0001_0500;
 
-/// Largest edge of an image that is only copied: what can be laid out. Sampled images and targets stop at the
-/// chip's own limits, which vkGetPhysicalDeviceImageFormatProperties says per usage.
-pub const MAX_COPY_PX: u32 = MAX_EDGE;
-/// Largest edge of any image whatever its usage, and of framebuffers and viewports. Below the
-/// specification's minimum of 4096: splitting larger textures and targets (T-BIG) is not done, and an
-/// application that asks is better refused than drawn wrongly.
-pub const MAX_IMAGE_PX: u32 = if TEXTURE_MAX_PX < TARGET_MAX_PX { TEXTURE_MAX_PX } else { TARGET_MAX_PX };
+/// Largest edge of an image, and of framebuffers and viewports: what can be laid out. Beyond the chip's own limit of 2048
+/// programs find texels by direct lookups, and targets are drawn in parts (T-BIG).
+pub const MAX_IMAGE_PX: u32 = MAX_EDGE;
 /// Largest edge of a 3D image. Slices lie like layers and are drawn to one by one, so none is larger than a target; programs
 /// find texels by direct lookups, for which a slice's number is as good as a row's.
 pub const MAX_VOLUME_PX: u32 = TARGET_MAX_PX;
@@ -204,4 +200,75 @@ fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.line_width_granularity = SIZE_STEP;
     limits.strict_lines = vk::FALSE;
     limits.standard_sample_locations = vk::FALSE; // the pattern of 4x is not the standard one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The specification's table of required limits, with those of features that are on. The smallest heap that Raspberry Pi
+    /// OS sets up is meant to serve, too.
+    #[test]
+    fn nothing_is_below_the_specification_s_minimum() {
+        let limits = limits(256 << 20);
+        macro_rules! hold {
+            ($is:tt $($field:ident $minimum:expr),* $(,)?) => {
+                $(assert!(limits.$field $is $minimum, "{}: {:?}", stringify!($field), limits.$field);)*
+            };
+        }
+        hold! { >=
+            max_image_dimension1_d 4096, max_image_dimension2_d 4096, max_image_dimension3_d 256,
+            max_image_dimension_cube 4096, max_image_array_layers 256, max_texel_buffer_elements 65536,
+            max_uniform_buffer_range 16384, max_storage_buffer_range 1 << 27, max_push_constants_size 128,
+            max_memory_allocation_count 4096, max_sampler_allocation_count 4000, max_bound_descriptor_sets 4,
+            max_per_stage_descriptor_samplers 16, max_per_stage_descriptor_uniform_buffers 12,
+            max_per_stage_descriptor_storage_buffers 4, max_per_stage_descriptor_sampled_images 16,
+            max_per_stage_descriptor_storage_images 4, max_per_stage_descriptor_input_attachments 4,
+            max_per_stage_resources 128, max_descriptor_set_samplers 96, max_descriptor_set_uniform_buffers 72,
+            max_descriptor_set_uniform_buffers_dynamic 8, max_descriptor_set_storage_buffers 24,
+            max_descriptor_set_storage_buffers_dynamic 4, max_descriptor_set_sampled_images 96,
+            max_descriptor_set_storage_images 24, max_descriptor_set_input_attachments 4,
+            max_vertex_input_attributes 16, max_vertex_input_bindings 16, max_vertex_input_attribute_offset 2047,
+            max_vertex_input_binding_stride 2048, max_fragment_output_attachments 4,
+            max_fragment_dual_src_attachments 1, max_fragment_combined_output_resources 4,
+            max_compute_shared_memory_size 16384, max_compute_work_group_count [65535; 3],
+            max_compute_work_group_invocations 128, sub_pixel_precision_bits 4, sub_texel_precision_bits 4,
+            mipmap_precision_bits 4, max_draw_indexed_index_value u32::MAX, max_draw_indirect_count 65535,
+            max_sampler_lod_bias 2.0, max_sampler_anisotropy 1.0, max_viewports 1, min_memory_map_alignment 64,
+            max_texel_offset 7, max_texel_gather_offset 7, max_interpolation_offset 0.5 - 1.0 / 16.0,
+            sub_pixel_interpolation_offset_bits 4, max_framebuffer_width 4096, max_framebuffer_height 4096,
+            max_framebuffer_layers 256, max_color_attachments 4, max_sample_mask_words 1, max_clip_distances 8,
+            max_cull_distances 8, max_combined_clip_and_cull_distances 8, discrete_queue_priorities 2,
+        }
+        hold! { <=
+            buffer_image_granularity 131_072, min_texel_buffer_offset_alignment 256,
+            min_uniform_buffer_offset_alignment 256, min_storage_buffer_offset_alignment 256, min_texel_offset -8,
+            min_texel_gather_offset -8, min_interpolation_offset -0.5, point_size_granularity 1.0,
+            line_width_granularity 1.0, non_coherent_atom_size 256,
+        }
+        #[cfg(feature = "compute")]
+        hold! { >= max_vertex_output_components 64, max_fragment_input_components 64 }
+        let least = [128, 128, 64];
+        assert!(limits.max_compute_work_group_size.iter().zip(least).all(|(have, least)| *have >= least));
+        assert!(limits.max_viewport_dimensions.iter().all(|edge| *edge >= 4096));
+        let [low, high] = limits.viewport_bounds_range;
+        assert!(low <= -2.0 * MAX_IMAGE_PX as f32 && high >= 2.0 * MAX_IMAGE_PX as f32 - 1.0);
+        let [low, high] = limits.point_size_range;
+        assert!(low <= 1.0 && high >= 64.0 - limits.point_size_granularity);
+        let [low, high] = limits.line_width_range;
+        assert!(low <= 1.0 && high >= 8.0 - limits.line_width_granularity);
+        for counts in [
+            limits.framebuffer_color_sample_counts,
+            limits.framebuffer_depth_sample_counts,
+            limits.framebuffer_stencil_sample_counts,
+            limits.framebuffer_no_attachments_sample_counts,
+            limits.sampled_image_color_sample_counts,
+            limits.sampled_image_depth_sample_counts,
+            limits.sampled_image_stencil_sample_counts,
+        ] {
+            assert!(counts.contains(SAMPLE_COUNTS));
+        }
+        assert!(limits.sampled_image_integer_sample_counts.contains(SINGLE));
+        assert!(limits.storage_image_sample_counts.contains(SINGLE));
+    }
 }

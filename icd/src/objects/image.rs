@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use ash::vk;
-use vc4::hw::TEXTURE_MAX_PX;
+use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX};
 use vc4::image::Tiling;
 use vc4::image::etc2::BLOCK_PX;
 use vc4::image::format::Uses;
@@ -93,6 +93,8 @@ impl Image {
             if info.samples == vk::SampleCountFlags::TYPE_1 { query.stored(row) } else { row.target };
         let stored = stored
             .ok_or_else(|| Error::FormatNotSupported(format!("{:?} images: not offered", info.format)))?;
+        // Parts of larger targets begin inside of rows.
+        let raster = raster || info.extent.width.max(info.extent.height) > TARGET_MAX_PX;
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
         let raster = raster || (is_read(info.usage) && !unit_reads(info, &stored));
@@ -117,7 +119,7 @@ impl Image {
             _ => None,
         };
         let samples = samples.transpose().map_err(refused)?;
-        let layer = samples.map_or(layer_bytes(&layout), |samples| u64::from(samples.size));
+        let layer = samples.map_or(u64::from(layout.face_bytes()), |samples| u64::from(samples.size));
         let mut image = Image {
             row,
             stored,
@@ -228,9 +230,9 @@ impl Image {
 
     fn plane_size(&self) -> u64 {
         match &self.blocks {
-            Some(blocks) => self.block_start() + layer_bytes(blocks) * u64::from(self.layers),
+            Some(blocks) => self.block_start() + u64::from(blocks.face_bytes()) * u64::from(self.layers),
             None if self.samples.is_some() => self.layer_stride * u64::from(self.layers),
-            None => self.layer_stride * u64::from(self.slices(0) - 1) + layer_bytes(&self.layout),
+            None => self.layer_stride * u64::from(self.slices(0) - 1) + u64::from(self.layout.face_bytes()),
         }
     }
 
@@ -286,7 +288,7 @@ impl Image {
     pub fn block_level(&self, level: u32, layer: u32) -> Result<Option<Level>, Error> {
         let Some(blocks) = &self.blocks else { return Ok(None) };
         let place = self.place(blocks, level, layer)?;
-        self.placed(place, self.block_start() + u64::from(layer) * layer_bytes(blocks)).map(Some)
+        self.placed(place, self.block_start() + u64::from(layer) * u64::from(blocks.face_bytes())).map(Some)
     }
 
     fn place(&self, layout: &ImageLayout, level: u32, slice: u32) -> Result<Level, Error> {
@@ -372,13 +374,6 @@ fn check_info(info: &vk::ImageCreateInfo<'_>, most: &vk::ImageFormatProperties) 
     Ok(())
 }
 
-/// Bytes of a mip chain.
-fn layer_bytes(layout: &ImageLayout) -> u64 {
-    // The first or the last level comes last (textures.md §4.4, [`ImageLayout`]).
-    let end = |level: &Level| u64::from(level.offset) + u64::from(level.size);
-    layout.levels.iter().map(end).max().unwrap_or(0)
-}
-
 /// Whether programs look at such images.
 fn is_read(usage: vk::ImageUsageFlags) -> bool {
     usage.intersects(
@@ -434,7 +429,6 @@ mod tests {
     use crate::objects::memory::Origin;
     use crate::testing::device;
     use std::sync::Arc;
-    use vc4::hw::TARGET_MAX_PX;
 
     fn info(width: u32, height: u32, levels: u32) -> vk::ImageCreateInfo<'static> {
         vk::ImageCreateInfo {

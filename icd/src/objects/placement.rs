@@ -1,8 +1,8 @@
 //! How surfaces lie in memory, as jobs see them.
 
-use vc4::hw::TILE_MS_PX;
+use vc4::hw::{TARGET_MAX_PX, TILE_MS_PX};
 use vc4::image::layout::MsaaLayout;
-use vc4::image::tiling::Level;
+use vc4::image::tiling::{Level, Tiling};
 
 /// How an attachment lies in its BO.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +41,20 @@ impl Placement {
         }
     }
 
-    /// Bytes in memory.
-    pub fn size(&self) -> u32 {
+    /// Byte offset in the BO of the surface that begins at a pixel, the first of a tile, and has rows like this one; `None`
+    /// where such surfaces do not lie in rows.
+    pub fn offset_from(&self, [x, y]: [u32; 2]) -> Option<u32> {
         match self {
+            Placement::Level(level) if [x, y] == [0, 0] => Some(level.offset),
+            Placement::Level(level) => (level.tiling == Tiling::Raster).then(|| level.offset_of(x, y)),
+            Placement::Blocks { layout, offset, .. } => Some(offset + layout.offset_of(x, y, 0)),
+        }
+    }
+
+    /// Bytes that jobs may reach: those in memory, and the rest of a row that begins at a part ([`vc4::image::layout`]).
+    pub fn surface_size(&self) -> u32 {
+        match self {
+            Placement::Level(level) if level.width > TARGET_MAX_PX => level.size + level.stride,
             Placement::Level(level) => level.size,
             Placement::Blocks { layout, .. } => layout.size,
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use vc4::hw::{TILE_MS_PX, TILE_PX};
 use vc4::state::PixelRect;
+use vc4::state::viewport::WINDOW_PX;
 
 use crate::objects::image_view::ImageView;
 
@@ -80,6 +81,8 @@ pub struct Target {
     pub depth_stencil_store: bool,
     /// Pixels that may change.
     pub area: PixelRect,
+    /// The framebuffer's pixel that is the first one to jobs: the corner of a part that is drawn by itself ([`Target::parts`]).
+    pub corner: Option<[u32; 2]>,
     /// Size of the framebuffer.
     pub size: (u32, u32),
     /// Samples of a pixel, of all attachments; without any, of what is drawn.
@@ -97,6 +100,7 @@ impl Target {
             depth_stencil_start: Start::Any,
             depth_stencil_store: false,
             area,
+            corner: None,
             size,
             samples: 1,
             view: 0,
@@ -148,6 +152,38 @@ impl Target {
     pub fn count_samples(&mut self) {
         let samples = self.views().map(|view| view.samples()).next();
         self.samples = samples.unwrap_or(1);
+    }
+
+    /// What is drawn by itself: all at once, or parts that the machine's raster can be cut to (T-BIG). No pixel of one
+    /// concerns another.
+    pub fn parts(&self) -> Vec<Target> {
+        let whole = |end: i32| end <= WINDOW_PX as i32;
+        let PixelRect { left, top, right, bottom } = self.area;
+        if whole(right) && whole(bottom) {
+            return vec![self.clone()];
+        }
+        // Tiles are whole in memory only where an image is wider than a target.
+        let starts = |start: i32, end: i32| {
+            let first = if whole(end) { 0 } else { start.max(0) as u32 / TILE_PX * TILE_PX };
+            (first..end.max(0) as u32).step_by(WINDOW_PX as usize)
+        };
+        let rows = starts(top, bottom);
+        let corners = rows.flat_map(|y| starts(left, right).map(move |x| [x, y]));
+        let part = |corner @ [x, y]: [u32; 2]| {
+            let cell = PixelRect::new(x as i32, y as i32, WINDOW_PX, WINDOW_PX);
+            Target { area: self.area.intersect(cell), corner: Some(corner), ..self.clone() }
+        };
+        corners.map(part).collect()
+    }
+
+    /// The pixel that is the first one to jobs.
+    pub fn origin(&self) -> [u32; 2] {
+        self.corner.unwrap_or_default()
+    }
+
+    /// The area as jobs count pixels.
+    pub fn job_area(&self) -> PixelRect {
+        self.area.seen_from(self.origin())
     }
 
     /// How often the segment is drawn.

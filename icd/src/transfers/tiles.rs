@@ -96,16 +96,7 @@ fn segment(view: Arc<ImageView>, start: Start<u32>, to: Option<Arc<ImageView>>, 
     let (size, samples) = (view.extent(), view.samples());
     let store = to.is_none();
     let color = ColorTarget { view, location: 0, plane: 0, start, store, resolve: to, is_read: false };
-    let target = Target {
-        colors: vec![color],
-        depth_stencil: None,
-        depth_stencil_start: Start::Any,
-        depth_stencil_store: false,
-        area,
-        size,
-        samples,
-        view: 0,
-    };
+    let target = Target { colors: vec![color], samples, ..Target::empty(size, area) };
     Segment::Render(Arc::new(RenderSegment { target, draws: Vec::new() }))
 }
 

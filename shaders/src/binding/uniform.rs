@@ -188,6 +188,7 @@ fn write_state(f: &mut Formatter<'_>, state: StateUniform) -> fmt::Result {
         StateUniform::RasterScale => f.write_str("raster.scale"),
         StateUniform::ScreenXScale => f.write_str("screen.x.scale"),
         StateUniform::ScreenYScale => f.write_str("screen.y.scale"),
+        StateUniform::Corner(axis) => write!(f, "corner.{}", if axis == 0 { 'x' } else { 'y' }),
         StateUniform::DepthScale => f.write_str("depth.scale"),
         StateUniform::DepthBias => f.write_str("depth.bias"),
         StateUniform::BiasConstant => f.write_str("bias.constant"),

@@ -194,6 +194,7 @@ fn state_parts(state: StateUniform) -> (u8, u32) {
         StateUniform::BiasSlope => (18, 0),
         StateUniform::BiasLow => (19, 0),
         StateUniform::BiasHigh => (20, 0),
+        StateUniform::Corner(axis) => (21, axis.into()),
     }
 }
 
@@ -221,6 +222,7 @@ fn state(detail: u8, word: u32) -> Option<StateUniform> {
         (18, 0) => StateUniform::BiasSlope,
         (19, 0) => StateUniform::BiasLow,
         (20, 0) => StateUniform::BiasHigh,
+        (21, 0..=1) => StateUniform::Corner(component()?),
         _ => return None,
     })
 }

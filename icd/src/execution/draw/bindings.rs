@@ -7,7 +7,7 @@ use ash::vk;
 use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::state::depth_stencil::StencilWords;
-use vc4::state::{DepthBias, StateWords, StencilFaceState};
+use vc4::state::{DepthBias, RasterMap, StateWords, StencilFaceState};
 use vc4_shaders::program::{self, DrawWord};
 
 use super::arrays;
@@ -23,7 +23,7 @@ use crate::objects::descriptor::Descriptor;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
 use crate::pipeline::{Compiled, Variant, VariantKey, set_bit, set_bits};
-use crate::segments::{Draw, DrawList, DrawParameters, Snapshot};
+use crate::segments::{Draw, DrawList, DrawParameters, Snapshot, Target};
 
 /// Bytes of a word.
 const WORD: u64 = 4;
@@ -117,6 +117,15 @@ pub struct Pass {
     pub sample: Option<u8>,
     /// The view that is drawn.
     pub view: u32,
+    /// The corner of the part that is drawn, if parts are.
+    pub corner: Option<[u32; 2]>,
+}
+
+impl Pass {
+    /// A pass over a target or one of its parts.
+    pub fn new(target: &Target, number: usize, sample: Option<u8>) -> Pass {
+        Pass { number, sample, view: target.view, corner: target.corner }
+    }
 }
 
 /// What shaders may ask of a draw command.
@@ -190,7 +199,7 @@ impl<'a> Bindings<'a> {
         lookups.textures.clear();
         lookups.texture_sets = compiled.textures.iter().map(set_bits).fold(0, |sets, bits| sets | bits);
         lookups.textures(&state, compiled, u32::MAX, pass.view)?;
-        let words = words(&state, compiled);
+        let words = words(&state, compiled, pass);
         let variant = lookups.variant(compiled, pass, &words)?;
         let mut bindings = Bindings {
             iota,
@@ -239,9 +248,9 @@ impl<'a> Bindings<'a> {
         }
         let mut is_other = false;
         if old.dynamic != at.dynamic {
-            let map = self.words.viewport.raster_map();
-            self.words = words(&self.state, self.compiled);
-            is_other |= map != self.words.viewport.raster_map();
+            let map = self.words.raster;
+            self.words = words(&self.state, self.compiled, self.pass);
+            is_other |= map != self.words.raster;
             self.changes |= Changes::STATE;
         }
         let sets = match at.sets.wrapping_sub(old.sets) {
@@ -375,7 +384,7 @@ impl<'a> Lookups<'a> {
     fn variant(&self, compiled: &Compiled, pass: Pass, words: &StateWords) -> Result<Arc<Variant>, Error> {
         let keys = self.textures.iter().map(|(texture, place)| (*texture, self.known[*place as usize].key));
         let unusual = keys.filter(|(_, key)| *key != Default::default());
-        let (textures, raster) = (unusual.collect(), words.viewport.raster_map());
+        let (textures, raster) = (unusual.collect(), words.raster);
         compiled.variant(VariantKey { pass: pass.number, sample: pass.sample, textures, raster })
     }
 
@@ -502,7 +511,7 @@ fn image_range(view: &ImageView, layer: u32) -> Result<Range<'_>, Error> {
     })
 }
 
-fn words(state: &Snapshot<'_>, compiled: &Compiled) -> StateWords {
+fn words(state: &Snapshot<'_>, compiled: &Compiled, pass: Pass) -> StateWords {
     let stencil = compiled.depth_stencil.and_then(|depth| depth.stencil).map(|faces| {
         let mut faces = faces;
         let dynamic = state.dynamic().stencil;
@@ -517,8 +526,15 @@ fn words(state: &Snapshot<'_>, compiled: &Compiled) -> StateWords {
         }
         StencilWords::new(compiled.stencil_plan(), &faces)
     });
+    let whole = viewport(&state.dynamic().viewport);
+    let (viewport, raster) = match pass.corner {
+        Some(corner) => (whole.seen_from(corner), RasterMap::Part),
+        None => (whole, whole.raster_map()),
+    };
     StateWords {
-        viewport: viewport(&state.dynamic().viewport),
+        viewport,
+        raster,
+        corner: pass.corner.unwrap_or_default(),
         blend_constants: state.dynamic().blend_constants,
         depth_bias: {
             let [constant, clamp, slope] = state.dynamic().depth_bias;

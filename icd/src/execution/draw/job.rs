@@ -9,6 +9,7 @@ use vc4::cl::packets::{
 };
 use vc4::cl::records::{RecordError, ShaderRecord};
 use vc4::cl::{Binner, List, dump};
+use vc4::state::viewport::WINDOW_PX;
 use vc4_kernel_abi::uapi::{BINNER_SLOT_BYTES, BINNER_SLOTS};
 use vc4_kernel_abi::validate::{ShaderInfo, check_submit};
 use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Submit};
@@ -133,7 +134,8 @@ impl JobBuilder {
     }
 
     fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
-        let tiles = |px: u16| u32::from(px).div_ceil(target.tile_px()) as u8;
+        // Rows in memory may be longer than what is drawn in a part.
+        let tiles = |px: u16| u32::from(px).min(WINDOW_PX).div_ceil(target.tile_px()) as u8;
         let mut list = List::<Binner>::new();
         list.push(TileBinningModeConfig {
             width_tiles: tiles(width),

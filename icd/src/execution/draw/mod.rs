@@ -61,18 +61,32 @@ pub fn build(
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let passes = segment.target.passes();
-    if passes == 1 {
-        return build_pass(device, iota, segment, (0, None), memory, submit);
+    for target in segment.target.parts() {
+        build_part(device, iota, (&target, &segment.draws), memory, submit)?;
     }
-    let aside = (0..passes).map(|pass| surfaces::aside(device, &segment.target, pass));
+    Ok(())
+}
+
+/// The jobs of a part of the target.
+fn build_part(
+    device: &Device,
+    iota: &Iota,
+    (target, draws): (&Target, &[Arc<DrawList>]),
+    memory: &mut JobBuilder,
+    submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let passes = target.passes();
+    if passes == 1 {
+        return build_pass(device, iota, (target, draws), (0, None), memory, submit);
+    }
+    let aside = (0..passes).map(|pass| surfaces::aside(device, target, pass));
     let aside = aside.collect::<Result<Vec<_>, _>>()?;
     // Where the draws need several jobs, each pass begins the next one with what the last pass of the job before left in
     // depth and stencil. All passes split at the same draws.
     let mut jobs: Vec<_> = Vec::with_capacity(passes);
     for (pass, aside) in aside.iter().enumerate() {
         let mut built = VecDeque::new();
-        build_pass(device, iota, segment, (pass, aside.as_ref()), memory, &mut |job| {
+        build_pass(device, iota, (target, draws), (pass, aside.as_ref()), memory, &mut |job| {
             built.push_back(std::mem::take(job));
             Ok(())
         })?;
@@ -82,7 +96,7 @@ pub fn build(
         jobs.iter_mut().filter_map(VecDeque::pop_front).try_for_each(|mut job| submit(&mut job))?;
         for (pass, aside) in aside.iter().enumerate() {
             if let Some(aside) = aside {
-                submit(&mut surfaces::bring_back(device, &segment.target, pass, aside)?)?;
+                submit(&mut surfaces::bring_back(device, target, pass, aside)?)?;
             }
         }
     }
@@ -93,7 +107,7 @@ pub fn build(
 fn build_pass(
     device: &Device,
     iota: &Iota,
-    segment: &RenderSegment,
+    (target, draws): (&Target, &[Arc<DrawList>]),
     (pass, aside): (usize, Option<&Arc<Bo>>),
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
@@ -101,18 +115,18 @@ fn build_pass(
     let mut builder = Builder {
         device,
         iota,
-        target: &segment.target,
+        target,
         pass,
         aside,
         job: std::mem::take(memory),
         streams: Streams::default(),
         is_first: true,
         binned: 0,
-        primitive_bytes: tiles(&segment.target).min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE,
+        primitive_bytes: tiles(target).min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE,
         indices: None,
         submit,
     };
-    for list in &segment.draws {
+    for list in draws {
         builder.list(list)?;
     }
     builder.finish_job(true)?;
@@ -125,7 +139,9 @@ fn build_pass(
 /// # Errors
 /// Why not.
 pub fn check(iota: &Iota, segment: &RenderSegment) -> Result<(), Error> {
-    let pass = Pass { number: 0, sample: None, view: segment.target.view };
+    let target = segment.target.parts();
+    let Some(target) = target.first() else { return Ok(()) };
+    let pass = Pass::new(target, 0, None);
     for list in &segment.draws {
         let Some(draw) = list.draws().first() else { continue };
         let state = list.state(draw);
@@ -162,8 +178,7 @@ impl Builder<'_> {
             let Some(compiled) = &list.state(first).pipeline().compiled else { continue };
             // No sample sees what another one's invocation does, so order is kept.
             for invocation in 0..compiled.invocations {
-                let (number, view) = (self.pass, self.target.view);
-                let pass = Pass { number, sample: compiled.sample(invocation), view };
+                let pass = Pass::new(self.target, self.pass, compiled.sample(invocation));
                 self.chunk(list, draws, (compiled, pass), &mut lookups)?;
             }
         }

@@ -8,7 +8,7 @@ use vc4::cl::packets::{
 };
 use vc4::hw::DEPTH_MAX;
 use vc4::state::raster::line_width;
-use vc4::state::{DepthBias, PixelRect, RasterMap};
+use vc4::state::{DepthBias, PixelRect, RasterMap, StateWords, Viewport};
 
 use super::bindings::Bindings;
 use super::geometry::{Piece, Primitives};
@@ -28,7 +28,7 @@ pub(super) fn window(state: &Snapshot<'_>, target: &Target) -> Option<ClipWindow
         PrimitiveMode::Points => scissor,
         _ => scissor.intersect(viewport(&state.dynamic().viewport).pixels()),
     };
-    area.clip_window()
+    area.seen_from(target.origin()).clip_window()
 }
 
 /// State of a draw.
@@ -47,14 +47,17 @@ pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipW
     job.set(line_width(dynamic.line_width));
     match compiled.window() {
         None | Some(RasterWindow::Driver) => {
-            let viewport = bindings.words.viewport;
-            let map = if compiled.window().is_none() { viewport.raster_map() } else { RasterMap::Window };
+            let StateWords { viewport, raster, .. } = bindings.words;
+            let map = match (compiled.window(), raster) {
+                (Some(_), RasterMap::Viewport) => RasterMap::Window,
+                (_, raster) => raster,
+            };
             job.set(map.clipper_xy(&viewport));
             job.set(viewport.clipper_z());
             job.set(map.offset(&viewport));
         }
         Some(RasterWindow::Viewport) => {
-            let (scaling, depth, offset) = viewport_raster(&dynamic.viewport);
+            let (scaling, depth, offset) = viewport_raster(&bindings.words.viewport)?;
             job.set(scaling);
             job.set(depth);
             job.set(offset);
@@ -76,16 +79,27 @@ fn clamped_bias(constant: f32, clamp: f32, slope: f32) -> f32 {
 }
 
 /// The raster of programs whose screen coordinates count from the viewport's middle (v3d.md §9.4).
-fn viewport_raster(viewport: &vk::Viewport) -> (ClipperXyScaling, ClipperZScaleAndOffset, ViewportOffset) {
+fn viewport_raster(
+    viewport: &Viewport,
+) -> Result<(ClipperXyScaling, ClipperZScaleAndOffset, ViewportOffset), Error> {
     const SIXTEENTHS: f32 = 16.0;
-    let middle = |start: f32, size: f32| S12_4(((start + size / 2.0) * SIXTEENTHS).round() as i16);
+    let Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
+    let middle = |start: f32, size: f32| ((start + size / 2.0) * SIXTEENTHS).round();
+    let (column, row) = (middle(x, width), middle(y, height));
+    if column.abs().max(row.abs()) > f32::from(i16::MAX) {
+        return Err(Error::unsupported(
+            format!(
+                "assembly in a viewport whose middle lies {column}, {row} sixteenths of a pixel from the drawn part"
+            ),
+            "use viewports of at most 2048x2048 pixels for it",
+        ));
+    }
     let half = |size: f32| size / 2.0 * SIXTEENTHS;
-    let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
-    (
+    Ok((
         ClipperXyScaling { x: half(width), y: half(height) },
         ClipperZScaleAndOffset { scale: max_depth - min_depth, offset: min_depth },
-        ViewportOffset { x: middle(x, width), y: middle(y, height) },
-    )
+        ViewportOffset { x: S12_4(column as i16), y: S12_4(row as i16) },
+    ))
 }
 
 /// The primitives, after their shader record.

@@ -24,26 +24,37 @@ struct Place {
     bo_index: u32,
     memory: Placement,
     format: TileFormat,
+    /// First byte of the surface in its BO.
+    offset: u32,
+    /// Rows from there on.
+    rows: u32,
 }
 
 impl Place {
-    fn new(job: &mut JobBuilder, view: &Arc<ImageView>, plane: u8) -> Result<Place, Error> {
+    /// The surface whose first pixel is `origin`.
+    fn new(job: &mut JobBuilder, view: &Arc<ImageView>, plane: u8, origin: [u32; 2]) -> Result<Place, Error> {
         let no_target = || Error::InvalidUse(format!("{:?} is no format of attachments", view.row.format));
         let format = view.stored.texel.info().tile.ok_or_else(no_target)?;
-        Ok(Place { bo_index: job.bo(&view.image.binding()?.bo), memory: view.placement(plane)?, format })
+        Place::at(job.bo(&view.image.binding()?.bo), view.placement(plane)?, format, origin)
+    }
+
+    fn at(bo_index: u32, memory: Placement, format: TileFormat, origin: [u32; 2]) -> Result<Place, Error> {
+        let in_parts = || {
+            let what = format!("attachments of {}x{} that are not in rows", memory.width(), memory.height());
+            Error::unsupported(what, "draw to at most 2048x2048 pixels of them")
+        };
+        let offset = memory.offset_from(origin).ok_or_else(in_parts)?;
+        let rows = memory.height().saturating_sub(origin[1]);
+        Ok(Place { bo_index, memory, format, offset, rows })
     }
 
     /// The same in a BO of its own.
-    fn moved(&self, job: &mut JobBuilder, bo: &Arc<Bo>) -> Place {
-        Place { bo_index: job.bo(bo), memory: self.memory.at_start(), format: self.format }
+    fn moved(&self, job: &mut JobBuilder, bo: &Arc<Bo>, origin: [u32; 2]) -> Result<Place, Error> {
+        Place::at(job.bo(bo), self.memory.at_start(), self.format, origin)
     }
 
     fn surface(&self, bits: u16, flags: u16) -> Surface {
-        let offset = match &self.memory {
-            Placement::Level(level) => level.offset,
-            Placement::Blocks { offset, .. } => *offset,
-        };
-        Surface { bo_index: self.bo_index, offset, bits, flags }
+        Surface { bo_index: self.bo_index, offset: self.offset, bits, flags }
     }
 
     fn load(&self) -> Surface {
@@ -57,7 +68,7 @@ impl Place {
 /// Memory for what a pass draws while the attachment has to stay as it was ([`Target::is_aside`]).
 pub(super) fn aside(device: &Device, target: &Target, pass: usize) -> Result<Option<Arc<Bo>>, Error> {
     let Some(color) = target.colors.get(pass).filter(|_| target.is_aside(pass)) else { return Ok(None) };
-    let bytes = color.view.placement(color.plane)?.size();
+    let bytes = color.view.placement(color.plane)?.surface_size();
     device.create_bo("a colour that its own subpass reads", bytes.into()).map(Some)
 }
 
@@ -74,8 +85,8 @@ pub(super) fn bring_back(
     let mut job = JobBuilder::default();
     let mut submit = describe(device, &target, None, &mut job)?;
     if let Some(color) = target.colors.first() {
-        submit.color_read =
-            Some(Place::new(&mut job, &color.view, color.plane)?.moved(&mut job, aside).load());
+        let place = Place::new(&mut job, &color.view, color.plane, target.origin())?;
+        submit.color_read = Some(place.moved(&mut job, aside, target.origin())?.load());
     }
     Ok(job.finish(submit, &target).uncounted())
 }
@@ -91,8 +102,10 @@ pub(super) fn describe(
     let mut submit = Submit::default();
     let multisample = target.is_multisampled();
     let drawn = target.colors.first();
-    let mut place =
-        |view: Option<&Arc<ImageView>>, plane| view.map(|view| Place::new(job, view, plane)).transpose();
+    let origin = target.origin();
+    let mut place = |view: Option<&Arc<ImageView>>, plane| {
+        view.map(|view| Place::new(job, view, plane, origin)).transpose()
+    };
     let color = place(drawn.map(|color| &color.view), drawn.map_or(0, |color| color.plane))?;
     let resolve = place(drawn.and_then(|color| color.resolve.as_ref()), 0)?;
     let zs = place(target.depth_stencil.as_ref(), 0)?;
@@ -100,8 +113,7 @@ pub(super) fn describe(
         (None, None) => Some(nowhere(device, target, job)?),
         (color, _) => color,
     };
-    let places = color.iter().chain(&resolve).chain(&zs);
-    size(&mut submit, target, &places.map(|place| place.memory).collect::<Vec<_>>())?;
+    size(&mut submit, target, &color.iter().chain(&resolve).chain(&zs).collect::<Vec<_>>())?;
     // The mode of multisampled jobs stands here even if they store no colour.
     submit.color_write_bits_if_absent =
         if multisample { color_write_bits(None, Tiling::Raster, true) } else { 0 };
@@ -116,7 +128,7 @@ pub(super) fn describe(
         // A job stores something (RCL-15).
         let needed = resolve.is_none() && (zs.is_none() || !target.depth_stencil_store);
         if let Some(aside) = aside {
-            (submit.color_write, submit.msaa_color_write) = write(&place.moved(job, aside));
+            (submit.color_write, submit.msaa_color_write) = write(&place.moved(job, aside, origin)?);
         } else if drawn.is_some_and(|color| color.store) || needed {
             (submit.color_write, submit.msaa_color_write) = write(place);
         }
@@ -141,7 +153,9 @@ pub(super) fn describe(
 
 /// A surface for jobs without attachments, which nobody looks at.
 fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Place, Error> {
-    let (width, height) = target.size;
+    // As much of the framebuffer as jobs reach.
+    let area = target.job_area();
+    let (width, height) = (area.right.max(1) as u32, area.bottom.max(1) as u32);
     let wrong = |error: vc4::image::LayoutError| Error::InvalidUse(error.to_string());
     let (memory, bytes) = if target.is_multisampled() {
         let layout = MsaaLayout::new(width, height).map_err(wrong)?;
@@ -151,7 +165,7 @@ fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Pla
         (Placement::Level(level), level.size)
     };
     let bo = device.create_bo("a render pass without attachments", u64::from(bytes))?;
-    Ok(Place { bo_index: job.bo(&bo), memory, format: TileFormat::Rgba8888 })
+    Place::at(job.bo(&bo), memory, TileFormat::Rgba8888, [0; 2])
 }
 
 /// Clear values. Without a load and without these, tiles would begin with what an earlier job left behind, of whatever
@@ -174,18 +188,19 @@ fn clear(submit: &mut Submit, target: &Target) {
 }
 
 /// Size and tiles of the job.
-fn size(submit: &mut Submit, target: &Target, places: &[Placement]) -> Result<(), Error> {
-    let width = common_width(places).ok_or_else(|| {
-        let widths: Vec<u32> = places.iter().map(Placement::padded_width).collect();
+fn size(submit: &mut Submit, target: &Target, places: &[&Place]) -> Result<(), Error> {
+    let memories: Vec<Placement> = places.iter().map(|place| place.memory).collect();
+    let width = common_width(&memories).ok_or_else(|| {
+        let widths: Vec<u32> = memories.iter().map(Placement::padded_width).collect();
         Error::unsupported(
             format!("attachments whose rows have {widths:?} pixels in memory"),
             "use attachments of equal size",
         )
     })?;
     submit.width = width as u16;
-    submit.height = places.iter().map(Placement::height).min().unwrap_or(1) as u16;
+    submit.height = places.iter().map(|place| place.rows).min().unwrap_or(1) as u16;
     let tile = |px: i32| (px as u32 / target.tile_px()) as u8;
-    let area = target.area;
+    let area = target.job_area();
     submit.tiles = [tile(area.left), tile(area.top), tile(area.right - 1), tile(area.bottom - 1)];
     Ok(())
 }

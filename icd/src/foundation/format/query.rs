@@ -3,7 +3,6 @@
 use std::ops::BitOr;
 
 use ash::vk;
-use vc4::hw;
 
 use super::table::{FormatRow, Stored, row};
 use crate::foundation::error::Error;
@@ -135,11 +134,7 @@ impl ImageQuery {
 
     fn limits(&self, row: &FormatRow, heap_size: u64) -> vk::ImageFormatProperties {
         let linear = self.tiling == vk::ImageTiling::LINEAR;
-        let target = self.usage.intersects(
-            vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
-        );
-        let copy = limits::MAX_COPY_PX;
-        let width = if target { copy.min(hw::TARGET_MAX_PX) } else { copy };
+        let width = limits::MAX_IMAGE_PX;
         let max_extent = match self.ty {
             vk::ImageType::TYPE_1D => vk::Extent3D { width, height: 1, depth: 1 },
             vk::ImageType::TYPE_3D => {

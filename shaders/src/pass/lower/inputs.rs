@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::EntitySet;
 use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS, VARYINGS};
 use vc4::image::layout::MSAA_SAMPLES;
-use vc4::state::Emitter;
 use vc4::state::vertex_fetch::{Packing, VertexFormat, emit_fetch};
+use vc4::state::{Emitter, RasterMap, StateUniform};
 
 use super::corners::Corner;
 use super::error::LowerError;
@@ -101,6 +101,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
         (true, Some(sample)) => Samples { mask: 1 << sample, shaded: Some(sample), spread: 1.0 },
         (false, _) => Samples { mask: 1, shaded: None, spread: 0.0 },
     };
+    let in_part = state.raster == RasterMap::Part;
     let Ok(()) = rewrite(shader, |b, data| {
         Ok::<_, std::convert::Infallible>(match data.op {
             Op::LoadInput { location, component, interpolation } => {
@@ -117,7 +118,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
                 }
             }
             Op::LoadBuiltin(builtin) => {
-                Action::with(fragment_builtin(b, builtin, &values, implicit, samples))
+                Action::with(fragment_builtin(b, builtin, &values, implicit, samples, in_part))
             }
             _ => Action::Keep,
         })
@@ -269,13 +270,19 @@ fn fragment_builtin(
     values: &[Value],
     implicit: u32,
     samples: Samples,
+    in_part: bool,
 ) -> Value {
     match builtin {
         BuiltinInput::FragCoord(component @ 0..=1) => {
             let pixel = b.op(if component == 0 { Op::PixelX } else { Op::PixelY }, &[]);
-            let corner = b.op(Op::SToF, &[pixel]);
+            let pixel = b.op(Op::SToF, &[pixel]);
             let place = b.float(0.5 + samples.offset(usize::from(component)));
-            b.op(Op::FAdd, &[corner, place])
+            let place = b.op(Op::FAdd, &[pixel, place]);
+            if !in_part {
+                return place;
+            }
+            let corner = b.op(Op::Uniform(UniformSlot::State(StateUniform::Corner(component))), &[]);
+            b.op(Op::FAdd, &[place, corner])
         }
         BuiltinInput::FragCoord(2) => {
             let z = b.op(Op::PayloadZ, &[]);

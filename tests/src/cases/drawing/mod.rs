@@ -6,6 +6,7 @@ mod distances;
 mod draws;
 mod inputs;
 mod multisample;
+mod parts;
 mod polygons;
 mod queries;
 mod rendering;
@@ -25,6 +26,7 @@ pub fn all() -> Vec<Case> {
         &queries::CASES,
         &draws::CASES,
         &targets::CASES,
+        &parts::CASES,
         &polygons::CASES,
         &distances::CASES,
         &samples::CASES,

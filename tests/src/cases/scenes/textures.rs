@@ -95,6 +95,8 @@ fn samplers() -> Vec<Scene> {
     vec![
         immutable,
         fixed,
+        one("large", spirv!("plain.frag"), ImageSource::flat(RGBA, 4001, 9, 1), sampler(LINEAR, MIRROR)),
+        one("large_levels", spirv!("lod.frag"), ImageSource::flat(RGBA, 20, 2500, 12), trilinear),
         one("border", spirv!("plain.frag"), odd, sampler(LINEAR, BORDER)),
         one("border_nearest", spirv!("plain.frag"), odd, sampler(NEAREST, BORDER)),
         one("mirror", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR)),
