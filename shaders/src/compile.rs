@@ -125,7 +125,7 @@ pub fn compile_shaders(
     let mut fragment = fragment.unwrap_or_else(|| Shader::new(Stage::Fragment));
     pipeline.per_sample = lower::inputs::is_per_sample(&fragment);
     pass::optimize(&mut vertex);
-    lower::distances::fragment(&mut fragment, &vertex, state.multisample.four_samples);
+    lower::distances::fragment(&mut fragment, &vertex, state);
     pass::link(&vertex, &mut fragment);
     pass::optimize(&mut fragment);
     pass::once(&mut fragment, state);

@@ -164,6 +164,7 @@ mod tests {
             PipelineState { attributes: vec![attribute(4), attribute(4)], ..plain.clone() },
             PipelineState { points: true, ..plain.clone() },
             PipelineState { lines: true, ..plain.clone() },
+            PipelineState { wide_lines: true, ..plain.clone() },
             PipelineState { polygon: Some(POLYGON), ..plain.clone() },
             PipelineState { polygon: Some(Polygon { cull_back: true, ..POLYGON }), ..plain.clone() },
             PipelineState { sample: Some(0), ..plain.clone() },

@@ -241,7 +241,8 @@ impl Compiled {
         let mut state = PipelineState {
             attributes: api::attributes(&info.vertex)?,
             points: drawn == PrimitiveMode::Points,
-            lines: matches!(drawn, PrimitiveMode::Lines | PrimitiveMode::LineStrip),
+            lines: is_line(drawn),
+            wide_lines: is_line(drawn) && !info.has_assembly() && api::has_wide_lines(info),
             polygon: (drawn != mode).then(|| api::polygon(info)),
             color: colors.first().map(|first| first.output),
             color_location: colors.first().map_or(0, |first| first.location),
@@ -419,6 +420,11 @@ impl Compiled {
         })?;
         Ok(ProgramBo { bo: Arc::new(bo), info })
     }
+}
+
+/// Whether primitives are lines.
+fn is_line(mode: PrimitiveMode) -> bool {
+    matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip)
 }
 
 /// Whether primitives have faces.

@@ -98,6 +98,11 @@ pub(super) fn drawn(info: &GraphicsInfo, mode: PrimitiveMode) -> Result<Primitiv
     Ok(drawn)
 }
 
+/// Whether lines may be wider than a pixel. Whoever sets widths by commands may set any.
+pub(super) fn has_wide_lines(info: &GraphicsInfo) -> bool {
+    info.is_dynamic(vk::DynamicState::LINE_WIDTH) || info.raster.line_width > 1.0
+}
+
 /// What programs know of triangles whose edges or corners are drawn.
 pub(super) fn polygon(info: &GraphicsInfo) -> Polygon {
     let raster = raster(info, true, false);

@@ -54,6 +54,8 @@ pub struct PipelineState {
     pub points: bool,
     /// The topology is lines: varyings begin with the place across the line.
     pub lines: bool,
+    /// Lines that may be wider than a pixel, whose middle decides where they are clipped.
+    pub wide_lines: bool,
     /// The lines or points are those of triangles.
     pub polygon: Option<Polygon>,
     /// The colour attachment; `None` without one.
@@ -79,6 +81,7 @@ impl Default for PipelineState {
             raster: RasterMap::default(),
             points: false,
             lines: false,
+            wide_lines: false,
             polygon: None,
             color: None,
             color_location: 0,

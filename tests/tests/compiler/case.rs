@@ -41,7 +41,7 @@ pub fn state() -> PipelineState {
 pub fn linked(vertex: &Shader, fragment: &Shader) -> Shader {
     let (mut vertex, mut fragment) = (vertex.clone(), fragment.clone());
     pass::optimize(&mut vertex);
-    lower::distances::fragment(&mut fragment, &vertex, false);
+    lower::distances::fragment(&mut fragment, &vertex, &PipelineState::default());
     pass::link(&vertex, &mut fragment);
     fragment
 }

@@ -27,7 +27,7 @@ The state file has one setting per line; # begins a comment. Without it:
   alpha-to-one off
   depth-test on
   stencil off                 or both (one word), both-masks (two), faces (two), full (three)
-  topology triangles          lines, points
+  topology triangles          lines, wide_lines, points
   computed on                 off: no words that the CPU computes, which a module of assembly cannot name
 and, as often as needed,
   attribute LOCATION FORMAT [instance]     without: floats, as many as the shader declares
@@ -48,6 +48,7 @@ pub struct Settings {
     stencil: StencilPlan,
     points: bool,
     lines: bool,
+    wide_lines: bool,
     attributes: BTreeMap<u32, (VertexFormat, bool)>,
     textures: BTreeMap<Texture, TextureKey>,
     /// Specialisation: constant id and bits.
@@ -68,6 +69,7 @@ impl Default for Settings {
             stencil: StencilPlan::Off,
             points: false,
             lines: false,
+            wide_lines: false,
             attributes: BTreeMap::new(),
             textures: BTreeMap::new(),
             constants: Vec::new(),
@@ -158,8 +160,9 @@ impl Settings {
             ("alpha-to-one", [word]) => self.multisample.alpha_to_one = switch(word)?,
             ("depth-test", [word]) => self.depth_test = switch(word)?,
             ("stencil", [name]) => self.stencil = named(STENCIL, name)?,
-            ("topology", [name @ ("triangles" | "lines" | "points")]) => {
-                (self.points, self.lines) = (*name == "points", *name == "lines");
+            ("topology", [name @ ("triangles" | "lines" | "wide_lines" | "points")]) => {
+                (self.points, self.lines) = (*name == "points", name.ends_with("lines"));
+                self.wide_lines = *name == "wide_lines";
             }
             ("computed", [word]) => self.computes = switch(word)?,
             ("attribute", [location, format, rest @ ..]) => self.attribute(location, format, rest)?,
@@ -236,6 +239,7 @@ impl Settings {
             raster: RasterMap::default(),
             points: self.points,
             lines: self.lines,
+            wide_lines: self.wide_lines,
             polygon: None,
             color: self.color.as_ref().and_then(|name| self.output(name)),
             color_location: 0,

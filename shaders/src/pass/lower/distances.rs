@@ -1,14 +1,24 @@
 //! Clip distances: the machine clips by the view volume alone, so fragments of negative distances are dropped. Distances are
 //! linear over a primitive, so what is left is what clipping leaves, sample by sample.
+//!
+//! Lines are clipped by the view volume before they get their width, which the machine does along their depth only: sideways
+//! it goes on as far as coordinates reach (v3d.md §9.4). A fragment of a wide line knows the position of the line's middle,
+//! as varyings are the same all across it, and is dropped where that lies outside.
 
 use std::collections::BTreeSet;
 
 use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
 
 pub use super::corners::CLIPPED;
+use super::corners::MIDDLE;
 use crate::ir::{Builder, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Op, Shader, Value};
 use crate::pass::analysis::outputs::{Name, user_outputs};
 use crate::pass::rewrite::prepend;
+use crate::state::PipelineState;
+
+/// How much farther than the view volume a line's middle may lie. Lines along its edge are drawn, and what is interpolated there
+/// is not exact: this is half a pixel of the largest target.
+const EDGE: f32 = 1.0 + 1.0 / 2048.0;
 
 /// The clip distances that a vertex stage stores.
 pub fn clipping(vertex: &Shader) -> BTreeSet<Name> {
@@ -25,22 +35,35 @@ fn stored(vertex: &Shader, first: u32) -> BTreeSet<Name> {
     user_outputs(vertex).into_iter().filter(is_one).collect()
 }
 
-/// Makes a fragment stage compute what the distances of a vertex stage leave: a negative number for nothing, or on targets
-/// of four samples a mask.
-pub fn fragment(shader: &mut Shader, vertex: &Shader, four_samples: bool) {
+/// Makes a fragment stage compute what the distances of a vertex stage, and the width of lines, leave: a negative number for
+/// nothing, or on targets of four samples a mask.
+pub fn fragment(shader: &mut Shader, vertex: &Shader, state: &PipelineState) {
     let names = clipping(vertex);
-    if names.is_empty() {
+    if names.is_empty() && !state.wide_lines {
         return;
     }
     prepend(shader, |b| {
-        let interpolation = Interpolation::Smooth;
-        let load = |b: &mut Builder, &(location, component): &Name| {
-            b.op(Op::LoadInput { location, component, interpolation }, &[])
-        };
-        let distances: Vec<Value> = names.iter().map(|name| load(b, name)).collect();
-        let clipped = if four_samples { mask(b, &distances) } else { smallest(b, &distances) };
+        let mut distances: Vec<Value> = names.iter().map(|name| load(b, *name)).collect();
+        if state.wide_lines {
+            distances.push(inside(b));
+        }
+        let clipped =
+            if state.multisample.four_samples { mask(b, &distances) } else { smallest(b, &distances) };
         b.store_output(CLIPPED, clipped);
     });
+}
+
+fn load(b: &mut Builder, (location, component): Name) -> Value {
+    b.op(Op::LoadInput { location, component, interpolation: Interpolation::Smooth }, &[])
+}
+
+/// How far inside of the view volume's sides the middle of a line is.
+fn inside(b: &mut Builder) -> Value {
+    let [x, y, w] = [0, 1, 3].map(|component| load(b, (MIDDLE, component)));
+    let [x, y] = [x, y].map(|axis| b.op(Op::FAbs, &[axis]));
+    let (edge, outermost) = (b.float(EDGE), b.op(Op::FMax, &[x, y]));
+    let edge = b.op(Op::FMul, &[w, edge]);
+    b.op(Op::FSub, &[edge, outermost])
 }
 
 fn smallest(b: &mut Builder, distances: &[Value]) -> Value {

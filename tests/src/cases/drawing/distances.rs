@@ -9,13 +9,15 @@ use crate::picture::Picture;
 use crate::vulkan::{Error, Lab, Pipeline, Vertex, area, color, rectangle};
 
 /// The programs.
-pub const CASES: [Case; 5] = [
+pub const CASES: [Case; 7] = [
     // Distances are interpolated: pixels on the planes may lie on either side.
     around("clip-triangles", 0.002, clip),
     around("clip-samples", 0.02, clip_samples),
     around("cull-triangles", 0.002, cull_triangles),
     lined("cull-lines", 0.06, cull_lines),
     exact("cull-points", cull_points),
+    exact("clip-wide-lines-beside", wide_lines_beside),
+    lined("clip-wide-lines", 0.02, wide_lines),
 ];
 
 fn clipping() -> Pipeline {
@@ -92,4 +94,47 @@ fn cull_lines(lab: &Lab<'_>) -> Result<Picture, Error> {
 
 fn cull_points(lab: &Lab<'_>) -> Result<Picture, Error> {
     cull(lab, vk::PrimitiveTopology::POINT_LIST)
+}
+
+/// Lines of 24 pixels.
+fn wide(lab: &Lab<'_>, ends: &[[f32; 2]]) -> Result<Picture, Error> {
+    let canvas = Canvas::new(lab, false)?;
+    let state =
+        Pipeline { topology: vk::PrimitiveTopology::LINE_LIST, line_width: 24.0, ..Pipeline::default() };
+    let pipeline = lab.pipeline(canvas.pass, SIZE, &state)?;
+    let vertex = |&[x, y]: &[f32; 2]| [x, y, 0.5, 1.0, 0.25 + 0.5 * x.abs().min(1.0), 0.5, 1.0];
+    let vertices: Vec<Vertex> = ends.iter().map(vertex).collect();
+    let vertices = lab.vertices(&vertices)?;
+    canvas.draw(lab, |commands| lab.draw(commands, pipeline, vertices, ends.len() as u32))
+}
+
+/// Lines whose middle passes the viewport's sides and corners, and whose width would reach in: nothing is drawn.
+fn wide_lines_beside(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let (side, far) = (1.02, 2.04);
+    wide(
+        lab,
+        &[
+            [[-side, -0.9], [-side, 0.9]],
+            [[-0.9, side], [0.9, side]],
+            [[-far, 0.0], [0.0, -far]],
+            [[0.0, -far], [far, 0.0]],
+            [[far, 0.0], [0.0, far]],
+            [[0.0, far], [-far, 0.0]],
+        ]
+        .concat(),
+    )
+}
+
+/// Lines along the viewport's sides, of which the inner half is seen, and lines that enter and leave it.
+fn wide_lines(lab: &Lab<'_>) -> Result<Picture, Error> {
+    wide(
+        lab,
+        &[
+            [[-1.0, -0.8], [-1.0, 0.8]],
+            [[-0.7, 1.0], [0.7, 1.0]],
+            [[-0.5, -1.5], [-0.5, 0.2]],
+            [[0.2, -0.4], [1.8, -0.4]],
+        ]
+        .concat(),
+    )
 }
