@@ -76,12 +76,7 @@ fn loads_are_not_joined_over_stores() {
 #[test]
 fn what_is_unused_goes_unless_it_changes_memory() {
     let add = Op::Atomic { memory: Memory::Shared, offset: 4, action: Atomic::Add };
-    let texel = Texel {
-        image: Descriptor { set: 0, binding: 1, element: 0 },
-        dim: ImageDim::D2,
-        arrayed: false,
-        multisampled: false,
-    };
+    let texel = Texel::plain(Descriptor { set: 0, binding: 1, element: 0 }, ImageDim::D2);
     let exchange = Op::ImageAtomic(texel, Atomic::Exchange);
     let shader = straight(|b| {
         let n = index(b);

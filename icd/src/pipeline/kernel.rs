@@ -3,7 +3,7 @@
 use ash::vk;
 use vc4::state::ColorOutput;
 use vc4_shaders::compile::{PipelineState, compile_picture};
-use vc4_shaders::ir::Shader;
+use vc4_shaders::ir::{ImageFormat, Shader};
 use vc4_shaders::picture::estimate::Estimate;
 use vc4_shaders::picture::{self, Picture, Target};
 use vc4_shaders_cpu::Kernel;
@@ -33,11 +33,34 @@ pub fn plain_output(row: &FormatRow) -> Option<ColorOutput> {
     Some(ColorOutput { encoding, ..ColorOutput::plain(target.texel.info(), false) })
 }
 
-/// The format that a picture is most likely drawn to: words of a buffer always are, images tell when it is dispatched.
+/// The format that a picture is drawn to: words of a buffer always are, images mostly are what the shader says. Where it says nothing
+/// they tell when it is dispatched.
 pub fn usual_row(picture: &Picture) -> Option<&'static FormatRow> {
     format::row(match picture.target {
         Target::Buffer { .. } => vk::Format::R32_UINT,
-        Target::Image(_) => vk::Format::R8G8B8A8_UNORM,
+        Target::Image(texel) => declared(texel.format).unwrap_or(vk::Format::R8G8B8A8_UNORM),
+    })
+}
+
+/// The format of texels of 32 bits that a shader names.
+fn declared(format: ImageFormat) -> Option<vk::Format> {
+    Some(match format {
+        ImageFormat::R32f => vk::Format::R32_SFLOAT,
+        ImageFormat::R32i => vk::Format::R32_SINT,
+        ImageFormat::R32ui => vk::Format::R32_UINT,
+        ImageFormat::Rgba8 => vk::Format::R8G8B8A8_UNORM,
+        ImageFormat::Rgba8Snorm => vk::Format::R8G8B8A8_SNORM,
+        ImageFormat::Rgba8i => vk::Format::R8G8B8A8_SINT,
+        ImageFormat::Rgba8ui => vk::Format::R8G8B8A8_UINT,
+        ImageFormat::Rg16f => vk::Format::R16G16_SFLOAT,
+        ImageFormat::Rg16i => vk::Format::R16G16_SINT,
+        ImageFormat::Rg16ui => vk::Format::R16G16_UINT,
+        ImageFormat::Rg16 => vk::Format::R16G16_UNORM,
+        ImageFormat::Rg16Snorm => vk::Format::R16G16_SNORM,
+        ImageFormat::Rgb10A2 => vk::Format::A2B10G10R10_UNORM_PACK32,
+        ImageFormat::Rgb10a2ui => vk::Format::A2B10G10R10_UINT_PACK32,
+        ImageFormat::R11fG11fB10f => vk::Format::B10G11R11_UFLOAT_PACK32,
+        _ => return None,
     })
 }
 

@@ -1,5 +1,7 @@
 //! What the image operations name: shapes, levels of detail, and which arguments follow from them.
 
+pub use spirv::ImageFormat;
+
 use crate::binding::{Descriptor, Texture};
 
 /// Shape of an image, without its layers.
@@ -160,9 +162,16 @@ pub struct Texel {
     pub arrayed: bool,
     /// The sample's number follows the coordinates.
     pub multisampled: bool,
+    /// What the shader says of its texels; `Unknown` leaves it to whoever binds the image.
+    pub format: ImageFormat,
 }
 
 impl Texel {
+    /// Texels of an image that has neither layers nor samples, of whatever format.
+    pub const fn plain(image: Descriptor, dim: ImageDim) -> Texel {
+        Texel { image, dim, arrayed: false, multisampled: false, format: ImageFormat::Unknown }
+    }
+
     /// Coordinates with the layer and the sample.
     pub const fn coordinates(&self) -> usize {
         let dim = match self.dim {

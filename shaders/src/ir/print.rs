@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::entity::{Block, Inst};
-use super::image::{Fetch, Sample, Texel, TmuR};
+use super::image::{Fetch, ImageFormat, Sample, Texel, TmuR};
 use super::interface::Output;
 use super::memory::Memory;
 use super::op::Op;
@@ -145,8 +145,12 @@ impl Display for Sample {
 
 impl Display for Texel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Texel { image, dim, arrayed, multisampled } = self;
-        write!(f, "({image}) {dim:?}{}{}", mark(*arrayed, " array"), mark(*multisampled, " samples"))
+        let Texel { image, dim, arrayed, multisampled, format } = self;
+        write!(f, "({image}) {dim:?}{}{}", mark(*arrayed, " array"), mark(*multisampled, " samples"))?;
+        match format {
+            ImageFormat::Unknown => Ok(()),
+            format => write!(f, " {format:?}"),
+        }
     }
 }
 

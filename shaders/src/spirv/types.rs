@@ -1,7 +1,7 @@
 //! Types of a module, with the number of scalars that each flattens to.
 
 use rustc_hash::FxHashMap;
-use spirv::{Dim, Op, StorageClass};
+use spirv::{Dim, ImageFormat, Op, StorageClass};
 
 use super::error::Result;
 use crate::ir::{ImageDim, Type};
@@ -94,6 +94,8 @@ pub struct ImageType {
     pub sampled: bool,
     /// The pixel's own texel of an attachment.
     pub subpass: bool,
+    /// What its texels are, of storage images.
+    pub format: ImageFormat,
 }
 
 /// A type.
@@ -328,5 +330,9 @@ fn image_type(inst: &Inst) -> Result<ImageType> {
         multisampled: flag(4)? != 0,
         sampled: flag(5)? != 2,
         subpass: named == Dim::DimSubpassData,
+        format: match inst.operands.get(6) {
+            Some(&Operand::ImageFormat(format)) => format,
+            _ => ImageFormat::Unknown,
+        },
     })
 }

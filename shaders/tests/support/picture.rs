@@ -18,7 +18,7 @@ const fn place(binding: u32) -> Descriptor {
 }
 
 /// The image that kernels write.
-pub const IMAGE: Texel = Texel { image: TARGET, dim: ImageDim::D2, arrayed: false, multisampled: false };
+pub const IMAGE: Texel = Texel::plain(TARGET, ImageDim::D2);
 /// What is written.
 pub const TARGET: Descriptor = place(0);
 /// Something else.

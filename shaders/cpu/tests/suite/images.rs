@@ -93,7 +93,7 @@ fn shader() -> Shader {
     let x = b.isub(column, one);
     let row = b.op(Op::UDiv, &[index, seven]);
     let y = b.op(Op::ISub, &[row, one]);
-    let place = |image| Texel { image, dim: ImageDim::D2, arrayed: false, multisampled: false };
+    let place = |image| Texel::plain(image, ImageDim::D2);
     let color = b.emit(Op::ImageRead(place(SOURCE)), &[x, y]).to_vec();
     let own = b.shl(index, two);
     for (component, &word) in (0..).zip(&color) {

@@ -258,7 +258,7 @@ fn images_are_asked_for_the_elements_that_run() {
     let texels = b.emit(Op::Sample(sample), &[x, level]);
     let zero = b.word(0);
     let levels = b.emit(Op::ImageSize { image: buffer(3), axis: 0, halves: true }, &[zero])[0];
-    let texel = Texel { image: buffer(4), dim: ImageDim::D1, arrayed: false, multisampled: false };
+    let texel = Texel::plain(buffer(4), ImageDim::D1);
     b.emit(Op::ImageWrite(texel), &[local, texels[0], texels[1], texels[2], levels]);
     let kernel = kernel(&shader);
     assert_eq!(kernel.images().len(), 3);

@@ -273,7 +273,7 @@ fn texel(
     if sample.is_some() != ty.multisampled {
         return Err(inst.invalid("multisampled images, and no others, are accessed by sample"));
     }
-    let mut texel = Texel { image, dim, arrayed: ty.arrayed, multisampled: false };
+    let mut texel = Texel { image, dim, arrayed: ty.arrayed, multisampled: false, format: ty.format };
     let mut args = vector(t, inst.id_at(1)?, texel.coordinates(), inst)?;
     texel.multisampled = ty.multisampled;
     if let Some(sample) = sample {
