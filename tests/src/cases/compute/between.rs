@@ -56,6 +56,18 @@ const TAKE_SAMPLES: &str = "#version 450\n\
       if (p == ivec2(63)) b[4 * 4096] = uint(textureSamples(drawn) + 16 * textureSize(drawn).x);\n\
     }\n";
 
+/// Copies words, after so much work that the QPUs are the better ones at it. It does not say what it writes.
+const COPY: &str = "#version 450\n\
+    layout(local_size_x = 8, local_size_y = 8) in;\n\
+    layout(binding = 0) uniform writeonly uimage2D dst;\n\
+    layout(binding = 1, r32ui) uniform readonly uimage2D src;\n\
+    void main() {\n\
+      ivec2 p = ivec2(gl_GlobalInvocationID.xy);\n\
+      float sum = 0.0;\n\
+      for (int y = 0; y < 2 + (p.y & 1); y++) for (int x = 0; x < 2 + (p.x & 1); x++) sum += sin(float(x * p.x + y));\n\
+      imageStore(dst, p, imageLoad(src, p) + uint(sum > 100.0));\n\
+    }\n";
+
 /// A texture.
 const PAINT: &str = "#version 450\n\
     layout(local_size_x = 8, local_size_y = 8) in;\n\
@@ -421,4 +433,48 @@ pub fn endless(modules: &Path) -> Result<(), Error> {
     let sums = cached(&next, modules)?;
     let expected: Vec<u8> = (1..5u32).flat_map(|n| (3 * n).to_le_bytes()).collect();
     if sums == expected { Ok(()) } else { Err(format!("the next device computes {sums:?}").into()) }
+}
+
+/// Dispatches the same kernel, and looks at what it leaves, until it is enough.
+///
+/// # Errors
+/// What is wrong.
+pub fn repeated(modules: &Path, is_enough: &dyn Fn() -> bool) -> Result<(), Error> {
+    let words = compiled(modules, "copy", COPY)?;
+    let harness = Harness::new()?;
+    let lab = Lab::new(&harness);
+    let format = vk::Format::R32_UINT;
+    let copies = vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC;
+    let images = [0, 1].map(|_| {
+        let usage = vk::ImageUsageFlags::STORAGE | copies;
+        lab.image(&flat(SIZE, format, vk::SampleCountFlags::TYPE_1, usage))
+    });
+    let [copy, source] = images;
+    let [copy, source] = [copy?, source?];
+    let content: Vec<u8> =
+        (0..TEXELS as u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    let (all, region) = (first_level(vk::ImageAspectFlags::COLOR), [crate::vulkan::whole(SIZE)]);
+    lab.upload(source, all, &content, &region, vk::ImageLayout::GENERAL)?;
+    let slots =
+        [copy, source].map(|image| lab.view(image, format, vk::ImageAspectFlags::COLOR).map(Slot::Storage));
+    let slots = slots.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let kernel = Kernel::new(&lab, &words, &slots, vk::PipelineCache::null())?;
+    let result = lab.mapped(&vec![0; content.len()], vk::BufferUsageFlags::TRANSFER_DST)?;
+    while !is_enough() {
+        lab.upload(copy, all, &vec![0; content.len()], &region, vk::ImageLayout::GENERAL)?;
+        lab.run(|commands| {
+            kernel.dispatch(&lab, commands, [8, 8, 1]);
+            lab.barrier(commands);
+            // SAFETY: image and buffer live as long as the lab, and the region fits both.
+            unsafe {
+                let layout = vk::ImageLayout::GENERAL;
+                lab.device.cmd_copy_image_to_buffer(commands, copy, layout, result.buffer, &region);
+            }
+            lab.barrier(commands);
+        })?;
+        if lab.contents(&result, content.len())? != content {
+            return Err("a copy differs".into());
+        }
+    }
+    Ok(())
 }

@@ -77,7 +77,7 @@ impl Case {
         directory.join(self.file())
     }
 
-    fn module(&self, modules: &Path) -> PathBuf {
+    pub(super) fn module(&self, modules: &Path) -> PathBuf {
         modules.join(format!("{}.spv", self.file()))
     }
 

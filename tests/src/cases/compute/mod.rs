@@ -8,12 +8,15 @@ mod images;
 mod pictures;
 mod resource;
 mod sampling;
+mod text;
 
 use std::path::Path;
 
-pub use between::endless;
+pub use between::{endless, repeated};
 pub use case::Case;
 pub use pictures::PREFIX as PICTURE;
+pub use resource::{Resource, Shape, texels};
+pub use text::read;
 
 use crate::vulkan::{Error, Harness};
 

@@ -8,15 +8,19 @@ use crate::vulkan::{Buffer, Error, Lab};
 
 /// An image's shape.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub struct Shape {
+    /// Of its view.
     pub ty: vk::ImageViewType,
     /// Texels, and layers behind them.
     pub size: [u32; 3],
+    /// Layers.
     pub layers: u32,
+    /// Levels.
     pub levels: u32,
 }
 
 impl Shape {
+    /// A two-dimensional one.
     pub fn flat(width: u32, height: u32) -> Shape {
         Shape { ty: vk::ImageViewType::TYPE_2D, size: [width, height, 1], layers: 1, levels: 1 }
     }
@@ -40,7 +44,7 @@ impl Shape {
 
 /// How a sampler looks at an image.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
+pub struct Look {
     pub filter: vk::Filter,
     pub mip: vk::SamplerMipmapMode,
     pub wrap: vk::SamplerAddressMode,
@@ -68,7 +72,7 @@ impl Default for Look {
 
 /// Something that is bound.
 #[derive(Clone, Debug)]
-pub(super) enum Resource {
+pub enum Resource {
     /// A buffer: its descriptor type, content, and the bytes that are bound.
     Buffer(vk::DescriptorType, Vec<u8>, Option<[u64; 2]>),
     /// A texel buffer: whether it is written, format and content.
@@ -121,7 +125,7 @@ impl Resource {
 }
 
 /// Texels that a format can hold without rounding, without numbers that are none.
-pub(super) fn texels(format: vk::Format, count: u32, seed: u32) -> Vec<u8> {
+pub fn texels(format: vk::Format, count: u32, seed: u32) -> Vec<u8> {
     let number = |n: u32, component: u32| hash(&[seed, n, component]);
     let Some(info) = texel_info(format) else {
         // Depths: fractions of what 16 bits can hold, exact in all of them but for the last rounding.
