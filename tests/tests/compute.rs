@@ -2,7 +2,9 @@
 //! same bytes, or floats near each other where arithmetic or filters may round. What no driver has to agree on - reads out
 //! of bounds, descriptors that were never written - has expected bytes.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use vc4_tests::{compute, driver, scratch, validation};
@@ -135,4 +137,45 @@ fn a_kernel_without_an_end_loses_its_device_only() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(said.matches("did not end in time").count(), 1, "{said}");
     assert!(start.elapsed() < Duration::from_secs(60));
+}
+
+/// On what passes for a board, a kernel that is drawn to a format that it does not name, and reads one that is not the usual: the
+/// CPU runs it until the programs are compiled, and the queue waits for neither.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+fn the_cpu_runs_pictures_until_their_programs_are_compiled() {
+    let modules = directory("compute-repeated");
+    let mut command = driver::command(env!("CARGO_BIN_EXE_compute"), &driver::ours());
+    command
+        .env("VC4VK_DEVICE", "drm")
+        .env("LD_PRELOAD", driver::drm_shim())
+        .env("VC4VK_DEBUG", "perf")
+        .arg("--repeated")
+        .arg(&modules)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut input = child.stdin.take();
+    let mut said: Vec<String> = Vec::new();
+    let lines = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
+    for line in lines {
+        let is_drawn = |line: &String| line.contains(" is drawn by ");
+        let again =
+            line.starts_with("perf: dispatch") && is_drawn(&line) && said.last().is_some_and(is_drawn);
+        if !line.starts_with("perf:") || line.starts_with("perf: dispatch") {
+            said.push(line);
+        }
+        // One that is drawn says nothing between; one that is never drawn ends, too.
+        if again || said.len() > 5000 {
+            drop(input.take());
+        }
+    }
+    drop(input);
+    let status = child.wait().expect("it ends");
+    let said = said.join("\n");
+    assert!(status.success(), "{said}");
+    for why in ["what draws it is being compiled", "its programs are being compiled"] {
+        assert!(said.contains(&format!("runs on the CPU: {why}")), "{said}");
+    }
+    assert!(said.ends_with(" jobs"), "{said}");
 }

@@ -114,7 +114,7 @@ impl CpuCommand for Dispatch {
                 self.groups.part()?;
                 let request =
                     Request { pipeline: &self.pipeline, bindings: &self.bindings, push: &self.push, groups };
-                picture::drawing(&request, rectangles.device())
+                picture::drawing(&request, rectangles)
             }
             Groups::Direct(_) => Err("its first workgroup is not the first of all".into()),
             Groups::Indirect { .. } => Err("its parameters are in memory".into()),

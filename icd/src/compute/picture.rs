@@ -13,6 +13,7 @@ use vc4_shaders::ir::{ImageDim, Texel};
 use vc4_shaders::picture::{HostSum, HostWord, Order, PARAMETERS_AT, Picture, Target as Drawn};
 
 use super::bindings::{Bindings, Bound};
+use crate::foundation::engine::{Engine, kernels};
 use crate::foundation::format;
 use crate::foundation::traffic::Cause;
 use crate::objects::descriptor::Descriptor;
@@ -20,7 +21,7 @@ use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
-use crate::pipeline::{ComputePipeline, Pipeline};
+use crate::pipeline::{ComputePipeline, Pipeline, Rectangles};
 use crate::segments::{Drawing, Part, Rectangle, RenderSegment, Rest};
 
 /// Layers that a dispatch may be drawn to: each is a job.
@@ -31,7 +32,7 @@ const WORD: u64 = 4;
 
 /// A dispatch whose groups are known.
 pub(super) struct Request<'a> {
-    pub pipeline: &'a ComputePipeline,
+    pub pipeline: &'a Arc<ComputePipeline>,
     pub bindings: &'a Bindings,
     pub push: &'a [u32],
     pub groups: [u32; 3],
@@ -50,24 +51,28 @@ struct Place {
 }
 
 /// The jobs that do what a dispatch does, or why it is the CPU's.
-pub(super) fn drawing(request: &Request<'_>, device: &Arc<Device>) -> Result<Drawing, String> {
+pub(super) fn drawing(request: &Request<'_>, rectangles: &mut Rectangles) -> Result<Drawing, String> {
     let drawn = request.pipeline.drawn().ok_or("the kernel is no picture")?;
     let picture = &drawn.picture;
-    let (rectangles, rest) = match &picture.target {
+    let device = rectangles.device().clone();
+    let (places, rest) = match &picture.target {
         Drawn::Image(texel) => (request.layers(picture, texel)?, None),
-        Drawn::Buffer { buffer, start, order } => request.words(picture, *buffer, (start, order), device)?,
+        Drawn::Buffer { buffer, start, order } => request.words(picture, *buffer, (start, order), &device)?,
     };
-    let invocations = rectangles.iter().map(|r| u64::from(r.width) * u64::from(r.height)).sum();
-    if !request.pipeline.pays(invocations, rectangles.len() as u32) {
+    let invocations = places.iter().map(|r| u64::from(r.width) * u64::from(r.height)).sum();
+    if !request.pipeline.pays(invocations, places.len() as u32) {
         return Err(format!("{invocations} invocations are too few"));
     }
-    let renders = rectangles.into_iter().map(|rectangle| {
-        let pipeline = request.pipeline.drawing(device, rectangle.view.row)?;
-        Ok(request.render(&pipeline, rectangle))
+    let renders = places.into_iter().map(|place| {
+        let pipeline = request.pipeline.drawing(place.view.row, rectangles)?;
+        Ok(request.render(&pipeline, place))
     });
     let changes_buffers = matches!(picture.target, Drawn::Buffer { .. });
     let rest = rest.map(Rest::Groups);
-    Ok(Drawing { renders: renders.collect::<Result<_, String>>()?, rest, changes_buffers })
+    let renders = renders.collect::<Result<_, String>>()?;
+    // Whoever forces the QPUs wants all done by them, and the same each time.
+    let may_wait = kernels() == Engine::Auto;
+    Ok(Drawing { renders, rest, changes_buffers, may_wait })
 }
 
 impl Request<'_> {

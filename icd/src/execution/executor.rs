@@ -194,9 +194,27 @@ impl Executor {
         self.wait(self.changing_buffers)?;
         let device = self.device.clone();
         let Some(drawing) = command.drawing(&mut self.rectangles)? else { return Ok(false) };
-        let checks = drawing.renders.iter().try_for_each(|render| draw::check(&self.iota, render));
-        match checks {
-            Ok(()) => {}
+        let checks = match drawing.may_wait {
+            true => draw::are_ready(&drawing.renders, &mut self.rectangles.workshop),
+            false => Ok(true),
+        };
+        let check = |ready: bool| match ready {
+            true => {
+                drawing.renders.iter().try_for_each(|render| draw::check(&self.iota, render)).map(|()| true)
+            }
+            false => Ok(false),
+        };
+        match checks.and_then(check) {
+            Ok(true) => {}
+            Ok(false) => {
+                if flags().contains(Debug::PERF) {
+                    eprintln!(
+                        "perf: {} runs on the CPU: its programs are being compiled",
+                        command.describe()
+                    );
+                }
+                return Ok(false);
+            }
             Err(error) if error.spares_device() => {
                 if flags().contains(Debug::PERF) {
                     eprintln!("perf: {} runs on the CPU: {error}", command.describe());

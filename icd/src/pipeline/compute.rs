@@ -1,6 +1,6 @@
 //! VkPipeline (compute): a kernel that the CPU runs, and where it is a picture, the QPUs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
 use ash::vk;
@@ -14,6 +14,7 @@ use super::info::Stage;
 use super::kernel::{CompiledKernel, DrawnKernel, drawn, usual_row};
 use super::module::ShaderModule;
 use super::programs::Source;
+use super::rectangles::Rectangles;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::engine::{Engine, kernels};
 use crate::foundation::error::Error;
@@ -21,13 +22,22 @@ use crate::foundation::format::FormatRow;
 use crate::foundation::limits;
 use crate::objects::device::Device;
 
-/// Pipelines that draw a kernel, by the format that it writes.
-type Drawings = Vec<(vk::Format, Result<Arc<Pipeline>, String>)>;
+/// What draws a kernel to a format.
+#[derive(Clone)]
+enum Drawing {
+    /// A workshop makes it.
+    Ordered,
+    /// This, or why nothing does.
+    Made(Result<Arc<Pipeline>, String>),
+}
+
+/// Why a picture is the CPU's for a while.
+const UNDER_WAY: &str = "what draws it is being compiled";
 
 /// VkPipeline (compute).
 pub struct ComputePipeline {
     kernel: Arc<CompiledKernel>,
-    drawings: Mutex<Drawings>,
+    drawings: Mutex<Vec<(vk::Format, Drawing)>>,
 }
 
 impl ComputePipeline {
@@ -69,13 +79,13 @@ impl ComputePipeline {
         Ok(pipeline)
     }
 
-    /// Makes what most dispatches will draw with, if any will: a dispatch holds up the queue while it compiles.
+    /// Makes what dispatches will draw with, if any will: a dispatch holds up the queue while it compiles.
     fn prepare(&self, device: &Arc<Device>) {
         let Some(drawn) = self.drawn() else { return };
         let may_pay = kernels() == Engine::Qpu || drawn.estimate.least(cores()).is_some();
         if let Some(row) = usual_row(&drawn.picture).filter(|_| may_pay) {
             // A failure is kept and told by the dispatch, which the CPU does then.
-            drop(self.drawing(device, row));
+            drop(self.make(device, row));
         }
     }
 
@@ -89,16 +99,43 @@ impl ComputePipeline {
         self.kernel.drawn.as_ref().ok()
     }
 
-    /// What draws it to a format, made at first use if it is not the usual one; why nothing can.
-    pub fn drawing(&self, device: &Arc<Device>, row: &'static FormatRow) -> Result<Arc<Pipeline>, String> {
-        let drawn = self.kernel.drawn.as_ref().map_err(Clone::clone)?;
-        let mut drawings = self.drawings.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = drawings.iter().find(|(format, _)| *format == row.format) {
-            return known.clone();
+    /// What draws it to a format; why nothing can, or does yet. What is not there is made in the workshop meanwhile, but at once
+    /// where the QPUs are to do all they can.
+    pub fn drawing(
+        self: &Arc<Self>,
+        row: &'static FormatRow,
+        rectangles: &mut Rectangles,
+    ) -> Result<Arc<Pipeline>, String> {
+        let device = rectangles.device().clone();
+        match self.known(row) {
+            Some(Drawing::Made(made)) => made,
+            _ if kernels() == Engine::Qpu => self.make(&device, row),
+            Some(Drawing::Ordered) => Err(UNDER_WAY.into()),
+            None => {
+                self.drawings().push((row.format, Drawing::Ordered));
+                let pipeline = self.clone();
+                rectangles.workshop.order(move || drop(pipeline.make(&device, row)));
+                Err(UNDER_WAY.into())
+            }
         }
-        let made = Pipeline::of_rectangle(device, &drawn.picture.fragment, row);
+    }
+
+    fn drawings(&self) -> MutexGuard<'_, Vec<(vk::Format, Drawing)>> {
+        self.drawings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self, row: &FormatRow) -> Option<Drawing> {
+        self.drawings().iter().find(|(format, _)| *format == row.format).map(|(_, drawing)| drawing.clone())
+    }
+
+    /// Makes and keeps what draws it to a format.
+    fn make(&self, device: &Arc<Device>, row: &'static FormatRow) -> Result<Arc<Pipeline>, String> {
+        let fragment = &self.kernel.drawn.as_ref().map_err(Clone::clone)?.picture.fragment;
+        let made = Pipeline::of_rectangle(device, fragment, row);
         let made = made.map(Arc::new).map_err(|error| error.to_string());
-        drawings.push((row.format, made.clone()));
+        let mut drawings = self.drawings();
+        drawings.retain(|(format, _)| *format != row.format);
+        drawings.push((row.format, Drawing::Made(made.clone())));
         made
     }
 

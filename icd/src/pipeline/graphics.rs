@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 #[cfg(feature = "compute")]
 use std::sync::OnceLock;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ash::vk;
 use vc4::cl::packets::PrimitiveMode;
@@ -28,6 +28,7 @@ use super::recipe::Recipe;
 #[cfg(feature = "compute")]
 use super::relay::RelayKernel;
 use super::translate as api;
+use super::workshop::Workshop;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
@@ -81,6 +82,8 @@ pub struct Compiled {
     /// What each pass draws to; the state has the first.
     colors: Vec<api::ColorPass>,
     variants: Mutex<Vec<(VariantKey, Arc<Variant>)>>,
+    /// Those that a workshop was asked for, and why there are none.
+    orders: Mutex<Vec<(VariantKey, Option<String>)>>,
     /// The vertex stage on the CPU, if any variant is relayed.
     #[cfg(feature = "compute")]
     relay: OnceLock<RelayKernel>,
@@ -163,6 +166,32 @@ impl Pipeline {
         let programs = |_: &mut PipelineState| Ok(Programs::Rectangle(Box::new(fragment.clone())));
         let compiled = Some(Compiled::new(device, &info, (mode, mode), programs)?);
         Ok(Pipeline { info, mode, drawn: mode, adjacency, compiled, kinds: None })
+    }
+
+    /// Whether the programs for draws of a kind are there. If not, a workshop is asked for them, once; an error if it could
+    /// not make them.
+    pub fn is_ready(self: &Arc<Pipeline>, key: &VariantKey, workshop: &mut Workshop) -> Result<bool, Error> {
+        let Some(compiled) = &self.compiled else { return Ok(true) };
+        if compiled.known(key).is_some() {
+            return Ok(true);
+        }
+        let mut orders = compiled.orders();
+        match orders.iter().find(|(ordered, _)| ordered == key) {
+            Some((_, Some(why))) => return Err(Error::ShaderDoesNotFit(why.clone())),
+            Some((_, None)) => {}
+            None => {
+                orders.push((key.clone(), None));
+                let (pipeline, key) = (self.clone(), key.clone());
+                workshop.order(move || {
+                    let Some(compiled) = &pipeline.compiled else { return };
+                    let Err(error) = compiled.variant(key.clone()) else { return };
+                    let mut orders = compiled.orders();
+                    let order = orders.iter_mut().find(|(ordered, _)| *ordered == key);
+                    order.into_iter().for_each(|(_, why)| *why = Some(error.to_string()));
+                });
+            }
+        }
+        Ok(false)
     }
 
     /// Whether edges or corners of triangles are drawn.
@@ -258,6 +287,7 @@ impl Compiled {
             state,
             colors,
             variants: Mutex::default(),
+            orders: Mutex::default(),
             #[cfg(feature = "compute")]
             relay: OnceLock::new(),
             textures: Vec::new(),
@@ -315,15 +345,27 @@ impl Compiled {
         self.find(key, true)
     }
 
+    fn variants(&self) -> MutexGuard<'_, Vec<(VariantKey, Arc<Variant>)>> {
+        self.variants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The programs, if they are compiled.
+    fn known(&self, key: &VariantKey) -> Option<Arc<Variant>> {
+        self.variants().iter().find(|(known, _)| known == key).map(|(_, variant)| variant.clone())
+    }
+
+    fn orders(&self) -> MutexGuard<'_, Vec<(VariantKey, Option<String>)>> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// As [`Compiled::variant`]; an error if that takes compiling and it is not allowed.
     fn find(&self, key: VariantKey, may_compile: bool) -> Result<Arc<Variant>, Error> {
         let key = if self.programs.has_variants() { key } else { VariantKey::default() };
-        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, variant)) = variants.iter().find(|(known, _)| *known == key) {
-            return Ok(variant.clone());
+        if let Some(variant) = self.known(&key) {
+            return Ok(variant);
         }
         if flags().contains(Debug::PERF)
-            && variants.iter().any(|(known, _)| (known.pass, known.sample) == (key.pass, key.sample))
+            && self.variants().iter().any(|(known, _)| (known.pass, known.sample) == (key.pass, key.sample))
         {
             eprintln!("perf: a pipeline is compiled again for draws of another kind: {key:?}");
         }
@@ -356,6 +398,11 @@ impl Compiled {
             recipe,
             programs,
         });
+        // Nobody waits for another thread's compilation; whose is there first is everybody's.
+        let mut variants = self.variants();
+        if let Some((_, variant)) = variants.iter().find(|(known, _)| *known == key) {
+            return Ok(variant.clone());
+        }
         variants.push((key, variant.clone()));
         Ok(variant)
     }

@@ -2,7 +2,7 @@
 //!
 //! [`module`] and [`layout`] are what applications make first, [`info`] is everything they say about one pipeline, of
 //! which commands may set [`dynamic`] parts; what they set beyond that makes pipelines of other [`kinds`]. `translate` says it in the core's terms, `programs` compiles SPIR-V or has
-//! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `rectangles` keeps those of the driver's own. `compute` has the
+//! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `rectangles` keeps those of the driver's own; what nothing waits for is compiled in a `workshop`. `compute` has the
 //! CPU's kernels, which may be pictures (`kernel`), `relay` its vertex stages, and `object` says what a handle is.
 
 pub mod assembly;
@@ -28,6 +28,7 @@ mod rectangles;
 mod relay;
 mod resources;
 mod translate;
+mod workshop;
 
 pub use cache::PipelineCache;
 #[cfg(feature = "compute")]
@@ -38,3 +39,4 @@ pub use recipe::{BLOCK_WORDS, Block, Inputs, Relayed, set_bit, set_bits};
 pub use rectangles::{Rectangles, Task};
 #[cfg(feature = "compute")]
 pub use relay::RelayKernel;
+pub use workshop::Workshop;

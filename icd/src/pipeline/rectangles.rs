@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use vc4_shaders::ir::Shader;
 
 use super::graphics::Pipeline;
+use super::workshop::Workshop;
 use crate::foundation::format::{self, FormatRow};
 use crate::objects::device::Device;
 
@@ -15,6 +16,8 @@ pub type Task = (&'static str, u32);
 
 /// The pipelines of a device, made at first use.
 pub struct Rectangles {
+    /// Who compiles what need not be there at once.
+    pub workshop: Workshop,
     device: Arc<Device>,
     known: FxHashMap<(Task, vk::Format), Result<Arc<Pipeline>, String>>,
 }
@@ -22,7 +25,7 @@ pub struct Rectangles {
 impl Rectangles {
     /// None yet.
     pub fn new(device: Arc<Device>) -> Rectangles {
-        Rectangles { device, known: FxHashMap::default() }
+        Rectangles { workshop: Workshop::default(), device, known: FxHashMap::default() }
     }
 
     /// The device.

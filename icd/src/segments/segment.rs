@@ -70,6 +70,8 @@ pub struct Drawing {
     pub rest: Option<Rest>,
     /// The jobs change what others may read while they are put together: buffers.
     pub changes_buffers: bool,
+    /// The command does without the jobs until their programs are compiled.
+    pub may_wait: bool,
 }
 
 /// A command that the CPU executes on the queue thread.

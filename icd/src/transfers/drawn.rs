@@ -62,7 +62,7 @@ pub(super) fn regions<R: Copy>(
 /// What is drawn, beside the command that does the rest, if anything is.
 pub(super) fn drawing(renders: Vec<RenderSegment>, rest: Option<Box<dyn CpuCommand>>) -> Option<Drawing> {
     let rest = rest.map(Rest::Command);
-    (!renders.is_empty()).then_some(Drawing { renders, rest, changes_buffers: false })
+    (!renders.is_empty()).then_some(Drawing { renders, rest, changes_buffers: false, may_wait: false })
 }
 
 /// Whether so many bytes are worth a job, or why not.

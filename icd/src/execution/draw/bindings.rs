@@ -187,6 +187,13 @@ pub struct Bindings<'a> {
     pub lookups: Lookups<'a>,
 }
 
+/// What the programs depend on that draw with a state.
+pub fn key(state: &Snapshot<'_>, compiled: &Compiled, pass: Pass) -> Result<VariantKey, Error> {
+    let mut lookups = Lookups::default();
+    lookups.textures(state, compiled, u32::MAX, pass.view)?;
+    Ok(lookups.key(pass, &words(state, compiled, pass)))
+}
+
 impl<'a> Bindings<'a> {
     /// Looks up what `state` binds.
     pub fn new(
@@ -382,10 +389,14 @@ impl<'a> Lookups<'a> {
 
     /// The programs for a pass, the textures and the viewport.
     fn variant(&self, compiled: &Compiled, pass: Pass, words: &StateWords) -> Result<Arc<Variant>, Error> {
+        compiled.variant(self.key(pass, words))
+    }
+
+    fn key(&self, pass: Pass, words: &StateWords) -> VariantKey {
         let keys = self.textures.iter().map(|(texture, place)| (*texture, self.known[*place as usize].key));
         let unusual = keys.filter(|(_, key)| *key != Default::default());
         let (textures, raster) = (unusual.collect(), words.raster);
-        compiled.variant(VariantKey { pass: pass.number, sample: pass.sample, textures, raster })
+        VariantKey { pass: pass.number, sample: pass.sample, textures, raster }
     }
 
     fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture, view: u32) -> Result<u32, Error> {

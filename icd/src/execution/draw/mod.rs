@@ -33,7 +33,7 @@ use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
-use crate::pipeline::Compiled;
+use crate::pipeline::{Compiled, Workshop};
 use crate::segments::{Draw, DrawList};
 use crate::segments::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Target};
 use bindings::{Bindings, Changes, Lookups, Pass};
@@ -132,6 +132,28 @@ fn build_pass(
     builder.finish_job(true)?;
     *memory = builder.job;
     Ok(())
+}
+
+/// Whether the programs of the first draws of segments of one pass are there; if not, a workshop makes them.
+///
+/// # Errors
+/// What they bind is not there, or the programs cannot be made.
+pub fn are_ready(segments: &[RenderSegment], workshop: &mut Workshop) -> Result<bool, Error> {
+    let mut ready = true;
+    for segment in segments {
+        let parts = segment.target.parts();
+        let Some(target) = parts.first() else { continue };
+        let pass = Pass::new(target, 0, None);
+        for list in &segment.draws {
+            let Some(draw) = list.draws().first() else { continue };
+            let state = list.state(draw);
+            if let Some(compiled) = &state.pipeline().compiled {
+                let key = bindings::key(&state, compiled, pass)?;
+                ready &= state.pipeline().is_ready(&key, workshop)?;
+            }
+        }
+    }
+    Ok(ready)
 }
 
 /// Whether the first draw of a segment of one pass can be built: what it binds is there, and its programs fit.
