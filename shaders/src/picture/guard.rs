@@ -102,28 +102,55 @@ fn is_write(op: Op) -> bool {
 fn implied(shader: &Shader, cond: Value, holds: bool, facts: &mut Vec<Fact>) {
     facts.push((cond, holds));
     let args = shader.args(cond);
-    let truth = |value: Value| shader.const_of(value).map(|word| word != 0);
     let both = match (shader.op(cond), holds) {
         (Op::BNot, _) => return implied(shader, args[0], !holds, facts),
-        (Op::BAnd, true) | (Op::BOr, false) => [args[0], args[1]],
-        // c && b and c || b as choices.
-        (Op::Select, true) if args[2] == args[0] || truth(args[2]) == Some(false) => [args[0], args[1]],
-        (Op::Select, false) if args[1] == args[0] || truth(args[1]) == Some(true) => [args[0], args[2]],
+        (Op::BAnd, true) | (Op::BOr, false) => [(args[0], holds), (args[1], holds)],
+        // c && b and c || b as choices: one side is known to be what the choice is not, so it was not taken.
+        (Op::Select, _) => {
+            let is_other = |side: Value, taken: bool| {
+                shader.const_of(side).map(|word| word != 0) == Some(!holds)
+                    || side == args[0] && taken != holds
+                    || is_opposite(shader, side, args[0]) && taken == holds
+            };
+            match (is_other(args[1], true), is_other(args[2], false)) {
+                (_, true) => [(args[0], true), (args[1], holds)],
+                (true, _) => [(args[0], false), (args[2], holds)],
+                (false, false) => return,
+            }
+        }
         _ => return,
     };
-    both.into_iter().for_each(|part| implied(shader, part, holds, facts));
+    both.into_iter().for_each(|(part, holds)| implied(shader, part, holds, facts));
+}
+
+/// Whether of two comparisons always one is true.
+fn is_opposite(shader: &Shader, a: Value, b: Value) -> bool {
+    let is_not = |a: Value, b: Value| shader.op(a) == Op::BNot && shader.args(a) == [b];
+    if is_not(a, b) || is_not(b, a) {
+        return true;
+    }
+    match (shader.op(a).opposite(), shader.args(a)) {
+        // Of a NaN both may be false.
+        (Some((op, exchanged)), &[x, y]) if !matches!(op, Op::FLt | Op::FLe) => {
+            let operands = if exchanged { [y, x] } else { [x, y] };
+            shader.op(b) == op && shader.args(b) == operands
+        }
+        _ => false,
+    }
 }
 
 /// The limit that a comparison with a result sets.
 fn limit(shader: &Shader, cond: Value, holds: bool) -> Option<Limit> {
     let (op, args) = (shader.op(cond), shader.args(cond));
+    let first = HostSum { constant: 1, ..HostSum::default() };
     let (place, below) = match (op, holds) {
-        (Op::ULt | Op::SLt, true) => (args[0], args[1]),
-        (Op::ULe | Op::SLe, false) => (args[1], args[0]),
+        (Op::ULt | Op::SLt, true) => (args[0], Linear::of(shader, args[1])?.host()?),
+        (Op::ULe | Op::SLe, false) => (args[1], Linear::of(shader, args[0])?.host()?),
+        // What is less than 1.
+        (Op::IEq, true) | (Op::INe, false) if shader.const_of(args[1]) == Some(0) => (args[0], first),
         _ => return None,
     };
     let place = Linear::of(shader, place)?;
     let axis = (0..3).find(|axis| place == Linear::global(shader, *axis))?;
-    let below = Linear::of(shader, below)?.host()?;
     Some(Limit { axis, below, signed: matches!(op, Op::SLt | Op::SLe) })
 }
