@@ -126,12 +126,16 @@ fn emulated<S: AsRef<str>>(
     Ok(())
 }
 
-/// Random programs, each plain, after spirv-opt and after changes that keep its meaning.
+/// Random programs, each plain, after spirv-opt, after changes that keep its meaning, and as kernels, which go through the driver.
 fn metamorphic(programs: u64, seed: u64, install: bool) -> Result<(), Error> {
     packages::require(packages::TEST, install)?;
+    let both = ["-p", "vc4-icd", "-p", "vc4-tests"];
+    build::cargo(&[&["build"], &both[..], &["--lib", "--bins", "--tests"]].concat())?;
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)
-        .args(["test", "-p", "vc4-tests", "--test", "metamorphic", "--", "--nocapture", "mean_the_same"])
+        .arg("test")
+        .args(both)
+        .args(["--test", "metamorphic", "--", "--nocapture", "mean_the_same"])
         .current_dir(build::workspace())
         .env("METAMORPHIC", programs.to_string())
         .env("METAMORPHIC_SEED", seed.to_string())

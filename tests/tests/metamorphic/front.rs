@@ -56,6 +56,11 @@ pub fn kernel(program: &Program, flags: &[&str]) -> Result<Vec<u32>, String> {
     FRONT.with_borrow_mut(|front| front.own("comp", print::kernel(program), flags))
 }
 
+/// SPIR-V of a compute shader.
+pub fn compute(source: String) -> Result<Vec<u32>, String> {
+    FRONT.with_borrow_mut(|front| front.own("comp", source, &[]))
+}
+
 /// Removes what this thread left.
 pub fn clean() {
     let _ = std::fs::remove_dir_all(directory());

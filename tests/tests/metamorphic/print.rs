@@ -19,7 +19,7 @@ fn type_name(ty: Type) -> String {
 const UNIFORMS: &str = "layout(set = 0, binding = 0, std140) uniform U {
     ivec4 zero_one; vec4 float_zero_one; ivec4 i; uvec4 u; vec4 f; ivec4 table[8]; uvec4 stored[48];
 } u;
-layout(push_constant) uniform P { ivec4 i; vec4 f; } p;
+layout(push_constant) uniform P { ivec4 i; vec4 f; uvec4 limits; } p;
 uint mixed(uint h, uint w) { return (h * 31u ^ h >> 15) + w; }
 ";
 
@@ -33,6 +33,15 @@ pub fn kernel(program: &Program) -> String {
          #define in_i given[gl_GlobalInvocationID.x].i\n#define in_u given[gl_GlobalInvocationID.x].u\n\
          #define in_f given[gl_GlobalInvocationID.x].f\n{UNIFORMS}{PRELUDE}{functions}\
          void main() {{\n{main}    shown[gl_GlobalInvocationID.x] = uvec2(1u, h);\n}}\n"
+    )
+}
+
+/// GLSL of the program as a compute shader around it: `head` declares what it works on and what `in_i`, `in_u` and `in_f` are,
+/// `first` and `last` are statements of main, of which the last ones find the result in `h`. How it ends without one.
+pub fn around(program: &Program, head: &str, first: &str, last: &str, discard: &'static str) -> String {
+    let (functions, main) = body(program, discard);
+    format!(
+        "#version 450\n{head}{UNIFORMS}{PRELUDE}{functions}void main() {{\n    {first}\n{main}    {last}\n}}\n"
     )
 }
 
