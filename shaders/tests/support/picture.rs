@@ -220,7 +220,18 @@ pub fn random(seed: u64) -> Kernel {
                     g.b.bnot(inside)
                 }
             });
-            let cond = g.b.op(Op::BOr, &beyond);
+            let cond = match g.random.below(3) {
+                0 => g.b.op(Op::BOr, &beyond),
+                // As the branches of || become choices.
+                1 => {
+                    let truth = g.b.truth(true);
+                    g.b.op(Op::Select, &[beyond[0], truth, beyond[1]])
+                }
+                _ => {
+                    let inside = g.b.bnot(beyond[0]);
+                    g.b.op(Op::Select, &[inside, beyond[1], beyond[0]])
+                }
+            };
             g.b.block = behind;
             g.grow(8);
             g.write(at);
