@@ -8,6 +8,7 @@ use super::compile::Built;
 use super::copyright;
 use super::deb::{self, Control, SourceDate, Tree};
 use super::elf::Elf;
+use super::instructions;
 use crate::{Error, build, cross};
 
 const DRIVER: &str = "vulkan-vc4";
@@ -38,6 +39,10 @@ pub fn pack(
 ) -> Result<Vec<PathBuf>, Error> {
     let _ = std::fs::remove_dir_all(output);
     let _ = std::fs::remove_dir_all(stage);
+    std::fs::create_dir_all(stage)?;
+    if architecture.armv6 {
+        instructions::check_decoder(architecture.target, stage)?;
+    }
     let maker = Maker { architecture, built, stage, output, date };
     Ok([maker.driver()?, maker.command()?].concat())
 }
@@ -124,7 +129,8 @@ impl Maker<'_> {
         if this_machine()? == self.architecture.debian {
             return Ok(Command::new(program));
         }
-        let runner = cross::runner(self.architecture.target);
+        let target = self.architecture.target;
+        let runner = cross::runner(target, &cross::libraries(target));
         let mut words = runner.split(' ');
         let mut command = Command::new(words.next().ok_or("no emulator")?);
         command.args(words).arg(program);
@@ -137,6 +143,10 @@ impl Maker<'_> {
         let elf = Elf::read(&file)?;
         if self.architecture.armv6 && !matches!(&elf.arm, Some((cpu, float)) if runs_on_arm1176(cpu, float)) {
             return Err(format!("{name} was linked with code for {:?}", elf.arm).into());
+        }
+        if self.architecture.armv6 {
+            let count = instructions::check(&file, self.architecture.target, self.stage)?;
+            println!("{name}: {count} instructions, all of them the ARM1176's");
         }
         let (start, rest) = elf.build_id.split_at(2);
         let symbols = self.symbols(package).join(format!("usr/lib/debug/.build-id/{start}/{rest}.debug"));

@@ -1,7 +1,7 @@
 //! Debian packages: the driver, the `vc4` command, and debug symbols of both apart.
 //!
 //! `architecture` says for which machines, `compile` builds for them, `elf` reads what the results need and `copyright` what they
-//! are made of, `contents` says which file lies where, `deb` makes packages of it. They are staged trees for dpkg-deb: the driver
+//! are made of, `instructions` whether their processor runs them, `contents` says which file lies where, `deb` makes packages of it. They are staged trees for dpkg-deb: the driver
 //! has no maintainer scripts, and a packaging tool would have to be built first.
 
 mod architecture;
@@ -10,6 +10,7 @@ mod contents;
 mod copyright;
 mod deb;
 mod elf;
+mod instructions;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -68,6 +69,9 @@ pub fn make(
 ) -> Result<Vec<PathBuf>, Error> {
     packages::require(TOOLS, install)?;
     cross::require(architecture.target, install)?;
+    if architecture.armv6 {
+        packages::require(instructions::TOOLS, install)?;
+    }
     let place = build::target_directory()?.join("package");
     let output = output.map_or_else(|| place.join(architecture.name()), Path::to_path_buf);
     let time = deb::source_date()?;
