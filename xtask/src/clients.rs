@@ -45,79 +45,154 @@ struct Client {
     draws: bool,
     /// Where to.
     screen: Screen,
+    /// Debian's packages of it.
+    packages: &'static [&'static str],
+    /// How long it may draw, if it counts no frames.
+    seconds: u64,
+    /// Whether it is run only when it is named: it is large.
+    named: bool,
 }
 
+/// What most programs are.
+const CLIENT: Client = Client {
+    name: "",
+    program: "",
+    arguments: &[],
+    environment: &[],
+    frames: None,
+    draws: true,
+    screen: Screen::X,
+    packages: &[],
+    seconds: 5,
+    named: false,
+};
+
 const CLIENTS: &[Client] = &[
-    Client {
-        name: "vulkaninfo",
-        program: "vulkaninfo",
-        arguments: &[],
-        environment: &[],
-        frames: None,
-        draws: false,
-        screen: Screen::X,
-    },
+    Client { name: "vulkaninfo", program: "vulkaninfo", draws: false, ..CLIENT },
     // OpenGL by Mesa's zink, which leaves out devices that call themselves CPUs.
     Client {
         name: "glxinfo",
         program: "glxinfo",
         arguments: &["-B"],
         environment: &[("MESA_LOADER_DRIVER_OVERRIDE", "zink"), ("VC4VK_DEBUG", "gpu")],
-        frames: None,
         draws: false,
-        screen: Screen::X,
+        packages: &["mesa-utils", "libgl1-mesa-dri"],
+        ..CLIENT
     },
     Client {
         name: "vkcube",
         program: "vkcube",
         arguments: &["--suppress_popups", "--present_mode", "0"],
-        environment: &[],
         frames: Some("--c"),
-        draws: true,
-        screen: Screen::X,
+        ..CLIENT
     },
     Client {
         name: "vkcubepp",
         program: "vkcubepp",
         arguments: &["--suppress_popups", "--present_mode", "0"],
-        environment: &[],
         frames: Some("--c"),
-        draws: true,
-        screen: Screen::X,
+        ..CLIENT
     },
     Client {
         name: "vkcube-wayland",
         program: "vkcube-wayland",
         arguments: &["--suppress_popups"],
-        environment: &[],
         frames: Some("--c"),
-        draws: true,
         screen: Screen::Wayland,
+        ..CLIENT
     },
     Client {
         name: "testvulkan",
         program: "/usr/libexec/installed-tests/SDL2/testvulkan",
-        arguments: &[],
-        environment: &[],
-        frames: None,
-        draws: true,
-        screen: Screen::X,
+        packages: &["libsdl2-tests"],
+        ..CLIENT
+    },
+    Client {
+        name: "qml",
+        program: compared::QML,
+        arguments: &[compared::QT_SCENE],
+        environment: compared::QT_ENVIRONMENT,
+        packages: compared::QT,
+        ..CLIENT
+    },
+    // Seven hundred megabytes.
+    Client {
+        name: "supertuxkart",
+        program: "/usr/games/supertuxkart",
+        arguments: &[
+            "--render-driver=vulkan",
+            "--race-now",
+            "--track=lighthouse",
+            "--numkarts=3",
+            "--laps=1",
+            "--windowed",
+            "--screensize=640x480",
+        ],
+        environment: &[("SDL_AUDIODRIVER", "dummy"), ("ALSOFT_DRIVERS", "null")],
+        packages: &["supertuxkart"],
+        seconds: 120,
+        named: true,
+        ..CLIENT
+    },
+    // The engine of Quake III. Its other renderer asks zink for more than the driver has.
+    Client {
+        name: "openarena",
+        program: "/usr/games/openarena",
+        arguments: &[
+            "+set r_fullscreen 0",
+            "+set r_mode -1",
+            "+set r_customwidth 640",
+            "+set r_customheight 480",
+            "+set s_initsound 0",
+            "+set com_introplayed 1",
+            "+set cl_renderer opengl1",
+            "+devmap oa_dm1",
+        ],
+        environment: &[
+            ("MESA_LOADER_DRIVER_OVERRIDE", "zink"),
+            ("VC4VK_DEBUG", "gpu"),
+            ("SDL_AUDIODRIVER", "dummy"),
+        ],
+        packages: &["openarena", "libgl1-mesa-dri"],
+        seconds: 60,
+        named: true,
+        ..CLIENT
     },
 ];
 
-/// How long a program without a number of frames may draw.
-const LONG_ENOUGH: Duration = Duration::from_secs(5);
 impl Client {
+    /// Whether it runs until it is told to end.
+    fn endless(&self) -> bool {
+        self.draws && self.frames.is_none()
+    }
+
+    /// Whether it is run where these are named, or none.
+    fn wanted(&self, names: &[String]) -> bool {
+        if names.is_empty() { !self.named } else { names.iter().any(|name| name == self.name) }
+    }
+
+    /// How long it may run, or draw.
+    fn limit(&self) -> Duration {
+        if self.endless() { Duration::from_secs(self.seconds) } else { TOO_LONG }
+    }
+
     /// The program on this driver.
     fn command(
         &self,
         manifest: &Path,
         (display, compositor): (&Display, &Compositor),
         frames: u32,
-    ) -> Command {
+    ) -> Result<Command, Error> {
+        // Games leave settings.
+        let home = build::target_directory()?.join("clients/home");
+        std::fs::create_dir_all(&home)?;
         let mut command = Command::new(self.program);
         command
             .args(self.arguments)
+            .current_dir(build::workspace())
+            .env("HOME", &home)
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_DATA_HOME")
             .envs(self.environment.iter().copied())
             .env("VK_DRIVER_FILES", manifest)
             .env("VK_ICD_FILENAMES", manifest)
@@ -129,7 +204,7 @@ impl Client {
         if let Some(argument) = self.frames {
             command.args([argument, &frames.to_string()]);
         }
-        command
+        Ok(command)
     }
 
     /// Runs the program and gives what the driver says of its frames: what the CPU moved in each.
@@ -137,8 +212,7 @@ impl Client {
         let log = std::env::temp_dir().join(format!("vc4-moves-{}-{}", self.name, std::process::id()));
         command.env("VC4VK_DEBUG", "perf").stderr(std::fs::File::create(&log)?);
         let mut child = command.spawn().map_err(|error| format!("{}: {error}", self.program))?;
-        let limit = if self.frames.is_some() { TOO_LONG } else { LONG_ENOUGH };
-        if wait(&mut child, limit)?.is_none() {
+        if wait(&mut child, self.limit())?.is_none() {
             ask_to_end(&child)?;
             if wait(&mut child, PATIENCE)?.is_none() {
                 child.kill()?;
@@ -154,15 +228,15 @@ impl Client {
 
 /// `bench host`: what the CPU moves from and to BOs in a frame of each program.
 pub fn moves(frames: u32, install: bool) -> Result<(), Error> {
-    packages::require(packages::RUN, install)?;
-    packages::require(&["libsdl2-tests", "weston"], install)?;
+    let clients: Vec<&Client> = CLIENTS.iter().filter(|client| client.draws && client.wanted(&[])).collect();
+    require(&clients, install)?;
     let manifest = build::driver()?;
     let display = Display::private()?;
     let compositor = Compositor::private()?;
-    for client in CLIENTS.iter().filter(|client| client.draws) {
+    for client in clients {
         let path =
             if client.screen == Screen::X { "X11, by shared memory" } else { "Wayland, by shared memory" };
-        let moved = client.moves(client.command(&manifest, (&display, &compositor), frames))?;
+        let moved = client.moves(client.command(&manifest, (&display, &compositor), frames)?)?;
         // Programs run ahead of their pictures: in the middle neither their first nor their last frames are missing.
         let number = moved.len() / 2;
         let (Some(first), Some(later)) = (moved.first(), moved.get(number)) else {
@@ -181,8 +255,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const TOO_LONG: Duration = Duration::from_secs(300);
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
-    packages::require(packages::RUN, install)?;
-    packages::require(&["libsdl2-tests", "mesa-utils", "libgl1-mesa-dri", "weston"], install)?;
+    let clients: Vec<&Client> = CLIENTS.iter().filter(|client| client.wanted(&options.names)).collect();
+    require(&clients, install)?;
     let manifest = build::driver()?;
     let display = Display::private()?;
     let compositor = Compositor::private()?;
@@ -190,12 +264,9 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         std::fs::create_dir_all(directory)?;
     }
     let mut failed = Vec::new();
-    for client in CLIENTS {
-        if !options.names.is_empty() && !options.names.iter().any(|name| name == client.name) {
-            continue;
-        }
+    for client in clients {
         let capture = Capture::new()?;
-        let mut command = client.command(&manifest, (&display, &compositor), options.frames);
+        let mut command = client.command(&manifest, (&display, &compositor), options.frames)?;
         command.env("VC4VK_CAPTURE", capture.directory());
         match one(client, command, &capture) {
             Ok(line) => println!("{:14} {line}", client.name),
@@ -213,7 +284,7 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         if !options.names.is_empty() && !options.names.iter().any(|name| name == program.name) {
             continue;
         }
-        match program.run(&manifest, options.pictures.as_deref(), install) {
+        match program.run(&manifest, &display, options.pictures.as_deref(), install) {
             Ok(line) => println!("{:14} {line}", program.name),
             Err(error) => {
                 println!("{:14} FAILED: {error}", program.name);
@@ -224,14 +295,20 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     if failed.is_empty() { Ok(()) } else { Err(format!("{} failed", failed.join(", ")).into()) }
 }
 
+/// The packages of some programs.
+fn require(clients: &[&Client], install: bool) -> Result<(), Error> {
+    packages::require(packages::RUN, install)?;
+    packages::require(&["weston"], install)?;
+    clients.iter().try_for_each(|client| packages::require(client.packages, install))
+}
+
 /// Runs a program; what is to be said about it.
 fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<String, Error> {
     let mut child = command.spawn().map_err(|error| format!("{}: {error}", client.program))?;
-    let endless = client.draws && client.frames.is_none();
-    let status = wait(&mut child, if endless { LONG_ENOUGH } else { TOO_LONG })?;
+    let status = wait(&mut child, client.limit())?;
     let status = match status {
         Some(status) => status,
-        None if endless => {
+        None if client.endless() => {
             ask_to_end(&child)?;
             if wait(&mut child, PATIENCE)?.is_none() {
                 child.kill()?;
@@ -241,7 +318,7 @@ fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<Strin
                 );
             }
             let run = capture.report(None)?;
-            return Ok(format!("{} frames in {} s, then ended by us", run.frames, LONG_ENOUGH.as_secs()));
+            return Ok(format!("{} frames in {} s, then ended by us", run.frames, client.seconds));
         }
         None => {
             child.kill()?;

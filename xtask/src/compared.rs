@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::display::Display;
 use crate::pictures::Picture;
 use crate::{Error, build, packages};
 
@@ -15,32 +16,47 @@ pub struct Compared {
     pub name: &'static str,
     /// Percent of the pixels that may differ by more than rounding, and why.
     percent: f64,
+    /// The form of its picture.
+    form: &'static str,
     /// Makes it ready; the command to which the file for the picture is added.
     prepare: fn(install: bool) -> Result<Command, Error>,
 }
 
 /// All of them.
-pub const ALL: [Compared; 2] = [
+pub const ALL: [Compared; 3] = [
     // Texels shrink to a fourth and less without mipmaps: what is nearest is a matter of the last bits.
-    Compared { name: "wgpu", percent: 1.5, prepare: wgpu },
+    Compared { name: "wgpu", percent: 1.5, form: "pam", prepare: wgpu },
     // Edges lie on another grid of subpixels.
-    Compared { name: "wgpu-py", percent: 0.2, prepare: wgpu_py },
+    Compared { name: "wgpu-py", percent: 0.2, form: "pam", prepare: wgpu_py },
+    // Letters are distance fields: a texel's last bits decide on their edges.
+    Compared { name: "qt-quick", percent: 0.3, form: "png", prepare: qt_quick },
 ];
 
 impl Compared {
-    /// Runs it on the driver of `manifest` and on lavapipe; what is to be said about it. The pictures go side by side into
-    /// `sheets`, if that is given.
+    /// Runs it on the driver of `manifest` and on lavapipe, with a window on `display` if it opens one; what is to be said
+    /// about it. The pictures go side by side into `sheets`, if that is given.
     ///
     /// # Errors
     /// Why it does not run, or how far its picture is off.
-    pub fn run(&self, manifest: &Path, sheets: Option<&Path>, install: bool) -> Result<String, Error> {
+    pub fn run(
+        &self,
+        manifest: &Path,
+        display: &Display,
+        sheets: Option<&Path>,
+        install: bool,
+    ) -> Result<String, Error> {
         packages::require(&["mesa-vulkan-drivers"], install)?;
         let lavapipe = format!("/usr/share/vulkan/icd.d/lvp_icd.{}.json", std::env::consts::ARCH);
         let directory = directory()?;
         let picture = |driver: &Path, name: &str| {
-            let file = directory.join(format!("{}-{name}.pam", self.name));
+            let file = directory.join(format!("{}-{name}.{}", self.name, self.form));
+            let _ = std::fs::remove_file(&file);
             let mut command = (self.prepare)(install)?;
-            command.arg(&file).env("VK_DRIVER_FILES", driver).env("VK_ICD_FILENAMES", driver);
+            command
+                .arg(&file)
+                .env("DISPLAY", &display.name)
+                .env("VK_DRIVER_FILES", driver)
+                .env("VK_ICD_FILENAMES", driver);
             run(command.env("VC4VK_DEVICE", "sim"))?;
             Picture::load(&file)
         };
@@ -94,5 +110,29 @@ fn wgpu_py(install: bool) -> Result<Command, Error> {
     run(Command::new(&python).args(["-m", "pip", "install", "--quiet", WGPU_PY]))?;
     let mut command = Command::new(python);
     command.arg(build::workspace().join("tests/clients/triangle.py"));
+    Ok(command)
+}
+
+/// Debian's viewer of Qt Quick scenes.
+pub const QML: &str = "/usr/lib/qt6/bin/qml";
+/// Its packages.
+pub const QT: &[&str] = &[
+    "qml-qt6",
+    "qml6-module-qtquick",
+    "qml6-module-qtquick-window",
+    "qml6-module-qtquick-shapes",
+    "qml6-module-qtqml-workerscript",
+    "fonts-dejavu-core",
+];
+/// How it draws.
+pub const QT_ENVIRONMENT: &[(&str, &str)] = &[("QSG_RHI_BACKEND", "vulkan"), ("QT_QPA_PLATFORM", "xcb")];
+/// Its scene.
+pub const QT_SCENE: &str = "tests/clients/qt/scene.qml";
+
+/// A still picture of Qt Quick's.
+fn qt_quick(install: bool) -> Result<Command, Error> {
+    packages::require(QT, install)?;
+    let mut command = Command::new(QML);
+    command.arg(build::workspace().join(QT_SCENE)).arg("--").envs(QT_ENVIRONMENT.iter().copied());
     Ok(command)
 }

@@ -26,9 +26,12 @@ pub struct Difference {
 }
 
 impl Picture {
-    /// Reads a PAM file of four 8-bit channels.
+    /// Reads a PNG file, or a PAM file of four 8-bit channels.
     pub fn load(path: &Path) -> Result<Picture, Error> {
         let data = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        if path.extension().is_some_and(|extension| extension == "png") {
+            return Picture::decode(&data).map_err(|error| format!("{}: {error}", path.display()).into());
+        }
         Picture::parse(&data).ok_or_else(|| format!("{} is no RGBA picture", path.display()).into())
     }
 
@@ -42,6 +45,22 @@ impl Picture {
         let rgba = data[end + 7..].to_vec();
         let complete = width.checked_mul(height)?.checked_mul(4)? == rgba.len() && field("DEPTH")? == 4;
         complete.then_some(Picture { width, height, rgba })
+    }
+
+    /// Reads PNG data of any kind as four 8-bit channels.
+    fn decode(data: &[u8]) -> Result<Picture, Error> {
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(data));
+        decoder
+            .set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
+        let mut reader = decoder.read_info()?;
+        let mut pixels = vec![0; reader.output_buffer_size().ok_or("larger than memory")?];
+        let info = reader.next_frame(&mut pixels)?;
+        pixels.truncate(info.buffer_size());
+        let rgba = match info.color_type {
+            png::ColorType::Rgba => pixels,
+            _ => pixels.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0], p[1]]).collect(),
+        };
+        Ok(Picture { width: info.width as usize, height: info.height as usize, rgba })
     }
 
     fn pixel(&self, x: usize, y: usize) -> [u8; 4] {
@@ -134,6 +153,23 @@ mod tests {
         let far = picture(&[0, 0, 0, 0, 100, 0, 0, 0]).difference(&reference, 1);
         assert_eq!(far.map(|difference| (difference.pixels, difference.worst)), Some((2, 100)));
         assert_eq!(picture(&[0]).difference(&reference, 0), None);
+    }
+
+    #[test]
+    fn png_files_of_every_kind_are_four_channels() {
+        let png = |kind: png::ColorType, bytes: &[u8]| {
+            let mut file = Vec::new();
+            let mut encoder = png::Encoder::new(&mut file, 1, 2);
+            encoder.set_color(kind);
+            let mut writer = encoder.write_header().expect("memory");
+            writer.write_image_data(bytes).expect("memory");
+            writer.finish().expect("memory");
+            Picture::decode(&file).expect("a picture").pixel(0, 1)
+        };
+        assert_eq!(png(png::ColorType::Rgba, &[1, 2, 3, 4, 5, 6, 7, 8]), [5, 6, 7, 8]);
+        assert_eq!(png(png::ColorType::Rgb, &[1, 2, 3, 5, 6, 7]), [5, 6, 7, 255]);
+        assert_eq!(png(png::ColorType::Grayscale, &[1, 9]), [9, 9, 9, 255]);
+        assert!(Picture::decode(b"no picture").is_err());
     }
 
     #[test]
