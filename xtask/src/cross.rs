@@ -15,33 +15,60 @@ pub struct Target {
     pub triple: &'static str,
     /// Prefix of the C tool chain, and the directory of its libraries under `/usr`.
     pub gnu: &'static str,
+    /// Debian's name of the machine whose libraries its programs are linked with.
+    pub debian: &'static str,
     /// The emulator of its programs.
     pub qemu: &'static str,
+    /// The processor that is emulated, if not the newest.
+    cpu: Option<&'static str>,
+    /// What the compiler may use beyond the triple.
+    features: &'static str,
     packages: &'static [&'static str],
 }
 
-/// Every target. `armv6` (Pi 1 and Zero) links against Debian's C library for ARMv7: good for tests; packages link without its start files.
+/// Every target. `armv6` (Pi 1 and Zero) links against Debian's C library for ARMv7: packages link without its start files.
+/// `arm1176` is the code of `armv6` on their processor: Debian's C library for `armel` runs there, and differs from theirs in
+/// the registers that pass floats.
 pub const TARGETS: &[Target] = &[
     Target {
         name: "armv7",
         triple: "armv7-unknown-linux-gnueabihf",
         gnu: "arm-linux-gnueabihf",
+        debian: "armhf",
         qemu: "qemu-arm-static",
+        cpu: None,
+        features: "",
         packages: ARM,
     },
     Target {
         name: "aarch64",
         triple: "aarch64-unknown-linux-gnu",
         gnu: "aarch64-linux-gnu",
+        debian: "arm64",
         qemu: "qemu-aarch64-static",
+        cpu: None,
+        features: "",
         packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static"],
     },
     Target {
         name: "armv6",
         triple: "arm-unknown-linux-gnueabihf",
         gnu: "arm-linux-gnueabihf",
+        debian: "armhf",
         qemu: "qemu-arm-static",
+        cpu: None,
+        features: "",
         packages: ARM,
+    },
+    Target {
+        name: "arm1176",
+        triple: "arm-unknown-linux-gnueabi",
+        gnu: "arm-linux-gnueabi",
+        debian: "armel",
+        qemu: "qemu-arm-static",
+        cpu: Some("arm1176"),
+        features: "+vfp2",
+        packages: &["gcc-arm-linux-gnueabi", "libc6-dev-armel-cross", "qemu-user-static"],
     },
 ];
 
@@ -50,7 +77,10 @@ pub const DESKTOP: Target = Target {
     name: "x86_64",
     triple: "x86_64-unknown-linux-gnu",
     gnu: "x86_64-linux-gnu",
+    debian: "amd64",
     qemu: "qemu-x86_64-static",
+    cpu: None,
+    features: "",
     packages: &["gcc-x86-64-linux-gnu", "libc6-dev-amd64-cross", "qemu-user-static"],
 };
 
@@ -109,33 +139,41 @@ pub fn cargo(target: &Target, subcommand: &str) -> Result<Command, Error> {
         .current_dir(build::workspace())
         .env("CARGO_TARGET_DIR", directory()?)
         .env(format!("CARGO_TARGET_{upper}_LINKER"), format!("{}-gcc", target.gnu))
-        .env(format!("CARGO_TARGET_{upper}_RUNNER"), runner(target))
+        .env(format!("CARGO_TARGET_{upper}_RUNNER"), runner(target, &libraries(target)))
         .env("PROPTEST_CASES", PROPTEST_CASES)
         // For the few tests that see the emulator behind the machine.
         .env("VC4_QEMU_USER", "1");
+    if !target.features.is_empty() {
+        command
+            .env(format!("CARGO_TARGET_{upper}_RUSTFLAGS"), format!("-Ctarget-feature={}", target.features));
+    }
     Ok(command)
 }
 
-/// Runs a program of `target` on this machine: `runner arguments… program`.
-pub fn runner(target: &Target) -> String {
-    format!("timeout {TIMEOUT_SECONDS} {} -L /usr/{}", target.qemu, target.gnu)
+/// Runs a program of `target` on this machine, with the libraries below `root`: `runner arguments… program`.
+pub fn runner(target: &Target, root: &Path) -> String {
+    let cpu = target.cpu.map(|cpu| format!(" -cpu {cpu}")).unwrap_or_default();
+    format!("timeout {TIMEOUT_SECONDS} {}{cpu} -L {}", target.qemu, root.display())
 }
 
-/// Builds one package and returns the directory with its programs and libraries.
-pub fn build(target: &Target, package: &str, release: bool) -> Result<PathBuf, Error> {
+/// Where the cross compiler's own libraries lie.
+pub fn libraries(target: &Target) -> PathBuf {
+    Path::new("/usr").join(target.gnu)
+}
+
+/// Builds packages and returns the directory with their programs and libraries.
+pub fn build(target: &Target, packages: &[&str], release: bool) -> Result<PathBuf, Error> {
     let mut command = cargo(target, "build")?;
-    command.args(["--package", package]).args(release.then_some("--release"));
-    status(&mut command, &format!("building {package} for {}", target.name))?;
+    command.args(packages.iter().flat_map(|package| ["--package", package]));
+    command.args(release.then_some("--release"));
+    status(&mut command, &format!("building {} for {}", packages.join(", "), target.name))?;
     Ok(directory()?.join(target.triple).join(if release { "release" } else { "debug" }))
 }
 
 /// Runs the tests of `packages`.
 pub fn test(target: &Target, packages: &[&str], arguments: &[String]) -> Result<(), Error> {
     let mut command = cargo(target, "test")?;
-    for package in packages {
-        command.args(["--package", package]);
-    }
-    command.args(arguments);
+    command.args(packages.iter().flat_map(|package| ["--package", package])).args(arguments);
     status(&mut command, &format!("the tests for {} under {}", target.name, target.qemu))
 }
 

@@ -1,6 +1,6 @@
 //! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`, `package`, `docs`.
 //!
-//! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `oldest` for the compiler of Debian 13, `installed` for packages in use, `cross` for other machines,
+//! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `oldest` for the compiler of Debian 13, `installed` for packages in use, `cross` for other machines and `guest` for the driver there,
 //! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `build` (cargo, and where
 //! the driver lies), `pictures`, `error`. `clients` has `compared` for programs whose pictures are compared.
 
@@ -18,6 +18,7 @@ mod docs;
 mod draws;
 mod error;
 mod gles2;
+mod guest;
 mod imports;
 mod installed;
 mod mesa;

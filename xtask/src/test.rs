@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::cross::{self, Target};
 use crate::display::Display;
+use crate::guest::{self, Extent};
 use crate::{Error, cts, gles2, installed, mesa, oldest, packages};
 
 /// The crate without operating system or threads; on every machine in each run.
@@ -20,7 +21,7 @@ const MACHINES: &[&str] = &["armv7", "aarch64"];
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Run the tests for other machines under QEMU instead of the host's: armv7, aarch64, armv6.
+    /// Run the tests for other machines under QEMU instead of the host's: armv7, aarch64, armv6, arm1176.
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "no_qemu")]
     qemu: Vec<String>,
     /// Which crates to test under QEMU.
@@ -70,8 +71,10 @@ pub struct Options {
 enum Set {
     /// The encoder core only.
     Core,
-    /// Core, kernel interface, compiler and containers.
+    /// Core, kernel interface, compiler, compute engine and containers.
     All,
+    /// The driver: its own tests there, and the suites across crates with their programs there and lavapipe here.
+    Driver,
 }
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
@@ -99,11 +102,13 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
             return Ok(());
         }
         emulated(MACHINES, CORE, &[], install)?;
+        driver(&MACHINES[..1], Extent::Few, &[], install)?;
         return mesa::run(mesa::Scenes::Ci, install);
     }
     let packages = match options.qemu_packages {
         Set::Core => CORE,
         Set::All => PORTABLE,
+        Set::Driver => return driver(&options.qemu, Extent::Whole, &options.cargo, install),
     };
     emulated(&options.qemu, packages, &options.cargo, install)
 }
@@ -122,6 +127,23 @@ fn emulated<S: AsRef<str>>(
         let start = Instant::now();
         cross::test(target, packages, cargo)?;
         println!("{}: {} passed in {:.0} s", target.name, packages.join(", "), start.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// The driver on other machines.
+fn driver<S: AsRef<str>>(
+    machines: &[S],
+    extent: Extent,
+    arguments: &[String],
+    install: bool,
+) -> Result<(), Error> {
+    for machine in machines {
+        let target = cross::target(machine.as_ref())?;
+        cross::require(target, install)?;
+        let start = Instant::now();
+        guest::test(target, extent, arguments, install)?;
+        println!("{}: the driver passed in {:.0} s", target.name, start.elapsed().as_secs_f64());
     }
     Ok(())
 }

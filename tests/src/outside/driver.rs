@@ -1,4 +1,8 @@
 //! Finding drivers: ours as just built, and the reference.
+//!
+//! Ours may have been built for another machine, whose programs an emulator runs: `cargo xtask test --qemu` says so by two
+//! variables, `VC4_TESTS_BUILD` (where that machine's programs and driver lie) and `VC4_TESTS_RUNNER` (the emulator with its
+//! arguments). The suites' own work, and the reference's, is done here all the same.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -16,7 +20,7 @@ pub fn lavapipe() -> PathBuf {
 
 /// Manifest of the driver that this build made, written beside the library on demand.
 pub fn ours() -> PathBuf {
-    let directory = build_directory();
+    let directory = guest().map_or_else(build_directory, |guest| guest.build);
     let library = directory.join("libvulkan_vc4.so");
     assert!(
         library.exists(),
@@ -51,7 +55,11 @@ pub fn drm_shim() -> PathBuf {
 
 /// A command that sees one driver only, ours on the simulator unless told otherwise.
 pub fn command(program: impl AsRef<Path>, manifest: &Path) -> Command {
-    let mut command = Command::new(program.as_ref());
+    let program = program.as_ref();
+    let mut command = match guest().filter(|guest| manifest.starts_with(&guest.build)) {
+        Some(guest) => guest.command(program),
+        None => Command::new(program),
+    };
     command
         .env("VK_DRIVER_FILES", manifest)
         .env("VK_ICD_FILENAMES", manifest)
@@ -75,6 +83,29 @@ pub fn run(command: &mut Command, what: &str) -> Output {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{what} failed:\n{}{}", text(&output.stdout), text(&output.stderr));
     output
+}
+
+/// Another machine.
+struct Guest {
+    build: PathBuf,
+    runner: String,
+}
+
+impl Guest {
+    /// That machine's build of a program of this one.
+    fn command(&self, program: &Path) -> Command {
+        let name = program.file_name().expect("a program has a name");
+        let mut words = self.runner.split(' ');
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).arg(self.build.join(name));
+        command
+    }
+}
+
+/// The machine that the driver was built for, if that is not this one.
+fn guest() -> Option<Guest> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    Some(Guest { build: variable("VC4_TESTS_BUILD")?.into(), runner: variable("VC4_TESTS_RUNNER")? })
 }
 
 /// `target/<profile>`: test executables lie in its `deps`.
