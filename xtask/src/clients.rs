@@ -112,6 +112,7 @@ const CLIENTS: &[Client] = &[
         program: compared::QML,
         arguments: &[compared::QT_SCENE],
         environment: compared::QT_ENVIRONMENT,
+        frames: Some("--"),
         packages: compared::QT,
         ..CLIENT
     },

@@ -1,5 +1,5 @@
 // Qt Quick as programs use it: rounded and clipped rectangles, gradients, a turned item, text, a path, opacity, layers.
-// `qml scene.qml`: turns until it is ended. `qml scene.qml OUT.png`: saves a still picture and ends.
+// `qml scene.qml -- FRAMES`: turns so long and ends. `qml scene.qml -- OUT.png`: saves a still picture and ends.
 
 import QtQuick
 import QtQuick.Shapes
@@ -7,15 +7,20 @@ import QtQuick.Window
 
 Window {
     id: window
-    readonly property string file: {
-        const last = Qt.application.arguments[Qt.application.arguments.length - 1];
-        return last.endsWith(".png") ? last : "";
-    }
+    readonly property string last: Qt.application.arguments[Qt.application.arguments.length - 1]
+    readonly property bool still: last.endsWith(".png")
+    property int frames: 0
 
     width: 320
     height: 240
     visible: true
     title: "Qt Quick"
+    onAfterAnimating: {
+        frames += 1;
+        if (!still && frames > Number(last)) {
+            Qt.quit();
+        }
+    }
 
     Rectangle {
         id: scene
@@ -61,7 +66,7 @@ Window {
                 GradientStop { position: 1.0; color: "#d8482f" }
             }
             rotation: 30
-            NumberAnimation on rotation { running: window.file === ""; from: 0; to: 360; duration: 4000; loops: Animation.Infinite }
+            NumberAnimation on rotation { running: !window.still; from: 0; to: 360; duration: 4000; loops: Animation.Infinite }
         }
 
         Shape {
@@ -87,7 +92,7 @@ Window {
 
     Timer {
         interval: 500
-        running: window.file !== ""
-        onTriggered: scene.grabToImage(result => Qt.exit(result.saveToFile(window.file) ? 0 : 1))
+        running: window.still
+        onTriggered: scene.grabToImage(result => Qt.exit(result.saveToFile(window.last) ? 0 : 1))
     }
 }
