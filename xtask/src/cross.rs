@@ -161,12 +161,11 @@ pub fn libraries(target: &Target) -> PathBuf {
     Path::new("/usr").join(target.gnu)
 }
 
-/// Builds packages and returns the directory with their programs and libraries.
-pub fn build(target: &Target, packages: &[&str], release: bool) -> Result<PathBuf, Error> {
+/// Builds one package and returns the directory with its programs and libraries.
+pub fn build(target: &Target, package: &str, release: bool) -> Result<PathBuf, Error> {
     let mut command = cargo(target, "build")?;
-    command.args(packages.iter().flat_map(|package| ["--package", package]));
-    command.args(release.then_some("--release"));
-    status(&mut command, &format!("building {} for {}", packages.join(", "), target.name))?;
+    command.args(["--package", package]).args(release.then_some("--release"));
+    status(&mut command, &format!("building {package} for {}", target.name))?;
     Ok(directory()?.join(target.triple).join(if release { "release" } else { "debug" }))
 }
 
@@ -184,7 +183,7 @@ fn status(command: &mut Command, what: &str) -> Result<(), Error> {
 }
 
 /// Apart from the host's builds: another compiler wrote it.
-fn directory() -> Result<PathBuf, Error> {
+pub fn directory() -> Result<PathBuf, Error> {
     Ok(build::target_directory()?.join("cross"))
 }
 

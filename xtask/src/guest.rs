@@ -15,8 +15,8 @@ const RELEASE: &str = "bookworm";
 
 /// Suites across crates whose programs are run there.
 const SUITES: &[&str] = &["scenes", "drawing", "transfers", "features", "compute", "bad_input"];
-/// Those of each run.
-const FEW: &[&str] = &["scenes", "bad_input"];
+/// The one of each run, and its test.
+const FEW: (&str, &str) = ("scenes", "scenes_match_lavapipe");
 /// The layer is not there.
 const LEFT_OUT: &str = "validation_layers";
 
@@ -25,37 +25,57 @@ const LEFT_OUT: &str = "validation_layers";
 pub enum Extent {
     /// All suites.
     Whole,
-    /// Pictures and answers to bad input.
+    /// The pictures of scenes.
     Few,
 }
 
 /// Tests the driver on `target`; [`cross::require`] comes before.
 pub fn test(target: &Target, extent: Extent, arguments: &[String], install: bool) -> Result<(), Error> {
     packages::require(packages::TEST, install)?;
-    if extent == Extent::Whole {
-        cross::test(target, &["vc4-icd"], arguments)?;
-    }
-    // In one go, so that cargo builds what they share once.
-    let programs = cross::build(target, &["vc4-icd", "vc4-tests"], false)?;
+    let programs = programs(target)?;
     let root = root(target)?;
-    let suites = if extent == Extent::Whole { SUITES } else { FEW };
+    let (suites, filter) = match extent {
+        Extent::Whole => (SUITES, None),
+        Extent::Few => (&[FEW.0][..], Some(FEW.1)),
+    };
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command
         .args(["test", "--package", "vc4-tests"])
         .args(suites.iter().flat_map(|suite| ["--test", suite]))
-        .args(["--", "--skip", LEFT_OUT])
         .args(arguments)
+        .args(filter)
+        .args(["--", "--skip", LEFT_OUT])
         .current_dir(build::workspace())
         .env("VC4_TESTS_BUILD", programs)
         .env("VC4_TESTS_RUNNER", cross::runner(target, &root));
     let status = command.status()?;
-    match status.success() {
-        true => Ok(()),
-        false => {
-            Err(format!("{} with the driver on {} failed ({status})", suites.join(", "), target.name).into())
-        }
+    if !status.success() {
+        let suites = suites.join(", ");
+        return Err(format!("{suites} with the driver on {} failed ({status})", target.name).into());
     }
+    if extent == Extent::Whole {
+        cross::test(target, &["vc4-icd"], arguments)?;
+    }
+    Ok(())
+}
+
+/// Builds the driver and the programs of the suites; where they lie. As what tests need: cargo shares nothing between builds and
+/// tests, where it builds the standard library along.
+fn programs(target: &Target) -> Result<PathBuf, Error> {
+    let packages = ["--package", "vc4-icd", "--package", "vc4-tests"];
+    let mut command = cross::cargo(target, "test")?;
+    // One test of each package is enough to have its programs built.
+    command.args(packages).args(["--no-run", "--test", "version", "--test", "bad_input"]);
+    let status = command.status()?;
+    if !status.success() {
+        return Err(format!("building the driver for {} failed ({status})", target.name).into());
+    }
+    let directory = cross::directory()?.join(target.triple).join("debug");
+    // Where cargo leaves libraries that tests depend on.
+    let driver = "libvulkan_vc4.so";
+    std::fs::copy(directory.join("deps").join(driver), directory.join(driver))?;
+    Ok(directory)
 }
 
 /// A folder with Debian's libraries for `target`; what was fetched before is used again.

@@ -1,8 +1,8 @@
 //! The edge: what the loader calls.
 //!
 //! Each function of the submodules borrows handles, calls a safe method and maps the result; nothing
-//! else in the driver reads an application's pointers. [`guard`] keeps panics in, [`mod@table`] names every command,
-//! [`loader`] exports what the loader looks for. To add a command: write it in the submodule of its noun inside
+//! else in the driver reads an application's pointers. `guard` keeps panics in, `table` names every command,
+//! `loader` exports what the loader looks for. To add a command: write it in the submodule of its noun inside
 //! `entry_points!`, add its row to the table under what reveals it.
 
 mod address;

@@ -111,7 +111,7 @@ unsafe fn private<'a>(handle: u64) -> Option<&'a PrivateData> {
 /// Keeps a word beside an object.
 ///
 /// # Safety
-/// As for [`private`].
+/// `handle` came from [`create`], whatever the object's type, and was not taken yet, or is null.
 pub unsafe fn set_private(handle: u64, slot: u64, word: u64) {
     // SAFETY: by the contract.
     let Some(words) = (unsafe { private(handle) }) else { return };
@@ -126,7 +126,7 @@ pub unsafe fn set_private(handle: u64, slot: u64, word: u64) {
 /// The word beside an object, 0 before there is one.
 ///
 /// # Safety
-/// As for [`private`].
+/// `handle` came from [`create`], whatever the object's type, and was not taken yet, or is null.
 pub unsafe fn get_private(handle: u64, slot: u64) -> u64 {
     // SAFETY: by the contract.
     let Some(words) = (unsafe { private(handle) }).and_then(OnceLock::get) else { return 0 };

@@ -2,7 +2,7 @@
 //!
 //! All can be executed by the CPU: all memory is coherent and the queue thread waits for the GPU before such a command, so
 //! each of them is a loop over mapped memory. But reading that memory is slow on a board. What the tile buffer moves without
-//! changing it, [`tiles`] leaves to it; other copies are rectangles that `programs` fill with what they look up, of images
+//! changing it, `tiles` leaves to it; other copies are rectangles that `programs` fill with what they look up, of images
 //! that are `words` (`drawn`), or of another image (`scaled`).
 
 pub mod blit;

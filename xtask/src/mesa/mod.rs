@@ -45,7 +45,7 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
     wanted.retain(|scene| scenes == Scenes::All || scene.quick);
     let root = Root::prepare(&target)?;
     let programs = Programs::build(&root, &place)?;
-    let shim = cross::build(machine, &["vc4-drm-shim"], false)?.join("libvc4_drm_shim.so");
+    let shim = cross::build(machine, "vc4-drm-shim", false)?.join("libvc4_drm_shim.so");
     // As the tests before build it: for one package alone cargo chooses other features and builds much anew.
     build::cargo(&["build", "--workspace"])?;
     let server = Server::start(&target.join("debug/vc4"))?;

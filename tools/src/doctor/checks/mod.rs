@@ -1,6 +1,6 @@
 //! Checks of the GPU: small jobs whose results are known by arithmetic, and times.
 //!
-//! A check is a row of [`CHECKS`]. It gets a [`bench`], whose BOs are closed when it is over, and has an [`outcome`] or a
+//! A check is a row of [`CHECKS`]. It gets a [`mod@bench`], whose BOs are closed when it is over, and has an [`outcome`] or a
 //! failure. [`job`] builds what [`drawing`] and [`speed`] submit, [`programs`] are their programs and [`picture`] what they
 //! leave. [`known`] runs captures again.
 
