@@ -1,5 +1,7 @@
 //! The chip's numbers, each with its place in the manual.
 
+use crate::facts::SamplePositions;
+
 /// SIMD elements of a QPU (qpu.md §1.1).
 pub const LANES: usize = 16;
 /// Tile edge in pixels without multisampling, 32-bit colour (v3d.md §8).
@@ -29,7 +31,15 @@ pub const MAX_VERTEX_INDEX: u32 = 0xffff;
 pub const SUBPIXELS: i64 = 16;
 /// UNVERIFIED: where are the four samples of a pixel in 4x multisampling?
 ///
-/// V3D 3.3's positions in [`SUBPIXELS`] from the pixel's upper left corner (v3d.md §9.2), x then y.
-pub const SAMPLE_POSITIONS_4X: [(i64, i64); 4] = [(10, 2), (2, 6), (14, 10), (6, 14)];
+/// In [`SUBPIXELS`] from the pixel's upper left corner, x then y; V3D 3.3's are assumed (v3d.md §9.2).
+pub const fn sample_positions_4x(fact: SamplePositions) -> &'static [(i64, i64); 4] {
+    match fact {
+        SamplePositions::Rotated => &[(10, 2), (2, 6), (14, 10), (6, 14)],
+        SamplePositions::Mirrored => &[(6, 2), (14, 6), (2, 10), (10, 14)],
+        SamplePositions::Grid => &[(4, 4), (12, 4), (4, 12), (12, 12)],
+    }
+}
+/// The assumed ones.
+pub const SAMPLE_POSITIONS_4X: [(i64, i64); 4] = *sample_positions_4x(SamplePositions::Rotated);
 /// Largest 24-bit depth value (v3d.md §9.7).
 pub const DEPTH_MAX: u32 = 0x00ff_ffff;

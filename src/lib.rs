@@ -3,7 +3,7 @@
 //!
 //! How a draw becomes words; each room imports only those in front of it:
 //!
-//! * [`hw`] has the chip's numbers, [`picture`] the macros that draw layouts bit by bit.
+//! * [`facts`] are questions about the chip that no board has answered, with what is assumed. [`hw`] has its numbers, [`picture`] the macros that draw layouts bit by bit.
 //! * [`qpu`] is the instruction set: words, text, meaning, rules and costs of programs.
 //! * [`cl`] is the lists that the machine walks, with their packets and records.
 //! * [`image`] places texels and knows the formats.
@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cl;
+pub mod facts;
 pub mod hw;
 pub mod image;
 pub mod picture;

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use vc4::facts::Facts;
 use vc4_kernel_abi::validate::Mode;
 
 use crate::stats::{Engine, INSTRUCTION_LIMIT};
@@ -23,10 +24,29 @@ pub struct Config {
     pub findings_are_errors: bool,
     /// Whether every job counts caches and stalls, not only those with a performance monitor; costs time.
     pub count_caches: bool,
+    /// How the machine behaves where no board has told.
+    pub facts: Facts,
     /// How programs run.
     pub engine: Engine,
     /// Instructions after which a program instance counts as hung; a draw of more vertices does as well.
     pub instruction_limit: u64,
+}
+
+/// The variable that names a file of facts.
+const FACTS: &str = "VC4SIM_FACTS";
+
+impl Config {
+    /// This machine with the facts of the file that `VC4SIM_FACTS` names, if it names one.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn with_facts_of_environment(self) -> Result<Config, String> {
+        let Some(path) = std::env::var_os(FACTS).filter(|path| !path.is_empty()) else { return Ok(self) };
+        let at = |what: &dyn std::fmt::Display| format!("{FACTS}={}: {what}", path.to_string_lossy());
+        let text = std::fs::read_to_string(&path).map_err(|error| at(&error))?;
+        let facts = vc4::facts::read(&text).map_err(|error| at(&error))?;
+        Ok(Config { facts, ..self })
+    }
 }
 
 impl Default for Config {
@@ -38,6 +58,7 @@ impl Default for Config {
             check_programs: cfg!(debug_assertions),
             findings_are_errors: false,
             count_caches: false,
+            facts: Facts::default(),
             engine: Engine::Best,
             instruction_limit: INSTRUCTION_LIMIT,
         }

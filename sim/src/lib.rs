@@ -44,5 +44,4 @@ pub use device::{Observed, Simulator, Totals};
 pub use geometry::state;
 pub use rendering::tlb;
 pub use stats::{Engine, counters};
-pub use unverified::UNVERIFIED;
 pub use vc4_kernel_abi::validate::Mode;

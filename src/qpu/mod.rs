@@ -12,6 +12,7 @@ pub mod reference;
 pub mod rules;
 pub mod sfu;
 pub mod uniforms;
+pub mod variant;
 
 pub use access::Access;
 pub use alu::{AluResult, Lanes};

@@ -4,6 +4,7 @@ use crate::cl::words::{
     MagFilter, MinFilter, TextureCube, TextureP0, TextureP1, TextureType, TextureWords, Wrap,
 };
 use crate::cl::{Addr, Bits, Count, Pages};
+use crate::facts::MagnifiedUntil;
 use crate::hw::TEXTURE_MAX_PX;
 use crate::image::format::{Component, Uses, depth_to_unorm24};
 use crate::image::layout::container;
@@ -57,9 +58,13 @@ impl Sampler {
 /// UNVERIFIED: up to which level of detail does the unit magnify? Up to 0, but up to 0.5 where the magnifying filter is linear
 /// and the minifying one takes the nearest texel of levels (OpenGL ES 2.0 §3.7.8 calls this c): dEQP-GLES2's
 /// `vertex.cube.filtering.nearest_mipmap_*_linear_*` pass on Raspberry Pi 3 boards only so.
-pub fn magnified_until(mag: MagFilter, min: MinFilter) -> f32 {
+pub fn magnified_until(fact: MagnifiedUntil, mag: MagFilter, min: MinFilter) -> f32 {
     match (mag, min) {
-        (MagFilter::Linear, MinFilter::NearestMipNearest | MinFilter::NearestMipLinear) => 0.5,
+        (MagFilter::Linear, MinFilter::NearestMipNearest | MinFilter::NearestMipLinear)
+            if fact == MagnifiedUntil::Half =>
+        {
+            0.5
+        }
         _ => 0.0,
     }
 }

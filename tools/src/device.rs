@@ -24,7 +24,10 @@ pub fn open(choice: &Choice) -> Result<Box<dyn Gpu>, GpuError> {
     Ok(match choice {
         Choice::Auto => Box::new(DrmGpu::open(None)?),
         Choice::Drm(path) => Box::new(DrmGpu::open(path.as_deref())?),
-        Choice::Sim => Box::new(Simulator::new(Config::default())),
+        Choice::Sim => {
+            let config = Config::default().with_facts_of_environment().map_err(GpuError::NoDevice)?;
+            Box::new(Simulator::new(config))
+        }
         Choice::Noop => Box::new(Noop::new()),
     })
 }

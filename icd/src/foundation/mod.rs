@@ -6,6 +6,7 @@ pub mod debug;
 pub mod engine;
 pub mod error;
 pub mod extension;
+pub mod facts;
 pub mod format;
 pub mod handle;
 pub mod latch;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use vc4_kernel_abi::{Choice, DrmGpu, Gpu, GpuError, Noop};
 
+use crate::foundation::facts;
+
 /// The device to drive, or `None` with the reason logged.
 pub fn find() -> Option<Arc<dyn Gpu>> {
     let text = std::env::var("VC4VK_DEVICE").unwrap_or_default();
@@ -16,6 +18,10 @@ pub fn find() -> Option<Arc<dyn Gpu>> {
             return None;
         }
     };
+    if let Err(what) = facts::load() {
+        log::error!(target: "vc4::probe", "{what}; no device");
+        return None;
+    }
     let found = match &choice {
         Choice::Drm(path) => open_drm(path.as_deref()),
         Choice::Sim => open_simulator(),
@@ -68,6 +74,7 @@ fn open_simulator() -> Result<Arc<dyn Gpu>, GpuError> {
         config.engine = vc4_sim::Engine::Compiler;
         config.check_programs = false;
     }
+    let config = config.with_facts_of_environment().map_err(GpuError::NoDevice)?;
     Ok(Arc::new(vc4_sim::Simulator::sharing(config)?))
 }
 

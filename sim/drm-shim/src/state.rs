@@ -88,7 +88,11 @@ fn backend() -> Result<Backend, Errno> {
 }
 
 fn local_host() -> Result<Arc<Host>, Errno> {
-    let config = config();
+    let config = config().with_facts_of_environment().map_err(|what| {
+        // Whoever opens the device sees only the error.
+        eprintln!("vc4 shim: {what}");
+        Errno::EINVAL
+    })?;
     let backing = Backing::new(config.memory_bytes, Arc::new(Keeper))?;
     let device = Device::on_files(&backing, config, screen::from_environment())?;
     Ok(Host::new(device, &backing))

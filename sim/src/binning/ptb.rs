@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use vc4::cl::packets::{GlShaderState, PrimitiveMode, TileBinningModeConfig};
 use vc4::cl::records::{ShaderRecord, record_size};
+use vc4::facts::{Facts, IndexAbove};
 use vc4::hw::{MAX_DRAWS_PER_BIN_LIST, MAX_VERTEX_INDEX, tile_px};
 use vc4::qpu::Stage;
 
@@ -36,6 +37,7 @@ pub enum Indices {
 /// The programs and records that a job refers to, each decoded once.
 pub struct Decoded<'a> {
     memory: &'a Memory,
+    facts: &'a Facts,
     programs: BTreeMap<u32, Arc<Program>>,
     /// Programs whose rules were checked, with the stage and the varyings that they were checked for.
     checked: BTreeSet<(u32, Stage, usize)>,
@@ -43,20 +45,19 @@ pub struct Decoded<'a> {
 
 impl<'a> Decoded<'a> {
     /// Nothing decoded yet.
-    pub fn new(memory: &'a Memory) -> Decoded<'a> {
-        Decoded { memory, programs: BTreeMap::new(), checked: BTreeSet::new() }
+    pub fn new(memory: &'a Memory, facts: &'a Facts) -> Decoded<'a> {
+        Decoded { memory, facts, programs: BTreeMap::new(), checked: BTreeSet::new() }
     }
 
     fn shader(&mut self, stage: Stage, address: u32, uniforms: u32) -> Result<Shader, JobError> {
-        let program =
-            match self.programs.get(&address) {
-                Some(program) => program.clone(),
-                None => {
-                    let program = Program::decode(self.memory, address)
-                        .map_err(|fault| JobError::Shader { stage, address, fault, report: String::new() })?;
-                    self.programs.entry(address).or_insert(Arc::new(program)).clone()
-                }
-            };
+        let program = match self.programs.get(&address) {
+            Some(program) => program.clone(),
+            None => {
+                let program = Program::decode_for(self.facts, self.memory, address)
+                    .map_err(|fault| JobError::Shader { stage, address, fault, report: String::new() })?;
+                self.programs.entry(address).or_insert(Arc::new(program)).clone()
+            }
+        };
         Ok(Shader { stage, address, program, uniforms })
     }
 
@@ -107,13 +108,18 @@ const SMALL_POINT: Note = Note {
 
 impl<'a> Ptb<'a> {
     /// A binner with empty tile lists, in the memory that `config` names and then `overflow`.
-    pub fn new(memory: &'a Memory, config: TileBinningModeConfig, overflow: Overflow<'a>) -> Ptb<'a> {
+    pub fn new(
+        memory: &'a Memory,
+        facts: &'a Facts,
+        config: TileBinningModeConfig,
+        overflow: Overflow<'a>,
+    ) -> Ptb<'a> {
         let tiles = usize::from(config.width_tiles) * usize::from(config.height_tiles);
         let lists = vec![Vec::new(); tiles];
         let binned = Binned { config, draws: Vec::new(), lists, semaphore: 0 };
         let [initial, block] = [config.initial_block.code(), config.block.code()].map(|code| 32 << code);
         let alloc = TileAlloc::new(config.tile_alloc_size, tiles, initial, block, overflow);
-        Ptb { memory, decoded: Decoded::new(memory), binned, alloc, closed: false, vertices: 0 }
+        Ptb { memory, decoded: Decoded::new(memory, facts), binned, alloc, closed: false, vertices: 0 }
     }
 
     /// A packet behind START_TILE_BINNING changed state that tile lists hold.
@@ -177,7 +183,7 @@ impl<'a> Ptb<'a> {
         self.decoded.check(&coordinate, 0, stats);
         self.decoded.check(&vertex, 0, stats);
         self.decoded.check(&fragment, usize::from(record.varyings) + kind.implicit_varyings(), stats);
-        let sequence = Sequence::new(indices);
+        let sequence = Sequence::new(state.facts.index_above, indices);
         self.vertices += sequence.vertices.len() as u64;
         if self.vertices > MAX_JOB_VERTICES {
             return Err(JobError::Unsupported(format!(
@@ -229,7 +235,7 @@ struct Sequence {
 }
 
 impl Sequence {
-    fn new(indices: Indices) -> Sequence {
+    fn new(fact: IndexAbove, indices: Indices) -> Sequence {
         let (list, max) = match indices {
             Indices::Array(first, count) => {
                 let end = u64::from(first) + u64::from(count);
@@ -240,6 +246,7 @@ impl Sequence {
                 // GFXH-515: array draws truncate indices (v3d.md §12).
                 ((0..count).map(|i| first.wrapping_add(i) & MAX_VERTEX_INDEX).collect(), MAX_VERTEX_INDEX)
             }
+            Indices::List(list, _) if fact == IndexAbove::Drawn => (list, u32::MAX),
             Indices::List(list, max) => (list, max),
         };
         let mut vertices = Vec::new();
@@ -400,12 +407,12 @@ mod tests {
 
     #[test]
     fn vertices_are_numbered_by_first_use() {
-        let sequence = Sequence::new(Indices::List(vec![7, 3, 7, 9, 3], 8));
+        let sequence = Sequence::new(IndexAbove::Dropped, Indices::List(vec![7, 3, 7, 9, 3], 8));
         assert_eq!(sequence.vertices, [7, 3]);
         assert_eq!(sequence.places, [Some(0), Some(1), Some(0), None, Some(1)]);
-        let array = Sequence::new(Indices::Array(5, 2));
+        let array = Sequence::new(IndexAbove::Dropped, Indices::Array(5, 2));
         assert_eq!((array.vertices, array.places), (vec![5, 6], vec![Some(0), Some(1)]));
-        let long = Sequence::new(Indices::Array(65534, 4));
+        let long = Sequence::new(IndexAbove::Dropped, Indices::Array(65534, 4));
         assert_eq!((long.vertices, long.places.len()), (vec![65534, 65535, 0, 1], 4));
     }
 }

@@ -2,6 +2,7 @@
 
 use vc4::cl::AnyPacket;
 use vc4::cl::packets::{CompareFunc, IndexType, IndexedPrimitiveList, VertexArrayPrimitives};
+use vc4::facts::{Facts, OddIndices};
 use vc4::hw::MAX_VERTEX_INDEX;
 
 use super::binned::Binned;
@@ -34,11 +35,12 @@ const EARLY_STATE: Note = Note {
 
 /// Runs the binning list of `length` bytes at `start`.
 /// Tile lists that outgrow their memory take `overflow`.
-pub fn bin(
-    memory: &Memory,
+pub fn bin<'a>(
+    memory: &'a Memory,
+    facts: &'a Facts,
     start: u32,
     length: u32,
-    overflow: Overflow,
+    overflow: Overflow<'a>,
     stats: &mut Stats,
 ) -> Result<Binned, JobError> {
     let mut walk = Walk::new(memory, Thread::Binning, start, length)?;
@@ -52,9 +54,9 @@ pub fn bin(
     }
     let mut binning = BinningThread {
         memory,
-        ptb: Ptb::new(memory, config, overflow),
-        state: State::reset(),
-        tile_state: State::reset(),
+        ptb: Ptb::new(memory, facts, config, overflow),
+        state: State::reset(*facts),
+        tile_state: State::reset(*facts),
         started: false,
         shadow_is_stale: false,
         increments: 0,
@@ -128,7 +130,10 @@ impl BinningThread<'_> {
         draw: IndexedPrimitiveList,
         stats: &mut Stats,
     ) -> Result<(), JobError> {
-        let base = draw.address.get();
+        let mut base = draw.address.get();
+        if draw.index_type == IndexType::U16 && self.state.facts.odd_indices == OddIndices::Rounded {
+            base &= !1;
+        }
         let read = |i: u32| match draw.index_type {
             IndexType::U8 => self.memory.read_u8(base.wrapping_add(i)).map(u32::from),
             // UNVERIFIED: does a 16-bit list at an odd address work? It does here.

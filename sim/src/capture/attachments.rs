@@ -1,6 +1,7 @@
 //! The surfaces that a job stores, as pictures.
 
 use vc4::cl::AnyPacket;
+use vc4::facts::{Load565, ResolveRounding};
 use vc4::image::layout::{MSAA_SAMPLES, MsaaLayout};
 use vc4::image::tiling::Level;
 use vc4_kernel_abi::{Submit, Surface};
@@ -126,7 +127,7 @@ impl Attachment {
             Form::Image(level, Pixels::Bgr565) => {
                 let at = level.offset_of(x, y) as usize;
                 let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk::<2>());
-                from_565(bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes)))
+                from_565(Load565::Repeated, bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes)))
             }
             Form::Image(level, _) => word(level.offset_of(x, y)),
             Form::Samples(layout) if self.zs => word(layout.offset_of(x, y, 0)),
@@ -135,7 +136,7 @@ impl Attachment {
                 for (sample, value) in (0..).zip(&mut samples) {
                     *value = word(layout.offset_of(x, y, sample));
                 }
-                resolve_4x(samples)
+                resolve_4x(ResolveRounding::Nearest, samples)
             }
         };
         (0..self.height)

@@ -107,7 +107,9 @@ fn run_job(
         profile::begin(profile, memory, job, &mut stats);
     }
     let binned = match job.bin {
-        Some(list) => Some(binning::bin(memory, list.address, list.length, &mut overflow, &mut stats)?),
+        Some(list) => {
+            Some(binning::bin(memory, &config.facts, list.address, list.length, &mut overflow, &mut stats)?)
+        }
         None => None,
     };
     if let (Some(profile), Some(binned)) = (profile, &binned) {
@@ -116,7 +118,7 @@ fn run_job(
     let list = job.render;
     let segments =
         rendering::segments(memory, list.address, list.length, binned.as_ref(), clear, &mut stats)?;
-    let mut stats = rendering::run(memory, binned.as_ref(), &segments, stats)?;
+    let mut stats = rendering::run(memory, &config.facts, binned.as_ref(), &segments, stats)?;
     if let Some(profile) = profile {
         profile::end(profile, &mut stats);
     }

@@ -1,12 +1,16 @@
 //! The PTB's clipper (v3d.md §9.4, §6.4): near, far, W and guard band.
 
-use crate::unverified::{GUARD_BAND_PX, clip_distances_zw, clipped_to_grid, is_line_beside};
+use vc4::facts::Facts;
+
+use crate::unverified::{clip_distances_zw, clipped_to_grid, guard_band, is_line_beside};
 
 const PLANES: usize = 7;
 
 /// Packets 105 and 106: how the clipper makes window coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClipperScales {
+    /// How the machine behaves.
+    pub facts: Facts,
     /// Half width and half height in sixteenths of a pixel.
     pub xy: [f32; 2],
     /// Depth per Zc/Wc.
@@ -70,10 +74,10 @@ impl Point {
 
     fn distances(&self, scales: &ClipperScales) -> [f64; PLANES] {
         let [x, y, z, w] = self.clip;
-        let [dw, near, far] = clip_distances_zw(z, w);
-        let x = x * f64::from(scales.xy[0]) / 16.0;
-        let y = y * f64::from(scales.xy[1]) / 16.0;
-        let edge = GUARD_BAND_PX * w;
+        let [dw, near, far] = clip_distances_zw(scales.facts.near_plane, z, w);
+        let half = scales.xy.map(|scale| f64::from(scale) / 16.0);
+        let (x, y) = (x * half[0], y * half[1]);
+        let edge = guard_band(scales.facts.guard_band) * w;
         [dw, near, far, edge - x, edge + x, edge - y, edge + y]
     }
 
@@ -83,8 +87,8 @@ impl Point {
         }
         let [x, y, z, w] = self.clip;
         Corner::New(NewVertex {
-            xs: clipped_to_grid(x / w * f64::from(scales.xy[0])),
-            ys: clipped_to_grid(y / w * f64::from(scales.xy[1])),
+            xs: clipped_to_grid(scales.facts.clipped_grid, x / w * f64::from(scales.xy[0])),
+            ys: clipped_to_grid(scales.facts.clipped_grid, y / w * f64::from(scales.xy[1])),
             zs: (z / w * f64::from(scales.z_scale) + f64::from(scales.z_offset)) as f32,
             rw: (1.0 / w) as f32,
             weights: self.weights.map(|weight| weight as f32),
@@ -95,7 +99,7 @@ impl Point {
 /// Clips a point, line or triangle given by its vertices' clip coordinates.
 pub fn clip(vertices: &[[f32; 4]], scales: &ClipperScales) -> Clipped {
     if let &[from, to] = vertices {
-        if is_line_beside([from, to]) {
+        if is_line_beside(scales.facts.lines_beside, [from, to]) {
             return Clipped::Nothing;
         }
     }
@@ -160,32 +164,35 @@ fn cut(mut points: Vec<Point>, scales: &ClipperScales) -> Vec<Point> {
 mod tests {
     use super::*;
 
-    const SCALES: ClipperScales = ClipperScales { xy: [512.0, 512.0], z_scale: 0.5, z_offset: 0.5 };
+    fn clip(vertices: &[[f32; 4]]) -> Clipped {
+        let facts = Facts::default();
+        super::clip(vertices, &ClipperScales { facts, xy: [512.0, 512.0], z_scale: 0.5, z_offset: 0.5 })
+    }
 
     #[test]
     fn inside_outside_and_nan() {
         let inside = [[0.0, 0.0, 0.0, 1.0], [0.5, 0.0, 1.0, 1.0], [0.0, 0.5, -1.0, 1.0]];
-        assert_eq!(clip(&inside, &SCALES), Clipped::Whole);
+        assert_eq!(clip(&inside), Clipped::Whole);
         let behind = inside.map(|[x, y, _, w]| [x, y, -2.0, w]);
-        assert_eq!(clip(&behind, &SCALES), Clipped::Nothing);
+        assert_eq!(clip(&behind), Clipped::Nothing);
         let nan = inside.map(|[x, y, z, _]| [x, y, z, f32::NAN]);
-        assert_eq!(clip(&nan, &SCALES), Clipped::Nothing);
-        assert_eq!(clip(&behind[..1], &SCALES), Clipped::Nothing);
-        assert_eq!(clip(&inside[..1], &SCALES), Clipped::Whole);
+        assert_eq!(clip(&nan), Clipped::Nothing);
+        assert_eq!(clip(&behind[..1]), Clipped::Nothing);
+        assert_eq!(clip(&inside[..1]), Clipped::Whole);
     }
 
     #[test]
     fn far_outside_of_the_viewport_but_inside_of_the_guard_band_is_left_alone() {
         let wide = [[-60.0, 0.0, 0.0, 1.0], [60.0, 0.0, 0.0, 1.0], [0.0, 60.0, 0.0, 1.0]];
-        assert_eq!(clip(&wide, &SCALES), Clipped::Whole);
+        assert_eq!(clip(&wide), Clipped::Whole);
         let wider = wide.map(|[x, y, z, w]| [x * 2.0, y, z, w]);
-        assert!(matches!(clip(&wider, &SCALES), Clipped::Parts(_)));
+        assert!(matches!(clip(&wider), Clipped::Parts(_)));
     }
 
     #[test]
     fn one_vertex_behind_the_near_plane_makes_two_triangles() {
         let triangle = [[0.0, 0.0, -3.0, 1.0], [1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 1.0, 1.0]];
-        let Clipped::Parts(parts) = clip(&triangle, &SCALES) else { panic!("must be cut") };
+        let Clipped::Parts(parts) = clip(&triangle) else { panic!("must be cut") };
         assert_eq!(parts.len(), 2);
         // Halfway from vertex 1 to vertex 0: z = -1, x = 0.5.
         let new = parts
@@ -202,7 +209,7 @@ mod tests {
     #[test]
     fn a_line_through_the_eye_is_cut_at_the_near_plane() {
         let line = [[0.0, 0.0, -5.0, -3.0], [2.0, 0.0, 1.0, 3.0]];
-        let Clipped::Parts(parts) = clip(&line, &SCALES) else { panic!("must be cut") };
+        let Clipped::Parts(parts) = clip(&line) else { panic!("must be cut") };
         assert_eq!(parts.len(), 1);
         assert_eq!(parts[0][1], Corner::Original(1));
         // w + z = -8 .. 4: crossed at t = 2/3 of the way from vertex 0.
@@ -213,9 +220,8 @@ mod tests {
 
     #[test]
     fn a_line_beside_the_viewport_is_nothing_however_near_its_ends_are() {
-        let line = |from: [f32; 2], to: [f32; 2]| {
-            clip(&[[from[0], from[1], 0.0, 1.0], [to[0], to[1], 0.0, 1.0]], &SCALES)
-        };
+        let line =
+            |from: [f32; 2], to: [f32; 2]| clip(&[[from[0], from[1], 0.0, 1.0], [to[0], to[1], 0.0, 1.0]]);
         assert_eq!(line([1.01, -0.5], [1.01, 0.5]), Clipped::Nothing);
         assert_eq!(line([-0.5, -1.01], [0.5, -3.0]), Clipped::Nothing);
         // On the edge, across it, and beyond two sides but over a corner.

@@ -31,11 +31,15 @@ pub fn outline(state: &State, kind: Kind, positions: &[GridPoint; 3], size: f32)
     if !(if reverse { state.config.back } else { state.config.front }) {
         return None;
     }
+    let facts = &state.facts;
     let pair = |p: GridPoint| (p.x, p.y);
     let shape = match kind {
-        Kind::Triangle => Shape::new(positions)?,
-        Kind::Line => Shape::new(&line_corners(pair(positions[0]), pair(positions[1]), size).map(point))?,
-        Kind::Point => Shape::new(&point_corners(pair(positions[0]), size).map(point))?,
+        Kind::Triangle => Shape::new(facts, positions)?,
+        Kind::Line => {
+            let [from, to] = [positions[0], positions[1]].map(pair);
+            Shape::new(facts, &line_corners(facts.line_corners, from, to, size).map(point))?
+        }
+        Kind::Point => Shape::new(facts, &point_corners(facts, pair(positions[0]), size).map(point))?,
     };
     Some((shape, reverse))
 }
@@ -48,13 +52,14 @@ fn point((x, y): (i64, i64)) -> GridPoint {
 mod tests {
     use super::*;
     use vc4::cl::packets::ConfigurationBits;
+    use vc4::facts::Facts;
 
     #[test]
     fn facing_follows_the_numbers() {
         // Counter-clockwise with y upwards: forward unless bit 2 is set (v3d.md §9.3).
         let ccw = [point((0, 0)), point((160, 0)), point((0, 160))];
         let cw = [ccw[0], ccw[2], ccw[1]];
-        let mut state = State::reset();
+        let mut state = State::reset(Facts::default());
         for clockwise_front in [false, true] {
             state.config = ConfigurationBits { clockwise_front, ..ConfigurationBits::default() };
             assert_eq!(outline(&state, Kind::Triangle, &ccw, 0.0).unwrap().1, clockwise_front);
@@ -70,7 +75,7 @@ mod tests {
     #[test]
     fn flat_triangles_draw_nothing() {
         let line = [point((0, 0)), point((16, 16)), point((32, 32))];
-        assert!(outline(&State::reset(), Kind::Triangle, &line, 0.0).is_none());
+        assert!(outline(&State::reset(Facts::default()), Kind::Triangle, &line, 0.0).is_none());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Exact integer edge functions on the grid of sixteenths of a pixel.
 
-use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
+use vc4::facts::{Facts, SharedEdges};
+use vc4::hw::{SUBPIXELS, sample_positions_4x};
 
 use crate::unverified::edge_owns_its_samples;
 
@@ -56,10 +57,10 @@ struct Edge {
 impl Edge {
     const EVERYWHERE: Edge = Edge { a: 0, b: 0, c: 0 };
 
-    fn new(from: GridPoint, to: GridPoint) -> Edge {
+    fn new(fact: SharedEdges, from: GridPoint, to: GridPoint) -> Edge {
         let (dx, dy) = (to.x - from.x, to.y - from.y);
         let c = dy * from.x - dx * from.y;
-        Edge { a: -dy, b: dx, c: if edge_owns_its_samples(dx, dy) { c } else { c - 1 } }
+        Edge { a: -dy, b: dx, c: if edge_owns_its_samples(fact, dx, dy) { c } else { c - 1 } }
     }
 
     #[inline]
@@ -73,11 +74,14 @@ impl Edge {
 pub struct Shape {
     edges: [Edge; 4],
     bounds: Rect,
+    /// Of a pixel's samples.
+    positions: &'static [(i64, i64); 4],
 }
 
 impl Shape {
     /// The shape with these corners (three or four), or `None` when its area is zero.
-    pub fn new(corners: &[GridPoint]) -> Option<Shape> {
+    pub fn new(facts: &Facts, corners: &[GridPoint]) -> Option<Shape> {
+        let fact = facts.shared_edges;
         let area = twice_area(corners);
         if area == 0 {
             return None;
@@ -86,7 +90,7 @@ impl Shape {
         let n = corners.len();
         for (i, edge) in edges.iter_mut().take(n).enumerate() {
             let (from, to) = (corners[i], corners[(i + 1) % n]);
-            *edge = if area > 0 { Edge::new(from, to) } else { Edge::new(to, from) };
+            *edge = if area > 0 { Edge::new(fact, from, to) } else { Edge::new(fact, to, from) };
         }
         let (mut x, mut y) = ((i64::MAX, i64::MIN), (i64::MAX, i64::MIN));
         for corner in corners {
@@ -99,7 +103,7 @@ impl Shape {
             x1: x.1.div_euclid(SUBPIXELS) as i32 + 1,
             y1: y.1.div_euclid(SUBPIXELS) as i32 + 1,
         };
-        Some(Shape { edges, bounds })
+        Some(Shape { edges, bounds, positions: sample_positions_4x(facts.sample_positions) })
     }
 
     /// Pixels that may be covered.
@@ -222,7 +226,7 @@ impl Shape {
         for (pixel, mask) in masks.iter_mut().enumerate() {
             let gx = i64::from(x + (pixel as i32 & 1)) * SUBPIXELS;
             let gy = i64::from(y + (pixel as i32 >> 1)) * SUBPIXELS;
-            for (sample, &(sx, sy)) in SAMPLE_POSITIONS_4X.iter().enumerate() {
+            for (sample, &(sx, sy)) in self.positions.iter().enumerate() {
                 let inside = self.edges.iter().all(|edge| edge.at(gx + sx, gy + sy) >= 0);
                 *mask |= u8::from(inside) << sample;
             }
@@ -261,7 +265,7 @@ mod tests {
     const WINDOW: Rect = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };
 
     fn cover(corners: &[GridPoint], window: Rect, multisample: bool, hits: &mut BTreeMap<(i32, i32), u32>) {
-        let Some(shape) = Shape::new(corners) else { return };
+        let Some(shape) = Shape::new(&Facts::default(), corners) else { return };
         let done: Result<(), Infallible> = shape.scan(window, multisample, |x, y, masks| {
             for (pixel, mask) in masks.iter().enumerate() {
                 if *mask != 0 {
@@ -317,7 +321,7 @@ mod tests {
             multisample: bool,
             (left, top) in (-5i32..40, -5i32..40),
         ) {
-            let Some(shape) = Shape::new(&corners) else { return Ok(()) };
+            let Some(shape) = Shape::new(&Facts::default(), &corners) else { return Ok(()) };
             let window = Rect { x0: left, y0: top, x1: left + 59, y1: top + 37 };
             let mut found = BTreeMap::new();
             let done: Result<(), Infallible> = shape.scan(window, multisample, |x, y, masks| {
@@ -356,7 +360,7 @@ mod tests {
         fn a_covered_pixel_lies_in_a_touched_rectangle(a in grid_point(), b in grid_point(), c in grid_point()) {
             let mut hits = BTreeMap::new();
             cover(&[a, b, c], WINDOW, false, &mut hits);
-            if let Some(shape) = Shape::new(&[a, b, c]) {
+            if let Some(shape) = Shape::new(&Facts::default(), &[a, b, c]) {
                 for (x, y) in hits.into_keys() {
                     let (x0, y0) = (x & !7, y & !7);
                     let touched = shape.may_touch(Rect { x0, y0, x1: x0 + 8, y1: y0 + 8 });

@@ -6,13 +6,19 @@ use vc4::cl::packets::{
     GlShaderState, LineWidth, PointSize, ViewportOffset,
 };
 
+use vc4::facts::{EmptyWindow, Facts};
+
 use super::clip::ClipperScales;
 use super::raster::Rect;
 use crate::unverified::packet_106;
 
+const EVERYTHING: Rect = Rect { x0: 0, y0: 0, x1: u16::MAX as i32, y1: u16::MAX as i32 };
+
 /// Everything that a draw takes from earlier packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
+    /// How the machine behaves.
+    pub facts: Facts,
     /// Packet 96.
     pub config: ConfigurationBits,
     /// Packet 97.
@@ -37,8 +43,9 @@ pub struct State {
 
 impl State {
     /// UNVERIFIED: which values does the state have at power-up? The packets' defaults.
-    pub fn reset() -> State {
+    pub fn reset(facts: Facts) -> State {
         State {
+            facts,
             config: ConfigurationBits::default(),
             flat: FlatShadeFlags::default(),
             point_size: PointSize::default(),
@@ -75,7 +82,12 @@ impl State {
     /// Pixels that a draw may touch. UNVERIFIED: does an empty clip window draw nothing? It does here.
     pub fn window(&self) -> Rect {
         match self.clip_window {
-            None => Rect { x0: 0, y0: 0, x1: i32::from(u16::MAX), y1: i32::from(u16::MAX) },
+            None => EVERYTHING,
+            Some(ClipWindow { width, height, .. })
+                if (width == 0 || height == 0) && self.facts.empty_window == EmptyWindow::Everything =>
+            {
+                EVERYTHING
+            }
             Some(ClipWindow { left, bottom, width, height }) => {
                 let (x0, y0) = (i32::from(left), i32::from(bottom));
                 Rect { x0, y0, x1: x0 + i32::from(width), y1: y0 + i32::from(height) }
@@ -85,8 +97,9 @@ impl State {
 
     /// How the clipper makes window coordinates.
     pub fn clipper_scales(&self) -> ClipperScales {
-        let (z_scale, z_offset) = packet_106(self.clipper_z.scale, self.clipper_z.offset);
-        ClipperScales { xy: [self.clipper_xy.x, self.clipper_xy.y], z_scale, z_offset }
+        let (z_scale, z_offset) =
+            packet_106(self.facts.packet_106, self.clipper_z.scale, self.clipper_z.offset);
+        ClipperScales { facts: self.facts, xy: [self.clipper_xy.x, self.clipper_xy.y], z_scale, z_offset }
     }
 }
 
@@ -96,7 +109,7 @@ mod tests {
 
     #[test]
     fn windows_and_foreign_packets() {
-        let mut state = State::reset();
+        let mut state = State::reset(Facts::default());
         assert!(!state.window().is_empty());
         let window = ClipWindow { left: 65535, bottom: 2, width: 65535, height: 0 };
         assert!(state.apply(&window.into()));

@@ -1,8 +1,10 @@
 //! Running a flattened program on sixteen elements.
 
+use vc4::facts::{BranchElement, MulFlags};
 use vc4::hw::LANES;
 use vc4::qpu::alu::{add_carry_lanes, add_value_lanes, mul_lanes, mul_value_lanes};
 use vc4::qpu::pack::{pack_a_lanes, pack_mul_lanes, saturate_lanes, unpack_lanes};
+use vc4::qpu::variant;
 use vc4::qpu::{AddOp, BranchCond, Cond, MulOp};
 
 use super::fault::{Fault, unsupported};
@@ -17,7 +19,12 @@ use crate::tmu::TmuFault;
 
 /// UNVERIFIED: which element of a file-A register is the target of a register branch? A hardware
 /// experiment says 15, the architecture guide 0 (qpu.md §2.8).
-const REGISTER_BRANCH_ELEMENT: usize = 15;
+const fn register_branch_element(fact: BranchElement) -> usize {
+    match fact {
+        BranchElement::Last => 15,
+        BranchElement::First => 0,
+    }
+}
 
 /// What happens when the delay slots of an instruction are over.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -172,9 +179,14 @@ impl<P: Ports> Instance<'_, P> {
     fn add(&mut self, op: &Op, mask: LaneMask) -> Lanes {
         let (a, b) = (self.reg(op.add_a), self.reg(op.add_b));
         let mut value = add_value_lanes(op.add, a, b);
-        if op.extras & extra::FLAGS != 0 && !op.flags_from_mul {
-            let carry = add_carry_lanes(op.add, a, b, &value);
-            self.set_flags(&value, carry, mask);
+        if op.extras & (extra::FLAGS | extra::VARIANT) != 0 {
+            if op.extras & extra::VARIANT != 0 {
+                variant::add_lanes(&self.q.facts, op.add, a, b, &mut value);
+            }
+            if op.extras & extra::FLAGS != 0 && !op.flags_from_mul {
+                let carry = add_carry_lanes(op.add, a, b, &value);
+                self.set_flags(&value, carry, mask);
+            }
         }
         if matches!(op.add_dest, Dest::Packed(_)) {
             let (a, b) = (self.reg(op.add_a), self.reg(op.add_b));
@@ -186,12 +198,16 @@ impl<P: Ports> Instance<'_, P> {
     #[inline(always)]
     fn mul(&mut self, op: &Op, mask: LaneMask) -> Lanes {
         let (a, b) = (self.reg(op.mul_a), self.reg(op.mul_b));
-        if op.extras & (extra::ROTATE | extra::FLAGS) == 0 {
+        if op.extras & (extra::ROTATE | extra::FLAGS | extra::VARIANT) == 0 {
             return mul_value_lanes(op.mul, a, b);
         }
         let flags = op.extras & extra::FLAGS != 0 && op.flags_from_mul;
         let (mut value, mut carry) =
             if flags { mul_lanes(op.mul, a, b) } else { (mul_value_lanes(op.mul, a, b), 0) };
+        if op.extras & extra::VARIANT != 0 {
+            variant::mul_lanes(&self.q.facts, op.mul, a, b, &mut value, &mut carry);
+        }
+        let unrotated = (value, carry);
         if let Some(rotate) = op.rotate {
             let by = match rotate.by {
                 Some(n) => u32::from(n),
@@ -204,15 +220,19 @@ impl<P: Ports> Instance<'_, P> {
             };
         }
         if flags {
-            self.flags_of_mul(&value, carry, mask);
+            self.flags_of_mul(&unrotated, &(value, carry), mask);
         }
         value
     }
 
     /// UNVERIFIED: do flags follow the mul result before or after its rotation and pack? After the rotation and
     /// before the pack is assumed (qpu.md §2.7).
-    fn flags_of_mul(&mut self, rotated: &Lanes, carry: LaneMask, mask: LaneMask) {
-        self.set_flags(rotated, carry, mask);
+    fn flags_of_mul(&mut self, unrotated: &(Lanes, LaneMask), rotated: &(Lanes, LaneMask), mask: LaneMask) {
+        let (value, carry) = match self.q.facts.mul_flags {
+            MulFlags::Rotated => rotated,
+            MulFlags::Unrotated => unrotated,
+        };
+        self.set_flags(value, *carry, mask);
     }
 
     #[inline(always)]
@@ -296,7 +316,11 @@ impl<P: Ports> Instance<'_, P> {
                 Dest::R5All | Dest::R5Quad => *self.reg(slot::R5),
                 _ => [0; LANES],
             };
-            packed = pack_mul_lanes(op.pack, value, &old).unwrap_or(old);
+            let unpacked = match op.extras & extra::VARIANT {
+                0 => *value,
+                _ => variant::before_pack_mul(&self.q.facts, op.pack, value),
+            };
+            packed = pack_mul_lanes(op.pack, &unpacked, &old).unwrap_or(old);
             value = &packed;
         }
         self.deliver(op, dest, mask, value, float, index)
@@ -316,7 +340,12 @@ impl<P: Ports> Instance<'_, P> {
             Dest::None => {}
             Dest::Slot(s) => select(self.reg_mut(s), mask, value),
             Dest::Packed(s) => {
-                let packed = pack_a_lanes(op.pack, value, self.reg(s), float);
+                let value = match op.extras & extra::VARIANT {
+                    0 => *value,
+                    _ if !float => *value,
+                    _ => variant::before_pack_a(&self.q.facts, op.pack, value),
+                };
+                let packed = pack_a_lanes(op.pack, &value, self.reg(s), float);
                 select(self.reg_mut(s), mask, &packed);
             }
             Dest::R5Quad => {
@@ -333,7 +362,7 @@ impl<P: Ports> Instance<'_, P> {
             }
             Dest::UnifAddr => self.q.uniforms = value[0],
             Dest::MsFlags => self.ports.set_ms_flags(mask, value),
-            Dest::RevFlag => self.ports.set_reverse(reverse_from(value)),
+            Dest::RevFlag => self.ports.set_reverse(reverse_from(self.q.facts.rev_flag, value)),
             Dest::TlbStencil => self.ports.tlb_stencil(value[0])?,
             Dest::TlbZ => self.ports.tlb_z(mask, value)?,
             Dest::TlbColor { all } => self.ports.tlb_color_write(mask, value, all)?,
@@ -341,7 +370,13 @@ impl<P: Ports> Instance<'_, P> {
             Dest::Vpm => self.ports.vpm_write(value)?,
             Dest::VpmReadSetup => self.ports.vpm_read_setup(value[0])?,
             Dest::VpmWriteSetup => self.ports.vpm_write_setup(value[0])?,
-            Dest::Sfu(function) => *self.reg_mut(slot::R4) = function.apply_lanes(value),
+            Dest::Sfu(function) => {
+                let mut result = function.apply_lanes(value);
+                if op.extras & extra::VARIANT != 0 {
+                    variant::sfu_lanes(&self.q.facts, function, value, &mut result);
+                }
+                *self.reg_mut(slot::R4) = result;
+            }
             Dest::Tmu(unit, parameter) => self.tmu_write(op, unit, parameter, value, index)?,
         }
         Ok(())
@@ -426,7 +461,9 @@ impl<P: Ports> Instance<'_, P> {
         if !taken {
             return Ok(None);
         }
-        let register = branch.reg.map_or(0, |r| self.reg(slot::RA + r)[REGISTER_BRANCH_ELEMENT]);
+        let register = branch
+            .reg
+            .map_or(0, |r| self.reg(slot::RA + r)[register_branch_element(self.q.facts.branch_element)]);
         let offset = branch.base.wrapping_add(register).wrapping_sub(program.address);
         for s in branch.link_to.into_iter().flatten() {
             *self.reg_mut(s) = [branch.link; LANES];

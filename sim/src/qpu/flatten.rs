@@ -1,5 +1,6 @@
 //! Instructions as they are decoded, flattened into [`Op`]s.
 
+use vc4::facts::{Facts, PackA, RevFlag, UnmappedReads};
 use vc4::qpu::pack::exists_on_mul;
 use vc4::qpu::sfu::SfuOp;
 use vc4::qpu::{
@@ -8,29 +9,45 @@ use vc4::qpu::{
 
 use super::fault::{Fault, unsupported};
 use super::op::{Action, Branch, Dest, IDLE, Op, Port, Rotate, extra, slot};
+use super::variant::is_other_machine;
 use crate::lanes::Lanes;
 
 /// The instruction with this number in the program at the bus address `program`.
-pub(super) fn flatten(inst: &Inst, program: u32, index: u32) -> Result<Op, Fault> {
+pub(super) fn flatten(facts: &Facts, inst: &Inst, program: u32, index: u32) -> Result<Op, Fault> {
     let mut op = match inst {
-        Inst::Alu(alu) => flatten_alu(alu, index)?,
+        Inst::Alu(alu) => flatten_alu(facts, alu, index)?,
         Inst::LoadImm(i) => {
-            let head = Head { pm: i.pm, pack: i.pack, conds: [i.cond_add, i.cond_mul], ws: i.ws, sf: i.sf };
+            let head = Head {
+                pack_a: facts.pack_a,
+                pm: i.pm,
+                pack: i.pack,
+                conds: [i.cond_add, i.cond_mul],
+                ws: i.ws,
+                sf: i.sf,
+            };
             flatten_immediate(&head, [i.waddr_add, i.waddr_mul], Port::Imm(i.mode), i.imm, index)?
         }
         Inst::Semaphore(i) => {
-            let head = Head { pm: i.pm, pack: i.pack, conds: [i.cond_add, i.cond_mul], ws: i.ws, sf: i.sf };
+            let head = Head {
+                pack_a: facts.pack_a,
+                pm: i.pm,
+                pack: i.pack,
+                conds: [i.cond_add, i.cond_mul],
+                ws: i.ws,
+                sf: i.sf,
+            };
             let port = Port::Imm(LoadMode::Word);
             let mut op = flatten_immediate(&head, [i.waddr_add, i.waddr_mul], port, i.imm, index)?;
             op.action = Action::Semaphore { number: i.number(), decrement: i.is_decrement() };
             op
         }
-        Inst::Branch(i) => flatten_branch(i, program, index)?,
+        Inst::Branch(i) => flatten_branch(facts, i, program, index)?,
     };
     for (step, needed) in [
         (extra::PORTS, op.port_a != Port::None || op.port_b != Port::None),
         (extra::ROTATE, op.rotate.is_some()),
         (extra::ACTION, op.action != Action::None),
+        (extra::VARIANT, is_other_machine(facts)),
     ] {
         op.extras |= if needed { step } else { 0 };
     }
@@ -43,6 +60,7 @@ pub(super) fn flatten(inst: &Inst, program: u32, index: u32) -> Result<Op, Fault
 
 /// The fields that ALU, load-immediate and semaphore words share.
 struct Head {
+    pack_a: PackA,
     pm: bool,
     pack: Pack,
     conds: [Cond; 2],
@@ -71,7 +89,7 @@ fn set_head(op: &mut Op, head: &Head, waddrs: [Waddr; 2], index: u32) -> Result<
 /// UNVERIFIED: does a pack with pm = 0 act on accumulators and peripherals written through file A as well? Here
 /// the pack unit sits in front of the physical registers alone (qpu.md §3.2).
 fn packs_file_a(waddr: Waddr, head: &Head) -> bool {
-    waddr.is_reg() && !head.pm && head.pack != Pack::Nop
+    (waddr.is_reg() || head.pack_a == PackA::Accumulators) && !head.pm && head.pack != Pack::Nop
 }
 
 fn destination(waddr: Waddr, file_a: bool, head: &Head, cond: Cond, index: u32) -> Result<Dest, Fault> {
@@ -81,10 +99,11 @@ fn destination(waddr: Waddr, file_a: bool, head: &Head, cond: Cond, index: u32) 
     let denied = |what: &str| Err(unsupported(index, what));
     Ok(match waddr {
         w if w.is_reg() && !file_a => Dest::Slot(slot::RB + w.code()),
-        w if packs_file_a(w, head) => Dest::Packed(slot::RA + w.code()),
+        w if w.is_reg() && packs_file_a(w, head) => Dest::Packed(slot::RA + w.code()),
         w if w.is_reg() => Dest::Slot(slot::RA + w.code()),
         Waddr::R0 | Waddr::R1 | Waddr::R2 | Waddr::R3 => {
-            Dest::Slot(slot::ACC + waddr.code() - Waddr::R0.code())
+            let s = slot::ACC + waddr.code() - Waddr::R0.code();
+            if file_a && packs_file_a(waddr, head) { Dest::Packed(s) } else { Dest::Slot(s) }
         }
         Waddr::R5 if file_a => Dest::R5Quad,
         Waddr::R5 => Dest::R5All,
@@ -126,11 +145,18 @@ fn flatten_immediate(head: &Head, waddrs: [Waddr; 2], port: Port, imm: u32, inde
     Ok(op)
 }
 
-fn flatten_branch(i: &BranchInst, program: u32, index: u32) -> Result<Op, Fault> {
+fn flatten_branch(facts: &Facts, i: &BranchInst, program: u32, index: u32) -> Result<Op, Fault> {
     // "PC + 4" counts instructions (qpu.md §2.8).
     let link = program.wrapping_add((index + 4) * 8);
     let base = (i.offset as u32).wrapping_add(if i.rel { link } else { 0 });
-    let head = Head { pm: false, pack: Pack::Nop, conds: [Cond::Always; 2], ws: i.ws, sf: false };
+    let head = Head {
+        pack_a: facts.pack_a,
+        pm: false,
+        pack: Pack::Nop,
+        conds: [Cond::Always; 2],
+        ws: i.ws,
+        sf: false,
+    };
     let link_to = |waddr, file_a| match destination(waddr, file_a, &head, Cond::Always, index)? {
         Dest::None => Ok(None),
         Dest::Slot(s) => Ok(Some(s)),
@@ -142,11 +168,11 @@ fn flatten_branch(i: &BranchInst, program: u32, index: u32) -> Result<Op, Fault>
     Ok(Op { action, ..IDLE })
 }
 
-fn flatten_alu(i: &AluInst, index: u32) -> Result<Op, Fault> {
+fn flatten_alu(facts: &Facts, i: &AluInst, index: u32) -> Result<Op, Fault> {
     let mut op = Op { add: i.op_add, mul: i.op_mul, action: action(i.sig, index)?, ..IDLE };
-    let (a, port_a) = read_port(i.raddr_a, true, index)?;
+    let (a, port_a) = read_port(facts, i.raddr_a, true, index)?;
     let (b, port_b) = match i.raddr_b {
-        RaddrB::Reg(reg) => read_port(reg, false, index)?,
+        RaddrB::Reg(reg) => read_port(facts, reg, false, index)?,
         // Rotate codes read as the negative immediates 16 codes lower down (qpu.md §2.12).
         RaddrB::Imm(imm) => {
             let code = imm.code();
@@ -177,7 +203,14 @@ fn flatten_alu(i: &AluInst, index: u32) -> Result<Op, Fault> {
         let quad = !accumulator(i.mul_a) || !accumulator(i.mul_b);
         op.rotate = imm.rotation().map(|by| Rotate { by, quad });
     }
-    let head = Head { pm: i.pm, pack: i.pack, conds: [i.cond_add, i.cond_mul], ws: i.ws, sf: i.sf };
+    let head = Head {
+        pack_a: facts.pack_a,
+        pm: i.pm,
+        pack: i.pack,
+        conds: [i.cond_add, i.cond_mul],
+        ws: i.ws,
+        sf: i.sf,
+    };
     set_head(&mut op, &head, [i.waddr_add, i.waddr_mul], index)?;
     op.flags_from_mul = i.op_add == AddOp::Nop;
     drop_idle_units(&mut op);
@@ -215,7 +248,7 @@ fn set_unpack(op: &mut Op, i: &AluInst, a: u8) {
     op.unpack_float = i.pm || by_add && i.op_add.reads_float() || by_mul && i.op_mul.reads_float();
 }
 
-fn read_port(raddr: Raddr, file_a: bool, index: u32) -> Result<(u8, Port), Fault> {
+fn read_port(facts: &Facts, raddr: Raddr, file_a: bool, index: u32) -> Result<(u8, Port), Fault> {
     let port = match raddr {
         r if r.is_reg() => return Ok((if file_a { slot::RA } else { slot::RB } + r.code(), Port::None)),
         Raddr::UNIFORM => Port::Uniform,
@@ -232,19 +265,23 @@ fn read_port(raddr: Raddr, file_a: bool, index: u32) -> Result<(u8, Port), Fault
         Raddr::MUTEX => {
             return Err(unsupported(index, "mutex read: the kernel forbids its release (SHD-14)"));
         }
-        _ => return Ok((unmapped(file_a), Port::None)),
+        _ => return Ok((unmapped(facts.unmapped_reads, file_a), Port::None)),
     };
     Ok((if file_a { slot::PORT_A } else { slot::PORT_B }, port))
 }
 
 /// UNVERIFIED: what do read addresses without a register return? The element and QPU numbers (qpu.md §3.1).
-const fn unmapped(file_a: bool) -> u8 {
-    if file_a { slot::ELEMENT } else { slot::ZERO }
+const fn unmapped(fact: UnmappedReads, file_a: bool) -> u8 {
+    if file_a && matches!(fact, UnmappedReads::Element) { slot::ELEMENT } else { slot::ZERO }
 }
 
 /// UNVERIFIED: which element's bit does a rev_flag write take? Bit 0 of element 0, for all elements (qpu.md §3.2).
-pub(super) fn reverse_from(value: &Lanes) -> bool {
-    value[0] & 1 != 0
+pub(super) fn reverse_from(fact: RevFlag, value: &Lanes) -> bool {
+    let element = match fact {
+        RevFlag::First => 0,
+        RevFlag::Last => 15,
+    };
+    value[element] & 1 != 0
 }
 
 fn action(signal: Signal, index: u32) -> Result<Action, Fault> {

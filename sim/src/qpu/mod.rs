@@ -22,6 +22,7 @@ mod run;
 mod state;
 #[cfg(test)]
 mod tests;
+mod variant;
 
 pub use crate::lanes::{LaneMask, Lanes};
 pub use crate::stats::{Finding, INSTRUCTION_LIMIT, Note, Stats};

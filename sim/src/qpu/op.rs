@@ -127,6 +127,8 @@ pub(super) mod extra {
     pub const ROTATE: u8 = 8;
     pub const MUL_PACK: u8 = 16;
     pub const ACTION: u8 = 32;
+    /// The machine behaves otherwise than is assumed.
+    pub const VARIANT: u8 = 64;
 }
 
 /// One flattened instruction.

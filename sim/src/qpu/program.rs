@@ -12,6 +12,7 @@ use super::hidden::is_hidden_by_depth;
 #[cfg(feature = "jit")]
 use super::native::{Compiled, Native};
 use super::op::{Action, Branch, Dest, Op, slot};
+use super::variant;
 use crate::memory::Memory;
 #[cfg(feature = "jit")]
 use crate::stats::Engine;
@@ -20,6 +21,11 @@ use crate::stats::Engine;
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) ops: Vec<Op>,
+    /// How the machine behaves.
+    pub(super) behaviour: vc4::facts::Facts,
+    /// Whether machine code computes as the machine does.
+    #[cfg(feature = "jit")]
+    compiles: bool,
     /// The undecoded form, for the checker and for messages.
     pub(super) insts: Vec<Inst>,
     pub(super) address: u32,
@@ -45,6 +51,18 @@ impl Program {
     /// [`Fault::Bus`] when the code leaves memory, [`Fault::Decode`] for a reserved code and
     /// [`Fault::Unsupported`] for what the kernel forbids or this simulator lacks.
     pub fn decode(memory: &Memory, address: u32) -> Result<Program, Fault> {
+        Program::decode_for(&vc4::facts::Facts::default(), memory, address)
+    }
+
+    /// [`Program::decode`] on a machine that behaves so.
+    ///
+    /// # Errors
+    /// As [`Program::decode`].
+    pub fn decode_for(
+        behaviour: &vc4::facts::Facts,
+        memory: &Memory,
+        address: u32,
+    ) -> Result<Program, Fault> {
         let mut insts = Vec::new();
         let mut last = MAX_INSTRUCTIONS;
         let mut index = 0;
@@ -61,7 +79,7 @@ impl Program {
                 return Err(unsupported(index, "no end signal; end the program with sig_end"));
             }
         }
-        Program::from_insts(insts, address)
+        Program::from_insts_for(behaviour, insts, address)
     }
 
     /// Flattens instructions that stand at the bus address `address`; the last two follow the end signal.
@@ -69,10 +87,22 @@ impl Program {
     /// # Errors
     /// As [`Program::decode`].
     pub fn from_insts(insts: Vec<Inst>, address: u32) -> Result<Program, Fault> {
+        Program::from_insts_for(&vc4::facts::Facts::default(), insts, address)
+    }
+
+    /// [`Program::from_insts`] on a machine that behaves so.
+    ///
+    /// # Errors
+    /// As [`Program::decode`].
+    pub fn from_insts_for(
+        behaviour: &vc4::facts::Facts,
+        insts: Vec<Inst>,
+        address: u32,
+    ) -> Result<Program, Fault> {
         let ops = insts
             .iter()
             .enumerate()
-            .map(|(i, inst)| flatten(inst, address, i as u32))
+            .map(|(i, inst)| flatten(behaviour, inst, address, i as u32))
             .collect::<Result<Vec<Op>, Fault>>()?;
         let mut read = [false; slot::COUNT];
         for op in &ops {
@@ -94,6 +124,9 @@ impl Program {
         let threaded = ops.iter().any(|op| op.action == Action::Switch);
         Ok(Program {
             ops,
+            behaviour: *behaviour,
+            #[cfg(feature = "jit")]
+            compiles: !variant::is_other_machine(behaviour),
             insts,
             address,
             reads,
@@ -109,7 +142,7 @@ impl Program {
     /// Machine code that does the same.
     #[cfg(feature = "jit")]
     pub(super) fn native(&self, engine: Engine) -> Option<&Native> {
-        if engine == Engine::Interpreter {
+        if engine == Engine::Interpreter || !self.compiles {
             return None;
         }
         let compiled = self.compiled.get_or_init(|| Compiled::find(&self.insts, self.address));
@@ -124,6 +157,11 @@ impl Program {
     /// Whether nothing of it can be seen where the depth test fails: then early Z may skip it.
     pub fn is_hidden_by_depth(&self) -> bool {
         *self.hidden_by_depth.get_or_init(|| is_hidden_by_depth(&self.insts))
+    }
+
+    /// How the machine behaves that it runs on.
+    pub fn behaviour(&self) -> &vc4::facts::Facts {
+        &self.behaviour
     }
 
     /// Bus address of its first instruction.

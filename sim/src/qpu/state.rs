@@ -1,5 +1,6 @@
 //! The state of a QPU between two instructions.
 
+use vc4::facts::Facts;
 use vc4::hw::LANES;
 use vc4::qpu::SmallImm;
 
@@ -43,6 +44,8 @@ pub struct Qpu {
     pub(super) tmus: [Tmu; 2],
     /// Instruction that runs, or at which the last instance stopped.
     pub(super) pc: usize,
+    /// How the machine behaves.
+    pub(super) facts: Facts,
     /// The caches it sees, while somebody counts them.
     pub(super) caches: Option<Box<Caches>>,
 }
@@ -56,6 +59,11 @@ impl Default for Qpu {
 impl Qpu {
     /// A QPU with all registers zero.
     pub fn new() -> Qpu {
+        Qpu::of(&Facts::default())
+    }
+
+    /// One of a machine that behaves so.
+    pub fn of(facts: &Facts) -> Qpu {
         let mut regs = [Register([0; LANES]); slot::COUNT];
         regs[usize::from(slot::ELEMENT)] = Register(std::array::from_fn(|i| i as u32));
         for code in 0..48 {
@@ -68,8 +76,9 @@ impl Qpu {
             c: 0,
             uniforms: 0,
             semaphores: [0; 16],
-            tmus: Default::default(),
+            tmus: [Tmu::of(facts), Tmu::of(facts)],
             pc: 0,
+            facts: *facts,
             caches: None,
         }
     }

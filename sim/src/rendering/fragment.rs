@@ -2,7 +2,8 @@
 //! buffer (v3d.md §9.2, §9.6; qpu.md §4.2–§4.3, §4.7–§4.8).
 
 use vc4::cl::words::{StencilOp, StencilWord};
-use vc4::hw::{DEPTH_MAX, LANES, SAMPLE_POSITIONS_4X, SUBPIXELS};
+use vc4::facts::{Facts, MsFlags, ShaderDepth};
+use vc4::hw::{DEPTH_MAX, LANES, SUBPIXELS, sample_positions_4x};
 
 use super::early_z::{self, Shadow};
 use super::pse::{Plane, Prepared, Primitive};
@@ -13,14 +14,13 @@ use crate::geometry::Rect;
 use crate::memory::Memory;
 use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats, Varyings};
 use crate::stats::{Counters, Event};
-use crate::unverified::{ms_flags_from_coverage, sample_coverage, z_to_24_bits};
+use crate::unverified::{is_usual_z, ms_flags_from_coverage, sample_coverage, usual_z, z_to_24_bits};
 use crate::wide::on_wide_vectors;
 
 /// Quads of a batch.
 const QUADS: usize = LANES / 4;
 
 /// What a worker keeps from batch to batch.
-#[derive(Default)]
 pub struct Worker {
     /// The tile that is rendered.
     pub tile: Tile,
@@ -32,6 +32,17 @@ pub struct Worker {
 }
 
 impl Worker {
+    /// A worker of a machine that behaves so.
+    pub fn new(facts: &Facts) -> Worker {
+        Worker {
+            tile: Tile::default(),
+            qpu: Qpu::of(facts),
+            shadow: Shadow::default(),
+            shadow_is_stale: false,
+            coefficients: Vec::new(),
+        }
+    }
+
     /// A new tile with these values.
     pub fn begin(&mut self, multisample: bool, values: ClearValues) {
         self.tile.reset(multisample, values);
@@ -97,7 +108,8 @@ fn draw_primitive(
     let Target { left, top, .. } = *target;
     let tile = Rect { x0: left, y0: top, x1: left + edge, y1: top + edge };
     let window = draw.state.window().intersect(tile);
-    let sample_coverage = sample_coverage(multisample, draw.state.config.oversample);
+    let facts = &draw.state.facts;
+    let sample_coverage = sample_coverage(facts.oversample_none, multisample, draw.state.config.oversample);
     let early_z = draw.early_z && !multisample;
     if early_z && std::mem::take(&mut worker.shadow_is_stale) {
         worker.shadow.load(&worker.tile);
@@ -105,7 +117,8 @@ fn draw_primitive(
     // Without the test, the shadow is not kept up to date.
     worker.shadow_is_stale |= !early_z;
     stats.counters.add(Event::ValidPrimitives, 1);
-    let sample_z = if multisample { sample_z(&primitive.z) } else { [0.0; 4] };
+    let spread = multisample && facts.shader_depth == ShaderDepth::Base;
+    let sample_z = if spread { sample_z(facts, &primitive.z) } else { [0.0; 4] };
     let batch = Batch::default();
     let mut shading = Shading { target: *target, primitive, coefficients, sample_z, batch, early_z, stats };
     let (mut shaded, mut dropped) = (0, 0);
@@ -115,8 +128,11 @@ fn draw_primitive(
             return Ok(());
         }
         shaded += 1;
-        let coverage = masks
-            .map(|mask| if sample_coverage { u32::from(mask) } else { ms_flags_from_coverage(mask != 0) });
+        let coverage = masks.map(|mask| {
+            // In 4x mode all samples follow the one that was looked at.
+            let all = if multisample { MsFlags::All } else { facts.ms_flags };
+            if sample_coverage { u32::from(mask) } else { ms_flags_from_coverage(all, mask != 0) }
+        });
         shading.batch.push(x, y, coverage);
         if shading.batch.quads == QUADS { shading.run(worker) } else { Ok(()) }
     });
@@ -128,8 +144,8 @@ fn draw_primitive(
 }
 
 /// Depth of each sample relative to the pixel centre, in steps of the 24-bit buffer.
-fn sample_z(z: &Plane) -> [f64; 4] {
-    SAMPLE_POSITIONS_4X.map(|(x, y)| {
+fn sample_z(facts: &Facts, z: &Plane) -> [f64; 4] {
+    sample_positions_4x(facts.sample_positions).map(|(x, y)| {
         let from_centre = |at: i64| (at - SUBPIXELS / 2) as f64 / SUBPIXELS as f64;
         (z.dx * from_centre(x) + z.dy * from_centre(y)) * f64::from(DEPTH_MAX)
     })
@@ -183,7 +199,7 @@ impl Shading<'_> {
         let depth = |pixel: usize| {
             let dx = f64::from(x + (pixel as i32 & 1)) + 0.5 - x0;
             let dy = f64::from(y + (pixel as i32 >> 1)) + 0.5 - y0;
-            z_at(z, dx, dy)
+            z_at(&self.target.draw.state.facts, z, dx, dy)
         };
         let nearest = if masks.contains(&0) {
             (0..4).filter(|&pixel| masks[pixel] != 0).map(depth).min().unwrap_or(u32::MAX)
@@ -203,7 +219,7 @@ impl Shading<'_> {
             counts.quads(self.batch.quads, &self.batch.coverage);
         }
         self.batch.fill();
-        let Setting { payload, dx, dy } = setting(self.primitive, &self.batch);
+        let Setting { payload, dx, dy } = setting(&self.target.draw.state.facts, self.primitive, &self.batch);
         let Worker { tile, qpu, shadow, .. } = worker;
         let Target { memory, draw, .. } = self.target;
         let pixels = std::array::from_fn(|lane| {
@@ -247,8 +263,8 @@ impl Shading<'_> {
 
 /// Depth of the pixel at this distance from the reference point, 24 bits.
 #[inline]
-fn z_at(z: &Plane, dx: f64, dy: f64) -> u32 {
-    z_to_24_bits(z.at + z.dx * dx + z.dy * dy)
+fn z_at(facts: &Facts, z: &Plane, dx: f64, dy: f64) -> u32 {
+    z_to_24_bits(facts, z.at + z.dx * dx + z.dy * dy)
 }
 
 /// The quads of a batch in which some element is set.
@@ -267,7 +283,7 @@ struct Setting {
 }
 
 on_wide_vectors! {
-    fn setting(primitive: &Primitive, batch: &Batch) -> Setting {
+    fn setting(facts: &Facts, primitive: &Primitive, batch: &Batch) -> Setting {
         let Primitive { z, rw, reference: (x0, y0), .. } = primitive;
         let mut setting = Setting { payload: Payload::default(), dx: [0.0; LANES], dy: [0.0; LANES] };
         for lane in 0..LANES {
@@ -275,9 +291,15 @@ on_wide_vectors! {
             let dy = f64::from(batch.y[lane]) + 0.5 - y0;
             let w = 1.0 / (rw.at + rw.dx * dx + rw.dy * dy);
             setting.payload.ra15[lane] = (w as f32).to_bits();
-            setting.payload.rb15[lane] = z_at(z, dx, dy);
+            setting.payload.rb15[lane] = usual_z(z.at + z.dx * dx + z.dy * dy);
             setting.dx[lane] = dx as f32;
             setting.dy[lane] = dy as f32;
+        }
+        if !is_usual_z(facts) {
+            for lane in 0..LANES {
+                let (dx, dy) = (f64::from(batch.x[lane]) + 0.5 - x0, f64::from(batch.y[lane]) + 0.5 - y0);
+                setting.payload.rb15[lane] = z_at(facts, z, dx, dy);
+            }
         }
         setting
     }

@@ -169,7 +169,7 @@ impl SetUp<'_> {
         let mut z = fit.plane(corners.map(|corner| corner.zs));
         if self.draw.state.config.depth_offset {
             let offset = self.draw.state.depth_offset;
-            z.at += depth_offset(offset.factor.get(), offset.units.get(), z.dx, z.dy);
+            z.at += depth_offset(&self.draw.state.facts, offset.factor.get(), offset.units.get(), z.dx, z.dy);
         }
         let rw = fit.plane(corners.map(|corner| corner.rw));
         self.implicit(&fit, &corners, size, coefficients);
@@ -190,7 +190,8 @@ impl SetUp<'_> {
         // Flags beyond 32 do not exist: the limit of varyings is 32 words (v3d.md §14).
         if n < 32 && self.draw.state.flat.flags >> n & 1 != 0 {
             // The word itself: integers whose bits are those of a NaN must not be quietened by a conversion.
-            let word = originals[provoking_vertex(self.draw.kind.vertices())];
+            let word = originals
+                [provoking_vertex(self.draw.state.facts.provoking_vertex, self.draw.kind.vertices())];
             return Coefficients { a: 0.0, b: 0.0, c: f32::from_bits(word) };
         }
         let originals = originals.map(|word| f64::from(f32::from_bits(word)));

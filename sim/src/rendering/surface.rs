@@ -1,6 +1,7 @@
 //! Tile loads and stores: between the tile buffer and surfaces in memory (v3d.md §5.3, §10.6).
 
 use vc4::cl::packets::{FrameFormat, LoadStoreFormat, TileBuffer};
+use vc4::facts::Facts;
 use vc4::image::Level;
 use vc4::image::layout::msaa_block_offset;
 use vc4::image::tiling::Tiling;
@@ -8,8 +9,7 @@ use vc4::image::tiling::Tiling;
 use super::tlb::Tile;
 use crate::memory::{BusError, Memory};
 use crate::unverified::{
-    UNRESOLVED_MS_STORE_SAMPLE, from_565, resolve_4x, store_extent, to_565, to_565_dithered,
-    unsampled_block_offset,
+    from_565, resolve_4x, store_extent, to_565, to_565_dithered, unresolved_sample, unsampled_block_offset,
 };
 
 /// Bytes that are contiguous in every layout: a row of a utile (textures.md §4.1).
@@ -94,11 +94,11 @@ impl Surface {
     }
 
     /// Columns and rows of the tile at (`left`, `top`) that lie on the surface.
-    fn visible(&self, tile: &Tile, left: u32, top: u32) -> (u32, u32) {
+    fn visible(&self, facts: &Facts, tile: &Tile, left: u32, top: u32) -> (u32, u32) {
         if self.empty {
             return (0, 0);
         }
-        let (width, height) = store_extent(&self.level);
+        let (width, height) = store_extent(facts.store_extent, &self.level);
         (width.saturating_sub(left).min(tile.edge()), height.saturating_sub(top).min(tile.edge()))
     }
 
@@ -111,19 +111,22 @@ impl Surface {
     pub fn store(
         &self,
         memory: &Memory,
+        facts: &Facts,
         tile: &Tile,
         left: u32,
         top: u32,
         resolve: bool,
     ) -> Result<(), BusError> {
-        let (columns, rows) = self.visible(tile, left, top);
+        let (columns, rows) = self.visible(facts, tile, left, top);
         let mut row = [0; vc4::hw::TILE_PX as usize];
         for y in 0..rows {
             let row = &mut row[..columns as usize];
-            self.row_of(tile, y, resolve, row);
+            self.row_of(facts, tile, y, resolve, row);
             match self.pixels {
-                Pixels::Bgr565 => pack_565(row, |_, rgba| to_565(rgba)),
-                Pixels::Bgr565Dithered => pack_565(row, |x, rgba| to_565_dithered(rgba, left + x, top + y)),
+                Pixels::Bgr565 => pack_565(row, |_, rgba| to_565(facts.store_565, rgba)),
+                Pixels::Bgr565Dithered => pack_565(row, |x, rgba| {
+                    to_565_dithered(facts.dither_565, facts.store_565, rgba, left + x, top + y)
+                }),
                 Pixels::Rgba8888 | Pixels::ZStencil => {}
             }
             let run = self.run().min(columns);
@@ -137,7 +140,7 @@ impl Surface {
     }
 
     /// The pixels of one row of the tile as 32-bit values.
-    fn row_of(&self, tile: &Tile, y: u32, resolve: bool, out: &mut [u32]) {
+    fn row_of(&self, facts: &Facts, tile: &Tile, y: u32, resolve: bool, out: &mut [u32]) {
         let zs = self.pixels == Pixels::ZStencil;
         let samples = &(if zs { tile.zs() } else { tile.color() })[tile.pixel(0, y)..];
         if !tile.multisample() {
@@ -146,17 +149,24 @@ impl Surface {
         }
         for (value, pixel) in out.iter_mut().zip(samples.chunks_exact(4)) {
             *value = if resolve && !zs {
-                resolve_4x([pixel[0], pixel[1], pixel[2], pixel[3]])
+                resolve_4x(facts.resolve_rounding, [pixel[0], pixel[1], pixel[2], pixel[3]])
             } else {
-                pixel[UNRESOLVED_MS_STORE_SAMPLE]
+                pixel[unresolved_sample(facts.unresolved_sample)]
             };
         }
     }
 
     /// Loads the tile whose first pixel is (`left`, `top`); in multisample mode every sample gets its
     /// pixel's value. What lies outside of the surface stays as it is.
-    pub fn load(&self, memory: &Memory, tile: &mut Tile, left: u32, top: u32) -> Result<(), BusError> {
-        let (columns, rows) = self.visible(tile, left, top);
+    pub fn load(
+        &self,
+        memory: &Memory,
+        facts: &Facts,
+        tile: &mut Tile,
+        left: u32,
+        top: u32,
+    ) -> Result<(), BusError> {
+        let (columns, rows) = self.visible(facts, tile, left, top);
         let mut row = [0; vc4::hw::TILE_PX as usize];
         for y in 0..rows {
             let row = &mut row[..columns as usize];
@@ -167,7 +177,7 @@ impl Surface {
                 memory.read_words(self.address(left + i as u32 * run, top + y), words)?;
             }
             if self.pixels.is_565() {
-                unpack_565(row);
+                unpack_565(row, |half| from_565(facts.load_565, half));
             }
             let (samples, first) = (tile.samples(), tile.pixel(0, y));
             let buffer = if self.pixels == Pixels::ZStencil { tile.zs_mut() } else { tile.color_mut() };
@@ -188,26 +198,38 @@ fn pack_565(row: &mut [u32], pack: impl Fn(u32, u32) -> u16) {
 }
 
 /// Undoes [`pack_565`].
-fn unpack_565(row: &mut [u32]) {
+fn unpack_565(row: &mut [u32], unpack: impl Fn(u16) -> u32) {
     for i in (0..row.len() / 2).rev() {
         let word = row[i];
-        row[2 * i] = from_565(word as u16);
-        row[2 * i + 1] = from_565((word >> 16) as u16);
+        row[2 * i] = unpack(word as u16);
+        row[2 * i + 1] = unpack((word >> 16) as u16);
     }
 }
 
 /// Stores all samples of one buffer of a tile into its block.
-pub fn store_full_res(memory: &Memory, tile: &Tile, zs: bool, block: u32) -> Result<(), BusError> {
+pub fn store_full_res(
+    memory: &Memory,
+    facts: &Facts,
+    tile: &Tile,
+    zs: bool,
+    block: u32,
+) -> Result<(), BusError> {
     let samples = if zs { tile.zs() } else { tile.color() };
-    for (at, offset) in block_samples(tile) {
+    for (at, offset) in block_samples(facts, tile) {
         memory.write(block.wrapping_add(offset), samples[at])?;
     }
     Ok(())
 }
 
 /// Loads all samples of one buffer of a tile from its block.
-pub fn load_full_res(memory: &Memory, tile: &mut Tile, zs: bool, block: u32) -> Result<(), BusError> {
-    for (at, offset) in block_samples(tile) {
+pub fn load_full_res(
+    memory: &Memory,
+    facts: &Facts,
+    tile: &mut Tile,
+    zs: bool,
+    block: u32,
+) -> Result<(), BusError> {
+    for (at, offset) in block_samples(facts, tile) {
         let word = memory.read(block.wrapping_add(offset))?;
         (if zs { tile.zs_mut() } else { tile.color_mut() })[at] = word;
     }
@@ -215,14 +237,18 @@ pub fn load_full_res(memory: &Memory, tile: &mut Tile, zs: bool, block: u32) -> 
 }
 
 /// Places of all samples in the tile buffer and in a block.
-fn block_samples(tile: &Tile) -> impl Iterator<Item = (usize, u32)> + use<> {
+fn block_samples(facts: &Facts, tile: &Tile) -> impl Iterator<Item = (usize, u32)> + use<> {
+    let fact = facts.full_resolution;
     let (edge, samples, multisample) = (tile.edge(), tile.samples() as u32, tile.multisample());
     let pixels = (0..edge).flat_map(move |y| (0..edge).map(move |x| (x, y)));
     pixels.flat_map(move |(x, y)| {
         (0..samples).map(move |sample| {
             let at = ((y * edge + x) * samples + sample) as usize;
-            let offset =
-                if multisample { msaa_block_offset(x, y, sample) } else { unsampled_block_offset(x, y) };
+            let offset = if multisample {
+                msaa_block_offset(x, y, sample)
+            } else {
+                unsampled_block_offset(fact, x, y)
+            };
             (at, offset)
         })
     })
@@ -254,7 +280,7 @@ mod tests {
         for tiling in [Tiling::Raster, Tiling::T, Tiling::Lt] {
             for pixels in [Pixels::Rgba8888, Pixels::ZStencil] {
                 let surface = Surface::new(4096, tiling, pixels, 100, 90).unwrap();
-                surface.store(&memory, &tile, 64, 64, false).unwrap();
+                surface.store(&memory, &Facts::default(), &tile, 64, 64, false).unwrap();
                 for (x, y) in [(0, 0), (5, 3), (35, 25)] {
                     let at = tile.pixel(x, y);
                     let word = memory.read(4096 + surface.level.offset_of(64 + x, 64 + y)).unwrap();
@@ -262,7 +288,7 @@ mod tests {
                     assert_eq!(word, expected, "{tiling:?} {pixels:?} {x},{y}");
                 }
                 let mut back = Tile::default();
-                surface.load(&memory, &mut back, 64, 64).unwrap();
+                surface.load(&memory, &Facts::default(), &mut back, 64, 64).unwrap();
                 let (restored, untouched) = (back.pixel(35, 25), back.pixel(36, 25));
                 let buffer = if pixels == Pixels::ZStencil { back.zs() } else { back.color() };
                 let source = if pixels == Pixels::ZStencil { tile.zs() } else { tile.color() };
@@ -279,10 +305,10 @@ mod tests {
         tile.color_mut()[..2].copy_from_slice(&[0x0000_00ff, 0x00ff_0000]);
         for tiling in [Tiling::Raster, Tiling::T, Tiling::Lt] {
             let surface = Surface::new(4096, tiling, Pixels::Bgr565, 20, 2).unwrap();
-            surface.store(&memory, &tile, 0, 0, false).unwrap();
+            surface.store(&memory, &Facts::default(), &tile, 0, 0, false).unwrap();
             assert_eq!(memory.read(4096), Ok(0x001f_f800));
             let mut back = Tile::default();
-            surface.load(&memory, &mut back, 0, 0).unwrap();
+            surface.load(&memory, &Facts::default(), &mut back, 0, 0).unwrap();
             assert_eq!(back.color()[..2], [0xff00_00ff, 0xffff_0000]);
         }
     }
@@ -294,7 +320,7 @@ mod tests {
         // 100 of 255 in every channel: between 12 and 13 of 31, and between 24 and 25 of 63.
         tile.clear(Some(0xff64_6464), None);
         let surface = Surface::new(4096, Tiling::Raster, Pixels::Bgr565Dithered, 64, 64).unwrap();
-        surface.store(&memory, &tile, 0, 0, false).unwrap();
+        surface.store(&memory, &Facts::default(), &tile, 0, 0, false).unwrap();
         let pixels: Vec<u32> = (0..64 * 64).map(|i| memory.read_u16(4096 + 2 * i).unwrap().into()).collect();
         let mean = |shift: u32, max: u32| {
             let sum: u32 = pixels.iter().map(|p| p >> shift & max).sum();
@@ -306,7 +332,7 @@ mod tests {
         assert!(pixels.iter().any(|&pixel| pixel != pixels[0]));
         for (color, stored) in [(0, 0), (u32::MAX, 0xffff_ffff)] {
             tile.clear(Some(color), None);
-            surface.store(&memory, &tile, 0, 0, false).unwrap();
+            surface.store(&memory, &Facts::default(), &tile, 0, 0, false).unwrap();
             assert!((0..64 * 32).all(|i| memory.read(4096 + 4 * i) == Ok(stored)));
         }
     }
@@ -317,7 +343,7 @@ mod tests {
         let mut tile = Tile::default();
         tile.clear(Some(7), None);
         let surface = Surface::new(4096, Tiling::T, Pixels::Rgba8888, 64, 0).unwrap();
-        surface.store(&memory, &tile, 0, 0, false).unwrap();
+        surface.store(&memory, &Facts::default(), &tile, 0, 0, false).unwrap();
         assert_eq!(memory.read(4096), Ok(0));
     }
 
@@ -325,9 +351,9 @@ mod tests {
     fn full_resolution_blocks_go_both_ways_without_samples() {
         let memory = Memory::new(SIZE);
         let tile = painted();
-        store_full_res(&memory, &tile, true, 4096).unwrap();
+        store_full_res(&memory, &Facts::default(), &tile, true, 4096).unwrap();
         let mut back = Tile::default();
-        load_full_res(&memory, &mut back, true, 4096).unwrap();
+        load_full_res(&memory, &Facts::default(), &mut back, true, 4096).unwrap();
         assert_eq!(back.zs(), tile.zs());
     }
 
@@ -337,7 +363,7 @@ mod tests {
         let mut tile = Tile::default();
         tile.clear(Some(1), None);
         let surface = Surface::new(4096, Tiling::Raster, Pixels::Rgba8888, 6, 3).unwrap();
-        surface.store(&memory, &tile, 0, 0, false).unwrap();
+        surface.store(&memory, &Facts::default(), &tile, 0, 0, false).unwrap();
         assert_eq!(memory.read(4096 + 3 * 32 - 4), Ok(1));
         assert_eq!(memory.read(4096 + 3 * 32), Ok(0));
     }
@@ -349,15 +375,15 @@ mod tests {
         tile.reset(true, ClearValues { color: 0, zs: 0 });
         tile.color_mut()[4..8].copy_from_slice(&[0x04, 0x0800, 0xff00_0000, 0xff00_0003]);
         let surface = Surface::new(4096, Tiling::Raster, Pixels::Rgba8888, 32, 32).unwrap();
-        surface.store(&memory, &tile, 0, 0, true).unwrap();
+        surface.store(&memory, &Facts::default(), &tile, 0, 0, true).unwrap();
         assert_eq!(memory.read(4100), Ok(0x8000_0202));
-        surface.store(&memory, &tile, 0, 0, false).unwrap();
+        surface.store(&memory, &Facts::default(), &tile, 0, 0, false).unwrap();
         assert_eq!(memory.read(4100), Ok(0x04));
-        store_full_res(&memory, &tile, false, 8192).unwrap();
+        store_full_res(&memory, &Facts::default(), &tile, false, 8192).unwrap();
         assert_eq!(memory.read(8192 + 4 + 16), Ok(0x0800));
         let mut back = Tile::default();
         back.reset(true, ClearValues::default());
-        load_full_res(&memory, &mut back, false, 8192).unwrap();
+        load_full_res(&memory, &Facts::default(), &mut back, false, 8192).unwrap();
         assert_eq!(back.color(), tile.color());
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
+use vc4::facts::Facts;
 use vc4::hw::tile_px;
 use vc4::qpu::Stage;
 
@@ -21,6 +22,7 @@ use crate::unverified::tile_coordinate;
 /// Executes all segments and adds to `stats`; the caller's rayon pool does the work.
 pub fn run(
     memory: &Memory,
+    facts: &Facts,
     binned: Option<&Binned>,
     segments: &[Segment],
     mut stats: Stats,
@@ -29,7 +31,7 @@ pub fn run(
         Some(binned) => prepare_draws(memory, binned, segments, &mut stats)?,
         None => Vec::new(),
     };
-    let frame = Frame { memory, binned, prepared: &prepared, empty: stats.part() };
+    let frame = Frame { memory, facts, binned, prepared: &prepared, empty: stats.part() };
     // Behind a faulty segment nothing needs to run: the first fault in list order is the job's.
     let faulty = AtomicUsize::new(usize::MAX);
     let run = |worker: &mut Worker, (number, segment): (usize, &Segment)| {
@@ -43,10 +45,10 @@ pub fn run(
         result
     };
     let results: Vec<Result<Stats, JobError>> = if must_run_in_order(segments) {
-        let mut worker = Worker::default();
+        let mut worker = Worker::new(facts);
         segments.iter().enumerate().map(|segment| run(&mut worker, segment)).collect()
     } else {
-        segments.par_iter().enumerate().map_init(Worker::default, run).collect()
+        segments.par_iter().enumerate().map_init(|| Worker::new(facts), run).collect()
     };
     for result in results {
         stats.merge(result?);
@@ -95,6 +97,7 @@ fn prepare_draws(
 
 struct Frame<'a> {
     memory: &'a Memory,
+    facts: &'a Facts,
     binned: Option<&'a Binned>,
     prepared: &'a [Option<Prepared>],
     /// What the counts of a segment begin with.
@@ -107,25 +110,27 @@ impl Frame<'_> {
         worker.begin(segment.multisample, segment.initial);
         let edge = tile_px(segment.multisample);
         for &((column, row), step) in &segment.steps {
-            let (left, top) = (tile_coordinate(column) * edge, tile_coordinate(row) * edge);
+            let facts = self.facts;
+            let first = |tile| tile_coordinate(facts.tile_coordinates, tile, edge);
+            let (left, top) = (first(column), first(row));
             match step {
                 Step::Load(Target::Image(surface, _)) => {
                     worker.depth_changed();
                     let tile = &mut worker.tile;
-                    surface.load(self.memory, tile, left, top).map_err(JobError::bus("tile load"))?;
+                    surface.load(self.memory, facts, tile, left, top).map_err(JobError::bus("tile load"))?;
                 }
                 Step::Load(Target::Block { zs, address }) => {
                     worker.depth_changed();
-                    load_full_res(self.memory, &mut worker.tile, zs, address)
+                    load_full_res(self.memory, facts, &mut worker.tile, zs, address)
                         .map_err(JobError::bus("tile load"))?;
                 }
                 Step::Store(Target::Image(surface, resolve)) => {
                     surface
-                        .store(self.memory, &worker.tile, left, top, resolve)
+                        .store(self.memory, facts, &worker.tile, left, top, resolve)
                         .map_err(JobError::bus("tile store"))?;
                 }
                 Step::Store(Target::Block { zs, address }) => {
-                    store_full_res(self.memory, &worker.tile, zs, address)
+                    store_full_res(self.memory, facts, &worker.tile, zs, address)
                         .map_err(JobError::bus("tile store"))?;
                 }
                 Step::Clear(color, zs) => {

@@ -1,5 +1,7 @@
 //! What a texture looks like to the unit, for people.
 
+use vc4::facts::Facts;
+
 use super::texture::Texture;
 use crate::memory::Memory;
 
@@ -22,7 +24,7 @@ pub struct TexturePicture {
 impl TexturePicture {
     /// The texture that these configuration words describe; `None` when the unit would fault on it.
     pub fn of(memory: &Memory, words: &[u32; 4]) -> Option<TexturePicture> {
-        let texture = Texture::decode(words).ok()?;
+        let texture = Texture::decode(&Facts::default(), words).ok()?;
         let level = texture.levels.first()?;
         let (width, height) = (level.width, level.height);
         let step = width.max(height).div_ceil(MOST).max(1);

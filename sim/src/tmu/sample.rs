@@ -1,6 +1,7 @@
 //! Coordinates to filtered texels (textures.md §2).
 
 use vc4::cl::words::{TextureType, Wrap};
+use vc4::facts::*;
 use vc4::hw::LANES;
 use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
 
@@ -14,7 +15,18 @@ use crate::wide::on_wide_vectors;
 /// coordinate's cut off, and results to nearest. With these, dEQP-GLES2's
 /// `filtering.2d.nearest_mipmap_*_linear_{mirror,repeat}_rgba8888` end as they do on Raspberry Pi 3 boards, where they fail;
 /// with seven bits they pass, as they do with coordinates rounded to six bits, with five others fail.
-const WEIGHT_BITS: u32 = 6;
+const fn weight_bits(fact: WeightBits) -> u32 {
+    match fact {
+        WeightBits::Six => 6,
+        WeightBits::Five => 5,
+        WeightBits::Seven => 7,
+        WeightBits::Eight => 8,
+    }
+}
+
+/// What the fast ways compute with; textures of other machines take the slow one ([`Texture::is_usual`]).
+const USUAL: (WeightBits, NearestTexel) = (WeightBits::Six, NearestTexel::Down);
+const WEIGHT_BITS: u32 = weight_bits(USUAL.0);
 const ONE: i32 = 1 << WEIGHT_BITS;
 
 /// Fraction bits of a coordinate in texels ([`to_texels`]).
@@ -41,11 +53,17 @@ pub(super) struct Selection {
 /// A coordinate's difference counts at most one width (height) of the image: so dEQP-GLES2's `mipmap.2d.basic.*_non_square`
 /// end as on Raspberry Pi 3 boards. There `mipmap.cube.*.linear_{nearest,linear}` pass, and do here with one face for a quad;
 /// with every element on its own face they pass if the differences' absolute values are added up instead.
-fn lod_of_quad(at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
+fn lod_of_quad(facts: &Facts, at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
     let [first, right, lower] = at;
     let square = |to: [f32; 2]| {
-        let texels = |axis: usize| (to[axis] - first[axis]).abs().min(1.0) * size[axis];
-        texels(0) * texels(0) + texels(1) * texels(1)
+        let limit = if facts.lod_limit == LodLimit::OneWidth { 1.0 } else { f32::MAX };
+        let texels = |axis: usize| (to[axis] - first[axis]).abs().min(limit) * size[axis];
+        let (x, y) = (texels(0), texels(1));
+        match facts.lod_formula {
+            LodFormula::Length => x * x + y * y,
+            LodFormula::Sum => (x + y) * (x + y),
+            LodFormula::Largest => x.max(y) * x.max(y),
+        }
     };
     square(right).max(square(lower)).log2() * 0.5
 }
@@ -61,7 +79,10 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
     let lod = (lod.min(16.0) * NEXT_LEVEL as f32) as i32;
     let (level, next) = match texture.mip {
         Mip::None => (0, 0),
-        Mip::Nearest => ((lod + NEXT_LEVEL / 2) >> LOD_BITS, 0),
+        Mip::Nearest => {
+            let half = if texture.facts.level_rounding == LevelRounding::HalfUp { NEXT_LEVEL / 2 } else { 0 };
+            ((lod + half) >> LOD_BITS, 0)
+        }
         Mip::Linear => (lod >> LOD_BITS, lod & (NEXT_LEVEL - 1)),
     };
     let next = if level >= last { 0 } else { next };
@@ -72,9 +93,17 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
 ///
 /// Returns the face (+X, −X, +Y, −Y, +Z, −Z) and the position on it, 0 to 1. The direction is already divided by
 /// its largest component, so that one component is ±1 (textures.md §1).
-pub(super) fn cube_face(x: f32, y: f32, z: f32) -> (u32, f32, f32) {
+pub(super) fn cube_face(fact: CubeTie, x: f32, y: f32, z: f32) -> (u32, f32, f32) {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
-    let (axis, major) = if ax >= ay && ax >= az {
+    let (axis, major) = if fact == CubeTie::Zyx {
+        if az >= ay && az >= ax {
+            (2, z)
+        } else if ay >= ax {
+            (1, y)
+        } else {
+            (0, x)
+        }
+    } else if ax >= ay && ax >= az {
         (0, x)
     } else if ay >= az {
         (1, y)
@@ -140,11 +169,24 @@ pub(super) fn reduce(wrap: Wrap, s: f32) -> f32 {
 ///
 /// Returns the lower texel and the weight of the upper one.
 #[inline(always)]
-pub(super) fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
+fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
     let u = s * size;
     if linear {
         let fixed = to_integer(u * TEXEL as f32 - (TEXEL / 2) as f32);
         (fixed >> TEXEL_BITS, (fixed & (TEXEL - 1)) >> (TEXEL_BITS - WEIGHT_BITS))
+    } else {
+        (to_integer(floor(u)), 0)
+    }
+}
+
+/// [`to_texels`] of any machine.
+pub(super) fn to_texels_of(facts: &Facts, s: f32, size: f32, linear: bool) -> (i32, i32) {
+    let u = s * size;
+    if linear {
+        let fixed = to_integer(u * TEXEL as f32 - (TEXEL / 2) as f32);
+        (fixed >> TEXEL_BITS, (fixed & (TEXEL - 1)) >> (TEXEL_BITS - weight_bits(facts.weight_bits)))
+    } else if facts.nearest_texel == NearestTexel::Rounded64 {
+        (to_integer(u * 64.0) >> 6, 0)
     } else {
         (to_integer(floor(u)), 0)
     }
@@ -177,7 +219,8 @@ impl Texture {
         r: &Lanes,
         b: &Lanes,
     ) -> Result<Lanes, TmuFault> {
-        let simple = !self.cube
+        let simple = self.is_usual()
+            && !self.cube
             && !self.flip_y
             && !self.child
             && matches!(self.ty, TextureType::Rgba8888 | TextureType::Rgbx8888)
@@ -200,6 +243,11 @@ impl Texture {
         Ok(out)
     }
 
+    /// Whether its filters are those of [`USUAL`] machines.
+    fn is_usual(&self) -> bool {
+        (self.facts.weight_bits, self.facts.nearest_texel) == USUAL
+    }
+
     pub(super) fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> [Selection; LANES] {
         let size = [self.levels[0].width as f32, self.levels[0].height as f32];
         let of = |i: usize| [s[i], t[i], r[i]].map(f32::from_bits);
@@ -208,7 +256,7 @@ impl Texture {
                 return quad.map(|[x, y, _]| [x, y]);
             }
             let [x, y, z] = quad[0];
-            let (face, ..) = cube_face(x, y, z);
+            let (face, ..) = cube_face(self.facts.cube_tie, x, y, z);
             let major = face as usize / 2;
             quad.map(|at| {
                 // The elements' own largest component is 1; what counts here is the first one's.
@@ -222,7 +270,7 @@ impl Texture {
             let automatic = if self.explicit_lod {
                 0.0
             } else {
-                lod_of_quad(positions([of(first), of(first + 1), of(first + 2)]), size)
+                lod_of_quad(&self.facts, positions([of(first), of(first + 1), of(first + 2)]), size)
             };
             for i in first..first + 4 {
                 lods[i] = automatic + f32::from_bits(b[i]);
@@ -239,7 +287,8 @@ impl Texture {
         at: [f32; 3],
         border: u32,
     ) -> Result<u32, TmuFault> {
-        let (face, s, t) = if self.cube { cube_face(at[0], at[1], at[2]) } else { (0, at[0], at[1]) };
+        let (face, s, t) =
+            if self.cube { cube_face(self.facts.cube_tie, at[0], at[1], at[2]) } else { (0, at[0], at[1]) };
         let one = |level: usize| {
             let (texels, fx, fy) =
                 self.footprint(memory, &self.levels[level], selection.linear, face, s, t, border)?;
@@ -269,8 +318,8 @@ impl Texture {
         border: u32,
     ) -> Result<([u32; 4], i32, i32), TmuFault> {
         let (w, h) = (level.width as i32, level.height as i32);
-        let (x, fx) = to_texels(reduce(self.wrap_s, s), w as f32, linear);
-        let (y, fy) = to_texels(reduce(self.wrap_t, t), h as f32, linear);
+        let (x, fx) = to_texels_of(&self.facts, reduce(self.wrap_s, s), w as f32, linear);
+        let (y, fy) = to_texels_of(&self.facts, reduce(self.wrap_t, t), h as f32, linear);
         let mut texels = [0; 4];
         for (i, texel) in texels.iter_mut().enumerate().take(if linear { 4 } else { 1 }) {
             let x = wrap_index(self.wrap_s, x + (i as i32 & 1), w);
@@ -283,8 +332,10 @@ impl Texture {
 
     /// Weighs four texels; `fx` and `fy` are the weights of the right and lower ones.
     fn blend(&self, texels: [u32; 4], fx: i32, fy: i32) -> u32 {
-        let weights = [(ONE - fx) * (ONE - fy), fx * (ONE - fy), (ONE - fx) * fy, fx * fy];
-        self.weighed(texels.into_iter().zip(weights), 2 * WEIGHT_BITS)
+        let bits = weight_bits(self.facts.weight_bits);
+        let one = 1 << bits;
+        let weights = [(one - fx) * (one - fy), fx * (one - fy), (one - fx) * fy, fx * fy];
+        self.weighed(texels.into_iter().zip(weights), 2 * bits)
     }
 
     /// Weighs the results of two levels; `next` is the weight of the second.

@@ -1,15 +1,17 @@
 //! Texels as the unit returns them (textures.md §3).
 
 use vc4::cl::words::TextureType;
+use vc4::facts::{ChannelBits, SingleChannel};
 
 use super::etc1;
 use super::texture::{Level, Texture};
 use crate::memory::{BusError, Memory};
 
 /// UNVERIFIED: how are channels of 1, 4, 5 or 6 bits expanded to 8? By repeating their bits (textures.md §3).
-const fn expand(value: u32, bits: u32) -> u32 {
+const fn expand(fact: ChannelBits, value: u32, bits: u32) -> u32 {
     match bits {
         1 => value * 255,
+        _ if matches!(fact, ChannelBits::Zeros) => value << (8 - bits),
         4 => value * 17,
         5 => value << 3 | value >> 2,
         _ => value << 2 | value >> 4,
@@ -17,8 +19,11 @@ const fn expand(value: u32, bits: u32) -> u32 {
 }
 
 /// UNVERIFIED: where in r4 do types 9, 10 and 11 put their sample? In the low half or byte (textures.md §3).
-const fn single(sample: u32) -> u32 {
-    sample
+const fn single(fact: SingleChannel, sample: u32, bits: u32) -> u32 {
+    match fact {
+        SingleChannel::Low => sample,
+        SingleChannel::High => sample << (32 - bits),
+    }
 }
 
 impl Texture {
@@ -48,6 +53,7 @@ impl Texture {
         let at = self.address(level, face, x, y);
         let half = || memory.read_u16(at).map(u32::from);
         let byte = || memory.read_u8(at).map(u32::from);
+        let bits = self.facts.channel_bits;
         Ok(match self.ty {
             TextureType::Rgbx8888 => memory.read(at)? | 0xff00_0000,
             TextureType::Etc1 => {
@@ -59,15 +65,15 @@ impl Texture {
             }
             TextureType::Luminance => (byte()? * 0x01_0101) | 0xff00_0000,
             TextureType::Alpha => byte()? << 24,
-            TextureType::S8 => single(byte()?),
+            TextureType::S8 => single(self.facts.single_channel, byte()?, 8),
             TextureType::LumAlpha => {
                 let word = half()?;
                 ((word & 255) * 0x01_0101) | (word >> 8 << 24)
             }
-            TextureType::S16F | TextureType::S16 => single(half()?),
-            TextureType::Rgba4444 => channels(half()?, [(12, 4), (8, 4), (4, 4), (0, 4)]),
-            TextureType::Rgba5551 => channels(half()?, [(11, 5), (6, 5), (1, 5), (0, 1)]),
-            TextureType::Rgb565 => channels(half()?, [(11, 5), (5, 6), (0, 5), (0, 0)]) | 0xff00_0000,
+            TextureType::S16F | TextureType::S16 => single(self.facts.single_channel, half()?, 16),
+            TextureType::Rgba4444 => channels(bits, half()?, [(12, 4), (8, 4), (4, 4), (0, 4)]),
+            TextureType::Rgba5551 => channels(bits, half()?, [(11, 5), (6, 5), (1, 5), (0, 1)]),
+            TextureType::Rgb565 => channels(bits, half()?, [(11, 5), (5, 6), (0, 5), (0, 0)]) | 0xff00_0000,
             // The decoder admits no other type than the two plain ones.
             _ => memory.read(at)?,
         })
@@ -75,7 +81,7 @@ impl Texture {
 }
 
 /// R, G, B, A from fields of (lowest bit, width).
-fn channels(word: u32, fields: [(u32, u32); 4]) -> u32 {
-    let channel = |(low, bits): (u32, u32)| expand(word >> low & ((1 << bits) - 1), bits) & 255;
+fn channels(fact: ChannelBits, word: u32, fields: [(u32, u32); 4]) -> u32 {
+    let channel = |(low, bits): (u32, u32)| expand(fact, word >> low & ((1 << bits) - 1), bits) & 255;
     u32::from_le_bytes(fields.map(|field| channel(field) as u8))
 }

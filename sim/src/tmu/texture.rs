@@ -1,6 +1,7 @@
 //! Configuration words decoded into a texture (textures.md §2) with its mip levels placed (§4).
 
 use vc4::cl::words::{MagFilter, MinFilter, TextureExtra, TextureType, TextureWords, Wrap};
+use vc4::facts::Facts;
 use vc4::image::tiling::AddressMap;
 use vc4::image::{ImageLayout, ImageShape};
 use vc4::state::texture::magnified_until;
@@ -51,6 +52,8 @@ pub(super) struct Level {
 /// A texture as one request describes it.
 #[derive(Clone, Debug)]
 pub(super) struct Texture {
+    /// How the machine behaves.
+    pub facts: Facts,
     pub ty: TextureType,
     pub cube: bool,
     pub flip_y: bool,
@@ -75,7 +78,7 @@ pub(super) struct Texture {
 
 impl Texture {
     /// Decodes P0 to P3; unwritten words are zero.
-    pub fn decode(words: &[u32; 4]) -> Result<Texture, TmuFault> {
+    pub fn decode(facts: &Facts, words: &[u32; 4]) -> Result<Texture, TmuFault> {
         let reason = |error: &dyn std::fmt::Display| TmuFault::Unsupported(error.to_string());
         let config = TextureWords::from_bits(words[0], words[1]).map_err(|error| reason(&error))?;
         let ty = config.ty;
@@ -107,6 +110,7 @@ impl Texture {
         let deepest = shape.width.max(shape.height).ilog2() + 1;
         let shape = ImageShape { levels: config.levels().min(deepest), ..shape };
         let mut texture = Texture {
+            facts: *facts,
             ty,
             cube: config.p0.cube,
             flip_y: config.p0.flip_y,
@@ -114,7 +118,7 @@ impl Texture {
             mag_linear: filters && config.p1.mag == MagFilter::Linear,
             min_linear: filters && min_linear,
             mip,
-            magnified_until: magnified_until(config.p1.mag, config.p1.min),
+            magnified_until: magnified_until(facts.magnified_until, config.p1.mag, config.p1.min),
             wrap_s: config.p1.wrap_s,
             wrap_t: config.p1.wrap_t,
             cube_stride: 0,

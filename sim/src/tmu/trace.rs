@@ -1,6 +1,6 @@
 //! Which cache lines a request reads, for the performance counters.
 
-use super::sample::{cube_face, reduce, to_texels, wrap_index};
+use super::sample::{cube_face, reduce, to_texels_of, wrap_index};
 use super::texture::{Level, Texture};
 use crate::lanes::Lanes;
 use crate::stats::LINE_BYTES;
@@ -24,7 +24,7 @@ impl Texture {
         lines.clear();
         for (i, selection) in self.selections(s, t, r, b).into_iter().enumerate() {
             let [s, t, r] = [s[i], t[i], r[i]].map(f32::from_bits);
-            let (face, s, t) = if self.cube { cube_face(s, t, r) } else { (0, s, t) };
+            let (face, s, t) = if self.cube { cube_face(self.facts.cube_tie, s, t, r) } else { (0, s, t) };
             let last = if selection.next == 0 { selection.level } else { selection.level + 1 };
             for level in &self.levels[selection.level..=last] {
                 self.trace_level(level, selection.linear, face, [s, t], lines);
@@ -34,8 +34,8 @@ impl Texture {
 
     fn trace_level(&self, level: &Level, linear: bool, face: u32, [s, t]: [f32; 2], lines: &mut Vec<u32>) {
         let (w, h) = (level.width as i32, level.height as i32);
-        let (x, _) = to_texels(reduce(self.wrap_s, s), w as f32, linear);
-        let (y, _) = to_texels(reduce(self.wrap_t, t), h as f32, linear);
+        let (x, _) = to_texels_of(&self.facts, reduce(self.wrap_s, s), w as f32, linear);
+        let (y, _) = to_texels_of(&self.facts, reduce(self.wrap_t, t), h as f32, linear);
         for i in 0..if linear { 4 } else { 1 } {
             let x = wrap_index(self.wrap_s, x + (i & 1), w);
             let y = wrap_index(self.wrap_t, y + (i >> 1), h);

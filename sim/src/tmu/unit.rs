@@ -1,5 +1,6 @@
 //! One unit as a QPU sees it: requests, configuration words and the result FIFO (qpu.md §4.5, §4.6).
 
+use vc4::facts::Facts;
 use vc4::hw::LANES;
 
 use crate::lanes::Lanes;
@@ -25,6 +26,7 @@ const S: usize = 0;
 /// One texture unit as seen by one QPU.
 #[derive(Default)]
 pub struct Tmu {
+    facts: Facts,
     /// s, t, r, b of the request under assembly; zero when not written.
     params: [Lanes; 4],
     config: [u32; 4],
@@ -52,6 +54,11 @@ const HALF_A_FIFO: Note = Note {
 };
 
 impl Tmu {
+    /// A unit of a machine that behaves so.
+    pub fn of(facts: &Facts) -> Tmu {
+        Tmu { facts: *facts, ..Tmu::default() }
+    }
+
     /// Forgets requests and results, not what was decoded.
     pub fn reset(&mut self, threaded: bool, trace: bool) {
         self.threaded = threaded;
@@ -170,7 +177,7 @@ impl Tmu {
         if let Some(i) = self.setups.iter().position(|(words, _)| *words == self.config) {
             return Ok(i);
         }
-        let texture = Texture::decode(&self.config)?;
+        let texture = Texture::decode(&self.facts, &self.config)?;
         if self.setups.len() < CACHED_SETUPS {
             self.setups.push((self.config, texture));
             return Ok(self.setups.len() - 1);

@@ -1,6 +1,7 @@
 //! Shading vertices: attribute DMA into the VPM and batches of 16 through a program (v3d.md §2, §7).
 
 use vc4::cl::records::{Attribute, ShaderRecord};
+use vc4::facts::AttributeTail;
 use vc4::hw::LANES;
 use vc4::qpu::Stage;
 
@@ -50,9 +51,11 @@ pub fn shade(
     let loads = loads(record, shader.stage).map_err(|what| shader.fault(Fault::port(what)))?;
     let mut out = vec![0; indices.len() * rows];
     let mut ports = VertexPorts::of(shader.stage);
-    let mut qpu = Qpu::new();
+    let facts = shader.program.behaviour();
+    let mut qpu = Qpu::of(facts);
     for (batch, results) in indices.chunks(LANES).zip(out.chunks_mut(LANES * rows)) {
-        fetch(memory, &loads, batch, &mut ports).map_err(JobError::bus("vertex attribute"))?;
+        fetch(memory, facts.attribute_tail, &loads, batch, &mut ports)
+            .map_err(JobError::bus("vertex attribute"))?;
         ports.restart();
         qpu.run(&shader.program, memory, shader.uniforms, &mut ports, &Payload::default(), stats)
             .map_err(|fault| shader.stopped(fault, &qpu))?;
@@ -69,15 +72,24 @@ pub fn shade(
 }
 
 /// The vertex DMA: element n of each row belongs to vertex n of the batch; sizes are rounded up to words.
-fn fetch(memory: &Memory, loads: &[Load], batch: &[u32], ports: &mut VertexPorts) -> Result<(), BusError> {
+fn fetch(
+    memory: &Memory,
+    fact: AttributeTail,
+    loads: &[Load],
+    batch: &[u32],
+    ports: &mut VertexPorts,
+) -> Result<(), BusError> {
     for Load { array, row } in loads {
         for (lane, &index) in batch.iter().enumerate() {
             let base = array.address.wrapping_add(array.stride.wrapping_mul(index));
             for word in 0..u32::from(array.bytes).div_ceil(4) {
                 let left = u32::from(array.bytes) - word * 4;
                 let at = base.wrapping_add(word * 4);
-                ports.input[row + word as usize][lane] =
-                    if left >= 4 { memory.read_u32_unaligned(at)? } else { tail(memory, at, left)? };
+                ports.input[row + word as usize][lane] = if left >= 4 || fact == AttributeTail::Memory {
+                    memory.read_u32_unaligned(at)?
+                } else {
+                    tail(memory, at, left)?
+                };
             }
         }
     }
@@ -109,7 +121,8 @@ mod tests {
         record.vertex.attribute_select = 3;
         record.coordinate.attribute_select = 2;
         let mut ports = VertexPorts::default();
-        fetch(&memory, &loads(&record, Stage::Vertex).unwrap(), &[0, 2], &mut ports).unwrap();
+        fetch(&memory, AttributeTail::Zero, &loads(&record, Stage::Vertex).unwrap(), &[0, 2], &mut ports)
+            .unwrap();
         assert_eq!(ports.input[0][..2], [0x1312_1110; 2]);
         assert_eq!(ports.input[1][..2], [0x0403_0201, 0x1413_1211]);
         assert_eq!(ports.input[2][..2], [0x0007_0605, 0x0017_1615]);

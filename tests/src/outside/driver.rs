@@ -69,6 +69,8 @@ pub fn command(program: impl AsRef<Path>, manifest: &Path) -> Command {
         .env_remove("VC4VK_TRANSFERS")
         .env_remove("VC4VK_DEBUG")
         .env_remove("VC4VK_LOG")
+        .env_remove("VC4VK_FACTS")
+        .env_remove("VC4SIM_FACTS")
         .env_remove("VC4VK_VERSION");
     command
 }

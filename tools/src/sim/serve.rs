@@ -45,6 +45,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         mode: if options.strict { Mode::Strict } else { Mode::Faithful },
         ..Config::default()
     };
+    let config = config.with_facts_of_environment().map_err(Error::Input)?;
     let path = options.socket.display();
     let server = Server::new(&options.socket, config, screen::from_environment())
         .map_err(|errno| Error::Input(format!("{path}: no socket can be made there: {}", errno.desc())))?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
+use vc4::facts::ProvokingVertex;
 use vc4::state::depth_stencil::StencilWords;
 use vc4::state::{DepthBias, RasterMap, StateWords, StencilFaceState};
 use vc4_shaders::program::{self, DrawWord};
@@ -16,6 +17,7 @@ use super::iota::{Iota, ZEROS_AT};
 use crate::execution::draw::texture::Texture;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::facts::facts;
 use crate::foundation::terms::viewport;
 use crate::foundation::traffic::{Cause, ReadAccess};
 use crate::objects::buffer::Buffer;
@@ -294,7 +296,7 @@ impl<'a> Bindings<'a> {
         let joined = self.variant.programs.attributes.iter().any(|array| array.joined);
         self.trusts_indices = !joined && self.iota.device().features().robust_buffer_access != vk::TRUE;
         let pipeline = self.state.pipeline();
-        self.most_at_once = match pipeline.adjacency || pipeline.is_taken_apart() || self.rotates() {
+        self.most_at_once = match pipeline.adjacency || pipeline.is_taken_apart() || self.rewrites() {
             true => 0,
             false => run_length(self.mode),
         };
@@ -302,11 +304,19 @@ impl<'a> Bindings<'a> {
     }
 
     /// Whether primitives are rewritten for flat varyings: the hardware takes them from the last vertex, the API from the
-    /// first (v3d.md §9.6).
-    pub fn rotates(&self) -> bool {
+    /// first (v3d.md §9.6). Where the hardware takes the first one, strips and fans of triangles are, which begin with another.
+    pub fn rewrites(&self) -> bool {
+        let is_first = |mode| !matches!(mode, PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan);
+        let agree = facts().provoking_vertex == ProvokingVertex::First && is_first(self.mode);
         self.variant.programs.flat_varyings != 0
             && self.mode != PrimitiveMode::Points
+            && !agree
             && !self.state.pipeline().is_taken_apart()
+    }
+
+    /// Whether rewritten primitives end with the vertex that the API means.
+    pub fn rotates(&self) -> bool {
+        self.rewrites() && facts().provoking_vertex == ProvokingVertex::Last
     }
 
     /// The numbers that vertex indices are fetched from.

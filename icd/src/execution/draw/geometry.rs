@@ -193,7 +193,8 @@ pub(super) fn pieces<'a>(
         drawn: if pipeline.is_taken_apart() { pipeline.drawn } else { listed(mode) },
         has_corners,
     });
-    let draw = Run { device, mode, adjacency, polygons, rotate: bindings.rotates(), limit: bindings.limit };
+    let (rewrite, rotate) = (bindings.rewrites(), bindings.rotates());
+    let draw = Run { device, mode, adjacency, polygons, rewrite, rotate, limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
         Some(offset) => draw.indexed(bindings, &call, i64::from(offset), known),
@@ -235,6 +236,8 @@ struct Run<'a> {
     adjacency: bool,
     /// How primitives become others, or see all of their corners.
     polygons: Option<Polygons>,
+    /// Take strips and fans apart.
+    rewrite: bool,
     /// Put the first vertex of each primitive last.
     rotate: bool,
     limit: i64,
@@ -245,7 +248,7 @@ impl Run<'_> {
         let first = i64::from(call.first);
         let fits = first + i64::from(call.count) - 1 <= self.limit;
         let splits = call.count <= RUN || self.mode != PrimitiveMode::TriangleFan;
-        if self.rotate || self.adjacency || self.polygons.is_some() || !fits || !splits {
+        if self.rewrite || self.adjacency || self.polygons.is_some() || !fits || !splits {
             check_count(call.count)?;
             let numbers: Vec<u32> = (0..call.count).collect();
             return self.lists(&numbers, None, first);

@@ -6,6 +6,7 @@ use vc4::cl::packets::{
     ClipWindow, ClipperXyScaling, ClipperZScaleAndOffset, FlatShadeFlags, GemHandles, IndexType,
     IndexedPrimitiveList, PointSize, PrimitiveMode, VertexArrayPrimitives, ViewportOffset,
 };
+use vc4::facts::{DepthUnit, Packet106};
 use vc4::hw::DEPTH_MAX;
 use vc4::state::raster::line_width;
 use vc4::state::{DepthBias, PixelRect, RasterMap, StateWords, Viewport};
@@ -14,6 +15,7 @@ use super::bindings::Bindings;
 use super::geometry::{Piece, Primitives};
 use super::job::JobBuilder;
 use crate::foundation::error::Error;
+use crate::foundation::facts::facts;
 use crate::foundation::terms::viewport;
 use crate::pipeline::assembly::RasterWindow;
 use crate::segments::Snapshot;
@@ -38,7 +40,8 @@ pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipW
         true => dynamic.depth_bias,
         false => [0.0; 3],
     };
-    let bias = DepthBias { constant: clamped_bias(constant, clamp, slope), slope, clamp: 0.0 }.packet();
+    let bias = DepthBias { constant: clamped_bias(constant, clamp, slope) / unit_steps(), slope, clamp: 0.0 }
+        .packet();
     let bias = bias.map_err(|error| Error::unsupported(error.to_string(), "use no clamp"))?;
     job.set(window);
     job.set(compiled.raster.configuration(compiled.depth_stencil.as_ref()));
@@ -53,18 +56,35 @@ pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipW
                 (_, raster) => raster,
             };
             job.set(map.clipper_xy(&viewport));
-            job.set(viewport.clipper_z());
+            job.set(ordered(viewport.clipper_z()));
             job.set(map.offset(&viewport));
         }
         Some(RasterWindow::Viewport) => {
             let (scaling, depth, offset) = viewport_raster(&bindings.words.viewport)?;
             job.set(scaling);
-            job.set(depth);
+            job.set(ordered(depth));
             job.set(offset);
         }
     }
     job.set(FlatShadeFlags { flags: bindings.variant.programs.flat_varyings });
     Ok(())
+}
+
+/// Packet 106 with its words where this machine takes them from (v3d.md §5.6).
+fn ordered(packet: ClipperZScaleAndOffset) -> ClipperZScaleAndOffset {
+    match facts().packet_106 {
+        Packet106::ScaleFirst => packet,
+        Packet106::OffsetFirst => ClipperZScaleAndOffset { scale: packet.offset, offset: packet.scale },
+    }
+}
+
+/// Steps of the depth buffer that a unit of this machine's depth offset is (v3d.md §9.7).
+fn unit_steps() -> f32 {
+    match facts().depth_unit {
+        DepthUnit::Step => 1.0,
+        DepthUnit::TwoSteps => 2.0,
+        DepthUnit::Coarse => DEPTH_MAX as f32 / 65535.0,
+    }
 }
 
 /// The constant factor of a depth bias with a clamp, which the machine has none of (v3d.md §9.7): without a slope the

@@ -11,6 +11,7 @@ use vc4_shaders::compile::{TextureAccess, TextureClass, TextureDecode, TextureFi
 use vc4_shaders::program::{Lookup, TextureValue};
 
 use crate::foundation::error::Error;
+use crate::foundation::facts::facts;
 use crate::foundation::format;
 use crate::objects::buffer::BufferView;
 use crate::objects::image::Image;
@@ -234,7 +235,8 @@ impl Texture {
         let filters = self.key.decode.class == TextureClass::Unorm8 || !sampling.is_linear();
         let two_filters = sampling.mag_linear != sampling.min_linear;
         // Vulkan magnifies up to level of detail 0.
-        let late = texture::magnified_until(sampling.unit().mag(), sampling.unit().min()) > 0.0;
+        let unit = sampling.unit();
+        let late = texture::magnified_until(facts().magnified_until, unit.mag(), unit.min()) > 0.0;
         // The unit filters a face of a cube by itself, where the neighbours of its edges lie on other faces (T-SEAMLESS).
         let seams = view.is_cube() && (sampling.mag_linear || sampling.min_linear);
         if !filters || seams || late || sampler.compare.is_some() || sampler.unnormalized {

@@ -1,0 +1,15 @@
+//! Whether a machine's QPUs behave otherwise than machine code and the fast ways of the interpreter have it.
+
+use vc4::facts::Facts;
+
+/// Whether some answer about the QPUs is another one than is assumed.
+pub(super) fn is_other_machine(facts: &Facts) -> bool {
+    let of_qpus = |facts: &Facts| {
+        let Facts { branch_element, mul_flags, pack_a, unmapped_reads, rev_flag, fmul_rounding, .. } = *facts;
+        let Facts { mul24_carry, infinite_sums, ftoi_range, f16_rounding, unorm8_halves, exp2_nan, .. } =
+            *facts;
+        let around = (branch_element, mul_flags, pack_a, unmapped_reads, rev_flag);
+        (around, fmul_rounding, mul24_carry, infinite_sums, ftoi_range, f16_rounding, unorm8_halves, exp2_nan)
+    };
+    of_qpus(facts) != of_qpus(&Facts::default())
+}

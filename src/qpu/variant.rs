@@ -1,0 +1,146 @@
+//! Results on machines that behave otherwise than assumed: what the functions of [`alu`](super::alu), [`pack`](super::pack) and
+//! [`sfu`](super::sfu) compute is corrected where [`Facts`] say so. Only a simulator of such a machine asks.
+
+use super::alu::Lanes;
+use super::isa::{AddOp, MulOp, Pack};
+use super::pack::{byte_to_float, f16_to_f32, f32_to_f16, float_to_unorm8};
+use super::sfu::SfuOp;
+use crate::facts::*;
+use crate::hw::LANES;
+
+const SIGN: u32 = 0x8000_0000;
+const INF: u32 = 0x7f80_0000;
+const NAN: u32 = 0x7fc0_0000;
+
+const fn is_wide(word: u32) -> bool {
+    word & INF == INF
+}
+
+/// Corrects the results of an add operation.
+pub fn add_lanes(facts: &Facts, op: AddOp, a: &Lanes, b: &Lanes, value: &mut Lanes) {
+    for i in 0..LANES {
+        value[i] = match op {
+            AddOp::Fadd => sum(facts.infinite_sums, a[i], b[i], value[i]),
+            AddOp::Fsub => sum(facts.infinite_sums, a[i], b[i] ^ SIGN, value[i]),
+            AddOp::Ftoi => whole(facts.ftoi_range, a[i], value[i]),
+            _ => return,
+        };
+    }
+}
+
+fn sum(fact: InfiniteSums, a: u32, b: u32, value: u32) -> u32 {
+    let is_nan = |word: u32| word & !SIGN > INF;
+    match fact {
+        InfiniteSums::FirstWins if is_wide(a) => a & SIGN | INF,
+        InfiniteSums::Nan if is_nan(a) || is_nan(b) || is_wide(a) && is_wide(b) && a != b => NAN,
+        _ => value,
+    }
+}
+
+fn whole(fact: FtoiRange, word: u32, value: u32) -> u32 {
+    // From 2^31 up, infinities with them.
+    let is_large = word & INF >= 158 << 23 && word & !SIGN <= INF;
+    match fact {
+        FtoiRange::Zero if is_large => 0,
+        FtoiRange::Saturated if is_large && word & SIGN != 0 => 1 << 31,
+        FtoiRange::Saturated if is_large => !(1 << 31),
+        _ => value,
+    }
+}
+
+/// Corrects the results and C flags of a mul operation.
+pub fn mul_lanes(facts: &Facts, op: MulOp, a: &Lanes, b: &Lanes, value: &mut Lanes, carry: &mut u16) {
+    for i in 0..LANES {
+        match op {
+            MulOp::Fmul if facts.fmul_rounding == FmulRounding::TowardZero => {
+                value[i] = truncated_product(a[i], b[i], value[i]);
+            }
+            MulOp::Mul24 if facts.mul24_carry == Mul24Carry::Above32 => {
+                let product = u64::from(a[i] & 0xff_ffff) * u64::from(b[i] & 0xff_ffff);
+                *carry = *carry & !(1 << i) | u16::from(product > u64::from(u32::MAX)) << i;
+            }
+            _ => return,
+        }
+    }
+}
+
+fn truncated_product(a: u32, b: u32, rounded: u32) -> u32 {
+    // The product of two singles is exact in a double; where rounding went away from zero, one word less is meant.
+    let exact = f64::from(f32::from_bits(a)) * f64::from(f32::from_bits(b));
+    let went_away = f64::from(f32::from_bits(rounded)).abs() > exact.abs();
+    if is_wide(a) || is_wide(b) || !went_away { rounded } else { rounded - 1 }
+}
+
+/// What to pack instead of a float so that the result is as that machine's.
+pub fn before_pack_a(facts: &Facts, code: Pack, value: &Lanes) -> Lanes {
+    let halves = matches!(code, Pack::Half0 | Pack::Half1 | Pack::Half0Sat | Pack::Half1Sat);
+    if !halves || facts.f16_rounding == F16Rounding::NearestEven {
+        return *value;
+    }
+    value.map(|word| {
+        if is_wide(word) {
+            return word;
+        }
+        // The bits that a float16 has no room for.
+        let cut = word & !0x1fff;
+        let up = facts.f16_rounding == F16Rounding::AwayFromZero && word != cut;
+        f16_to_f32(f32_to_f16(if up { cut + 0x2000 } else { cut }))
+    })
+}
+
+/// The same for the colour packs of mul results.
+pub fn before_pack_mul(facts: &Facts, code: Pack, value: &Lanes) -> Lanes {
+    if code == Pack::Nop || facts.unorm8_halves == Unorm8Halves::Up {
+        return *value;
+    }
+    value.map(|word| {
+        let exact = f64::from(f32::from_bits(word)) * 255.0;
+        let near = float_to_unorm8(word);
+        let is_half = exact.fract() == 0.5 && (0.0..255.0).contains(&exact);
+        byte_to_float(if is_half { near - 1 } else { near })
+    })
+}
+
+/// Corrects the results of the special function unit.
+pub fn sfu_lanes(facts: &Facts, op: SfuOp, x: &Lanes, value: &mut Lanes) {
+    if op == SfuOp::Exp2 && facts.exp2_nan == Exp2Nan::Nan {
+        for (value, x) in value.iter_mut().zip(x) {
+            *value = if x & !SIGN > INF { NAN } else { *value };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::alu::{fmul, ftoi};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn products_are_truncated(a: u32, b: u32) {
+            let exact = f64::from(f32::from_bits(a)) * f64::from(f32::from_bits(b));
+            let word = truncated_product(a, b, fmul(a, b));
+            if !is_wide(a) && !is_wide(b) && word & INF != 0 && !is_wide(word) {
+                let (low, high) = (f32::from_bits(word).abs(), f32::from_bits(word + 1).abs());
+                prop_assert!(f64::from(low) <= exact.abs() && exact.abs() < f64::from(high), "{a:#x} {b:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_experiments_of_the_manual() {
+        // qpu.md §2.4.
+        assert_eq!(fmul(0x3f80_0001, 0x3fc0_0001), 0x3fc0_0003);
+        assert_eq!(truncated_product(0x3f80_0001, 0x3fc0_0001, 0x3fc0_0003), 0x3fc0_0002);
+        let two_31 = 0x4f00_0000;
+        assert_eq!(whole(FtoiRange::Saturated, two_31, ftoi(two_31)), 0x7fff_ffff);
+        assert_eq!(whole(FtoiRange::Zero, two_31 | SIGN, ftoi(two_31 | SIGN)), 0);
+        let of = |f16_rounding, word| {
+            let facts = Facts { f16_rounding, ..Facts::default() };
+            f32_to_f16(before_pack_a(&facts, Pack::Half0, &[word; LANES])[0])
+        };
+        assert_eq!(of(F16Rounding::AwayFromZero, 0x3f80_0001), 0x3c01);
+        assert_eq!(of(F16Rounding::TowardZero, 0x3f80_1fff), 0x3c00);
+    }
+}
