@@ -1,7 +1,7 @@
 //! The `vc4` command.
 //!
 //! One subcommand per file or folder; they do not know each other and import what stands below them: `names` and `stencil`
-//! (words of the command line), `input` and `output` (files in, text out), `device` (the GPU that is meant), `json`, `picture` (PNG files), `diagnose`
+//! (words of the command line), `input` and `output` (files in, text out), `device` (the GPU that is meant), `jobs` (what it is given to do), `json`, `picture` (PNG files), `diagnose`
 //! (places in sources, drawn).
 
 mod asm;
@@ -17,12 +17,14 @@ mod doctor;
 mod input;
 mod inspect;
 mod isa;
+mod jobs;
 mod json;
 mod man;
 mod names;
 mod output;
 mod patch;
 mod picture;
+mod probe;
 mod sim;
 mod stencil;
 mod vpm;
@@ -70,6 +72,8 @@ enum Command {
     Sim(sim::Options),
     /// Say what is wrong with the GPU of this machine, and what to do
     Doctor(doctor::Options),
+    /// Ask the GPU of this machine what no board has confirmed
+    Probe(probe::Options),
     /// Print a completion script for a shell
     Completions(completions::Options),
     /// Write the manual pages of this command and its subcommands
@@ -91,6 +95,7 @@ fn main() -> ExitCode {
         Command::Patch(options) => patch::run(options),
         Command::Sim(options) => sim::run(options),
         Command::Doctor(options) => doctor::run(options),
+        Command::Probe(options) => probe::run(options),
         Command::Completions(options) => completions::run(options, Cli::command()),
         Command::Man(options) => man::run(options, Cli::command()),
         Command::Inspect(args) => inspect::run(args),

@@ -1,12 +1,12 @@
 //! A diagnosis as one page that needs nothing else: tables, pictures and the JSON document.
 
 use super::checks::outcome::Compared;
-use super::checks::picture::Picture;
 use super::checks::{Checked, Ended};
 use super::diagnosis::Diagnosis;
 use super::document;
 use super::findings::Finding;
 use super::text;
+use crate::jobs::picture::Picture;
 use crate::json::inside_html;
 use crate::picture::{data_uri, png};
 use vc4_sim::capture::attachments::Picture as Pixels;

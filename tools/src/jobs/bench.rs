@@ -1,4 +1,4 @@
-//! The device while it is checked: BOs that are closed again, jobs that have a limit.
+//! The device while it is used: BOs that are closed again, jobs that have a limit.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

@@ -1,9 +1,10 @@
-//! Jobs of checks: a target, what is cleared and drawn there, and the picture that came of it.
+//! A job: a target, what is cleared and drawn there, and the picture that came of it.
 
 use vc4::cl::packets::*;
 use vc4::cl::records::{Attribute, ShaderRecord, VertexProgram};
 use vc4::cl::words::ShaderFlags;
-use vc4::cl::{Binner, Count, List, S12_4};
+use vc4::cl::{Addr, AnyPacket, Binner, Count, List, S12_4};
+use vc4::hw::tile_px;
 use vc4::image::surface::{color_write_bits, load_bits};
 use vc4::image::{Level, TileFormat};
 use vc4_kernel_abi::{BoHandle, GpuError, Submit, SubmitFlags, Surface};
@@ -14,38 +15,46 @@ use super::programs;
 
 /// Of all targets.
 const FORMAT: TileFormat = TileFormat::Rgba8888;
-const VERTEX_BYTES: u32 = 36;
+/// Xc Yc Zc Wc, {Ys Xs} Zs 1/Wc, varyings.
+const VERTEX_WORDS: usize = 11;
+const VERTEX_BYTES: u32 = 4 * VERTEX_WORDS as u32;
 /// What the far plane's depth is in the tile buffer.
 const FAR: u32 = 0xff_ffff;
 
-/// A vertex: its place in pixels, its depth from 0 to 1, and two varyings.
+/// A vertex: its place in pixels, its depth from 0 to 1, and words of varyings.
 #[derive(Clone, Copy, Debug)]
 pub struct Vertex {
     pub x: f32,
     pub y: f32,
     pub z: f32,
-    pub varyings: [f32; 2],
+    /// Clip coordinates that are not those of its place: the coordinate program can say what it likes.
+    pub clip: Option<[f32; 4]>,
+    pub varyings: [u32; 4],
 }
 
 /// A vertex without varyings.
 pub fn at(x: f32, y: f32, z: f32) -> Vertex {
-    Vertex { x, y, z, varyings: [0.0; 2] }
+    Vertex { x, y, z, clip: None, varyings: [0; 4] }
 }
 
 impl Vertex {
-    pub fn varyings(self, varyings: [f32; 2]) -> Vertex {
+    pub fn varyings<const N: usize>(self, values: [f32; N]) -> Vertex {
+        let varyings = std::array::from_fn(|i| values.get(i).map_or(0, |value| value.to_bits()));
         Vertex { varyings, ..self }
     }
 
-    /// Xc Yc Zc Wc, {Ys Xs} Zs 1/Wc, varyings.
-    fn words(&self, target: &Target<'_>) -> [u32; 9] {
+    pub fn clip(self, clip: [f32; 4]) -> Vertex {
+        Vertex { clip: Some(clip), ..self }
+    }
+
+    fn words(&self, target: &Target<'_>) -> [u32; VERTEX_WORDS] {
         let half = [target.width, target.height].map(|extent| (extent / 2) as f32);
         let (x, y) = (self.x - half[0], self.y - half[1]);
         let fixed = |v: f32| u32::from((v * 16.0) as i16 as u16);
-        let clip = [x / half[0], y / half[1], self.z * 2.0 - 1.0, 1.0].map(f32::to_bits);
-        let [s, t] = self.varyings.map(f32::to_bits);
-        let [xc, yc, zc, wc] = clip;
-        [xc, yc, zc, wc, fixed(x) | fixed(y) << 16, self.z.to_bits(), 1f32.to_bits(), s, t]
+        let clip = self.clip.unwrap_or([x / half[0], y / half[1], self.z * 2.0 - 1.0, 1.0]);
+        let [xc, yc, zc, wc] = clip.map(f32::to_bits);
+        let [a, b, c, d] = self.varyings;
+        [xc, yc, zc, wc, fixed(x) | fixed(y) << 16, self.z.to_bits(), 1f32.to_bits(), a, b, c, d]
     }
 }
 
@@ -54,20 +63,53 @@ pub fn rectangle(x: [f32; 2], y: [f32; 2], z: f32) -> Vec<Vertex> {
     [(0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)].map(|(i, j)| at(x[i], y[j], z)).to_vec()
 }
 
-/// Triangles and what draws them.
+/// An index list, and the largest index that the draw says it has.
+pub struct Indices {
+    pub ty: IndexType,
+    pub bytes: Vec<u8>,
+    /// Where it begins.
+    pub offset: u32,
+    pub count: u32,
+    pub max: u32,
+}
+
+/// Primitives and what draws them.
 pub struct Draw {
     pub vertices: Vec<Vertex>,
+    pub mode: PrimitiveMode,
+    pub indices: Option<Indices>,
+    pub config: ConfigurationBits,
+    pub clipping: bool,
+    /// State packets in front of it.
+    pub state: Vec<AnyPacket>,
     pub fragment: Vec<u64>,
-    /// The fragment program takes the two varyings.
-    pub varyings: bool,
-    pub texture: Option<BoHandle>,
+    /// How many varyings the fragment program takes.
+    pub varyings: u8,
+    /// Bytes that the attribute of the varyings lacks at its end.
+    pub cut: u16,
+    pub textures: Vec<BoHandle>,
     pub uniforms: Vec<u32>,
 }
 
 impl Draw {
     pub fn color(vertices: Vec<Vertex>, color: u32) -> Draw {
-        let fragment = programs::uniform_color();
-        Draw { vertices, fragment, varyings: false, texture: None, uniforms: vec![color] }
+        Draw {
+            vertices,
+            mode: PrimitiveMode::Triangles,
+            indices: None,
+            config: ConfigurationBits {
+                depth_func: CompareFunc::Less,
+                depth_write: true,
+                ..ConfigurationBits::default()
+            },
+            clipping: true,
+            state: Vec::new(),
+            fragment: programs::uniform_color(),
+            varyings: 0,
+            cut: 0,
+            textures: Vec::new(),
+            uniforms: vec![color],
+        }
     }
 }
 
@@ -77,17 +119,24 @@ pub struct Target<'a> {
     width: u32,
     height: u32,
     level: Level,
-    color: BoHandle,
+    multisample: bool,
+    pub color: BoHandle,
 }
 
 impl<'a> Target<'a> {
     pub fn new(bench: &'a Bench<'a>, tiling: Tiling, width: u32, height: u32) -> Result<Target<'a>, Failure> {
         let level = level(tiling, width, height)?;
-        Ok(Target { bench, width, height, level, color: bench.bo(level.size)? })
+        Ok(Target { bench, width, height, level, multisample: false, color: bench.bo(level.size)? })
+    }
+
+    /// The same with four samples per pixel, which are averaged as it is stored.
+    pub fn multisampled(self) -> Target<'a> {
+        Target { multisample: true, ..self }
     }
 
     fn tiles(&self) -> (u8, u8) {
-        (self.width.div_ceil(64) as u8, self.height.div_ceil(64) as u8)
+        let edge = tile_px(self.multisample);
+        (self.width.div_ceil(edge) as u8, self.height.div_ceil(edge) as u8)
     }
 
     fn surface(&self, bits: u16) -> Surface {
@@ -102,7 +151,11 @@ impl<'a> Target<'a> {
             width: self.width as u16,
             height: self.height as u16,
             tiles: [0, 0, columns - 1, rows - 1],
-            color_write: Some(self.surface(color_write_bits(Some(FORMAT), self.level.tiling, false))),
+            color_write: Some(self.surface(color_write_bits(
+                Some(FORMAT),
+                self.level.tiling,
+                self.multisample,
+            ))),
             clear_color: [color; 2],
             clear_z: FAR,
             flags: SubmitFlags::USE_CLEAR_COLOR,
@@ -134,7 +187,8 @@ impl<'a> Target<'a> {
         let half = |extent: u32| (extent / 2) as f32 * 16.0;
         let centre = |extent: u32| S12_4((extent / 2 * 16) as i16);
         let mut list = List::new();
-        list.push(TileBinningModeConfig { width_tiles, height_tiles, ..Default::default() })
+        let multisample = self.multisample;
+        list.push(TileBinningModeConfig { width_tiles, height_tiles, multisample, ..Default::default() })
             .push(StartTileBinning {})
             .push(PrimitiveListFormat::default())
             .push(ClipWindow { left: 0, bottom: 0, width: self.width as u16, height: self.height as u16 })
@@ -144,12 +198,7 @@ impl<'a> Target<'a> {
             .push(DepthOffset::default())
             .push(PointSize::default())
             .push(LineWidth::default())
-            .push(FlatShadeFlags::default())
-            .push(ConfigurationBits {
-                depth_func: CompareFunc::Less,
-                depth_write: true,
-                ..ConfigurationBits::default()
-            });
+            .push(FlatShadeFlags::default());
         list
     }
 
@@ -159,31 +208,71 @@ impl<'a> Target<'a> {
         let vertices = self.bench.filled(&bytes)?;
         let bos = [
             self.bench.shader(&draw.fragment)?,
-            self.bench.shader(&programs::pass_through(if draw.varyings { 5 } else { 3 }))?,
+            self.bench.shader(&programs::pass_through(3 + usize::from(draw.varyings)))?,
             self.bench.shader(&programs::pass_through(7))?,
             vertices,
         ];
         let first = job.bos.len() as u32;
         job.bos.extend(bos);
+        list.push(draw.config);
+        self.set(list, &draw.state)?;
+        let indices = match &draw.indices {
+            Some(indices) => {
+                let index0 = job.bos.len() as u32;
+                job.bos.push(self.bench.filled(&indices.bytes)?);
+                list.push(GemHandles { index0, index1: 0 });
+                Some(indices)
+            }
+            None => None,
+        };
         list.push(GlShaderState {
             attribute_arrays: Count::new(3).unwrap_or(Count::ONE),
             ..Default::default()
         });
-        list.push(VertexArrayPrimitives {
-            mode: PrimitiveMode::Triangles,
-            count: draw.vertices.len() as u32,
-            first: 0,
-        });
+        match indices {
+            Some(&Indices { ty, offset, count, max, .. }) => list.push(IndexedPrimitiveList {
+                mode: draw.mode,
+                index_type: ty,
+                count,
+                address: Addr::from(offset),
+                max_index: max,
+            }),
+            None => {
+                let count = draw.vertices.len() as u32;
+                list.push(VertexArrayPrimitives { mode: draw.mode, count, first: 0 })
+            }
+        };
         for index in [0, 1, 2, 3, 3, 3] {
             job.shader_rec.extend((first + index).to_le_bytes());
         }
         record(draw).write(&mut job.shader_rec).map_err(|error| Failure::Wrong(error.to_string()))?;
         job.shader_rec_count += 1;
-        if let Some(texture) = draw.texture {
-            job.uniforms.extend((job.bos.len() as u32).to_le_bytes());
-            job.bos.push(texture);
+        for texture in &draw.textures {
+            // Each BO stands there once.
+            let known = job.bos.iter().position(|bo| bo == texture);
+            let place = known.unwrap_or(job.bos.len());
+            if known.is_none() {
+                job.bos.push(*texture);
+            }
+            job.uniforms.extend((place as u32).to_le_bytes());
         }
         job.uniforms.extend(draw.uniforms.iter().flat_map(|word| word.to_le_bytes()));
+        Ok(())
+    }
+
+    /// Its state, without a draw.
+    fn set(&self, list: &mut List<Binner>, state: &[AnyPacket]) -> Result<(), Failure> {
+        for packet in state {
+            match packet.clone() {
+                AnyPacket::ClipWindow(p) => list.push(p),
+                AnyPacket::ClipperZScaleAndOffset(p) => list.push(p),
+                AnyPacket::DepthOffset(p) => list.push(p),
+                AnyPacket::FlatShadeFlags(p) => list.push(p),
+                AnyPacket::LineWidth(p) => list.push(p),
+                AnyPacket::PointSize(p) => list.push(p),
+                other => return Err(Failure::Wrong(format!("{} is no state", other.name()))),
+            };
+        }
         Ok(())
     }
 
@@ -236,12 +325,12 @@ fn record(draw: &Draw) -> ShaderRecord {
         vertex_offset,
         coordinate_offset,
     };
-    let extra = if draw.varyings { 8 } else { 0 };
+    let extra = 4 * draw.varyings;
     ShaderRecord {
-        flags: ShaderFlags { single_threaded: true, clipping: true, point_size: false },
+        flags: ShaderFlags { single_threaded: true, clipping: draw.clipping, point_size: false },
         varyings: extra / 4,
         vertex: VertexProgram {
-            attribute_select: if draw.varyings { 0b110 } else { 0b010 },
+            attribute_select: if extra > 0 { 0b110 } else { 0b010 },
             attribute_bytes: 12 + extra,
             ..VertexProgram::default()
         },
@@ -250,7 +339,11 @@ fn record(draw: &Draw) -> ShaderRecord {
             attribute_bytes: 28,
             ..VertexProgram::default()
         },
-        attributes: vec![array(0, 16, 0xff, 0), array(16, 12, 0, 16), array(28, 8, 12, 28)],
+        attributes: vec![
+            array(0, 16, 0xff, 0),
+            array(16, 12, 0, 16),
+            array(28, u16::from(extra.max(4)) - draw.cut, 12, 28),
+        ],
         ..ShaderRecord::default()
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures of checks: what must be there, and what is.
+//! Pictures that jobs leave: what must be there, and what is.
 
 /// Pixels by rows, red in the lowest byte.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
-//! The programs of checks.
+//! The programs of jobs.
 
 use vc4::qpu::assemble;
 
-const NOP: &str = "sig_none ; nop = nop() ; nop = nop() ;\n";
-const END: &str = "sig_end ; nop = nop() ; nop = nop() ;\n";
-const DONE: &str = "sig_unlock_score ; nop = nop() ; nop = nop() ;\n";
+pub const NOP: &str = "sig_none ; nop = nop() ; nop = nop() ;\n";
+pub const END: &str = "sig_end ; nop = nop() ; nop = nop() ;\n";
+pub const DONE: &str = "sig_unlock_score ; nop = nop() ; nop = nop() ;\n";
 /// s and t of a place in a texture, or any two varyings, in r1 and r2.
 const TWO_VARYINGS: &str = "sig_none ; r3 = or.always(a, a, ra15) ; nop = nop() ;\n\
     sig_none ; nop = nop(r0, r0, vary) ; r1 = fmul.always(a, r3) ;\n\
@@ -12,7 +12,7 @@ const TWO_VARYINGS: &str = "sig_none ; r3 = or.always(a, a, ra15) ; nop = nop() 
     sig_none ; nop = nop(r0, r0, vary) ; r2 = fmul.always(a, r3) ;\n\
     sig_none ; r2 = fadd.always(r2, r5) ; nop = nop() ;\n";
 
-fn words(text: &str) -> Vec<u64> {
+pub fn words(text: &str) -> Vec<u64> {
     assemble(text).unwrap_or_else(|error| panic!("{text}\n{error}")).words
 }
 
@@ -31,7 +31,7 @@ pub fn pass_through(count: usize) -> Vec<u64> {
 }
 
 /// Writes Z, then r0 as colour.
-fn fragment(body: &str) -> Vec<u64> {
+pub fn fragment(body: &str) -> Vec<u64> {
     words(&format!(
         "{body}sig_none ; tlb_z = or.always(b, b, nop, rb15) ; nop = nop() ;\n\
          sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop() ;\n{END}{NOP}{DONE}"

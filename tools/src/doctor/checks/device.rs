@@ -2,8 +2,8 @@
 
 use vc4_kernel_abi::{GpuError, Ident};
 
-use super::bench::{Bench, Failure};
 use super::outcome::Outcome;
+use crate::jobs::bench::{Bench, Failure};
 
 const PIECE: u32 = 4 << 20;
 

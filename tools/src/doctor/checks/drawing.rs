@@ -4,10 +4,10 @@ use vc4::cl::Count;
 use vc4::cl::packets::Tiling;
 use vc4::cl::words::{MagFilter, MinFilter, TextureP0, TextureP1, TextureType, TextureWords};
 
-use super::bench::{Bench, Failure};
-use super::job::{Draw, Target, Vertex, at, level, rectangle};
 use super::outcome::Outcome;
-use super::programs;
+use crate::jobs::bench::{Bench, Failure};
+use crate::jobs::job::{Draw, Target, Vertex, at, level, rectangle};
+use crate::jobs::programs;
 
 const BLACK: u32 = 0xff00_0000;
 const RED: u32 = 0xff00_00ff;
@@ -48,7 +48,7 @@ pub fn interpolation(bench: &Bench<'_>) -> Result<Outcome, Failure> {
     let target = Target::new(bench, Tiling::T, 128, 128)?;
     let draw = Draw {
         fragment: programs::varying_color(),
-        varyings: true,
+        varyings: 2,
         uniforms: vec![0xff40_0000],
         ..Draw::color(whole(128.0), 0)
     };
@@ -93,8 +93,8 @@ pub fn textures(bench: &Bench<'_>) -> Result<Outcome, Failure> {
         let target = Target::new(bench, Tiling::T, 128, 128)?;
         let draw = Draw {
             fragment: programs::textured(),
-            varyings: true,
-            texture: Some(texture),
+            varyings: 2,
+            textures: vec![texture],
             uniforms: words.bits().to_vec(),
             ..Draw::color(whole(128.0), 0)
         };

@@ -4,14 +4,16 @@ use std::io::Read;
 use std::time::Duration;
 
 use bzip2::read::BzDecoder;
+use vc4::facts::Facts;
 use vc4_kernel_abi::GpuError;
 use vc4_sim::capture::attachments::Attachment;
 use vc4_sim::capture::read::Capture;
-use vc4_sim::replay::{DeviceReplay, Replay, ReplayError};
+use vc4_sim::replay::{DeviceReplay, ReplayError};
 
-use super::bench::{Bench, Failure, LIMIT};
 use super::outcome::{Compared, Outcome};
-use super::picture::Picture;
+use super::suspects::{Place, Suspects};
+use crate::jobs::bench::{Bench, Failure, LIMIT};
+use crate::jobs::picture::Picture;
 
 /// A capture's name and its packed bytes.
 type Known = (&'static str, &'static [u8]);
@@ -109,9 +111,9 @@ const NAMED: usize = 4;
 
 /// Runs all captures. Differences are no failure: silicon and simulator may differ where nobody knows better.
 pub fn pictures(bench: &Bench<'_>) -> Result<Outcome, Failure> {
-    let mut differing = Vec::new();
+    let (mut differing, mut suspects) = (Vec::new(), Suspects::new());
     for known in KNOWN {
-        differing.extend(one(bench, known)?);
+        differing.extend(one(bench, known, &mut suspects)?);
     }
     let said = match differing.len() {
         0 => format!("{} known pictures", KNOWN.len()),
@@ -137,7 +139,7 @@ fn capture((name, packed): &Known) -> Result<Capture, Failure> {
 }
 
 /// The first picture of a capture that is different, if one is.
-fn one(bench: &Bench<'_>, known: &Known) -> Result<Option<Compared>, Failure> {
+fn one(bench: &Bench<'_>, known: &Known, suspects: &mut Suspects) -> Result<Option<Compared>, Failure> {
     let (name, capture) = (known.0, capture(known)?);
     let mut replay = DeviceReplay::new(&capture, bench.gpu);
     while let Some(step) = replay.step(LIMIT) {
@@ -157,27 +159,21 @@ fn one(bench: &Bench<'_>, known: &Known) -> Result<Option<Compared>, Failure> {
         if replayed.differences(&entry.outcome).is_empty() {
             continue;
         }
-        // What must be there is known by its hash; its pixels the simulator draws again.
-        let mut simulated = Replay::new(&capture, Replay::config(&capture));
-        for _ in 0..=number {
-            if let Some(Err(error)) = simulated.step(false) {
-                return Err(Failure::Wrong(format!("{name}: {error}")));
-            }
-        }
         for attachment in Attachment::stored_by(&entry.submission.submit) {
             let Some(bo) = entry.bos.get(attachment.bo) else { continue };
-            let picture = |bytes: Option<Vec<u8>>| Picture {
-                width: attachment.width,
-                height: attachment.height,
-                words: attachment.words(&bytes.unwrap_or_default()),
-            };
-            let bytes = attachment.bytes();
-            let seen = picture(replay.contents(bo.key, attachment.offset, bytes));
-            let expected = picture(simulated.contents(bo.key, attachment.offset, bytes));
+            let picture = |words| Picture { width: attachment.width, height: attachment.height, words };
+            let bytes = replay.contents(bo.key, attachment.offset, attachment.bytes()).unwrap_or_default();
+            let seen = picture(attachment.words(&bytes));
+            // What must be there is known by its hash; its pixels the simulator draws again.
+            let place = Place { capture: &capture, number, bo: bo.key, attachment: &attachment };
+            let drawn = place.words(Facts::default());
+            let expected =
+                picture(drawn.ok_or_else(|| Failure::Wrong(format!("{name}: it cannot be drawn")))?);
             if let Err(why) = seen.compare(&expected, 0) {
+                let rests = suspects.of(&place, &expected.words, &seen.words);
                 return Ok(Some(Compared {
                     name,
-                    why: format!("{}: {why}{}", attachment.name, bench.suspicion(took)),
+                    why: format!("{}: {why}{}{rests}", attachment.name, bench.suspicion(took)),
                     seen,
                     expected,
                 }));

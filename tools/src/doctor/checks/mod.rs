@@ -1,26 +1,23 @@
 //! Checks of the GPU: small jobs whose results are known by arithmetic, and times.
 //!
-//! A check is a row of [`CHECKS`]. It gets a [`mod@bench`], whose BOs are closed when it is over, and has an [`outcome`] or a
-//! failure. [`job`] builds what [`drawing`] and [`speed`] submit, [`programs`] are their programs and [`picture`] what they
-//! leave. [`known`] runs captures again.
+//! A check is a row of [`CHECKS`]. It gets a [`Bench`], whose BOs are closed when it is over, and has an [`outcome`] or a
+//! failure. [`drawing`] and [`speed`] submit [`jobs`](crate::jobs), [`known`] runs captures again and
+//! [`suspects`] tells on which assumptions those rest.
 
-pub mod bench;
 mod device;
 mod drawing;
-mod job;
 mod known;
 pub mod outcome;
-pub mod picture;
-mod programs;
 mod speed;
+mod suspects;
 
 use std::time::{Duration, Instant};
 
 use vc4_kernel_abi::Gpu;
 
-use bench::{Bench, Failure};
+use crate::jobs::bench::{Bench, Failure};
+use crate::jobs::picture::Picture;
 use outcome::Outcome;
-use picture::Picture;
 
 /// Something that the GPU must do.
 pub struct Check {

@@ -1,6 +1,6 @@
 //! What a check that passed has to tell.
 
-use super::picture::Picture;
+use crate::jobs::picture::Picture;
 
 /// A measured value.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use vc4::cl::packets::Tiling;
 use vc4_kernel_abi::Submit;
 
-use super::bench::{Bench, Failure, LIMIT};
-use super::job::{Draw, Target, rectangle};
 use super::outcome::Outcome;
+use crate::jobs::bench::{Bench, Failure, LIMIT};
+use crate::jobs::job::{Draw, Target, rectangle};
 
 /// How often a job is timed.
 const ROUNDS: usize = 100;

@@ -1,0 +1,9 @@
+//! Jobs made by hand, for checks and experiments: a [`bench`] is the device while it is used, a [`job`] a target with what is
+//! drawn there, [`programs`] are the programs that are taken for it and [`picture`]s what is left.
+
+pub mod bench;
+#[cfg(test)]
+pub mod faulty;
+pub mod job;
+pub mod picture;
+pub mod programs;

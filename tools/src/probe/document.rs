@@ -1,0 +1,39 @@
+//! A report as JSON; `docs/book/user/doctor.md` describes the fields.
+
+use super::ask::{Answer, Asked, Report};
+use super::text;
+use crate::json::Value;
+
+/// Version of the document; it changes when a field changes its meaning or goes away.
+const SCHEMA: u64 = 1;
+
+/// All of it.
+pub fn value(device: &str, report: &Report) -> Value {
+    Value::object([
+        ("schema", SCHEMA.into()),
+        ("vc4", env!("CARGO_PKG_VERSION").into()),
+        ("device", device.into()),
+        ("complete", report.is_complete().into()),
+        ("rows", report.asked.iter().map(row).collect()),
+        ("facts", vc4::facts::write(&report.facts).into()),
+    ])
+}
+
+fn row(asked: &Asked) -> Value {
+    let hypothesis = match asked.answer {
+        Answer::Told { hypothesis, .. } => Some(asked.row.hypotheses[hypothesis].name),
+        _ => None,
+    };
+    let (told, sure) = text::answer(asked);
+    Value::object([
+        ("name", asked.row.name.into()),
+        ("question", asked.row.question.into()),
+        ("assumed", asked.row.hypotheses[0].name.into()),
+        ("measured", hypothesis.into()),
+        ("answer", told.into()),
+        ("confidence", sure.into()),
+        ("evidence", asked.row.evidence.into()),
+        ("words", asked.words.iter().copied().map(Value::from).collect()),
+        ("seconds", asked.took.as_secs_f64().into()),
+    ])
+}

@@ -1,0 +1,88 @@
+//! A report as people read it in a terminal.
+
+use std::fmt::Write;
+
+use vc4::facts::{Ask, ROWS, Row};
+
+use super::ask::{Answer, Asked, Report};
+
+/// The answer in a few words, and how sure it is.
+pub fn answer(asked: &Asked) -> (String, String) {
+    let name = |hypothesis: usize| asked.row.hypotheses[hypothesis].name;
+    let count = asked.words.len();
+    match &asked.answer {
+        Answer::Told { hypothesis, telling } => {
+            (name(*hypothesis).to_owned(), format!("{count} of {count} words, {telling} tell"))
+        }
+        Answer::Alike(all) => {
+            let names: Vec<_> = all.iter().map(|hypothesis| name(*hypothesis)).collect();
+            (names.join(" or "), "cannot be told apart here".to_owned())
+        }
+        Answer::Other { nearest, differing } => (
+            "none of them".to_owned(),
+            format!("{} is nearest, {differing} of {count} words differ", name(*nearest)),
+        ),
+        Answer::Failed(why) => ("not asked".to_owned(), why.clone()),
+        Answer::Skipped => {
+            ("not asked".to_owned(), "the GPU did not come back from a hang: reboot".to_owned())
+        }
+    }
+}
+
+/// How an answer compares with what is assumed.
+fn mark(answer: &Answer) -> char {
+    match answer {
+        Answer::Told { hypothesis: 0, .. } => ' ',
+        Answer::Told { .. } => '*',
+        _ => '?',
+    }
+}
+
+/// All of it.
+pub fn all(device: &str, report: &Report) -> String {
+    let rows: Vec<_> = report.asked.iter().map(|asked| (asked, answer(asked))).collect();
+    let width = |of: &dyn Fn(&(&Asked, (String, String))) -> usize| rows.iter().map(of).max().unwrap_or(0);
+    let (names, answers) = (width(&|(asked, _)| asked.row.name.len()), width(&|(_, (told, _))| told.len()));
+    let mut out = format!("asked: {device}\n\n");
+    // Writing to a string cannot fail.
+    for (asked, (told, sure)) in &rows {
+        let (mark, name, evidence) = (mark(&asked.answer), asked.row.name, asked.row.evidence);
+        let _ = writeln!(out, "{mark} {name:names$}  {told:answers$}  {sure}  [assumed by {evidence}]");
+    }
+    out.push('\n');
+    changes(&mut out, report);
+    words(&mut out, report);
+    verdict(&mut out, report);
+    out
+}
+
+/// Answers that are others than assumed, and what depends on them.
+fn changes(out: &mut String, report: &Report) {
+    for (row, hypothesis) in report.facts.changed() {
+        let Row { name, question, hypotheses, users, place: (file, item), .. } = row;
+        let _ = writeln!(
+            out,
+            "{name}: {question}\n    assumed {}, found {}: {}\n    depends on it: {users}\n    stands in {file}, {item}",
+            hypotheses[0].name, hypothesis.name, hypothesis.text
+        );
+    }
+}
+
+/// What was seen where no answer fits: whoever adds a hypothesis needs it.
+fn words(out: &mut String, report: &Report) {
+    for asked in report.asked.iter().filter(|asked| matches!(asked.answer, Answer::Other { .. })) {
+        let words: Vec<_> = asked.words.iter().map(|word| format!("{word:08x}")).collect();
+        let _ = writeln!(out, "{}: {}\n    seen {}", asked.row.name, asked.row.question, words.join(" "));
+    }
+}
+
+fn verdict(out: &mut String, report: &Report) {
+    let count = report.asked.len();
+    let told = report.asked.iter().filter(|asked| matches!(asked.answer, Answer::Told { .. })).count();
+    let changed = report.facts.changed().count();
+    let others = ROWS.iter().filter(|row| row.ask != Ask::Probe).count();
+    let open =
+        if report.is_complete() { String::new() } else { format!(", {} have no answer", count - told) };
+    let _ = writeln!(out, "{told} of {count} questions answered, {changed} otherwise than assumed{open}");
+    let _ = writeln!(out, "{others} more cannot be asked this way: `vc4 sim unverified` says why");
+}
