@@ -1,12 +1,13 @@
 //! The GPU behind a render node of the Linux vc4 driver.
 
+use crate::card::Card;
 use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 use crate::ioctl::{self, Lists};
 use crate::mapping::MappedMemory;
-use crate::uapi::{MAX_PERF_COUNTERS, Param};
+use crate::uapi::{DRIVER, MAX_PERF_COUNTERS, NODE_DIR, Param, SubmitCl};
 use crate::validate::{Mode, ShaderInfo, check_submit_in, frame, shader};
 use drm::Device as _;
-use drm::control::Device as _;
+use drm::control::{Device as _, syncobj};
 use nix::errno::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,10 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Where the nodes are.
-const NODE_DIR: &str = "/dev/dri";
-/// Name of the kernel driver (kernel-abi.md §1).
-const DRIVER: &str = "vc4";
 /// `timeout_ns` of a wait without end (kernel-abi.md §4.1).
 const FOREVER: u64 = u64::MAX;
 /// BOs are made of pages.
@@ -35,6 +32,8 @@ pub struct DrmGpu {
     ident: Ident,
     memory_size: u64,
     bos: Mutex<BTreeMap<BoHandle, Bo>>,
+    /// Where each job puts its fence.
+    fence: Option<syncobj::Handle>,
 }
 
 /// What is remembered of a BO.
@@ -112,7 +111,10 @@ impl DrmGpu {
         let ident = ident(node.as_fd()).map_err(|error| {
             refusal(format!("the 3D block does not answer ({error}); is v3d enabled in the device tree?"))
         })?;
-        Ok(DrmGpu { node, path: path.to_owned(), ident, memory_size: cma_size(), bos: Mutex::default() })
+        // Kernels that have none are old: their jobs are waited for by number.
+        let fence = node.create_syncobj(false).ok();
+        let (path, bos) = (path.to_owned(), Mutex::default());
+        Ok(DrmGpu { node, path, ident, memory_size: cma_size(), bos, fence })
     }
 
     fn bos(&self) -> MutexGuard<'_, BTreeMap<BoHandle, Bo>> {
@@ -292,6 +294,15 @@ impl Gpu for DrmGpu {
         file.ok()
     }
 
+    fn last_job_fence(&self) -> Option<OwnedFd> {
+        // Without a job it has no fence.
+        self.node.syncobj_to_fd(self.fence?, true).ok()
+    }
+
+    fn card(&self) -> Option<Card> {
+        Card::find()
+    }
+
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {
         let handles: Vec<u32> = job.bos.iter().map(|bo| bo.0).collect();
         let lists = Lists {
@@ -300,7 +311,9 @@ impl Gpu for DrmGpu {
             uniforms: &job.uniforms,
             bo_handles: &handles,
         };
-        match ioctl::submit_cl(self.node.as_fd(), &frame::to_uapi(job), lists) {
+        let out_sync = self.fence.map_or(0, u32::from);
+        let frame = SubmitCl { out_sync, ..frame::to_uapi(job) };
+        match ioctl::submit_cl(self.node.as_fd(), &frame, lists) {
             Ok(seqno) => Ok(Seqno(seqno)),
             // EALREADY: a BO is listed twice (SUB-6).
             Err(Errno::EINVAL | Errno::EALREADY) => Err(GpuError::Refused(self.explain(job))),
@@ -400,6 +413,7 @@ mod tests {
             ident: Ident::REFERENCE,
             memory_size: 0,
             bos: Mutex::default(),
+            fence: None,
         }
     }
 

@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use crate::card::Card;
 use crate::uapi::MAX_PERF_COUNTERS;
 
 /// A GEM handle of one device.
@@ -300,6 +301,16 @@ pub trait Gpu: Send + Sync {
 
     /// A sync file that is signalled: a descriptor that is readable for ever. `None` where the kernel makes none.
     fn signalled_sync_file(&self) -> Option<OwnedFd>;
+
+    /// A sync file of the job that was submitted last. `None` where the kernel makes none, or nothing was submitted.
+    fn last_job_fence(&self) -> Option<OwnedFd> {
+        None
+    }
+
+    /// The primary node of the same device, where there is one with a display.
+    fn card(&self) -> Option<Card> {
+        None
+    }
 
     /// Queues a job. Jobs run and finish in submission order.
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError>;

@@ -2,9 +2,11 @@
 //! the [`Gpu`] trait that silicon and simulator share, and the submission validator rule by rule.
 //!
 //! [`uapi`] has the kernel's structs, [`gpu`] what a device is asked and answers. [`validate`] judges submissions by both.
-//! Beside it stand the devices that are no simulator: [`drm`] by [`ioctl`], [`noop`] and [`recorder`]. [`choice`] is how
+//! Beside it stand the devices that are no simulator: [`drm`] by [`ioctl`], [`noop`] and [`recorder`]. [`card`] is the display
+//! of the first. [`choice`] is how
 //! people name one.
 
+pub mod card;
 pub mod choice;
 pub mod drm;
 pub mod gpu;
@@ -15,6 +17,7 @@ pub mod recorder;
 pub mod uapi;
 pub mod validate;
 
+pub use card::Card;
 pub use choice::Choice;
 pub use drm::DrmGpu;
 pub use gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit, SubmitFlags, Surface};

@@ -21,6 +21,10 @@ macro_rules! layout {
     };
 }
 
+/// Where the nodes are.
+pub(crate) const NODE_DIR: &str = "/dev/dri";
+/// Name of the kernel driver (kernel-abi.md §1).
+pub(crate) const DRIVER: &str = "vc4";
 /// `hindex` of a surface that is not there.
 pub const NO_SURFACE: u32 = u32::MAX;
 /// `flags` of a surface: the read is a full-resolution one.
