@@ -19,7 +19,7 @@
 //! that do; `VC4SIM_STRICT=1` refuses what the kernel only accepts by mistake, `VC4SIM_THREADS=n` limits the rendering
 //! threads, `VC4SIM_MINOR=n` chooses the render node's number (128), `VC4SIM_SHOW_REAL=1` leaves the machine's own
 //! nodes visible, `VC4SIM_LOG=filter` logs to stderr. The display (of the device, so in the server's environment if
-//! there is one): `VC4SIM_DISPLAY=WxH` is its preferred size, `VC4SIM_SCANOUT=DIR` saves each frame as a PNG there,
+//! there is one): `VC4SIM_DISPLAY=WxH` is its preferred size (`none`: unplugged), `VC4SIM_SCANOUT=DIR` saves each frame as a PNG there,
 //! `VC4SIM_WINDOW=x11` shows them in a window.
 //!
 //! Limits: without a server, a device ends with the process that has it, even if children of fork still use it, and a

@@ -16,14 +16,15 @@ use super::kms::{Display, Frame, Screen};
 /// Bytes of a request around its image.
 const REQUEST_OVERHEAD: usize = 64;
 
-/// The display that the environment asks for: `VC4SIM_DISPLAY=WxH` is its preferred size, `VC4SIM_SCANOUT=DIR` saves
+/// The display that the environment asks for: `VC4SIM_DISPLAY=WxH` is its preferred size, with `none` nothing
+/// is plugged in, `VC4SIM_SCANOUT=DIR` saves
 /// each frame there, `VC4SIM_WINDOW=x11` shows them in a window.
 pub fn from_environment() -> std::sync::Arc<Display> {
-    let size = std::env::var("VC4SIM_DISPLAY").ok().and_then(|text| {
-        let (width, height) = text.split_once('x')?;
-        Some((width.parse().ok()?, height.parse().ok()?))
-    });
+    let asked = std::env::var("VC4SIM_DISPLAY").unwrap_or_default();
+    let size =
+        asked.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     let display = Display::new(size);
+    display.plug(asked != "none");
     let mut screens: Vec<Box<dyn Screen>> = Vec::new();
     if let Some(directory) = std::env::var_os("VC4SIM_SCANOUT").filter(|path| !path.is_empty()) {
         screens.push(Box::new(Pictures::new(directory.into())));

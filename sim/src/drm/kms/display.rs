@@ -1,7 +1,7 @@
 //! The display of a device: its scene, what is pending, and who sits before it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
 
 use nix::errno::Errno;
@@ -76,6 +76,7 @@ pub struct Display {
     /// Something became pending, or reached the screen.
     pub(in crate::drm) changed: Condvar,
     pub(in crate::drm) screens: OnceLock<Vec<Box<dyn Screen>>>,
+    plugged: AtomicBool,
 }
 
 /// What a file has of the display.
@@ -114,7 +115,18 @@ impl Display {
             state: Mutex::new(state),
             changed: Condvar::new(),
             screens: OnceLock::new(),
+            plugged: AtomicBool::new(true),
         })
+    }
+
+    /// Plugs the screen in or out. What is shown goes on being sent, as a CRTC does not know who looks.
+    pub fn plug(&self, plugged: bool) {
+        self.plugged.store(plugged, Relaxed);
+    }
+
+    /// Whether a screen is there.
+    pub(in crate::drm) fn is_plugged(&self) -> bool {
+        self.plugged.load(Relaxed)
     }
 
     pub(in crate::drm) fn state(&self) -> MutexGuard<'_, State> {

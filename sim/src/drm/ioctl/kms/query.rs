@@ -19,8 +19,9 @@ use crate::drm::uapi::{
 /// `kind` of connector and encoder: HDMI-A, TMDS.
 const HDMI_A: u32 = 11;
 const TMDS: u32 = 2;
-/// `connection`: something is plugged in.
+/// `connection`: something is plugged in, or nothing.
 const CONNECTED: u32 = 1;
+const DISCONNECTED: u32 = 2;
 /// `subpixel`: unknown.
 const SUBPIXEL_UNKNOWN: u32 = 1;
 /// Size of the picture in millimetres.
@@ -74,13 +75,16 @@ impl File {
         let values = property::values(&state, CONNECTOR, property::TYPE_CONNECTOR)?;
         let connected = state.scene.connected;
         drop(state);
-        (arg.kind, arg.kind_id, arg.connection) = (HDMI_A, 1, CONNECTED);
-        (arg.mm_width, arg.mm_height) = MILLIMETRES;
+        let plugged = self.display().is_plugged();
+        let connection = if plugged { CONNECTED } else { DISCONNECTED };
+        (arg.kind, arg.kind_id, arg.connection) = (HDMI_A, 1, connection);
+        (arg.mm_width, arg.mm_height) = if plugged { MILLIMETRES } else { (0, 0) };
         arg.subpixel = SUBPIXEL_UNKNOWN;
         arg.encoder_id = if connected { ENCODER } else { 0 };
         arg.pad = 0;
         give_list(process, arg.encoders, &mut arg.count_encoders, &[ENCODER])?;
-        give_list(process, arg.modes, &mut arg.count_modes, &self.display().modes)?;
+        let modes = if plugged { &self.display().modes[..] } else { &[] };
+        give_list(process, arg.modes, &mut arg.count_modes, modes)?;
         let mut count = arg.count_props;
         self.give_properties(&values, arg.props, arg.values, &mut count, process)?;
         arg.count_props = count;
