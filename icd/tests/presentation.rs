@@ -21,6 +21,7 @@ struct Fixture {
     surface: vk::SurfaceKHR,
     surfaces: ash::khr::surface::Instance,
     swapchains: ash::khr::swapchain::Device,
+    waits: ash::khr::present_wait::Device,
 }
 
 fn capture() -> PathBuf {
@@ -35,8 +36,15 @@ impl Fixture {
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
         let (instance_names, names) = (
             INSTANCE_EXTENSIONS.map(CStr::as_ptr),
-            [ash::khr::swapchain::NAME, ash::khr::bind_memory2::NAME, ash::khr::device_group::NAME]
-                .map(CStr::as_ptr),
+            [
+                ash::khr::swapchain::NAME,
+                ash::khr::bind_memory2::NAME,
+                ash::khr::device_group::NAME,
+                ash::khr::swapchain_mutable_format::NAME,
+                ash::khr::present_id::NAME,
+                ash::khr::present_wait::NAME,
+            ]
+            .map(CStr::as_ptr),
         );
         // SAFETY: valid usage; the functions are the driver's own.
         unsafe {
@@ -44,19 +52,30 @@ impl Fixture {
             let info = vk::InstanceCreateInfo::default().enabled_extension_names(&instance_names);
             let instance = entry.create_instance(&info, None).unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
-            let info =
-                vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+            let mut ids = vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true);
+            let mut waits = vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true);
+            let info = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_extension_names(&names)
+                .push_next(&mut ids)
+                .push_next(&mut waits);
             let device = instance.create_device(physical, &info, None).unwrap();
             let headless = ash::ext::headless_surface::Instance::new(&entry, &instance);
             let surface = headless.create_headless_surface(&Default::default(), None).unwrap();
             let surfaces = ash::khr::surface::Instance::new(&entry, &instance);
             let swapchains = ash::khr::swapchain::Device::new(&instance, &device);
-            Fixture { entry, instance, physical, device, surface, surfaces, swapchains }
+            let waits = ash::khr::present_wait::Device::new(&instance, &device);
+            Fixture { entry, instance, physical, device, surface, surfaces, swapchains, waits }
         }
     }
 
+    /// One whose images may be seen in other formats.
     fn swapchain(&self) -> vk::SwapchainKHR {
+        let formats = [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB];
+        let mut formats = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
         let info = vk::SwapchainCreateInfoKHR::default()
+            .flags(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT)
+            .push_next(&mut formats)
             .surface(self.surface)
             .min_image_count(3)
             .image_format(vk::Format::B8G8R8A8_UNORM)
@@ -150,12 +169,12 @@ fn present_frames(fixture: &Fixture, frames: u32) {
         let info = vk::ImageViewCreateInfo::default()
             .image(images[0])
             .view_type(vk::ImageViewType::TYPE_2D)
-            .format(vk::Format::B8G8R8A8_UNORM)
+            .format(vk::Format::B8G8R8A8_SRGB)
             .subresource_range(range);
         let view = device.create_image_view(&info, None).unwrap();
         let aliases = [0, 1, 2].map(|index| alias(fixture, swapchain, index));
         paint(fixture, queue, &aliases);
-        for &semaphore in &semaphores {
+        for (&semaphore, id) in semaphores.iter().zip(1..) {
             let (index, suboptimal) =
                 swapchains.acquire_next_image(swapchain, u64::MAX, semaphore, fence).unwrap();
             assert!(!suboptimal);
@@ -163,14 +182,21 @@ fn present_frames(fixture: &Fixture, frames: u32) {
             device.reset_fences(&[fence]).unwrap();
             let (waits, chains, indices) = ([semaphore], [swapchain], [index]);
             let mut results = [vk::Result::NOT_READY];
+            let ids = [id];
+            let mut ids = vk::PresentIdKHR::default().present_ids(&ids);
             let info = vk::PresentInfoKHR::default()
+                .push_next(&mut ids)
                 .wait_semaphores(&waits)
                 .swapchains(&chains)
                 .image_indices(&indices)
                 .results(&mut results);
             swapchains.queue_present(queue, &info).unwrap();
             assert_eq!(results, [vk::Result::SUCCESS]);
+            fixture.waits.wait_for_present(swapchain, id, u64::MAX).unwrap();
         }
+        let late = fixture.waits.wait_for_present(swapchain, u64::from(frames) + 1, 1_000_000);
+        assert_eq!(late, Err(vk::Result::TIMEOUT));
+        fixture.waits.wait_for_present(swapchain, 1, 0).unwrap();
         device.device_wait_idle().unwrap();
         device.destroy_image_view(view, None);
         aliases.into_iter().for_each(|image| device.destroy_image(image, None));

@@ -208,8 +208,9 @@ impl Client {
         Ok(command)
     }
 
-    /// Runs the program and gives what the driver says of its frames: what the CPU moved in each.
-    fn moves(&self, mut command: Command) -> Result<Vec<String>, Error> {
+    /// Runs the program and gives what the driver says of it: the way that its pictures go, and what the CPU moved in each
+    /// frame.
+    fn moves(&self, mut command: Command) -> Result<(String, Vec<String>), Error> {
         let log = std::env::temp_dir().join(format!("vc4-moves-{}-{}", self.name, std::process::id()));
         command.env("VC4VK_DEBUG", "perf").stderr(std::fs::File::create(&log)?);
         let mut child = command.spawn().map_err(|error| format!("{}: {error}", self.program))?;
@@ -222,8 +223,15 @@ impl Client {
         }
         let text = std::fs::read_to_string(&log)?;
         std::fs::remove_file(&log)?;
-        let frames = text.lines().filter_map(|line| line.strip_prefix("perf: frame ")?.split_once(": "));
-        Ok(frames.map(|(_, moved)| moved.to_owned()).collect())
+        let of = |what: &str| {
+            let lines = text.lines().filter_map(|line| line.strip_prefix("perf: ")?.strip_prefix(what));
+            lines
+                .filter_map(|line| line.split_once(": "))
+                .map(|(_, said)| said.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let path = of("swapchain of ").into_iter().next();
+        Ok((path.ok_or_else(|| format!("{} made no swapchain", self.name))?, of("frame ")))
     }
 }
 
@@ -235,9 +243,8 @@ pub fn moves(frames: u32, install: bool) -> Result<(), Error> {
     let display = Display::private()?;
     let compositor = Compositor::private()?;
     for client in clients {
-        let path =
-            if client.screen == Screen::X { "X11, by shared memory" } else { "Wayland, by shared memory" };
-        let moved = client.moves(client.command(&manifest, (&display, &compositor), frames)?)?;
+        let command = client.command(&manifest, (&display, &compositor), frames)?;
+        let (path, moved) = client.moves(command)?;
         // Programs run ahead of their pictures: in the middle neither their first nor their last frames are missing.
         let number = moved.len() / 2;
         let (Some(first), Some(later)) = (moved.first(), moved.get(number)) else {

@@ -365,7 +365,7 @@ fn raster(device: &Device, binding: &Binding, width: u32, height: u32) -> Result
         usage: vk::ImageUsageFlags::COLOR_ATTACHMENT,
         ..Default::default()
     };
-    let image = Image::presentable(device, &info).map_err(|error| error.to_string())?;
+    let image = Image::presentable(device, &info, false).map_err(|error| error.to_string())?;
     image.bind_to(binding.clone()).map_err(|error| error.to_string())?;
     let row = format::row(vk::Format::R32_UINT).ok_or("words are no texels")?;
     let (image, stored) = (Arc::new(image), row.target.ok_or("words are not drawn to")?);

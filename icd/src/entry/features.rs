@@ -60,6 +60,8 @@ features! {
         vertex_attribute_instance_rate_zero_divisor: true,
     }
     PhysicalDevicePrivateDataFeatures { private_data: true }
+    PhysicalDevicePresentIdFeaturesKHR { present_id: true }
+    PhysicalDevicePresentWaitFeaturesKHR { present_wait: true }
     PhysicalDevicePipelineCreationCacheControlFeatures { pipeline_creation_cache_control: true }
     PhysicalDeviceMaintenance4Features { maintenance4: true }
     PhysicalDevice4444FormatsFeaturesEXT { format_a4r4g4b4: true, format_a4b4g4r4: false }

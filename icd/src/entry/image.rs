@@ -24,6 +24,9 @@ unsafe fn with_stencil_usage<'a>(info: &vk::ImageCreateInfo<'a>) -> vk::ImageCre
 /// A way to make an image.
 type Way = fn(&Device, &vk::ImageCreateInfo<'_>) -> Result<Image, Error>;
 
+/// A way to make an image that lies as those of a swapchain do, which are tiled or not.
+type PresentableWay = fn(&Device, &vk::ImageCreateInfo<'_>, bool) -> Result<Image, Error>;
+
 /// Makes an image of a create info, with all that stands in its chain, in one of two ways: as any image, or to lie as those
 /// of swapchains do.
 ///
@@ -32,14 +35,14 @@ type Way = fn(&Device, &vk::ImageCreateInfo<'_>) -> Result<Image, Error>;
 pub(super) unsafe fn by_info(
     device: &Device,
     info: &vk::ImageCreateInfo<'_>,
-    [any, presentable]: [Way; 2],
+    (any, presentable): (Way, PresentableWay),
 ) -> Result<Image, Error> {
     // SAFETY: by the contract.
     unsafe {
         let info = &with_stencil_usage(info);
         let chained = extension::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next);
         match chained.and_then(|chained| opt::<Swapchain>(chained.swapchain)) {
-            Some(_) => presentable(device, info),
+            Some(swapchain) => presentable(device, info, swapchain.is_tiled()),
             None => any(device, info),
         }
     }
@@ -58,7 +61,7 @@ entry_points! {
         out: *mut vk::Image,
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
-        let image = by_info(device, &*info, [Image::new, Image::presentable])?;
+        let image = by_info(device, &*info, (Image::new, Image::presentable))?;
         give(device.allocator(), callbacks, out, image)
     }
 

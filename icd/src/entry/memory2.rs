@@ -85,8 +85,8 @@ entry_points! {
         info: *const vk::DeviceImageMemoryRequirements<'_>,
         out: *mut vk::MemoryRequirements2<'_>,
     ) {
-        let ways = [Image::planned, Image::planned_presentable];
-        let image = image::by_info(get::<OpenDevice>(device), &*(*info).p_create_info, ways);
+        let (device, info) = (get::<OpenDevice>(device), &*(*info).p_create_info);
+        let image = image::by_info(device, info, (Image::planned, Image::planned_presentable));
         // No memory will do for an image that cannot be.
         let none = |error: Error| {
             error.report("vkGetDeviceImageMemoryRequirementsKHR");

@@ -12,6 +12,7 @@ mod command;
 mod copy2;
 mod descriptor;
 mod device;
+mod display;
 mod external_sync;
 mod features;
 mod group;

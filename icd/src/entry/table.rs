@@ -5,9 +5,9 @@ use std::ffi::{CStr, c_char};
 use ash::vk;
 
 use super::{
-    address, buffer, command, copy2, descriptor, device, external_sync, group, image, instance, memory,
-    memory2, pass, pipeline, private_data, properties2, query, rendering, switches, sync, sync2, template,
-    transfer, wsi,
+    address, buffer, command, copy2, descriptor, device, display, external_sync, group, image, instance,
+    memory, memory2, pass, pipeline, private_data, properties2, query, rendering, switches, sync, sync2,
+    template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -353,12 +353,41 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         wsi::vkGetPhysicalDeviceXlibPresentationSupportKHR:
             vk::PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR,
     }
+    Reveal::Extension(Extension::Display), Instance: {
+        display::vkCreateDisplayPlaneSurfaceKHR: vk::PFN_vkCreateDisplayPlaneSurfaceKHR,
+    }
+    Reveal::Extension(Extension::Display), PhysicalDevice: {
+        display::vkGetPhysicalDeviceDisplayPropertiesKHR: vk::PFN_vkGetPhysicalDeviceDisplayPropertiesKHR,
+        display::vkGetPhysicalDeviceDisplayPlanePropertiesKHR:
+            vk::PFN_vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
+        display::vkGetDisplayPlaneSupportedDisplaysKHR: vk::PFN_vkGetDisplayPlaneSupportedDisplaysKHR,
+        display::vkGetDisplayModePropertiesKHR: vk::PFN_vkGetDisplayModePropertiesKHR,
+        display::vkCreateDisplayModeKHR: vk::PFN_vkCreateDisplayModeKHR,
+        display::vkGetDisplayPlaneCapabilitiesKHR: vk::PFN_vkGetDisplayPlaneCapabilitiesKHR,
+    }
+    Reveal::Extension(Extension::GetDisplayProperties2), PhysicalDevice: {
+        display::vkGetPhysicalDeviceDisplayProperties2KHR: vk::PFN_vkGetPhysicalDeviceDisplayProperties2KHR,
+        display::vkGetPhysicalDeviceDisplayPlaneProperties2KHR:
+            vk::PFN_vkGetPhysicalDeviceDisplayPlaneProperties2KHR,
+        display::vkGetDisplayModeProperties2KHR: vk::PFN_vkGetDisplayModeProperties2KHR,
+        display::vkGetDisplayPlaneCapabilities2KHR: vk::PFN_vkGetDisplayPlaneCapabilities2KHR,
+    }
+    Reveal::Extension(Extension::DirectModeDisplay), PhysicalDevice: {
+        display::vkReleaseDisplayEXT: vk::PFN_vkReleaseDisplayEXT,
+    }
+    Reveal::Extension(Extension::AcquireDrmDisplay), PhysicalDevice: {
+        display::vkAcquireDrmDisplayEXT: vk::PFN_vkAcquireDrmDisplayEXT,
+        display::vkGetDrmDisplayEXT: vk::PFN_vkGetDrmDisplayEXT,
+    }
     Reveal::Extension(Extension::HeadlessSurface), Instance: {
         wsi::vkCreateHeadlessSurfaceEXT: vk::PFN_vkCreateHeadlessSurfaceEXT,
     }
     Reveal::Extension(Extension::GetSurfaceCapabilities2), PhysicalDevice: {
         wsi::vkGetPhysicalDeviceSurfaceCapabilities2KHR: vk::PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR,
         wsi::vkGetPhysicalDeviceSurfaceFormats2KHR: vk::PFN_vkGetPhysicalDeviceSurfaceFormats2KHR,
+    }
+    Reveal::Extension(Extension::PresentWait), Device: {
+        wsi::vkWaitForPresentKHR: vk::PFN_vkWaitForPresentKHR,
     }
     Reveal::Extension(Extension::Maintenance1), Device: {
         command::vkTrimCommandPoolKHR: vk::PFN_vkTrimCommandPool,

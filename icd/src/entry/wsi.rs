@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::guard::{entry_points, guard_void};
-use super::read::{destroy, enumerate, enumerate_into, give, objects, slice};
+use super::read::{destroy, enumerate, enumerate_into, extension, give, objects, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::execution::queue::Queue;
 use crate::execution::work::Call;
@@ -14,7 +14,7 @@ use crate::foundation::handle::{self, HostAllocator, get, opt};
 use crate::objects::instance::Instance;
 use crate::objects::semaphore::Semaphore;
 use crate::objects::sync::Fence;
-use crate::presentation::{self, Acquired, Surface, Swapchain};
+use crate::presentation::{self, Acquired, Fit, Surface, Swapchain};
 
 fn bool32(yes: bool) -> vk::Bool32 {
     if yes { vk::TRUE } else { vk::FALSE }
@@ -62,7 +62,7 @@ presentation_support! {
 }
 
 /// Runs `vkQueuePresentKHR`: every picture goes to the queue; the worst answer is the command's.
-unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Error> {
+unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<vk::Result, Error> {
     // SAFETY: the caller passes a valid structure with live handles.
     let (waits, swapchains, indices, results) = unsafe {
         (
@@ -72,11 +72,17 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Er
             info.p_results,
         )
     };
+    // SAFETY: as above; without identifiers all are 0.
+    let ids = unsafe {
+        let ids = extension::<vk::PresentIdKHR<'_>>(info.p_next);
+        ids.map_or(&[][..], |ids| slice(ids.p_present_ids, ids.swapchain_count))
+    };
+    let ids = ids.iter().copied().chain(std::iter::repeat(0));
     let mut presents = Vec::new();
     let mut answers = Vec::new();
-    for (handle, index) in swapchains.iter().zip(indices) {
+    for ((handle, index), id) in swapchains.iter().zip(indices).zip(ids) {
         // SAFETY: as above.
-        match unsafe { get::<Swapchain>(*handle) }.present(*index) {
+        match unsafe { get::<Swapchain>(*handle) }.present(*index, id) {
             Ok((present, answer)) => {
                 presents.push(present);
                 answers.push(answer);
@@ -87,13 +93,15 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<(), Er
     let run: Call = Box::new(|last| presents.into_iter().for_each(|present| present.hand_over(last)));
     let queued = queue.call(&waits, run);
     for (at, answer) in answers.iter().enumerate().filter(|_| !results.is_null()) {
-        let answer = queued.as_ref().err().or(answer.as_ref().err());
+        let answer = queued.as_ref().map_err(Error::result).and(answer.as_ref().map_err(Error::result));
         // SAFETY: room for one result per swapchain by valid usage.
-        unsafe { results.add(at).write(answer.map_or(vk::Result::SUCCESS, Error::result)) };
+        unsafe { results.add(at).write(answer.map_or_else(|error| error, |fit| fit.result())) };
     }
     queued?;
+    let suboptimal = answers.iter().any(|answer| matches!(answer, Ok(Fit::Suboptimal)));
     let worst = answers.into_iter().filter_map(Result::err).max_by_key(severity);
-    worst.map_or(Ok(()), Err)
+    let fit = if suboptimal { Fit::Suboptimal } else { Fit::Good };
+    worst.map_or(Ok(fit.result()), Err)
 }
 
 /// Hands an image out and signals what waits for it.
@@ -104,21 +112,21 @@ fn acquire(
     fence: Option<&Arc<Fence>>,
     out: &mut u32,
 ) -> Result<vk::Result, Error> {
-    match swapchain.acquire(timeout)? {
-        Acquired::NotReady => Ok(vk::Result::NOT_READY),
-        Acquired::Timeout => Ok(vk::Result::TIMEOUT),
-        Acquired::Image(index) => {
-            *out = index;
-            // Nothing reads the image any more, so there is nothing left to wait for.
-            if let Some(semaphore) = semaphore {
-                semaphore.signal(0).give();
-            }
-            if let Some(fence) = fence {
-                fence.signal();
-            }
-            Ok(vk::Result::SUCCESS)
-        }
+    let (index, result) = match swapchain.acquire(timeout)? {
+        Acquired::NotReady => return Ok(vk::Result::NOT_READY),
+        Acquired::Timeout => return Ok(vk::Result::TIMEOUT),
+        Acquired::Image(index) => (index, vk::Result::SUCCESS),
+        Acquired::Suboptimal(index) => (index, vk::Result::SUBOPTIMAL_KHR),
+    };
+    *out = index;
+    // Nothing reads the image any more, so there is nothing left to wait for.
+    if let Some(semaphore) = semaphore {
+        semaphore.signal(0).give();
     }
+    if let Some(fence) = fence {
+        fence.signal();
+    }
+    Ok(result)
 }
 
 /// Orders what presents answer.
@@ -297,6 +305,18 @@ entry_points! {
         let info = &*info;
         let swapchain = get::<Swapchain>(info.swapchain);
         acquire(swapchain, info.timeout, opt(info.semaphore), opt(info.fence), &mut *out)
+    }
+
+    fn vkWaitForPresentKHR(
+        _device: vk::Device,
+        swapchain: vk::SwapchainKHR,
+        id: u64,
+        timeout: u64,
+    ) -> vk::Result {
+        match get::<Swapchain>(swapchain).wait_for_present(id, timeout)? {
+            true => Ok(vk::Result::SUCCESS),
+            false => Ok(vk::Result::TIMEOUT),
+        }
     }
 
     fn vkQueuePresentKHR(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {

@@ -161,6 +161,11 @@ impl Error {
     /// How loudly: answers to questions are no news.
     fn level(&self) -> log::Level {
         match self {
+            // What the application cannot help: somebody has to know why there is no picture.
+            Error::Result(
+                vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR | vk::Result::ERROR_INITIALIZATION_FAILED,
+                _,
+            ) => log::Level::Warn,
             Error::FormatNotSupported(_) | Error::Recording(..) | Error::Result(..) => log::Level::Debug,
             _ => log::Level::Error,
         }

@@ -17,6 +17,14 @@ pub enum Extension {
     XlibSurface,
     /// VK_KHR_wayland_surface.
     WaylandSurface,
+    /// VK_KHR_display.
+    Display,
+    /// VK_KHR_get_display_properties2.
+    GetDisplayProperties2,
+    /// VK_EXT_direct_mode_display.
+    DirectModeDisplay,
+    /// VK_EXT_acquire_drm_display.
+    AcquireDrmDisplay,
     /// VK_EXT_headless_surface.
     HeadlessSurface,
     /// VK_KHR_get_surface_capabilities2.
@@ -43,6 +51,12 @@ pub enum Extension {
     SamplerMirrorClampToEdge,
     /// VK_KHR_incremental_present.
     IncrementalPresent,
+    /// VK_KHR_swapchain_mutable_format.
+    SwapchainMutableFormat,
+    /// VK_KHR_present_id.
+    PresentId,
+    /// VK_KHR_present_wait.
+    PresentWait,
     /// VK_KHR_external_memory_capabilities.
     ExternalMemoryCapabilities,
     /// VK_KHR_external_memory.
@@ -182,6 +196,11 @@ const ROWS: &[Row] = &[
     row(Extension::XcbSurface, Level::Instance, ash::khr::xcb_surface::NAME, 6),
     row(Extension::XlibSurface, Level::Instance, ash::khr::xlib_surface::NAME, 6),
     row(Extension::WaylandSurface, Level::Instance, ash::khr::wayland_surface::NAME, 6),
+    // Devices whose kernel driver has no display enumerate none.
+    row(Extension::Display, Level::Instance, ash::khr::display::NAME, 23),
+    row(Extension::GetDisplayProperties2, Level::Instance, ash::khr::get_display_properties2::NAME, 1),
+    row(Extension::DirectModeDisplay, Level::Instance, ash::ext::direct_mode_display::NAME, 1),
+    row(Extension::AcquireDrmDisplay, Level::Instance, ash::ext::acquire_drm_display::NAME, 1),
     row(Extension::HeadlessSurface, Level::Instance, ash::ext::headless_surface::NAME, 1),
     row(Extension::GetSurfaceCapabilities2, Level::Instance, ash::khr::get_surface_capabilities2::NAME, 1),
     row(Extension::Swapchain, Level::Device, ash::khr::swapchain::NAME, 70),
@@ -198,6 +217,10 @@ const ROWS: &[Row] = &[
     row(Extension::SamplerMirrorClampToEdge, Level::Device, ash::khr::sampler_mirror_clamp_to_edge::NAME, 3),
     // Whole pictures are shown; the rectangles are a hint.
     row(Extension::IncrementalPresent, Level::Device, ash::khr::incremental_present::NAME, 2),
+    // Views of other formats cost nothing, so nothing has to be known of them.
+    row(Extension::SwapchainMutableFormat, Level::Device, ash::khr::swapchain_mutable_format::NAME, 1),
+    row(Extension::PresentId, Level::Device, ash::khr::present_id::NAME, 1),
+    row(Extension::PresentWait, Level::Device, ash::khr::present_wait::NAME, 1),
     row(
         Extension::ExternalMemoryCapabilities,
         Level::Instance,

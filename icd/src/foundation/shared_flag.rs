@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
 
@@ -24,6 +24,13 @@ enum Kind {
 pub struct SharedFlag {
     file: File,
     kind: Kind,
+}
+
+impl AsFd for SharedFlag {
+    /// What is readable while it is signalled.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
 }
 
 fn invalid(why: String) -> Error {

@@ -59,15 +59,20 @@ impl Image {
         Image::in_order(device, info, info.tiling == vk::ImageTiling::LINEAR)
     }
 
-    /// An image of a swapchain, without memory. What is only drawn to and presented lies in raster order whatever its
-    /// tiling is called, so that showing it copies rows; the texture unit cannot read that (textures.md §7).
-    pub fn presentable(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
-        Image::planned_presentable(device, info)?.that_fits(device)
+    /// An image of a swapchain, without memory. Unless it is to be `tiled`, what is only drawn to and presented lies in raster
+    /// order whatever its tiling is called, so that whoever copies it copies rows; the texture unit cannot read that
+    /// (textures.md §7).
+    pub fn presentable(device: &Device, info: &vk::ImageCreateInfo<'_>, tiled: bool) -> Result<Image, Error> {
+        Image::planned_presentable(device, info, tiled)?.that_fits(device)
     }
 
     /// As [`Image::presentable`], however small the heap is.
-    pub fn planned_presentable(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
-        Image::in_order(device, info, !is_read(info.usage))
+    pub fn planned_presentable(
+        device: &Device,
+        info: &vk::ImageCreateInfo<'_>,
+        tiled: bool,
+    ) -> Result<Image, Error> {
+        Image::in_order(device, info, !tiled && !is_read(info.usage))
     }
 
     fn that_fits(self, device: &Device) -> Result<Image, Error> {

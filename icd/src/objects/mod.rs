@@ -5,6 +5,7 @@ pub mod buffer;
 pub mod command_pool;
 pub mod descriptor;
 pub mod device;
+pub mod display;
 pub mod heap;
 pub mod image;
 pub mod image_view;

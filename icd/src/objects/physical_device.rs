@@ -1,7 +1,7 @@
 //! VkPhysicalDevice: what the device is and can do, truthfully.
 
 use std::ffi::c_char;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use vc4_kernel_abi::Gpu;
@@ -12,6 +12,7 @@ use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object};
 use crate::foundation::limits;
 use crate::foundation::traffic::Traffic;
+use crate::objects::display::Displays;
 
 /// Broadcom's PCI vendor number.
 pub const VENDOR_ID: u32 = 0x14e4;
@@ -40,6 +41,7 @@ pub struct PhysicalDevice {
     properties: vk::PhysicalDeviceProperties,
     shared_bos: Arc<SharedBos>,
     traffic: Arc<Traffic>,
+    displays: OnceLock<Option<Displays>>,
 }
 
 impl Object for PhysicalDevice {
@@ -55,7 +57,8 @@ impl PhysicalDevice {
         let traffic = Arc::default();
         let shared_bos = SharedBos::new(&gpu, &traffic);
         let version = wanted.min(claimed);
-        PhysicalDevice { gpu, version, allocator, heap_size, properties, shared_bos, traffic }
+        let displays = OnceLock::new();
+        PhysicalDevice { gpu, version, allocator, heap_size, properties, shared_bos, traffic, displays }
     }
 
     /// The GPU.
@@ -66,6 +69,15 @@ impl PhysicalDevice {
     /// Whether the application gets a version: what that took over from extensions is there without them.
     pub fn is_of(&self, version: u32) -> bool {
         self.version >= version
+    }
+
+    /// The displays of the device, if its kernel driver has any. Their node is opened when somebody asks first.
+    pub fn displays(&self) -> Option<&Displays> {
+        let open = || {
+            let displays = Displays::new(self.gpu.card()?, self.allocator);
+            displays.inspect_err(|error| log::error!(target: "vc4::wsi", "no displays: {error}")).ok()
+        };
+        self.displays.get_or_init(open).as_ref()
     }
 
     /// What the CPU moves from and to BOs.

@@ -14,11 +14,32 @@ use crate::objects::image::Image;
 enum Condition {
     /// As they are.
     Good,
+    /// As they are, but others would be less work to show.
+    Suboptimal,
     /// The window has another size. Not called suboptimal: the window's extent is the only one that its
     /// surface allows, and an unscaled picture in a larger window leaves the rest of it stale.
     OutOfDate,
     /// Not at all: the window is gone.
     Lost,
+}
+
+/// How well pictures suit a surface that takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// There is nothing to be gained.
+    Good,
+    /// A new swapchain would be less work to show.
+    Suboptimal,
+}
+
+impl Fit {
+    /// As commands answer it.
+    pub fn result(self) -> vk::Result {
+        match self {
+            Fit::Good => vk::Result::SUCCESS,
+            Fit::Suboptimal => vk::Result::SUBOPTIMAL_KHR,
+        }
+    }
 }
 
 struct State {
@@ -27,6 +48,8 @@ struct State {
     /// Images that the application has.
     acquired: Vec<bool>,
     condition: Condition,
+    /// The number that the application gave the last picture that was shown, or to a later one that was overtaken.
+    shown: u64,
     /// Replaced or destroyed: no images are handed out any more.
     retired: bool,
 }
@@ -48,6 +71,7 @@ impl Pool {
             // A window may have been resized since the application asked: it hears of it when it
             // acquires, where it has to listen anyway.
             condition: if fits { Condition::Good } else { Condition::OutOfDate },
+            shown: 0,
             retired: false,
         };
         Pool { device, extent, images, state: Mutex::new(state) }
@@ -86,11 +110,37 @@ impl Pool {
     /// The window's size changed.
     pub fn outdate(&self) {
         let mut state = self.state();
-        if state.condition == Condition::Good {
+        if matches!(state.condition, Condition::Good | Condition::Suboptimal) {
             state.condition = Condition::OutOfDate;
         }
         drop(state);
         self.device.waker().ring();
+    }
+
+    /// Another swapchain would be less work to show.
+    pub fn suboptimal(&self) {
+        let mut state = self.state();
+        if state.condition == Condition::Good {
+            state.condition = Condition::Suboptimal;
+        }
+    }
+
+    /// A picture with this number was shown.
+    pub fn has_shown(&self, id: u64) {
+        let mut state = self.state();
+        state.shown = state.shown.max(id);
+        drop(state);
+        self.device.waker().ring();
+    }
+
+    /// Whether a picture with this number, or a later one, was shown; an error if none will be any more.
+    pub fn is_shown(&self, id: u64) -> Result<bool, Error> {
+        self.device.check()?;
+        let state = self.state();
+        match state.shown >= id {
+            true => Ok(true),
+            false => condition(&state).map(|_| false),
+        }
     }
 
     /// A picture could not be shown.
@@ -106,23 +156,24 @@ impl Pool {
         }
     }
 
-    /// Hands a free image to the application; `None` if it has all of them, or the display.
-    pub fn try_acquire(&self) -> Result<Option<u32>, Error> {
+    /// Hands a free image to the application, and says how the surface takes it; `None` if it has all of them, or the
+    /// display.
+    pub fn try_acquire(&self) -> Result<Option<(u32, Fit)>, Error> {
         self.device.check()?;
         let mut state = self.state();
         if state.retired {
             return Err(out_of_date("the swapchain was replaced"));
         }
-        condition(&state)?;
+        let fit = condition(&state)?;
         let index = state.free.pop_front();
         if let Some(index) = index {
             state.acquired[index as usize] = true;
         }
-        Ok(index)
+        Ok(index.map(|index| (index, fit)))
     }
 
     /// Takes an acquired image back for showing it, and tells how the surface takes it.
-    pub fn take_back(&self, index: u32) -> Result<Result<(), Error>, Error> {
+    pub fn take_back(&self, index: u32) -> Result<Result<Fit, Error>, Error> {
         let mut state = self.state();
         match state.acquired.get_mut(index as usize) {
             Some(acquired) if *acquired => *acquired = false,
@@ -142,9 +193,10 @@ fn out_of_date(why: &str) -> Error {
     Error::Result(vk::Result::ERROR_OUT_OF_DATE_KHR, why.into())
 }
 
-fn condition(state: &State) -> Result<(), Error> {
+fn condition(state: &State) -> Result<Fit, Error> {
     match state.condition {
-        Condition::Good => Ok(()),
+        Condition::Good => Ok(Fit::Good),
+        Condition::Suboptimal => Ok(Fit::Suboptimal),
         Condition::OutOfDate => Err(out_of_date("the window was resized")),
         Condition::Lost => {
             Err(Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, "the window does not answer".into()))

@@ -1,18 +1,19 @@
 //! The thread of a swapchain: waits for the GPU, keeps the pace, shows pictures.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ash::vk;
 use vc4::image::Rect;
-use vc4_kernel_abi::Seqno;
+use vc4_kernel_abi::{Gpu, Seqno};
 
-use super::canvas::Canvas;
+use super::backend::{Backend, News, Storage};
+use super::bell::Inbox;
 use super::capture::{self, Picture};
+use super::frame::Frame;
 use super::pool::Pool;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
@@ -26,15 +27,10 @@ const REFRESH: Duration = Duration::from_nanos(1_000_000_000 / 60);
 /// How often a wait for the GPU looks whether the device was lost: the queue watches for hangs.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// A picture to be shown.
-pub(super) struct Frame {
-    /// Which image.
-    pub index: u32,
-    /// The job after which it is complete.
-    pub rendered: Option<Seqno>,
-}
+/// How often a picture that waits for its turn asks for it, besides when something happens.
+const ASK: Duration = Duration::from_millis(50);
 
-/// What happens to pixels on their way to the canvas.
+/// What happens to pixels that are copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conversion {
     /// Red and blue change places.
@@ -64,9 +60,27 @@ fn copy(image: &Image, pixels: &mut [u8]) -> Result<(), Error> {
     let memory = image.binding()?.bo.access(Cause::Present)?;
     let vk::Extent3D { width, height, .. } = image.extent();
     let rect = Rect { x: 0, y: 0, width, height };
-    let copied =
-        image.level(0, 0)?.read_rect(rect, pixels, width as usize * 4, |at, run| memory.read(at, run));
+    let level = image.level(0, 0)?;
+    let stride = width as usize * level.cpp as usize;
+    let copied = level.read_rect(rect, pixels, stride, |at, run| memory.read(at, run));
     copied.map_err(|error| Error::InvalidUse(error.to_string()))
+}
+
+/// As [`copy`], of pixels of 16 bits, too: red, green and blue of 5, 6 and 5 bits.
+fn copy_as_words(image: &Image, pixels: &mut [u8]) -> Result<(), Error> {
+    let vk::Extent3D { width, height, .. } = image.extent();
+    if image.level(0, 0)?.cpp == 4 {
+        return copy(image, pixels);
+    }
+    let mut shorts = vec![0; width as usize * height as usize * 2];
+    copy(image, &mut shorts)?;
+    for (pixel, short) in pixels.chunks_exact_mut(4).zip(shorts.chunks_exact(2)) {
+        let short = u16::from_le_bytes([short[0], short[1]]);
+        let five = |first: u16| ((short >> first & 31) << 3 | (short >> first & 31) >> 2) as u8;
+        let six = (short >> 5 & 63) << 2 | (short >> 5 & 63) >> 4;
+        pixel.copy_from_slice(&[five(0), six as u8, five(11), u8::MAX]);
+    }
+    Ok(())
 }
 
 /// Ticks of [`REFRESH`]. A picture that comes late starts a new count.
@@ -86,8 +100,8 @@ impl Pace {
 
 /// The handle of the thread.
 pub(super) struct Presenter {
-    sender: Sender<Frame>,
-    hurry: Arc<AtomicBool>,
+    inbox: Arc<Inbox>,
+    takes_fences: bool,
     thread: JoinHandle<()>,
 }
 
@@ -95,93 +109,181 @@ impl Presenter {
     /// Starts the thread. The queue of frames is bounded by the images that there are.
     pub fn start(
         pool: Arc<Pool>,
-        canvas: Canvas,
+        backend: Box<dyn Backend>,
         mode: vk::PresentModeKHR,
         conversion: Conversion,
     ) -> Result<Presenter, Error> {
-        let hurry = Arc::new(AtomicBool::new(false));
-        let opaque = conversion.opaque && canvas.has_alpha();
-        let pace = (mode == vk::PresentModeKHR::FIFO && !canvas.has_pace()).then(Pace::default);
-        let conversion = Conversion { opaque, ..conversion };
-        let moved = (0, pool.device().physical().traffic().total());
-        let worker = Worker { pool, canvas, pace, conversion, hurry: hurry.clone(), shown: 0, moved };
-        let (sender, receiver) = mpsc::channel();
+        let inbox = Arc::new(Inbox::new()?);
+        let takes_fences = backend.takes_fences();
+        let opaque = conversion.opaque && backend.has_alpha();
+        let pace = (mode == vk::PresentModeKHR::FIFO && !backend.has_pace()).then(Pace::default);
+        let worker = Worker {
+            conversion: Conversion { opaque, ..conversion },
+            moved: (0, pool.device().physical().traffic().total()),
+            newest_only: mode == vk::PresentModeKHR::MAILBOX,
+            inbox: inbox.clone(),
+            pool,
+            backend,
+            pace,
+            frames: VecDeque::new(),
+            next: None,
+            broken: false,
+            shown: Shown::default(),
+        };
         let thread = std::thread::Builder::new().name("vc4-present".into());
-        let thread = thread.spawn(move || worker.run(&receiver)).map_err(|error| {
+        let thread = thread.spawn(move || worker.run()).map_err(|error| {
             log::error!(target: "vc4::wsi", "the present thread cannot start: {error}");
             Error::OutOfHostMemory
         })?;
-        Ok(Presenter { sender, hurry, thread })
+        Ok(Presenter { inbox, takes_fences, thread })
     }
 
-    /// Appends a picture.
-    pub fn push(&self, frame: Frame) {
-        // Fails only when the thread is gone, and then nothing can be shown any more.
-        let _ = self.sender.send(frame);
+    /// Appends a picture that is complete after a job.
+    pub fn push(&self, index: u32, rendered: Option<Seqno>, id: u64, gpu: &dyn Gpu) {
+        // The queue has submitted nothing behind that job yet.
+        let fence = rendered.filter(|_| self.takes_fences).and_then(|_| gpu.last_job_fence());
+        self.inbox.push(Frame { index, rendered, fence, id });
     }
 
     /// Shows what was pushed, without pauses, and ends the thread.
     pub fn finish(self) {
-        self.hurry.store(true, Ordering::Relaxed);
-        drop(self.sender);
+        self.inbox.close();
         // A panic of the thread was reported where it happened.
         let _ = self.thread.join();
     }
 }
 
+/// The last picture that was shown.
+#[derive(Default)]
+struct Shown {
+    /// Its number in the capture, from 1.
+    number: u64,
+    /// Its image, if pictures are not copied.
+    index: u32,
+}
+
 struct Worker {
     pool: Arc<Pool>,
-    canvas: Canvas,
+    backend: Box<dyn Backend>,
     pace: Option<Pace>,
     conversion: Conversion,
-    /// No pauses any more.
-    hurry: Arc<AtomicBool>,
-    /// Number of the last picture in the capture.
-    shown: u64,
+    /// A picture that still waits when there is a newer one is not shown.
+    newest_only: bool,
+    inbox: Arc<Inbox>,
+    frames: VecDeque<Frame>,
+    /// The next picture, and when it may be shown.
+    next: Option<(Frame, Instant)>,
+    /// Nothing can be shown any more.
+    broken: bool,
+    shown: Shown,
     /// Pictures that this thread was given, and what the CPU had moved when it was done with the last one.
     moved: (u64, Total),
 }
 
 impl Worker {
-    fn run(mut self, frames: &Receiver<Frame>) {
-        for frame in frames {
-            let shown = catch_unwind(AssertUnwindSafe(|| self.show(&frame)));
+    fn run(mut self) {
+        loop {
             // A panic must not leave the application waiting for an image that never comes back.
-            let shown = shown.unwrap_or_else(|_| Err(Error::Panic("in the present thread".into())));
-            if let Err(error) = shown {
-                self.pool.fail(&error);
-            }
-            if flags().contains(Debug::PERF) {
-                self.report();
+            let round = catch_unwind(AssertUnwindSafe(|| self.round()));
+            match round.unwrap_or_else(|_| Err(Error::Panic("in the present thread".into()))) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    self.pool.fail(&error);
+                    self.broken = true;
+                }
             }
         }
-        if let (Some(capture), Some(pixels)) = (capture::active(), self.canvas.pixels()) {
-            if self.shown > 0 {
-                let vk::Extent2D { width, height } = self.pool.extent();
-                let device = self.pool.device().gpu().description();
-                capture.save(&Picture { width, height, bgrx: pixels }, self.shown, &device);
-            }
+        if let Err(error) = self.save() {
+            log::error!(target: "vc4::wsi", "the last picture cannot be captured: {error}");
         }
     }
 
-    fn show(&mut self, frame: &Frame) -> Result<(), Error> {
-        if let Some(seqno) = frame.rendered {
-            self.wait_for(seqno)?;
+    /// Does what can be done, or waits; whether there will be more to do.
+    fn round(&mut self) -> Result<bool, Error> {
+        let closed = self.inbox.take(&mut self.frames);
+        if self.broken {
+            self.frames.clear();
+            self.next = None;
+            if !closed {
+                self.inbox.bell().wait(None);
+            }
+            return Ok(!closed);
         }
-        self.pause();
-        self.canvas.wait(&self.hurry)?;
-        if let Some(pixels) = self.canvas.pixels() {
-            copy(self.pool.image(frame.index)?, pixels)?;
-            self.conversion.apply(pixels);
+        while let Some(news) = self.backend.news() {
+            self.hear(news);
         }
-        // The picture is copied: the image is free before the window has it.
-        self.pool.release(frame.index);
-        let wanted = self.canvas.show()?;
+        self.choose()?;
+        let Some((_, due)) = &self.next else {
+            if closed {
+                return Ok(false);
+            }
+            self.backend.wait(self.inbox.bell(), None)?;
+            return Ok(true);
+        };
+        let early = due.saturating_duration_since(Instant::now());
+        if (early.is_zero() || closed) && self.backend.is_ready(closed) {
+            if let Some((frame, _)) = self.next.take() {
+                self.show(frame)?;
+            }
+        } else if let Some((frame, _)) = self.next.take_if(|_| self.newest_only && !self.frames.is_empty()) {
+            self.pool.release(frame.index);
+        } else {
+            let limit = if early.is_zero() { ASK } else { early };
+            self.backend.wait(self.inbox.bell(), Some(limit))?;
+        }
+        Ok(true)
+    }
+
+    fn hear(&self, news: News) {
+        match news {
+            News::Free(index) => self.pool.release(index),
+            News::Extent(extent) if extent != self.pool.extent() => self.pool.outdate(),
+            News::Extent(_) => {}
+            News::Suboptimal => self.pool.suboptimal(),
+        }
+    }
+
+    /// Chooses the picture to be shown next, if there is one.
+    fn choose(&mut self) -> Result<(), Error> {
+        if self.next.is_none() {
+            if let Some(frame) = self.frames.pop_front() {
+                if let (Some(seqno), None) = (frame.rendered, &frame.fence) {
+                    self.wait_for(seqno)?;
+                }
+                let now = Instant::now();
+                self.next = Some((frame, self.pace.as_mut().map_or(now, |pace| pace.tick(now))));
+            }
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, frame: Frame) -> Result<(), Error> {
+        let (index, id) = (frame.index, frame.id);
+        let copied = match self.backend.storage() {
+            Storage::Native => false,
+            Storage::Host(None) => true,
+            Storage::Host(Some(pixels)) => {
+                copy(self.pool.image(index)?, pixels)?;
+                self.conversion.apply(pixels);
+                true
+            }
+        };
+        if copied {
+            // The image is free before the window has its picture.
+            self.pool.release(index);
+        }
+        self.backend.show(frame)?;
+        self.shown.index = index;
         if let Some(capture) = capture::active() {
-            self.shown = capture.presented();
+            self.shown.number = capture.presented();
         }
-        if wanted.is_some_and(|wanted| wanted != self.pool.extent()) {
-            self.pool.outdate();
+        self.pool.has_shown(id);
+        while let Some(news) = self.backend.news() {
+            self.hear(news);
+        }
+        if flags().contains(Debug::PERF) {
+            self.report();
         }
         Ok(())
     }
@@ -194,19 +296,32 @@ impl Worker {
         eprintln!("perf: frame {}: {}", number + 1, total.since(&before));
     }
 
+    /// Gives the last picture to who captures.
+    fn save(&mut self) -> Result<(), Error> {
+        let Some(capture) = capture::active().filter(|_| self.shown.number > 0) else { return Ok(()) };
+        let vk::Extent2D { width, height } = self.pool.extent();
+        let mut own = Vec::new();
+        let bgrx: &[u8] = match self.backend.storage() {
+            Storage::Host(pixels) => pixels.unwrap_or_default(),
+            Storage::Native => {
+                let image = self.pool.image(self.shown.index)?;
+                own.resize(width as usize * height as usize * 4, 0);
+                copy_as_words(image, &mut own)?;
+                self.conversion.apply(&mut own);
+                &own
+            }
+        };
+        let device = self.pool.device().gpu().description();
+        capture.save(&Picture { width, height, bgrx }, self.shown.number, &device);
+        Ok(())
+    }
+
     fn wait_for(&self, seqno: Seqno) -> Result<(), Error> {
         let device = self.pool.device();
         while !device.gpu().wait_seqno(seqno, Some(LOOK))? {
             device.check()?;
         }
         Ok(())
-    }
-
-    fn pause(&mut self) {
-        if let Some(pace) = self.pace.as_mut().filter(|_| !self.hurry.load(Ordering::Relaxed)) {
-            let now = Instant::now();
-            std::thread::sleep(pace.tick(now).duration_since(now));
-        }
     }
 }
 

@@ -8,9 +8,13 @@ use std::ffi::{c_ulong, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use ash::vk;
+use drm::buffer::DrmFourcc;
 
-use super::canvas::Canvas;
+use super::backend::{Backend, Native};
+use super::choice::Choice;
+use super::display::{Place, Planned, Session};
 use super::foreign::{self, Foreign};
+use super::headless;
 use super::pool::Pool;
 use super::wayland::{self, Manner};
 use super::x11::{Connection, Target};
@@ -18,6 +22,8 @@ use crate::foundation::error::Error;
 use crate::foundation::format;
 use crate::foundation::handle::Object;
 use crate::foundation::limits::MAX_IMAGE_PX;
+use crate::objects::device::Device;
+use crate::objects::display::{DisplayMode, Plane};
 
 /// Fewest images: one being shown, one being drawn.
 pub(super) const MIN_IMAGES: u32 = 2;
@@ -43,14 +49,39 @@ const WAYLAND_ALPHA: vk::CompositeAlphaFlagsKHR = vk::CompositeAlphaFlagsKHR::fr
     vk::CompositeAlphaFlagsKHR::OPAQUE.as_raw() | vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED.as_raw(),
 );
 
-/// Formats of surfaces, best first, each with whether red and blue change places on their way into a
-/// window. Those that the format table does not render are not offered.
-const FORMATS: [(vk::Format, bool); 4] = [
-    (vk::Format::B8G8R8A8_UNORM, false),
-    (vk::Format::B8G8R8A8_SRGB, false),
-    (vk::Format::R8G8B8A8_UNORM, true),
-    (vk::Format::R8G8B8A8_SRGB, true),
-];
+/// A format of surfaces.
+pub(super) struct SurfaceFormat {
+    /// As the API calls it.
+    pub format: vk::Format,
+    /// Whether red and blue change places on their way into a window; `None` where pixels are not copied.
+    pub exchange: Option<bool>,
+    /// As DRM calls it without alpha …
+    pub opaque: DrmFourcc,
+    /// … and with it.
+    pub blended: DrmFourcc,
+}
+
+/// Declares the table of formats.
+macro_rules! formats {
+    ($($format:ident $exchange:expr, $opaque:ident $blended:ident;)*) => {
+        &[$(SurfaceFormat {
+            format: vk::Format::$format,
+            exchange: $exchange,
+            opaque: DrmFourcc::$opaque,
+            blended: DrmFourcc::$blended,
+        },)*]
+    };
+}
+
+/// Formats of surfaces, best first. Those that the format table does not render are not offered.
+const FORMATS: &[SurfaceFormat] = formats! {
+    B8G8R8A8_UNORM Some(false), Xrgb8888 Argb8888;
+    B8G8R8A8_SRGB Some(false), Xrgb8888 Argb8888;
+    R8G8B8A8_UNORM Some(true), Xbgr8888 Abgr8888;
+    R8G8B8A8_SRGB Some(true), Xbgr8888 Abgr8888;
+    // Half the memory that a screen reads all the time.
+    R5G6B5_UNORM_PACK16 None, Rgb565 Rgb565;
+};
 
 /// The present modes of X11 and of none.
 const MODES: &[vk::PresentModeKHR] = &[vk::PresentModeKHR::FIFO, vk::PresentModeKHR::IMMEDIATE];
@@ -59,12 +90,13 @@ const MODES: &[vk::PresentModeKHR] = &[vk::PresentModeKHR::FIFO, vk::PresentMode
 const WAYLAND_MODES: &[vk::PresentModeKHR] =
     &[vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE];
 
-/// Whether pixels of a format go into a window with red and blue exchanged; `None` for formats that no
-/// surface offers.
-pub(super) fn exchanges(format: vk::Format) -> Option<bool> {
+/// The present modes of displays; the last where these let pictures tear.
+const DISPLAY_MODES: &[vk::PresentModeKHR] = WAYLAND_MODES;
+
+/// Whether the format table renders it.
+fn is_rendered(format: vk::Format) -> bool {
     let renders = vk::FormatFeatureFlags::COLOR_ATTACHMENT;
-    let row = FORMATS.iter().find(|(offered, _)| *offered == format)?;
-    format::properties(format).optimal_tiling_features.contains(renders).then_some(row.1)
+    format::properties(format).optimal_tiling_features.contains(renders)
 }
 
 enum Window {
@@ -73,6 +105,45 @@ enum Window {
     /// A display and its surface.
     Wayland(Foreign, Foreign),
     Headless,
+    Display(Screen),
+}
+
+/// A plane of a display.
+struct Screen {
+    mode: Arc<DisplayMode>,
+    plane: Plane,
+    /// Of the pictures, which fill the screen.
+    extent: vk::Extent2D,
+    /// The display is the driver's from the first swapchain on until this is gone.
+    session: Mutex<Option<Arc<Session>>>,
+}
+
+impl Screen {
+    fn session(&self) -> Result<Arc<Session>, Error> {
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = &*session {
+            return Ok(session.clone());
+        }
+        let begun = Session::begin(&self.mode.kms, self.mode.connector, self.plane.crtc)?;
+        Ok(session.insert(begun).clone())
+    }
+
+    fn planned(&self, format: DrmFourcc, mode: vk::PresentModeKHR) -> Result<Planned, Error> {
+        if !self.mode.kms.is_connected(self.mode.connector) {
+            let why = "nothing is plugged in where the display was";
+            log::warn!(target: "vc4::wsi", "{why}");
+            return Err(Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, why.into()));
+        }
+        let formats = self.plane.formats.iter();
+        let modifiers = formats.filter(|(code, _)| *code == format as u32).map(|(_, modifier)| *modifier);
+        let (connector, plane) = (self.mode.connector, self.plane.handle);
+        Ok(Planned {
+            session: self.session()?,
+            place: Place { connector, plane, mode: self.mode.mode },
+            modifiers: modifiers.collect(),
+            mode,
+        })
+    }
 }
 
 /// A surface.
@@ -127,6 +198,20 @@ impl Surface {
         Ok(Surface::new(Window::Wayland(wrap(display, "display")?, wrap(surface, "wl_surface")?)))
     }
 
+    /// A plane of a display in a mode, with pictures of `extent`.
+    pub fn display(mode: &Arc<DisplayMode>, plane: u32, extent: vk::Extent2D) -> Result<Surface, Error> {
+        let plane = mode.kms.plane(plane)?.clone();
+        let sides = 1..=MAX_IMAGE_PX;
+        if !sides.contains(&extent.width) || !sides.contains(&extent.height) {
+            return Err(Error::InvalidUse(format!(
+                "pictures of {} x {} pixels",
+                extent.width, extent.height
+            )));
+        }
+        let (mode, session) = (mode.clone(), Mutex::default());
+        Ok(Surface::new(Window::Display(Screen { mode, plane, extent, session })))
+    }
+
     /// No window at all.
     pub fn headless() -> Surface {
         Surface::new(Window::Headless)
@@ -135,7 +220,7 @@ impl Surface {
     /// The window and its connection; `None` if there is no window.
     fn x11(&self) -> Result<Option<(&Arc<Connection>, u32)>, Error> {
         let (window, foreign, xlib) = match self.window {
-            Window::Headless | Window::Wayland(..) => return Ok(None),
+            Window::Headless | Window::Wayland(..) | Window::Display(_) => return Ok(None),
             Window::Xcb(foreign, window) => (window, foreign, false),
             Window::Xlib(foreign, window) => (window, foreign, true),
         };
@@ -164,8 +249,12 @@ impl Surface {
 
     /// vkGetPhysicalDeviceSurfaceSupportKHR.
     pub fn is_supported(&self) -> Result<bool, Error> {
-        if let Window::Wayland(..) = self.window {
-            return Ok(self.wayland_surface().is_ok());
+        match &self.window {
+            Window::Wayland(..) => return Ok(self.wayland_surface().is_ok()),
+            Window::Display(screen) => {
+                return Ok(screen.mode.kms.reaches(screen.mode.connector, screen.plane.crtc));
+            }
+            _ => {}
         }
         match self.x11()? {
             None => Ok(true),
@@ -176,13 +265,15 @@ impl Surface {
     /// vkGetPhysicalDeviceSurfaceCapabilitiesKHR.
     pub fn capabilities(&self) -> Result<vk::SurfaceCapabilitiesKHR, Error> {
         let any = |px| vk::Extent2D { width: px, height: px };
-        // A window decides; without one the swapchain does, which all ones say.
-        let (current, min, max) = match self.x11()? {
+        // A window or screen decides; without one the swapchain does, which all ones say.
+        let decided = match (&self.window, self.x11()?) {
+            (Window::Display(screen), _) => Some(screen.extent),
+            (_, Some((connection, window))) => Some(connection.window(window)?.extent),
+            (_, None) => None,
+        };
+        let (current, min, max) = match decided {
+            Some(extent) => (extent, extent, extent),
             None => (any(u32::MAX), any(1), any(MAX_IMAGE_PX)),
-            Some((connection, window)) => {
-                let extent = connection.window(window)?.extent;
-                (extent, extent, extent)
-            }
         };
         Ok(vk::SurfaceCapabilitiesKHR {
             min_image_count: MIN_IMAGES,
@@ -198,17 +289,31 @@ impl Surface {
         })
     }
 
+    /// The row of a format that the surface offers.
+    pub(super) fn format(&self, format: vk::Format) -> Option<&'static SurfaceFormat> {
+        let row = FORMATS.iter().find(|row| row.format == format)?;
+        let shown = match &self.window {
+            Window::Display(screen) => {
+                screen.plane.formats.iter().any(|(code, _)| *code == row.opaque as u32)
+            }
+            _ => row.exchange.is_some(),
+        };
+        (shown && is_rendered(format)).then_some(row)
+    }
+
     /// vkGetPhysicalDeviceSurfaceFormatsKHR.
     pub fn formats(&self) -> Vec<vk::SurfaceFormatKHR> {
-        let offered = FORMATS.iter().filter(|(format, _)| exchanges(*format).is_some());
+        let offered = FORMATS.iter().filter(|row| self.format(row.format).is_some());
         let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
-        offered.map(|&(format, _)| vk::SurfaceFormatKHR { format, color_space }).collect()
+        offered.map(|row| vk::SurfaceFormatKHR { format: row.format, color_space }).collect()
     }
 
     /// vkGetPhysicalDeviceSurfacePresentModesKHR.
     pub fn present_modes(&self) -> &'static [vk::PresentModeKHR] {
         match self.wayland_surface() {
             Ok(Some((connection, _))) if connection.tears() => WAYLAND_MODES,
+            _ if matches!(&self.window, Window::Display(screen) if screen.mode.kms.tears) => DISPLAY_MODES,
+            _ if matches!(self.window, Window::Display(_)) => &DISPLAY_MODES[..2],
             _ if matches!(self.window, Window::Wayland(..)) => &WAYLAND_MODES[..2],
             _ => MODES,
         }
@@ -218,28 +323,60 @@ impl Surface {
     pub(super) fn alpha(&self) -> vk::CompositeAlphaFlagsKHR {
         match self.window {
             Window::Wayland(..) => WAYLAND_ALPHA,
+            // There is nothing behind the lowest plane.
+            Window::Display(_) => vk::CompositeAlphaFlagsKHR::OPAQUE,
             _ => ALPHA,
         }
     }
 
-    /// What a swapchain shows its pictures on, and the size that they should have.
-    pub(super) fn canvas(
+    /// What shows the images of a swapchain as they are; `None` where that is not possible, or not wanted.
+    pub(super) fn native(
+        &self,
+        device: &Device,
+        info: &vk::SwapchainCreateInfoKHR<'_>,
+        format: &SurfaceFormat,
+    ) -> Result<Option<Box<dyn Native>>, Error> {
+        if let Window::Display(screen) = &self.window {
+            return Ok(Some(Box::new(screen.planned(format.opaque, info.present_mode)?)));
+        }
+        if Choice::get() == Choice::Copy || !device.gpu().shares_bos() {
+            return Ok(None);
+        }
+        let Some((connection, surface)) = self.wayland_surface()? else { return Ok(None) };
+        let blended = info.composite_alpha == vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED;
+        let code = if blended { format.blended } else { format.opaque };
+        // SAFETY: the surface outlives its swapchains by the contract of the constructor.
+        let planned = unsafe { wayland::Planned::new(connection, surface, code, info.present_mode)? };
+        Ok(planned.map(|planned| Box::new(planned) as Box<dyn Native>))
+    }
+
+    /// Whether pictures may be copied on their way.
+    pub(super) fn copies(&self) -> bool {
+        match self.window {
+            Window::Display(_) => false,
+            Window::Headless => true,
+            _ => Choice::get() != Choice::Native,
+        }
+    }
+
+    /// What copies of pictures are shown on, and the size that they should have.
+    pub(super) fn host(
         &self,
         info: &vk::SwapchainCreateInfoKHR<'_>,
-    ) -> Result<(Canvas, vk::Extent2D), Error> {
+    ) -> Result<(Box<dyn Backend>, vk::Extent2D), Error> {
         let extent = info.image_extent;
         if let Some((connection, surface)) = self.wayland_surface()? {
             let alpha = info.composite_alpha == vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED;
             let manner = Manner { alpha, mode: info.present_mode };
             // SAFETY: the surface outlives its swapchains by the contract of the constructor.
             let target = unsafe { wayland::Target::new(connection, surface, extent, manner)? };
-            return Ok((Canvas::Wayland(Box::new(target)), extent));
+            return Ok((Box::new(target), extent));
         }
         match self.x11()? {
-            None => Ok((Canvas::headless(extent), extent)),
+            None => Ok((Box::new(headless::Target::new(extent)), extent)),
             Some((connection, window)) => {
                 let (target, wanted) = Target::new(connection, window, extent, true)?;
-                Ok((Canvas::X11(target), wanted))
+                Ok((Box::new(target), wanted))
             }
         }
     }

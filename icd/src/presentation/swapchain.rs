@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ash::vk;
 use vc4_kernel_abi::Seqno;
 
-use super::pool::Pool;
-use super::presenter::{Conversion, Frame, Presenter};
-use super::surface::{self, Surface};
+use super::backend::{Backend, Native};
+use super::pool::{Fit, Pool};
+use super::presenter::{Conversion, Presenter};
+use super::shared_image::{SharedImage, modifier_of};
+use super::surface::{self, Surface, SurfaceFormat};
+use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
 use crate::foundation::waker::deadline;
@@ -20,6 +23,8 @@ use crate::objects::memory::Binding;
 pub enum Acquired {
     /// The image with that index; nothing reads it any more.
     Image(u32),
+    /// As above; a new swapchain would be less work to show.
+    Suboptimal(u32),
     /// None is free, and waiting was not asked for.
     NotReady,
     /// None became free in time.
@@ -51,19 +56,41 @@ impl Swapchain {
         if let Some(old) = old {
             old.pool.retire();
         }
-        let exchange = check(surface, info)?;
-        let count = info.min_image_count.max(surface::MIN_IMAGES);
-        let images = (0..count).map(|_| image(device, info)).collect::<Result<Vec<_>, _>>()?;
+        let format = check(surface, info)?;
+        let native = surface.native(device, info, format)?;
+        let stage = match native.map(|native| Stage::native(device, info, format, native)) {
+            Some(Ok(stage)) => stage,
+            Some(Err(error)) if !surface.copies() => return Err(error),
+            None if !surface.copies() => {
+                let what = "showing images as they are on this surface";
+                return Err(Error::unsupported(what, "unset VC4VK_PRESENT"));
+            }
+            refused => {
+                if let Some(Err(error)) = refused {
+                    log::info!(target: "vc4::wsi", "pictures are copied: {error}");
+                }
+                Stage::host(device, surface, info)?
+            }
+        };
+        let Stage { images, backend, wanted } = stage;
+        if flags().contains(Debug::PERF) {
+            let vk::Extent2D { width, height } = info.image_extent;
+            eprintln!("perf: swapchain of {width} x {height} pixels: {}", backend.path());
+        }
         let handles = images.iter().map(|image| OwnedHandle::new(allocator, image.clone()));
         let handles = handles.collect::<Result<Vec<_>, _>>()?;
-        let (canvas, wanted) = surface.canvas(info)?;
         let fits = wanted == info.image_extent;
         let pool = Arc::new(Pool::new(device.clone(), info.image_extent, images, fits));
         surface.occupy(&pool)?;
         let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
-        let conversion = Conversion { exchange, opaque };
-        let presenter = Presenter::start(pool.clone(), canvas, info.present_mode, conversion)?;
+        let conversion = Conversion { exchange: format.exchange.unwrap_or(false), opaque };
+        let presenter = Presenter::start(pool.clone(), backend, info.present_mode, conversion)?;
         Ok(Swapchain { pool, handles: Mutex::new(handles), presenter: Mutex::new(Some(presenter)) })
+    }
+
+    /// Whether the images lie in tiles where drawing alone would leave them in rows.
+    pub fn is_tiled(&self) -> bool {
+        self.pool.image(0).is_ok_and(|image| !image.layout().shape.raster)
     }
 
     /// vkGetSwapchainImagesKHR. The handles live until the swapchain is closed.
@@ -88,8 +115,11 @@ impl Swapchain {
         let mut answer = Ok(Acquired::Timeout);
         let done = device.waker().wait_until(deadline(timeout), || match self.pool.try_acquire() {
             Ok(None) => false,
-            Ok(Some(index)) => {
-                answer = Ok(Acquired::Image(index));
+            Ok(Some((index, fit))) => {
+                answer = Ok(match fit {
+                    Fit::Good => Acquired::Image(index),
+                    Fit::Suboptimal => Acquired::Suboptimal(index),
+                });
                 true
             }
             Err(error) => {
@@ -105,9 +135,26 @@ impl Swapchain {
 
     /// Takes an acquired image back for showing it. The second answer is what the application hears; the
     /// picture travels on in any case, so that its semaphores are waited for and its image comes back.
-    pub fn present(self: &Arc<Swapchain>, index: u32) -> Result<(Present, Result<(), Error>), Error> {
+    ///
+    /// `id` is the number that the application gives the picture, or 0.
+    pub fn present(
+        self: &Arc<Swapchain>,
+        index: u32,
+        id: u64,
+    ) -> Result<(Present, Result<Fit, Error>), Error> {
         let taken = self.pool.take_back(index)?;
-        Ok((Present { swapchain: self.clone(), index }, taken))
+        Ok((Present { swapchain: self.clone(), index, id }, taken))
+    }
+
+    /// vkWaitForPresentKHR: waits up to `timeout` nanoseconds until a picture with this number, or a later one, was shown;
+    /// whether it was.
+    pub fn wait_for_present(&self, id: u64, timeout: u64) -> Result<bool, Error> {
+        let mut answer = Ok(false);
+        self.pool.device().waker().wait_until(deadline(timeout), || {
+            answer = self.pool.is_shown(id);
+            !matches!(answer, Ok(false))
+        });
+        answer
     }
 
     /// Ends presentation: pictures that the queue handed over are shown, later ones are not, and the
@@ -128,10 +175,57 @@ impl Drop for Swapchain {
     }
 }
 
-/// Refuses what the surface does not offer; else whether red and blue are exchanged.
-fn check(surface: &Surface, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<bool, Error> {
+/// The images of a swapchain and what shows them.
+struct Stage {
+    images: Vec<Arc<Image>>,
+    backend: Box<dyn Backend>,
+    /// The size that pictures should have.
+    wanted: vk::Extent2D,
+}
+
+impl Stage {
+    /// Images that are shown as they are: in tiles, which are less work to draw and to look up than rows, if somebody knows
+    /// these.
+    fn native(
+        device: &Device,
+        info: &vk::SwapchainCreateInfoKHR<'_>,
+        format: &SurfaceFormat,
+        native: Box<dyn Native>,
+    ) -> Result<Stage, Error> {
+        let mut chosen =
+            Err(Error::unsupported("an image that its display knows the layout of", "use other sizes"));
+        for tiled in [true, false] {
+            let image = planned(device, info, tiled)?;
+            if modifier_of(&image).is_some_and(|modifier| native.modifiers().contains(&modifier)) {
+                chosen = Ok(tiled);
+                break;
+            }
+        }
+        let images = images(device, info, chosen?)?;
+        let blended = info.composite_alpha == vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED;
+        let format = if blended { format.blended } else { format.opaque };
+        let shared = images.iter().map(|image| SharedImage::new(device, image, format));
+        let backend = native.take(&shared.collect::<Result<Vec<_>, _>>()?)?;
+        Ok(Stage { images, backend, wanted: info.image_extent })
+    }
+
+    /// Images that are copied.
+    fn host(
+        device: &Device,
+        surface: &Surface,
+        info: &vk::SwapchainCreateInfoKHR<'_>,
+    ) -> Result<Stage, Error> {
+        let images = images(device, info, false)?;
+        let (backend, wanted) = surface.host(info)?;
+        Ok(Stage { images, backend, wanted })
+    }
+}
+
+/// Refuses what the surface does not offer; else what its pixels are.
+fn check(surface: &Surface, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<&'static SurfaceFormat, Error> {
     let offered = [
-        ("flags", info.flags.is_empty()),
+        // Views of other formats need nothing of an image.
+        ("flags", vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT.contains(info.flags)),
         ("minImageCount", info.min_image_count <= surface::MAX_IMAGES),
         ("imageColorSpace", info.image_color_space == vk::ColorSpaceKHR::SRGB_NONLINEAR),
         ("imageArrayLayers", info.image_array_layers == 1),
@@ -140,10 +234,9 @@ fn check(surface: &Surface, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<boo
         ("compositeAlpha", surface.alpha().contains(info.composite_alpha)),
         ("presentMode", surface.present_modes().contains(&info.present_mode)),
     ];
-    let exchange = surface::exchanges(info.image_format);
     let missing = offered.iter().find(|(_, fits)| !fits).map(|(name, _)| *name);
-    match (missing, exchange) {
-        (None, Some(exchange)) => Ok(exchange),
+    match (missing, surface.format(info.image_format)) {
+        (None, Some(format)) => Ok(format),
         (name, _) => {
             let name = name.unwrap_or("imageFormat");
             Err(Error::InvalidUse(format!(
@@ -153,9 +246,10 @@ fn check(surface: &Surface, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<boo
     }
 }
 
-fn image(device: &Device, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<Arc<Image>, Error> {
+/// An image of a swapchain, without memory.
+fn planned(device: &Device, info: &vk::SwapchainCreateInfoKHR<'_>, tiled: bool) -> Result<Image, Error> {
     let vk::Extent2D { width, height } = info.image_extent;
-    let image = Image::presentable(
+    Image::presentable(
         device,
         &vk::ImageCreateInfo {
             image_type: vk::ImageType::TYPE_2D,
@@ -166,12 +260,28 @@ fn image(device: &Device, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<Arc<I
             samples: vk::SampleCountFlags::TYPE_1,
             tiling: vk::ImageTiling::OPTIMAL,
             usage: info.image_usage,
+            flags: match info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT) {
+                true => vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE,
+                false => vk::ImageCreateFlags::empty(),
+            },
             ..Default::default()
         },
-    )?;
-    let bo = device.create_bo("a swapchain image", image.requirements().size)?;
-    image.bind_to(Binding::whole(bo))?;
-    Ok(Arc::new(image))
+        tiled,
+    )
+}
+
+fn images(
+    device: &Device,
+    info: &vk::SwapchainCreateInfoKHR<'_>,
+    tiled: bool,
+) -> Result<Vec<Arc<Image>>, Error> {
+    let image = |_| {
+        let image = planned(device, info, tiled)?;
+        let bo = device.create_bo("a swapchain image", image.requirements().size)?;
+        image.bind_to(Binding::whole(bo))?;
+        Ok(Arc::new(image))
+    };
+    (0..info.min_image_count.max(surface::MIN_IMAGES)).map(image).collect()
 }
 
 /// A picture on its way through the queue.
@@ -179,6 +289,7 @@ fn image(device: &Device, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<Arc<I
 pub struct Present {
     swapchain: Arc<Swapchain>,
     index: u32,
+    id: u64,
 }
 
 impl Present {
@@ -188,7 +299,8 @@ impl Present {
     pub fn hand_over(self, rendered: Option<Seqno>) {
         let presenter = self.swapchain.presenter.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(presenter) = presenter.as_ref() {
-            presenter.push(Frame { index: self.index, rendered });
+            let gpu = self.swapchain.pool.device().gpu();
+            presenter.push(self.index, rendered, self.id, &**gpu);
         }
     }
 }

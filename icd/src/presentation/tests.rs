@@ -46,9 +46,9 @@ pub(super) fn acquire(swapchain: &Swapchain) -> u32 {
 
 /// Presents an image as the queue does.
 pub(super) fn present(swapchain: &Arc<Swapchain>, index: u32) -> Result<(), Error> {
-    let (present, answer) = swapchain.present(index)?;
+    let (present, answer) = swapchain.present(index, 0)?;
     present.hand_over(None);
-    answer
+    answer.map(drop)
 }
 
 /// Fills an image by coordinates.
@@ -90,11 +90,11 @@ fn only_acquired_images_are_presented() {
     let (device, surface) = (device(), Surface::headless());
     let swapchain = swapchain(&device, &surface, &info(64, 32)).unwrap();
     let invalid = Some(vk::Result::ERROR_VALIDATION_FAILED_EXT);
-    assert_eq!(code(swapchain.present(0)), invalid);
-    assert_eq!(code(swapchain.present(2)), invalid);
+    assert_eq!(code(swapchain.present(0, 0)), invalid);
+    assert_eq!(code(swapchain.present(2, 0)), invalid);
     let index = acquire(&swapchain);
     present(&swapchain, index).unwrap();
-    assert_eq!(code(swapchain.present(index)), invalid);
+    assert_eq!(code(swapchain.present(index, 0)), invalid);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_present_that_comes_after_the_end_is_dropped() {
     let (device, surface) = (device(), Surface::headless());
     let swapchain = swapchain(&device, &surface, &info(64, 32)).unwrap();
     let index = acquire(&swapchain);
-    let (late, answer) = swapchain.present(index).unwrap();
+    let (late, answer) = swapchain.present(index, 0).unwrap();
     answer.unwrap();
     swapchain.close();
     late.hand_over(None);

@@ -18,7 +18,9 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::xcb_ffi::XCBConnection;
 
+use super::backend::{Backend, News, Storage};
 use super::foreign::{self, Foreign};
+use super::frame::Frame;
 use super::shm::SharedMemory;
 use crate::foundation::error::Error;
 
@@ -155,6 +157,8 @@ pub(super) struct Target {
     memory: Memory,
     /// Bytes that a request may have.
     request_bytes: usize,
+    /// The window's size when it got its last picture, until somebody was told.
+    news: Option<vk::Extent2D>,
 }
 
 impl Target {
@@ -192,17 +196,13 @@ impl Target {
             log::info!(target: "vc4::wsi", "presenting through the connection: the X server shares no memory");
         }
         let (connection, request_bytes) = (connection.clone(), connection.xcb.maximum_request_bytes());
-        let target = Target { connection, window, gc, depth, width, height, memory, request_bytes };
+        let news = None;
+        let target = Target { connection, window, gc, depth, width, height, memory, request_bytes, news };
         Ok((target, state.extent))
     }
 
-    /// Whether alpha in the window's pixels means something.
-    pub fn has_alpha(&self) -> bool {
-        self.depth == 32
-    }
-
     /// The rows to be put next, without gaps, BGRX.
-    pub fn pixels(&mut self) -> &mut [u8] {
+    fn pixels(&mut self) -> &mut [u8] {
         match &mut self.memory {
             Memory::Shared(memory, _) => memory.bytes(),
             Memory::Own(bytes) => bytes,
@@ -211,7 +211,7 @@ impl Target {
 
     /// Puts the picture into the window and waits until the server has read it. Answers the window's
     /// size after that.
-    pub fn put(&mut self) -> Result<vk::Extent2D, Error> {
+    fn put(&mut self) -> Result<vk::Extent2D, Error> {
         let put = || {
             let mut cookies = Vec::new();
             match &self.memory {
@@ -277,6 +277,32 @@ impl Target {
 }
 
 type Cookie<'a> = x11rb::cookie::VoidCookie<'a, XCBConnection>;
+
+impl Backend for Target {
+    fn storage(&mut self) -> Storage<'_> {
+        Storage::Host(Some(self.pixels()))
+    }
+
+    fn path(&self) -> String {
+        match self.memory {
+            Memory::Shared(..) => "X11, by shared memory".into(),
+            Memory::Own(_) => "X11, through the connection".into(),
+        }
+    }
+
+    fn has_alpha(&self) -> bool {
+        self.depth == 32
+    }
+
+    fn show(&mut self, _: Frame) -> Result<(), Error> {
+        self.news = Some(self.put()?);
+        Ok(())
+    }
+
+    fn news(&mut self) -> Option<News> {
+        self.news.take().map(News::Extent)
+    }
+}
 
 impl Drop for Target {
     fn drop(&mut self) {

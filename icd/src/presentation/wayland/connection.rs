@@ -8,11 +8,13 @@ use wayland_client::protocol::wl_registry::{self, WlRegistry};
 use wayland_client::protocol::wl_shm::WlShm;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_client::{Connection as Display, Dispatch, EventQueue, Proxy, QueueHandle, delegate_noop};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::{self, ZwpLinuxDmabufV1};
 use wayland_protocols::wp::tearing_control::v1::client::wp_tearing_control_manager_v1::WpTearingControlManagerV1;
 use wayland_protocols::wp::tearing_control::v1::client::wp_tearing_control_v1::{
     PresentationHint, WpTearingControlV1,
 };
 
+use super::dmabuf::{FEEDBACK_SINCE, Formats, VERSIONS};
 use crate::foundation::error::Error;
 use crate::presentation::foreign::{self, Foreign};
 
@@ -21,6 +23,10 @@ pub(in crate::presentation) struct Connection {
     pub(super) display: Display,
     /// Shares memory.
     pub(super) shm: WlShm,
+    /// Takes images as they are.
+    pub(super) dmabuf: Option<ZwpLinuxDmabufV1>,
+    /// Formats with modifiers that were told when that was bound, before version 4.
+    pub(super) formats: Formats,
     tearing: Option<WpTearingControlManagerV1>,
     /// A surface has one at most. Of the surface that this connection is for.
     control: OnceLock<WpTearingControlV1>,
@@ -43,12 +49,18 @@ impl Connection {
         // SAFETY: by the contract.
         let backend = unsafe { Backend::from_foreign_display(display.as_ptr().cast()) };
         let display = Display::from_backend(backend);
-        let (globals, queue) =
+        let (globals, mut queue) =
             registry_queue_init::<Globals>(&display).map_err(|error| format!("the compositor: {error}"))?;
         let handle = queue.handle();
         let shm = globals.bind(&handle, 1..=1, ()).map_err(|error| format!("wl_shm: {error}"))?;
         let tearing = globals.bind(&handle, 1..=1, ()).ok();
-        Ok(Connection { display, shm, tearing, control: OnceLock::new(), _queue: queue })
+        let dmabuf: Option<ZwpLinuxDmabufV1> = globals.bind(&handle, VERSIONS, ()).ok();
+        let mut told = Globals::default();
+        if dmabuf.as_ref().is_some_and(|dmabuf| dmabuf.version() < FEEDBACK_SINCE) {
+            queue.roundtrip(&mut told).map_err(|error| format!("the compositor: {error}"))?;
+        }
+        let formats = told.formats;
+        Ok(Connection { display, shm, dmabuf, formats, tearing, control: OnceLock::new(), _queue: queue })
     }
 
     /// Whether pictures may replace others while these are sent to the screen.
@@ -90,13 +102,34 @@ impl Drop for Connection {
         if let Some(tearing) = &self.tearing {
             tearing.destroy();
         }
+        if let Some(dmabuf) = &self.dmabuf {
+            dmabuf.destroy();
+        }
         // Nobody is left to tell about failures.
         let _ = self.display.flush();
     }
 }
 
 /// What the events of globals go to.
-struct Globals;
+#[derive(Default)]
+struct Globals {
+    formats: Formats,
+}
+
+impl Dispatch<ZwpLinuxDmabufV1, ()> for Globals {
+    fn event(
+        globals: &mut Globals,
+        _: &ZwpLinuxDmabufV1,
+        event: zwp_linux_dmabuf_v1::Event,
+        _: &(),
+        _: &Display,
+        _: &QueueHandle<Globals>,
+    ) {
+        if let zwp_linux_dmabuf_v1::Event::Modifier { format, modifier_hi, modifier_lo } = event {
+            globals.formats.push((format, u64::from(modifier_hi) << 32 | u64::from(modifier_lo)));
+        }
+    }
+}
 
 impl Dispatch<WlRegistry, GlobalListContents> for Globals {
     fn event(

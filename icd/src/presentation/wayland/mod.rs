@@ -2,9 +2,11 @@
 //! application and none of its events is taken from it. libwayland may be used from any thread.
 
 mod connection;
+mod dmabuf;
+mod state;
 mod target;
 #[cfg(test)]
 mod tests;
 
 pub(super) use connection::Connection;
-pub(super) use target::{Manner, Target};
+pub(super) use target::{Manner, Planned, Target};

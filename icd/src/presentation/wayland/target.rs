@@ -1,39 +1,39 @@
-//! A surface as a swapchain draws to it: buffers in memory shared with the compositor, which takes turns with the presenter
-//! in using them.
+//! A surface as a swapchain draws to it: its buffers are the images of the swapchain, or memory shared with the compositor,
+//! which takes turns with the presenter in using them.
 
-use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ash::vk;
+use drm::buffer::DrmFourcc;
 use wayland_client::backend::WaylandError;
-use wayland_client::protocol::wl_buffer::{self, WlBuffer};
-use wayland_client::protocol::wl_callback::{self, WlCallback};
+use wayland_client::protocol::wl_buffer::WlBuffer;
 use wayland_client::protocol::wl_shm::Format;
 use wayland_client::protocol::wl_shm_pool::WlShmPool;
 use wayland_client::protocol::wl_surface::{REQ_DAMAGE_BUFFER_SINCE, WlSurface};
-use wayland_client::{
-    Connection as Display, Dispatch, DispatchError, EventQueue, Proxy, QueueHandle, delegate_noop,
-};
+use wayland_client::{DispatchError, EventQueue, Proxy};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_v1::ZwpLinuxDmabufFeedbackV1;
 
 use super::connection::{Connection, lost};
+use super::dmabuf::{self, FEEDBACK_SINCE};
+use super::state::{State, ask_for_buffer};
 use crate::foundation::error::Error;
+use crate::presentation::backend::{Backend, Native, News, Storage};
+use crate::presentation::bell::{Bell, poll};
 use crate::presentation::foreign::Foreign;
+use crate::presentation::frame::Frame;
+use crate::presentation::shared_image::SharedImage;
 use crate::presentation::shm::SharedMemory;
 
-/// One on the screen, one on its way, one being written.
+/// Of shared memory: one on the screen, one on its way, one being written.
 const BUFFERS: usize = 3;
 
-/// Bytes of a pixel.
+/// Bytes of a pixel in shared memory.
 const PIXEL_BYTES: usize = 4;
 
 /// How long a picture waits for its turn. A compositor gives none to surfaces that nobody sees; their programs go on slowly
 /// instead of standing still.
 const UNSEEN: Duration = Duration::from_secs(1);
-
-/// How often a wait looks whether the swapchain comes to its end.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// What pictures mean and when they are shown.
 #[derive(Clone, Copy, Debug)]
@@ -44,101 +44,54 @@ pub(in crate::presentation) struct Manner {
     pub mode: vk::PresentModeKHR,
 }
 
-/// What the compositor said last.
-struct State {
-    free: [bool; BUFFERS],
-    /// The last picture's frame callback has not come.
-    waits: bool,
-}
-
-/// A surface with its buffers.
-pub(in crate::presentation) struct Target {
+/// A surface without buffers, and its queue.
+struct Seat {
     connection: Arc<Connection>,
     surface: WlSurface,
     queue: EventQueue<State>,
     state: State,
-    memory: SharedMemory,
-    pool: WlShmPool,
-    buffers: [WlBuffer; BUFFERS],
-    extent: vk::Extent2D,
     fifo: bool,
-    /// The buffer being written.
-    next: usize,
+    /// What tells of changes.
+    feedback: Option<ZwpLinuxDmabufFeedbackV1>,
 }
 
-impl Target {
-    /// A target for pictures of `extent`.
-    ///
+impl Seat {
     /// # Safety
-    /// `surface` is a `wl_surface` of the connection's display that outlives the target.
-    pub unsafe fn new(
+    /// `surface` is a `wl_surface` of the connection's display that outlives the result.
+    unsafe fn new(
         connection: &Arc<Connection>,
         surface: Foreign,
-        extent: vk::Extent2D,
-        manner: Manner,
-    ) -> Result<Target, Error> {
+        mode: vk::PresentModeKHR,
+    ) -> Result<Seat, Error> {
         // SAFETY: by the contract.
         let surface = unsafe { connection.surface(surface)? };
-        connection.set_tearing(&surface, manner.mode == vk::PresentModeKHR::IMMEDIATE);
-        let queue: EventQueue<State> = connection.display.new_event_queue();
-        let handle = queue.handle();
-        let bytes = extent.width as usize * extent.height as usize * PIXEL_BYTES;
-        let all = i32::try_from(bytes * BUFFERS).map_err(|_| {
-            Error::InvalidUse(format!("pictures of {} x {} pixels", extent.width, extent.height))
-        })?;
-        let memory = SharedMemory::new(bytes * BUFFERS).map_err(|error| {
-            log::error!(target: "vc4::wsi", "no memory for the compositor: {error}");
-            Error::OutOfHostMemory
-        })?;
-        let pool = connection.shm.create_pool(memory.fd(), all, &handle, ());
-        let format = if manner.alpha { Format::Argb8888 } else { Format::Xrgb8888 };
-        let (width, height) = (extent.width as i32, extent.height as i32);
-        let stride = width * PIXEL_BYTES as i32;
-        let buffers = std::array::from_fn(|at| {
-            pool.create_buffer((at * bytes) as i32, width, height, stride, format, &handle, at)
-        });
-        let fifo = manner.mode == vk::PresentModeKHR::FIFO;
-        let state = State { free: [true; BUFFERS], waits: false };
-        let connection = connection.clone();
-        Ok(Target { connection, surface, queue, state, memory, pool, buffers, extent, fifo, next: 0 })
+        connection.set_tearing(&surface, mode == vk::PresentModeKHR::IMMEDIATE);
+        let queue = connection.display.new_event_queue();
+        let (connection, fifo) = (connection.clone(), mode == vk::PresentModeKHR::FIFO);
+        Ok(Seat { connection, surface, queue, state: State::default(), fifo, feedback: None })
     }
 
-    /// Waits until the picture before had its turn, in FIFO mode, and a buffer is free. `hurry` ends waits.
-    pub fn wait(&mut self, hurry: &AtomicBool) -> Result<(), Error> {
-        if self.fifo {
-            self.wait_for(hurry, |state| !state.waits)?;
-        }
-        let seen = self.wait_for(hurry, |state| state.free.contains(&true))?;
-        // Without one, what the compositor has had longest.
-        let free = self.state.free.iter().position(|&free| free).filter(|_| seen);
-        self.next = free.unwrap_or((self.next + 1) % BUFFERS);
-        Ok(())
-    }
-
-    /// The rows to be shown next, without gaps, BGRX or BGRA.
-    pub fn pixels(&mut self) -> &mut [u8] {
-        let bytes = self.extent.width as usize * self.extent.height as usize * PIXEL_BYTES;
-        &mut self.memory.bytes()[self.next * bytes..][..bytes]
-    }
-
-    /// Hands the picture to the compositor.
-    pub fn show(&mut self) -> Result<(), Error> {
-        let (width, height) = (self.extent.width as i32, self.extent.height as i32);
-        self.surface.attach(Some(&self.buffers[self.next]), 0, 0);
+    fn attach(&mut self, buffer: usize, extent: vk::Extent2D) -> Result<(), Error> {
+        self.surface.attach(self.state.buffers.get(buffer), 0, 0);
         if self.surface.version() >= REQ_DAMAGE_BUFFER_SINCE {
-            self.surface.damage_buffer(0, 0, width, height);
+            self.surface.damage_buffer(0, 0, extent.width as i32, extent.height as i32);
         } else {
             // In the surface's own units, which scaling makes others.
             self.surface.damage(0, 0, i32::MAX, i32::MAX);
         }
         if self.fifo {
             self.surface.frame(&self.queue.handle(), ());
-            self.state.waits = true;
+            self.state.waits = Some(Instant::now());
         }
         self.surface.commit();
-        self.state.free[self.next] = false;
+        self.state.free[buffer] = false;
         self.flush()?;
         self.dispatch()
+    }
+
+    /// Whether the picture before had its turn, in FIFO mode.
+    fn had_its_turn(&self) -> bool {
+        self.state.waits.is_none_or(|since| since.elapsed() >= UNSEEN)
     }
 
     fn flush(&self) -> Result<(), Error> {
@@ -153,75 +106,245 @@ impl Target {
         dispatched.map_err(|error: DispatchError| lost("presenting", &error))
     }
 
-    /// Reads events until `done` holds; no longer than [`UNSEEN`]. Whether it holds.
-    fn wait_for(&mut self, hurry: &AtomicBool, done: fn(&State) -> bool) -> Result<bool, Error> {
-        let end = Instant::now() + UNSEEN;
-        loop {
-            self.dispatch()?;
-            if done(&self.state) {
-                return Ok(true);
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || hurry.load(Ordering::Relaxed) {
-                return Ok(false);
-            }
-            self.flush()?;
-            let Some(guard) = self.queue.prepare_read() else { continue };
-            if is_readable(guard.connection_fd(), left.min(LOOK)) {
+    /// Waits for the answers to all requests so far.
+    fn roundtrip(&mut self) -> Result<(), Error> {
+        let answered = self.queue.roundtrip(&mut self.state).map(drop);
+        answered.map_err(|error| lost("preparing the surface", &error))
+    }
+
+    /// Reads events, when there are some before the bell rings and the time is over.
+    fn read(&mut self, bell: &Bell, limit: Option<Duration>) -> Result<(), Error> {
+        self.flush()?;
+        // Without it, there are events to be dispatched.
+        if let Some(guard) = self.queue.prepare_read() {
+            if poll([guard.connection_fd(), bell.fd()], limit)[0] {
                 match guard.read() {
                     Err(WaylandError::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                     read => drop(read.map_err(|error| lost("waiting for the compositor", &error))?),
                 }
             }
         }
+        self.dispatch()
     }
 }
 
-/// Whether there is something to read, or the other end is gone, before `limit` is over.
-fn is_readable(fd: BorrowedFd<'_>, limit: Duration) -> bool {
-    let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let limit = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX).max(1);
-    // SAFETY: one record, of a descriptor that is borrowed for the call.
-    unsafe { libc::poll(&raw mut poll, 1, limit) > 0 }
-}
-
-impl Drop for Target {
+impl Drop for Seat {
     fn drop(&mut self) {
-        self.buffers.iter().for_each(WlBuffer::destroy);
-        self.pool.destroy();
+        self.state.buffers.iter().for_each(WlBuffer::destroy);
+        self.state.created.iter().for_each(|(_, buffer)| buffer.destroy());
+        if let Some(feedback) = &self.feedback {
+            feedback.destroy();
+        }
         // Nobody is left to tell about failures.
         let _ = self.connection.display.flush();
     }
 }
 
-impl Dispatch<WlBuffer, usize> for State {
-    fn event(
-        state: &mut State,
-        _: &WlBuffer,
-        event: wl_buffer::Event,
-        at: &usize,
-        _: &Display,
-        _: &QueueHandle<State>,
-    ) {
-        if let wl_buffer::Event::Release = event {
-            state.free[*at] = true;
+/// A surface with buffers in shared memory.
+pub(in crate::presentation) struct Target {
+    seat: Seat,
+    memory: SharedMemory,
+    pool: WlShmPool,
+    extent: vk::Extent2D,
+    /// The buffer to be written, or being written.
+    next: usize,
+    /// Since when none is free.
+    full: Option<Instant>,
+}
+
+impl Target {
+    /// A target for pictures of `extent`.
+    ///
+    /// # Safety
+    /// `surface` is a `wl_surface` of the connection's display that outlives the target.
+    pub unsafe fn new(
+        connection: &Arc<Connection>,
+        surface: Foreign,
+        extent: vk::Extent2D,
+        manner: Manner,
+    ) -> Result<Target, Error> {
+        // SAFETY: by the contract.
+        let mut seat = unsafe { Seat::new(connection, surface, manner.mode)? };
+        let handle = seat.queue.handle();
+        let bytes = extent.width as usize * extent.height as usize * PIXEL_BYTES;
+        let all = i32::try_from(bytes * BUFFERS).map_err(|_| {
+            Error::InvalidUse(format!("pictures of {} x {} pixels", extent.width, extent.height))
+        })?;
+        let memory = SharedMemory::new(bytes * BUFFERS).map_err(|error| {
+            log::error!(target: "vc4::wsi", "no memory for the compositor: {error}");
+            Error::OutOfHostMemory
+        })?;
+        let pool = connection.shm.create_pool(memory.fd(), all, &handle, ());
+        let format = if manner.alpha { Format::Argb8888 } else { Format::Xrgb8888 };
+        let (width, height) = (extent.width as i32, extent.height as i32);
+        let stride = width * PIXEL_BYTES as i32;
+        let buffers = (0..BUFFERS)
+            .map(|at| pool.create_buffer((at * bytes) as i32, width, height, stride, format, &handle, ()));
+        seat.state.buffers = buffers.collect();
+        seat.state.free = vec![true; BUFFERS];
+        Ok(Target { seat, memory, pool, extent, next: 0, full: None })
+    }
+
+    /// Chooses the buffer for the next picture; whether it may be written.
+    fn choose_buffer(&mut self, hurry: bool) -> bool {
+        if let Some(free) = self.seat.state.free.iter().position(|&free| free) {
+            (self.next, self.full) = (free, None);
+            return true;
         }
+        let since = *self.full.get_or_insert_with(Instant::now);
+        // Without one, what the compositor has had longest.
+        let anyway = hurry || since.elapsed() >= UNSEEN;
+        if anyway {
+            (self.next, self.full) = ((self.next + 1) % BUFFERS, None);
+        }
+        anyway
     }
 }
 
-impl Dispatch<WlCallback, ()> for State {
-    fn event(
-        state: &mut State,
-        _: &WlCallback,
-        event: wl_callback::Event,
-        _: &(),
-        _: &Display,
-        _: &QueueHandle<State>,
-    ) {
-        if let wl_callback::Event::Done { .. } = event {
-            state.waits = false;
-        }
+impl Drop for Target {
+    fn drop(&mut self) {
+        self.pool.destroy();
     }
 }
 
-delegate_noop!(State: WlShmPool);
+impl Backend for Target {
+    /// Rows without gaps, BGRX or BGRA.
+    fn storage(&mut self) -> Storage<'_> {
+        let bytes = self.extent.width as usize * self.extent.height as usize * PIXEL_BYTES;
+        Storage::Host(Some(&mut self.memory.bytes()[self.next * bytes..][..bytes]))
+    }
+
+    fn path(&self) -> String {
+        "Wayland, by shared memory".into()
+    }
+
+    fn has_pace(&self) -> bool {
+        true
+    }
+
+    fn is_ready(&mut self, hurry: bool) -> bool {
+        (self.seat.had_its_turn() || hurry) && self.choose_buffer(hurry)
+    }
+
+    fn show(&mut self, _: Frame) -> Result<(), Error> {
+        self.seat.attach(self.next, self.extent)
+    }
+
+    fn news(&mut self) -> Option<News> {
+        None
+    }
+
+    fn wait(&mut self, bell: &Bell, limit: Option<Duration>) -> Result<(), Error> {
+        self.seat.read(bell, limit)
+    }
+}
+
+/// A surface that is still to get the images of its swapchain as buffers.
+pub(in crate::presentation) struct Planned {
+    seat: Seat,
+    format: DrmFourcc,
+    modifiers: Vec<u64>,
+}
+
+impl Planned {
+    /// For pixels of a format; `None` where the compositor takes no such images.
+    ///
+    /// # Safety
+    /// `surface` is a `wl_surface` of the connection's display that outlives the target.
+    pub unsafe fn new(
+        connection: &Arc<Connection>,
+        surface: Foreign,
+        format: DrmFourcc,
+        mode: vk::PresentModeKHR,
+    ) -> Result<Option<Planned>, Error> {
+        let Some(dmabuf) = &connection.dmabuf else { return Ok(None) };
+        // SAFETY: by the contract.
+        let mut seat = unsafe { Seat::new(connection, surface, mode)? };
+        let formats = match dmabuf.version() < FEEDBACK_SINCE {
+            true => connection.formats.clone(),
+            false => {
+                let handle = seat.queue.handle();
+                seat.feedback = Some(dmabuf.get_surface_feedback(&seat.surface, &handle, ()));
+                seat.roundtrip()?;
+                seat.state.feedback.formats.take().unwrap_or_default()
+            }
+        };
+        let modifiers = dmabuf::modifiers(&formats, format);
+        Ok((!modifiers.is_empty()).then_some(Planned { seat, format, modifiers }))
+    }
+}
+
+impl Native for Planned {
+    fn modifiers(&self) -> &[u64] {
+        &self.modifiers
+    }
+
+    fn take(self: Box<Self>, images: &[SharedImage]) -> Result<Box<dyn Backend>, Error> {
+        let Planned { mut seat, format, modifiers } = *self;
+        if let Some(dmabuf) = &seat.connection.dmabuf {
+            let handle = seat.queue.handle();
+            images.iter().enumerate().for_each(|(at, image)| ask_for_buffer(dmabuf, &handle, at, image));
+        }
+        seat.roundtrip()?;
+        let mut created = std::mem::take(&mut seat.state.created);
+        created.sort_by_key(|(index, _)| *index);
+        seat.state.buffers = created.into_iter().map(|(_, buffer)| buffer).collect();
+        if seat.state.buffers.len() != images.len() {
+            return Err(Error::unsupported(
+                "a compositor that cannot use the images",
+                "let pictures be copied",
+            ));
+        }
+        seat.state.free = vec![true; images.len()];
+        let extent = images.first().map(|image| image.extent).unwrap_or_default();
+        let layout = images.first().map_or("none", SharedImage::layout);
+        Ok(Box::new(Images { seat, extent, layout, format, best: modifiers.first().copied() }))
+    }
+}
+
+/// A surface whose buffers are the images of its swapchain.
+struct Images {
+    seat: Seat,
+    extent: vk::Extent2D,
+    layout: &'static str,
+    format: DrmFourcc,
+    /// The best layout that the compositor knew.
+    best: Option<u64>,
+}
+
+impl Backend for Images {
+    fn storage(&mut self) -> Storage<'_> {
+        Storage::Native
+    }
+
+    fn path(&self) -> String {
+        format!("Wayland, images shown as they are ({})", self.layout)
+    }
+
+    fn has_pace(&self) -> bool {
+        true
+    }
+
+    fn is_ready(&mut self, hurry: bool) -> bool {
+        self.seat.had_its_turn() || hurry
+    }
+
+    fn show(&mut self, frame: Frame) -> Result<(), Error> {
+        self.seat.attach(frame.index as usize, self.extent)
+    }
+
+    fn news(&mut self) -> Option<News> {
+        if let Some(index) = self.seat.state.released.pop_front() {
+            return Some(News::Free(index as u32));
+        }
+        let formats = self.seat.state.feedback.formats.take()?;
+        let best = dmabuf::modifiers(&formats, self.format).first().copied();
+        let changed = best != self.best;
+        self.best = best;
+        changed.then_some(News::Suboptimal)
+    }
+
+    fn wait(&mut self, bell: &Bell, limit: Option<Duration>) -> Result<(), Error> {
+        self.seat.read(bell, limit)
+    }
+}

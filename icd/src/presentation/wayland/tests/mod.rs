@@ -1,5 +1,7 @@
 //! Against a compositor of the tests' own, which looks at every request.
 
+mod dmabuf;
+
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +20,7 @@ use wayland_server::protocol::wl_shm_pool::{self, WlShmPool};
 use wayland_server::protocol::wl_surface::{self, WlSurface};
 use wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource as _, WEnum};
 
+use self::dmabuf::{Dmabuf, Import};
 use super::super::tests::{acquire, fill, info, present, swapchain};
 use super::super::{Surface, wayland_presents};
 use crate::foundation::error::Error;
@@ -30,6 +33,8 @@ struct Picture {
     width: i32,
     height: i32,
     bytes: Vec<u8>,
+    /// Of a buffer that is an image.
+    modifier: Option<u64>,
 }
 
 /// What tests see of the compositor, and how they tell it to behave.
@@ -41,6 +46,9 @@ struct Seen {
     /// Never gives buffers back.
     holds_buffers: bool,
     callbacks: Vec<WlCallback>,
+    /// What is withheld.
+    held: Vec<WlBuffer>,
+    dmabuf: Dmabuf,
 }
 
 /// A range of a pool.
@@ -53,6 +61,16 @@ struct Buffer {
     format: wl_shm::Format,
 }
 
+impl Buffer {
+    fn picture(&self) -> Picture {
+        let mut bytes = vec![0; (self.stride * self.height) as usize];
+        self.memory.read_exact_at(&mut bytes, self.offset as u64).unwrap();
+        assert_eq!(self.stride, 4 * self.width, "rows without gaps");
+        let (format, width, height) = (self.format, self.width, self.height);
+        Picture { format, width, height, bytes, modifier: None }
+    }
+}
+
 struct Compositor {
     seen: Arc<Mutex<Seen>>,
     attached: Option<WlBuffer>,
@@ -63,14 +81,14 @@ impl Compositor {
     fn commit(&mut self) {
         let mut seen = self.seen.lock().unwrap();
         if let Some(buffer) = self.attached.take() {
-            let data: &Buffer = buffer.data().unwrap();
-            let mut bytes = vec![0; (data.stride * data.height) as usize];
-            data.memory.read_exact_at(&mut bytes, data.offset as u64).unwrap();
-            assert_eq!(data.stride, 4 * data.width, "rows without gaps");
-            let (format, width, height) = (data.format, data.width, data.height);
-            seen.pictures.push(Picture { format, width, height, bytes });
-            if !seen.holds_buffers {
-                buffer.release();
+            let picture = match buffer.data::<Import>() {
+                Some(import) => import.picture(),
+                None => buffer.data::<Buffer>().unwrap().picture(),
+            };
+            seen.pictures.push(picture);
+            match seen.holds_buffers {
+                true => seen.held.push(buffer),
+                false => buffer.release(),
             }
         }
         seen.callbacks.append(&mut self.callbacks);
@@ -188,8 +206,13 @@ struct Stage {
 
 impl Stage {
     fn new() -> Stage {
+        Stage::with(Dmabuf::default())
+    }
+
+    /// One whose compositor takes images.
+    fn with(dmabuf: Dmabuf) -> Stage {
         let (server, client) = UnixStream::pair().unwrap();
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let seen = Arc::new(Mutex::new(Seen { dmabuf, ..Seen::default() }));
         let stop = Arc::new(AtomicBool::new(false));
         let thread = serve(server, seen.clone(), stop.clone(), true);
         let display = wayland_client::Connection::from_socket(client).unwrap();
@@ -245,6 +268,10 @@ fn serve(stream: UnixStream, seen: Arc<Mutex<Seen>>, stop: Arc<AtomicBool>, shar
         handle.create_global::<Compositor, WlCompositor, ()>(4, ());
         if shares {
             handle.create_global::<Compositor, WlShm, ()>(1, ());
+        }
+        let version = seen.lock().unwrap().dmabuf.version;
+        if version > 0 {
+            dmabuf::offer(&handle, version);
         }
         handle.insert_client(stream, Arc::new(())).unwrap();
         let mut compositor = Compositor { seen, attached: None, callbacks: Vec::new() };
