@@ -24,8 +24,8 @@ pub use crate::diagnostic::ErrorKind;
 pub use crate::pass::lower::inputs::Varying;
 pub use crate::program::ProgramKind;
 pub use crate::state::{
-    PipelineState, Polygon, TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey,
-    TextureSwizzle, VertexAttribute,
+    DepthClamp, PipelineState, Polygon, TextureAccess, TextureClass, TextureDecode, TextureFilter,
+    TextureKey, TextureSwizzle, VertexAttribute,
 };
 
 /// Why a pipeline cannot be compiled.

@@ -291,6 +291,7 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         independent_blend: vk::TRUE,
         // The CPU lists edges and corners.
         fill_mode_non_solid: vk::TRUE,
+        depth_clamp: vk::TRUE,
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
         // Monitors count whatever is submitted meanwhile.

@@ -14,7 +14,7 @@ use vc4::state::depth_stencil::StencilPlan;
 use vc4::state::{DepthStencil, DepthStencilPlan, Raster, RasterMap};
 use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
 use vc4_kernel_abi::{Gpu, GpuError};
-use vc4_shaders::compile::{PipelineState, TextureKey};
+use vc4_shaders::compile::{DepthClamp, PipelineState, TextureKey};
 use vc4_shaders::ir::Shader;
 use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, UniformSlot};
 
@@ -277,9 +277,13 @@ impl Compiled {
             color_location: colors.first().map_or(0, |first| first.location),
             multisample: api::multisample(info),
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
+            // Without the feature asking for it is against the rules, and yet usual, Khronos' own tests included.
+            depth_clamp: (info.raster.depth_clamp && device.features().depth_clamp == vk::TRUE)
+                .then(|| DepthClamp { biased: info.raster.depth_bias.is_some() && is_area(mode) }),
             ..PipelineState::default()
         };
-        let is_sloped = state.polygon.is_some_and(|polygon| polygon.slope_bias);
+        let moves_depth =
+            state.depth_clamp.is_some() || state.polygon.is_some_and(|polygon| polygon.slope_bias);
         let programs = programs(&mut state)?;
         let mut compiled = Compiled {
             gpu: device.gpu().clone(),
@@ -293,7 +297,7 @@ impl Compiled {
             textures: Vec::new(),
             raster: Raster {
                 // The program moves depths then.
-                depth_bias: info.raster.depth_bias.is_some() && !is_sloped,
+                depth_bias: info.raster.depth_bias.is_some() && !moves_depth,
                 ..api::raster(info, is_area(drawn), false)
             },
             depth_stencil,

@@ -19,16 +19,19 @@ use crate::foundation::terms::compare;
 /// Refuses state that features which are off would allow.
 pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
     let raster = &info.raster;
-    if raster.depth_clamp {
-        // Against the rules without the feature, and yet usual, Khronos' own tests included: it has no effect then.
-        log::warn!(target: "vc4::api", "a pipeline clamps depth, which no device of this driver offers: it clips");
-    }
     let off = [
         (raster.depth_bias.is_some_and(|[_, clamp, _]| clamp != 0.0), "depthBiasClamp"),
         (info.depth_stencil.is_some_and(|state| state.bounds.is_some()), "depthBounds"),
     ];
     if let Some((_, feature)) = off.iter().find(|(wanted, _)| *wanted) {
         return Err(Error::FeatureNotPresent(feature));
+    }
+    if raster.depth_clamp && info.has_assembly() {
+        let what = "QPU assembly whose depths are clamped".to_string();
+        return Err(Error::unsupported(
+            what,
+            "clamp the depth in the fragment program, or let it be clipped",
+        ));
     }
     if shades_samples(info) && info.has_assembly() {
         let what = "QPU assembly in an invocation per sample".to_string();

@@ -43,6 +43,14 @@ pub struct Polygon {
     pub slope_bias: bool,
 }
 
+/// Fragments beyond the near and the far plane are drawn, their depths clamped. The machine clips them, so the fragment program
+/// computes depths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DepthClamp {
+    /// Depths are moved by a constant and the slope of triangles.
+    pub biased: bool,
+}
+
 /// What of a pipeline's state becomes code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PipelineState {
@@ -64,6 +72,8 @@ pub struct PipelineState {
     pub color_location: u32,
     /// Depth and stencil tests.
     pub depth_stencil: DepthStencilPlan,
+    /// Depths are clamped, not clipped.
+    pub depth_clamp: Option<DepthClamp>,
     /// What narrows the coverage of pixels, and alpha to one.
     pub multisample: Multisample,
     /// The sample that is shaded; all at once without one.
@@ -86,6 +96,7 @@ impl Default for PipelineState {
             color: None,
             color_location: 0,
             depth_stencil: DepthStencilPlan::OFF,
+            depth_clamp: None,
             multisample: Multisample::default(),
             sample: None,
             textures: BTreeMap::new(),

@@ -46,6 +46,7 @@ impl Harness {
             let features = vk::PhysicalDeviceFeatures::default()
                 .fill_mode_non_solid(true)
                 .wide_lines(true)
+                .depth_clamp(true)
                 .sample_rate_shading(true)
                 .shader_clip_distance(true)
                 .shader_cull_distance(true)

@@ -40,6 +40,8 @@ pub struct Pipeline {
     pub alpha: [bool; 2],
     /// Depth comparison, if tested and written.
     pub depth: Option<vk::CompareOp>,
+    /// Depths are clamped, not clipped.
+    pub depth_clamp: bool,
     /// Stencil of front and back.
     pub stencil: Option<[vk::StencilOpState; 2]>,
     /// Colours that the subpass has.
@@ -82,6 +84,7 @@ impl Default for Pipeline {
             sample_shading: None,
             alpha: [false; 2],
             depth: None,
+            depth_clamp: false,
             stencil: None,
             colors: 1,
             blend: vk::PipelineColorBlendAttachmentState::default()
@@ -167,6 +170,7 @@ impl Lab<'_> {
             .cull_mode(state.cull)
             .polygon_mode(state.polygon_mode)
             .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
+            .depth_clamp_enable(state.depth_clamp)
             .depth_bias_enable(state.bias.is_some())
             .depth_bias_constant_factor(constant)
             .depth_bias_clamp(clamp)

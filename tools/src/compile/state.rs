@@ -9,7 +9,7 @@ use vc4::state::multisample::Multisample;
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4::state::viewport::RasterMap;
 use vc4_shaders::compile::{
-    PipelineState, TextureClass, TextureDecode, TextureKey, TextureSwizzle, VertexAttribute,
+    DepthClamp, PipelineState, TextureClass, TextureDecode, TextureKey, TextureSwizzle, VertexAttribute,
 };
 use vc4_shaders::program::{Descriptor, Texture};
 
@@ -26,6 +26,7 @@ The state file has one setting per line; # begins a comment. Without it:
   alpha-to-coverage off
   alpha-to-one off
   depth-test on
+  depth-clamp off
   stencil off                 or both (one word), both-masks (two), faces (two), full (three)
   topology triangles          lines, wide_lines, points
   computed on                 off: no words that the CPU computes, which a module of assembly cannot name
@@ -45,6 +46,7 @@ pub struct Settings {
     logic: Option<LogicOp>,
     multisample: Multisample,
     depth_test: bool,
+    depth_clamp: bool,
     stencil: StencilPlan,
     points: bool,
     lines: bool,
@@ -66,6 +68,7 @@ impl Default for Settings {
             logic: None,
             multisample: Multisample::default(),
             depth_test: true,
+            depth_clamp: false,
             stencil: StencilPlan::Off,
             points: false,
             lines: false,
@@ -159,6 +162,7 @@ impl Settings {
             ("alpha-to-coverage", [word]) => self.multisample.alpha_to_coverage = switch(word)?,
             ("alpha-to-one", [word]) => self.multisample.alpha_to_one = switch(word)?,
             ("depth-test", [word]) => self.depth_test = switch(word)?,
+            ("depth-clamp", [word]) => self.depth_clamp = switch(word)?,
             ("stencil", [name]) => self.stencil = named(STENCIL, name)?,
             ("topology", [name @ ("triangles" | "lines" | "wide_lines" | "points")]) => {
                 (self.points, self.lines) = (*name == "points", name.ends_with("lines"));
@@ -247,6 +251,7 @@ impl Settings {
                 write_z: self.depth_test || self.stencil != StencilPlan::Off,
                 stencil: self.stencil,
             },
+            depth_clamp: self.depth_clamp.then_some(DepthClamp { biased: false }),
             multisample: self.multisample,
             sample: None,
             textures: self.textures.clone(),

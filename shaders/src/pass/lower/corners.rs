@@ -1,8 +1,8 @@
 //! Names of what the programs of polygons ([`super::polygon`]) fetch and hand on beside what stages know: attributes of a
 //! triangle's corners, and outputs that the whole triangle decides.
 
-use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Output, Value};
-use crate::state::{PipelineState, Polygon};
+use crate::ir::{Builder, Interpolation, Op, Output, Value};
+use crate::state::PipelineState;
 
 /// Locations of what the vertex program hands on beside the stage's own outputs; no stage has as many.
 const HIDDEN: u32 = 1 << 24;
@@ -22,6 +22,9 @@ pub(super) const PLACE: u32 = 2 * HIDDEN + 4;
 pub(super) const SHARES: u32 = 2 * HIDDEN + 5;
 /// The vertex's own position, by component.
 pub(super) const MIDDLE: u32 = 2 * HIDDEN + 6;
+
+/// z in clip coordinates, where the clipper sees another one ([`super::depth`]).
+pub(super) const DEPTH: u32 = 2 * HIDDEN + 6;
 
 /// Bits of a location below the corner's number.
 const LOCATION_BITS: u32 = 16;
@@ -46,14 +49,6 @@ pub(super) fn output(
 /// What the vertex program says of the triangle.
 pub(super) fn hidden(b: &mut Builder, location: u32) -> Value {
     b.op(Op::LoadInput { location, component: 0, interpolation: Interpolation::Flat }, &[])
-}
-
-/// The depth of a fragment, where it is not that of its line or point.
-pub(super) fn depth(b: &mut Builder, polygon: Option<Polygon>) -> Option<Value> {
-    polygon.filter(|polygon| polygon.slope_bias)?;
-    let depth = b.op(Op::LoadBuiltin(BuiltinInput::FragCoord(2)), &[]);
-    let bias = hidden(b, BIAS);
-    Some(b.op(Op::FAdd, &[depth, bias]))
 }
 
 /// Attribute locations of corners, which the stage knows nothing of.

@@ -5,6 +5,7 @@
 pub mod boolean;
 pub mod control;
 mod corners;
+mod depth;
 pub mod distances;
 mod error;
 pub mod float;

@@ -10,7 +10,8 @@ use vc4::state::multisample::{Coverage, emit_coverage};
 use vc4::state::viewport::{Position, VertexStage, emit_position};
 use vc4::state::{Emitter, Flag, SampleEmitter};
 
-use super::corners::{self, CLIPPED, CULLED};
+use super::corners::{self, CLIPPED, CULLED, DEPTH};
+use super::depth;
 use super::error::LowerError;
 use super::inputs::Varying;
 use crate::ir::{Block, Builder, Interpolation, Node, Op, Output, Shader, Value};
@@ -36,13 +37,21 @@ pub fn vertex(
     varyings: &[Varying],
 ) -> Result<(), LowerError> {
     let block = last_block(shader)?;
-    let outputs = take_outputs(shader);
+    let mut outputs = take_outputs(shader);
     let mut builder = Builder::new(shader, block);
     let mut emitter = IrEmitter::new(&mut builder);
     let (zero, one) = (emitter.word(0), emitter.float(1.0));
-    let get = |output, default| outputs.get(&output).copied().unwrap_or(default);
-    let mut clip = [0, 1, 2, 3].map(|n| get(Output::Position(n), if n == 3 { one } else { zero }));
+    let position = |n| outputs.get(&Output::Position(n)).copied();
+    let mut clip = [0, 1, 2, 3].map(|n| position(n).unwrap_or(if n == 3 { one } else { zero }));
     let w = clip[3];
+    if state.depth_clamp.is_some() {
+        // Halfway between near and far wherever there is an inside.
+        let half = emitter.float(0.5);
+        let middle = emitter.fmul(w, half);
+        let z = std::mem::replace(&mut clip[2], middle);
+        outputs.insert(Output::User { location: DEPTH, component: 0 }, z);
+    }
+    let get = |output, default| outputs.get(&output).copied().unwrap_or(default);
     if let Some(&culled) = outputs.get(&CULLED) {
         // Nothing is inside of a negative w.
         let nowhere = emitter.float(-1.0);
@@ -70,12 +79,16 @@ pub fn vertex(
 /// Lowers the outputs of a fragment shader: discard, coverage, depth and stencil, colour.
 pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOutcome, LowerError> {
     let block = last_block(shader)?;
+    let unclipped = depth::unclipped(shader, state);
     let outputs = take_outputs(shader);
     let early_tests = shader.early_fragment_tests;
     let kill = take_discards(shader, block);
     let mut builder = Builder::new(shader, block);
     let own_depth = outputs.get(&Output::FragDepth).copied().filter(|_| !early_tests);
-    let depth = own_depth.or_else(|| corners::depth(&mut builder, state.polygon));
+    let depth = match own_depth.or(unclipped) {
+        Some(depth) if unclipped.is_some() => Some(depth::clamped(&mut builder, depth)),
+        depth => depth.or_else(|| depth::of_triangle(&mut builder, state)),
+    };
     let pipeline_mask = state.multisample.four_samples && state.multisample.sample_mask;
     let four_samples = state.multisample.four_samples;
     let clipped = outputs.get(&CLIPPED).copied();

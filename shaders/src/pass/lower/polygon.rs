@@ -150,7 +150,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) {
 }
 
 /// The offset of depths for a slope, in depths of 0 to 1.
-fn bias(b: &mut Builder, slope: Value) -> Value {
+pub(super) fn bias(b: &mut Builder, slope: Value) -> Value {
     let mut e = IrEmitter::new(b);
     let (factor, constant) = (e.uniform(StateUniform::BiasSlope), e.uniform(StateUniform::BiasConstant));
     let sloped = e.fmul(slope, factor);

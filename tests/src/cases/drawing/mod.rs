@@ -2,6 +2,7 @@
 //! agree within the case's bound (`tests/drawing.rs`).
 
 mod case;
+mod depths;
 mod distances;
 mod draws;
 mod inputs;
@@ -29,6 +30,7 @@ pub fn all() -> Vec<Case> {
         &parts::CASES,
         &polygons::CASES,
         &distances::CASES,
+        &depths::CASES,
         &samples::CASES,
         &varyings::CASES,
         &views::CASES,

@@ -1,0 +1,75 @@
+//! Depths that the fragment program computes: where the machine's own are clipped, of its line or point instead of the
+//! triangle's, or moved by the wrong slope.
+
+use super::corners::{BIAS, DEPTH, hidden};
+use super::polygon::bias;
+use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
+use crate::pass::rewrite::emitter::{IrEmitter, recip};
+use crate::pass::rewrite::{Action, prepend, rewrite};
+use crate::state::PipelineState;
+use vc4::state::{Emitter, StateUniform};
+
+/// The depth of a fragment whose depths are clamped instead of clipped, before the clamp, put in front of a fragment stage;
+/// the stage sees it, too. `None` where depths are the machine's.
+///
+/// The vertex programs then hide z from the clipper, so what it interpolates is no depth. z reaches fragments as a varying; over
+/// w it is linear on the screen.
+pub(super) fn unclipped(shader: &mut Shader, state: &PipelineState) -> Option<Value> {
+    let clamp = state.depth_clamp?;
+    let depth = prepend(shader, |b| {
+        let z = Op::LoadInput { location: DEPTH, component: 0, interpolation: Interpolation::Smooth };
+        let (z, w) = (b.op(z, &[]), b.op(Op::PayloadW, &[]));
+        let inverse = recip(b, w);
+        let [start, scale, _] = range(b);
+        let mut e = IrEmitter::new(b);
+        let normal = e.fmul(z, inverse);
+        let scaled = e.fmul(normal, scale);
+        let depth = e.fadd(scaled, start);
+        let bias = match state.polygon {
+            _ if !clamp.biased => return depth,
+            Some(polygon) if polygon.slope_bias => hidden(b, BIAS),
+            // The slope of the line or point would not be the triangle's.
+            Some(_) => {
+                let flat = b.float(0.0);
+                bias(b, flat)
+            }
+            None => {
+                let [x, y] = [Op::Ddx, Op::Ddy].map(|op| b.op(op, &[depth]));
+                let slope = IrEmitter::new(b).add(vc4::qpu::AddOp::Fmaxabs, x, y);
+                bias(b, slope)
+            }
+        };
+        b.op(Op::FAdd, &[depth, bias])
+    });
+    let Ok(()) = rewrite(shader, |_, data| {
+        Ok::<_, std::convert::Infallible>(match data.op {
+            Op::LoadBuiltin(BuiltinInput::FragCoord(2)) => Action::with(depth),
+            _ => Action::Keep,
+        })
+    });
+    Some(depth)
+}
+
+/// A depth inside of the viewport's range.
+pub(super) fn clamped(b: &mut Builder, depth: Value) -> Value {
+    let [start, _, end] = range(b);
+    let mut e = IrEmitter::new(b);
+    let (low, high) = (e.fmin(start, end), e.fmax(start, end));
+    let depth = e.fmax(depth, low);
+    e.fmin(depth, high)
+}
+
+/// The depth of a fragment of a triangle's edge or corner that is moved by the triangle's slope.
+pub(super) fn of_triangle(b: &mut Builder, state: &PipelineState) -> Option<Value> {
+    state.polygon.filter(|polygon| polygon.slope_bias)?;
+    let depth = b.op(Op::LoadBuiltin(BuiltinInput::FragCoord(2)), &[]);
+    let bias = hidden(b, BIAS);
+    Some(b.op(Op::FAdd, &[depth, bias]))
+}
+
+/// Start, size and end of the viewport's depth range.
+fn range(b: &mut Builder) -> [Value; 3] {
+    let mut e = IrEmitter::new(b);
+    let (start, scale) = (e.uniform(StateUniform::DepthBias), e.uniform(StateUniform::DepthScale));
+    [start, scale, e.fadd(start, scale)]
+}

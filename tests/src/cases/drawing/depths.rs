@@ -1,0 +1,83 @@
+//! Depths beyond the near and the far plane that are clamped, not clipped.
+
+use ash::vk;
+
+use super::case::{Case, around, lined};
+use crate::picture::Picture;
+use crate::vulkan::{Attachment, CLEAR_STORE, Error, Lab, Pipeline, Subpass, Vertex, area, color, depth};
+
+/// The programs. Where surfaces meet, the pixel is a matter of depths' last bits.
+pub const CASES: [Case; 5] = [
+    around("depth-clamp", 0.002, |lab| draw(lab, &clamped(), [0.0, 1.0])),
+    around("depth-clamp-range", 0.002, |lab| draw(lab, &clamped(), [0.75, 0.25])),
+    around("depth-clamp-bias", 0.002, |lab| draw(lab, &biased([9.0, 0.0, 1.5]), [0.0, 1.0])),
+    around("depth-clamp-samples", 0.02, |lab| {
+        draw(lab, &Pipeline { samples: FOUR, ..biased([-5.0, 0.0, -0.5]) }, [0.0, 1.0])
+    }),
+    // Unmoved: lavapipe clamps moved depths of edges at their ends.
+    lined("depth-clamp-lines", 0.03, |lab| {
+        let polygon_mode = vk::PolygonMode::LINE;
+        draw(lab, &Pipeline { polygon_mode, line_width: 5.0, ..clamped() }, [0.0, 1.0])
+    }),
+];
+
+const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
+const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
+const SIZE: [u32; 2] = [160, 120];
+const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+fn clamped() -> Pipeline {
+    Pipeline {
+        vertex: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/perspective.vert.spv")),
+        depth: Some(vk::CompareOp::LESS),
+        depth_clamp: true,
+        ..Pipeline::default()
+    }
+}
+
+fn biased(bias: [f32; 3]) -> Pipeline {
+    Pipeline { bias: Some(bias), ..clamped() }
+}
+
+/// A triangle from before the near plane to behind the far one; one that reaches beyond the screen, too; and one at the near
+/// plane, which is hidden by all that was clamped to it. Alpha is W.
+#[rustfmt::skip]
+const TRIANGLES: [Vertex; 9] = [
+    [-0.9, 0.9, -0.7, 1.0, 0.0, 0.0, 0.5],
+    [0.9, 0.8, 0.6, 0.0, 1.0, 0.0, 2.0],
+    [0.1, -0.9, 1.8, 0.0, 0.0, 1.0, 1.0],
+    [-1.9, -0.3, 1.4, 1.0, 1.0, 0.0, 1.5],
+    [1.8, -0.7, -0.5, 0.0, 1.0, 1.0, 0.75],
+    [0.3, 1.7, 0.4, 1.0, 0.0, 1.0, 1.0],
+    [-0.8, -0.8, 0.0, 1.0, 1.0, 1.0, 1.0],
+    [0.7, -0.6, 0.0, 0.5, 0.5, 0.5, 1.0],
+    [-0.5, 0.95, 0.0, 0.25, 0.75, 0.5, 1.0],
+];
+
+fn draw(lab: &Lab<'_>, state: &Pipeline, [min_depth, max_depth]: [f32; 2]) -> Result<Picture, Error> {
+    let (samples, depth_format) = (state.samples, lab.depth_stencil_format());
+    let (drawn, result) = (lab.target(SIZE, FORMAT, samples)?, lab.target(SIZE, FORMAT, ONE)?);
+    let of = |format, samples| Attachment { format, samples, ..CLEAR_STORE };
+    let attachments = [of(FORMAT, samples), of(depth_format, samples), of(FORMAT, ONE)];
+    let resolve = (samples == FOUR).then_some(2);
+    let subpass = Subpass { color: Some(0), resolve, depth: Some(1), ..Subpass::default() };
+    let pass = lab.pass(&attachments, &[subpass])?;
+    let framebuffer =
+        lab.framebuffer(pass, &[drawn, lab.target(SIZE, depth_format, samples)?, result], SIZE)?;
+    let pipeline = lab.dynamic_pipeline(pass, state)?;
+    let (buffer, count) = (lab.vertices(&TRIANGLES)?, TRIANGLES.len() as u32);
+    let [width, height] = SIZE.map(|edge| edge as f32);
+    lab.run(|commands| {
+        // SAFETY: the handles live as long as the lab.
+        unsafe {
+            let viewport = vk::Viewport { x: 0.0, y: 0.0, width, height, min_depth, max_depth };
+            lab.device.cmd_set_viewport(commands, 0, &[viewport]);
+            lab.device.cmd_set_scissor(commands, 0, &[area(SIZE)]);
+            let grey = color([0.25, 0.25, 0.25, 1.0]);
+            lab.begin(commands, pass, framebuffer, area(SIZE), &[grey, depth(1.0, 0), grey]);
+            lab.draw(commands, pipeline, buffer, count);
+            lab.device.cmd_end_render_pass(commands);
+        }
+    })?;
+    lab.picture(if samples == FOUR { &result } else { &drawn })
+}
