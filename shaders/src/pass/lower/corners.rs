@@ -20,11 +20,8 @@ pub(super) const BIAS: u32 = 2 * HIDDEN + 2;
 pub(super) const PLACE: u32 = 2 * HIDDEN + 4;
 /// How near the first and the second corner are, by component: their shares in what is interpolated.
 pub(super) const SHARES: u32 = 2 * HIDDEN + 5;
-/// The vertex's own position, by component.
-pub(super) const MIDDLE: u32 = 2 * HIDDEN + 6;
-
-/// z in clip coordinates, where the clipper sees another one ([`super::depth`]).
-pub(super) const DEPTH: u32 = 2 * HIDDEN + 6;
+/// The vertex's own position, by component, whatever the clipper sees.
+pub(super) const POSITION: u32 = 2 * HIDDEN + 6;
 
 /// Bits of a location below the corner's number.
 const LOCATION_BITS: u32 = 16;
@@ -41,7 +38,7 @@ pub(super) fn output(
         (Some(_), Interpolation::Flat) if location < HIDDEN => {
             Output::User { location: location + PROVOKING, component }
         }
-        _ if location == MIDDLE => Output::Position(component),
+        _ if location == POSITION => Output::Position(component),
         _ => Output::User { location, component },
     }
 }

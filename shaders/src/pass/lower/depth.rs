@@ -1,7 +1,7 @@
 //! Depths that the fragment program computes: where the machine's own are clipped, of its line or point instead of the
 //! triangle's, or moved by the wrong slope.
 
-use super::corners::{BIAS, DEPTH, hidden};
+use super::corners::{BIAS, POSITION, hidden};
 use super::polygon::bias;
 use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
 use crate::pass::rewrite::emitter::{IrEmitter, recip};
@@ -17,7 +17,7 @@ use vc4::state::{Emitter, StateUniform};
 pub(super) fn unclipped(shader: &mut Shader, state: &PipelineState) -> Option<Value> {
     let clamp = state.depth_clamp?;
     let depth = prepend(shader, |b| {
-        let z = Op::LoadInput { location: DEPTH, component: 0, interpolation: Interpolation::Smooth };
+        let z = Op::LoadInput { location: POSITION, component: 2, interpolation: Interpolation::Smooth };
         let (z, w) = (b.op(z, &[]), b.op(Op::PayloadW, &[]));
         let inverse = recip(b, w);
         let [start, scale, _] = range(b);

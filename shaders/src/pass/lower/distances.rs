@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
 
 pub use super::corners::CLIPPED;
-use super::corners::MIDDLE;
+use super::corners::POSITION;
 use crate::ir::{Builder, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Op, Shader, Value};
 use crate::pass::analysis::outputs::{Name, user_outputs};
 use crate::pass::rewrite::prepend;
@@ -59,7 +59,7 @@ fn load(b: &mut Builder, (location, component): Name) -> Value {
 
 /// How far inside of the view volume's sides the middle of a line is.
 fn inside(b: &mut Builder) -> Value {
-    let [x, y, w] = [0, 1, 3].map(|component| load(b, (MIDDLE, component)));
+    let [x, y, w] = [0, 1, 3].map(|component| load(b, (POSITION, component)));
     let [x, y] = [x, y].map(|axis| b.op(Op::FAbs, &[axis]));
     let (edge, outermost) = (b.float(EDGE), b.op(Op::FMax, &[x, y]));
     let edge = b.op(Op::FMul, &[w, edge]);

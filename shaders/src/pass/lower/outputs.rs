@@ -10,7 +10,7 @@ use vc4::state::multisample::{Coverage, emit_coverage};
 use vc4::state::viewport::{Position, VertexStage, emit_position};
 use vc4::state::{Emitter, Flag, SampleEmitter};
 
-use super::corners::{self, CLIPPED, CULLED, DEPTH};
+use super::corners::{self, CLIPPED, CULLED};
 use super::depth;
 use super::error::LowerError;
 use super::inputs::Varying;
@@ -37,21 +37,18 @@ pub fn vertex(
     varyings: &[Varying],
 ) -> Result<(), LowerError> {
     let block = last_block(shader)?;
-    let mut outputs = take_outputs(shader);
+    let outputs = take_outputs(shader);
     let mut builder = Builder::new(shader, block);
     let mut emitter = IrEmitter::new(&mut builder);
     let (zero, one) = (emitter.word(0), emitter.float(1.0));
-    let position = |n| outputs.get(&Output::Position(n)).copied();
-    let mut clip = [0, 1, 2, 3].map(|n| position(n).unwrap_or(if n == 3 { one } else { zero }));
+    let get = |output, default| outputs.get(&output).copied().unwrap_or(default);
+    let mut clip = [0, 1, 2, 3].map(|n| get(Output::Position(n), if n == 3 { one } else { zero }));
     let w = clip[3];
     if state.depth_clamp.is_some() {
         // Halfway between near and far wherever there is an inside.
         let half = emitter.float(0.5);
-        let middle = emitter.fmul(w, half);
-        let z = std::mem::replace(&mut clip[2], middle);
-        outputs.insert(Output::User { location: DEPTH, component: 0 }, z);
+        clip[2] = emitter.fmul(w, half);
     }
-    let get = |output, default| outputs.get(&output).copied().unwrap_or(default);
     if let Some(&culled) = outputs.get(&CULLED) {
         // Nothing is inside of a negative w.
         let nowhere = emitter.float(-1.0);
