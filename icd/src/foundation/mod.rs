@@ -3,6 +3,7 @@
 
 pub mod bo;
 pub mod debug;
+pub mod demands;
 pub mod engine;
 pub mod error;
 pub mod extension;

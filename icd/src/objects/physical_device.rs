@@ -8,6 +8,7 @@ use vc4_kernel_abi::Gpu;
 
 use crate::foundation::bo::{self, SharedBos};
 use crate::foundation::debug::{Debug, flags};
+use crate::foundation::demands;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object};
 use crate::foundation::limits;
@@ -240,6 +241,8 @@ fn properties(gpu: &dyn Gpu, api_version: u32, heap_size: u64) -> vk::PhysicalDe
         true => ("VideoCore IV (simulated)", vk::PhysicalDeviceType::CPU),
         false => ("VideoCore IV", vk::PhysicalDeviceType::INTEGRATED_GPU),
     };
+    let mut limits = limits::limits(heap_size);
+    demands::exaggerate(&mut limits);
     let mut properties = vk::PhysicalDeviceProperties {
         api_version,
         driver_version: driver_version(),
@@ -247,7 +250,7 @@ fn properties(gpu: &dyn Gpu, api_version: u32, heap_size: u64) -> vk::PhysicalDe
         device_id: gpu.ident().map_or(0, |ident| ident.ident0),
         device_type,
         pipeline_cache_uuid: cache_uuid(),
-        limits: limits::limits(heap_size),
+        limits,
         // All false: no sparse resources without an MMU.
         sparse_properties: vk::PhysicalDeviceSparseProperties::default(),
         ..Default::default()

@@ -1,0 +1,70 @@
+//! Limits that programs demand and do not use: those are said, if the user says so, and what then does not exist is refused
+//! where it is made.
+
+use std::sync::OnceLock;
+
+use ash::vk;
+
+use super::limits::MAX_IMAGE_PX;
+
+/// The largest edge that can be said: what desktops have.
+const MOST_PX: u32 = 16384;
+
+/// Says larger images, framebuffers and viewports than there are, if `VC4VK_IMAGE_LIMIT` does.
+pub fn exaggerate(limits: &mut vk::PhysicalDeviceLimits) {
+    static SAID: OnceLock<Option<u32>> = OnceLock::new();
+    let said = *SAID.get_or_init(|| {
+        let text = std::env::var("VC4VK_IMAGE_LIMIT").ok()?;
+        let edge = parse(&text);
+        match edge {
+            Some(edge) => log::warn!(
+                target: "vc4::debug",
+                "VC4VK_IMAGE_LIMIT: programs are told of images of {edge} texels; those above {MAX_IMAGE_PX} are refused"
+            ),
+            None => log::warn!(
+                target: "vc4::debug",
+                "VC4VK_IMAGE_LIMIT: {text:?} is no number from {MAX_IMAGE_PX} to {MOST_PX}"
+            ),
+        }
+        edge
+    });
+    if let Some(edge) = said {
+        say(limits, edge);
+    }
+}
+
+fn parse(text: &str) -> Option<u32> {
+    text.trim().parse().ok().filter(|edge| (MAX_IMAGE_PX..=MOST_PX).contains(edge))
+}
+
+fn say(limits: &mut vk::PhysicalDeviceLimits, edge: u32) {
+    limits.max_image_dimension1_d = edge;
+    limits.max_image_dimension2_d = edge;
+    limits.max_image_dimension_cube = edge;
+    limits.max_framebuffer_width = edge;
+    limits.max_framebuffer_height = edge;
+    limits.max_viewport_dimensions = [edge; 2];
+    // Twice the edge to both sides, as the specification asks.
+    limits.viewport_bounds_range = [-2.0 * edge as f32, 2.0 * edge as f32 - 1.0];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_is_one_that_programs_may_believe() {
+        assert_eq!(parse(" 8192 "), Some(8192));
+        assert_eq!(parse("16384"), Some(MOST_PX));
+        assert!(["", "2048", "16385", "-1", "8k"].iter().all(|text| parse(text).is_none()));
+    }
+
+    #[test]
+    fn whatever_is_as_large_is_said() {
+        let mut limits = super::super::limits::limits(256 << 20);
+        say(&mut limits, 8192);
+        assert_eq!((limits.max_image_dimension2_d, limits.max_framebuffer_height), (8192, 8192));
+        assert_eq!(limits.viewport_bounds_range, [-16384.0, 16383.0]);
+        assert_eq!(limits.max_image_dimension3_d, super::super::limits::MAX_VOLUME_PX);
+    }
+}
