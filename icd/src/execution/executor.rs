@@ -194,17 +194,17 @@ impl Executor {
         self.wait(self.changing_buffers)?;
         let device = self.device.clone();
         let Some(drawing) = command.drawing(&mut self.rectangles)? else { return Ok(false) };
-        let checks = match drawing.may_wait {
+        let ready = match drawing.may_wait {
             true => draw::are_ready(&drawing.renders, &mut self.rectangles.workshop),
             false => Ok(true),
         };
-        let check = |ready: bool| match ready {
-            true => {
-                drawing.renders.iter().try_for_each(|render| draw::check(&self.iota, render)).map(|()| true)
+        let checked = ready.and_then(|ready| {
+            if ready {
+                drawing.renders.iter().try_for_each(|render| draw::check(&self.iota, render))?;
             }
-            false => Ok(false),
-        };
-        match checks.and_then(check) {
+            Ok(ready)
+        });
+        match checked {
             Ok(true) => {}
             Ok(false) => {
                 if flags().contains(Debug::PERF) {
