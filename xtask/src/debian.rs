@@ -68,9 +68,15 @@ impl Debian {
             return Err(format!("{KEYRING} is missing: install debian-archive-keyring").into());
         }
         std::fs::write(self.directory.join("apt/status"), "")?;
-        std::fs::write(self.directory.join("apt/sources.list"), self.sources()?)?;
+        let (list, sources) = (self.directory.join("apt/sources.list"), self.sources()?);
+        std::fs::write(&list, &sources)?;
         let place = fresh(&self.directory.join("debs"))?;
-        self.apt(&["update"], &place)?;
+        let Err(error) = self.apt(&["update"], &place) else { return Ok(place) };
+        // Mirrors of the security archive are out of step at times. What runs here is tested and thrown away.
+        let main = sources.lines().next().ok_or("no sources")?;
+        std::fs::write(&list, format!("{main}\n"))?;
+        self.apt(&["update"], &place).map_err(|_| error)?;
+        println!("The mirror's security archive cannot be read for {}: without it", self.architecture);
         Ok(place)
     }
 

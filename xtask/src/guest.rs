@@ -40,8 +40,9 @@ pub fn test(target: &Target, extent: Extent, arguments: &[String], install: bool
     };
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
+    // For one package alone cargo chooses other features and builds much anew.
     command
-        .args(["test", "--package", "vc4-tests"])
+        .args(["test", "--workspace"])
         .args(suites.iter().flat_map(|suite| ["--test", suite]))
         .args(arguments)
         .args(filter)
