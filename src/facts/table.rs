@@ -1,6 +1,6 @@
 //! The table of all questions. `choices` have hypotheses, the one in use first; the `others` are numbers or have no form yet.
 
-use super::{Ask, Hypothesis, Row};
+use super::row::{Ask, Hypothesis, Row};
 
 macro_rules! facts {
     (
@@ -69,7 +69,7 @@ macro_rules! facts {
                 None
             }
 
-            pub(super) fn set(&mut self, row: usize, hypothesis: usize) {
+            fn set(&mut self, row: usize, hypothesis: usize) {
                 let mut at = 0;
                 $( if row == at {
                     if let Some(choice) = [$( $Type::$Choice ),+].get(hypothesis) {
@@ -81,6 +81,31 @@ macro_rules! facts {
             }
         }
     };
+}
+
+impl Row {
+    /// The row of this name.
+    pub fn find(name: &str) -> Option<(usize, &'static Row)> {
+        ROWS.iter().enumerate().find(|(_, row)| row.name == name)
+    }
+}
+
+impl Facts {
+    /// These facts with another answer to a question; both by number, as in [`ROWS`]. Numbers that do not exist change
+    /// nothing.
+    #[must_use]
+    pub fn with(mut self, row: usize, hypothesis: usize) -> Facts {
+        self.set(row, hypothesis);
+        self
+    }
+
+    /// The rows that are answered otherwise than in use here.
+    pub fn changed(&self) -> impl Iterator<Item = (&'static Row, &'static Hypothesis)> + '_ {
+        ROWS.iter().enumerate().filter_map(|(at, row)| {
+            let chosen = self.get(at).filter(|chosen| *chosen > 0)?;
+            Some((row, &row.hypotheses[chosen]))
+        })
+    }
 }
 
 use Ask::{Measure, Not, Probe};
@@ -339,7 +364,7 @@ choices {
         | Signed = "signed": "They are negative.",
         evidence: "v3d.md §5.2",
         at: "sim/src/unverified.rs", "tile_coordinate",
-        users: "nothing: images are at most 2048 pixels wide",
+        users: "nothing: jobs are at most 2048 pixels wide",
         ask: Not("The kernel stores images of 4096 pixels at most, 128 of the smallest tiles; bare metal could."),
     }
     // The QPU.

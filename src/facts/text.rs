@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Ask, Facts, ROWS, Row};
+use super::row::{Ask, Row};
+use super::table::{Facts, ROWS};
 
 /// Why a text holds no facts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +37,7 @@ pub fn read(text: &str) -> Result<Facts, Error> {
         if let Some(first) = seen[at].replace(number + 1) {
             return Err(error(format!("`{name}` stands in line {first} already")));
         }
-        facts.set(at, chosen);
+        facts = facts.with(at, chosen);
     }
     Ok(facts)
 }
