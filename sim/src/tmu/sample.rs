@@ -346,9 +346,13 @@ impl Texture {
     /// The sum of texels by their weights, which together are 1 << `bits`.
     fn weighed(&self, parts: impl Iterator<Item = (u32, i32)> + Clone, bits: u32) -> u32 {
         if self.ty == TextureType::S16F {
-            let part = |(texel, weight)| f32::from_bits(f16_to_f32(texel & 0xffff)) * weight as f32;
+            // Where the half lies in r4.
+            let shift = if self.facts.single_channel == SingleChannel::High { 16 } else { 0 };
+            let part = |(texel, weight): (u32, i32)| {
+                f32::from_bits(f16_to_f32(texel >> shift & 0xffff)) * weight as f32
+            };
             let sum: f32 = parts.map(part).sum();
-            return f32_to_f16((sum / (1 << bits) as f32).to_bits());
+            return f32_to_f16((sum / (1 << bits) as f32).to_bits()) << shift;
         }
         [0, 8, 16, 24].into_iter().fold(0, |word, shift| {
             let sum: u32 = parts.clone().map(|(texel, weight)| (texel >> shift & 255) * weight as u32).sum();
