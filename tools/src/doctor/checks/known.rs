@@ -111,7 +111,7 @@ const NAMED: usize = 4;
 
 /// Runs all captures. Differences are no failure: silicon and simulator may differ where nobody knows better.
 pub fn pictures(bench: &Bench<'_>) -> Result<Outcome, Failure> {
-    let (mut differing, mut suspects) = (Vec::new(), Suspects::new());
+    let (mut differing, mut suspects) = (Vec::new(), Suspects::default());
     for known in KNOWN {
         differing.extend(one(bench, known, &mut suspects)?);
     }

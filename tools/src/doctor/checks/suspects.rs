@@ -12,9 +12,12 @@ use vc4_sim::replay::Replay;
 /// How long all pictures together are thought about. A slow board with many differences has the probe.
 const BUDGET: Duration = Duration::from_secs(30);
 
-/// Draws on until its time is over.
+/// Looks for answers until its time is over.
+#[derive(Default)]
 pub struct Suspects {
     until: Option<Instant>,
+    /// Answers that explained a picture, by number of row and hypothesis.
+    found: Vec<(usize, usize)>,
 }
 
 /// A surface of a capture after a submission.
@@ -26,6 +29,11 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// Its words where one answer is another one.
+    fn of(&self, (at, chosen): (usize, usize)) -> Option<Vec<u32>> {
+        self.words(Facts::default().with(at, chosen))
+    }
+
     /// Its words on a machine that behaves so; `None` where the simulator has none.
     pub fn words(&self, facts: Facts) -> Option<Vec<u32>> {
         let config = Config { facts, ..Replay::config(self.capture) };
@@ -39,37 +47,47 @@ impl Place<'_> {
 }
 
 impl Suspects {
-    /// Its time begins with the first picture.
-    pub fn new() -> Suspects {
-        Suspects { until: None }
-    }
-
-    /// In words, what the picture rests on and which answer would make it what was seen.
+    /// In words, what the picture rests on, or which answer would make it what was seen.
     pub fn of(&mut self, place: &Place<'_>, expected: &[u32], seen: &[u32]) -> String {
         if seen.iter().all(|word| *word == 0) {
             // Nothing was drawn: that is no question of assumptions.
             return String::new();
         }
         let until = *self.until.get_or_insert_with(|| Instant::now() + BUDGET);
+        // What explained one picture explains the next.
+        let known: Vec<_> =
+            self.found.iter().copied().filter(|fact| place.of(*fact).as_deref() == Some(seen)).collect();
+        if !known.is_empty() {
+            return explained(&known);
+        }
         let (mut rests, mut fits) = (Vec::new(), Vec::new());
         for (at, row) in ROWS.iter().enumerate() {
-            for (chosen, hypothesis) in row.hypotheses.iter().enumerate().skip(1) {
+            for chosen in 1..row.hypotheses.len() {
                 if Instant::now() > until {
                     return String::new();
                 }
-                let Some(words) = place.words(Facts::default().with(at, chosen)) else { continue };
+                let Some(words) = place.of((at, chosen)) else { continue };
                 if words == seen {
-                    fits.push(format!("{} is \"{}\"", row.name, hypothesis.name));
+                    fits.push((at, chosen));
                 }
                 if words != expected && rests.last() != Some(&row.name) {
                     rests.push(row.name);
                 }
             }
         }
+        self.found.extend(&fits);
         match (fits.is_empty(), rests.is_empty()) {
-            (false, _) => format!("; it is so if {}", fits.join(", or if ")),
+            (false, _) => explained(&fits),
             (true, false) => format!("; it rests on {}", rests.join(", ")),
             (true, true) => "; it rests on no assumption".to_owned(),
         }
     }
+}
+
+fn explained(facts: &[(usize, usize)]) -> String {
+    let names = facts.iter().map(|(at, chosen)| {
+        let row = &ROWS[*at];
+        format!("{} is \"{}\"", row.name, row.hypotheses[*chosen].name)
+    });
+    format!("; it is so if {}", names.collect::<Vec<_>>().join(", or if "))
 }

@@ -3,8 +3,8 @@
 
 use vc4::cl::packets::*;
 
+use super::common::{all, at_places, draw, drawn, picture, window};
 use super::depth::show_z;
-use super::{all, at_places, draw, drawn, picture, window};
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::{Draw, Vertex, at};
 

@@ -5,7 +5,7 @@ use vc4::cl::packets::*;
 use vc4::image::layout::{MSAA_TILE_BYTES, msaa_block_offset};
 use vc4_kernel_abi::Surface;
 
-use super::{CLEAR, all, cells, draw, run};
+use super::common::{CLEAR, all, cells, draw, run};
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::{Draw, Target, Vertex, at};
 use crate::jobs::programs::fragment;

@@ -1,23 +1,18 @@
 //! Experiments: a job or two for each question whose result tells its hypotheses apart.
 //!
 //! An experiment only says what to do and which words of the result count; what they should be is nowhere written down. A
-//! simulator of each hypothesis does the same ([`ask`](super::ask)). The words must not depend on other questions, or on those
+//! simulator of each hypothesis does the same. The words must not depend on other questions, or on those
 //! named in `after` alone, which are asked first.
 
 mod clipper;
+mod common;
 mod depth;
 mod qpu;
 mod shapes;
 mod textures;
 mod tiles;
 
-use vc4::cl::AnyPacket;
-use vc4::cl::packets::*;
-use vc4_kernel_abi::Submit;
-
 use crate::jobs::bench::{Bench, Failure};
-use crate::jobs::job::{Draw, Target, Vertex, at};
-use crate::jobs::picture::Picture;
 
 /// A question and how it is asked.
 pub struct Experiment {
@@ -85,81 +80,6 @@ pub const EXPERIMENTS: &[Experiment] = &[
     ask("lod-limit", textures::lod_limit),
     ask("level-rounding", textures::level_rounding),
 ];
-
-/// Edge of the usual target.
-const EDGE: u32 = 64;
-/// What stands where nothing was drawn.
-const CLEAR: u32 = 0x0040_2010;
-/// What stands in a target before its job.
-const UNTOUCHED: u32 = 0xdddd_dddd;
-const WHITE: u32 = 0xffff_ffff;
-
-/// Triangles that no test drops and the clipper does not see, in one colour.
-fn draw(vertices: Vec<Vertex>) -> Draw {
-    let config = ConfigurationBits { depth_func: CompareFunc::Always, ..ConfigurationBits::default() };
-    Draw { config, clipping: false, ..Draw::color(vertices, WHITE) }
-}
-
-/// A triangle that covers a target of these edges, its diagonal outside.
-fn everywhere(width: u32, height: u32, z: f32) -> Vec<Vertex> {
-    vec![at(0.0, 0.0, z), at(2.0 * width as f32, 0.0, z), at(0.0, 2.0 * height as f32, z)]
-}
-
-/// The usual target, all of it.
-fn all(z: f32) -> Vec<Vertex> {
-    everywhere(EDGE, EDGE, z)
-}
-
-fn window(left: u16, bottom: u16, width: u16, height: u16) -> AnyPacket {
-    ClipWindow { left, bottom, width, height }.into()
-}
-
-/// Runs a job that stores all of a target, and sees to it that it did: the kernel calls jobs done that it had to end.
-fn run(bench: &Bench<'_>, target: &Target<'_>, job: &Submit) -> Result<(), Failure> {
-    let map = bench.map(target.color)?;
-    map.write(0, &UNTOUCHED.to_le_bytes());
-    bench.run(job)?;
-    match map.read_u32(0) {
-        UNTOUCHED => Err(Failure::Wrong("the job stored nothing: it was dropped, or the GPU hung".into())),
-        _ => Ok(()),
-    }
-}
-
-/// What is drawn on the usual target.
-fn picture(bench: &Bench<'_>, draws: &[Draw]) -> Result<Picture, Failure> {
-    let target = Target::new(bench, Tiling::Raster, EDGE, EDGE)?;
-    run(bench, &target, &target.draw(CLEAR, draws)?)?;
-    Ok(target.picture()?)
-}
-
-/// Words of a picture at some places.
-fn at_places(picture: &Picture, places: &[(u32, u32)]) -> Vec<u32> {
-    places.iter().map(|(x, y)| picture.words[(y * picture.width + x) as usize]).collect()
-}
-
-/// Whether something was drawn at some places.
-fn drawn(picture: &Picture, places: &[(u32, u32)]) -> Vec<u32> {
-    at_places(picture, places).into_iter().map(|word| u32::from(word != CLEAR)).collect()
-}
-
-/// Edge of the part of the target that a draw of [`cells`] has.
-const CELL: u16 = 8;
-
-/// The draws, each with a part of the usual target for itself, of which one word counts.
-fn cells(bench: &Bench<'_>, draws: Vec<Draw>) -> Result<Vec<u32>, Failure> {
-    let per_row = EDGE as u16 / CELL;
-    let origin = |n: usize| (n as u16 % per_row * CELL, n as u16 / per_row * CELL);
-    let count = draws.len();
-    let draws = draws.into_iter().enumerate().map(|(n, mut draw)| {
-        let (x, y) = origin(n);
-        draw.state.push(window(x, y, CELL, CELL));
-        draw
-    });
-    let picture = picture(bench, &draws.collect::<Vec<_>>())?;
-    let places: Vec<_> =
-        (0..count).map(|n| origin(n)).map(|(x, y)| (u32::from(x) + 3, u32::from(y) + 3)).collect();
-    Ok(at_places(&picture, &places))
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Experiments with programs: each computes a word of two uniforms in r1 and r2, and leaves it in r0.
 
-use super::{all, cells, draw, picture};
+use super::common::{all, cells, draw, picture};
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::Draw;
 use crate::jobs::programs::{NOP, fragment};

@@ -4,7 +4,7 @@ use vc4::cl::packets::*;
 use vc4::image::layout::{MSAA_TILE_BYTES, msaa_block_offset};
 use vc4_kernel_abi::Surface;
 
-use super::{CLEAR, EDGE, WHITE, all, at_places, cells, draw, drawn, picture, run, window};
+use super::common::{CLEAR, EDGE, WHITE, all, at_places, cells, draw, drawn, picture, run, window};
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::{Draw, Indices, Target, at};
 use crate::jobs::programs::fragment;

@@ -5,7 +5,7 @@ use vc4::cl::{Addr, Bits, Count, Pages};
 use vc4::image::{ImageLayout, ImageShape};
 use vc4_kernel_abi::BoHandle;
 
-use super::{EDGE, all, at_places, cells, draw, picture};
+use super::common::{EDGE, all, at_places, cells, draw, picture};
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::Draw;
 use crate::jobs::picture::Picture;

@@ -7,7 +7,7 @@ use vc4::image::surface::{color_write_bits, load_bits};
 use vc4::image::{Level, TileFormat};
 use vc4_kernel_abi::{BoHandle, Submit, SubmitFlags, Surface};
 
-use super::{CLEAR, EDGE, all, at_places, cells, draw, run};
+use super::common::{CLEAR, EDGE, all, at_places, cells, draw, run};
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::{Draw, Target, level};
 use crate::jobs::programs::{DONE, END, NOP, fragment, words};
