@@ -1,7 +1,5 @@
 //! Against a compositor of the tests' own, which looks at every request.
 
-mod dmabuf;
-
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -133,6 +131,9 @@ macro_rules! requests {
         }
     };
 }
+
+// Below the macro, which it uses, too.
+mod dmabuf;
 
 requests!(WlCompositor, (), |_state, request, _data, init| {
     if let wl_compositor::Request::CreateSurface { id } = request {
