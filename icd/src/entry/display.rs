@@ -8,7 +8,6 @@ use super::guard::entry_points;
 use super::read::{enumerate, enumerate_into, give};
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
-use crate::foundation::limits::MAX_IMAGE_PX;
 use crate::objects::display::{Display, DisplayInfo, DisplayMode, Kms};
 use crate::objects::instance::Instance;
 use crate::objects::physical_device::PhysicalDevice;
@@ -38,11 +37,10 @@ fn planes(device: &PhysicalDevice) -> Result<Vec<vk::DisplayPlanePropertiesKHR>,
 /// What a plane can do in a mode: it fills the screen with a picture of any size.
 fn capabilities(mode: &DisplayMode, plane: u32) -> Result<vk::DisplayPlaneCapabilitiesKHR, Error> {
     mode.kms.plane(plane)?;
-    let side = |px| vk::Extent2D { width: px, height: px };
     Ok(vk::DisplayPlaneCapabilitiesKHR {
         supported_alpha: vk::DisplayPlaneAlphaFlagsKHR::OPAQUE,
-        min_src_extent: side(1),
-        max_src_extent: side(MAX_IMAGE_PX),
+        min_src_extent: vk::Extent2D { width: 1, height: 1 },
+        max_src_extent: mode.kms.max_extent,
         min_dst_extent: mode.extent(),
         max_dst_extent: mode.extent(),
         ..Default::default()

@@ -5,6 +5,7 @@
 //! connector that can be driven by that CRTC.
 
 use std::ffi::CString;
+use std::ops::{Bound, RangeBounds};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,7 @@ use vc4_kernel_abi::uapi::MODIFIER_LINEAR;
 
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
+use crate::foundation::limits::MAX_IMAGE_PX;
 
 /// The display driver of a device.
 pub struct Kms {
@@ -27,6 +29,8 @@ pub struct Kms {
     planes: Vec<Plane>,
     /// Whether pictures may replace others while these are sent to the screen.
     pub tears: bool,
+    /// The largest pictures that planes show.
+    pub max_extent: vk::Extent2D,
     /// A node that the application is the master of, and lends.
     lent: Mutex<Option<(connector::Handle, Arc<Card>)>>,
 }
@@ -151,9 +155,17 @@ impl Kms {
         }
         let tears =
             card.get_driver_capability(DriverCapability::ASyncPageFlip).is_ok_and(|answer| answer == 1);
+        let end = |bound: Bound<&u32>| match bound {
+            Bound::Included(&end) => end.min(MAX_IMAGE_PX),
+            _ => MAX_IMAGE_PX,
+        };
+        let max_extent = vk::Extent2D {
+            width: end(resources.supported_fb_width().end_bound()),
+            height: end(resources.supported_fb_height().end_bound()),
+        };
         // Looking must not keep anybody from being master.
         card.resign();
-        Ok(Kms { card, planes, tears, lent: Mutex::default() })
+        Ok(Kms { card, planes, tears, max_extent, lent: Mutex::default() })
     }
 
     /// The primary planes.

@@ -201,8 +201,8 @@ impl Surface {
     /// A plane of a display in a mode, with pictures of `extent`.
     pub fn display(mode: &Arc<DisplayMode>, plane: u32, extent: vk::Extent2D) -> Result<Surface, Error> {
         let plane = mode.kms.plane(plane)?.clone();
-        let sides = 1..=MAX_IMAGE_PX;
-        if !sides.contains(&extent.width) || !sides.contains(&extent.height) {
+        let most = mode.kms.max_extent;
+        if !(1..=most.width).contains(&extent.width) || !(1..=most.height).contains(&extent.height) {
             return Err(Error::InvalidUse(format!(
                 "pictures of {} x {} pixels",
                 extent.width, extent.height
