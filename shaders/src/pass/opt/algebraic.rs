@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 
-use vc4::qpu::AddOp;
+use vc4::qpu::{AddOp, Unpack};
 
 use crate::ir::{Builder, InstData, Op, Shader, Stage, Type, Value};
 use crate::pass::analysis::range::Range;
@@ -218,6 +218,7 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
     let (negated_x, negated_y) = (under(b, Op::FNeg, x), under(b, Op::FNeg, y));
     match op {
         Op::FAdd | Op::FSub | Op::FMin | Op::FMax if is_strict(b) => difference_of_sum(b, op, x, y),
+        Op::PackHalfFloats if !is_strict(b) => halves(b, x, y),
         Op::FAdd => negation::sum(b, x, y),
         Op::FSub if float(b, x) == Some(0.0) => Some(b.fneg(y)),
         Op::FSub => negation::difference(b, x, y),
@@ -242,6 +243,27 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// Halves that were halves before keep their bits. The ALU would make those that are denormal numbers 0.
+fn halves(b: &mut Builder<'_>, low: Value, high: Value) -> Option<Value> {
+    let half = |value: Value| match b.shader.op(value) {
+        Op::UnpackFloat(Unpack::Half0) => Some((b.shader.args(value)[0], false)),
+        Op::UnpackFloat(Unpack::Half1) => Some((b.shader.args(value)[0], true)),
+        _ => (word(b, value) == Some(0)).then_some((value, false)),
+    };
+    let (low, high) = (half(low)?, half(high)?);
+    if low.0 == high.0 && !low.1 && high.1 {
+        return Some(low.0);
+    }
+    let [low, high] = [low, high].map(|(word, upper)| match upper {
+        false => word,
+        true => {
+            let sixteen = b.word(16);
+            b.op(Op::Shr, &[word, sixteen])
+        }
+    });
+    Some(b.op(Op::PackHalves, &[low, high]))
 }
 
 /// x + −y and x − −y, which are x − y and x + y to the bit.
@@ -329,5 +351,36 @@ fn select_bool(b: &mut Builder<'_>, c: Value, x: Value, y: Value) -> Option<Valu
             Some(b.bor(other, x))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Interpolation, Output};
+
+    #[test]
+    fn halves_are_copied_as_bits() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().unwrap();
+        let b = &mut Builder::new(&mut shader, entry);
+        let input = |component| Op::LoadInput { location: 0, component, interpolation: Interpolation::Flat };
+        let [word, other] = [0, 1].map(|component| b.op(input(component), &[]));
+        let low = b.op(Op::UnpackFloat(Unpack::Half0), &[word]);
+        let high = b.op(Op::UnpackFloat(Unpack::Half1), &[word]);
+        let another = b.op(Op::UnpackFloat(Unpack::Half0), &[other]);
+        let (zero, sum) = (b.word(0), b.op(Op::FAdd, &[low, another]));
+        let pairs = [[low, high], [high, low], [low, another], [low, zero], [sum, high]];
+        for (component, pair) in (0..).zip(pairs) {
+            let packed = b.op(Op::PackHalfFloats, &pair);
+            b.store_output(Output::User { location: component, component: 0 }, packed);
+        }
+        run(&mut shader);
+        let stores = shader.insts_in_order().into_iter().filter_map(|inst| match shader.insts[inst].op {
+            Op::StoreOutput(_) => Some(shader.op(shader.insts[inst].args[0])),
+            _ => None,
+        });
+        let expected = [input(0), Op::PackHalves, Op::PackHalves, Op::PackHalves, Op::PackHalfFloats];
+        assert_eq!(stores.collect::<Vec<_>>(), expected);
     }
 }
