@@ -35,6 +35,8 @@ impl Built {
             .args(CRATES.iter().flat_map(|name| ["--package", name]))
             .env("CARGO_TARGET_DIR", directory)
             .env("CARGO_INCREMENTAL", "0")
+            // Stable compilers let their first object be chosen under this name only.
+            .envs(architecture.armv6.then_some(("RUSTC_BOOTSTRAP", "1")))
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
             .env_remove("RUSTFLAGS");
         let status = command.status()?;
@@ -70,5 +72,6 @@ fn armv6_start(directory: &Path, gnu: &str) -> Result<[String; 2], Error> {
     if !command.status()?.success() {
         return Err(format!("{START_ARMV6} does not assemble").into());
     }
-    Ok(["-Clink-arg=-nostartfiles".into(), format!("-Clink-arg={}", object.display())])
+    // The linker goes by the first object's interface, and one that rustc makes bears none.
+    Ok(["-Clink-arg=-nostartfiles".into(), format!("-Zpre-link-args={}", object.display())])
 }

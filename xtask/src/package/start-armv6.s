@@ -2,6 +2,7 @@
 @ Linked into libraries, too, which take the handle only.
 
         .arch   armv6
+        .eabi_attribute Tag_ABI_VFP_args, 1     @ floats in VFP registers, as in all that it is linked with
         .arm
         .text
         .globl  _start
