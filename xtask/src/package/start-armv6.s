@@ -28,6 +28,16 @@ offset: .word   _GLOBAL_OFFSET_TABLE_ - (here + 8)
 slot:   .word   main(GOT)
         .size   _start, . - _start
 
+@ Where a thread's own variables lie. Debian's static part of the C library has it for ARMv7.
+        .balign 4
+        .globl  __aeabi_read_tp
+        .hidden __aeabi_read_tp
+        .type   __aeabi_read_tp, %function
+__aeabi_read_tp:
+        mrc     p15, 0, r0, c13, c0, 3
+        bx      lr
+        .size   __aeabi_read_tp, . - __aeabi_read_tp
+
 @ Destructors of threads name the library they belong to by the address of this.
         .section .data.rel.local, "aw", %progbits
         .balign 4
