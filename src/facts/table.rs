@@ -197,7 +197,7 @@ choices {
         | Px511 = "511": "511 pixels.",
         evidence: "v3d.md §9.4",
         at: "sim/src/unverified.rs", "guard_band",
-        users: "what the clipper cuts; precision of large triangles",
+        users: "targets drawn in parts, which count on 2047; precision of large triangles",
         ask: Probe,
     }
     near_plane: NearPlane = "near-plane", "Is the near plane -Wc <= Zc or 0 <= Zc?" {

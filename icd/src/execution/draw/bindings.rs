@@ -307,16 +307,20 @@ impl<'a> Bindings<'a> {
     /// first (v3d.md §9.6). Where the hardware takes the first one, strips and fans of triangles are, which begin with another.
     pub fn rewrites(&self) -> bool {
         let is_first = |mode| !matches!(mode, PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan);
-        let agree = facts().provoking_vertex == ProvokingVertex::First && is_first(self.mode);
+        let agree = facts().provoking_vertex == ProvokingVertex::First
+            && is_first(self.mode)
+            && !self.variant.programs.has_corners();
         self.variant.programs.flat_varyings != 0
             && self.mode != PrimitiveMode::Points
             && !agree
             && !self.state.pipeline().is_taken_apart()
     }
 
-    /// Whether rewritten primitives end with the vertex that the API means.
+    /// Whether rewritten primitives end with the vertex that the API means. Programs that see all corners take the last for it,
+    /// whatever the hardware does.
     pub fn rotates(&self) -> bool {
-        self.rewrites() && facts().provoking_vertex == ProvokingVertex::Last
+        let is_last = facts().provoking_vertex == ProvokingVertex::Last;
+        self.rewrites() && (is_last || self.variant.programs.has_corners())
     }
 
     /// The numbers that vertex indices are fetched from.
