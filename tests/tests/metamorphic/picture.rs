@@ -652,10 +652,10 @@ fn pictures_mean_the_same_on_the_qpus() {
 #[test]
 fn every_format_and_shape_occurs() {
     let pictures: Vec<Picture> = (1..400).map(Picture::new).collect();
-    for number in 0..FORMATS.len() {
+    for (number, row) in FORMATS.iter().enumerate() {
         let is_it =
-            |picture: &&Picture| matches!(picture.target, Target::Image { format, .. } if format == number);
-        assert!(pictures.iter().any(|picture| is_it(&picture)), "{:?}", FORMATS[number].format);
+            |picture: &Picture| matches!(picture.target, Target::Image { format, .. } if format == number);
+        assert!(pictures.iter().any(is_it), "{:?}", row.format);
     }
     let has = |is: fn(&Picture) -> bool| assert!(pictures.iter().any(is));
     has(|picture| matches!(picture.target, Target::Buffer { row: None, .. }));

@@ -263,7 +263,7 @@ impl<'a> Target<'a> {
     /// Its state, without a draw.
     fn set(&self, list: &mut List<Binner>, state: &[AnyPacket]) -> Result<(), Failure> {
         for packet in state {
-            match packet.clone() {
+            match *packet {
                 AnyPacket::ClipWindow(p) => list.push(p),
                 AnyPacket::ClipperZScaleAndOffset(p) => list.push(p),
                 AnyPacket::DepthOffset(p) => list.push(p),

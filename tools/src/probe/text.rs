@@ -41,8 +41,8 @@ fn mark(answer: &Answer) -> char {
 /// All of it.
 pub fn all(device: &str, report: &Report) -> String {
     let rows: Vec<_> = report.asked.iter().map(|asked| (asked, answer(asked))).collect();
-    let width = |of: &dyn Fn(&(&Asked, (String, String))) -> usize| rows.iter().map(of).max().unwrap_or(0);
-    let (names, answers) = (width(&|(asked, _)| asked.row.name.len()), width(&|(_, (told, _))| told.len()));
+    let names = rows.iter().map(|(asked, _)| asked.row.name.len()).max().unwrap_or(0);
+    let answers = rows.iter().map(|(_, (told, _))| told.len()).max().unwrap_or(0);
     let mut out = format!("asked: {device}\n\n");
     // Writing to a string cannot fail.
     for (asked, (told, sure)) in &rows {

@@ -2,7 +2,6 @@
 //! triangle's, or moved by the wrong slope.
 
 use super::corners::{BIAS, POSITION, hidden};
-use super::polygon::bias;
 use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
 use crate::pass::rewrite::emitter::{IrEmitter, recip};
 use crate::pass::rewrite::{Action, prepend, rewrite};
@@ -72,4 +71,15 @@ fn range(b: &mut Builder) -> [Value; 3] {
     let mut e = IrEmitter::new(b);
     let (start, scale) = (e.uniform(StateUniform::DepthBias), e.uniform(StateUniform::DepthScale));
     [start, scale, e.fadd(start, scale)]
+}
+
+/// The offset of depths for a slope, in depths of 0 to 1.
+pub(super) fn bias(b: &mut Builder, slope: Value) -> Value {
+    let mut e = IrEmitter::new(b);
+    let (factor, constant) = (e.uniform(StateUniform::BiasSlope), e.uniform(StateUniform::BiasConstant));
+    let sloped = e.fmul(slope, factor);
+    let bias = e.fadd(sloped, constant);
+    let (low, high) = (e.uniform(StateUniform::BiasLow), e.uniform(StateUniform::BiasHigh));
+    let bias = e.fmax(bias, low);
+    e.fmin(bias, high)
 }

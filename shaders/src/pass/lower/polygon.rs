@@ -10,6 +10,7 @@ use vc4::state::raster::FrontFace;
 use vc4::state::{Emitter, StateUniform};
 
 use super::corners::{BACK, BIAS, CULLED, Corner, hidden, output};
+use super::depth::bias;
 use super::distances::culling;
 use super::error::LowerError;
 use super::inputs::Varying;
@@ -147,17 +148,6 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) {
             _ => Action::Keep,
         })
     });
-}
-
-/// The offset of depths for a slope, in depths of 0 to 1.
-pub(super) fn bias(b: &mut Builder, slope: Value) -> Value {
-    let mut e = IrEmitter::new(b);
-    let (factor, constant) = (e.uniform(StateUniform::BiasSlope), e.uniform(StateUniform::BiasConstant));
-    let sloped = e.fmul(slope, factor);
-    let bias = e.fadd(sloped, constant);
-    let (low, high) = (e.uniform(StateUniform::BiasLow), e.uniform(StateUniform::BiasHigh));
-    let bias = e.fmax(bias, low);
-    e.fmin(bias, high)
 }
 
 /// A triangle in clip coordinates: a corner and the ways to the two others.

@@ -78,7 +78,6 @@ pub fn cells(bench: &Bench<'_>, draws: Vec<Draw>) -> Result<Vec<u32>, Failure> {
         draw
     });
     let picture = picture(bench, &draws.collect::<Vec<_>>())?;
-    let places: Vec<_> =
-        (0..count).map(|n| origin(n)).map(|(x, y)| (u32::from(x) + 3, u32::from(y) + 3)).collect();
+    let places: Vec<_> = (0..count).map(origin).map(|(x, y)| (u32::from(x) + 3, u32::from(y) + 3)).collect();
     Ok(at_places(&picture, &places))
 }

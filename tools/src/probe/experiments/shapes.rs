@@ -1,7 +1,7 @@
 //! Experiments with what primitives cover, and with their vertices.
 
 use vc4::cl::packets::*;
-use vc4::image::layout::{MSAA_TILE_BYTES, msaa_block_offset};
+use vc4::image::layout::{MSAA_SAMPLES, MSAA_TILE_BYTES, msaa_block_offset};
 use vc4_kernel_abi::Surface;
 
 use super::common::{CLEAR, EDGE, WHITE, all, at_places, cells, draw, drawn, picture, run, window};
@@ -44,10 +44,9 @@ pub fn sample_positions(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     let mut counts = Vec::new();
     for across in [true, false] {
         let seen = samples(bench, leaning(across), Oversample::X4)?;
-        for sample in 0..4 {
-            let pixel = |n: usize| if across { n * 32 + 8 } else { 8 * 32 + n };
-            counts.push((0..16).filter(|n| seen[pixel(*n)][sample]).count() as u32);
-        }
+        let pixel = |n: usize| if across { n * 32 + 8 } else { 8 * 32 + n };
+        let covered = |sample: usize| (0..16).filter(|n| seen[pixel(*n)][sample]).count() as u32;
+        counts.extend((0..MSAA_SAMPLES as usize).map(covered));
     }
     Ok(counts)
 }
