@@ -11,7 +11,7 @@ use crate::vulkan::{
 /// The programs.
 pub const CASES: [Case; 8] = [
     around("parts-place", 0.0005, place),
-    around("parts-samples", 0.002, samples),
+    around("parts-samples", 0.01, samples),
     exact("parts-points", points),
     lined("parts-lines", 0.01, lines),
     exact("parts-inputs", inputs),
@@ -25,6 +25,8 @@ const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 const BYTES: vk::Format = vk::Format::R8G8B8A8_UNORM;
 /// Larger than a part in both directions, and no multiple of tiles.
 const LARGE: [u32; 2] = [2150, 2090];
+/// What four samples of a pixel leave room for in the memory of a board.
+const BROAD: [u32; 2] = [2150, 300];
 const WIDE: [u32; 2] = [4096, 70];
 const HIGH: [u32; 2] = [70, 4090];
 const GREY: [f32; 4] = [0.25, 0.25, 0.25, 1.0];
@@ -114,7 +116,7 @@ fn place(lab: &Lab<'_>) -> Result<Picture, Error> {
 /// Four samples, resolved.
 fn samples(lab: &Lab<'_>) -> Result<Picture, Error> {
     let state = Pipeline { samples: FOUR, depth: Some(vk::CompareOp::LESS), ..Pipeline::default() };
-    draw(lab, LARGE, &TRIANGLES, &state, area(LARGE))
+    draw(lab, BROAD, &TRIANGLES, &state, area(BROAD))
 }
 
 /// Points whose middles lie on both sides of the line between two parts, and beside the target.
