@@ -11,7 +11,7 @@ use crate::vulkan::{
 /// The programs.
 pub const CASES: [Case; 8] = [
     around("parts-place", 0.0005, place),
-    around("parts-samples", 0.01, samples),
+    around("parts-samples", 0.003, samples),
     exact("parts-points", points),
     lined("parts-lines", 0.01, lines),
     exact("parts-inputs", inputs),
