@@ -130,6 +130,7 @@ pub fn compile_shaders(
     pass::optimize(&mut fragment);
     pass::once(&mut fragment, state);
     pass::factor(&mut fragment);
+    pass::lower_anisotropy(&mut fragment, state);
     pass::lower_control(&mut fragment);
     let outcome = lower::outputs::fragment(&mut fragment, state)?;
     pass::optimize(&mut fragment);
@@ -207,6 +208,7 @@ fn vertex_programs(
 ) -> Result<(), CompileError> {
     pass::once(&mut vertex, state);
     pass::factor(&mut vertex);
+    pass::lower_anisotropy(&mut vertex, state);
     pass::lower_control(&mut vertex);
     lower::polygon::vertex(&mut vertex, state, varyings)?;
     lower::relay::vertex(&mut vertex, varyings)?;

@@ -72,6 +72,37 @@ impl<'a> Sampled<'a> {
 
     /// The result of a lookup; of comparisons the first component counts.
     pub fn sample(&self, lookup: &Lookup) -> Color {
+        match lookup.detail {
+            Detail::Gradient(gradient)
+                if self.sampler.is_anisotropic() && !self.surface.codec.is_integer() =>
+            {
+                self.averaged(lookup, gradient)
+            }
+            _ => self.sampled(lookup),
+        }
+    }
+
+    /// The average of samples along the longer axis of a footprint, as graphics programs take it (T-ANISO).
+    fn averaged(&self, lookup: &Lookup, gradient: [[f32; 3]; 2]) -> Color {
+        let Some(base) = self.surface.levels().first() else { return [0; 4] };
+        let [x, y] = self.lengths(lookup.place, gradient, base);
+        let (longer, shorter) = (x.max(y), x.min(y).max(1.0));
+        let along = gradient[usize::from(y > x)];
+        // Of NaN the conversion makes 0.
+        let taps = ((longer / shorter).min(self.sampler.anisotropy).round() as u32).max(1);
+        let share = 1.0 / taps as f32;
+        let detail = Detail::Level((longer * share).log2());
+        let mut sum = [0.0; 4];
+        for tap in 0..taps {
+            let way = (tap as f32 + 0.5) * share - 0.5;
+            let place = std::array::from_fn(|axis| lookup.place[axis] + along[axis] * way);
+            let color = self.sampled(&Lookup { place, detail, ..*lookup });
+            sum = std::array::from_fn(|n| sum[n] + f32::from_bits(color[n]));
+        }
+        sum.map(|sum| (sum * share).to_bits())
+    }
+
+    fn sampled(&self, lookup: &Lookup) -> Color {
         let Some(base) = self.surface.levels().first() else { return [0; 4] };
         let (place, layer) = self.on_layer(lookup);
         let detail = self.detail(lookup, base);
@@ -124,23 +155,26 @@ impl<'a> Sampled<'a> {
     fn detail(&self, lookup: &Lookup, base: &Level) -> f32 {
         let base = match lookup.detail {
             Detail::Level(level) => level,
-            Detail::Gradient(gradient) => self.of_gradient(lookup.place, gradient, base),
+            Detail::Gradient(gradient) => {
+                let [x, y] = self.lengths(lookup.place, gradient, base);
+                x.max(y).log2()
+            }
         };
         let bias = (self.sampler.lod_bias + lookup.bias).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS);
         // A comparison with a NaN is false, which leaves the smallest.
         (base + bias).min(self.sampler.max_lod).max(self.sampler.min_lod)
     }
 
-    fn of_gradient(&self, place: [f32; 3], gradient: [[f32; 3]; 2], base: &Level) -> f32 {
+    /// Lengths of the derivatives by x and by y along the image, in texels.
+    fn lengths(&self, place: [f32; 3], gradient: [[f32; 3]; 2], base: &Level) -> [f32; 2] {
         let (gradient, axes) = match self.surface.is_cube() {
             true => (gradient.map(|change| cube::project_change(place, change)), 2),
             false => (gradient, self.axes),
         };
-        let length = |change: [f32; 3]| {
+        gradient.map(|change| {
             let texels = (0..axes).map(|axis| change[axis] * base.size[axis] as f32);
             texels.map(|texels| texels * texels).sum::<f32>().sqrt()
-        };
-        length(gradient[0]).max(length(gradient[1])).log2()
+        })
     }
 
     fn filtered(&self, level: &Level, place: [f32; 3], layer: u32, linear: bool, lookup: &Lookup) -> Color {

@@ -1,11 +1,11 @@
-//! Limits that programs demand and do not use: those are said, if the user says so, and what then does not exist is refused
-//! where it is made.
+//! What programs demand and the user decides. Limits that they demand and do not use are said, and what then does not exist
+//! is refused where it is made; of what costs time they get less.
 
 use std::sync::OnceLock;
 
 use ash::vk;
 
-use super::limits::MAX_IMAGE_PX;
+use super::limits::{MAX_ANISOTROPY, MAX_IMAGE_PX};
 
 /// The largest edge that can be said: what desktops have.
 const MOST_PX: u32 = 16384;
@@ -48,6 +48,25 @@ fn say(limits: &mut vk::PhysicalDeviceLimits, edge: u32) {
     limits.viewport_bounds_range = [-2.0 * edge as f32, 2.0 * edge as f32 - 1.0];
 }
 
+/// Samples that the longer axis of a footprint is given at most: what `VC4VK_ANISOTROPY` allows, or the limit.
+pub fn anisotropy() -> f32 {
+    static ALLOWED: OnceLock<f32> = OnceLock::new();
+    *ALLOWED.get_or_init(|| {
+        let Ok(text) = std::env::var("VC4VK_ANISOTROPY") else { return MAX_ANISOTROPY };
+        parse_anisotropy(&text).unwrap_or_else(|| {
+            log::warn!(
+                target: "vc4::debug",
+                "VC4VK_ANISOTROPY: {text:?} is no number from 1 to {MAX_ANISOTROPY}; samplers get what they ask for"
+            );
+            MAX_ANISOTROPY
+        })
+    })
+}
+
+fn parse_anisotropy(text: &str) -> Option<f32> {
+    text.trim().parse().ok().filter(|most| (1.0..=MAX_ANISOTROPY).contains(most))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +85,11 @@ mod tests {
         assert_eq!((limits.max_image_dimension2_d, limits.max_framebuffer_height), (8192, 8192));
         assert_eq!(limits.viewport_bounds_range, [-16384.0, 16383.0]);
         assert_eq!(limits.max_image_dimension3_d, super::super::limits::MAX_VOLUME_PX);
+    }
+
+    #[test]
+    fn samples_are_as_many_as_samplers_may_have() {
+        assert_eq!(["1", " 2.5 ", "16"].map(parse_anisotropy), [Some(1.0), Some(2.5), Some(16.0)]);
+        assert!(["", "0", "17", "-1", "nan", "4x"].iter().all(|text| parse_anisotropy(text).is_none()));
     }
 }

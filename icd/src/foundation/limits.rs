@@ -50,6 +50,8 @@ pub const MAX_SHARED_BYTES: u32 = 32 << 10;
 pub const SUBGROUP_SIZE: u32 = vc4_shaders::spirv::SUBGROUP_SIZE;
 /// What may be added to a level of detail, the minimum.
 pub const MAX_LOD_BIAS: f32 = 2.0;
+/// Samples along the longer axis of a footprint, the minimum: a loop in fragment programs (T-ANISO).
+pub const MAX_ANISOTROPY: f32 = 16.0;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;
@@ -161,7 +163,7 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_draw_indexed_index_value = u32::MAX; // far vertices are gathered (T-IDX32)
     limits.max_draw_indirect_count = u32::MAX; // the CPU reads them one by one
     limits.max_sampler_lod_bias = MAX_LOD_BIAS;
-    limits.max_sampler_anisotropy = 1.0; // samplerAnisotropy is off
+    limits.max_sampler_anisotropy = MAX_ANISOTROPY;
     limits.min_texel_offset = -8;
     limits.max_texel_offset = 7;
     limits.min_texel_gather_offset = -8;

@@ -5,6 +5,7 @@ use vc4::cl::packets::CompareFunc;
 use vc4::cl::words::Wrap;
 use vc4::state::texture::{self, MipMode};
 
+use crate::foundation::demands;
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::foundation::terms::compare;
@@ -12,6 +13,9 @@ use crate::objects::device::Device;
 
 /// Nearest levels below this are level 0.
 const FIRST_LEVEL_LOD: f32 = 0.5;
+
+/// A sampler that may take fewer samples of a footprint than this, rounded to 2, is like any other.
+const FIRST_ANISOTROPY: f32 = 1.5;
 
 /// A sampler in the texture unit's terms, and what programs add.
 #[derive(Debug)]
@@ -34,6 +38,8 @@ pub struct Sampler {
     pub border: vk::BorderColor,
     /// Coordinates count texels.
     pub unnormalized: bool,
+    /// Samples that a footprint longer than wide is given at most, 1 or more.
+    pub anisotropy: f32,
 }
 
 impl Object for Sampler {
@@ -43,9 +49,6 @@ impl Object for Sampler {
 impl Sampler {
     /// Translates a sampler; refuses what features that are off would allow.
     pub fn new(_: &Device, info: &vk::SamplerCreateInfo<'_>) -> Result<Sampler, Error> {
-        if info.anisotropy_enable != vk::FALSE {
-            return Err(Error::FeatureNotPresent("samplerAnisotropy"));
-        }
         let modes = [info.address_mode_u, info.address_mode_v, info.address_mode_w];
         let wrap = [wrap(modes[0])?, wrap(modes[1])?, wrap(modes[2])?];
         let mip = match info.mipmap_mode {
@@ -71,7 +74,20 @@ impl Sampler {
             compare: (info.compare_enable != vk::FALSE).then(|| compare(info.compare_op)).transpose()?,
             border: info.border_color,
             unnormalized: info.unnormalized_coordinates != vk::FALSE,
+            anisotropy: match info.anisotropy_enable {
+                vk::FALSE => 1.0,
+                // No number is none above 1.
+                _ if info.max_anisotropy > 1.0 => info.max_anisotropy.min(demands::anisotropy()),
+                _ => 1.0,
+            },
         })
+    }
+}
+
+impl Sampler {
+    /// Whether any footprint is given more than one sample.
+    pub fn is_anisotropic(&self) -> bool {
+        self.anisotropy >= FIRST_ANISOTROPY && !self.unnormalized
     }
 }
 

@@ -85,6 +85,8 @@ pub enum TextureValue {
     LodMin,
     /// f32: largest level of detail.
     LodMax,
+    /// f32: samples of a footprint at most.
+    Anisotropy,
     /// f32: what a level of detail is moved by before it is rounded down to a level.
     MipRounding,
     /// f32: weight that the fraction of a level of detail has, 1 between levels and 0 at the nearest one.
@@ -110,7 +112,7 @@ pub enum TextureValue {
 
 impl TextureValue {
     /// All, by number.
-    pub const ALL: [TextureValue; 22] = [
+    pub const ALL: [TextureValue; 23] = [
         TextureValue::Size(0),
         TextureValue::Size(1),
         TextureValue::Extent(0),
@@ -123,6 +125,7 @@ impl TextureValue {
         TextureValue::LodBias,
         TextureValue::LodMin,
         TextureValue::LodMax,
+        TextureValue::Anisotropy,
         TextureValue::MipRounding,
         TextureValue::MipBlend,
         TextureValue::Border,
@@ -150,6 +153,7 @@ impl TextureValue {
             TextureValue::LodBias => "lod.bias",
             TextureValue::LodMin => "lod.min",
             TextureValue::LodMax => "lod.max",
+            TextureValue::Anisotropy => "anisotropy",
             TextureValue::MipRounding => "mip.rounding",
             TextureValue::MipBlend => "mip.blend",
             TextureValue::Border => "border",

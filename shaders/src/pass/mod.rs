@@ -66,6 +66,11 @@ pub fn link(vertex: &Shader, fragment: &mut Shader) {
     step(fragment, "link", |fragment| opt::link::run(vertex, fragment));
 }
 
+/// Makes samples of anisotropic textures loops; they have derivatives only where they stand.
+pub fn lower_anisotropy(shader: &mut Shader, state: &PipelineState) {
+    step(shader, "lower_anisotropy", |shader| lower::texture::anisotropic(shader, state));
+}
+
 /// Turns what loops and ifs do per element into data.
 pub fn lower_control(shader: &mut Shader) {
     step(shader, "lower_control", lower::control::run);

@@ -134,6 +134,8 @@ pub struct TextureKey {
     pub border: bool,
     /// Along which axes the image is mirrored at its origin, in front of all other wrapping.
     pub mirror_once: [bool; 3],
+    /// Samples of footprints that are longer than wide are averages of several.
+    pub anisotropic: bool,
 }
 
 impl Default for TextureKey {
@@ -146,6 +148,7 @@ impl Default for TextureKey {
             compare: None,
             border: false,
             mirror_once: [false; 3],
+            anisotropic: false,
         }
     }
 }

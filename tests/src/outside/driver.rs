@@ -72,6 +72,7 @@ pub fn command(program: impl AsRef<Path>, manifest: &Path) -> Command {
         .env_remove("VC4VK_FACTS")
         .env_remove("VC4SIM_FACTS")
         .env_remove("VC4VK_IMAGE_LIMIT")
+        .env_remove("VC4VK_ANISOTROPY")
         .env_remove("VC4VK_VERSION");
     command
 }

@@ -51,6 +51,7 @@ impl Harness {
                 .shader_clip_distance(true)
                 .shader_cull_distance(true)
                 .large_points(true)
+                .sampler_anisotropy(true)
                 .image_cube_array(true)
                 .shader_image_gather_extended(true)
                 .shader_storage_image_extended_formats(true)

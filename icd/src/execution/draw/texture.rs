@@ -49,6 +49,7 @@ pub struct Texture {
     samples: u32,
     last_level: u32,
     lod: Lod,
+    anisotropy: f32,
     mip: MipMode,
     border: Border,
     stride: u32,
@@ -178,6 +179,7 @@ impl Texture {
             samples: view.samples(),
             last_level: if sampling.mip == MipMode::None { 0 } else { view.levels - 1 },
             lod: sampling.lod,
+            anisotropy: sampler.map_or(1.0, |sampler| sampler.anisotropy),
             mip: sampling.mip,
             border: Border::default(),
             stride: layout.levels[0].stride,
@@ -189,6 +191,8 @@ impl Texture {
         };
         if let Some(sampler) = sampler {
             texture.key.compare = sampler.compare;
+            // Integers have no averages.
+            texture.key.anisotropic = sampler.is_anisotropic() && !decode.class.is_integer();
             let axes = view.axes();
             if sampling.wrap[..axes].contains(&Wrap::Border) {
                 texture.border = border(sampler.border, &decode, view);
@@ -295,6 +299,7 @@ impl Texture {
             samples: 1,
             last_level: 0,
             lod: Sampling::TEXELS.lod,
+            anisotropy: 1.0,
             mip: MipMode::None,
             border: Border::default(),
             stride: 0,
@@ -339,6 +344,7 @@ impl Texture {
             TextureValue::LodBias => self.lod.bias.to_bits(),
             TextureValue::LodMin => self.lod.min.to_bits(),
             TextureValue::LodMax => self.lod.max.to_bits(),
+            TextureValue::Anisotropy => self.anisotropy.to_bits(),
             TextureValue::MipRounding => (if linear { 0.0f32 } else { 0.5 }).to_bits(),
             TextureValue::MipBlend => (if linear { 1.0f32 } else { 0.0 }).to_bits(),
             TextureValue::Border => self.border.word,
@@ -410,6 +416,7 @@ fn border(color: vk::BorderColor, decode: &TextureDecode, view: &ImageView) -> B
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::foundation::limits::MAX_ANISOTROPY;
     use crate::objects::image::Image;
     use crate::objects::memory::{DeviceMemory, Origin};
     use crate::testing::device;
@@ -609,8 +616,12 @@ mod tests {
             0,
         );
         assert!(border.key.border && border.value(TextureValue::Border) == u32::MAX);
-        let refused =
-            Sampler::new(&device(), &vk::SamplerCreateInfo { anisotropy_enable: vk::TRUE, ..info() });
-        assert_eq!(refused.unwrap_err().result(), vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        let anisotropic = |max_anisotropy| {
+            let info = vk::SamplerCreateInfo { anisotropy_enable: vk::TRUE, max_anisotropy, ..info() };
+            let texture = square(&info);
+            (texture.key.anisotropic, f32::from_bits(texture.value(TextureValue::Anisotropy)))
+        };
+        assert_eq!([1.0, 4.0, 1e9].map(anisotropic), [(false, 1.0), (true, 4.0), (true, MAX_ANISOTROPY)]);
+        assert_eq!([f32::NAN, 0.0, -3.0].map(anisotropic), [(false, 1.0); 3]);
     }
 }

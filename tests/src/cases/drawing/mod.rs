@@ -1,6 +1,7 @@
 //! One small program per feature of drawing, each with a picture as its result. The pictures of two drivers must
 //! agree within the case's bound (`tests/drawing.rs`).
 
+mod anisotropy;
 mod case;
 mod depths;
 mod distances;
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Case> {
         &samples::CASES,
         &varyings::CASES,
         &views::CASES,
+        &anisotropy::CASES,
         &rendering::CASES,
         &switches::CASES,
     ];

@@ -13,69 +13,131 @@ use vc4::state::texture::MipMode;
 /// Below every footprint; keeps the logarithm finite where nothing changes.
 const LEAST_FOOTPRINT: f32 = 1e-30;
 
+/// What a pixel covers of an image.
+pub struct Footprint {
+    /// Derivatives of the coordinates by x.
+    pub dx: Axes,
+    /// By y.
+    pub dy: Axes,
+    /// Squared lengths of both along the image, in texels.
+    pub squares: [Value; 2],
+    /// Samples along the longer one, a whole float of at least 1, if there may be several.
+    pub taps: Option<Value>,
+}
+
 /// The level of detail that the operands ask for, without what the sampler adds.
 pub fn level_of_detail(image: &mut Image<'_, '_>, operands: &Operands<'_>) -> Value {
-    let count = image.dim.coordinates();
-    match operands.sample.lod {
-        Lod::Explicit => operands.lod[0],
-        // Without quads there are no derivatives.
-        Lod::Auto | Lod::Bias if image.stage == Stage::Vertex => image.float(0.0),
+    match footprint(image, operands) {
+        Some(footprint) => of_footprint(image, operands, &footprint),
+        None if operands.sample.lod == Lod::Explicit => operands.lod[0],
+        None => biased(image, operands, None),
+    }
+}
+
+/// The level of detail of each sample in a footprint.
+pub fn of_footprint(image: &mut Image<'_, '_>, operands: &Operands<'_>, footprint: &Footprint) -> Value {
+    let lambda = logarithm(image, footprint);
+    biased(image, operands, Some(lambda))
+}
+
+/// What derivatives say, or 0, with the operand that is added to it.
+fn biased(image: &mut Image<'_, '_>, operands: &Operands<'_>, lambda: Option<Value>) -> Value {
+    match (lambda, operands.sample.lod) {
+        (Some(lambda), Lod::Bias) => image.b.fadd(lambda, operands.lod[0]),
+        (None, Lod::Bias) => operands.lod[0],
+        (Some(lambda), _) => lambda,
+        (None, _) => image.float(0.0),
+    }
+}
+
+/// The footprint of a sample whose level of detail depends on one: not of one in a vertex stage without gradients, where no
+/// quads are.
+pub fn footprint(image: &mut Image<'_, '_>, operands: &Operands<'_>) -> Option<Footprint> {
+    let at = operands.coordinates;
+    let (dx, dy): (Axes, Axes) = match operands.sample.lod {
+        Lod::Explicit => return None,
+        Lod::Auto | Lod::Bias if image.stage == Stage::Vertex => return None,
         Lod::Auto | Lod::Bias => {
-            let at = operands.coordinates;
-            let dx: Axes = at.iter().map(|&c| image.b.op(Op::Ddx, &[c])).collect();
-            let dy: Axes = at.iter().map(|&c| image.b.op(Op::Ddy, &[c])).collect();
-            let (dx, dy) = on_the_image(image, at, &dx, &dy);
-            let lambda = logarithm(image, &dx, &dy);
-            match operands.lod.first() {
-                Some(&bias) => image.b.fadd(lambda, bias),
-                None => lambda,
-            }
+            let mut derivatives = |op| at.iter().map(|&c| image.b.op(op, &[c])).collect();
+            (derivatives(Op::Ddx), derivatives(Op::Ddy))
         }
         Lod::Grad => {
-            let (dx, dy) = operands.lod.split_at(count);
-            let (dx, dy) = on_the_image(image, operands.coordinates, dx, dy);
-            logarithm(image, &dx, &dy)
+            let (dx, dy) = operands.lod.split_at(image.dim.coordinates());
+            (dx.iter().copied().collect(), dy.iter().copied().collect())
         }
-    }
-}
-
-/// What the derivatives of coordinates are along the image: of directions, on the face that each element's points to,
-/// even where its neighbours' point to another.
-fn on_the_image(image: &mut Image<'_, '_>, at: &[Value], dx: &[Value], dy: &[Value]) -> (Axes, Axes) {
-    match image.dim {
-        ImageDim::Cube => (projected_gradient(image, at, dx), projected_gradient(image, at, dy)),
-        _ => (dx.iter().copied().collect(), dy.iter().copied().collect()),
-    }
-}
-
-/// log2 of the longer of two vectors, in texels.
-fn logarithm(image: &mut Image<'_, '_>, dx: &Axes, dy: &Axes) -> Value {
-    let sizes = level::of(image, None).size;
-    let [x, y] = [dx, dy].map(|d| {
-        let mut sum = None;
-        for (axis, &d) in d.iter().enumerate() {
-            let size = if image.dim == ImageDim::Cube {
-                // A face is two units wide.
-                let half = image.float(0.5);
-                image.b.fmul(sizes[0], half)
-            } else {
-                sizes[axis]
-            };
-            let texels = image.b.fmul(d, size);
-            let square = image.b.fmul(texels, texels);
-            sum = Some(match sum {
-                Some(sum) => image.b.fadd(sum, square),
-                None => square,
-            });
-        }
-        sum.unwrap_or_else(|| image.float(0.0))
+    };
+    let squares = [&dx, &dy].map(|d| {
+        let d = along_the_image(image, at, d);
+        square_in_texels(image, &d)
     });
-    let longer = image.b.fmax(x, y);
+    let taps = image.key.anisotropic.then(|| taps(image, squares));
+    Some(Footprint { dx, dy, squares, taps })
+}
+
+/// What a derivative of coordinates is along the image: of directions, on the face that each element's points to,
+/// even where its neighbours' point to another.
+fn along_the_image(image: &mut Image<'_, '_>, at: &[Value], d: &Axes) -> Axes {
+    match image.dim {
+        ImageDim::Cube => projected_gradient(image, at, d),
+        _ => d.clone(),
+    }
+}
+
+fn square_in_texels(image: &mut Image<'_, '_>, d: &Axes) -> Value {
+    let sizes = level::of(image, None).size;
+    let mut sum = None;
+    for (axis, &d) in d.iter().enumerate() {
+        let size = if image.dim == ImageDim::Cube {
+            // A face is two units wide.
+            let half = image.float(0.5);
+            image.b.fmul(sizes[0], half)
+        } else {
+            sizes[axis]
+        };
+        let texels = image.b.fmul(d, size);
+        let square = image.b.fmul(texels, texels);
+        sum = Some(match sum {
+            Some(sum) => image.b.fadd(sum, square),
+            None => square,
+        });
+    }
+    sum.unwrap_or_else(|| image.float(0.0))
+}
+
+/// log2 of the longer axis of a footprint, or of the part of it that one of several samples stands for.
+fn logarithm(image: &mut Image<'_, '_>, footprint: &Footprint) -> Value {
+    let [x, y] = footprint.squares;
+    let mut longer = image.b.fmax(x, y);
+    if let Some(taps) = footprint.taps {
+        let share = recip(image.b, taps);
+        let square = image.b.fmul(share, share);
+        longer = image.b.fmul(longer, square);
+    }
     let least = image.float(LEAST_FOOTPRINT);
     let longer = image.b.fmax(longer, least);
     let log = image.b.op(Op::SfuLog2, &[longer]);
     let half = image.float(0.5);
     image.b.fmul(log, half)
+}
+
+/// How many samples a footprint takes whose axes have these squared lengths in texels: as many as it is longer than wide,
+/// rounded, no more than the sampler allows, and none closer together than texels are.
+fn taps(image: &mut Image<'_, '_>, [x, y]: [Value; 2]) -> Value {
+    let one = image.float(1.0);
+    let (longer, shorter) = (image.b.fmax(x, y), image.b.fmin(x, y));
+    let shorter = image.b.fmax(shorter, one);
+    // Estimates of the SFU are enough to count by; one below a whole number would only be rounded otherwise.
+    let inverse = image.b.op(Op::SfuRecip, &[shorter]);
+    let square = image.b.fmul(longer, inverse);
+    let square = image.b.fmax(square, one);
+    let inverse_root = image.b.op(Op::SfuRsqrt, &[square]);
+    let half = image.float(0.5);
+    let ratio = image.b.fmul(square, inverse_root);
+    let most = image.value(TextureValue::Anisotropy);
+    let ratio = image.b.fmin(ratio, most);
+    let moved = image.b.fadd(ratio, half);
+    let whole = image.b.op(Op::FFloor, &[moved]);
+    image.b.fmax(whole, one)
 }
 
 /// Derivative of a direction's projection to a cube's face: (d - p·dm)/m, with m the largest component, dm its

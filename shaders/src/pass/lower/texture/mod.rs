@@ -6,8 +6,10 @@
 //! comparisons - is made of texels.
 //!
 //! From the bottom: `image`, the operation under way; `face`, `level`, `decode`; `lod`; the two ways to a word, `request` and
-//! `direct`; `texel` that chooses between them; `unit` and `filter`, which make samples.
+//! `direct`; `texel` that chooses between them; `unit` and `filter`, which make samples. `anisotropy` comes in front of it all:
+//! it makes one sample several.
 
+mod anisotropy;
 mod decode;
 mod direct;
 mod face;
@@ -26,6 +28,11 @@ use crate::ir::{Builder, Fetch, InstData, Op, Sample, Shader, Stage, Value};
 use crate::pass::rewrite::{Action, rewrite};
 use crate::state::{PipelineState, TextureFilter};
 use image::{Components, Image, Operands, value};
+
+/// Makes anisotropic samples loops of plain ones; comes before control flow is lowered.
+pub fn anisotropic(shader: &mut Shader, state: &PipelineState) {
+    anisotropy::run(shader, state);
+}
 
 /// Replaces image operations by requests, direct lookups and arithmetic.
 pub fn run(shader: &mut Shader, state: &PipelineState) {
