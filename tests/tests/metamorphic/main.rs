@@ -1,6 +1,7 @@
 //! Metamorphic fuzzing of the compiler: random programs with exact meaning ([`ast`]) run on the simulated QPU as they are,
 //! after spirv-opt and after changes that keep their meaning, and as compute shaders on the CPU's engines, and must show what
-//! an interpreter of the language, which knows no compiler, says; as pictures ([`picture`]) they go through the driver to the QPUs. The IR interpreter runs the front end's output, too; every
+//! an interpreter of the language, which knows no compiler, says; as pictures ([`picture`]) they go through the driver to the QPUs, as do kernels of floats that are not exact
+//! ([`inexact`]). The IR interpreter runs the front end's output, too; every
 //! program passes the kernel's validator (strict) and the machine's rules.
 //!
 //! `METAMORPHIC=N` runs N programs, `METAMORPHIC_SEED=S` starts at seed S; `cargo xtask test --metamorphic N --seed S` does
@@ -11,6 +12,7 @@ mod check;
 mod eval;
 mod front;
 mod generate;
+mod inexact;
 mod kernel;
 mod ops;
 mod outcome;

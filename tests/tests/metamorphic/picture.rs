@@ -592,13 +592,19 @@ impl Environment for Interpreted<'_> {
     }
 }
 
-/// Runs all cases of a directory; what the driver said.
-fn run(modules: &Path, engine: &str) -> (std::path::PathBuf, String) {
-    let out = scratch::empty(env!("CARGO_TARGET_TMPDIR"), format!("metamorphic-pictures-{engine}"));
+/// Runs all cases of a directory; where their results are, by `name` and engine, and what the driver said.
+pub fn run(modules: &Path, name: &str, engine: &str) -> (std::path::PathBuf, String) {
+    let out = scratch::empty(env!("CARGO_TARGET_TMPDIR"), format!("metamorphic-{name}-{engine}"));
     let mut command: Command = driver::command(env!("CARGO_BIN_EXE_compute"), &driver::ours());
     command.arg("--made-up").args([modules, &out]).envs([("VC4VK_COMPUTE", engine), ("VC4VK_DEBUG", "perf")]);
     let output = driver::run(&mut command, engine);
     (out, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Dispatches that were drawn, by what the driver said.
+pub fn drawn(said: &str) -> u64 {
+    let is_drawn = |line: &&str| line.starts_with("perf: dispatch") && line.contains(" is drawn by ");
+    said.lines().filter(is_drawn).count() as u64
 }
 
 #[test]
@@ -627,7 +633,7 @@ fn pictures_mean_the_same_on_the_qpus() {
     front::clean();
     let mut drawn = 0;
     for engine in ["qpu", "cpu"] {
-        let (out, said) = run(&modules, engine);
+        let (out, said) = run(&modules, "pictures", engine);
         for (picture, source) in &pictures {
             let wrong = match std::fs::read(picture.case().result(&out)) {
                 Ok(bytes) => picture.difference(&bytes),
@@ -636,9 +642,7 @@ fn pictures_mean_the_same_on_the_qpus() {
             failures
                 .extend(wrong.map(|why| format!("seed {}, engine {engine}: {why}\n{source}", picture.seed)));
         }
-        let here =
-            said.lines().filter(|line| line.starts_with("perf: dispatch") && line.contains(" is drawn by "));
-        drawn = drawn.max(here.count() as u64);
+        drawn = drawn.max(self::drawn(&said));
         if setting("METAMORPHIC").is_some() {
             let others = said.lines().filter(|line| line.contains(" on the CPU"));
             println!("{engine}:\n{}", others.collect::<Vec<_>>().join("\n"));

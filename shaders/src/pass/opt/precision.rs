@@ -63,6 +63,8 @@ impl Plan {
     fn new(shader: &Shader, order: &[Inst], refused: &EntitySet<Value>) -> Plan {
         let mut exact: EntitySet<Value> = EntitySet::new();
         let mut used: EntitySet<Value> = EntitySet::new();
+        // What is written as it is.
+        let mut words: EntitySet<Value> = EntitySet::new();
         let mut plan = Plan { colors: Vec::new(), relaxed: EntitySet::new(), exponents: EntitySet::new() };
         // Uses that may stand in front of what they use.
         for &inst in order.iter().filter(|&&inst| shader.insts[inst].op == Op::Phi) {
@@ -76,7 +78,10 @@ impl Plan {
         for &inst in order.iter().rev() {
             let data = &shader.insts[inst];
             let result = data.results.first().copied();
-            let tolerant = result.is_some_and(|result| used.contains(result) && !exact.contains(result));
+            let is_word = result.is_some_and(|result| words.contains(result));
+            // Of words only those tolerate anything that are made of colours.
+            let tolerant = result.is_some_and(|result| used.contains(result) && !exact.contains(result))
+                && (!is_word || matches!(data.op, Op::PackUnorm8x4 | Op::Select));
             if data.op == Op::PackUnorm8x4 {
                 for &arg in &data.args {
                     used.insert(arg);
@@ -89,8 +94,11 @@ impl Plan {
                 }
                 continue;
             }
-            let word_only = matches!(data.op, Op::TlbColorWrite | Op::TlbColorWriteSample);
-            let mask = if word_only {
+            let writes = matches!(data.op, Op::TlbColorWrite | Op::TlbColorWriteSample);
+            if writes || is_word && data.op == Op::Select {
+                words.extend(data.args.iter().copied());
+            }
+            let mask = if writes {
                 !0
             } else if tolerant {
                 plan.tolerance(shader, inst)
@@ -203,13 +211,20 @@ mod tests {
 
     /// Whether the root of a varying, made into a colour by `color`, may be an estimate.
     fn is_relaxed(op: Op, color: impl FnOnce(&mut Builder, Value) -> Value) -> bool {
+        is_relaxed_in_word(op, |b, root| {
+            let red = color(b, root);
+            b.op(Op::PackUnorm8x4, &[red, red, red, red])
+        })
+    }
+
+    /// Whether it may be in what `word` writes.
+    fn is_relaxed_in_word(op: Op, word: impl FnOnce(&mut Builder, Value) -> Value) -> bool {
         let mut shader = Shader::new(Stage::Fragment);
         let block = shader.entry().expect("a new shader has a block");
         let mut b = Builder::new(&mut shader, block);
         let x = b.emit(Op::Varying(0), &[])[0];
         let value = b.op(op, &[x]);
-        let red = color(&mut b, value);
-        let word = b.op(Op::PackUnorm8x4, &[red, red, red, red]);
+        let word = word(&mut b, value);
         b.emit(Op::TlbColorWrite, &[word]);
         run(&mut shader);
         let inst = shader.values[value].inst;
@@ -242,6 +257,23 @@ mod tests {
         // The argument of a power of two, and a logarithm that is no exponent.
         assert!(!is_relaxed(Op::FSqrt, |b, root| b.op(Op::FExp2, &[root])));
         assert!(!is_relaxed(Op::FLog2, |_, log| log));
+    }
+
+    /// Colours of 32 bits are floats as they are.
+    #[test]
+    fn words_do_not() {
+        assert!(!is_relaxed_in_word(Op::FSqrt, |_, root| root));
+        assert!(!is_relaxed_in_word(Op::FSqrt, |b, root| b.fmul(root, root)));
+        let masked = |b: &mut Builder, word| {
+            let (old, half) = (b.emit(Op::Varying(1), &[])[0], b.float(0.5));
+            let below = b.flt(old, half);
+            b.select(below, word, old)
+        };
+        assert!(!is_relaxed_in_word(Op::FSqrt, masked));
+        assert!(is_relaxed_in_word(Op::FSqrt, |b, root| {
+            let word = b.op(Op::PackUnorm8x4, &[root, root, root, root]);
+            masked(b, word)
+        }));
     }
 
     #[test]
