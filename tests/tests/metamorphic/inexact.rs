@@ -1,12 +1,12 @@
-//! Random kernels of floats that are not exact: what each engine leaves, drawn by the QPUs or run by the CPU, has to lie within
-//! what Vulkan allows. The oracle knows no compiler: it computes in double precision, with an interval for every value that
+//! Random kernels of floats that are not exact: what each engine leaves, drawn by the QPUs or run by the CPU, as words of 32 bits
+//! or as bytes of colours, has to lie within what Vulkan allows. The oracle knows no compiler: it computes in double precision, with an interval for every value that
 //! grows by each operation's allowed error (Vulkan 1.0, appendix A, "Precision and Operation of SPIR-V Instructions").
 
 use std::f64::consts::PI;
 use std::fmt::Write;
 
 use ash::vk;
-use vc4_tests::compute::{Case, Resource};
+use vc4_tests::compute::{Case, Resource, Shape};
 use vc4_tests::scratch;
 
 use crate::picture::{drawn, run};
@@ -15,8 +15,10 @@ use crate::{front, setting};
 
 /// Kernels of a plain test run.
 const KERNELS: u64 = 40;
+/// Columns and rows of a picture.
+const SIZE: [u32; 2] = [128, 64];
 /// Invocations of each: whole tiles of words, of which none is left for the CPU.
-const COUNT: u32 = 8192;
+const COUNT: u32 = SIZE[0] * SIZE[1];
 /// Rows of inputs, four floats each.
 const GIVEN: u32 = 61;
 /// Values of a kernel.
@@ -217,6 +219,15 @@ const OPERATIONS: [Operation; 22] = [
     },
 ];
 
+/// What a kernel writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shown {
+    /// Its last value, as a word of a buffer.
+    Word,
+    /// The magnitudes of its last four values, each times what brings it below 1, as the bytes of a colour.
+    Color([f64; 4]),
+}
+
 /// A kernel and what each of its invocations may leave.
 struct Kernel {
     seed: u64,
@@ -224,8 +235,9 @@ struct Kernel {
     source: String,
     /// Numbers of the operations in it.
     used: Vec<usize>,
-    /// Of a row of inputs.
-    allowed: Vec<Interval>,
+    shown: Shown,
+    /// Its last four values, the last one first: of rows of inputs.
+    allowed: [Vec<Interval>; 4],
 }
 
 impl Kernel {
@@ -277,39 +289,90 @@ impl Kernel {
             used.push(number);
         }
         let last = values.len() - 1;
+        let allowed = [0, 1, 2, 3].map(|n| values[last - n].clone());
+        let scale = |rows: &Vec<Interval>| {
+            let magnitude = rows.iter().map(|row| row.magnitude()).fold(LEAST, f64::max);
+            2f64.powf(-magnitude.log2().ceil())
+        };
+        let shown = match seed % 2 {
+            0 => Shown::Word,
+            _ => Shown::Color(allowed.each_ref().map(scale)),
+        };
+        let [width, _] = SIZE;
+        let (local, target, at, write) = match shown {
+            Shown::Word => (
+                "local_size_x = 64",
+                "std430) writeonly buffer S { float shown[]; };".to_string(),
+                "gl_GlobalInvocationID.x".to_string(),
+                format!("shown[i] = v{last};"),
+            ),
+            Shown::Color(scales) => (
+                "local_size_x = 8, local_size_y = 8",
+                "rgba8) uniform writeonly image2D shown;".to_string(),
+                format!("gl_GlobalInvocationID.x + {width}u * gl_GlobalInvocationID.y"),
+                format!(
+                    "imageStore(shown, ivec2(gl_GlobalInvocationID.xy), vec4({}));",
+                    [0, 1, 2, 3].map(|n| format!("abs(v{}) * {:?}", last - n, scales[n])).join(", ")
+                ),
+            ),
+        };
         let source = format!(
-            "#version 450\nlayout(local_size_x = 64) in;\n\
+            "#version 450\nlayout({local}) in;\n\
              layout(set = 0, binding = 0, std430) readonly buffer G {{ vec4 given[]; }};\n\
-             layout(set = 0, binding = 1, std430) writeonly buffer S {{ float shown[]; }};\n\
-             void main() {{\n    uint i = gl_GlobalInvocationID.x;\n    vec4 g = given[i % {GIVEN}u];\n\
-             \x20   float v0 = g.x, v1 = g.y, v2 = g.z, v3 = g.w;\n{text}    shown[i] = v{last};\n}}\n"
+             layout(set = 0, binding = 1, {target}\n\
+             void main() {{\n    uint i = {at};\n    vec4 g = given[i % {GIVEN}u];\n\
+             \x20   float v0 = g.x, v1 = g.y, v2 = g.z, v3 = g.w;\n{text}    {write}\n}}\n"
         );
-        let allowed = values.pop().unwrap_or_default();
-        Kernel { seed, given, source, used, allowed }
+        Kernel { seed, given, source, used, shown, allowed }
     }
 
     fn case(&self) -> Case {
         let given: Vec<u32> = self.given.iter().map(|float| float.to_bits()).collect();
-        let resources = vec![Resource::words(&given), Resource::zeros(COUNT as usize)];
-        Case::made_up(format!("inexact {:09}", self.seed), resources, Vec::new(), [COUNT / 64, 1, 1])
+        let [width, height] = SIZE;
+        let (target, groups) = match self.shown {
+            Shown::Word => (Resource::zeros(COUNT as usize), [COUNT / 64, 1, 1]),
+            Shown::Color(_) => {
+                let ty = vk::ImageViewType::TYPE_2D;
+                let shape = Shape { ty, size: [width, height, 1], layers: 1, levels: 1 };
+                (Resource::Storage(vk::Format::R8G8B8A8_UNORM, shape), [width / 8, height / 8, 1])
+            }
+        };
+        let resources = vec![Resource::words(&given), target];
+        Case::made_up(format!("inexact {:09}", self.seed), resources, Vec::new(), groups)
+    }
+
+    /// What is wrong with a word that an invocation left.
+    fn wrong(&self, row: usize, bytes: [u8; 4]) -> Option<String> {
+        let not_between = |shown: f64, low: f64, high: f64| {
+            (!(low..=high).contains(&shown)).then(|| format!("{shown} is not between {low} and {high}"))
+        };
+        match self.shown {
+            Shown::Word => {
+                let Interval { low, high } = self.allowed[0][row];
+                not_between(f32::from_le_bytes(bytes).into(), low, high)
+            }
+            // Either of the numbers next to the right one will do.
+            Shown::Color(scales) => (0..4).find_map(|n| {
+                let all = self.allowed[n][row];
+                let least = if all.low * all.high <= 0.0 { 0.0 } else { all.low.abs().min(all.high.abs()) };
+                let of = |magnitude: f64| (magnitude * scales[n]).min(1.0) * 255.0;
+                not_between(bytes[n].into(), of(least).floor(), of(all.magnitude()).ceil())
+                    .map(|why| format!("component {n}: {why}"))
+            }),
+        }
     }
 
     /// The first result that is not allowed.
     fn difference(&self, bytes: &[u8]) -> Option<String> {
+        // Buffers come in the order of their bindings, images behind them.
         let shown = bytes.get(bytes.len().checked_sub(4 * COUNT as usize)?..)?;
-        let floats = shown.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let wrong: Vec<(usize, f32)> = floats
-            .enumerate()
-            .filter(|&(n, float)| {
-                let allowed = self.allowed[n % GIVEN as usize];
-                !(allowed.low..=allowed.high).contains(&f64::from(float))
-            })
-            .collect();
-        let &(number, float) = wrong.first()?;
-        let row = number % GIVEN as usize;
-        let Interval { low, high } = self.allowed[row];
+        let mut wrong = shown.chunks_exact(4).enumerate().filter_map(|(number, b)| {
+            let row = number % GIVEN as usize;
+            Some((row, self.wrong(row, [b[0], b[1], b[2], b[3]])?))
+        });
+        let (row, why) = wrong.next()?;
         let given = &self.given[4 * row..][..4];
-        Some(format!("{} differ; {float} of {given:?} is not between {low} and {high}", wrong.len()))
+        Some(format!("{} differ; of {given:?} {why}", 1 + wrong.count()))
     }
 }
 
@@ -350,7 +413,7 @@ fn every_operation_occurs_and_intervals_tell_much() {
         kernels.iter().flat_map(|kernel| kernel.used.iter().copied()).collect();
     assert_eq!(used.len(), OPERATIONS.len(), "{used:?}");
     let narrow = |kernel: &&Kernel| {
-        kernel.allowed.iter().all(|a| a.high - a.low <= a.magnitude() / 1024.0 && a.high > a.low)
+        kernel.allowed[0].iter().all(|a| a.high - a.low <= a.magnitude() / 1024.0 && a.high > a.low)
     };
     assert!(kernels.iter().filter(narrow).count() > 100);
 }
