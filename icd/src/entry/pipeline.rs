@@ -19,7 +19,7 @@ use crate::pipeline::ComputePipeline;
 use crate::pipeline::info::{
     ColorBlend, DepthStencil, GraphicsInfo, Multisample, Raster, Stage, VertexInput,
 };
-use crate::pipeline::kinds::{Kinds, Switches, has_kinds, with_operations};
+use crate::pipeline::kinds::{Kinds, Switches, clamps_bias, has_kinds, with_operations};
 use crate::pipeline::layout::PipelineLayout;
 use crate::pipeline::module::ShaderModule;
 use crate::pipeline::{Pipeline, PipelineCache, PipelineObject};
@@ -81,6 +81,7 @@ fn read_raster(info: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Raster {
         cull: info.cull_mode,
         front_face: info.front_face,
         depth_bias: (info.depth_bias_enable != vk::FALSE).then_some(bias),
+        clamps_bias: clamps_bias(bias),
         line_width: info.line_width,
     }
 }
@@ -177,13 +178,14 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
             None => read_formats(extension(info.p_next))?,
         };
         let missing = || Error::InvalidUse("a pipeline without rasterisation state".into());
-        let raster = read_raster(info.p_rasterization_state.as_ref().ok_or_else(missing)?);
+        let mut raster = read_raster(info.p_rasterization_state.as_ref().ok_or_else(missing)?);
         let dynamic: Vec<_> = match info.p_dynamic_state.as_ref() {
             None => Vec::new(),
             Some(state) => {
                 slice(state.p_dynamic_states, state.dynamic_state_count).iter().map(plain_state).collect()
             }
         };
+        raster.clamps_bias &= !dynamic.contains(&vk::DynamicState::DEPTH_BIAS);
         let may_draw = !raster.discard || dynamic.contains(&vk::DynamicState::RASTERIZER_DISCARD_ENABLE);
         let visible = |wanted: bool| wanted && may_draw;
         let (mut viewports, mut scissors) = (Vec::new(), Vec::new());
@@ -224,7 +226,7 @@ unsafe fn read_switches(
     use vk::DynamicState as State;
     let fixed = |state, value, default| if graphics.is_dynamic(state) { default } else { value };
     let unset = Switches::default();
-    let Raster { cull, front_face, discard, depth_bias, .. } = graphics.raster;
+    let Raster { cull, front_face, discard, depth_bias, clamps_bias, .. } = graphics.raster;
     let mut switches = Switches {
         // Commands choose among those of its class.
         topology: graphics.topology,
@@ -233,6 +235,7 @@ unsafe fn read_switches(
         restart: fixed(State::PRIMITIVE_RESTART_ENABLE, graphics.restart, false),
         discard: fixed(State::RASTERIZER_DISCARD_ENABLE, discard, false),
         depth_bias: fixed(State::DEPTH_BIAS_ENABLE, depth_bias.is_some(), false),
+        clamps_bias: fixed(State::DEPTH_BIAS, clamps_bias, false),
         ..unset
     };
     // SAFETY: the caller passes a valid structure; the state is read where it means something.
@@ -265,7 +268,7 @@ unsafe fn graphics_pipeline(
 ) -> Result<Pipeline, Error> {
     // SAFETY: the caller passes a valid structure with live handles.
     let graphics = unsafe { read_graphics(info)? };
-    match has_kinds(&graphics.dynamic) {
+    match has_kinds(&graphics.dynamic, device.features().depth_bias_clamp == vk::TRUE) {
         true => {
             // SAFETY: as above.
             let switches = unsafe { read_switches(info, &graphics) };

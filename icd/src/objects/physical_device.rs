@@ -295,6 +295,7 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         // The CPU lists edges and corners.
         fill_mode_non_solid: vk::TRUE,
         depth_clamp: vk::TRUE,
+        depth_bias_clamp: vk::TRUE,
         sampler_anisotropy: vk::TRUE,
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,

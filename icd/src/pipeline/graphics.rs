@@ -280,10 +280,12 @@ impl Compiled {
             // Without the feature asking for it is against the rules, and yet usual, Khronos' own tests included.
             depth_clamp: (info.raster.depth_clamp && device.features().depth_clamp == vk::TRUE)
                 .then(|| DepthClamp { biased: info.raster.depth_bias.is_some() && is_area(mode) }),
+            clamps_bias: info.raster.depth_bias.is_some() && info.raster.clamps_bias && is_area(drawn),
             ..PipelineState::default()
         };
-        let moves_depth =
-            state.depth_clamp.is_some() || state.polygon.is_some_and(|polygon| polygon.slope_bias);
+        let moves_depth = state.depth_clamp.is_some()
+            || state.clamps_bias
+            || state.polygon.is_some_and(|polygon| polygon.slope_bias);
         let programs = programs(&mut state)?;
         let mut compiled = Compiled {
             gpu: device.gpu().clone(),

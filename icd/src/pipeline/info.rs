@@ -49,6 +49,8 @@ pub struct Raster {
     pub front_face: vk::FrontFace,
     /// Constant factor, clamp and slope factor of depth bias, if on.
     pub depth_bias: Option<[f32; 3]>,
+    /// Whether the bias depends on the slope and has a clamp, too.
+    pub clamps_bias: bool,
     /// Width of lines in pixels.
     pub line_width: f32,
 }

@@ -25,8 +25,10 @@ pub struct Switches {
     pub restart: bool,
     /// Nothing is drawn.
     pub discard: bool,
-    /// Depths are moved.
+    /// Depths are moved …
     pub depth_bias: bool,
+    /// … by their slope, and no further than a clamp.
+    pub clamps_bias: bool,
     /// Depths are compared …
     pub depth_test: bool,
     /// … in this way …
@@ -51,6 +53,7 @@ impl Default for Switches {
             restart: false,
             discard: false,
             depth_bias: false,
+            clamps_bias: false,
             depth_test: false,
             depth_compare: vk::CompareOp::ALWAYS,
             depth_write: false,
@@ -80,6 +83,7 @@ impl PartialEq for Switches {
                 state.restart,
                 state.discard,
                 state.depth_bias,
+                state.clamps_bias,
                 state.depth_test,
                 state.depth_write,
                 state.stencil_test,
@@ -107,9 +111,15 @@ const STATES: [vk::DynamicState; 12] = [
     vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE,
 ];
 
-/// Whether commands set any of the switches.
-pub fn has_kinds(dynamic: &[vk::DynamicState]) -> bool {
+/// Whether commands set any of the switches. A bias without a clamp is none.
+pub fn has_kinds(dynamic: &[vk::DynamicState], clamps_bias: bool) -> bool {
     STATES.iter().any(|state| dynamic.contains(state))
+        || clamps_bias && dynamic.contains(&vk::DynamicState::DEPTH_BIAS)
+}
+
+/// Whether a depth bias depends on the slope and has a clamp, too: constant factor, clamp and slope factor.
+pub fn clamps_bias([_, clamp, slope]: [f32; 3]) -> bool {
+    clamp != 0.0 && slope != 0.0
 }
 
 /// What a pipeline `P` is made again from.
@@ -180,6 +190,7 @@ impl<P> Kinds<P> {
             PRIMITIVE_RESTART_ENABLE restart
             RASTERIZER_DISCARD_ENABLE discard
             DEPTH_BIAS_ENABLE depth_bias
+            DEPTH_BIAS clamps_bias
             DEPTH_TEST_ENABLE depth_test
             DEPTH_COMPARE_OP depth_compare
             DEPTH_WRITE_ENABLE depth_write
@@ -191,6 +202,7 @@ impl<P> Kinds<P> {
                 *face = with_operations(*face, set);
             }
         }
+        all.clamps_bias &= all.depth_bias;
         // Strides of bindings that there are not make no kinds.
         for (binding, stride) in (0..).zip(&mut all.strides) {
             if !info.vertex.bindings.iter().any(|known| known.binding == binding) {
@@ -212,6 +224,7 @@ fn apply(info: &GraphicsInfo, switches: &Switches, bias: [f32; 3]) -> GraphicsIn
     info.raster.front_face = switches.front_face;
     info.raster.discard = switches.discard;
     info.raster.depth_bias = switches.depth_bias.then_some(bias);
+    info.raster.clamps_bias = switches.clamps_bias;
     if let Some(state) = &mut info.depth_stencil {
         state.depth_test = switches.depth_test.then_some(switches.depth_compare);
         state.depth_write = switches.depth_test && switches.depth_write;

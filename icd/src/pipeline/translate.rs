@@ -19,12 +19,12 @@ use crate::foundation::terms::compare;
 /// Refuses state that features which are off would allow.
 pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
     let raster = &info.raster;
-    let off = [
-        (raster.depth_bias.is_some_and(|[_, clamp, _]| clamp != 0.0), "depthBiasClamp"),
-        (info.depth_stencil.is_some_and(|state| state.bounds.is_some()), "depthBounds"),
-    ];
-    if let Some((_, feature)) = off.iter().find(|(wanted, _)| *wanted) {
-        return Err(Error::FeatureNotPresent(feature));
+    if info.depth_stencil.is_some_and(|state| state.bounds.is_some()) {
+        return Err(Error::FeatureNotPresent("depthBounds"));
+    }
+    if raster.depth_bias.is_some() && raster.clamps_bias && info.has_assembly() {
+        let what = "QPU assembly whose depths are moved by their slope up to a clamp".to_string();
+        return Err(Error::unsupported(what, "move the depth in the fragment program, or use no clamp"));
     }
     if raster.depth_clamp && info.has_assembly() {
         let what = "QPU assembly whose depths are clamped".to_string();

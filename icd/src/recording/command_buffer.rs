@@ -20,7 +20,7 @@ use crate::objects::render_pass::{Framebuffer, RenderPass};
 use crate::objects::sync::Event;
 use crate::pipeline::PipelineObject;
 use crate::pipeline::dynamic::{Dynamic, StencilFace};
-use crate::pipeline::kinds::Switches;
+use crate::pipeline::kinds::{Switches, clamps_bias};
 use crate::pipeline::layout::PipelineLayout;
 use crate::segments::DrawList;
 #[cfg(feature = "compute")]
@@ -242,7 +242,9 @@ impl CommandBuffer {
     }
 
     pub fn set_depth_bias(&self, constant: f32, clamp: f32, slope: f32) {
-        self.set("vkCmdSetDepthBias", |dynamic| dynamic.depth_bias = [constant, clamp, slope]);
+        let bias = [constant, clamp, slope];
+        self.set("vkCmdSetDepthBias", |dynamic| dynamic.depth_bias = bias);
+        self.switch("vkCmdSetDepthBias", |switches| switches.clamps_bias = clamps_bias(bias));
     }
 
     pub fn set_blend_constants(&self, constants: [f32; 4]) {

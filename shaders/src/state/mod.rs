@@ -74,6 +74,8 @@ pub struct PipelineState {
     pub depth_stencil: DepthStencilPlan,
     /// Depths are clamped, not clipped.
     pub depth_clamp: Option<DepthClamp>,
+    /// Depths of triangles that are filled are moved by their slope, no further than a clamp, which the machine has none of.
+    pub clamps_bias: bool,
     /// What narrows the coverage of pixels, and alpha to one.
     pub multisample: Multisample,
     /// The sample that is shaded; all at once without one.
@@ -97,6 +99,7 @@ impl Default for PipelineState {
             color_location: 0,
             depth_stencil: DepthStencilPlan::OFF,
             depth_clamp: None,
+            clamps_bias: false,
             multisample: Multisample::default(),
             sample: None,
             textures: BTreeMap::new(),

@@ -47,6 +47,7 @@ impl Harness {
                 .fill_mode_non_solid(true)
                 .wide_lines(true)
                 .depth_clamp(true)
+                .depth_bias_clamp(true)
                 .sample_rate_shading(true)
                 .shader_clip_distance(true)
                 .shader_cull_distance(true)

@@ -88,7 +88,7 @@ fn unit_steps() -> f32 {
 }
 
 /// The constant factor of a depth bias with a clamp, which the machine has none of (v3d.md §9.7): without a slope the
-/// bias is known here. depthBiasClamp is off, so applications give no clamp.
+/// bias is known here, with one the program moves depths.
 fn clamped_bias(constant: f32, clamp: f32, slope: f32) -> f32 {
     let most = clamp * DEPTH_MAX as f32;
     match (slope == 0.0, clamp > 0.0, clamp < 0.0) {

@@ -1,5 +1,5 @@
 //! Depths that the fragment program computes: where the machine's own are clipped, of its line or point instead of the
-//! triangle's, or moved by the wrong slope.
+//! triangle's, or moved by the wrong slope or without a clamp.
 
 use super::corners::{BIAS, POSITION, hidden};
 use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
@@ -32,11 +32,7 @@ pub(super) fn unclipped(shader: &mut Shader, state: &PipelineState) -> Option<Va
                 let flat = b.float(0.0);
                 bias(b, flat)
             }
-            None => {
-                let [x, y] = [Op::Ddx, Op::Ddy].map(|op| b.op(op, &[depth]));
-                let slope = IrEmitter::new(b).add(vc4::qpu::AddOp::Fmaxabs, x, y);
-                bias(b, slope)
-            }
+            None => bias_of_slope(b, depth),
         };
         b.op(Op::FAdd, &[depth, bias])
     });
@@ -58,12 +54,23 @@ pub(super) fn clamped(b: &mut Builder, depth: Value) -> Value {
     e.fmin(depth, high)
 }
 
-/// The depth of a fragment of a triangle's edge or corner that is moved by the triangle's slope.
-pub(super) fn of_triangle(b: &mut Builder, state: &PipelineState) -> Option<Value> {
-    state.polygon.filter(|polygon| polygon.slope_bias)?;
+/// The depth of a fragment of a triangle's edge or corner that is moved by the triangle's slope, and of a triangle whose bias
+/// has a clamp.
+pub(super) fn moved(b: &mut Builder, state: &PipelineState) -> Option<Value> {
+    let by_corners = state.polygon.is_some_and(|polygon| polygon.slope_bias);
+    if !by_corners && !state.clamps_bias {
+        return None;
+    }
     let depth = b.op(Op::LoadBuiltin(BuiltinInput::FragCoord(2)), &[]);
-    let bias = hidden(b, BIAS);
+    let bias = if by_corners { hidden(b, BIAS) } else { bias_of_slope(b, depth) };
     Some(b.op(Op::FAdd, &[depth, bias]))
+}
+
+/// The offset of a depth by its own slope.
+fn bias_of_slope(b: &mut Builder, depth: Value) -> Value {
+    let [x, y] = [Op::Ddx, Op::Ddy].map(|op| b.op(op, &[depth]));
+    let slope = IrEmitter::new(b).add(vc4::qpu::AddOp::Fmaxabs, x, y);
+    bias(b, slope)
 }
 
 /// Start, size and end of the viewport's depth range.

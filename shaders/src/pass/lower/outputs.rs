@@ -84,7 +84,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
     let own_depth = outputs.get(&Output::FragDepth).copied().filter(|_| !early_tests);
     let depth = match own_depth.or(unclipped) {
         Some(depth) if unclipped.is_some() => Some(depth::clamped(&mut builder, depth)),
-        depth => depth.or_else(|| depth::of_triangle(&mut builder, state)),
+        depth => depth.or_else(|| depth::moved(&mut builder, state)),
     };
     let pipeline_mask = state.multisample.four_samples && state.multisample.sample_mask;
     let four_samples = state.multisample.four_samples;

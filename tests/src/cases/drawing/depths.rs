@@ -1,13 +1,14 @@
-//! Depths beyond the near and the far plane that are clamped, not clipped.
+//! Depths beyond the near and the far plane that are clamped, not clipped, and depths that are moved no further than a clamp.
 
 use ash::vk;
 
 use super::case::{Case, around, lined};
+use super::draws::{self, Canvas};
 use crate::picture::Picture;
 use crate::vulkan::{Attachment, CLEAR_STORE, Error, Lab, Pipeline, Subpass, Vertex, area, color, depth};
 
 /// The programs. Where surfaces meet, the pixel is a matter of depths' last bits.
-pub const CASES: [Case; 5] = [
+pub const CASES: [Case; 8] = [
     around("depth-clamp", 0.002, |lab| draw(lab, &clamped(), [0.0, 1.0])),
     around("depth-clamp-range", 0.002, |lab| draw(lab, &clamped(), [0.75, 0.25])),
     around("depth-clamp-bias", 0.002, |lab| draw(lab, &biased([9.0, 0.0, 1.5]), [0.0, 1.0])),
@@ -19,6 +20,11 @@ pub const CASES: [Case; 5] = [
         let polygon_mode = vk::PolygonMode::LINE;
         draw(lab, &Pipeline { polygon_mode, line_width: 5.0, ..clamped() }, [0.0, 1.0])
     }),
+    around("depth-bias-clamp", 0.002, |lab| draw(lab, &clipped([0.0, 0.02, 4.0]), [0.0, 1.0])),
+    around("depth-bias-clamp-samples", 0.02, |lab| {
+        draw(lab, &Pipeline { samples: FOUR, ..clipped([0.0, -0.03, -5.0]) }, [0.125, 0.75])
+    }),
+    around("depth-bias-clamp-commands", 0.002, by_commands),
 ];
 
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
@@ -33,6 +39,10 @@ fn clamped() -> Pipeline {
         depth_clamp: true,
         ..Pipeline::default()
     }
+}
+
+fn clipped(bias: [f32; 3]) -> Pipeline {
+    Pipeline { depth_clamp: false, ..biased(bias) }
 }
 
 fn biased(bias: [f32; 3]) -> Pipeline {
@@ -80,4 +90,26 @@ fn draw(lab: &Lab<'_>, state: &Pipeline, [min_depth, max_depth]: [f32; 2]) -> Re
         }
     })?;
     lab.picture(if samples == FOUR { &result } else { &drawn })
+}
+
+/// Each triangle with a bias that a command sets: with a clamp, without, and with another one.
+fn by_commands(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let canvas = Canvas::new(lab, true)?;
+    let pipeline = lab.switched_pipeline(canvas.pass, &[vk::DynamicState::DEPTH_BIAS], &clipped([0.0; 3]))?;
+    let buffer = lab.vertices(&TRIANGLES)?;
+    let [width, height] = draws::SIZE.map(|edge| edge as f32);
+    canvas.draw(lab, |commands| {
+        let viewport = vk::Viewport { x: 0.0, y: 0.0, width, height, min_depth: 0.0, max_depth: 1.0 };
+        // SAFETY: the command buffer is being recorded, the handles live as long as the lab.
+        unsafe {
+            lab.switches().0.cmd_set_viewport_with_count(commands, &[viewport]);
+            lab.switches().0.cmd_set_scissor_with_count(commands, &[area(draws::SIZE)]);
+            lab.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
+            lab.device.cmd_bind_vertex_buffers(commands, 0, &[buffer], &[0]);
+            for (first, clamp) in [(0, 0.01), (3, 0.0), (6, 0.05)] {
+                lab.device.cmd_set_depth_bias(commands, 0.0, clamp, 6.0);
+                lab.device.cmd_draw(commands, 3, 1, first, 0);
+            }
+        }
+    })
 }
