@@ -82,7 +82,7 @@ impl<'a> Sampled<'a> {
         }
     }
 
-    /// The average of samples along the longer axis of a footprint, as graphics programs take it (T-ANISO).
+    /// The average of samples along the longer axis of a footprint, as graphics programs take it.
     fn averaged(&self, lookup: &Lookup, gradient: [[f32; 3]; 2]) -> Color {
         let Some(base) = self.surface.levels().first() else { return [0; 4] };
         let [x, y] = self.lengths(lookup.place, gradient, base);

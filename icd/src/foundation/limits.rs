@@ -50,7 +50,7 @@ pub const MAX_SHARED_BYTES: u32 = 32 << 10;
 pub const SUBGROUP_SIZE: u32 = vc4_shaders::spirv::SUBGROUP_SIZE;
 /// What may be added to a level of detail, the minimum.
 pub const MAX_LOD_BIAS: f32 = 2.0;
-/// Samples along the longer axis of a footprint, the minimum: a loop in fragment programs (T-ANISO).
+/// Samples along the longer axis of a footprint, the minimum: a loop in fragment programs.
 pub const MAX_ANISOTROPY: f32 = 16.0;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.

@@ -53,6 +53,8 @@ pub struct Look {
     pub unnormalized: bool,
     pub bias: f32,
     pub lods: [f32; 2],
+    /// Samples along what a footprint is longer than wide; 1 is none.
+    pub anisotropy: f32,
 }
 
 impl Default for Look {
@@ -66,6 +68,7 @@ impl Default for Look {
             unnormalized: false,
             bias: 0.0,
             lods: [0.0, 16.0],
+            anisotropy: 1.0,
         }
     }
 }
@@ -383,6 +386,8 @@ fn sampler(lab: &Lab<'_>, look: &Look) -> Result<vk::Sampler, Error> {
         .compare_op(look.compare.unwrap_or_default())
         .unnormalized_coordinates(look.unnormalized)
         .mip_lod_bias(look.bias)
+        .anisotropy_enable(look.anisotropy > 1.0)
+        .max_anisotropy(look.anisotropy)
         .min_lod(look.lods[0])
         .max_lod(look.lods[1]);
     lab.sampler(&create)

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::case::Case;
-use super::resource::{Look, Resource, Shape};
+use super::resource::{Look, Resource, Shape, texels};
 
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
@@ -149,7 +149,23 @@ fn details() -> impl Iterator<Item = Case> {
     };
     // Drivers may estimate lengths and logarithms of gradients.
     let grad = case("gradients".into(), "sampler2D", grad, "vec4", Resource::sampled(RGBA, shape, look));
-    by_mode.chain([grad.floats(0.06)])
+    by_mode.chain([grad.floats(0.06), anisotropic()])
+}
+
+/// Footprints one texel wide and seven texels long: averages of seven texels of the first level, whatever the others hold.
+fn anisotropic() -> Case {
+    const EDGE: u32 = 32;
+    let look = Look { wrap: vk::SamplerAddressMode::REPEAT, anisotropy: 16.0, ..Look::default() };
+    let shape = Shape { levels: 4, ..Shape::flat(EDGE, EDGE) };
+    let grad = "textureGrad(t, (vec2(n & 31u, n >> 5) + 0.5) / 32.0, vec2(1.0, 0.0) / 32.0, vec2(0.0, 7.0) / 32.0).x";
+    let first = texels(RGBA, EDGE * EDGE, 0);
+    let red = |x: u32, y: u32| f32::from(first[4 * (y % EDGE * EDGE + x) as usize]) / 255.0;
+    let average = |n: u32| (0..7).map(|k| red(n % EDGE, n / EDGE + EDGE + k - 3)).sum::<f32>() / 7.0;
+    let words = (0..1024).map(|n| if n < 256 { average(n).to_bits() } else { 0 });
+    let expected = Some(words.flat_map(u32::to_le_bytes).collect());
+    let case = case("anisotropic".into(), "sampler2D", grad, "float", Resource::sampled(RGBA, shape, look))
+        .floats(1e-5);
+    Case { expected, ..case }
 }
 
 fn others() -> impl Iterator<Item = Case> {

@@ -1,4 +1,4 @@
-//! Anisotropic samples (T-ANISO): the texture unit has none, so a loop averages samples along the longer axis of an
+//! Anisotropic samples: the texture unit has none, so a loop averages samples along the longer axis of an
 //! element's footprint, each at the level of detail of its part.
 //!
 //! Elements take as many as their footprint is longer than wide, so that a surface seen from the front costs one lookup.
