@@ -16,6 +16,11 @@ void main()
         color = texture(image, uv);
     } else if (MODE == 1) {
         color = texture(image, uv, 1.5);
+    } else if (MODE == 3) {
+        // Places that are none.
+        bool is_left = int(gl_FragCoord.x) < 60;
+        vec4 seen = texture(image, is_left ? uv : sqrt(-1.0 - place));
+        color = is_left ? seen : vec4(0.25, 0.5, 0.75, 1.0);
     } else {
         vec2 dx = turned * vec2(depth / 120.0, 0.0);
         vec2 dy = turned * vec2((p.x - 0.5), 1.0) * (depth * depth / 0.3 / 80.0);

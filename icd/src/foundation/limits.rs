@@ -51,7 +51,7 @@ pub const SUBGROUP_SIZE: u32 = vc4_shaders::spirv::SUBGROUP_SIZE;
 /// What may be added to a level of detail, the minimum.
 pub const MAX_LOD_BIAS: f32 = 2.0;
 /// Samples along the longer axis of a footprint, the minimum: a loop in fragment programs.
-pub const MAX_ANISOTROPY: f32 = 16.0;
+pub const MAX_ANISOTROPY: f32 = vc4_shaders::ir::MAX_TAPS as f32;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;

@@ -58,6 +58,9 @@ impl Lod {
     }
 }
 
+/// Samples that an anisotropic one is made of at most.
+pub const MAX_TAPS: u32 = 16;
+
 /// A sample operation. Its arguments are the coordinates, the layer of an array, what the level of detail takes, the
 /// integer offset along every axis, and the reference of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -35,7 +35,7 @@ pub mod verify;
 
 pub use builder::Builder;
 pub use entity::{Block, Inst, Type, Value};
-pub use image::{Fetch, ImageDim, ImageFormat, Lod, Sample, Texel, TmuR};
+pub use image::{Fetch, ImageDim, ImageFormat, Lod, MAX_TAPS, Sample, Texel, TmuR};
 pub use interface::{
     BuiltinInput, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Invocation, MAX_DISTANCES, Output, Stage,
 };

@@ -12,11 +12,12 @@ use crate::vulkan::{Error, Lab, Pipeline, flat};
 /// The programs. How many samples a pixel takes, and how they are weighed, is the driver's choice; waves as long as these are
 /// much the same to all that look along the floor, and grey far away to those that do not: without anisotropy more than 0.3 of
 /// the pixels differ, of the biased picture 0.65.
-pub const CASES: [Case; 5] = [
+pub const CASES: [Case; 6] = [
     floor("anisotropy", 0.23, |lab| draw(lab, &PLAIN)),
     floor("anisotropy-turned", 0.23, |lab| draw(lab, &Floor { turn: 0.6, ..PLAIN })),
     floor("anisotropy-biased", 0.5, |lab| draw(lab, &Floor { mode: BIAS, ..PLAIN })),
     floor("anisotropy-gradients", 0.23, |lab| draw(lab, &Floor { turn: 0.3, mode: GRADIENTS, ..PLAIN })),
+    floor("anisotropy-nowhere", 0.23, |lab| draw(lab, &Floor { mode: NOWHERE, ..PLAIN })),
     // Filtered by the program.
     floor("anisotropy-floats", 0.23, |lab| {
         draw(lab, &Floor { limit: 8.0, format: vk::Format::R16G16B16A16_SFLOAT, ..PLAIN })
@@ -30,6 +31,7 @@ const fn floor(name: &'static str, differing: f64, run: fn(&Lab<'_>) -> Result<P
 /// Values of the fragment shader's MODE.
 const BIAS: u32 = 1;
 const GRADIENTS: u32 = 2;
+const NOWHERE: u32 = 3;
 
 const EDGE: u32 = 128;
 const LEVELS: u32 = 8;

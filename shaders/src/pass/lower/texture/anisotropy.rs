@@ -6,12 +6,12 @@
 use smallvec::SmallVec;
 
 use super::image::{Axes, Components, Image, Operands};
+use super::lod::Parts;
 use super::{image, lod};
 use crate::ir::{
     Block, BlockData, Builder, Inst, LineId, Lod, Node, Op, Region, Replacements, Sample, Shader, Stage,
     Type, Value,
 };
-use crate::pass::rewrite::emitter::recip;
 use crate::state::PipelineState;
 
 /// Replaces the samples of anisotropic textures by loops of samples with explicit levels of detail.
@@ -103,14 +103,14 @@ impl Pass<'_> {
         b.relaxed = data.relaxed;
         let walk = Walk::new(&mut image(&mut b, self.state, stage, &sample), &operands)
             .expect("only samples with a footprint are replaced");
-        let (zero, one) = (b.float(0.0), b.float(1.0));
+        let (zero, none, one) = (b.float(0.0), b.word(0), b.word(1));
         nodes.push(Node::Block(block));
 
         let [header, leaving, staying, latch] =
             [(); 4].map(|()| self.shader.blocks.push(BlockData::default()));
         let mut b = Builder::new(self.shader, header);
         b.relaxed = data.relaxed;
-        let left = b.phi(Type::Word, &[(block, walk.taps)]);
+        let left = b.phi(Type::Word, &[(block, walk.parts.count)]);
         let at: Axes = walk.start.iter().map(|&c| b.phi(Type::Word, &[(block, c)])).collect();
         let sums: Components = data.results.iter().map(|_| b.phi(Type::Word, &[(block, zero)])).collect();
         let mut args: SmallVec<[Value; 4]> = at.iter().copied().chain(operands.layer).collect();
@@ -118,8 +118,8 @@ impl Pass<'_> {
         args.extend(operands.offset.iter().copied().chain(operands.reference));
         let tap = b.emit(Op::Sample(Sample { lod: Lod::Explicit, ..sample }), &args);
         let results: Components = sums.iter().zip(tap).map(|(&sum, tap)| b.fadd(sum, tap)).collect();
-        let remaining = b.fsub(left, one);
-        let done = b.op(Op::FLe, &[remaining, zero]);
+        let remaining = b.op(Op::ISub, &[left, one]);
+        let done = b.op(Op::IEq, &[remaining, none]);
 
         let mut b = Builder::new(self.shader, latch);
         let next: Axes = at.iter().zip(&walk.step).map(|(&c, &step)| b.fadd(c, step)).collect();
@@ -141,7 +141,7 @@ impl Pass<'_> {
         let mut b = Builder::new(self.shader, after);
         b.relaxed = data.relaxed;
         for (&result, &sum) in data.results.iter().zip(&results) {
-            let average = b.fmul(sum, walk.share);
+            let average = b.fmul(sum, walk.parts.share);
             self.map.insert(result, average);
         }
         self.shader.blocks[after].insts.extend(rest);
@@ -150,10 +150,8 @@ impl Pass<'_> {
 
 /// Where an element looks.
 struct Walk {
-    /// How often: a whole float of at least 1.
-    taps: Value,
-    /// What each counts: 1 / `taps`.
-    share: Value,
+    /// How often.
+    parts: Parts,
     /// Coordinates of the first, and from one to the next.
     start: Axes,
     step: Axes,
@@ -164,13 +162,13 @@ struct Walk {
 impl Walk {
     fn new(image: &mut Image<'_, '_>, operands: &Operands<'_>) -> Option<Walk> {
         let footprint = lod::footprint(image, operands)?;
-        let taps = footprint.taps?;
+        let parts = footprint.parts?;
         let lambda = lod::of_footprint(image, operands, &footprint);
-        let share = recip(image.b, taps);
+        let share = parts.share;
         let [x, y] = footprint.squares;
         let upright = image.b.op(Op::FLt, &[x, y]);
         let (half, minus_half) = (image.float(0.5), image.float(-0.5));
-        // The middle of the first part: -1/2 + 1/(2·taps) of the way.
+        // The middle of the first part: -1/2 + share/2 of the way.
         let first = image.b.fmad(share, half, minus_half);
         let (mut start, mut step) = (Axes::new(), Axes::new());
         for (axis, &c) in operands.coordinates.iter().enumerate() {
@@ -178,6 +176,6 @@ impl Walk {
             start.push(image.b.fmad(longer, first, c));
             step.push(image.b.fmul(longer, share));
         }
-        Some(Walk { taps, share, start, step, lambda })
+        Some(Walk { parts, start, step, lambda })
     }
 }

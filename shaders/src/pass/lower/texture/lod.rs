@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::image::{Axes, Components, Image, Operands};
 use super::{face, level};
 use crate::binding::TextureValue;
-use crate::ir::{ImageDim, Lod, Op, Stage, Value};
+use crate::ir::{ImageDim, Lod, MAX_TAPS, Op, Stage, Value};
 use crate::pass::rewrite::emitter::recip;
 use crate::state::TextureFilter;
 use vc4::state::texture::MipMode;
@@ -21,8 +21,17 @@ pub struct Footprint {
     pub dy: Axes,
     /// Squared lengths of both along the image, in texels.
     pub squares: [Value; 2],
-    /// Samples along the longer one, a whole float of at least 1, if there may be several.
-    pub taps: Option<Value>,
+    /// The samples along the longer one, if there may be several.
+    pub parts: Option<Parts>,
+}
+
+/// Samples that share a footprint.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    /// How many, an integer from 1 to [`MAX_TAPS`].
+    pub count: Value,
+    /// One by that.
+    pub share: Value,
 }
 
 /// The level of detail that the operands ask for, without what the sampler adds.
@@ -70,8 +79,8 @@ pub fn footprint(image: &mut Image<'_, '_>, operands: &Operands<'_>) -> Option<F
         let d = along_the_image(image, at, d);
         square_in_texels(image, &d)
     });
-    let taps = image.key.anisotropic.then(|| taps(image, squares));
-    Some(Footprint { dx, dy, squares, taps })
+    let parts = image.key.anisotropic.then(|| parts(image, squares));
+    Some(Footprint { dx, dy, squares, parts })
 }
 
 /// What a derivative of coordinates is along the image: of directions, on the face that each element's points to,
@@ -108,8 +117,7 @@ fn square_in_texels(image: &mut Image<'_, '_>, d: &Axes) -> Value {
 fn logarithm(image: &mut Image<'_, '_>, footprint: &Footprint) -> Value {
     let [x, y] = footprint.squares;
     let mut longer = image.b.fmax(x, y);
-    if let Some(taps) = footprint.taps {
-        let share = recip(image.b, taps);
+    if let Some(Parts { share, .. }) = footprint.parts {
         let square = image.b.fmul(share, share);
         longer = image.b.fmul(longer, square);
     }
@@ -122,11 +130,11 @@ fn logarithm(image: &mut Image<'_, '_>, footprint: &Footprint) -> Value {
 
 /// How many samples a footprint takes whose axes have these squared lengths in texels: as many as it is longer than wide,
 /// rounded, no more than the sampler allows, and none closer together than texels are.
-fn taps(image: &mut Image<'_, '_>, [x, y]: [Value; 2]) -> Value {
+fn parts(image: &mut Image<'_, '_>, [x, y]: [Value; 2]) -> Parts {
     let one = image.float(1.0);
     let (longer, shorter) = (image.b.fmax(x, y), image.b.fmin(x, y));
     let shorter = image.b.fmax(shorter, one);
-    // Estimates of the SFU are enough to count by; one below a whole number would only be rounded otherwise.
+    // Estimates of the SFU are enough to count by.
     let inverse = image.b.op(Op::SfuRecip, &[shorter]);
     let square = image.b.fmul(longer, inverse);
     let square = image.b.fmax(square, one);
@@ -136,8 +144,13 @@ fn taps(image: &mut Image<'_, '_>, [x, y]: [Value; 2]) -> Value {
     let most = image.value(TextureValue::Anisotropy);
     let ratio = image.b.fmin(ratio, most);
     let moved = image.b.fadd(ratio, half);
-    let whole = image.b.op(Op::FFloor, &[moved]);
-    image.b.fmax(whole, one)
+    let count = image.b.op(Op::FToS, &[moved]);
+    // Whatever derivatives are, no numbers included, a loop of so many has an end.
+    let (least, most) = (image.b.word(1), image.b.word(MAX_TAPS));
+    let count = image.b.op(Op::SMax, &[count, least]);
+    let count = image.b.op(Op::SMin, &[count, most]);
+    let float = image.b.op(Op::SToF, &[count]);
+    Parts { count, share: recip(image.b, float) }
 }
 
 /// Derivative of a direction's projection to a cube's face: (d - p·dm)/m, with m the largest component, dm its
