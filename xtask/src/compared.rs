@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::display::Display;
 use crate::pictures::Picture;
-use crate::{Error, build, packages};
+use crate::{Error, build, packages, python};
 
 /// The version that the Python program is written against.
 const WGPU_PY: &str = "wgpu==0.32.0";
@@ -101,14 +101,8 @@ fn wgpu(_: bool) -> Result<Command, Error> {
 
 /// wgpu for Python, in an environment of its own.
 fn wgpu_py(install: bool) -> Result<Command, Error> {
-    packages::require(&["python3-venv"], install)?;
-    let environment = directory()?.join("python");
-    let python = environment.join("bin/python");
-    if !python.exists() {
-        run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-    }
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", WGPU_PY]))?;
-    let mut command = Command::new(python);
+    let programs = python::environment(&directory()?.join("python"), &[WGPU_PY], install)?;
+    let mut command = Command::new(programs.join("python"));
     command.arg(build::workspace().join("tests/clients/triangle.py"));
     Ok(command)
 }

@@ -1,7 +1,7 @@
 //! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`, `package`, `docs`.
 //!
 //! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `oldest` for the compiler of Debian 13, `installed` for packages in use, `cross` for other machines and `guest` for the driver there,
-//! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `build` (cargo, and where
+//! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `python` (those of Python), `build` (cargo, and where
 //! the driver lies), `pictures`, `error`. `clients` has `compared` for programs whose pictures are compared.
 
 mod bench;
@@ -26,6 +26,7 @@ mod oldest;
 mod package;
 mod packages;
 mod pictures;
+mod python;
 mod test;
 mod vkcube;
 

@@ -1,17 +1,11 @@
-//! The licences of everything that is linked in, and what may be linked in.
+//! The licences of everything that is linked in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use spdx::{Expression, Licensee, ParseMode};
-
 use super::deb;
 use crate::{Error, build};
-
-/// Which licences may be linked in, and where crates may come from: in the form that cargo-deny reads, too. That one is not run
-/// here: it brings four hundred crates along, which would all be compiled before the first look.
-const RULES: &str = include_str!("../../../deny.toml");
 
 /// Debian has this text on every machine.
 const COMMON: (&str, &str) = ("Apache License", "/usr/share/common-licenses/Apache-2.0");
@@ -24,47 +18,6 @@ struct Crate {
     repository: String,
     /// Part of this workspace.
     ours: bool,
-    /// Where its sources come from is crates.io.
-    registry: bool,
-}
-
-/// Looks at licences and sources of every crate of the workspace, those of tests and chores included; returns how many
-/// there are.
-pub fn check() -> Result<usize, Error> {
-    let crates =
-        crates(&["--workspace", "--all-features", "--edges", "normal,build,dev", "--target", "all"])?;
-    let wanted = wanted(RULES)?;
-    let mut faults = String::new();
-    for one in crates.iter().filter(|one| !one.ours) {
-        if !allowed(&one.licence, &wanted) {
-            faults += &format!("\n  {} {}: licence {:?} is not wanted", one.name, one.version, one.licence);
-        }
-        if !one.registry {
-            faults += &format!("\n  {} {} does not come from crates.io", one.name, one.version);
-        }
-    }
-    if faults.is_empty() { Ok(crates.len()) } else { Err(format!("dependencies:{faults}").into()) }
-}
-
-/// The licences in a file of rules.
-fn wanted(rules: &str) -> Result<Vec<Licensee>, Error> {
-    let rules: toml::Table = rules.parse()?;
-    let list = rules.get("licenses").and_then(|table| table.get("allow")).and_then(|list| list.as_array());
-    let list = list.ok_or("deny.toml allows no licences")?;
-    list.iter()
-        .map(|name| {
-            let name = name.as_str().ok_or("deny.toml: a licence is no text")?;
-            Licensee::parse(name).map_err(|error| format!("deny.toml: {error}").into())
-        })
-        .collect()
-}
-
-/// Whether an expression of SPDX can be met by what is wanted; old crates write `/` for `OR`.
-fn allowed(expression: &str, wanted: &[Licensee]) -> bool {
-    let expression = Expression::parse_mode(expression, ParseMode::LAX);
-    expression.is_ok_and(|expression| {
-        expression.evaluate(|licence| wanted.iter().any(|wanted| wanted.satisfies(licence)))
-    })
 }
 
 /// The copyright file of a package that links `package` for `triple`.
@@ -135,7 +88,6 @@ fn parse(line: &str) -> Option<Crate> {
         licence: fields.next()?.to_owned(),
         repository: fields.next()?.to_owned(),
         ours: place.starts_with("(/"),
-        registry: place.is_empty(),
     })
 }
 
@@ -178,25 +130,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_are_met_by_one_choice() {
-        let wanted = wanted(RULES).expect("rules");
-        let allowed = |expression| allowed(expression, &wanted);
-        assert!(allowed("MIT") && allowed("MIT/Apache-2.0") && allowed("GPL-3.0-only OR MIT"));
-        assert!(allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
-        assert!(allowed("Apache-2.0 WITH LLVM-exception OR GPL-2.0-only"));
-        assert!(
-            !allowed("MIT AND GPL-3.0-only") && !allowed("") && !allowed("(MIT OR ISC) AND GPL-2.0-only")
-        );
-        assert!(!allowed("MIT WITH LLVM-exception"));
-    }
-
-    #[test]
-    fn lines_of_the_tree_say_where_a_crate_comes_from() {
+    fn lines_of_the_tree_say_whose_a_crate_is() {
         let ours = parse("vc4 v0.1.0 (/somewhere)|MIT OR Apache-2.0|https://example.org").expect("a crate");
-        assert!(ours.ours && !ours.registry);
+        assert!(ours.ours);
         let macros = parse("thiserror-impl v2.0.1 (proc-macro)|MIT|").expect("a crate");
-        assert!(!macros.ours && macros.registry && macros.version == "2.0.1");
+        assert!(!macros.ours && macros.version == "2.0.1" && macros.licence == "MIT");
         let git = parse("x v1.0.0 (https://example.org/x#1234)|MIT|").expect("a crate");
-        assert!(!git.ours && !git.registry);
+        assert!(!git.ours);
     }
 }

@@ -1,7 +1,7 @@
 //! Debian packages: the driver, the `vc4` command, and debug symbols of both apart.
 //!
 //! `architecture` says for which machines, `compile` builds for them, `elf` reads what the results need and `copyright` what they
-//! are made of, `instructions` whether their processor runs them, `contents` says which file lies where, `deb` makes packages of it. They are staged trees for dpkg-deb: the driver
+//! are made of, `licences` whether all that may be linked in, `instructions` whether their processor runs them, `contents` says which file lies where, `deb` makes packages of it. They are staged trees for dpkg-deb: the driver
 //! has no maintainer scripts, and a packaging tool would have to be built first.
 
 mod architecture;
@@ -11,6 +11,7 @@ mod copyright;
 mod deb;
 mod elf;
 mod instructions;
+mod licences;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -35,7 +36,7 @@ pub struct Options {
     /// Where the packages go: `target/package/NAME` by default.
     #[arg(long, value_name = "DIRECTORY")]
     output: Option<PathBuf>,
-    /// Licences and sources of all dependencies are looked at, and nothing is built.
+    /// cargo-deny looks at licences and sources of all dependencies, and nothing is built.
     #[arg(long)]
     check_licences: bool,
 }
@@ -43,9 +44,7 @@ pub struct Options {
 /// Makes the packages and prints what they are.
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     if options.check_licences {
-        let crates = copyright::check()?;
-        println!("{crates} crates: licences and sources are as wanted");
-        return Ok(());
+        return licences::check(install);
     }
     let name = match &options.target {
         Some(name) => name.clone(),
