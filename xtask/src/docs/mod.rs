@@ -2,9 +2,10 @@
 //!
 //! The sources are those of mdBook (`docs/book.toml`). mdBook itself would be a build of minutes and a newer compiler;
 //! what the book needs of it - a list of chapters, files that are included - is little. `book` reads the pages, `figure` draws,
-//! `links` looks where links lead, `html` writes.
+//! `links` looks where links lead and `commits` whether the history holds what pages name, `html` writes.
 
 mod book;
+mod commits;
 mod figure;
 mod html;
 mod links;
@@ -31,9 +32,9 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let sources = build::workspace().join("docs/book");
     figures(&sources.join("figures"), options.check)?;
     let book = Book::read(&sources)?;
-    let faults = links::faults(&book, &documents()?);
+    let faults = [links::faults(&book, &documents()?), commits::faults(&book)].concat();
     if !faults.is_empty() {
-        return Err(format!("links:\n  {}", faults.join("\n  ")).into());
+        return Err(format!("links and commits:\n  {}", faults.join("\n  ")).into());
     }
     if options.check {
         println!("{} pages: all links lead somewhere", book.pages.len());
