@@ -55,6 +55,22 @@ fn version_tells_lengths_and_fills_what_fits() {
 }
 
 #[test]
+fn processes_with_32_bits_have_shorter_structs() {
+    const VERSION_32: u32 = 0xc024_6400;
+    const GET_UNIQUE_32: u32 = 0xc008_6401;
+    let primary = World::with(Mode::Faithful, Node::Primary, 32 << 20);
+    let (name, date) = (primary.put(&[0xffu8; 8]), primary.put(&[0xffu8; 4]));
+    let filled = primary.ok(VERSION_32, [9u32, 9, 9, 8, name as u32, 4, date as u32, 0, 0]);
+    assert_eq!(filled, [0, 0, 0, 3, name as u32, 8, date as u32, 21, 0]);
+    assert_eq!(&primary.get::<[u8; 4]>(name), b"vc4\xff");
+    assert_eq!(&primary.get::<[u8; 4]>(date), b"2014");
+    primary.ok(0xc010_6407, [1i32, 4, -1, -1]);
+    let text = primary.put(&[0u8; 7]);
+    assert_eq!(primary.ok(GET_UNIQUE_32, [7u32, text as u32]), [7, text as u32]);
+    assert_eq!(&primary.get::<[u8; 7]>(text), b"soc:gpu");
+}
+
+#[test]
 fn capabilities() {
     let world = World::new();
     let capability = |number: u64| world.call(GET_CAP, [number, 0]);

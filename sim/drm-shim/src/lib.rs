@@ -14,6 +14,7 @@
 //!   `VC4SIM_SERVER` names ([`client`]); [`process`] is this process as its caller.
 //! * [`descriptors`] keeps the library's own descriptors apart from the program's ([`fd`]). [`inside`] tells our own
 //!   calls from the program's, and [`real`] has the C library's functions.
+//!   Where machines have 32 bits, these come for more than one form of a struct (`time64`).
 //!
 //! Variables: `VC4SIM_SERVER=PATH` uses the device that `vc4 sim serve PATH` has, together with all other processes
 //! that do; `VC4SIM_STRICT=1` refuses what the kernel only accepts by mistake, `VC4SIM_THREADS=n` limits the rendering
@@ -25,7 +26,7 @@
 //! Limits: without a server, a device ends with the process that has it, even if children of fork still use it, and a
 //! program that is executed with an open node finds no device behind it. Programs that are linked statically or make
 //! system calls themselves are not seen.
-#![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+#![cfg(all(target_os = "linux", target_env = "gnu", any(target_pointer_width = "64", target_arch = "arm")))]
 #![cfg_attr(test, allow(dead_code, reason = "unit tests export no hooks, which are the only users"))]
 
 mod backend;
@@ -40,4 +41,6 @@ mod process;
 mod real;
 mod state;
 mod streams;
+#[cfg(target_pointer_width = "32")]
+mod time64;
 mod tree;

@@ -8,6 +8,9 @@ use libc::{
     DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, mode_t, off64_t, size_t, ssize_t, stat64,
 };
 
+#[cfg(target_pointer_width = "32")]
+use crate::time64::StatTime64;
+
 fn next(name: &CStr) -> *mut c_void {
     // SAFETY: the name ends with zero; RTLD_NEXT needs no library handle.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
@@ -18,7 +21,7 @@ fn next(name: &CStr) -> *mut c_void {
     address
 }
 
-/// Declares the real functions. Variadic ones take their optional argument always: on x86-64 and AArch64 it travels
+/// Declares the real functions. Variadic ones take their optional argument always: on x86-64 and ARM it travels
 /// in the register where the callee looks for it.
 macro_rules! real {
     ($($symbol:literal fn $name:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {$(
@@ -74,6 +77,23 @@ real! {
     c"closedir" fn closedir(dir: *mut DIR) -> c_int;
     c"rewinddir" fn rewinddir(dir: *mut DIR) -> ();
     c"dirfd" fn dirfd(dir: *mut DIR) -> c_int;
+}
+
+// What programs call where machines have 32 bits, besides.
+#[cfg(target_pointer_width = "32")]
+real! {
+    c"__ioctl_time64" fn ioctl_time64(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int;
+    c"readdir" fn readdir_32(dir: *mut DIR) -> *mut libc::dirent;
+    c"stat" fn stat_32(path: *const c_char, out: *mut libc::stat) -> c_int;
+    c"lstat" fn lstat_32(path: *const c_char, out: *mut libc::stat) -> c_int;
+    c"fstat" fn fstat_32(fd: c_int, out: *mut libc::stat) -> c_int;
+    c"fstatat" fn fstatat_32(dir: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int;
+    c"__stat64_time64" fn stat_time64(path: *const c_char, out: *mut StatTime64) -> c_int;
+    c"__lstat64_time64" fn lstat_time64(path: *const c_char, out: *mut StatTime64) -> c_int;
+    c"__fstat64_time64" fn fstat_time64(fd: c_int, out: *mut StatTime64) -> c_int;
+    c"__fstatat64_time64" fn fstatat_time64(
+        dir: c_int, path: *const c_char, out: *mut StatTime64, flags: c_int
+    ) -> c_int;
 }
 
 /// Sets errno.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
-use libc::{DIR, c_char, dirent64};
+use libc::{DIR, c_char, dirent, dirent64};
 
 use crate::inside::{Inside, lock};
 
@@ -12,8 +12,46 @@ use crate::inside::{Inside, lock};
 pub struct Stream {
     entries: Vec<(String, u8)>,
     next: usize,
-    current: dirent64,
+    current: Current,
 }
+
+/// The entry that was read last, in the form of who reads.
+pub union Current {
+    wide: dirent64,
+    narrow: dirent,
+}
+
+/// A form of entries.
+pub trait Entry: Copy {
+    /// This form of the current one.
+    fn of(current: &mut Current) -> *mut Self;
+
+    /// Says what the entry with this number is.
+    fn fill(&mut self, number: usize, name: &str, kind: u8);
+}
+
+macro_rules! entries {
+    ($($ty:ident $field:ident)*) => {$(
+        impl Entry for $ty {
+            fn of(current: &mut Current) -> *mut $ty {
+                &raw mut current.$field
+            }
+
+            fn fill(&mut self, number: usize, name: &str, kind: u8) {
+                self.d_ino = number as _;
+                self.d_off = number as _;
+                self.d_reclen = size_of::<$ty>() as u16;
+                self.d_type = kind;
+                let room = self.d_name.len() - 1;
+                self.d_name.fill(0);
+                for (to, from) in self.d_name[..room].iter_mut().zip(name.bytes()) {
+                    *to = from as c_char;
+                }
+            }
+        }
+    )*};
+}
+entries! { dirent64 wide dirent narrow }
 
 /// Open streams by address.
 static STREAMS: Mutex<BTreeMap<usize, Box<Stream>>> = Mutex::new(BTreeMap::new());
@@ -66,18 +104,12 @@ impl Stream {
     }
 
     /// The next entry.
-    pub fn read(&mut self) -> *mut dirent64 {
+    pub fn read<E: Entry>(&mut self) -> *mut E {
         let Some((name, kind)) = self.entries.get(self.next) else { return std::ptr::null_mut() };
         self.next += 1;
-        self.current.d_ino = self.next as libc::ino64_t;
-        self.current.d_off = self.next as libc::off64_t;
-        self.current.d_reclen = size_of::<dirent64>() as u16;
-        self.current.d_type = *kind;
-        let room = self.current.d_name.len() - 1;
-        self.current.d_name.fill(0);
-        for (to, from) in self.current.d_name[..room].iter_mut().zip(name.bytes()) {
-            *to = from as c_char;
-        }
-        &raw mut self.current
+        let entry = E::of(&mut self.current);
+        // SAFETY: it lies in this stream, which nobody else looks at; all bits are values of its fields.
+        unsafe { (*entry).fill(self.next, name, *kind) };
+        entry
     }
 }

@@ -1,4 +1,5 @@
-//! The structs of the core DRM ioctls (kernel-abi.md §13), with 64-bit pointers and sizes.
+//! The structs of the core DRM ioctls (kernel-abi.md §13), with 64-bit pointers and sizes; three of them are shorter where
+//! processes have 32 bits.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -21,8 +22,15 @@ structs! {
         major: i32, minor: i32, patch: i32, pad: u32,
         name_len: u64, name: u64, date_len: u64, date: u64, desc_len: u64, desc: u64,
     }
+    /// VERSION of a process with 32 bits.
+    Version32 36 {
+        major: i32, minor: i32, patch: i32, name_len: u32, name: u32, date_len: u32, date: u32, desc_len: u32,
+        desc: u32,
+    }
     /// GET_UNIQUE.
     Unique 16 { len: u64, unique: u64, }
+    /// GET_UNIQUE of a process with 32 bits.
+    Unique32 8 { len: u32, unique: u32, }
     /// GET_MAGIC and AUTH_MAGIC.
     Auth 4 { magic: u32, }
     /// GET_CAP and SET_CLIENT_CAP.
@@ -69,6 +77,8 @@ structs! {
     SetVersion 16 { di_major: i32, di_minor: i32, dd_major: i32, dd_minor: i32, }
     /// WAIT_VBLANK: type, sequence and a signal or user word in; sequence, seconds and microseconds out.
     WaitVblank 24 { kind: u32, sequence: u32, first: u64, second: u64, }
+    /// WAIT_VBLANK of a process with 32 bits.
+    WaitVblank32 16 { kind: u32, sequence: u32, first: u32, second: u32, }
     /// CRTC_GET_SEQUENCE.
     GetSequence 24 { crtc_id: u32, active: u32, sequence: u64, time_ns: i64, }
     /// CRTC_QUEUE_SEQUENCE.

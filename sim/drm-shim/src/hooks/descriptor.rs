@@ -2,6 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+#[cfg(target_pointer_width = "32")]
+use libc::off_t;
 use libc::{c_int, c_uint, c_ulong, c_void, off64_t, size_t};
 use vc4_sim::drm::Errno;
 
@@ -14,30 +16,57 @@ use crate::state::{self, Thing};
 hooks! {
     fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int = ioctl_hook;
     fn close(fd: c_int) -> c_int = close_hook;
-    fn mmap, mmap64(
+    fn mmap64(
         address: *mut c_void, length: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off64_t
     ) -> *mut c_void = mmap_hook;
     fn dup2(from: c_int, to: c_int) -> c_int = dup2_hook;
     fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int = dup3_hook;
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int = close_range_hook;
     fn closefrom(first: c_int) -> () = closefrom_hook;
-    fn lseek, lseek64(fd: c_int, offset: off64_t, whence: c_int) -> off64_t = lseek_hook;
+    fn lseek64(fd: c_int, offset: off64_t, whence: c_int) -> off64_t = lseek_hook;
+}
+
+#[cfg(target_pointer_width = "64")]
+hooks! {
+    fn mmap(
+        address: *mut c_void, length: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off64_t
+    ) -> *mut c_void = mmap_hook;
+    fn lseek(fd: c_int, offset: off64_t, whence: c_int) -> off64_t = lseek_hook;
+}
+
+#[cfg(target_pointer_width = "32")]
+hooks! {
+    fn __ioctl_time64(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int = ioctl_time64_hook;
+    fn mmap(
+        address: *mut c_void, length: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off_t
+    ) -> *mut c_void = mmap_32_hook;
+    fn lseek(fd: c_int, offset: off_t, whence: c_int) -> off_t = lseek_32_hook;
 }
 
 unsafe fn ioctl_hook(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
-    let ours = Inside::enter().and_then(|inside| state::find(fd).map(|thing| (thing, inside)));
-    let Some((thing, _inside)) = ours else {
-        // SAFETY: the caller's.
-        return unsafe { real::ioctl(fd, request, arg) };
-    };
+    // SAFETY: the caller's.
+    ioctl_ours(fd, request, arg).unwrap_or_else(|| unsafe { real::ioctl(fd, request, arg) })
+}
+
+/// What is asked of sockets differs from [`ioctl_hook`], what is asked of devices does not.
+#[cfg(target_pointer_width = "32")]
+unsafe fn ioctl_time64_hook(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
+    // SAFETY: the caller's.
+    ioctl_ours(fd, request, arg).unwrap_or_else(|| unsafe { real::ioctl_time64(fd, request, arg) })
+}
+
+/// Answers an ioctl on a descriptor of ours.
+fn ioctl_ours(fd: c_int, request: c_ulong, arg: *mut c_void) -> Option<c_int> {
+    let _inside = Inside::enter()?;
+    let thing = state::find(fd)?;
     // The kernel looks at 32 bits.
     let (request, arg) = (request as u32, arg as usize as u64);
     let answer = catch_unwind(AssertUnwindSafe(|| state::ioctl(thing, request, arg)));
     // A panic has printed where it happened; unwinding must not reach the caller.
-    match answer.unwrap_or(Err(Errno::EIO)) {
+    Some(match answer.unwrap_or(Err(Errno::EIO)) {
         Ok(()) => 0,
         Err(errno) => fail(errno as c_int),
-    }
+    })
 }
 
 unsafe fn close_hook(fd: c_int) -> c_int {
@@ -104,6 +133,26 @@ unsafe fn mmap_hook(
             }
         }
     }
+}
+
+#[cfg(target_pointer_width = "32")]
+unsafe fn mmap_32_hook(
+    address: *mut c_void,
+    length: size_t,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    // SAFETY: the caller's.
+    unsafe { mmap_hook(address, length, protection, flags, fd, offset.into()) }
+}
+
+#[cfg(target_pointer_width = "32")]
+unsafe fn lseek_32_hook(fd: c_int, offset: off_t, whence: c_int) -> off_t {
+    // SAFETY: the caller's.
+    let place = unsafe { lseek_hook(fd, offset.into(), whence) };
+    off_t::try_from(place).unwrap_or_else(|_| fail(libc::EOVERFLOW))
 }
 
 unsafe fn lseek_hook(fd: c_int, offset: off64_t, whence: c_int) -> off64_t {

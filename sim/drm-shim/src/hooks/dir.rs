@@ -12,10 +12,20 @@ use crate::tree::{self, Item};
 
 hooks! {
     fn opendir(path: *const c_char) -> *mut DIR = opendir_hook;
-    fn readdir, readdir64(dir: *mut DIR) -> *mut dirent64 = readdir_hook;
+    fn readdir64(dir: *mut DIR) -> *mut dirent64 = readdir_hook;
     fn closedir(dir: *mut DIR) -> c_int = closedir_hook;
     fn rewinddir(dir: *mut DIR) -> () = rewinddir_hook;
     fn dirfd(dir: *mut DIR) -> c_int = dirfd_hook;
+}
+
+#[cfg(target_pointer_width = "64")]
+hooks! {
+    fn readdir(dir: *mut DIR) -> *mut dirent64 = readdir_hook;
+}
+
+#[cfg(target_pointer_width = "32")]
+hooks! {
+    fn readdir(dir: *mut DIR) -> *mut libc::dirent = readdir_32_hook;
 }
 
 /// Entries that really are there, without those that ours replace.
@@ -64,6 +74,12 @@ unsafe fn opendir_hook(path: *const c_char) -> *mut DIR {
 unsafe fn readdir_hook(dir: *mut DIR) -> *mut dirent64 {
     // SAFETY: the caller's.
     ours(dir, Stream::read).unwrap_or_else(|| unsafe { real::readdir(dir) })
+}
+
+#[cfg(target_pointer_width = "32")]
+unsafe fn readdir_32_hook(dir: *mut DIR) -> *mut libc::dirent {
+    // SAFETY: the caller's.
+    ours(dir, Stream::read).unwrap_or_else(|| unsafe { real::readdir_32(dir) })
 }
 
 unsafe fn rewinddir_hook(dir: *mut DIR) {

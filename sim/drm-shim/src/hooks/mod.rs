@@ -1,5 +1,5 @@
 //! The functions that the process calls instead of the C library's. Names and signatures are the C library's;
-//! where it has a 64-bit variant of a function, both are the same here.
+//! where it has a 64-bit variant of a function, both are the same on machines with 64 bits.
 
 mod descriptor;
 mod dir;

@@ -1,24 +1,106 @@
 //! The stat family: nodes are character devices, the tree's directories, files and links are such.
 
-use libc::{c_char, c_int, c_uint, mode_t, stat64 as Stat};
+use libc::{c_char, c_int, c_uint, mode_t, stat64 as Stat64};
 use vc4_sim::drm::Node;
 
 use super::{bytes, hooks};
 use crate::inside::Inside;
 use crate::real::{self, fail};
 use crate::state::{self, Thing};
+#[cfg(target_pointer_width = "32")]
+use crate::time64::StatTime64;
 use crate::tree::{self, Item};
 
 hooks! {
-    fn stat, stat64(path: *const c_char, out: *mut Stat) -> c_int = stat_hook;
-    fn lstat, lstat64(path: *const c_char, out: *mut Stat) -> c_int = lstat_hook;
-    fn fstat, fstat64(fd: c_int, out: *mut Stat) -> c_int = fstat_hook;
-    fn fstatat, fstatat64(dir: c_int, path: *const c_char, out: *mut Stat, flags: c_int) -> c_int = fstatat_hook;
-    fn __xstat, __xstat64(_version: c_int, path: *const c_char, out: *mut Stat) -> c_int = xstat_hook;
-    fn __lxstat, __lxstat64(_version: c_int, path: *const c_char, out: *mut Stat) -> c_int = lxstat_hook;
-    fn __fxstat, __fxstat64(_version: c_int, fd: c_int, out: *mut Stat) -> c_int = fxstat_hook;
+    fn stat64(path: *const c_char, out: *mut Stat64) -> c_int = stat_hook;
+    fn lstat64(path: *const c_char, out: *mut Stat64) -> c_int = lstat_hook;
+    fn fstat64(fd: c_int, out: *mut Stat64) -> c_int = fstat_hook;
+    fn fstatat64(dir: c_int, path: *const c_char, out: *mut Stat64, flags: c_int) -> c_int = fstatat_hook;
+    fn __xstat64(_version: c_int, path: *const c_char, out: *mut Stat64) -> c_int = xstat_hook;
+    fn __lxstat64(_version: c_int, path: *const c_char, out: *mut Stat64) -> c_int = lxstat_hook;
+    fn __fxstat64(_version: c_int, fd: c_int, out: *mut Stat64) -> c_int = fxstat_hook;
+    fn stat(path: *const c_char, out: *mut Plain) -> c_int = stat_hook;
+    fn lstat(path: *const c_char, out: *mut Plain) -> c_int = lstat_hook;
+    fn fstat(fd: c_int, out: *mut Plain) -> c_int = fstat_hook;
+    fn fstatat(dir: c_int, path: *const c_char, out: *mut Plain, flags: c_int) -> c_int = fstatat_hook;
+    fn __xstat(_version: c_int, path: *const c_char, out: *mut Plain) -> c_int = xstat_hook;
+    fn __lxstat(_version: c_int, path: *const c_char, out: *mut Plain) -> c_int = lxstat_hook;
+    fn __fxstat(_version: c_int, fd: c_int, out: *mut Plain) -> c_int = fxstat_hook;
     fn statx(dir: c_int, path: *const c_char, flags: c_int, mask: c_uint, out: *mut libc::statx) -> c_int =
         statx_hook;
+}
+
+#[cfg(target_pointer_width = "32")]
+hooks! {
+    fn __stat64_time64(path: *const c_char, out: *mut StatTime64) -> c_int = stat_hook;
+    fn __lstat64_time64(path: *const c_char, out: *mut StatTime64) -> c_int = lstat_hook;
+    fn __fstat64_time64(fd: c_int, out: *mut StatTime64) -> c_int = fstat_hook;
+    fn __fstatat64_time64(dir: c_int, path: *const c_char, out: *mut StatTime64, flags: c_int) -> c_int =
+        fstatat_hook;
+}
+
+/// What functions without a number in their names fill.
+#[cfg(target_pointer_width = "64")]
+type Plain = Stat64;
+#[cfg(target_pointer_width = "32")]
+type Plain = libc::stat;
+
+/// A struct of the family, with the functions that fill it.
+///
+/// # Safety
+/// Each does what the C library's does, and all bits zero is a value of the struct.
+unsafe trait Stat: Sized {
+    /// Of a path.
+    unsafe fn path(path: *const c_char, out: *mut Self) -> c_int;
+    /// Of a path that may be a link.
+    unsafe fn link(path: *const c_char, out: *mut Self) -> c_int;
+    /// Of a descriptor.
+    unsafe fn descriptor(fd: c_int, out: *mut Self) -> c_int;
+    /// Of a path below an open directory.
+    unsafe fn below(dir: c_int, path: *const c_char, out: *mut Self, flags: c_int) -> c_int;
+    /// Overlays what the kernel says of the thing behind it, or of nothing.
+    fn overlay(&mut self, status: &Status);
+}
+
+macro_rules! structs {
+    ($($ty:ty: $path:ident, $link:ident, $descriptor:ident, $below:ident;)*) => {$(
+        // SAFETY: the functions are the C library's for this struct, which holds numbers.
+        unsafe impl Stat for $ty {
+            unsafe fn path(path: *const c_char, out: *mut Self) -> c_int {
+                // SAFETY: the caller's.
+                unsafe { real::$path(path, out) }
+            }
+
+            unsafe fn link(path: *const c_char, out: *mut Self) -> c_int {
+                // SAFETY: the caller's.
+                unsafe { real::$link(path, out) }
+            }
+
+            unsafe fn descriptor(fd: c_int, out: *mut Self) -> c_int {
+                // SAFETY: the caller's.
+                unsafe { real::$descriptor(fd, out) }
+            }
+
+            unsafe fn below(dir: c_int, path: *const c_char, out: *mut Self, flags: c_int) -> c_int {
+                // SAFETY: the caller's.
+                unsafe { real::$below(dir, path, out, flags) }
+            }
+
+            fn overlay(&mut self, status: &Status) {
+                self.st_mode = status.mode;
+                self.st_rdev = status.device;
+                self.st_nlink = 1;
+                self.st_size = status.size as _;
+                self.st_blksize = 4096;
+            }
+        }
+    )*};
+}
+structs! { Stat64: stat, lstat, fstat, fstatat; }
+#[cfg(target_pointer_width = "32")]
+structs! {
+    libc::stat: stat_32, lstat_32, fstat_32, fstatat_32;
+    StatTime64: stat_time64, lstat_time64, fstat_time64, fstatat_time64;
 }
 
 /// What stat tells of something of ours.
@@ -56,15 +138,6 @@ impl Status {
             Thing::DmaBuf(_) | Thing::Sync(_) => None,
         }
     }
-
-    /// Overlays what the kernel says of the thing behind it, or of nothing.
-    fn write(&self, out: &mut Stat) {
-        out.st_mode = self.mode;
-        out.st_rdev = self.device;
-        out.st_nlink = 1;
-        out.st_size = self.size as libc::off64_t;
-        out.st_blksize = 4096;
-    }
 }
 
 /// What stat tells of a path that is our business, `None` inside for what must not be found.
@@ -85,43 +158,43 @@ fn of_descriptor(fd: c_int) -> Option<Status> {
 
 /// # Safety
 /// Room for a result.
-unsafe fn give(status: Option<&Status>, out: *mut Stat) -> c_int {
+unsafe fn give<S: Stat>(status: Option<&Status>, out: *mut S) -> c_int {
     let Some(status) = status else { return fail(libc::ENOENT) };
     // SAFETY: the caller's; all bits zero is a value of the struct.
     unsafe {
         out.write_bytes(0, 1);
-        status.write(&mut *out);
+        (*out).overlay(status);
     }
     0
 }
 
-unsafe fn stat_hook(path: *const c_char, out: *mut Stat) -> c_int {
+unsafe fn stat_hook<S: Stat>(path: *const c_char, out: *mut S) -> c_int {
     // SAFETY: the caller's.
     unsafe {
         match of_path(path, true) {
             Some(status) => give(status.as_ref(), out),
-            None => real::stat(path, out),
+            None => S::path(path, out),
         }
     }
 }
 
-unsafe fn lstat_hook(path: *const c_char, out: *mut Stat) -> c_int {
+unsafe fn lstat_hook<S: Stat>(path: *const c_char, out: *mut S) -> c_int {
     // SAFETY: the caller's.
     unsafe {
         match of_path(path, false) {
             Some(status) => give(status.as_ref(), out),
-            None => real::lstat(path, out),
+            None => S::link(path, out),
         }
     }
 }
 
-unsafe fn fstat_hook(fd: c_int, out: *mut Stat) -> c_int {
+unsafe fn fstat_hook<S: Stat>(fd: c_int, out: *mut S) -> c_int {
     // SAFETY: the caller's. Inode and device stay those of the real object: they tell two apart.
     unsafe {
-        let result = real::fstat(fd, out);
+        let result = S::descriptor(fd, out);
         if result == 0 {
             if let Some(status) = of_descriptor(fd) {
-                status.write(&mut *out);
+                (*out).overlay(&status);
             }
         }
         result
@@ -135,7 +208,7 @@ unsafe fn names_descriptor(path: *const c_char, flags: c_int) -> bool {
     flags & libc::AT_EMPTY_PATH != 0 && unsafe { bytes(path) }.is_none_or(<[u8]>::is_empty)
 }
 
-unsafe fn fstatat_hook(dir: c_int, path: *const c_char, out: *mut Stat, flags: c_int) -> c_int {
+unsafe fn fstatat_hook<S: Stat>(dir: c_int, path: *const c_char, out: *mut S, flags: c_int) -> c_int {
     // SAFETY: the caller's.
     unsafe {
         if names_descriptor(path, flags) {
@@ -143,22 +216,22 @@ unsafe fn fstatat_hook(dir: c_int, path: *const c_char, out: *mut Stat, flags: c
         }
         match of_path(path, flags & libc::AT_SYMLINK_NOFOLLOW == 0) {
             Some(status) => give(status.as_ref(), out),
-            None => real::fstatat(dir, path, out, flags),
+            None => S::below(dir, path, out, flags),
         }
     }
 }
 
-unsafe fn xstat_hook(_: c_int, path: *const c_char, out: *mut Stat) -> c_int {
-    // SAFETY: the caller's; 64-bit systems have one version of the struct.
+unsafe fn xstat_hook<S: Stat>(_: c_int, path: *const c_char, out: *mut S) -> c_int {
+    // SAFETY: the caller's; programs of today's systems ask for one version of each struct.
     unsafe { stat_hook(path, out) }
 }
 
-unsafe fn lxstat_hook(_: c_int, path: *const c_char, out: *mut Stat) -> c_int {
+unsafe fn lxstat_hook<S: Stat>(_: c_int, path: *const c_char, out: *mut S) -> c_int {
     // SAFETY: as above.
     unsafe { lstat_hook(path, out) }
 }
 
-unsafe fn fxstat_hook(_: c_int, fd: c_int, out: *mut Stat) -> c_int {
+unsafe fn fxstat_hook<S: Stat>(_: c_int, fd: c_int, out: *mut S) -> c_int {
     // SAFETY: as above.
     unsafe { fstat_hook(fd, out) }
 }

@@ -18,7 +18,8 @@ impl Request {
         (self.0 >> 8) as u8
     }
 
-    fn size(self) -> usize {
+    /// Bytes of the struct, as the caller knows it.
+    pub fn size(self) -> usize {
         (self.0 >> 16) as usize & 0x3fff
     }
 

@@ -1,4 +1,5 @@
-//! From a request code to a handler (kernel-abi.md §2): the number alone decides, sizes may differ.
+//! From a request code to a handler (kernel-abi.md §2): the number alone decides, sizes may differ. Only structs of processes
+//! with 32 bits are told by their size.
 
 use bytemuck::from_bytes_mut;
 use nix::errno::Errno;
@@ -36,10 +37,10 @@ struct Entry {
     handler: Handler,
 }
 
-/// Declares the table: number, who may, argument, method of [`File`].
+/// Declares a table: number, who may, argument, method of [`File`].
 macro_rules! table {
-    ($($number:expr, $access:ident, $ty:ty, $method:ident;)*) => {
-        const TABLE: &[Entry] = &[$(Entry {
+    ($name:ident: $($number:expr, $access:ident, $ty:ty, $method:ident;)*) => {
+        const $name: &[Entry] = &[$(Entry {
             number: $number,
             size: size_of::<$ty>(),
             access: Access::$access,
@@ -54,6 +55,15 @@ const fn driver(number: u8) -> u8 {
 }
 
 table! {
+    // What holds pointers, sizes or times of the C library's.
+    TABLE_32:
+    0x00, Everybody, Version32, version_32;
+    0x01, Primary, Unique32, get_unique_32;
+    0x3a, Primary, WaitVblank32, wait_vblank_32;
+}
+
+table! {
+    TABLE:
     0x00, Everybody, Version, version;
     0x01, Primary, Unique, get_unique;
     0x02, Primary, Auth, get_magic;
@@ -146,7 +156,9 @@ impl File {
         if request.kind() != DRM_IOCTL_TYPE {
             return Err(Errno::ENOTTY);
         }
-        let Some(entry) = TABLE.iter().find(|entry| entry.number == request.number()) else {
+        let numbered = |entry: &&Entry| entry.number == request.number();
+        let short = TABLE_32.iter().filter(numbered).find(|entry| entry.size == request.size());
+        let Some(entry) = short.or_else(|| TABLE.iter().find(numbered)) else {
             let access = unsupported(request.number()).ok_or(Errno::EINVAL)?;
             return self.permit(access, process).and(Err(Errno::EOPNOTSUPP));
         };

@@ -10,7 +10,7 @@ use vc4_kernel_abi::uapi::{GetParam, Param};
 use crate::drm::file::File;
 use crate::drm::node::Answer;
 use crate::drm::process::Process;
-use crate::drm::uapi::{Auth, Cap, Nothing, SetVersion, Unique, Version};
+use crate::drm::uapi::{Auth, Cap, Nothing, SetVersion, Unique, Unique32, Version, Version32};
 
 const NAME: &[u8] = b"vc4";
 const DATE: &[u8] = b"20140616";
@@ -60,6 +60,30 @@ impl File {
             return Ok(());
         }
         give(process, arg.unique, &mut arg.len, unique)
+    }
+
+    pub(super) fn version_32(&self, arg: &mut Version32, process: &dyn Process) -> Answer {
+        let mut wide = Version {
+            name_len: arg.name_len.into(),
+            name: arg.name.into(),
+            date_len: arg.date_len.into(),
+            date: arg.date.into(),
+            desc_len: arg.desc_len.into(),
+            desc: arg.desc.into(),
+            ..Version::default()
+        };
+        let answer = self.version(&mut wide, process);
+        (arg.major, arg.minor, arg.patch) = (wide.major, wide.minor, wide.patch);
+        let lengths = [wide.name_len, wide.date_len, wide.desc_len].map(|length| length as u32);
+        [arg.name_len, arg.date_len, arg.desc_len] = lengths;
+        answer
+    }
+
+    pub(super) fn get_unique_32(&self, arg: &mut Unique32, process: &dyn Process) -> Answer {
+        let mut wide = Unique { len: arg.len.into(), unique: arg.unique.into() };
+        let answer = self.get_unique(&mut wide, process);
+        arg.len = wide.len as u32;
+        answer
     }
 
     pub(super) fn get_magic(&self, arg: &mut Auth, _: &dyn Process) -> Answer {

@@ -15,7 +15,7 @@ use crate::drm::kms::objects::CRTC;
 use crate::drm::node::Answer;
 use crate::drm::process::Process;
 use crate::drm::time::monotonic_ns;
-use crate::drm::uapi::{GetSequence, QueueSequence, SequenceEvent, VblankEvent, WaitVblank};
+use crate::drm::uapi::{GetSequence, QueueSequence, SequenceEvent, VblankEvent, WaitVblank, WaitVblank32};
 
 /// How often the thread looks whether the device is still there, and a waiter whether its process is.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
@@ -184,6 +184,19 @@ impl File {
         arg.sequence = sequence as u32;
         (arg.first, arg.second) = (time / 1_000_000_000, time % 1_000_000_000 / 1000);
         Ok(())
+    }
+
+    pub(in super::super) fn wait_vblank_32(&self, arg: &mut WaitVblank32, process: &dyn Process) -> Answer {
+        let mut wide =
+            WaitVblank { kind: arg.kind, sequence: arg.sequence, first: arg.first.into(), second: 0 };
+        let answer = self.wait_vblank(&mut wide, process);
+        *arg = WaitVblank32 {
+            kind: wide.kind,
+            sequence: wide.sequence,
+            first: wide.first as u32,
+            second: wide.second as u32,
+        };
+        answer
     }
 
     pub(in super::super) fn get_sequence(&self, arg: &mut GetSequence, _: &dyn Process) -> Answer {
