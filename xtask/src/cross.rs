@@ -91,8 +91,9 @@ const NATIVE: &[&str] = &["gcc", "libc6-dev"];
 /// Debian's Rust with the source of the standard library, which cargo builds for the target.
 const RUST: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
 
-/// A hanging program must not hold up a CI run: seconds that one test program may take.
-const TIMEOUT_SECONDS: u32 = 1200;
+/// A hanging program must not hold up a CI run: seconds that one test program may take. The longest, transfers, is five minutes
+/// of processor time; a machine that builds beside it needs several times that.
+const TIMEOUT_SECONDS: u32 = 2400;
 
 /// Emulated tests are about pointer widths and layouts; the many random cases run on the host.
 const PROPTEST_CASES: &str = "16";

@@ -20,6 +20,9 @@ const FEW: (&str, &str) = ("scenes", "scenes_match_lavapipe");
 /// Tests of what is not there: the layer, and the preload library, which is this machine's.
 const LEFT_OUT: &[&str] = &["validation_layers", "the_cpu_runs_pictures_until_their_programs_are_compiled"];
 
+/// The driver.
+const DRIVER: &str = "libvulkan_vc4.so";
+
 /// How much is tested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
@@ -33,11 +36,50 @@ pub enum Extent {
 pub fn test(target: &Target, extent: Extent, arguments: &[String], install: bool) -> Result<(), Error> {
     packages::require(packages::TEST, install)?;
     let programs = programs(target)?;
-    let root = root(target)?;
-    let (suites, filter) = match extent {
-        Extent::Whole => (SUITES, None),
-        Extent::Few => (&[FEW.0][..], Some(FEW.1)),
-    };
+    let runner = cross::runner(target, &root(target)?);
+    match extent {
+        Extent::Few => few(target, &programs, runner, arguments),
+        Extent::Whole => {
+            suites(target, SUITES, None, &programs, runner, arguments)?;
+            cross::test(target, &["vc4-icd"], arguments)
+        }
+    }
+}
+
+/// The pictures of scenes, by a driver that was installed below `root`, with these variables in its programs.
+pub fn test_installed(
+    target: &Target,
+    driver: &Path,
+    root: &Path,
+    variables: &[(&str, &str)],
+    install: bool,
+) -> Result<(), Error> {
+    packages::require(packages::TEST, install)?;
+    let place = cross::directory()?.join(target.triple).join("installed");
+    std::fs::create_dir_all(&place)?;
+    std::fs::copy(programs(target)?.join(FEW.0), place.join(FEW.0))?;
+    std::fs::copy(driver, place.join(DRIVER))?;
+    let mut runner = cross::runner(target, root);
+    for (name, value) in variables {
+        // Stronger than what the suite says, and not seen by the emulator itself.
+        runner += &format!(" -E {name}={value}");
+    }
+    few(target, &place, runner, &[])
+}
+
+fn few(target: &Target, build: &Path, runner: String, arguments: &[String]) -> Result<(), Error> {
+    suites(target, &[FEW.0], Some(FEW.1), build, runner, arguments)
+}
+
+/// Runs suites here, whose programs and driver lie in `build` and are run by `runner`.
+fn suites(
+    target: &Target,
+    suites: &[&str],
+    filter: Option<&str>,
+    build: &Path,
+    runner: String,
+    arguments: &[String],
+) -> Result<(), Error> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     // For one package alone cargo chooses other features and builds much anew.
@@ -48,18 +90,14 @@ pub fn test(target: &Target, extent: Extent, arguments: &[String], install: bool
         .args(filter)
         .arg("--")
         .args(LEFT_OUT.iter().flat_map(|test| ["--skip", test]))
-        .current_dir(build::workspace())
-        .env("VC4_TESTS_BUILD", programs)
-        .env("VC4_TESTS_RUNNER", cross::runner(target, &root));
+        .current_dir(crate::build::workspace())
+        .env("VC4_TESTS_BUILD", build)
+        .env("VC4_TESTS_RUNNER", runner);
     let status = command.status()?;
-    if !status.success() {
-        let suites = suites.join(", ");
-        return Err(format!("{suites} with the driver on {} failed ({status})", target.name).into());
+    if status.success() {
+        return Ok(());
     }
-    if extent == Extent::Whole {
-        cross::test(target, &["vc4-icd"], arguments)?;
-    }
-    Ok(())
+    Err(format!("{} with the driver on {} failed ({status})", suites.join(", "), target.name).into())
 }
 
 /// Builds the driver and the programs of the suites; where they lie. As what tests need: cargo shares nothing between builds and
@@ -75,8 +113,7 @@ fn programs(target: &Target) -> Result<PathBuf, Error> {
     }
     let directory = cross::directory()?.join(target.triple).join("debug");
     // Where cargo leaves libraries that tests depend on.
-    let driver = "libvulkan_vc4.so";
-    std::fs::copy(directory.join("deps").join(driver), directory.join(driver))?;
+    std::fs::copy(directory.join("deps").join(DRIVER), directory.join(DRIVER))?;
     Ok(directory)
 }
 
