@@ -23,9 +23,11 @@ pub struct Compared {
 }
 
 /// All of them.
-pub const ALL: [Compared; 3] = [
+pub const ALL: [Compared; 4] = [
     // Texels shrink to a fourth and less without mipmaps: what is nearest is a matter of the last bits.
     Compared { name: "wgpu", percent: 1.5, form: "pam", prepare: wgpu },
+    // Edges are feathered by triangles a pixel wide: a few round elsewhere.
+    Compared { name: "egui", percent: 0.05, form: "png", prepare: egui },
     // Edges lie on another grid of subpixels.
     Compared { name: "wgpu-py", percent: 0.2, form: "pam", prepare: wgpu_py },
     // Letters are distance fields: a texel's last bits decide on their edges.
@@ -90,13 +92,23 @@ fn run(command: &mut Command) -> Result<(), Error> {
 
 /// wgpu with the limits that it calls downlevel defaults.
 fn wgpu(_: bool) -> Result<Command, Error> {
-    let (manifest, target) =
-        (build::workspace().join("tests/clients/wgpu/Cargo.toml"), directory()?.join("wgpu"));
-    let (manifest, target) = (manifest.display().to_string(), target.display().to_string());
-    build::cargo(&["build", "--locked", "--quiet", "--manifest-path", &manifest, "--target-dir", &target])?;
-    let mut command = Command::new(Path::new(&target).join("debug/vc4-wgpu"));
+    let mut command = built("wgpu")?;
     command.arg("downlevel");
     Ok(command)
+}
+
+/// egui's demonstration.
+fn egui(_: bool) -> Result<Command, Error> {
+    built("egui")
+}
+
+/// A program of `tests/clients`, which stand outside of the workspace.
+fn built(name: &str) -> Result<Command, Error> {
+    let (manifest, target) =
+        (build::workspace().join(format!("tests/clients/{name}/Cargo.toml")), directory()?.join(name));
+    let (manifest, target) = (manifest.display().to_string(), target.display().to_string());
+    build::cargo(&["build", "--locked", "--quiet", "--manifest-path", &manifest, "--target-dir", &target])?;
+    Ok(Command::new(Path::new(&target).join(format!("debug/vc4-{name}"))))
 }
 
 /// wgpu for Python, in an environment of its own.
