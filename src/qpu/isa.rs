@@ -614,7 +614,7 @@ impl SmallImm {
         self.0
     }
 
-    /// The 32-bit word that mux B reads. Rotate codes read as code - 64 [VASM].
+    /// The 32-bit word that mux B reads. Rotate codes read as code - 64 (VASM).
     pub const fn value(self) -> u32 {
         match self.0 {
             0..=15 => self.0 as u32,

@@ -4,7 +4,7 @@
 //! turn, and the swapchain's own thread waits for the GPU, keeps the pace and shows the picture. So
 //! neither the application nor the queue waits for a display.
 //!
-//! A [`backend`](self::backend) shows pictures in one of two ways. *Native* ones hand the images themselves on, as dma-buf\ s that
+//! A back end (`backend`) shows pictures in one of two ways. *Native* ones hand the images themselves on, as dma-bufs that
 //! say how pixels lie in them; the CPU touches no pixel, and an image comes back when the display has no use for it any more.
 //! *Host* ones have memory that the X server or the Wayland compositor shares (or requests), into which the present thread copies
 //! the rows of an image, which lies in raster order if nothing but drawing is done with it: write-combined memory is slow to

@@ -19,7 +19,7 @@ pub enum Op {
     ConstBool(bool),
     /// Any value.
     Undef,
-    /// One argument per predecessor; see [`InstData::phi_blocks`].
+    /// One argument per predecessor; see [`InstData::phi_blocks`](super::InstData::phi_blocks).
     Phi,
     /// c ? a : b, with c a `Bool`; a and b of either type.
     Select,

@@ -124,7 +124,7 @@ pub struct Shader {
     pub blocks: PrimaryMap<Block, BlockData>,
     /// The program.
     pub body: Region,
-    /// What the CPU computes for [`UniformSlot::Computed`] words.
+    /// What the CPU computes for [`UniformSlot::Computed`](crate::binding::UniformSlot::Computed) words.
     pub computed: Vec<Step>,
     /// Source lines that instructions name.
     pub lines: Arc<[SourceLine]>,

@@ -45,7 +45,7 @@ pub fn once(shader: &mut Shader, state: &PipelineState) {
 }
 
 /// Multiplies by what factors have in common once. Only the shader's own arithmetic may be rearranged so, not the sequences
-/// that [`lower`] makes for the sake of their rounding.
+/// that [`lower`](fn@lower) makes for the sake of their rounding.
 pub fn factor(shader: &mut Shader) {
     for (name, pass) in [
         ("opt_associate", opt::associate::run as opt::all::Pass),

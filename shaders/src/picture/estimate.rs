@@ -1,6 +1,6 @@
 //! What a kernel costs as a fragment program and as machine code: estimates that rank the two, no forecasts.
 //!
-//! Both take loops for [`LOOP_ROUNDS`] rounds and arms for taken, so what they do not know is the same on both sides.
+//! Both take loops for `LOOP_ROUNDS` rounds and arms for taken, so what they do not know is the same on both sides.
 
 use vc4::hw::{LANES, TILE_PX};
 use vc4::qpu::Inst;

@@ -27,6 +27,10 @@
 //! program that is executed with an open node finds no device behind it. Programs that are linked statically or make
 //! system calls themselves are not seen.
 #![cfg(all(target_os = "linux", target_env = "gnu", any(target_pointer_width = "64", target_arch = "arm")))]
+#![allow(
+    rustdoc::private_intra_doc_links,
+    reason = "the tour is for readers of the sources: all else here is private"
+)]
 #![cfg_attr(test, allow(dead_code, reason = "unit tests export no hooks, which are the only users"))]
 
 mod backend;
