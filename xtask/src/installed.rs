@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::build;
+use crate::cross::Target;
 use crate::debian::{Debian, fresh, run};
 use crate::display::Display;
 use crate::package::{self, Architecture};
@@ -19,6 +20,11 @@ const TIMEOUT_SECONDS: &str = "600";
 /// The emulator and a directory for the driver's reports, in the root.
 const EMULATOR: &str = "qemu";
 const CAPTURES: &str = "captures";
+/// A program for the preload library.
+const FORMS: &str = "sim/drm-shim/tests/forms.c";
+/// Runs the second word and what follows in the root that is the first.
+const IN_ROOT: &str = "root=$1 && shift && manifests=$root/usr/share/vulkan/icd.d && cd \"$manifests\" && \
+    mount -t tmpfs none \"$manifests\" && cp -a . \"$manifests\" && exec chroot \"$root\" \"$@\"";
 /// Frames in the emulator are slow.
 const FRAMES: u32 = 3;
 
@@ -61,6 +67,7 @@ pub fn test(machine: &str, options: &Options, install: bool) -> Result<(), Error
     root.has_the_command()?;
     root.draws("the simulator in the process", &[("VC4VK_DEVICE", "sim")])?;
     let shim = format!("/{}", package::PRELOADED);
+    root.serves_every_form(architecture.target, &shim)?;
     let preloaded = [("VC4VK_DEVICE", "drm"), ("LD_PRELOAD", shim.as_str())];
     root.draws("the preloaded render node", &preloaded)?;
     let driver = root.directory.join(format!("usr/lib/{}/libvulkan_vc4.so", architecture.target.gnu));
@@ -190,16 +197,13 @@ impl Root {
     }
 
     /// A program of the root, in the emulator. Only a changed root will do: QEMU's own translation of paths leaves out some
-    /// calls that the loader makes.
+    /// calls that the loader makes. It sees manifests in a file system in memory: QEMU hands on to programs with 32 bits where
+    /// in a directory an entry stands, and a disk's answers are too long for them.
     fn program(&self, name: &str, variables: &[(&str, &str)]) -> Result<Command, Error> {
         let mut command = Command::new("timeout");
         command.arg(TIMEOUT_SECONDS);
-        if packages::is_root() {
-            command.arg("chroot").arg(&self.directory);
-        } else {
-            command.args(["unshare", "--map-root-user", "--root"]).arg(&self.directory);
-        }
-        command.arg(format!("/{EMULATOR}"));
+        command.args(["unshare", "--mount"]).args((!packages::is_root()).then_some("--map-root-user"));
+        command.args(["sh", "-c", IN_ROOT, "sh"]).arg(&self.directory).arg(format!("/{EMULATOR}"));
         for (name, value) in variables {
             // Not exported: `timeout` could not load a library for another machine.
             command.arg("-E").arg(format!("{name}={value}"));
@@ -247,6 +251,23 @@ impl Root {
             return Ok(());
         }
         Err(format!("vc4 --version ({}):\n{}", output.status, said(&output)).into())
+    }
+
+    /// The preload library stands in front of what the C library has for offsets and times of 32 and of 64 bits.
+    fn serves_every_form(&self, target: &Target, shim: &str) -> Result<(), Error> {
+        const OFFSETS: &str = "-D_FILE_OFFSET_BITS=64";
+        const TIMES: &str = "-D_TIME_BITS=64";
+        let program = self.place.join("forms");
+        for form in [&[][..], &[OFFSETS], &[OFFSETS, TIMES]] {
+            let mut compiler = Command::new(format!("{}-gcc", target.gnu));
+            compiler.args(form).arg(build::workspace().join(FORMS)).arg("-o").arg(&program);
+            run(&mut compiler, FORMS)?;
+            let mut emulator = Command::new(self.qemu);
+            emulator.arg("-L").arg(&self.directory).args(["-E", &format!("LD_PRELOAD={shim}")]).arg(&program);
+            run(&mut emulator, &format!("{FORMS}, built with {form:?},"))?;
+        }
+        println!("preload library: all forms of the C library's functions are served");
+        Ok(())
     }
 
     /// Debian's vkcube draws some frames to a private display.
