@@ -1,6 +1,6 @@
 //! The chip's numbers, each with its place in the manual.
 
-use crate::facts::SamplePositions;
+use crate::facts::{GuardBand, SamplePositions};
 
 /// SIMD elements of a QPU (qpu.md §1.1).
 pub const LANES: usize = 16;
@@ -39,7 +39,19 @@ pub const fn sample_positions_4x(fact: SamplePositions) -> &'static [(i64, i64);
         SamplePositions::Grid => &[(4, 4), (12, 4), (4, 12), (12, 12)],
     }
 }
-/// The assumed ones.
-pub const SAMPLE_POSITIONS_4X: [(i64, i64); 4] = *sample_positions_4x(SamplePositions::Rotated);
+/// The same in pixels from the pixel's centre.
+pub fn sample_offsets_4x(fact: SamplePositions) -> [[f32; 2]; 4] {
+    sample_positions_4x(fact).map(|(x, y)| [x, y].map(|axis| axis as f32 / SUBPIXELS as f32 - 0.5))
+}
+/// UNVERIFIED: how far from the viewport centre may X and Y reach before the PTB clips them?
+///
+/// In pixels. Anything inside ±2048 keeps coordinates representable in s12.4 (v3d.md §9.4).
+pub const fn guard_band_px(fact: GuardBand) -> u16 {
+    match fact {
+        GuardBand::Px2047 => 2047,
+        GuardBand::Px1023 => 1023,
+        GuardBand::Px511 => 511,
+    }
+}
 /// Largest 24-bit depth value (v3d.md §9.7).
 pub const DEPTH_MAX: u32 = 0x00ff_ffff;

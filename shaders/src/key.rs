@@ -87,6 +87,7 @@ mod tests {
     };
     use vc4::cl::packets::CompareFunc;
     use vc4::cl::words::Wrap;
+    use vc4::facts::{Facts, NearPlane};
     use vc4::state::blend::ColorOutput;
     use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
     use vc4::state::texture::MipMode;
@@ -168,6 +169,11 @@ mod tests {
             PipelineState { wide_lines: true, ..plain.clone() },
             PipelineState { polygon: Some(POLYGON), ..plain.clone() },
             PipelineState { polygon: Some(Polygon { cull_back: true, ..POLYGON }), ..plain.clone() },
+            PipelineState { moves_depth: true, ..plain.clone() },
+            PipelineState {
+                machine: Facts { near_plane: NearPlane::Zero, ..Facts::default() },
+                ..plain.clone()
+            },
             PipelineState { sample: Some(0), ..plain.clone() },
             PipelineState { sample: Some(1), ..plain.clone() },
             PipelineState { color: colors(0), ..plain.clone() },

@@ -35,16 +35,6 @@ pub fn tile_coordinate(fact: TileCoordinates, byte: u8, edge: u32) -> u32 {
     }
 }
 
-/// UNVERIFIED: how far from the viewport centre may X and Y reach before the PTB clips them?
-/// Anything inside ±2048 px keeps coordinates representable in s12.4 (v3d.md §9.4).
-pub fn guard_band(fact: GuardBand) -> f64 {
-    match fact {
-        GuardBand::Px2047 => 2047.0,
-        GuardBand::Px1023 => 1023.0,
-        GuardBand::Px511 => 511.0,
-    }
-}
-
 /// UNVERIFIED: which word of packet 106 is the scale? (v3d.md §5.6: first, in three of four sources.)
 ///
 /// Returns (scale, offset).

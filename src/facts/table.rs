@@ -120,7 +120,7 @@ choices {
         | BottomLeft = "bottom-left": "That on whose left or lower edge it lies.",
         evidence: "v3d.md §9.2",
         at: "sim/src/unverified.rs", "edge_owns_its_samples",
-        users: "pictures of triangles, points and lines",
+        users: "pictures of triangles, points and lines, where Vulkan allows any of them",
         ask: Probe,
     }
     sample_positions: SamplePositions = "sample-positions", "Where are the four samples of a pixel in 4x multisampling?" {
@@ -196,8 +196,8 @@ choices {
         | Px1023 = "1023": "1023 pixels.",
         | Px511 = "511": "511 pixels.",
         evidence: "v3d.md §9.4",
-        at: "sim/src/unverified.rs", "guard_band",
-        users: "targets drawn in parts, which count on 2047; precision of large triangles",
+        at: "src/hw.rs", "guard_band_px",
+        users: "the raster's window and with it the parts of large targets; precision of large triangles",
         ask: Probe,
     }
     near_plane: NearPlane = "near-plane", "Is the near plane -Wc <= Zc or 0 <= Zc?" {
@@ -205,7 +205,7 @@ choices {
         | Zero = "zero": "0 <= Zc.",
         evidence: "v3d.md §9.4",
         at: "sim/src/unverified.rs", "clip_distances_zw",
-        users: "clip coordinates that vertex programs give",
+        users: "clip coordinates that vertex programs give; the clipper's depth range",
         ask: Probe,
     }
     packet_106: Packet106 = "packet-106", "Does the scale or the offset come first in CLIPPER_Z_SCALE_AND_OFFSET?" {
@@ -282,7 +282,7 @@ choices {
         | Length = "length": "The length of the gradient.",
         evidence: "v3d.md §9.7",
         at: "sim/src/unverified.rs", "depth_offset",
-        users: "depth bias",
+        users: "depth bias, which programs add themselves where it is the sum: Vulkan allows the others",
         ask: Probe,
     }
     shader_depth: ShaderDepth = "shader-depth", "Is the Z that a shader writes the base of per-sample Z in 4x mode?" {
@@ -498,7 +498,7 @@ choices {
         | Down = "down": "The LOD, downwards.",
         evidence: "textures.md §2",
         at: "sim/src/tmu/sample.rs", "select_levels",
-        users: "nearest mip levels",
+        users: "which samplers go to the program's own filter",
         ask: Probe,
     }
     weight_bits: WeightBits = "weight-bits", "How many bits has a filter weight?" {
@@ -516,7 +516,7 @@ choices {
         | Rounded64 = "rounded-64": "To 1/64 texel, then down.",
         evidence: "textures.md §2; wrap.clamp_clamp_nearest_npot_etc1 fails on Raspberry Pi 3 boards, which is rounded-64",
         at: "sim/src/tmu/sample.rs", "to_texels",
-        users: "blits; exact samplers",
+        users: "which texel nearest filters take on a border, where Vulkan allows either; blits fetch texels",
         ask: Probe,
     }
     cube_tie: CubeTie = "cube-tie", "Which face of a cube wins when components are equally large?" {

@@ -33,12 +33,24 @@ pub struct ImageShape {
     pub levels: u32,
     /// 1, or 6 for a cube in the order +X, -X, +Y, -Y, +Z, -Z.
     pub faces: u32,
+    /// Edge of the largest area that is drawn at once ([`crate::state::viewport::window_px`]): wider images are drawn in parts.
+    pub window: u32,
 }
 
 impl ImageShape {
     /// A single level of pixels in the texture unit's layout.
     pub fn plain(cpp: u32, width: u32, height: u32) -> Self {
-        ImageShape { raster: false, cpp, block: 1, width, height, depth: 1, levels: 1, faces: 1 }
+        ImageShape {
+            raster: false,
+            cpp,
+            block: 1,
+            width,
+            height,
+            depth: 1,
+            levels: 1,
+            faces: 1,
+            window: TARGET_MAX_PX,
+        }
     }
 
     /// Pixels of a level as the API counts them: halved per level, at least 1.
@@ -92,8 +104,8 @@ pub fn level_rows(height: u32) -> u32 {
 
 /// Pixels of a row in memory. Where images are wider than a target, so that they are drawn in parts, all tiles are whole:
 /// those at the right end of a part would go on in the next row.
-fn row_px(width: u32) -> u32 {
-    if width > TARGET_MAX_PX { width.next_multiple_of(TILE_PX) } else { width }
+fn row_px(width: u32, window: u32) -> u32 {
+    if width > window { width.next_multiple_of(TILE_PX) } else { width }
 }
 
 /// Where everything of an image lies.
@@ -142,7 +154,8 @@ impl ImageLayout {
     /// (T-BIG), so the last row of a part may go on behind the image.
     fn raster(shape: ImageShape) -> Result<ImageLayout, LayoutError> {
         let (width, height) = shape.level_el(0);
-        let first = Level { width, ..Level::new(Tiling::Raster, shape.cpp, row_px(width), height)? };
+        let first =
+            Level { width, ..Level::new(Tiling::Raster, shape.cpp, row_px(width, shape.window), height)? };
         let rows = level_rows(height);
         let mut levels = Vec::with_capacity(shape.levels as usize);
         for level in 0..shape.levels {
@@ -152,7 +165,7 @@ impl ImageLayout {
             levels.push(Level { width, height, padded_height: height, offset, size, ..first });
         }
         let last = levels.last().map_or(0, |last| last.offset + last.size);
-        let end = last + if width > TARGET_MAX_PX { first.stride } else { 0 };
+        let end = last + if width > shape.window { first.stride } else { 0 };
         let face_stride = if shape.faces == 6 { end.next_multiple_of(PAGE) } else { 0 };
         Ok(ImageLayout { shape, levels, face_stride, size: end + (shape.faces - 1) * face_stride })
     }
@@ -181,12 +194,13 @@ pub struct MsaaLayout {
 }
 
 impl MsaaLayout {
-    /// The surface of an image of this many pixels, 32 bits per sample.
-    pub fn new(width: u32, height: u32) -> Result<MsaaLayout, LayoutError> {
+    /// The surface of an image of this many pixels, 32 bits per sample, of which `window` columns are drawn at once.
+    pub fn new(width: u32, height: u32, window: u32) -> Result<MsaaLayout, LayoutError> {
         if width == 0 || height == 0 || width > MAX_EDGE || height > MAX_EDGE {
             return Err(LayoutError::Size { width, height });
         }
-        let (tiles_x, tiles_y) = (row_px(width).div_ceil(MSAA_TILE_PX), height.div_ceil(MSAA_TILE_PX));
+        let (tiles_x, tiles_y) =
+            (row_px(width, window).div_ceil(MSAA_TILE_PX), height.div_ceil(MSAA_TILE_PX));
         Ok(MsaaLayout { tiles_x, tiles_y, size: tiles_x * tiles_y * MSAA_TILE_BYTES })
     }
 
@@ -285,14 +299,19 @@ mod tests {
             };
             rows += 1;
             if kind == "msaa4" {
-                let layout = MsaaLayout::new(width, height).unwrap();
+                let layout = MsaaLayout::new(width, height, TARGET_MAX_PX).unwrap();
                 assert_eq!((layout.tiles_x * 32, layout.tiles_y * 32), (pw, ph), "{line}");
                 assert_eq!((layout.size, stride), (total, pw * cpp * 4), "{line}");
                 continue;
             }
             let block = if kind == "etc1" { 4 } else { 1 };
-            let shape =
-                ImageShape { raster: kind == "raster", cpp, block, width, height, depth: 1, levels, faces };
+            let shape = ImageShape {
+                raster: kind == "raster",
+                block,
+                levels,
+                faces,
+                ..ImageShape::plain(cpp, width, height)
+            };
             let layout = ImageLayout::new(shape).unwrap();
             let place = layout.levels[level as usize];
             let expected = match tiling {
@@ -314,7 +333,7 @@ mod tests {
 
     #[test]
     fn rectangles_of_samples_come_back() {
-        let layout = MsaaLayout::new(70, 40).unwrap();
+        let layout = MsaaLayout::new(70, 40, TARGET_MAX_PX).unwrap();
         let mut memory = vec![0u8; layout.size as usize];
         let rect = Rect { x: 31, y: 3, width: 3, height: 2 };
         let pixels: Vec<u8> = (1..=6 * MSAA_PIXEL_BYTES as u8).collect();
@@ -331,7 +350,7 @@ mod tests {
 
     #[test]
     fn samples_fill_the_block_without_overlap() {
-        let layout = MsaaLayout::new(33, 40).unwrap();
+        let layout = MsaaLayout::new(33, 40, TARGET_MAX_PX).unwrap();
         assert_eq!((layout.tiles_x, layout.tiles_y, layout.size), (2, 2, 4 * 16384));
         let mut seen = vec![false; layout.size as usize / 4];
         for (y, x) in (0..64).flat_map(|y| (0..64).map(move |x| (y, x))) {

@@ -1,6 +1,7 @@
 //! What is spliced into programs, and how they agree to it.
 
 use super::registers::Reg;
+use crate::facts::NearPlane;
 use crate::state::depth_stencil::DepthStencilPlan;
 use crate::state::{ColorOutput, Multisample, VertexFormat};
 
@@ -68,4 +69,6 @@ pub struct VertexState<'a> {
     pub inputs: &'a [VertexInput],
     /// Points are drawn: the program writes a point size behind the position.
     pub points: bool,
+    /// Where the machine's near plane is.
+    pub near_plane: NearPlane,
 }

@@ -1,6 +1,7 @@
 //! Whatever the program, splicing ends with a program that obeys the rules or with an error.
 
 use super::*;
+use crate::facts::NearPlane;
 use crate::image::Format;
 use crate::qpu::{Inst, Stage, assemble, check_program, uniform_reads};
 use crate::state::depth_stencil::DepthStencilPlan;
@@ -61,7 +62,7 @@ fn splice_all(insts: &[Inst]) {
     let format = VertexFormat { packing: Packing::Bytes(4), numeric: Numeric::Snorm, swap_rb: true };
     let inputs = [VertexInput { format, components: 2 }];
     for points in [false, true] {
-        let state = VertexState { inputs: &inputs, points };
+        let state = VertexState { inputs: &inputs, points, near_plane: NearPlane::default() };
         check(Stage::Vertex, vertex(&at(Stage::Vertex), &state));
         check(Stage::Coordinate, coordinate(&at(Stage::Coordinate), &state));
     }

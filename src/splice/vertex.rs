@@ -437,7 +437,13 @@ impl<U: Clone> Splicer<'_, '_, U> {
         emit_position(
             &mut patch,
             stage,
-            &Position { map: RasterMap::Window, clip, points: state.points, point_size },
+            &Position {
+                map: RasterMap::Window,
+                near_plane: state.near_plane,
+                clip,
+                points: state.points,
+                point_size,
+            },
         );
         let own = header.inputs.iter().fold(RegSet::EMPTY, |set, reg| set.and(RegSet::one(*reg)));
         let busy = self.flow.behind(last).and(self.held_behind(last).without(own));

@@ -4,7 +4,7 @@ use crate::cl::words::{
     MagFilter, MinFilter, TextureCube, TextureP0, TextureP1, TextureType, TextureWords, Wrap,
 };
 use crate::cl::{Addr, Bits, Count, Pages};
-use crate::facts::MagnifiedUntil;
+use crate::facts::{Facts, LevelRounding, MagnifiedUntil, WeightBits};
 use crate::hw::TEXTURE_MAX_PX;
 use crate::image::format::{Component, Uses, depth_to_unorm24};
 use crate::image::layout::container;
@@ -67,6 +67,16 @@ pub fn magnified_until(fact: MagnifiedUntil, mag: MagFilter, min: MinFilter) -> 
         }
         _ => 0.0,
     }
+}
+
+/// Whether the filters of a machine's unit are Vulkan's for this sampler, as far as they go: it magnifies up to a level of
+/// detail of 0, takes the nearest of levels, and weighs texels in 1/64 at least. With coarser weights what an 8-bit texture
+/// gives is up to 8 steps of 255 off for each axis.
+pub fn filters_exactly(facts: &Facts, sampler: &Sampler) -> bool {
+    let is_late = magnified_until(facts.magnified_until, sampler.mag(), sampler.min()) > 0.0;
+    let takes_lower = facts.level_rounding == LevelRounding::Down && sampler.mip == MipMode::Nearest;
+    let is_coarse = facts.weight_bits == WeightBits::Five && (sampler.mag_linear || sampler.min_linear);
+    !(is_late || takes_lower || is_coarse)
 }
 
 /// The part of an image that is sampled.
@@ -237,6 +247,21 @@ mod tests {
 
     fn layout(width: u32, height: u32, levels: u32, faces: u32) -> ImageLayout {
         ImageLayout::new(ImageShape { levels, faces, ..ImageShape::plain(4, width, height) }).unwrap()
+    }
+
+    #[test]
+    fn filters_are_exact_where_the_machine_s_are_vulkan_s() {
+        use crate::facts::{LevelRounding, WeightBits};
+        let (usual, nearest) = (Facts::default(), Sampler { mag_linear: false, min_linear: false, ..LINEAR });
+        assert!(filters_exactly(&usual, &LINEAR) && filters_exactly(&usual, &nearest));
+        let late = Sampler { mag_linear: true, ..nearest };
+        assert!(!filters_exactly(&usual, &late));
+        assert!(filters_exactly(&Facts { magnified_until: MagnifiedUntil::Zero, ..usual }, &late));
+        let coarse = Facts { weight_bits: WeightBits::Five, ..usual };
+        assert!(!filters_exactly(&coarse, &LINEAR) && filters_exactly(&coarse, &nearest));
+        let lower = Facts { level_rounding: LevelRounding::Down, ..usual };
+        assert!(filters_exactly(&lower, &LINEAR));
+        assert!(!filters_exactly(&lower, &Sampler { mip: MipMode::Nearest, ..LINEAR }));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::depth_stencil::StencilWords;
 use super::{DepthBias, RasterMap, StateUniform, Viewport};
+use crate::facts::GuardBand;
 
 /// Everything that state words are computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,6 +11,8 @@ pub struct StateWords {
     pub viewport: Viewport,
     /// What the raster is.
     pub raster: RasterMap,
+    /// How far the machine leaves X and Y alone.
+    pub guard_band: GuardBand,
     /// Column and row of the part that is drawn ([`RasterMap::Part`]).
     pub corner: [u32; 2],
     /// Blend constants R, G, B, A.
@@ -27,6 +30,7 @@ impl Default for StateWords {
         StateWords {
             viewport: Viewport { x: 0.0, y: 0.0, width: 1.0, height: 1.0, min_depth: 0.0, max_depth: 1.0 },
             raster: RasterMap::default(),
+            guard_band: GuardBand::default(),
             corner: [0; 2],
             blend_constants: [0.0; 4],
             depth_bias: DepthBias::default(),
@@ -48,7 +52,7 @@ impl StateWords {
             | StateUniform::ScreenXScale
             | StateUniform::ScreenYScale
             | StateUniform::DepthScale
-            | StateUniform::DepthBias => self.viewport.word(slot, self.raster).unwrap_or(0),
+            | StateUniform::DepthBias => self.viewport.word(slot, self.raster, self.guard_band).unwrap_or(0),
             StateUniform::Corner(axis) => (self.corner[usize::from(axis & 1)] as f32).to_bits(),
             StateUniform::BiasConstant
             | StateUniform::BiasSlope

@@ -5,7 +5,7 @@
 //! are, and programs only scale ([`RasterMap::Viewport`]).
 //!
 //! For every other viewport the raster is a fixed window: its centre lies at 1024, 1024 and it reaches 1024 pixels to each
-//! side, so it covers every target of up to 2048 pixels. The application's viewport is folded into two scales and two
+//! side, so it covers every target of up to 2048 pixels. A machine with a narrower guard band has a smaller one. The application's viewport is folded into two scales and two
 //! biases that shaders apply in clip space (T-VIEWPORT), so viewports may be fractional or far outside the target
 //! ([`RasterMap::Window`]).
 //!
@@ -18,13 +18,22 @@
 use super::emitter::{Emitter, Flag, StateUniform};
 use crate::cl::S12_4;
 use crate::cl::packets::{ClipWindow, ClipperXyScaling, ClipperZScaleAndOffset, ViewportOffset};
+use crate::facts::{GuardBand, NearPlane};
+use crate::hw::guard_band_px;
 use crate::qpu::AddOp;
-use crate::state::raster::POINT_SIZE_RANGE;
+use crate::state::raster::{LINE_WIDTH_RANGE, POINT_SIZE_RANGE};
 
-/// Column and row of the centre of the raster that is a window.
-pub const RASTER_CENTER_PX: i16 = 1024;
+/// Column and row of the centre of the raster that is a window: as far from its edges as a power of two may be that the guard
+/// band leaves alone.
+const fn center_px(guard_band: GuardBand) -> u16 {
+    guard_band_px(guard_band).div_ceil(2)
+}
 /// Edge of the largest area that a window can be cut to, and of the parts of larger targets.
-pub const WINDOW_PX: u32 = 2 * RASTER_CENTER_PX as u32;
+pub const fn window_px(guard_band: GuardBand) -> u32 {
+    2 * center_px(guard_band) as u32
+}
+/// How far the raster of a part reaches beyond the part, where the guard band lets it.
+const MARGIN_PX: u16 = 512;
 /// Sixteenths of a pixel in one pixel.
 const SUBPIXELS: f32 = crate::hw::SUBPIXELS as f32;
 /// Furthest from pixel 0 that the raster's centre may lie: packet 103 is signed 12.4 (v3d.md §5.5).
@@ -57,19 +66,20 @@ impl Viewport {
     }
 
     /// The word of a viewport uniform for programs of a map; `None` for other state.
-    pub fn word(&self, slot: StateUniform, map: RasterMap) -> Option<u32> {
-        let half = f64::from(map.half_px());
+    pub fn word(&self, slot: StateUniform, map: RasterMap, guard_band: GuardBand) -> Option<u32> {
+        let half_px = map.half_px(guard_band);
+        let half = f64::from(half_px);
         let scale = |size: f32| (f64::from(size) / 2.0 / half) as f32;
         let bias = |start: f32, size: f32| {
             let middle = f64::from(start) + f64::from(size) / 2.0;
-            ((middle - f64::from(RASTER_CENTER_PX)) / half) as f32
+            ((middle - f64::from(center_px(guard_band))) / half) as f32
         };
         let value = match slot {
             StateUniform::ViewportXScale => scale(self.width),
             StateUniform::ViewportXBias => bias(self.x, self.width),
             StateUniform::ViewportYScale => scale(self.height),
             StateUniform::ViewportYBias => bias(self.y, self.height),
-            StateUniform::RasterScale => f32::from(map.half_px()) * SUBPIXELS,
+            StateUniform::RasterScale => f32::from(half_px) * SUBPIXELS,
             StateUniform::ScreenXScale => self.width / 2.0 * SUBPIXELS,
             StateUniform::ScreenYScale => self.height / 2.0 * SUBPIXELS,
             StateUniform::DepthScale => self.max_depth - self.min_depth,
@@ -86,9 +96,9 @@ impl Viewport {
     }
 
     /// The simplest map that draws this viewport exactly.
-    pub fn raster_map(&self) -> RasterMap {
+    pub fn raster_map(&self, guard_band: GuardBand) -> RasterMap {
         let on_grid = |at: f64| at.abs() <= MAX_CENTER_PX && (at * f64::from(SUBPIXELS)).fract() == 0.0;
-        let small = |size: f32| size.abs() <= WINDOW_PX as f32;
+        let small = |size: f32| size.abs() <= window_px(guard_band) as f32;
         let simple = self.center().into_iter().all(on_grid)
             && small(self.width)
             && small(self.height)
@@ -96,12 +106,15 @@ impl Viewport {
         if simple { RasterMap::Viewport } else { RasterMap::Window }
     }
 
-    /// The packet that gives the clipper its depth range (T-ZRANGE): clip z is 2z - w, so the range's half and its
-    /// middle.
-    pub fn clipper_z(&self) -> ClipperZScaleAndOffset {
-        ClipperZScaleAndOffset {
-            scale: (self.max_depth - self.min_depth) / 2.0,
-            offset: (self.max_depth + self.min_depth) / 2.0,
+    /// The packet that gives the clipper its depth range (T-ZRANGE) for what [`emit_position`] makes of z: where that is
+    /// 2z - w, the range's half and its middle.
+    pub fn clipper_z(&self, near_plane: NearPlane) -> ClipperZScaleAndOffset {
+        let (low, high) = (self.min_depth, self.max_depth);
+        match near_plane {
+            NearPlane::MinusW => {
+                ClipperZScaleAndOffset { scale: (high - low) / 2.0, offset: (high + low) / 2.0 }
+            }
+            NearPlane::Zero => ClipperZScaleAndOffset { scale: high - low, offset: low },
         }
     }
 
@@ -131,33 +144,38 @@ pub enum RasterMap {
 }
 
 impl RasterMap {
-    /// Pixels from a window's centre to its edges. A point of the largest size is 256 pixels from its middle to its edge.
-    fn half_px(self) -> u16 {
+    /// Pixels from a window's centre to its edges.
+    const fn half_px(self, guard_band: GuardBand) -> u16 {
+        let (center, most) = (center_px(guard_band), guard_band_px(guard_band));
         match self {
-            RasterMap::Viewport | RasterMap::Window => 1024,
-            RasterMap::Part => 1536,
+            RasterMap::Viewport | RasterMap::Window => center,
+            RasterMap::Part if most - center < MARGIN_PX => most,
+            RasterMap::Part => center + MARGIN_PX,
         }
     }
 
     /// The packet that places the raster on the screen.
-    pub fn offset(self, viewport: &Viewport) -> ViewportOffset {
+    pub fn offset(self, viewport: &Viewport, guard_band: GuardBand) -> ViewportOffset {
         match self {
             RasterMap::Viewport => {
                 let [x, y] = viewport.center().map(|at| S12_4((at * f64::from(SUBPIXELS)).round() as i16));
                 ViewportOffset { x, y }
             }
             RasterMap::Window | RasterMap::Part => {
-                let center = S12_4(RASTER_CENTER_PX * SUBPIXELS as i16);
+                let center = S12_4(center_px(guard_band) as i16 * SUBPIXELS as i16);
                 ViewportOffset { x: center, y: center }
             }
         }
     }
 
     /// The packet that gives the clipper the raster's size.
-    pub fn clipper_xy(self, viewport: &Viewport) -> ClipperXyScaling {
+    pub fn clipper_xy(self, viewport: &Viewport, guard_band: GuardBand) -> ClipperXyScaling {
         let (width, height) = match self {
             RasterMap::Viewport => (viewport.width / 2.0, viewport.height / 2.0),
-            RasterMap::Window | RasterMap::Part => (f32::from(self.half_px()), f32::from(self.half_px())),
+            RasterMap::Window | RasterMap::Part => {
+                let half = f32::from(self.half_px(guard_band));
+                (half, half)
+            }
         };
         ClipperXyScaling { x: width * SUBPIXELS, y: height * SUBPIXELS }
     }
@@ -217,8 +235,8 @@ impl PixelRect {
     ///
     /// The area must lie inside the viewport for triangles and lines (v3d.md §9.4). Points reach over the
     /// viewport's edge by half their size, so leave the viewport out for them.
-    pub fn clip_window(self) -> Option<ClipWindow> {
-        let edge = WINDOW_PX as i32;
+    pub fn clip_window(self, guard_band: GuardBand) -> Option<ClipWindow> {
+        let edge = window_px(guard_band) as i32;
         let area = self.intersect(PixelRect { left: 0, top: 0, right: edge, bottom: edge });
         (!area.is_empty()).then(|| ClipWindow {
             left: area.left as u16,
@@ -228,6 +246,17 @@ impl PixelRect {
         })
     }
 }
+
+const _: () = {
+    // What has its middle beside a part and reaches into it is not clipped.
+    let bands = [GuardBand::Px2047, GuardBand::Px1023, GuardBand::Px511];
+    let mut at = 0;
+    while at < bands.len() {
+        let margin = RasterMap::Part.half_px(bands[at]) - center_px(bands[at]);
+        assert!(margin as f32 >= POINT_SIZE_RANGE[1] / 2.0 && margin as f32 >= LINE_WIDTH_RANGE[1] / 2.0);
+        at += 1;
+    }
+};
 
 /// Which of the two programs of a vertex is made (v3d.md §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -243,6 +272,8 @@ pub enum VertexStage {
 pub struct Position<V> {
     /// What the raster is.
     pub map: RasterMap,
+    /// Where the machine's near plane is.
+    pub near_plane: NearPlane,
     /// x, y, z, w with 0 <= z <= w in view.
     pub clip: [V; 4],
     /// Draws points: vertices outside the view volume vanish whole.
@@ -272,9 +303,15 @@ pub fn emit_position<E: Emitter>(e: &mut E, stage: VertexStage, position: &Posit
         RasterMap::Window | RasterMap::Part => depth(e, z, inverse_w),
     };
     if stage == VertexStage::Coordinate {
-        // The clipper tests -w <= z <= w (v3d.md §9.4), the API's volume is 0 <= z <= w.
-        let doubled = e.fadd(z, z);
-        let clip_z = e.fsub(doubled, w);
+        // The API's volume is 0 <= z <= w.
+        let clip_z = match position.near_plane {
+            // The clipper tests -w <= z <= w (v3d.md §9.4).
+            NearPlane::MinusW => {
+                let doubled = e.fadd(z, z);
+                e.fsub(doubled, w)
+            }
+            NearPlane::Zero => z,
+        };
         let clip_w = if position.points { kill_outside(e, x, y, w) } else { w };
         for value in [clip_x, clip_y, clip_z, clip_w] {
             e.write_vpm(value);
@@ -351,6 +388,7 @@ mod tests {
     use crate::state::model::Model;
     use crate::state::uniforms::StateWords;
 
+    const USUAL: GuardBand = GuardBand::Px2047;
     const FULL: Viewport =
         Viewport { x: 0.0, y: 0.0, width: 64.0, height: 64.0, min_depth: 0.0, max_depth: 1.0 };
 
@@ -370,14 +408,20 @@ mod tests {
         emit_position(
             &mut model,
             stage,
-            &Position { map, clip, points, point_size: points.then(|| 0f32.to_bits()) },
+            &Position {
+                map,
+                near_plane: NearPlane::default(),
+                clip,
+                points,
+                point_size: points.then(|| 0f32.to_bits()),
+            },
         );
         model.vpm
     }
 
     /// Column and row in pixels of a shaded vertex.
     fn screen(word: u32) -> (f32, f32) {
-        let px = |half: u32| f32::from(half as u16 as i16) / 16.0 + f32::from(RASTER_CENTER_PX);
+        let px = |half: u32| f32::from(half as u16 as i16) / 16.0 + f32::from(center_px(USUAL));
         (px(word), px(word >> 16))
     }
 
@@ -411,8 +455,10 @@ mod tests {
         let viewport = Viewport { min_depth: 0.25, max_depth: 0.75, ..FULL };
         let depth = |z| f32::from_bits(run(viewport, VertexStage::Vertex, [0.0, 0.0, z, 1.0], false)[1]);
         assert_eq!((depth(0.0), depth(0.5), depth(1.0)), (0.25, 0.5, 0.75));
-        assert_eq!(viewport.clipper_z(), ClipperZScaleAndOffset { scale: 0.25, offset: 0.5 });
-        assert_eq!(FULL.clipper_z(), ClipperZScaleAndOffset::default());
+        let packet = |scale, offset| ClipperZScaleAndOffset { scale, offset };
+        assert_eq!(viewport.clipper_z(NearPlane::MinusW), packet(0.25, 0.5));
+        assert_eq!(viewport.clipper_z(NearPlane::Zero), packet(0.5, 0.25));
+        assert_eq!(FULL.clipper_z(NearPlane::MinusW), ClipperZScaleAndOffset::default());
     }
 
     #[test]
@@ -428,18 +474,32 @@ mod tests {
 
     #[test]
     fn packets_match_the_raster() {
-        assert_eq!(RasterMap::Window.offset(&FULL).x.px(), 1024.0);
-        assert_eq!(RasterMap::Window.clipper_xy(&FULL), ClipperXyScaling { x: 16384.0, y: 16384.0 });
+        assert_eq!(RasterMap::Window.offset(&FULL, USUAL).x.px(), 1024.0);
+        assert_eq!(RasterMap::Window.clipper_xy(&FULL, USUAL), ClipperXyScaling { x: 16384.0, y: 16384.0 });
         let flipped = Viewport { x: 8.5, y: 64.0, height: -32.0, ..FULL };
-        let offset = RasterMap::Viewport.offset(&flipped);
+        let offset = RasterMap::Viewport.offset(&flipped, USUAL);
         assert_eq!((offset.x.px(), offset.y.px()), (40.5, 48.0));
         let half = ClipperXyScaling { x: 512.0, y: -256.0 };
-        assert_eq!(RasterMap::Viewport.clipper_xy(&flipped), half);
+        assert_eq!(RasterMap::Viewport.clipper_xy(&flipped, USUAL), half);
+    }
+
+    #[test]
+    fn windows_stay_inside_of_the_guard_band() {
+        let of = |band| {
+            let part = RasterMap::Part.clipper_xy(&FULL, band).x / SUBPIXELS;
+            (window_px(band), RasterMap::Window.offset(&FULL, band).x.px(), part)
+        };
+        assert_eq!(of(USUAL), (2048, 1024.0, 1536.0));
+        assert_eq!(of(GuardBand::Px1023), (1024, 512.0, 1023.0));
+        assert_eq!(of(GuardBand::Px511), (512, 256.0, 511.0));
+        let wide = Viewport { width: 1026.0, ..FULL };
+        assert_eq!(wide.raster_map(USUAL), RasterMap::Viewport);
+        assert_eq!(wide.raster_map(GuardBand::Px1023), RasterMap::Window);
     }
 
     #[test]
     fn simple_viewports_are_the_raster() {
-        let map = |viewport: Viewport| viewport.raster_map();
+        let map = |viewport: Viewport| viewport.raster_map(USUAL);
         assert_eq!(map(FULL), RasterMap::Viewport);
         assert_eq!(map(Viewport { x: -3.0, y: 64.0, height: -64.0, ..FULL }), RasterMap::Viewport);
         for odd in [
@@ -460,7 +520,7 @@ mod tests {
         for clip in [[0.5, -0.25, 1.0, 1.0], [-1.0, 3.0, 0.5, 4.0], [0.3, 0.7, 3.0, 3.0]] {
             let [window, direct] = [RasterMap::Window, RasterMap::Viewport].map(|map| {
                 let rows = mapped(map, viewport, VertexStage::Vertex, clip, false);
-                let offset = map.offset(&viewport);
+                let offset = map.offset(&viewport, USUAL);
                 let place = |half: u32, offset: f32| f32::from(half as u16 as i16) / 16.0 + offset;
                 let (x, y) = (place(rows[0], offset.x.px()), place(rows[0] >> 16, offset.y.px()));
                 (x, y, f32::from_bits(rows[1]))
@@ -479,12 +539,12 @@ mod tests {
         let viewport = Viewport { x: -8.0, y: 100.5, width: 40.25, height: -60.0, ..FULL };
         let pixels = viewport.pixels();
         assert_eq!(pixels, PixelRect { left: -8, top: 40, right: 32, bottom: 100 });
-        let window = pixels.intersect(PixelRect::new(0, 0, 64, 64)).clip_window();
+        let window = pixels.intersect(PixelRect::new(0, 0, 64, 64)).clip_window(USUAL);
         assert_eq!(window, Some(ClipWindow { left: 0, bottom: 40, width: 32, height: 24 }));
-        assert_eq!(PixelRect::new(5, 5, 0, 9).clip_window(), None);
-        assert_eq!(PixelRect::new(0, 0, u32::MAX, u32::MAX).clip_window().unwrap().width, 2048);
+        assert_eq!(PixelRect::new(5, 5, 0, 9).clip_window(USUAL), None);
+        assert_eq!(PixelRect::new(0, 0, u32::MAX, u32::MAX).clip_window(USUAL).unwrap().width, 2048);
         let huge = Viewport { x: f32::NAN, width: f32::INFINITY, ..FULL };
-        let _ = huge.pixels().clip_window();
+        let _ = huge.pixels().clip_window(USUAL);
     }
 
     proptest! {

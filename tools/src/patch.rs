@@ -8,6 +8,7 @@ use crate::output::{Error, Status};
 use clap::Subcommand;
 use print::Printing;
 use std::path::PathBuf;
+use vc4::facts::NearPlane;
 use vc4::qpu::{Inst, Stage, UniformRead, assemble, uniform_reads};
 use vc4::splice::{
     self, FragmentState, Reg, Source, SourceColor, SpliceError, Spliced, VertexInput, VertexState,
@@ -325,7 +326,7 @@ fn vertex(formats: &[VertexFormat], printing: &Printing) -> Result<Status, Error
     }
     text += &"sig_none ; vpm = or.always(r0, r0) ; nop = nop() ;".repeat(4);
     let insts = alone(&text)?;
-    let state = VertexState { inputs: &inputs, points: false };
+    let state = VertexState { inputs: &inputs, points: false, near_plane: NearPlane::default() };
     let spliced = splice::vertex(&source(Stage::Vertex, &insts, &[]), &state).map_err(refused)?;
     let reads = inputs.iter().map(|input| usize::from(input.components)).sum();
     printing.print(&spliced, None, |origin| match origin {
@@ -343,7 +344,7 @@ fn position(stage: VertexStageName, points: bool, printing: &Printing) -> Result
         text += "sig_none ; vpm = or.always(a, a, ra0) ; nop = nop() ;";
     }
     let insts = alone(&text)?;
-    let state = VertexState { inputs: &[], points };
+    let state = VertexState { inputs: &[], points, near_plane: NearPlane::default() };
     let (stage, put): (_, fn(&Source<'_, String>, &VertexState<'_>) -> _) = match stage {
         VertexStageName::Vertex => (Stage::Vertex, splice::vertex),
         VertexStageName::Coordinate => (Stage::Coordinate, splice::coordinate),
@@ -371,7 +372,8 @@ impl Apply {
     }
 
     fn splice(&self, insts: &[Inst], uniforms: &[String]) -> Result<Spliced<String>, SpliceError> {
-        let state = VertexState { inputs: &self.attributes, points: self.points };
+        let state =
+            VertexState { inputs: &self.attributes, points: self.points, near_plane: NearPlane::default() };
         match self.stage {
             StageName::Vertex => splice::vertex(&source(Stage::Vertex, insts, uniforms), &state),
             StageName::Coordinate => splice::coordinate(&source(Stage::Coordinate, insts, uniforms), &state),

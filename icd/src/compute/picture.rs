@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use crate::foundation::facts::target_px;
 use ash::vk;
-use vc4::hw::{TARGET_MAX_PX, TILE_PX};
+use vc4::hw::TILE_PX;
 use vc4::state::PixelRect;
 use vc4_shaders::binding;
 use vc4_shaders::ir::{ImageDim, Texel};
@@ -256,19 +257,19 @@ struct Grid {
 
 /// Rows for words in a line, of which so many belong to a workgroup.
 fn line(words: u32, group: u32) -> Result<Grid, String> {
-    let width = words.div_ceil(TILE_PX * TARGET_MAX_PX).max(1) * TILE_PX;
+    let width = words.div_ceil(TILE_PX * target_px()).max(1) * TILE_PX;
     let height = words / width / TILE_PX * TILE_PX;
-    let fits = width <= TARGET_MAX_PX && height > 0 && (width * height) % group == 0;
+    let fits = width <= target_px() && height > 0 && (width * height) % group == 0;
     fits.then_some(Grid { width, height, row: 0, part: 0 })
         .ok_or_else(|| format!("{words} words are no picture of whole tiles"))
 }
 
 /// Rows of so many words, of which so many rows belong to a workgroup.
 fn rows_of(row: u32, [x, y]: [u32; 2], words: u64, group: u32) -> Result<Grid, String> {
-    let whole = row % TILE_PX == 0 && x % TILE_PX == 0 && (TILE_PX..=TARGET_MAX_PX).contains(&x);
-    let complete = words.checked_div(row.into()).unwrap_or(0).min(TARGET_MAX_PX.into()) as u32;
+    let whole = row % TILE_PX == 0 && x % TILE_PX == 0 && (TILE_PX..=target_px()).contains(&x);
+    let complete = words.checked_div(row.into()).unwrap_or(0).min(target_px().into()) as u32;
     let height = y.min(complete) / TILE_PX * TILE_PX;
-    let fits = whole && x <= row && row <= TARGET_MAX_PX && height > 0 && height % group == 0;
+    let fits = whole && x <= row && row <= target_px() && height > 0 && height % group == 0;
     fits.then_some(Grid { width: x, height, row, part: 1 })
         .ok_or_else(|| format!("{x} x {y} of rows of {row} words are no picture of whole tiles"))
 }
@@ -318,7 +319,7 @@ fn is_drawn_to(view: &ImageView) -> Result<(), String> {
     if !words || info.tile.is_none() || info.cpp != 4 || stored.planes() != 1 || view.samples() != 1 {
         return Err(format!("tiles do not hold {:?} as its image does", view.row.format));
     }
-    match width.max(height) > TARGET_MAX_PX {
+    match width.max(height) > target_px() {
         true => Err(format!("its image has {width} x {height} texels")),
         false => Ok(()),
     }

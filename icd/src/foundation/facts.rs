@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use vc4::facts::Facts;
+use vc4::state::viewport::window_px;
 
 const VARIABLE: &str = "VC4VK_FACTS";
 
@@ -28,4 +29,9 @@ pub fn load() -> Result<&'static Facts, &'static str> {
 pub fn facts() -> &'static Facts {
     static ASSUMED: OnceLock<Facts> = OnceLock::new();
     load().unwrap_or_else(|_| ASSUMED.get_or_init(Facts::default))
+}
+
+/// Edge of the largest area that is drawn at once; larger targets are drawn in parts.
+pub fn target_px() -> u32 {
+    window_px(facts().guard_band)
 }

@@ -3,10 +3,13 @@
 //! Limits of features that are off are at the specification's minimum.
 
 use ash::vk;
+use vc4::facts::SamplePositions;
 use vc4::hw::{TARGET_MAX_PX, VARYINGS};
 use vc4::image::tiling::MAX_EDGE;
 use vc4::state::raster::{LINE_WIDTH_RANGE, POINT_SIZE_RANGE};
 use vc4_shaders::ir::MAX_DISTANCES;
+
+use super::facts::facts;
 
 /// Header version that the driver was written against; part of the reported API version.
 pub const HEADER_VERSION: u32 = 281;
@@ -201,7 +204,8 @@ fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.point_size_granularity = SIZE_STEP;
     limits.line_width_granularity = SIZE_STEP;
     limits.strict_lines = vk::FALSE;
-    limits.standard_sample_locations = vk::FALSE; // the pattern of 4x is not the standard one
+    limits.standard_sample_locations =
+        vk::Bool32::from(facts().sample_positions == SamplePositions::Mirrored);
 }
 
 #[cfg(test)]

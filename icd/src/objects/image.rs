@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use ash::vk;
-use vc4::hw::{TARGET_MAX_PX, TEXTURE_MAX_PX};
+use vc4::hw::TEXTURE_MAX_PX;
 use vc4::image::Tiling;
 use vc4::image::etc2::BLOCK_PX;
 use vc4::image::format::Uses;
@@ -11,6 +11,7 @@ use vc4::image::layout::{ImageLayout, ImageShape, LayoutError, MSAA_SAMPLES, Msa
 use vc4::image::tiling::{Level, utile};
 
 use crate::foundation::error::Error;
+use crate::foundation::facts::target_px;
 use crate::foundation::format::{FormatRow, ImageQuery, Storage, Stored};
 use crate::foundation::handle::Object;
 use crate::objects::device::Device;
@@ -99,7 +100,7 @@ impl Image {
         let stored = stored
             .ok_or_else(|| Error::FormatNotSupported(format!("{:?} images: not offered", info.format)))?;
         // Parts of larger targets begin inside of rows.
-        let raster = raster || info.extent.width.max(info.extent.height) > TARGET_MAX_PX;
+        let raster = raster || info.extent.width.max(info.extent.height) > target_px();
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
         let raster = raster || (is_read(info.usage) && !unit_reads(info, &stored));
@@ -120,7 +121,9 @@ impl Image {
             _ => None,
         };
         let samples = match info.samples {
-            vk::SampleCountFlags::TYPE_4 => Some(MsaaLayout::new(info.extent.width, info.extent.height)),
+            vk::SampleCountFlags::TYPE_4 => {
+                Some(MsaaLayout::new(info.extent.width, info.extent.height, target_px()))
+            }
             _ => None,
         };
         let samples = samples.transpose().map_err(refused)?;
@@ -149,7 +152,7 @@ impl Image {
         let (usage, flags) = (vk::ImageUsageFlags::COLOR_ATTACHMENT, vk::ImageCreateFlags::empty());
         let Level { width, height, cpp, tiling: order, size, .. } = level;
         let raster = order == Tiling::Raster;
-        let shape = ImageShape { raster, cpp, block: 1, width, height, depth: 1, levels: 1, faces: 1 };
+        let shape = ImageShape { raster, window: target_px(), ..ImageShape::plain(cpp, width, height) };
         Image {
             row,
             stored,
@@ -424,6 +427,7 @@ fn shape(info: &vk::ImageCreateInfo<'_>, cpp: u32, raster: bool) -> ImageShape {
         levels: info.mip_levels,
         // Other layers are laid out like faces: whole chains at pages (textures.md §4.4).
         faces: if is_cube(info) { CUBE_FACES } else { 1 },
+        window: target_px(),
     }
 }
 
@@ -552,7 +556,7 @@ mod tests {
             };
             Image::new(&device, &info).err().map(|error| error.result())
         };
-        let edge = TARGET_MAX_PX;
+        let edge = vc4::hw::TARGET_MAX_PX;
         for [width, height, depth] in [[edge, 1, 1], [1, edge, 1], [1, 1, edge]] {
             assert_eq!(refusal(width, height, depth), None);
             let (wider, higher, deeper) = (2 * width - 1, 2 * height - 1, 2 * depth - 1);

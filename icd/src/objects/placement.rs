@@ -1,6 +1,7 @@
 //! How surfaces lie in memory, as jobs see them.
 
-use vc4::hw::{TARGET_MAX_PX, TILE_MS_PX};
+use crate::foundation::facts::target_px;
+use vc4::hw::TILE_MS_PX;
 use vc4::image::layout::MsaaLayout;
 use vc4::image::tiling::{Level, Tiling};
 
@@ -54,7 +55,7 @@ impl Placement {
     /// Bytes that jobs may reach: those in memory, and the rest of a row that begins at a part ([`vc4::image::layout`]).
     pub fn surface_size(&self) -> u32 {
         match self {
-            Placement::Level(level) if level.width > TARGET_MAX_PX => level.size + level.stride,
+            Placement::Level(level) if level.width > target_px() => level.size + level.stride,
             Placement::Level(level) => level.size,
             Placement::Blocks { layout, .. } => layout.size,
         }

@@ -32,6 +32,7 @@ use super::workshop::Workshop;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
+use crate::foundation::facts::facts;
 use crate::foundation::format::FormatRow;
 use crate::foundation::terms::viewport;
 use crate::objects::device::Device;
@@ -280,11 +281,12 @@ impl Compiled {
             // Without the feature asking for it is against the rules, and yet usual, Khronos' own tests included.
             depth_clamp: (info.raster.depth_clamp && device.features().depth_clamp == vk::TRUE)
                 .then(|| DepthClamp { biased: info.raster.depth_bias.is_some() && is_area(mode) }),
-            clamps_bias: info.raster.depth_bias.is_some() && info.raster.clamps_bias && is_area(drawn),
+            moves_depth: api::moves_depth(info, is_area(drawn)),
+            machine: *facts(),
             ..PipelineState::default()
         };
         let moves_depth = state.depth_clamp.is_some()
-            || state.clamps_bias
+            || state.moves_depth
             || state.polygon.is_some_and(|polygon| polygon.slope_bias);
         let programs = programs(&mut state)?;
         let mut compiled = Compiled {
@@ -309,7 +311,8 @@ impl Compiled {
         };
         // What is dynamic is expected to be what nearly all applications set.
         let fixed = info.viewports.first().filter(|_| !info.is_dynamic(vk::DynamicState::VIEWPORT));
-        let raster = fixed.map_or_else(RasterMap::default, |fixed| viewport(fixed).raster_map());
+        let raster =
+            fixed.map_or_else(RasterMap::default, |fixed| viewport(fixed).raster_map(facts().guard_band));
         let mut read = BTreeSet::new();
         for pass in 0..compiled.colors.len().max(1) {
             let sample = compiled.sample(0);

@@ -9,6 +9,7 @@ use vc4_shaders::picture::{self, Picture, Target};
 use vc4_shaders_cpu::Kernel;
 
 use crate::foundation::engine::{Engine, kernels};
+use crate::foundation::facts::facts;
 use crate::foundation::format::{self, FormatRow};
 
 /// A compute stage that is a picture.
@@ -72,8 +73,11 @@ pub fn drawn(shader: &Shader, cpu: &Kernel, simulated: bool) -> Result<DrawnKern
         Engine::Auto | Engine::Qpu => {}
     }
     let picture = picture::find(shader).map_err(|why| why.to_string())?;
-    let state =
-        PipelineState { color: usual_row(&picture).and_then(plain_output), ..PipelineState::default() };
+    let state = PipelineState {
+        color: usual_row(&picture).and_then(plain_output),
+        machine: *facts(),
+        ..PipelineState::default()
+    };
     let programs = compile_picture(&picture, &state).map_err(|error| error.to_string())?;
     let mut estimate = Estimate::new(shader, &programs.fragment);
     estimate.cpu *= cpu.engine().slowdown();

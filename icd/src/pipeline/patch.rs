@@ -34,7 +34,7 @@ pub(super) fn apply(
         None => VertexInput::whole(format),
     };
     let inputs: Vec<VertexInput> = loads.iter().flat_map(|loads| loads.inputs()).map(input).collect();
-    let vertex = VertexState { inputs: &inputs, points: state.points };
+    let vertex = VertexState { inputs: &inputs, points: state.points, near_plane: state.machine.near_plane };
     let spliced = match source.stage {
         Stage::Fragment => splice::fragment(&whole, &fragment_state(state, source.color)),
         Stage::Vertex => splice::vertex(&whole, &vertex),

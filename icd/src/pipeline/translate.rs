@@ -3,6 +3,7 @@
 use ash::vk;
 use vc4::cl::packets::{CompareFunc, PrimitiveMode};
 use vc4::cl::words::StencilOp;
+use vc4::facts::DepthSlope;
 use vc4::state::{
     Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, DepthStencil, FrontFace, LogicOp, Multisample,
     Raster, StencilFaceState,
@@ -12,6 +13,7 @@ use vc4_shaders::compile::{Polygon, VertexAttribute};
 use super::dynamic::StencilFace;
 use super::info::{ColorBlend, GraphicsInfo, VertexInput};
 use crate::foundation::error::Error;
+use crate::foundation::facts::facts;
 use crate::foundation::format::{self, FormatRow};
 use crate::foundation::limits::SAMPLE_COUNTS;
 use crate::foundation::terms::compare;
@@ -106,15 +108,28 @@ pub(super) fn has_wide_lines(info: &GraphicsInfo) -> bool {
     info.is_dynamic(vk::DynamicState::LINE_WIDTH) || info.raster.line_width > 1.0
 }
 
+/// Whether a bias may move depths by their slope.
+fn has_slope_bias(info: &GraphicsInfo) -> bool {
+    let is_dynamic = info.is_dynamic(vk::DynamicState::DEPTH_BIAS);
+    info.raster.depth_bias.is_some_and(|[.., slope]| is_dynamic || slope != 0.0)
+}
+
+/// Whether programs move the depths of what is drawn, as a bias by the machine's slope would be more than Vulkan allows, or has
+/// a clamp, which the machine knows none of (v3d.md §9.7). Finished programs leave it to the machine.
+pub(super) fn moves_depth(info: &GraphicsInfo, is_area: bool) -> bool {
+    let is_clamped = info.raster.depth_bias.is_some() && info.raster.clamps_bias;
+    let is_steep = facts().depth_slope == DepthSlope::Sum && has_slope_bias(info);
+    is_area && (is_steep || is_clamped) && !info.has_assembly()
+}
+
 /// What programs know of triangles whose edges or corners are drawn.
 pub(super) fn polygon(info: &GraphicsInfo) -> Polygon {
     let raster = raster(info, true, false);
-    let dynamic = info.is_dynamic(vk::DynamicState::DEPTH_BIAS);
     Polygon {
         cull_front: raster.cull_front,
         cull_back: raster.cull_back,
         front_face: raster.front_face,
-        slope_bias: info.raster.depth_bias.is_some_and(|[.., slope]| dynamic || slope != 0.0),
+        slope_bias: has_slope_bias(info),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::foundation::facts::target_px;
 use vc4::hw::{TILE_MS_PX, TILE_PX};
 use vc4::state::PixelRect;
-use vc4::state::viewport::WINDOW_PX;
 
 use crate::objects::image_view::ImageView;
 
@@ -157,7 +157,7 @@ impl Target {
     /// What is drawn by itself: all at once, or parts that the machine's raster can be cut to (T-BIG). No pixel of one
     /// concerns another.
     pub fn parts(&self) -> Vec<Target> {
-        let whole = |end: i32| end <= WINDOW_PX as i32;
+        let whole = |end: i32| end <= target_px() as i32;
         let PixelRect { left, top, right, bottom } = self.area;
         if whole(right) && whole(bottom) {
             return vec![self.clone()];
@@ -165,12 +165,12 @@ impl Target {
         // Tiles are whole in memory only where an image is wider than a target.
         let starts = |start: i32, end: i32| {
             let first = if whole(end) { 0 } else { start.max(0) as u32 / TILE_PX * TILE_PX };
-            (first..end.max(0) as u32).step_by(WINDOW_PX as usize)
+            (first..end.max(0) as u32).step_by(target_px() as usize)
         };
         let rows = starts(top, bottom);
         let corners = rows.flat_map(|y| starts(left, right).map(move |x| [x, y]));
         let part = |corner @ [x, y]: [u32; 2]| {
-            let cell = PixelRect::new(x as i32, y as i32, WINDOW_PX, WINDOW_PX);
+            let cell = PixelRect::new(x as i32, y as i32, target_px(), target_px());
             Target { area: self.area.intersect(cell), corner: Some(corner), ..self.clone() }
         };
         corners.map(part).collect()

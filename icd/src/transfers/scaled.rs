@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::foundation::facts::target_px;
 use ash::vk;
-use vc4::hw::{TARGET_MAX_PX, TILE_PX};
+use vc4::hw::TILE_PX;
 use vc4::state::PixelRect;
 
 use super::drawn::{pays, set};
@@ -179,7 +180,7 @@ fn check_target(view: &ImageView) -> Result<(), String> {
     if image.samples() != 1 || image.is_volume() || image.query().tiling == vk::ImageTiling::LINEAR {
         return Err("its destination is no flat image in the GPU's order".into());
     }
-    match width.max(height) > TARGET_MAX_PX {
+    match width.max(height) > target_px() {
         true => Err(format!("its destination has {width} x {height} texels")),
         false => Ok(()),
     }

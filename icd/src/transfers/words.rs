@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use crate::foundation::facts::target_px;
 use ash::vk;
-use vc4::hw::{TARGET_MAX_PX, TILE_PX};
+use vc4::hw::TILE_PX;
 use vc4::image::tiling::Level;
 use vc4::image::{Rect, Tiling};
 use vc4::state::PixelRect;
@@ -63,8 +64,7 @@ impl Words {
         let Ok(Placement::Level(place)) = image.placement(level, slice, plane) else { return None };
         let (fold, axes) = fold(&place)?;
         let words = as_words(&place, axes);
-        let is_target =
-            words.width.max(words.height) <= TARGET_MAX_PX && place.offset % SURFACE_ALIGNMENT == 0;
+        let is_target = words.width.max(words.height) <= target_px() && place.offset % SURFACE_ALIGNMENT == 0;
         common_width(&[Placement::Level(words)]).filter(|_| is_target)?;
         let binding = image.binding().ok()?;
         let start = u64::from(place.offset).checked_sub(binding.offset)?;

@@ -115,8 +115,13 @@ pub enum BuiltinInput {
     PointCoord(u8),
     /// gl_SampleMaskIn, bits 3:0.
     SampleMask,
-    /// 1.0 where pixels have several samples, else 0.0.
-    SampleSpread,
+    /// Where a sample lies from the pixel's centre, along an axis: 0.0 with one sample per pixel, whatever its number.
+    SampleOffset {
+        /// Its number.
+        sample: u8,
+        /// 0 or 1.
+        axis: u8,
+    },
     /// gl_SampleID.
     SampleId,
     /// gl_SamplePosition.xy by component.

@@ -7,6 +7,7 @@ mod texture;
 
 use std::collections::BTreeMap;
 
+use vc4::facts::Facts;
 use vc4::state::blend::ColorOutput;
 use vc4::state::depth_stencil::DepthStencilPlan;
 use vc4::state::multisample::Multisample;
@@ -74,14 +75,17 @@ pub struct PipelineState {
     pub depth_stencil: DepthStencilPlan,
     /// Depths are clamped, not clipped.
     pub depth_clamp: Option<DepthClamp>,
-    /// Depths of triangles that are filled are moved by their slope, no further than a clamp, which the machine has none of.
-    pub clamps_bias: bool,
+    /// The program moves the depths of triangles by their slope: where the machine's own slope is another, or where the bias has a
+    /// clamp, which the machine knows none of (v3d.md §9.7).
+    pub moves_depth: bool,
     /// What narrows the coverage of pixels, and alpha to one.
     pub multisample: Multisample,
     /// The sample that is shaded; all at once without one.
     pub sample: Option<u8>,
     /// How images are looked at; what is missing is RGBA8 unorm with identity swizzle, left to the texture unit.
     pub textures: BTreeMap<Texture, TextureKey>,
+    /// What the machine is like.
+    pub machine: Facts,
     /// The CPU computes what a draw gives to all elements alike ([`crate::ir::computed`]).
     pub computes: bool,
 }
@@ -99,10 +103,11 @@ impl Default for PipelineState {
             color_location: 0,
             depth_stencil: DepthStencilPlan::OFF,
             depth_clamp: None,
-            clamps_bias: false,
+            moves_depth: false,
             multisample: Multisample::default(),
             sample: None,
             textures: BTreeMap::new(),
+            machine: Facts::default(),
             computes: true,
         }
     }

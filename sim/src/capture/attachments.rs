@@ -2,6 +2,7 @@
 
 use vc4::cl::AnyPacket;
 use vc4::facts::{Load565, ResolveRounding};
+use vc4::hw::TARGET_MAX_PX;
 use vc4::image::layout::{MSAA_SAMPLES, MsaaLayout};
 use vc4::image::tiling::Level;
 use vc4_kernel_abi::{Submit, Surface};
@@ -90,7 +91,7 @@ impl Attachment {
             Some(attachment("depth/stencil", true, surface, level(store.tiling, Pixels::ZStencil)?))
         });
         let samples = |name, zs, surface: Option<Surface>| {
-            let layout = MsaaLayout::new(u32::from(width), u32::from(height)).ok()?;
+            let layout = MsaaLayout::new(u32::from(width), u32::from(height), TARGET_MAX_PX).ok()?;
             Some(attachment(name, zs, surface?, Form::Samples(layout)))
         };
         let samples = [

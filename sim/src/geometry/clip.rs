@@ -1,8 +1,9 @@
 //! The PTB's clipper (v3d.md §9.4, §6.4): near, far, W and guard band.
 
 use vc4::facts::Facts;
+use vc4::hw::guard_band_px;
 
-use crate::unverified::{clip_distances_zw, clipped_to_grid, guard_band, is_line_beside};
+use crate::unverified::{clip_distances_zw, clipped_to_grid, is_line_beside};
 
 const PLANES: usize = 7;
 
@@ -77,7 +78,7 @@ impl Point {
         let [dw, near, far] = clip_distances_zw(scales.facts.near_plane, z, w);
         let half = scales.xy.map(|scale| f64::from(scale) / 16.0);
         let (x, y) = (x * half[0], y * half[1]);
-        let edge = guard_band(scales.facts.guard_band) * w;
+        let edge = f64::from(guard_band_px(scales.facts.guard_band)) * w;
         [dw, near, far, edge - x, edge + x, edge - y, edge + y]
     }
 

@@ -98,13 +98,8 @@ impl Texture {
         let filters = ty != TextureType::S16;
         let shape = ImageShape {
             raster: ty == TextureType::Rgba32R,
-            cpp,
             block,
-            width: config.p1.width.get(),
-            height: config.p1.height.get(),
-            depth: 1,
-            levels: 1,
-            faces: 1,
+            ..ImageShape::plain(cpp, config.p1.width.get(), config.p1.height.get())
         };
         // The kernel admits more levels than the size has (kernel-abi.md §9, TEX-7); there are no more to go to.
         let deepest = shape.width.max(shape.height).ilog2() + 1;

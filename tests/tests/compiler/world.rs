@@ -322,7 +322,7 @@ impl Environment for World {
             BuiltinInput::FrontFacing => u32::from(!self.is_back(lane)),
             BuiltinInput::PointCoord(axis) => self.point(lane)[usize::from(axis)].to_bits(),
             BuiltinInput::SampleMask => 1,
-            BuiltinInput::SampleId | BuiltinInput::SampleSpread => 0,
+            BuiltinInput::SampleId | BuiltinInput::SampleOffset { .. } => 0,
             BuiltinInput::SamplePosition(_) => 0.5f32.to_bits(),
             BuiltinInput::HelperInvocation => 0,
             BuiltinInput::Invocation(_) => unreachable!("graphics programs have no workgroups"),

@@ -1,6 +1,7 @@
 //! What cannot be spliced, and what is said about it.
 
 use vc4::cl::packets::CompareFunc;
+use vc4::facts::NearPlane;
 use vc4::image::Format;
 use vc4::qpu::Stage;
 use vc4::splice::{
@@ -153,7 +154,7 @@ fn branches_are_relative() {
 fn vertex_programs_leave_the_vpm_to_the_state() {
     let format = VertexFormat { packing: Packing::Bytes(4), numeric: Numeric::Unorm, swap_rb: false };
     let inputs = [VertexInput { format, components: 1 }];
-    let state = VertexState { inputs: &inputs, points: false };
+    let state = VertexState { inputs: &inputs, points: false, near_plane: NearPlane::default() };
     let uniforms: &[Word] = &[];
     let message = |text: &str| {
         let end = END.replace("sig_unlock_score", "sig_none");

@@ -1,6 +1,7 @@
 //! Random programs keep their own results, whatever is spliced into them: values in random registers are written to the VPM
 //! behind the position, and must be what the program alone writes.
 
+use vc4::facts::NearPlane;
 use vc4::qpu::{Inst, Stage};
 use vc4::splice::{Source, SpliceError, VertexInput, VertexState, vertex};
 use vc4::state::VertexFormat;
@@ -111,7 +112,7 @@ fn programs_keep_their_results() {
         let used = 2 + (seed as usize * 7) % 58;
         let case = case(seed, used);
         let inputs = [case.input];
-        let state = VertexState { inputs: &inputs, points: false };
+        let state = VertexState { inputs: &inputs, points: false, near_plane: NearPlane::default() };
         let source = Source { stage: Stage::Vertex, insts: &case.insts, uniforms: &case.uniforms };
         let spliced = match vertex(&source, &state) {
             Ok(spliced) => spliced,
@@ -145,7 +146,7 @@ fn ideal_components(case: &Case, attributes: &[[u32; LANES]]) -> Vec<[u32; LANES
     let text = format!("{}{}", zero.repeat(4), pass.repeat(case.input.components.into()));
     let insts = program(&text);
     let inputs = [case.input];
-    let state = VertexState { inputs: &inputs, points: false };
+    let state = VertexState { inputs: &inputs, points: false, near_plane: NearPlane::default() };
     let uniforms: &[Word] = &[];
     let spliced = vertex(&Source { stage: Stage::Vertex, insts: &insts, uniforms }, &state).expect("it fits");
     let machine = Machine { attributes: attributes.to_vec(), ..Machine::new(0) };

@@ -1,5 +1,6 @@
 //! Vertex and coordinate programs: attributes of all formats, and the position.
 
+use vc4::facts::NearPlane;
 use vc4::qpu::{Inst, Stage};
 use vc4::splice::{Source, Spliced, VertexInput, VertexState, coordinate, vertex};
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
@@ -144,7 +145,7 @@ fn every_format_is_read() {
         for components in 1..=4u8 {
             let text = format!("{POSITION}{}", pass.repeat(components.into()));
             let inputs = [VertexInput { format, components }];
-            let state = VertexState { inputs: &inputs, points: false };
+            let state = VertexState { inputs: &inputs, points: false, near_plane: NearPlane::default() };
             let spliced = splice(&program(&text), &[], &state, Stage::Vertex);
             let attributes = attribute_words(&format, n);
             let machine = Machine { attributes: attributes.clone(), ..Machine::new(n) };
@@ -214,7 +215,7 @@ fn both_programs_of_one_text() {
     let insts = program(&text);
     let bytes = VertexFormat { packing: Packing::Bytes(4), numeric: Numeric::Unorm, swap_rb: true };
     let inputs = [VertexInput { format: bytes, components: 3 }];
-    let state = VertexState { inputs: &inputs, points: false };
+    let state = VertexState { inputs: &inputs, points: false, near_plane: NearPlane::default() };
     let uniforms = [Word::Value(1), Word::Stream, Word::Value(0.5f32.to_bits()), Word::Value(2f32.to_bits())];
     for stage in [Stage::Vertex, Stage::Coordinate] {
         let spliced = splice(&insts, &uniforms, &state, stage);
@@ -237,7 +238,7 @@ fn both_programs_of_one_text() {
 #[test]
 fn points_have_a_size() {
     let text = format!("{POSITION} sig_small_imm ; vpm = or.always(b, b, nop, 0x40800000) ; nop = nop() ;");
-    let state = VertexState { inputs: &[], points: true };
+    let state = VertexState { inputs: &[], points: true, near_plane: NearPlane::default() };
     for (stage, rows) in [(Stage::Vertex, 4), (Stage::Coordinate, 8)] {
         let spliced = splice(&program(&text), &[], &state, stage);
         let done = run_spliced(stage, &spliced, &state_words(), &Machine::new(0));
@@ -269,7 +270,7 @@ fn many_attributes() {
     let zero = "sig_small_imm ; rx1 = or.always.ws(b, b, nop, 0) ; nop = nop() ; sig_none ; nop = nop() ; nop = nop() ;";
     let sum = "sig_none ; vpm = or.always(b, b, nop, rb1) ; nop = nop() ;";
     let text = format!("{zero}{}{POSITION}{sum}", read.repeat(count));
-    let state = VertexState { inputs: &inputs, points: false };
+    let state = VertexState { inputs: &inputs, points: false, near_plane: NearPlane::default() };
     let spliced = splice(&program(&text), &[], &state, Stage::Vertex);
     let attributes: Vec<[u32; LANES]> =
         (0u32..).zip(&inputs).flat_map(|(n, input)| attribute_words(&input.format, n)).collect();

@@ -7,7 +7,6 @@ use vc4::state::blend::{Blend, BlendEquation, ColorOutput, LogicOp};
 use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
 use vc4::state::multisample::Multisample;
 use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
-use vc4::state::viewport::RasterMap;
 use vc4_shaders::compile::{
     DepthClamp, PipelineState, TextureClass, TextureDecode, TextureKey, TextureSwizzle, VertexAttribute,
 };
@@ -240,22 +239,19 @@ impl Settings {
             |(location, (format, per_instance))| VertexAttribute { location, format, per_instance };
         PipelineState {
             attributes: attributes.into_iter().map(attribute).collect(),
-            raster: RasterMap::default(),
             points: self.points,
             lines: self.lines,
             wide_lines: self.wide_lines,
-            polygon: None,
             color: self.color.as_ref().and_then(|name| self.output(name)),
-            color_location: 0,
             depth_stencil: DepthStencilPlan {
                 write_z: self.depth_test || self.stencil != StencilPlan::Off,
                 stencil: self.stencil,
             },
             depth_clamp: self.depth_clamp.then_some(DepthClamp { biased: false }),
             multisample: self.multisample,
-            sample: None,
             textures: self.textures.clone(),
             computes: self.computes,
+            ..PipelineState::default()
         }
     }
 

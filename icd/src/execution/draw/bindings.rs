@@ -554,11 +554,12 @@ fn words(state: &Snapshot<'_>, compiled: &Compiled, pass: Pass) -> StateWords {
     let whole = viewport(&state.dynamic().viewport);
     let (viewport, raster) = match pass.corner {
         Some(corner) => (whole.seen_from(corner), RasterMap::Part),
-        None => (whole, whole.raster_map()),
+        None => (whole, whole.raster_map(facts().guard_band)),
     };
     StateWords {
         viewport,
         raster,
+        guard_band: facts().guard_band,
         corner: pass.corner.unwrap_or_default(),
         blend_constants: state.dynamic().blend_constants,
         depth_bias: {

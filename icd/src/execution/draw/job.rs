@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::foundation::facts::target_px;
 use rustc_hash::FxHashMap;
 use vc4::cl::packets::{
     AllowedIn, Flush, GlShaderState, IncrementSemaphore, ListIndexing, ListPrimitive, PrimitiveListFormat,
@@ -9,7 +10,6 @@ use vc4::cl::packets::{
 };
 use vc4::cl::records::{RecordError, ShaderRecord};
 use vc4::cl::{Binner, List, dump};
-use vc4::state::viewport::WINDOW_PX;
 use vc4_kernel_abi::uapi::{BINNER_SLOT_BYTES, BINNER_SLOTS};
 use vc4_kernel_abi::validate::{ShaderInfo, check_submit};
 use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Submit};
@@ -135,7 +135,7 @@ impl JobBuilder {
 
     fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
         // Rows in memory may be longer than what is drawn in a part.
-        let tiles = |px: u16| u32::from(px).min(WINDOW_PX).div_ceil(target.tile_px()) as u8;
+        let tiles = |px: u16| u32::from(px).min(target_px()).div_ceil(target.tile_px()) as u8;
         let mut list = List::<Binner>::new();
         list.push(TileBinningModeConfig {
             width_tiles: tiles(width),

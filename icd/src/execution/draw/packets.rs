@@ -30,7 +30,7 @@ pub(super) fn window(state: &Snapshot<'_>, target: &Target) -> Option<ClipWindow
         PrimitiveMode::Points => scissor,
         _ => scissor.intersect(viewport(&state.dynamic().viewport).pixels()),
     };
-    area.seen_from(target.origin()).clip_window()
+    area.seen_from(target.origin()).clip_window(facts().guard_band)
 }
 
 /// State of a draw.
@@ -55,9 +55,9 @@ pub(super) fn state(job: &mut JobBuilder, bindings: &Bindings<'_>, window: ClipW
                 (Some(_), RasterMap::Viewport) => RasterMap::Window,
                 (_, raster) => raster,
             };
-            job.set(map.clipper_xy(&viewport));
-            job.set(ordered(viewport.clipper_z()));
-            job.set(map.offset(&viewport));
+            job.set(map.clipper_xy(&viewport, facts().guard_band));
+            job.set(ordered(viewport.clipper_z(facts().near_plane)));
+            job.set(map.offset(&viewport, facts().guard_band));
         }
         Some(RasterWindow::Viewport) => {
             let (scaling, depth, offset) = viewport_raster(&bindings.words.viewport)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::foundation::facts::target_px;
 use vc4::image::layout::MsaaLayout;
 use vc4::image::surface::{color_write_bits, load_bits, tile_word, zs_write_bits};
 use vc4::image::tiling::Level;
@@ -158,7 +159,7 @@ fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Pla
     let (width, height) = (area.right.max(1) as u32, area.bottom.max(1) as u32);
     let wrong = |error: vc4::image::LayoutError| Error::InvalidUse(error.to_string());
     let (memory, bytes) = if target.is_multisampled() {
-        let layout = MsaaLayout::new(width, height).map_err(wrong)?;
+        let layout = MsaaLayout::new(width, height, target_px()).map_err(wrong)?;
         (Placement::Blocks { layout, offset: 0, width, height }, layout.size)
     } else {
         let level = Level::new(Tiling::T, 4, width, height).map_err(wrong)?;

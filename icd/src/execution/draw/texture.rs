@@ -238,12 +238,10 @@ impl Texture {
         let Some(sampler) = sampler else { return Ok(()) };
         let filters = self.key.decode.class == TextureClass::Unorm8 || !sampling.is_linear();
         let two_filters = sampling.mag_linear != sampling.min_linear;
-        // Vulkan magnifies up to level of detail 0.
-        let unit = sampling.unit();
-        let late = texture::magnified_until(facts().magnified_until, unit.mag(), unit.min()) > 0.0;
+        let exact = texture::filters_exactly(facts(), &sampling.unit());
         // The unit filters a face of a cube by itself, where the neighbours of its edges lie on other faces (T-SEAMLESS).
         let seams = view.is_cube() && (sampling.mag_linear || sampling.min_linear);
-        if !filters || seams || late || sampler.compare.is_some() || sampler.unnormalized {
+        if !filters || seams || !exact || sampler.compare.is_some() || sampler.unnormalized {
             self.key.filter = program_filter(sampling, Some(sampler));
             return Ok(());
         }

@@ -32,7 +32,7 @@ pub(super) fn unclipped(shader: &mut Shader, state: &PipelineState) -> Option<Va
                 let flat = b.float(0.0);
                 bias(b, flat)
             }
-            None => bias_of_slope(b, depth),
+            None => sloped(b, depth),
         };
         b.op(Op::FAdd, &[depth, bias])
     });
@@ -54,20 +54,20 @@ pub(super) fn clamped(b: &mut Builder, depth: Value) -> Value {
     e.fmin(depth, high)
 }
 
-/// The depth of a fragment of a triangle's edge or corner that is moved by the triangle's slope, and of a triangle whose bias
-/// has a clamp.
+/// The depth of a fragment that is moved by its triangle's slope: on an edge or a corner of one, or where the machine takes
+/// another slope.
 pub(super) fn moved(b: &mut Builder, state: &PipelineState) -> Option<Value> {
-    let by_corners = state.polygon.is_some_and(|polygon| polygon.slope_bias);
-    if !by_corners && !state.clamps_bias {
+    let of_corners = state.polygon.is_some_and(|polygon| polygon.slope_bias);
+    if !of_corners && !state.moves_depth {
         return None;
     }
     let depth = b.op(Op::LoadBuiltin(BuiltinInput::FragCoord(2)), &[]);
-    let bias = if by_corners { hidden(b, BIAS) } else { bias_of_slope(b, depth) };
+    let bias = if of_corners { hidden(b, BIAS) } else { sloped(b, depth) };
     Some(b.op(Op::FAdd, &[depth, bias]))
 }
 
-/// The offset of a depth by its own slope.
-fn bias_of_slope(b: &mut Builder, depth: Value) -> Value {
+/// The offset of a triangle's depths: the larger of the two derivatives is the slope, as Vulkan allows.
+fn sloped(b: &mut Builder, depth: Value) -> Value {
     let [x, y] = [Op::Ddx, Op::Ddy].map(|op| b.op(op, &[depth]));
     let slope = IrEmitter::new(b).add(vc4::qpu::AddOp::Fmaxabs, x, y);
     bias(b, slope)

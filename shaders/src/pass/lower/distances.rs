@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
+use vc4::facts::SamplePositions;
+use vc4::hw::sample_offsets_4x;
 
 pub use super::corners::CLIPPED;
 use super::corners::POSITION;
@@ -47,8 +48,10 @@ pub fn fragment(shader: &mut Shader, vertex: &Shader, state: &PipelineState) {
         if state.wide_lines {
             distances.push(inside(b));
         }
-        let clipped =
-            if state.multisample.four_samples { mask(b, &distances) } else { smallest(b, &distances) };
+        let clipped = match state.multisample.four_samples {
+            true => mask(b, &distances, state.machine.sample_positions),
+            false => smallest(b, &distances),
+        };
         b.store_output(CLIPPED, clipped);
     });
 }
@@ -72,12 +75,12 @@ fn smallest(b: &mut Builder, distances: &[Value]) -> Value {
 }
 
 /// The samples where no distance is negative.
-fn mask(b: &mut Builder, distances: &[Value]) -> Value {
+fn mask(b: &mut Builder, distances: &[Value], positions: SamplePositions) -> Value {
     let slopes: Vec<[Value; 2]> =
         distances.iter().map(|&distance| [Op::Ddx, Op::Ddy].map(|op| b.op(op, &[distance]))).collect();
     let (mut mask, zero) = (b.word(0), b.float(0.0));
-    for (sample, &(x, y)) in SAMPLE_POSITIONS_4X.iter().enumerate() {
-        let from_center = [x, y].map(|axis| b.float(axis as f32 / SUBPIXELS as f32 - 0.5));
+    for (sample, offset) in sample_offsets_4x(positions).into_iter().enumerate() {
+        let from_center = offset.map(|axis| b.float(axis));
         let mut there = Vec::new();
         for (&distance, slopes) in distances.iter().zip(&slopes) {
             let [x, y] = [0, 1].map(|axis| b.op(Op::FMul, &[slopes[axis], from_center[axis]]));

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::EntitySet;
-use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS, VARYINGS};
+use vc4::hw::{VARYINGS, sample_offsets_4x};
 use vc4::image::layout::MSAA_SAMPLES;
 use vc4::state::vertex_fetch::{Packing, VertexFormat, emit_fetch};
 use vc4::state::{Emitter, RasterMap, StateUniform};
@@ -70,9 +70,8 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
     if varyings.len() > VARYINGS {
         return Err(LowerError::TooManyVaryings { count: varyings.len(), limit: VARYINGS });
     }
-    // With one sample a pixel is covered where its centre is.
-    let sample = state.sample.filter(|_| state.multisample.four_samples);
-    let is_moved: fn(Interpolation) -> bool = match (state.multisample.four_samples, sample) {
+    let samples = Samples::new(state);
+    let is_moved: fn(Interpolation) -> bool = match (state.multisample.four_samples, samples.shaded) {
         (false, _) => |_| false,
         (true, None) => Interpolation::is_centroid,
         (true, Some(_)) => Interpolation::is_at_sample,
@@ -89,18 +88,15 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
                 true => linear(b, values, implicit as usize, &varyings),
                 false => values,
             };
-        let moved = match (moves.contains(&true), sample) {
-            (true, None) => to_centroid(b, &values[implicit as usize..], &moves),
-            (true, Some(sample)) => to_sample(b, &values[implicit as usize..], &moves, sample),
+        let moved = match (moves.contains(&true), samples.shaded) {
+            (true, None) => to_centroid(b, &values[implicit as usize..], &moves, &samples),
+            (true, Some(sample)) => {
+                to_sample(b, &values[implicit as usize..], &moves, samples.offset(sample))
+            }
             (false, _) => vec![None; varyings.len()],
         };
         (values, moved)
     });
-    let samples = match (state.multisample.four_samples, sample) {
-        (true, None) => Samples { mask: (1 << MSAA_SAMPLES) - 1, shaded: None, spread: 1.0 },
-        (true, Some(sample)) => Samples { mask: 1 << sample, shaded: Some(sample), spread: 1.0 },
-        (false, _) => Samples { mask: 1, shaded: None, spread: 0.0 },
-    };
     let in_part = state.raster == RasterMap::Part;
     let Ok(()) = rewrite(shader, |b, data| {
         Ok::<_, std::convert::Infallible>(match data.op {
@@ -118,7 +114,7 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentIn
                 }
             }
             Op::LoadBuiltin(builtin) => {
-                Action::with(fragment_builtin(b, builtin, &values, implicit, samples, in_part))
+                Action::with(fragment_builtin(b, builtin, &values, implicit, &samples, in_part))
             }
             _ => Action::Keep,
         })
@@ -173,23 +169,32 @@ pub(super) fn used_varyings(shader: &Shader) -> Vec<Varying> {
 struct Samples {
     /// Those that an invocation may cover.
     mask: u32,
-    /// The only one.
+    /// The only one that is shaded.
     shaded: Option<u8>,
-    /// 0 if all lie in the pixel's centre.
-    spread: f32,
+    /// Where each lies from the pixel's centre.
+    offsets: [[f32; 2]; MSAA_SAMPLES as usize],
 }
 
 impl Samples {
-    /// Where the shaded sample lies from the pixel's centre, along an axis.
-    fn offset(self, axis: usize) -> f32 {
-        self.shaded.map_or(0.0, |sample| sample_offset(sample)[axis])
+    fn new(state: &PipelineState) -> Samples {
+        let offsets = sample_offsets_4x(state.machine.sample_positions);
+        match (state.multisample.four_samples, state.sample) {
+            (true, None) => Samples { mask: (1 << MSAA_SAMPLES) - 1, shaded: None, offsets },
+            (true, Some(sample)) => Samples { mask: 1 << sample, shaded: Some(sample), offsets },
+            // A pixel is covered where its centre is.
+            (false, _) => Samples { mask: 1, shaded: None, offsets: Default::default() },
+        }
     }
-}
 
-/// Where a sample lies from the pixel's centre.
-fn sample_offset(sample: u8) -> [f32; 2] {
-    let (x, y) = SAMPLE_POSITIONS_4X[usize::from(sample) % SAMPLE_POSITIONS_4X.len()];
-    [x, y].map(|axis| axis as f32 / SUBPIXELS as f32 - 0.5)
+    /// Where a sample lies from the pixel's centre.
+    fn offset(&self, sample: u8) -> [f32; 2] {
+        self.offsets.get(usize::from(sample)).copied().unwrap_or_default()
+    }
+
+    /// Where the shaded sample lies in the pixel, along an axis.
+    fn place(&self, axis: u8) -> f32 {
+        0.5 + self.shaded.map_or(0.0, |sample| self.offset(sample)[usize::from(axis & 1)])
+    }
 }
 
 /// Whether a fragment stage asks for an invocation per sample.
@@ -213,8 +218,8 @@ fn moved_by(b: &mut Builder, value: Value, [x, y]: [Value; 2]) -> Value {
 }
 
 /// The chosen values at a sample.
-fn to_sample(b: &mut Builder, values: &[Value], moves: &[bool], sample: u8) -> Vec<Option<Value>> {
-    let offset = sample_offset(sample).map(|axis| b.float(axis));
+fn to_sample(b: &mut Builder, values: &[Value], moves: &[bool], offset: [f32; 2]) -> Vec<Option<Value>> {
+    let offset = offset.map(|axis| b.float(axis));
     values.iter().zip(moves).map(|(&value, &moves)| moves.then(|| moved_by(b, value, offset))).collect()
 }
 
@@ -237,7 +242,12 @@ fn moved(shader: &Shader, varyings: &[Varying], is_moved: fn(Interpolation) -> b
 
 /// The chosen values where the primitive covers the pixel: at the centre if all samples are covered, else at the first
 /// covered one, along the values' slopes.
-fn to_centroid(b: &mut Builder, values: &[Value], centroids: &[bool]) -> Vec<Option<Value>> {
+fn to_centroid(
+    b: &mut Builder,
+    values: &[Value],
+    centroids: &[bool],
+    samples: &Samples,
+) -> Vec<Option<Value>> {
     let all = (1 << MSAA_SAMPLES) - 1;
     let covered = {
         let (covered, all) = (b.op(Op::Coverage, &[]), b.word(all));
@@ -245,12 +255,12 @@ fn to_centroid(b: &mut Builder, values: &[Value], centroids: &[bool]) -> Vec<Opt
     };
     let (zero, full) = (b.word(0), b.word(all));
     let mut offset = [b.float(0.0), b.float(0.0)];
-    for (sample, position) in SAMPLE_POSITIONS_4X.iter().enumerate().rev() {
+    for (sample, place) in samples.offsets.into_iter().enumerate().rev() {
         let bit = b.word(1 << sample);
         let bit = b.op(Op::And, &[covered, bit]);
         let here = b.op(Op::INe, &[bit, zero]);
-        for (axis, offset) in [position.0, position.1].into_iter().zip(&mut offset) {
-            let from_center = b.float(axis as f32 / SUBPIXELS as f32 - 0.5);
+        for (axis, offset) in place.into_iter().zip(&mut offset) {
+            let from_center = b.float(axis);
             *offset = b.select(here, from_center, *offset);
         }
     }
@@ -269,14 +279,14 @@ fn fragment_builtin(
     builtin: BuiltinInput,
     values: &[Value],
     implicit: u32,
-    samples: Samples,
+    samples: &Samples,
     in_part: bool,
 ) -> Value {
     match builtin {
         BuiltinInput::FragCoord(component @ 0..=1) => {
             let pixel = b.op(if component == 0 { Op::PixelX } else { Op::PixelY }, &[]);
             let pixel = b.op(Op::SToF, &[pixel]);
-            let place = b.float(0.5 + samples.offset(usize::from(component)));
+            let place = b.float(samples.place(component));
             let place = b.op(Op::FAdd, &[pixel, place]);
             if !in_part {
                 return place;
@@ -303,9 +313,9 @@ fn fragment_builtin(
             let (covered, all) = (b.op(Op::Coverage, &[]), b.word(samples.mask));
             b.op(Op::And, &[covered, all])
         }
-        BuiltinInput::SampleSpread => b.float(samples.spread),
+        BuiltinInput::SampleOffset { sample, axis } => b.float(samples.offset(sample)[usize::from(axis & 1)]),
         BuiltinInput::SampleId => b.word(samples.shaded.unwrap_or(0).into()),
-        BuiltinInput::SamplePosition(axis) => b.float(0.5 + samples.offset(usize::from(axis & 1))),
+        BuiltinInput::SamplePosition(axis) => b.float(samples.place(axis)),
         // Elements of a quad outside of the primitive cover no sample (qpu.md §1.3).
         BuiltinInput::HelperInvocation => {
             let (covered, zero) = (b.op(Op::Coverage, &[]), b.word(0));

@@ -59,7 +59,13 @@ pub fn vertex(
     emit_position(
         &mut emitter,
         stage,
-        &Position { map: state.raster, clip, points: state.points, point_size },
+        &Position {
+            map: state.raster,
+            near_plane: state.machine.near_plane,
+            clip,
+            points: state.points,
+            point_size,
+        },
     );
     if stage == VertexStage::Vertex {
         for &Varying { location, component, interpolation } in varyings {

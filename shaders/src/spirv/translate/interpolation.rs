@@ -1,13 +1,13 @@
 //! Inputs at other places than the pixel's centre: interpolateAtCentroid, interpolateAtSample, interpolateAtOffset.
 
 use spirv::GlslStd450Op as Glsl;
-use vc4::hw::{SAMPLE_POSITIONS_4X, SUBPIXELS};
 
 use super::memory::load_values;
 use super::translator::Translator;
-use crate::ir::{Interpolation, Op, Type, Value};
+use crate::ir::{BuiltinInput, Interpolation, Op, Type, Value};
 use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::Result;
+use vc4::image::layout::MSAA_SAMPLES;
 
 /// Whether an extended instruction evaluates an input.
 pub const fn evaluates(op: Glsl) -> bool {
@@ -65,14 +65,12 @@ fn sample_offset(t: &mut Translator<'_>, sample: Value) -> [Value; 2] {
     let mut b = t.builder();
     [0, 1].map(|axis| {
         let mut offset = b.float(0.0);
-        for (number, position) in (0u32..).zip(SAMPLE_POSITIONS_4X) {
-            let place = if axis == 0 { position.0 } else { position.1 };
-            let (place, number) = (b.float(place as f32 / SUBPIXELS as f32 - 0.5), b.word(number));
+        for number in 0..MSAA_SAMPLES as u8 {
+            let place = b.op(Op::LoadBuiltin(BuiltinInput::SampleOffset { sample: number, axis }), &[]);
+            let number = b.word(number.into());
             let is_it = b.op(Op::IEq, &[sample, number]);
             offset = b.select(is_it, place, offset);
         }
-        // Multiplied by 0 where there is one sample.
-        let spread = b.op(Op::LoadBuiltin(crate::ir::BuiltinInput::SampleSpread), &[]);
-        b.op(Op::FMul, &[offset, spread])
+        offset
     })
 }

@@ -1,20 +1,26 @@
-//! Depths beyond the near and the far plane that are clamped, not clipped, and depths that are moved no further than a clamp.
+//! Depths that are moved: beyond the near and the far plane clamped or clipped, or by a bias, no further than a clamp.
 
 use ash::vk;
 
-use super::case::{Case, around, lined};
+use super::case::{Case, around, exact, lined};
 use super::draws::{self, Canvas};
 use crate::picture::Picture;
 use crate::vulkan::{Attachment, CLEAR_STORE, Error, Lab, Pipeline, Subpass, Vertex, area, color, depth};
 
 /// The programs. Where surfaces meet, the pixel is a matter of depths' last bits.
-pub const CASES: [Case; 8] = [
+pub const CASES: [Case; 11] = [
     around("depth-clamp", 0.002, |lab| draw(lab, &clamped(), [0.0, 1.0])),
     around("depth-clamp-range", 0.002, |lab| draw(lab, &clamped(), [0.75, 0.25])),
     around("depth-clamp-bias", 0.002, |lab| draw(lab, &biased([9.0, 0.0, 1.5]), [0.0, 1.0])),
     around("depth-clamp-samples", 0.02, |lab| {
         draw(lab, &Pipeline { samples: FOUR, ..biased([-5.0, 0.0, -0.5]) }, [0.0, 1.0])
     }),
+    // What the clipper makes has depths of its own.
+    around("depth-clip-range", 0.002, |lab| {
+        draw(lab, &Pipeline { depth_clamp: false, ..clamped() }, [0.75, 0.25])
+    }),
+    exact("depth-bias-units", bias_units),
+    exact("depth-bias-slope", bias_slope),
     // Unmoved: lavapipe clamps moved depths of edges at their ends.
     lined("depth-clamp-lines", 0.03, |lab| {
         let polygon_mode = vk::PolygonMode::LINE;
@@ -90,6 +96,64 @@ fn draw(lab: &Lab<'_>, state: &Pipeline, [min_depth, max_depth]: [f32; 2]) -> Re
         }
     })?;
     lab.picture(if samples == FOUR { &result } else { &drawn })
+}
+
+/// Strips side by side, all of them over the whole height.
+const STRIPS: u32 = 16;
+
+/// Draws strips whose depth is `depth` of a strip's number and a place from 0 to 1, then white planes in front where their
+/// biases let them.
+fn strips(
+    lab: &Lab<'_>,
+    depth: impl Fn(f32, [f32; 2]) -> f32,
+    planes: [(f32, [f32; 3]); 2],
+) -> Result<Picture, Error> {
+    let canvas = Canvas::new(lab, true)?;
+    let pipeline = |bias| {
+        let state = Pipeline { depth: Some(vk::CompareOp::LESS), bias, ..Pipeline::default() };
+        lab.pipeline(canvas.pass, draws::SIZE, &state)
+    };
+    let plain = pipeline(None)?;
+    let [upper, lower] = [pipeline(Some(planes[0].1))?, pipeline(Some(planes[1].1))?];
+    let quad = |strip: f32, [left, right]: [f32; 2], [top, bottom]: [f32; 2], shade: f32| {
+        let corner = |x: f32, y: f32| {
+            let z = depth(strip, [x, y]);
+            [2.0 * x - 1.0, 2.0 * y - 1.0, z, shade, strip / STRIPS as f32, shade, 1.0]
+        };
+        [(left, top), (right, top), (left, bottom), (left, bottom), (right, top), (right, bottom)]
+            .map(|(x, y)| corner(x, y))
+    };
+    let edge = |n: u32| n as f32 / STRIPS as f32;
+    let mut vertices: Vec<Vertex> =
+        (0..STRIPS).flat_map(|n| quad(n as f32, [edge(n), edge(n + 1)], [0.0, 1.0], 0.2)).collect();
+    let first = vertices.len() as u32;
+    for ((strip, _), rows) in planes.into_iter().zip([[0.0, 0.5], [0.5, 1.0]]) {
+        vertices.extend(quad(strip, [0.0, 1.0], rows, 1.0));
+    }
+    let vertices = lab.vertices(&vertices)?;
+    canvas.draw(lab, |commands| {
+        lab.draw(commands, plain, vertices, first);
+        // SAFETY: the handles live as long as the lab.
+        unsafe {
+            for (pipeline, first) in [(upper, first), (lower, first + 6)] {
+                lab.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
+                lab.device.cmd_draw(commands, 6, 1, first, 0);
+            }
+        }
+    })
+}
+
+/// Strips 64 steps of a 24-bit buffer apart, and biases that end between two of them whether a unit is a step or, as lavapipe
+/// and Vulkan have it, two.
+fn bias_units(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let step = 64.0 / 16_777_216.0;
+    strips(lab, |strip, _| 0.25 + strip * step, [(0.0, [20.0, 0.0, 0.0]), (15.0, [-20.0, 0.0, 0.0])])
+}
+
+/// Planes that lean both ways, and biases by their slope.
+fn bias_slope(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let plane = |strip, [x, y]: [f32; 2]| 0.3 + 0.2 * x + 0.2 * y + 0.003 * strip;
+    strips(lab, plane, [(0.0, [0.0, 0.0, 8.0]), (15.0, [0.0, 0.0, -8.0])])
 }
 
 /// Each triangle with a bias that a command sets: with a clamp, without, and with another one.

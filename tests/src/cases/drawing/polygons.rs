@@ -9,7 +9,8 @@ use crate::vulkan::{Error, Lab, Pipeline, Vertex, rectangle};
 
 /// The programs. Where a line ends, and which pixels its sides cover, is the device's choice as long as lines are not
 /// strict.
-pub const CASES: [Case; 8] = [
+pub const CASES: [Case; 9] = [
+    exact("polygon-filled", filled),
     lined("polygon-lines", 0.04, lines),
     lined("polygon-lines-culled", 0.03, lines_culled),
     // Colours change along lines, and the sides of a line lie where the device puts them.
@@ -84,6 +85,10 @@ fn shapes(lab: &Lab<'_>, state: &Pipeline) -> Result<Picture, Error> {
             lab.device.cmd_draw(commands, 18, 2, 14, 0);
         }
     })
+}
+
+fn filled(lab: &Lab<'_>) -> Result<Picture, Error> {
+    shapes(lab, &telling(vk::PolygonMode::FILL, vk::CullModeFlags::NONE))
 }
 
 fn lines(lab: &Lab<'_>) -> Result<Picture, Error> {
