@@ -115,3 +115,18 @@ fn a_report_that_cannot_be_written_is_told_at_once() {
     assert!(verdict(&output).contains("works"), "{}", stdout(&output));
     assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/full"));
 }
+
+/// A machine with another answer; who asks for no page does not wait for it.
+#[test]
+fn reports_hold_the_answers() {
+    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (facts, page) = (directory.join("doctor.toml"), directory.join("answers.html"));
+    std::fs::write(&facts, "provoking-vertex = \"first\"\n").expect("a file");
+    let report = ["--device", "sim", "--report", page.to_str().expect("a plain name")];
+    let output = command(&report).env("VC4SIM_FACTS", &facts).output().expect("vc4 starts");
+    assert!(stdout(&output).contains("questions answered, 1 otherwise than assumed"), "{}", stdout(&output));
+    let page = std::fs::read_to_string(&page).expect("the page");
+    assert!(page.contains("<td class=\"differs\">first<br>assumed: last<td>"), "{page}");
+    assert!(page.contains("\\nprovoking-vertex = \\\"first\\\"\\n"), "the facts are not in the document");
+    assert!(stdout(&doctor(&["--device", "sim", "--json"])).contains("\"answers\":null"));
+}

@@ -2,9 +2,10 @@
 
 use vc4_kernel_abi::{Choice, Gpu, GpuError};
 
-use super::checks::{self, Check, Checked, Ended};
+use super::checks::{self, Checked, Ended};
 use super::findings::{self, Finding, Weight};
 use super::machine::Machine;
+use crate::probe::{self, Answer};
 
 /// All that was found.
 pub struct Diagnosis {
@@ -15,6 +16,17 @@ pub struct Diagnosis {
     pub is_simulated: bool,
     /// None where there is no device.
     pub checks: Vec<Checked>,
+    /// What the device answered to questions about the chip, if it was asked.
+    pub answers: Option<probe::Report>,
+}
+
+/// What of a device is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The checks.
+    Checks,
+    /// The checks, and all questions of `vc4 probe`.
+    Questions,
 }
 
 /// What it comes to.
@@ -36,12 +48,13 @@ impl Verdict {
 }
 
 impl Diagnosis {
-    /// Judges the machine and checks its device; `watch` is told of each check before it begins.
+    /// Judges the machine and checks its device; `watch` is told of each check and question before it begins.
     pub fn make(
         machine: Machine,
         choice: &Choice,
         device: Result<Box<dyn Gpu>, GpuError>,
-        watch: &mut dyn FnMut(&Check),
+        depth: Depth,
+        watch: &mut dyn FnMut(&str),
     ) -> Diagnosis {
         let findings = match choice {
             Choice::Auto | Choice::Drm(_) => findings::of_gpu(&machine),
@@ -49,16 +62,25 @@ impl Diagnosis {
         };
         let hide = |text: String| machine.private.hide(&text);
         let (mut checks, is_simulated) = match &device {
-            Ok(gpu) => (checks::run(&**gpu, watch), gpu.is_simulated()),
+            Ok(gpu) => (checks::run(&**gpu, &mut |check| watch(check.name)), gpu.is_simulated()),
             Err(_) => (Vec::new(), false),
         };
+        // Whoever did not come back from a hang would not answer.
+        let is_there = !checks.iter().any(|checked| matches!(checked.ended, Ended::Skipped));
+        let asked = device.as_ref().ok().filter(|_| is_there && depth == Depth::Questions);
+        let mut answers = asked.map(|gpu| probe::ask_all(&**gpu, watch));
+        for asked in answers.iter_mut().flat_map(|report| &mut report.asked) {
+            if let Answer::Failed(why) = &mut asked.answer {
+                *why = hide(std::mem::take(why));
+            }
+        }
         for checked in &mut checks {
             if let Ended::Failed { why, .. } = &mut checked.ended {
                 *why = hide(std::mem::take(why));
             }
         }
         let device = device.map(|gpu| hide(gpu.description())).map_err(|error| hide(error.to_string()));
-        Diagnosis { machine, findings, device, is_simulated, checks }
+        Diagnosis { machine, findings, device, is_simulated, checks, answers }
     }
 
     /// Names of checks that did not pass.
@@ -132,7 +154,7 @@ mod tests {
     use vc4_kernel_abi::Noop;
 
     fn diagnosis(tree: &Tree, device: Result<Box<dyn Gpu>, GpuError>) -> Diagnosis {
-        Diagnosis::make(tree.machine(), &Choice::Auto, device, &mut |_| ())
+        Diagnosis::make(tree.machine(), &Choice::Auto, device, Depth::Checks, &mut |_| ())
     }
 
     #[test]

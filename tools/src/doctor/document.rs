@@ -7,6 +7,7 @@ use super::machine::Machine;
 use super::machine::loader::Manifest;
 use super::machine::nodes::{Access, Node};
 use crate::json::Value;
+use crate::probe;
 
 /// Version of the document; it changes when a field changes its meaning or goes away.
 const SCHEMA: u64 = 1;
@@ -28,6 +29,15 @@ pub fn value(diagnosis: &Diagnosis) -> Value {
         ("machine", machine(&diagnosis.machine)),
         ("findings", diagnosis.findings.iter().map(finding).collect()),
         ("checks", diagnosis.checks.iter().map(check).collect()),
+        ("answers", diagnosis.answers.as_ref().map(answers).into()),
+    ])
+}
+
+fn answers(report: &probe::Report) -> Value {
+    Value::object([
+        ("complete", report.is_complete().into()),
+        ("rows", report.asked.iter().map(probe::row).collect()),
+        ("facts", vc4::facts::write(&report.facts).into()),
     ])
 }
 

@@ -21,8 +21,9 @@ use vc4_kernel_abi::Choice;
 
 use crate::device;
 use crate::output::{self, Error, Status};
+use crate::probe;
 use checks::CHECKS;
-use diagnosis::{Diagnosis, Verdict};
+use diagnosis::{Depth, Diagnosis, Verdict};
 use machine::{Machine, Surroundings};
 
 const HELP: &str = "\
@@ -52,7 +53,7 @@ pub struct Options {
     /// Print one JSON document instead of text
     #[arg(long)]
     json: bool,
-    /// Write all of it to one HTML page, with pictures and the JSON document inside
+    /// Write all of it to one HTML page, with pictures and the JSON document inside. Asks the questions of `vc4 probe`, too
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
@@ -66,9 +67,11 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         open: &|path| std::fs::File::options().read(true).write(true).open(path).map(drop),
         firmware: &firmware,
     });
-    let bar = progress();
-    let diagnosis = Diagnosis::make(machine, &choice, device::open(&choice), &mut |check| {
-        bar.set_message(check.name);
+    // Who sends a page sends the answers, too; who looks what is wrong does not wait for them.
+    let depth = if report.is_some() { Depth::Questions } else { Depth::Checks };
+    let bar = progress(CHECKS.len() + if depth == Depth::Questions { probe::count() } else { 0 });
+    let diagnosis = Diagnosis::make(machine, &choice, device::open(&choice), depth, &mut |name| {
+        bar.set_message(name.to_owned());
         bar.inc(1);
     });
     bar.finish_and_clear();
@@ -113,12 +116,12 @@ impl Report<'_> {
 }
 
 /// A bar on a terminal.
-fn progress() -> ProgressBar {
+fn progress(count: usize) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    let bar = ProgressBar::new(CHECKS.len() as u64);
+    let bar = ProgressBar::new(count as u64);
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 

@@ -9,6 +9,8 @@ use super::text;
 use crate::jobs::picture::Picture;
 use crate::json::inside_html;
 use crate::picture::{data_uri, png};
+use crate::probe::{self, Asked};
+use vc4::facts::Row;
 use vc4_sim::capture::attachments::Picture as Pixels;
 
 /// A page with the pictures of everything would be too large to send.
@@ -25,13 +27,14 @@ pub fn html(diagnosis: &Diagnosis) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>vc4 doctor: {verdict}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>vc4 doctor</h1>\n\
          <p class=\"verdict {verdict}\">{}</p>\n\
-         <h2>Findings</h2>\n{}<h2>Checks</h2>\n{}<h2>Machine</h2>\n<table>\n{}</table>\n\
+         <h2>Findings</h2>\n{}<h2>Checks</h2>\n{}<h2>Questions</h2>\n{}<h2>Machine</h2>\n<table>\n{}</table>\n\
          <p class=\"dim\">Names, addresses and serial numbers were left out. The same as JSON is in this page's element \
          <code>data</code>.</p>\n\
          <script type=\"application/json\" id=\"data\">{}</script>\n</body>\n</html>\n",
         escaped(&diagnosis.sentence()),
         findings(&diagnosis.findings),
         checks(&diagnosis.checks),
+        answers(diagnosis.answers.as_ref()),
         facts.collect::<String>(),
         inside_html(&document::value(diagnosis).to_string()),
     )
@@ -81,6 +84,33 @@ fn checks(checks: &[Checked]) -> String {
     format!("<table>\n{}</table>\n", checks.iter().map(row).collect::<String>())
 }
 
+/// What the chip is like: of each question the answer, how sure it is, and on what evidence another one was assumed.
+fn answers(report: Option<&probe::Report>) -> String {
+    let Some(report) = report else { return "<p>None were asked.</p>\n".into() };
+    let row = |asked: &Asked| {
+        let ((told, sure), Row { name, question, hypotheses, evidence, .. }) =
+            (probe::answer(asked), asked.row);
+        let class = match probe::mark(&asked.answer) {
+            ' ' => "passed",
+            '*' => "differs",
+            _ => "failed",
+        };
+        let assumed = match class {
+            "passed" => String::new(),
+            _ => format!("<br>assumed: {}", hypotheses[0].name),
+        };
+        format!(
+            "<tr><th>{name}<td><span class=\"dim\">{}</span><td class=\"{class}\">{}{assumed}<td>{}<br><span class=\"dim\">{}</span>\n",
+            escaped(question),
+            escaped(&told),
+            escaped(&sure),
+            escaped(evidence),
+        )
+    };
+    let rows: String = report.asked.iter().map(row).collect();
+    format!("<p>{}</p>\n<table>\n{rows}</table>\n", escaped(&probe::summary(report)))
+}
+
 /// The first of them as pictures, the others in words.
 fn differing(all: &[Compared]) -> String {
     let one = |(number, picture): (usize, &Compared)| {
@@ -111,11 +141,12 @@ fn figure(caption: &str, picture: &Picture) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::diagnosis::Depth;
     use crate::doctor::machine::tree::{SECRETS, Tree};
     use vc4_kernel_abi::{Choice, Gpu, GpuError, Noop};
 
     fn diagnosis(tree: &Tree, device: Result<Box<dyn Gpu>, GpuError>) -> Diagnosis {
-        Diagnosis::make(tree.machine(), &Choice::Auto, device, &mut |_| ())
+        Diagnosis::make(tree.machine(), &Choice::Auto, device, Depth::Questions, &mut |_| ())
     }
 
     #[test]
@@ -129,6 +160,8 @@ mod tests {
             "&lt;b&gt;&amp;",
             "data:image/png",
             "\"schema\":1",
+            "provoking-vertex",
+            "stored nothing",
         ] {
             assert!(page.contains(part), "{part}");
         }

@@ -6,6 +6,7 @@ use super::findings::Finding;
 use super::machine::Machine;
 use super::machine::loader::Manifest;
 use super::machine::nodes::Access;
+use crate::probe;
 
 /// What is said of checks that were not run.
 pub const SKIPPED: &str = "the GPU did not come back from a hang: reboot";
@@ -78,6 +79,9 @@ pub fn all(diagnosis: &Diagnosis) -> String {
     let mut text = format!("{}\n{}", table("Machine", &facts(diagnosis)), findings(&diagnosis.findings));
     if !diagnosis.checks.is_empty() {
         text += &format!("\n{}", checks(&diagnosis.checks));
+    }
+    if let Some(report) = &diagnosis.answers {
+        text += &format!("\nQuestions\n  {}: see the report\n", probe::summary(report));
     }
     text + &format!("\nVerdict: {}\n", diagnosis.sentence())
 }

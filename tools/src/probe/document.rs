@@ -19,7 +19,8 @@ pub fn value(device: &str, report: &Report) -> Value {
     ])
 }
 
-fn row(asked: &Asked) -> Value {
+/// An answer.
+pub fn row(asked: &Asked) -> Value {
     let hypothesis = match asked.answer {
         Answer::Told { hypothesis, .. } => Some(asked.row.hypotheses[hypothesis].name),
         _ => None,

@@ -1,6 +1,6 @@
 //! `vc4 probe`: what no board has confirmed, asked of the GPU of this machine.
 //!
-//! [`experiments`] are jobs whose results tell hypotheses apart; [`ask`] runs them and compares with simulators. [`text`] and
+//! `vc4 doctor --report` asks as well. [`experiments`] are jobs whose results tell hypotheses apart; [`ask`] runs them and compares with simulators. [`text`] and
 //! [`document`] say what came of it.
 
 mod ask;
@@ -15,12 +15,14 @@ use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use vc4::facts;
-use vc4_kernel_abi::Choice;
+use vc4_kernel_abi::{Choice, Gpu};
 
 use crate::device;
 use crate::output::{self, Error, Status};
-use ask::Answer;
+pub use ask::{Answer, Asked, Report};
+pub use document::row;
 use experiments::EXPERIMENTS;
+pub use text::{answer, mark, summary};
 
 const HELP: &str = "\
 Examples:
@@ -99,6 +101,16 @@ pub fn run(options: &Options) -> Result<Status, Error> {
     })?;
     let as_assumed = |answer: &Answer| matches!(answer, Answer::Told { hypothesis: 0, .. });
     Ok(Status::of_findings(!report.asked.iter().all(|asked| as_assumed(&asked.answer))))
+}
+
+/// Puts all questions to a device and tells `watch` the name of each before.
+pub fn ask_all(gpu: &dyn Gpu, watch: &mut dyn FnMut(&str)) -> Report {
+    ask::ask(gpu, &ask::wanted(&[]), &mut |experiment| watch(experiment.name))
+}
+
+/// How many questions [`ask_all`] puts.
+pub fn count() -> usize {
+    EXPERIMENTS.len()
 }
 
 /// A bar on a terminal.

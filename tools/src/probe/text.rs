@@ -30,7 +30,7 @@ pub fn answer(asked: &Asked) -> (String, String) {
 }
 
 /// How an answer compares with what is assumed.
-fn mark(answer: &Answer) -> char {
+pub fn mark(answer: &Answer) -> char {
     match answer {
         Answer::Told { hypothesis: 0, .. } => ' ',
         Answer::Told { .. } => '*',
@@ -76,13 +76,18 @@ fn words(out: &mut String, report: &Report) {
     }
 }
 
-fn verdict(out: &mut String, report: &Report) {
+/// How many answers there are, in a line.
+pub fn summary(report: &Report) -> String {
     let count = report.asked.len();
     let told = report.asked.iter().filter(|asked| matches!(asked.answer, Answer::Told { .. })).count();
     let changed = report.facts.changed().count();
-    let others = ROWS.iter().filter(|row| row.ask != Ask::Probe).count();
     let open =
         if report.is_complete() { String::new() } else { format!(", {} have no answer", count - told) };
-    let _ = writeln!(out, "{told} of {count} questions answered, {changed} otherwise than assumed{open}");
+    format!("{told} of {count} questions answered, {changed} otherwise than assumed{open}")
+}
+
+fn verdict(out: &mut String, report: &Report) {
+    let _ = writeln!(out, "{}", summary(report));
+    let others = ROWS.iter().filter(|row| row.ask != Ask::Probe).count();
     let _ = writeln!(out, "{others} more cannot be asked this way: `vc4 sim unverified` says why");
 }
