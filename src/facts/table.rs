@@ -293,6 +293,22 @@ choices {
         users: "depth of multisampled fragments",
         ask: Probe,
     }
+    stencil_latch: StencilLatch = "stencil-latch", "Does the machine take a new stencil set-up between two Z writes of a batch?" {
+        | EachWrite = "each-write": "It does.",
+        | FirstWrite = "first-write": "The batch keeps the set-up of its first Z write.",
+        evidence: "v3d.md §12 HW-2924",
+        at: "src/state/depth_stencil.rs", "emit_depth_stencil",
+        users: "stencil states that differ by face",
+        ask: Probe,
+    }
+    occlusion_events: OcclusionEvents = "occlusion-events", "Do the counters of passing quads and of written quads leave out quads whose samples are all masked away?" {
+        | LeftOut = "left-out": "They do.",
+        | Counted = "counted": "They count them.",
+        evidence: "v3d.md §13",
+        at: "icd/src/objects/query.rs", "OCCLUSION_EVENTS",
+        users: "occlusion queries",
+        ask: Probe,
+    }
     // The tile buffer, loads and stores.
     ms_flags: MsFlags = "ms-flags", "What does MS_FLAGS read without multisampling?" {
         | All = "all": "All four bits follow the one sample.",
@@ -519,6 +535,30 @@ choices {
         users: "which texel nearest filters take on a border, where Vulkan allows either; blits fetch texels",
         ask: Probe,
     }
+    npot_levels: NpotLevels = "npot-levels", "How large are the places of levels of an image whose edges are no powers of two?" {
+        | Containers = "containers": "As if level 0 had the next powers of two.",
+        | Own = "own": "As the level's own edges need.",
+        evidence: "textures.md §4.4; Mesa's images",
+        at: "src/image/layout.rs", "container",
+        users: "levels of images whose edges are no powers of two",
+        ask: Probe,
+    }
+    level_sizes: LevelSizes = "level-sizes", "By which size do coordinates in levels of such an image scale?" {
+        | Own = "own": "By the level's own: w >> i.",
+        | Containers = "containers": "By that of the place, which is a power of two.",
+        evidence: "textures.md §4.4; Mesa's images",
+        at: "sim/src/tmu/texture.rs", "Level",
+        users: "levels of images whose edges are no powers of two",
+        ask: Probe,
+    }
+    cube_neighbours: CubeNeighbours = "cube-neighbours", "Does the filter of a cube reach from a face to its neighbours?" {
+        | Apart = "apart": "It ends with the face.",
+        | Joined = "joined": "It takes the neighbours' texels.",
+        evidence: "textures.md T-SEAMLESS",
+        at: "sim/src/tmu/sample.rs", "footprint",
+        users: "seamless cubes, which the driver computes itself",
+        ask: Probe,
+    }
     cube_tie: CubeTie = "cube-tie", "Which face of a cube wins when components are equally large?" {
         | Xyz = "x-y-z": "x, then y, then z.",
         | Zyx = "z-y-x": "z, then y, then x.",
@@ -551,12 +591,6 @@ others {
         users: "nothing: targets begin with pages",
         ask: Not("The kernel aligns it; bare metal could."),
     }
-    "npot-levels", "Does the texture unit use power-of-two containers for levels of other images, and does it scale coordinates by the level's own size?" {
-        evidence: "textures.md §4.4; Mesa's images",
-        at: "src/image/layout.rs", "container",
-        users: "levels of images whose edges are no powers of two",
-        ask: Not("No experiment yet: levels with texels that name themselves."),
-    }
     "saturating-packs", "Do the saturating 16- and 8-bit packs give 0 for every overflow of `add` but the two largest?" {
         evidence: "recorded on silicon for some operands",
         at: "src/qpu/pack.rs", "saturated",
@@ -574,12 +608,6 @@ others {
         at: "src/state/blend/emit.rs", "emit_color",
         users: "nothing: each program writes",
         ask: Not("It may hang the board."),
-    }
-    "stencil-latch", "Does the machine take a new stencil set-up between two Z writes of a batch, whatever its last quad's facing is?" {
-        evidence: "v3d.md §12 HW-2924",
-        at: "src/state/depth_stencil.rs", "emit_depth_stencil",
-        users: "stencil states that differ by face",
-        ask: Not("No experiment yet: two Z writes with two set-ups."),
     }
     "bias-order", "Is the offset of depth bias added before the depth is rounded?" {
         evidence: "v3d.md §9.7",
@@ -617,12 +645,6 @@ others {
         users: "transfers: CPU or QPUs",
         ask: Measure("`vc4 doctor`: bandwidth."),
     }
-    "occlusion-events", "Do the counters of passing quads and of written quads leave out quads whose samples are all discarded or masked away?" {
-        evidence: "v3d.md §13",
-        at: "icd/src/objects/query.rs", "OCCLUSION_EVENTS",
-        users: "occlusion queries",
-        ask: Not("No experiment yet: performance counters of quads that discard."),
-    }
     "varying-planes", "Which vertex supplies (x0, y0) of the varying planes, and with which precision?" {
         evidence: "v3d.md §9.6",
         at: "sim/src/rendering/pse.rs", "Fit",
@@ -639,7 +661,7 @@ others {
         evidence: "v3d.md §13",
         at: "sim/src/stats/counters.rs", "Counters",
         users: "`vc4 sim report`; occlusion queries",
-        ask: Not("No experiment yet: performance counters of known jobs."),
+        ask: Measure("`vc4 probe --numbers`: performance counters of a known job."),
     }
     "idle-clocks", "How long do the fixed-function blocks take beside the QPUs?" {
         evidence: "an estimate",
@@ -664,18 +686,6 @@ others {
         at: "sim/src/tmu/texture.rs", "cut",
         users: "nothing: the driver makes none",
         ask: Not("The kernel refuses child images; bare metal could."),
-    }
-    "cube-neighbours", "Does the filter of a cube reach from a face to its neighbours?" {
-        evidence: "textures.md T-SEAMLESS",
-        at: "sim/src/tmu/sample.rs", "footprint",
-        users: "seamless cubes, which the driver computes itself",
-        ask: Not("No experiment yet: a lookup at a face's edge."),
-    }
-    "level-sizes", "Do the coordinates of an NPOT level scale by w >> i while pitch and placement follow the power-of-two container?" {
-        evidence: "textures.md §4.4; Mesa's images",
-        at: "sim/src/tmu/texture.rs", "Level",
-        users: "levels of images whose edges are no powers of two",
-        ask: Not("No experiment yet: levels with texels that name themselves."),
     }
     "compared-core", "How many times longer does a kernel take on a core of a Raspberry Pi Zero than on one of the machine that measures?" {
         evidence: "an estimate",

@@ -2,7 +2,7 @@
 //! buffer (v3d.md §9.2, §9.6; qpu.md §4.2–§4.3, §4.7–§4.8).
 
 use vc4::cl::words::{StencilOp, StencilWord};
-use vc4::facts::{Facts, MsFlags, ShaderDepth};
+use vc4::facts::{Facts, MsFlags, OcclusionEvents, ShaderDepth, StencilLatch};
 use vc4::hw::{DEPTH_MAX, LANES, SUBPIXELS, sample_positions_4x};
 
 use super::early_z::{self, Shadow};
@@ -234,10 +234,13 @@ impl Shading<'_> {
             dy,
             coefficients: self.coefficients,
             next_varying: 0,
+            facts: &draw.state.facts,
+            masked: 0,
             ms_flags: self.batch.coverage,
             reverse: if self.primitive.reverse { 0xffff } else { 0 },
             mode: DepthMode { func: draw.state.config.depth_func, write: draw.state.config.depth_write },
             stencil: Stencil::default(),
+            latched: None,
             sample_z: self.sample_z,
             read_sample: 0,
             write_sample: 0,
@@ -316,10 +319,15 @@ struct FragmentPorts<'a> {
     dy: [f32; LANES],
     coefficients: &'a [Coefficients],
     next_varying: usize,
+    facts: &'a Facts,
     ms_flags: Lanes,
+    /// Elements whose samples a program has masked away.
+    masked: LaneMask,
     reverse: LaneMask,
     mode: DepthMode,
     stencil: Stencil,
+    /// The set-up of the first Z write, on a machine that keeps it for the batch.
+    latched: Option<Stencil>,
     sample_z: [f64; 4],
     read_sample: usize,
     write_sample: usize,
@@ -364,10 +372,13 @@ impl FragmentPorts<'_> {
     fn count(&self, counters: &mut Counters) {
         counters.add(Event::QuadsNonZeroCoverage, self.batch.quads as u64);
         counters.add(Event::QuadsZeroCoverage, (QUADS - self.batch.quads) as u64);
-        counters.add(Event::QuadsWrittenToColor, quads_of(self.colored));
+        // What is masked away, on a machine that counts it all the same.
+        let filled = ((1u32 << (self.batch.quads * 4)) - 1) as LaneMask;
+        let masked =
+            if self.facts.occlusion_events == OcclusionEvents::Counted { self.masked & filled } else { 0 };
+        counters.add(Event::QuadsWrittenToColor, quads_of(self.colored | masked));
         if self.depth_tests > 0 {
-            let filled = ((1u32 << (self.batch.quads * 4)) - 1) as LaneMask;
-            let passing = quads_of(self.passed);
+            let passing = quads_of(self.passed | masked);
             counters.add(Event::QuadsPassingZAndStencil, passing);
             counters.add(Event::QuadsFailingZAndStencil, self.batch.quads as u64 - passing);
             // A quad fails the stencil test when none of its covered pixels gets past it.
@@ -476,13 +487,17 @@ impl Ports for FragmentPorts<'_> {
     }
 
     fn tlb_z(&mut self, mask: LaneMask, z: &Lanes) -> Result<(), Fault> {
+        self.masked |= lanes_with(&self.ms_flags) & !mask;
         let test = BatchTest {
             mode: self.mode,
-            stencil: self.stencil,
+            stencil: self.latched.unwrap_or(self.stencil),
             pixels: &self.pixels,
             reverse: self.reverse,
             sample_z: self.sample_z,
         };
+        if self.facts.stencil_latch == StencilLatch::FirstWrite {
+            self.latched.get_or_insert(self.stencil);
+        }
         self.failed_stencil = test.run(self.tile, mask, z, &mut self.ms_flags);
         self.passed |= lanes_with(&self.ms_flags);
         self.depth_tests += 1;
@@ -515,7 +530,8 @@ impl Ports for FragmentPorts<'_> {
     fn set_ms_flags(&mut self, mask: LaneMask, value: &Lanes) {
         for (lane, flags) in self.ms_flags.iter_mut().enumerate() {
             if mask >> lane & 1 != 0 {
-                *flags = value[lane] & 0xf;
+                let old = std::mem::replace(flags, value[lane] & 0xf);
+                self.masked |= LaneMask::from(old != 0 && *flags == 0) << lane;
             }
         }
     }
@@ -536,7 +552,10 @@ impl Ports for FragmentPorts<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
     use vc4::cl::packets::CompareFunc;
+
+    static FACTS: LazyLock<Facts> = LazyLock::new(Facts::default);
 
     fn ports<'a>(
         tile: &'a mut Tile,
@@ -551,10 +570,13 @@ mod tests {
             dy: [2.0; LANES],
             coefficients,
             next_varying: 0,
+            facts: &FACTS,
+            masked: 0,
             ms_flags: batch.coverage,
             reverse: 0,
             mode: DepthMode { func: CompareFunc::Less, write: true },
             stencil: Stencil::default(),
+            latched: None,
             sample_z: [0.0; 4],
             read_sample: 0,
             write_sample: 0,

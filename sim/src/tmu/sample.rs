@@ -128,6 +128,23 @@ fn on_face(face: u32, [x, y, z]: [f32; 3]) -> [f32; 2] {
     [s * 0.5 + 0.5, t * 0.5 + 0.5]
 }
 
+/// The texel of another face, all of them of one edge, that lies beyond a face's own.
+fn neighbour(fact: CubeTie, face: u32, texel: [i32; 2], edge: i32) -> (u32, u32, u32) {
+    let [s, t] = texel.map(|at| (at as f32 + 0.5) / edge as f32 * 2.0 - 1.0);
+    let [x, y, z] = match face {
+        0 => [1.0, -t, -s],
+        1 => [-1.0, -t, s],
+        2 => [s, 1.0, t],
+        3 => [s, -1.0, -t],
+        4 => [s, -t, 1.0],
+        _ => [-s, -t, -1.0],
+    };
+    let largest = x.abs().max(y.abs()).max(z.abs());
+    let (face, s, t) = cube_face(fact, x / largest, y / largest, z / largest);
+    let [x, y] = [s, t].map(|at| ((at * edge as f32) as i32).clamp(0, edge - 1) as u32);
+    (face, x, y)
+}
+
 /// Adding and subtracting this rounds a float below 2^22 to the nearest whole number, ties to even.
 const ROUNDER: f32 = 12_582_912.0;
 
@@ -304,8 +321,8 @@ impl Texture {
     /// The four texels around a position (the first alone for the nearest filter) and the weights of the
     /// right and lower ones.
     ///
-    /// UNVERIFIED: does the filter of a cube reach from a face to its neighbours? Here it does not: a face wraps like any
-    /// other image (T-SEAMLESS).
+    /// UNVERIFIED: does the filter of a cube reach from a face to its neighbours? Assumed that it does not: a face wraps like
+    /// any other image (T-SEAMLESS).
     #[expect(clippy::too_many_arguments, reason = "one position in one level of one texture")]
     fn footprint(
         &self,
@@ -322,8 +339,14 @@ impl Texture {
         let (y, fy) = to_texels_of(&self.facts, reduce(self.wrap_t, t), h as f32, linear);
         let mut texels = [0; 4];
         for (i, texel) in texels.iter_mut().enumerate().take(if linear { 4 } else { 1 }) {
-            let x = wrap_index(self.wrap_s, x + (i as i32 & 1), w);
-            let y = wrap_index(self.wrap_t, y + (i as i32 >> 1), h);
+            let (x, y) = (x + (i as i32 & 1), y + (i as i32 >> 1));
+            let is_beyond = linear && !((0..w).contains(&x) && (0..h).contains(&y));
+            if self.cube && self.facts.cube_neighbours == CubeNeighbours::Joined && is_beyond {
+                let (face, x, y) = neighbour(self.facts.cube_tie, face, [x, y], w);
+                *texel = self.texel(memory, level, face, x, y)?;
+                continue;
+            }
+            let (x, y) = (wrap_index(self.wrap_s, x, w), wrap_index(self.wrap_t, y, h));
             let inside = (0..w).contains(&x) && (0..h).contains(&y);
             *texel = if inside { self.texel(memory, level, face, x as u32, y as u32)? } else { border };
         }

@@ -1,7 +1,8 @@
 //! Configuration words decoded into a texture (textures.md §2) with its mip levels placed (§4).
 
 use vc4::cl::words::{MagFilter, MinFilter, TextureExtra, TextureType, TextureWords, Wrap};
-use vc4::facts::Facts;
+use vc4::facts::{Facts, LevelSizes, NpotLevels};
+use vc4::image::layout::container;
 use vc4::image::tiling::AddressMap;
 use vc4::image::{ImageLayout, ImageShape};
 use vc4::state::texture::magnified_until;
@@ -119,7 +120,7 @@ impl Texture {
             cube_stride: 0,
             explicit_lod: false,
             child: false,
-            levels: levels(shape, config.p0.base.get()).map_err(|error| reason(&error))?,
+            levels: levels(facts, shape, config.p0.base.get()).map_err(|error| reason(&error))?,
         };
         let mut child = Child::default();
         for &word in &words[2..] {
@@ -169,15 +170,33 @@ impl Texture {
 }
 
 /// The unit knows where level 0 starts and finds the others below it (textures.md §4.4).
-fn levels(shape: ImageShape, base: u32) -> Result<Vec<Level>, vc4::image::LayoutError> {
-    let layout = ImageLayout::new(shape)?;
+///
+/// UNVERIFIED: how large are the places of levels of an image whose edges are no powers of two, and by which size do
+/// coordinates in them scale?
+fn levels(facts: &Facts, shape: ImageShape, base: u32) -> Result<Vec<Level>, vc4::image::LayoutError> {
+    let mut layout = ImageLayout::new(shape)?;
+    if facts.npot_levels == NpotLevels::Own {
+        for (level, i) in layout.levels.iter_mut().zip(0..) {
+            let (width, height) = shape.level_el(i);
+            *level = vc4::image::Level::sampled(shape.cpp, width, height)?;
+        }
+        // The last level comes first.
+        let mut offset = 0;
+        for level in layout.levels.iter_mut().rev() {
+            level.offset = offset;
+            offset += level.size;
+        }
+    }
     let start = base.wrapping_sub(layout.levels[0].offset);
     Ok(layout
         .levels
         .iter()
         .zip(0..)
         .map(|(level, i)| {
-            let (width, height) = shape.level_px(i);
+            let (width, height) = match facts.level_sizes {
+                LevelSizes::Containers if i > 0 => container(shape.width, shape.height, i),
+                _ => shape.level_px(i),
+            };
             let base = start.wrapping_add(level.offset);
             let map = vc4::image::Level { offset: 0, ..*level }.address_map();
             Level { base, width, height, map, origin: (0, 0), last: (width - 1, height - 1) }

@@ -7,6 +7,7 @@
 mod clipper;
 mod common;
 mod depth;
+mod passing;
 mod qpu;
 mod shapes;
 mod textures;
@@ -62,6 +63,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     ask("depth-slope", depth::slope),
     Experiment { after: &["near-plane"], ..ask("packet-106", clipper::packet_106) },
     Experiment { after: &["shared-edges"], ..ask("clipped-grid", clipper::grid) },
+    ask("stencil-latch", passing::stencil_latch),
+    ask("occlusion-events", passing::occlusion_events),
     ask("shader-depth", depth::of_shader),
     ask("resolve-rounding", tiles::resolve_rounding),
     ask("unresolved-sample", tiles::unresolved_sample),
@@ -74,6 +77,9 @@ pub const EXPERIMENTS: &[Experiment] = &[
     ask("channel-bits", textures::channel_bits),
     ask("single-channel", textures::single_channel),
     ask("cube-tie", textures::cube_tie),
+    ask("cube-neighbours", textures::cube_neighbours),
+    ask("npot-levels", textures::npot_levels),
+    Experiment { after: &["npot-levels"], ..ask("level-sizes", textures::level_sizes) },
     ask("weight-bits", textures::weight_bits),
     ask("magnified-until", textures::magnified_until),
     ask("lod-formula", textures::lod_formula),

@@ -240,3 +240,41 @@ pub fn level_rounding(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     let seen = picture(bench, &[texture.at([step, 0.0, 0.0], [0.0, step, 0.0], None)])?;
     Ok(vec![middle(&seen) / 16])
 }
+
+/// An image whose edges are no powers of two, and whose texels tell their level, row and column.
+fn uneven(bench: &Bench<'_>) -> Result<Texture, Failure> {
+    let form = Form { width: 40, height: 24, levels: 3, ..Form::of(TextureType::Rgba8888, 4, 40) };
+    let texture = form.filled(bench, |_, level, x, y| (level + 1) << 16 | y << 8 | x)?;
+    Ok(texture.filters(MagFilter::Nearest, MinFilter::NearestMipNearest))
+}
+
+/// What [`cells`] shows of each level but the first at a place, where the level is clear: 2.2 texels, or 4.4, to a pixel.
+fn of_levels(bench: &Bench<'_>, [s, t]: [f32; 2]) -> Result<Vec<u32>, Failure> {
+    let image = uneven(bench)?;
+    let place = |(column, texels): (f32, f32)| {
+        let (across, down) = (texels / 40.0, texels / 24.0);
+        image.at([across, 0.0, s - column * across], [0.0, down, t - 3.0 * down], None)
+    };
+    // The columns that count.
+    cells(bench, [(3.0, 2.2), (11.0, 4.4)].map(place).into())
+}
+
+/// Near the first texel, which is the same one however coordinates scale.
+pub fn npot_levels(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    of_levels(bench, [0.01, 0.01])
+}
+
+/// A place inside of both sizes.
+pub fn level_sizes(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    of_levels(bench, [0.43, 0.32])
+}
+
+/// Directions to the last half texels of faces of one colour each: whether another one is there.
+pub fn cube_neighbours(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    let form = Form { faces: 6, ..Form::of(TextureType::Rgba8888, 4, 8) };
+    let cube =
+        form.filled(bench, |face, _, _, _| 40 * (face + 1))?.filters(MagFilter::Linear, MinFilter::Linear);
+    let edges = [([1.0, 0.25, 0.98], 40), ([0.25, -0.98, -1.0], 240), ([-0.98, 1.0, 0.25], 120)];
+    let seen = cells(bench, edges.map(|(direction, _)| cube.towards(direction)).into())?;
+    Ok(seen.iter().zip(edges).map(|(word, (_, own))| u32::from(word & 255 != own)).collect())
+}
