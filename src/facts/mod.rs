@@ -3,15 +3,18 @@
 //! `table.rs` holds all of them, the only place that does: what is asked, which answers (hypotheses) are thinkable, which one is
 //! in use, on what evidence, where it stands in the code and how a board could be asked. [`Facts`] is one choice per
 //! question. The simulator behaves as its facts say, the driver draws for the machine that they describe, and `vc4 probe`
-//! finds them out. [`read()`] and [`write()`] are their text form.
+//! finds them out. [`read()`] and [`write()`] are their text form. How fast the machine is are [`Numbers`], in a table of their
+//! own; a file may hold both.
 
+mod numbers;
 mod row;
 mod table;
 mod text;
 
+pub use numbers::{NUMBERS, Number, NumberRow, Numbers};
 pub use row::{Ask, Hypothesis, Row};
 pub use table::*;
-pub use text::{Error, markdown, read, write};
+pub use text::{Error, markdown, read, read_all, write, write_numbers};
 
 #[cfg(test)]
 mod tests {

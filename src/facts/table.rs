@@ -177,7 +177,7 @@ choices {
     provoking_vertex: ProvokingVertex = "provoking-vertex", "Which vertex gives flat varyings their value?" {
         | Last = "last": "The last one.",
         | First = "first": "The first one.",
-        evidence: "v3d.md §9.6",
+        evidence: "v3d.md §9.6; piglit's clipflat fails with the first vertex, never with the last, on Raspberry Pi 3 boards",
         at: "sim/src/unverified.rs", "provoking_vertex",
         users: "flat varyings; the order in which the driver draws vertices",
         ask: Probe,
@@ -203,7 +203,7 @@ choices {
     near_plane: NearPlane = "near-plane", "Is the near plane -Wc <= Zc or 0 <= Zc?" {
         | MinusW = "minus-w": "-Wc <= Zc.",
         | Zero = "zero": "0 <= Zc.",
-        evidence: "v3d.md §9.4",
+        evidence: "v3d.md §9.4; dEQP-GLES2's clipping.triangle_vertex.* pass on Raspberry Pi 3 boards, where Mesa gives OpenGL's z",
         at: "sim/src/unverified.rs", "clip_distances_zw",
         users: "clip coordinates that vertex programs give; the clipper's depth range",
         ask: Probe,
@@ -601,7 +601,7 @@ others {
         evidence: "qpu.md §6",
         at: "src/qpu/cost.rs", "COSTS",
         users: "`vc4 cost`; the scheduler",
-        ask: Measure("Programs of known length, timed."),
+        ask: Measure("`vc4 probe --numbers`: lookups; the other rows are not measured."),
     }
     "untouched-tile", "What does the machine do with a fragment program that never touches the tile buffer?" {
         evidence: "v3d.md §12",
@@ -625,7 +625,7 @@ others {
         evidence: "an estimate",
         at: "shaders/src/picture/estimate.rs", "JOB_SECONDS",
         users: "who runs a kernel that could be drawn",
-        ask: Measure("`vc4 doctor`: latency."),
+        ask: Measure("`vc4 probe --numbers`; `vc4 doctor`: latency."),
     }
     "core-clock", "How many clocks per second has a core that runs kernels, at one vector operation each?" {
         evidence: "an estimate",
@@ -643,7 +643,7 @@ others {
         evidence: "an estimate",
         at: "icd/src/foundation/traffic.rs", "BOARDS",
         users: "transfers: CPU or QPUs",
-        ask: Measure("`vc4 doctor`: bandwidth."),
+        ask: Measure("`vc4 probe --numbers`; `vc4 doctor`: bandwidth."),
     }
     "varying-planes", "Which vertex supplies (x0, y0) of the varying planes, and with which precision?" {
         evidence: "v3d.md §9.6",

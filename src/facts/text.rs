@@ -1,7 +1,9 @@
-//! Facts as text: files of one `name = "hypothesis"` per line, which is TOML, and the table of documents.
+//! Facts as text: files of one `name = "hypothesis"` per line and of numbers behind `[numbers]`, which is TOML, and the table of
+//! documents.
 
 use std::fmt::Write;
 
+use super::numbers::{NUMBERS, Number, Numbers};
 use super::row::{Ask, Row};
 use super::table::{Facts, ROWS};
 
@@ -15,15 +17,36 @@ pub struct Error {
     pub what: String,
 }
 
+/// The line behind which numbers stand.
+const SECTION: &str = "[numbers]";
+
 /// Reads facts; what the text does not name is as in [`Facts::default`].
 ///
 /// # Errors
-/// The first line that is no fact.
+/// The first line that is no fact, or no number where numbers stand.
 pub fn read(text: &str) -> Result<Facts, Error> {
-    let mut facts = Facts::default();
+    Ok(read_all(text)?.0)
+}
+
+/// Reads facts and numbers.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_all(text: &str) -> Result<(Facts, Numbers), Error> {
+    let (mut facts, mut numbers, mut in_numbers) = (Facts::default(), Numbers::default(), false);
     let mut seen: [Option<usize>; ROWS.len()] = [None; ROWS.len()];
     for (number, line) in text.lines().enumerate() {
         let error = |what| Error { line: number + 1, what };
+        if line.trim().starts_with('[') {
+            if line.trim() != SECTION || std::mem::replace(&mut in_numbers, true) {
+                return Err(error(format!("`{}` is not the one {SECTION}", line.trim())));
+            }
+            continue;
+        }
+        if in_numbers {
+            numbers = measured(line, numbers).map_err(error)?;
+            continue;
+        }
         let Some((name, value)) = pair(line).map_err(error)? else { continue };
         let (at, row) = Row::find(name).ok_or_else(|| error(unknown(name)))?;
         if !row.is_choice() {
@@ -39,7 +62,29 @@ pub fn read(text: &str) -> Result<Facts, Error> {
         }
         facts = facts.with(at, chosen);
     }
-    Ok(facts)
+    Ok((facts, numbers))
+}
+
+/// Numbers and that of a line.
+fn measured(line: &str, numbers: Numbers) -> Result<Numbers, String> {
+    let line = line.split('#').next().unwrap_or_default().trim();
+    if line.is_empty() {
+        return Ok(numbers);
+    }
+    let form = || format!("`{line}` is not of the form name = number");
+    let (name, value) = line.split_once('=').ok_or_else(form)?;
+    let name = name.trim();
+    let number = Number::find(name).ok_or_else(|| {
+        let names: Vec<_> = NUMBERS.iter().map(|row| row.name).collect();
+        format!("there is no number `{name}`; there are {}", names.join(", "))
+    })?;
+    let value: f64 = value.trim().parse().map_err(|_| form())?;
+    let with = numbers.with(number, value);
+    match (numbers.measured(number), with.measured(number)) {
+        (Some(_), _) => Err(format!("`{name}` stands there already")),
+        (None, None) => Err(format!("`{name}` is a positive number of {}", number.row().unit)),
+        (None, Some(_)) => Ok(with),
+    }
 }
 
 /// Name and value of a line; `None` for empty lines and comments.
@@ -83,6 +128,20 @@ pub fn write(facts: &Facts) -> String {
     out
 }
 
+/// What was measured as [`read_all`] takes it, each with what it is; nothing where nothing was.
+pub fn write_numbers(numbers: &Numbers) -> String {
+    let mut out = String::new();
+    for number in Number::ALL {
+        let Some(value) = numbers.measured(*number) else { continue };
+        if out.is_empty() {
+            let _ = writeln!(out, "{SECTION}");
+        }
+        let row = number.row();
+        let _ = writeln!(out, "# {} In {}.\n{} = {value:?}", row.text, row.unit, row.name);
+    }
+    out
+}
+
 /// The table of documents.
 pub fn markdown() -> String {
     let mut out =
@@ -120,6 +179,24 @@ mod tests {
         assert_eq!(facts.provoking_vertex, ProvokingVertex::First);
         assert_eq!(facts.shared_edges, SharedEdges::BottomRight);
         assert_eq!(read(""), Ok(Facts::default()));
+    }
+
+    #[test]
+    fn numbers_stand_behind_the_facts() {
+        let numbers = Numbers::default().with(Number::Job, 3.25e-4).with(Number::TmuHit, 11.0);
+        let facts = Facts { provoking_vertex: ProvokingVertex::First, ..Facts::default() };
+        assert_eq!(read_all(&(write(&facts) + &write_numbers(&numbers))), Ok((facts, numbers)));
+        assert_eq!(write_numbers(&Numbers::default()), "");
+        let said = |text: &str| read_all(text).unwrap_err().to_string();
+        assert!(
+            said("[numbers]\nspeed = 3")
+                .starts_with("line 2: there is no number `speed`; there are submit, job")
+        );
+        assert_eq!(said("[numbers]\njob = \"1\""), "line 2: `job = \"1\"` is not of the form name = number");
+        assert_eq!(said("[numbers]\njob = -1"), "line 2: `job` is a positive number of s");
+        assert_eq!(said("[numbers]\njob = 1\njob = 2"), "line 3: `job` stands there already");
+        assert_eq!(said("[facts]"), "line 1: `[facts]` is not the one [numbers]");
+        assert_eq!(said("[numbers]\n[numbers]"), "line 2: `[numbers]` is not the one [numbers]");
     }
 
     #[test]

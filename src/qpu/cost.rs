@@ -8,6 +8,7 @@ use super::access::{Access, link_tmu};
 use super::inst::Inst;
 use super::isa::{RegFile, Waddr};
 use super::uniforms::uniform_reads;
+use crate::facts::{Number, Numbers};
 
 /// Core clocks of a slot (qpu.md §1.1).
 pub const CLOCKS_PER_SLOT: u32 = 4;
@@ -68,9 +69,19 @@ const fn row(event: Event, slots: u32, manual: &'static str, text: &'static str)
 /// programs that do nothing else, on 1, 4 and 12 QPUs.
 pub const COSTS: &[CostRow] = &[
     row(Event::Issue, 1, "§7, §1.1", "any instruction, delay slots of branches and signals included"),
-    row(Event::TmuHit, 9, "§7", "TMU request to result, cache hit; the estimate counts this one"),
+    row(
+        Event::TmuHit,
+        Number::TmuHit.assumed() as u32,
+        "§7",
+        "TMU request to result, cache hit; the estimate counts this one",
+    ),
     row(Event::TmuL2, 12, "§7", "TMU request to result from L2"),
-    row(Event::TmuMemory, 20, "§7", "TMU request to result from memory, or more"),
+    row(
+        Event::TmuMemory,
+        Number::TmuMemory.assumed() as u32,
+        "§7",
+        "TMU request to result from memory, or more",
+    ),
     row(Event::TmuRequest, 4, "§7", "a TMU serves one 16-element bilinear request; direct lookups alike"),
     row(Event::UniformRefill, 9, "§7", "uniforms_addr to the next uniform, from the uniforms cache"),
     row(Event::VpmReadSetup, 3, "§7, §5.2", "VPM read set-up to the first vector; earlier reads stall"),
@@ -153,14 +164,19 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost of a program; what stands behind its end is left out.
+    /// The cost of a program on the machine that is assumed; what stands behind its end is left out.
     pub fn of(insts: &[Inst]) -> Cost {
+        Cost::on(&Numbers::default(), insts)
+    }
+
+    /// The cost on a machine of which some numbers were measured.
+    pub fn on(machine: &Numbers, insts: &[Inst]) -> Cost {
         let mut accesses: Vec<Access> = insts.iter().map(Access::of).collect();
         let end = accesses.iter().position(Access::is_end);
         let len = end.map_or(insts.len(), |end| insts.len().min(end + super::rules::SIGNAL_SLOTS + 1));
         accesses.truncate(len);
         link_tmu(&mut accesses);
-        let mut lines = waits(&accesses);
+        let mut lines = waits(machine, &accesses);
         for read in uniform_reads(&insts[..len]) {
             lines[read.instruction].uniforms += 1;
         }
@@ -195,9 +211,10 @@ impl Cost {
 }
 
 /// The waits of each instruction, in program order.
-fn waits(accesses: &[Access]) -> Vec<LineCost> {
+fn waits(machine: &Numbers, accesses: &[Access]) -> Vec<LineCost> {
     let mut now = 0;
-    let mut model = Model::default();
+    let tmu_hit = machine.get(Number::TmuHit).round() as u32;
+    let mut model = Model { tmu_hit, ..Model::default() };
     accesses
         .iter()
         .map(|access| {
@@ -214,6 +231,8 @@ fn waits(accesses: &[Access]) -> Vec<LineCost> {
 /// When results are there, in slots since the start.
 #[derive(Default)]
 struct Model {
+    /// Slots from a request to its result.
+    tmu_hit: u32,
     /// Per TMU the results on their way, oldest first.
     results: [std::collections::VecDeque<u32>; 2],
     /// Per TMU when it is free for a request.
@@ -252,7 +271,7 @@ impl Model {
             let tmu = usize::from(waddr.tmu().unwrap_or(0));
             let start = self.free[tmu].max(now);
             self.free[tmu] = start + slots(Event::TmuRequest);
-            self.results[tmu].push_back(start + slots(Event::TmuHit));
+            self.results[tmu].push_back(start + self.tmu_hit);
         }
         if access.writes_to(Waddr::UNIF_ADDR) {
             self.uniforms = now + slots(Event::UniformRefill);
@@ -321,6 +340,14 @@ mod tests {
         assert_eq!(slot_list(&cost), [1, 1, 1, 9, 1, 1, 1, 1]);
         assert_eq!((cost.lines[3].wait, cost.lines[3].reason), (8, Some(Wait::Tmu)));
         assert_eq!((cost.slots(), cost.cycles()), (16, 64));
+    }
+
+    #[test]
+    fn measured_latency_counts() {
+        let text = "sig_none ; tmu0_s = or.always(r0, r0) ; nop = nop() ;\nsig_load_tmu0 ; nop = nop() ; nop = nop() ;";
+        let insts = assemble(text).unwrap().instructions().unwrap();
+        let slow = Numbers::default().with(Number::TmuHit, 14.2);
+        assert_eq!((Cost::of(&insts).lines[1].wait, Cost::on(&slow, &insts).lines[1].wait), (8, 13));
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn the_blur_and_the_mandelbrot_set_are_worth_drawing() {
         let picture = find(&kernel).unwrap();
         assert!(!picture.keeps && picture.limits.is_empty());
         let pipeline = compile_picture(&picture, &state).unwrap();
-        let estimate = Estimate::new(&kernel, &pipeline.fragment);
+        let estimate = Estimate::new(&kernel, &pipeline.fragment, &vc4::facts::Numbers::default());
         assert!(estimate.favours_qpu(1 << 20, 1, 1) && !estimate.may_hang(), "{estimate:?}");
         assert!(!estimate.favours_qpu(16, 1, 1), "a job for sixteen pixels");
     }

@@ -2,7 +2,8 @@
 
 use crate::input::{Form, Program};
 use crate::output::{self, Error, Status};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use vc4::facts::{self, Numbers};
 use vc4::qpu::cost::{CLOCKS_PER_SLOT, Wait};
 use vc4::qpu::{Cost, Inst};
 
@@ -11,6 +12,7 @@ Examples:
   vc4 cost shader.qpu                   every line with its slots, and the sums
   vc4 cost --stats tsv *.qpu            one row per program
   vc4 cost --stats tsv --hex words.txt
+  vc4 cost --facts pi.toml shader.qpu   with the latencies that were measured on a board
 
 The estimate ranks programs: branches fall through, loops run once, textures hit their cache.
 `vc4 isa costs` prints the numbers behind it.";
@@ -29,6 +31,9 @@ pub struct Options {
     files: Vec<PathBuf>,
     #[command(flatten)]
     form: Form,
+    /// A file of facts with numbers that `vc4 probe --numbers` measured
+    #[arg(long, value_name = "FILE")]
+    facts: Option<PathBuf>,
     /// Only the sums, in this form
     #[arg(long, value_enum)]
     stats: Option<Stats>,
@@ -43,13 +48,17 @@ pub fn run(options: &Options) -> Result<Status, Error> {
             files.iter().map(|file| Program::read(Some(file), options.form)).collect::<Result<_, _>>()?
         }
     };
+    let machine = match &options.facts {
+        Some(path) => measured(path)?,
+        None => Numbers::default(),
+    };
     let mut out = String::new();
     if options.stats.is_some() {
         out.push_str(HEADER);
     }
     for program in &programs {
         let insts = program.instructions()?;
-        let cost = Cost::of(&insts);
+        let cost = Cost::on(&machine, &insts);
         match options.stats {
             Some(Stats::Tsv) => out.push_str(&row(&program.name, &cost)),
             None => out.push_str(&listing(&program.name, &insts, &cost)),
@@ -57,6 +66,13 @@ pub fn run(options: &Options) -> Result<Status, Error> {
     }
     output::print(&out)?;
     Ok(Status::Success)
+}
+
+/// The numbers of a file.
+fn measured(path: &Path) -> Result<Numbers, Error> {
+    let at = |error: &dyn std::fmt::Display| Error::Input(format!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| at(&error))?;
+    Ok(facts::read_all(&text).map_err(|error| at(&error))?.1)
 }
 
 fn limit(cost: &Cost) -> &'static str {

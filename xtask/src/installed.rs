@@ -1,6 +1,8 @@
 //! The Debian packages as the user of a Raspberry Pi meets them: installed by dpkg into a root of Debian for that machine, used
 //! there by Debian's own programs under QEMU, upgraded and removed.
 
+mod rehearsal;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -77,6 +79,7 @@ pub fn test(machine: &str, options: &Options, install: bool) -> Result<(), Error
     println!(
         "scenes: as lavapipe draws them, on the simulator in the process and on the preloaded render node"
     );
+    rehearsal::rehearse(&root)?;
 
     root.dpkg(&["--install"], &newer(&made, &root.place)?)?;
     root.offers_the_simulator_on_request()?;

@@ -18,7 +18,7 @@ pub fn find() -> Option<Arc<dyn Gpu>> {
             return None;
         }
     };
-    if let Err(what) = facts::load() {
+    if let Err(what) = facts::check() {
         log::error!(target: "vc4::probe", "{what}; no device");
         return None;
     }

@@ -9,7 +9,7 @@ use vc4_shaders::picture::{self, Picture, Target};
 use vc4_shaders_cpu::Kernel;
 
 use crate::foundation::engine::{Engine, kernels};
-use crate::foundation::facts::facts;
+use crate::foundation::facts::{facts, numbers};
 use crate::foundation::format::{self, FormatRow};
 
 /// A compute stage that is a picture.
@@ -79,7 +79,7 @@ pub fn drawn(shader: &Shader, cpu: &Kernel, simulated: bool) -> Result<DrawnKern
         ..PipelineState::default()
     };
     let programs = compile_picture(&picture, &state).map_err(|error| error.to_string())?;
-    let mut estimate = Estimate::new(shader, &programs.fragment);
+    let mut estimate = Estimate::new(shader, &programs.fragment, numbers());
     estimate.cpu *= cpu.engine().slowdown();
     match estimate.may_hang() {
         true => Err("a tile of it may take longer than the kernel waits".into()),

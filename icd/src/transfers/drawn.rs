@@ -12,15 +12,26 @@ use super::texels::Part;
 use super::words::Words;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::engine::{Engine, transfers};
+use crate::foundation::facts::numbers;
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
 use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Rest};
+use vc4::facts::Number;
 
 /// Bytes that a board's CPU reads of mapped memory in the time that a job takes, if not in less: a job is 200 us, and a
 /// Pi 3 reads some hundred MB/s.
-pub(super) const WORTH_A_JOB: u64 = 16 << 10;
+const WORTH_A_JOB: u64 = 16 << 10;
+
+/// The same of this machine, where both were measured.
+pub(super) fn worth_a_job() -> u64 {
+    let measured = |number| numbers().measured(number);
+    match (measured(Number::Job), measured(Number::BoRead)) {
+        (Some(job), Some(read)) => (job * read) as u64,
+        _ => WORTH_A_JOB,
+    }
+}
 
 /// Bytes of a buffer, row by row.
 pub(super) struct Rows<'a> {
@@ -69,7 +80,7 @@ pub(super) fn drawing(renders: Vec<RenderSegment>, rest: Option<Box<dyn CpuComma
 pub(super) fn pays(bytes: u64) -> Result<(), String> {
     match transfers() {
         Engine::Cpu => Err("VC4VK_TRANSFERS says so".into()),
-        Engine::Auto if bytes < WORTH_A_JOB => Err(format!("{bytes} bytes are too few for a job")),
+        Engine::Auto if bytes < worth_a_job() => Err(format!("{bytes} bytes are too few for a job")),
         Engine::Auto | Engine::Qpu => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Both take loops for `LOOP_ROUNDS` rounds and arms for taken, so what they do not know is the same on both sides.
 
+use vc4::facts::{Number, Numbers};
 use vc4::hw::{LANES, TILE_PX};
 use vc4::qpu::Inst;
 use vc4::qpu::cost::{Cost, LineCost, QPUS_PER_SLICE, SLICES};
@@ -12,9 +13,9 @@ use crate::program::Program;
 /// Rounds that a loop is taken to run.
 const LOOP_ROUNDS: f64 = 16.0;
 /// Clocks of the GPU in a second (v3d.md §1).
-pub const GPU_HZ: f64 = 250e6;
+pub const GPU_HZ: f64 = Number::CoreClock.assumed();
 /// UNVERIFIED: how long does a job take on a board that draws nothing - its ioctl, both lists, the interrupts?
-pub const JOB_SECONDS: f64 = 200e-6;
+pub const JOB_SECONDS: f64 = Number::Job.assumed();
 /// UNVERIFIED: how many clocks per second has a core that runs kernels, at one vector operation each? A Cortex-A53's.
 pub const CORE_HZ: f64 = 1.2e9;
 /// Invocations that machine code works on at a time.
@@ -27,6 +28,8 @@ const MOST_TILE_SECONDS: f64 = 10e-3;
 /// Seconds that an invocation takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
+    /// And that a job takes, whatever it does.
+    pub job: f64,
     /// With all QPUs at work.
     pub qpu: f64,
     /// On one core.
@@ -34,13 +37,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of a kernel and the fragment program that stands for it.
-    pub fn new(kernel: &Shader, fragment: &Program) -> Estimate {
+    /// Of a kernel and the fragment program that stands for it, on a machine of which some numbers were measured.
+    pub fn new(kernel: &Shader, fragment: &Program, machine: &Numbers) -> Estimate {
         let clocks = region(kernel, &kernel.body);
         let lanes = (LANES as u32 * QPUS_PER_SLICE * SLICES).into();
         let seconds = |clocks: f64, lanes: f64, hertz: f64| clocks / lanes / hertz;
         Estimate {
-            qpu: seconds(fragment_clocks(fragment), lanes, GPU_HZ),
+            job: machine.get(Number::Job),
+            qpu: seconds(fragment_clocks(fragment, machine), lanes, machine.get(Number::CoreClock)),
             cpu: seconds(clocks, BATCH, CORE_HZ),
         }
     }
@@ -53,21 +57,21 @@ impl Estimate {
     /// Whether so many invocations in so many jobs take less time on the QPUs than on so many cores.
     pub fn favours_qpu(&self, invocations: u64, jobs: u32, cores: u32) -> bool {
         let invocations = invocations as f64;
-        let qpu = f64::from(jobs) * JOB_SECONDS + invocations * self.qpu;
+        let qpu = f64::from(jobs) * self.job + invocations * self.qpu;
         qpu < invocations * self.cpu / f64::from(cores.max(1))
     }
 
     /// Invocations from which on one job takes less time than so many cores; `None` if it never does.
     pub fn least(&self, cores: u32) -> Option<u64> {
         let saved = self.cpu / f64::from(cores.max(1)) - self.qpu;
-        (saved > 0.0).then(|| (JOB_SECONDS / saved).ceil() as u64)
+        (saved > 0.0).then(|| (self.job / saved).ceil() as u64)
     }
 }
 
 /// Clocks of a fragment program for 16 pixels, with all QPUs at work.
-fn fragment_clocks(program: &Program) -> f64 {
+fn fragment_clocks(program: &Program, machine: &Numbers) -> f64 {
     let insts: Vec<Inst> = program.code.iter().map_while(|&word| Inst::decode(word).ok()).collect();
-    let cost = Cost::of(&insts);
+    let cost = Cost::on(machine, &insts);
     let once: u32 = cost.lines.iter().map(LineCost::slots).sum();
     let rounds: f64 =
         cost.lines.iter().zip(rounds(&insts)).map(|(line, n)| f64::from(line.slots()) * n).sum();
@@ -127,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_a_job_saves_pays_for_it() {
-        let estimate = Estimate { qpu: 1e-9, cpu: 5e-9 };
+        let estimate = Estimate { job: JOB_SECONDS, qpu: 1e-9, cpu: 5e-9 };
         let least = estimate.least(1).unwrap();
         assert_eq!(least, 50_000);
         assert!(estimate.favours_qpu(least + 1, 1, 1) && !estimate.favours_qpu(least - 1, 1, 1));

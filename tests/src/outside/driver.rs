@@ -53,6 +53,17 @@ pub fn drm_shim() -> PathBuf {
     library
 }
 
+/// The `vc4` command that this build made.
+pub fn tool() -> PathBuf {
+    let program = build_directory().join("vc4");
+    assert!(
+        program.exists(),
+        "{} is not built: run `cargo build -p vc4-tools`, or run `cargo xtask test`",
+        program.display()
+    );
+    program
+}
+
 /// A command that sees one driver only, ours on the simulator unless told otherwise.
 pub fn command(program: impl AsRef<Path>, manifest: &Path) -> Command {
     let program = program.as_ref();

@@ -79,7 +79,7 @@ pub fn run(options: &Options, modules: &[Module], settings: &Settings) -> Result
 fn drawn(shader: &Shader, settings: &Settings) -> Result<(Pipeline, Estimate), String> {
     let picture = picture::find(shader).map_err(|why| why.to_string())?;
     let pipeline = compile_picture(&picture, &settings.state(&[])).map_err(|error| error.to_string())?;
-    let estimate = Estimate::new(shader, &pipeline.fragment);
+    let estimate = Estimate::new(shader, &pipeline.fragment, &vc4::facts::Numbers::default());
     Ok((Pipeline { fragment: pipeline.fragment, ..Pipeline::default() }, estimate))
 }
 

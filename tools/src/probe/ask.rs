@@ -58,7 +58,7 @@ impl Report {
 }
 
 /// A simulator of such a machine.
-fn simulator(facts: Facts) -> Simulator {
+pub fn simulator(facts: Facts) -> Simulator {
     Simulator::new(Config {
         memory_bytes: MEMORY,
         threads: NonZeroUsize::new(1),

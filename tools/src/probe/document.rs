@@ -1,6 +1,7 @@
 //! A report as JSON; `docs/book/user/doctor.md` describes the fields.
 
 use super::ask::{Answer, Asked, Report};
+use super::numbers::{self, Counted, Measured};
 use super::text;
 use crate::json::Value;
 
@@ -8,7 +9,7 @@ use crate::json::Value;
 const SCHEMA: u64 = 1;
 
 /// All of it.
-pub fn value(device: &str, report: &Report) -> Value {
+pub fn value(device: &str, report: &Report, measured: Option<&numbers::Report>) -> Value {
     Value::object([
         ("schema", SCHEMA.into()),
         ("vc4", env!("CARGO_PKG_VERSION").into()),
@@ -16,7 +17,37 @@ pub fn value(device: &str, report: &Report) -> Value {
         ("complete", report.is_complete().into()),
         ("rows", report.asked.iter().map(row).collect()),
         ("facts", vc4::facts::write(&report.facts).into()),
+        ("numbers", measured.map(|report| report.measured.iter().map(number).collect::<Value>()).into()),
+        ("simulated", measured.map(|report| report.is_simulated).into()),
+        ("counters", measured.and_then(|report| report.counted.as_deref().ok()).map(counters).into()),
     ])
+}
+
+fn number(measured: &Measured) -> Value {
+    let row = measured.number.row();
+    let (value, why) = match &measured.value {
+        Ok(value) => (Some(*value), None),
+        Err(why) => (None, Some(&why[..])),
+    };
+    Value::object([
+        ("name", row.name.into()),
+        ("unit", row.unit.into()),
+        ("value", value.into()),
+        ("why", why.into()),
+        ("assumed", row.assumed.into()),
+        ("by", text::by(measured.by).into()),
+    ])
+}
+
+fn counters(counted: &[Counted]) -> Value {
+    let one = |Counted { event, device, simulator }: &Counted| {
+        Value::object([
+            ("event", u64::from(*event).into()),
+            ("device", (*device).into()),
+            ("simulator", (*simulator).into()),
+        ])
+    };
+    counted.iter().map(one).collect()
 }
 
 /// An answer.

@@ -6,6 +6,7 @@
 mod ask;
 mod document;
 mod experiments;
+mod numbers;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -28,6 +29,7 @@ const HELP: &str = "\
 Examples:
   vc4 probe                            all questions, to the GPU of this Raspberry Pi
   vc4 probe --facts-out pi.toml        and the answers as a file for driver and simulator
+  vc4 probe --numbers --facts-out pi.toml   and how fast it is: rates, latencies, counters
   vc4 probe provoking-vertex           one question, and those on whose answers it depends
   vc4 probe --device sim --json        the simulated GPU, for programs
 
@@ -51,6 +53,9 @@ pub struct Options {
     /// Write what was measured to a file of facts
     #[arg(long, value_name = "FILE")]
     facts_out: Option<PathBuf>,
+    /// Measure rates and latencies, too, and count a known job
+    #[arg(long)]
+    numbers: bool,
     /// Print one JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -84,20 +89,28 @@ pub fn run(options: &Options) -> Result<Status, Error> {
     };
     let names: Vec<&str> = options.names.iter().map(String::as_str).collect();
     let experiments = ask::wanted(&names);
-    let bar = progress(experiments.len());
+    let bar = progress(experiments.len() + if options.numbers { numbers::STEPS } else { 0 });
     let report = ask::ask(&*gpu, &experiments, &mut |experiment| {
         bar.set_message(experiment.name);
         bar.inc(1);
+    });
+    let numbers = options.numbers.then(|| {
+        numbers::measure(&*gpu, report.facts, &mut |name| {
+            bar.set_message(name.to_owned());
+            bar.inc(1);
+        })
     });
     bar.finish_and_clear();
     let device = gpu.description();
     if let Some(path) = &options.facts_out {
         let head = format!("# Measured by vc4 probe on: {device}\n");
-        output::write(Some(path), (head + &facts::write(&report.facts)).as_bytes())?;
+        let measured = numbers.as_ref().map(|numbers| facts::write_numbers(&numbers.numbers()));
+        let text = head + &facts::write(&report.facts) + &measured.unwrap_or_default();
+        output::write(Some(path), text.as_bytes())?;
     }
     output::print(&match options.json {
-        true => format!("{}\n", document::value(&device, &report)),
-        false => text::all(&device, &report),
+        true => format!("{}\n", document::value(&device, &report, numbers.as_ref())),
+        false => text::all(&device, &report) + &numbers.as_ref().map(text::numbers).unwrap_or_default(),
     })?;
     let as_assumed = |answer: &Answer| matches!(answer, Answer::Told { hypothesis: 0, .. });
     Ok(Status::of_findings(!report.asked.iter().all(|asked| as_assumed(&asked.answer))))

@@ -1,11 +1,12 @@
 //! The probe on simulators that behave otherwise than assumed: it must name what each of them does.
 
-use vc4::facts::{Facts, ROWS, Row};
+use vc4::facts::{Facts, Number, Numbers, ROWS, Row};
 use vc4_kernel_abi::{Gpu, Noop};
 use vc4_sim::{Config, Simulator};
 
 use super::ask::{Answer, Report, ask, wanted};
 use super::experiments::{EXPERIMENTS, Experiment};
+use super::numbers::measure;
 use crate::jobs::bench::Bench;
 use crate::jobs::faulty::{Fault, Faulty};
 
@@ -149,4 +150,36 @@ fn what_a_question_needs_is_asked_first() {
     let names: Vec<_> = wanted(&["clipped-grid"]).iter().map(|experiment| experiment.name).collect();
     assert_eq!(names, ["shared-edges", "clipped-grid"]);
     assert_eq!(wanted(&[]).len(), EXPERIMENTS.len());
+}
+
+#[test]
+fn a_simulator_s_numbers_are_its_model_s() {
+    let gpu = simulator(Facts::default());
+    let report = measure(&gpu, Facts::default(), &mut |_| ());
+    let numbers = report.numbers();
+    // But for the first lookups of each tile.
+    let hit = numbers.measured(Number::TmuHit).expect("counted");
+    assert!((hit - Number::TmuHit.assumed()).abs() < 0.5, "{hit}");
+    let memory = numbers.measured(Number::TmuMemory).expect("counted");
+    assert!((memory - Number::TmuMemory.assumed()).abs() < 1.0, "{memory}");
+    for number in [Number::Submit, Number::Job, Number::BoRead, Number::BoWrite] {
+        assert!(numbers.measured(number).is_some(), "{number:?}");
+    }
+    let counted = report.counted.expect("counters");
+    assert!(counted.iter().all(|one| one.device == one.simulator), "{counted:?}");
+    assert!(counted.iter().filter(|one| one.device > 0).count() > 5, "{counted:?}");
+}
+
+#[test]
+fn numbers_of_jobs_that_are_not_done_are_absent() {
+    let dropped = measure(&Noop::new(), Facts::default(), &mut |_| ()).numbers();
+    for number in Number::ALL {
+        let copies = matches!(number, Number::BoRead | Number::BoWrite);
+        assert_eq!(dropped.measured(*number).is_some(), copies, "{number:?}");
+    }
+    let gpu = Faulty::new(simulator(Facts::default()), Fault::AllHangs);
+    let hanging = measure(&gpu, Facts::default(), &mut |_| ());
+    assert_eq!(hanging.numbers(), Numbers::default());
+    let last = hanging.measured.last().expect("a number").value.clone();
+    assert!(last.clone().is_err_and(|why| why.starts_with("not measured: ")), "{last:?}");
 }

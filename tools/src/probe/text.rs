@@ -5,6 +5,7 @@ use std::fmt::Write;
 use vc4::facts::{Ask, ROWS, Row};
 
 use super::ask::{Answer, Asked, Report};
+use super::numbers::{self, By, Counted, Measured};
 
 /// The answer in a few words, and how sure it is.
 pub fn answer(asked: &Asked) -> (String, String) {
@@ -90,4 +91,50 @@ fn verdict(out: &mut String, report: &Report) {
     let _ = writeln!(out, "{}", summary(report));
     let others = ROWS.iter().filter(|row| row.ask != Ask::Probe).count();
     let _ = writeln!(out, "{others} more cannot be asked this way: `vc4 sim unverified` says why");
+}
+
+/// What tells the time of a number.
+pub fn by(by: By) -> &'static str {
+    match by {
+        By::Clock => "clock",
+        By::Counters => "counters",
+    }
+}
+
+/// Numbers, and counters beside a simulator's.
+pub fn numbers(report: &numbers::Report) -> String {
+    let mut out = String::from("\nnumbers\n");
+    if report.is_simulated {
+        out +=
+            "  a simulated GPU: by the clock they are this computer's, by counters those of its cost model\n";
+    }
+    for Measured { number, by: how, value } in &report.measured {
+        let (row, by) = (number.row(), by(*how));
+        let assumed = row.assumed.map(|assumed| format!(", assumed {}", amount(assumed, row.unit)));
+        let said = match value {
+            Ok(value) => amount(*value, row.unit),
+            Err(why) => why.clone(),
+        };
+        let _ = writeln!(out, "  {:11} {said:>16}  by {by}{}", row.name, assumed.unwrap_or_default());
+    }
+    out += "\ncounters of a known job, and a simulator's\n";
+    match &report.counted {
+        Ok(counted) => {
+            for Counted { event, device, simulator } in counted {
+                let mark = if device == simulator { ' ' } else { '*' };
+                let _ = writeln!(out, "{mark} event {event:2} {device:>8} {simulator:>8}");
+            }
+        }
+        Err(why) => {
+            let _ = writeln!(out, "  {why}");
+        }
+    }
+    out
+}
+
+/// A number with a unit that people read.
+fn amount(value: f64, unit: &str) -> String {
+    let scales = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "\u{b5}"), (1e-9, "n")];
+    let (scale, letter) = scales.into_iter().find(|(scale, _)| value >= *scale).unwrap_or((1.0, ""));
+    format!("{:.3} {letter}{unit}", value / scale)
 }

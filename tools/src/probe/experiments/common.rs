@@ -2,7 +2,8 @@
 
 use vc4::cl::AnyPacket;
 use vc4::cl::packets::*;
-use vc4_kernel_abi::Submit;
+use vc4_kernel_abi::uapi::MAX_PERF_COUNTERS;
+use vc4_kernel_abi::{GpuError, PerfmonId, Submit};
 
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::{Draw, Target, Vertex, at};
@@ -80,4 +81,27 @@ pub fn cells(bench: &Bench<'_>, draws: Vec<Draw>) -> Result<Vec<u32>, Failure> {
     let picture = picture(bench, &draws.collect::<Vec<_>>())?;
     let places: Vec<_> = (0..count).map(origin).map(|(x, y)| (u32::from(x) + 3, u32::from(y) + 3)).collect();
     Ok(at_places(&picture, &places))
+}
+
+/// Performance counters, as long as they are needed.
+pub struct Monitor<'a> {
+    bench: &'a Bench<'a>,
+    pub id: PerfmonId,
+}
+
+impl<'a> Monitor<'a> {
+    pub fn new(bench: &'a Bench<'a>, events: &[u8]) -> Result<Monitor<'a>, GpuError> {
+        Ok(Monitor { bench, id: bench.gpu.create_perfmon(events)? })
+    }
+
+    /// What they counted, in the order of the events.
+    pub fn values(&self) -> Result<[u64; MAX_PERF_COUNTERS], GpuError> {
+        self.bench.gpu.perfmon_values(self.id)
+    }
+}
+
+impl Drop for Monitor<'_> {
+    fn drop(&mut self) {
+        self.bench.gpu.destroy_perfmon(self.id);
+    }
 }

@@ -5,12 +5,12 @@
 //! named in `after` alone, which are asked first.
 
 mod clipper;
-mod common;
+pub(super) mod common;
 mod depth;
 mod passing;
 mod qpu;
 mod shapes;
-mod textures;
+pub(super) mod textures;
 mod tiles;
 
 use crate::jobs::bench::{Bench, Failure};

@@ -3,9 +3,8 @@
 use vc4::cl::packets::CompareFunc;
 use vc4::cl::packets::Tiling;
 use vc4::cl::words::{StencilFace, StencilOp, StencilSetup, StencilWriteMask};
-use vc4_kernel_abi::PerfmonId;
 
-use super::common::{CLEAR, EDGE, WHITE, all, at_places, draw, picture, run};
+use super::common::{CLEAR, EDGE, Monitor, WHITE, all, at_places, draw, picture, run};
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::{Draw, Target};
 use crate::jobs::programs::{DONE, END, NOP, words};
@@ -76,22 +75,10 @@ pub fn occlusion_events(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
 /// What the counters say of a draw.
 fn counts(bench: &Bench<'_>, one: Draw) -> Result<[u64; 2], Failure> {
     let target = Target::new(bench, Tiling::Raster, EDGE, EDGE)?;
-    let monitor = Monitor { bench, id: bench.gpu.create_perfmon(&EVENTS)? };
+    let monitor = Monitor::new(bench, &EVENTS)?;
     let mut job = target.draw(CLEAR, &[one])?;
     job.perfmon = Some(monitor.id);
     run(bench, &target, &job)?;
-    let [passing, written, ..] = bench.gpu.perfmon_values(monitor.id)?;
+    let [passing, written, ..] = monitor.values()?;
     Ok([passing, written])
-}
-
-/// Counters, as long as they are needed.
-struct Monitor<'a> {
-    bench: &'a Bench<'a>,
-    id: PerfmonId,
-}
-
-impl Drop for Monitor<'_> {
-    fn drop(&mut self) {
-        self.bench.gpu.destroy_perfmon(self.id);
-    }
 }

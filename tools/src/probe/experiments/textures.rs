@@ -278,3 +278,26 @@ pub fn cube_neighbours(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     let seen = cells(bench, edges.map(|(direction, _)| cube.towards(direction)).into())?;
     Ok(seen.iter().zip(edges).map(|(word, (_, own))| u32::from(word & 255 != own)).collect())
 }
+
+/// Lookups of one texel, each taken by the next instruction: the cache of the texture unit has it but for the first one.
+pub fn near_lookups(bench: &Bench<'_>) -> Result<Draw, Failure> {
+    const LOOKUPS: usize = 16;
+    let texture = Form::of(TextureType::Rgba8888, 4, 8).filled(bench, |_, _, _, _| 0x55)?;
+    let one = "sig_none ; tmu0_t = or.always(r1, r1) ; nop = nop() ;\n\
+        sig_none ; tmu0_s = or.always(r1, r1) ; nop = nop() ;\n\
+        sig_load_tmu0 ; nop = nop() ; nop = nop() ;\n";
+    let code = format!(
+        "sig_small_imm ; r1 = or.always(b, b, nop, 0) ; nop = nop() ;\n{}\
+         sig_none ; r0 = or.always(r4, r4) ; nop = nop() ;\n",
+        one.repeat(LOOKUPS)
+    );
+    let uniforms = texture.words.bits().repeat(LOOKUPS);
+    Ok(Draw { fragment: fragment(&code), textures: vec![texture.bo; LOOKUPS], uniforms, ..draw(all(0.5)) })
+}
+
+/// Lookups sixteen texels apart in an image that no cache holds.
+pub fn far_lookups(bench: &Bench<'_>) -> Result<Draw, Failure> {
+    let texture = Form::of(TextureType::Rgba8888, 4, 1024).filled(bench, |_, _, _, _| 0x55)?;
+    let step = 16.0 / 1024.0;
+    Ok(texture.at([step, 0.0, 0.0], [0.0, step, 0.0], None))
+}

@@ -1,0 +1,64 @@
+//! The first hour of a board that is other than assumed, with the installed programs: the probe finds out what the chip is like, and
+//! the driver that is told so draws what it draws on the chip that was expected.
+
+use super::{CAPTURES, Root, said};
+use crate::{Error, package};
+
+/// Ten facts about the board, which the driver answers to, as the probe writes them.
+const BOARD: [&str; 10] = [
+    "provoking-vertex = \"first\"",
+    "guard-band = \"1023\"",
+    "near-plane = \"zero\"",
+    "packet-106 = \"offset-first\"",
+    "depth-unit = \"coarse\"",
+    "depth-slope = \"sum\"",
+    "sample-positions = \"mirrored\"",
+    "weight-bits = \"5\"",
+    "level-rounding = \"down\"",
+    "magnified-until = \"zero\"",
+];
+/// Files in the root.
+const BOARD_FILE: &str = "board.toml";
+const FOUND_FILE: &str = "found.toml";
+const REPORT_FILE: &str = "report.html";
+/// Colours differ by more than rounding.
+const CLEARLY: u8 = 32;
+
+/// Rehearses it; the picture of the chip that was expected was drawn just before.
+pub fn rehearse(root: &Root) -> Result<(), Error> {
+    let at = |name: &str| root.directory.join(name);
+    let expected = std::fs::read(at(CAPTURES).join("last.ppm"))?;
+    std::fs::write(at(BOARD_FILE), BOARD.join("\n") + "\n")?;
+    let (shim, board) = (format!("/{}", package::PRELOADED), format!("/{BOARD_FILE}"));
+    let node = [("VC4VK_DEVICE", "drm"), ("LD_PRELOAD", &shim[..]), ("VC4SIM_FACTS", &board[..])];
+
+    let found = format!("/{FOUND_FILE}");
+    let output = root.program("vc4", &node)?.args(["probe", "--facts-out", &found]).output()?;
+    let text = std::fs::read_to_string(at(FOUND_FILE)).unwrap_or_default();
+    let missed: Vec<_> = BOARD.iter().filter(|fact| !text.lines().any(|line| line == **fact)).collect();
+    if !said(&output).contains("10 otherwise than assumed") || !missed.is_empty() {
+        return Err(format!("vc4 probe missed {missed:?}:\n{}", said(&output)).into());
+    }
+    let report = format!("/{REPORT_FILE}");
+    let output = root.program("vc4", &node)?.args(["doctor", "--report", &report]).output()?;
+    let page = std::fs::read_to_string(at(REPORT_FILE)).unwrap_or_default();
+    if !page.contains("10 otherwise than assumed") {
+        return Err(format!("the report holds no answers:\n{}", said(&output)).into());
+    }
+    let told = [&node[..], &[("VC4VK_FACTS", &found)]].concat();
+    root.draws("a node of another chip, told what was found", &told)?;
+    let seen = std::fs::read(at(CAPTURES).join("last.ppm"))?;
+    let other = seen.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > CLEARLY).count();
+    if seen.len() != expected.len() || other * 100 > seen.len() {
+        return Err(format!(
+            "{other} of {} colours are others than on the chip that was expected",
+            seen.len()
+        )
+        .into());
+    }
+    for file in [BOARD_FILE, FOUND_FILE, REPORT_FILE] {
+        std::fs::remove_file(at(file))?;
+    }
+    println!("rehearsed: ten facts found, and drawn by");
+    Ok(())
+}
