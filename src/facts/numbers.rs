@@ -45,7 +45,7 @@ numbers! {
     CoreClock = "core-clock", "Hz", Some(250e6), "Clocks of the GPU, four to an instruction of each of twelve QPUs.", "who runs a kernel that could be drawn";
     TmuHit = "tmu-hit", "slots", Some(9.0), "From a lookup to its result, from the cache of the texture unit.", "`vc4 cost`; the scheduler takes the assumed one";
     TmuMemory = "tmu-memory", "slots", Some(20.0), "From a lookup to its result where each element's texel is a line of memory of its own.", "nothing yet; `vc4 isa costs` shows the assumed one";
-    Triangles = "triangles", "1/s", None, "Triangles of a pixel, through vertex programs, binner and rasteriser.", "nothing yet";
+    Triangles = "triangles", "/s", None, "Triangles of a pixel, through vertex programs, binner and rasteriser.", "nothing yet";
 }
 
 impl Number {

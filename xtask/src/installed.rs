@@ -1,8 +1,6 @@
 //! The Debian packages as the user of a Raspberry Pi meets them: installed by dpkg into a root of Debian for that machine, used
 //! there by Debian's own programs under QEMU, upgraded and removed.
 
-mod rehearsal;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,6 +10,7 @@ use crate::cross::Target;
 use crate::debian::{Debian, fresh, run};
 use crate::display::Display;
 use crate::package::{self, Architecture};
+use crate::rehearsal::{Place, rehearse};
 use crate::vkcube::Capture;
 use crate::{Error, cross, guest, packages};
 
@@ -79,7 +78,12 @@ pub fn test(machine: &str, options: &Options, install: bool) -> Result<(), Error
     println!(
         "scenes: as lavapipe draws them, on the simulator in the process and on the preloaded render node"
     );
-    rehearsal::rehearse(&root)?;
+    rehearse(&Place {
+        root: &root.directory,
+        picture: &root.directory.join(CAPTURES).join("last.ppm"),
+        program: &|name, variables| root.program(name, variables),
+        draw: &|device, variables| root.draws(device, variables),
+    })?;
 
     root.dpkg(&["--install"], &newer(&made, &root.place)?)?;
     root.offers_the_simulator_on_request()?;

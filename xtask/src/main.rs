@@ -27,6 +27,7 @@ mod package;
 mod packages;
 mod pictures;
 mod python;
+mod rehearsal;
 mod test;
 mod vkcube;
 

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use crate::foundation::facts::target_px;
 use ash::vk;
 use vc4::hw::TILE_PX;
 use vc4::state::PixelRect;
@@ -15,6 +14,7 @@ use vc4_shaders::picture::{HostSum, HostWord, Order, PARAMETERS_AT, Picture, Tar
 
 use super::bindings::{Bindings, Bound};
 use crate::foundation::engine::{Engine, kernels};
+use crate::foundation::facts::target_px;
 use crate::foundation::format;
 use crate::foundation::traffic::Cause;
 use crate::objects::descriptor::Descriptor;

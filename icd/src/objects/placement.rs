@@ -1,9 +1,10 @@
 //! How surfaces lie in memory, as jobs see them.
 
-use crate::foundation::facts::target_px;
 use vc4::hw::TILE_MS_PX;
 use vc4::image::layout::MsaaLayout;
 use vc4::image::tiling::{Level, Tiling};
+
+use crate::foundation::facts::target_px;
 
 /// How an attachment lies in its BO.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::foundation::facts::target_px;
 use vc4::hw::{TILE_MS_PX, TILE_PX};
 use vc4::state::PixelRect;
 
+use crate::foundation::facts::target_px;
 use crate::objects::image_view::ImageView;
 
 /// What a tile holds when drawing starts.

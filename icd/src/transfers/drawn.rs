@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use vc4::facts::Number;
 use vc4_shaders::binding::Descriptor as Place;
 
 use super::conversion::Conversion;
@@ -18,7 +19,6 @@ use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
 use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Rest};
-use vc4::facts::Number;
 
 /// Bytes that a board's CPU reads of mapped memory in the time that a job takes, if not in less: a job is 200 us, and a
 /// Pi 3 reads some hundred MB/s.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::foundation::facts::target_px;
 use ash::vk;
 use vc4::hw::TILE_PX;
 use vc4::state::PixelRect;
 
 use super::drawn::{pays, set};
 use super::programs::{self, FIRST_AT, LAST_AT, SCALE_AT, SCALED_WORDS, Scaled};
+use crate::foundation::facts::target_px;
 use crate::foundation::format::{self, FormatRow, Storage};
 use crate::objects::descriptor::Descriptor;
 use crate::objects::image::Image;

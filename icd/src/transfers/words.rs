@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::foundation::facts::target_px;
 use ash::vk;
 use vc4::hw::TILE_PX;
 use vc4::image::tiling::Level;
 use vc4::image::{Rect, Tiling};
 use vc4::state::PixelRect;
 
+use crate::foundation::facts::target_px;
 use crate::foundation::format;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::foundation::facts::target_px;
 use rustc_hash::FxHashMap;
 use vc4::cl::packets::{
     AllowedIn, Flush, GlShaderState, IncrementSemaphore, ListIndexing, ListPrimitive, PrimitiveListFormat,
@@ -17,6 +16,7 @@ use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Submit};
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
+use crate::foundation::facts::target_px;
 use crate::pipeline::ProgramBo;
 use crate::segments::Target;
 

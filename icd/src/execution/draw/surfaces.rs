@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::foundation::facts::target_px;
 use vc4::image::layout::MsaaLayout;
 use vc4::image::surface::{color_write_bits, load_bits, tile_word, zs_write_bits};
 use vc4::image::tiling::Level;
@@ -12,6 +11,7 @@ use vc4_kernel_abi::{Submit, SubmitFlags, Surface};
 use super::job::{Job, JobBuilder};
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::facts::target_px;
 use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
 use crate::objects::placement::{Placement, common_width};

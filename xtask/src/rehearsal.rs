@@ -1,7 +1,9 @@
 //! The first hour of a board that is other than assumed, with the installed programs: the probe finds out what the chip is like, and
 //! the driver that is told so draws what it draws on the chip that was expected.
 
-use super::{CAPTURES, Root, said};
+use std::path::Path;
+use std::process::{Command, Output};
+
 use crate::{Error, package};
 
 /// Ten facts about the board, which the driver answers to, as the probe writes them.
@@ -24,30 +26,45 @@ const REPORT_FILE: &str = "report.html";
 /// Colours differ by more than rounding.
 const CLEARLY: u8 = 32;
 
+/// Variables of a program.
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
+/// A directory with the packages installed.
+pub struct Place<'a> {
+    /// The directory.
+    pub root: &'a Path,
+    /// The last picture that was drawn there.
+    pub picture: &'a Path,
+    /// A program of it.
+    pub program: &'a dyn Fn(&str, Variables<'_>) -> Result<Command, Error>,
+    /// Draws a picture on a device.
+    pub draw: &'a dyn Fn(&str, Variables<'_>) -> Result<(), Error>,
+}
+
 /// Rehearses it; the picture of the chip that was expected was drawn just before.
-pub fn rehearse(root: &Root) -> Result<(), Error> {
-    let at = |name: &str| root.directory.join(name);
-    let expected = std::fs::read(at(CAPTURES).join("last.ppm"))?;
+pub fn rehearse(place: &Place<'_>) -> Result<(), Error> {
+    let at = |name: &str| place.root.join(name);
+    let expected = std::fs::read(place.picture)?;
     std::fs::write(at(BOARD_FILE), BOARD.join("\n") + "\n")?;
     let (shim, board) = (format!("/{}", package::PRELOADED), format!("/{BOARD_FILE}"));
     let node = [("VC4VK_DEVICE", "drm"), ("LD_PRELOAD", &shim[..]), ("VC4SIM_FACTS", &board[..])];
 
     let found = format!("/{FOUND_FILE}");
-    let output = root.program("vc4", &node)?.args(["probe", "--facts-out", &found]).output()?;
+    let output = (place.program)("vc4", &node)?.args(["probe", "--facts-out", &found]).output()?;
     let text = std::fs::read_to_string(at(FOUND_FILE)).unwrap_or_default();
     let missed: Vec<_> = BOARD.iter().filter(|fact| !text.lines().any(|line| line == **fact)).collect();
     if !said(&output).contains("10 otherwise than assumed") || !missed.is_empty() {
         return Err(format!("vc4 probe missed {missed:?}:\n{}", said(&output)).into());
     }
     let report = format!("/{REPORT_FILE}");
-    let output = root.program("vc4", &node)?.args(["doctor", "--report", &report]).output()?;
+    let output = (place.program)("vc4", &node)?.args(["doctor", "--report", &report]).output()?;
     let page = std::fs::read_to_string(at(REPORT_FILE)).unwrap_or_default();
     if !page.contains("10 otherwise than assumed") {
         return Err(format!("the report holds no answers:\n{}", said(&output)).into());
     }
     let told = [&node[..], &[("VC4VK_FACTS", &found)]].concat();
-    root.draws("a node of another chip, told what was found", &told)?;
-    let seen = std::fs::read(at(CAPTURES).join("last.ppm"))?;
+    (place.draw)("a node of another chip, told what was found", &told)?;
+    let seen = std::fs::read(place.picture)?;
     let other = seen.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > CLEARLY).count();
     if seen.len() != expected.len() || other * 100 > seen.len() {
         return Err(format!(
@@ -61,4 +78,8 @@ pub fn rehearse(root: &Root) -> Result<(), Error> {
     }
     println!("rehearsed: ten facts found, and drawn by");
     Ok(())
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[output.stdout.as_slice(), output.stderr.as_slice()].concat()).into_owned()
 }
