@@ -6,8 +6,7 @@
 use smallvec::SmallVec;
 
 use super::image::{Axes, Components, Image, Operands};
-use super::lod::Parts;
-use super::{image, lod};
+use super::lod::{self, Parts};
 use crate::ir::{
     Block, BlockData, Builder, Inst, LineId, Lod, Node, Op, Region, Replacements, Sample, Shader, Stage,
     Type, Value,
@@ -101,7 +100,7 @@ impl Pass<'_> {
         self.shader.line = data.line;
         let mut b = Builder::new(self.shader, block);
         b.relaxed = data.relaxed;
-        let walk = Walk::new(&mut image(&mut b, self.state, stage, &sample), &operands)
+        let walk = Walk::new(&mut Image::new(&mut b, self.state, stage, &sample), &operands)
             .expect("only samples with a footprint are replaced");
         let (zero, none, one) = (b.float(0.0), b.word(0), b.word(1));
         nodes.push(Node::Block(block));

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::binding::{Texture, TextureValue, UniformSlot};
 use crate::ir::{Builder, ImageDim, Op, Sample, Stage, Value};
-use crate::state::TextureKey;
+use crate::state::{PipelineState, TextureKey};
 
 /// Components of a texel, or the one result of a comparison.
 pub type Components = SmallVec<[Value; 4]>;
@@ -39,6 +39,19 @@ impl<'d> Operands<'d> {
         let (offset, reference) = rest.split_at(if sample.offset { sample.dim.axes() } else { 0 });
         let (layer, reference) = (layer.first().copied(), reference.first().copied());
         Operands { sample: *sample, coordinates, layer, lod, offset, reference }
+    }
+}
+
+impl<'b, 'a> Image<'b, 'a> {
+    /// The image of a sample or gather.
+    pub fn new(
+        b: &'b mut Builder<'a>,
+        state: &PipelineState,
+        stage: Stage,
+        sample: &Sample,
+    ) -> Image<'b, 'a> {
+        let key = state.textures.get(&sample.texture).copied().unwrap_or_default();
+        Image { b, stage, texture: sample.texture, dim: sample.dim, key }
     }
 }
 

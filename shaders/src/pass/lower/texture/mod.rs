@@ -24,7 +24,7 @@ mod unit;
 use smallvec::smallvec;
 
 use crate::binding::{Descriptor, Texture, TextureValue};
-use crate::ir::{Builder, Fetch, InstData, Op, Sample, Shader, Stage, Value};
+use crate::ir::{Builder, Fetch, InstData, Op, Shader, Stage, Value};
 use crate::pass::rewrite::{Action, rewrite};
 use crate::state::{PipelineState, TextureFilter};
 use image::{Components, Image, Operands, value};
@@ -40,15 +40,15 @@ pub fn run(shader: &mut Shader, state: &PipelineState) {
     let Ok(()) = rewrite(shader, |b, data| {
         let values = match data.op {
             Op::Sample(sample) => {
-                sampled(image(b, state, stage, &sample), &Operands::new(&sample, &data.args))
+                sampled(Image::new(b, state, stage, &sample), &Operands::new(&sample, &data.args))
             }
             Op::Gather { sample, component } => filter::gather(
-                &mut image(b, state, stage, &sample),
+                &mut Image::new(b, state, stage, &sample),
                 &Operands::new(&sample, &data.args),
                 component,
             ),
             Op::ImageLod(sample) => {
-                lod::query_lod(&mut image(b, state, stage, &sample), &Operands::new(&sample, &data.args))
+                lod::query_lod(&mut Image::new(b, state, stage, &sample), &Operands::new(&sample, &data.args))
             }
             Op::Fetch(fetch) => fetched(b, state, stage, &fetch, data),
             Op::ImageSize { image, axis, halves } => smallvec![size(b, image, axis, halves, data.args[0])],
@@ -58,16 +58,6 @@ pub fn run(shader: &mut Shader, state: &PipelineState) {
         };
         Ok(Action::Replace(values))
     });
-}
-
-fn image<'b, 'a>(
-    b: &'b mut Builder<'a>,
-    state: &PipelineState,
-    stage: Stage,
-    sample: &Sample,
-) -> Image<'b, 'a> {
-    let key = state.textures.get(&sample.texture).copied().unwrap_or_default();
-    Image { b, stage, texture: sample.texture, dim: sample.dim, key }
 }
 
 fn sampled(mut image: Image<'_, '_>, operands: &Operands<'_>) -> Components {
