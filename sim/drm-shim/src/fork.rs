@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, MutexGuard};
 
+use libc::{c_int, c_void};
+
 use crate::backend::{ACTIVE, BACKEND, Backend};
 use crate::client::Client;
 use crate::inside::{Inside, lock};
@@ -18,8 +20,16 @@ thread_local! {
 
 /// Takes part in every fork from now on.
 pub fn register() {
-    // SAFETY: the handlers are functions without arguments that stay as long as the process.
-    unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork_in_parent), Some(after_fork_in_child)) };
+    type Handler = extern "C" fn();
+    unsafe extern "C" {
+        /// What pthread_atfork calls, which itself lies in the static part of the C library: Debian's is for ARMv7.
+        fn __register_atfork(before: Handler, parent: Handler, child: Handler, library: *mut c_void)
+        -> c_int;
+    }
+    // SAFETY: the handlers are functions without arguments that stay as long as the process, so no library goes with them.
+    unsafe {
+        __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, std::ptr::null_mut());
+    }
 }
 
 /// Holds our locks across the fork, so that the child finds them whole, and opens a door for it to a device here.
