@@ -55,7 +55,7 @@ pub(super) fn clamped(b: &mut Builder, depth: Value) -> Value {
 }
 
 /// The depth of a fragment that is moved by its triangle's slope: on an edge or a corner of one, or where the machine takes
-/// another slope.
+/// another slope, or the bias has a clamp.
 pub(super) fn moved(b: &mut Builder, state: &PipelineState) -> Option<Value> {
     let of_corners = state.polygon.is_some_and(|polygon| polygon.slope_bias);
     if !of_corners && !state.moves_depth {

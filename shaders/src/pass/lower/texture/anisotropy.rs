@@ -8,8 +8,7 @@ use smallvec::SmallVec;
 use super::image::{Axes, Components, Image, Operands};
 use super::lod::{self, Parts};
 use crate::ir::{
-    Block, BlockData, Builder, Inst, LineId, Lod, Node, Op, Region, Replacements, Sample, Shader, Stage,
-    Type, Value,
+    Block, BlockData, Builder, Inst, LineId, Lod, Node, Op, Region, Replacements, Sample, Shader, Type, Value,
 };
 use crate::state::PipelineState;
 
@@ -73,17 +72,12 @@ impl Pass<'_> {
         nodes.push(Node::Block(block));
     }
 
-    /// The first sample with several in its footprint: where there are no quads, only gradients make one.
+    /// The first sample with several in its footprint.
     fn first_sample(&self, block: Block) -> Option<usize> {
         self.shader.blocks[block].insts.iter().position(|&inst| match &self.shader.insts[inst].op {
             Op::Sample(sample) => {
                 let key = self.state.textures.get(&sample.texture);
-                let has_footprint = match sample.lod {
-                    Lod::Auto | Lod::Bias => self.shader.stage == Stage::Fragment,
-                    Lod::Grad => true,
-                    Lod::Explicit => false,
-                };
-                has_footprint && key.is_some_and(|key| key.anisotropic)
+                key.is_some_and(|key| key.anisotropic) && lod::has_footprint(self.shader.stage, sample.lod)
             }
             _ => false,
         })

@@ -59,21 +59,27 @@ fn biased(image: &mut Image<'_, '_>, operands: &Operands<'_>, lambda: Option<Val
     }
 }
 
-/// The footprint of a sample whose level of detail depends on one: not of one in a vertex stage without gradients, where no
-/// quads are.
+/// Whether a level of detail depends on a footprint: where there are no quads, only gradients make one.
+pub fn has_footprint(stage: Stage, lod: Lod) -> bool {
+    match lod {
+        Lod::Explicit => false,
+        Lod::Auto | Lod::Bias => stage == Stage::Fragment,
+        Lod::Grad => true,
+    }
+}
+
+/// The footprint of a sample that has one.
 pub fn footprint(image: &mut Image<'_, '_>, operands: &Operands<'_>) -> Option<Footprint> {
+    if !has_footprint(image.stage, operands.sample.lod) {
+        return None;
+    }
     let at = operands.coordinates;
-    let (dx, dy): (Axes, Axes) = match operands.sample.lod {
-        Lod::Explicit => return None,
-        Lod::Auto | Lod::Bias if image.stage == Stage::Vertex => return None,
-        Lod::Auto | Lod::Bias => {
-            let mut derivatives = |op| at.iter().map(|&c| image.b.op(op, &[c])).collect();
-            (derivatives(Op::Ddx), derivatives(Op::Ddy))
-        }
-        Lod::Grad => {
-            let (dx, dy) = operands.lod.split_at(image.dim.coordinates());
-            (dx.iter().copied().collect(), dy.iter().copied().collect())
-        }
+    let (dx, dy): (Axes, Axes) = if operands.sample.lod == Lod::Grad {
+        let (dx, dy) = operands.lod.split_at(image.dim.coordinates());
+        (dx.iter().copied().collect(), dy.iter().copied().collect())
+    } else {
+        let mut derivatives = |op| at.iter().map(|&c| image.b.op(op, &[c])).collect();
+        (derivatives(Op::Ddx), derivatives(Op::Ddy))
     };
     let squares = [&dx, &dy].map(|d| {
         let d = along_the_image(image, at, d);
