@@ -27,8 +27,8 @@ pub const CASES: [Case; 11] = [
         draw(lab, &Pipeline { polygon_mode, line_width: 5.0, ..clamped() }, [0.0, 1.0])
     }),
     around("depth-bias-clamp", 0.002, |lab| draw(lab, &clipped([0.0, 0.02, 4.0]), [0.0, 1.0])),
-    around("depth-bias-clamp-samples", 0.02, |lab| {
-        draw(lab, &Pipeline { samples: FOUR, ..clipped([0.0, -0.03, -5.0]) }, [0.125, 0.75])
+    around("depth-bias-clamp-samples", 0.015, |lab| {
+        draw(lab, &Pipeline { samples: FOUR, ..clipped([0.0, -0.01, -5.0]) }, [0.125, 0.75])
     }),
     around("depth-bias-clamp-commands", 0.002, by_commands),
 ];
