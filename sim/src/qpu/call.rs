@@ -9,7 +9,7 @@ use super::exec::Instance;
 use super::fault::Fault;
 use super::native::{Context, Entry, Exit, Native, Part, Work};
 use super::op::Op;
-use super::ports::Ports;
+use super::ports::{Ports, Varyings};
 use super::program::Program;
 use super::state::{Qpu, Register};
 use crate::memory::Memory;
@@ -25,7 +25,6 @@ impl Native {
             program,
             native: self,
             context: std::ptr::null_mut(),
-            lookups: 0,
             limit,
             fault: None,
         };
@@ -37,6 +36,7 @@ impl Native {
             budget: i64::try_from(limit).unwrap_or(i64::MAX),
             // SAFETY: the instance's exclusive reference is not used while the code runs, only this pointer.
             varyings: unsafe { (*host.ports).varyings() },
+            lookups: 0,
             host: std::ptr::null_mut(),
             perform: perform::<P>,
         };
@@ -49,9 +49,8 @@ impl Native {
         // SAFETY: the context leads to a QPU, to the bus memory and to as many varyings as it says, and its host is of
         // the type that `perform` takes.
         let exit = unsafe { entry(host.context) };
-        // SAFETY: as above; the code has returned.
-        let (left, next) = unsafe { ((*host.context).budget, (*host.context).varyings.next) };
-        let Host { lookups, fault, .. } = host;
+        let Host { fault, .. } = host;
+        let Context { budget: left, varyings: Varyings { next, .. }, lookups, .. } = context;
         instance.ports.set_next_varying(next);
         instance.lookups += lookups;
         instance.executed += (budget - left) as u64;
@@ -79,7 +78,6 @@ struct Host<'a, P> {
     program: &'a Program,
     native: &'a Native,
     context: *mut Context,
-    lookups: u64,
     limit: u64,
     /// The instruction that failed, and why.
     fault: Option<(usize, Fault)>,
@@ -107,7 +105,7 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut (), work: u32, first: u32) -> 
             run(&mut instance, host.program, ops, written, first as usize)
         }
     };
-    host.lookups += instance.lookups;
+    context.lookups += instance.lookups;
     context.varyings.next = instance.ports.varyings().next;
     match result {
         Ok(()) => 0,

@@ -14,4 +14,4 @@ mod unit;
 
 pub use fault::TmuFault;
 pub use picture::TexturePicture;
-pub use unit::Tmu;
+pub use unit::{Tmu, place};

@@ -1,5 +1,7 @@
 //! One unit as a QPU sees it: requests, configuration words and the result FIFO (qpu.md §4.5, §4.6).
 
+use std::mem::offset_of;
+
 use vc4::facts::Facts;
 use vc4::hw::LANES;
 
@@ -17,13 +19,15 @@ const RESULT_FIFO: usize = 4;
 const REQUEST_SLOTS: u8 = 8;
 /// Most requests that can be on their way: the results, then requests of a single slot.
 const IN_FLIGHT: usize = RESULT_FIFO + REQUEST_SLOTS as usize;
+/// Request slots of a direct lookup.
+const DIRECT_SLOTS: u8 = 1;
 /// Decoded set-ups that a unit remembers. Only a matter of speed.
 pub(super) const CACHED_SETUPS: usize = 8;
 
 /// The parameter that sends the request.
-const S: usize = 0;
+const S: u8 = 0;
 
-/// One texture unit as seen by one QPU.
+/// One texture unit as seen by one QPU. Machine code looks up memory and loads results by itself: see [`place`].
 #[derive(Default)]
 pub struct Tmu {
     facts: Facts,
@@ -37,6 +41,8 @@ pub struct Tmu {
     slots: [u8; IN_FLIGHT],
     first: usize,
     count: usize,
+    /// Results that may wait without another thought: nothing stalls, and no rule is broken.
+    room: usize,
     setups: Vec<([u32; 4], Texture)>,
     /// Set-up that the next decoded one replaces.
     oldest: usize,
@@ -45,6 +51,31 @@ pub struct Tmu {
     note: Option<Note>,
     /// Lines that the last request read, while somebody counts them.
     lines: Option<Vec<u32>>,
+}
+
+/// Where machine code finds a unit's state. It sends direct lookups while nothing is [`written`](place::WRITTEN), fewer
+/// than [`ROOM`](place::ROOM) results wait and nobody traces lines, and loads results while some wait.
+pub mod place {
+    use super::*;
+
+    /// The parameter that sends a request.
+    pub const S: u8 = super::S;
+    /// Parameters of the request under assembly, a count.
+    pub const WRITTEN: usize = offset_of!(Tmu, written);
+    /// The results, a ring of [`RING`] registers.
+    pub const RESULTS: usize = offset_of!(Tmu, results);
+    /// Request slots of each, bytes.
+    pub const SLOTS: usize = offset_of!(Tmu, slots);
+    /// Index of the oldest result.
+    pub const FIRST: usize = offset_of!(Tmu, first);
+    /// How many wait.
+    pub const COUNT: usize = offset_of!(Tmu, count);
+    /// How many may.
+    pub const ROOM: usize = offset_of!(Tmu, room);
+    /// Results in the ring.
+    pub const RING: usize = IN_FLIGHT;
+    /// Request slots of a direct lookup.
+    pub const DIRECT_SLOTS: u8 = super::DIRECT_SLOTS;
 }
 
 const HALF_A_FIFO: Note = Note {
@@ -62,6 +93,7 @@ impl Tmu {
     /// Forgets requests and results, not what was decoded.
     pub fn reset(&mut self, threaded: bool, trace: bool) {
         self.threaded = threaded;
+        self.room = if threaded { RESULT_FIFO / 2 } else { RESULT_FIFO };
         self.note = None;
         if self.lines.is_some() != trace {
             self.lines = trace.then(Vec::new);
@@ -82,7 +114,7 @@ impl Tmu {
     /// Whether writing `parameter` (0 s, 1 t, 2 r, 3 b) now is a direct memory lookup, which takes no
     /// configuration word.
     pub fn is_direct(&self, parameter: u8) -> bool {
-        usize::from(parameter) == S && self.written == 0
+        parameter == S && self.written == 0
     }
 
     /// Lines that the last request read; none when they are not traced.
@@ -119,7 +151,7 @@ impl Tmu {
             for (word, &address) in result.iter_mut().zip(value) {
                 *word = memory.read(address & !3)?;
             }
-            return self.push(&result, 1);
+            return self.push(&result, DIRECT_SLOTS);
         }
         if self.written == 4 {
             return Err(TmuFault::Unsupported(
@@ -129,7 +161,7 @@ impl Tmu {
         self.params[usize::from(parameter) & 3] = *value;
         self.config[self.written] = config;
         self.written += 1;
-        if usize::from(parameter) == S {
+        if parameter == S {
             let slots = self.written as u8;
             let index = self.setup()?;
             let texture = &self.setups[index].1;

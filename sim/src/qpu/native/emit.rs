@@ -17,8 +17,9 @@ use super::part::{FLAGS, Part, bit, is_constant, parts};
 use super::trace::{Then, Trace, traces};
 use super::vector::{Floats, Memo, Pool, Vector};
 use super::work::{Exit, Work};
-use crate::qpu::op::{Op, slot};
+use crate::qpu::op::{Action, Dest, Op, slot};
 use crate::qpu::state::LOST_IN_SWITCH;
+use crate::tmu::place as tmu;
 
 pub const ADDRESS: Type = types::I64;
 
@@ -122,12 +123,13 @@ impl Emitter<'_> {
             }
             match part {
                 Part::Decide(cond) => decided = Some(self.decide(*cond)),
-                part => {
-                    let work = self.work.len() as u32;
-                    self.work.push(Work::Part(*at, *part));
-                    let zero = self.build.ins().iconst(types::I32, 0);
-                    self.perform(work, zero, trace.ops.end);
+                Part::Deliver { dest: Dest::Tmu(unit, tmu::S), from, .. } => {
+                    self.look_up(*unit, *from, |emitter| emitter.perform_part(*at, *part, trace.ops.end));
                 }
+                Part::Act(Op { action: Action::LoadTmu(unit), .. }) => {
+                    self.load_result(*unit, |emitter| emitter.perform_part(*at, *part, trace.ops.end));
+                }
+                part => self.perform_part(*at, *part, trace.ops.end),
             }
             rest = others;
         }
@@ -179,6 +181,14 @@ impl Emitter<'_> {
         let enough = self.build.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, left, 0);
         self.leave_unless(enough, Exit::Resume(start));
         self.build.ins().store(trusted(), left, self.context, at);
+    }
+
+    /// Has the host do a part of an instruction.
+    fn perform_part(&mut self, at: usize, part: Part, end: usize) {
+        let work = self.work.len() as u32;
+        self.work.push(Work::Part(at, part));
+        let zero = self.build.ins().iconst(types::I32, 0);
+        self.perform(work, zero, end);
     }
 
     /// Calls the host.

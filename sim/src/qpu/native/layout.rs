@@ -4,6 +4,7 @@ use std::mem::offset_of;
 
 use crate::qpu::ports::Varyings;
 use crate::qpu::state::{Qpu, Register};
+use crate::tmu::Tmu;
 
 /// The code's argument.
 #[repr(C)]
@@ -18,6 +19,8 @@ pub struct Context {
     /// Instructions that may still run.
     pub budget: i64,
     pub varyings: Varyings,
+    /// Requests that the code sent by itself.
+    pub lookups: u64,
     /// The argument of `perform`.
     pub host: *mut (),
     /// Does what the code leaves to the interpreter's functions: a piece of [`super::Work`], from an element on. 0, or 1 if
@@ -45,6 +48,7 @@ pub mod context {
     pub const MEMORY: usize = offset_of!(Context, memory);
     pub const MEMORY_BYTES: usize = offset_of!(Context, memory_bytes);
     pub const BUDGET: usize = offset_of!(Context, budget);
+    pub const LOOKUPS: usize = offset_of!(Context, lookups);
     pub const HOST: usize = offset_of!(Context, host);
     pub const PERFORM: usize = offset_of!(Context, perform);
     pub const DX: usize = offset_of!(Context, varyings) + offset_of!(Varyings, dx);
@@ -58,6 +62,11 @@ pub mod context {
 pub const FLAGS: [usize; 3] = [offset_of!(Qpu, z), offset_of!(Qpu, n), offset_of!(Qpu, c)];
 /// Its stream pointer.
 pub const UNIFORMS: usize = offset_of!(Qpu, uniforms);
+
+/// A unit's state.
+pub fn tmu(unit: u8) -> i64 {
+    (offset_of!(Qpu, tmus) + usize::from(unit) * size_of::<Tmu>()) as i64
+}
 
 /// Vectors of four elements in a register.
 pub const VECTORS: usize = 4;
