@@ -167,24 +167,28 @@ fn lookups(random: &mut Random) -> Vec<Inst> {
     let mut code = vec![read(Waddr::R2, ELEMENT).inst()];
     code.extend([Waddr::R0, Waddr::R1, Waddr::reg(0)].map(|to| read(to, Raddr::UNIFORM).inst()));
     let threaded = random.one_in(3);
+    // Often one unit alone, so that its FIFO comes around or fills up.
+    let (units, most) = (random.below(2) + 1, random.of(&[2, 4, 4, 13]));
     let mut waiting = [0u32; 2];
-    for _ in 0..random.below(40) + 8 {
-        let unit = random.below(2);
+    for _ in 0..random.below(80) + 8 {
+        let unit = random.below(units);
         let s = [Waddr::TMU0_S, Waddr::TMU1_S][unit];
         match random.below(8) {
             // An address inside of memory, most often: bits are ignored, and elements' differ.
-            0..=2 if waiting[unit] < 4 || random.one_in(8) => {
-                if !random.one_in(24) {
-                    let inside = LoadImmInst { imm: 0xbfff, ..load_immediate(Waddr::R3) };
-                    code.push(Inst::LoadImm(inside));
-                    code.push(add(Waddr::R0, AddOp::And, acc(0), acc(3)).inst());
+            0..=2 if waiting[unit] < most || random.one_in(40) => {
+                let inside = LoadImmInst { imm: 0xbfff, ..load_immediate(Waddr::R3) };
+                code.push(Inst::LoadImm(inside));
+                code.push(add(Waddr::R0, AddOp::And, acc(0), acc(3)).inst());
+                if random.one_in(16) {
+                    let edge = random.of(&[MEMORY_BYTES - 1, MEMORY_BYTES]);
+                    code.push(Inst::LoadImm(LoadImmInst { imm: edge, ..load_immediate(Waddr::R0) }));
                 }
                 let cond = if random.one_in(4) { random.of(Cond::ALL) } else { Cond::Always };
                 code.push(AluInst { cond_add: cond, ..add(s, AddOp::Or, acc(0), acc(0)) }.inst());
                 waiting[unit] += 1;
             }
-            3 if random.one_in(8) => code.push(add(Waddr::TMU0_T, AddOp::Or, acc(0), acc(0)).inst()),
-            4 | 5 if waiting[unit] > 0 || random.one_in(16) => {
+            3 if random.one_in(24) => code.push(add(Waddr::TMU0_T, AddOp::Or, acc(0), acc(0)).inst()),
+            4 | 5 if waiting[unit] > 0 || random.one_in(40) => {
                 let sig = [Signal::LoadTmu0, Signal::LoadTmu1][unit];
                 code.push(AluInst { sig, ..NOP }.inst());
                 code.push(show(acc(4)).inst());
@@ -289,9 +293,11 @@ fn seen(program: &Program, memory: &Memory, native: Option<&Native>, limit: u64)
     }
 }
 
+const MEMORY_BYTES: u32 = 1 << 16;
+
 /// Runs programs of these seeds, made so, both ways; returns how many were compiled and how many of those ran to their ends.
 fn compare(seeds: std::ops::Range<u64>, make: fn(&mut Random) -> Vec<Inst>) -> (u32, u32) {
-    let memory = Memory::new(1 << 16);
+    let memory = Memory::new(MEMORY_BYTES);
     memory.allocate(0xf000).unwrap();
     let (mut compiled, mut ended) = (0, 0);
     for seed in seeds {
