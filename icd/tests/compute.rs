@@ -349,10 +349,10 @@ fn dispatches_stand_in_line_with_events_and_timestamps() {
 
 const SUBGROUPS: &[u8] = include_bytes!("../../shaders/tests/spirv/subgroups.comp.spv");
 
-/// What the compiler's tests find in the interpreter, from machine code: the words that say where an invocation stands and
-/// what others passed on at a barrier.
+/// What the compiler's tests find in the interpreter, from machine code: where an invocation stands, what its subgroup's sum
+/// and ballot are, and what others passed on at a barrier.
 #[test]
-fn subgroups_are_single_invocations() {
+fn subgroups_have_four_invocations() {
     let vk = Vk::new();
     let mut subgroups = vk::PhysicalDeviceSubgroupProperties::default();
     let get_instance_proc_addr = vulkan_vc4::entry::vk_icdGetInstanceProcAddr;
@@ -365,10 +365,10 @@ fn subgroups_are_single_invocations() {
         let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroups);
         functions.get_physical_device_properties2(physical, &mut all);
     }
-    assert_eq!((subgroups.subgroup_size, subgroups.supported_stages), (1, vk::ShaderStageFlags::COMPUTE));
-    let quads = vk::SubgroupFeatureFlags::QUAD;
-    assert!(subgroups.supported_operations.contains(vk::SubgroupFeatureFlags::BASIC));
-    assert!(!subgroups.supported_operations.intersects(quads));
+    assert_eq!((subgroups.subgroup_size, subgroups.supported_stages), (4, vk::ShaderStageFlags::COMPUTE));
+    use vk::SubgroupFeatureFlags as Operations;
+    let operations = Operations::BASIC | Operations::BALLOT | Operations::ARITHMETIC | Operations::QUAD;
+    assert!(subgroups.supported_operations.contains(operations));
 
     let binding = |number| {
         vk::DescriptorSetLayoutBinding::default()
@@ -378,9 +378,9 @@ fn subgroups_are_single_invocations() {
             .stage_flags(vk::ShaderStageFlags::COMPUTE)
     };
     let bindings = [binding(0), binding(1), binding(2)];
-    let numbers: Vec<u32> = (0..24).map(|n| n * 37 % 91 + 3).collect();
+    let numbers: Vec<u32> = (0..28).map(|n| n * 37 % 91 + 3).collect();
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let buffers = [vk.buffer_with(&bytes), vk.buffer(24 * 128), vk.buffer(24 * 32)];
+    let buffers = [vk.buffer_with(&bytes), vk.buffer(28 * 160), vk.buffer(28 * 32)];
     // SAFETY: valid usage.
     unsafe {
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
@@ -413,11 +413,17 @@ fn subgroups_are_single_invocations() {
     }
     let words = buffers[1].words();
     for (n, &number) in numbers.iter().enumerate() {
-        let local = n % 12;
-        let result = &words[32 * n..];
-        assert_eq!(result[..4], [12, local as u32, 1, 0], "invocation {n}");
-        assert_eq!(result[5..7], [2 * number + 1, number & 1], "invocation {n}");
-        let next = numbers[n - local + (local + 1) % 12];
-        assert_eq!(result[26], next + 5 * (next & 1), "invocation {n}");
+        let local = n % 14;
+        let group = &numbers[n - local..][..14];
+        let subgroup = group.chunks(4).nth(local / 4).unwrap();
+        let result = &words[40 * n..];
+        assert_eq!(result[..4], [4, local as u32 / 4, 4, local as u32 % 4], "invocation {n}");
+        let ballot = subgroup.iter().rev().fold(0, |bits, number| bits << 1 | number & 1);
+        assert_eq!(result[5..7], [subgroup[0] + subgroup[1] + 1, ballot], "invocation {n}");
+        assert_eq!(result[15], subgroup.iter().sum::<u32>(), "invocation {n}");
+        let next = group[(local + 1) % 14];
+        assert_eq!(result[29], next + 5 * (next & 1), "invocation {n}");
+        // Its neighbour in the quad.
+        assert_eq!(result[31], group[local ^ 1], "invocation {n}, {number}");
     }
 }

@@ -2,7 +2,8 @@
 
 use vc4_shaders::ir::verify::verify;
 use vc4_shaders::ir::{
-    Atomic, Block, Builder, BuiltinInput, ImageDim, Invocation, Memory, Node, Op, Shader, Stage, Texel, Value,
+    Atomic, Block, Builder, BuiltinInput, ImageDim, Invocation, Memory, Node, Op, Shader, Stage, Texel, Type,
+    Value,
 };
 use vc4_shaders::pass;
 use vc4_shaders::program::Descriptor;
@@ -92,6 +93,44 @@ fn what_is_unused_goes_unless_it_changes_memory() {
     });
     let kept = [add, add, exchange, Op::Fence, STORE, STORE, Op::ImageWrite(texel)];
     assert_eq!(accesses(&shader), kept);
+}
+
+#[test]
+fn who_is_there_is_asked_in_its_place() {
+    let votes = |b: &mut Builder<'_>| {
+        let yes = b.truth(true);
+        b.emit(Op::Ballot, &[yes])[0]
+    };
+    let seen = |shader: &Shader| {
+        let asks = |&inst: &_| shader.insts[inst].op.asks_subgroup();
+        shader.insts_in_order().into_iter().filter(asks).count()
+    };
+    // In front of a branch, in one of its arms and behind it others are there; what nobody looks at goes.
+    let shader = with_if(|shader, [then, _, behind], n| {
+        let entry = shader.entry().unwrap();
+        let mut b = Builder::new(shader, entry);
+        let all = votes(&mut b);
+        b.emit(STORE, &[n, all]);
+        let mut b = Builder::new(shader, then);
+        let there = votes(&mut b);
+        let value = b.emit(Op::Shuffle, &[n, there])[0];
+        b.emit(STORE, &[n, value]);
+        let mut b = Builder::new(shader, behind);
+        votes(&mut b);
+        let there = votes(&mut b);
+        b.emit(STORE, &[n, there]);
+    });
+    assert!(has_if(&shader), "{shader}");
+    assert_eq!(seen(&shader), 4, "{shader}");
+    // An arm of nothing but a question is no arm that may always run.
+    let shader = with_if(|shader, [then, otherwise, behind], n| {
+        let there = votes(&mut Builder::new(shader, then));
+        let zero = Builder::new(shader, otherwise).word(0);
+        let mut b = Builder::new(shader, behind);
+        let chosen = b.phi(Type::Word, &[(then, there), (otherwise, zero)]);
+        b.emit(STORE, &[n, chosen]);
+    });
+    assert!(has_if(&shader), "{shader}");
 }
 
 #[test]

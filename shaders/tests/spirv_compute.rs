@@ -310,52 +310,131 @@ fn arrays_and_structures() {
     }
 }
 
+/// What one invocation of `subgroups.comp` finds: `numbers` are those of its subgroup, `all` those of its workgroup.
+fn of_subgroup(numbers: &[u32], own: usize, local: usize, all: &[u32], group: usize) -> (Vec<u32>, Vec<f32>) {
+    let number = numbers[own];
+    let odd = |n: u32| n & 1 != 0;
+    let ballot = |holds: &dyn Fn(u32) -> bool| {
+        numbers.iter().enumerate().fold(0u32, |bits, (at, &n)| bits | u32::from(holds(n)) << at)
+    };
+    let all_equal = |key: &dyn Fn(u32) -> u32| numbers.iter().all(|&n| key(n) == key(numbers[0]));
+    let before = &numbers[..own];
+    let up_to = &numbers[..=own];
+    let minus = |n: &u32| (*n as i32).wrapping_neg();
+    let bits = number & 15;
+    let mask = |below: usize| (1u32 << below) - 1;
+    let nan = numbers.iter().any(|&n| f32::from_bits(n).is_nan());
+    let reals_equal = !nan && all_equal(&|n| n);
+    let next = all[(local + 1) % all.len()];
+    let whole = numbers.len() == 4;
+
+    // Those in the same branch.
+    let with_me: Vec<usize> = (0..numbers.len()).filter(|&at| odd(numbers[at]) == odd(number)).collect();
+    let me_first = u32::from(with_me[0] == own);
+    let earlier = with_me.iter().filter(|&&at| at < own).map(|&at| numbers[at]);
+    let branch = if odd(number) {
+        let present = with_me.iter().map(|&at| 1 << at).sum::<u32>();
+        let sum = earlier.fold(number, u32::wrapping_add);
+        [me_first + 2 * present, sum, numbers[with_me[0]]]
+    } else {
+        let thirds = with_me.iter().filter(|&&at| numbers[at] % 3 == 0).map(|&at| 1 << at).sum::<u32>();
+        let equal = with_me.iter().all(|&at| numbers[at] % 3 == numbers[with_me[0]] % 3);
+        [me_first + 2 * thirds, earlier.max().unwrap_or(0), u32::from(equal)]
+    };
+    let comes_by = |n: u32, i: u32| i < n % 5 && !(i == 2 && odd(n));
+    let company = (0..5)
+        .filter(|&i| comes_by(number, i))
+        .fold(0, |company, i| 10 * company + numbers.iter().filter(|&&n| comes_by(n, i)).count() as u32);
+
+    let words = vec![
+        4,
+        local as u32 / 4,
+        4,
+        own as u32,
+        u32::from(own == 0)
+            + 2 * u32::from(numbers.iter().all(|&n| odd(n)))
+            + 4 * u32::from(numbers.iter().any(|&n| odd(n)))
+            + 8 * u32::from(all_equal(&|n| n))
+            + 16 * u32::from(reals_equal)
+            + 32 * u32::from(all_equal(&|n| n & 1))
+            + 64,
+        numbers[1] + numbers[0] + 1,
+        ballot(&odd),
+        (number >> own & 1) + 2 * (number >> 2 & 1),
+        bits.count_ones() + 8 * (bits & mask(own + 1)).count_ones() + 64 * (bits & mask(own)).count_ones(),
+        (bits | 8).trailing_zeros() + 4 * (bits | 1).ilog2(),
+        1 << own
+            | (15 & !mask(own)) << 4
+            | (15 & !mask(own + 1)) << 8
+            | mask(own + 1) << 12
+            | mask(own) << 16,
+        numbers[own ^ 1],
+        numbers[own ^ 1],
+        if own > 0 { numbers[own - 1] } else { 0 },
+        numbers.get(own + 1).copied().unwrap_or(0),
+        numbers.iter().fold(0, |sum, &n| sum.wrapping_add(n)),
+        up_to.iter().fold(1, |product: u32, &n| product.wrapping_mul(n)),
+        numbers[own].max(numbers[own ^ 1]),
+        numbers.iter().map(minus).min().unwrap() as u32,
+        before.iter().fold(0, |sum, &n| sum.wrapping_add(n)),
+        before.iter().fold(1, |product: u32, &n| product.wrapping_mul(n)),
+        before.iter().map(minus).min().unwrap_or(i32::MAX) as u32,
+        before.iter().copied().min().unwrap_or(u32::MAX),
+        before.iter().map(minus).max().unwrap_or(i32::MIN) as u32,
+        before.iter().copied().max().unwrap_or(0),
+        before.iter().fold(u32::MAX, |all, &n| all & n),
+        before.iter().fold(0, |all, &n| all | n),
+        before.iter().fold(0, |all, &n| all ^ n),
+        u32::from(before.iter().all(|&n| odd(n)))
+            + 2 * u32::from(before.iter().any(|&n| odd(n)))
+            + 4 * (before.iter().filter(|&&n| odd(n)).count() as u32 & 1)
+            + 8 * (ballot(&odd).count_ones() & 1),
+        next + 5 * (next & 1),
+        numbers[1],
+        numbers[own ^ 1],
+        if whole { numbers[own ^ 2] } else { 0 },
+        if whole { numbers[own ^ 3] } else { 0 },
+        branch[0],
+        branch[1],
+        branch[2],
+        company,
+        numbers[group],
+        numbers[own ^ 1] & 1,
+    ];
+    let small = |n: &u32| (n % 100) as f32;
+    let most = up_to.iter().map(small).fold(f32::NEG_INFINITY, f32::max);
+    let floats = vec![
+        numbers.iter().map(small).sum(),
+        before.iter().map(small).sum::<f32>() + 0.0,
+        before.iter().map(small).product(),
+        before.iter().map(small).fold(f32::INFINITY, f32::min),
+        before.iter().map(small).fold(f32::NEG_INFINITY, f32::max),
+        most + 1000.0,
+        -up_to.iter().map(small).fold(f32::INFINITY, f32::min),
+    ];
+    (words, floats)
+}
+
 #[test]
-fn subgroups_are_single_invocations() {
-    let numbers: Vec<u32> = (0..24u32).map(|n| if n == 7 { 0x7fc0_0001 } else { n * 37 % 91 + 3 }).collect();
+fn subgroups_know_of_each_other() {
+    let mut numbers: Vec<u32> = (0..28u32).map(|n| n * 37 % 91 + 3).collect();
+    // A subgroup that agrees, one that is odd, and one with a number that is not equal to itself.
+    numbers[4..8].fill(44);
+    numbers[8..12].copy_from_slice(&[7, 9, 11, 1]);
+    numbers[14..18].fill(0x7fc0_0001);
     let mut world = World::default();
     *world.words(0) = numbers.clone();
-    *world.words(1) = vec![0; 24 * 32];
-    *world.words(2) = vec![0; 24 * 8];
+    *world.words(1) = vec![0; 28 * 40];
+    *world.words(2) = vec![0; 28 * 8];
     for (what, after, _) in outcomes("subgroups.comp", &[], [2, 1, 1], &world) {
         let (words, floats) = (&after.buffers[&(0, 1)], after.floats(2));
-        for (n, &number) in numbers.iter().enumerate() {
-            let (local, odd) = (n % 12, number & 1);
-            let real = f32::from_bits(number);
-            let next = numbers[n - local + (local + 1) % 12];
-            let want = [
-                12,
-                local as u32,
-                1,
-                0,
-                1 + 6 * odd + 8 + if real.is_nan() { 0 } else { 16 } + 32,
-                2 * number + 1,
-                odd,
-                3 * odd,
-                3 * odd,
-                0,
-                0b01011,
-                number.wrapping_mul(4),
-                number,
-                number,
-                number,
-                number.wrapping_neg(),
-                0,
-                1,
-                i32::MAX as u32,
-                u32::MAX,
-                i32::MIN as u32,
-                0,
-                u32::MAX,
-                0,
-                0,
-                1 + 8 * odd,
-                next + 5 * (next & 1),
-            ];
-            assert_eq!(words[32 * n..32 * n + want.len()], want, "{what}, invocation {n}");
-            let small = (number % 100) as f32;
-            let want = [small, 0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, small + 1000.0, -small];
-            assert_eq!(floats[8 * n..8 * n + want.len()], want, "{what}, invocation {n}");
+        for n in 0..28 {
+            let (group, local) = (n / 14, n % 14);
+            let all = &numbers[14 * group..][..14];
+            let subgroup = all.chunks(4).nth(local / 4).unwrap();
+            let (want, want_floats) = of_subgroup(subgroup, local % 4, local, all, group);
+            assert_eq!(words[40 * n..][..want.len()], want, "{what}, invocation {n}");
+            assert_eq!(floats[8 * n..][..want_floats.len()], want_floats, "{what}, invocation {n}");
         }
     }
 }

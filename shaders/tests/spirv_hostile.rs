@@ -314,7 +314,7 @@ fn what_is_lacking_is_named() {
         ("lacks_atomic.frag", "an atomic operation (vertexPipelineStoresAndAtomics"),
         ("lacks_store.vert", "a store into a buffer"),
         ("lacks_write.frag", "a write to an image"),
-        ("lacks_subgroup.comp", "capability GroupNonUniformQuad"),
+        ("lacks_subgroup.comp", "capability GroupNonUniformPartitioned"),
         ("lacks_int64.comp", "Int64"),
     ];
     for (file, what) in cases {

@@ -50,7 +50,7 @@ pub const MAX_WORKGROUP_INVOCATIONS: u32 = 1024;
 /// Bytes that the invocations of a workgroup share.
 pub const MAX_SHARED_BYTES: u32 = 32 << 10;
 /// Invocations of a subgroup: the compiler's.
-pub const SUBGROUP_SIZE: u32 = vc4_shaders::spirv::SUBGROUP_SIZE;
+pub const SUBGROUP_SIZE: u32 = vc4_shaders::ir::SUBGROUP;
 /// What may be added to a level of detail, the minimum.
 pub const MAX_LOD_BIAS: f32 = 2.0;
 /// Samples along the longer axis of a footprint, the minimum: a loop in fragment programs.

@@ -214,7 +214,8 @@ pub fn subgroups() -> (vk::ShaderStageFlags, vk::SubgroupFeatureFlags) {
         | Operations::BALLOT
         | Operations::SHUFFLE
         | Operations::SHUFFLE_RELATIVE
-        | Operations::CLUSTERED;
+        | Operations::CLUSTERED
+        | Operations::QUAD;
     match cpu_computes() {
         true => (vk::ShaderStageFlags::COMPUTE, operations),
         false => Default::default(),

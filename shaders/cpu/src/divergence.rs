@@ -325,7 +325,13 @@ impl Sweep<'_> {
             Op::Atomic { .. } | Op::ImageAtomic(..) | Op::Load { memory: Memory::Scratch, .. } => {
                 Shape::Varying
             }
-            Op::BAny => Shape::UNIFORM,
+            Op::BAny | Op::Ballot => Shape::UNIFORM,
+            // Of whom is asked, or what all have, is the same.
+            Op::Shuffle => match [shape(0), shape(1)] {
+                [Shape::UNIFORM, _] | [_, Shape::UNIFORM] => Shape::UNIFORM,
+                [Shape::Unknown, _] | [_, Shape::Unknown] => Shape::Unknown,
+                _ => Shape::Varying,
+            },
             Op::Select => match shape(0) {
                 Shape::Varying if args[1] != args[2] => Shape::Varying,
                 Shape::Unknown => Shape::Unknown,

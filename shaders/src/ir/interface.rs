@@ -75,6 +75,10 @@ impl Interpolation {
     }
 }
 
+/// Invocations of a subgroup: those of a compute shader's workgroup whose local indices follow each other, from a multiple
+/// of their number on.
+pub const SUBGROUP: u32 = 4;
+
 /// Where an invocation of a compute shader stands, one component each. Its place among all is made of its workgroup's and its
 /// own there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,14 +91,14 @@ pub enum Invocation {
     LocalId(u8),
     /// gl_LocalInvocationIndex.
     LocalIndex,
-    /// The element of a SIMD batch. No built-in: subgroups are single invocations.
+    /// gl_SubgroupInvocationID.
     SubgroupInvocation,
-    /// The batch of the workgroup.
+    /// gl_SubgroupID.
     SubgroupId,
 }
 
 impl Invocation {
-    /// Whether the elements of a SIMD batch share it.
+    /// Whether the invocations of a subgroup share it.
     pub const fn is_shared(self) -> bool {
         matches!(self, Invocation::WorkgroupId(_) | Invocation::WorkgroupCount(_) | Invocation::SubgroupId)
     }

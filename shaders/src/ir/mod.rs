@@ -37,7 +37,8 @@ pub use builder::Builder;
 pub use entity::{Block, Inst, Type, Value};
 pub use image::{Fetch, ImageDim, ImageFormat, Lod, MAX_TAPS, Sample, Texel, TmuR};
 pub use interface::{
-    BuiltinInput, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Invocation, MAX_DISTANCES, Output, Stage,
+    BuiltinInput, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Invocation, MAX_DISTANCES, Output, SUBGROUP,
+    Stage,
 };
 pub use line::{LineId, SourceLine};
 pub use memory::{Atomic, Memory, Workgroup};

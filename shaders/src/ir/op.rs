@@ -262,6 +262,10 @@ pub enum Op {
     ImageAtomic(Texel, Atomic),
     /// What this invocation did to memory comes before what it does behind.
     Fence,
+    /// A word with a bit for each invocation of the subgroup: whether it comes by, too, and a (`Bool`) holds there.
+    Ballot,
+    /// a of the subgroup's invocation b, taken modulo their number; anything where that one does not come by.
+    Shuffle,
     /// [`Op::Fence`], and no invocation of the workgroup goes on before all are here. Control flow around it is the same
     /// for all of them.
     Barrier,
@@ -394,6 +398,7 @@ impl Op {
             Op::IEq | Op::INe | Op::SLt | Op::SLe | Op::ULt | Op::ULe => fixed(smallvec![W, W], smallvec![B]),
             Op::BAnd | Op::BOr | Op::BXor => fixed(smallvec![B, B], smallvec![B]),
             Op::BNot | Op::BAny => fixed(smallvec![B], smallvec![B]),
+            Op::Ballot => fixed(smallvec![B], smallvec![W]),
             Op::LoadBuiltin(BuiltinInput::FrontFacing | BuiltinInput::HelperInvocation) => {
                 fixed(smallvec![], smallvec![B])
             }
@@ -432,7 +437,7 @@ impl Op {
             Op::IAdd | Op::ISub | Op::IMul | Op::UDiv | Op::SDiv | Op::UMod | Op::SMod | Op::SRem => 2,
             Op::Shl | Op::Shr | Op::Asr | Op::And | Op::Or | Op::Xor => 2,
             Op::SMin | Op::SMax | Op::UMin | Op::UMax | Op::Mul(_) => 2,
-            Op::PackHalves | Op::PackHalfFloats => 2,
+            Op::PackHalves | Op::PackHalfFloats | Op::Shuffle => 2,
             Op::FNeg | Op::FAbs | Op::FSign | Op::FFloor | Op::FCeil | Op::FTrunc | Op::FRoundEven => 1,
             Op::FRsqrt | Op::FInverseLength | Op::FSqrt | Op::FExp2 | Op::FLog2 | Op::FSin | Op::FCos => 1,
             Op::Not | Op::Clz | Op::FToS | Op::FToU | Op::SToF | Op::UToF | Op::Ddx | Op::Ddy => 1,
@@ -470,6 +475,7 @@ impl Op {
     pub const fn is_pure(self) -> bool {
         !self.has_effect()
             && !self.reads_memory()
+            && !self.asks_subgroup()
             && !matches!(self, Op::Phi | Op::TlbColorRead | Op::Coverage)
     }
 
@@ -478,10 +484,15 @@ impl Op {
         matches!(self, Op::Load { .. } | Op::ImageRead(_))
     }
 
+    /// Whether it depends on who comes by together: it may be left out, but not moved past branches or joined with its like.
+    pub const fn asks_subgroup(self) -> bool {
+        matches!(self, Op::Ballot | Op::Shuffle)
+    }
+
     /// Whether the result depends on other elements.
     pub const fn crosses_elements(self) -> bool {
         match self {
-            Op::Ddx | Op::Ddy | Op::Rotate(_) | Op::ImageLod(_) | Op::BAny => true,
+            Op::Ddx | Op::Ddy | Op::Rotate(_) | Op::ImageLod(_) | Op::BAny | Op::Ballot | Op::Shuffle => true,
             Op::Sample(sample) => sample.lod.is_implicit(),
             Op::TmuSample { lod, .. } => lod.is_implicit(),
             _ => false,
@@ -502,6 +513,7 @@ impl Op {
                 | Op::LoadBuiltin(_)
                 | Op::Atomic { .. }
                 | Op::ImageAtomic(..)
+                | Op::Shuffle
                 | Op::Varying(_)
                 | Op::VpmRead(_)
                 | Op::PayloadW

@@ -159,7 +159,9 @@ fn reads(shader: &Shader, target: Descriptor) -> Result<Vec<Descriptor>, NotAPic
             Op::Fetch(fetch) => reads.push(fetch.image),
             Op::Gather { sample, .. } => reads.push(sample.texture.image),
             Op::Sample(sample) if !sample.lod.is_implicit() => reads.push(sample.texture.image),
-            Op::Load { memory: Memory::Shared, .. } | Op::Barrier => return Err(NotAPicture::Shares),
+            Op::Load { memory: Memory::Shared, .. } | Op::Barrier | Op::Ballot | Op::Shuffle => {
+                return Err(NotAPicture::Shares);
+            }
             Op::LoadBuiltin(BuiltinInput::Invocation(
                 Invocation::SubgroupInvocation | Invocation::SubgroupId,
             )) => return Err(NotAPicture::Shares),

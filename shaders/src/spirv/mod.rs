@@ -16,7 +16,6 @@ mod types;
 pub use binary::source_line;
 pub use error::SpirvError;
 pub use module::StageSource;
-pub use translate::SUBGROUP_SIZE;
 
 use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage};

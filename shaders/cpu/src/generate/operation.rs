@@ -3,9 +3,10 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 use cranelift_frontend::FunctionBuilder;
-use vc4_shaders::ir::{Block, BuiltinInput, Inst, Invocation, Memory, Op, Value};
+use vc4_shaders::ir::{Block, BuiltinInput, Inst, Invocation, Memory, Op, SUBGROUP, Value};
 
 use super::state::Generator;
+use crate::batch::WIDTH;
 use crate::divergence::Shape;
 use crate::layout::Context;
 use crate::math::Call;
@@ -69,6 +70,8 @@ impl Generator<'_, '_> {
             return value;
         }
         match op {
+            Op::Ballot => self.ballot(args[0]),
+            Op::Shuffle => self.shuffled_scalar(args[0], args[1]),
             Op::Select => {
                 let cond = self.truth(args[0]);
                 let [a, b] = [args[1], args[2]].map(|arg| match self.shader.values[arg].ty {
@@ -153,6 +156,7 @@ impl Generator<'_, '_> {
                 return self.local_id(types::I32X4, axis);
             }
             Op::Select => return self.select(args),
+            Op::Shuffle => return self.shuffled(args[0], args[1]),
             // The machine shifts all elements by one number.
             Op::Shl | Op::Shr | Op::Asr if self.is_uniform(args[1]) => {
                 let (lanes, by) = (self.lanes(args[0]), self.base(args[1]));
@@ -195,6 +199,49 @@ impl Generator<'_, '_> {
         }
         let cond = self.lanes(args[0]);
         self.b.ins().bitselect(cond, a, b)
+    }
+
+    /// The elements that run and in which a truth holds, as bits.
+    fn ballot(&mut self, vote: Value) -> clif::Value {
+        let votes = self.lanes(vote);
+        let mask = self.mask_value(self.mask);
+        let votes = self.b.ins().band(votes, mask);
+        self.b.ins().vhigh_bits(types::I32, votes)
+    }
+
+    /// A value of one element, or one that all have.
+    fn shuffled_scalar(&mut self, value: Value, from: Value) -> clif::Value {
+        if self.is_uniform(value) {
+            return self.base(value);
+        }
+        let lanes = self.lanes(value);
+        let extract = |b: &mut FunctionBuilder<'_>, element: u32| b.ins().extractlane(lanes, element as u8);
+        if let Some(element) = self.shader.const_of(from) {
+            return extract(&mut self.b, element % SUBGROUP);
+        }
+        let from = self.base(from);
+        let from = self.b.ins().band_imm(from, i64::from(SUBGROUP - 1));
+        let first = extract(&mut self.b, 0);
+        (1..SUBGROUP).fold(first, |word, element| {
+            let chosen = self.b.ins().icmp_imm(IntCC::Equal, from, i64::from(element));
+            let other = extract(&mut self.b, element);
+            self.b.ins().select(chosen, other, word)
+        })
+    }
+
+    /// Of every element the value of another.
+    fn shuffled(&mut self, value: Value, from: Value) -> clif::Value {
+        let (lanes, from) = (self.lanes(value), self.lanes(from));
+        let modulo = self.vector([SUBGROUP - 1; WIDTH]);
+        let from = self.b.ins().band(from, modulo);
+        let mut shuffled = lanes;
+        for element in 0..SUBGROUP {
+            let word = self.b.ins().extractlane(lanes, element as u8);
+            let (word, number) = (self.splat(word), self.vector([element; WIDTH]));
+            let chosen = self.b.ins().icmp(IntCC::Equal, from, number);
+            shuffled = self.b.ins().bitselect(chosen, word, shuffled);
+        }
+        shuffled
     }
 
     fn by_element(&mut self, op: Op, args: &[Value]) -> clif::Value {
@@ -444,7 +491,7 @@ pub fn is_supported(op: Op) -> bool {
     let compute = matches!(
         op,
         Op::Const(_) | Op::ConstBool(_) | Op::Undef | Op::Phi | Op::Select | Op::BAny | Op::LoadPush(_)
-    ) || matches!(op, Op::LoadBuiltin(BuiltinInput::Invocation(_)))
+    ) || matches!(op, Op::LoadBuiltin(BuiltinInput::Invocation(_)) | Op::Ballot | Op::Shuffle)
         || matches!(op, Op::LoadUbo { .. } | Op::LoadUboDynamic { .. } | Op::BufferElements { .. })
         || matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } | Op::Fence | Op::Barrier);
     compute || is_image(op) || has_value(op)

@@ -13,7 +13,7 @@ use super::memory::Local;
 use crate::ir::entity::{Block, Inst, Value};
 use crate::ir::eval::{self, eval};
 use crate::ir::image::Texel;
-use crate::ir::interface::{BuiltinInput, Output};
+use crate::ir::interface::{BuiltinInput, Output, SUBGROUP};
 use crate::ir::memory::{Atomic, Memory, Workgroup};
 use crate::ir::op::Op;
 use crate::ir::shader::{Node, Region, Shader};
@@ -398,6 +398,13 @@ impl Machine<'_> {
             Op::Rotate(by) => {
                 std::array::from_fn(|lane| args[0][lane & !3 | lane.wrapping_sub(by.into()) & 3])
             }
+            Op::Ballot => {
+                let votes = u32::from(mask_of(&args[0]) & mask);
+                std::array::from_fn(|lane| votes >> first_of_subgroup(lane) & ((1 << SUBGROUP) - 1))
+            }
+            Op::Shuffle => std::array::from_fn(|lane| {
+                args[0][first_of_subgroup(lane) + (args[1][lane] % SUBGROUP) as usize]
+            }),
             Op::BAny => [u32::from(mask_of(&args[0]) & mask != 0); LANES],
             Op::ElementNumber => std::array::from_fn(|lane| lane as u32),
             op => return self.pure_or_machine(op, args, mask),
@@ -414,6 +421,11 @@ impl Machine<'_> {
             None => Err(InterpError::Unsupported { op: op.to_string() }),
         }
     }
+}
+
+/// The first element of a subgroup.
+const fn first_of_subgroup(lane: usize) -> usize {
+    lane - lane % SUBGROUP as usize
 }
 
 /// One element's words.

@@ -1,8 +1,6 @@
 //! What a workgroup has of its own: shared memory, everyone's scratch memory, and everyone's place.
 
-use vc4::hw::LANES;
-
-use crate::ir::interface::Invocation;
+use crate::ir::interface::{Invocation, SUBGROUP};
 use crate::ir::memory::Workgroup;
 
 /// A workgroup's memories and its place in the dispatch.
@@ -53,8 +51,8 @@ impl Local {
             Invocation::WorkgroupCount(number) => self.count[axis(number)],
             Invocation::LocalId(number) => [index % x, index / x % y, index / x / y][axis(number)],
             Invocation::LocalIndex => index,
-            Invocation::SubgroupInvocation => index % LANES as u32,
-            Invocation::SubgroupId => index / LANES as u32,
+            Invocation::SubgroupInvocation => index % SUBGROUP,
+            Invocation::SubgroupId => index / SUBGROUP,
         }
     }
 }

@@ -50,7 +50,7 @@ pub struct Linear<'a> {
 }
 
 /// Whether an operation may run where control did not lead, or under a predicate. What changes memory may not, and what
-/// orders such changes stays where it is; a load may, because it faults nowhere and keeps its place among them.
+/// orders such changes or asks who is there stays where it is; a load may, because it faults nowhere and keeps its place among them.
 pub const fn is_straight_op(op: Op) -> bool {
     !matches!(
         op,
@@ -60,6 +60,8 @@ pub const fn is_straight_op(op: Op) -> bool {
             | Op::ImageAtomic(..)
             | Op::Fence
             | Op::Barrier
+            | Op::Ballot
+            | Op::Shuffle
             | Op::VpmWrite(_)
             | Op::TlbColorWrite
             | Op::TlbColorWriteSample

@@ -85,7 +85,7 @@ fn signed_mul_high(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
 }
 
 /// Number of set bits, by adding neighbours in ever wider fields.
-fn bit_count(b: &mut Builder<'_>, value: Value) -> Value {
+pub fn bit_count(b: &mut Builder<'_>, value: Value) -> Value {
     let (one, two, four, eight, sixteen) = (b.word(1), b.word(2), b.word(4), b.word(8), b.word(16));
     let (fives, threes, nibbles) = (b.word(0x5555_5555), b.word(0x3333_3333), b.word(0x0f0f_0f0f));
     let shifted = b.shr(value, one);

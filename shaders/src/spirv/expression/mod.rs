@@ -8,7 +8,7 @@ mod arithmetic;
 mod composite;
 pub mod emit;
 pub mod glsl;
-mod integer;
+pub mod integer;
 mod matrix;
 
 use spirv::Op as Spv;

@@ -71,8 +71,8 @@ pub struct Module {
 }
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
-    ClipDistance, CullDistance, DrawParameters, MultiView, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative and \
-    Clustered, dynamic indexing of arrays of buffers and samplers \
+    ClipDistance, CullDistance, DrawParameters, MultiView, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative, \
+    Clustered and Quad, dynamic indexing of arrays of buffers and samplers \
     (constant indices only)";
 
 const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \
@@ -117,6 +117,7 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::GroupNonUniformShuffle
             | Capability::GroupNonUniformShuffleRelative
             | Capability::GroupNonUniformClustered
+            | Capability::GroupNonUniformQuad
     )
 }
 

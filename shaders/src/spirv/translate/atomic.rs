@@ -162,7 +162,7 @@ fn orders_memory(t: &Translator<'_>, inst: &Inst, index: usize) -> bool {
     word.is_none_or(|word| word & ordering.bits() != 0)
 }
 
-/// OpControlBarrier: waits for the workgroup. Invocations of a subgroup are never apart.
+/// OpControlBarrier: waits for the workgroup. The invocations of a subgroup that are there at all are never apart.
 pub fn control_barrier(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     if t.shader.stage != Stage::Compute {
         return Err(

@@ -160,10 +160,27 @@ pub enum Initial {
     Load(Op),
     /// A built-in whose value is known: one of subgroups.
     Known(u32),
+    /// The first word of gl_Subgroup*Mask.
+    SubgroupMask(SubgroupMask),
     /// gl_GlobalInvocationID along an axis.
     Global(u8),
     /// A built-in that this compiler lacks.
     Unsupported(String),
+}
+
+/// The invocations of a subgroup that compare so with the one that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubgroupMask {
+    /// Itself.
+    Eq,
+    /// Itself and those behind it.
+    Ge,
+    /// Those behind it.
+    Gt,
+    /// Itself and those before it.
+    Le,
+    /// Those before it.
+    Lt,
 }
 
 /// A scalar of a variable.

@@ -5,15 +5,14 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 use spirv::{BuiltIn, StorageClass};
 
-use super::env::{Entity, Initial, OutputSlot, Place, Pointer};
+use super::env::{Entity, Initial, OutputSlot, Place, Pointer, SubgroupMask};
 use super::memory::PLAIN;
-use super::subgroup;
 use super::translator::Translator;
 use super::words;
 use crate::binding::{Descriptor, DrawWord};
 use crate::ir::{
     BuiltinInput, CLIP_DISTANCES, CULL_DISTANCES, Interpolation, Invocation, MAX_DISTANCES, Op, Output,
-    Shader, Stage, Type, Value,
+    SUBGROUP, Shader, Stage, Type, Value,
 };
 use crate::spirv::binary::Inst;
 use crate::spirv::error::Result;
@@ -339,9 +338,9 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
             return Ok(Initial::Global(component(number)));
         }
         What::Builtin(builtin, number) if compute => {
-            let known = subgroup_builtin(t, builtin, number).filter(|_| ty == Type::Word);
-            match (known, invocation(builtin, number)) {
-                (Some(word), _) => return Ok(Initial::Known(word)),
+            let computed = subgroup_builtin(t, builtin, number).filter(|_| ty == Type::Word);
+            match (computed, invocation(builtin, number)) {
+                (Some(initial), _) => return Ok(initial),
                 (None, Some(what)) => Op::LoadBuiltin(BuiltinInput::Invocation(what)),
                 (None, None) => return Ok(Initial::Unsupported(format!("reading built-in {builtin:?}"))),
             }
@@ -385,18 +384,27 @@ fn distance(builtin: BuiltIn, number: u32) -> Option<(u32, u8)> {
     (number < MAX_DISTANCES).then_some((first + number / 4, (number % 4) as u8))
 }
 
-/// A component of a built-in of subgroups, each a single invocation.
-fn subgroup_builtin(t: &Translator<'_>, builtin: BuiltIn, number: u32) -> Option<u32> {
-    Some(match (builtin, number) {
-        (BuiltIn::SubgroupSize, 0) => subgroup::SIZE,
-        (BuiltIn::SubgroupLocalInvocationId, 0) => 0,
-        // A size that no device has is refused by name elsewhere.
-        (BuiltIn::NumSubgroups, 0) => t.shader.workgroup.size.into_iter().fold(1, u32::saturating_mul),
-        (BuiltIn::SubgroupEqMask | BuiltIn::SubgroupGeMask | BuiltIn::SubgroupLeMask, 0) => 1,
-        (BuiltIn::SubgroupEqMask | BuiltIn::SubgroupGeMask | BuiltIn::SubgroupLeMask, 1..=3) => 0,
-        (BuiltIn::SubgroupGtMask | BuiltIn::SubgroupLtMask, 0..=3) => 0,
+/// A component of a built-in of subgroups that is no input.
+fn subgroup_builtin(t: &Translator<'_>, builtin: BuiltIn, number: u32) -> Option<Initial> {
+    let mask = match builtin {
+        BuiltIn::SubgroupSize if number == 0 => return Some(Initial::Known(SUBGROUP)),
+        BuiltIn::NumSubgroups if number == 0 => {
+            // A size that no device has is refused by name elsewhere.
+            let invocations = t.shader.workgroup.size.into_iter().fold(1, u32::saturating_mul);
+            return Some(Initial::Known(invocations.div_ceil(SUBGROUP)));
+        }
+        BuiltIn::SubgroupEqMask => SubgroupMask::Eq,
+        BuiltIn::SubgroupGeMask => SubgroupMask::Ge,
+        BuiltIn::SubgroupGtMask => SubgroupMask::Gt,
+        BuiltIn::SubgroupLeMask => SubgroupMask::Le,
+        BuiltIn::SubgroupLtMask => SubgroupMask::Lt,
         _ => return None,
-    })
+    };
+    match number {
+        0 => Some(Initial::SubgroupMask(mask)),
+        1..=3 => Some(Initial::Known(0)),
+        _ => None,
+    }
 }
 
 /// A component of a compute shader's built-in that says where an invocation stands.
@@ -406,8 +414,9 @@ const fn invocation(builtin: BuiltIn, number: u32) -> Option<Invocation> {
         (BuiltIn::NumWorkgroups, 0..=2) => Invocation::WorkgroupCount(axis),
         (BuiltIn::WorkgroupId, 0..=2) => Invocation::WorkgroupId(axis),
         (BuiltIn::LocalInvocationId, 0..=2) => Invocation::LocalId(axis),
-        // Each invocation is a subgroup.
-        (BuiltIn::LocalInvocationIndex | BuiltIn::SubgroupId, 0) => Invocation::LocalIndex,
+        (BuiltIn::LocalInvocationIndex, 0) => Invocation::LocalIndex,
+        (BuiltIn::SubgroupLocalInvocationId, 0) => Invocation::SubgroupInvocation,
+        (BuiltIn::SubgroupId, 0) => Invocation::SubgroupId,
         _ => return None,
     })
 }

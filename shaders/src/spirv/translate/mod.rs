@@ -24,8 +24,6 @@ mod switch;
 mod translator;
 mod words;
 
-pub use subgroup::SIZE as SUBGROUP_SIZE;
-
 use super::error::{Result, SpirvError};
 use super::module::Module;
 use crate::ir::{LineId, Shader, Stage};

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::construct::{Frame, Label, LoopFrame};
-use super::env::{BUILTINS, Entity, Env, Initial, OutputSlot, Place, Pointer, Slot};
+use super::env::{BUILTINS, Entity, Env, Initial, OutputSlot, Place, Pointer, Slot, SubgroupMask};
 use super::residence::Residence;
 use crate::ir::{
-    Block, Builder, BuiltinInput, Invocation, LineId, Node, Op, Region, Shader, Stage, Type, Value,
+    Block, Builder, BuiltinInput, Invocation, LineId, Node, Op, Region, SUBGROUP, Shader, Stage, Type, Value,
 };
 use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::{Result, SpirvError};
@@ -178,7 +178,7 @@ impl<'m> Translator<'m> {
     }
 
     /// An input, loaded in front of all code.
-    fn input(&mut self, op: Op, inst: &Inst) -> Result<Value> {
+    pub fn input(&mut self, op: Op, inst: &Inst) -> Result<Value> {
         self.in_prologue(op, &[]).ok_or_else(|| inst.invalid("the input has no value"))
     }
 
@@ -191,6 +191,24 @@ impl<'m> Translator<'m> {
         let mut b = Builder::new(&mut self.shader, self.prologue);
         let first = b.imul(group, size);
         Ok(b.iadd(first, local))
+    }
+
+    /// The first word of a gl_Subgroup*Mask.
+    fn subgroup_mask(&mut self, which: SubgroupMask, inst: &Inst) -> Result<Value> {
+        let input = Op::LoadBuiltin(BuiltinInput::Invocation(Invocation::SubgroupInvocation));
+        let number = self.input(input, inst)?;
+        let [one, all] = [1, (1 << SUBGROUP) - 1].map(|word| self.constant(Type::Word, word));
+        let mut b = Builder::new(&mut self.shader, self.prologue);
+        let own = b.shl(one, number);
+        let before = b.isub(own, one);
+        let up_to = b.or(before, own);
+        Ok(match which {
+            SubgroupMask::Eq => own,
+            SubgroupMask::Lt => before,
+            SubgroupMask::Le => up_to,
+            SubgroupMask::Ge => b.xor(before, all),
+            SubgroupMask::Gt => b.xor(up_to, all),
+        })
     }
 
     /// A constant, which stands at the start of the shader.
@@ -244,6 +262,11 @@ impl<'m> Translator<'m> {
                 Ok(value)
             }
             Initial::Known(word) => Ok(self.constant(Type::Word, word)),
+            Initial::SubgroupMask(which) => {
+                let value = self.subgroup_mask(which, inst)?;
+                self.env.set_initial(slot, value);
+                Ok(value)
+            }
             Initial::Global(axis) => {
                 let value = self.global_id(axis, inst)?;
                 self.env.set_initial(slot, value);

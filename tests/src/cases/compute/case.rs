@@ -34,6 +34,8 @@ pub struct Case {
     pub name: String,
     /// GLSL behind the version.
     pub(super) source: String,
+    /// Whose SPIR-V it becomes.
+    pub(super) environment: &'static str,
     pub(super) resources: Vec<Resource>,
     pub(super) offsets: Vec<u32>,
     pub(super) push: Vec<u32>,
@@ -50,6 +52,7 @@ impl Case {
         Case {
             name: name.into(),
             source: source.into(),
+            environment: "vulkan1.0",
             resources,
             offsets: Vec::new(),
             push: Vec::new(),
@@ -62,6 +65,11 @@ impl Case {
 
     pub(super) fn groups(self, groups: [u32; 3]) -> Case {
         Case { starts: vec![Start::Groups(groups)], ..self }
+    }
+
+    /// Needs Vulkan 1.1's SPIR-V.
+    pub(super) fn version_1_1(self) -> Case {
+        Case { environment: "vulkan1.1", ..self }
     }
 
     pub(super) fn floats(self, bound: f32) -> Case {
@@ -89,7 +97,8 @@ impl Case {
         let source = modules.join(format!("{}.comp", self.file()));
         let text = format!("#version 450\n{}\n", self.source);
         std::fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
-        glsl::compile(&source, &self.module(modules)).map_err(|error| format!("{}: {error}", self.name))
+        glsl::compile_for(self.environment, &source, &self.module(modules))
+            .map_err(|error| format!("{}: {error}", self.name))
     }
 
     /// Runs it: the bytes of all that it may have written.

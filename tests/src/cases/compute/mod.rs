@@ -8,6 +8,7 @@ mod images;
 mod pictures;
 mod resource;
 mod sampling;
+mod subgroups;
 mod text;
 
 use std::path::Path;
@@ -33,5 +34,8 @@ pub const SEQUENCES: [(&str, Sequence); 4] = [
 
 /// Every kernel.
 pub fn all() -> Vec<Case> {
-    [buffers::all(), images::all(), sampling::all(), pictures::all()].into_iter().flatten().collect()
+    [buffers::all(), images::all(), sampling::all(), pictures::all(), subgroups::all()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

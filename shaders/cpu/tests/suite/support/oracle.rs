@@ -1,5 +1,6 @@
 //! An interpreter that knows nothing of batches: every invocation has a program counter of its own and runs alone to its next
-//! barrier.
+//! barrier. At an operation of the subgroup it waits for those that come to the same one, in the same iterations of all loops
+//! around it: whoever is furthest behind in the program's order goes on first.
 
 use std::collections::HashMap;
 
@@ -13,6 +14,12 @@ enum Step {
     /// Jumps if the condition does not hold.
     Unless(Value, usize),
     Jump(usize),
+    /// A loop begins.
+    Begin,
+    /// Another iteration.
+    Again(usize),
+    /// The innermost loop is left.
+    Leave(usize),
     End,
 }
 
@@ -42,13 +49,14 @@ impl Program {
                     self.steps[end] = Step::Jump(self.steps.len());
                 }
                 Node::Loop(body) => {
+                    self.steps.push(Step::Begin);
                     self.headers.push(self.steps.len());
                     self.breaks.push(Vec::new());
                     self.region(shader, body);
                     let header = self.headers.pop().unwrap();
-                    self.steps.push(Step::Jump(header));
+                    self.steps.push(Step::Again(header));
                     for at in self.breaks.pop().unwrap() {
-                        self.steps[at] = Step::Jump(self.steps.len());
+                        self.steps[at] = Step::Leave(self.steps.len());
                     }
                 }
                 Node::Break => {
@@ -57,7 +65,7 @@ impl Program {
                 }
                 Node::Continue => {
                     let header = *self.headers.last().unwrap();
-                    self.steps.push(Step::Jump(header));
+                    self.steps.push(Step::Again(header));
                 }
                 Node::Return | Node::Discard => self.steps.push(Step::End),
             }
@@ -78,7 +86,27 @@ struct Thread {
     local: [u32; 3],
     index: u32,
     scratch: Vec<u32>,
-    ended: bool,
+    /// The loops around, by the place where they begin, and their iterations.
+    loops: Vec<[usize; 2]>,
+    stop: Stop,
+}
+
+/// Why a thread does not run.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Stop {
+    #[default]
+    No,
+    Barrier,
+    /// An operation of its subgroup.
+    Subgroup(Inst),
+    End,
+}
+
+impl Thread {
+    /// Where it is, in the order in which a program comes by.
+    fn place(&self) -> Vec<usize> {
+        self.loops.iter().flatten().copied().chain([self.at]).collect()
+    }
 }
 
 struct Group<'a> {
@@ -121,9 +149,45 @@ impl Group<'_> {
             ..Thread::default()
         };
         let mut threads: Vec<Thread> = (0..x * y * z).map(thread).collect();
-        while threads.iter().any(|thread| !thread.ended) {
-            for thread in &mut threads {
-                self.thread(thread);
+        while threads.iter().any(|thread| thread.stop != Stop::End) {
+            for subgroup in threads.chunks_mut(4) {
+                self.subgroup(subgroup);
+            }
+            threads
+                .iter_mut()
+                .filter(|thread| thread.stop == Stop::Barrier)
+                .for_each(|thread| thread.stop = Stop::No);
+        }
+    }
+
+    /// Runs a subgroup to the next barrier or the end.
+    fn subgroup(&mut self, threads: &mut [Thread]) {
+        loop {
+            threads.iter_mut().for_each(|thread| self.thread(thread));
+            let waiting = threads.iter().filter(|thread| matches!(thread.stop, Stop::Subgroup(_)));
+            let Some(first) = waiting.map(Thread::place).min() else {
+                return;
+            };
+            let together = |thread: &Thread| thread.stop != Stop::End && thread.place() == first;
+            let numbers: Vec<usize> = (0..threads.len()).filter(|&n| together(&threads[n])).collect();
+            let Stop::Subgroup(inst) = threads[numbers[0]].stop else { unreachable!() };
+            let data = &self.shader.insts[inst];
+            let words = |at: usize| -> Vec<u32> {
+                threads.iter().map(|thread| thread.values.get(&data.args[at]).copied().unwrap_or(0)).collect()
+            };
+            let results: Vec<u32> = match data.op {
+                Op::Ballot => {
+                    let votes = words(0);
+                    vec![numbers.iter().map(|&n| votes[n] << n).sum(); threads.len()]
+                }
+                _ => words(1)
+                    .iter()
+                    .map(|&from| words(0).get(from as usize % 4).copied().unwrap_or(0))
+                    .collect(),
+            };
+            for n in numbers {
+                threads[n].values.insert(data.results[0], results[n]);
+                threads[n].stop = Stop::No;
             }
         }
     }
@@ -131,22 +195,30 @@ impl Group<'_> {
     /// Runs to the next barrier or the end.
     fn thread(&mut self, thread: &mut Thread) {
         let mut limit = 10_000_000u64;
-        while !thread.ended {
+        while thread.stop == Stop::No {
             limit = limit.checked_sub(1).expect("the interpreted kernel ends");
             let at = thread.at;
             thread.at += 1;
             match self.steps[at] {
                 Step::Enter(block) => self.enter(thread, block),
-                Step::Do(inst) => {
-                    if self.shader.insts[inst].op == Op::Barrier {
-                        return;
-                    }
-                    self.inst(thread, inst);
-                }
+                Step::Do(inst) => match self.shader.insts[inst].op {
+                    Op::Barrier => thread.stop = Stop::Barrier,
+                    Op::Ballot | Op::Shuffle => thread.stop = Stop::Subgroup(inst),
+                    _ => self.inst(thread, inst),
+                },
                 Step::Unless(cond, to) if thread.values[&cond] == 0 => thread.at = to,
                 Step::Unless(..) => {}
                 Step::Jump(to) => thread.at = to,
-                Step::End => thread.ended = true,
+                Step::Begin => thread.loops.push([at, 0]),
+                Step::Again(header) => {
+                    thread.loops.last_mut().unwrap()[1] += 1;
+                    thread.at = header;
+                }
+                Step::Leave(to) => {
+                    thread.loops.pop();
+                    thread.at = to;
+                }
+                Step::End => thread.stop = Stop::End,
             }
         }
     }

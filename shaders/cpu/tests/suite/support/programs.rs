@@ -51,11 +51,21 @@ struct Writer {
     index: Value,
     local: Value,
     barriers: bool,
+    subgroups: bool,
     budget: i32,
 }
 
+/// What a program may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Uses {
+    /// Barriers of the workgroup.
+    pub barriers: bool,
+    /// Ballots and shuffles.
+    pub subgroups: bool,
+}
+
 /// Writes a program. Buffer 0 is input, buffer 1 has room for results, buffer 2 for counters.
-pub fn program(seed: u64, size: [u32; 3], barriers: bool) -> Shader {
+pub fn program(seed: u64, size: [u32; 3], Uses { barriers, subgroups }: Uses) -> Shader {
     let invocations = size.iter().product::<u32>();
     let mut shader = compute(size, 4 * invocations, 32);
     let block = shader.entry().unwrap();
@@ -69,6 +79,7 @@ pub fn program(seed: u64, size: [u32; 3], barriers: bool) -> Shader {
         index: zero,
         local: zero,
         barriers,
+        subgroups,
         budget: (seed % 60) as i32,
     };
     let mut env = writer.prologue(invocations);
@@ -78,6 +89,18 @@ pub fn program(seed: u64, size: [u32; 3], barriers: bool) -> Shader {
     }
     writer.shader.body = body;
     writer.shader
+}
+
+/// a of the invocation c, or a number where that one does not come by.
+fn shuffle(b: &mut Builder<'_>, a: Value, c: Value) -> Value {
+    let (yes, three, one, zero, nobody) = (b.truth(true), b.word(3), b.word(1), b.word(0), b.word(77));
+    let present = b.emit(Op::Ballot, &[yes])[0];
+    let word = b.emit(Op::Shuffle, &[a, c])[0];
+    let from = b.and(c, three);
+    let moved = b.shr(present, from);
+    let bit = b.and(moved, one);
+    let there = b.emit(Op::INe, &[bit, zero])[0];
+    b.select(there, word, nobody)
 }
 
 impl Writer {
@@ -218,7 +241,8 @@ impl Writer {
         let ops =
             [Op::IAdd, Op::ISub, Op::IMul, Op::Xor, Op::And, Op::Shl, Op::Shr, Op::UMin, Op::UMod, Op::SDiv];
         let op = ops[self.random.below(ops.len() as u64) as usize];
-        let kind = if to_shared { 0 } else { self.random.below(8) };
+        let kinds = if self.subgroups { 10 } else { 8 };
+        let kind = if to_shared { 0 } else { self.random.below(kinds) };
         let row = 6 + self.random.below(2) as u32;
         match kind {
             5 => return self.store_own(row, a),
@@ -254,6 +278,11 @@ impl Writer {
                 let cond = b.emit(Op::ULt, &[a, c])[0];
                 b.select(cond, a, c)
             }
+            8 => {
+                let cond = b.emit(Op::ULt, &[a, c])[0];
+                b.emit(Op::Ballot, &[cond])[0]
+            }
+            9 => shuffle(&mut b, a, c),
             _ => b.emit(op, &[a, c])[0],
         };
     }

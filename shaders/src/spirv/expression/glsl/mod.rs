@@ -137,14 +137,14 @@ fn smooth_step(b: &mut Builder<'_>, low: Value, high: Value, x: Value) -> Value 
 }
 
 /// Number of the highest set bit, -1 for none.
-fn highest_bit(b: &mut Builder<'_>, x: Value) -> Value {
+pub fn highest_bit(b: &mut Builder<'_>, x: Value) -> Value {
     let zeros = b.clz(x);
     let last = b.word(31);
     b.isub(last, zeros)
 }
 
 /// Number of the lowest set bit, -1 for none: x & -x has that bit only.
-fn lowest_bit(b: &mut Builder<'_>, x: Value) -> Value {
+pub fn lowest_bit(b: &mut Builder<'_>, x: Value) -> Value {
     let zero = b.word(0);
     let negated = b.isub(zero, x);
     let lowest = b.and(x, negated);
