@@ -1,6 +1,7 @@
 //! Directory streams of ours, told from the C library's by their address.
 
 use std::collections::BTreeMap;
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
@@ -16,6 +17,7 @@ pub struct Stream {
 }
 
 /// The entry that was read last, in the form of who reads.
+#[repr(C)]
 pub union Current {
     wide: dirent64,
     narrow: dirent,
@@ -34,7 +36,8 @@ macro_rules! entries {
     ($($ty:ident $field:ident)*) => {$(
         impl Entry for $ty {
             fn of(current: &mut Current) -> *mut $ty {
-                &raw mut current.$field
+                const { assert!(offset_of!(Current, $field) == 0) };
+                std::ptr::from_mut(current).cast()
             }
 
             fn fill(&mut self, number: usize, name: &str, kind: u8) {
