@@ -16,7 +16,7 @@ pub fn check(install: bool) -> Result<(), Error> {
     packages::require(&["gcc", "libc6-dev"], install)?;
     let start = Instant::now();
     let target = build::target_directory()?;
-    let compiler = compiler(&target.join("oldest"))?;
+    let compiler = compiler(&target.join("oldest"), install)?;
     let libraries = compiler.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)
@@ -35,15 +35,18 @@ pub fn check(install: bool) -> Result<(), Error> {
 }
 
 /// The directory with the compiler, fetched unless that was done before.
-fn compiler(place: &Path) -> Result<PathBuf, Error> {
+fn compiler(place: &Path, install: bool) -> Result<PathBuf, Error> {
     let root = place.join("root");
     let ready = place.join("ready");
     if std::fs::read_to_string(&ready).is_ok_and(|text| text == VERSION) {
         return Ok(root);
     }
-    let listed = Command::new("apt-cache").args(["madison", "rustc-web", "rustc"]).output();
-    let listed = listed.map_err(|error| format!("apt-cache: {error} (a Debian machine is needed)"))?;
-    let (compiler, version) = offered(&String::from_utf8_lossy(&listed.stdout)).ok_or_else(|| {
+    let mut found = listed()?;
+    if found.is_none() && install {
+        packages::update()?;
+        found = listed()?;
+    }
+    let (compiler, version) = found.ok_or_else(|| {
         format!("this machine's package sources offer no Rust {VERSION}: Debian 12 and 13 do")
     })?;
     println!("Fetching Debian's {compiler} {version}");
@@ -67,6 +70,13 @@ fn compiler(place: &Path) -> Result<PathBuf, Error> {
     std::fs::remove_dir_all(debs)?;
     std::fs::write(ready, VERSION)?;
     Ok(root)
+}
+
+/// Package and version of the wanted compiler, as far as apt knows.
+fn listed() -> Result<Option<(String, String)>, Error> {
+    let listed = Command::new("apt-cache").args(["madison", "rustc-web", "rustc"]).output();
+    let listed = listed.map_err(|error| format!("apt-cache: {error} (a Debian machine is needed)"))?;
+    Ok(offered(&String::from_utf8_lossy(&listed.stdout)))
 }
 
 /// Package and version of the wanted compiler in what `apt-cache madison` lists.

@@ -40,8 +40,13 @@ pub fn require(packages: &[&str], install: bool) -> Result<(), Error> {
         return Err(format!("this chore needs the Debian packages {list} (or what your distribution calls them), and there is no apt-get here").into());
     }
     println!("Installing Debian packages: {list}");
-    apt(&["update"])?;
+    update()?;
     apt(&[&["install", "--yes", "--no-install-recommends"], missing.as_slice()].concat())
+}
+
+/// Has apt read what its sources offer: a fresh machine knows of nothing.
+pub fn update() -> Result<(), Error> {
+    apt(&["update"])
 }
 
 fn is_installed(package: &str) -> bool {
