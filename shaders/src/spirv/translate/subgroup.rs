@@ -2,7 +2,7 @@
 
 use spirv::{GroupOperation, Op as Spv, Scope};
 
-use super::env::Entity;
+use super::env::{Entity, SubgroupMask};
 use super::translator::Translator;
 use crate::ir::{BuiltinInput, Invocation, Op, SUBGROUP, Stage, Type, Value};
 use crate::spirv::binary::{Inst, Operand};
@@ -115,7 +115,7 @@ fn vote(t: &mut Translator<'_>, inst: &Inst) -> Result<Value> {
         }
         Spv::GroupNonUniformAll => {
             let vote = t.scalar(inst.id_at(1)?, Type::Bool, inst)?;
-            nobody_lacks(t, vote)
+            Ok(nobody_lacks(t, vote))
         }
         _ => {
             let operand = t.data(inst.id_at(1)?, inst)?;
@@ -137,16 +137,16 @@ fn vote(t: &mut Translator<'_>, inst: &Inst) -> Result<Value> {
                 };
                 equal = b.op(Op::BAnd, &[equal, same]);
             }
-            nobody_lacks(t, equal)
+            Ok(nobody_lacks(t, equal))
         }
     }
 }
 
 /// Whether a truth holds in all that come by.
-fn nobody_lacks(t: &mut Translator<'_>, vote: Value) -> Result<Value> {
+fn nobody_lacks(t: &mut Translator<'_>, vote: Value) -> Value {
     let against = t.builder().op(Op::BNot, &[vote]);
     let (votes, zero) = (ballot(t, against), t.constant(Type::Word, 0));
-    Ok(t.builder().op(Op::IEq, &[votes, zero]))
+    t.builder().op(Op::IEq, &[votes, zero])
 }
 
 /// What is asked of the bits of a ballot, which need not come from one.
@@ -169,17 +169,13 @@ fn of_ballot(t: &mut Translator<'_>, inst: &Inst) -> Result<Value> {
         }
         Spv::GroupNonUniformBallotBitCount => {
             let reach = reach(t, inst, None)?;
-            let (word, own) = (first_word(t, inst, 2)?, number(t, inst)?);
-            let all = t.constant(Type::Word, ALL);
-            let mut b = t.builder();
+            let word = first_word(t, inst, 2)?;
             let counted = match reach {
-                Reach::All | Reach::Cluster(_) => all,
-                Reach::UpTo | Reach::Before => {
-                    let end = b.shl(one, own);
-                    let before = b.isub(end, one);
-                    if reach == Reach::Before { before } else { b.or(before, end) }
-                }
+                Reach::All | Reach::Cluster(_) => t.constant(Type::Word, ALL),
+                Reach::UpTo => t.subgroup_mask(SubgroupMask::Le, inst)?,
+                Reach::Before => t.subgroup_mask(SubgroupMask::Lt, inst)?,
             };
+            let mut b = t.builder();
             let bits = b.and(word, counted);
             Ok(bit_count(&mut b, bits))
         }

@@ -194,7 +194,7 @@ impl<'m> Translator<'m> {
     }
 
     /// The first word of a gl_Subgroup*Mask.
-    fn subgroup_mask(&mut self, which: SubgroupMask, inst: &Inst) -> Result<Value> {
+    pub fn subgroup_mask(&mut self, which: SubgroupMask, inst: &Inst) -> Result<Value> {
         let input = Op::LoadBuiltin(BuiltinInput::Invocation(Invocation::SubgroupInvocation));
         let number = self.input(input, inst)?;
         let [one, all] = [1, (1 << SUBGROUP) - 1].map(|word| self.constant(Type::Word, word));

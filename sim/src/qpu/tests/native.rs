@@ -176,12 +176,10 @@ fn lookups(random: &mut Random) -> Vec<Inst> {
         match random.below(8) {
             // An address inside of memory, most often: bits are ignored, and elements' differ.
             0..=2 if waiting[unit] < most || random.one_in(40) => {
-                let inside = LoadImmInst { imm: 0xbfff, ..load_immediate(Waddr::R3) };
-                code.push(Inst::LoadImm(inside));
+                code.push(load(Waddr::R3, 0xbfff));
                 code.push(add(Waddr::R0, AddOp::And, acc(0), acc(3)).inst());
                 if random.one_in(16) {
-                    let edge = random.of(&[MEMORY_BYTES - 1, MEMORY_BYTES]);
-                    code.push(Inst::LoadImm(LoadImmInst { imm: edge, ..load_immediate(Waddr::R0) }));
+                    code.push(load(Waddr::R0, random.of(&[MEMORY_BYTES - 1, MEMORY_BYTES])));
                 }
                 let cond = if random.one_in(4) { random.of(Cond::ALL) } else { Cond::Always };
                 code.push(AluInst { cond_add: cond, ..add(s, AddOp::Or, acc(0), acc(0)) }.inst());
@@ -207,21 +205,6 @@ fn lookups(random: &mut Random) -> Vec<Inst> {
         }
     }
     shown(code)
-}
-
-fn load_immediate(to: Waddr) -> LoadImmInst {
-    LoadImmInst {
-        mode: LoadMode::Word,
-        pm: false,
-        pack: Pack::Nop,
-        cond_add: Cond::Always,
-        cond_mul: Cond::Never,
-        sf: false,
-        ws: false,
-        waddr_add: to,
-        waddr_mul: Waddr::NOP,
-        imm: 0,
-    }
 }
 
 /// A program that shows all registers and flags in the end.

@@ -164,13 +164,15 @@ impl Group<'_> {
     fn subgroup(&mut self, threads: &mut [Thread]) {
         loop {
             threads.iter_mut().for_each(|thread| self.thread(thread));
-            let waiting = threads.iter().filter(|thread| matches!(thread.stop, Stop::Subgroup(_)));
-            let Some(first) = waiting.map(Thread::place).min() else {
+            let waiting = threads.iter().filter_map(|thread| match thread.stop {
+                Stop::Subgroup(inst) => Some((thread.place(), inst)),
+                _ => None,
+            });
+            let Some((first, inst)) = waiting.min_by(|(a, _), (b, _)| a.cmp(b)) else {
                 return;
             };
             let together = |thread: &Thread| thread.stop != Stop::End && thread.place() == first;
             let numbers: Vec<usize> = (0..threads.len()).filter(|&n| together(&threads[n])).collect();
-            let Stop::Subgroup(inst) = threads[numbers[0]].stop else { unreachable!() };
             let data = &self.shader.insts[inst];
             let words = |at: usize| -> Vec<u32> {
                 threads.iter().map(|thread| thread.values.get(&data.args[at]).copied().unwrap_or(0)).collect()
