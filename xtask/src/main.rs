@@ -1,4 +1,4 @@
-//! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `imports`, `package`, `docs`.
+//! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `strangers`, `imports`, `package`, `docs`.
 //!
 //! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `oldest` for the compiler of Debian 13, `installed` for packages in use, `cross` for other machines and `guest` for the driver there,
 //! `bench` has `draws` and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `python` (those of Python), `build` (cargo, and where
@@ -28,6 +28,7 @@ mod packages;
 mod pictures;
 mod python;
 mod rehearsal;
+mod strangers;
 mod test;
 mod vkcube;
 
@@ -62,6 +63,8 @@ enum Chore {
     Test(Box<test::Options>),
     /// Measure and print; asserts nothing.
     Bench(bench::Options),
+    /// Compile shaders of other people and print refusals, sizes, outliers and changes.
+    Strangers(strangers::Options),
 }
 
 fn main() -> ExitCode {
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Chore::Package(options) => package::run(&options, install),
         Chore::Test(options) => test::run(&options, install),
         Chore::Bench(options) => bench::run(&options, install),
+        Chore::Strangers(options) => strangers::run(&options, install),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

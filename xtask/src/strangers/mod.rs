@@ -1,0 +1,84 @@
+//! `cargo xtask strangers`: what the compiler makes of shaders that nobody here wrote.
+//!
+//! `sources` finds the shaders of folders and makes SPIR-V of them, `measure` has the `vc4` command compile each entry
+//! point in a process of its own, `record` keeps the outcomes as a table, `report` prints what they come to and what
+//! changed since the last run.
+
+mod measure;
+mod record;
+mod report;
+mod sources;
+
+use std::path::{Path, PathBuf};
+
+use crate::{Error, build, packages};
+
+const NOTE: &str = "\
+Shaders are known by their names: .spv; GLSL by .vert, .frag, .comp or .vert.glsl and so on; HLSL by .vert.hlsl and
+so on, with the entry point `main`; WGSL by .wgsl. GLSL and HLSL want Debian's glslang-tools, WGSL wants naga
+(cargo install naga-cli). Good folders are repositories of programs, and what crates, npm's and Python's packages ship.
+";
+
+#[derive(clap::Args)]
+#[command(after_help = NOTE)]
+pub struct Options {
+    /// Folders with shaders, and single files.
+    #[arg(required = true)]
+    folders: Vec<PathBuf>,
+    /// Compare with this table of an earlier run; without, with the last run of the same folders.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Write the table of outcomes to this file, too.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Outliers, slow modules and changes that are listed.
+    #[arg(long, default_value_t = 12)]
+    top: usize,
+    /// Processes at once; times are steadier with one.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: u8,
+}
+
+pub fn run(options: &Options, install: bool) -> Result<(), Error> {
+    packages::require(&["glslang-tools"], install)?;
+    build::cargo(&["build", "--release", "--package", "vc4-tools"])?;
+    let target = build::target_directory()?;
+    let directory = target.join("strangers");
+    std::fs::create_dir_all(&directory)?;
+    let modules = sources::modules(&options.folders, &directory.join("spirv"))?;
+    let tool = target.join("release/vc4");
+    let programs = measure::all(&tool, &modules.found, usize::from(options.jobs))?;
+    let last = directory.join(format!("{}.tsv", name(&options.folders)));
+    let before = match &options.against {
+        Some(path) => Some(record::read(path)?),
+        None if last.exists() => Some(record::read(&last)?),
+        None => None,
+    };
+    report::print(&modules, &programs, options.top);
+    if let Some(before) = &before {
+        report::changes(before, &programs, options.top);
+    }
+    record::write(&last, &programs)?;
+    if let Some(path) = &options.output {
+        record::write(path, &programs)?;
+    }
+    match programs.iter().filter(|program| program.is_fault()).count() {
+        0 => Ok(()),
+        faults => {
+            Err(format!("{faults} entry points ended in no answer: panics, signals, or too long").into())
+        }
+    }
+}
+
+/// A file name that stands for these folders.
+fn name(folders: &[PathBuf]) -> String {
+    let whole = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let paths: Vec<String> = folders.iter().map(|folder| plain(&whole(folder))).collect();
+    paths.join("+")
+}
+
+/// A path as one part of a file name.
+fn plain(path: &Path) -> String {
+    let keep = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    path.to_string_lossy().trim_matches('/').chars().map(keep).collect()
+}
