@@ -231,19 +231,30 @@ fn vertex_programs(
     Ok(())
 }
 
-/// The code of a lowered shader: with branches where they pay, straight where only that fits or has two threads.
+/// The code of a lowered shader: with branches where they pay, straight where only that fits or has two threads, in another
+/// order where nothing else fits.
 fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program, CompileError> {
-    let straight = || words_in_registers(shader, inputs);
-    let code = match pass::branch(shader).map(|branched| backend::compile(&branched, inputs)) {
+    let branched = pass::branch(shader);
+    let first = match &branched {
+        Some(branched) => backend::compile(branched, inputs),
+        None => words_in_registers(shader, inputs),
+    };
+    let code = match first {
         // Where there are lookups, the other thread hides more than a branch saves.
-        Some(Ok(branched))
-            if shader.stage == Stage::Fragment && !branched.threaded && !branched.samples.is_empty() =>
+        Ok(code)
+            if branched.is_some()
+                && shader.stage == Stage::Fragment
+                && !code.threaded
+                && !code.samples.is_empty() =>
         {
-            Ok(straight().ok().filter(|straight| straight.threaded).unwrap_or(branched))
+            let straight = words_in_registers(shader, inputs).ok().filter(|straight| straight.threaded);
+            Ok(straight.unwrap_or(code))
         }
-        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => straight(),
-        Some(error) => error,
-        None => straight(),
+        Err(error) if error.kind() == ErrorKind::DoesNotFit => {
+            let straight = if branched.is_some() { words_in_registers(shader, inputs) } else { Err(error) };
+            straight.or_else(|error| in_fewer_registers(branched.iter().chain([shader]), inputs).ok_or(error))
+        }
+        code => code,
     };
     log::trace!(target: LOG_TARGET, "{program} after back end");
     let mut code = code.map_err(|error| CompileError::Backend { program, error })?;
@@ -256,22 +267,22 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
     let kept = pass::keep_uniforms(shader).map(|kept| backend::compile(&kept, inputs));
     match kept {
         // Words in registers are a saving only where there are registers.
-        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => in_some_order(shader, inputs),
+        Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => backend::compile(shader, inputs),
         Some(code) => code,
-        None => in_some_order(shader, inputs),
+        None => backend::compile(shader, inputs),
     }
 }
 
-/// The code of a shader as it is, or else in the order that keeps the fewest values alive. Of two errors the first one
-/// counts: it is about what the application wrote.
-fn in_some_order(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
-    match backend::compile(shader, inputs) {
-        Err(error @ BackendError::RegisterPressure { .. }) => {
-            backend::compile(&pass::relieve(shader), inputs).map_err(|_| error)
-        }
-        code => code,
-    }
+/// The code of a shader, with branches or without, in an order that keeps few values alive; the shortest that fits.
+fn in_fewer_registers<'a>(shaders: impl Iterator<Item = &'a Shader>, inputs: Inputs) -> Option<Program> {
+    let mut orders: Vec<(usize, Shader)> =
+        shaders.flat_map(pass::relieve).filter(|(peak, _)| *peak <= MOST_ALIVE).collect();
+    orders.sort_by_cached_key(|(peak, shader)| (shader.insts_in_order().len(), *peak));
+    orders.into_iter().find_map(|(_, relieved)| backend::compile(&relieved, inputs).ok())
 }
+
+/// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
+const MOST_ALIVE: usize = 72;
 
 #[cfg(test)]
 mod tests {

@@ -159,7 +159,7 @@ fn conditions_come_as_words() {
 fn a_draw_never_pays_for_thousands() {
     let program = fragment(|b, own| {
         let mut sum = ubo(b, 0);
-        for at in 1..600 {
+        for at in 1..2200 {
             let next = ubo(b, at);
             let product = b.fmul(sum, next);
             sum = b.fadd(product, next);

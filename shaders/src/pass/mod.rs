@@ -114,9 +114,13 @@ pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
     Some(kept)
 }
 
-/// A lowered shader in an order that keeps few values alive, with what is cheap made where it is used; see [`opt::relieve`].
-pub fn relieve(shader: &Shader) -> Shader {
-    let mut relieved = shader.clone();
-    step(&mut relieved, "opt_relieve", opt::relieve::run);
-    relieved
+/// Orders of a lowered shader that keep few values alive, with what is cheap made where it is used, and how many are alive in
+/// each. See [`opt::relieve`].
+pub fn relieve(shader: &Shader) -> Vec<(usize, Shader)> {
+    let relieve = |&preference| {
+        let (mut relieved, mut peak) = (shader.clone(), 0);
+        step(&mut relieved, "opt_relieve", |relieved| peak = opt::relieve::run(relieved, preference));
+        (peak, relieved)
+    };
+    opt::relieve::PREFERENCES.iter().map(relieve).collect()
 }

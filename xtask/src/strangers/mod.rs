@@ -31,6 +31,9 @@ pub struct Options {
     /// Write the table of outcomes to this file, too.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Use this `vc4` command instead of building one.
+    #[arg(long, value_name = "FILE")]
+    tool: Option<PathBuf>,
     /// Outliers, slow modules and changes that are listed.
     #[arg(long, default_value_t = 12)]
     top: usize,
@@ -41,12 +44,17 @@ pub struct Options {
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     packages::require(&["glslang-tools"], install)?;
-    build::cargo(&["build", "--release", "--package", "vc4-tools"])?;
     let target = build::target_directory()?;
+    let tool = match &options.tool {
+        Some(tool) => tool.clone(),
+        None => {
+            build::cargo(&["build", "--release", "--package", "vc4-tools"])?;
+            target.join("release/vc4")
+        }
+    };
     let directory = target.join("strangers");
     std::fs::create_dir_all(&directory)?;
     let modules = sources::modules(&options.folders, &directory.join("spirv"))?;
-    let tool = target.join("release/vc4");
     let programs = measure::all(&tool, &modules.found, usize::from(options.jobs))?;
     let last = directory.join(format!("{}.tsv", name(&options.folders)));
     let before = match &options.against {

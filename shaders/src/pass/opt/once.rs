@@ -20,8 +20,9 @@ use crate::pass::rewrite::{Action, rewrite};
 /// What a word must save in a fragment program and in a vertex program, which runs for fewer elements per draw.
 const LEAST_GAIN: [i64; 2] = [1, 2];
 
-/// Shared operations of a shader up to which any are moved: every draw pays for them.
-const MAX_STEPS: usize = 512;
+/// Shared operations of a fragment stage and of a vertex stage up to which any are moved: every draw pays for them whose words
+/// are new. Fragment stages with thousands are the passes of image filters, of which a frame has a few.
+const MAX_STEPS: [usize; 2] = [4096, 512];
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
@@ -30,7 +31,11 @@ pub fn run(shader: &mut Shader) -> bool {
     if moved.is_empty() {
         return divides;
     }
-    let mut steps = Steps { steps: std::mem::take(&mut shader.computed), known: FxHashMap::default() };
+    let mut steps = Steps {
+        steps: std::mem::take(&mut shader.computed),
+        known: FxHashMap::default(),
+        numbers: SecondaryMap::new(),
+    };
     let numbers: FxHashMap<Value, u32> =
         moved.iter().map(|&value| (value, steps.number(shader, value))).collect();
     shader.computed = steps.steps;
@@ -55,11 +60,16 @@ pub fn run(shader: &mut Shader) -> bool {
 struct Steps {
     steps: Vec<Step>,
     known: FxHashMap<Step, u32>,
+    /// The step of each value that was asked for: what many values share is looked at once.
+    numbers: SecondaryMap<Value, Option<u32>>,
 }
 
 impl Steps {
     /// The number of the step that computes a value.
     fn number(&mut self, shader: &Shader, value: Value) -> u32 {
+        if let Some(number) = self.numbers[value] {
+            return number;
+        }
         let step = match leaf(shader, value) {
             Some(UniformSlot::Computed(number)) => return number,
             Some(slot) => Step::Word(slot),
@@ -69,10 +79,12 @@ impl Steps {
                 Step::Op { op: shader.op(value), args }
             }
         };
-        *self.known.entry(step).or_insert_with_key(|step| {
+        let number = *self.known.entry(step).or_insert_with_key(|step| {
             self.steps.push(step.clone());
             self.steps.len() as u32 - 1
-        })
+        });
+        self.numbers[value] = Some(number);
+        number
     }
 }
 
@@ -144,12 +156,13 @@ impl Moved<'_> {
                 _ => shader.insts[inst].args.iter().for_each(|&arg| moved.uses[arg] += 1),
             }
         }
-        if sums.len() > MAX_STEPS {
+        let stage = usize::from(shader.stage == Stage::Vertex);
+        if sums.len() > MAX_STEPS[stage] {
             return Vec::new();
         }
         for_each_condition(&shader.body, &mut |condition| moved.uses[condition] += 1);
         let mut open: Vec<Value> = sums.into_iter().filter(|&value| moved.uses[value] > 0).collect();
-        let least = LEAST_GAIN[usize::from(shader.stage == Stage::Vertex)];
+        let least = LEAST_GAIN[stage];
         // What stays makes it cheaper for others to stay.
         loop {
             let before = open.len();

@@ -1,0 +1,89 @@
+//! What it takes to make a value where it is not alive.
+
+use smallvec::SmallVec;
+
+use super::takes_room;
+use crate::ir::{Inst, Shader, Value};
+use crate::work;
+
+/// A value with so few users is made again rather than kept for one that is.
+const FEW: usize = 2;
+
+/// Values that are made for another one only, users first.
+pub type Between = SmallVec<[Value; 8]>;
+
+/// Values that are not alive where they are wanted, in order.
+pub type Missing = SmallVec<[Value; 4]>;
+
+/// What making a value again takes.
+#[derive(Clone, Default)]
+pub struct Remake {
+    /// Values that are not alive and are made again, too.
+    pub between: Between,
+    /// Values that would have to live for it.
+    pub missing: Missing,
+}
+
+/// A place in a shader.
+pub struct Site<'a, L, R, U> {
+    /// The shader.
+    pub shader: &'a Shader,
+    /// Whether a value is alive there.
+    pub is_live: L,
+    /// Whether the instruction that makes a value may stand there, too.
+    pub may_repeat: R,
+    /// Users of a value.
+    pub users: U,
+    /// Instructions that may stand between a value and what is alive anyway.
+    pub most_between: usize,
+    /// Values that may come alive for a value.
+    pub most_missing: usize,
+}
+
+impl<L, R, U> Site<'_, L, R, U>
+where
+    L: Fn(Value) -> bool,
+    R: Fn(Value) -> bool,
+    U: Fn(Value) -> usize,
+{
+    /// What making a value there takes; `None` if it takes more instructions, or more registers, than it is worth.
+    pub fn remake(&self, value: Value) -> Option<Remake> {
+        let mut remake = Remake::default();
+        let may = self.makes(value, &mut remake);
+        remake.missing.sort_unstable();
+        may.then_some(remake)
+    }
+
+    /// Adds what the operands of a value take; whether that is little enough.
+    fn makes(&self, value: Value, remake: &mut Remake) -> bool {
+        for arg in operands(self.shader, self.shader.values[value].inst) {
+            let is_there = remake.between.contains(&arg) || remake.missing.contains(&arg);
+            if is_there || !takes_room(self.shader, arg) || (self.is_live)(arg) {
+                continue;
+            }
+            work::count(1);
+            let (between, missing) = (remake.between.len(), remake.missing.len());
+            if between < self.most_between && (self.may_repeat)(arg) {
+                remake.between.push(arg);
+                if self.makes(arg, remake) && (remake.missing.len() == missing || (self.users)(arg) <= FEW) {
+                    continue;
+                }
+                remake.between.truncate(between);
+                remake.missing.truncate(missing);
+            }
+            if missing == self.most_missing {
+                return false;
+            }
+            remake.missing.push(arg);
+        }
+        true
+    }
+}
+
+/// The operands of an instruction, each once.
+pub fn operands(shader: &Shader, inst: Inst) -> SmallVec<[Value; 4]> {
+    let mut operands = shader.insts[inst].args.clone();
+    operands.sort_unstable();
+    operands.dedup();
+    operands
+}

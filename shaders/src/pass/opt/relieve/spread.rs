@@ -1,0 +1,210 @@
+//! Values that are made in each block that uses them, so that they live in none between.
+
+use cranelift_entity::{EntitySet, SecondaryMap};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::remake::{Missing, Remake, Site};
+use super::{again, is_movable, takes_room};
+use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
+use crate::pass::analysis::live::Live;
+use crate::work;
+
+/// Values alive behind a block that leave room for what it computes.
+const ROOM: usize = 30;
+/// Instructions between a value that is made again and what is alive anyway: whatever it takes, no other place is left.
+const MOST_BETWEEN: usize = 48;
+/// Values that come alive for others that are made again of them.
+const MOST_MISSING: usize = 3;
+/// Rounds, each of which looks at the block behind which most is alive.
+const ROUNDS: usize = 32;
+
+/// Runs the pass.
+pub fn run(shader: &mut Shader) {
+    let blocks = shader.blocks_in_order();
+    if blocks.len() == 1 {
+        return;
+    }
+    for _ in 0..ROUNDS {
+        let live = Live::of(shader);
+        let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value)).count();
+        let Some((most, block)) = blocks.iter().map(|&block| (alive(block), block)).max() else { return };
+        if most <= ROOM {
+            return;
+        }
+        let mut places = Places::of(shader, &blocks);
+        let chosen = places.choose(shader, live.behind(block).collect());
+        if chosen.is_empty() {
+            return;
+        }
+        // Values are copied as they are now, though what they use is replaced where they stand.
+        let mut makers: FxHashMap<Value, InstData> = FxHashMap::default();
+        for (value, remake) in &chosen {
+            for &made in remake.between.iter().chain([value]) {
+                makers.entry(made).or_insert_with(|| shader.insts[shader.values[made].inst].clone());
+            }
+        }
+        for (value, remake) in &chosen {
+            places.spread(shader, *value, remake, &makers);
+        }
+    }
+}
+
+/// Where values are made and used.
+struct Places {
+    home: SecondaryMap<Inst, Option<Block>>,
+    /// The blocks whose instructions use a value, its own left out.
+    users: FxHashMap<Value, Vec<Block>>,
+    /// How many instructions use a value.
+    uses: SecondaryMap<Value, u32>,
+    /// What phis and control flow look at: it has to be where they want it.
+    fixed: EntitySet<Value>,
+}
+
+impl Places {
+    fn of(shader: &Shader, blocks: &[Block]) -> Places {
+        let mut places = Places {
+            home: SecondaryMap::new(),
+            users: FxHashMap::default(),
+            uses: shader.use_counts(),
+            fixed: EntitySet::new(),
+        };
+        for &block in blocks {
+            shader.blocks[block].insts.iter().for_each(|&inst| places.home[inst] = Some(block));
+        }
+        for &block in blocks {
+            for &inst in &shader.blocks[block].insts {
+                let data = &shader.insts[inst];
+                for &arg in &data.args {
+                    if data.op == Op::Phi {
+                        places.fixed.insert(arg);
+                    } else if places.home[shader.values[arg].inst] != Some(block) {
+                        let users = places.users.entry(arg).or_default();
+                        if users.last() != Some(&block) {
+                            users.push(block);
+                        }
+                    }
+                }
+            }
+        }
+        for_each_condition(&shader.body, &mut |condition| {
+            places.fixed.insert(condition);
+        });
+        places
+    }
+
+    /// Which of the values that are alive somewhere are made again where they are used, until few are left. Those come first
+    /// that take the fewest instructions.
+    fn choose(&self, shader: &Shader, alive: Vec<Value>) -> Vec<(Value, Remake)> {
+        let mut live: FxHashSet<Value> =
+            alive.into_iter().filter(|&value| takes_room(shader, value)).collect();
+        let mut chosen: Vec<(Value, Remake)> = Vec::new();
+        let mut gone: FxHashSet<Value> = FxHashSet::default();
+        while live.len() > ROOM {
+            let site = Site {
+                shader,
+                is_live: |value| live.contains(&value),
+                // What was chosen before stays gone.
+                may_repeat: |value| self.may_repeat(shader, value),
+                users: |value| self.uses[value] as usize,
+                most_between: MOST_BETWEEN,
+                most_missing: MOST_MISSING,
+            };
+            let mut values: Vec<Value> = live.iter().copied().collect();
+            values.sort_unstable();
+            work::count(values.len());
+            let mut shared: FxHashMap<Missing, usize> = FxHashMap::default();
+            let mut candidates: Vec<(Value, Remake)> = Vec::new();
+            for value in values {
+                if !self.may_repeat(shader, value) || self.fixed.contains(value) {
+                    continue;
+                }
+                let Some(remake) = site.remake(value) else { continue };
+                if remake.missing.iter().any(|missing| gone.contains(missing)) {
+                    continue;
+                }
+                *shared.entry(remake.missing.clone()).or_default() += 1;
+                candidates.push((value, remake));
+            }
+            let frees = |remake: &Remake| shared[&remake.missing] > remake.missing.len();
+            let price = |value: Value, remake: &Remake| {
+                (1 + remake.between.len()) * self.users.get(&value).map_or(1, Vec::len)
+            };
+            let best = candidates.iter().filter(|(_, remake)| frees(remake));
+            let best = best.min_by_key(|(value, remake)| (price(*value, remake), *value)).cloned();
+            let Some((value, remake)) = best else { break };
+            live.remove(&value);
+            live.extend(remake.missing.iter().copied());
+            gone.insert(value);
+            chosen.push((value, remake));
+        }
+        chosen
+    }
+
+    /// Whether a value may be made in several blocks.
+    fn may_repeat(&self, shader: &Shader, value: Value) -> bool {
+        let inst = shader.values[value].inst;
+        let data = &shader.insts[inst];
+        self.home[inst].is_some() && data.results.len() == 1 && is_movable(data)
+    }
+
+    /// Makes a value in each block that uses it.
+    fn spread(
+        &mut self,
+        shader: &mut Shader,
+        value: Value,
+        remake: &Remake,
+        makers: &FxHashMap<Value, InstData>,
+    ) {
+        for block in self.users.remove(&value).unwrap_or_default() {
+            let mut copies = Copies { remake, makers, made: FxHashMap::default(), insts: Vec::new() };
+            let copy = copies.copy(shader, value);
+            let copies = copies.insts;
+            for &inst in &copies {
+                for &arg in &shader.insts[inst].args {
+                    let is_other = self.home[shader.values[arg].inst].is_some_and(|home| home != block);
+                    let users = self.users.entry(arg).or_default();
+                    if is_other && !users.contains(&block) {
+                        users.push(block);
+                    }
+                }
+            }
+            let insts = std::mem::take(&mut shader.blocks[block].insts);
+            let uses =
+                |&inst: &Inst| shader.insts[inst].op != Op::Phi && shader.insts[inst].args.contains(&value);
+            let first = insts.iter().position(uses).unwrap_or(insts.len());
+            let users: Vec<Inst> = insts.iter().copied().filter(uses).collect();
+            for user in users {
+                let args = shader.insts[user].args.iter_mut();
+                args.filter(|arg| **arg == value).for_each(|arg| *arg = copy);
+            }
+            let (before, behind) = insts.split_at(first);
+            shader.blocks[block].insts = [before, &copies[..], behind].concat();
+        }
+    }
+}
+
+/// Copies, in one block, of what makes a value: the instructions between it and what is alive.
+struct Copies<'a> {
+    remake: &'a Remake,
+    makers: &'a FxHashMap<Value, InstData>,
+    made: FxHashMap<Value, Value>,
+    insts: Vec<Inst>,
+}
+
+impl Copies<'_> {
+    fn copy(&mut self, shader: &mut Shader, value: Value) -> Value {
+        let Some(data) = self.makers.get(&value) else { return value };
+        if let Some(&copy) = self.made.get(&value) {
+            return copy;
+        }
+        let mut args = data.args.clone();
+        for arg in args.iter_mut().filter(|arg| self.remake.between.contains(arg)) {
+            *arg = self.copy(shader, *arg);
+        }
+        let inst = again(shader, data, args);
+        self.insts.push(inst);
+        let copy = shader.insts[inst].results[0];
+        self.made.insert(value, copy);
+        copy
+    }
+}
