@@ -10,6 +10,7 @@ use vc4_shaders::ir::verify::verify;
 use vc4_shaders::ir::{Builder, BuiltinInput, Interpolation, Node, Op, Output, Shader, Stage, Type, Value};
 use vc4_shaders::pass;
 use vc4_shaders::pass::opt::all::{PASSES, Step};
+use vc4_shaders::pass::opt::relieve::{self, Preference};
 use vc4_shaders::program::Descriptor;
 
 /// Numbers that depend on what is asked for: small integers or floats around zero.
@@ -98,6 +99,34 @@ fn each_pass_alone_keeps_the_meaning() {
             same(&expected, &run(&after, &mut world).unwrap(), integers, &format!("{file}, {name}"));
         }
     }
+}
+
+/// Orders that keep ever fewer values alive, so that most are made again.
+fn preferences() -> impl Iterator<Item = Preference> {
+    [1, 4, 12, 40].into_iter().flat_map(|many| [false, true].map(|by_growth| Preference { by_growth, many }))
+}
+
+#[test]
+fn orders_that_relieve_keep_the_meaning() {
+    let mut longer = 0;
+    for (file, integers) in FILES {
+        let mut before = shader(file, &[]);
+        let mut world = Hashed { integers };
+        for is_optimized in [false, true] {
+            let expected = run(&before, &mut world).unwrap();
+            for preference in preferences() {
+                let mut after = before.clone();
+                relieve::run(&mut after, preference);
+                let what = format!("{file}, {preference:?}, optimized: {is_optimized}");
+                assert_eq!(verify(&after), Ok(()), "{what}\n{after}");
+                // The same operations on the same operands: not one bit may differ.
+                same(&expected, &run(&after, &mut world).unwrap(), true, &what);
+                longer += usize::from(after.insts_in_order().len() > before.insts_in_order().len());
+            }
+            pass::optimize(&mut before);
+        }
+    }
+    assert!(longer > 50, "only {longer} orders made anything again");
 }
 
 #[test]
@@ -281,10 +310,17 @@ proptest! {
         pass::optimize(&mut after);
         prop_assert_eq!(verify(&after), Ok(()));
         let (a, b) = (run(&before, &mut Edges).unwrap(), run(&after, &mut Edges).unwrap());
-        for location in 0..3 {
-            for component in 0..4 {
-                let output = Output::User { location, component };
-                prop_assert_eq!(a.output(output), b.output(output), "{:?}\n{}\n{}", output, &before, &after);
+        let outputs = || (0..3).flat_map(|location| (0..4).map(move |component| Output::User { location, component }));
+        for output in outputs() {
+            prop_assert_eq!(a.output(output), b.output(output), "{:?}\n{}\n{}", output, &before, &after);
+        }
+        for preference in preferences() {
+            let mut relieved = before.clone();
+            relieve::run(&mut relieved, preference);
+            prop_assert_eq!(verify(&relieved), Ok(()));
+            let c = run(&relieved, &mut Edges).unwrap();
+            for output in outputs() {
+                prop_assert_eq!(a.output(output), c.output(output), "{:?} {:?}\n{}\n{}", preference, output, &before, &relieved);
             }
         }
     }

@@ -21,9 +21,9 @@ use order::Order;
 #[derive(Clone, Copy, Debug)]
 pub struct Preference {
     /// Of instructions that free no register the one that takes fewest comes next; without, the last of the shader's order.
-    by_growth: bool,
+    pub by_growth: bool,
     /// Values alive from which on values are made again: the files hold 64, and making one again takes some meanwhile.
-    many: usize,
+    pub many: usize,
 }
 
 /// The orders that are tried.
@@ -36,7 +36,8 @@ pub const PREFERENCES: [Preference; 4] = [
 
 /// Reorders every block. Returns the most values that are alive anywhere then.
 pub fn run(shader: &mut Shader, preference: Preference) -> usize {
-    spread::run(shader);
+    // What is alive across a block leaves room for what it computes.
+    spread::run(shader, 3 * preference.many / 4);
     split_conditions(shader);
     let live = Live::of(shader);
     let mut peak = 0;

@@ -9,8 +9,6 @@ use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::Live;
 use crate::work;
 
-/// Values alive behind a block that leave room for what it computes.
-const ROOM: usize = 30;
 /// Instructions between a value that is made again and what is alive anyway: whatever it takes, no other place is left.
 const MOST_BETWEEN: usize = 48;
 /// Values that come alive for others that are made again of them.
@@ -18,8 +16,8 @@ const MOST_MISSING: usize = 3;
 /// Rounds, each of which looks at the block behind which most is alive.
 const ROUNDS: usize = 32;
 
-/// Runs the pass.
-pub fn run(shader: &mut Shader) {
+/// Runs the pass where more than `most` values are alive behind a block.
+pub fn run(shader: &mut Shader, most: usize) {
     let blocks = shader.blocks_in_order();
     if blocks.len() == 1 {
         return;
@@ -27,12 +25,12 @@ pub fn run(shader: &mut Shader) {
     for _ in 0..ROUNDS {
         let live = Live::of(shader);
         let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value)).count();
-        let Some((most, block)) = blocks.iter().map(|&block| (alive(block), block)).max() else { return };
-        if most <= ROOM {
+        let Some((count, block)) = blocks.iter().map(|&block| (alive(block), block)).max() else { return };
+        if count <= most {
             return;
         }
         let mut places = Places::of(shader, &blocks);
-        let chosen = places.choose(shader, live.behind(block).collect());
+        let chosen = places.choose(shader, live.behind(block).collect(), most);
         if chosen.is_empty() {
             return;
         }
@@ -92,14 +90,14 @@ impl Places {
         places
     }
 
-    /// Which of the values that are alive somewhere are made again where they are used, until few are left. Those come first
+    /// Which of the values that are alive somewhere are made again where they are used, until `most` are left. Those come first
     /// that take the fewest instructions.
-    fn choose(&self, shader: &Shader, alive: Vec<Value>) -> Vec<(Value, Remake)> {
+    fn choose(&self, shader: &Shader, alive: Vec<Value>, most: usize) -> Vec<(Value, Remake)> {
         let mut live: FxHashSet<Value> =
             alive.into_iter().filter(|&value| takes_room(shader, value)).collect();
         let mut chosen: Vec<(Value, Remake)> = Vec::new();
         let mut gone: FxHashSet<Value> = FxHashSet::default();
-        while live.len() > ROOM {
+        while live.len() > most {
             let site = Site {
                 shader,
                 is_live: |value| live.contains(&value),
