@@ -1,11 +1,16 @@
 //! Bounds of float values, by what computes them.
 
+use cranelift_entity::SecondaryMap;
 use vc4::qpu::Unpack;
 
-use crate::ir::{Op, Shader, Value};
+use crate::ir::{Inst, Op, Shader, Value};
 
 /// Steps that an analysis follows operands.
 const DEPTH: u32 = 8;
+
+/// More than the relative error of any estimate, and than the absolute one of a logarithm's (qpu.md §4.4).
+const ESTIMATE: f32 = 0.001;
+const LOGARITHM: f32 = 0.001;
 
 /// Screen coordinates lie below this (v3d.md §14).
 const PIXELS: f32 = 4096.0;
@@ -18,6 +23,28 @@ pub struct Range {
     pub low: f32,
     /// Upper bound.
     pub high: f32,
+}
+
+/// The ranges of all values.
+pub struct Ranges(SecondaryMap<Value, Range>);
+
+impl Ranges {
+    /// Of a shader whose instructions in program order are `insts`.
+    pub fn of(shader: &Shader, insts: &[Inst]) -> Ranges {
+        let mut ranges = SecondaryMap::with_default(Range::ALL);
+        for &inst in insts {
+            // What a phi merges may come later.
+            if let ([value], true) = (&shader.insts[inst].results[..], shader.insts[inst].op != Op::Phi) {
+                ranges[*value] = Range::by(shader, *value, |arg| ranges[arg]);
+            }
+        }
+        Ranges(ranges)
+    }
+
+    /// Of a value.
+    pub fn range(&self, value: Value) -> Range {
+        self.0[value]
+    }
 }
 
 impl Range {
@@ -41,8 +68,13 @@ impl Range {
 
     fn follow(shader: &Shader, value: Value, depth: u32) -> Range {
         let Some(depth) = depth.checked_sub(1) else { return Range::ALL };
+        Self::by(shader, value, |arg| Self::follow(shader, arg, depth))
+    }
+
+    /// The range of a value, by those of its operands.
+    fn by(shader: &Shader, value: Value, range: impl Fn(Value) -> Range) -> Range {
         let args = shader.args(value);
-        let of = |n: usize| Self::follow(shader, args[n], depth);
+        let of = |n: usize| range(args[n]);
         let positive = Range::new(0.0, f32::INFINITY);
         match shader.op(value) {
             Op::Const(word) => Self::constant(f32::from_bits(word)),
@@ -59,6 +91,12 @@ impl Range {
                 Self::widened(0.0, high.abs().max(low.abs()).powi(2))
             }
             Op::FMul => Self::product(of(0), of(1)),
+            Op::FDiv => match of(1) {
+                Range { low, high } if low > 0.0 => {
+                    Self::product(of(0), Range::new(1.0 / high, 1.0 / low)).estimated()
+                }
+                _ => Range::ALL,
+            },
             Op::FMin => {
                 let (x, y) = (of(0), of(1));
                 Range::new(x.low.min(y.low), x.high.min(y.high))
@@ -71,7 +109,27 @@ impl Range {
                 let (yes, no) = (of(1), of(2));
                 Range::new(yes.low.min(no.low), yes.high.max(no.high))
             }
-            Op::FSqrt | Op::FRsqrt | Op::FInverseLength | Op::FExp2 | Op::SfuExp2 | Op::SfuRsqrt => positive,
+            Op::FSqrt => match of(0) {
+                Range { low, high } if low >= 0.0 => Range::new(low.sqrt(), high.sqrt()).estimated(),
+                _ => positive,
+            },
+            Op::FRsqrt => match of(0) {
+                Range { low, high } if low > 0.0 => {
+                    Range::new(1.0 / high.sqrt(), 1.0 / low.sqrt()).estimated()
+                }
+                _ => positive,
+            },
+            Op::FExp2 | Op::SfuExp2 => {
+                let Range { low, high } = of(0);
+                Range::new(low.exp2(), high.exp2()).estimated()
+            }
+            Op::FLog2 => match of(0) {
+                Range { low, high } if low >= 0.0 => {
+                    Range::new(low.log2() - LOGARITHM, high.log2() + LOGARITHM)
+                }
+                _ => Range::ALL,
+            },
+            Op::FInverseLength | Op::SfuRsqrt => positive,
             Op::FSin | Op::FCos => Range::new(-1.001, 1.001),
             Op::FSign => Range::new(-1.0, 1.0),
             Op::UnpackFloat(Unpack::Byte0 | Unpack::Byte1 | Unpack::Byte2 | Unpack::Byte3) => {
@@ -86,7 +144,29 @@ impl Range {
         }
     }
 
-    fn negated(self) -> Range {
+    /// The largest magnitude.
+    pub fn most(self) -> f32 {
+        self.high.abs().max(self.low.abs())
+    }
+
+    /// The smallest magnitude.
+    pub fn least(self) -> f32 {
+        if self.low > 0.0 || self.high < 0.0 { self.high.abs().min(self.low.abs()) } else { 0.0 }
+    }
+
+    /// Whether numbers of this range and of another one never have different signs.
+    pub fn has_sign_of(self, other: Range) -> bool {
+        self.low >= 0.0 && other.low >= 0.0 || self.high <= 0.0 && other.high <= 0.0
+    }
+
+    /// Room for an estimate's relative error.
+    fn estimated(self) -> Range {
+        let away = |x: f32, out: bool| if out { x * (1.0 + ESTIMATE) } else { x * (1.0 - ESTIMATE) };
+        Range::new(away(self.low, self.low < 0.0), away(self.high, self.high > 0.0))
+    }
+
+    /// Of the numbers with the other sign.
+    pub fn negated(self) -> Range {
         Range::new(-self.high, -self.low)
     }
 

@@ -1,211 +1,261 @@
 //! Full precision only where it can be seen.
 //!
 //! A colour of eight bits per component may be either of the two numbers next to the exact one (Vulkan 1.0, conversion
-//! to normalized fixed point). So what only such colours depend on, through operations that do not magnify relative
-//! errors, may take the SFU's estimates as long as the errors stay below half a step together; a quarter is used.
+//! to normalized fixed point). So what only such colours depend on may take the SFU's estimates as long as their errors make
+//! less than half a step together; a quarter is used.
+//!
+//! What an error becomes is followed backwards, from colours to what computes them: how much a component changes at most for
+//! an absolute error of a value, and for a relative one. Products hand relative errors on whatever the other factor is, sums of
+//! different signs only absolute ones; bounds of the values make one of the other.
+
+use std::f32::consts::{LN_2, LOG2_E};
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 use crate::ir::{Inst, Op, Shader, Value};
-use crate::pass::analysis::range::Range;
+use crate::pass::analysis::range::{Range, Ranges};
 
-/// Relative error that the colour may have: a quarter of a step at 1.0.
+/// Error that a component may have: a quarter of a step.
 const BUDGET: f32 = 0.25 / 255.0;
 
 /// Relative errors of estimates (qpu.md §4.4), the operand's loss of bits included.
 const RECIP: f32 = 0.000_1;
 const RSQRT: f32 = 0.000_11;
 const EXP2: f32 = 0.000_14;
-/// Absolute error of the estimate of a logarithm.
+/// Absolute errors of the estimate of a logarithm, and of the short series of a sine.
 const LOG2: f32 = 0.000_17;
-
-/// Largest exponent whose logarithm may be an estimate.
-const MAX_EXPONENT: f32 = 4.0;
-
-/// Attempts to stay within the budget.
-const ATTEMPTS: usize = 4;
+const SINE: f32 = 0.000_02;
 
 /// Marks operations whose estimate is good enough.
 pub fn run(shader: &mut Shader) {
     let order = shader.insts_in_order();
-    let mut refused = EntitySet::new();
-    for _ in 0..ATTEMPTS {
-        let plan = Plan::new(shader, &order, &refused);
-        let errors = plan.errors(shader, &order);
-        let mut fits = true;
-        for &color in &plan.colors {
-            if errors[color] > BUDGET {
-                refused.insert(color);
-                fits = false;
-            }
+    let has_colors = order.iter().any(|&inst| shader.insts[inst].op == Op::PackUnorm8x4);
+    if !has_colors || !order.iter().any(|&inst| cost(shader.insts[inst].op) > 0) {
+        return;
+    }
+    let influences = Influences::of(shader, &order);
+    let mut estimates: Vec<(f32, Inst, [f32; 4])> = Vec::new();
+    for &inst in &order {
+        let data = &shader.insts[inst];
+        let &[value] = &data.results[..] else { continue };
+        let errors = influences.errors(shader, value);
+        let most = errors.into_iter().fold(0.0, f32::max);
+        // What no colour sees has no errors, and is needed by something else.
+        if cost(data.op) > 0 && most > 0.0 && most <= BUDGET {
+            estimates.push((most / cost(data.op) as f32, inst, errors));
         }
-        if fits {
-            for inst in order.into_iter().filter(|&inst| plan.relaxed.contains(inst)) {
-                shader.insts[inst].relaxed = true;
-            }
-            return;
+    }
+    // Those come first that save most for their errors.
+    estimates.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut sums = [0.0; 4];
+    for (_, inst, errors) in estimates {
+        let with = std::array::from_fn(|component| sums[component] + errors[component]);
+        if with.iter().all(|&sum| sum <= BUDGET) {
+            sums = with;
+            shader.insts[inst].relaxed = true;
         }
     }
 }
 
-/// What could be relaxed.
-struct Plan {
-    /// Components of 8-bit colours.
-    colors: Vec<Value>,
-    /// Operations that take estimates.
-    relaxed: EntitySet<Inst>,
-    /// Products with a logarithm that are the exponents of powers.
-    exponents: EntitySet<Value>,
+/// Instructions that an estimate saves, about; 0 for what has none.
+fn cost(op: Op) -> u32 {
+    match op {
+        Op::FLog2 => 15,
+        Op::FExp2 => 10,
+        Op::FDiv | Op::FSqrt | Op::FRsqrt | Op::FInverseLength => 4,
+        Op::FSin | Op::FCos => 2,
+        _ => 0,
+    }
 }
 
-impl Plan {
-    /// Follows colours, other than `refused` ones, to what computes them.
-    fn new(shader: &Shader, order: &[Inst], refused: &EntitySet<Value>) -> Plan {
-        let mut exact: EntitySet<Value> = EntitySet::new();
-        let mut used: EntitySet<Value> = EntitySet::new();
+/// What a component of a colour changes by, at most, for a small error of a value; for each component.
+#[derive(Clone, Copy, Default)]
+struct Influence {
+    /// For each unit of an absolute error.
+    absolute: [f32; 4],
+    /// For each unit of a relative error.
+    relative: [f32; 4],
+}
+
+impl Influence {
+    /// Something else than a colour sees the value: no error is small enough.
+    const UNBOUNDED: Influence = Influence { absolute: [f32::INFINITY; 4], relative: [f32::INFINITY; 4] };
+
+    /// Both forms by factors; what is no number is unbounded.
+    fn scaled(self, absolute: f32, relative: f32) -> Influence {
+        Influence {
+            absolute: self.absolute.map(|influence| product(influence, absolute)),
+            relative: self.relative.map(|influence| product(influence, relative)),
+        }
+    }
+
+    /// With what bounds of the value say of one form by the other.
+    fn within(self, range: Range) -> Influence {
+        let (least, most) = (range.least(), range.most());
+        Influence {
+            absolute: std::array::from_fn(|n| self.absolute[n].min(product(self.relative[n], 1.0 / least))),
+            relative: std::array::from_fn(|n| self.relative[n].min(product(self.absolute[n], most))),
+        }
+    }
+
+    fn add(&mut self, other: Influence) {
+        for n in 0..4 {
+            self.absolute[n] += other.absolute[n];
+            self.relative[n] += other.relative[n];
+        }
+    }
+}
+
+/// A product of two bounds: nothing is made of nothing, and unknown is unknown.
+fn product(a: f32, b: f32) -> f32 {
+    if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
+}
+
+/// The influences of all values.
+struct Influences {
+    ranges: Ranges,
+    of: SecondaryMap<Value, Influence>,
+}
+
+impl Influences {
+    fn of(shader: &Shader, order: &[Inst]) -> Influences {
+        let ranges = Ranges::of(shader, order);
+        let mut influences = Influences { ranges, of: SecondaryMap::new() };
         // What is written as it is.
         let mut words: EntitySet<Value> = EntitySet::new();
-        let mut plan = Plan { colors: Vec::new(), relaxed: EntitySet::new(), exponents: EntitySet::new() };
         // Uses that may stand in front of what they use.
         for &inst in order.iter().filter(|&&inst| shader.insts[inst].op == Op::Phi) {
-            shader.insts[inst].args.iter().for_each(|&arg| {
-                exact.insert(arg);
-            });
+            shader.insts[inst].args.iter().for_each(|&arg| influences.of[arg] = Influence::UNBOUNDED);
         }
         crate::ir::for_each_condition(&shader.body, &mut |condition| {
-            exact.insert(condition);
+            influences.of[condition] = Influence::UNBOUNDED;
         });
         for &inst in order.iter().rev() {
             let data = &shader.insts[inst];
-            let result = data.results.first().copied();
-            let is_word = result.is_some_and(|result| words.contains(result));
-            // Of words only those tolerate anything that are made of colours.
-            let tolerant = result.is_some_and(|result| used.contains(result) && !exact.contains(result))
-                && (!is_word || matches!(data.op, Op::PackUnorm8x4 | Op::Select));
-            if data.op == Op::PackUnorm8x4 {
-                for &arg in &data.args {
-                    used.insert(arg);
-                    let is_logarithm = shader.op(arg) == Op::FLog2 || has_logarithm(shader, arg);
-                    if !tolerant || is_logarithm || refused.contains(arg) {
-                        exact.insert(arg);
-                    } else {
-                        plan.colors.push(arg);
+            let is_word = data.results.first().is_some_and(|&result| words.contains(result));
+            match data.op {
+                Op::TlbColorWrite | Op::TlbColorWriteSample => words.extend(data.args.iter().copied()),
+                Op::PackUnorm8x4 if is_word && influences.is_seen_by_words_only(data.results[0]) => {
+                    for (component, &arg) in data.args.iter().enumerate() {
+                        // Beyond the ends of their range colours do not change.
+                        let mut color = Influence::default();
+                        (color.absolute[component], color.relative[component]) = (1.0, 1.0);
+                        influences.add(arg, color);
                     }
                 }
-                continue;
-            }
-            let writes = matches!(data.op, Op::TlbColorWrite | Op::TlbColorWriteSample);
-            if writes || is_word && data.op == Op::Select {
-                words.extend(data.args.iter().copied());
-            }
-            let mask = if writes {
-                !0
-            } else if tolerant {
-                plan.tolerance(shader, inst)
-            } else {
-                0
-            };
-            // A logarithm's error is absolute, which only the exponent of a power tolerates; there it is all that is tolerated.
-            let is_exponent = result.is_some_and(|result| plan.exponents.contains(result));
-            for (index, &arg) in data.args.iter().enumerate() {
-                used.insert(arg);
-                let logarithmic = match shader.op(arg) {
-                    Op::FLog2 => is_exponent,
-                    _ if has_logarithm(shader, arg) => data.op == Op::FExp2,
-                    _ => !is_exponent,
-                };
-                if mask >> index & 1 == 0 || !logarithmic {
-                    exact.insert(arg);
+                Op::Select if is_word => {
+                    influences.of[data.args[0]] = Influence::UNBOUNDED;
+                    words.extend(data.args[1..].iter().copied());
+                    // A word that is something else, too, is as good as unbounded for what it is made of.
+                    if !influences.is_seen_by_words_only(data.results[0]) {
+                        data.args.iter().for_each(|&arg| influences.of[arg] = Influence::UNBOUNDED);
+                    }
                 }
+                _ if is_word => {
+                    data.args.iter().for_each(|&arg| influences.of[arg] = Influence::UNBOUNDED);
+                }
+                _ => influences.follow(shader, inst),
             }
         }
-        plan
+        influences
     }
 
-    /// Operands, as bits, whose relative errors become errors of the same size or less; chooses estimates.
-    fn tolerance(&mut self, shader: &Shader, inst: Inst) -> u32 {
+    /// Whether nothing but words of colours takes a value.
+    fn is_seen_by_words_only(&self, value: Value) -> bool {
+        self.of[value].absolute == [0.0; 4]
+    }
+
+    fn add(&mut self, value: Value, influence: Influence) {
+        let influence = influence.within(self.ranges.range(value));
+        self.of[value].add(influence);
+    }
+
+    /// Hands what is known of an instruction's result on to its operands.
+    fn follow(&mut self, shader: &Shader, inst: Inst) {
         let data = &shader.insts[inst];
+        let result = match data.results[..] {
+            [result] => self.of[result].within(self.ranges.range(result)),
+            _ => Influence::UNBOUNDED,
+        };
         let args = &data.args[..];
-        match data.op {
-            Op::FMul | Op::FMin | Op::FMax => 0b11,
-            Op::FNeg | Op::FAbs => 1,
-            Op::Select => 0b110,
-            // Sums of numbers of one sign have no larger relative error than the numbers.
-            Op::FAdd if args.iter().all(|&arg| Range::of(shader, arg).is_positive()) => 0b11,
-            Op::FDiv => {
-                self.relaxed.insert(inst);
-                0b11
+        let range = |n: usize| self.ranges.range(args[n]);
+        let own: [Influence; 2] = match data.op {
+            Op::FMul if args[0] == args[1] => [result.scaled(range(0).most(), 1.0); 2],
+            Op::FMul => [result.scaled(range(1).most(), 1.0), result.scaled(range(0).most(), 1.0)],
+            Op::FAdd | Op::FSub => {
+                let same = match data.op {
+                    Op::FAdd => range(0).has_sign_of(range(1)),
+                    _ => range(0).has_sign_of(range(1).negated()),
+                };
+                // Sums of numbers of one sign have no larger relative error than the numbers.
+                [result.scaled(1.0, if same { 1.0 } else { f32::INFINITY }); 2]
             }
-            Op::FSqrt | Op::FRsqrt | Op::FInverseLength => {
-                self.relaxed.insert(inst);
-                1
+            Op::FMin | Op::FMax | Op::FNeg | Op::FAbs => [result; 2],
+            Op::FDiv => {
+                let inverse = 1.0 / range(1).least();
+                let quotient = self.ranges.range(data.results[0]).most();
+                [result.scaled(inverse, 1.0), result.scaled(product(quotient, inverse), 1.0)]
+            }
+            Op::FSqrt | Op::FRsqrt | Op::FInverseLength => [result.scaled(f32::INFINITY, 0.5); 2],
+            // Logarithms make absolute errors of relative ones, powers of two relative errors of absolute ones.
+            Op::FLog2 => {
+                let relative = result.absolute.map(|influence| product(influence, LOG2_E));
+                [Influence { absolute: unknown(relative), relative }; 2]
             }
             Op::FExp2 => {
-                self.relaxed.insert(inst);
-                match power(shader, inst) {
-                    Some(_) => {
-                        self.exponents.insert(args[0]);
-                        1
-                    }
-                    None => 0,
-                }
+                let absolute = result.relative.map(|influence| product(influence, LN_2));
+                let most = most_of_product(range(0));
+                let relative = result.absolute.map(|influence| product(influence, LN_2 * most));
+                [Influence { absolute, relative }; 2]
             }
-            Op::FLog2 => {
-                self.relaxed.insert(inst);
-                1
+            Op::FSin | Op::FCos => [result.scaled(1.0, f32::INFINITY); 2],
+            Op::Select => {
+                self.of[args[0]] = Influence::UNBOUNDED;
+                self.add(args[1], result);
+                self.add(args[2], result);
+                return;
             }
-            _ => 0,
+            // Nothing that has no effect is looked at by what nothing looks at.
+            _ if data.op.is_pure() && result.absolute == [0.0; 4] => return,
+            _ => [Influence::UNBOUNDED; 2],
+        };
+        for (n, &arg) in args.iter().enumerate() {
+            self.add(arg, own[n.min(1)]);
         }
     }
 
-    /// Relative errors of values that colours depend on; of a logarithm the absolute one.
-    fn errors(&self, shader: &Shader, order: &[Inst]) -> SecondaryMap<Value, f32> {
-        let mut errors: SecondaryMap<Value, f32> = SecondaryMap::new();
-        for &inst in order {
-            let data = &shader.insts[inst];
-            let &[result] = &data.results[..] else { continue };
-            let of = |n: usize| errors[data.args[n]];
-            let estimated = |error: f32| if self.relaxed.contains(inst) { error } else { 0.0 };
-            errors[result] = match data.op {
-                Op::FMul => of(0) + of(1),
-                Op::FDiv => of(0) + of(1) + estimated(RECIP),
-                Op::FMin | Op::FMax | Op::FAdd => of(0).max(of(1)),
-                Op::Select => of(1).max(of(2)),
-                Op::FNeg | Op::FAbs => of(0),
-                Op::FSqrt | Op::FRsqrt | Op::FInverseLength => of(0) / 2.0 + estimated(RSQRT),
-                Op::FLog2 => of(0) * std::f32::consts::LOG2_E + estimated(LOG2),
-                Op::FExp2 => {
-                    let argument = power(shader, inst).map_or(0.0, |(log, exponent)| errors[log] * exponent);
-                    argument * std::f32::consts::LN_2 + estimated(EXP2)
-                }
-                _ => 0.0,
-            };
+    /// What the estimate of a value makes of each component.
+    fn errors(&self, shader: &Shader, value: Value) -> [f32; 4] {
+        let influence = self.of[value].within(self.ranges.range(value));
+        let relative = |error: f32| influence.relative.map(|influence| influence * error);
+        let absolute = |error: f32| influence.absolute.map(|influence| influence * error);
+        match shader.op(value) {
+            Op::FDiv => relative(RECIP),
+            Op::FSqrt | Op::FRsqrt | Op::FInverseLength => relative(RSQRT),
+            Op::FExp2 => relative(EXP2),
+            Op::FLog2 => absolute(LOG2),
+            Op::FSin | Op::FCos => absolute(SINE),
+            _ => [f32::INFINITY; 4],
         }
-        errors
     }
 }
 
-/// Whether a value is a product with a logarithm.
-fn has_logarithm(shader: &Shader, value: Value) -> bool {
-    shader.op(value) == Op::FMul && shader.args(value).iter().any(|&arg| shader.op(arg) == Op::FLog2)
+/// What cannot be bounded, unless it is nothing.
+fn unknown(influence: [f32; 4]) -> [f32; 4] {
+    influence.map(|influence| product(influence, f32::INFINITY))
 }
 
-/// The logarithm, and a bound of the exponent, if a power of two is a power of a small exponent.
-fn power(shader: &Shader, inst: Inst) -> Option<(Value, f32)> {
-    let product = shader.insts[inst].args[0];
-    if shader.op(product) != Op::FMul {
-        return None;
-    }
-    let args = shader.args(product);
-    [(args[0], args[1]), (args[1], args[0])].into_iter().find_map(|(log, exponent)| {
-        let range = Range::of(shader, exponent);
-        let bound = range.high.max(-range.low);
-        (shader.op(log) == Op::FLog2 && bound <= MAX_EXPONENT).then_some((log, bound))
-    })
+/// The largest magnitude of y · 2^y. Below zero it has a maximum, at -1/ln 2, of 1/(e · ln 2).
+fn most_of_product(y: Range) -> f32 {
+    let below = if y.low < 0.0 { LOG2_E / std::f32::consts::E } else { 0.0 };
+    let above = if y.high > 0.0 { y.high * y.high.exp2() } else { 0.0 };
+    below.max(above)
 }
 
 #[cfg(test)]
 mod tests {
+    use vc4::qpu::Unpack;
+
     use super::*;
     use crate::ir::{Builder, Stage};
 
@@ -254,9 +304,12 @@ mod tests {
             let below = b.flt(root, half);
             b.select(below, root, one)
         }));
-        // The argument of a power of two, and a logarithm that is no exponent.
+        // The argument of a power of two, and a logarithm that much is made of.
         assert!(!is_relaxed(Op::FSqrt, |b, root| b.op(Op::FExp2, &[root])));
-        assert!(!is_relaxed(Op::FLog2, |_, log| log));
+        assert!(!is_relaxed(Op::FLog2, |b, log| {
+            let hundred = b.float(100.0);
+            b.fmul(log, hundred)
+        }));
     }
 
     /// Colours of 32 bits are floats as they are.
@@ -273,6 +326,52 @@ mod tests {
         assert!(is_relaxed_in_word(Op::FSqrt, |b, root| {
             let word = b.op(Op::PackUnorm8x4, &[root, root, root, root]);
             masked(b, word)
+        }));
+    }
+
+    /// A curve that is a line near zero and a power elsewhere, with a constant taken from it.
+    #[test]
+    fn selects_and_offsets_are_seen_through() {
+        let curve = |offset: f32, scale: f32| {
+            let mut shader = Shader::new(Stage::Fragment);
+            let block = shader.entry().expect("a new shader has a block");
+            let mut b = Builder::new(&mut shader, block);
+            let word = b.emit(Op::Varying(0), &[])[0];
+            let x = b.op(Op::UnpackFloat(Unpack::Byte0), &[word]);
+            let (log, exponent) = (b.op(Op::FLog2, &[x]), b.float(1.0 / 2.4));
+            let product = b.fmul(log, exponent);
+            let power = b.op(Op::FExp2, &[product]);
+            let (scale, offset) = (b.float(scale), b.float(offset));
+            let scaled = b.fmul(power, scale);
+            let above = b.fsub(scaled, offset);
+            let (limit, slope) = (b.float(0.003_130_8), b.float(12.92));
+            let line = b.fmul(x, slope);
+            let is_below = b.flt(x, limit);
+            let color = b.select(is_below, line, above);
+            let word = b.op(Op::PackUnorm8x4, &[color; 4]);
+            b.emit(Op::TlbColorWrite, &[word]);
+            run(&mut shader);
+            [log, power].map(|value| shader.insts[shader.values[value].inst].relaxed)
+        };
+        assert_eq!(curve(0.055, 1.055), [true; 2]);
+        // The same shape, made steep: a hundredth of an error is visible.
+        assert_eq!(curve(99.0, 100.0), [false; 2]);
+    }
+
+    /// What falls off exponentially tolerates what its distance is made of.
+    #[test]
+    fn distances_of_fog_take_estimates() {
+        assert!(is_relaxed(Op::FSqrt, |b, distance| {
+            let (square, density) = (b.fmul(distance, distance), b.float(-0.05));
+            let exponent = b.fmul(square, density);
+            let (one, power) = (b.float(1.0), b.op(Op::FExp2, &[exponent]));
+            b.fsub(one, power)
+        }));
+        // It may as well grow.
+        assert!(!is_relaxed(Op::FSqrt, |b, distance| {
+            let exponent = b.fmul(distance, distance);
+            let (one, power) = (b.float(1.0), b.op(Op::FExp2, &[exponent]));
+            b.fsub(power, one)
         }));
     }
 
