@@ -275,14 +275,10 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
 
 /// The code of a shader, with branches or without, in an order that keeps few values alive; the shortest that fits.
 fn in_fewer_registers<'a>(shaders: impl Iterator<Item = &'a Shader>, inputs: Inputs) -> Option<Program> {
-    let mut orders: Vec<(usize, Shader)> =
-        shaders.flat_map(pass::relieve).filter(|(peak, _)| *peak <= MOST_ALIVE).collect();
-    orders.sort_by_cached_key(|(peak, shader)| (shader.insts_in_order().len(), *peak));
-    orders.into_iter().find_map(|(_, relieved)| backend::compile(&relieved, inputs).ok())
+    let mut orders: Vec<Shader> = shaders.flat_map(pass::relieve).collect();
+    orders.sort_by_cached_key(|order| order.insts_in_order().len());
+    orders.iter().find_map(|order| backend::compile(order, inputs).ok())
 }
-
-/// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
-const MOST_ALIVE: usize = 72;
 
 #[cfg(test)]
 mod tests {

@@ -17,12 +17,12 @@ pub mod virt;
 
 use vc4::qpu::{Inst, rules};
 
-use crate::ir::{Shader, Stage};
+use crate::ir::{Op, Shader, Stage};
 use crate::program::Program;
 use order::{Orders, threads};
 use regalloc::coalesce;
 use schedule::{Scheduler, Slot};
-use virt::{Threads, VirtProgram};
+use virt::{Loc, Threads, VirtProgram};
 
 pub use error::BackendError;
 pub use select::Inputs;
@@ -31,6 +31,9 @@ pub use select::Inputs;
 pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
     if shader.stage == Stage::Compute {
         return Err(BackendError::Stage);
+    }
+    if let Some(error) = too_many_phis(shader) {
+        return Err(error.in_source(shader));
     }
     let mut selected = select::select(shader, inputs)?;
     let two = shader.stage == Stage::Fragment && threads::wanted(&selected.ops);
@@ -43,6 +46,27 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
             .map_err(|difference| BackendError::Miscompiled { difference })?;
     }
     Ok(code)
+}
+
+/// The error of a block that begins with more phis than there are registers, as loops over long arrays do: no order helps.
+fn too_many_phis(shader: &Shader) -> Option<BackendError> {
+    let total = shader.insts_in_order().len();
+    let mut operation = 0;
+    shader.blocks_in_order().into_iter().find_map(|block| {
+        let insts = &shader.blocks[block].insts;
+        let phis = insts.iter().take_while(|&&inst| shader.insts[inst].op == Op::Phi).count();
+        operation += insts.len();
+        (phis > Loc::COUNT).then(|| BackendError::RegisterPressure {
+            live: phis,
+            inputs: 0,
+            results: 0,
+            computed: phis,
+            operation: operation - insts.len(),
+            total,
+            line: shader.insts[insts[0]].line,
+            place: None,
+        })
+    })
 }
 
 /// Live values from which an order frees registers before it hides latency: so many as the files hold, and so few that

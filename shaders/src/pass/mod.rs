@@ -114,13 +114,12 @@ pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
     Some(kept)
 }
 
-/// Orders of a lowered shader that keep few values alive, with what is cheap made where it is used, and how many are alive in
-/// each. See [`opt::relieve`].
-pub fn relieve(shader: &Shader) -> Vec<(usize, Shader)> {
-    let relieve = |&preference| {
-        let (mut relieved, mut peak) = (shader.clone(), 0);
-        step(&mut relieved, "opt_relieve", |relieved| peak = opt::relieve::run(relieved, preference));
-        (peak, relieved)
-    };
-    opt::relieve::PREFERENCES.iter().map(relieve).collect()
+/// Orders of a lowered shader that keep few values alive, with what is cheap made where it is used; see [`opt::relieve`].
+pub fn relieve(shader: &Shader) -> Vec<Shader> {
+    let orders = opt::relieve::PREFERENCES
+        .iter()
+        .flat_map(|&preference| opt::relieve::run(shader.clone(), preference));
+    let mut orders: Vec<Shader> = orders.collect();
+    orders.iter_mut().for_each(|order| step(order, "opt_relieve", |_| {}));
+    orders
 }

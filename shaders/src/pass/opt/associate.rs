@@ -245,6 +245,9 @@ fn other(term: &[Value], factor: Value) -> Value {
     if term[0] == factor { term[1] } else { term[0] }
 }
 
+/// Rows from which on all are judged together: each is compared with each for the sake of families.
+const MANY_ROWS: usize = 512;
+
 /// Drops rows whose sums others need, and all together if they would take as many operations as before.
 fn keep_what_pays(uses: &Uses, rows: &mut Vec<Row>) {
     // A row that goes may take away another one's reason.
@@ -256,6 +259,12 @@ fn keep_what_pays(uses: &Uses, rows: &mut Vec<Row>) {
         if rows.len() == before {
             break;
         }
+    }
+    if rows.len() > MANY_ROWS {
+        if !pays(rows) {
+            rows.clear();
+        }
+        return;
     }
     let mut families: Vec<Vec<Row>> = Vec::new();
     for row in rows.drain(..) {

@@ -53,21 +53,14 @@ impl Ready {
     }
 }
 
-/// A block's instructions in an order.
-pub struct Ordered {
-    /// The instructions.
-    pub insts: Vec<Inst>,
-    /// Most values that are alive at once.
-    pub peak: usize,
-}
-
 /// A block under way, from its end.
 pub struct Order<'a> {
     shader: &'a mut Shader,
     preference: Preference,
+    /// Of instructions that free no register the one that takes fewest comes next; without, the last of the shader's order.
+    by_growth: bool,
     /// Values that are used behind the block, or by control flow at its end.
     escaping: EntitySet<Value>,
-    peak: usize,
     /// What stays at the front: phis, inputs, and what needs no register.
     front: Vec<Inst>,
     /// The other instructions, in the order of the shader.
@@ -107,6 +100,7 @@ impl<'a> Order<'a> {
         block: Block,
         all: Vec<Inst>,
         preference: Preference,
+        by_growth: bool,
     ) -> Self {
         let stays = |inst: &Inst| {
             let data = &shader.insts[*inst];
@@ -138,8 +132,8 @@ impl<'a> Order<'a> {
         let mut order = Order {
             shader,
             preference,
+            by_growth,
             escaping: EntitySet::new(),
-            peak: 0,
             front,
             insts,
             place,
@@ -171,8 +165,8 @@ impl<'a> Order<'a> {
         order
     }
 
-    /// Puts everything in its place.
-    pub fn run(mut self) -> Ordered {
+    /// Puts everything in its place; `None` if more values than are of use come alive.
+    pub fn run(mut self) -> Option<Vec<Inst>> {
         let mut pause = 0_u32;
         while let Some(at) = self.best() {
             pause = pause.saturating_sub(1);
@@ -187,11 +181,13 @@ impl<'a> Order<'a> {
                 pause = PATIENCE;
             }
             self.put(at);
-            self.peak = self.peak.max(self.live.len());
+            if self.live.len() > self.preference.most {
+                return None;
+            }
         }
         let mut insts = self.front;
         insts.extend(self.done.into_iter().rev());
-        Ordered { insts, peak: self.peak }
+        Some(insts)
     }
 
     fn make_ready(&mut self, at: usize) {
@@ -211,7 +207,7 @@ impl<'a> Order<'a> {
         }
         let by = |&at: &usize| {
             let frees = self.frees(at);
-            let growth = if frees || self.preference.by_growth { self.growth(at) } else { 0 };
+            let growth = if frees || self.by_growth { self.growth(at) } else { 0 };
             (!frees, growth, Reverse(at))
         };
         work::count(self.ready.sinking.len().min(WINDOW) + self.ready.others.len().min(WINDOW));

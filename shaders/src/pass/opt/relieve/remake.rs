@@ -9,6 +9,9 @@ use crate::work;
 /// A value with so few users is made again rather than kept for one that is.
 const FEW: usize = 2;
 
+/// Operands that are looked at for each instruction that may stand between: a bound on the work where much is tried in vain.
+const LOOKS: usize = 6;
+
 /// Values that are made for another one only, users first.
 pub type Between = SmallVec<[Value; 8]>;
 
@@ -22,6 +25,8 @@ pub struct Remake {
     pub between: Between,
     /// Values that would have to live for it.
     pub missing: Missing,
+    /// Operands that were looked at, with what was not taken.
+    looks: usize,
 }
 
 /// A place in a shader.
@@ -62,6 +67,10 @@ where
                 continue;
             }
             work::count(1);
+            remake.looks += 1;
+            if remake.looks > self.most_between * LOOKS {
+                return false;
+            }
             let (between, missing) = (remake.between.len(), remake.missing.len());
             if between < self.most_between && (self.may_repeat)(arg) {
                 remake.between.push(arg);
