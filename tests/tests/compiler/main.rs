@@ -6,6 +6,7 @@ mod branches;
 mod case;
 mod committed;
 mod golden;
+mod large;
 mod measure;
 mod pressure;
 mod state;
