@@ -273,11 +273,21 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
     }
 }
 
-/// The code of a shader, with branches or without, in an order that keeps few values alive; the shortest that fits.
+/// The code of a shader, with branches or without, in an order that keeps few values alive: the shortest that fits, or one that
+/// is little longer and leaves the other thread half of the registers, which hides its lookups.
 fn in_fewer_registers<'a>(shaders: impl Iterator<Item = &'a Shader>, inputs: Inputs) -> Option<Program> {
+    let length = |order: &Shader| order.insts_in_order().len();
     let mut orders: Vec<Shader> = shaders.flat_map(pass::relieve).collect();
-    orders.sort_by_cached_key(|order| order.insts_in_order().len());
-    orders.iter().find_map(|order| backend::compile(order, inputs).ok())
+    orders.sort_by_cached_key(length);
+    let mut orders = orders.iter();
+    let (shortest, first) =
+        orders.find_map(|order| Some((length(order), backend::compile(order, inputs).ok()?)))?;
+    if first.threaded || first.samples.is_empty() {
+        return Some(first);
+    }
+    let near = orders.take_while(|order| 4 * length(order) <= 5 * shortest);
+    let mut others = near.filter_map(|order| backend::compile(order, inputs).ok());
+    Some(others.find(|other| other.threaded).unwrap_or(first))
 }
 
 #[cfg(test)]

@@ -140,8 +140,7 @@ fn large_shaders_get_an_answer() {
         void main() { gl_Position = position; color = position; }\n";
     let directory = scratch::directory(env!("CARGO_TARGET_TMPDIR"), "large");
     for (name, source, answer) in cases() {
-        let module =
-            Module::from_source(&directory, name, [vertex, &source]).expect("the source is valid");
+        let module = Module::from_source(&directory, name, [vertex, &source]).expect("the source is valid");
         match (module.compile(), answer) {
             (Ok(pipeline), Compiled(least)) => {
                 let length = pipeline.fragment.code.len();

@@ -199,7 +199,7 @@ impl<'a> Order<'a> {
         ready.insert(at);
     }
 
-    /// Which of those that are ready comes next: what frees registers in the end, in front of that what is preferred; of
+    /// Which of those that are ready comes next: what frees registers in the end, small trees first, then what is preferred; of
     /// equals the last.
     fn best(&self) -> Option<usize> {
         if let Some(&at) = self.ready.sticking.last() {
@@ -208,7 +208,7 @@ impl<'a> Order<'a> {
         let by = |&at: &usize| {
             let frees = self.frees(at);
             let growth = if frees || self.by_growth { self.growth(at) } else { 0 };
-            (!frees, growth, Reverse(at))
+            (!frees, !self.is_cheap[at], growth, Reverse(at))
         };
         work::count(self.ready.sinking.len().min(WINDOW) + self.ready.others.len().min(WINDOW));
         let last = |ready: &'_ BTreeSet<usize>| ready.iter().rev().take(WINDOW).copied().collect::<Vec<_>>();
