@@ -9,7 +9,7 @@ mod record;
 mod report;
 mod sources;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::{Error, build, packages};
 
@@ -81,12 +81,6 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
 /// A file name that stands for these folders.
 fn name(folders: &[PathBuf]) -> String {
     let whole = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
-    let paths: Vec<String> = folders.iter().map(|folder| plain(&whole(folder))).collect();
+    let paths: Vec<String> = folders.iter().map(|folder| sources::plain(&whole(folder))).collect();
     paths.join("+")
-}
-
-/// A path as one part of a file name.
-fn plain(path: &Path) -> String {
-    let keep = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
-    path.to_string_lossy().trim_matches('/').chars().map(keep).collect()
 }

@@ -106,7 +106,7 @@ fn spirv(path: &Path, language: Language, cache: &Path) -> Result<Option<PathBuf
         return Ok(Some(path.to_path_buf()));
     }
     let whole = path.canonicalize()?;
-    let module = cache.join(format!("{}.spv", super::plain(&whole)));
+    let module = cache.join(format!("{}.spv", plain(&whole)));
     let changed = |file: &Path| fs::metadata(file).and_then(|metadata| metadata.modified());
     if module.exists() && changed(&module)? >= changed(path)? {
         return Ok(Some(module));
@@ -141,6 +141,12 @@ fn spirv(path: &Path, language: Language, cache: &Path) -> Result<Option<PathBuf
     // A compiler may leave a part behind.
     let _ = fs::remove_file(&module);
     Ok(None)
+}
+
+/// A path as one part of a file name.
+pub fn plain(path: &Path) -> String {
+    let keep = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    path.to_string_lossy().trim_matches('/').chars().map(keep).collect()
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use cranelift_entity::EntitySet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::remake::{Between, Missing, Remake, Site, operands};
-use super::{Preference, again, is_movable, sets_flags, takes_room};
+use super::conditions::sets_flags;
+use super::remake::{Between, Missing, Remake, Site, again, is_movable, operands, takes_room};
 use crate::ir::{Block, Inst, Op, Shader, Type, Value};
 use crate::pass::analysis::live::Live;
 use crate::work;
@@ -29,6 +29,15 @@ const LEAST_REST: usize = 16;
 const WINDOW: usize = 64;
 /// A block may become this many times as long.
 const MOST_GROWTH: usize = 3;
+
+/// What orders prefer.
+#[derive(Clone, Copy, Debug)]
+pub struct Preference {
+    /// Values alive from which on values are made again: the files hold 64, and making one again takes some meanwhile.
+    pub many: usize,
+    /// Values alive in an order that is of no use any more.
+    pub most: usize,
+}
 
 /// Instructions whose users all stand, by where they are in the order of the shader.
 #[derive(Default)]

@@ -2,8 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::takes_room;
-use crate::ir::{Inst, Shader, Value};
+use crate::ir::{Inst, InstData, Op, Shader, Type, Value};
 use crate::work;
 
 /// A value with so few users is made again rather than kept for one that is.
@@ -95,4 +94,22 @@ pub fn operands(shader: &Shader, inst: Inst) -> SmallVec<[Value; 4]> {
     operands.sort_unstable();
     operands.dedup();
     operands
+}
+
+/// Whether a value is in a register: not one of the stream, and no immediate.
+pub fn takes_room(shader: &Shader, value: Value) -> bool {
+    !matches!(shader.op(value), Op::Const(_) | Op::ConstBool(_) | Op::Uniform(_) | Op::Undef)
+}
+
+/// Whether an instruction does the same wherever it stands, as often as it stands.
+pub fn is_movable(data: &InstData) -> bool {
+    data.op != Op::Phi && data.op.is_pure() && !data.op.crosses_elements() && !data.args.is_empty()
+}
+
+/// Another instruction that does what one does, on its own operands.
+pub fn again(shader: &mut Shader, data: &InstData, args: SmallVec<[Value; 4]>) -> Inst {
+    let types: SmallVec<[Type; 4]> = data.results.iter().map(|&value| shader.values[value].ty).collect();
+    let copy = shader.make_inst(data.op, args, &types, data.relaxed);
+    (shader.insts[copy].exact, shader.insts[copy].line) = (data.exact, data.line);
+    copy
 }

@@ -3,8 +3,7 @@
 use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::remake::{Missing, Remake, Site};
-use super::{again, is_movable, takes_room};
+use super::remake::{Missing, Remake, Site, again, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::Live;
 use crate::work;
