@@ -298,6 +298,11 @@ mod tests {
             let one = b.float(1.0);
             b.fsub(root, one)
         }));
+        // A sum that may be one.
+        assert!(!is_relaxed(Op::FSqrt, |b, root| {
+            let other = b.emit(Op::Varying(1), &[])[0];
+            b.fadd(root, other)
+        }));
         // A decision.
         assert!(!is_relaxed(Op::FSqrt, |b, root| {
             let (half, one) = (b.float(0.5), b.float(1.0));

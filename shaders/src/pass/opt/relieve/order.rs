@@ -98,7 +98,8 @@ pub struct Order<'a> {
     sinks: Vec<bool>,
     /// Comparisons, and what sets the flags for them: no instruction may come between these and their user.
     sticks: Vec<bool>,
-    most: usize,
+    /// Instructions that the block may have in the end.
+    longest: usize,
 }
 
 impl<'a> Order<'a> {
@@ -115,7 +116,7 @@ impl<'a> Order<'a> {
             let data = &shader.insts[*inst];
             data.op == Op::Phi || (data.args.is_empty() && data.op.is_pure())
         };
-        let most = MOST_GROWTH * all.len();
+        let longest = MOST_GROWTH * all.len();
         let (front, insts): (Vec<Inst>, Vec<Inst>) = all.into_iter().partition(stays);
         let place: FxHashMap<Inst, usize> = insts.iter().copied().zip(0..).collect();
         let (mut waiting, mut before) = (vec![0; insts.len()], vec![None; insts.len()]);
@@ -159,7 +160,7 @@ impl<'a> Order<'a> {
             is_cheap: Vec::new(),
             sinks: Vec::new(),
             sticks: Vec::new(),
-            most,
+            longest,
         };
         order.escaping.extend(live.behind(block));
         order.is_cheap = order.insts.iter().map(|&inst| order.is_cheap(inst, &mut SmallVec::new())).collect();
@@ -319,12 +320,12 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// The live value to make again here. Best is one whose operands are alive anyway, or that shares those which are not with more
-    /// others than they are: it costs few instructions and no register. Of such the one comes that is not wanted again for longest. Without any,
-    /// whatever takes few instructions may come: those of its operands that stay alive for the instruction which made it are
-    /// wanted even later, so they follow.
+    /// The live value to make again here, with what has to be made for it. Best is one whose operands are alive anyway, or that
+    /// shares those which are not with more others than they are: it costs few instructions and no register. Of such the one comes
+    /// that is not wanted again for longest. Without any, whatever takes few instructions may come: those of its operands that stay
+    /// alive for the instruction which made it are wanted even later, so they follow.
     fn again(&self) -> Option<(Value, Between)> {
-        if self.done.len() >= self.most {
+        if self.done.len() >= self.longest {
             return None;
         }
         work::count(self.live.len());

@@ -8,7 +8,7 @@ use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::Live;
 use crate::work;
 
-/// Instructions between a value that is made again and what is alive anyway: whatever it takes, no other place is left.
+/// Instructions between a value that is made again and what is alive anyway: many, as there is nothing else to do about it.
 const MOST_BETWEEN: usize = 48;
 /// Values that come alive for others that are made again of them.
 const MOST_MISSING: usize = 3;
@@ -100,7 +100,6 @@ impl Places {
             let site = Site {
                 shader,
                 is_live: |value| live.contains(&value),
-                // What was chosen before stays gone.
                 may_repeat: |value| self.may_repeat(shader, value),
                 users: |value| self.uses[value] as usize,
                 most_between: MOST_BETWEEN,
@@ -116,6 +115,7 @@ impl Places {
                     continue;
                 }
                 let Some(remake) = site.remake(value) else { continue };
+                // What was chosen before stays gone.
                 if remake.missing.iter().any(|missing| gone.contains(missing)) {
                     continue;
                 }
