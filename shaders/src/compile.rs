@@ -273,10 +273,15 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
     }
 }
 
+/// Instructions of the IR up to which other orders are looked for. What is longer would take the compiler seconds, and the
+/// QPUs more for each picture.
+const MOST_REORDERED: usize = 16_384;
+
 /// The code of a shader, with branches or without, in an order that keeps few values alive: the shortest that fits, or one that
 /// is little longer and leaves the other thread half of the registers, which hides its lookups.
 fn in_fewer_registers<'a>(shaders: impl Iterator<Item = &'a Shader>, inputs: Inputs) -> Option<Program> {
     let length = |order: &Shader| order.insts_in_order().len();
+    let shaders = shaders.filter(|shader| length(shader) <= MOST_REORDERED);
     let mut orders: Vec<Shader> = shaders.flat_map(pass::relieve).collect();
     orders.sort_by_cached_key(length);
     let mut orders = orders.iter();

@@ -61,10 +61,10 @@ fn cases() -> Vec<(&'static str, String, Answer)> {
             "values_in_use",
             fragment(
                 "",
-                &(lines(300, |n| format!("vec4 v{n} = sin(color * words[{}] + {n}.0);", n % 64))
-                    + &lines(150, |n| format!("sum += v{n} * v{}.wzyx;", 299 - n))),
+                &(lines(160, |n| format!("vec4 v{n} = sin(color * words[{}] + {n}.0);", n % 64))
+                    + &lines(80, |n| format!("sum += v{n} * v{}.wzyx;", 159 - n))),
             ),
-            Compiled(10_000),
+            Compiled(5000),
         ),
         (
             "loops_in_loops",
