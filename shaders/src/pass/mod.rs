@@ -120,6 +120,7 @@ pub fn relieve(shader: &Shader) -> Vec<Shader> {
         .iter()
         .flat_map(|&preference| opt::relieve::run(shader.clone(), preference));
     let mut orders: Vec<Shader> = orders.collect();
+    // They are made; what is left of a step is to print and to check them.
     orders.iter_mut().for_each(|order| step(order, "opt_relieve", |_| {}));
     orders
 }

@@ -151,8 +151,10 @@ impl Influences {
                         data.args.iter().for_each(|&arg| influences.of[arg] = Influence::UNBOUNDED);
                     }
                 }
+                // A word that is no colour is seen to its last bit, whatever colours make of it besides.
                 _ if is_word => {
-                    data.args.iter().for_each(|&arg| influences.of[arg] = Influence::UNBOUNDED);
+                    let seen = data.results.iter().chain(&data.args);
+                    seen.for_each(|&value| influences.of[value] = Influence::UNBOUNDED);
                 }
                 _ => influences.follow(shader, inst),
             }
@@ -322,6 +324,11 @@ mod tests {
     fn words_do_not() {
         assert!(!is_relaxed_in_word(Op::FSqrt, |_, root| root));
         assert!(!is_relaxed_in_word(Op::FSqrt, |b, root| b.fmul(root, root)));
+        // What is written as a word and seen by a colour, too.
+        assert!(!is_relaxed_in_word(Op::FSqrt, |b, root| {
+            b.emit(Op::TlbColorWrite, &[root]);
+            b.op(Op::PackUnorm8x4, &[root, root, root, root])
+        }));
         let masked = |b: &mut Builder, word| {
             let (old, half) = (b.emit(Op::Varying(1), &[])[0], b.float(0.5));
             let below = b.flt(old, half);
