@@ -48,7 +48,7 @@ fn own(shader: &mut Shader, counts: &SecondaryMap<Value, u32>, value: Value, ins
 }
 
 /// Whether an operand of a comparison is computed by the operation that sets the flags for it, as selection has it for the add
-/// unit's operations. Orders that reckon otherwise are no less right, only longer alive.
+/// unit's operations. An order that reckons otherwise is right, too, but keeps more alive.
 pub fn sets_flags(shader: &Shader, comparison: &InstData, word: Value, uses: u32) -> bool {
     let is_test = matches!(comparison.op, Op::IEq | Op::INe)
         && comparison.args.iter().any(|&arg| shader.const_of(arg) == Some(0));
