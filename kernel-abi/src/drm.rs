@@ -3,12 +3,14 @@
 use crate::card::Card;
 use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 use crate::ioctl::{self, Lists};
+use crate::kernel_log::{KERNEL_LOG, KernelLog};
 use crate::mapping::MappedMemory;
 use crate::uapi::{DRIVER, MAX_PERF_COUNTERS, NODE_DIR, Param, SubmitCl};
 use crate::validate::{Mode, ShaderInfo, check_submit_in, frame, shader};
 use drm::Device as _;
 use drm::control::{Device as _, syncobj};
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek};
@@ -34,6 +36,10 @@ pub struct DrmGpu {
     bos: Mutex<BTreeMap<BoHandle, Bo>>,
     /// Where each job puts its fence.
     fence: Option<syncobj::Handle>,
+    /// Of each monitor, the fence of its last job.
+    counted: Mutex<BTreeMap<PerfmonId, OwnedFd>>,
+    /// Where the kernel tells of resets, if this user may read that.
+    log: Option<KernelLog>,
 }
 
 /// What is remembered of a BO.
@@ -113,12 +119,19 @@ impl DrmGpu {
         })?;
         // Kernels that have none are old: their jobs are waited for by number.
         let fence = node.create_syncobj(false).ok();
+        let log = KernelLog::open()
+            .inspect_err(|error| log::info!(target: "vc4::drm", "{KERNEL_LOG}: {error}; resets go unnoticed"))
+            .ok();
         let (path, bos) = (path.to_owned(), Mutex::default());
-        Ok(DrmGpu { node, path, ident, memory_size: cma_size(), bos, fence })
+        Ok(DrmGpu { node, path, ident, memory_size: cma_size(), bos, fence, counted: Mutex::default(), log })
     }
 
     fn bos(&self) -> MutexGuard<'_, BTreeMap<BoHandle, Bo>> {
         self.bos.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn counted(&self) -> MutexGuard<'_, BTreeMap<PerfmonId, OwnedFd>> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keep(&self, handle: u32, size: u32, shader: Option<ShaderInfo>) -> BoHandle {
@@ -314,7 +327,12 @@ impl Gpu for DrmGpu {
         let out_sync = self.fence.map_or(0, u32::from);
         let frame = SubmitCl { out_sync, ..frame::to_uapi(job) };
         match ioctl::submit_cl(self.node.as_fd(), &frame, lists) {
-            Ok(seqno) => Ok(Seqno(seqno)),
+            Ok(seqno) => {
+                if let Some((perfmon, fence)) = job.perfmon.zip(self.last_job_fence()) {
+                    self.counted().insert(perfmon, fence);
+                }
+                Ok(Seqno(seqno))
+            }
             // EALREADY: a BO is listed twice (SUB-6).
             Err(Errno::EINVAL | Errno::EALREADY) => Err(GpuError::Refused(self.explain(job))),
             Err(errno) => Err(os_error("DRM_IOCTL_VC4_SUBMIT_CL", errno)),
@@ -328,14 +346,26 @@ impl Gpu for DrmGpu {
     }
 
     fn perfmon_values(&self, perfmon: PerfmonId) -> Result<[u64; MAX_PERF_COUNTERS], GpuError> {
+        // A job is counted among the finished ones before its monitor is read; its fence signals behind that
+        // (kernel-abi.md §11).
+        let fence = self.counted().remove(&perfmon);
+        if let Some(fence) = fence {
+            let mut set = [PollFd::new(fence.as_fd(), PollFlags::POLLIN)];
+            while poll(&mut set, PollTimeout::NONE) == Err(Errno::EINTR) {}
+        }
         ioctl::perfmon_get_values(self.node.as_fd(), perfmon.0)
             .map_err(|errno| os_error("DRM_IOCTL_VC4_PERFMON_GET_VALUES", errno))
     }
 
     fn destroy_perfmon(&self, perfmon: PerfmonId) {
+        self.counted().remove(&perfmon);
         if let Err(error) = ioctl::perfmon_destroy(self.node.as_fd(), perfmon.0) {
             log::warn!(target: "vc4::drm", "DRM_IOCTL_VC4_PERFMON_DESTROY of {}: {error}", perfmon.0);
         }
+    }
+
+    fn resets(&self) -> Option<u64> {
+        self.log.as_ref().map(KernelLog::resets)
     }
 
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {
@@ -414,6 +444,8 @@ mod tests {
             memory_size: 0,
             bos: Mutex::default(),
             fence: None,
+            counted: Mutex::default(),
+            log: None,
         }
     }
 

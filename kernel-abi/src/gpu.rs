@@ -318,12 +318,17 @@ pub trait Gpu: Send + Sync {
     /// A monitor of 1 to 16 events by their numbers (kernel-abi.md §4.15).
     fn create_perfmon(&self, events: &[u8]) -> Result<PerfmonId, GpuError>;
 
-    /// The counts of a monitor's events over its jobs that are done, in the events' order, 0 behind them. Does not
-    /// wait.
+    /// The counts of a monitor's events over its jobs that are done, in the events' order, 0 behind them.
     fn perfmon_values(&self, perfmon: PerfmonId) -> Result<[u64; MAX_PERF_COUNTERS], GpuError>;
 
     /// Forgets a monitor.
     fn destroy_perfmon(&self, perfmon: PerfmonId);
+
+    /// How many resets of the GPU this device has heard of; jobs that were under way may not have been drawn. `None`
+    /// where nobody tells, though waits for jobs that hung succeed.
+    fn resets(&self) -> Option<u64> {
+        Some(0)
+    }
 
     /// Waits until the job is done; `Ok(false)` when `timeout` passed first, `None` waits forever.
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError>;

@@ -3,7 +3,7 @@
 //!
 //! [`uapi`] has the kernel's structs, [`gpu`] what a device is asked and answers. [`validate`] judges submissions by both.
 //! Beside it stand the devices that are no simulator: [`drm`] by [`ioctl`], [`noop`] and [`recorder`]. [`card`] is the display
-//! of the first. [`choice`] is how
+//! of the first, [`kernel_log`] tells it of resets. [`choice`] is how
 //! people name one.
 
 pub mod card;
@@ -11,6 +11,7 @@ pub mod choice;
 pub mod drm;
 pub mod gpu;
 pub mod ioctl;
+pub mod kernel_log;
 mod mapping;
 pub mod noop;
 pub mod recorder;
@@ -21,5 +22,6 @@ pub use card::Card;
 pub use choice::Choice;
 pub use drm::DrmGpu;
 pub use gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit, SubmitFlags, Surface};
+pub use kernel_log::{KernelLog, RESET_MESSAGE, kernel_log_record};
 pub use noop::Noop;
 pub use recorder::Recorder;

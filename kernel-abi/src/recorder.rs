@@ -47,6 +47,10 @@ impl Gpu for Recorder {
         self.gpu.ident()
     }
 
+    fn resets(&self) -> Option<u64> {
+        self.gpu.resets()
+    }
+
     fn memory_size(&self) -> u64 {
         self.gpu.memory_size()
     }

@@ -198,6 +198,63 @@ fn stores_and_discards_in_ifs_are_flattened() {
     same(&outcome, &run(&after, &mut world).unwrap(), true, "flattened");
 }
 
+/// Adds input 0 until the sum reaches 5, in a loop left by `exit`, and stores input 1 behind it. `with` says what else an
+/// iteration does.
+fn summing(exit: Node, with: impl FnOnce(&mut Shader, Value) -> Vec<Node>) -> Shader {
+    let mut shader = Shader::new(Stage::Fragment);
+    let entry = shader.entry().unwrap();
+    let [head, out, on, tail, behind] = std::array::from_fn(|_| shader.blocks.push(Default::default()));
+    let mut b = Builder::new(&mut shader, entry);
+    let (x, y, zero, five) = (load(&mut b, 0), load(&mut b, 1), b.word(0), b.word(5));
+    b.block = head;
+    let sum = b.phi(Type::Word, &[(entry, zero)]);
+    let next = b.op(Op::IAdd, &[sum, x]);
+    let again = b.slt(next, five);
+    b.add_phi_arg(sum, tail, next);
+    let mut b = Builder::new(&mut shader, behind);
+    b.store_output(user(0, 0), y);
+    let mut then = vec![Node::Block(on)];
+    then.extend(with(&mut shader, next));
+    let choice = Node::If { cond: again, then, otherwise: vec![Node::Block(out), exit] };
+    let body = vec![Node::Block(head), choice, Node::Block(tail)];
+    shader.body.extend([Node::Loop(body), Node::Block(behind)]);
+    shader
+}
+
+#[test]
+fn loops_that_nobody_looks_at_go() {
+    let has_loop = |shader: &Shader| shader.body.iter().any(|node| matches!(node, Node::Loop(_)));
+    let optimized = |mut shader: Shader| {
+        verify(&shader).unwrap();
+        pass::optimize(&mut shader);
+        shader
+    };
+    let idle = summing(Node::Break, |_, _| Vec::new());
+    assert!(has_loop(&idle) && !has_loop(&optimized(idle)));
+    // A store in it, its value in a store behind it, and a way out of the shader keep it.
+    let store =
+        |shader: &mut Shader, block, value| Builder::new(shader, block).store_output(user(0, 1), value);
+    let storing = summing(Node::Break, |shader, sum| {
+        let block = shader.blocks.push(Default::default());
+        store(shader, block, sum);
+        vec![Node::Block(block)]
+    });
+    assert!(has_loop(&optimized(storing)));
+    let mut seen = summing(Node::Break, |_, _| Vec::new());
+    let (Some(&Node::Block(behind)), Some(sum)) = (seen.body.last(), last_sum(&seen)) else {
+        panic!("a loop")
+    };
+    store(&mut seen, behind, sum);
+    assert!(has_loop(&optimized(seen)));
+    assert!(has_loop(&optimized(summing(Node::Discard, |_, _| Vec::new()))));
+}
+
+/// The sum of [`summing`].
+fn last_sum(shader: &Shader) -> Option<Value> {
+    let insts = shader.insts_in_order();
+    insts.iter().find(|&&inst| shader.insts[inst].op == Op::IAdd).map(|&inst| shader.insts[inst].results[0])
+}
+
 /// Operations of the random expressions, with their number of operands.
 const OPERATIONS: [(Op, usize); 30] = [
     (Op::IAdd, 2),

@@ -7,6 +7,18 @@ use vc4_kernel_abi::validate::Mode;
 
 use crate::stats::{Engine, INSTRUCTION_LIMIT};
 
+/// What becomes of a job that hangs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hangs {
+    /// It ends at once, and waits for it say why.
+    #[default]
+    Told,
+    /// As Linux does (kernel-abi.md §11): after two looks at lists that stand still the GPU is reset, which the kernel's
+    /// log says and nothing else. A job that was being rendered counts as done; one that was being binned runs again,
+    /// behind all others.
+    Reset,
+}
+
 /// How a simulator is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -22,6 +34,8 @@ pub struct Config {
     pub check_programs: bool,
     /// Whether such a finding ends the job as a hang does; only with `check_programs`.
     pub findings_are_errors: bool,
+    /// What becomes of jobs that hang.
+    pub hangs: Hangs,
     /// Whether every job counts caches and stalls, not only those with a performance monitor; costs time.
     pub count_caches: bool,
     /// How the machine behaves where no board has told.
@@ -57,6 +71,7 @@ impl Default for Config {
             mode: Mode::Strict,
             check_programs: cfg!(debug_assertions),
             findings_are_errors: false,
+            hangs: Hangs::default(),
             count_caches: false,
             facts: Facts::default(),
             engine: Engine::Best,

@@ -39,7 +39,7 @@ pub mod unverified;
 pub mod vertex;
 mod wide;
 
-pub use config::Config;
+pub use config::{Config, Hangs};
 pub use device::{Observed, Simulator, Totals};
 pub use geometry::state;
 pub use rendering::tlb;

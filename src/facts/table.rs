@@ -693,6 +693,18 @@ others {
         users: "`cargo xtask bench compute`",
         ask: Measure("`cargo xtask bench compute` on a Zero."),
     }
+    "reset-message", "What does the kernel's log say when it resets the GPU?" {
+        evidence: "the source of Linux 6.1",
+        at: "kernel-abi/src/kernel_log.rs", "RESET_MESSAGE",
+        users: "VK_ERROR_DEVICE_LOST after a hang",
+        ask: Not("The kernel's validator lets nothing hang that is known; a kernel without it could."),
+    }
+    "counters-at-reset", "Do a reset's losses reach the counters?" {
+        evidence: "the power is taken away",
+        at: "icd/src/execution/watch.rs", "CLOCKS",
+        users: "VK_ERROR_DEVICE_LOST where users may not read the log",
+        ask: Not("As `reset-message`."),
+    }
     "node-name", "What does OF_FULLNAME of a Raspberry Pi's vc4 device say?" {
         evidence: "device trees",
         at: "sim/src/drm/node.rs", "OF_FULLNAME",

@@ -10,7 +10,7 @@ use vc4_kernel_abi::uapi::BINNER_SLOTS;
 use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
 
 use super::draw::{self, Iota, Job, JobBuilder};
-use super::retire::{self, Retire};
+use super::retire::{self, Progress, Retire};
 use super::work::Work;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
@@ -36,6 +36,8 @@ pub(super) struct Executor {
     /// Numbers that draws fetch as vertex indices.
     iota: Arc<Iota>,
     retire: SyncSender<Retire>,
+    /// Shared with the retire thread.
+    progress: Arc<Progress>,
     /// The last job submitted.
     last: Option<Seqno>,
     /// The last job known to be complete.
@@ -56,12 +58,13 @@ pub(super) struct Executor {
 
 impl Executor {
     /// An executor that tells `retire` what it submits.
-    pub fn new(device: Arc<Device>, retire: SyncSender<Retire>) -> Executor {
+    pub fn new(device: Arc<Device>, progress: Arc<Progress>, retire: SyncSender<Retire>) -> Executor {
         Executor {
             iota: Arc::new(Iota::new(device.clone())),
             rectangles: Rectangles::new(device.clone()),
             device,
             retire,
+            progress,
             last: None,
             complete: None,
             changing_buffers: None,
@@ -263,13 +266,18 @@ impl Executor {
         job.count_with(self.perfmon);
         job.inspect()?;
         self.make_binner_room(job.binner_slots())?;
-        let seqno = self.device.gpu().submit(job.submit()).map_err(|error| job.explain(error))?;
+        let (gpu, watch) = (&**self.device.gpu(), &self.progress.watch);
+        let monitor = watch.begin(gpu, job.submit().perfmon.is_some());
+        job.watch_with(monitor);
+        let submitted = gpu.submit(job.submit());
+        let seqno =
+            submitted.inspect_err(|_| watch.cancel(gpu, monitor)).map_err(|error| job.explain(error))?;
         self.last = Some(seqno);
         if job.binner_slots() > 0 {
             self.binning.push_back((seqno, job.binner_slots()));
         }
         self.users.extend(job.submit().bos.iter().map(|bo| (*bo, seqno)));
-        self.tell(Retire::Job(seqno));
+        self.tell(Retire::Job(seqno, monitor));
         if self.users.len() > MAX_USERS {
             self.wait(self.last)?;
         }

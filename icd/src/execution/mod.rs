@@ -8,4 +8,5 @@ mod executor;
 pub mod open_device;
 pub mod queue;
 mod retire;
+mod watch;
 pub mod work;

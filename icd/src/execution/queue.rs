@@ -87,7 +87,7 @@ impl Queue {
         let (retire, retires) = sync_channel(JOBS_IN_FLIGHT);
         let (device, progress) = (self.device.clone(), self.progress.clone());
         let retirer = spawn("vc4-retire", move || retire::run(&device, &progress, &retires))?;
-        let executor = Executor::new(self.device.clone(), retire);
+        let executor = Executor::new(self.device.clone(), self.progress.clone(), retire);
         let executor = spawn("vc4-queue", move || executor.run(&works))?;
         Ok(Threads { work, executor, retirer })
     }

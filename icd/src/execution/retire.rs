@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
 
-use vc4_kernel_abi::Seqno;
+use vc4_kernel_abi::{PerfmonId, Seqno};
 
+use super::watch::{LOOK, Watch};
 use crate::foundation::error::Error;
 use crate::foundation::shared_flag::SharedFlag;
 use crate::objects::device::Device;
@@ -14,22 +14,19 @@ use crate::objects::query::{QueryChange, QueryPool};
 use crate::objects::sync::Fence;
 use crate::objects::timeline::Timeline;
 
-/// How long one job may take before the device counts as lost. Linux ends hung jobs by itself within a fraction of a
-/// second and does not say so (kernel-abi.md §11); this is for jobs that never end. The simulator ends every job and
-/// says how, and may take long for one on a busy host.
-const HANG_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// How far the queue is: counts of work.
 #[derive(Default)]
 pub(super) struct Progress {
     pub(super) pushed: AtomicU64,
     pub(super) complete: AtomicU64,
+    /// Jobs that may still run.
+    pub(super) watch: Watch,
 }
 
 /// What happens when everything before it is complete.
 pub(super) enum Retire {
-    /// A job was submitted.
-    Job(Seqno),
+    /// A job was submitted, with this monitor of the watch's.
+    Job(Seqno, Option<PerfmonId>),
     /// A query pool changes.
     Query(Arc<QueryPool>, QueryChange),
     /// A fence is signalled.
@@ -42,9 +39,6 @@ pub(super) enum Retire {
     Work,
 }
 
-/// How often a thread that waits for a job looks whether the device was lost meanwhile.
-const LOOK: Duration = Duration::from_millis(200);
-
 /// Waits for a job from another thread than this one, which watches the time.
 pub(super) fn wait_watched(device: &Device, seqno: Seqno) -> Result<(), Error> {
     while !device.gpu().wait_seqno(seqno, Some(LOOK))? {
@@ -53,26 +47,14 @@ pub(super) fn wait_watched(device: &Device, seqno: Seqno) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits for the oldest job; an error if it does not end well.
-fn wait(device: &Device, seqno: Seqno) -> Result<(), Error> {
-    let timeout = Some(HANG_TIMEOUT).filter(|_| !device.gpu().is_simulated());
-    match device.gpu().wait_seqno(seqno, timeout)? {
-        true => Ok(()),
-        false => {
-            let what = format!("job {} took longer than {} s", seqno.0, HANG_TIMEOUT.as_secs());
-            Err(Error::Gpu(vc4_kernel_abi::GpuError::Hang(what)))
-        }
-    }
-}
-
 /// Runs until the queue thread has ended. Fences behind a loss stay unsignalled: waits for them answer
 /// VK_ERROR_DEVICE_LOST.
 pub(super) fn run(device: &Device, progress: &Progress, retires: &Receiver<Retire>) {
     for retire in retires {
         if !device.is_lost() {
             match retire {
-                Retire::Job(seqno) => {
-                    if let Err(error) = wait(device, seqno) {
+                Retire::Job(seqno, monitor) => {
+                    if let Err(error) = progress.watch.wait(&**device.gpu(), seqno, monitor) {
                         device.lose(&error);
                     }
                 }

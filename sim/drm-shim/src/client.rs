@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Once};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use vc4_sim::drm::backing::{Descriptors, Inode, Kept};
 use vc4_sim::drm::host::Kind as Thing;
-use vc4_sim::drm::wire::{CHUNK, Identity, Kind, MAGIC, Message, VERSION, receive, send};
+use vc4_sim::drm::wire::{CHUNK, Identity, Kind, LOG, MAGIC, Message, VERSION, receive, send};
 use vc4_sim::drm::{Answer, Errno, Node};
 
 use crate::descriptors::Keeper;
@@ -146,6 +146,16 @@ impl Client {
         let fd = self.call(&request)?.fd.ok_or(Errno::EMFILE)?;
         lock(&self.known).insert(Inode::of(&fd)?, Thing::Node(node));
         Ok(fd)
+    }
+
+    /// Opens the kernel's log.
+    ///
+    /// # Errors
+    /// `EMFILE`, `ENODEV`.
+    pub fn open_log(&self) -> Result<OwnedFd, Errno> {
+        let mut request = Message::new(Kind::Open);
+        request.words[0] = LOG;
+        self.call(&request)?.fd.ok_or(Errno::EMFILE)
     }
 
     /// What the descriptor `fd` with this inode is.

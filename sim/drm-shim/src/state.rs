@@ -1,6 +1,6 @@
 //! What our descriptors stand for, and what is asked of them.
 
-use std::os::fd::{AsFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Once};
 
@@ -8,7 +8,7 @@ use libc::c_int;
 use vc4_sim::drm::backing::{Backing, Inode, bo_file_size};
 use vc4_sim::drm::host::{Host, Kind};
 use vc4_sim::drm::{Answer, Device, DmaBuf, Errno, Node, screen};
-use vc4_sim::{Config, Mode};
+use vc4_sim::{Config, Hangs, Mode};
 
 use crate::backend::{ACTIVE, BACKEND, Backend};
 use crate::client::Client;
@@ -25,6 +25,8 @@ pub enum Thing {
     Node(Inode, Node),
     /// A sync_file or syncobj.
     Sync(Inode),
+    /// The kernel's log.
+    Log,
     /// A dma-buf of that many bytes.
     DmaBuf(u32),
 }
@@ -61,6 +63,7 @@ pub fn find(fd: RawFd) -> Option<Thing> {
             kind.map(|kind| match kind {
                 Kind::Node(node) => Thing::Node(inode, node),
                 Kind::Sync => Thing::Sync(inode),
+                Kind::Log => Thing::Log,
             })
         }
         _ => None,
@@ -103,7 +106,14 @@ fn config() -> Config {
     let threads = std::env::var("VC4SIM_THREADS").ok().and_then(|text| text.parse().ok());
     let mode = if strict { Mode::Strict } else { Mode::Faithful };
     let check_programs = strict || Config::default().check_programs;
-    Config { mode, threads, check_programs, findings_are_errors: strict, ..Config::default() }
+    Config {
+        mode,
+        threads,
+        check_programs,
+        findings_are_errors: strict,
+        hangs: Hangs::Reset,
+        ..Config::default()
+    }
 }
 
 /// Opens a node.
@@ -115,12 +125,30 @@ pub fn open(node: Node, flags: c_int) -> Result<RawFd, Errno> {
         Backend::Local(host) => host.open(node)?,
         Backend::Remote(client) => client.open(node)?,
     };
+    Ok(handed_out(fd, flags))
+}
+
+/// Opens the log of the kernel that drives our device, if this process has opened the device; `None` before.
+pub fn open_log(flags: c_int) -> Option<Result<RawFd, Errno>> {
+    let backend = lock(&BACKEND).clone()?;
+    if std::env::var_os("VC4SIM_DMESG_RESTRICT").is_some_and(|value| value == "1") {
+        return Some(Err(Errno::EPERM));
+    }
+    let fd = match backend {
+        Backend::Local(host) => host.open_log(),
+        Backend::Remote(client) => client.open_log(),
+    };
+    Some(fd.map(|fd| handed_out(fd, flags)))
+}
+
+/// The number of a descriptor that a program opened with these flags.
+fn handed_out(fd: OwnedFd, flags: c_int) -> RawFd {
     let fd = hand_out(fd, flags & libc::O_CLOEXEC != 0);
     if flags & libc::O_NONBLOCK != 0 {
-        // SAFETY: as above.
+        // SAFETY: a descriptor that was opened just now.
         unsafe { libc::fcntl(fd, libc::F_SETFL, libc::O_NONBLOCK) };
     }
-    Ok(fd)
+    fd
 }
 
 /// Answers an ioctl.
@@ -130,6 +158,7 @@ pub fn open(node: Node, flags: c_int) -> Result<RawFd, Errno> {
 pub fn ioctl(thing: Thing, request: u32, arg: u64) -> Answer {
     let inode = match thing {
         Thing::Node(inode, _) | Thing::Sync(inode) => inode,
+        Thing::Log => return Err(Errno::ENOTTY),
         Thing::DmaBuf(_) => return DmaBuf::ioctl(request, arg, &Caller(None)),
     };
     match current().ok_or(Errno::ENODEV)? {

@@ -75,6 +75,11 @@ fn class_dir(node: Node) -> String {
     format!("{DEVICE_DIR}/drm/{}", name(node))
 }
 
+/// Whether a path is that of the kernel's log, which tells of our device if there is one.
+pub fn is_kernel_log(path: &[u8]) -> bool {
+    path == b"/dev/kmsg"
+}
+
 /// Whether a path can be ours at all: cheap, since every path of the process passes here.
 pub fn may_be_ours(path: &[u8]) -> bool {
     path.starts_with(b"/dev/") || path.starts_with(b"/sys/")

@@ -108,7 +108,7 @@ impl Gpu for Simulator {
         let mut order = self.prepare(job)?;
         order.counted = perfmon.as_ref().is_some_and(|perfmon| perfmon.counts_caches());
         let watch: Watch = Box::new(move |result| {
-            if let (Ok(stats), Some(perfmon)) = (result, perfmon) {
+            if let (Ok(stats), Some(perfmon)) = (result, &perfmon) {
                 perfmon.add(stats);
             }
         });
@@ -134,7 +134,7 @@ impl Gpu for Simulator {
     }
 
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError> {
-        if !self.wait_until(timeout, |finished| finished >= seqno) {
+        if !self.wait_until(timeout, |finished| finished.has(seqno)) {
             return Ok(false);
         }
         match &self.shared.state().hang {

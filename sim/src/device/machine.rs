@@ -26,21 +26,38 @@ pub(super) struct Machine {
     reported: BTreeSet<(&'static str, u32, u32)>,
 }
 
+/// Why a job stands still.
+pub(super) struct Hung {
+    pub what: String,
+    /// Whether the binning list does.
+    pub binning: bool,
+}
+
+impl Hung {
+    fn binning(what: impl ToString) -> Hung {
+        Hung { what: what.to_string(), binning: true }
+    }
+
+    fn rendering(what: impl ToString) -> Hung {
+        Hung { what: what.to_string(), binning: false }
+    }
+}
+
 impl Machine {
-    /// Runs a job. Returns the findings that no earlier job had as well.
+    /// Runs a job. The text tells why it hung. Returns the findings that no earlier job had as well.
     pub fn run(
         &mut self,
         memory: &Memory,
         config: &Config,
         seqno: Seqno,
         order: &Order,
-    ) -> (Result<Stats, String>, Vec<Finding>) {
+    ) -> (Result<Stats, Hung>, Vec<Finding>) {
         let start = Instant::now();
         let pool = match self.pool.take() {
             Some(pool) => pool,
             None => match start_pool(config.threads) {
                 Ok(pool) => pool,
-                Err(what) => return (Err(what), Vec::new()),
+                Err(what) => return (Err(Hung::rendering(what)), Vec::new()),
             },
         };
         let clear = &mut self.clear;
@@ -49,8 +66,11 @@ impl Machine {
         self.pool = Some(pool);
         let stats = match result {
             Ok(Ok(stats)) => stats,
-            Ok(Err(error)) => return (Err(error.to_string()), Vec::new()),
-            Err(_) => return (Err("the simulator panicked; see the message on stderr".into()), Vec::new()),
+            Ok(Err(hung)) => return (Err(hung), Vec::new()),
+            Err(_) => {
+                let what = "the simulator panicked; see the message on stderr".to_owned();
+                return (Err(Hung::rendering(what)), Vec::new());
+            }
         };
         let findings = self.new_findings(seqno, &stats);
         log::debug!(
@@ -60,7 +80,7 @@ impl Machine {
         );
         match stats.findings.first() {
             Some(first) if config.findings_are_errors => {
-                (Err(JobError::Finding(Box::new(first.clone())).to_string()), findings)
+                (Err(Hung::rendering(JobError::Finding(Box::new(first.clone())))), findings)
             }
             _ => (Ok(stats), findings),
         }
@@ -88,12 +108,7 @@ fn start_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, String
 
 /// Both threads of the control list executor, one after the other: the rendering list waits for the
 /// binning list's semaphore anyway.
-fn run_job(
-    memory: &Memory,
-    config: &Config,
-    order: &Order,
-    clear: &mut ClearValues,
-) -> Result<Stats, JobError> {
+fn run_job(memory: &Memory, config: &Config, order: &Order, clear: &mut ClearValues) -> Result<Stats, Hung> {
     let Config { check_programs: check, count_caches, engine, instruction_limit, .. } = *config;
     let Order { job, profile, .. } = order;
     let caches = count_caches || order.counted;
@@ -108,7 +123,9 @@ fn run_job(
     }
     let binned = match job.bin {
         Some(list) => {
-            Some(binning::bin(memory, &config.facts, list.address, list.length, &mut overflow, &mut stats)?)
+            let binned =
+                binning::bin(memory, &config.facts, list.address, list.length, &mut overflow, &mut stats);
+            Some(binned.map_err(Hung::binning)?)
         }
         None => None,
     };
@@ -116,9 +133,10 @@ fn run_job(
         profile::binned(profile, memory, binned);
     }
     let list = job.render;
-    let segments =
-        rendering::segments(memory, list.address, list.length, binned.as_ref(), clear, &mut stats)?;
-    let mut stats = rendering::run(memory, &config.facts, binned.as_ref(), &segments, stats)?;
+    let segments = rendering::segments(memory, list.address, list.length, binned.as_ref(), clear, &mut stats);
+    let segments = segments.map_err(Hung::rendering)?;
+    let stats = rendering::run(memory, &config.facts, binned.as_ref(), &segments, stats);
+    let mut stats = stats.map_err(Hung::rendering)?;
     if let Some(profile) = profile {
         profile::end(profile, &mut stats);
     }

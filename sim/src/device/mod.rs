@@ -3,13 +3,16 @@
 //!
 //! Stands on all blocks of the machine, the kernel's front end, profiles and the recorder of captures.
 
+mod finished;
 mod gpu;
 mod machine;
 mod observe;
 mod order;
 mod queue;
+mod reset;
 mod simulator;
 
+pub(crate) use finished::Finished;
 pub use observe::Observed;
 pub use queue::Totals;
 pub(crate) use queue::{Notice, Watch};

@@ -52,7 +52,7 @@ impl Simulator {
             *told.lock().unwrap_or_else(PoisonError::into_inner) = result.err().map(str::to_owned);
         };
         let seqno = self.enqueue(order, Box::new(watch))?;
-        self.wait_until(None, |finished| finished >= seqno);
+        self.wait_until(None, |finished| finished.has(seqno));
         let hang = hang.lock().unwrap_or_else(PoisonError::into_inner).take();
         Ok((seqno, hang))
     }

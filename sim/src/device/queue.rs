@@ -5,10 +5,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
 use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
 
+use super::finished::Finished;
 use super::machine::Machine;
 use super::order::Order;
+use super::reset::{self, KernelLog};
 use crate::capture::Recorder;
-use crate::config::Config;
+use crate::config::{Config, Hangs};
 use crate::kernel::Bo;
 use crate::memory::Memory;
 use crate::stats::{Counters, Finding, Perfmon, Stats};
@@ -33,8 +35,8 @@ pub struct Totals {
     pub counters: Counters,
 }
 
-/// Is told on the job thread how a job went, before anybody else can see that it is done.
-pub(crate) type Watch = Box<dyn FnOnce(Result<&Stats, &str>) + Send>;
+/// Is told on the job thread how a job went, once for every time that it runs, before anybody else can see that it is done.
+pub(crate) type Watch = Box<dyn FnMut(Result<&Stats, &str>) + Send>;
 /// Runs on the job thread once a job is done.
 pub(crate) type Notice = Box<dyn FnOnce() + Send>;
 
@@ -57,7 +59,8 @@ pub(super) struct State {
     pub last_perfmon: u32,
     pub queue: VecDeque<(Seqno, Order, Watch)>,
     pub last_seqno: u64,
-    pub finished: u64,
+    pub finished: Finished,
+    pub log: KernelLog,
     /// What to do when the job with this number is done.
     pub notices: BTreeMap<u64, Vec<Notice>>,
     /// First job that did not run to its end, and why.
@@ -66,6 +69,13 @@ pub(super) struct State {
     /// Broken rules, each place once.
     pub findings: Vec<Finding>,
     pub stop: bool,
+}
+
+impl State {
+    fn findings_of(&mut self, findings: Vec<Finding>) {
+        let room = MAX_FINDINGS - self.findings.len();
+        self.findings.extend(findings.into_iter().take(room));
+    }
 }
 
 impl Shared {
@@ -80,7 +90,7 @@ pub(super) fn work(shared: &Shared) {
     let mut machine = Machine::default();
     loop {
         let mut state = shared.state();
-        let (seqno, order, watch) = loop {
+        let (seqno, order, mut watch) = loop {
             if state.stop {
                 return;
             }
@@ -95,18 +105,39 @@ pub(super) fn work(shared: &Shared) {
             .and_then(|(recorder, submission)| recorder.started(&shared.memory, submission, &order.job.bos));
         let (result, findings) = machine.run(&shared.memory, &shared.config, seqno, &order);
         if let (Some((recorder, submission)), Some(started)) = (recorded, started) {
-            let result = result.as_ref().map_err(String::as_str);
+            let result = result.as_ref().map_err(|hung| hung.what.as_str());
             recorder.finished(&shared.memory, submission, &order.job.bos, started, seqno, result);
         }
-        // Memory is free again before anybody is told that the job is done.
-        drop(order);
-        watch(result.as_ref().map_err(String::as_str));
+        let order = match &result {
+            Err(hung) if shared.config.hangs == Hangs::Reset => {
+                if !reset::after_looks(shared) {
+                    return;
+                }
+                Some(order).filter(|_| hung.binning)
+            }
+            // Memory is free again before anybody is told that the job is done.
+            _ => {
+                drop(order);
+                None
+            }
+        };
+        if shared.config.hangs == Hangs::Reset && order.is_none() {
+            // The kernel counts the job before it reads its monitor (kernel-abi.md §11).
+            shared.state().finished.count_up();
+            shared.changed.notify_all();
+        }
+        watch(result.as_ref().map_err(|hung| hung.what.as_str()));
         let mut state = shared.state();
-        state.finished = seqno.0;
+        state.findings_of(findings);
+        if let (Some(order), Err(hung)) = (order, &result) {
+            log::error!(target: "vc4::sim", "job {}, which will be binned again: {}", seqno.0, hung.what);
+            state.finished.put_back(seqno);
+            state.queue.push_back((seqno, order, watch));
+            continue;
+        }
+        state.finished.add(seqno);
         let notices = state.notices.remove(&seqno.0).unwrap_or_default();
         state.totals.jobs += 1;
-        let room = MAX_FINDINGS - state.findings.len();
-        state.findings.extend(findings.into_iter().take(room));
         match result {
             Ok(stats) => {
                 state.totals.instances += stats.instances;
@@ -115,9 +146,9 @@ pub(super) fn work(shared: &Shared) {
                 state.totals.spills += u64::from(stats.spills);
                 state.totals.counters.merge(&stats.counters);
             }
-            Err(what) => {
-                log::error!(target: "vc4::sim", "job {}: {what}", seqno.0);
-                state.hang.get_or_insert((seqno.0, what));
+            Err(hung) => {
+                log::error!(target: "vc4::sim", "job {}: {}", seqno.0, hung.what);
+                state.hang.get_or_insert((seqno.0, hung.what));
             }
         }
         drop(state);

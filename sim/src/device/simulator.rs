@@ -9,8 +9,10 @@ use nix::errno::Errno;
 use vc4_kernel_abi::validate::{self, Mode, Place, Rule, Violation};
 use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Seqno, Submit};
 
+use super::finished::Finished;
 use super::order::Order;
 use super::queue::{Notice, Shared, Totals, Watch, work};
+use super::reset::LogReader;
 use crate::capture::{Recorder, Submission};
 use crate::config::Config;
 use crate::kernel::backing::Backing;
@@ -171,9 +173,9 @@ impl Simulator {
         Ok(seqno)
     }
 
-    /// The last job that is done.
-    pub(crate) fn finished(&self) -> Seqno {
-        Seqno(self.shared.state().finished)
+    /// The jobs that are done.
+    pub(crate) fn finished(&self) -> Finished {
+        self.shared.state().finished.clone()
     }
 
     /// The last job that was queued.
@@ -181,12 +183,16 @@ impl Simulator {
         Seqno(self.shared.state().last_seqno)
     }
 
-    /// Waits until `ready`, which is given the number of the last job that is done; `false` when `timeout` passed
+    /// Waits until `ready`, which is given the jobs that are done; `false` when `timeout` passed
     /// first. It is asked again after every job and every [`Simulator::wake`].
-    pub(crate) fn wait_until(&self, timeout: Option<Duration>, mut ready: impl FnMut(Seqno) -> bool) -> bool {
+    pub(crate) fn wait_until(
+        &self,
+        timeout: Option<Duration>,
+        mut ready: impl FnMut(&Finished) -> bool,
+    ) -> bool {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut state = self.shared.state();
-        while !ready(Seqno(state.finished)) {
+        while !ready(&state.finished) {
             let changed = &self.shared.changed;
             state = match deadline {
                 None => changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
@@ -212,12 +218,17 @@ impl Simulator {
     /// Runs `notice` once the job is done, at once if it is.
     pub(crate) fn when_finished(&self, seqno: Seqno, notice: Notice) {
         let mut state = self.shared.state();
-        if state.finished < seqno.0 {
+        if !state.finished.has(seqno) {
             state.notices.entry(seqno.0).or_default().push(notice);
             return;
         }
         drop(state);
         notice();
+    }
+
+    /// Has the kernel's log read from here on.
+    pub(crate) fn read_log(&self, reader: LogReader) {
+        self.shared.state().log.readers.push(reader);
     }
 
     pub(super) fn sharing_backing(&self) -> Result<MutexGuard<'_, Arc<Backing>>, GpuError> {

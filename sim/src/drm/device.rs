@@ -126,7 +126,7 @@ impl Device {
     /// Waits until all queued jobs are done.
     pub fn idle(&self) {
         let last = self.simulator.last_queued();
-        self.simulator.wait_until(None, |finished| finished >= last);
+        self.simulator.wait_until(None, |finished| finished.has(last));
     }
 }
 
@@ -188,6 +188,6 @@ impl Device {
         let objects: Vec<_> = lock(&self.objects).values().filter_map(|object| object.upgrade()).collect();
         let finished = self.simulator.finished();
         // All of them: no `any`, which would stop at the first.
-        objects.iter().filter(|object| object.purge(finished)).count() > 0
+        objects.iter().filter(|object| object.purge(&finished)).count() > 0
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use vc4_kernel_abi::Seqno;
 
+use crate::device::Finished;
 use crate::lock::lock;
 
 /// What a syncobj or sync_file waits for.
@@ -16,11 +17,11 @@ pub enum Fence {
 }
 
 impl Fence {
-    /// Whether it has signalled when `finished` is the last job that is done.
-    pub fn signalled(self, finished: Seqno) -> bool {
+    /// Whether it has signalled when these jobs are done.
+    pub(super) fn signalled(self, finished: &Finished) -> bool {
         match self {
             Fence::Signalled => true,
-            Fence::Job(seqno) => seqno <= finished,
+            Fence::Job(seqno) => finished.has(seqno),
         }
     }
 

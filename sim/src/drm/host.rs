@@ -28,6 +28,8 @@ enum Thing {
     Node(Arc<File>),
     SyncFile(SyncFile),
     Syncobj(Arc<Syncobj>),
+    /// The kernel's log.
+    Log,
 }
 
 /// The same, without the thing.
@@ -37,6 +39,8 @@ pub enum Kind {
     Node(Node),
     /// A sync_file or syncobj.
     Sync,
+    /// The kernel's log.
+    Log,
 }
 
 struct Entry {
@@ -90,6 +94,14 @@ impl Host {
         self.pair(Thing::Node(Arc::new(self.device.open(node))))
     }
 
+    /// Opens the kernel's log: each message is a record, from now on. The descriptor is closed on exec.
+    ///
+    /// # Errors
+    /// As [`Host::open`].
+    pub fn open_log(&self) -> Result<OwnedFd, Errno> {
+        self.pair(Thing::Log)
+    }
+
     /// A descriptor for something that was exported. It is closed on exec.
     ///
     /// # Errors
@@ -108,6 +120,8 @@ impl Host {
         let peer = Arc::new(Kept::new(peer, &self.descriptors));
         let inode = Inode::of(&fd)?;
         let weak = Arc::downgrade(&peer);
+        let other = weak.clone();
+        let is_open = move || other.strong_count() > 0;
         let tell = move |bytes: &[u8]| weak.upgrade().is_some_and(|peer| tell(&peer, bytes));
         lock(&self.entries).insert(inode, Entry { thing: thing.clone(), peer });
         match thing {
@@ -115,6 +129,11 @@ impl Host {
             // Lets poll see that the fence has signalled.
             Thing::SyncFile(file) => file.when_signalled(Box::new(move || {
                 tell(&[1]);
+            })),
+            // A reader that does not read loses records, as with the kernel's.
+            Thing::Log => self.device.simulator.read_log(Box::new(move |record| {
+                tell(record);
+                is_open()
             })),
             Thing::Syncobj(_) => {}
         }
@@ -130,6 +149,7 @@ impl Host {
         self.thing(inode).map(|thing| match thing {
             Thing::Node(file) => Kind::Node(file.node()),
             Thing::SyncFile(_) | Thing::Syncobj(_) => Kind::Sync,
+            Thing::Log => Kind::Log,
         })
     }
 
@@ -145,7 +165,7 @@ impl Host {
             return match self.thing(inode) {
                 Some(Thing::SyncFile(file)) => Ok(Exported::SyncFile(file)),
                 Some(Thing::Syncobj(syncobj)) => Ok(Exported::Syncobj(syncobj)),
-                Some(Thing::Node(_)) | None => Err(Errno::EINVAL),
+                Some(Thing::Node(_) | Thing::Log) | None => Err(Errno::EINVAL),
             };
         }
         let size = bo_file_size(fd).ok_or(Errno::EINVAL)?;
@@ -161,7 +181,7 @@ impl Host {
         match self.thing(inode).ok_or(Errno::EBADF)? {
             Thing::Node(file) => file.ioctl(request, arg, process),
             Thing::SyncFile(file) => file.ioctl(request, arg, process),
-            Thing::Syncobj(_) => Err(Errno::ENOTTY),
+            Thing::Syncobj(_) | Thing::Log => Err(Errno::ENOTTY),
         }
     }
 

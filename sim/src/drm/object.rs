@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use nix::errno::Errno;
 use vc4_kernel_abi::Seqno;
+
+use crate::device::Finished;
 use vc4_kernel_abi::uapi::MODIFIER_LINEAR;
 
 use super::node::Answer;
@@ -103,11 +105,11 @@ impl Object {
         }
     }
 
-    /// SUB-7: its memory for a job. `finished` is the last job that is done.
-    pub(super) fn for_job(&self, finished: Seqno, strict: bool) -> Result<Arc<Bo>, Errno> {
+    /// SUB-7: its memory for a job. `finished` are the jobs that are done.
+    pub(super) fn for_job(&self, finished: &Finished, strict: bool) -> Result<Arc<Bo>, Errno> {
         let state = self.state();
         // Quirk: who still uses it keeps it alive for others too.
-        let in_use = !strict && (state.exported || state.last_job > finished);
+        let in_use = !strict && (state.exported || !finished.has(state.last_job));
         match &state.bo {
             Some(bo) if state.needed || in_use => Ok(bo.clone()),
             _ => Err(Errno::EINVAL),
@@ -131,9 +133,9 @@ impl Object {
     }
 
     /// Drops the memory if it may be dropped; whether it was.
-    pub(super) fn purge(&self, finished: Seqno) -> bool {
+    pub(super) fn purge(&self, finished: &Finished) -> bool {
         let mut state = self.state();
-        let purgeable = !state.needed && !state.exported && state.last_job <= finished;
+        let purgeable = !state.needed && !state.exported && finished.has(state.last_job);
         let Some(bo) = state.bo.take_if(|_| purgeable) else { return false };
         if let Some(file) = bo.file() {
             file.purge();

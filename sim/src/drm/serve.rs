@@ -19,7 +19,7 @@ use super::kms::Display;
 use super::node::{Answer, Node};
 use super::process::{Exported, Process};
 use super::time::monotonic_ns;
-use super::wire::{CHUNK, Identity, Kind, MAGIC, Message, VERSION, receive, send};
+use super::wire::{CHUNK, Identity, Kind, LOG, MAGIC, Message, VERSION, receive, send};
 use crate::config::Config;
 use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, OwnProcess};
 
@@ -179,6 +179,7 @@ impl<'a> Connection<'a> {
             Kind::Open => match message.words[0] {
                 0 => with(self.host.open(Node::Primary)),
                 1 => with(self.host.open(Node::Render)),
+                LOG => with(self.host.open_log()),
                 _ => return Err(Errno::EPROTO),
             },
             Kind::Identify => {

@@ -4,7 +4,7 @@
 //! | client says | meaning | server answers |
 //! | --- | --- | --- |
 //! | [`Kind::Hello`] | first: magic and version | `Done` |
-//! | [`Kind::Open`] | open node `words[0]` | `Done` with a descriptor |
+//! | [`Kind::Open`] | open node `words[0]`, or the kernel's log | `Done` with a descriptor |
 //! | [`Kind::Identify`] | what is inode `words[0..2]`? | `Done`, `words[0]` a [`Identity`] |
 //! | [`Kind::Ioctl`] | inode, `words[2]` request, `words[3]` argument's address, its bytes | `Done`, the bytes to copy back |
 //! | [`Kind::Map`] | inode, `words[2]` offset, `words[3]` length, `value` for writing | `Done` with the file to map |
@@ -25,7 +25,9 @@ use super::node::Node;
 /// First word of a greeting.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"vc4-sim\0");
 /// Second word of a greeting: it changes with every change of this file's meaning.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
+/// What [`Kind::Open`] opens beside the nodes: the kernel's log.
+pub const LOG: u64 = 2;
 /// Bytes of the largest payload; longer memory goes in parts.
 pub const CHUNK: usize = 64 << 10;
 
@@ -87,6 +89,7 @@ impl Identity {
             Some(Thing::Node(Node::Primary)) => 1,
             Some(Thing::Node(Node::Render)) => 2,
             Some(Thing::Sync) => 3,
+            Some(Thing::Log) => 4,
         }
     }
 
@@ -96,6 +99,7 @@ impl Identity {
             1 => Some(Thing::Node(Node::Primary)),
             2 => Some(Thing::Node(Node::Render)),
             3 => Some(Thing::Sync),
+            4 => Some(Thing::Log),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::output::{self, Error, Status};
 use vc4_sim::drm::screen;
 use vc4_sim::drm::serve::Server;
-use vc4_sim::{Config, Mode};
+use vc4_sim::{Config, Hangs, Mode};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +43,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         memory_bytes: options.memory << 20,
         threads: options.threads,
         mode: if options.strict { Mode::Strict } else { Mode::Faithful },
+        hangs: Hangs::Reset,
         ..Config::default()
     };
     let config = config.with_facts_of_environment().map_err(Error::Input)?;

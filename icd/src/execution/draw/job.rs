@@ -216,6 +216,11 @@ impl Job {
         self.submit.perfmon = perfmon.filter(|_| self.is_counted);
     }
 
+    /// Lets another monitor count, if the job has one of its own, whatever queries count.
+    pub fn watch_with(&mut self, monitor: Option<PerfmonId>) {
+        self.submit.perfmon = self.submit.perfmon.or(monitor);
+    }
+
     /// Prints what `VC4VK_DEBUG` asks for, and checks the job where submissions are checked.
     pub fn inspect(&self) -> Result<(), Error> {
         if flags().contains(Debug::CL) {

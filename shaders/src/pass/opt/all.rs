@@ -1,6 +1,6 @@
 //! The optimisation passes in their order.
 
-use super::{algebraic, blocks, cse, dce, flatten, fold, phi, unroll};
+use super::{algebraic, blocks, cse, dce, dead_loops, flatten, fold, phi, unroll};
 use crate::ir::Shader;
 
 /// Rounds after which nothing changes any more in all but contrived shaders.
@@ -24,7 +24,7 @@ const fn step(name: &'static str, pass: Pass, wakes: usize) -> Step {
 }
 
 /// The passes of a round.
-const ALL: usize = 8;
+const ALL: usize = 9;
 
 /// Passes that need each other's results until nothing changes. Copies of loop bodies are best made when the body is
 /// tidy, so control flow comes last in a round.
@@ -35,7 +35,8 @@ pub const PASSES: [Step; ALL] = [
     // One sweep finds all there are.
     step("opt_cse", cse::run, ALL - 1),
     // What is gone was of no use to others, but control flow counts what is left.
-    step("opt_dce", dce::run, 3),
+    step("opt_dce", dce::run, 4),
+    step("opt_dead_loops", dead_loops::run, ALL),
     step("opt_blocks", blocks::run, ALL),
     step("opt_flatten", flatten::run, ALL),
     step("opt_unroll", unroll::run, ALL),

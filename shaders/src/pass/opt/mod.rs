@@ -10,6 +10,7 @@ pub mod blocks;
 pub mod branch;
 pub mod cse;
 pub mod dce;
+pub mod dead_loops;
 pub mod flatten;
 pub mod fold;
 pub mod link;

@@ -108,7 +108,7 @@ unsafe fn map_ours(
         // Its own file, but no more than there is.
         Thing::DmaBuf(size) if offset.checked_add(pages).is_some_and(|end| end <= size.into()) => None,
         Thing::DmaBuf(_) => Some(Err(Errno::EINVAL)),
-        Thing::Sync(_) => Some(Err(Errno::ENODEV)),
+        Thing::Sync(_) | Thing::Log => Some(Err(Errno::ENODEV)),
     }
 }
 
@@ -170,7 +170,7 @@ unsafe fn lseek_hook(fd: c_int, offset: off64_t, whence: c_int) -> off64_t {
 
 /// Whether a descriptor is ours to be told when it goes.
 fn is_counted(fd: c_int) -> bool {
-    matches!(state::find(fd), Some(Thing::Node(..) | Thing::Sync(_)))
+    matches!(state::find(fd), Some(Thing::Node(..) | Thing::Sync(_) | Thing::Log))
 }
 
 /// Puts `from` under the number `to` by `duplicate`, unless one of the library's own would be lost.

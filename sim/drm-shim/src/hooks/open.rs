@@ -26,6 +26,9 @@ unsafe fn open_ours(path: *const c_char, flags: c_int) -> Option<Result<RawFd, c
     // SAFETY: the caller's.
     let path = unsafe { bytes(path) }.filter(|path| tree::may_be_ours(path))?;
     let _inside = Inside::enter()?;
+    if tree::is_kernel_log(path) && flags & libc::O_ACCMODE == libc::O_RDONLY {
+        return state::open_log(flags).map(|opened| opened.map_err(|errno| errno as c_int));
+    }
     let close_on_exec = flags & libc::O_CLOEXEC != 0;
     match tree::find(path, true)? {
         Item::Node(_) if flags & libc::O_DIRECTORY != 0 => Some(Err(libc::ENOTDIR)),

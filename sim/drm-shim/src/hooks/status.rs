@@ -135,7 +135,7 @@ impl Status {
     fn thing(thing: Thing) -> Option<Status> {
         match thing {
             Thing::Node(_, node) => Some(Status::node(node)),
-            Thing::DmaBuf(_) | Thing::Sync(_) => None,
+            Thing::DmaBuf(_) | Thing::Sync(_) | Thing::Log => None,
         }
     }
 }

@@ -63,7 +63,7 @@ impl File {
         let objects: Option<Vec<_>> = handles.iter().map(|handle| self.object(handle.0)).collect();
         let objects = objects.ok_or(Errno::EINVAL)?;
         let (finished, strict) = (self.device.simulator.finished(), self.device.strict);
-        let bos: Result<Vec<_>, _> = objects.iter().map(|object| object.for_job(finished, strict)).collect();
+        let bos: Result<Vec<_>, _> = objects.iter().map(|object| object.for_job(&finished, strict)).collect();
         Ok((handles, objects, bos?))
     }
 
@@ -133,10 +133,11 @@ impl File {
         self.wait(last_job, arg.timeout_ns, process)
     }
 
-    /// A hang is no error: the kernel lets the job's waiters go (kernel-abi.md §11).
+    /// A hang is no error: the kernel lets the job's waiters go, and counts jobs rather than looking which are done
+    /// (kernel-abi.md §11).
     fn wait(&self, seqno: Seqno, timeout_ns: u64, process: &dyn Process) -> Answer {
         let timeout = (timeout_ns != FOREVER).then(|| Duration::from_nanos(timeout_ns));
-        wait(&self.device, process, timeout, |finished| finished >= seqno)
+        wait(&self.device, process, timeout, |finished| finished.count() >= seqno)
     }
 }
 
@@ -144,11 +145,11 @@ impl File {
 fn watch(device: &Device, job: &Job, objects: Vec<Arc<Object>>, perfmon: Option<Arc<Perfmon>>) -> Watch {
     let kept = device.hang.clone();
     let (bin, render) = (job.bin, job.render);
-    Box::new(move |result| match (result, perfmon) {
+    Box::new(move |result| match (result, &perfmon) {
         (Ok(stats), Some(perfmon)) => perfmon.add(stats),
         (Ok(_), None) => {}
         (Err(_), _) => {
-            lock(&kept).get_or_insert(Hang { objects, bin, render });
+            lock(&kept).get_or_insert_with(|| Hang { objects: objects.clone(), bin, render });
         }
     })
 }

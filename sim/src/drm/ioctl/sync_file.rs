@@ -53,7 +53,7 @@ impl SyncFile {
         if arg.flags != 0 || arg.pad != 0 {
             return Err(Errno::EINVAL);
         }
-        let status = self.fence.signalled(self.device.simulator.finished()).into();
+        let status = self.fence.signalled(&self.device.simulator.finished()).into();
         if arg.fence_count > 0 {
             let fence = SyncFenceInfo {
                 object_name: padded("vc4-v3d"),

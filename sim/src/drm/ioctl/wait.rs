@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use vc4_kernel_abi::Seqno;
 
+use crate::device::Finished;
 use crate::drm::device::Device;
 use crate::drm::node::Answer;
 use crate::drm::process::Process;
@@ -17,7 +17,7 @@ pub(super) fn wait(
     device: &Device,
     process: &dyn Process,
     timeout: Option<Duration>,
-    mut ready: impl FnMut(Seqno) -> bool,
+    mut ready: impl FnMut(&Finished) -> bool,
 ) -> Answer {
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     loop {

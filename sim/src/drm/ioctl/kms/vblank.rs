@@ -67,7 +67,7 @@ fn run(device: &Weak<Device>) {
         let finished = device.simulator.finished();
         let now = monotonic_ns();
         let is_due = |state: &State, pending: &Pending| {
-            pending.after <= finished && state.clock.time_of(pending.due) <= now
+            finished.has(pending.after) && state.clock.time_of(pending.due) <= now
         };
         if let Some(first) = state.pending.iter().position(|pending| is_due(&state, pending)) {
             let pending = state.pending.remove(first);
