@@ -11,7 +11,7 @@ use vc4::hw::MAX_VERTEX_INDEX;
 
 use super::bindings::Bindings;
 use super::gather::Gathered;
-use super::indices::{self, IndexRange, RUN, Scan, run_length, whole};
+use super::indices::{self, IndexRange, RUN, Scan, whole};
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
@@ -253,27 +253,11 @@ impl Run<'_> {
             let numbers: Vec<u32> = (0..call.count).collect();
             return self.lists(&numbers, None, first);
         }
-        let length = run_length(self.mode);
-        let advance = match self.mode {
-            PrimitiveMode::LineStrip => length - 1,
-            // An even advance keeps the winding.
-            PrimitiveMode::TriangleStrip => length - 2,
-            _ => length,
-        };
-        let piece = |base_vertex, count| Piece::array(self.mode, base_vertex, count);
-        if call.count <= length {
-            return Ok(Pieces::from_buf([piece(first, call.count)]));
+        let piece = |start, count| Piece::array(self.mode, first + i64::from(start), count);
+        if call.count <= RUN {
+            return Ok(Pieces::from_buf([piece(0, call.count)]));
         }
-        let mut pieces = Pieces::new();
-        let mut start = 0;
-        loop {
-            let left = call.count - start;
-            pieces.push(piece(first + i64::from(start), left.min(length)));
-            if left <= length {
-                return Ok(pieces);
-            }
-            start += advance;
-        }
+        Ok(indices::cut(self.mode, call.count, RUN).map(|(start, count)| piece(start, count)).collect())
     }
 
     fn indexed<'a>(

@@ -156,10 +156,32 @@ pub(super) const RUN: u32 = MAX_VERTEX_INDEX;
 /// Most vertices of a run of an array draw.
 #[inline]
 pub(super) fn run_length(mode: PrimitiveMode) -> u32 {
+    part_length(mode, RUN)
+}
+
+#[inline]
+fn part_length(mode: PrimitiveMode, most: u32) -> u32 {
     match mode {
-        PrimitiveMode::TriangleStrip => RUN - 1,
-        mode => whole(mode, RUN),
+        // An even advance keeps the winding.
+        PrimitiveMode::TriangleStrip => most / 2 * 2,
+        mode => whole(mode, most),
     }
+}
+
+/// `count` vertices in parts of at most `most`: the first of each and how many. No primitive is lost or drawn twice; fans,
+/// whose primitives share their first vertex, are not cut.
+#[inline]
+pub(super) fn cut(mode: PrimitiveMode, count: u32, most: u32) -> impl Iterator<Item = (u32, u32)> {
+    let length = if mode == PrimitiveMode::TriangleFan { count } else { part_length(mode, most) };
+    let shared = match mode {
+        PrimitiveMode::LineStrip => 1,
+        PrimitiveMode::TriangleStrip => 2,
+        _ => 0,
+    };
+    let starts = std::iter::successors(Some(0), move |start| {
+        (count - start > length).then(|| start + length - shared)
+    });
+    starts.map(move |start| (start, (count - start).min(length)))
 }
 
 /// Vertices without the rest of an unfinished primitive.

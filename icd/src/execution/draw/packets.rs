@@ -13,6 +13,7 @@ use vc4::state::{DepthBias, PixelRect, RasterMap, StateWords, Viewport};
 
 use super::bindings::Bindings;
 use super::geometry::{Piece, Primitives};
+use super::indices::cut;
 use super::job::JobBuilder;
 use crate::foundation::error::Error;
 use crate::foundation::facts::facts;
@@ -122,6 +123,10 @@ fn viewport_raster(
     ))
 }
 
+/// Most indices of a packet. A list that stands at one packet for 100 ms is taken for hung (kernel-abi.md §11); so many vertices
+/// through a coordinate program of 1,000 instructions take 22 ms at 250 MHz.
+const INDICES_AT_ONCE: u32 = 1 << 18;
+
 /// The primitives, after their shader record.
 #[inline]
 pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) {
@@ -133,13 +138,15 @@ pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) {
         Primitives::Indexed { memory, offset, count, max_index } => {
             let index0 = job.bo(memory.bo());
             job.set(GemHandles { index0, index1: 0 });
-            job.draw(IndexedPrimitiveList {
-                mode,
-                index_type: IndexType::U16,
-                count: *count,
-                address: (*offset).into(),
-                max_index: *max_index,
-            });
+            for (start, count) in cut(mode, *count, INDICES_AT_ONCE) {
+                job.draw(IndexedPrimitiveList {
+                    mode,
+                    index_type: IndexType::U16,
+                    count,
+                    address: (*offset + 2 * start).into(),
+                    max_index: *max_index,
+                });
+            }
         }
     }
 }

@@ -281,6 +281,18 @@ fn long_draws_are_cut_where_primitives_end() {
 }
 
 #[test]
+fn no_packet_of_indices_keeps_the_binner_long() {
+    let fixture = Fixture::new((64, 64), 100);
+    let indices: Vec<u8> = (0..600_002u32).flat_map(|n| ((n % 100) as u16).to_le_bytes()).collect();
+    let drawn = |topology, count| {
+        primitives(&fixture.draw(topology, Some((&indices, vk::IndexType::UINT16)), call(count, 0, Some(0))))
+    };
+    let of = |counts: &[u32]| counts.iter().map(|count| (*count, Some(99))).collect::<Vec<_>>();
+    assert_eq!(drawn(LIST, 600_000), of(&[262_143, 262_143, 75_714]));
+    assert_eq!(drawn(STRIP, 600_000), of(&[262_144, 262_144, 75_716]));
+}
+
+#[test]
 fn indices_go_through_or_are_rewritten() {
     let fixture = Fixture::new((64, 64), 100_000);
     let short: Vec<u8> = [5u16, 9, 7, 0xffff].iter().flat_map(|i| i.to_le_bytes()).collect();
