@@ -21,6 +21,9 @@ use std::time::Duration;
 
 /// `timeout_ns` of a wait without end (kernel-abi.md §4.1).
 const FOREVER: u64 = u64::MAX;
+/// Behind a job without a fence: how long the kernel may take from counting the job to reading its monitor, which is one
+/// interrupt handler.
+const COUNTERS_REST: Duration = Duration::from_millis(10);
 /// BOs are made of pages.
 const PAGE: u32 = 4096;
 /// What the upstream device trees reserve for BOs, when the system does not tell (kernel-abi.md §12).
@@ -107,7 +110,8 @@ impl DrmGpu {
             refusal(format!("{error}{advice}"))
         })?;
         let node = Node(file);
-        let driver = node.get_driver().map_err(|error| refusal(format!("no DRM device: {error}")))?;
+        let driver =
+            retry(|| node.get_driver()).map_err(|error| refusal(format!("no DRM device: {error}")))?;
         if driver.name() != DRIVER {
             let name = driver.name().to_string_lossy();
             return Err(refusal(format!(
@@ -118,7 +122,7 @@ impl DrmGpu {
             refusal(format!("the 3D block does not answer ({error}); is v3d enabled in the device tree?"))
         })?;
         // Kernels that have none are old: their jobs are waited for by number.
-        let fence = node.create_syncobj(false).ok();
+        let fence = retry(|| node.create_syncobj(false)).ok();
         let log = KernelLog::open()
             .inspect_err(|error| log::info!(target: "vc4::drm", "{KERNEL_LOG}: {error}; resets go unnoticed"))
             .ok();
@@ -197,6 +201,16 @@ fn row_of(meminfo: &str, row: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
+/// Repeats an interrupted call, as libdrm does (kernel-abi.md §2).
+fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
+            other => return other,
+        }
+    }
+}
+
 /// The error of a call whose EINVAL has no special meaning.
 fn os_error(call: &'static str, errno: Errno) -> GpuError {
     match errno {
@@ -268,7 +282,7 @@ impl Gpu for DrmGpu {
             log::warn!(target: "vc4::drm", "close of unknown BO handle {}", bo.0);
             return;
         }
-        let closed = drm::control::from_u32(bo.0).map(|handle| self.node.close_buffer(handle));
+        let closed = drm::control::from_u32(bo.0).map(|handle| retry(|| self.node.close_buffer(handle)));
         if let Some(Err(error)) = closed {
             log::error!(target: "vc4::drm", "DRM_IOCTL_GEM_CLOSE of handle {}: {error}", bo.0);
         }
@@ -281,7 +295,8 @@ impl Gpu for DrmGpu {
     fn export_bo(&self, bo: BoHandle) -> Result<OwnedFd, GpuError> {
         const CALL: &str = "DRM_IOCTL_PRIME_HANDLE_TO_FD";
         let handle = drm::control::from_u32(bo.0).ok_or_else(|| os_error(CALL, Errno::ENOENT))?;
-        let fd = self.node.buffer_to_prime_fd(handle, (libc::O_CLOEXEC | libc::O_RDWR) as u32);
+        let flags = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
+        let fd = retry(|| self.node.buffer_to_prime_fd(handle, flags));
         fd.map_err(|source| GpuError::Os { call: CALL, source })
     }
 
@@ -292,16 +307,16 @@ impl Gpu for DrmGpu {
         let end = end.map_err(|source| GpuError::Os { call: "lseek", source })?;
         let size = u32::try_from(end).ok().filter(|&size| size > 0 && size % PAGE == 0);
         let size = size.ok_or_else(|| os_error(CALL, Errno::EINVAL))?;
-        let handle = self.node.prime_fd_to_buffer(fd);
+        let handle = retry(|| self.node.prime_fd_to_buffer(fd));
         let handle = BoHandle(u32::from(handle.map_err(|source| GpuError::Os { call: CALL, source })?));
         self.bos().entry(handle).or_insert(Bo { size, memory: None, shader: None });
         Ok((handle, size.into()))
     }
 
     fn signalled_sync_file(&self) -> Option<OwnedFd> {
-        let syncobj = self.node.create_syncobj(true).ok()?;
-        let file = self.node.syncobj_to_fd(syncobj, true);
-        if let Err(error) = self.node.destroy_syncobj(syncobj) {
+        let syncobj = retry(|| self.node.create_syncobj(true)).ok()?;
+        let file = retry(|| self.node.syncobj_to_fd(syncobj, true));
+        if let Err(error) = retry(|| self.node.destroy_syncobj(syncobj)) {
             log::warn!(target: "vc4::drm", "DRM_IOCTL_SYNCOBJ_DESTROY: {error}");
         }
         file.ok()
@@ -309,7 +324,8 @@ impl Gpu for DrmGpu {
 
     fn last_job_fence(&self) -> Option<OwnedFd> {
         // Without a job it has no fence.
-        self.node.syncobj_to_fd(self.fence?, true).ok()
+        let fence = self.fence?;
+        retry(|| self.node.syncobj_to_fd(fence, true)).ok()
     }
 
     fn card(&self) -> Option<Card> {
@@ -349,9 +365,12 @@ impl Gpu for DrmGpu {
         // A job is counted among the finished ones before its monitor is read; its fence signals behind that
         // (kernel-abi.md §11).
         let fence = self.counted().remove(&perfmon);
-        if let Some(fence) = fence {
-            let mut set = [PollFd::new(fence.as_fd(), PollFlags::POLLIN)];
-            while poll(&mut set, PollTimeout::NONE) == Err(Errno::EINTR) {}
+        match fence {
+            Some(fence) => {
+                let mut set = [PollFd::new(fence.as_fd(), PollFlags::POLLIN)];
+                while poll(&mut set, PollTimeout::NONE) == Err(Errno::EINTR) {}
+            }
+            None => std::thread::sleep(COUNTERS_REST),
         }
         ioctl::perfmon_get_values(self.node.as_fd(), perfmon.0)
             .map_err(|errno| os_error("DRM_IOCTL_VC4_PERFMON_GET_VALUES", errno))

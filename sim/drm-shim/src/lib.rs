@@ -9,6 +9,7 @@
 //! * [`state`] knows what our descriptors stand for and finds or makes the device. A descriptor of a node is one
 //!   end of a socket pair and that of a dma-buf a memfd, objects of the real kernel's
 //!   ([`vc4_sim::drm::host`]): dup, poll, fork, passing to other processes and closing work by themselves.
+//! * [`faults`] are calls that are to fail.
 //! * [`fork`] hands the device on to children.
 //! * [`backend`] is where the device is: in this process, in the one that forked it ([`family`]), or in the server that
 //!   `VC4SIM_SERVER` names ([`client`]); [`process`] is this process as its caller.
@@ -19,7 +20,8 @@
 //! Variables: `VC4SIM_SERVER=PATH` uses the device that `vc4 sim serve PATH` has, together with all other processes
 //! that do; `VC4SIM_STRICT=1` refuses what the kernel only accepts by mistake, `VC4SIM_THREADS=n` limits the rendering
 //! threads, `VC4SIM_MINOR=n` chooses the render node's number (128), `VC4SIM_SHOW_REAL=1` leaves the machine's own
-//! nodes visible, `VC4SIM_LOG=filter` logs to stderr. The display (of the device, so in the server's environment if
+//! nodes visible, `VC4SIM_LOG=filter` logs to stderr, `VC4SIM_DMESG_RESTRICT=1` keeps the kernel's log from the program,
+//! `VC4SIM_FAULTS=CALL:ERRNO:WHICH` makes calls fail ([`faults`]). The display (of the device, so in the server's environment if
 //! there is one): `VC4SIM_DISPLAY=WxH` is its preferred size (`none`: unplugged), `VC4SIM_SCANOUT=DIR` saves each frame as a PNG there,
 //! `VC4SIM_WINDOW=x11` shows them in a window.
 //!
@@ -37,6 +39,7 @@ mod backend;
 mod client;
 mod descriptors;
 mod family;
+mod faults;
 mod fd;
 mod fork;
 pub mod hooks;

@@ -13,6 +13,7 @@ use vc4_sim::{Config, Hangs, Mode};
 use crate::backend::{ACTIVE, BACKEND, Backend};
 use crate::client::Client;
 use crate::descriptors::Keeper;
+use crate::faults::{self, Call};
 use crate::fd::{borrow, hand_out, real_fstat};
 use crate::inside::lock;
 use crate::process::Caller;
@@ -121,6 +122,9 @@ fn config() -> Config {
 /// # Errors
 /// What kept us from having memory, a server or a descriptor.
 pub fn open(node: Node, flags: c_int) -> Result<RawFd, Errno> {
+    if let Some(errno) = faults::of(Call::Open) {
+        return Err(errno);
+    }
     let fd = match backend()? {
         Backend::Local(host) => host.open(node)?,
         Backend::Remote(client) => client.open(node)?,

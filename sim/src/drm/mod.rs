@@ -28,6 +28,7 @@ pub use crate::kernel::backing;
 pub use device::Device;
 pub use fence::{Fence, Syncobj};
 pub use file::File;
+pub use ioctl::call_number;
 pub use nix::errno::Errno;
 pub use node::{Answer, DRM_MAJOR, Node, OF_COMPATIBLE, OF_FULLNAME};
 pub use object::{DmaBuf, Object, Window};

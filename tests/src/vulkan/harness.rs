@@ -40,6 +40,15 @@ impl Harness {
                 .application_info(&application)
                 .enabled_extension_names(&extensions);
             let instance = entry.create_instance(&create, None).named("vkCreateInstance")?;
+            let made = Harness::on(entry.clone(), instance.clone());
+            made.inspect_err(|_| instance.destroy_instance(None))
+        }
+    }
+
+    /// A device of an instance, which is not destroyed if that fails.
+    fn on(_entry: Entry, instance: Instance) -> Result<Harness, Error> {
+        // SAFETY: see above.
+        unsafe {
             let devices = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
             let physical = *devices.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
@@ -93,11 +102,11 @@ impl Harness {
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(0, 0);
             let create = vk::CommandPoolCreateInfo::default();
-            let pool = device.create_command_pool(&create, None).named("vkCreateCommandPool")?;
+            let pool = device.create_command_pool(&create, None).named("vkCreateCommandPool");
+            let pool = pool.inspect_err(|_| device.destroy_device(None))?;
             let rendering = ash::khr::dynamic_rendering::Device::new(&instance, &device);
             let switches = ash::ext::extended_dynamic_state::Device::new(&instance, &device);
             let more_switches = ash::ext::extended_dynamic_state2::Device::new(&instance, &device);
-            let _entry = entry;
             Ok(Harness {
                 _entry,
                 instance,

@@ -9,6 +9,7 @@ use vc4_sim::drm::Errno;
 
 use super::hooks;
 use crate::descriptors;
+use crate::faults::{self, Call};
 use crate::inside::Inside;
 use crate::real::{self, fail};
 use crate::state::{self, Thing};
@@ -61,6 +62,9 @@ fn ioctl_ours(fd: c_int, request: c_ulong, arg: *mut c_void) -> Option<c_int> {
     let thing = state::find(fd)?;
     // The kernel looks at 32 bits.
     let (request, arg) = (request as u32, arg as usize as u64);
+    if let (Thing::Node(..), Some(errno)) = (thing, faults::of(Call::Ioctl(request as u8))) {
+        return Some(fail(errno as c_int));
+    }
     let answer = catch_unwind(AssertUnwindSafe(|| state::ioctl(thing, request, arg)));
     // A panic has printed where it happened; unwinding must not reach the caller.
     Some(match answer.unwrap_or(Err(Errno::EIO)) {
@@ -102,6 +106,9 @@ unsafe fn map_ours(
     let (Some(pages), Ok(offset)) = (pages, u64::try_from(offset)) else { return Some(Err(Errno::EINVAL)) };
     match thing {
         Thing::Node(inode, _) => {
+            if let Some(errno) = faults::of(Call::Mmap) {
+                return Some(Err(errno));
+            }
             // SAFETY: the caller's.
             Some(unsafe { state::map(inode, address as usize, pages as usize, protection, flags, offset) })
         }

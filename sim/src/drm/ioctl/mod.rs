@@ -15,3 +15,5 @@ mod syncobj;
 mod table;
 mod version;
 mod wait;
+
+pub use table::call_number;

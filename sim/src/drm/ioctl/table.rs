@@ -32,6 +32,7 @@ type Handler = fn(&File, &mut [u8], &dyn Process) -> Answer;
 
 struct Entry {
     number: u8,
+    name: &'static str,
     size: usize,
     access: Access,
     handler: Handler,
@@ -42,6 +43,7 @@ macro_rules! table {
     ($name:ident: $($number:expr, $access:ident, $ty:ty, $method:ident;)*) => {
         const $name: &[Entry] = &[$(Entry {
             number: $number,
+            name: stringify!($method),
             size: size_of::<$ty>(),
             access: Access::$access,
             handler: |file, bytes, process| file.$method(from_bytes_mut::<$ty>(bytes), process),
@@ -135,6 +137,11 @@ table! {
     0xc3, Everybody, SyncobjWait, syncobj_wait;
     0xc4, Everybody, SyncobjArray, syncobj_reset;
     0xc5, Everybody, SyncobjArray, syncobj_signal;
+}
+
+/// The number of an ioctl by its name in small letters, without what all names begin with: `submit_cl`, `gem_close`.
+pub fn call_number(name: &str) -> Option<u8> {
+    TABLE.iter().find(|entry| entry.name == name).map(|entry| entry.number)
 }
 
 /// Calls that the core knows and this device lacks: timeline syncobjs, then leases.
