@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use vc4::facts::Facts;
+use vc4_kernel_abi::environment;
 use vc4_kernel_abi::validate::Mode;
 
 use crate::stats::{Engine, INSTRUCTION_LIMIT};
@@ -55,7 +56,7 @@ impl Config {
     /// # Errors
     /// What is wrong with the file.
     pub fn with_facts_of_environment(self) -> Result<Config, String> {
-        let Some(path) = std::env::var_os(FACTS).filter(|path| !path.is_empty()) else { return Ok(self) };
+        let Some(path) = environment::variable(FACTS) else { return Ok(self) };
         let at = |what: &dyn std::fmt::Display| format!("{FACTS}={}: {what}", path.to_string_lossy());
         let text = std::fs::read_to_string(&path).map_err(|error| at(&error))?;
         let facts = vc4::facts::read(&text).map_err(|error| at(&error))?;

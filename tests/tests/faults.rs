@@ -101,7 +101,7 @@ fn wrong(run: &Run, digest: &str, fault: &str) -> Option<String> {
         // What the queue needs later can only end the device.
         [error]
             if is_of_memory(fault)
-                && !error.contains("OUT_OF")
+                && !["OUT_OF", "ERROR_MEMORY_MAP_FAILED"].iter().any(|result| error.contains(result))
                 && !run.log.contains("device lost: out of device memory") =>
         {
             return Some(format!("memory has run out, but it answers {error}"));
@@ -114,9 +114,10 @@ fn wrong(run: &Run, digest: &str, fault: &str) -> Option<String> {
     if run.log.contains("panicked") {
         return Some("a panic".into());
     }
+    // A device that was lost, or a BO that could not be closed, may be cleared away when the next device is made.
+    let cleared = run.ends.last().is_some_and(Result::is_ok) && !fault.starts_with("gem_close");
     match run.descriptors.as_slice() {
-        // A device that was lost may be cleared away when the next one is made.
-        [_, next, last] if next == last => None,
+        [first, next, last] if !cleared || last <= first.min(next) => None,
         counts => Some(format!("descriptors are open behind the devices: {counts:?}")),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use vc4_kernel_abi::environment;
+
 /// One word of `VC4VK_DEBUG`.
 struct Word {
     name: &'static str,
@@ -90,7 +92,7 @@ fn parse(text: &str) -> (Debug, Vec<&str>) {
 pub fn flags() -> Debug {
     static FLAGS: OnceLock<Debug> = OnceLock::new();
     *FLAGS.get_or_init(|| {
-        let text = std::env::var("VC4VK_DEBUG").unwrap_or_default();
+        let text = environment::word("VC4VK_DEBUG").unwrap_or_default();
         let (flags, unknown) = parse(&text);
         for word in unknown {
             log::warn!(target: "vc4::debug", "VC4VK_DEBUG: unknown word {word:?}; `help` lists the known ones");
@@ -111,7 +113,10 @@ pub fn is_strict() -> bool {
 /// already there stays.
 pub fn start_logging() {
     let mut builder = env_logger::Builder::new();
-    builder.filter_level(log::LevelFilter::Warn).parse_env("VC4VK_LOG");
+    builder.filter_level(log::LevelFilter::Warn);
+    if let Some(filters) = environment::word("VC4VK_LOG") {
+        builder.parse_filters(&filters);
+    }
     builder.format(|out, record| {
         use std::io::Write;
         writeln!(out, "{}: {}: {}", record.target(), record.level().as_str().to_lowercase(), record.args())

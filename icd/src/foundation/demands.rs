@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 
 use ash::vk;
 
+use vc4_kernel_abi::environment;
+
 use super::limits::{MAX_ANISOTROPY, MAX_IMAGE_PX};
 
 /// The largest edge that can be said: what desktops have.
@@ -14,7 +16,7 @@ const MOST_PX: u32 = 16384;
 pub fn exaggerate(limits: &mut vk::PhysicalDeviceLimits) {
     static SAID: OnceLock<Option<u32>> = OnceLock::new();
     let said = *SAID.get_or_init(|| {
-        let text = std::env::var("VC4VK_IMAGE_LIMIT").ok()?;
+        let text = environment::word("VC4VK_IMAGE_LIMIT")?;
         let edge = parse(&text);
         match edge {
             Some(edge) => log::warn!(
@@ -52,7 +54,7 @@ fn say(limits: &mut vk::PhysicalDeviceLimits, edge: u32) {
 pub fn anisotropy() -> f32 {
     static ALLOWED: OnceLock<f32> = OnceLock::new();
     *ALLOWED.get_or_init(|| {
-        let Ok(text) = std::env::var("VC4VK_ANISOTROPY") else { return MAX_ANISOTROPY };
+        let Some(text) = environment::word("VC4VK_ANISOTROPY") else { return MAX_ANISOTROPY };
         parse_anisotropy(&text).unwrap_or_else(|| {
             log::warn!(
                 target: "vc4::debug",

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use vc4_kernel_abi::environment;
+
 /// Who does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -27,7 +29,7 @@ pub fn transfers() -> Engine {
 }
 
 fn read(variable: &str) -> Engine {
-    let Ok(text) = std::env::var(variable) else { return Engine::Auto };
+    let Some(text) = environment::word(variable) else { return Engine::Auto };
     parse(&text).unwrap_or_else(|| {
         log::warn!(target: "vc4::debug", "{variable}: {text:?} is none of auto, cpu and qpu; it is auto");
         Engine::Auto

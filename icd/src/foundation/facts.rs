@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use vc4::facts::{Facts, Numbers};
 use vc4::state::viewport::window_px;
+use vc4_kernel_abi::environment;
 
 const VARIABLE: &str = "VC4VK_FACTS";
 
@@ -11,7 +12,7 @@ static FILE: OnceLock<Result<(Facts, Numbers), String>> = OnceLock::new();
 
 fn file() -> &'static Result<(Facts, Numbers), String> {
     FILE.get_or_init(|| {
-        let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) else {
+        let Some(path) = environment::variable(VARIABLE) else {
             return Ok(<(Facts, Numbers)>::default());
         };
         let at = |what: &dyn std::fmt::Display| format!("{VARIABLE}={}: {what}", path.to_string_lossy());

@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use vc4_kernel_abi::environment;
+
 /// What a dispatch may take unless the variable says something else.
 const DEFAULT: Duration = Duration::from_secs(10);
 
@@ -10,7 +12,7 @@ const DEFAULT: Duration = Duration::from_secs(10);
 pub fn compute() -> Option<Duration> {
     static MOST: OnceLock<Option<Duration>> = OnceLock::new();
     *MOST.get_or_init(|| {
-        let Ok(text) = std::env::var("VC4VK_COMPUTE_SECONDS") else { return Some(DEFAULT) };
+        let Some(text) = environment::word("VC4VK_COMPUTE_SECONDS") else { return Some(DEFAULT) };
         parse(&text).unwrap_or_else(|| {
             log::warn!(
                 target: "vc4::debug",

@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 
 use ash::vk;
 
+use vc4_kernel_abi::environment;
+
 use super::limits::{API_VERSION, HEADER_VERSION};
 
 /// Engines that leave a device out which claims a version without having passed the conformance tests for it, as it says in a
@@ -14,7 +16,7 @@ const ASKING: [&[u8]; 1] = [b"wgpu-hal"];
 pub fn claimed(engine: &[u8]) -> u32 {
     static FIXED: OnceLock<Option<u32>> = OnceLock::new();
     let fixed = *FIXED.get_or_init(|| {
-        let text = std::env::var("VC4VK_VERSION").ok()?;
+        let text = environment::word("VC4VK_VERSION")?;
         let version = parse(&text);
         if version.is_none() {
             log::warn!(target: "vc4::debug", "VC4VK_VERSION: {text:?} is none of 1.0, 1.1 and 1.2");

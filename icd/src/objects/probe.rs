@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
+use vc4_kernel_abi::environment;
 use vc4_kernel_abi::{Choice, DrmGpu, Gpu, GpuError, Noop};
 
 use crate::foundation::facts;
 
 /// The device to drive, or `None` with the reason logged.
 pub fn find() -> Option<Arc<dyn Gpu>> {
-    let text = std::env::var("VC4VK_DEVICE").unwrap_or_default();
+    let text = environment::word("VC4VK_DEVICE").unwrap_or_default();
     let choice = match text.parse::<Choice>() {
         Ok(choice) => choice,
         Err(error) => {
@@ -27,7 +28,7 @@ pub fn find() -> Option<Arc<dyn Gpu>> {
         Choice::Sim => open_simulator(),
         Choice::Noop => Ok(Arc::new(Noop::new()) as Arc<dyn Gpu>),
         Choice::Auto => match open_drm(None) {
-            Err(GpuError::NoDevice(why)) if alone(|name| std::env::var_os(name)) => {
+            Err(GpuError::NoDevice(why)) if alone(environment::variable) => {
                 log::info!(target: "vc4::probe", "{why}; using the simulator");
                 open_simulator()
             }

@@ -9,13 +9,15 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use vc4_kernel_abi::environment;
+
 /// The environment variable.
 const VARIABLE: &str = "VC4VK_CAPTURE";
 
 /// The capture that the environment asks for.
 pub(super) fn active() -> Option<&'static Capture> {
     static ACTIVE: OnceLock<Option<Capture>> = OnceLock::new();
-    let from_environment = || std::env::var_os(VARIABLE).map(|directory| Capture::new(directory.into()));
+    let from_environment = || environment::variable(VARIABLE).map(|directory| Capture::new(directory.into()));
     ACTIVE.get_or_init(from_environment).as_ref()
 }
 

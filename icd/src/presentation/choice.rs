@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use vc4_kernel_abi::environment;
+
 /// The environment variable.
 const VARIABLE: &str = "VC4VK_PRESENT";
 
@@ -30,7 +32,7 @@ impl Choice {
     pub fn get() -> Choice {
         static CHOICE: OnceLock<Choice> = OnceLock::new();
         *CHOICE.get_or_init(|| {
-            let text = std::env::var(VARIABLE).unwrap_or_default();
+            let text = environment::word(VARIABLE).unwrap_or_default();
             Choice::parse(&text).unwrap_or_else(|| {
                 log::warn!(target: "vc4::wsi", "{VARIABLE}={text:?} is unknown; it can be auto, native or copy");
                 Choice::Auto

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use vc4_kernel_abi::environment;
 use vc4_sim::drm::{Errno, call_number};
 
 const VARIABLE: &str = "VC4SIM_FAULTS";
@@ -92,7 +93,7 @@ impl Fault {
 pub fn of(call: Call) -> Option<Errno> {
     static FAULTS: OnceLock<Vec<Fault>> = OnceLock::new();
     let faults = FAULTS.get_or_init(|| {
-        let text = std::env::var(VARIABLE).unwrap_or_default();
+        let text = environment::word(VARIABLE).unwrap_or_default();
         let parts = text.split(',').filter(|part| !part.is_empty());
         parts
             .filter_map(|part| {

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Once};
 
 use libc::c_int;
+use vc4_kernel_abi::environment;
 use vc4_sim::drm::backing::{Backing, Inode, bo_file_size};
 use vc4_sim::drm::host::{Host, Kind};
 use vc4_sim::drm::{Answer, Device, DmaBuf, Errno, Node, screen};
@@ -34,7 +35,7 @@ pub enum Thing {
 
 /// Whether descriptors may have come from elsewhere, before this process opened anything.
 fn has_server() -> bool {
-    std::env::var_os("VC4SIM_SERVER").is_some_and(|path| !path.is_empty())
+    environment::variable("VC4SIM_SERVER").is_some()
 }
 
 fn current() -> Option<Backend> {
@@ -82,7 +83,7 @@ fn backend() -> Result<Backend, Errno> {
         Some(backend) => return Ok(backend.clone()),
         None => {}
     }
-    let backend = match std::env::var_os("VC4SIM_SERVER").filter(|path| !path.is_empty()) {
+    let backend = match environment::variable("VC4SIM_SERVER") {
         Some(path) => Backend::Remote(Arc::new(Client::of_server(&path)?)),
         None => Backend::Local(local_host()?),
     };
@@ -103,8 +104,8 @@ fn local_host() -> Result<Arc<Host>, Errno> {
 }
 
 fn config() -> Config {
-    let strict = std::env::var_os("VC4SIM_STRICT").is_some_and(|value| value == "1");
-    let threads = std::env::var("VC4SIM_THREADS").ok().and_then(|text| text.parse().ok());
+    let strict = environment::variable("VC4SIM_STRICT").is_some_and(|value| value == "1");
+    let threads = environment::word("VC4SIM_THREADS").and_then(|text| text.parse().ok());
     let mode = if strict { Mode::Strict } else { Mode::Faithful };
     let check_programs = strict || Config::default().check_programs;
     Config {
@@ -135,7 +136,7 @@ pub fn open(node: Node, flags: c_int) -> Result<RawFd, Errno> {
 /// Opens the log of the kernel that drives our device, if this process has opened the device; `None` before.
 pub fn open_log(flags: c_int) -> Option<Result<RawFd, Errno>> {
     let backend = lock(&BACKEND).clone()?;
-    if std::env::var_os("VC4SIM_DMESG_RESTRICT").is_some_and(|value| value == "1") {
+    if environment::variable("VC4SIM_DMESG_RESTRICT").is_some_and(|value| value == "1") {
         return Some(Err(Errno::EPERM));
     }
     let fd = match backend {
@@ -216,7 +217,7 @@ pub fn reap() {
 }
 
 fn start() {
-    if let Ok(filter) = std::env::var("VC4SIM_LOG") {
+    if let Some(filter) = environment::word("VC4SIM_LOG") {
         // A second logger is no reason to fail.
         let _ = env_logger::Builder::new().parse_filters(&filter).try_init();
     }

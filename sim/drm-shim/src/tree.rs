@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use vc4_kernel_abi::environment;
 use vc4_sim::drm::{DRM_MAJOR, Node, OF_COMPATIBLE, OF_FULLNAME};
 
 /// Where the nodes are.
@@ -31,7 +32,7 @@ pub enum Item {
 /// Whether the machine's own nodes stay visible beside ours.
 pub fn shows_real() -> bool {
     static SHOW: OnceLock<bool> = OnceLock::new();
-    *SHOW.get_or_init(|| std::env::var_os("VC4SIM_SHOW_REAL").is_some_and(|value| value == "1"))
+    *SHOW.get_or_init(|| environment::variable("VC4SIM_SHOW_REAL").is_some_and(|value| value == "1"))
 }
 
 /// Whether a path leads to a GPU, be it ours or not.
@@ -44,7 +45,7 @@ fn is_of_a_gpu(path: &str) -> bool {
 fn render_minor() -> u32 {
     static MINOR: OnceLock<u32> = OnceLock::new();
     *MINOR.get_or_init(|| {
-        let wanted = std::env::var("VC4SIM_MINOR").ok().and_then(|text| text.parse().ok());
+        let wanted = environment::word("VC4SIM_MINOR").and_then(|text| text.parse().ok());
         wanted
             .filter(|minor| (FIRST_RENDER_MINOR..2 * FIRST_RENDER_MINOR).contains(minor))
             .unwrap_or(FIRST_RENDER_MINOR)

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use vc4_kernel_abi::environment;
 use vc4_kernel_abi::validate::Mode;
 use vc4_kernel_abi::{GpuError, Seqno, Submit};
 
@@ -50,7 +51,7 @@ impl Recorder {
 
     /// The recorder that the environment asks for.
     pub fn from_environment(config: Config) -> Option<Recorder> {
-        let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty())?;
+        let path = environment::variable(VARIABLE)?;
         Some(Recorder::new(path, config))
     }
 

@@ -11,6 +11,8 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
+use vc4_kernel_abi::environment;
+
 use super::kms::{Display, Frame, Screen};
 
 /// Bytes of a request around its image.
@@ -20,19 +22,19 @@ const REQUEST_OVERHEAD: usize = 64;
 /// is plugged in, `VC4SIM_SCANOUT=DIR` saves
 /// each frame there, `VC4SIM_WINDOW=x11` shows them in a window.
 pub fn from_environment() -> std::sync::Arc<Display> {
-    let asked = std::env::var("VC4SIM_DISPLAY").unwrap_or_default();
+    let asked = environment::word("VC4SIM_DISPLAY").unwrap_or_default();
     let size =
         asked.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     let display = Display::new(size);
     display.plug(asked != "none");
     let mut screens: Vec<Box<dyn Screen>> = Vec::new();
-    if let Some(directory) = std::env::var_os("VC4SIM_SCANOUT").filter(|path| !path.is_empty()) {
+    if let Some(directory) = environment::variable("VC4SIM_SCANOUT") {
         screens.push(Box::new(Pictures::new(directory.into())));
     }
-    match std::env::var("VC4SIM_WINDOW").as_deref() {
-        Ok("x11") => screens.push(Box::new(InWindow(Mutex::default()))),
-        Ok("") | Err(_) => {}
-        Ok(other) => log::error!(target: "vc4::kms", "VC4SIM_WINDOW={other} is unknown; it can be x11"),
+    match environment::word("VC4SIM_WINDOW").as_deref() {
+        Some("x11") => screens.push(Box::new(InWindow(Mutex::default()))),
+        None => {}
+        Some(other) => log::error!(target: "vc4::kms", "VC4SIM_WINDOW={other} is unknown; it can be x11"),
     }
     display.show_on(screens);
     display

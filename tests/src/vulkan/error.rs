@@ -6,7 +6,7 @@ use ash::vk;
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// Names the call in the error of a Vulkan result.
-pub(crate) trait Named<T> {
+pub trait Named<T> {
     /// The result, with `call` in its error.
     fn named(self, call: &'static str) -> Result<T, Error>;
 }

@@ -17,7 +17,7 @@ mod rendering;
 
 pub(crate) use buffer::Buffer;
 pub use descriptor::Inputs;
-pub use error::Error;
+pub use error::{Error, Named};
 pub use harness::Harness;
 pub use image::{Target, first_level};
 pub(crate) use image::{flat, whole};

@@ -1,0 +1,195 @@
+//! Does the same thing again and again and tells what the process has grown by; for `tests/soak.rs`.
+//!
+//! `soak frames|pipelines|sets|memory|devices COUNT`: prints `before=KIB DESCRIPTORS THREADS`, the most that the process held in
+//! the first half, and `after=`, the same of the second.
+
+use std::process::ExitCode;
+
+use ash::vk;
+use vc4_tests::vulkan::{CLEAR_STORE, Error, Harness, Lab, Named, Pipeline, Subpass, Vertex, area, color};
+
+/// Edge of what is drawn, in pixels.
+const SIZE: [u32; 2] = [64; 2];
+/// Descriptor sets in a pool.
+const SETS: usize = 1000;
+/// Instances of the driver at the same time.
+const INSTANCES: usize = 10;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let (what, count) = (arguments.next().unwrap_or_default(), arguments.next().and_then(|n| n.parse().ok()));
+    let Some(count) = count else {
+        eprintln!("usage: soak frames|pipelines|sets|memory|devices COUNT");
+        return ExitCode::from(2);
+    };
+    let done = match what.as_str() {
+        "frames" => frames(count),
+        "pipelines" => pipelines(count),
+        "sets" => sets(count),
+        "memory" => memory(count),
+        "devices" => devices(count),
+        other => Err(format!("unknown: {other}").into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{what}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does `one` so often. The first tenth is to warm up; of the rest, prints the most that the process held in each half.
+fn repeat(count: u64, mut one: impl FnMut(u64) -> Result<(), Error>) -> Result<(), Error> {
+    let (warm, step) = (count.div_ceil(10), (count / 2000).max(1));
+    let middle = warm + (count - warm) / 2;
+    let mut most = [[0; 3]; 2];
+    for number in 0..count {
+        one(number)?;
+        if number >= warm && number % step == 0 {
+            let half = &mut most[usize::from(number >= middle)];
+            half.iter_mut().zip(holdings()).for_each(|(most, now)| *most = now.max(*most));
+        }
+    }
+    let text = |[memory, descriptors, threads]: [u64; 3]| format!("{memory} {descriptors} {threads}");
+    println!("before={}\nafter={}", text(most[0]), text(most[1]));
+    Ok(())
+}
+
+/// Resident memory in KiB, open descriptors, threads.
+fn holdings() -> [u64; 3] {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let row = |name: &str| {
+        let text = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        text.trim().trim_end_matches(" kB").parse().unwrap_or(0)
+    };
+    let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    [row("VmRSS:"), descriptors as u64, row("Threads:")]
+}
+
+/// A triangle over everything.
+const TRIANGLE: [Vertex; 3] = [
+    [-1.0, -1.0, 0.5, 1.0, 0.0, 0.0, 1.0],
+    [3.0, -1.0, 0.5, 0.0, 1.0, 0.0, 1.0],
+    [-1.0, 3.0, 0.5, 0.0, 0.0, 1.0, 1.0],
+];
+
+/// A pass with one colour.
+fn pass(lab: &Lab<'_>) -> Result<vk::RenderPass, Error> {
+    lab.pass(&[CLEAR_STORE], &[Subpass { color: Some(0), ..Subpass::default() }])
+}
+
+fn frames(count: u64) -> Result<(), Error> {
+    let harness = Harness::new()?;
+    let lab = Lab::new(&harness);
+    let pass = pass(&lab)?;
+    let target = lab.target(SIZE, CLEAR_STORE.format, CLEAR_STORE.samples)?;
+    let framebuffer = lab.framebuffer(pass, &[target], SIZE)?;
+    let pipeline = lab.pipeline(pass, SIZE, &Pipeline::default())?;
+    let vertices = lab.vertices(&TRIANGLE)?;
+    repeat(count, |_| {
+        lab.run(|commands| {
+            lab.begin(commands, pass, framebuffer, area(SIZE), &[color([0.0; 4])]);
+            // SAFETY: everything lives as long as the lab; the pipeline has one vertex buffer.
+            unsafe {
+                lab.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
+                lab.device.cmd_bind_vertex_buffers(commands, 0, &[vertices], &[0]);
+                lab.device.cmd_draw(commands, 3, 1, 0, 0);
+                lab.device.cmd_end_render_pass(commands);
+            }
+        })
+    })
+}
+
+fn pipelines(count: u64) -> Result<(), Error> {
+    let harness = Harness::new()?;
+    repeat(count.div_ceil(50), |number| {
+        let lab = Lab::new(&harness);
+        let pass = pass(&lab)?;
+        for part in 0..50 {
+            // Blending differs, so each has programs of its own, until all ways were there.
+            let (source, target) = ((number + part) % 15, (number / 15 + part) % 15);
+            let blend = vk::PipelineColorBlendAttachmentState::default()
+                .blend_enable(true)
+                .src_color_blend_factor(vk::BlendFactor::from_raw(source as i32))
+                .dst_color_blend_factor(vk::BlendFactor::from_raw(target as i32))
+                .color_write_mask(vk::ColorComponentFlags::RGBA);
+            lab.pipeline(pass, SIZE, &Pipeline { blend, ..Pipeline::default() })?;
+        }
+        Ok(())
+    })
+}
+
+fn sets(count: u64) -> Result<(), Error> {
+    let harness = Harness::new()?;
+    let lab = Lab::new(&harness);
+    let device = lab.device;
+    let buffer = lab.buffer(&[0; 1024], vk::BufferUsageFlags::UNIFORM_BUFFER)?;
+    let uniform = vk::DescriptorType::UNIFORM_BUFFER;
+    let stages = vk::ShaderStageFlags::VERTEX;
+    let binding = |number| {
+        let binding = vk::DescriptorSetLayoutBinding::default().binding(number).descriptor_type(uniform);
+        binding.descriptor_count(1).stage_flags(stages)
+    };
+    let bindings = [binding(0), binding(1)];
+    let sizes = [vk::DescriptorPoolSize { ty: uniform, descriptor_count: 2 * SETS as u32 }];
+    // SAFETY (all blocks): handles come from this device and are destroyed once; create infos point to what lives longer.
+    let layout = unsafe {
+        let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        device.create_descriptor_set_layout(&create, None).named("vkCreateDescriptorSetLayout")?
+    };
+    let flags = vk::DescriptorPoolCreateFlags::FREE_DESCRIPTOR_SET;
+    let create =
+        vk::DescriptorPoolCreateInfo::default().flags(flags).max_sets(SETS as u32).pool_sizes(&sizes);
+    let pool = unsafe { device.create_descriptor_pool(&create, None).named("vkCreateDescriptorPool")? };
+    let layouts = vec![layout; SETS];
+    let done = repeat(count.div_ceil(SETS as u64), |number| unsafe {
+        let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        let sets = device.allocate_descriptor_sets(&allocate).named("vkAllocateDescriptorSets")?;
+        for &set in &sets {
+            let info = [vk::DescriptorBufferInfo { buffer, offset: 256 * (number % 4), range: 256 }];
+            let write = |binding| {
+                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
+                write.descriptor_type(uniform).buffer_info(&info)
+            };
+            device.update_descriptor_sets(&[write(0), write(1)], &[]);
+        }
+        match number % 2 {
+            0 => device.free_descriptor_sets(pool, &sets).named("vkFreeDescriptorSets"),
+            _ => device
+                .reset_descriptor_pool(pool, vk::DescriptorPoolResetFlags::empty())
+                .named("vkResetDescriptorPool"),
+        }
+    });
+    unsafe {
+        device.destroy_descriptor_pool(pool, None);
+        device.destroy_descriptor_set_layout(layout, None);
+    }
+    done
+}
+
+fn memory(count: u64) -> Result<(), Error> {
+    let harness = Harness::new()?;
+    repeat(count.div_ceil(8), |number| {
+        let lab = Lab::new(&harness);
+        for part in 0..4 {
+            let bytes = 1 << (4 + (number + 3 * part) % 14);
+            lab.buffer(&vec![part as u8; bytes], vk::BufferUsageFlags::VERTEX_BUFFER)?;
+            let edge = 1 << ((number + part) % 9);
+            lab.target([edge, edge], CLEAR_STORE.format, CLEAR_STORE.samples)?;
+        }
+        Ok(())
+    })
+}
+
+fn devices(count: u64) -> Result<(), Error> {
+    repeat(count.div_ceil(INSTANCES as u64), |_| {
+        let harnesses: Vec<Harness> = (0..INSTANCES).map(|_| Harness::new()).collect::<Result<_, _>>()?;
+        for harness in &harnesses {
+            let lab = Lab::new(harness);
+            let target = lab.target(SIZE, CLEAR_STORE.format, CLEAR_STORE.samples)?;
+            lab.picture(&target)?;
+        }
+        Ok(())
+    })
+}
