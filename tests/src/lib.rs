@@ -30,6 +30,7 @@
 //! | [`runner`], [`blend`], [`mod@hash`] | alone: programs on the simulated QPU; blend factors by the specification; numbers from names |
 
 pub mod album;
+pub mod api;
 pub mod blend;
 pub mod cases;
 pub mod corpus;
@@ -38,6 +39,7 @@ pub mod hash;
 pub mod outside;
 pub mod picture;
 pub mod player;
+pub mod random;
 pub mod runner;
 pub mod scene;
 pub mod vulkan;

@@ -49,9 +49,13 @@ pub struct Options {
     /// Instead, this many random programs through the compiler in several forms that must mean the same.
     #[arg(long, value_name = "PROGRAMS", conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
     metamorphic: Option<u64>,
+    /// Instead, random programs of the API for so many minutes, from a fresh seed on: valid ones on the simulator, on a device that
+    /// draws nothing, on several threads, under the validation layer and beside lavapipe, and ones that are not valid.
+    #[arg(long, value_name = "MINUTES", conflicts_with_all = ["qemu", "no_qemu", "mesa", "metamorphic"])]
+    api: Option<u64>,
     /// The first program's seed.
-    #[arg(long, value_name = "SEED", default_value_t = 1, requires = "metamorphic")]
-    seed: u64,
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
     /// Instead, check that the oldest Rust that is promised, Debian 13's, builds the workspace.
     #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
     oldest_rust: bool,
@@ -88,7 +92,10 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         return mesa::run(options.mesa_scenes, install);
     }
     if let Some(programs) = options.metamorphic {
-        return metamorphic(programs, options.seed, install);
+        return metamorphic(programs, options.seed.unwrap_or(1), install);
+    }
+    if let Some(minutes) = options.api {
+        return api(minutes, options.seed, install);
     }
     if let Some(machine) = &options.package {
         return installed::test(machine, &options.installed, install);
@@ -146,6 +153,27 @@ fn driver<S: AsRef<str>>(
         println!("{}: the driver passed in {:.0} s", target.name, start.elapsed().as_secs_f64());
     }
     Ok(())
+}
+
+/// Random programs of the API. Two suites run beside each other, as most of them have one thread.
+fn api(minutes: u64, seed: Option<u64>, install: bool) -> Result<(), Error> {
+    packages::require(packages::TEST, install)?;
+    let both = ["-p", "vc4-icd", "-p", "vc4-tests"];
+    build::cargo(&[&["build"], &both[..], &["--lib", "--bins", "--tests"]].concat())?;
+    // Seconds of the clock, so that no run repeats another one's programs.
+    let now = std::time::UNIX_EPOCH.elapsed().map_or(1, |since| since.as_secs() << 20);
+    let seed = seed.unwrap_or(now);
+    println!("from seed {seed} on");
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(program)
+        .arg("test")
+        .args(both)
+        .args(["--test", "api", "--", "--nocapture", "--test-threads", "2"])
+        .current_dir(build::workspace())
+        .env("API_MINUTES", minutes.to_string())
+        .env("API_SEED", seed.to_string())
+        .status()?;
+    if status.success() { Ok(()) } else { Err(format!("programs fail ({status})").into()) }
 }
 
 /// Random programs, each plain, after spirv-opt, after changes that keep its meaning, and as kernels, which go through the driver.

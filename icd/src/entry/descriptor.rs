@@ -132,9 +132,11 @@ unsafe fn allocate(
 
 unsafe fn free(pool: &DescriptorPool, sets: &[vk::DescriptorSet]) {
     for handle in sets {
-        // SAFETY: the caller passes handles of this pool that are null or live.
-        if let Some(set) = unsafe { handle::take::<DescriptorSet>(*handle, HostAllocator::default()) } {
-            pool.forget(*handle, set.layout());
+        // SAFETY: what the pool knows is live.
+        let layout = || unsafe { get::<DescriptorSet>(*handle) }.layout().clone();
+        if pool.forget(*handle, layout) {
+            // SAFETY: as above, and the pool does not know it any more.
+            drop(unsafe { handle::take::<DescriptorSet>(*handle, HostAllocator::default()) });
         }
     }
 }
@@ -154,7 +156,7 @@ entry_points! {
         out: *mut vk::DescriptorSetLayout,
     ) -> vk::Result {
         let bindings = slice((*info).p_bindings, (*info).binding_count);
-        let layout = SetLayout::new(bindings.iter().map(|binding| read_binding(binding)).collect());
+        let layout = SetLayout::checked(bindings.iter().map(|binding| read_binding(binding)).collect())?;
         give(get::<OpenDevice>(device).allocator(), callbacks, out, layout)
     }
 

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ash::vk;
 
 use crate::foundation::error::Error;
-use crate::foundation::handle::NullHandle;
+use crate::foundation::handle::{NullHandle, WrongHandle};
 
 /// Declares entry points. The body runs inside the guard and yields `Result<(), Error>` or
 /// `Result<vk::Result, Error>` for commands that return a `VkResult`, `()` for the others.
@@ -58,6 +58,12 @@ impl Success for vk::Result {
 fn caught(payload: &(dyn Any + Send)) -> Error {
     if let Some(NullHandle(kind)) = payload.downcast_ref() {
         return Error::InvalidUse(format!("a null handle of type {kind:?}"));
+    }
+    if let Some(WrongHandle { wanted, found }) = payload.downcast_ref() {
+        return Error::InvalidUse(match *found {
+            vk::ObjectType::UNKNOWN => format!("a handle of type {wanted:?} whose object has ended"),
+            found => format!("a handle of type {wanted:?} that leads to something else ({found:?})"),
+        });
     }
     let text = payload.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());

@@ -52,8 +52,10 @@ fn of_1_1(device: &PhysicalDevice) -> vk::PhysicalDeviceVulkan11Properties<'stat
     }
 }
 
-/// What is left out is false or nothing: no mode of floats can be chosen, and there is no descriptor indexing.
-fn of_1_2() -> vk::PhysicalDeviceVulkan12Properties<'static> {
+/// What is left out is false or nothing: no mode of floats can be chosen, and there is no descriptor indexing. Its limits are
+/// those of other sets all the same, as every pipeline layout of a 1.2 program is to keep to them.
+fn of_1_2(device: &PhysicalDevice) -> vk::PhysicalDeviceVulkan12Properties<'static> {
+    let limits = &device.properties().limits;
     let (supported_depth_resolve_modes, supported_stencil_resolve_modes) = RESOLVE_MODES;
     vk::PhysicalDeviceVulkan12Properties {
         // Nobody gave this driver a number, and it passed no conformance tests.
@@ -69,6 +71,29 @@ fn of_1_2() -> vk::PhysicalDeviceVulkan12Properties<'static> {
         independent_resolve: vk::TRUE,
         max_timeline_semaphore_value_difference: u64::MAX,
         framebuffer_integer_color_sample_counts: SAMPLE_COUNTS,
+        max_update_after_bind_descriptors_in_all_pools: MAX_SET_DESCRIPTORS,
+        max_per_stage_descriptor_update_after_bind_samplers: limits.max_per_stage_descriptor_samplers,
+        max_per_stage_descriptor_update_after_bind_uniform_buffers: limits
+            .max_per_stage_descriptor_uniform_buffers,
+        max_per_stage_descriptor_update_after_bind_storage_buffers: limits
+            .max_per_stage_descriptor_storage_buffers,
+        max_per_stage_descriptor_update_after_bind_sampled_images: limits
+            .max_per_stage_descriptor_sampled_images,
+        max_per_stage_descriptor_update_after_bind_storage_images: limits
+            .max_per_stage_descriptor_storage_images,
+        max_per_stage_descriptor_update_after_bind_input_attachments: limits
+            .max_per_stage_descriptor_input_attachments,
+        max_per_stage_update_after_bind_resources: limits.max_per_stage_resources,
+        max_descriptor_set_update_after_bind_samplers: limits.max_descriptor_set_samplers,
+        max_descriptor_set_update_after_bind_uniform_buffers: limits.max_descriptor_set_uniform_buffers,
+        max_descriptor_set_update_after_bind_uniform_buffers_dynamic: limits
+            .max_descriptor_set_uniform_buffers_dynamic,
+        max_descriptor_set_update_after_bind_storage_buffers: limits.max_descriptor_set_storage_buffers,
+        max_descriptor_set_update_after_bind_storage_buffers_dynamic: limits
+            .max_descriptor_set_storage_buffers_dynamic,
+        max_descriptor_set_update_after_bind_sampled_images: limits.max_descriptor_set_sampled_images,
+        max_descriptor_set_update_after_bind_storage_images: limits.max_descriptor_set_storage_images,
+        max_descriptor_set_update_after_bind_input_attachments: limits.max_descriptor_set_input_attachments,
         ..Default::default()
     }
 }
@@ -78,7 +103,7 @@ fn of_1_2() -> vk::PhysicalDeviceVulkan12Properties<'static> {
 /// # Safety
 /// As for [`answer`].
 pub(super) unsafe fn report(device: &PhysicalDevice, next: *mut c_void) {
-    let (first, second) = (of_1_1(device), of_1_2());
+    let (first, second) = (of_1_1(device), of_1_2(device));
     // SAFETY: by the contract.
     unsafe {
         of_extensions(&first, &second, next);
@@ -170,8 +195,44 @@ unsafe fn of_extensions(
             }
         }
         if let Some(out) = answer::<vk::PhysicalDeviceDescriptorIndexingProperties<'_>>(next) {
-            *out =
-                vk::PhysicalDeviceDescriptorIndexingProperties { p_next: out.p_next, ..Default::default() };
+            *out = vk::PhysicalDeviceDescriptorIndexingProperties { p_next: out.p_next, ..indexing(second) };
         }
+    }
+}
+
+fn indexing(
+    second: &vk::PhysicalDeviceVulkan12Properties<'_>,
+) -> vk::PhysicalDeviceDescriptorIndexingProperties<'static> {
+    vk::PhysicalDeviceDescriptorIndexingProperties {
+        max_update_after_bind_descriptors_in_all_pools: second.max_update_after_bind_descriptors_in_all_pools,
+        max_per_stage_descriptor_update_after_bind_samplers: second
+            .max_per_stage_descriptor_update_after_bind_samplers,
+        max_per_stage_descriptor_update_after_bind_uniform_buffers: second
+            .max_per_stage_descriptor_update_after_bind_uniform_buffers,
+        max_per_stage_descriptor_update_after_bind_storage_buffers: second
+            .max_per_stage_descriptor_update_after_bind_storage_buffers,
+        max_per_stage_descriptor_update_after_bind_sampled_images: second
+            .max_per_stage_descriptor_update_after_bind_sampled_images,
+        max_per_stage_descriptor_update_after_bind_storage_images: second
+            .max_per_stage_descriptor_update_after_bind_storage_images,
+        max_per_stage_descriptor_update_after_bind_input_attachments: second
+            .max_per_stage_descriptor_update_after_bind_input_attachments,
+        max_per_stage_update_after_bind_resources: second.max_per_stage_update_after_bind_resources,
+        max_descriptor_set_update_after_bind_samplers: second.max_descriptor_set_update_after_bind_samplers,
+        max_descriptor_set_update_after_bind_uniform_buffers: second
+            .max_descriptor_set_update_after_bind_uniform_buffers,
+        max_descriptor_set_update_after_bind_uniform_buffers_dynamic: second
+            .max_descriptor_set_update_after_bind_uniform_buffers_dynamic,
+        max_descriptor_set_update_after_bind_storage_buffers: second
+            .max_descriptor_set_update_after_bind_storage_buffers,
+        max_descriptor_set_update_after_bind_storage_buffers_dynamic: second
+            .max_descriptor_set_update_after_bind_storage_buffers_dynamic,
+        max_descriptor_set_update_after_bind_sampled_images: second
+            .max_descriptor_set_update_after_bind_sampled_images,
+        max_descriptor_set_update_after_bind_storage_images: second
+            .max_descriptor_set_update_after_bind_storage_images,
+        max_descriptor_set_update_after_bind_input_attachments: second
+            .max_descriptor_set_update_after_bind_input_attachments,
+        ..Default::default()
     }
 }

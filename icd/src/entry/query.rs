@@ -42,7 +42,8 @@ entry_points! {
         stride: vk::DeviceSize,
         flags: vk::QueryResultFlags,
     ) -> vk::Result {
-        let out = std::slice::from_raw_parts_mut(out.cast::<u8>(), size);
+        let size = if out.is_null() { 0 } else { size };
+        let out = if size == 0 { &mut [] } else { std::slice::from_raw_parts_mut(out.cast::<u8>(), size) };
         let pool = get::<QueryPool>(pool);
         pool.read(get::<OpenDevice>(device), (first, count), out, stride as usize, flags)
     }

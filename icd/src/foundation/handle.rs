@@ -104,8 +104,11 @@ type PrivateData = OnceLock<Box<Mutex<Vec<(u64, u64)>>>>;
 unsafe fn private<'a>(handle: u64) -> Option<&'a PrivateData> {
     // What stands in front of the object does not depend on its type.
     let block = NonNull::new(handle as usize as *mut Block<()>)?.as_ptr();
-    // SAFETY: by the contract.
-    Some(unsafe { &*addr_of!((*block).private) })
+    // SAFETY: by the contract; what has ended, as far as its memory still tells, has no words.
+    unsafe {
+        let ended = addr_of!((*block).kind).read() == vk::ObjectType::UNKNOWN;
+        (!ended).then(|| &*addr_of!((*block).private))
+    }
 }
 
 /// Keeps a word beside an object.
@@ -151,13 +154,36 @@ pub fn create<T: Object>(allocator: HostAllocator, object: Arc<T>) -> Result<T::
 /// What unwinds to the entry point's guard when a handle is null that must not be.
 pub struct NullHandle(pub vk::ObjectType);
 
+/// What unwinds to the entry point's guard when a handle leads to an object of another type, or to one that has ended, as far
+/// as its memory still tells.
+pub struct WrongHandle {
+    /// The type that the command takes.
+    pub wanted: vk::ObjectType,
+    /// What stands there.
+    pub found: vk::ObjectType,
+}
+
+/// Unwinds unless a block is of the type: applications that keep the rules never notice, others get an error instead of an
+/// object that is none.
+///
+/// # Safety
+/// `block` leads to readable memory.
+unsafe fn check<T: Object>(block: *const Block<T>) {
+    // SAFETY: by the contract. Any number is an object type of the wrapper's.
+    let found = unsafe { addr_of!((*block).kind).read() };
+    let wanted = T::Handle::TYPE;
+    if found != wanted {
+        std::panic::resume_unwind(Box::new(WrongHandle { wanted, found }));
+    }
+}
+
 /// Borrows the object of a handle that must not be null.
 ///
 /// # Safety
 /// `handle` came from [`create`] for the same type and was not taken yet; `'a` ends before it is.
 ///
 /// # Panics
-/// On the null handle, silently with a [`NullHandle`]; in debug builds also on a handle of another kind.
+/// Silently: on the null handle with a [`NullHandle`], on one of another type with a [`WrongHandle`].
 pub unsafe fn get<'a, T: Object>(handle: T::Handle) -> &'a Arc<T> {
     // SAFETY: by the contract.
     unsafe { opt::<T>(handle) }
@@ -172,7 +198,7 @@ pub unsafe fn opt<'a, T: Object>(handle: T::Handle) -> Option<&'a Arc<T>> {
     let block = block::<T>(handle)?.as_ptr();
     // SAFETY: the block is live by the contract. The loader's word is not covered by the reference.
     unsafe {
-        debug_assert_eq!(addr_of!((*block).kind).read(), T::Handle::TYPE, "handle of another kind");
+        check(block);
         Some(&*addr_of!((*block).object))
     }
 }
@@ -187,7 +213,7 @@ pub unsafe fn take<T: Object>(handle: T::Handle, allocator: HostAllocator) -> Op
     // SAFETY: the block is live by the contract and nobody uses it after this.
     unsafe {
         let place = block.as_ptr();
-        debug_assert_eq!(addr_of!((*place).kind).read(), T::Handle::TYPE, "handle of another kind");
+        check(place);
         addr_of_mut!((*place).kind).write(vk::ObjectType::UNKNOWN);
         let from = addr_of!((*place).allocator).read();
         drop(addr_of!((*place).private).read());
@@ -258,6 +284,49 @@ mod tests {
             assert!(opt::<Thing>(vk::Event::null()).is_none());
         }
     }
+
+    #[test]
+    fn a_handle_of_another_type_or_of_what_has_ended_is_told() {
+        // Blocks stay where they are, so that what has ended can be looked at.
+        let callbacks = vk::AllocationCallbacks {
+            pfn_allocation: Some(allocate),
+            pfn_free: Some(keep),
+            ..Default::default()
+        };
+        // SAFETY: the callbacks outlive the objects of this test, whose memory is never given back.
+        unsafe {
+            let allocator = HostAllocator::new(&callbacks);
+            let handle = create(allocator, Arc::new(Thing(7))).unwrap();
+            let wrong = |run: &dyn Fn()| {
+                let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+                let WrongHandle { wanted, found } = *caught.downcast().unwrap();
+                (wanted, found)
+            };
+            let queue = vk::Queue::from_raw(handle.as_raw());
+            assert_eq!(
+                wrong(&|| drop(get::<Dispatch>(queue))),
+                (vk::ObjectType::QUEUE, vk::ObjectType::EVENT)
+            );
+            drop(take::<Thing>(handle, allocator));
+            let ended = (vk::ObjectType::EVENT, vk::ObjectType::UNKNOWN);
+            assert_eq!(wrong(&|| drop(get::<Thing>(handle))), ended);
+            assert_eq!(wrong(&|| drop(take::<Thing>(handle, allocator))), ended);
+            set_private(handle.as_raw(), 1, 2);
+            assert_eq!(get_private(handle.as_raw(), 1), 0);
+        }
+    }
+
+    unsafe extern "system" fn allocate(
+        _: *mut c_void,
+        size: usize,
+        align: usize,
+        _: vk::SystemAllocationScope,
+    ) -> *mut c_void {
+        // SAFETY: a plain allocation; alignments of Rust blocks are powers of two.
+        unsafe { libc::aligned_alloc(align.max(16), size.next_multiple_of(align.max(16))) }
+    }
+
+    unsafe extern "system" fn keep(_: *mut c_void, _: *mut c_void) {}
 
     #[test]
     fn the_loader_finds_its_word_first() {

@@ -8,6 +8,7 @@ use ash::vk;
 
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object};
+use crate::foundation::limits::MAX_SET_DESCRIPTORS;
 use crate::objects::buffer::{Buffer, BufferView};
 use crate::objects::image_view::ImageView;
 use crate::objects::sampler::Sampler;
@@ -54,6 +55,17 @@ impl Object for SetLayout {
 }
 
 impl SetLayout {
+    /// As [`SetLayout::new`], unless it has more descriptors than a set may have (maxPerSetDescriptors).
+    pub fn checked(bindings: Vec<Binding>) -> Result<SetLayout, Error> {
+        let descriptors: u64 = bindings.iter().map(|binding| u64::from(binding.count)).sum();
+        if descriptors > u64::from(MAX_SET_DESCRIPTORS) {
+            return Err(Error::InvalidUse(format!(
+                "{descriptors} descriptors in a set, of which {MAX_SET_DESCRIPTORS} are the most"
+            )));
+        }
+        Ok(SetLayout::new(bindings))
+    }
+
     /// A layout; `slot` and `dynamic` of the bindings are filled in here.
     pub fn new(mut bindings: Vec<Binding>) -> SetLayout {
         bindings.sort_by_key(|binding| binding.number);
@@ -322,12 +334,14 @@ impl DescriptorPool {
         made
     }
 
-    /// Forgets a set that the caller frees.
-    pub fn forget(&self, handle: vk::DescriptorSet, layout: &SetLayout) {
+    /// Forgets a set; whether it was of this pool, so that the caller may end it.
+    pub fn forget(&self, handle: vk::DescriptorSet, layout: impl FnOnce() -> Arc<SetLayout>) -> bool {
         let mut state = self.state();
-        if state.live.remove(&handle) {
-            state.room.give_back(layout);
+        let known = state.live.remove(&handle);
+        if known {
+            state.room.give_back(&layout());
         }
+        known
     }
 
     /// Empties the pool: the handles that the caller must end.
@@ -401,6 +415,17 @@ mod tests {
     }
 
     #[test]
+    fn a_layout_has_no_more_descriptors_than_a_set() {
+        let layout = |counts: [u32; 2]| {
+            let binding = |n: u32| binding(n, vk::DescriptorType::STORAGE_BUFFER, counts[n as usize]);
+            SetLayout::checked(vec![binding(0), binding(1)])
+        };
+        assert!(layout([MAX_SET_DESCRIPTORS, 0]).is_ok());
+        assert!(layout([MAX_SET_DESCRIPTORS, 1]).is_err());
+        assert!(layout([u32::MAX, u32::MAX]).is_err());
+    }
+
+    #[test]
     fn dynamic_offsets_are_counted_in_binding_order() {
         let dynamic = vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC;
         let plain = vk::DescriptorType::UNIFORM_BUFFER;
@@ -427,7 +452,9 @@ mod tests {
         let first = allocate().unwrap();
         allocate().unwrap();
         assert!(matches!(allocate(), Err(Error::OutOfPoolMemory(_))));
-        pool.forget(first, &layout);
+        assert!(pool.forget(first, || layout.clone()));
+        // Neither a second time nor of another pool.
+        assert!(!pool.forget(first, || unreachable!()));
         allocate().unwrap();
         assert_eq!(pool.reset().len(), 2);
         let other = Arc::new(SetLayout::new(vec![binding(0, vk::DescriptorType::SAMPLER, 1)]));

@@ -16,6 +16,9 @@ use crate::foundation::handle::Object;
 use crate::foundation::waker::Waker;
 use crate::objects::device::Device;
 
+/// Most queries of a pool: the specification names no limit, and more are a mistake.
+const MAX_QUERIES: u32 = 1 << 20;
+
 /// Events whose counts tell whether samples passed (kernel-abi.md §4.15): quads that pass the depth and stencil
 /// tests, where programs start them, and quads whose colour is written, where they do not. Failed tests, discards and
 /// masks keep colour from being written.
@@ -80,6 +83,10 @@ impl QueryPool {
                 return Err(Error::FeatureNotPresent("pipeline_statistics_query"));
             }
             _ => return Err(Error::InvalidUse(format!("query type {ty:?}"))),
+        }
+        if count > MAX_QUERIES {
+            log::error!(target: "vc4::api", "vkCreateQueryPool: {count} queries; a pool has {MAX_QUERIES} at most");
+            return Err(Error::OutOfHostMemory);
         }
         let results = Mutex::new(vec![None; count as usize]);
         Ok(QueryPool { ty, results, pending: AtomicUsize::new(0), waker: device.waker().clone() })
@@ -219,6 +226,13 @@ mod tests {
         assert_eq!(pool.read(&device, (0, 2), &mut out, 4, flags).unwrap(), vk::Result::SUCCESS);
         assert_eq!(out, [0; 8]);
         assert!(device.gpu().perfmon_values(perfmon).is_err());
+    }
+
+    #[test]
+    fn a_pool_that_no_host_has_memory_for_is_refused() {
+        let pool = |count| QueryPool::new(&crate::testing::device(), vk::QueryType::OCCLUSION, count);
+        assert!(matches!(pool(u32::MAX), Err(Error::OutOfHostMemory)));
+        assert!(pool(1000).is_ok());
     }
 
     #[test]

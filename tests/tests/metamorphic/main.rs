@@ -18,7 +18,7 @@ mod ops;
 mod outcome;
 mod picture;
 mod print;
-mod random;
+
 mod reduce;
 mod report;
 mod transform;
@@ -32,8 +32,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use ast::Program;
 use check::check_variant;
 use outcome::Outcome;
-use random::Random;
 use variant::variants;
+use vc4_tests::random::{self, Random};
 
 /// Programs of a plain test run.
 const PROGRAMS: usize = 150;
