@@ -8,7 +8,7 @@ use crate::build;
 use crate::cross::{self, Target};
 use crate::display::Display;
 use crate::guest::{self, Extent};
-use crate::{Error, cts, gles2, installed, mesa, oldest, packages};
+use crate::{Error, cts, gles2, installed, mesa, oldest, packages, sanitize};
 
 /// The crate without operating system or threads; on every machine in each run.
 const CORE: &[&str] = &["vc4"];
@@ -56,6 +56,12 @@ pub struct Options {
     /// The first program's seed.
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
+    /// Instead, the tests of crates with `unsafe` under AddressSanitizer.
+    #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
+    sanitize: bool,
+    /// Instead, faults at every place and soak at length: half an hour.
+    #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
+    reliability: bool,
     /// Instead, check that the oldest Rust that is promised, Debian 13's, builds the workspace.
     #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
     oldest_rust: bool,
@@ -96,6 +102,12 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     }
     if let Some(minutes) = options.api {
         return api(minutes, options.seed, install);
+    }
+    if options.sanitize {
+        return sanitize::run(&options.cargo, install);
+    }
+    if options.reliability {
+        return reliability(install);
     }
     if let Some(machine) = &options.package {
         return installed::test(machine, &options.installed, install);
@@ -153,6 +165,20 @@ fn driver<S: AsRef<str>>(
         println!("{}: the driver passed in {:.0} s", target.name, start.elapsed().as_secs_f64());
     }
     Ok(())
+}
+
+/// Every call of the kernel's fails at many places, and what is done again and again is done for long.
+fn reliability(install: bool) -> Result<(), Error> {
+    packages::require(packages::TEST, install)?;
+    build::cargo(&["build", "-p", "vc4-icd", "-p", "vc4-drm-shim"])?;
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(program)
+        .args(["test", "-p", "vc4-tests", "--test", "faults", "--test", "soak", "--", "--nocapture"])
+        .current_dir(build::workspace())
+        .env("FAULTS", "all")
+        .env("SOAK", "long")
+        .status()?;
+    if status.success() { Ok(()) } else { Err(format!("the tests failed ({status})").into()) }
 }
 
 /// Random programs of the API. Two suites run beside each other, as most of them have one thread.

@@ -133,7 +133,8 @@ fn sets(count: u64) -> Result<(), Error> {
     };
     let bindings = [binding(0), binding(1)];
     let sizes = [vk::DescriptorPoolSize { ty: uniform, descriptor_count: 2 * SETS as u32 }];
-    // SAFETY (all blocks): handles come from this device and are destroyed once; create infos point to what lives longer.
+    // SAFETY: the create info points to what lives longer than the call; as for the other blocks, handles come from this device
+    // and are destroyed once, at the end.
     let layout = unsafe {
         let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         device.create_descriptor_set_layout(&create, None).named("vkCreateDescriptorSetLayout")?
@@ -141,8 +142,10 @@ fn sets(count: u64) -> Result<(), Error> {
     let flags = vk::DescriptorPoolCreateFlags::FREE_DESCRIPTOR_SET;
     let create =
         vk::DescriptorPoolCreateInfo::default().flags(flags).max_sets(SETS as u32).pool_sizes(&sizes);
+    // SAFETY: see above.
     let pool = unsafe { device.create_descriptor_pool(&create, None).named("vkCreateDescriptorPool")? };
     let layouts = vec![layout; SETS];
+    // SAFETY: see above; sets are written between their allocation and their end, and nothing uses them.
     let done = repeat(count.div_ceil(SETS as u64), |number| unsafe {
         let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
         let sets = device.allocate_descriptor_sets(&allocate).named("vkAllocateDescriptorSets")?;
@@ -161,6 +164,7 @@ fn sets(count: u64) -> Result<(), Error> {
                 .named("vkResetDescriptorPool"),
         }
     });
+    // SAFETY: see above.
     unsafe {
         device.destroy_descriptor_pool(pool, None);
         device.destroy_descriptor_set_layout(layout, None);
