@@ -26,7 +26,7 @@ fn a_set_uid_program_sees_no_variables() {
         return;
     }
     // Where everybody may look, unlike where things are built.
-    let directory = scratch::empty(&std::env::temp_dir(), "set-uid");
+    let directory = scratch::empty(std::env::temp_dir(), "set-uid");
     let program = directory.join("environment");
     std::fs::copy(env!("CARGO_BIN_EXE_environment"), &program).expect("there is room");
     let with =

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::time::Instant;
 
 use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
 
 use super::finished::Finished;
 use super::machine::Machine;
 use super::order::Order;
-use super::reset::{self, KernelLog};
+use super::reset::{KernelLog, UNTIL_RESET};
 use crate::capture::Recorder;
 use crate::config::{Config, Hangs};
 use crate::kernel::Bo;
@@ -85,6 +86,24 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Waits until the kernel has seen that the lists stand still, and resets the GPU; `false` if the device goes meanwhile.
+    fn reset(&self) -> bool {
+        let reset = Instant::now() + UNTIL_RESET;
+        let mut state = self.state();
+        while !state.stop {
+            let left = reset.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                state.log.write_reset();
+                return true;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        false
+    }
+}
+
 /// The job thread: runs jobs in order until the simulator goes.
 pub(super) fn work(shared: &Shared) {
     let mut machine = Machine::default();
@@ -110,7 +129,7 @@ pub(super) fn work(shared: &Shared) {
         }
         let order = match &result {
             Err(hung) if shared.config.hangs == Hangs::Reset => {
-                if !reset::after_looks(shared) {
+                if !shared.reset() {
                     return;
                 }
                 Some(order).filter(|_| hung.binning)
