@@ -21,6 +21,9 @@ use std::time::Duration;
 
 /// `timeout_ns` of a wait without end (kernel-abi.md §4.1).
 const FOREVER: u64 = u64::MAX;
+/// How long a fence may take behind the job's number. A job that hung while binning lets another one count in its place, and
+/// is started again for ever.
+const FENCE_PATIENCE_MS: u16 = 10_000;
 /// Behind a job without a fence: how long the kernel may take from counting the job to reading its monitor, which is one
 /// interrupt handler.
 const COUNTERS_REST: Duration = Duration::from_millis(10);
@@ -368,7 +371,13 @@ impl Gpu for DrmGpu {
         match fence {
             Some(fence) => {
                 let mut set = [PollFd::new(fence.as_fd(), PollFlags::POLLIN)];
-                while poll(&mut set, PollTimeout::NONE) == Err(Errno::EINTR) {}
+                let mut polled = Err(Errno::EINTR);
+                while polled == Err(Errno::EINTR) {
+                    polled = poll(&mut set, FENCE_PATIENCE_MS);
+                }
+                if polled == Ok(0) {
+                    return Err(GpuError::Hang("a job that counts as done does not signal its fence".into()));
+                }
             }
             None => std::thread::sleep(COUNTERS_REST),
         }
