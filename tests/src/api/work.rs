@@ -41,7 +41,7 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, Error> {
         valid: true,
         first: 1,
         count: 1,
-        moves: 120,
+        moves: 200,
         threads: 1,
         limit: Duration::from_secs(1 << 20),
         surfaces: true,
