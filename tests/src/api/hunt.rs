@@ -16,6 +16,10 @@ const SILENCE: Duration = Duration::from_secs(90);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Most tries to make a program small.
 const TRIES: usize = 400;
+/// Longest that a program is made small for.
+const SHRINKING: Duration = Duration::from_secs(120);
+/// Findings after which a hunt ends.
+const MANY: usize = 12;
 /// Findings of one kind after which the others are only counted.
 const ENOUGH: usize = 3;
 
@@ -165,7 +169,7 @@ impl Hunt {
     pub fn go(&self, first: u64, count: u64, time: Duration) -> Bag {
         let (mut bag, mut next, start) = (Bag::default(), first, Instant::now());
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-        while next < first + count && start.elapsed() < time {
+        while next < first + count && start.elapsed() < time && bag.findings.len() < MANY {
             let left = time.saturating_sub(start.elapsed()).as_secs().max(1);
             let told = self.run(next, first + count - next, &[format!("seconds={left}")], SILENCE);
             let reached = told.last.unwrap_or(next);
@@ -248,9 +252,12 @@ impl Hunt {
 
     /// The finding by itself, made small.
     fn report(&self, seed: u64, text: &str) -> String {
-        let wanted = kind(text);
+        let (wanted, start) = (kind(text), Instant::now());
         let alone = Hunt { threads: 1, ..self.clone() };
         let fails = |keep: &[usize]| {
+            if start.elapsed() > SHRINKING {
+                return false;
+            }
             let told = alone.run(seed, 1, &[keep_argument(keep)], PATIENCE);
             told.wrong.iter().any(|(_, text)| kind(text) == wanted)
         };
