@@ -303,13 +303,10 @@ mod tests {
                 (wanted, found)
             };
             let queue = vk::Queue::from_raw(handle.as_raw());
-            assert_eq!(
-                wrong(&|| drop(get::<Dispatch>(queue))),
-                (vk::ObjectType::QUEUE, vk::ObjectType::EVENT)
-            );
+            assert_eq!(wrong(&|| _ = get::<Dispatch>(queue)), (vk::ObjectType::QUEUE, vk::ObjectType::EVENT));
             drop(take::<Thing>(handle, allocator));
             let ended = (vk::ObjectType::EVENT, vk::ObjectType::UNKNOWN);
-            assert_eq!(wrong(&|| drop(get::<Thing>(handle))), ended);
+            assert_eq!(wrong(&|| _ = get::<Thing>(handle)), ended);
             assert_eq!(wrong(&|| drop(take::<Thing>(handle, allocator))), ended);
             set_private(handle.as_raw(), 1, 2);
             assert_eq!(get_private(handle.as_raw(), 1), 0);
