@@ -30,7 +30,7 @@ fn hunt(name: &str, device: &'static str, valid: bool) -> Hunt {
         valid,
         layer: false,
         threads: 1,
-        moves: 120,
+        moves: 200,
         offscreen: false,
         directory: hunt::directory(env!("CARGO_TARGET_TMPDIR"), name),
     }

@@ -16,6 +16,10 @@ const SILENCE: Duration = Duration::from_secs(90);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Most tries to make a program small.
 const TRIES: usize = 400;
+/// Longest that a program is made small for.
+const SHRINKING: Duration = Duration::from_secs(120);
+/// Findings after which a hunt ends.
+const MANY: usize = 12;
 /// Findings of one kind after which the others are only counted.
 const ENOUGH: usize = 3;
 
@@ -45,8 +49,8 @@ pub struct Hunt {
 /// What a process did.
 #[derive(Debug, Default)]
 struct Told {
-    /// What went wrong, and the program that did it, as far as it is known.
-    wrong: Option<(Option<u64>, String)>,
+    /// What went wrong, and the programs that did it.
+    wrong: Vec<(u64, String)>,
     /// The last program that has begun.
     last: Option<u64>,
     programs: u64,
@@ -128,10 +132,8 @@ impl Hunt {
                         let key = (seed.parse().unwrap_or(0), object);
                         told.results.insert(key, words.next().unwrap_or_default().to_owned());
                     }
-                } else if told.wrong.is_none() {
-                    if let Some((seed, text)) = self.is_wrong(line) {
-                        told.wrong = Some((seed.or(current), text));
-                    }
+                } else if let Some((seed, text)) = self.is_wrong(line) {
+                    told.wrong.push((seed.or(current).unwrap_or(0), text));
                 }
             }
         }
@@ -143,8 +145,10 @@ impl Hunt {
                 None => None,
             },
         };
-        if let (Some(end), None) = (end, &told.wrong) {
-            told.wrong = Some((told.last, end));
+        // That it failed is said by its findings, too; that it was ended is a finding in any case.
+        let failed = ended.is_some_and(|status| status.signal().is_none());
+        if let Some(end) = end.filter(|_| !failed || told.wrong.is_empty()) {
+            told.wrong.push((told.last.unwrap_or(0), end));
         }
         told
     }
@@ -165,25 +169,24 @@ impl Hunt {
     pub fn go(&self, first: u64, count: u64, time: Duration) -> Bag {
         let (mut bag, mut next, start) = (Bag::default(), first, Instant::now());
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-        while next < first + count && start.elapsed() < time {
+        while next < first + count && start.elapsed() < time && bag.findings.len() < MANY {
             let left = time.saturating_sub(start.elapsed()).as_secs().max(1);
             let told = self.run(next, first + count - next, &[format!("seconds={left}")], SILENCE);
             let reached = told.last.unwrap_or(next);
-            bag.programs +=
-                told.wrong.as_ref().map_or(reached + 1, |(seed, _)| seed.unwrap_or(reached)) - next;
+            bag.programs += if told.programs > 0 { told.programs } else { reached - next };
             bag.calls += told.calls;
-            let Some((seed, text)) = told.wrong else {
-                next = reached + 1;
-                continue;
-            };
-            let seen = kinds.entry(kind(&text)).or_default();
-            *seen += 1;
-            if *seen <= ENOUGH {
-                let seed = seed.unwrap_or(reached);
-                bag.findings.push(self.report(seed, &text));
-                println!("{}", bag.findings.last().map_or("", String::as_str));
+            for (seed, text) in told.wrong {
+                let seen = kinds.entry(kind(&text)).or_default();
+                *seen += 1;
+                if *seen <= ENOUGH {
+                    bag.findings.push(self.report(seed, &text));
+                    println!("{}", bag.findings.last().map_or("", String::as_str));
+                }
             }
-            next = seed.unwrap_or(reached).max(next) + 1;
+            next = reached + 1;
+        }
+        for (kind, seen) in kinds.iter().filter(|(_, seen)| **seen > ENOUGH) {
+            println!("{seen} times in all: {kind}");
         }
         bag
     }
@@ -198,8 +201,7 @@ impl Hunt {
             all.calls += told.calls;
             let reached = told.last.unwrap_or(next);
             next = reached.max(next) + 1;
-            if let Some((seed, text)) = told.wrong {
-                let seed = seed.unwrap_or(reached);
+            for (seed, text) in told.wrong {
                 all.results.retain(|(of, _), _| *of != seed);
                 wrong.push((seed, text));
             }
@@ -250,11 +252,14 @@ impl Hunt {
 
     /// The finding by itself, made small.
     fn report(&self, seed: u64, text: &str) -> String {
-        let wanted = kind(text);
+        let (wanted, start) = (kind(text), Instant::now());
         let alone = Hunt { threads: 1, ..self.clone() };
         let fails = |keep: &[usize]| {
+            if start.elapsed() > SHRINKING {
+                return false;
+            }
             let told = alone.run(seed, 1, &[keep_argument(keep)], PATIENCE);
-            told.wrong.is_some_and(|(_, text)| kind(&text) == wanted)
+            told.wrong.iter().any(|(_, text)| kind(text) == wanted)
         };
         let steps = super::work::steps(seed, self.valid, self.moves, !self.offscreen, None);
         let all: Vec<usize> = (0..steps.len()).collect();
@@ -292,10 +297,14 @@ fn keep_argument(keep: &[usize]) -> String {
     format!("keep={}", numbers.join(","))
 }
 
-/// A finding without its numbers, so that two of the same cause are alike.
+/// A finding without its numbers and handles, so that two of the same cause are alike.
 fn kind(text: &str) -> String {
-    let short = text.chars().take(160);
-    short.filter(|one| !one.is_ascii_hexdigit() || one.is_ascii_alphabetic()).collect()
+    let mut kind = String::new();
+    for (n, part) in text.split("0x").enumerate() {
+        let rest = if n == 0 { part } else { part.trim_start_matches(|one: char| one.is_ascii_hexdigit()) };
+        kind.extend(rest.chars().filter(|one| !one.is_ascii_digit()));
+    }
+    kind.chars().take(200).collect()
 }
 
 fn last_lines(text: &str) -> String {
@@ -356,7 +365,13 @@ pub fn directory(root: &str, name: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::shrink;
+    use super::{kind, shrink};
+
+    #[test]
+    fn two_of_a_kind_differ_in_numbers_only() {
+        assert_eq!(kind("set 0x3f[] at 12"), kind("set 0xab01[] at 7"));
+        assert_ne!(kind("set 0x3f[] at 12"), kind("pool 0x3f[] at 12"));
+    }
 
     #[test]
     fn shrinking_keeps_what_matters() {

@@ -24,6 +24,7 @@ pub fn spoil(steps: &[Step], seed: u64) -> Vec<Step> {
             _ => None,
         })
         .collect();
+    let mut fresh = 1 + ids.iter().map(|id| id.0).max().unwrap_or(0);
     let mut spoiled = Vec::new();
     for step in steps {
         let mut step = step.clone();
@@ -52,7 +53,18 @@ pub fn spoil(steps: &[Step], seed: u64) -> Vec<Step> {
                         spoiled.push(Step::Destroy { id });
                     }
                 }
-                _ => change(&mut step, &ids, &mut random),
+                5 | 6 => change(&mut step, &ids, &mut random),
+                _ => {
+                    // Beside the right one, so that the program lives on.
+                    let mut copy = step.clone();
+                    if let Step::Create { id, .. } = &mut copy {
+                        (*id, fresh) = (Id(fresh), fresh + 1);
+                    }
+                    change(&mut copy, &ids, &mut random);
+                    if !matches!(copy, Step::Destroy { .. }) {
+                        spoiled.push(copy);
+                    }
+                }
             }
         }
         bound(&mut step);

@@ -41,7 +41,7 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, Error> {
         valid: true,
         first: 1,
         count: 1,
-        moves: 120,
+        moves: 200,
         threads: 1,
         limit: Duration::from_secs(1 << 20),
         surfaces: true,
@@ -202,6 +202,10 @@ fn share(options: &Options, machine: &Machine, first: u64, end: u64) -> (bool, u
             let outcome = runner.finish();
             let _one = output.lock();
             findings.fetch_add(report(options, seed, &all, &outcome), Relaxed);
+            if outcome.stuck {
+                // Neither the device nor this process gets any further.
+                std::process::exit(1);
+            }
             lost.fetch_add(u64::from(outcome.lost), Relaxed);
             if !options.valid && !outcome.lost && !probe(machine) {
                 finding(seed, "the device does not work afterwards");
@@ -239,6 +243,34 @@ fn report(options: &Options, seed: u64, steps: &[Step], outcome: &Outcome) -> u6
         }
     }
     found
+}
+
+/// Runs the program of some bytes, of which the first says whether it is valid, on a driver that is linked in.
+///
+/// # Panics
+/// If a valid program is refused, or foreign memory was written to.
+pub fn fuzz(entry: ash::Entry, bytes: &[u8]) {
+    let Some((grade, moves)) = bytes.split_first() else { return };
+    static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
+    let mut machine = MACHINE.lock().expect("what panics ends the process");
+    let machine = match &mut *machine {
+        Some(machine) => machine,
+        none => none.insert(Machine::of(entry).expect("the driver has a device")),
+    };
+    let valid = grade % 2 == 0;
+    let program = Program::of_bytes(moves);
+    let steps = if valid { program.steps } else { spoil(&program.steps, u64::from(*grade)) };
+    let mut runner = Runner::new(machine, valid);
+    steps.iter().for_each(|step| runner.step(step));
+    let Outcome { errors, lost, .. } = runner.finish();
+    let foreign = |error: &&String| error.starts_with("foreign memory");
+    let wrong = if valid { errors.first() } else { errors.iter().find(foreign) };
+    assert!(wrong.is_none(), "{wrong:?} of {steps:#?}");
+    assert!(lost || probe(machine), "the device does not work after {steps:#?}");
+    if lost {
+        // A process is cheap, and the next one has a device again.
+        std::process::exit(0);
+    }
 }
 
 fn tainted(steps: &[Step]) -> BTreeSet<Id> {

@@ -12,7 +12,7 @@ impl Maker {
     /// Records something more.
     pub(super) fn go_on(&mut self) {
         let Some((commands, recording)) = self.recording() else { return };
-        if self.random.one_in(9) {
+        if self.random.one_in(14) {
             return self.close(commands);
         }
         if recording.inside.is_some() {
@@ -25,10 +25,10 @@ impl Maker {
             self.command(commands, Command::Barrier { newer, buffer: buffer.map(|(buffer, _)| buffer) });
         }
         match self.random.below(16) {
-            0..=4 => self.buffer_command(commands),
-            5..=9 => self.image_command(commands, &recording),
-            10 | 11 => self.enter(commands),
-            12 | 13 => self.dispatch(commands),
+            0..=2 => self.buffer_command(commands),
+            3..=7 => self.image_command(commands),
+            8..=10 => self.enter(commands),
+            11..=13 => self.dispatch(commands),
             14 => self.secondaries(commands),
             _ => self.counters(commands, &recording),
         }
@@ -104,7 +104,7 @@ impl Maker {
         now(self)
     }
 
-    fn image_command(&mut self, commands: Id, recording: &Recording) {
+    fn image_command(&mut self, commands: Id) {
         let Some((image, shape)) = self.an_image(|_| true) else { return };
         let newer = self.random.one_in(2);
         let source = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
@@ -218,7 +218,6 @@ impl Maker {
                 self.command(commands, Command::Resolve { from, to, layouts, extent });
             }
         }
-        let _ = recording;
     }
 
     /// Words that clear a target: mostly such that every format holds them as they are.

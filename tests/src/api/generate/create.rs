@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::Maker;
 use crate::api::formats::{Numbers, ROWS, Row, row_of};
-use crate::api::shaders::{PUSH_BYTES, SHADERS, shader};
+use crate::api::shaders::{PUSH_BYTES, SHADERS, Shader, shader};
 use crate::api::slot::Id;
 use crate::api::step::*;
 
@@ -232,6 +232,14 @@ impl Maker {
         }
     }
 
+    /// One more set of a layout.
+    pub(super) fn a_set(&mut self, layout: Id) -> Option<Id> {
+        let pool = self.any(|what| matches!(what, Create::SetPool { .. }))?;
+        let set = self.make(Create::Set { pool, layout })?;
+        self.write_set(set);
+        Some(set)
+    }
+
     fn pools(&mut self) {
         use vk::DescriptorType as Type;
         let kinds = [
@@ -248,7 +256,11 @@ impl Maker {
     }
 
     fn module(&mut self, stage: vk::ShaderStageFlags) -> Option<(Id, u32)> {
-        let numbers: Vec<u32> = (0..SHADERS.len() as u32).filter(|n| shader(*n).stage == stage).collect();
+        self.module_of(|shader| shader.stage == stage)
+    }
+
+    fn module_of(&mut self, fits: impl Fn(&Shader) -> bool) -> Option<(Id, u32)> {
+        let numbers: Vec<u32> = (0..SHADERS.len() as u32).filter(|n| fits(shader(*n))).collect();
         let number = self.random.pick(&numbers);
         let known = self.any(|what| matches!(what, Create::Module { shader } if *shader == number));
         let id = match known {
@@ -376,14 +388,21 @@ impl Maker {
                 None => return,
             },
         };
-        let Some((vertex, _)) = self.module(vk::ShaderStageFlags::VERTEX) else { return };
-        let Some((fragment, number)) = self.module(vk::ShaderStageFlags::FRAGMENT) else { return };
-        let Some(layout) = self.layouts(number) else { return };
+        let subpass = self.random.below(subpasses as usize) as u32;
+        self.pipeline_for(shape, pass, subpass);
+    }
+
+    /// A pipeline for a subpass, or, without a pass, for dynamic rendering.
+    pub(super) fn pipeline_for(&mut self, shape: Shape, pass: Option<Id>, subpass: u32) -> Option<Id> {
+        let (vertex, _) = self.module(vk::ShaderStageFlags::VERTEX)?;
+        let uint = shape.colors.iter().any(|format| row_of(*format).numbers == Numbers::Uint);
+        let (fragment, number) =
+            self.module_of(|shader| shader.stage == vk::ShaderStageFlags::FRAGMENT && shader.uint == uint)?;
+        let layout = self.layouts(number)?;
         let mut pipeline = self.pipeline(shape, layout, vertex);
         pipeline.fragment = (!pipeline.shape.colors.is_empty() && !pipeline.discard).then_some(fragment);
-        pipeline.pass = pass;
-        pipeline.subpass = self.random.below(subpasses as usize) as u32;
-        self.make(Create::Graphics { pipeline });
+        (pipeline.pass, pipeline.subpass) = (pass, subpass);
+        self.make(Create::Graphics { pipeline })
     }
 
     fn waiters(&mut self) {

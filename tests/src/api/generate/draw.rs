@@ -208,7 +208,10 @@ impl Maker {
             }
             _ => false,
         };
-        let Some(id) = self.any(fits) else { return };
+        let known = if self.random.one_in(5) { None } else { self.any(fits) };
+        let (pass, subpass) = (inside.pass, inside.subpass);
+        let id = known.or_else(|| self.pipeline_for(inside.shape.clone(), pass, subpass));
+        let Some(id) = id else { return };
         let Some(thing) = self.model.get(id) else { return };
         let (create, shaders) = (thing.create.clone(), thing.shaders.clone());
         let Create::Graphics { pipeline } = create else { return };
@@ -323,10 +326,16 @@ impl Maker {
             self.command(commands, Command::PushSet { layout, compute, writes });
             return;
         }
-        let Some(set) = self.any(|what| matches!(what, Create::Set { layout: of, .. } if *of == wanted))
-        else {
-            return;
+        let sets = self.all(|what| matches!(what, Create::Set { layout: of, .. } if *of == wanted));
+        // Those that hold something everywhere, if there are such.
+        let holds = |set: &Id| {
+            let contents = self.model.get(*set).map_or(0, |set| set.contents.len());
+            contents >= bindings.iter().filter(|one| one.count > 0).count()
         };
+        let whole: Vec<Id> = sets.iter().copied().filter(holds).collect();
+        let sets = if whole.is_empty() { sets } else { whole };
+        let set = if sets.is_empty() { self.a_set(wanted) } else { Some(self.random.pick(&sets)) };
+        let Some(set) = set else { return };
         self.command(
             commands,
             Command::BindSets { layout, compute, first: 0, sets: vec![set], dynamic: Vec::new() },

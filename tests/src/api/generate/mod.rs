@@ -53,6 +53,12 @@ impl Program {
         Program { steps: maker.steps }
     }
 
+    /// The program of bytes: four of them make a move.
+    pub fn of_bytes(bytes: &[u8]) -> Program {
+        let moves = bytes.chunks_exact(4).map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+        Program::of_moves(moves, true)
+    }
+
     /// What is left of steps when those that are not allowed any more are left out.
     pub fn of_steps(steps: &[Step]) -> Program {
         let mut model = Model::default();

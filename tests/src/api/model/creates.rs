@@ -179,7 +179,8 @@ impl Model {
                 let Create::RenderPass { pass, .. } = &self.get(pass)?.create else { return None };
                 need(pass.shape == *shape && pipeline.subpass < pass.subpasses)?;
             }
-            None => admits_shape(shape)?,
+            // Without a fragment stage the layer forgets the samples of pipelines for dynamic rendering.
+            None => need(!pipeline.discard || shape.samples == 1).and_then(|()| admits_shape(shape))?,
         }
         let fragment = pipeline.fragment.map(|f| self.shader_of(f, vk::ShaderStageFlags::FRAGMENT));
         if let Some(number) = fragment {

@@ -223,6 +223,9 @@ impl Model {
         for id in self.family(id) {
             self.invalidate(id);
             self.things.remove(&id);
+            for thing in self.things.values_mut() {
+                thing.contents.retain(|_, items| !ids(items).contains(&id));
+            }
         }
     }
 

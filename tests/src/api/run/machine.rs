@@ -57,9 +57,14 @@ fn has(all: &[vk::ExtensionProperties], name: &CStr) -> bool {
 impl Machine {
     /// Opens the first device that the loader finds.
     pub fn open() -> Result<Machine, Error> {
+        // SAFETY: the loader is what it says.
+        Machine::of(unsafe { Entry::load()? })
+    }
+
+    /// Opens the first device that an entry leads to.
+    pub fn of(entry: Entry) -> Result<Machine, Error> {
         // SAFETY: see above.
         unsafe {
-            let entry = Entry::load()?;
             let callbacks = heap::callbacks();
             let offered = entry.enumerate_instance_extension_properties(None)?;
             let surfaces = has(&offered, ash::ext::headless_surface::NAME);

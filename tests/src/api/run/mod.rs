@@ -34,6 +34,8 @@ pub struct Outcome {
     pub errors: Vec<String>,
     /// Whether the device was lost.
     pub lost: bool,
+    /// Whether something did not come that was to come.
+    pub stuck: bool,
 }
 
 /// A program that runs.
@@ -62,7 +64,7 @@ struct Object {
 }
 
 /// Longest that anything is waited for, in nanoseconds.
-const PATIENCE: u64 = 20_000_000_000;
+const PATIENCE: u64 = 10_000_000_000;
 
 // SAFETY (for every block of the files of this room): handles come from this device; those of valid programs live, those of
 // others are null, or lead to blocks that the callbacks keep. Create infos point to locals that outlive the call. The queue
@@ -77,7 +79,7 @@ impl<'a> Runner<'a> {
 
     /// Takes a step.
     pub fn step(&mut self, step: &Step) {
-        if self.outcome.lost {
+        if self.outcome.lost || self.outcome.stuck {
             return;
         }
         match step {
@@ -115,6 +117,10 @@ impl<'a> Runner<'a> {
 
     /// Ends all that lives, and looks whether something was written where nothing should be.
     pub fn finish(mut self) -> Outcome {
+        if self.outcome.stuck {
+            // What does not end cannot be waited for, nor ended.
+            return self.outcome;
+        }
         // SAFETY: see above.
         let idle = unsafe {
             let queue = self.machine.queue();
@@ -138,6 +144,7 @@ impl<'a> Runner<'a> {
             Ok(value) => Some(value),
             Err(error) => {
                 self.outcome.lost |= error == vk::Result::ERROR_DEVICE_LOST;
+                self.outcome.stuck |= self.valid && error == vk::Result::TIMEOUT;
                 self.outcome.errors.push(format!("{call}: {error:?}"));
                 None
             }
