@@ -10,7 +10,7 @@ use crate::validate::{Mode, ShaderInfo, check_submit_in, frame, shader};
 use drm::Device as _;
 use drm::control::{Device as _, syncobj};
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, poll};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek};
