@@ -115,25 +115,35 @@ fn a_dma_buf_is_a_file_of_its_own() {
     });
 }
 
+/// Has the device's jobs put their fences into a syncobj.
+fn with_fences(gpu: &Bare) -> u32 {
+    let mut syncobj = [0, 0];
+    // SAFETY: a struct of the right size.
+    unsafe { syncobj_create(gpu.file.as_raw_fd(), &mut syncobj).unwrap() };
+    gpu.extra.lock().unwrap().out_sync = syncobj[0];
+    syncobj[0]
+}
+
+/// Waits for the fence of the last job.
+fn wait_for_fence(gpu: &Bare, syncobj: u32) {
+    let mut arg = [syncobj, 1, 0, 0];
+    // SAFETY: structs of the right size; one element, ten seconds at most.
+    unsafe {
+        syncobj_handle_to_fd(gpu.file.as_raw_fd(), &mut arg).unwrap();
+        let mut poll = libc::pollfd { fd: arg[2] as RawFd, events: libc::POLLIN, revents: 0 };
+        assert_eq!(libc::poll(&mut poll, 1, 10_000), 1);
+        assert_eq!(poll.revents, libc::POLLIN);
+    }
+}
+
 #[test]
 fn a_finished_job_makes_its_sync_file_readable() {
     preloaded("a_finished_job_makes_its_sync_file_readable", || {
         let gpu = Bare::new("renderD128");
-        let fd = gpu.file.as_raw_fd();
-        let mut syncobj = [0, 0];
-        // SAFETY: a struct of the right size.
-        unsafe { syncobj_create(fd, &mut syncobj).unwrap() };
-        gpu.extra.lock().unwrap().out_sync = syncobj[0];
+        let syncobj = with_fences(&gpu);
         let target = Target::new(&gpu, 64, 64, Tiling::T);
         gpu.submit(&target.clear_job(1)).unwrap();
-        let mut arg = [syncobj[0], 1, 0, 0];
-        // SAFETY: structs of the right size; one element, a second at most.
-        unsafe {
-            syncobj_handle_to_fd(fd, &mut arg).unwrap();
-            let mut poll = libc::pollfd { fd: arg[2] as RawFd, events: libc::POLLIN, revents: 0 };
-            assert_eq!(libc::poll(&mut poll, 1, 1000), 1);
-            assert_eq!(poll.revents, libc::POLLIN);
-        }
+        wait_for_fence(&gpu, syncobj);
     });
 }
 
@@ -145,7 +155,10 @@ fn monitors_count_what_was_done() {
         gpu.extra.lock().unwrap().perfmonid = monitor;
         let target = Target::new(&gpu, 64, 64, Tiling::T);
         let triangle = vec![at(2.0, 2.0, 0.5), at(60.0, 2.0, 0.5), at(2.0, 60.0, 0.5)];
+        let syncobj = with_fences(&gpu);
         gpu.submit(&target.draw_job(&gpu, 0, &[Draw::color(triangle, 0xffff_ffff)])).unwrap();
+        // The job's number rises before its monitor is read (kernel-abi.md §11).
+        wait_for_fence(&gpu, syncobj);
         let values = ioctl::perfmon_get_values(gpu.file.as_fd(), monitor).unwrap();
         assert!(values[0] > 0 && values[1] > 0, "{values:?}");
         assert_eq!((values[0] + values[1], values[3]), (values[2], 0), "{values:?}");

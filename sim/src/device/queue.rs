@@ -140,8 +140,8 @@ pub(super) fn work(shared: &Shared) {
                 None
             }
         };
-        if shared.config.hangs == Hangs::Reset && order.is_none() {
-            // The kernel counts the job before it reads its monitor (kernel-abi.md §11).
+        if shared.config.hangs == Hangs::Reset && result.is_ok() {
+            // The kernel counts the job before it reads its monitor, but what hung it records before (kernel-abi.md §11).
             shared.state().finished.count_up();
             shared.changed.notify_all();
         }
