@@ -32,6 +32,7 @@ struct Options {
     limit: Duration,
     surfaces: bool,
     results: bool,
+    bytes: usize,
     print: bool,
     keep: Option<BTreeSet<usize>>,
 }
@@ -46,6 +47,7 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, Error> {
         limit: Duration::from_secs(1 << 20),
         surfaces: true,
         results: false,
+        bytes: 16,
         print: false,
         keep: None,
     };
@@ -62,6 +64,7 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, Error> {
             "seconds" => options.limit = Duration::from_secs(number()?),
             "offscreen" => options.surfaces = false,
             "results" => options.results = true,
+            "bytes" => options.bytes = number()? as usize,
             "print" => options.print = true,
             "keep" => {
                 let numbers = value.split(',').filter(|text| !text.is_empty()).map(str::parse);
@@ -147,8 +150,7 @@ fn run(options: &Options) -> Result<bool, Error> {
         let (good, after) = share(options, &machine, next, until);
         fine &= good;
         let used = machine.used_bytes();
-        // Programs that are not valid leave what they lost.
-        if options.valid && good && used > unused + KEPT {
+        if good && used > unused + KEPT {
             finding(next, &format!("{} bytes of device memory are not given back", used - unused));
             fine = false;
         }
@@ -157,7 +159,7 @@ fn run(options: &Options) -> Result<bool, Error> {
         drop(machine);
         heap::settle();
         let now = settled(before);
-        if good && options.valid && (now != before || heap::live() != 0) {
+        if good && (now != before || heap::live() != 0) {
             let live = heap::live();
             finding(
                 next,
@@ -197,8 +199,12 @@ fn share(options: &Options, machine: &Machine, first: u64, end: u64) -> (bool, u
             println!("begin {seed}");
             eprintln!("begin {seed}");
             let all = steps(seed, options.valid, options.moves, options.surfaces, options.keep.as_ref());
+            if !options.valid {
+                heap::refuse([0, 0, 3, 40][seed as usize % 4]);
+            }
             let mut runner = Runner::new(machine, options.valid);
             all.iter().for_each(|step| runner.step(step));
+            heap::refuse(0);
             let outcome = runner.finish();
             let _one = output.lock();
             findings.fetch_add(report(options, seed, &all, &outcome), Relaxed);
@@ -238,7 +244,7 @@ fn report(options: &Options, seed: u64, steps: &[Step], outcome: &Outcome) -> u6
         let tainted = tainted(steps);
         for (n, (id, bytes)) in outcome.results.iter().enumerate() {
             if !tainted.contains(id) {
-                println!("result {seed} {n} {id:?} {:016x} {}", digest(bytes), beginning(bytes));
+                println!("result {seed} {n} {id:?} {:016x} {}", digest(bytes), ends(bytes, options.bytes));
             }
         }
     }
@@ -282,8 +288,11 @@ fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
-fn beginning(bytes: &[u8]) -> String {
-    bytes.iter().take(24).map(|byte| format!("{byte:02x}")).collect()
+/// The first bytes and the last ones.
+fn ends(bytes: &[u8], most: usize) -> String {
+    let text = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let edge = bytes.len().min(most);
+    format!("{}..{}", text(&bytes[..edge]), text(&bytes[bytes.len() - edge..]))
 }
 
 /// A small valid program; whether it does what it should.

@@ -3,6 +3,7 @@
 use ash::vk;
 
 use super::commands::admits_results;
+use super::creates::whole_aspects;
 use super::{Model, Phase, Recording, need};
 use crate::api::shaders::shader;
 use crate::api::slot::{Id, ids};
@@ -301,10 +302,16 @@ impl Model {
     /// Which contents a command makes of which, and whether they are exact.
     pub(super) fn follow(&mut self, commands: Id, command: &Command) {
         match command {
+            Command::CopyImage { from, to, source, .. } => {
+                self.flow.flows(*from, *to);
+                // Of two aspects lavapipe copies both, whichever is asked for.
+                if self.image(*from).is_some_and(|image| whole_aspects(image.format) != source.aspect) {
+                    self.flow.taint(*to);
+                }
+            }
             Command::CopyBuffer { from, to, .. }
             | Command::Upload { buffer: from, image: to, .. }
             | Command::Download { image: from, buffer: to, .. }
-            | Command::CopyImage { from, to, .. }
             | Command::Resolve { from, to, .. } => self.flow.flows(*from, *to),
             Command::Blit { from, to, source, source_end, target, target_end, .. } => {
                 self.flow.flows(*from, *to);

@@ -19,7 +19,15 @@ const KEPT: usize = 4096;
 static LIVE: AtomicI64 = AtomicI64::new(0);
 /// Blocks whose walls were broken.
 static BROKEN: AtomicU64 = AtomicU64::new(0);
+/// Which allocations fail, and how many there were.
+static REFUSED: AtomicU64 = AtomicU64::new(0);
+static COUNT: AtomicU64 = AtomicU64::new(0);
 static OLD: Mutex<VecDeque<usize>> = Mutex::new(VecDeque::new());
+
+/// Lets every so many-th allocation fail; 0: none.
+pub fn refuse(every: u64) {
+    REFUSED.store(every, Relaxed);
+}
 
 /// Blocks that nobody has given back.
 pub fn live() -> i64 {
@@ -51,6 +59,10 @@ unsafe extern "system" fn allocate(
     align: usize,
     _: vk::SystemAllocationScope,
 ) -> *mut c_void {
+    let refused = REFUSED.load(Relaxed);
+    if refused > 0 && COUNT.fetch_add(1, Relaxed) % refused == refused - 1 {
+        return std::ptr::null_mut();
+    }
     let Some(layout) = layout(size).filter(|_| align <= WALL) else {
         return std::ptr::null_mut();
     };

@@ -255,12 +255,31 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs commands of the program's own at once.
-    fn now(&mut self, record: impl FnOnce(&Runner<'a>, vk::CommandBuffer)) -> Option<()> {
-        // SAFETY: see above; everything that is made here ends here.
+    fn now(&mut self, record: impl FnOnce(&Runner<'a>, vk::CommandBuffer)) {
+        // SAFETY: see above; everything that is made here ends here, whatever fails in between.
         unsafe {
             let create = vk::CommandPoolCreateInfo::default();
             let pool = self.device().create_command_pool(&create, Some(&self.callbacks));
-            let pool = self.check("vkCreateCommandPool", pool)?;
+            let fence = self.device().create_fence(&vk::FenceCreateInfo::default(), Some(&self.callbacks));
+            let (pool, fence) = (self.check("vkCreateCommandPool", pool), self.check("vkCreateFence", fence));
+            if let (Some(pool), Some(fence)) = (pool, fence) {
+                self.now_in(pool, fence, record);
+            }
+            if !self.outcome.stuck {
+                self.device().destroy_fence(fence.unwrap_or_default(), Some(&self.callbacks));
+                self.device().destroy_command_pool(pool.unwrap_or_default(), Some(&self.callbacks));
+            }
+        }
+    }
+
+    unsafe fn now_in(
+        &mut self,
+        pool: vk::CommandPool,
+        fence: vk::Fence,
+        record: impl FnOnce(&Runner<'a>, vk::CommandBuffer),
+    ) -> Option<()> {
+        // SAFETY: see above.
+        unsafe {
             let allocate =
                 vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let buffers = self.device().allocate_command_buffers(&allocate);
@@ -271,24 +290,15 @@ impl<'a> Runner<'a> {
             self.check("vkBeginCommandBuffer", begun)?;
             record(self, buffers[0]);
             let ended = self.device().end_command_buffer(buffers[0]);
-            if self.check("vkEndCommandBuffer", ended).is_some() {
-                let fence =
-                    self.device().create_fence(&vk::FenceCreateInfo::default(), Some(&self.callbacks));
-                let fence = self.check("vkCreateFence", fence)?;
-                let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
-                let submitted = {
-                    let queue = self.machine.queue();
-                    self.device().queue_submit(*queue, &submit, fence)
-                };
-                if self.check("vkQueueSubmit", submitted).is_some() {
-                    let waited = self.device().wait_for_fences(&[fence], true, PATIENCE);
-                    self.check("vkWaitForFences", waited);
-                }
-                self.device().destroy_fence(fence, Some(&self.callbacks));
-            }
-            self.device().destroy_command_pool(pool, Some(&self.callbacks));
+            self.check("vkEndCommandBuffer", ended)?;
+            let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
+            let queue = self.machine.queue();
+            let submitted = self.device().queue_submit(*queue, &submit, fence);
+            drop(queue);
+            self.check("vkQueueSubmit", submitted)?;
+            let waited = self.device().wait_for_fences(&[fence], true, PATIENCE);
+            self.check("vkWaitForFences", waited)
         }
-        Some(())
     }
 }
 
