@@ -243,6 +243,8 @@ impl Model {
                 (Some(primary), Some(secondary)) => {
                     need(primary.secondary && primary.pass == secondary.pass)?;
                     need(primary.subpass == secondary.subpass && primary.images == secondary.images)?;
+                    // What it clears lies inside of all of the framebuffer.
+                    need(primary.extent == secondary.extent)?;
                 }
                 _ => return None,
             }
