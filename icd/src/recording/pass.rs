@@ -61,6 +61,11 @@ pub struct Pass {
     after: Segments,
 }
 
+/// The layers of a view that a clear names, of those that there are.
+fn clear_layers(rect: &vk::ClearRect, there: u32) -> std::ops::Range<u32> {
+    rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count).min(there)
+}
+
 impl Pass {
     /// Begins the first subpass.
     pub fn begin(begin: PassBegin, segments: &mut Segments) -> Result<Pass, Error> {
@@ -330,7 +335,9 @@ impl Pass {
             self.split(segments);
         }
         for view in self.targets.iter().filter_map(cleared) {
-            let layers = rect.base_array_layer + u32::from(first)..rect.base_array_layer + rect.layer_count;
+            let layers =
+                clear_layers(rect, view.image.slices(view.base_level).saturating_sub(view.base_layer));
+            let layers = layers.skip(usize::from(first));
             segments.extend(layers.map(|layer| fill_segment(&view, fill, layer, area)));
         }
         Ok(())
@@ -452,4 +459,21 @@ fn covers_tiles(view: &ImageView, area: PixelRect, tile_px: u32) -> bool {
     let tile = tile_px as i32;
     let ends = |low: i32, high: i32, edge: u32| low % tile == 0 && (high % tile == 0 || high >= edge as i32);
     ends(area.left, area.right, width) && ends(area.top, area.bottom, height)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clear_has_no_more_layers_than_there_are() {
+        let rect = |base_array_layer, layer_count| vk::ClearRect {
+            base_array_layer,
+            layer_count,
+            ..Default::default()
+        };
+        assert_eq!(clear_layers(&rect(0, 2), 4), 0..2);
+        assert_eq!(clear_layers(&rect(1, u32::MAX), 4), 1..4);
+        assert!(clear_layers(&rect(u32::MAX, 1), 4).is_empty());
+    }
 }

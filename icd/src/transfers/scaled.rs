@@ -156,7 +156,9 @@ fn words(slice: Slice<'_>, other: &Image) -> Result<ImageView, String> {
     let target = row.target.ok_or_else(no_words)?;
     let same = stored.storage == other.stored().storage
         && (stored.storage == Storage::Plain || slice.image.row().format == other.row().format);
-    if !same || stored.planes() != 1 || stored.texel.info().cpp != 4 || slice.image.row().block() > 1 {
+    // Linear images hold texels as buffers do, which may be shorter.
+    let short = stored.texel.info().cpp != 4 || slice.image.layout().shape.cpp != 4;
+    if !same || stored.planes() != 1 || short || slice.image.row().block() > 1 {
         return Err(no_words());
     }
     Ok(ImageView { stored: target, ..view(slice, row) })

@@ -317,6 +317,10 @@ pub(super) fn slices(
     let wrong = || Error::InvalidUse(format!("{depth} slices from {z} of an image of {:?}", image.extent()));
     let first = u32::try_from(z).map_err(|_| wrong())?;
     let end = first.checked_add(depth).ok_or_else(wrong)?;
+    // Of levels that are not there nobody has slices.
+    if subresource.mip_level >= image.levels() || end > image.slices(subresource.mip_level) {
+        return Err(wrong());
+    }
     Ok(first..end)
 }
 

@@ -52,7 +52,9 @@ fn view(image: &Arc<Image>, level: u32, slice: u32) -> Option<Arc<ImageView>> {
     let (row, stored) = (image.row(), image.stored());
     let words = matches!(stored.storage, Storage::Plain | Storage::Widened | Storage::Expanded1555);
     let info = stored.texel.info();
-    let fits = words && info.tile.is_some() && info.cpp == 4 && row.aspects() == vk::ImageAspectFlags::COLOR;
+    // Linear images hold texels as buffers do, which may be shorter.
+    let words = words && info.cpp == 4 && image.layout().shape.cpp == 4;
+    let fits = words && info.tile.is_some() && row.aspects() == vk::ImageAspectFlags::COLOR;
     (fits && level < image.levels()).then(|| {
         Arc::new(ImageView {
             image: image.clone(),
@@ -133,6 +135,28 @@ mod tests {
             dst_offset: vk::Offset3D { x: to[0], y: to[1], z: 0 },
             extent: vk::Extent3D { width, height, depth: 1 },
         }
+    }
+
+    #[test]
+    fn linear_images_of_short_texels_are_no_words() {
+        let clears = |tiling| {
+            let info = vk::ImageCreateInfo {
+                image_type: vk::ImageType::TYPE_2D,
+                format: vk::Format::A1R5G5B5_UNORM_PACK16,
+                extent: vk::Extent3D { width: 100, height: 100, depth: 1 },
+                mip_levels: 1,
+                array_layers: 1,
+                samples: vk::SampleCountFlags::TYPE_1,
+                usage: vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST,
+                tiling,
+                ..Default::default()
+            };
+            let image = Arc::new(Image::new(&device(), &info).unwrap());
+            let fill = Fill { words: [0; 4], mask: u32::MAX };
+            clear(&image, &fill, &Part::whole(&image, 0, 0)).is_some()
+        };
+        assert!(clears(vk::ImageTiling::OPTIMAL));
+        assert!(!clears(vk::ImageTiling::LINEAR));
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub struct Shader {
     pub vertices: bool,
     /// Whether it writes whole numbers to targets, or samples them.
     pub uint: bool,
+    /// Targets that it writes to.
+    pub targets: usize,
 }
 
 macro_rules! shader {
@@ -24,6 +26,7 @@ macro_rules! shader {
             bindings: $bindings,
             vertices: false,
             uint: false,
+            targets: 1,
         }
     };
 }
@@ -34,7 +37,7 @@ pub const PUSH_BYTES: u32 = 64;
 use vk::DescriptorType as Type;
 
 /// All of them.
-pub const SHADERS: [Shader; 10] = [
+pub const SHADERS: [Shader; 11] = [
     shader!("add.comp", COMPUTE, &[Type::STORAGE_BUFFER]),
     shader!("mix.comp", COMPUTE, &[Type::STORAGE_BUFFER, Type::STORAGE_BUFFER, Type::UNIFORM_BUFFER]),
     shader!("store.comp", COMPUTE, &[Type::STORAGE_IMAGE]),
@@ -48,6 +51,7 @@ pub const SHADERS: [Shader; 10] = [
     shader!("flat.frag", FRAGMENT, &[]),
     Shader { uint: true, ..shader!("words.frag", FRAGMENT, &[]) },
     shader!("texel.frag", FRAGMENT, &[Type::COMBINED_IMAGE_SAMPLER]),
+    Shader { targets: 2, ..shader!("two.frag", FRAGMENT, &[]) },
 ];
 
 /// The shader of a number.

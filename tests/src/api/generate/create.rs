@@ -261,6 +261,9 @@ impl Maker {
 
     fn module_of(&mut self, fits: impl Fn(&Shader) -> bool) -> Option<(Id, u32)> {
         let numbers: Vec<u32> = (0..SHADERS.len() as u32).filter(|n| fits(shader(*n))).collect();
+        if numbers.is_empty() {
+            return None;
+        }
         let number = self.random.pick(&numbers);
         let known = self.any(|what| matches!(what, Create::Module { shader } if *shader == number));
         let id = match known {
@@ -306,10 +309,20 @@ impl Maker {
             return Some((shape, chosen));
         }
         shape.colors.push(first.format);
-        let fits = |(_, other): &&(Id, ImageShape)| depth(other) && other.samples == first.samples;
-        if let Some((view, other)) = targets.iter().find(fits).filter(|_| self.random.one_in(2)) {
+        let edges = self.smallest(&[view]);
+        let fits = |of: &(Id, ImageShape)| of.1.samples == first.samples && self.smallest(&[of.0]) == edges;
+        let floats = |of: &ImageShape| {
+            !matches!(row_of(of.format).numbers, Numbers::Uint | Numbers::Sint | Numbers::Depth)
+        };
+        let second = targets.iter().find(|of| of.0 != view && floats(&of.1) && fits(of)).cloned();
+        let tested = targets.iter().find(|of| depth(&of.1) && fits(of)).cloned();
+        if let Some((view, other)) = second.filter(|_| floats(&first) && self.random.one_in(2)) {
+            shape.colors.push(other.format);
+            chosen.push(view);
+        }
+        if let Some((view, other)) = tested.filter(|_| self.random.one_in(2)) {
             shape.depth = Some(other.format);
-            chosen.push(*view);
+            chosen.push(view);
         }
         Some((shape, chosen))
     }
@@ -396,8 +409,10 @@ impl Maker {
     pub(super) fn pipeline_for(&mut self, shape: Shape, pass: Option<Id>, subpass: u32) -> Option<Id> {
         let (vertex, _) = self.module(vk::ShaderStageFlags::VERTEX)?;
         let uint = shape.colors.iter().any(|format| row_of(*format).numbers == Numbers::Uint);
-        let (fragment, number) =
-            self.module_of(|shader| shader.stage == vk::ShaderStageFlags::FRAGMENT && shader.uint == uint)?;
+        let targets = shape.colors.len().max(1);
+        let (fragment, number) = self.module_of(|shader| {
+            shader.stage == vk::ShaderStageFlags::FRAGMENT && shader.uint == uint && shader.targets == targets
+        })?;
         let layout = self.layouts(number)?;
         let mut pipeline = self.pipeline(shape, layout, vertex);
         pipeline.fragment = (!pipeline.shape.colors.is_empty() && !pipeline.discard).then_some(fragment);

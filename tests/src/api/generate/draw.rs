@@ -122,21 +122,24 @@ impl Maker {
             return;
         };
         let views = self.all(|what| matches!(what, Create::View { kind: vk::ImageViewType::TYPE_2D, .. }));
-        let find = |format: vk::Format| {
+        let mut all: Vec<Id> = Vec::new();
+        for format in pipeline.shape.colors.iter().chain(&pipeline.shape.depth) {
             let fits = |view: &&Id| {
                 let Some(Create::View { image, format: of, range, .. }) =
-                    self.model.get(**view).map(|v| &v.create)
+                    self.model.get(**view).map(|view| &view.create)
                 else {
                     return false;
                 };
                 let samples = self.model.image(*image).map_or(0, |image| image.samples);
-                *of == format && range.levels == 1 && samples == pipeline.shape.samples
+                let apart = all.iter().all(|other| self.model.image_of(*other) != Some(*image));
+                let same = all.is_empty() || self.smallest(&[**view]) == self.smallest(&all);
+                of == format && range.levels == 1 && samples == pipeline.shape.samples && apart && same
             };
-            views.iter().find(fits).copied()
-        };
-        let colors: Vec<Id> = pipeline.shape.colors.iter().filter_map(|format| find(*format)).collect();
-        let depth = pipeline.shape.depth.and_then(find);
-        let all: Vec<Id> = colors.iter().copied().chain(depth).collect();
+            let Some(view) = views.iter().find(fits) else { return };
+            all.push(*view);
+        }
+        let (colors, depth) = all.split_at(pipeline.shape.colors.len());
+        let (colors, depth) = (colors.to_vec(), depth.first().copied());
         let (clears, extent) = (self.clears(&all), self.smallest(&all));
         let load = self.random.pick(&[vk::AttachmentLoadOp::LOAD, vk::AttachmentLoadOp::CLEAR]);
         let store = vk::AttachmentStoreOp::STORE;

@@ -112,6 +112,7 @@ impl Model {
                 let numbers = |image: &ImageShape| row_of(image.format).numbers;
                 need(numbers(a) == numbers(b) && a.samples == 1 && b.samples == 1 && a.kind == b.kind)?;
                 need(numbers(a) != Numbers::Depth && a.kind == vk::ImageType::TYPE_2D)?;
+                need(!a.linear && !b.linear)?;
                 need(source.layers == target.layers)?;
                 let size = |from: [i32; 3], to: [i32; 3]| -> Option<([i32; 3], [u32; 3])> {
                     let low = [0, 1, 2].map(|axis| from[axis].min(to[axis]));
@@ -128,6 +129,7 @@ impl Model {
                 need(outside && from != to)?;
                 let (a, b) =
                     (self.used(recording, *from, layouts[0])?, self.used(recording, *to, layouts[1])?);
+                need(!b.linear)?;
                 need(
                     a.samples == 4
                         && b.samples == 1
@@ -241,6 +243,8 @@ impl Model {
                 (Some(primary), Some(secondary)) => {
                     need(primary.secondary && primary.pass == secondary.pass)?;
                     need(primary.subpass == secondary.subpass && primary.images == secondary.images)?;
+                    // What it clears lies inside of all of the framebuffer.
+                    need(primary.extent == secondary.extent)?;
                 }
                 _ => return None,
             }

@@ -190,7 +190,7 @@ impl Model {
             need(shape.colors.iter().all(|format| is_uint(*format) == uint))?;
             need(shape.colors.iter().all(|format| row_of(*format).numbers != Numbers::Sint))?;
             // What a shader does not write is undefined.
-            need(shape.colors.len() <= 1)?;
+            need(shape.colors.len() == shader(number?).targets)?;
         } else {
             need(pipeline.discard || shape.colors.is_empty())?;
         }
@@ -268,7 +268,7 @@ fn takes_logic(format: vk::Format) -> bool {
 fn admits_shape(shape: &Shape) -> Option<()> {
     need(shape.samples == 1 || shape.samples == 4)?;
     need(!shape.colors.is_empty() || shape.depth.is_some())?;
-    need(shape.colors.len() <= 1)?;
+    need(shape.colors.len() <= 2)?;
     let known = |format: &vk::Format| ROWS.iter().find(|row| row.format == *format);
     let color =
         |format: &vk::Format| known(format).is_some_and(|row| row.target && row.numbers != Numbers::Depth);
