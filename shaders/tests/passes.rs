@@ -247,6 +247,8 @@ fn loops_that_nobody_looks_at_go() {
     store(&mut seen, behind, sum);
     assert!(has_loop(&optimized(seen)));
     assert!(has_loop(&optimized(summing(Node::Discard, |_, _| Vec::new()))));
+    // What stands behind a loop without end never runs.
+    assert!(has_loop(&optimized(summing(Node::Continue, |_, _| Vec::new()))));
 }
 
 /// The sum of [`summing`].

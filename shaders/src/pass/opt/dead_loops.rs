@@ -1,6 +1,6 @@
 //! Removes loops that nobody looks at: without effects, without a way out of the shader, and whose values are not used
 //! behind them. Coordinate programs are full of them, as what lights a vertex does not move it. Whether such a loop ends
-//! does not matter then.
+//! does not matter then, unless nothing ends it: what stands behind would never run.
 
 use cranelift_entity::SecondaryMap;
 
@@ -115,9 +115,21 @@ fn is_dead(body: &Region, shader: &Shader, places: &Places) -> bool {
     let mut blocks = Vec::new();
     collect_blocks(body, &mut blocks);
     let mut insts = blocks.iter().flat_map(|&block| &shader.blocks[block].insts);
-    !leaves_shader(body)
+    has_break(body)
+        && !leaves_shader(body)
         && !insts.any(|&inst| shader.insts[inst].op.has_effect())
         && !places.are_needed(&blocks)
+}
+
+/// Whether the loop of this body can be left.
+fn has_break(body: &Region) -> bool {
+    body.iter().any(|node| match node {
+        Node::Break => true,
+        Node::If { then, otherwise, .. } => has_break(then) || has_break(otherwise),
+        // Its own breaks leave it only.
+        Node::Loop(_) => false,
+        Node::Block(_) | Node::Continue | Node::Return | Node::Discard => false,
+    })
 }
 
 fn leaves_shader(region: &Region) -> bool {
