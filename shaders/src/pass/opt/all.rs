@@ -36,8 +36,9 @@ pub const PASSES: [Step; ALL] = [
     step("opt_cse", cse::run, ALL - 1),
     // What is gone was of no use to others, but control flow counts what is left.
     step("opt_dce", dce::run, 4),
-    step("opt_dead_loops", dead_loops::run, ALL),
     step("opt_blocks", blocks::run, ALL),
+    // Behind what cuts off ways that are never taken: a loop without any is kept.
+    step("opt_dead_loops", dead_loops::run, ALL),
     step("opt_flatten", flatten::run, ALL),
     step("opt_unroll", unroll::run, ALL),
 ];
