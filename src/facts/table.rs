@@ -697,7 +697,7 @@ others {
         evidence: "the source of Linux 6.1",
         at: "kernel-abi/src/kernel_log.rs", "RESET_MESSAGE",
         users: "VK_ERROR_DEVICE_LOST after a hang",
-        ask: Not("The kernel's validator lets nothing hang that is known; a kernel without it could."),
+        ask: Not("A program without end and `dmesg` would tell; the probe hangs no board on purpose."),
     }
     "counters-at-reset", "Do a reset's losses reach the counters?" {
         evidence: "the power is taken away",
