@@ -59,7 +59,7 @@ pub struct Options {
     /// Instead, the tests of crates with `unsafe` under AddressSanitizer.
     #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
     sanitize: bool,
-    /// Instead, faults at every place and soak at length: half an hour.
+    /// Instead, faults at every place and soak at length: a quarter of an hour.
     #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
     reliability: bool,
     /// Instead, check that the oldest Rust that is promised, Debian 13's, builds the workspace.
