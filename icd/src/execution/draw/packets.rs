@@ -138,14 +138,17 @@ pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) {
         Primitives::Indexed { memory, offset, count, max_index } => {
             let index0 = job.bo(memory.bo());
             job.set(GemHandles { index0, index1: 0 });
-            for (start, count) in cut(mode, *count, INDICES_AT_ONCE) {
-                job.draw(IndexedPrimitiveList {
-                    mode,
-                    index_type: IndexType::U16,
-                    count,
-                    address: (*offset + 2 * start).into(),
-                    max_index: *max_index,
-                });
+            let packet = |start: u32, count| IndexedPrimitiveList {
+                mode,
+                index_type: IndexType::U16,
+                count,
+                address: (*offset + 2 * start).into(),
+                max_index: *max_index,
+            };
+            match *count <= INDICES_AT_ONCE {
+                true => job.draw(packet(0, *count)),
+                false => cut(mode, *count, INDICES_AT_ONCE)
+                    .for_each(|(start, count)| job.draw(packet(start, count))),
             }
         }
     }
