@@ -270,8 +270,7 @@ impl Executor {
         let monitor = watch.begin(gpu, job.submit().perfmon.is_some());
         job.watch_with(monitor);
         let submitted = gpu.submit(job.submit());
-        let seqno =
-            submitted.inspect_err(|_| watch.cancel(gpu, monitor)).map_err(|error| job.explain(error))?;
+        let seqno = submitted.inspect_err(|_| watch.end(gpu, monitor)).map_err(|error| job.explain(error))?;
         self.last = Some(seqno);
         if job.binner_slots() > 0 {
             self.binning.push_back((seqno, job.binner_slots()));

@@ -33,7 +33,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// A job is about to be submitted; the monitor that it should have, if `has_monitor` is not true of it anyway.
+    /// A job is about to be submitted: the monitor that it is to have, if any. One that has a query's gets none.
     pub fn begin(&self, gpu: &dyn Gpu, has_monitor: bool) -> Option<PerfmonId> {
         if self.in_flight.fetch_add(1, SeqCst) == 0 {
             // Those of others before our time.
@@ -43,8 +43,8 @@ impl Watch {
         wanted.then(|| gpu.create_perfmon(&CLOCKS).ok()).flatten()
     }
 
-    /// The job was not taken.
-    pub fn cancel(&self, gpu: &dyn Gpu, monitor: Option<PerfmonId>) {
+    /// The job is over, or was not taken.
+    pub fn end(&self, gpu: &dyn Gpu, monitor: Option<PerfmonId>) {
         self.in_flight.fetch_sub(1, SeqCst);
         if let Some(monitor) = monitor {
             gpu.destroy_perfmon(monitor);
@@ -57,7 +57,7 @@ impl Watch {
     /// [`GpuError::Hang`] if it hung, or may have: whose job the kernel gave up is not known.
     pub fn wait(&self, gpu: &dyn Gpu, job: Seqno, monitor: Option<PerfmonId>) -> Result<(), Error> {
         let done = self.wait_for(gpu, job, monitor);
-        self.cancel(gpu, monitor);
+        self.end(gpu, monitor);
         done.map_err(Error::Gpu)
     }
 

@@ -73,7 +73,8 @@ pub(super) struct State {
 }
 
 impl State {
-    fn findings_of(&mut self, findings: Vec<Finding>) {
+    /// Keeps findings as far as there is room.
+    fn keep_findings(&mut self, findings: Vec<Finding>) {
         let room = MAX_FINDINGS - self.findings.len();
         self.findings.extend(findings.into_iter().take(room));
     }
@@ -84,9 +85,7 @@ impl Shared {
         // The state is consistent between statements, so a panic elsewhere does not spoil it.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
-}
 
-impl Shared {
     /// Waits until the kernel has seen that the lists stand still, and resets the GPU; `false` if the device goes meanwhile.
     fn reset(&self) -> bool {
         let reset = Instant::now() + UNTIL_RESET;
@@ -147,7 +146,7 @@ pub(super) fn work(shared: &Shared) {
         }
         watch(result.as_ref().map_err(|hung| hung.what.as_str()));
         let mut state = shared.state();
-        state.findings_of(findings);
+        state.keep_findings(findings);
         if let (Some(order), Err(hung)) = (order, &result) {
             log::error!(target: "vc4::sim", "job {}, which will be binned again: {}", seqno.0, hung.what);
             state.finished.put_back(seqno);

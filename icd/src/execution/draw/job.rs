@@ -216,7 +216,7 @@ impl Job {
         self.submit.perfmon = perfmon.filter(|_| self.is_counted);
     }
 
-    /// Lets another monitor count, if the job has one of its own, whatever queries count.
+    /// Lets this monitor count what the job does, unless a query's does.
     pub fn watch_with(&mut self, monitor: Option<PerfmonId>) {
         self.submit.perfmon = self.submit.perfmon.or(monitor);
     }
