@@ -68,6 +68,18 @@ impl Object for RenderPass {
 }
 
 impl Attachment {
+    /// Whether a pass begins with what any of its aspects held before.
+    pub fn loads(&self) -> bool {
+        let load = vk::AttachmentLoadOp::LOAD;
+        self.load == load || (self.row.has_stencil() && self.stencil_load == load)
+    }
+
+    /// Whether any of its aspects is kept.
+    pub fn stores(&self) -> bool {
+        let store = vk::AttachmentStoreOp::STORE;
+        self.store == store || (self.row.has_stencil() && self.stencil_store == store)
+    }
+
     /// Checks that the format is one that passes can draw to.
     pub fn new(info: &vk::AttachmentDescription2<'_>) -> Result<Attachment, Error> {
         // Formats that no attachment can have are refused where they would be drawn to: the specification asks for render

@@ -387,11 +387,11 @@ impl CommandBuffer {
     }
 
     pub fn begin_render_pass(&self, begin: Result<PassBegin, Error>) {
-        self.record("vkCmdBeginRenderPass", |recording| recording.begin_pass(begin?));
+        self.record("vkCmdBeginRenderPass", |recording| recording.begin_pass(&self.device, begin?));
     }
 
     pub fn begin_rendering(&self, begin: Result<PassBegin, Error>) {
-        self.record("vkCmdBeginRendering", |recording| recording.begin_pass(begin?));
+        self.record("vkCmdBeginRendering", |recording| recording.begin_pass(&self.device, begin?));
     }
 
     pub fn end_rendering(&self) {

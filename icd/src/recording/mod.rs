@@ -5,4 +5,5 @@ pub mod command_buffer;
 mod compute;
 pub mod pass;
 pub mod recorder;
+mod stand_in;
 pub mod state;

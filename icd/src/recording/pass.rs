@@ -11,7 +11,9 @@ use ash::vk;
 use vc4::image::format::depth_to_unorm24;
 use vc4::state::PixelRect;
 
+use super::stand_in::{Attached, StandIn};
 use crate::foundation::error::Error;
+use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
 use crate::objects::placement::common_width;
 use crate::objects::query::QueryCommand;
@@ -49,13 +51,19 @@ pub struct ClearAttachment {
     pub value: ClearWords,
 }
 
+/// An attachment of a render pass and the view of the pass that draws to it.
+type Number = (u32, u32);
+
 /// The pass and where recording is in it.
 pub struct Pass {
+    device: Arc<Device>,
     begin: PassBegin,
     subpass: usize,
     area: PixelRect,
     /// What the subpass draws to, view by view: all draw the same.
     targets: Vec<Target>,
+    /// What is drawn to instead of attachments of the subpass.
+    stand_ins: Vec<(Number, StandIn)>,
     draws: Vec<Arc<DrawList>>,
     /// What happens when the segment under way has been drawn.
     after: Segments,
@@ -68,13 +76,21 @@ fn clear_layers(rect: &vk::ClearRect, there: u32) -> std::ops::Range<u32> {
 
 impl Pass {
     /// Begins the first subpass.
-    pub fn begin(begin: PassBegin, segments: &mut Segments) -> Result<Pass, Error> {
+    pub fn begin(device: &Arc<Device>, begin: PassBegin, segments: &mut Segments) -> Result<Pass, Error> {
         let (width, height) = (begin.framebuffer.width, begin.framebuffer.height);
         let rect = begin.area;
         let area = PixelRect::new(rect.offset.x, rect.offset.y, rect.extent.width, rect.extent.height);
         let area = area.intersect(PixelRect::new(0, 0, width, height));
-        let mut pass =
-            Pass { begin, subpass: 0, area, targets: Vec::new(), draws: Vec::new(), after: Vec::new() };
+        let mut pass = Pass {
+            device: device.clone(),
+            begin,
+            subpass: 0,
+            area,
+            targets: Vec::new(),
+            stand_ins: Vec::new(),
+            draws: Vec::new(),
+            after: Vec::new(),
+        };
         pass.start(segments)?;
         Ok(pass)
     }
@@ -88,9 +104,69 @@ impl Pass {
     /// Sets the current subpass up.
     fn start(&mut self, segments: &mut Segments) -> Result<(), Error> {
         let views: Vec<u32> = self.current()?.views().collect();
+        let stand_ins = views.iter().map(|view| self.replace(*view)).collect::<Result<Vec<_>, _>>()?;
+        self.stand_ins = stand_ins.into_iter().flatten().collect();
+        for ((index, view), stand_in) in &self.stand_ins {
+            if self.is_used_before(*index, *view) || self.attachment(*index).loads() {
+                segments.extend(stand_in.take_over(self.area)?);
+            }
+        }
         let targets = views.into_iter().map(|view| self.start_view(view, segments));
         self.targets = targets.collect::<Result<_, _>>()?;
+        // Inputs are read where they are, cleared.
+        self.bring_back(Self::is_input, segments)
+    }
+
+    /// Makes what a view of the current subpass draws to instead of attachments whose rows do not go with the others'.
+    fn replace(&self, view: u32) -> Result<Vec<(Number, StandIn)>, Error> {
+        let subpass = self.current()?;
+        let attached = |index| Ok::<_, Error>((index, self.view(index, view)?));
+        let attached = Attached {
+            colors: subpass.drawn_colors().map(|(_, index)| attached(index)).collect::<Result<_, _>>()?,
+            depth_stencil: subpass.depth_stencil.map(attached).transpose()?,
+        };
+        let Some((replaced, width)) = attached.replaced() else { return Ok(Vec::new()) };
+        let Framebuffer { height, layers, .. } = *self.begin.framebuffer;
+        let stand_in = |index| {
+            let of = self.view(index, view)?;
+            Ok(((index, view), StandIn::new(&self.device, &of, [width, height], layers.max(1))?))
+        };
+        replaced.into_iter().map(stand_in).collect()
+    }
+
+    /// Brings what stands in for attachments of a kind to them.
+    fn bring_back(&self, is: impl Fn(&Pass, Number) -> bool, segments: &mut Segments) -> Result<(), Error> {
+        for (_, stand_in) in self.stand_ins.iter().filter(|(number, _)| is(self, *number)) {
+            segments.extend(stand_in.bring_back(self.area)?);
+        }
         Ok(())
+    }
+
+    /// Whether the current subpass reads an attachment.
+    fn is_input(&self, (index, _): Number) -> bool {
+        self.current().is_ok_and(|subpass| subpass.inputs.contains(&Some(index)))
+    }
+
+    /// Whether what the current subpass draws to an attachment is needed after it.
+    fn is_kept(&self, (index, view): Number) -> bool {
+        self.is_used_later(index, view) || self.attachment(index).stores()
+    }
+
+    /// What is drawn to in the place of an attachment, if that is not itself.
+    fn stand_in(&self, number: Number) -> Option<&StandIn> {
+        self.stand_ins.iter().find(|(of, _)| *of == number).map(|(_, stand_in)| stand_in)
+    }
+
+    /// What a view of the pass draws to, and whether its tiles hold nothing else that counts: only the pass's area.
+    fn drawn(&self, number: Number) -> Result<(Arc<ImageView>, bool), Error> {
+        match self.stand_in(number) {
+            Some(stand_in) => Ok((stand_in.view.clone(), true)),
+            None => {
+                let view = self.view(number.0, number.1)?;
+                let covers = covers(&view, self.area);
+                Ok((view, covers))
+            }
+        }
     }
 
     /// Sets a view of the current subpass up.
@@ -105,12 +181,9 @@ impl Pass {
             self.start_color(location, (index, view), &mut target.colors, segments)?;
         }
         if let Some(index) = subpass.depth_stencil {
-            let Attachment { row, store, stencil_store, .. } = self.attachment(index);
-            let stencil = row.has_stencil() && *stencil_store == vk::AttachmentStoreOp::STORE;
-            target.depth_stencil = Some(self.view(index, view)?);
+            target.depth_stencil = Some(self.drawn((index, view))?.0);
             target.depth_stencil_start = self.start_depth_stencil((index, view), segments)?;
-            target.depth_stencil_store =
-                self.is_used_later(index, view) || *store == vk::AttachmentStoreOp::STORE || stencil;
+            target.depth_stencil_store = self.is_kept((index, view));
         }
         target.count_samples();
         for pass in 0..target.passes() {
@@ -177,14 +250,14 @@ impl Pass {
     fn start_color(
         &self,
         location: u32,
-        (index, number): (u32, u32),
+        (index, number): Number,
         colors: &mut Vec<ColorTarget>,
         segments: &mut Segments,
     ) -> Result<(), Error> {
-        let view = self.view(index, number)?;
+        let (view, covered) = self.drawn((index, number))?;
         let (fill, value) = (Fill::color(&view, self.clear_value(index))?, self.attachment(index).load);
-        let is_read = self.current()?.inputs.contains(&Some(index));
-        let whole = covers(&view, self.area) && !is_read;
+        let is_read = self.is_input((index, number));
+        let whole = covered && !is_read;
         let start = match value {
             _ if self.is_used_before(index, number) => Start::Load,
             vk::AttachmentLoadOp::CLEAR => {
@@ -195,8 +268,7 @@ impl Pass {
             _ if whole => Start::Any,
             _ => Start::Load,
         };
-        let store =
-            self.is_used_later(index, number) || self.attachment(index).store == vk::AttachmentStoreOp::STORE;
+        let store = self.is_kept((index, number));
         colors.extend((0..view.stored.planes()).map(|plane| ColorTarget {
             view: view.clone(),
             location,
@@ -211,23 +283,17 @@ impl Pass {
 
     fn start_depth_stencil(
         &self,
-        (index, number): (u32, u32),
+        (index, number): Number,
         segments: &mut Segments,
     ) -> Result<Start<DepthStencilWord>, Error> {
-        let view = self.view(index, number)?;
+        let (view, covered) = self.drawn((index, number))?;
         if self.is_used_before(index, number) {
             return Ok(Start::Load);
         }
         let (attachment, value) = (self.attachment(index), self.clear_value(index));
-        let stencil_load = match attachment.row.has_stencil() {
-            true => attachment.stencil_load,
-            false => vk::AttachmentLoadOp::DONT_CARE,
-        };
-        let loads = [attachment.load, stencil_load].contains(&vk::AttachmentLoadOp::LOAD);
         let aspects = attachment.cleared();
         let fill = Fill::depth_stencil(aspects, value);
-        let input = self.current()?.inputs.contains(&Some(index));
-        let whole = covers(&view, self.area) && !loads && !input;
+        let whole = covered && !attachment.loads() && !self.is_input((index, number));
         self.clear_layers(&view, fill, if whole { 1 } else { 0 }, segments);
         Ok(match (whole, !aspects.is_empty()) {
             (true, true) => Start::Clear(DepthStencilWord {
@@ -268,30 +334,30 @@ impl Pass {
         let subpass = self.current()?;
         let drawn = subpass.colors.iter().chain([&subpass.depth_stencil]).flatten();
         let reads_own = drawn.into_iter().any(|index| subpass.inputs.contains(&Some(*index)));
-        if reads_own && !self.draws.is_empty() {
-            self.split(segments);
-        }
-        Ok(())
+        if reads_own && !self.draws.is_empty() { self.split(segments) } else { Ok(()) }
     }
 
     /// A command of a query pool. Monitors count whole jobs, so queries begin and end between segments; timestamps
     /// are taken when the segment is complete. Views have queries of their own, one behind the other: the first counts
     /// for all, the others find nothing.
-    pub fn query(&mut self, command: QueryCommand, segments: &mut Segments) {
+    pub fn query(&mut self, command: QueryCommand, segments: &mut Segments) -> Result<(), Error> {
         let views = self.targets.len().max(1) as u32;
         if let QueryCommand::Timestamp(pool, first) = &command {
             let queries =
                 (0..views).map(|view| QueryCommand::Timestamp(pool.clone(), first.saturating_add(view)));
-            return self.after.extend(queries.map(Segment::Query));
+            self.after.extend(queries.map(Segment::Query));
+            return Ok(());
         }
         if !self.draws.is_empty() {
-            self.split(segments);
+            self.split(segments)?;
         }
         if let QueryCommand::End(pool, first) = &command {
             let queries = (0..views).map(|view| QueryCommand::End(pool.clone(), first.saturating_add(view)));
-            return segments.extend(queries.map(Segment::Query));
+            segments.extend(queries.map(Segment::Query));
+            return Ok(());
         }
         segments.push(Segment::Query(command));
+        Ok(())
     }
 
     /// vkCmdClearAttachments.
@@ -332,7 +398,7 @@ impl Pass {
         }
         let first = rect.base_array_layer == 0 && self.clears_all(&view, area, fill, color);
         if !first {
-            self.split(segments);
+            self.split(segments)?;
         }
         for view in self.targets.iter().filter_map(cleared) {
             let layers =
@@ -362,11 +428,12 @@ impl Pass {
     }
 
     /// Ends the segment so that the CPU can work on the attachments; what follows loads them.
-    fn split(&mut self, segments: &mut Segments) {
+    fn split(&mut self, segments: &mut Segments) -> Result<(), Error> {
         let mut targets = self.targets.clone();
         targets.iter_mut().for_each(Target::keep);
         self.push(targets, segments);
         self.targets.iter_mut().for_each(Target::load);
+        self.bring_back(Self::is_input, segments)
     }
 
     /// Appends what was drawn on `targets`, unless that changes nothing, and what waits for it.
@@ -385,8 +452,8 @@ impl Pass {
     /// Ends the subpass: tiles resolve what they can while they are stored, the CPU does the rest in memory.
     fn flush(&mut self, segments: &mut Segments) -> Result<(), Error> {
         if self.begin.suspends {
-            self.split(segments);
-            return Ok(());
+            self.split(segments)?;
+            return self.bring_back(|_, _| true, segments);
         }
         let layers = self.begin.framebuffer.layers.max(1);
         let depth_stencil_resolve = self.current()?.depth_stencil_resolve;
@@ -419,7 +486,7 @@ impl Pass {
         }
         self.push(targets, segments);
         segments.extend(by_cpu);
-        Ok(())
+        self.bring_back(Self::is_kept, segments)
     }
 
     /// vkCmdNextSubpass.

@@ -10,6 +10,7 @@ use super::pass::{ClearAttachment, Pass, PassBegin};
 use super::state::State;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
+use crate::objects::device::Device;
 use crate::objects::query::QueryCommand;
 use crate::segments::{CpuCommand, DrawCall, DrawList, DrawParameters, IndirectDraw, Segment, Segments};
 
@@ -175,10 +176,7 @@ impl Recorder {
         let pass = self.pass.as_mut().ok_or_else(outside)?;
         match command {
             PassCommand::Draws(draws) => pass.draw(draws),
-            PassCommand::Query(command) => {
-                pass.query(command, &mut self.segments);
-                Ok(())
-            }
+            PassCommand::Query(command) => pass.query(command, &mut self.segments),
             PassCommand::Barrier => pass.barrier(&mut self.segments),
             PassCommand::Clear(attachments, rects) => pass.clear(&attachments, &rects, &mut self.segments),
         }
@@ -191,11 +189,11 @@ impl Recorder {
     }
 
     /// vkCmdBeginRenderPass.
-    pub fn begin_pass(&mut self, begin: PassBegin) -> Result<(), Error> {
+    pub fn begin_pass(&mut self, device: &Arc<Device>, begin: PassBegin) -> Result<(), Error> {
         if self.pass.is_some() || self.inside.is_some() {
             return Err(Error::InvalidUse("a render pass inside of a render pass".into()));
         }
-        self.pass = Some(Pass::begin(begin, &mut self.segments)?);
+        self.pass = Some(Pass::begin(device, begin, &mut self.segments)?);
         Ok(())
     }
 

@@ -181,7 +181,8 @@ impl Fixture {
         let clears =
             vec![ClearWords([1f32.to_bits(), 0, 0, 1f32.to_bits()]), ClearWords([1f32.to_bits(), 7, 0, 0])];
         let (render_pass, framebuffer) = (self.pass.clone(), self.framebuffer.clone());
-        recording.begin_pass(PassBegin { render_pass, framebuffer, area, clears, suspends: false }).unwrap();
+        let begin = PassBegin { render_pass, framebuffer, area, clears, suspends: false };
+        recording.begin_pass(&self.device, begin).unwrap();
         commands(&mut recording);
         recording.end_pass().unwrap();
         recording.finish().unwrap().segments.to_vec()

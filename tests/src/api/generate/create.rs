@@ -309,8 +309,9 @@ impl Maker {
             return Some((shape, chosen));
         }
         shape.colors.push(first.format);
-        let edges = self.smallest(&[view]);
-        let fits = |of: &(Id, ImageShape)| of.1.samples == first.samples && self.smallest(&[of.0]) == edges;
+        let (edges, any) = (self.smallest(&[view]), self.random.one_in(3));
+        let fits =
+            |of: &(Id, ImageShape)| of.1.samples == first.samples && (any || self.smallest(&[of.0]) == edges);
         let floats = |of: &ImageShape| {
             !matches!(row_of(of.format).numbers, Numbers::Uint | Numbers::Sint | Numbers::Depth)
         };
@@ -361,7 +362,10 @@ impl Maker {
         let wanted = pass.attachments().len();
         let Some(pass) = self.make(Create::RenderPass { pass, newer }) else { return };
         if views.len() == wanted {
-            let extent = self.smallest(&views);
+            let mut extent = self.smallest(&views);
+            if self.random.one_in(6) {
+                extent = extent.map(|edge| edge.div_ceil(2));
+            }
             let imageless = self.random.one_in(4);
             self.make(Create::Framebuffer { pass, views, extent: [extent[0], extent[1], 1], imageless });
         }

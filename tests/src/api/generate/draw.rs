@@ -122,6 +122,7 @@ impl Maker {
             return;
         };
         let views = self.all(|what| matches!(what, Create::View { kind: vk::ImageViewType::TYPE_2D, .. }));
+        let any_size = self.random.one_in(3);
         let mut all: Vec<Id> = Vec::new();
         for format in pipeline.shape.colors.iter().chain(&pipeline.shape.depth) {
             let fits = |view: &&Id| {
@@ -132,7 +133,7 @@ impl Maker {
                 };
                 let samples = self.model.image(*image).map_or(0, |image| image.samples);
                 let apart = all.iter().all(|other| self.model.image_of(*other) != Some(*image));
-                let same = all.is_empty() || self.smallest(&[**view]) == self.smallest(&all);
+                let same = any_size || all.is_empty() || self.smallest(&[**view]) == self.smallest(&all);
                 of == format && range.levels == 1 && samples == pipeline.shape.samples && apart && same
             };
             let Some(view) = views.iter().find(fits) else { return };

@@ -10,12 +10,14 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 7] = [
+pub const CASES: [Case; 8] = [
     exact("input-color-depth", color_and_depth),
     exact("input-partial-area", partial_area),
     exact("input-stencil", stencil),
-    exact("input-own", |lab| own(lab, FORMAT)),
-    exact("input-own-wide", |lab| own(lab, vk::Format::R16G16B16A16_UNORM)),
+    exact("input-own", |lab| own(lab, FORMAT, &[])),
+    exact("input-own-wide", |lab| own(lab, vk::Format::R16G16B16A16_UNORM, &[])),
+    // Neither colour lies as depth does.
+    exact("input-own-unequal", |lab| own(lab, FORMAT, &[[260, 100], [400, 130]])),
     exact("input-first", first),
     exact("input-samples", samples),
 ];
@@ -191,22 +193,35 @@ fn first(lab: &Lab<'_>) -> Result<Picture, Error> {
     lab.picture(&result)
 }
 
-/// A subpass that reads its own colour, twice.
-fn own(lab: &Lab<'_>, format: vk::Format) -> Result<Picture, Error> {
+/// A subpass that reads its own colour, twice; beside it may be another colour and depth, of these sizes.
+fn own(lab: &Lab<'_>, format: vk::Format, beside: &[[u32; 2]]) -> Result<Picture, Error> {
     let target = lab.input(SIZE, format, ONE)?;
-    let subpass = Subpass { color: Some(0), inputs: vec![0], ..Subpass::default() };
-    let pass = lab.pass(&[Attachment { format, ..CLEAR_STORE }], &[subpass])?;
-    let framebuffer = lab.framebuffer(pass, &[target], SIZE)?;
+    let mut targets = vec![target];
+    for (size, format) in beside.iter().zip([FORMAT, lab.depth_stencil_format()]) {
+        targets.push(lab.target(*size, format, ONE)?);
+    }
+    let attachments: Vec<Attachment> =
+        targets.iter().map(|target| Attachment { format: target.format, ..CLEAR_STORE }).collect();
+    let more = !beside.is_empty();
+    let subpass = Subpass {
+        color: Some(0),
+        others: if more { vec![[Some(1), None]] } else { Vec::new() },
+        depth: more.then_some(2),
+        inputs: vec![0],
+        ..Subpass::default()
+    };
+    let pass = lab.pass(&attachments, &[subpass])?;
+    let framebuffer = lab.framebuffer(pass, &targets, SIZE)?;
     let inputs = lab.inputs(&[target.view], vk::ImageLayout::GENERAL)?;
-    let writer =
-        lab.pipeline(pass, SIZE, &Pipeline { layout: Some(inputs.layout), ..Pipeline::default() })?;
-    let reader =
-        Pipeline { fragment: shader!("input_own"), layout: Some(inputs.layout), ..Pipeline::default() };
-    let reader = lab.pipeline(pass, SIZE, &reader)?;
+    let state =
+        Pipeline { layout: Some(inputs.layout), colors: 1 + usize::from(more), ..Pipeline::default() };
+    let writer = lab.pipeline(pass, SIZE, &state)?;
+    let reader = lab.pipeline(pass, SIZE, &Pipeline { fragment: shader!("input_own"), ..state })?;
     let triangle = lab.vertices(&TRIANGLE)?;
     let all = lab.vertices(&rectangle([-0.9, -0.6, 0.9, 0.6], 0.5, [0.0, 1.0, 0.5, 1.0]))?;
     lab.run(|commands| {
-        lab.begin(commands, pass, framebuffer, area(SIZE), &[color([0.25, 0.5, 0.75, 1.0])]);
+        let clears = [color([0.25, 0.5, 0.75, 1.0]), color([0.0; 4]), depth(1.0, 0)];
+        lab.begin(commands, pass, framebuffer, area(SIZE), &clears[..targets.len()]);
         lab.bind_inputs(commands, &inputs);
         lab.draw(commands, writer, triangle, 3);
         for _ in 0..2 {

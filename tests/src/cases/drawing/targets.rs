@@ -10,7 +10,7 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 7] = [
+pub const CASES: [Case; 10] = [
     exact("targets-three", three),
     exact("targets-locations", locations),
     exact("targets-wide", wide),
@@ -19,6 +19,10 @@ pub const CASES: [Case; 7] = [
     exact("targets-load", load),
     exact("targets-many-draws", many_draws),
     exact("targets-other-formats", other_formats),
+    // Depth lies otherwise than all colours, some colours otherwise than depth, and samples of both.
+    exact("targets-unequal-depth", |lab| unequal(lab, [SIZE, SIZE, SIZE, [300, 100]])),
+    exact("targets-unequal-colors", |lab| unequal(lab, [SIZE, [150, 90], [230, 75], [231, 130]])),
+    around("targets-unequal-samples", 0.001, unequal_samples),
 ];
 
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
@@ -266,4 +270,121 @@ fn other_formats(lab: &Lab<'_>) -> Result<Picture, Error> {
         targets.push(target);
     }
     below_each_other(lab, &targets)
+}
+
+/// Colours and depth of several sizes, the last one depth's; all are at least as large as the framebuffer. A pass in the
+/// middle, with a part cleared between two draws, and another one everywhere, which loads what the first left.
+fn unequal(lab: &Lab<'_>, sizes: [[u32; 2]; 4]) -> Result<Picture, Error> {
+    let depth_format = lab.depth_stencil_format();
+    let formats = [BYTES, HALVES, BYTES];
+    let mut targets = Vec::new();
+    for (size, format) in sizes.into_iter().zip(formats.into_iter().chain([depth_format])) {
+        targets.push(lab.target(size, format, ONE)?);
+    }
+    let (load, clear) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentLoadOp::CLEAR);
+    let subpass = Subpass {
+        color: Some(0),
+        others: vec![[Some(1), None], [Some(2), None]],
+        depth: Some(3),
+        ..Subpass::default()
+    };
+    let pass = |depth| {
+        let of = |format, load| Attachment { format, load: [load; 2], ..CLEAR_STORE };
+        let mut attachments = formats.map(|format| of(format, load)).to_vec();
+        attachments.push(of(depth_format, depth));
+        lab.pass(&attachments, std::slice::from_ref(&subpass))
+    };
+    let passes = [pass(clear)?, pass(load)?];
+    let framebuffer = lab.framebuffer(passes[0], &targets, SIZE)?;
+    let pipeline = lab.pipeline(passes[0], SIZE, &three_colors(ONE))?;
+    let near = rectangles();
+    let between = rectangle([-0.95, -0.2, 0.95, 0.95], 0.4, [1.0, 1.0, 0.0, 1.0]);
+    let cleared = vk::ClearAttachment {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        color_attachment: 1,
+        clear_value: color([0.1, 0.9, 0.3, 0.7]),
+    };
+    let rect = |x, y, width, height| vk::Rect2D {
+        offset: vk::Offset2D { x, y },
+        extent: vk::Extent2D { width, height },
+    };
+    let part = vk::ClearRect { rect: rect(20, 12, 40, 21), base_array_layer: 0, layer_count: 1 };
+    let (buffers, counts) = ([lab.vertices(&near)?, lab.vertices(&between)?], [near.len(), between.len()]);
+    lab.run(|commands| {
+        let general = vk::ImageLayout::GENERAL;
+        for (target, value) in targets.iter().zip(CLEARS) {
+            let (value, range) =
+                (vk::ClearColorValue { float32: value }, first_level(vk::ImageAspectFlags::COLOR));
+            // SAFETY: the handles live as long as the lab.
+            unsafe { lab.device.cmd_clear_color_image(commands, target.image, general, &value, &[range]) };
+        }
+        let aspects = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
+        let value = vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 };
+        // SAFETY: as above.
+        unsafe {
+            let depths = targets[3].image;
+            lab.device.cmd_clear_depth_stencil_image(
+                commands,
+                depths,
+                general,
+                &value,
+                &[first_level(aspects)],
+            );
+        }
+        lab.barrier(commands);
+        let clears = [color(CLEARS[0]), color(CLEARS[1]), color(CLEARS[2]), depth(0.9, 3)];
+        lab.begin(commands, passes[0], framebuffer, rect(5, 6, 101, 58), &clears);
+        lab.draw(commands, pipeline, buffers[0], counts[0] as u32);
+        // SAFETY: as above.
+        unsafe { lab.device.cmd_clear_attachments(commands, &[cleared], &[part]) };
+        lab.draw(commands, pipeline, buffers[0], 6);
+        end(lab, commands);
+        lab.barrier(commands);
+        lab.begin(commands, passes[1], framebuffer, area(SIZE), &clears);
+        lab.draw(commands, pipeline, buffers[1], counts[1] as u32);
+        end(lab, commands);
+    })?;
+    let mut all = Picture { width: 240, height: 0, rgba: Vec::new() };
+    for target in &targets[..3] {
+        let picture = lab.picture(target)?;
+        for row in picture.rgba.chunks_exact(4 * picture.width as usize) {
+            all.rgba.extend_from_slice(row);
+            all.rgba.resize(all.rgba.len() + 4 * (all.width - picture.width) as usize, 0);
+        }
+        all.height += picture.height;
+    }
+    Ok(all)
+}
+
+/// Four samples, depth wider than the colour, and a result that is wider than both.
+fn unequal_samples(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let depth_format = lab.depth_stencil_format();
+    let targets = [
+        lab.target(SIZE, BYTES, FOUR)?,
+        lab.target([190, 80], depth_format, FOUR)?,
+        lab.target([330, 90], BYTES, ONE)?,
+    ];
+    let of = |format, samples, load| Attachment { format, samples, load: [load; 2], ..CLEAR_STORE };
+    let clear = vk::AttachmentLoadOp::CLEAR;
+    let attachments = [of(BYTES, FOUR, clear), of(depth_format, FOUR, clear), of(BYTES, ONE, clear)];
+    let subpass = Subpass { color: Some(0), depth: Some(1), resolve: Some(2), ..Subpass::default() };
+    let pass = lab.pass(&attachments, &[subpass])?;
+    let framebuffer = lab.framebuffer(pass, &targets, SIZE)?;
+    let state = Pipeline { depth: Some(vk::CompareOp::LESS), samples: FOUR, ..Pipeline::default() };
+    let pipeline = lab.pipeline(pass, SIZE, &state)?;
+    let vertices = rectangles();
+    let (buffer, count) = (lab.vertices(&vertices)?, vertices.len() as u32);
+    lab.run(|commands| {
+        let value = vk::ClearColorValue { float32: CLEARS[2] };
+        let range = first_level(vk::ImageAspectFlags::COLOR);
+        let general = vk::ImageLayout::GENERAL;
+        // SAFETY: the handles live as long as the lab.
+        unsafe { lab.device.cmd_clear_color_image(commands, targets[2].image, general, &value, &[range]) };
+        lab.barrier(commands);
+        let clears = [color(CLEARS[0]), depth(1.0, 0), color(CLEARS[1])];
+        lab.begin(commands, pass, framebuffer, area(SIZE), &clears);
+        lab.draw(commands, pipeline, buffer, count);
+        end(lab, commands);
+    })?;
+    lab.picture(&targets[2])
 }
