@@ -26,6 +26,7 @@
 //! | [`player`] | draws a scene there |
 //! | [`corpus`] | the shared shader corpus: compiled, beside Mesa's figures, as pictures |
 //! | [`cases`] | the lists: scenes, features, programs of drawing, transfers, compute kernels, kernels that are timed |
+//! | [`tour`] | a little of everything that needs the kernel |
 //! | [`album`] | the command line of the programs that run them |
 //! | [`runner`], [`blend`], [`mod@hash`] | alone: programs on the simulated QPU; blend factors by the specification; numbers from names |
 
@@ -42,6 +43,7 @@ pub mod player;
 pub mod random;
 pub mod runner;
 pub mod scene;
+pub mod tour;
 pub mod vulkan;
 
 pub use cases::{compute, drawing, features, kernels, scenes, transfers};

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use vc4_tests::driver;
 
-/// What the driver calls on the render node.
-const CALLS: [&str; 15] = [
+/// What the driver calls on the render node, and threads that it starts.
+const CALLS: [&str; 16] = [
     "open",
     "mmap",
     "version",
@@ -27,6 +27,7 @@ const CALLS: [&str; 15] = [
     "perfmon_destroy",
     "syncobj_create",
     "syncobj_handle_to_fd",
+    "thread",
 ];
 /// What the kernel can answer.
 const ERRNOS: [&str; 8] = ["ENOMEM", "EINVAL", "EINTR", "EAGAIN", "ENODEV", "EIO", "EBUSY", "ENOSPC"];

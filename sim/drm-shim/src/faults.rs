@@ -1,6 +1,6 @@
 //! Faults on request. `VC4SIM_FAULTS=CALL:ERRNO:WHICH`, with commas between several: calls of this process that the kernel is to
 //! answer with an error. CALL is an ioctl by the name of its struct's number (`submit_cl`, `gem_close`, `syncobj_create`), or
-//! `mmap`, `open`; WHICH a number from 1 on, or `3-5`, or `3-` for all from there on.
+//! `mmap`, `open`, or `thread` for one that is to start; WHICH a number from 1 on, or `3-5`, or `3-` for all from there on.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -38,6 +38,8 @@ pub enum Call {
     Mmap,
     /// Opening one.
     Open,
+    /// Starting a thread, of the program's.
+    Thread,
 }
 
 #[derive(Debug)]
@@ -58,6 +60,7 @@ impl Fault {
         let call = match name {
             "mmap" => Call::Mmap,
             "open" => Call::Open,
+            "thread" => Call::Thread,
             name => Call::Ioctl(call_number(name)?),
         };
         let errno = ERRNOS.into_iter().find(|known| format!("{known:?}") == errno)?;

@@ -5,7 +5,8 @@ use std::process::abort;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use libc::{
-    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, mode_t, off64_t, size_t, ssize_t, stat64,
+    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, mode_t, off64_t, pthread_attr_t, pthread_t,
+    size_t, ssize_t, stat64,
 };
 
 #[cfg(target_pointer_width = "32")]
@@ -76,6 +77,9 @@ real! {
     c"readdir64" fn readdir(dir: *mut DIR) -> *mut dirent64;
     c"closedir" fn closedir(dir: *mut DIR) -> c_int;
     c"rewinddir" fn rewinddir(dir: *mut DIR) -> ();
+    c"pthread_create" fn pthread_create(
+        thread: *mut pthread_t, attributes: *const pthread_attr_t, start: *mut c_void, argument: *mut c_void
+    ) -> c_int;
     c"dirfd" fn dirfd(dir: *mut DIR) -> c_int;
 }
 

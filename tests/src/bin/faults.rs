@@ -1,21 +1,16 @@
-//! Does a little of everything that needs the kernel, three times, each with a device of its own; for `tests/faults.rs`, which
-//! lets calls of the first time fail.
+//! Does a little of everything that needs the kernel, again and again, each time on a device of its own; for
+//! `tests/faults.rs`, which lets calls of the first times fail.
 //!
-//! Prints for each time `done=DIGEST` or `error=TEXT`, and how many descriptors the process has open behind it.
+//! `faults [TIMES]`, three times by default: prints for each `done=DIGEST` or `error=TEXT`, and how many descriptors the
+//! process has open behind it.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use vc4_tests::vulkan::{Error, Harness, Lab};
-use vc4_tests::{drawing, player, scenes, transfers};
-
-/// What is drawn: textures, depth, dynamic indices; with queries; and what is copied.
-const SCENES: [&str; 2] = ["depth", "texture_fetch"];
-const DRAWINGS: [&str; 2] = ["query-occlusion", "query-timestamps"];
-const TRANSFERS: [&str; 2] = ["copy R8G8B8A8_UNORM", "clear R8G8B8A8_UNORM"];
+use vc4_tests::tour;
+use vc4_tests::vulkan::Harness;
 
 fn main() {
-    for _ in 0..3 {
-        match everything() {
+    let times = std::env::args().nth(1).map_or(3, |times| times.parse().expect("a number of times"));
+    for _ in 0..times {
+        match Harness::new().and_then(|harness| tour::digest(&harness)) {
             Ok(digest) => println!("done={digest:016x}"),
             Err(error) => println!("error={error}"),
         }
@@ -34,25 +29,4 @@ fn descriptors() -> usize {
         before = now;
     }
     before
-}
-
-/// A digest of all results.
-fn everything() -> Result<u64, Error> {
-    let harness = Harness::new()?;
-    let mut digest = DefaultHasher::new();
-    let mut count = 0;
-    for scene in scenes::all().iter().filter(|scene| SCENES.contains(&scene.name.as_str())) {
-        player::draw(&harness, scene)?.rgba.hash(&mut digest);
-        count += 1;
-    }
-    for case in drawing::all().iter().filter(|case| DRAWINGS.contains(&case.name)) {
-        (case.run)(&Lab::new(&harness))?.rgba.hash(&mut digest);
-        count += 1;
-    }
-    for case in transfers::all().iter().filter(|case| TRANSFERS.contains(&case.name.as_str())) {
-        case.run(&harness)?.hash(&mut digest);
-        count += 1;
-    }
-    assert_eq!(count, SCENES.len() + DRAWINGS.len() + TRANSFERS.len(), "all cases are there");
-    Ok(digest.finish())
 }

@@ -6,6 +6,7 @@ mod dir;
 mod open;
 mod path;
 mod status;
+mod thread;
 
 use std::ffi::{CStr, c_char};
 
