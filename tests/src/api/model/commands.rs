@@ -176,11 +176,13 @@ impl Model {
                 need(*query < count && recording.reset.contains(queries) && !recording.secondary)?;
                 need(!recording.counted.contains(&(*queries, *query)) && outside)
             }
-            Command::SetEvent { event } | Command::ResetEvent { event } => {
-                need(outside && matches!(self.get(*event)?.create, Create::Event {}))
+            Command::SetEvent { event } => need(outside && matches!(self.get(*event)?.create, Create::Event {})),
+            // What a secondary buffer does to events is not known to the one that executes it.
+            Command::ResetEvent { event } => {
+                need(outside && !recording.secondary && matches!(self.get(*event)?.create, Create::Event {}))
             }
             Command::WaitEvents { events } => {
-                need(outside && !events.is_empty())?;
+                need(outside && !recording.secondary && !events.is_empty())?;
                 need(events.iter().all(|event| recording.events.contains(event)))
             }
             Command::Execute { commands } => self.admits_execute(recording, commands),
@@ -275,6 +277,7 @@ impl Model {
                 if self.admits_all(*queries, *first, *count) {
                     recording.reset.insert(*queries);
                 }
+                recording.cleared.insert(*queries);
                 recording
                     .counted
                     .retain(|(pool, query)| pool != queries || *query < *first || *query - *first >= *count);
@@ -282,8 +285,10 @@ impl Model {
             Command::Timestamp { queries, query, .. } => drop(recording.counted.insert((*queries, *query))),
             Command::Execute { commands } => {
                 for id in commands {
-                    let used = self.things[id].recording.uses.clone();
-                    recording.uses.extend(used);
+                    let inner = &self.things[id].recording;
+                    recording.uses.extend(inner.uses.iter().copied());
+                    recording.cleared.extend(inner.cleared.iter().copied());
+                    recording.counted.retain(|(pool, _)| !inner.cleared.contains(pool));
                     if !self.things[id].recording.simultaneous {
                         // It belongs to one primary buffer only.
                         self.invalidate(*id);

@@ -290,7 +290,7 @@ impl Model {
         for id in commands {
             used.insert(*id);
             let recording = self.things[id].recording.clone();
-            for queries in &recording.reset {
+            for queries in &recording.cleared {
                 self.thing(*queries).counted.clear();
             }
             for (queries, query) in &recording.counted {

@@ -86,7 +86,9 @@ pub struct Recording {
     pub layouts: BTreeMap<Id, vk::ImageLayout>,
     /// Events that were set here.
     pub events: BTreeSet<Id>,
-    /// Pools of queries that were reset here.
+    /// Pools of queries some of which were reset, here or in buffers that were executed.
+    pub cleared: BTreeSet<Id>,
+    /// Pools of queries that were reset here, all of them.
     pub reset: BTreeSet<Id>,
     /// Queries that were counted here.
     pub counted: BTreeSet<(Id, u32)>,
