@@ -7,11 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::PeerCredentials;
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, accept4, bind, connect, getsockopt, listen, socket,
 };
+use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 
 use super::device::Device;
 use super::host::Host;
@@ -120,7 +122,10 @@ impl Server {
         }
         let backing = Backing::new(config.memory_bytes, own.clone())?;
         let host = Host::new(Device::on_files(&backing, config, display)?, &backing);
-        Ok(Server { listener: Listener::new(&address, &own, || {})?, host })
+        let listener = Listener::new(&address, &own, || {})?;
+        // Who runs as somebody else is sent away after the greeting, too.
+        fchmodat(AT_FDCWD, path, Mode::S_IRUSR | Mode::S_IWUSR, FchmodatFlags::FollowSymlink)?;
+        Ok(Server { listener, host })
     }
 
     /// The device, with what clients hold of it.

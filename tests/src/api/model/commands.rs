@@ -176,7 +176,9 @@ impl Model {
                 need(*query < count && recording.reset.contains(queries) && !recording.secondary)?;
                 need(!recording.counted.contains(&(*queries, *query)) && outside)
             }
-            Command::SetEvent { event } => need(outside && matches!(self.get(*event)?.create, Create::Event {})),
+            Command::SetEvent { event } => {
+                need(outside && matches!(self.get(*event)?.create, Create::Event {}))
+            }
             // What a secondary buffer does to events is not known to the one that executes it.
             Command::ResetEvent { event } => {
                 need(outside && !recording.secondary && matches!(self.get(*event)?.create, Create::Event {}))
