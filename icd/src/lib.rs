@@ -25,6 +25,8 @@ pub mod compute;
 pub mod entry;
 pub mod execution;
 pub mod foundation;
+#[cfg(all(test, feature = "model"))]
+mod model;
 pub mod objects;
 pub mod pipeline;
 pub mod presentation;

@@ -54,6 +54,11 @@ fn memory() {
 }
 
 #[test]
+fn swapchains() {
+    soak("swapchains", "sim", 300, 20_000, |_| {});
+}
+
+#[test]
 fn devices() {
     soak("devices", "sim", 2_000, 10_000, |_| {});
 }

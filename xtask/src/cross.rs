@@ -121,18 +121,7 @@ pub fn cargo(target: &Target, subcommand: &str) -> Result<Command, Error> {
         command.arg(subcommand);
         command
     } else {
-        let mut command = Command::new("/usr/bin/cargo");
-        command
-            .args([subcommand, "-Zbuild-std"])
-            // Stable compilers build the standard library under this name only.
-            .env("RUSTC_BOOTSTRAP", "1")
-            .env("RUSTC", "/usr/bin/rustc")
-            .env("RUSTDOC", "/usr/bin/rustdoc");
-        // What the running cargo says about itself would mislead the other one.
-        for variable in ["CARGO", "RUSTUP_TOOLCHAIN", "LD_LIBRARY_PATH"] {
-            command.env_remove(variable);
-        }
-        command
+        cargo_with_std(subcommand)
     };
     let upper = target.triple.replace('-', "_").to_uppercase();
     command
@@ -149,6 +138,27 @@ pub fn cargo(target: &Target, subcommand: &str) -> Result<Command, Error> {
             .env(format!("CARGO_TARGET_{upper}_RUSTFLAGS"), format!("-Ctarget-feature={}", target.features));
     }
     Ok(command)
+}
+
+/// Makes sure that [`cargo_with_std`] can run.
+pub fn require_std(install: bool) -> Result<(), Error> {
+    packages::require(RUST, install)
+}
+
+/// A cargo command that compiles the standard library, too, by Debian's compiler, which has its sources.
+pub fn cargo_with_std(subcommand: &str) -> Command {
+    let mut command = Command::new("/usr/bin/cargo");
+    command
+        .args([subcommand, "-Zbuild-std"])
+        // Stable compilers build the standard library under this name only.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTC", "/usr/bin/rustc")
+        .env("RUSTDOC", "/usr/bin/rustdoc");
+    // What the running cargo says about itself would mislead the other one.
+    for variable in ["CARGO", "RUSTUP_TOOLCHAIN", "LD_LIBRARY_PATH"] {
+        command.env_remove(variable);
+    }
+    command
 }
 
 /// Runs a program of `target` on this machine, with the libraries below `root`: `runner arguments… program`.

@@ -70,7 +70,7 @@ pub fn test(machine: &str, options: &Options, install: bool) -> Result<(), Error
     let shim = format!("/{}", package::PRELOADED);
     root.serves_every_form(architecture.target, &shim)?;
     let preloaded = [("VC4VK_DEVICE", "drm"), ("LD_PRELOAD", shim.as_str())];
-    root.draws("the preloaded render node", &preloaded)?;
+    let expected = root.draws("the preloaded render node", &preloaded)?;
     let driver = root.directory.join(format!("usr/lib/{}/libvulkan_vc4.so", architecture.target.gnu));
     for variables in [&[][..], &preloaded] {
         guest::test_installed(architecture.target, &driver, &root.directory, variables, install)?;
@@ -80,7 +80,7 @@ pub fn test(machine: &str, options: &Options, install: bool) -> Result<(), Error
     );
     rehearse(&Place {
         root: &root.directory,
-        picture: &root.directory.join(CAPTURES).join("last.ppm"),
+        expected: &expected,
         program: &|name, variables| root.program(name, variables),
         draw: &|device, variables| root.draws(device, variables),
     })?;
@@ -278,7 +278,7 @@ impl Root {
     }
 
     /// Debian's vkcube draws some frames to a private display.
-    fn draws(&self, device: &str, variables: &[(&str, &str)]) -> Result<(), Error> {
+    fn draws(&self, device: &str, variables: &[(&str, &str)]) -> Result<Vec<u8>, Error> {
         let display = Display::private()?;
         let capture = Capture::at(self.directory.join(CAPTURES))?;
         let output = self
@@ -294,7 +294,7 @@ impl Root {
             return Err(format!("vkcube on {device} ({}):\n{}", output.status, said(&output)).into());
         }
         println!("vkcube: {} frames on {device}: {}", run.frames, run.device);
-        Ok(())
+        capture.last()
     }
 }
 

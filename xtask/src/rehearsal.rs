@@ -33,18 +33,17 @@ type Variables<'a> = &'a [(&'a str, &'a str)];
 pub struct Place<'a> {
     /// The directory.
     pub root: &'a Path,
-    /// The last picture that was drawn there.
-    pub picture: &'a Path,
+    /// The picture on the chip that is expected.
+    pub expected: &'a [u8],
     /// A program of it.
     pub program: &'a dyn Fn(&str, Variables<'_>) -> Result<Command, Error>,
-    /// Draws a picture on a device.
-    pub draw: &'a dyn Fn(&str, Variables<'_>) -> Result<(), Error>,
+    /// Draws the picture on a device.
+    pub draw: &'a dyn Fn(&str, Variables<'_>) -> Result<Vec<u8>, Error>,
 }
 
-/// Rehearses it; the picture of the chip that was expected was drawn just before.
+/// Rehearses it.
 pub fn rehearse(place: &Place<'_>) -> Result<(), Error> {
     let at = |name: &str| place.root.join(name);
-    let expected = std::fs::read(place.picture)?;
     std::fs::write(at(BOARD_FILE), BOARD.join("\n") + "\n")?;
     let (shim, board) = (format!("/{}", package::PRELOADED), format!("/{BOARD_FILE}"));
     let node = [("VC4VK_DEVICE", "drm"), ("LD_PRELOAD", &shim[..]), ("VC4SIM_FACTS", &board[..])];
@@ -63,9 +62,9 @@ pub fn rehearse(place: &Place<'_>) -> Result<(), Error> {
         return Err(format!("the report holds no answers:\n{}", said(&output)).into());
     }
     let told = [&node[..], &[("VC4VK_FACTS", &found)]].concat();
-    (place.draw)("a node of another chip, told what was found", &told)?;
-    let seen = std::fs::read(place.picture)?;
-    let other = seen.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > CLEARLY).count();
+    let (seen, expected) =
+        ((place.draw)("a node of another chip, told what was found", &told)?, place.expected);
+    let other = seen.iter().zip(expected).filter(|(a, b)| a.abs_diff(**b) > CLEARLY).count();
     if seen.len() != expected.len() || other * 100 > seen.len() {
         return Err(format!(
             "{other} of {} colours are others than on the chip that was expected",

@@ -56,9 +56,11 @@ pub struct Options {
     /// The first program's seed.
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
-    /// Instead, the tests of crates with `unsafe` under AddressSanitizer.
-    #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
-    sanitize: bool,
+    /// Instead, what shares memory with programs, kernel and other threads, under tools that watch it: all of them, or those that are
+    /// named.
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', num_args = 0..=1, default_missing_value = sanitize::ALL,
+        conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
+    sanitize: Option<Vec<sanitize::Tool>>,
     /// Instead, faults at every place and soak at length: a quarter of an hour.
     #[arg(long, conflicts_with_all = ["qemu", "no_qemu", "mesa"])]
     reliability: bool,
@@ -103,8 +105,8 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     if let Some(minutes) = options.api {
         return api(minutes, options.seed, install);
     }
-    if options.sanitize {
-        return sanitize::run(&options.cargo, install);
+    if let Some(tools) = &options.sanitize {
+        return sanitize::run(tools, &options.cargo, install);
     }
     if options.reliability {
         return reliability(install);

@@ -119,9 +119,15 @@ impl Capture {
         })
     }
 
-    /// Converts `last.ppm` (binary, 8 bits) to PNG.
+    /// The last frame, `last.ppm`: binary, 8 bits.
+    pub fn last(&self) -> Result<Vec<u8>, Error> {
+        let path = self.0.join("last.ppm");
+        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()).into())
+    }
+
+    /// Converts the last frame to PNG.
     pub fn save_png(&self, png: &Path) -> Result<(), Error> {
-        let data = std::fs::read(self.0.join("last.ppm"))?;
+        let data = self.last()?;
         let mut header = data.splitn(4, |&byte| byte == b'\n');
         let (magic, size, _depth) = (header.next(), header.next().unwrap_or(&[]), header.next());
         let pixels = header.next().ok_or("the driver's frame has no pixels")?;

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender};
 
 use rustc_hash::FxHashMap;
 use vc4_kernel_abi::uapi::BINNER_SLOTS;
@@ -14,6 +13,7 @@ use super::retire::{self, Progress, Retire};
 use super::work::Work;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
+use crate::foundation::threads::{Receiver, SyncSender};
 use crate::objects::device::Device;
 use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::objects::semaphore::Signal;

@@ -4,10 +4,7 @@
 //! builds submissions and runs CPU commands; the retire thread (`retire`) waits for the GPU and signals fences. So
 //! the next frame is built while the GPU draws the last one, and nobody but the retire thread sleeps on it.
 
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, PoisonError};
 
 use ash::vk;
 
@@ -16,6 +13,7 @@ use super::retire::{self, Progress};
 use super::work::{Call, Work};
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
+use crate::foundation::threads::{Builder, JoinHandle, Mutex, Ordering, Sender, channel, sync_channel};
 use crate::objects::device::Device;
 use crate::objects::semaphore::Semaphore;
 use crate::objects::sync::Fence;
@@ -132,7 +130,7 @@ impl Drop for Queue {
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
-    std::thread::Builder::new().name(name.into()).spawn(run).map_err(|error| {
+    Builder::new().name(name.into()).spawn(run).map_err(|error| {
         log::error!(target: "vc4::queue", "the thread {name} cannot start: {error}");
         Error::OutOfHostMemory
     })

@@ -1,14 +1,13 @@
 //! The retire thread: waits for jobs in order and tells who waits for them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
 
 use vc4_kernel_abi::{PerfmonId, Seqno};
 
 use super::watch::{LOOK, Watch};
 use crate::foundation::error::Error;
 use crate::foundation::shared_flag::SharedFlag;
+use crate::foundation::threads::{AtomicU64, Ordering, Receiver};
 use crate::objects::device::Device;
 use crate::objects::query::{QueryChange, QueryPool};
 use crate::objects::sync::Fence;

@@ -5,12 +5,12 @@
 //! that took as long as a hang does makes the driver suspicious: from then on each job has a monitor of its own, and one
 //! that took so long again without counting anything was not drawn.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use vc4_kernel_abi::{Gpu, GpuError, PerfmonId, Seqno};
 
 use crate::foundation::error::Error;
+use crate::foundation::threads::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 /// How long one job may take before the device counts as lost: a binning job that hangs is started again and again. The
 /// simulator ends every job and says how, and may take long for one on a busy host.

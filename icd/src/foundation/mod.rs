@@ -14,6 +14,7 @@ pub mod latch;
 pub mod limits;
 pub mod shared_flag;
 pub mod terms;
+pub mod threads;
 #[cfg(feature = "compute")]
 pub mod timeout;
 pub mod traffic;

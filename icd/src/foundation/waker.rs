@@ -1,7 +1,9 @@
 //! Waiting for states to change: everybody waits in one place, under one lock.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
+
+use crate::foundation::threads::{Condvar, Mutex};
 
 /// Wakes everybody who waits for a state to change. One per device: waiting for any of several fences
 /// is then waiting in one place.

@@ -2,7 +2,7 @@
 //! reach it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
 use ash::vk;
 use vc4_kernel_abi::Gpu;
@@ -12,6 +12,7 @@ use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::extension::Extension;
 use crate::foundation::handle::HostAllocator;
+use crate::foundation::threads::{AtomicBool, Ordering};
 use crate::foundation::waker::Waker;
 use crate::objects::heap::Heap;
 use crate::objects::physical_device::{self, PhysicalDevice};

@@ -3,8 +3,7 @@
 //!
 //! Occlusion queries attach a performance monitor to the jobs between their begin and their end (T-OCC).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, PoisonError};
 use std::time::Instant;
 
 use ash::vk;
@@ -13,6 +12,7 @@ use vc4_kernel_abi::uapi::MAX_PERF_COUNTERS;
 
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
+use crate::foundation::threads::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use crate::foundation::waker::Waker;
 use crate::objects::device::Device;
 
@@ -125,7 +125,7 @@ impl QueryPool {
         self.ty
     }
 
-    fn results(&self) -> std::sync::MutexGuard<'_, Vec<Option<u64>>> {
+    fn results(&self) -> MutexGuard<'_, Vec<Option<u64>>> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -2,7 +2,7 @@
 //! object (vulkan-on-vc4.md §10).
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ash::vk;
@@ -10,6 +10,7 @@ use ash::vk;
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::foundation::shared_flag::SharedFlag;
+use crate::foundation::threads::{Mutex, MutexGuard};
 use crate::foundation::waker::Waker;
 use crate::objects::device::Device;
 use crate::objects::sync::Flag;

@@ -2,8 +2,7 @@
 //! (vulkan-on-vc4.md §10).
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -11,6 +10,7 @@ use ash::vk;
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::foundation::shared_flag::SharedFlag;
+use crate::foundation::threads::{AtomicBool, Mutex, MutexGuard, Ordering};
 use crate::foundation::waker::{Waker, deadline};
 use crate::objects::device::Device;
 

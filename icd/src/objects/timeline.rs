@@ -4,11 +4,11 @@
 //! value when the GPU has finished what is in front. Both numbers are kept, and host signals move both.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk;
 
 use crate::foundation::error::Error;
+use crate::foundation::threads::{AtomicU64, Ordering};
 use crate::foundation::waker::{Waker, deadline};
 use crate::objects::device::Device;
 

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::frame::Frame;
 use crate::foundation::error::Error;
 use crate::foundation::shared_flag::SharedFlag;
+use crate::foundation::threads::{Mutex, MutexGuard};
 
 /// How long a wait without limit may take: it is repeated anyway.
 const LONG: Duration = Duration::from_secs(3600);

@@ -25,7 +25,7 @@ mod shm;
 mod surface;
 mod swapchain;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wayland;
 mod x11;
 

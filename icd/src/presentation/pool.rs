@@ -1,11 +1,12 @@
 //! The images of a swapchain, which take turns between the application and the display.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use ash::vk;
 
 use crate::foundation::error::Error;
+use crate::foundation::threads::{Mutex, MutexGuard};
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 

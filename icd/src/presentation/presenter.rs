@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -17,6 +16,7 @@ use super::frame::Frame;
 use super::pool::Pool;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
+use crate::foundation::threads::{Builder, JoinHandle};
 use crate::foundation::traffic::{Cause, Total};
 use crate::objects::image::Image;
 
@@ -130,7 +130,7 @@ impl Presenter {
             broken: false,
             shown: Shown::default(),
         };
-        let thread = std::thread::Builder::new().name("vc4-present".into());
+        let thread = Builder::new().name("vc4-present".into());
         let thread = thread.spawn(move || worker.run()).map_err(|error| {
             log::error!(target: "vc4::wsi", "the present thread cannot start: {error}");
             Error::OutOfHostMemory

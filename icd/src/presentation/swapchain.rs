@@ -1,6 +1,6 @@
 //! VkSwapchainKHR: images that take turns between the application and the display.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use ash::vk;
 use vc4_kernel_abi::Seqno;
@@ -13,6 +13,7 @@ use super::surface::{self, Surface, SurfaceFormat};
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
+use crate::foundation::threads::Mutex;
 use crate::foundation::waker::deadline;
 use crate::objects::device::Device;
 use crate::objects::image::Image;

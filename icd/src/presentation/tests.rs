@@ -12,7 +12,7 @@ use crate::objects::device::Device;
 use crate::testing::device;
 
 /// What a plain application asks for.
-pub(super) fn info(width: u32, height: u32) -> vk::SwapchainCreateInfoKHR<'static> {
+pub(crate) fn info(width: u32, height: u32) -> vk::SwapchainCreateInfoKHR<'static> {
     vk::SwapchainCreateInfoKHR {
         min_image_count: 2,
         image_format: vk::Format::B8G8R8A8_UNORM,
@@ -28,7 +28,7 @@ pub(super) fn info(width: u32, height: u32) -> vk::SwapchainCreateInfoKHR<'stati
 }
 
 /// A swapchain without predecessor.
-pub(super) fn swapchain(
+pub(crate) fn swapchain(
     device: &Arc<Device>,
     surface: &Surface,
     info: &vk::SwapchainCreateInfoKHR<'_>,
@@ -45,7 +45,7 @@ pub(super) fn acquire(swapchain: &Swapchain) -> u32 {
 }
 
 /// Presents an image as the queue does.
-pub(super) fn present(swapchain: &Arc<Swapchain>, index: u32) -> Result<(), Error> {
+pub(crate) fn present(swapchain: &Arc<Swapchain>, index: u32) -> Result<(), Error> {
     let (present, answer) = swapchain.present(index, 0)?;
     present.hand_over(None);
     answer.map(drop)

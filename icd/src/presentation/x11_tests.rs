@@ -1,5 +1,8 @@
 //! Against the X server that `DISPLAY` names; `cargo xtask test` starts one.
 
+use std::ffi::{CStr, CString};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use x11rb::protocol::xproto::{CreateWindowAux, WindowClass};
@@ -37,7 +40,12 @@ impl Application {
             (0..100).find_map(attempt).expect("the display answers")
         });
         LazyLock::force(&FIRST);
-        let (xcb, screen) = XCBConnection::connect(None).expect("the display answers");
+        Some(Application::on(None, width, height))
+    }
+
+    /// On a display, by its name.
+    fn on(display: Option<&CStr>, width: u16, height: u16) -> Application {
+        let (xcb, screen) = XCBConnection::connect(display).expect("the display answers");
         // Until the connection ends no other client puts a window on top, which would lose pixels.
         xcb.grab_server().unwrap().check().unwrap();
         let window = xcb.generate_id().unwrap();
@@ -47,7 +55,7 @@ impl Application {
         xcb.create_window(0, window, root.root, 0, 0, width, height, 0, class, 0, &aux).unwrap();
         xcb.map_window(window).unwrap();
         xcb.flush().unwrap();
-        Some(Application { xcb, screen, window })
+        Application { xcb, screen, window }
     }
 
     fn pointer(&self) -> *mut std::ffi::c_void {
@@ -184,6 +192,34 @@ fn a_destroyed_window_is_a_lost_surface_and_no_error_event() {
     swapchain.close();
     assert!(!device.is_lost());
     application.assert_no_events();
+}
+
+#[test]
+fn a_server_that_dies_loses_the_surface() {
+    let mut command = Command::new("Xvfb");
+    let server = command.args(["-displayfd", "1", "-screen", "0", "320x240x24"]);
+    let Ok(mut server) = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
+        eprintln!("no Xvfb: not tested");
+        return;
+    };
+    let mut number = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
+    let application = Application::on(Some(&CString::new(format!(":{}", number.trim())).unwrap()), 70, 50);
+    let (device, surface) = (device(), application.surface());
+    let swapchain = swapchain(&device, &surface, &info(70, 50)).unwrap();
+    let index = acquire(&swapchain);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let _ = present(&swapchain, index);
+    let answer = (0..400).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        swapchain.acquire(0).err()
+    });
+    let lost = vk::Result::ERROR_SURFACE_LOST_KHR;
+    assert_eq!(answer.unwrap().result(), lost);
+    assert_eq!(surface.capabilities().err().unwrap().result(), lost);
+    swapchain.close();
+    assert!(!device.is_lost());
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::hidden::is_hidden_by_depth;
 #[cfg(feature = "jit")]
 use super::native::{Compiled, Native};
 use super::op::{Action, Branch, Dest, Op, slot};
+#[cfg(feature = "jit")]
 use super::variant;
 use crate::memory::Memory;
 #[cfg(feature = "jit")]

@@ -1,11 +1,11 @@
 //! Does the same thing again and again and tells what the process has grown by; for `tests/soak.rs`.
 //!
-//! `soak frames|pipelines|sets|memory|devices COUNT`: prints `before=KIB DESCRIPTORS THREADS`, the most that the process held in
+//! `soak frames|pipelines|sets|memory|devices|swapchains COUNT`: prints `before=KIB DESCRIPTORS THREADS`, the most that the process held in
 //! the first half, and `after=`, the same of the second.
 
 use std::process::ExitCode;
 
-use ash::vk;
+use ash::{Entry, vk};
 use vc4_tests::vulkan::{CLEAR_STORE, Error, Harness, Lab, Named, Pipeline, Subpass, Vertex, area, color};
 
 /// Edge of what is drawn, in pixels.
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (what, count) = (arguments.next().unwrap_or_default(), arguments.next().and_then(|n| n.parse().ok()));
     let Some(count) = count else {
-        eprintln!("usage: soak frames|pipelines|sets|memory|devices COUNT");
+        eprintln!("usage: soak frames|pipelines|sets|memory|devices|swapchains COUNT");
         return ExitCode::from(2);
     };
     let done = match what.as_str() {
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         "sets" => sets(count),
         "memory" => memory(count),
         "devices" => devices(count),
+        "swapchains" => swapchains(count),
         other => Err(format!("unknown: {other}").into()),
     };
     match done {
@@ -196,4 +197,64 @@ fn devices(count: u64) -> Result<(), Error> {
         }
         Ok(())
     })
+}
+
+/// Swapchains without a window, each made from the one before it, of other sizes; two pictures of each are presented.
+fn swapchains(count: u64) -> Result<(), Error> {
+    // SAFETY: handles come from this instance and device and are destroyed once, after their last use; create infos point to
+    // what lives longer than the calls; this thread alone uses them.
+    unsafe {
+        let entry = Entry::load()?;
+        let names = [ash::khr::surface::NAME.as_ptr(), ash::ext::headless_surface::NAME.as_ptr()];
+        let create = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+        let instance = entry.create_instance(&create, None).named("vkCreateInstance")?;
+        let surfaces = ash::khr::surface::Instance::new(&entry, &instance);
+        let headless = ash::ext::headless_surface::Instance::new(&entry, &instance);
+        let create = vk::HeadlessSurfaceCreateInfoEXT::default();
+        let surface = headless.create_headless_surface(&create, None).named("vkCreateHeadlessSurfaceEXT")?;
+        let physical = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
+        let physical = *physical.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+        let names = [ash::khr::swapchain::NAME.as_ptr()];
+        let create =
+            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+        let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
+        let chains = ash::khr::swapchain::Device::new(&instance, &device);
+        let queue = device.get_device_queue(0, 0);
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).named("vkCreateFence")?;
+        let mut last = vk::SwapchainKHR::null();
+        let done = repeat(count, |number| {
+            let edge = 32 + (number % 7) as u32 * 16;
+            let create = vk::SwapchainCreateInfoKHR::default()
+                .surface(surface)
+                .min_image_count(2 + number as u32 % 2)
+                .image_format(vk::Format::B8G8R8A8_UNORM)
+                .image_extent(vk::Extent2D { width: edge, height: 48 })
+                .image_array_layers(1)
+                .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+                .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
+                .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+                .present_mode(vk::PresentModeKHR::IMMEDIATE)
+                .old_swapchain(last);
+            let chain = chains.create_swapchain(&create, None).named("vkCreateSwapchainKHR")?;
+            chains.destroy_swapchain(last, None);
+            last = chain;
+            for _ in 0..2 {
+                let acquired = chains.acquire_next_image(chain, u64::MAX, vk::Semaphore::null(), fence);
+                let (index, _) = acquired.named("vkAcquireNextImageKHR")?;
+                device.wait_for_fences(&[fence], true, u64::MAX).named("vkWaitForFences")?;
+                device.reset_fences(&[fence]).named("vkResetFences")?;
+                let (chain, index) = ([chain], [index]);
+                let present = vk::PresentInfoKHR::default().swapchains(&chain).image_indices(&index);
+                chains.queue_present(queue, &present).named("vkQueuePresentKHR")?;
+            }
+            Ok(())
+        });
+        chains.destroy_swapchain(last, None);
+        device.destroy_fence(fence, None);
+        device.destroy_device(None);
+        surfaces.destroy_surface(surface, None);
+        instance.destroy_instance(None);
+        done
+    }
 }
