@@ -11,6 +11,12 @@ pub fn driver() -> Result<PathBuf, Error> {
     write_manifest(&target_directory()?.join("release"))
 }
 
+/// As [`driver`], as tests have it.
+pub fn test_driver() -> Result<PathBuf, Error> {
+    cargo(&["build", "--package", "vc4-icd"])?;
+    write_manifest(&target_directory()?.join("debug"))
+}
+
 /// Runs cargo in the workspace.
 pub fn cargo(arguments: &[&str]) -> Result<(), Error> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

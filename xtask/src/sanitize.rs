@@ -85,7 +85,7 @@ fn valgrind(display: &Display, arguments: &[String], install: bool) -> Result<()
     let mut command = cargo();
     command.args(["test", "-p", "vc4-icd", "--lib", "presentation::", "--"]).args(arguments);
     done(command.env(runner, VALGRIND).env("DISPLAY", &display.name))?;
-    let driver = build::driver()?;
+    let driver = build::test_driver()?;
     done(cargo().args(["build", "-p", "vc4-tests", "--bin", "faults"]))?;
     let mut words = VALGRIND.split(' ');
     let mut command = Command::new(words.next().unwrap_or_default());
