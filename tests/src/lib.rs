@@ -28,7 +28,7 @@
 //! | [`cases`] | the lists: scenes, features, programs of drawing, transfers, compute kernels, kernels that are timed |
 //! | [`tour`] | a little of everything that needs the kernel |
 //! | [`album`] | the command line of the programs that run them |
-//! | [`runner`], [`blend`], [`mod@hash`] | alone: programs on the simulated QPU; blend factors by the specification; numbers from names |
+//! | [`runner`], [`blend`], [`mod@hash`], [`heap`] | alone: programs on the simulated QPU; blend factors by the specification; numbers from names; the host memory of API objects |
 
 pub mod album;
 pub mod api;
@@ -37,6 +37,7 @@ pub mod cases;
 pub mod corpus;
 pub mod format;
 pub mod hash;
+pub mod heap;
 pub mod outside;
 pub mod picture;
 pub mod player;

@@ -88,6 +88,17 @@ fn a_process_may_be_killed_while_it_draws() {
     let _ = std::fs::remove_file(&path);
 }
 
+#[test]
+fn host_memory_may_be_refused_anywhere() {
+    let mut command = process("memory");
+    // Mesa's layer does not survive this.
+    command.env("VC4VK_DEVICE", "noop").env_remove("LD_PRELOAD").env("NODEVICE_SELECT", "1");
+    let output = driver::run(&mut command, "memory");
+    let refused: u64 = said(&output.stdout, "refused=")[0].parse().expect("a number");
+    // The driver's own: instance, physical device, device, queue, ten objects, three command buffers, three sets.
+    assert!(refused > 20, "{refused} allocations");
+}
+
 /// Contiguous memory runs out somewhere, and comes back after some more attempts.
 #[test]
 fn memory_may_be_short_for_a_while() {

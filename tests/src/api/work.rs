@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::generate::Program;
-use super::run::heap;
 use super::run::machine::Machine;
 use super::run::{Outcome, Runner};
 use super::slot::Id;
 use super::spoil::spoil;
 use super::step::*;
+use crate::heap;
 use crate::vulkan::Error;
 
 /// Programs that share a device.

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `process fork` | `parent=DIGEST` before and after children were forked, `child=DIGEST` of one that draws |
 //! | `process signals` | `digest=DIGEST` under a storm of signals, `signals=COUNT` |
+//! | `process memory` | `refused=COUNT` of allocations of the program's that were refused, one in each attempt |
 //! | `process wait` | `submitted`, and waits for its end while the GPU draws |
 
 use std::io::Write;
@@ -11,16 +12,18 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use vc4_tests::tour;
-use vc4_tests::vulkan::{CLEAR_STORE, Error, Harness, Lab, Pipeline, Subpass, Vertex, area, color};
+use ash::{Entry, vk};
+use vc4_tests::vulkan::{CLEAR_STORE, Error, Harness, Lab, Named, Pipeline, Subpass, Vertex, area, color};
+use vc4_tests::{heap, tour};
 
 fn main() -> ExitCode {
     let what = std::env::args().nth(1).unwrap_or_default();
     let done = match what.as_str() {
         "fork" => fork(),
         "signals" => signals(),
+        "memory" => memory(),
         "wait" => wait(),
-        _ => Err("usage: process fork|signals|wait".into()),
+        _ => Err("usage: process fork|signals|memory|wait".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -143,5 +146,113 @@ fn wait() -> Result<(), Error> {
             // SAFETY: the handles live as long as the lab.
             unsafe { lab.device.cmd_end_render_pass(commands) };
         })?;
+    }
+}
+
+/// Makes an instance, a device and something of most kinds, each time with another allocation of the program's refused, until
+/// there is none left to refuse.
+fn memory() -> Result<(), Error> {
+    for number in 1.. {
+        heap::refuse_one(number);
+        let made = everything_once();
+        let met = heap::count() >= number;
+        heap::refuse_one(0);
+        match made {
+            Err(error) if met && error.to_string().contains("OUT_OF_HOST_MEMORY") => {}
+            // The loader goes on without what it does not need.
+            Ok(()) if met => {}
+            Ok(()) => {
+                println!("refused={}", number - 1);
+                return Ok(());
+            }
+            Err(error) => return Err(format!("allocation {number}: {error}").into()),
+        }
+        if heap::live() != 0 {
+            return Err(format!("allocation {number}: {} others are not given back", heap::live()).into());
+        }
+    }
+    Ok(())
+}
+
+/// With the program's own host memory.
+fn everything_once() -> Result<(), Error> {
+    let callbacks = heap::callbacks();
+    let own = Some(&callbacks);
+    // SAFETY: handles come from this instance and device and are destroyed once, after their last use, by the callbacks that they
+    // were made by; create infos point to what lives longer than the calls; this thread alone uses them.
+    unsafe {
+        let entry = Entry::load()?;
+        let create = vk::InstanceCreateInfo::default();
+        let instance = entry.create_instance(&create, own).named("vkCreateInstance")?;
+        let made = on_instance(&instance, own);
+        instance.destroy_instance(own);
+        made
+    }
+}
+
+/// # Safety
+/// The instance was made by `own`.
+unsafe fn on_instance(
+    instance: &ash::Instance,
+    own: Option<&vk::AllocationCallbacks<'_>>,
+) -> Result<(), Error> {
+    // SAFETY: as in `everything_once`.
+    unsafe {
+        let physical = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
+        let physical = *physical.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+        let create = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+        let device = instance.create_device(physical, &create, own).named("vkCreateDevice")?;
+        let made = on_device(&device, own);
+        device.destroy_device(own);
+        made
+    }
+}
+
+/// # Safety
+/// The device was made by `own`.
+unsafe fn on_device(device: &ash::Device, own: Option<&vk::AllocationCallbacks<'_>>) -> Result<(), Error> {
+    // SAFETY: as in `everything_once`; destroying what was not made does nothing.
+    unsafe {
+        let mut ends: Vec<Box<dyn FnOnce()>> = Vec::new();
+        let made = (|| {
+            let fence = device.create_fence(&vk::FenceCreateInfo::default(), own).named("vkCreateFence")?;
+            ends.push(Box::new(move || device.destroy_fence(fence, own)));
+            let semaphore = device.create_semaphore(&vk::SemaphoreCreateInfo::default(), own);
+            let semaphore = semaphore.named("vkCreateSemaphore")?;
+            ends.push(Box::new(move || device.destroy_semaphore(semaphore, own)));
+            let create =
+                vk::BufferCreateInfo::default().size(4096).usage(vk::BufferUsageFlags::UNIFORM_BUFFER);
+            let buffer = device.create_buffer(&create, own).named("vkCreateBuffer")?;
+            ends.push(Box::new(move || device.destroy_buffer(buffer, own)));
+            let create = vk::MemoryAllocateInfo::default().allocation_size(4096);
+            let memory = device.allocate_memory(&create, own).named("vkAllocateMemory")?;
+            ends.push(Box::new(move || device.free_memory(memory, own)));
+            let create = vk::CommandPoolCreateInfo::default();
+            let pool = device.create_command_pool(&create, own).named("vkCreateCommandPool")?;
+            ends.push(Box::new(move || device.destroy_command_pool(pool, own)));
+            let create = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(3);
+            device.allocate_command_buffers(&create).named("vkAllocateCommandBuffers")?;
+            let binding = vk::DescriptorSetLayoutBinding::default()
+                .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::VERTEX);
+            let bindings = [binding];
+            let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let layout = device.create_descriptor_set_layout(&create, own);
+            let layout = layout.named("vkCreateDescriptorSetLayout")?;
+            ends.push(Box::new(move || device.destroy_descriptor_set_layout(layout, own)));
+            let size = vk::DescriptorPoolSize { ty: vk::DescriptorType::UNIFORM_BUFFER, descriptor_count: 3 };
+            let sizes = [size];
+            let create = vk::DescriptorPoolCreateInfo::default().max_sets(3).pool_sizes(&sizes);
+            let pool = device.create_descriptor_pool(&create, own).named("vkCreateDescriptorPool")?;
+            ends.push(Box::new(move || device.destroy_descriptor_pool(pool, own)));
+            let layouts = [layout; 3];
+            let create = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            device.allocate_descriptor_sets(&create).named("vkAllocateDescriptorSets")?;
+            Ok(())
+        })();
+        ends.into_iter().rev().for_each(|end| end());
+        made
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ash::{Device, Entry, Instance, vk};
 
-use super::heap;
+use crate::heap;
 use crate::vulkan::Error;
 
 /// A device with its queue.

@@ -9,8 +9,7 @@ mod create;
 mod descriptors;
 mod destroy;
 mod graphics;
-pub mod heap;
-mod host;
+pub mod host;
 pub mod machine;
 mod record;
 mod show;
@@ -23,6 +22,7 @@ use ash::vk::{self, Handle};
 
 use super::slot::Id;
 use super::step::*;
+use crate::heap;
 use machine::Machine;
 
 /// What a program ended in.

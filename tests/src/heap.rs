@@ -15,6 +15,8 @@ const MORTAR: u8 = 0xa5;
 /// Blocks that were given back and are kept.
 const KEPT: usize = 4096;
 
+/// The one allocation that fails, counted from 1; 0: none.
+static REFUSED_ONE: AtomicU64 = AtomicU64::new(0);
 /// Live blocks.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 /// Blocks whose walls were broken.
@@ -27,6 +29,17 @@ static OLD: Mutex<VecDeque<usize>> = Mutex::new(VecDeque::new());
 /// Lets every so many-th allocation fail; 0: none.
 pub fn refuse(every: u64) {
     REFUSED.store(every, Relaxed);
+}
+
+/// Lets one allocation fail, the `number`-th from now on; 0: none.
+pub fn refuse_one(number: u64) {
+    COUNT.store(0, Relaxed);
+    REFUSED_ONE.store(number, Relaxed);
+}
+
+/// Allocations since [`refuse_one`].
+pub fn count() -> u64 {
+    COUNT.load(Relaxed)
 }
 
 /// Blocks that nobody has given back.
@@ -59,8 +72,9 @@ unsafe extern "system" fn allocate(
     align: usize,
     _: vk::SystemAllocationScope,
 ) -> *mut c_void {
-    let refused = REFUSED.load(Relaxed);
-    if refused > 0 && COUNT.fetch_add(1, Relaxed) % refused == refused - 1 {
+    let (refused, one) = (REFUSED.load(Relaxed), REFUSED_ONE.load(Relaxed));
+    let number = COUNT.fetch_add(1, Relaxed) + 1;
+    if (refused > 0 && number % refused == 0) || number == one {
         return std::ptr::null_mut();
     }
     let Some(layout) = layout(size).filter(|_| align <= WALL) else {
