@@ -125,7 +125,7 @@ fn signals() -> Result<(), Error> {
 fn wait() -> Result<(), Error> {
     let harness = Harness::new()?;
     let lab = Lab::new(&harness);
-    let size = [1024; 2];
+    let size = [256; 2];
     let pass = lab.pass(&[CLEAR_STORE], &[Subpass { color: Some(0), ..Subpass::default() }])?;
     let target = lab.target(size, CLEAR_STORE.format, CLEAR_STORE.samples)?;
     let framebuffer = lab.framebuffer(pass, &[target], size)?;
@@ -140,7 +140,7 @@ fn wait() -> Result<(), Error> {
     loop {
         lab.run(|commands| {
             lab.begin(commands, pass, framebuffer, area(size), &[color([0.0; 4])]);
-            for _ in 0..50 {
+            for _ in 0..20 {
                 lab.draw(commands, pipeline, vertices, 3);
             }
             // SAFETY: the handles live as long as the lab.
