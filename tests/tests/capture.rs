@@ -2,12 +2,19 @@
 //! the same results.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
-use std::path::Path;
+#[path = "../oracle/recording.rs"]
+mod recording;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use bzip2::read::BzDecoder;
 
 use vc4_sim::capture::VARIABLE;
 use vc4_sim::capture::read::{Capture, Outcome};
 use vc4_sim::replay::Replay;
+use vc4_tests::random::Random;
 use vc4_tests::{driver, scratch};
 
 /// Draws some scenes and returns what was recorded, one capture per device that the program made.
@@ -58,4 +65,31 @@ fn the_render_node_records() {
         command.env("VC4VK_DEVICE", "drm").env("LD_PRELOAD", driver::drm_shim());
     });
     check("render node", &captures);
+}
+
+/// Whatever is damaged in a capture: it is refused, or what it holds runs, hangs or is refused.
+#[test]
+fn damaged_captures_harm_nobody() {
+    let directory = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/known/scenes"));
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
+        .expect("known pictures")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    let (mut ran, mut random) = (0, Random(1));
+    for file in files {
+        let mut whole = Vec::new();
+        let compressed = std::fs::File::open(&file).expect("a capture");
+        BzDecoder::new(compressed).read_to_end(&mut whole).expect("a capture");
+        assert!(recording::recording(&whole) > 0, "{}: whole", file.display());
+        for _ in 0..12 {
+            let mut bytes = whole.clone();
+            if random.one_in(4) {
+                bytes.truncate(random.below(whole.len()));
+            }
+            recording::damage(&mut bytes, |limit| random.below(limit));
+            ran += recording::recording(&bytes);
+        }
+    }
+    assert!(ran > 50, "{ran} submissions of damaged captures ran");
 }

@@ -2,11 +2,12 @@
 //!
 //! | tool | what runs |
 //! | --- | --- |
-//! | LLVM's AddressSanitizer | unit tests of crates with `unsafe`, on a standard library that checks itself |
-//! | LLVM's ThreadSanitizer | the same |
+//! | LLVM's AddressSanitizer | unit tests of crates with `unsafe` |
+//! | LLVM's ThreadSanitizer | the same, on a standard library that checks itself |
 //! | Valgrind | what the driver does with C libraries, and a program that draws |
 //! | shuttle | queue, fences, semaphores and presentation in many orders (`icd/src/model.rs`) |
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::display::Display;
@@ -32,8 +33,9 @@ pub const ALL: &str = "address,thread,valgrind,model";
 const PACKAGES: &[&str] = &["vc4-jit", "vc4-kernel-abi", "vc4-shaders-cpu", "vc4-sim", "vc4-icd"];
 
 /// Leaks of statics are none; what programs leave behind other suites count.
-const ADDRESS: (&str, &str) = ("ASAN_OPTIONS", "detect_leaks=0");
-const THREAD: (&str, &str) = ("TSAN_OPTIONS", "halt_on_error=1");
+const ADDRESS: &str = "detect_leaks=0";
+const THREAD: &str = "halt_on_error=1";
+const THREAD_RUNTIME: &str = "librustc-stable_rt.tsan.a";
 
 /// Machine code is written while programs run.
 const VALGRIND: &str = "valgrind --quiet --error-exitcode=9 --smc-check=all-non-file --leak-check=full --show-leak-kinds=definite \
@@ -46,8 +48,8 @@ pub fn run(tools: &[Tool], arguments: &[String], install: bool) -> Result<(), Er
     for tool in tools {
         println!("{tool:?}");
         match tool {
-            Tool::Address => instrumented("address", ADDRESS, &display, arguments, install)?,
-            Tool::Thread => instrumented("thread", THREAD, &display, arguments, install)?,
+            Tool::Address => address(&display, arguments)?,
+            Tool::Thread => thread(&display, arguments, install)?,
             Tool::Valgrind => valgrind(&display, arguments, install)?,
             Tool::Model => model(arguments)?,
         }
@@ -55,25 +57,48 @@ pub fn run(tools: &[Tool], arguments: &[String], install: bool) -> Result<(), Er
     Ok(())
 }
 
-/// The crates' own tests, and the standard library, compiled with a sanitizer.
+/// The crates' own tests under AddressSanitizer.
+fn address(display: &Display, arguments: &[String]) -> Result<(), Error> {
+    let mut command = cargo();
+    // Stable compilers have sanitizers under this name only.
+    command.arg("test").env("RUSTC_BOOTSTRAP", "1");
+    instrumented(command, "address", "-Zsanitizer=address".into(), display, arguments)
+}
+
+/// The crates' own tests under ThreadSanitizer, which has to see what the standard library does between threads, too. That is
+/// compiled as tests are: it checks what it is asked for.
+fn thread(display: &Display, arguments: &[String], install: bool) -> Result<(), Error> {
+    cross::require_std(install)?;
+    // Debian's compiler, which has the library's sources, lacks the sanitizer's.
+    let own = Command::new("rustc").args(["--print", "target-libdir"]).output()?;
+    let runtime = Path::new(String::from_utf8_lossy(&own.stdout).trim()).join(THREAD_RUNTIME);
+    if !runtime.is_file() {
+        return Err(format!("{} is not there: use a toolchain of rustup's", runtime.display()).into());
+    }
+    let whole = format!("-Clink-arg=-Wl,--whole-archive,{},--no-whole-archive", runtime.display());
+    let flags = format!("-Zsanitizer=thread -Zexternal-clangrt {whole}");
+    // One thread's work, and 20 times as slow here.
+    let arguments = [arguments, &["--skip".into(), "qpu::tests::native".into()]].concat();
+    instrumented(cross::cargo_with_std("test"), "thread", flags, display, &arguments)
+}
+
 fn instrumented(
+    mut command: Command,
     name: &str,
-    options: (&str, &str),
+    flags: String,
     display: &Display,
     arguments: &[String],
-    install: bool,
 ) -> Result<(), Error> {
-    cross::require_std(install)?;
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let mut command = cross::cargo_with_std("test");
     command.args(["--lib", "--target", &target]).args(PACKAGES.iter().flat_map(|package| ["-p", package]));
     command
         .arg("--")
         .args(arguments)
         .current_dir(build::workspace())
-        .env("RUSTFLAGS", format!("-Zsanitizer={name}"))
+        .env("RUSTFLAGS", flags)
         .env("CARGO_TARGET_DIR", build::target_directory()?.join("sanitized").join(name))
-        .env(options.0, options.1)
+        .env("ASAN_OPTIONS", ADDRESS)
+        .env("TSAN_OPTIONS", THREAD)
         .env("DISPLAY", &display.name);
     done(&mut command)
 }
