@@ -29,6 +29,9 @@ const CLEARLY: u8 = 32;
 /// Variables of a program.
 type Variables<'a> = &'a [(&'a str, &'a str)];
 
+/// Draws a picture on a device that people call so, with these variables.
+type Draw<'a> = dyn Fn(&str, Variables<'_>) -> Result<Vec<u8>, Error> + 'a;
+
 /// A directory with the packages installed.
 pub struct Place<'a> {
     /// The directory.
@@ -38,7 +41,7 @@ pub struct Place<'a> {
     /// A program of it.
     pub program: &'a dyn Fn(&str, Variables<'_>) -> Result<Command, Error>,
     /// Draws the picture on a device.
-    pub draw: &'a dyn Fn(&str, Variables<'_>) -> Result<Vec<u8>, Error>,
+    pub draw: &'a Draw<'a>,
 }
 
 /// Rehearses it.

@@ -12,8 +12,10 @@ use crate::jobs::timing;
 
 /// How often a job is timed.
 const ROUNDS: usize = 100;
-/// Rectangles on top of each other.
+/// Rectangles on top of each other, at most.
 const LAYERS: usize = 16;
+/// What these may take together: a simulator in an emulator takes seconds for what a board does in a millisecond.
+const FILLING: Duration = Duration::from_millis(500);
 
 /// The smallest job: its ioctl, and its way to the GPU and back.
 pub fn latency(bench: &Bench<'_>) -> Result<Outcome, Failure> {
@@ -51,19 +53,22 @@ pub fn filling(bench: &Bench<'_>) -> Result<Outcome, Failure> {
     let target = Target::new(bench, Tiling::T, EDGE, EDGE)?;
     let edge = EDGE as f32;
     // Each is nearer than those before it, so all of them are drawn.
-    let layers: Vec<Draw> = (0..LAYERS)
-        .map(|layer| Draw::color(rectangle([0.0, edge], [0.0, edge], 0.9 - layer as f32 / 32.0), u32::MAX))
-        .collect();
-    let draws = target.draw(0, &layers)?;
+    let draws = |count: usize| {
+        let layer =
+            |layer| Draw::color(rectangle([0.0, edge], [0.0, edge], 0.9 - layer as f32 / 32.0), u32::MAX);
+        target.draw(0, &(0..count).map(layer).collect::<Vec<Draw>>())
+    };
     let time = |job: &Submit| timing::best(|| bench.run(job).map(drop));
     let clear = time(&target.clear(0))?;
-    let drawn = time(&draws)?;
+    let one = time(&draws(1)?)?;
+    let layers = (FILLING.as_secs_f64() / one.as_secs_f64().max(1e-9)).clamp(1.0, LAYERS as f64) as usize;
+    let drawn = time(&draws(layers)?)?;
     if let Some(pixel) = target.corners()?.into_iter().find(|pixel| *pixel != u32::MAX) {
         return Err(Failure::Wrong(format!("a corner is {pixel:08x} instead of {:08x}", u32::MAX)));
     }
     let pixels = f64::from(EDGE * EDGE) / 1e6;
     let cleared = pixels / clear.as_secs_f64();
-    let filled = pixels * LAYERS as f64 / drawn.saturating_sub(clear).as_secs_f64().max(1e-9);
+    let filled = pixels * layers as f64 / drawn.saturating_sub(clear).as_secs_f64().max(1e-9);
     Ok(Outcome::said(format!("{cleared:.0} million pixels/s cleared and stored, {filled:.0} drawn"))
         .measured("cleared", cleared, "Mpixel/s")
         .measured("drawn", filled, "Mpixel/s"))
