@@ -81,7 +81,8 @@ fn thread(display: &Display, arguments: &[String], install: bool) -> Result<(), 
     if !runtime.is_file() {
         return Err(format!("{} is not there: use a toolchain of rustup's", runtime.display()).into());
     }
-    let whole = format!("-Clink-arg=-Wl,--whole-archive,{},--no-whole-archive", runtime.display());
+    // In front of the C library, which it stands before.
+    let whole = format!("-Zpre-link-args=-Wl,--whole-archive,{},--no-whole-archive", runtime.display());
     let flags = format!("-Zsanitizer=thread -Zexternal-clangrt {whole}");
     // One thread's work, and 20 times as slow here.
     let arguments = [arguments, &["--skip".into(), "qpu::tests::native".into()]].concat();
