@@ -2,7 +2,7 @@
 //!
 //! | tool | what runs |
 //! | --- | --- |
-//! | LLVM's AddressSanitizer | unit tests of crates with `unsafe`, random programs of the API |
+//! | LLVM's AddressSanitizer | unit tests of crates with `unsafe` |
 //! | LLVM's ThreadSanitizer | the same, on a standard library that checks itself |
 //! | Valgrind | what the driver does with C libraries, and a program that draws |
 //! | shuttle | queue, fences, semaphores and presentation in many orders (`icd/src/model.rs`) |
@@ -31,9 +31,6 @@ pub const ALL: &str = "address,thread,valgrind,model";
 
 /// Crates with `unsafe`, and what stands right on it.
 const PACKAGES: &[&str] = &["vc4-jit", "vc4-kernel-abi", "vc4-shaders-cpu", "vc4-sim", "vc4-icd"];
-
-/// Tests of random programs that load no driver but ours.
-const PROGRAMS: [&str; 3] = ["on_the_simulator", "on_several_threads", "harm_nobody"];
 
 /// Leaks of statics are none; what programs leave behind other suites count.
 const ADDRESS: &str = "detect_leaks=0";
@@ -89,7 +86,7 @@ fn thread(display: &Display, arguments: &[String], install: bool) -> Result<(), 
     instrumented(cross::cargo_with_std, "thread", &flags, display, &arguments)
 }
 
-/// Unit tests, then programs of the API, with what `cargo` builds with these flags.
+/// The crates' unit tests, as `cargo` builds them with these flags.
 fn instrumented(
     cargo: impl Fn(&str) -> Command,
     name: &str,
@@ -99,25 +96,18 @@ fn instrumented(
 ) -> Result<(), Error> {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let place = build::target_directory()?.join("sanitized").join(name);
-    let run = |subcommand: &str, what: &[&str], arguments: &[String]| {
-        let mut command = cargo(subcommand);
-        command
-            .args(["--target", &target])
-            .args(what)
-            .args(arguments)
-            .current_dir(build::workspace())
-            .env("RUSTFLAGS", flags)
-            .env("CARGO_TARGET_DIR", &place)
-            .env("ASAN_OPTIONS", ADDRESS)
-            .env("TSAN_OPTIONS", THREAD)
-            .env("DISPLAY", &display.name);
-        done(&mut command)
-    };
-    let units: Vec<&str> =
-        PACKAGES.iter().flat_map(|package| ["-p", package]).chain(["--lib", "--"]).collect();
-    run("test", &units, arguments)?;
-    run("build", &["-p", "vc4-icd", "-p", "vc4-tests"], &[])?;
-    run("test", &["-p", "vc4-tests", "--test", "api", "--"], &PROGRAMS.map(String::from))
+    let mut command = cargo("test");
+    command.args(["--lib", "--target", &target]).args(PACKAGES.iter().flat_map(|package| ["-p", package]));
+    command
+        .arg("--")
+        .args(arguments)
+        .current_dir(build::workspace())
+        .env("RUSTFLAGS", flags)
+        .env("CARGO_TARGET_DIR", &place)
+        .env("ASAN_OPTIONS", ADDRESS)
+        .env("TSAN_OPTIONS", THREAD)
+        .env("DISPLAY", &display.name);
+    done(&mut command)
 }
 
 /// The driver's tests of presentation, on xcb, libwayland and libdrm's calls; then a program that draws.
