@@ -11,26 +11,12 @@ use nix::sys::socket::{
 };
 use nix::sys::stat::fstat;
 use nix::sys::time::{TimeVal, TimeValLike};
-use vc4_sim::drm::wire::{CHUNK, Kind, MAGIC, Message, VERSION, receive, send};
+use vc4_sim::drm::wire::{CHUNK, KINDS, Kind, MAGIC, Message, VERSION, receive, send};
 
 /// Calls that may wait for long are left alone after this many milliseconds.
 const PATIENCE_MS: i64 = 50;
 /// Messages of a connection.
 const MESSAGES: usize = 60;
-const KINDS: [Kind; 12] = [
-    Kind::Hello,
-    Kind::Open,
-    Kind::Identify,
-    Kind::Ioctl,
-    Kind::Map,
-    Kind::Reap,
-    Kind::Answer,
-    Kind::Done,
-    Kind::Read,
-    Kind::Write,
-    Kind::Install,
-    Kind::Fetch,
-];
 
 /// Choices, from bytes; zeros behind their end.
 struct Choices<'a>(std::slice::Iter<'a, u8>);

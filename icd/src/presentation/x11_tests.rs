@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use x11rb::protocol::xproto::{CreateWindowAux, WindowClass};
 
 use super::super::tests::{acquire, fill, info, present, swapchain};
-use super::super::{Surface, xcb_presents};
+use super::super::{Surface, Swapchain, xcb_presents};
 use super::*;
 use crate::testing::device;
 
@@ -169,9 +169,21 @@ fn a_resized_window_outdates_its_swapchain() {
     assert_eq!(answer.unwrap().result(), vk::Result::ERROR_OUT_OF_DATE_KHR);
     assert_eq!(present(&old, second).err().unwrap().result(), vk::Result::ERROR_OUT_OF_DATE_KHR);
     let allocator = crate::foundation::handle::HostAllocator::default();
-    let new = super::super::Swapchain::new(&device, &surface, &info(80, 50), Some(&old), allocator).unwrap();
+    let new = Swapchain::new(&device, &surface, &info(80, 50), Some(&old), allocator).unwrap();
     acquire(&new);
     application.assert_no_events();
+}
+
+/// The swapchain learns of it a little later; it is closed then.
+fn assert_becomes_lost(surface: &Surface, swapchain: &Swapchain) {
+    let answer = (0..200).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        swapchain.acquire(0).err()
+    });
+    let lost = vk::Result::ERROR_SURFACE_LOST_KHR;
+    assert_eq!(answer.unwrap().result(), lost);
+    assert_eq!(surface.capabilities().err().unwrap().result(), lost);
+    swapchain.close();
 }
 
 #[test]
@@ -182,14 +194,7 @@ fn a_destroyed_window_is_a_lost_surface_and_no_error_event() {
     let index = acquire(&swapchain);
     application.xcb.destroy_window(application.window).unwrap().check().unwrap();
     let _ = present(&swapchain, index);
-    let answer = (0..200).find_map(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        swapchain.acquire(0).err()
-    });
-    let lost = vk::Result::ERROR_SURFACE_LOST_KHR;
-    assert_eq!(answer.unwrap().result(), lost);
-    assert_eq!(surface.capabilities().err().unwrap().result(), lost);
-    swapchain.close();
+    assert_becomes_lost(&surface, &swapchain);
     assert!(!device.is_lost());
     application.assert_no_events();
 }
@@ -211,14 +216,7 @@ fn a_server_that_dies_loses_the_surface() {
     server.kill().unwrap();
     server.wait().unwrap();
     let _ = present(&swapchain, index);
-    let answer = (0..400).find_map(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        swapchain.acquire(0).err()
-    });
-    let lost = vk::Result::ERROR_SURFACE_LOST_KHR;
-    assert_eq!(answer.unwrap().result(), lost);
-    assert_eq!(surface.capabilities().err().unwrap().result(), lost);
-    swapchain.close();
+    assert_becomes_lost(&surface, &swapchain);
     assert!(!device.is_lost());
 }
 

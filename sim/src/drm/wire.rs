@@ -63,7 +63,8 @@ pub enum Kind {
     Fetch,
 }
 
-const KINDS: [Kind; 12] = [
+/// All of them, by their numbers from 1 on.
+pub const KINDS: [Kind; 12] = [
     Kind::Hello,
     Kind::Open,
     Kind::Identify,
