@@ -311,6 +311,11 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         shader_storage_image_extended_formats: vk::TRUE,
         shader_storage_image_read_without_format: vk::TRUE,
         shader_storage_image_write_without_format: vk::TRUE,
+        // Programs branch to the element, which need not be the same for all invocations.
+        shader_uniform_buffer_array_dynamic_indexing: vk::TRUE,
+        shader_sampled_image_array_dynamic_indexing: vk::TRUE,
+        shader_storage_buffer_array_dynamic_indexing: vk::TRUE,
+        shader_storage_image_array_dynamic_indexing: vk::TRUE,
         // Decoded when they are copied to images.
         texture_compression_etc2: vk::TRUE,
         ..Default::default()

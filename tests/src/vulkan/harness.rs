@@ -22,6 +22,8 @@ pub struct Harness {
     pub switches: ash::ext::extended_dynamic_state::Device,
     /// More of them.
     pub more_switches: ash::ext::extended_dynamic_state2::Device,
+    /// Programs may index arrays of all kinds of descriptors by what is not constant.
+    pub indexes_descriptors: bool,
     queue: vk::Queue,
     pool: vk::CommandPool,
 }
@@ -52,6 +54,9 @@ impl Harness {
             let devices = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
             let physical = *devices.first().ok_or("no Vulkan device: check VK_DRIVER_FILES")?;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+            let offered = instance.get_physical_device_features(physical);
+            let indexes_descriptors = offered.shader_sampled_image_array_dynamic_indexing != vk::FALSE
+                && offered.shader_storage_image_array_dynamic_indexing != vk::FALSE;
             let features = vk::PhysicalDeviceFeatures::default()
                 .fill_mode_non_solid(true)
                 .wide_lines(true)
@@ -65,7 +70,11 @@ impl Harness {
                 .image_cube_array(true)
                 .shader_image_gather_extended(true)
                 .shader_storage_image_extended_formats(true)
-                .shader_storage_image_write_without_format(true);
+                .shader_storage_image_write_without_format(true)
+                .shader_uniform_buffer_array_dynamic_indexing(true)
+                .shader_storage_buffer_array_dynamic_indexing(true)
+                .shader_sampled_image_array_dynamic_indexing(indexes_descriptors)
+                .shader_storage_image_array_dynamic_indexing(indexes_descriptors);
             let mut multiview = vk::PhysicalDeviceMultiviewFeatures::default().multiview(true);
             let mut rendering = vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true);
             let mut bytes = vk::PhysicalDeviceIndexTypeUint8FeaturesKHR::default().index_type_uint8(true);
@@ -115,6 +124,7 @@ impl Harness {
                 rendering,
                 switches,
                 more_switches,
+                indexes_descriptors,
                 queue,
                 pool,
             })

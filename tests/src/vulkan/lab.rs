@@ -11,7 +11,7 @@ use super::harness::Harness;
 /// What a test draws with.
 pub struct Lab<'a> {
     /// Where it stands.
-    pub(super) harness: &'a Harness,
+    pub(crate) harness: &'a Harness,
     /// The device.
     pub device: &'a Device,
     objects: RefCell<Vec<Object>>,

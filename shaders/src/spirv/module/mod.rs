@@ -72,8 +72,7 @@ pub struct Module {
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
     ClipDistance, CullDistance, DrawParameters, MultiView, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative, \
-    Clustered and Quad, dynamic indexing of arrays of buffers and samplers \
-    (constant indices only)";
+    Clustered and Quad, dynamic and non-uniform indexing of arrays of descriptors";
 
 const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \
     DepthUnchanged; of compute shaders LocalSize and LocalSizeId";
@@ -97,8 +96,6 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::StorageImageReadWithoutFormat
             // Where nothing is written to images, that is said of the write.
             | Capability::StorageImageWriteWithoutFormat
-            | Capability::StorageBufferArrayDynamicIndexing
-            | Capability::StorageImageArrayDynamicIndexing
             | Capability::DerivativeControl
             | Capability::ImageQuery
             | Capability::SampleRateShading
@@ -107,6 +104,19 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::CullDistance
             | Capability::UniformBufferArrayDynamicIndexing
             | Capability::SampledImageArrayDynamicIndexing
+            | Capability::StorageBufferArrayDynamicIndexing
+            | Capability::StorageImageArrayDynamicIndexing
+            | Capability::InputAttachmentArrayDynamicIndexing
+            | Capability::UniformTexelBufferArrayDynamicIndexing
+            | Capability::StorageTexelBufferArrayDynamicIndexing
+            | Capability::ShaderNonUniform
+            | Capability::UniformBufferArrayNonUniformIndexing
+            | Capability::SampledImageArrayNonUniformIndexing
+            | Capability::StorageBufferArrayNonUniformIndexing
+            | Capability::StorageImageArrayNonUniformIndexing
+            | Capability::InputAttachmentArrayNonUniformIndexing
+            | Capability::UniformTexelBufferArrayNonUniformIndexing
+            | Capability::StorageTexelBufferArrayNonUniformIndexing
             | Capability::DemoteToHelperInvocation
             | Capability::DrawParameters
             | Capability::MultiView
@@ -122,7 +132,7 @@ const fn is_supported(capability: Capability) -> bool {
 }
 
 /// Extensions that add nothing to what must be translated, or only what is translated anyway.
-const EXTENSIONS: [&str; 11] = [
+const EXTENSIONS: [&str; 12] = [
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_non_semantic_info",
     "SPV_KHR_multiview",
@@ -130,6 +140,7 @@ const EXTENSIONS: [&str; 11] = [
     "SPV_KHR_no_integer_wrap_decoration",
     "SPV_KHR_terminate_invocation",
     "SPV_EXT_demote_to_helper_invocation",
+    "SPV_EXT_descriptor_indexing",
     "SPV_GOOGLE_decorate_string",
     "SPV_GOOGLE_hlsl_functionality1",
     "SPV_GOOGLE_user_type",

@@ -33,6 +33,17 @@ pub enum Entity {
     Sampler(Descriptor),
     /// A pointer to a texel.
     Texel(Rc<TexelPointer>),
+    /// What stands in an array of descriptors, or was made of it, by an index that is not constant.
+    Chosen(Rc<Chosen>),
+}
+
+/// One of several things by an index.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The index. Outside the array it leads to any of the elements.
+    pub index: Value,
+    /// What each element is; at least one, all of a kind.
+    pub elements: Vec<Entity>,
 }
 
 /// What OpImageTexelPointer points to.
@@ -53,6 +64,7 @@ impl Entity {
             (Entity::Image { texture: a, .. }, Entity::Image { texture: b, .. }) => a == b,
             (Entity::Sampler(a), Entity::Sampler(b)) => a == b,
             (Entity::Texel(a), Entity::Texel(b)) => Rc::ptr_eq(a, b),
+            (Entity::Chosen(a), Entity::Chosen(b)) => Rc::ptr_eq(a, b),
             _ => false,
         }
     }

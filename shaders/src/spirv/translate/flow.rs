@@ -10,7 +10,7 @@ use spirv::Op;
 use super::construct::{Arm, Flow, Frame, Label, LoopFrame, Next, Pending, Target};
 use super::env::{Entity, Layer, Place};
 use super::translator::Translator;
-use super::{instruction, join, label, memory, switch};
+use super::{descriptors, join, label, memory, switch};
 use crate::ir::{Node, Stage, Type, Value};
 use crate::spirv::binary::{Id, Inst};
 use crate::spirv::error::Result;
@@ -154,7 +154,7 @@ fn run_block<'m>(t: &mut Translator<'m>, block: &'m SpvBlock) -> Result<Next> {
     for inst in &block.body {
         t.begin(inst)?;
         if inst.op != Op::FunctionCall {
-            instruction::translate(t, inst)?;
+            descriptors::translate(t, inst)?;
         } else if !call(t, inst)? {
             return Ok(Next::Done(Flow::closed()));
         }

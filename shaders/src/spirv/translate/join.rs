@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::env::{Entity, Initial, Layer, Slot};
+use super::env::{Chosen, Entity, Initial, Layer, Slot};
 use super::translator::Translator;
 use crate::ir::{Block, Value};
 use crate::spirv::binary::{Id, Inst};
@@ -72,44 +72,74 @@ fn join_ids(t: &mut Translator<'_>, edges: &[(Block, Layer)], inst: &Inst) -> Re
         if key.0 != copy || !function.crossing.contains(&key.1) {
             continue;
         }
-        let joined = match &known {
-            Entity::Image { .. } | Entity::Sampler(_) => known,
-            Entity::Data(values) => {
-                t.pay(inst, values.len() / 4)?;
-                let values: Vec<Value> = (0..values.len())
-                    .map(|at| {
-                        meet_parts(t, edges, &entities, values[at], |entity| match entity {
-                            Entity::Data(values) => values.get(at).copied(),
-                            _ => None,
-                        })
-                    })
-                    .collect();
-                Entity::Data(values.into())
-            }
-            Entity::Pointer(pointer) => {
-                let mut joined = (**pointer).clone();
-                for (at, step) in joined.dynamic.iter_mut().enumerate() {
-                    step.index = meet_parts(t, edges, &entities, step.index, |entity| match entity {
-                        Entity::Pointer(pointer) => pointer.dynamic.get(at).map(|step| step.index),
-                        _ => None,
-                    });
-                }
-                Entity::Pointer(Rc::new(joined))
-            }
-            Entity::Texel(pointer) => {
-                let mut joined = (**pointer).clone();
-                for (at, coordinate) in joined.coordinates.iter_mut().enumerate() {
-                    *coordinate = meet_parts(t, edges, &entities, *coordinate, |entity| match entity {
-                        Entity::Texel(pointer) => pointer.coordinates.get(at).copied(),
-                        _ => None,
-                    });
-                }
-                Entity::Texel(Rc::new(joined))
-            }
-        };
+        let joined = meaning(t, edges, &entities, &known, inst)?;
         t.env.set_id(key, joined);
     }
     Ok(())
+}
+
+/// What an id means where ways meet that `known` comes from, among others.
+fn meaning(
+    t: &mut Translator<'_>,
+    edges: &[(Block, Layer)],
+    entities: &[Option<Entity>],
+    known: &Entity,
+    inst: &Inst,
+) -> Result<Entity> {
+    Ok(match known {
+        Entity::Image { .. } | Entity::Sampler(_) => known.clone(),
+        Entity::Data(values) => {
+            t.pay(inst, values.len() / 4)?;
+            let values: Vec<Value> = (0..values.len())
+                .map(|at| {
+                    meet_parts(t, edges, entities, values[at], |entity| match entity {
+                        Entity::Data(values) => values.get(at).copied(),
+                        _ => None,
+                    })
+                })
+                .collect();
+            Entity::Data(values.into())
+        }
+        Entity::Pointer(pointer) => {
+            let mut joined = (**pointer).clone();
+            for (at, step) in joined.dynamic.iter_mut().enumerate() {
+                step.index = meet_parts(t, edges, entities, step.index, |entity| match entity {
+                    Entity::Pointer(pointer) => pointer.dynamic.get(at).map(|step| step.index),
+                    _ => None,
+                });
+            }
+            Entity::Pointer(Rc::new(joined))
+        }
+        Entity::Texel(pointer) => {
+            let mut joined = (**pointer).clone();
+            for (at, coordinate) in joined.coordinates.iter_mut().enumerate() {
+                *coordinate = meet_parts(t, edges, entities, *coordinate, |entity| match entity {
+                    Entity::Texel(pointer) => pointer.coordinates.get(at).copied(),
+                    _ => None,
+                });
+            }
+            Entity::Texel(Rc::new(joined))
+        }
+        Entity::Chosen(chosen) => {
+            t.pay(inst, chosen.elements.len())?;
+            let index = meet_parts(t, edges, entities, chosen.index, |entity| match entity {
+                Entity::Chosen(chosen) => Some(chosen.index),
+                _ => None,
+            });
+            let mut elements = Vec::with_capacity(chosen.elements.len());
+            for (at, known) in chosen.elements.iter().enumerate() {
+                let entities: Vec<Option<Entity>> = entities
+                    .iter()
+                    .map(|entity| match entity {
+                        Some(Entity::Chosen(chosen)) => chosen.elements.get(at).cloned(),
+                        _ => None,
+                    })
+                    .collect();
+                elements.push(meaning(t, edges, &entities, known, inst)?);
+            }
+            Entity::Chosen(Rc::new(Chosen { index, elements }))
+        }
+    })
 }
 
 /// One value of what an id stands for on all ways; any value on ways that do not define it.

@@ -6,18 +6,21 @@ use std::rc::Rc;
 use smallvec::{SmallVec, smallvec};
 use spirv::{Op, StorageClass};
 
-use super::env::{Entity, Place, Pointer, Step};
+use super::env::{Chosen, Entity, Place, Pointer, Step};
 use super::residence::writes_memory;
 use super::translator::Translator;
 use super::{buffer, choice, words};
 use crate::binding::Texture;
 use crate::ir::{Type, Value};
 use crate::spirv::binary::{Id, Inst};
-use crate::spirv::error::{Result, SpirvError};
+use crate::spirv::error::Result;
 use crate::spirv::types::{Kind, Ty};
 
 /// What variables may hold.
 pub const PLAIN: &str = "numbers, booleans and composites of them";
+
+/// Descriptors that one access may choose from: as many as a stage can have, twice.
+const MAX_DESCRIPTORS: u32 = 256;
 
 /// Declares a variable of a function.
 pub fn local_variable(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
@@ -53,17 +56,55 @@ pub fn local_variable(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
 pub fn access_chain(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     let mut ids = inst.ids();
     let base = ids.next().ok_or_else(|| inst.invalid("the base is missing"))?;
-    let indices: Vec<Id> = ids.collect();
-    let mut pointer = (*t.pointer(base, inst)?).clone();
-    for id in indices {
+    let indices: SmallVec<[Id; 4]> = ids.collect();
+    let pointer = (*t.pointer(base, inst)?).clone();
+    let end = follow(t, pointer, &indices, inst)?;
+    t.define(inst, end)
+}
+
+/// What an access chain from a pointer on leads to.
+fn follow(t: &mut Translator<'_>, pointer: Pointer, indices: &[Id], inst: &Inst) -> Result<Entity> {
+    let mut pointer = pointer;
+    for (at, &id) in indices.iter().enumerate() {
         let index = t.scalar(id, Type::Word, inst)?;
         match t.shader.const_of(index) {
             Some(number) => constant_step(t, &mut pointer, number, inst)?,
+            None if names_descriptors(t, &pointer) => {
+                return follow_each(t, &pointer, index, &indices[at + 1..], inst);
+            }
             None => dynamic_step(t, &mut pointer, index, inst)?,
         }
     }
     check_pointee(t, &pointer, inst)?;
-    t.define(inst, Entity::Pointer(Rc::new(pointer)))
+    Ok(Entity::Pointer(Rc::new(pointer)))
+}
+
+/// What an access chain leads to from each element of an array of descriptors on.
+fn follow_each(
+    t: &mut Translator<'_>,
+    array: &Pointer,
+    index: Value,
+    indices: &[Id],
+    inst: &Inst,
+) -> Result<Entity> {
+    let Some((_, count)) = t.module.types.parts(array.ty) else {
+        return Err(inst.unsupported("an array of descriptors without a length", "arrays with one"));
+    };
+    if count > MAX_DESCRIPTORS {
+        return Err(inst.too_large("number of descriptors to choose from", MAX_DESCRIPTORS as usize));
+    }
+    let mut elements = Vec::with_capacity(count as usize);
+    for number in 0..count {
+        t.pay(inst, 1)?;
+        let mut element = array.clone();
+        constant_step(t, &mut element, number, inst)?;
+        elements.push(follow(t, element, indices, inst)?);
+    }
+    if elements.is_empty() {
+        return Err(inst.invalid("the array is empty"));
+    }
+    t.has_choices = true;
+    Ok(Entity::Chosen(Rc::new(Chosen { index, elements })))
 }
 
 /// The result type's pointee must be what the chain leads to.
@@ -107,10 +148,7 @@ fn dynamic_step(t: &mut Translator<'_>, pointer: &mut Pointer, index: Value, ins
     };
     let stride = match pointer.place {
         Place::Slots { .. } | Place::Words { .. } | Place::Table { .. } => types.scalars(part),
-        Place::Image(_) => return Err(dynamic_descriptor(inst)),
-        Place::Ubo(_) | Place::Buffer(_) if is_descriptor_array(t, pointer.ty) => {
-            return Err(dynamic_descriptor(inst));
-        }
+        Place::Image(_) => return Err(inst.invalid("images have no parts to point to")),
         Place::Ubo(_) | Place::Buffer(_) | Place::Push => buffer::stride(t, pointer, inst)?,
     };
     if matches!(pointer.place, Place::Ubo(_) | Place::Buffer(_) | Place::Push) {
@@ -125,6 +163,15 @@ fn dynamic_step(t: &mut Translator<'_>, pointer: &mut Pointer, index: Value, ins
 fn descriptor_element(t: &Translator<'_>, outer: u32, array: Ty, number: u32) -> u32 {
     let count = t.module.types.parts(array).map_or(1, |(_, count)| count);
     outer.saturating_mul(count).saturating_add(number)
+}
+
+/// Whether the parts of what a pointer points to are descriptors.
+fn names_descriptors(t: &Translator<'_>, pointer: &Pointer) -> bool {
+    match pointer.place {
+        Place::Image(_) => true,
+        Place::Ubo(_) | Place::Buffer(_) => is_descriptor_array(t, pointer.ty),
+        _ => false,
+    }
 }
 
 /// Whether a type is an array of blocks or images rather than data in a block.
@@ -302,8 +349,4 @@ pub fn written_slots(t: &mut Translator<'_>, header: Id, merge: Id, user: &Inst)
         }
     }
     Ok(slots.into_iter().collect())
-}
-
-fn dynamic_descriptor(inst: &Inst) -> SpirvError {
-    inst.unsupported("a dynamic index into an array of descriptors", "constant indices")
 }

@@ -3,12 +3,13 @@
 //! From the bottom: `env` (what names stand for) and `construct` (what is open around a place) are vocabulary, `residence`
 //! decides which variables live in memory, `translator` holds the state. Above it the families of instructions, `choice`,
 //! `buffer`, `words`, `atomic`, `subgroup`, `memory`, `image` and the stage's `interface`, with `instruction` that deals them out; beside them `join`, `label` and `switch`, the steps of control
-//! flow. `flow` walks over all of it.
+//! flow. `descriptors` lets instructions choose among arrays of them. `flow` walks over all of it.
 
 mod atomic;
 mod buffer;
 mod choice;
 mod construct;
+mod descriptors;
 mod env;
 mod flow;
 mod image;

@@ -67,6 +67,8 @@ pub struct Translator<'m> {
     pub scratch_end: u32,
     /// Constants in scratch memory, by id.
     pub tables: FxHashMap<Id, Table>,
+    /// Some id stands for one of several things.
+    pub has_choices: bool,
     constants: FxHashMap<(Type, u32), Value>,
     constant_entities: FxHashMap<Id, Entity>,
     undefs: FxHashMap<Type, Value>,
@@ -101,6 +103,7 @@ impl<'m> Translator<'m> {
             },
             scratch_end: 0,
             tables: FxHashMap::default(),
+            has_choices: false,
             constants: FxHashMap::default(),
             constant_entities: FxHashMap::default(),
             undefs: FxHashMap::default(),

@@ -40,6 +40,8 @@ pub struct Case {
     pub(super) offsets: Vec<u32>,
     pub(super) push: Vec<u32>,
     pub(super) specialization: Vec<(u32, u32)>,
+    /// A constant that is true on devices that cannot index arrays of all descriptors by what is not constant.
+    pub(super) branches: Option<u32>,
     pub(super) starts: Vec<Start>,
     pub(super) nearness: Nearness,
     /// What it has to leave, if that is not to be asked of the other driver: it may do anything with such kernels.
@@ -57,6 +59,7 @@ impl Case {
             offsets: Vec::new(),
             push: Vec::new(),
             specialization: Vec::new(),
+            branches: None,
             starts: vec![Start::Groups([1, 1, 1])],
             nearness: Nearness::Exact,
             expected: None,
@@ -107,7 +110,9 @@ impl Case {
         let words = glsl::words(&self.module(modules))?;
         let bound = Bound::new(&lab, &self.resources, 4 * self.push.len() as u32)?;
         let cache = vk::PipelineCache::null();
-        let pipeline = lab.compute_pipeline(&words, bound.layout, &self.specialization, cache)?;
+        let branches = self.branches.map(|id| (id, u32::from(!harness.indexes_descriptors)));
+        let specialization: Vec<_> = self.specialization.iter().copied().chain(branches).collect();
+        let pipeline = lab.compute_pipeline(&words, bound.layout, &specialization, cache)?;
         for start in &self.starts {
             let record = |commands| self.record(&lab, commands, &bound, pipeline, *start);
             match start {

@@ -1,6 +1,7 @@
 //! Compute kernels on whatever driver the loader finds: each case ends in bytes, which two drivers' runs can be compared
 //! by.
 
+mod arrays;
 mod between;
 mod buffers;
 mod case;
@@ -34,7 +35,7 @@ pub const SEQUENCES: [(&str, Sequence); 4] = [
 
 /// Every kernel.
 pub fn all() -> Vec<Case> {
-    [buffers::all(), images::all(), sampling::all(), pictures::all(), subgroups::all()]
+    [arrays::all(), buffers::all(), images::all(), sampling::all(), pictures::all(), subgroups::all()]
         .into_iter()
         .flatten()
         .collect()

@@ -90,6 +90,8 @@ pub enum Resource {
     Sampler(Look),
     /// A descriptor of this type that is never written.
     Unwritten(vk::DescriptorType),
+    /// An array of things of a kind.
+    Array(Vec<Resource>),
 }
 
 impl Resource {
@@ -109,9 +111,21 @@ impl Resource {
         Resource::Sampled(format, shape, look, vk::ComponentMapping::default())
     }
 
-    /// Bytes of a plain buffer.
+    /// Bytes of plain buffers.
     pub fn buffer_bytes(&self) -> usize {
-        if let Resource::Buffer(_, content, _) = self { content.len() } else { 0 }
+        match self {
+            Resource::Buffer(_, content, _) => content.len(),
+            Resource::Array(elements) => elements.iter().map(Resource::buffer_bytes).sum(),
+            _ => 0,
+        }
+    }
+
+    /// What is bound, one behind the other.
+    fn elements(&self) -> &[Resource] {
+        match self {
+            Resource::Array(elements) => elements,
+            one => std::slice::from_ref(one),
+        }
     }
 
     fn ty(&self) -> vk::DescriptorType {
@@ -123,6 +137,7 @@ impl Resource {
             Resource::Sampled(..) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
             Resource::Image(..) => vk::DescriptorType::SAMPLED_IMAGE,
             Resource::Sampler(_) => vk::DescriptorType::SAMPLER,
+            Resource::Array(elements) => elements[0].ty(),
         }
     }
 }
@@ -173,14 +188,18 @@ impl Bound {
         let bindings: Vec<_> = (0..)
             .zip(resources)
             .map(|(number, resource)| {
-                let binding = vk::DescriptorSetLayoutBinding::default().binding(number).descriptor_count(1);
+                let binding = vk::DescriptorSetLayoutBinding::default().binding(number);
+                let binding = binding.descriptor_count(resource.elements().len() as u32);
                 binding.descriptor_type(resource.ty()).stage_flags(vk::ShaderStageFlags::COMPUTE)
             })
             .collect();
         let set_layout = lab.set_layout(&bindings)?;
         let sizes: Vec<_> = resources
             .iter()
-            .map(|resource| vk::DescriptorPoolSize { ty: resource.ty(), descriptor_count: 1 })
+            .map(|resource| vk::DescriptorPoolSize {
+                ty: resource.ty(),
+                descriptor_count: resource.elements().len() as u32,
+            })
             .collect();
         let set = lab.set(set_layout, &sizes)?;
         let (layouts, push) = (
@@ -198,16 +217,23 @@ impl Bound {
         let layout = lab.pipeline_layout(&create)?;
         let mut bound = Bound { layout, set, buffers: Vec::new(), plain: Vec::new(), images: Vec::new() };
         for (number, resource) in (0..).zip(resources) {
-            bound.bind(lab, number, resource)?;
+            for (element, resource) in (0..).zip(resource.elements()) {
+                bound.bind(lab, (number, element), resource)?;
+            }
         }
         Ok(bound)
     }
 
-    fn bind(&mut self, lab: &Lab<'_>, number: u32, resource: &Resource) -> Result<(), Error> {
+    fn bind(
+        &mut self,
+        lab: &Lab<'_>,
+        (number, element): (u32, u32),
+        resource: &Resource,
+    ) -> Result<(), Error> {
         let mut image = vk::DescriptorImageInfo::default().image_layout(vk::ImageLayout::GENERAL);
         let (mut buffer, mut view) = (vk::DescriptorBufferInfo::default(), vk::BufferView::null());
         match resource {
-            Resource::Unwritten(_) => return Ok(()),
+            Resource::Unwritten(_) | Resource::Array(_) => return Ok(()),
             Resource::Buffer(_, content, range) => {
                 let made = self.buffer_of(lab, number, content)?;
                 self.plain.push(number);
@@ -233,6 +259,7 @@ impl Bound {
         let write = vk::WriteDescriptorSet::default()
             .dst_set(self.set)
             .dst_binding(number)
+            .dst_array_element(element)
             .descriptor_type(resource.ty());
         let write = match resource {
             Resource::Buffer(..) => write.buffer_info(&buffers),

@@ -2,6 +2,7 @@
 //! agree within the case's bound (`tests/drawing.rs`).
 
 mod anisotropy;
+mod arrays;
 mod case;
 mod depths;
 mod distances;
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Case> {
         &varyings::CASES,
         &views::CASES,
         &anisotropy::CASES,
+        &arrays::CASES,
         &rendering::CASES,
         &switches::CASES,
     ];
