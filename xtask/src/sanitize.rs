@@ -2,8 +2,8 @@
 //!
 //! | tool | what runs |
 //! | --- | --- |
-//! | LLVM's AddressSanitizer | unit tests of crates with `unsafe` |
-//! | LLVM's ThreadSanitizer | the same, on a standard library that checks itself |
+//! | LLVM's AddressSanitizer | unit tests of crates with `unsafe`, then the suites across crates with driver, preload library and programs |
+//! | LLVM's ThreadSanitizer | the unit tests, on a standard library that checks itself |
 //! | Valgrind | what the driver does with C libraries, and a program that draws |
 //! | shuttle | queue, fences, semaphores and presentation in many orders (`icd/src/model.rs`) |
 
@@ -32,6 +32,12 @@ pub const ALL: &str = "address,thread,valgrind,model";
 /// Crates with `unsafe`, and what stands right on it.
 const PACKAGES: &[&str] = &["vc4-jit", "vc4-kernel-abi", "vc4-shaders-cpu", "vc4-sim", "vc4-icd"];
 
+/// What the suites across crates start, and these.
+const SUITES: &[&str] = &["vc4-drm-shim", "vc4-tools", "vc4-tests"];
+
+/// Tests whose programs come from elsewhere: they cannot load what the sanitizer looks at.
+const FOREIGN: &[&str] = &["vkcube", "vulkaninfo", "modetest", "the_example_draws", "a_display_in_use"];
+
 /// Leaks of statics are none; what programs leave behind other suites count.
 const ADDRESS: &str = "detect_leaks=0";
 const THREAD: &str = "halt_on_error=1";
@@ -57,7 +63,7 @@ pub fn run(tools: &[Tool], arguments: &[String], install: bool) -> Result<(), Er
     Ok(())
 }
 
-/// The crates' own tests under AddressSanitizer.
+/// The crates' own tests under AddressSanitizer, then the suites across crates.
 fn address(display: &Display, arguments: &[String]) -> Result<(), Error> {
     let compile = |subcommand: &str| {
         let mut command = cargo();
@@ -65,7 +71,18 @@ fn address(display: &Display, arguments: &[String]) -> Result<(), Error> {
         command.arg(subcommand).env("RUSTC_BOOTSTRAP", "1");
         command
     };
-    instrumented(compile, "address", "-Zsanitizer=address", display, arguments)
+    // The driver takes the sanitizer's functions from the program that loads it.
+    let build = Instrumented { name: "address", flags: "-Zsanitizer=address -Clink-arg=-rdynamic", display };
+    // One set of packages for all: which features they have depends on what is built with them.
+    let all = packages_of(&[PACKAGES, SUITES]);
+    done(build.command(compile("build"))?.args(["--lib", "--bins", "--tests"]).args(&all))?;
+    let test = |targets: &[&str]| -> Result<Command, Error> {
+        let mut command = build.command(compile("test"))?;
+        command.args(&all).args(targets).arg("--").args(arguments);
+        Ok(command)
+    };
+    done(&mut test(&["--lib"])?)?;
+    done(test(&["--test", "*"])?.args(FOREIGN.iter().flat_map(|name| ["--skip", name])))
 }
 
 /// The crates' own tests under ThreadSanitizer, which has to see what the standard library does between threads, too. That is
@@ -81,33 +98,39 @@ fn thread(display: &Display, arguments: &[String], install: bool) -> Result<(), 
     // In front of the C library, which it stands before.
     let whole = format!("-Zpre-link-args=-Wl,--whole-archive,{},--no-whole-archive", runtime.display());
     let flags = format!("-Zsanitizer=thread -Zexternal-clangrt {whole}");
+    let build = Instrumented { name: "thread", flags: &flags, display };
+    let mut command = build.command(cross::cargo_with_std("test"))?;
+    command.arg("--lib").args(packages_of(&[PACKAGES])).arg("--").args(arguments);
     // One thread's work, and 20 times as slow here.
-    let arguments = [arguments, &["--skip".into(), "qpu::tests::native".into()]].concat();
-    instrumented(cross::cargo_with_std, "thread", &flags, display, &arguments)
+    done(command.args(["--skip", "qpu::tests::native"]))
 }
 
-/// The crates' unit tests, as `cargo` builds them with these flags.
-fn instrumented(
-    cargo: impl Fn(&str) -> Command,
-    name: &str,
-    flags: &str,
-    display: &Display,
-    arguments: &[String],
-) -> Result<(), Error> {
-    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let place = build::target_directory()?.join("sanitized").join(name);
-    let mut command = cargo("test");
-    command.args(["--lib", "--target", &target]).args(PACKAGES.iter().flat_map(|package| ["-p", package]));
-    command
-        .arg("--")
-        .args(arguments)
-        .current_dir(build::workspace())
-        .env("RUSTFLAGS", flags)
-        .env("CARGO_TARGET_DIR", &place)
-        .env("ASAN_OPTIONS", ADDRESS)
-        .env("TSAN_OPTIONS", THREAD)
-        .env("DISPLAY", &display.name);
-    done(&mut command)
+/// A build with a sanitizer, in a directory of its own.
+struct Instrumented<'a> {
+    name: &'a str,
+    flags: &'a str,
+    display: &'a Display,
+}
+
+impl Instrumented<'_> {
+    /// Lets `cargo` build so, and run what it built.
+    fn command(&self, cargo: Command) -> Result<Command, Error> {
+        let mut command = cargo;
+        let place = build::target_directory()?.join("sanitized").join(self.name);
+        command
+            .args(["--target", &format!("{}-unknown-linux-gnu", std::env::consts::ARCH)])
+            .current_dir(build::workspace())
+            .env("RUSTFLAGS", self.flags)
+            .env("CARGO_TARGET_DIR", place)
+            .env("ASAN_OPTIONS", ADDRESS)
+            .env("TSAN_OPTIONS", THREAD)
+            .env("DISPLAY", &self.display.name);
+        Ok(command)
+    }
+}
+
+fn packages_of(lists: &[&[&'static str]]) -> Vec<&'static str> {
+    lists.iter().copied().flatten().flat_map(|package| ["-p", package]).collect()
 }
 
 /// The driver's tests of presentation, on xcb, libwayland and libdrm's calls; then a program that draws.
