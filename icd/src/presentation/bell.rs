@@ -88,11 +88,11 @@ impl Inbox {
     }
 }
 
-/// Waits until one of two descriptors has something to read or lost its other end, or `limit` is over; which.
-pub(super) fn poll(fds: [BorrowedFd<'_>; 2], limit: Option<Duration>) -> [bool; 2] {
+/// Waits until one of some descriptors has something to read or lost its other end, or `limit` is over; which.
+pub(super) fn poll<const N: usize>(fds: [BorrowedFd<'_>; N], limit: Option<Duration>) -> [bool; N] {
     let mut polls = fds.map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 });
     let limit = limit.map_or(-1, |limit| i32::try_from(limit.as_millis()).unwrap_or(i32::MAX).max(1));
-    // SAFETY: two records, of descriptors that are borrowed for the call.
-    unsafe { libc::poll(polls.as_mut_ptr(), 2, limit) };
+    // SAFETY: so many records, of descriptors that are borrowed for the call.
+    unsafe { libc::poll(polls.as_mut_ptr(), N as libc::nfds_t, limit) };
     polls.map(|poll| poll.revents != 0)
 }

@@ -17,6 +17,8 @@ pub fn compile(source: &Path, module: &Path) -> Result<(), String> {
 /// As for [`compile`].
 pub fn compile_for(environment: &str, source: &Path, module: &Path) -> Result<(), String> {
     let mut command = Command::new("glslangValidator");
+    // What a program of a suite preloads is not for this one.
+    command.env_remove("LD_PRELOAD");
     command.args(["-V", "--target-env", environment, "-o"]).arg(module).arg(source);
     let output = command.output();
     let output = output.map_err(|error| {

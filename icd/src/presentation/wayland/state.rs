@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Instant;
 
 use wayland_client::protocol::wl_buffer::{self, WlBuffer};
@@ -66,6 +68,32 @@ impl Dispatch<WlCallback, ()> for State {
     ) {
         if let wl_callback::Event::Done { .. } = event {
             state.waits = None;
+        }
+    }
+}
+
+/// Set by the answer to a wl_display.sync: the compositor has seen all requests before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answered(Arc<AtomicBool>);
+
+impl Answered {
+    /// Whether it came.
+    pub fn is_set(&self) -> bool {
+        self.0.load(SeqCst)
+    }
+}
+
+impl Dispatch<WlCallback, Answered> for State {
+    fn event(
+        _: &mut State,
+        _: &WlCallback,
+        event: wl_callback::Event,
+        answered: &Answered,
+        _: &Display,
+        _: &QueueHandle<State>,
+    ) {
+        if let wl_callback::Event::Done { .. } = event {
+            answered.0.store(true, SeqCst);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A surface as a swapchain draws to it: its buffers are the images of the swapchain, or memory shared with the compositor,
 //! which takes turns with the presenter in using them.
 
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_
 
 use super::connection::{Connection, lost};
 use super::dmabuf::{self, FEEDBACK_SINCE};
-use super::state::{State, ask_for_buffer};
+use super::state::{Answered, State, ask_for_buffer};
 use crate::foundation::error::Error;
 use crate::presentation::backend::{Backend, Native, News, Storage};
 use crate::presentation::bell::{Bell, poll};
@@ -86,7 +87,7 @@ impl Seat {
         self.surface.commit();
         self.state.free[buffer] = false;
         self.flush()?;
-        self.dispatch()
+        self.dispatch().map(drop)
     }
 
     /// Whether the picture before had its turn, in FIFO mode.
@@ -101,30 +102,46 @@ impl Seat {
         }
     }
 
-    fn dispatch(&mut self) -> Result<(), Error> {
-        let dispatched = self.queue.dispatch_pending(&mut self.state).map(drop);
-        dispatched.map_err(|error: DispatchError| lost("presenting", &error))
+    /// Hands out what was read; how much it was.
+    fn dispatch(&mut self) -> Result<usize, Error> {
+        self.queue
+            .dispatch_pending(&mut self.state)
+            .map_err(|error: DispatchError| lost("presenting", &error))
     }
 
     /// Waits for the answers to all requests so far.
     fn roundtrip(&mut self) -> Result<(), Error> {
-        let answered = self.queue.roundtrip(&mut self.state).map(drop);
-        answered.map_err(|error| lost("preparing the surface", &error))
+        let answered = Answered::default();
+        self.connection.display.display().sync(&self.queue.handle(), answered.clone());
+        while !answered.is_set() {
+            self.receive(|display| poll([display], None)[0])?;
+        }
+        Ok(())
     }
 
     /// Reads events, when there are some before the bell rings and the time is over.
     fn read(&mut self, bell: &Bell, limit: Option<Duration>) -> Result<(), Error> {
+        self.receive(|display| poll([display, bell.fd()], limit)[0])
+    }
+
+    /// Reads events if `wait`, which is given the display, says that there are some; it is not asked where others have read some for
+    /// this queue.
+    ///
+    /// The presenter of one swapchain reads while another swapchain is made for the same surface, and who reads hands out to the queues
+    /// of all. A read that is prepared keeps others from reading by themselves; only what they had before may still arrive, and is
+    /// there when the dispatch after it ends. Who looked before and then waited could wait for what is there already.
+    fn receive(&mut self, wait: impl FnOnce(BorrowedFd<'_>) -> bool) -> Result<(), Error> {
         self.flush()?;
         // Without it, there are events to be dispatched.
         if let Some(guard) = self.queue.prepare_read() {
-            if poll([guard.connection_fd(), bell.fd()], limit)[0] {
+            if self.dispatch()? == 0 && wait(guard.connection_fd()) {
                 match guard.read() {
                     Err(WaylandError::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                     read => drop(read.map_err(|error| lost("waiting for the compositor", &error))?),
                 }
             }
         }
-        self.dispatch()
+        self.dispatch().map(drop)
     }
 }
 

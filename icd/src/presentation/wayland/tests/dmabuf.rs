@@ -330,6 +330,22 @@ fn better_layouts_make_a_swapchain_suboptimal() {
     }
 }
 
+/// The presenter of one swapchain reads what the next one waits for.
+#[test]
+fn swapchains_are_made_while_others_present() {
+    let stage = Stage::with(Dmabuf::new(4, &[MODIFIER_LINEAR]));
+    let (device, surface) = (sharing_device(), stage.surface());
+    let mut last = swapchain(&device, &surface, &mailbox(40, 20)).unwrap();
+    for _ in 0..1500 {
+        let index = acquire(&last);
+        present(&last, index).unwrap();
+        let allocator = crate::foundation::handle::HostAllocator::default();
+        let (device, surface, info) = (&device, &surface, mailbox(40, 20));
+        let next = super::super::super::Swapchain::new(device, surface, &info, Some(&last), allocator);
+        last = Arc::new(next.unwrap());
+    }
+}
+
 #[test]
 fn a_compositor_that_dies_with_images_loses_the_surface() {
     let mut stage = Stage::with(Dmabuf::new(4, &[MODIFIER_T_TILED]));
