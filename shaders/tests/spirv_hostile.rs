@@ -309,7 +309,7 @@ fn endless_loop_translates() {
 #[test]
 fn what_is_lacking_is_named() {
     let cases = [
-        ("lacks_array.frag", "array of descriptors"),
+        ("lacks_array.frag", "RuntimeDescriptorArray"),
         ("lacks_double.frag", "Float64"),
         ("lacks_atomic.frag", "an atomic operation (vertexPipelineStoresAndAtomics"),
         ("lacks_store.vert", "a store into a buffer"),

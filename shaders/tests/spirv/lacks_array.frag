@@ -1,5 +1,6 @@
 #version 450
-layout(set = 0, binding = 0) uniform sampler2D s[4];
+#extension GL_EXT_nonuniform_qualifier : require
+layout(set = 0, binding = 0) uniform sampler2D s[];
 layout(location = 0) in vec2 c;
 layout(location = 1) in flat int i;
 layout(location = 0) out vec4 o;
