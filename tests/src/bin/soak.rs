@@ -1,7 +1,7 @@
 //! Does the same thing again and again and tells what the process has grown by; for `tests/soak.rs`.
 //!
-//! `soak frames|pipelines|sets|memory|devices|swapchains COUNT`: prints `before=KIB DESCRIPTORS THREADS`, the most that the process held in
-//! the first half, and `after=`, the same of the second.
+//! `soak frames|pipelines|sets|memory|devices|swapchains COUNT`: prints `before=KIB DESCRIPTORS THREADS`, what the process held in the
+//! first half, and `after=`, the same of the second.
 
 use std::process::ExitCode;
 
@@ -40,20 +40,26 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does `one` so often. The first tenth is to warm up; of the rest, prints the most that the process held in each half.
+/// Does `one` so often. The first tenth is to warm up; of the rest, prints what the process held in each half: at
+/// most of memory, at all times of descriptors and threads.
 fn repeat(count: u64, mut one: impl FnMut(u64) -> Result<(), Error>) -> Result<(), Error> {
     let (warm, step) = (count.div_ceil(10), (count / 2000).max(1));
     let middle = warm + (count - warm) / 2;
-    let mut most = [[0; 3]; 2];
+    let mut halves = [None; 2];
     for number in 0..count {
         one(number)?;
         if number >= warm && number % step == 0 {
-            let half = &mut most[usize::from(number >= middle)];
-            half.iter_mut().zip(holdings()).for_each(|(most, now)| *most = now.max(*most));
+            let [memory, descriptors, threads] = holdings();
+            let half: &mut [u64; 3] =
+                halves[usize::from(number >= middle)].get_or_insert([memory, descriptors, threads]);
+            // A thread that was told to end may be seen before it has: what is left behind is there at all times.
+            *half = [half[0].max(memory), half[1].min(descriptors), half[2].min(threads)];
         }
     }
-    let text = |[memory, descriptors, threads]: [u64; 3]| format!("{memory} {descriptors} {threads}");
-    println!("before={}\nafter={}", text(most[0]), text(most[1]));
+    for (name, half) in ["before", "after"].into_iter().zip(halves) {
+        let [memory, descriptors, threads] = half.ok_or("too few to tell")?;
+        println!("{name}={memory} {descriptors} {threads}");
+    }
     Ok(())
 }
 

@@ -18,7 +18,7 @@ const FILTERED: f32 = 0.02;
 /// Every case.
 pub(super) fn all() -> Vec<Case> {
     // One more and one less than a power of two, and one that is it.
-    let mut cases: Vec<Case> = [1, 3, 4, 5].map(|count| buffers(count)).into();
+    let mut cases: Vec<Case> = [1, 3, 4, 5].map(buffers).into();
     cases.extend([uniforms(), textures(), samplers(), storage_images(), texel_buffers(), passed_on()]);
     cases
 }
