@@ -19,7 +19,7 @@ use crate::spirv::types::{Kind, Ty};
 /// What variables may hold.
 pub const PLAIN: &str = "numbers, booleans and composites of them";
 
-/// Descriptors that one access may choose from: as many as a stage can have, twice.
+/// Descriptors that one access may choose from: each makes the access once more.
 const MAX_DESCRIPTORS: u32 = 256;
 
 /// Declares a variable of a function.
