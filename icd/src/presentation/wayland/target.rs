@@ -36,6 +36,9 @@ const PIXEL_BYTES: usize = 4;
 /// instead of standing still.
 const UNSEEN: Duration = Duration::from_secs(1);
 
+/// How long to wait for answers to requests that may not have left yet.
+const FLUSH_AGAIN: Duration = Duration::from_millis(100);
+
 /// What pictures mean and when they are shown.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::presentation) struct Manner {
@@ -114,7 +117,8 @@ impl Seat {
         let answered = Answered::default();
         self.connection.display.display().sync(&self.queue.handle(), answered.clone());
         while !answered.is_set() {
-            self.receive(|display| poll([display], None)[0])?;
+            // A compositor that was too slow to take all requests gets the rest of them in the next round.
+            self.receive(|display| poll([display], Some(FLUSH_AGAIN))[0])?;
         }
         Ok(())
     }
@@ -128,8 +132,8 @@ impl Seat {
     /// this queue.
     ///
     /// The presenter of one swapchain reads while another swapchain is made for the same surface, and who reads hands out to the queues
-    /// of all. A read that is prepared keeps others from reading by themselves; only what they had before may still arrive, and is
-    /// there when the dispatch after it ends. Who looked before and then waited could wait for what is there already.
+    /// of all. A prepared read keeps others from reading alone. What they had read before is in our queue once the dispatch after
+    /// that ends, as it waits for theirs. To look before, and then wait, could be to wait for what is there already.
     fn receive(&mut self, wait: impl FnOnce(BorrowedFd<'_>) -> bool) -> Result<(), Error> {
         self.flush()?;
         // Without it, there are events to be dispatched.
