@@ -137,7 +137,7 @@ choices {
         | Samples = "samples": "Each sample decides for itself.",
         evidence: "v3d.md §10.5",
         at: "sim/src/unverified.rs", "sample_coverage",
-        users: "nothing: the driver always oversamples",
+        users: "Bresenham lines in images of four samples",
         ask: Probe,
     }
     point_size: PointSize = "point-size", "Is a point the square of its exact size around the vertex?" {

@@ -190,7 +190,8 @@ fn srgb_to_linear(coded: f32) -> f32 {
     if coded <= 0.040_45 { coded / 12.92 } else { ((coded + 0.055) / 1.055).powf(2.4) }
 }
 
-fn to_srgb(linear: f32) -> f32 {
+/// The sRGB encoding of a component, both fractions of 1.
+pub fn to_srgb(linear: f32) -> f32 {
     if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }
 }
 

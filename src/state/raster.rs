@@ -80,6 +80,8 @@ pub struct Raster {
     pub depth_bias: bool,
     /// The target has four samples.
     pub multisample: bool,
+    /// Primitives that cover the centre of a pixel cover all of its samples (v3d.md §10.5).
+    pub whole_pixels: bool,
     /// The fragment program computes its own depth.
     pub shader_depth: bool,
 }
@@ -94,7 +96,7 @@ impl Raster {
             // Facing is a matter of numbers with y upwards; row 0 at the top inverts it (v3d.md §9.3).
             clockwise_front: self.front_face == FrontFace::CounterClockwise,
             depth_offset: self.depth_bias,
-            oversample: if self.multisample { Oversample::X4 } else { Oversample::X1 },
+            oversample: if self.multisample && !self.whole_pixels { Oversample::X4 } else { Oversample::X1 },
             // Without a depth test every value passes and none is kept (v3d.md §9.7, §10.3).
             depth_func: test.map_or(CompareFunc::Always, |depth| depth.depth_func),
             depth_write: test.is_some_and(|depth| depth.depth_write),
@@ -132,6 +134,7 @@ mod tests {
         front_face: FrontFace::Clockwise,
         depth_bias: false,
         multisample: false,
+        whole_pixels: false,
         shader_depth: false,
     };
     const LESS: DepthStencil =

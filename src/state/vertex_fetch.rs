@@ -104,23 +104,6 @@ impl VertexFormat {
             Packing::Floats11_11_10 | Packing::Floats9_9_9_5 | Packing::Bits5_6_5 => 3,
         }
     }
-
-    /// Words whose components are 1, in their kind of number, where `ones` says so and 0 elsewhere: border colours.
-    pub fn zeros_and_ones(&self, ones: [bool; 4]) -> [u32; 4] {
-        let mut ones = ones;
-        if self.swap_rb {
-            ones.swap(0, 2);
-        }
-        let mut words = [0; 4];
-        for (component, _) in (0..self.components()).zip(ones).filter(|&(_, one)| one) {
-            let at = place(self.packing, component);
-            words[at.word] |= one(self.packing, self.numeric, at.width) << at.bit;
-        }
-        if self.packing == Packing::Floats9_9_9_5 {
-            words[0] |= 16 << 27;
-        }
-        words
-    }
 }
 
 /// A component's place: word, lowest bit, width.
@@ -150,21 +133,6 @@ fn place(packing: Packing, component: usize) -> Place {
             Place { word: 0, bit: [10, 5, 0, 15][component], width: [5, 5, 5, 1][component] }
         }
         Packing::Bits4_4_4_4 => Place { word: 0, bit: 12 - 4 * n, width: 4 },
-    }
-}
-
-/// The field that means 1.
-fn one(packing: Packing, numeric: Numeric, width: u32) -> u32 {
-    match numeric {
-        Numeric::Unorm => u32::MAX >> (32 - width),
-        Numeric::Snorm => u32::MAX >> (33 - width),
-        Numeric::Uscaled | Numeric::Sscaled | Numeric::Uint | Numeric::Sint => 1,
-        // ½ with an exponent of 1, at every component.
-        Numeric::Float if packing == Packing::Floats9_9_9_5 => 1 << 8,
-        Numeric::Float => match width {
-            32 => 1f32.to_bits(),
-            width => 0x3c00 >> (15 - width.min(15)),
-        },
     }
 }
 
@@ -372,34 +340,6 @@ mod tests {
         assert_eq!(unorm(Packing::Bits5_5_5_1, 0x07c1), [0.0, 1.0, 0.0, 1.0]);
         assert_eq!(unorm(Packing::Bits1_5_5_5, 0x801f), [0.0, 0.0, 1.0, 1.0]);
         assert_eq!(unorm(Packing::Bits4_4_4_4, 0xf0f0), [1.0, 0.0, 1.0, 0.0]);
-    }
-
-    #[test]
-    fn ones_are_read_as_ones() {
-        let packings = [
-            (Packing::Bytes(4), Numeric::Unorm),
-            (Packing::Bytes(2), Numeric::Snorm),
-            (Packing::Halves(4), Numeric::Float),
-            (Packing::Halves(3), Numeric::Snorm),
-            (Packing::Words(4), Numeric::Float),
-            (Packing::Bits10_10_10_2, Numeric::Unorm),
-            (Packing::Floats11_11_10, Numeric::Float),
-            (Packing::Floats9_9_9_5, Numeric::Float),
-            (Packing::Bits5_6_5, Numeric::Unorm),
-            (Packing::Bits1_5_5_5, Numeric::Unorm),
-        ];
-        for (packing, numeric) in packings {
-            let format = VertexFormat { packing, numeric, swap_rb: true };
-            let words = format.zeros_and_ones([true, false, false, true]);
-            let mut have = decode(&format, &words).unwrap();
-            if packing == Packing::Floats9_9_9_5 {
-                have.swap(0, 2);
-            }
-            let red = if format.components() < 3 { 0.0 } else { 1.0 };
-            assert_eq!(have.map(f32::from_bits), [red, 0.0, 0.0, 1.0], "{packing:?}");
-        }
-        let integers = VertexFormat { packing: Packing::Halves(2), numeric: Numeric::Sint, swap_rb: false };
-        assert_eq!(integers.zeros_and_ones([true; 4]), [0x0001_0001, 0, 0, 0]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Lookups through samplers, as Vulkan 1.0 §15 defines them.
 
-use ash::vk;
 use vc4::cl::packets::CompareFunc;
 use vc4::cl::words::Wrap;
 use vc4::image::texel::Color;
@@ -66,7 +65,7 @@ struct Footprint {
 impl<'a> Sampled<'a> {
     /// A view with a sampler.
     pub fn new(surface: &'a Surface, sampler: &'a Sampler, axes: usize) -> Sampled<'a> {
-        let border = surface.codec.restrict(border(sampler.border, surface.codec.one()));
+        let border = surface.codec.border(sampler.border.color(surface.codec.one()));
         Sampled { surface, sampler, axes, border }
     }
 
@@ -301,14 +300,6 @@ fn passes(func: CompareFunc, reference: f32, texel: f32) -> bool {
         CompareFunc::NotEqual => reference != texel,
         CompareFunc::GreaterOrEqual => reference >= texel,
         CompareFunc::Always => true,
-    }
-}
-
-fn border(border: vk::BorderColor, one: u32) -> Color {
-    match border {
-        vk::BorderColor::FLOAT_OPAQUE_BLACK | vk::BorderColor::INT_OPAQUE_BLACK => [0, 0, 0, one],
-        vk::BorderColor::FLOAT_OPAQUE_WHITE | vk::BorderColor::INT_OPAQUE_WHITE => [one; 4],
-        _ => [0; 4],
     }
 }
 

@@ -82,8 +82,18 @@ impl Codec {
         if self.is_integer() { 1 } else { ONE }
     }
 
+    /// The colour that a texel would have which holds this one as well as it can.
+    pub fn border(&self, color: Color) -> Color {
+        let depth = |bits| f32::from_bits(bits).clamp(0.0, 1.0).to_bits();
+        self.restrict(match self {
+            Codec::Depth24 => color.map(depth),
+            Codec::Stencil8 => color.map(|stencil| stencil & 0xff),
+            Codec::Words(..) | Codec::Bytes(_) | Codec::Fields(_) => self.decode(self.encode(color)),
+        })
+    }
+
     /// A colour without the components that texels do not have.
-    pub fn restrict(&self, color: Color) -> Color {
+    fn restrict(&self, color: Color) -> Color {
         let has = match self {
             Codec::Words(components, _) => [0, 1, 2, 3].map(|n| n < *components),
             Codec::Bytes(_) => [true; 4],

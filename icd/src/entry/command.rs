@@ -225,6 +225,10 @@ entry_points! {
         get::<CommandBuffer>(commands).set_line_width(width);
     }
 
+    fn vkCmdSetLineStippleEXT(_commands: vk::CommandBuffer, _factor: u32, _pattern: u16) {
+        // No pipeline has lines with gaps.
+    }
+
     fn vkCmdSetDepthBias(commands: vk::CommandBuffer, constant: f32, clamp: f32, slope: f32) {
         get::<CommandBuffer>(commands).set_depth_bias(constant, clamp, slope);
     }

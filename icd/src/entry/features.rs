@@ -59,6 +59,26 @@ features! {
         vertex_attribute_instance_rate_divisor: true,
         vertex_attribute_instance_rate_zero_divisor: true,
     }
+    PhysicalDeviceCustomBorderColorFeaturesEXT {
+        custom_border_colors: true,
+        custom_border_color_without_format: true,
+    }
+    PhysicalDeviceBorderColorSwizzleFeaturesEXT {
+        border_color_swizzle: true,
+        border_color_swizzle_from_image: true,
+    }
+    PhysicalDeviceProvokingVertexFeaturesEXT {
+        provoking_vertex_last: true,
+        transform_feedback_preserves_provoking_vertex: false,
+    }
+    PhysicalDeviceLineRasterizationFeaturesKHR {
+        rectangular_lines: false,
+        bresenham_lines: true,
+        smooth_lines: false,
+        stippled_rectangular_lines: false,
+        stippled_bresenham_lines: false,
+        stippled_smooth_lines: false,
+    }
     PhysicalDevicePrivateDataFeatures { private_data: true }
     PhysicalDevicePresentIdFeaturesKHR { present_id: true }
     PhysicalDevicePresentWaitFeaturesKHR { present_wait: true }

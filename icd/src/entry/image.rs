@@ -126,7 +126,13 @@ entry_points! {
         out: *mut vk::Sampler,
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
-        give(device.allocator(), callbacks, out, Sampler::new(device, &*info)?)
+        let sampler = Sampler::new(device, &*info)?;
+        let custom = extension::<vk::SamplerCustomBorderColorCreateInfoEXT<'_>>((*info).p_next);
+        let sampler = match custom {
+            Some(custom) => sampler.with_border(custom.custom_border_color.uint32),
+            None => sampler,
+        };
+        give(device.allocator(), callbacks, out, sampler)
     }
 
     fn vkDestroySampler(

@@ -72,8 +72,15 @@ unsafe fn read_vertex_input(info: *const vk::PipelineVertexInputStateCreateInfo<
     }
 }
 
-fn read_raster(info: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Raster {
+unsafe fn read_raster(info: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Raster {
     let bias = [info.depth_bias_constant_factor, info.depth_bias_clamp, info.depth_bias_slope_factor];
+    // SAFETY: the caller passes a valid structure.
+    let (lines, provoking) = unsafe {
+        let lines = extension::<vk::PipelineRasterizationLineStateCreateInfoKHR<'_>>(info.p_next);
+        let provoking =
+            extension::<vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT<'_>>(info.p_next);
+        (lines.copied().unwrap_or_default(), provoking.copied().unwrap_or_default())
+    };
     Raster {
         depth_clamp: info.depth_clamp_enable != vk::FALSE,
         discard: info.rasterizer_discard_enable != vk::FALSE,
@@ -83,6 +90,9 @@ fn read_raster(info: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Raster {
         depth_bias: (info.depth_bias_enable != vk::FALSE).then_some(bias),
         clamps_bias: clamps_bias(bias),
         line_width: info.line_width,
+        lines: lines.line_rasterization_mode,
+        stippled: lines.stippled_line_enable != vk::FALSE,
+        last_provokes: provoking.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX,
     }
 }
 

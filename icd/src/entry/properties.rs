@@ -7,8 +7,8 @@ use ash::vk;
 
 use super::read::answer;
 use crate::foundation::limits::{
-    MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MAX_VIEWS, MIN_ALLOCATION_BYTES, RESOLVE_MODES, SAMPLE_COUNTS,
-    SUBGROUP_SIZE,
+    MAX_PUSH_DESCRIPTORS, MAX_SAMPLERS, MAX_SET_DESCRIPTORS, MAX_VIEWS, MIN_ALLOCATION_BYTES, RESOLVE_MODES,
+    SAMPLE_COUNTS, SUB_PIXEL_BITS, SUBGROUP_SIZE,
 };
 use crate::objects::physical_device::{self, PhysicalDevice};
 
@@ -129,6 +129,16 @@ unsafe fn of_extensions(
             PhysicalDeviceVertexAttributeDivisorPropertiesKHR {
                 max_vertex_attrib_divisor: u32::MAX,
                 supports_non_zero_first_instance: vk::TRUE,
+            }
+            PhysicalDeviceCustomBorderColorPropertiesEXT {
+                max_custom_border_color_samplers: MAX_SAMPLERS,
+            }
+            PhysicalDeviceProvokingVertexPropertiesEXT {
+                provoking_vertex_mode_per_pipeline: vk::TRUE,
+                transform_feedback_preserves_triangle_fan_provoking_vertex: vk::FALSE,
+            }
+            PhysicalDeviceLineRasterizationPropertiesKHR {
+                line_sub_pixel_precision_bits: SUB_PIXEL_BITS,
             }
             PhysicalDevicePushDescriptorPropertiesKHR { max_push_descriptors: MAX_PUSH_DESCRIPTORS }
             PhysicalDeviceIDProperties {

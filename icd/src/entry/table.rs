@@ -468,6 +468,12 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         copy2::vkCmdBlitImage2KHR: vk::PFN_vkCmdBlitImage2,
         copy2::vkCmdResolveImage2KHR: vk::PFN_vkCmdResolveImage2,
     }
+    Reveal::Extension(Extension::LineRasterization), Device: {
+        command::vkCmdSetLineStippleEXT as vkCmdSetLineStippleKHR: vk::PFN_vkCmdSetLineStippleKHR,
+    }
+    Reveal::Extension(Extension::LineRasterizationExt), Device: {
+        command::vkCmdSetLineStippleEXT: vk::PFN_vkCmdSetLineStippleKHR,
+    }
     Reveal::Extension(Extension::ExtendedDynamicState), Device: {
         switches::vkCmdSetCullModeEXT: vk::PFN_vkCmdSetCullMode,
         switches::vkCmdSetFrontFaceEXT: vk::PFN_vkCmdSetFrontFace,

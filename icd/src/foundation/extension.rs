@@ -163,6 +163,16 @@ pub enum Extension {
     VertexAttributeDivisor,
     /// VK_EXT_vertex_attribute_divisor.
     VertexAttributeDivisorExt,
+    /// VK_EXT_custom_border_color.
+    CustomBorderColor,
+    /// VK_EXT_border_color_swizzle.
+    BorderColorSwizzle,
+    /// VK_EXT_provoking_vertex.
+    ProvokingVertex,
+    /// VK_KHR_line_rasterization.
+    LineRasterization,
+    /// VK_EXT_line_rasterization.
+    LineRasterizationExt,
 }
 
 /// Whether an instance or a device enables the extension.
@@ -325,6 +335,12 @@ const ROWS: &[Row] = &[
     row(Extension::Formats4444, Level::Device, ash::ext::_4444_formats::NAME, 1),
     row(Extension::VertexAttributeDivisor, Level::Device, ash::khr::vertex_attribute_divisor::NAME, 1),
     row(Extension::VertexAttributeDivisorExt, Level::Device, ash::ext::vertex_attribute_divisor::NAME, 3),
+    row(Extension::CustomBorderColor, Level::Device, ash::ext::custom_border_color::NAME, 12),
+    // A border is a texel to the view, which swizzles it like any other.
+    row(Extension::BorderColorSwizzle, Level::Device, ash::ext::border_color_swizzle::NAME, 1),
+    row(Extension::ProvokingVertex, Level::Device, ash::ext::provoking_vertex::NAME, 1),
+    row(Extension::LineRasterization, Level::Device, ash::khr::line_rasterization::NAME, 1),
+    row(Extension::LineRasterizationExt, Level::Device, ash::ext::line_rasterization::NAME, 1),
 ];
 
 impl Extension {

@@ -31,6 +31,10 @@ pub const MIN_RESOURCE_BYTES: u64 = 1 << 31;
 pub const MAX_LAYERS: u32 = 256;
 /// Alignment of a buffer in its memory: a utile, so that copies move whole cache lines.
 pub const BUFFER_ALIGNMENT: u64 = 64;
+/// Samplers: plain host memory.
+pub const MAX_SAMPLERS: u32 = 1 << 16;
+/// Bits behind the point of vertices on the screen: 12.4 (v3d.md §9.1).
+pub const SUB_PIXEL_BITS: u32 = 4;
 /// Sets that a pipeline layout may name.
 pub const MAX_SETS: u32 = 8;
 /// Bytes of push constants; any number of words fits the uniform stream.
@@ -107,7 +111,7 @@ fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // the same
     limits.max_push_constants_size = MAX_PUSH_BYTES;
     limits.max_memory_allocation_count = 1 << 16; // small ones share BOs, large ones end with the memory
-    limits.max_sampler_allocation_count = 65536; // plain host memory
+    limits.max_sampler_allocation_count = MAX_SAMPLERS;
     limits.buffer_image_granularity = 1; // no MMU pages, no compression: any neighbours may share
     limits.sparse_address_space_size = 0; // no sparse resources
     limits.min_memory_map_alignment = 4096; // mappings start at pages
@@ -180,7 +184,7 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
 }
 
 fn raster(limits: &mut vk::PhysicalDeviceLimits) {
-    limits.sub_pixel_precision_bits = 4; // 12.4 vertex format
+    limits.sub_pixel_precision_bits = SUB_PIXEL_BITS;
     limits.max_viewports = 1;
     limits.max_viewport_dimensions = [MAX_IMAGE_PX; 2];
     limits.viewport_bounds_range = [-8192.0, 8191.0]; // folded into uniforms (T-VIEWPORT)

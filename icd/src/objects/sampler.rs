@@ -3,6 +3,7 @@
 use ash::vk;
 use vc4::cl::packets::CompareFunc;
 use vc4::cl::words::Wrap;
+use vc4::image::texel::Color;
 use vc4::state::texture::{self, MipMode};
 
 use crate::foundation::demands;
@@ -16,6 +17,40 @@ const FIRST_LEVEL_LOD: f32 = 0.5;
 
 /// A sampler that may take fewer samples of a footprint than this, rounded to 2, is like any other.
 const FIRST_ANISOTROPY: f32 = 1.5;
+
+/// The colour outside of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Border {
+    /// 0 in all components.
+    Transparent,
+    /// 0, and 1 in alpha.
+    Black,
+    /// 1 in all components.
+    White,
+    /// Any, as bits of the numbers that images have (VK_EXT_custom_border_color).
+    Custom(Color),
+}
+
+impl Border {
+    fn new(color: vk::BorderColor) -> Border {
+        match color {
+            vk::BorderColor::FLOAT_OPAQUE_BLACK | vk::BorderColor::INT_OPAQUE_BLACK => Border::Black,
+            vk::BorderColor::FLOAT_OPAQUE_WHITE | vk::BorderColor::INT_OPAQUE_WHITE => Border::White,
+            vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT => Border::Custom([0; 4]),
+            _ => Border::Transparent,
+        }
+    }
+
+    /// Red, green, blue and alpha for images whose 1 is this.
+    pub fn color(self, one: u32) -> Color {
+        match self {
+            Border::Transparent => [0; 4],
+            Border::Black => [0, 0, 0, one],
+            Border::White => [one; 4],
+            Border::Custom(color) => color,
+        }
+    }
+}
 
 /// A sampler in the texture unit's terms, and what programs add.
 #[derive(Debug)]
@@ -35,7 +70,7 @@ pub struct Sampler {
     /// Comparison with the reference, if it compares.
     pub compare: Option<CompareFunc>,
     /// Colour outside of the image.
-    pub border: vk::BorderColor,
+    pub border: Border,
     /// Coordinates count texels.
     pub unnormalized: bool,
     /// Samples that a footprint longer than wide is given at most, 1 or more.
@@ -72,7 +107,7 @@ impl Sampler {
             min_lod: info.min_lod,
             max_lod: info.max_lod,
             compare: (info.compare_enable != vk::FALSE).then(|| compare(info.compare_op)).transpose()?,
-            border: info.border_color,
+            border: Border::new(info.border_color),
             unnormalized: info.unnormalized_coordinates != vk::FALSE,
             anisotropy: match info.anisotropy_enable {
                 vk::FALSE => 1.0,
@@ -85,6 +120,15 @@ impl Sampler {
 }
 
 impl Sampler {
+    /// With that colour outside of images, if the sampler asks for one of its own.
+    pub fn with_border(self, color: Color) -> Sampler {
+        let border = match self.border {
+            Border::Custom(_) => Border::Custom(color),
+            named => named,
+        };
+        Sampler { border, ..self }
+    }
+
     /// Whether any footprint is given more than one sample.
     pub fn is_anisotropic(&self) -> bool {
         self.anisotropy >= FIRST_ANISOTROPY && !self.unnormalized

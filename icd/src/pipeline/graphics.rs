@@ -257,7 +257,7 @@ impl Compiled {
         programs: impl FnOnce(&mut PipelineState) -> Result<Programs, Error>,
     ) -> Result<Compiled, Error> {
         let dynamic = STENCIL_STATES.iter().any(|state| info.is_dynamic(*state));
-        let face = api::only_face(info, is_area(mode));
+        let face = api::only_face(info, api::is_area(mode));
         let depth_stencil = api::depth_stencil(info)?.map(|state| DepthStencil {
             stencil: state.stencil.map(|faces| face.map_or(faces, |face| [faces[face]; 2])),
             ..state
@@ -271,8 +271,8 @@ impl Compiled {
         let mut state = PipelineState {
             attributes: api::attributes(&info.vertex)?,
             points: drawn == PrimitiveMode::Points,
-            lines: is_line(drawn),
-            wide_lines: is_line(drawn) && !info.has_assembly() && api::has_wide_lines(info),
+            lines: api::is_line(drawn),
+            wide_lines: api::is_line(drawn) && !info.has_assembly() && api::has_wide_lines(info),
             polygon: (drawn != mode).then(|| api::polygon(info)),
             color: colors.first().map(|first| first.output),
             color_location: colors.first().map_or(0, |first| first.location),
@@ -280,8 +280,8 @@ impl Compiled {
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
             // Without the feature asking for it is against the rules, and yet usual, Khronos' own tests included.
             depth_clamp: (info.raster.depth_clamp && device.features().depth_clamp == vk::TRUE)
-                .then(|| DepthClamp { biased: info.raster.depth_bias.is_some() && is_area(mode) }),
-            moves_depth: api::moves_depth(info, is_area(drawn)),
+                .then(|| DepthClamp { biased: info.raster.depth_bias.is_some() && api::is_area(mode) }),
+            moves_depth: api::moves_depth(info, api::is_area(drawn)),
             machine: *facts(),
             ..PipelineState::default()
         };
@@ -302,7 +302,7 @@ impl Compiled {
             raster: Raster {
                 // The program moves depths then.
                 depth_bias: info.raster.depth_bias.is_some() && !moves_depth,
-                ..api::raster(info, is_area(drawn), false)
+                ..api::raster(info, drawn, false)
             },
             depth_stencil,
             divides: !info.vertex.divisors.is_empty(),
@@ -476,16 +476,6 @@ impl Compiled {
         })?;
         Ok(ProgramBo { bo: Arc::new(bo), info })
     }
-}
-
-/// Whether primitives are lines.
-fn is_line(mode: PrimitiveMode) -> bool {
-    matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip)
-}
-
-/// Whether primitives have faces.
-fn is_area(mode: PrimitiveMode) -> bool {
-    matches!(mode, PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan)
 }
 
 /// Descriptors that lookups read or whose numbers programs ask for; buffers are among them.

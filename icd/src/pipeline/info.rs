@@ -53,6 +53,12 @@ pub struct Raster {
     pub clamps_bias: bool,
     /// Width of lines in pixels.
     pub line_width: f32,
+    /// Which pixels lines cover.
+    pub lines: vk::LineRasterizationModeKHR,
+    /// Lines have gaps.
+    pub stippled: bool,
+    /// Flat varyings have their values from the last vertex of a primitive, not from the first.
+    pub last_provokes: bool,
 }
 
 /// Multisampling.

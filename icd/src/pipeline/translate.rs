@@ -24,6 +24,16 @@ pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
     if info.depth_stencil.is_some_and(|state| state.bounds.is_some()) {
         return Err(Error::FeatureNotPresent("depthBounds"));
     }
+    match raster.lines {
+        _ if raster.stippled => return Err(Error::FeatureNotPresent("stippledLines")),
+        vk::LineRasterizationModeKHR::RECTANGULAR => {
+            return Err(Error::FeatureNotPresent("rectangularLines"));
+        }
+        vk::LineRasterizationModeKHR::RECTANGULAR_SMOOTH => {
+            return Err(Error::FeatureNotPresent("smoothLines"));
+        }
+        _ => {}
+    }
     if raster.depth_bias.is_some() && raster.clamps_bias && info.has_assembly() {
         let what = "QPU assembly whose depths are moved by their slope up to a clamp".to_string();
         return Err(Error::unsupported(what, "move the depth in the fragment program, or use no clamp"));
@@ -85,14 +95,22 @@ pub(super) fn topology(topology: vk::PrimitiveTopology) -> Result<(PrimitiveMode
     }
 }
 
+/// Whether primitives are lines.
+pub(super) fn is_line(mode: PrimitiveMode) -> bool {
+    matches!(mode, PrimitiveMode::Lines | PrimitiveMode::LineStrip)
+}
+
+/// Whether primitives have faces.
+pub(super) fn is_area(mode: PrimitiveMode) -> bool {
+    matches!(mode, PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan)
+}
+
 /// What the machine draws of primitives that are assembled in a way: of triangles their edges or corners, if the polygon
 /// mode says so.
 pub(super) fn drawn(info: &GraphicsInfo, mode: PrimitiveMode) -> Result<PrimitiveMode, Error> {
-    let is_area =
-        matches!(mode, PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan);
     let drawn = match info.raster.polygon_mode {
-        vk::PolygonMode::LINE if is_area => PrimitiveMode::Lines,
-        vk::PolygonMode::POINT if is_area => PrimitiveMode::Points,
+        vk::PolygonMode::LINE if is_area(mode) => PrimitiveMode::Lines,
+        vk::PolygonMode::POINT if is_area(mode) => PrimitiveMode::Points,
         vk::PolygonMode::FILL | vk::PolygonMode::LINE | vk::PolygonMode::POINT => mode,
         other => return Err(Error::InvalidUse(format!("polygon mode {other:?}"))),
     };
@@ -124,7 +142,7 @@ pub(super) fn moves_depth(info: &GraphicsInfo, is_area: bool) -> bool {
 
 /// What programs know of triangles whose edges or corners are drawn.
 pub(super) fn polygon(info: &GraphicsInfo) -> Polygon {
-    let raster = raster(info, true, false);
+    let raster = raster(info, PrimitiveMode::Triangles, false);
     Polygon {
         cull_front: raster.cull_front,
         cull_back: raster.cull_back,
@@ -332,10 +350,10 @@ pub(super) fn only_face(info: &GraphicsInfo, has_area: bool) -> Option<usize> {
     }
 }
 
-/// Rasteriser state.
-pub(super) fn raster(info: &GraphicsInfo, triangles: bool, shader_depth: bool) -> Raster {
+/// Rasteriser state for what the machine draws.
+pub(super) fn raster(info: &GraphicsInfo, drawn: PrimitiveMode, shader_depth: bool) -> Raster {
     Raster {
-        triangles,
+        triangles: is_area(drawn),
         cull_front: info.raster.cull.contains(vk::CullModeFlags::FRONT),
         cull_back: info.raster.cull.contains(vk::CullModeFlags::BACK),
         front_face: match info.raster.front_face {
@@ -344,6 +362,8 @@ pub(super) fn raster(info: &GraphicsInfo, triangles: bool, shader_depth: bool) -
         },
         depth_bias: info.raster.depth_bias.is_some(),
         multisample: multisample(info).four_samples,
+        // Such lines cover pixels, not samples (Vulkan 1.3 §28.11.2).
+        whole_pixels: is_line(drawn) && info.raster.lines == vk::LineRasterizationModeKHR::BRESENHAM,
         shader_depth,
     }
 }

@@ -93,10 +93,8 @@ pub enum TextureValue {
     MipBlend,
     /// The border colour as a lookup's result: register R of a lookup (textures.md §2).
     Border,
-    /// Red, green and blue of the border colour, in the kind of number that the format has.
-    BorderColor,
-    /// Alpha of the border colour.
-    BorderAlpha,
+    /// Component 0–3 of the border colour, in the texel's order and in the kind of number that the format has.
+    BorderColor(u8),
     /// Integer: bytes per row of every level of an image in raster order; of a multisampled image, per row of tiles.
     Stride,
     /// Integer: twice the rows of level 0's container of an image in raster order
@@ -112,7 +110,7 @@ pub enum TextureValue {
 
 impl TextureValue {
     /// All, by number.
-    pub const ALL: [TextureValue; 23] = [
+    pub const ALL: [TextureValue; 25] = [
         TextureValue::Size(0),
         TextureValue::Size(1),
         TextureValue::Extent(0),
@@ -129,8 +127,10 @@ impl TextureValue {
         TextureValue::MipRounding,
         TextureValue::MipBlend,
         TextureValue::Border,
-        TextureValue::BorderColor,
-        TextureValue::BorderAlpha,
+        TextureValue::BorderColor(0),
+        TextureValue::BorderColor(1),
+        TextureValue::BorderColor(2),
+        TextureValue::BorderColor(3),
         TextureValue::Stride,
         TextureValue::LevelRows,
         TextureValue::LayerPages,
@@ -157,8 +157,10 @@ impl TextureValue {
             TextureValue::MipRounding => "mip.rounding",
             TextureValue::MipBlend => "mip.blend",
             TextureValue::Border => "border",
-            TextureValue::BorderColor => "border.rgb",
-            TextureValue::BorderAlpha => "border.a",
+            TextureValue::BorderColor(0) => "border.r",
+            TextureValue::BorderColor(1) => "border.g",
+            TextureValue::BorderColor(2) => "border.b",
+            TextureValue::BorderColor(_) => "border.a",
             TextureValue::Stride => "stride",
             TextureValue::LevelRows => "level.rows",
             TextureValue::LayerPages => "layer.pages",

@@ -49,8 +49,14 @@ impl Lab<'_> {
 
     /// A sampler.
     pub(crate) fn sampler(&self, create: &vk::SamplerCreateInfo<'_>) -> Result<vk::Sampler, Error> {
+        let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default();
+        let mut create = *create;
+        if let Some(color) = own_border(create.border_color) {
+            border = border.custom_border_color(color);
+            create = create.push_next(&mut border);
+        }
         // SAFETY: see above.
-        let sampler = unsafe { self.device.create_sampler(create, None).named("vkCreateSampler")? };
+        let sampler = unsafe { self.device.create_sampler(&create, None).named("vkCreateSampler")? };
         self.keep(Object::Sampler(sampler));
         Ok(sampler)
     }
@@ -88,5 +94,16 @@ impl Lab<'_> {
         unsafe {
             self.device.cmd_bind_descriptor_sets(commands, point, inputs.layout, 0, &[inputs.set], &[]);
         }
+    }
+}
+
+/// The border of samplers whose colour has no name: no component is like another one, and bytes hold all of them.
+fn own_border(color: vk::BorderColor) -> Option<vk::ClearColorValue> {
+    match color {
+        vk::BorderColor::FLOAT_CUSTOM_EXT => {
+            Some(vk::ClearColorValue { float32: [204.0 / 255.0, 51.0 / 255.0, 102.0 / 255.0, 153.0 / 255.0] })
+        }
+        vk::BorderColor::INT_CUSTOM_EXT => Some(vk::ClearColorValue { uint32: [100, 7, 60, 2] }),
+        _ => None,
     }
 }

@@ -84,6 +84,12 @@ impl Harness {
                 vk::PhysicalDeviceExtendedDynamicStateFeaturesEXT::default().extended_dynamic_state(true);
             let mut more_switches =
                 vk::PhysicalDeviceExtendedDynamicState2FeaturesEXT::default().extended_dynamic_state2(true);
+            let mut borders = vk::PhysicalDeviceCustomBorderColorFeaturesEXT::default()
+                .custom_border_colors(true)
+                .custom_border_color_without_format(true);
+            let mut provoking =
+                vk::PhysicalDeviceProvokingVertexFeaturesEXT::default().provoking_vertex_last(true);
+            let mut lines = vk::PhysicalDeviceLineRasterizationFeaturesKHR::default().bresenham_lines(true);
             let extensions = [
                 ash::khr::sampler_mirror_clamp_to_edge::NAME,
                 ash::khr::maintenance1::NAME,
@@ -96,6 +102,9 @@ impl Harness {
                 ash::ext::extended_dynamic_state::NAME,
                 ash::ext::extended_dynamic_state2::NAME,
                 ash::khr::zero_initialize_workgroup_memory::NAME,
+                ash::ext::custom_border_color::NAME,
+                ash::ext::provoking_vertex::NAME,
+                ash::ext::line_rasterization::NAME,
             ]
             .map(CStr::as_ptr);
             let create = vk::DeviceCreateInfo::default()
@@ -107,7 +116,10 @@ impl Harness {
                 .push_next(&mut bytes)
                 .push_next(&mut zeros)
                 .push_next(&mut switches)
-                .push_next(&mut more_switches);
+                .push_next(&mut more_switches)
+                .push_next(&mut borders)
+                .push_next(&mut provoking)
+                .push_next(&mut lines);
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(0, 0);
             let create = vk::CommandPoolCreateInfo::default();

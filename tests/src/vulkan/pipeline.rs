@@ -56,6 +56,10 @@ pub struct Pipeline {
     pub line_width: f32,
     /// Constant, clamp and slope factor of the depth bias, if on.
     pub bias: Option<[f32; 3]>,
+    /// Which pixels lines cover.
+    pub lines: vk::LineRasterizationModeKHR,
+    /// Which vertex gives flat varyings their values.
+    pub provoking: vk::ProvokingVertexModeEXT,
     /// The viewport has a negative height.
     pub mirrored: bool,
     /// The subpass that it draws in.
@@ -93,6 +97,8 @@ impl Default for Pipeline {
             polygon_mode: vk::PolygonMode::FILL,
             line_width: 1.0,
             bias: None,
+            lines: vk::LineRasterizationModeKHR::DEFAULT,
+            provoking: vk::ProvokingVertexModeEXT::FIRST_VERTEX,
             mirrored: false,
             subpass: 0,
             stride: size_of::<Vertex>() as u32,
@@ -166,7 +172,13 @@ impl Lab<'_> {
             .topology(state.topology)
             .primitive_restart_enable(state.restart);
         let [constant, clamp, slope] = state.bias.unwrap_or_default();
+        let mut lines =
+            vk::PipelineRasterizationLineStateCreateInfoKHR::default().line_rasterization_mode(state.lines);
+        let mut provoking = vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT::default()
+            .provoking_vertex_mode(state.provoking);
         let raster = vk::PipelineRasterizationStateCreateInfo::default()
+            .push_next(&mut lines)
+            .push_next(&mut provoking)
             .cull_mode(state.cull)
             .polygon_mode(state.polygon_mode)
             .front_face(vk::FrontFace::COUNTER_CLOCKWISE)

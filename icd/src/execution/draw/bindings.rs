@@ -12,7 +12,7 @@ use vc4::state::{DepthBias, RasterMap, StateWords, StencilFaceState};
 use vc4_shaders::program::{self, DrawWord};
 
 use super::arrays;
-use super::indices::run_length;
+use super::indices::{Order, run_length};
 use super::iota::{Iota, ZEROS_AT};
 use crate::execution::draw::texture::Texture;
 use crate::foundation::bo::Bo;
@@ -304,23 +304,38 @@ impl<'a> Bindings<'a> {
     }
 
     /// Whether primitives are rewritten for flat varyings: the hardware takes them from the last vertex, the API from the
-    /// first (v3d.md §9.6). Where the hardware takes the first one, strips and fans of triangles are, which begin with another.
+    /// first (v3d.md §9.6) unless the pipeline says otherwise. Where the hardware takes the first one, strips and fans of
+    /// triangles are, which begin with another.
     pub fn rewrites(&self) -> bool {
         let is_first = |mode| !matches!(mode, PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan);
-        let agree = facts().provoking_vertex == ProvokingVertex::First
-            && is_first(self.mode)
-            && !self.variant.programs.has_corners();
+        let agree = match (facts().provoking_vertex, self.last_provokes()) {
+            _ if self.variant.programs.has_corners() => false,
+            (ProvokingVertex::Last, last) => last,
+            (ProvokingVertex::First, last) => !last && is_first(self.mode),
+        };
+        self.has_provoking() && !agree
+    }
+
+    /// Whether it matters to the hardware which vertex of a primitive is the provoking one.
+    fn has_provoking(&self) -> bool {
         self.variant.programs.flat_varyings != 0
             && self.mode != PrimitiveMode::Points
-            && !agree
             && !self.state.pipeline().is_taken_apart()
     }
 
-    /// Whether rewritten primitives end with the vertex that the API means. Programs that see all corners take the last for it,
-    /// whatever the hardware does.
-    pub fn rotates(&self) -> bool {
+    /// The order of primitives in lists. Programs that see all corners take the last for the one that the API means, whatever
+    /// the hardware does.
+    pub fn order(&self) -> Order {
         let is_last = facts().provoking_vertex == ProvokingVertex::Last;
-        self.rewrites() && (is_last || self.variant.programs.has_corners())
+        Order {
+            last_provokes: self.last_provokes(),
+            rotate: self.has_provoking() && (is_last || self.variant.programs.has_corners()),
+        }
+    }
+
+    /// Whether the API takes flat varyings from the last vertex.
+    fn last_provokes(&self) -> bool {
+        self.state.pipeline().info.raster.last_provokes
     }
 
     /// The numbers that vertex indices are fetched from.

@@ -11,7 +11,7 @@ use vc4::hw::MAX_VERTEX_INDEX;
 
 use super::bindings::Bindings;
 use super::gather::Gathered;
-use super::indices::{self, IndexRange, RUN, Scan, whole};
+use super::indices::{self, IndexRange, Order, RUN, Scan, whole};
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
@@ -193,8 +193,8 @@ pub(super) fn pieces<'a>(
         drawn: if pipeline.is_taken_apart() { pipeline.drawn } else { listed(mode) },
         has_corners,
     });
-    let (rewrite, rotate) = (bindings.rewrites(), bindings.rotates());
-    let draw = Run { device, mode, adjacency, polygons, rewrite, rotate, limit: bindings.limit };
+    let (rewrite, order) = (bindings.rewrites(), bindings.order());
+    let draw = Run { device, mode, adjacency, polygons, rewrite, order, limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
         Some(offset) => draw.indexed(bindings, &call, i64::from(offset), known),
@@ -238,8 +238,8 @@ struct Run<'a> {
     polygons: Option<Polygons>,
     /// Take strips and fans apart.
     rewrite: bool,
-    /// Put the first vertex of each primitive last.
-    rotate: bool,
+    /// How their vertices stand then.
+    order: Order,
     limit: i64,
 }
 
@@ -294,11 +294,11 @@ impl Run<'_> {
         }
         let parts = numbers.split(|number| Some(*number) == restart);
         let list = match self.adjacency {
-            false => indices::assemble(self.mode, parts, self.rotate),
+            false => indices::assemble(self.mode, parts, self.order),
             true => {
                 let parts: Vec<Vec<u32>> =
                     parts.map(|part| indices::without_adjacency(self.mode, part)).collect();
-                indices::assemble(self.mode, parts.iter().map(Vec::as_slice), self.rotate)
+                indices::assemble(self.mode, parts.iter().map(Vec::as_slice), self.order)
             }
         };
         let mut vertices: Vec<i64> = list.into_iter().map(|number| i64::from(number) + offset).collect();

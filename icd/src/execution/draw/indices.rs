@@ -194,16 +194,27 @@ pub(super) fn whole(mode: PrimitiveMode, count: u32) -> u32 {
     }
 }
 
-/// The primitives as a list, each beginning with its provoking vertex (Vulkan 1.0 §19.1), or ending with it if
-/// `rotate`. Each part is a list, strip or fan of its own.
+/// How the vertices of a primitive stand in a list.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Order {
+    /// The provoking vertex is the last one of the primitive (VK_EXT_provoking_vertex), not the first (Vulkan 1.0 §19.1).
+    pub last_provokes: bool,
+    /// The primitive ends with the provoking vertex instead of beginning with it.
+    pub rotate: bool,
+}
+
+/// The primitives as a list, in an order that keeps their winding. Each part is a list, strip or fan of its own.
 pub(super) fn assemble<'a>(
     mode: PrimitiveMode,
     parts: impl Iterator<Item = &'a [u32]>,
-    rotate: bool,
+    order: Order,
 ) -> Vec<u32> {
     let mut list = Vec::new();
-    parts.for_each(|part| strip(mode, part, &mut list));
-    if rotate {
+    parts.for_each(|part| match order.last_provokes {
+        false => first_provokes(mode, part, &mut list),
+        true => last_provokes(mode, part, &mut list),
+    });
+    if order.rotate {
         let (size, _) = size(mode);
         list.chunks_exact_mut(size as usize).for_each(|primitive| primitive.rotate_left(1));
     }
@@ -221,7 +232,8 @@ pub(super) fn without_adjacency(mode: PrimitiveMode, part: &[u32]) -> Vec<u32> {
     }
 }
 
-fn strip(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
+/// Primitives that begin with their first vertex.
+fn first_provokes(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
     match mode {
         PrimitiveMode::Points => list.extend(part),
         PrimitiveMode::Lines => list.extend(&part[..part.len() / 2 * 2]),
@@ -238,6 +250,30 @@ fn strip(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
         PrimitiveMode::TriangleFan => {
             let Some((center, rim)) = part.split_first() else { return };
             rim.windows(2).for_each(|edge| list.extend([edge[0], edge[1], *center]));
+        }
+    }
+}
+
+/// Primitives that begin with their last vertex.
+fn last_provokes(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
+    match mode {
+        PrimitiveMode::Points => list.extend(part),
+        PrimitiveMode::Lines => part.chunks_exact(2).for_each(|line| list.extend([line[1], line[0]])),
+        PrimitiveMode::Triangles => {
+            part.chunks_exact(3).for_each(|corners| list.extend([corners[2], corners[0], corners[1]]));
+        }
+        PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => {
+            part.windows(2).for_each(|line| list.extend([line[1], line[0]]));
+        }
+        PrimitiveMode::TriangleStrip => {
+            for (n, triangle) in part.windows(3).enumerate() {
+                let [a, b, c] = [triangle[0], triangle[1], triangle[2]];
+                list.extend(if n % 2 == 0 { [c, a, b] } else { [c, b, a] });
+            }
+        }
+        PrimitiveMode::TriangleFan => {
+            let Some((center, rim)) = part.split_first() else { return };
+            rim.windows(2).for_each(|edge| list.extend([edge[1], *center, edge[0]]));
         }
     }
 }
@@ -357,13 +393,22 @@ mod tests {
 
     #[test]
     fn strips_and_fans_keep_order_and_winding() {
-        let list = |mode, rotate| assemble(mode, [[0, 1, 2, 3, 4].as_slice()].into_iter(), rotate);
+        let of = |mode, order| assemble(mode, [[0, 1, 2, 3, 4].as_slice()].into_iter(), order);
+        let list = |mode, rotate| of(mode, Order { rotate, last_provokes: false });
         let strip = PrimitiveMode::TriangleStrip;
         assert_eq!(list(strip, false), [0, 1, 2, 1, 3, 2, 2, 3, 4]);
         assert_eq!(list(strip, true), [1, 2, 0, 3, 2, 1, 3, 4, 2]);
         assert_eq!(list(PrimitiveMode::TriangleFan, false), [1, 2, 0, 2, 3, 0, 3, 4, 0]);
         assert_eq!(list(PrimitiveMode::LineStrip, true), [1, 0, 2, 1, 3, 2, 4, 3]);
         assert_eq!(list(PrimitiveMode::Triangles, false), [0, 1, 2]);
+
+        let last = |mode, rotate| of(mode, Order { rotate, last_provokes: true });
+        assert_eq!(last(strip, false), [2, 0, 1, 3, 2, 1, 4, 2, 3]);
+        assert_eq!(last(strip, true), [0, 1, 2, 2, 1, 3, 2, 3, 4]);
+        assert_eq!(last(PrimitiveMode::TriangleFan, true), [0, 1, 2, 0, 2, 3, 0, 3, 4]);
+        assert_eq!(last(PrimitiveMode::LineStrip, false), [1, 0, 2, 1, 3, 2, 4, 3]);
+        assert_eq!(last(PrimitiveMode::Lines, true), [0, 1, 2, 3]);
+        assert_eq!(last(PrimitiveMode::Triangles, false), [2, 0, 1]);
     }
 
     #[test]
@@ -403,7 +448,7 @@ mod tests {
     fn restart_begins_anew() {
         let indices = [5, 6, 7, 8, 0xffff, 1, 2, 0xffff, 0xffff, 3, 4, 5];
         let parts = indices.split(|index| *index == 0xffff);
-        let list = assemble(PrimitiveMode::TriangleStrip, parts, false);
+        let list = assemble(PrimitiveMode::TriangleStrip, parts, Order::default());
         assert_eq!(list, [5, 6, 7, 6, 8, 7, 3, 4, 5]);
     }
 

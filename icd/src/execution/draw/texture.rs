@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use ash::vk;
 use vc4::cl::words::{TextureCube, TextureExtra, Wrap};
+use vc4::image::format::{Component, Decode};
 use vc4::image::layout::{MSAA_TILE_BYTES, level_rows};
+use vc4::image::texel::{Color, to_srgb};
 use vc4::state::texture::{self, MipMode, TextureError, TextureView};
 use vc4_shaders::compile::{TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey};
 use vc4_shaders::program::{Lookup, TextureValue};
@@ -17,7 +18,7 @@ use crate::objects::buffer::BufferView;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
-use crate::objects::sampler::Sampler;
+use crate::objects::sampler::{self, Sampler};
 
 /// Bytes of a page, the unit of layers' distances.
 const PAGE: u64 = 4096;
@@ -72,8 +73,7 @@ struct Lod {
 #[derive(Clone, Copy, Debug, Default)]
 struct Border {
     word: u32,
-    color: u32,
-    alpha: u32,
+    color: Color,
 }
 
 /// A sampler as far as a view of so many levels can tell.
@@ -195,7 +195,7 @@ impl Texture {
             texture.key.anisotropic = sampler.is_anisotropic() && !decode.class.is_integer();
             let axes = view.axes();
             if sampling.wrap[..axes].contains(&Wrap::Border) {
-                texture.border = border(sampler.border, &decode, view);
+                texture.border = border(sampler.border, decode.class, view);
                 texture.key.border = !direct;
             }
         }
@@ -346,8 +346,7 @@ impl Texture {
             TextureValue::MipRounding => (if linear { 0.0f32 } else { 0.5 }).to_bits(),
             TextureValue::MipBlend => (if linear { 1.0f32 } else { 0.0 }).to_bits(),
             TextureValue::Border => self.border.word,
-            TextureValue::BorderColor => self.border.color,
-            TextureValue::BorderAlpha => self.border.alpha,
+            TextureValue::BorderColor(n) => self.border.color[usize::from(n & 3)],
             TextureValue::Stride => self.stride,
             TextureValue::LevelRows => self.level_rows,
             TextureValue::LayerPages => self.layer_pages,
@@ -389,30 +388,47 @@ fn words(view: &ImageView, part: &TextureView, unit: &texture::Sampler) -> Resul
     Ok(Words { parameters: words.words.bits(), extra: [extra(false), extra(true)] })
 }
 
-/// A border colour for the texels of a view. The view's swizzle sees it like a texel.
-fn border(color: vk::BorderColor, decode: &TextureDecode, view: &ImageView) -> Border {
-    let (white, opaque) = match color {
-        vk::BorderColor::FLOAT_OPAQUE_WHITE | vk::BorderColor::INT_OPAQUE_WHITE => (true, true),
-        vk::BorderColor::FLOAT_OPAQUE_BLACK | vk::BorderColor::INT_OPAQUE_BLACK => (false, true),
-        _ => (false, false),
+/// A border colour for the texels of a view, which can hold some numbers only. The view's swizzle sees it like a texel.
+fn border(color: sampler::Border, class: TextureClass, view: &ImageView) -> Border {
+    let color = color.color(if class.is_integer() { 1 } else { 1f32.to_bits() });
+    let texel = view.stored.texel.info();
+    let fractions = color.map(|bits| f32::from_bits(bits).clamp(0.0, 1.0));
+    let encoded = |split: fn(u32) -> u32| {
+        view.row.info.map_or(Border::default(), |info| {
+            let texel = info.encode(color);
+            Border { word: split(texel as u32), color: info.decode(texel) }
+        })
     };
-    let one = if decode.class.is_integer() { 1 } else { 1f32.to_bits() };
-    let number = |is_one| if is_one { one } else { 0 };
-    let ones = [white, white, white, opaque];
-    let word = match decode.class {
-        TextureClass::Fields(fields) => fields.zeros_and_ones(ones)[0],
-        TextureClass::SplitFields(fields) => {
-            let word = fields.zeros_and_ones(ones)[0];
-            word & 0xff | (word & 0xff00) << 16
+    match class {
+        TextureClass::Unorm8 | TextureClass::Srgb8 => {
+            let mut bytes = [0; 4];
+            let Decode::Unorm8(components) = texel.decode else { return Border::default() };
+            for (component, value) in components.into_iter().zip(fractions) {
+                if let Component::Byte(byte) = component {
+                    bytes[usize::from(byte)] = value.to_bits();
+                }
+            }
+            let [red, green, blue, alpha] = fractions;
+            let stored = match class {
+                TextureClass::Srgb8 => [to_srgb(red), to_srgb(green), to_srgb(blue), alpha],
+                _ => fractions,
+            };
+            Border { word: texture::border_word(texel, stored), color: bytes }
         }
-        TextureClass::Stencil8 => u32::from(white),
-        _ => texture::border_word(view.stored.texel.info(), ones.map(|one| if one { 1.0 } else { 0.0 })),
-    };
-    Border { word, color: number(white), alpha: number(opaque) }
+        TextureClass::Depth24 => {
+            Border { word: texture::border_word(texel, fractions), color: fractions.map(f32::to_bits) }
+        }
+        TextureClass::Stencil8 => Border { word: color[0] & 0xff, color: color.map(|value| value & 0xff) },
+        TextureClass::Word32 => Border { word: color[0], color },
+        TextureClass::Fields(_) => encoded(|texel| texel),
+        TextureClass::SplitFields(_) => encoded(|texel| texel & 0xff | (texel & 0xff00) << 16),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use ash::vk;
+
     use super::*;
     use crate::foundation::limits::MAX_ANISOTROPY;
     use crate::objects::image::Image;

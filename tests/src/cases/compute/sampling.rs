@@ -86,10 +86,26 @@ fn formats() -> impl Iterator<Item = Case> {
         (vk::Format::R32G32B32A32_UINT, "u"),
         (vk::Format::A2B10G10R10_UINT_PACK32, "u"),
     ];
-    floats.chain(integers.into_iter().map(|(format, kind)| {
+    let own = vk::BorderColor::FLOAT_CUSTOM_EXT;
+    let look = Look { wrap: vk::SamplerAddressMode::CLAMP_TO_BORDER, border: own, ..Look::default() };
+    let borders = [
+        vk::Format::B8G8R8A8_UNORM,
+        vk::Format::R8G8B8A8_SRGB,
+        vk::Format::R8G8_SNORM,
+        vk::Format::R16G16B16A16_SFLOAT,
+        vk::Format::R32_SFLOAT,
+        vk::Format::D16_UNORM,
+    ];
+    let borders = borders.into_iter().map(move |format| {
+        let resource = Resource::sampled(format, Shape::flat(21, 13), look);
+        let bound = if format == vk::Format::R8G8B8A8_SRGB { 0.003 } else { DECODED };
+        let name = format!("border {format:?}");
+        case(name, "sampler2D", "textureLod(t, p.xy, 0.0)", "vec4", resource).floats(bound)
+    });
+    floats.chain(borders).chain(integers.into_iter().map(|(format, kind)| {
         let look = Look {
             wrap: vk::SamplerAddressMode::CLAMP_TO_BORDER,
-            border: vk::BorderColor::INT_OPAQUE_WHITE,
+            border: vk::BorderColor::INT_CUSTOM_EXT,
             ..Look::default()
         };
         let resource = Resource::sampled(format, Shape::flat(21, 13), look);

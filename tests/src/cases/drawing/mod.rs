@@ -8,6 +8,7 @@ mod depths;
 mod distances;
 mod draws;
 mod inputs;
+mod lines;
 mod multisample;
 mod parts;
 mod polygons;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Case> {
         &targets::CASES,
         &parts::CASES,
         &polygons::CASES,
+        &lines::CASES,
         &distances::CASES,
         &depths::CASES,
         &samples::CASES,

@@ -62,7 +62,7 @@ impl Resolved {
         Ok(Resolved { pass, framebuffer: lab.framebuffer(pass, &targets, SIZE)?, result })
     }
 
-    fn draw(&self, lab: &Lab<'_>, draws: &[(Pipeline, Vec<Vertex>)]) -> Result<Picture, Error> {
+    pub fn draw(&self, lab: &Lab<'_>, draws: &[(Pipeline, Vec<Vertex>)]) -> Result<Picture, Error> {
         let prepared = draws
             .iter()
             .map(|(state, vertices)| {

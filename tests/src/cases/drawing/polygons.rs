@@ -9,7 +9,7 @@ use crate::vulkan::{Error, Lab, Pipeline, Vertex, rectangle};
 
 /// The programs. Where a line ends, and which pixels its sides cover, is the device's choice as long as lines are not
 /// strict.
-pub const CASES: [Case; 9] = [
+pub const CASES: [Case; 12] = [
     exact("polygon-filled", filled),
     lined("polygon-lines", 0.04, lines),
     lined("polygon-lines-culled", 0.03, lines_culled),
@@ -20,6 +20,9 @@ pub const CASES: [Case; 9] = [
     exact("polygon-points-culled", points_culled),
     exact("polygon-points-index", points_index),
     lined("polygon-bias", 0.02, bias),
+    exact("polygon-filled-last", filled_last),
+    lined("polygon-lines-last", 0.04, lines_last),
+    exact("polygon-points-last", points_last),
 ];
 
 const LINE: vk::PolygonMode = vk::PolygonMode::LINE;
@@ -97,6 +100,24 @@ fn lines(lab: &Lab<'_>) -> Result<Picture, Error> {
 
 fn lines_culled(lab: &Lab<'_>) -> Result<Picture, Error> {
     shapes(lab, &telling(LINE, vk::CullModeFlags::BACK))
+}
+
+/// The same three with the values of the last vertex.
+fn filled_last(lab: &Lab<'_>) -> Result<Picture, Error> {
+    last(lab, vk::PolygonMode::FILL)
+}
+
+fn lines_last(lab: &Lab<'_>) -> Result<Picture, Error> {
+    last(lab, LINE)
+}
+
+fn points_last(lab: &Lab<'_>) -> Result<Picture, Error> {
+    last(lab, POINT)
+}
+
+fn last(lab: &Lab<'_>, mode: vk::PolygonMode) -> Result<Picture, Error> {
+    let provoking = vk::ProvokingVertexModeEXT::LAST_VERTEX;
+    shapes(lab, &Pipeline { provoking, ..telling(mode, vk::CullModeFlags::NONE) })
 }
 
 /// Programs that ask nothing of the triangle.

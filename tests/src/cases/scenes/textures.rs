@@ -52,7 +52,8 @@ fn shaped(
 
 /// All of them.
 pub fn scenes() -> Vec<Scene> {
-    [operands(), samplers(), comparisons(), formats(), shapes(), buffers()].into_iter().flatten().collect()
+    let all = [operands(), samplers(), comparisons(), formats(), shapes(), buffers(), borders()];
+    all.into_iter().flatten().collect()
 }
 
 fn operands() -> Vec<Scene> {
@@ -209,6 +210,44 @@ fn shapes() -> Vec<Scene> {
             ImageSource { format: vk::Format::R16G16B16A16_SFLOAT, ..cube },
             near,
         ),
+    ]
+}
+
+/// Borders whose colour has no name.
+fn borders() -> Vec<Scene> {
+    use vk::ImageViewType as View;
+    let own = |filter| sampler(filter, BORDER).border_color(vk::BorderColor::FLOAT_CUSTOM_EXT);
+    let integer = sampler(NEAREST, BORDER).border_color(vk::BorderColor::INT_CUSTOM_EXT);
+    let flat = |format| ImageSource::flat(format, 30, 20, 1);
+    let layers = shaped(View::TYPE_2D_ARRAY, RGBA, [32, 16, 1], 5, 4);
+    let faces = ImageSource { cube_compatible: true, ..shaped(View::TYPE_2D_ARRAY, RGBA, [16, 16, 1], 6, 3) };
+    let depth = flat(vk::Format::D16_UNORM);
+    let compare = own(NEAREST).compare_enable(true).compare_op(vk::CompareOp::LESS);
+    let plain = |name, format, filter| one(name, spirv!("plain.frag"), flat(format), own(filter));
+    vec![
+        plain("border_own", RGBA, NEAREST),
+        plain("border_own_linear", RGBA, LINEAR),
+        plain("border_own_bgra", vk::Format::B8G8R8A8_UNORM, LINEAR),
+        plain("border_own_srgb", vk::Format::R8G8B8A8_SRGB, NEAREST),
+        plain("border_own_r8", vk::Format::R8_UNORM, LINEAR),
+        plain("border_own_rg8", vk::Format::R8G8_UNORM, NEAREST),
+        plain("border_own_snorm", vk::Format::R8G8B8A8_SNORM, LINEAR),
+        plain("border_own_r16f", vk::Format::R16_SFLOAT, NEAREST),
+        plain("border_own_rgba16f", vk::Format::R16G16B16A16_SFLOAT, LINEAR),
+        plain("border_own_rgba32f", vk::Format::R32G32B32A32_SFLOAT, NEAREST),
+        one("border_own_large", spirv!("plain.frag"), ImageSource::flat(RGBA, 2500, 9, 1), own(LINEAR)),
+        one("border_own_depth", spirv!("plain.frag"), depth, own(NEAREST)),
+        one("border_own_shadow", spirv!("shadow.frag"), depth, compare),
+        one("border_own_layers", spirv!("layers.frag"), layers, own(LINEAR)),
+        one("border_own_faces", spirv!("layers.frag"), faces, own(LINEAR)),
+        one(
+            "border_own_volume",
+            spirv!("volume.frag"),
+            shaped(View::TYPE_3D, RGBA, [16, 16, 8], 1, 1),
+            own(LINEAR),
+        ),
+        one("border_own_uint", spirv!("integer.frag"), flat(vk::Format::R32_UINT), integer),
+        one("border_own_sint", spirv!("signed.frag"), flat(vk::Format::R8G8B8A8_SINT), integer),
     ]
 }
 

@@ -77,11 +77,11 @@ fn one(image: &mut Image<'_, '_>) -> Value {
 /// The texel where `inside` holds, the border colour elsewhere, which has the format's components.
 pub fn or_border(image: &mut Image<'_, '_>, inside: Value, texel: Components) -> Components {
     let components = image.key.decode.class.components();
-    let color = image.value(TextureValue::BorderColor);
-    let zero = image.b.word(0);
-    let green = if components > 1 { color } else { zero };
-    let blue = if components > 2 { color } else { zero };
-    let alpha = if components > 3 { image.value(TextureValue::BorderAlpha) } else { one(image) };
-    let border = swizzled(image, [color, green, blue, alpha]);
+    let (zero, one) = (image.b.word(0), one(image));
+    let mut border = [zero, zero, zero, one];
+    for (value, number) in border.iter_mut().zip(0..).take(components) {
+        *value = image.value(TextureValue::BorderColor(number));
+    }
+    let border = swizzled(image, border);
     texel.iter().zip(&border).map(|(&texel, &border)| image.b.select(inside, texel, border)).collect()
 }
