@@ -7,7 +7,7 @@ pub enum LayoutError {
     #[error("elements of {0} bytes have no layout; 1, 2, 4 and 8 do, and in raster order 16")]
     Cpp(u32),
     /// An edge is zero or too long.
-    #[error("{width} x {height} elements cannot be laid out; edges are 1 to 4096")]
+    #[error("{width} x {height} elements cannot be laid out; edges are 1 to 8192, and 4096 in tiles")]
     Size {
         /// Columns.
         width: u32,
@@ -24,6 +24,9 @@ pub enum LayoutError {
         /// Levels asked for.
         levels: u32,
     },
+    /// More than a BO can have.
+    #[error("an image of {0} bytes is larger than 4 GiB")]
+    Bytes(u64),
     /// Neither one face nor six.
     #[error("an image has 1 or 6 faces, not {0}")]
     Faces(u32),

@@ -1,7 +1,7 @@
 //! Whole images: mip chains, cube faces and multisampled blocks (textures.md §4.4, §4.6; v3d.md §10.6).
 
 pub use super::error::LayoutError;
-use super::tiling::{CopyError, Level, MAX_EDGE, Rect, Tiling};
+use super::tiling::{CopyError, Level, MAX_EDGE, MAX_SURFACE, Rect, Tiling};
 use crate::hw::{TARGET_MAX_PX, TILE_PX};
 
 /// Texture base addresses have no bits below this (textures.md §2).
@@ -151,23 +151,44 @@ impl ImageLayout {
     /// the height's next power of two: programs find a texel of any level without a table.
     ///
     /// Wider images than a target are drawn in parts, each a surface that begins inside of a row and has the rows of the whole
-    /// (T-BIG), so the last row of a part may go on behind the image.
+    /// (T-BIG), so the last row of a part may go on behind the image. Wider ones than a surface lie in panels, which all have
+    /// room for all levels.
     fn raster(shape: ImageShape) -> Result<ImageLayout, LayoutError> {
         let (width, height) = shape.level_el(0);
-        let first =
-            Level { width, ..Level::new(Tiling::Raster, shape.cpp, row_px(width, shape.window), height)? };
+        // Checks the element, and makes a row.
+        let row = Level::new(Tiling::Raster, shape.cpp, row_px(width, shape.window), 1)?;
         let rows = level_rows(height);
+        let first_row = |level: u32| rows - (rows >> level) + level;
+        let last = shape.levels - 1;
+        let spare = u32::from(width > shape.window);
+        let face_rows = first_row(last) + shape.level_el(last).1 + spare;
+        let panels = row.padded_width.div_ceil(MAX_SURFACE);
+        let panel = u64::from(face_rows) * u64::from(row.stride);
+        let face = if panels > 1 { u64::from(panels) * panel.next_multiple_of(PAGE.into()) } else { panel };
+        let bytes = u64::from(shape.faces) * face.next_multiple_of(PAGE.into());
+        if bytes > u32::MAX.into() {
+            return Err(LayoutError::Bytes(bytes));
+        }
+        // All fit, as their sum does.
+        let (panel, face) = (panel as u32, face as u32);
         let mut levels = Vec::with_capacity(shape.levels as usize);
         for level in 0..shape.levels {
             let (width, height) = shape.level_el(level);
-            let offset = (rows - (rows >> level) + level) * first.stride;
-            let size = height * first.stride;
-            levels.push(Level { width, height, padded_height: height, offset, size, ..first });
+            let is_wide = width > MAX_SURFACE;
+            let panel_stride = if is_wide { panel.next_multiple_of(PAGE) } else { 0 };
+            levels.push(Level {
+                width,
+                height,
+                padded_width: if is_wide { row.padded_width } else { row.stride / row.cpp },
+                padded_height: height,
+                offset: first_row(level) * row.stride,
+                panel_stride,
+                size: (width.div_ceil(MAX_SURFACE) - 1) * panel_stride + height * row.stride,
+                ..row
+            });
         }
-        let last = levels.last().map_or(0, |last| last.offset + last.size);
-        let end = last + if width > shape.window { first.stride } else { 0 };
-        let face_stride = if shape.faces == 6 { end.next_multiple_of(PAGE) } else { 0 };
-        Ok(ImageLayout { shape, levels, face_stride, size: end + (shape.faces - 1) * face_stride })
+        let face_stride = if shape.faces == 6 { face.next_multiple_of(PAGE) } else { 0 };
+        Ok(ImageLayout { shape, levels, face_stride, size: face + (shape.faces - 1) * face_stride })
     }
 
     /// Bytes of the mip chain of a face.
@@ -185,10 +206,12 @@ impl ImageLayout {
 /// A 4x multisampled surface: full-resolution blocks (v3d.md §10.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MsaaLayout {
-    /// Blocks per row.
+    /// Blocks per row of a panel.
     pub tiles_x: u32,
     /// Rows of blocks.
     pub tiles_y: u32,
+    /// Panels of columns, one behind the other ([`MAX_SURFACE`]).
+    pub panels: u32,
     /// Bytes of the surface.
     pub size: u32,
 }
@@ -199,15 +222,24 @@ impl MsaaLayout {
         if width == 0 || height == 0 || width > MAX_EDGE || height > MAX_EDGE {
             return Err(LayoutError::Size { width, height });
         }
-        let (tiles_x, tiles_y) =
-            (row_px(width, window).div_ceil(MSAA_TILE_PX), height.div_ceil(MSAA_TILE_PX));
-        Ok(MsaaLayout { tiles_x, tiles_y, size: tiles_x * tiles_y * MSAA_TILE_BYTES })
+        let tiles_y = height.div_ceil(MSAA_TILE_PX);
+        let tiles_x = row_px(width, window).min(MAX_SURFACE).div_ceil(MSAA_TILE_PX);
+        let panels = width.div_ceil(MAX_SURFACE);
+        Ok(MsaaLayout { tiles_x, tiles_y, panels, size: panels * tiles_x * tiles_y * MSAA_TILE_BYTES })
+    }
+
+    /// Bytes from one panel to the next; 0 if there is one.
+    pub fn panel_stride(&self) -> u32 {
+        if self.panels > 1 { self.size / self.panels } else { 0 }
     }
 
     /// Byte offset of a sample (0–3) of the pixel at column `x`, row `y`.
     pub fn offset_of(&self, x: u32, y: u32, sample: u32) -> u32 {
-        let tile = (y / MSAA_TILE_PX) * self.tiles_x + x / MSAA_TILE_PX;
-        tile * MSAA_TILE_BYTES + msaa_block_offset(x % MSAA_TILE_PX, y % MSAA_TILE_PX, sample)
+        let (panel, column) = (x / MAX_SURFACE, x % MAX_SURFACE);
+        let tile = (y / MSAA_TILE_PX) * self.tiles_x + column / MSAA_TILE_PX;
+        panel * self.panel_stride()
+            + tile * MSAA_TILE_BYTES
+            + msaa_block_offset(x % MSAA_TILE_PX, y % MSAA_TILE_PX, sample)
     }
 }
 
@@ -217,7 +249,7 @@ pub const MSAA_PIXEL_BYTES: usize = 4 * MSAA_SAMPLES as usize;
 impl MsaaLayout {
     /// Checks a rectangle against the surface and memory of `have` bytes.
     fn check_copy(&self, rect: Rect, have: usize) -> Result<(), CopyError> {
-        let (width, height) = (self.tiles_x * MSAA_TILE_PX, self.tiles_y * MSAA_TILE_PX);
+        let (width, height) = (self.panels * self.tiles_x * MSAA_TILE_PX, self.tiles_y * MSAA_TILE_PX);
         let inside = |at: u32, count: u32, limit: u32| at.checked_add(count).is_some_and(|end| end <= limit);
         if !inside(rect.x, rect.width, width) || !inside(rect.y, rect.height, height) {
             return Err(CopyError::Rect { rect, width, height });

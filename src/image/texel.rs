@@ -98,6 +98,17 @@ impl TexelInfo {
         color
     }
 
+    /// The colour, moved into what texels reach from the smallest to the largest.
+    pub fn clamp(&self, color: Color) -> Color {
+        let within = |low: f32| color.map(|bits| f32::from_bits(bits).clamp(low, 1.0).to_bits());
+        match self.kind {
+            ColorKind::Unorm | ColorKind::Srgb => within(0.0),
+            ColorKind::Snorm => within(-1.0),
+            ColorKind::Uint | ColorKind::Sint => self.decode(self.encode(color)),
+            ColorKind::Float => color,
+        }
+    }
+
     /// The texel of a colour: clamped to what the format can hold, rounded to nearest; NaN is 0 where there is none.
     pub fn encode(&self, color: Color) -> u128 {
         if self.shared_exponent {

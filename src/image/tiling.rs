@@ -16,8 +16,11 @@ const TILE_BYTES: u32 = 4096;
 const SUBTILE_BYTES: u32 = 1024;
 /// Number of the subtile at [row of tiles is odd][lower half][right half] (textures.md §4.2).
 const SUBTILES: [[[u32; 2]; 2]; 2] = [[[0, 3], [1, 2]], [[2, 1], [3, 0]]];
-/// Largest edge of a level in elements: what a render target may have (kernel-abi.md §5.7).
-pub const MAX_EDGE: u32 = 4096;
+/// Largest edge of a surface of a job in elements (kernel-abi.md §5.7), and the columns of a panel: levels in raster order that
+/// are wider lie in panels of so many columns, one behind the other, each with rows of its own (T-BIG).
+pub const MAX_SURFACE: u32 = 4096;
+/// Largest edge of a level in elements.
+pub const MAX_EDGE: u32 = 8192;
 
 /// Bytes of the largest elements, which have rows but no utiles.
 const RASTER_ONLY_CPP: u32 = 16;
@@ -57,8 +60,10 @@ pub struct Level {
     pub padded_width: u32,
     /// Rows with padding.
     pub padded_height: u32,
-    /// Bytes from one row of elements to the next in raster layout; padded width times `cpp` in all.
+    /// Bytes from one row of elements to the next in raster layout; padded width, at most a panel's, times `cpp` in all.
     pub stride: u32,
+    /// Bytes from one panel of columns to the next; 0 if all columns stand in one row.
+    pub panel_stride: u32,
     /// Byte offset of the level in its image.
     pub offset: u32,
     /// Bytes of the level.
@@ -129,7 +134,8 @@ impl Level {
     pub fn new(tiling: Tiling, cpp: u32, width: u32, height: u32) -> Result<Level, LayoutError> {
         let rows_only = (tiling == Tiling::Raster && cpp == RASTER_ONLY_CPP).then_some((1, 1));
         let (uw, uh) = utile(cpp).or(rows_only).ok_or(LayoutError::Cpp(cpp))?;
-        if width == 0 || height == 0 || width > MAX_EDGE || height > MAX_EDGE {
+        let most = if tiling == Tiling::Raster { MAX_EDGE } else { MAX_SURFACE };
+        if width == 0 || height == 0 || width > most || height > most {
             return Err(LayoutError::Size { width, height });
         }
         let (pad_x, pad_y) = match tiling {
@@ -138,9 +144,21 @@ impl Level {
             Tiling::Raster => (uw, 1),
         };
         let (padded_width, padded_height) = (width.next_multiple_of(pad_x), height.next_multiple_of(pad_y));
-        let stride = padded_width * cpp;
-        let size = stride * padded_height;
-        Ok(Level { tiling, cpp, width, height, padded_width, padded_height, stride, offset: 0, size })
+        let stride = padded_width.min(MAX_SURFACE) * cpp;
+        let panel = stride * padded_height;
+        let panels = padded_width.div_ceil(MAX_SURFACE);
+        Ok(Level {
+            tiling,
+            cpp,
+            width,
+            height,
+            padded_width,
+            padded_height,
+            stride,
+            panel_stride: if panels > 1 { panel } else { 0 },
+            offset: 0,
+            size: panels * panel,
+        })
     }
 
     /// A level at offset 0 in the layout that the texture unit assumes (textures.md §4.3).
@@ -179,7 +197,8 @@ impl Level {
     pub fn offset_of(&self, x: u32, y: u32) -> u32 {
         assert!(x < self.padded_width && y < self.padded_height, "({x}, {y}) is outside the level");
         if self.tiling == Tiling::Raster {
-            return self.offset + y * self.stride + x * self.cpp;
+            let (panel, column) = (x / MAX_SURFACE, x % MAX_SURFACE);
+            return self.offset + panel * self.panel_stride + y * self.stride + column * self.cpp;
         }
         let (uw, uh) = self.utile();
         self.utile_offset(x / uw, y / uh) + ((y % uh) * uw + x % uw) * self.cpp
@@ -189,7 +208,11 @@ impl Level {
     pub fn element_at(&self, offset: u32) -> Option<(u32, u32)> {
         let at = offset.checked_sub(self.offset).filter(|&at| at < self.size)?;
         if self.tiling == Tiling::Raster {
-            return Some((at % self.stride / self.cpp, at / self.stride));
+            let panel = at.checked_div(self.panel_stride).unwrap_or(0);
+            let at = at - panel * self.panel_stride;
+            let x = panel * MAX_SURFACE + at % self.stride / self.cpp;
+            return Some((x, at / self.stride))
+                .filter(|(x, y)| *x < self.padded_width && *y < self.padded_height);
         }
         let (uw, uh) = self.utile();
         let per_row = self.padded_width / uw;
@@ -219,7 +242,12 @@ impl Level {
         let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
         if self.tiling == Tiling::Raster {
             for y in rect.y..bottom {
-                visit(Run { offset: self.offset_of(rect.x, y), x: 0, y: y - rect.y, count: rect.width });
+                let mut x = rect.x;
+                while x < right {
+                    let end = (x / MAX_SURFACE * MAX_SURFACE + MAX_SURFACE).min(right);
+                    visit(Run { offset: self.offset_of(x, y), x: x - rect.x, y: y - rect.y, count: end - x });
+                    x = end;
+                }
             }
             return;
         }
@@ -337,6 +365,8 @@ pub struct AddressMap {
     pitch: u32,
     /// Binary logarithm of the bytes that `pitch` counts in.
     unit: u32,
+    /// Raster: bytes from panel to panel.
+    panel: u32,
     offset: u32,
 }
 
@@ -357,9 +387,9 @@ pub struct RowPart {
 }
 
 impl AddressMap {
-    /// Bytes from row to row, of raster order.
+    /// Bytes from row to row, of raster order in one panel.
     pub fn raster_stride(&self) -> Option<u32> {
-        (self.tiling == Tiling::Raster).then_some(self.pitch)
+        (self.tiling == Tiling::Raster && self.panel == 0).then_some(self.pitch)
     }
 }
 
@@ -373,7 +403,7 @@ impl Level {
             Tiling::Raster => (self.stride, 0),
         };
         let shifts = [self.cpp.ilog2(), uw.ilog2(), uh.ilog2()];
-        AddressMap { tiling: self.tiling, shifts, pitch, unit, offset: self.offset }
+        AddressMap { tiling: self.tiling, shifts, pitch, unit, panel: self.panel_stride, offset: self.offset }
     }
 }
 
@@ -385,7 +415,10 @@ impl AddressMap {
         let ux = x >> sx;
         let inner = (x & ((1 << sx) - 1)) << cpp;
         match self.tiling {
-            Tiling::Raster => ColumnPart { block: x << cpp, bits: 0 },
+            Tiling::Raster => {
+                let panel = (x / MAX_SURFACE).wrapping_mul(self.panel);
+                ColumnPart { block: panel.wrapping_add((x % MAX_SURFACE) << cpp), bits: 0 }
+            }
             Tiling::Lt => ColumnPart { block: ux, bits: inner },
             Tiling::T => {
                 // SUBTILES as an exclusive or: 3 for the right half.
@@ -511,6 +544,7 @@ mod tests {
             (fx, fy) in (0.0..1.0f64, 0.0..1.0f64),
             offset in 0..1u32 << 20,
         ) {
+            let width = if tiling == Tiling::Raster { 20 * width } else { width };
             let level = Level { offset, ..Level::new(tiling, cpp, width, height).unwrap() };
             let (x, y) = ((fx * f64::from(width)) as u32, (fy * f64::from(height)) as u32);
             prop_assert_eq!(level.address_map().offset_of(x, y), level.offset_of(x, y));
@@ -524,7 +558,9 @@ mod tests {
             (width, height) in (1..90u32, 1..90u32),
             (fx, fy, fw, fh) in (0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64),
             extra in 0..9usize,
+            wide: bool,
         ) {
+            let width = if wide && tiling == Tiling::Raster { 4050 + width } else { width };
             let level = Level { offset: 64, ..Level::new(tiling, cpp, width, height).unwrap() };
             let (x, y) = ((fx * f64::from(width)) as u32, (fy * f64::from(height)) as u32);
             let (w, h) = ((fw * f64::from(width - x + 1)) as u32, (fh * f64::from(height - y + 1)) as u32);
@@ -557,10 +593,14 @@ mod tests {
             (width, height) in (1..300u32, 1..300u32),
             at: u32,
         ) {
+            let width = if tiling == Tiling::Raster { 27 * width } else { width };
             let level = Level::new(tiling, cpp, width, height).unwrap();
             let at = at % level.size;
-            let (x, y) = level.element_at(at).unwrap();
-            prop_assert_eq!(level.offset_of(x, y), at - at % cpp);
+            match level.element_at(at) {
+                Some((x, y)) => prop_assert_eq!(level.offset_of(x, y), at - at % cpp),
+                // The last panel has room for more columns than there are.
+                None => prop_assert!(level.panel_stride > 0),
+            }
             prop_assert_eq!(level.element_at(level.size), None);
         }
     }

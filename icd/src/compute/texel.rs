@@ -82,13 +82,14 @@ impl Codec {
         if self.is_integer() { 1 } else { ONE }
     }
 
-    /// The colour that a texel would have which holds this one as well as it can.
+    /// The colour outside of images with such texels.
     pub fn border(&self, color: Color) -> Color {
-        let depth = |bits| f32::from_bits(bits).clamp(0.0, 1.0).to_bits();
+        let fraction = |bits| f32::from_bits(bits).clamp(0.0, 1.0).to_bits();
         self.restrict(match self {
-            Codec::Depth24 => color.map(depth),
+            Codec::Depth24 | Codec::Bytes(_) => color.map(fraction),
             Codec::Stencil8 => color.map(|stencil| stencil & 0xff),
-            Codec::Words(..) | Codec::Bytes(_) | Codec::Fields(_) => self.decode(self.encode(color)),
+            Codec::Words(..) => color,
+            Codec::Fields(info) => info.clamp(color),
         })
     }
 

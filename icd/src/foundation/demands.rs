@@ -76,16 +76,17 @@ mod tests {
     #[test]
     fn an_edge_is_one_that_programs_may_believe() {
         assert_eq!(parse(" 8192 "), Some(8192));
+        assert_eq!(parse("12000"), Some(12000));
         assert_eq!(parse("16384"), Some(MOST_PX));
-        assert!(["", "2048", "16385", "-1", "8k"].iter().all(|text| parse(text).is_none()));
+        assert!(["", "4096", "16385", "-1", "8k"].iter().all(|text| parse(text).is_none()));
     }
 
     #[test]
     fn whatever_is_as_large_is_said() {
         let mut limits = super::super::limits::limits(256 << 20);
-        say(&mut limits, 8192);
-        assert_eq!((limits.max_image_dimension2_d, limits.max_framebuffer_height), (8192, 8192));
-        assert_eq!(limits.viewport_bounds_range, [-16384.0, 16383.0]);
+        say(&mut limits, 16384);
+        assert_eq!((limits.max_image_dimension2_d, limits.max_framebuffer_height), (16384, 16384));
+        assert_eq!(limits.viewport_bounds_range, [-32768.0, 32767.0]);
         assert_eq!(limits.max_image_dimension3_d, super::super::limits::MAX_VOLUME_PX);
     }
 

@@ -5,7 +5,7 @@
 use ash::vk;
 use vc4::facts::SamplePositions;
 use vc4::hw::{TARGET_MAX_PX, VARYINGS};
-use vc4::image::tiling::MAX_EDGE;
+use vc4::image::tiling::{MAX_EDGE, MAX_SURFACE};
 use vc4::state::raster::{LINE_WIDTH_RANGE, POINT_SIZE_RANGE};
 use vc4_shaders::ir::MAX_DISTANCES;
 
@@ -21,6 +21,8 @@ pub const SPIRV_VERSION: u32 = 0x0001_0500;
 /// Largest edge of an image, and of framebuffers and viewports: what can be laid out. Beyond the chip's own limit of 2048
 /// programs find texels by direct lookups, and targets are drawn in parts (T-BIG).
 pub const MAX_IMAGE_PX: u32 = MAX_EDGE;
+/// Largest edge of images whose rows the application or somebody else reads: of linear ones, and of swapchains'.
+pub const MAX_ROW_PX: u32 = MAX_SURFACE;
 /// Largest edge of a 3D image. Slices lie like layers and are drawn to one by one, so none is larger than a target; programs
 /// find texels by direct lookups, for which a slice's number is as good as a row's.
 pub const MAX_VOLUME_PX: u32 = TARGET_MAX_PX;
@@ -187,7 +189,8 @@ fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.sub_pixel_precision_bits = SUB_PIXEL_BITS;
     limits.max_viewports = 1;
     limits.max_viewport_dimensions = [MAX_IMAGE_PX; 2];
-    limits.viewport_bounds_range = [-8192.0, 8191.0]; // folded into uniforms (T-VIEWPORT)
+    // Folded into uniforms (T-VIEWPORT); twice the edge to both sides is the minimum.
+    limits.viewport_bounds_range = [-2.0 * MAX_IMAGE_PX as f32, 2.0 * MAX_IMAGE_PX as f32 - 1.0];
     limits.viewport_sub_pixel_bits = 0;
     limits.max_framebuffer_width = MAX_IMAGE_PX;
     limits.max_framebuffer_height = MAX_IMAGE_PX;

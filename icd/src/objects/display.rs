@@ -21,7 +21,7 @@ use vc4_kernel_abi::uapi::MODIFIER_LINEAR;
 
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
-use crate::foundation::limits::MAX_IMAGE_PX;
+use crate::foundation::limits::MAX_ROW_PX;
 
 /// The display driver of a device.
 pub struct Kms {
@@ -156,8 +156,8 @@ impl Kms {
         let tears =
             card.get_driver_capability(DriverCapability::ASyncPageFlip).is_ok_and(|answer| answer == 1);
         let end = |bound: Bound<&u32>| match bound {
-            Bound::Included(&end) => end.min(MAX_IMAGE_PX),
-            _ => MAX_IMAGE_PX,
+            Bound::Included(&end) => end.min(MAX_ROW_PX),
+            _ => MAX_ROW_PX,
         };
         let max_extent = vk::Extent2D {
             width: end(resources.supported_fb_width().end_bound()),

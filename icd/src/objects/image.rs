@@ -111,7 +111,11 @@ impl Image {
             vk::ImageTiling::LINEAR => (Stored { storage: Storage::Plain, ..stored }, row.bytes),
             _ => (stored, stored.texel.info().cpp),
         };
-        let refused = |error: LayoutError| Error::FormatNotSupported(error.to_string());
+        let available = device.physical().heap_size();
+        let refused = |error: LayoutError| match error {
+            LayoutError::Bytes(bytes) => Error::OutOfDeviceMemory { what: "an image", bytes, available },
+            other => Error::FormatNotSupported(other.to_string()),
+        };
         let layout = ImageLayout::new(shape(info, cpp, raster)).map_err(refused)?;
         let blocks = match stored.storage {
             Storage::Blocks(format) => {
@@ -472,7 +476,7 @@ mod tests {
         let device = device();
         let result =
             |info: &vk::ImageCreateInfo<'_>| Image::new(&device, info).err().map(|error| error.result());
-        assert_eq!(result(&info(4097, 1, 1)), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
+        assert_eq!(result(&info(8193, 1, 1)), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
         assert_eq!(result(&info(0, 1, 1)), Some(vk::Result::ERROR_VALIDATION_FAILED_EXT));
         assert_eq!(result(&info(4, 4, 4)), Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
         assert_eq!(result(&info(2048, 2048, 12)), None);

@@ -2,7 +2,7 @@
 
 use vc4::hw::TILE_MS_PX;
 use vc4::image::layout::MsaaLayout;
-use vc4::image::tiling::{Level, Tiling};
+use vc4::image::tiling::{Level, MAX_SURFACE, Tiling};
 
 use crate::foundation::facts::target_px;
 
@@ -31,6 +31,11 @@ impl Placement {
             Placement::Level(level) => level.width,
             Placement::Blocks { width, .. } => *width,
         }
+    }
+
+    /// Pixels per row of a panel.
+    fn panel_width(&self) -> u32 {
+        self.width().min(MAX_SURFACE)
     }
 
     /// The same at the start of a BO.
@@ -70,10 +75,10 @@ impl Placement {
         }
     }
 
-    /// Pixels per row in memory.
+    /// Pixels per row of a panel in memory.
     pub fn padded_width(&self) -> u32 {
         match self {
-            Placement::Level(level) => level.padded_width,
+            Placement::Level(level) => level.padded_width.min(MAX_SURFACE),
             Placement::Blocks { layout, .. } => layout.tiles_x * TILE_MS_PX,
         }
     }
@@ -82,7 +87,7 @@ impl Placement {
     pub fn has_pitch_of(&self, width: u32) -> bool {
         match self {
             Placement::Level(level) => Level::new(level.tiling, level.cpp, width, level.height)
-                .is_ok_and(|other| other.padded_width == level.padded_width),
+                .is_ok_and(|other| other.padded_width == self.padded_width()),
             Placement::Blocks { layout, .. } => width.div_ceil(TILE_MS_PX) == layout.tiles_x,
         }
     }
@@ -91,7 +96,7 @@ impl Placement {
 /// The width of a job on all of these surfaces, which get their row pitch from it (v3d.md §10.6); `None` if no width
 /// serves them all.
 pub fn common_width(places: &[Placement]) -> Option<u32> {
-    let widths = places.iter().map(Placement::width);
+    let widths = places.iter().map(Placement::panel_width);
     let padded = places.iter().map(Placement::padded_width);
     widths.chain(padded).find(|width| places.iter().all(|place| place.has_pitch_of(*width)))
 }

@@ -21,7 +21,7 @@ use super::x11::{Connection, Target};
 use crate::foundation::error::Error;
 use crate::foundation::format;
 use crate::foundation::handle::Object;
-use crate::foundation::limits::MAX_IMAGE_PX;
+use crate::foundation::limits::MAX_ROW_PX;
 use crate::objects::device::Device;
 use crate::objects::display::{DisplayMode, Plane};
 
@@ -273,7 +273,7 @@ impl Surface {
         };
         let (current, min, max) = match decided {
             Some(extent) => (extent, extent, extent),
-            None => (any(u32::MAX), any(1), any(MAX_IMAGE_PX)),
+            None => (any(u32::MAX), any(1), any(MAX_ROW_PX)),
         };
         Ok(vk::SurfaceCapabilitiesKHR {
             min_image_count: MIN_IMAGES,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use vc4::hw::{TILE_MS_PX, TILE_PX};
+use vc4::image::tiling::MAX_SURFACE;
 use vc4::state::PixelRect;
 
 use crate::foundation::facts::target_px;
@@ -162,18 +163,29 @@ impl Target {
         if whole(right) && whole(bottom) {
             return vec![self.clone()];
         }
-        // Tiles are whole in memory only where an image is wider than a target.
-        let starts = |start: i32, end: i32| {
+        // Tiles are whole in memory only where an image is wider than a target. No part reaches from panel to panel.
+        let spans = |start: i32, end: i32| {
             let first = if whole(end) { 0 } else { start.max(0) as u32 / TILE_PX * TILE_PX };
-            (first..end.max(0) as u32).step_by(target_px() as usize)
+            let last = end.max(0) as u32;
+            let next = move |&(_, from): &(u32, u32)| {
+                let panel = from / MAX_SURFACE * MAX_SURFACE + MAX_SURFACE;
+                (from < last).then(|| (from, (from + target_px()).min(panel)))
+            };
+            std::iter::successors(next(&(0, first)), next)
         };
-        let rows = starts(top, bottom);
-        let corners = rows.flat_map(|y| starts(left, right).map(move |x| [x, y]));
-        let part = |corner @ [x, y]: [u32; 2]| {
-            let cell = PixelRect::new(x as i32, y as i32, target_px(), target_px());
-            Target { area: self.area.intersect(cell), corner: Some(corner), ..self.clone() }
+        let parts = spans(top, bottom).flat_map(|(top, bottom)| {
+            spans(left, right).map(move |(left, right)| PixelRect {
+                left: left as i32,
+                top: top as i32,
+                right: right as i32,
+                bottom: bottom as i32,
+            })
+        });
+        let part = |cell: PixelRect| {
+            let corner = Some([cell.left as u32, cell.top as u32]);
+            Target { area: self.area.intersect(cell), corner, ..self.clone() }
         };
-        corners.map(part).collect()
+        parts.map(part).collect()
     }
 
     /// The pixel that is the first one to jobs.

@@ -62,6 +62,10 @@ impl Words {
             return None;
         }
         let Ok(Placement::Level(place)) = image.placement(level, slice, plane) else { return None };
+        // Columns of words would end elsewhere.
+        if place.panel_stride != 0 {
+            return None;
+        }
         let (fold, axes) = fold(&place)?;
         let words = as_words(&place, axes);
         let is_target = words.width.max(words.height) <= target_px() && place.offset % SURFACE_ALIGNMENT == 0;

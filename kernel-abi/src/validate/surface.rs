@@ -11,7 +11,7 @@ pub fn sampled(width: u32, height: u32, cpp: u32) -> Tiling {
 
 /// Bytes of a surface, padding included; `None` when it is larger than the kernel computes sizes for.
 pub fn size(tiling: Tiling, width: u32, height: u32, cpp: u32) -> Option<u32> {
-    if width > tiling::MAX_EDGE || height > tiling::MAX_EDGE {
+    if width > tiling::MAX_SURFACE || height > tiling::MAX_SURFACE {
         None
     } else if width == 0 || height == 0 {
         Some(0)

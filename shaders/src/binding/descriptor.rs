@@ -106,11 +106,13 @@ pub enum TextureValue {
     BaseLayer,
     /// Integer: bytes from one plane to the next.
     PlaneBytes,
+    /// Integer: pages from one panel of columns to the next ([`vc4::image::tiling::MAX_SURFACE`]).
+    PanelPages,
 }
 
 impl TextureValue {
     /// All, by number.
-    pub const ALL: [TextureValue; 25] = [
+    pub const ALL: [TextureValue; 26] = [
         TextureValue::Size(0),
         TextureValue::Size(1),
         TextureValue::Extent(0),
@@ -136,6 +138,7 @@ impl TextureValue {
         TextureValue::LayerPages,
         TextureValue::BaseLayer,
         TextureValue::PlaneBytes,
+        TextureValue::PanelPages,
     ];
 
     /// Its name behind `tex.` in text.
@@ -166,6 +169,7 @@ impl TextureValue {
             TextureValue::LayerPages => "layer.pages",
             TextureValue::BaseLayer => "layer.base",
             TextureValue::PlaneBytes => "plane.bytes",
+            TextureValue::PanelPages => "panel.pages",
         }
     }
 }

@@ -124,6 +124,8 @@ pub struct TextureKey {
     pub decode: TextureDecode,
     /// Images that hold a texel together, a word each: 1, or 2 or 4 of wide formats that were drawn to, by direct lookups.
     pub planes: u8,
+    /// Columns lie in panels of rows ([`vc4::image::tiling::MAX_SURFACE`]), where programs find texels.
+    pub panels: bool,
     /// Who finds them.
     pub access: TextureAccess,
     /// Who filters.
@@ -143,6 +145,7 @@ impl Default for TextureKey {
         TextureKey {
             decode: TextureDecode::default(),
             planes: 1,
+            panels: false,
             access: TextureAccess::Unit,
             filter: TextureFilter::Unit,
             compare: None,

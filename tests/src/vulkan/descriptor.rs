@@ -97,7 +97,7 @@ impl Lab<'_> {
     }
 }
 
-/// The border of samplers whose colour has no name: no component is like another one, and bytes hold all of them.
+/// The border of samplers whose colour has no name: no component is like another one, and unsigned bytes hold all of them.
 fn own_border(color: vk::BorderColor) -> Option<vk::ClearColorValue> {
     match color {
         vk::BorderColor::FLOAT_CUSTOM_EXT => {

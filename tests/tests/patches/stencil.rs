@@ -102,6 +102,7 @@ fn mode(state: &DepthStencil) -> DepthMode {
         front_face: vc4::state::FrontFace::Clockwise,
         depth_bias: false,
         multisample: false,
+        whole_pixels: false,
         shader_depth: false,
     };
     let bits = raster.configuration(Some(state));

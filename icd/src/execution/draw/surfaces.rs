@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use vc4::image::layout::MsaaLayout;
 use vc4::image::surface::{color_write_bits, load_bits, tile_word, zs_write_bits};
-use vc4::image::tiling::Level;
+use vc4::image::tiling::{Level, MAX_SURFACE};
 use vc4::image::{TileFormat, Tiling};
 use vc4_kernel_abi::{Submit, SubmitFlags, Surface};
 
@@ -45,7 +45,7 @@ impl Place {
             Error::unsupported(what, "draw to at most 2048x2048 pixels of them")
         };
         let offset = memory.offset_from(origin).ok_or_else(in_parts)?;
-        let rows = memory.height().saturating_sub(origin[1]);
+        let rows = memory.height().saturating_sub(origin[1]).min(MAX_SURFACE);
         Ok(Place { bo_index, memory, format, offset, rows })
     }
 

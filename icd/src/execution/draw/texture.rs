@@ -59,6 +59,7 @@ pub struct Texture {
     /// The view's first layer, if layers are faces to the texture unit.
     base_layer: u32,
     plane_bytes: u32,
+    panel_pages: u32,
 }
 
 /// What a sampler adds to levels of detail.
@@ -160,6 +161,11 @@ impl Texture {
         let sampling = sampler.map_or(Sampling::TEXELS, |sampler| Sampling::new(sampler, view));
         let blocks = image.sample_layout();
         let direct = layout.shape.raster && blocks.is_none();
+        let panel_stride = match blocks {
+            Some(blocks) => blocks.panel_stride(),
+            // Later levels of a wide image may fit in one panel.
+            None => layout.levels.get(view.base_level as usize).map_or(0, |level| level.panel_stride),
+        };
         let decode =
             format::texture_decode(view.row, view.stored.texel, &view.components, view.aspects, direct);
         let decode =
@@ -169,6 +175,7 @@ impl Texture {
             key: TextureKey {
                 decode,
                 planes: view.stored.planes(),
+                panels: panel_stride != 0,
                 mirror_once: sampling.mirror_once,
                 ..TextureKey::default()
             },
@@ -188,6 +195,7 @@ impl Texture {
             base_layer: view.face(),
             // Fits: a BO has less than 4 GiB.
             plane_bytes: image.plane_stride() as u32,
+            panel_pages: panel_stride / PAGE as u32,
         };
         if let Some(sampler) = sampler {
             texture.key.compare = sampler.compare;
@@ -305,6 +313,7 @@ impl Texture {
             layer_pages: 0,
             base_layer: 0,
             plane_bytes: 0,
+            panel_pages: 0,
         }
     }
 
@@ -352,6 +361,7 @@ impl Texture {
             TextureValue::LayerPages => self.layer_pages,
             TextureValue::BaseLayer => float(self.base_layer),
             TextureValue::PlaneBytes => self.plane_bytes,
+            TextureValue::PanelPages => self.panel_pages,
         }
     }
 }
@@ -388,15 +398,15 @@ fn words(view: &ImageView, part: &TextureView, unit: &texture::Sampler) -> Resul
     Ok(Words { parameters: words.words.bits(), extra: [extra(false), extra(true)] })
 }
 
-/// A border colour for the texels of a view, which can hold some numbers only. The view's swizzle sees it like a texel.
+/// A border colour for the texels of a view, which reach so far only. The view's swizzle sees it like a texel.
 fn border(color: sampler::Border, class: TextureClass, view: &ImageView) -> Border {
     let color = color.color(if class.is_integer() { 1 } else { 1f32.to_bits() });
     let texel = view.stored.texel.info();
     let fractions = color.map(|bits| f32::from_bits(bits).clamp(0.0, 1.0));
     let encoded = |split: fn(u32) -> u32| {
-        view.row.info.map_or(Border::default(), |info| {
-            let texel = info.encode(color);
-            Border { word: split(texel as u32), color: info.decode(texel) }
+        view.row.info.map_or(Border::default(), |info| Border {
+            word: split(info.encode(color) as u32),
+            color: info.clamp(color),
         })
     };
     match class {

@@ -57,6 +57,11 @@ fn kind(name: &str) -> &'static str {
     }
 }
 
+/// Neither a multiple of the workgroup nor of a tile.
+const SMALL: [u32; 2] = [37, 21];
+/// Columns lie in panels.
+const PANELS: [u32; 2] = [5003, 3];
+
 /// What decoding may differ by.
 const DECODED: f32 = 1e-6;
 
@@ -69,12 +74,14 @@ fn order(name: &str) -> &'static str {
 pub(super) fn all() -> Vec<Case> {
     let formats = FORMATS
         .iter()
-        .flat_map(|&(format, name)| [copy(format, name), texel_buffers(format, name, kind(name), 48)]);
-    formats.chain(shapes()).chain(atomics()).chain(unnamed()).collect()
+        .flat_map(|&(format, name)| [copy(format, name, SMALL), texel_buffers(format, name, kind(name), 48)]);
+    let panels = [(vk::Format::R8G8B8A8_UNORM, "rgba8"), (vk::Format::R32G32B32A32_UINT, "rgba32ui")];
+    let panels = panels.into_iter().map(|(format, name)| copy(format, name, PANELS));
+    formats.chain(panels).chain(shapes()).chain(atomics()).chain(unnamed()).collect()
 }
 
 /// Reads all texels of one image and writes them elsewhere to another.
-fn copy(format: vk::Format, name: &str) -> Case {
+fn copy(format: vk::Format, name: &str, size: [u32; 2]) -> Case {
     let kind = kind(name);
     let source = format!(
         "layout(local_size_x = 8, local_size_y = 8) in;\n\
@@ -89,15 +96,19 @@ fn copy(format: vk::Format, name: &str) -> Case {
          }}",
         order = order(name),
     );
-    // Neither a multiple of the workgroup nor of a tile.
-    let shape = Shape::flat(37, 21);
-    let buffer = Resource::zeros(4 * 37 * 21);
+    let [width, height] = size;
+    let shape = Shape::flat(width, height);
+    let buffer = Resource::zeros(4 * (width * height) as usize);
     let case = Case::new(
-        format!("storage {name}"),
+        format!("storage {name} {width}x{height}"),
         source,
         vec![Resource::Storage(format, shape), Resource::Storage(format, shape), buffer],
     );
-    case.groups([5, 3, 1]).floats(if kind.is_empty() { DECODED } else { 0.0 })
+    case.groups([width.div_ceil(8), height.div_ceil(8), 1]).floats(if kind.is_empty() {
+        DECODED
+    } else {
+        0.0
+    })
 }
 
 /// Texel buffers of a format.

@@ -215,6 +215,8 @@ fn others() -> impl Iterator<Item = Case> {
             Resource::sampled(RGBA, flat, repeat),
         )
         .floats(DECODED),
+        plain("panels", "textureLod(t, p.xy, 0.0)", Resource::sampled(RGBA, Shape::flat(6001, 3), repeat))
+            .floats(FILTERED),
         plain("gather", "textureGather(t, p.xy, 2)", Resource::sampled(RGBA, flat, repeat)).floats(DECODED),
         plain(
             "gather offset",

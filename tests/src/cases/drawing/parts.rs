@@ -9,15 +9,23 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 8] = [
+pub const CASES: [Case; 15] = [
     around("parts-place", 0.0005, place),
     around("parts-samples", 0.003, samples),
     exact("parts-points", points),
     lined("parts-lines", 0.01, lines),
-    exact("parts-inputs", inputs),
-    exact("parts-own", |lab| own(lab, BYTES)),
-    exact("parts-own-wide", |lab| own(lab, vk::Format::R16G16B16A16_UNORM)),
-    exact("parts-area", partial_area),
+    exact("parts-inputs", |lab| inputs(lab, WIDE)),
+    exact("parts-own", |lab| own(lab, WIDE, BYTES)),
+    exact("parts-own-wide", |lab| own(lab, WIDE, vk::Format::R16G16B16A16_UNORM)),
+    exact("parts-area", |lab| partial_area(lab, WIDE, [1003, 3204])),
+    around("panels-place", 0.002, |lab| draw(lab, PANELS, &TRIANGLES, &placed(), area(PANELS))),
+    // An edge leaves through the side almost along it, where no pixel beside it tells that it is one.
+    lined("panels-high", 0.0005, |lab| draw(lab, TOWER, &TRIANGLES, &placed(), area(TOWER))),
+    around("panels-samples", 0.006, |lab| four(lab, [4500, 300])),
+    exact("panels-inputs", |lab| inputs(lab, PANELS)),
+    exact("panels-own", |lab| own(lab, PANELS, BYTES)),
+    exact("panels-own-wide", |lab| own(lab, PANELS, vk::Format::R16G16B16A16_UNORM)),
+    exact("panels-area", |lab| partial_area(lab, PANELS, [3003, 6777])),
 ];
 
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
@@ -29,6 +37,9 @@ const LARGE: [u32; 2] = [2150, 2090];
 const BROAD: [u32; 2] = [2150, 300];
 const WIDE: [u32; 2] = [4096, 70];
 const HIGH: [u32; 2] = [70, 4090];
+/// Wider than a surface, so that columns lie in panels; and higher.
+const PANELS: [u32; 2] = [8190, 40];
+const TOWER: [u32; 2] = [300, 8190];
 const GREY: [f32; 4] = [0.25, 0.25, 0.25, 1.0];
 
 macro_rules! shader {
@@ -115,8 +126,12 @@ fn place(lab: &Lab<'_>) -> Result<Picture, Error> {
 
 /// Four samples, resolved.
 fn samples(lab: &Lab<'_>) -> Result<Picture, Error> {
+    four(lab, BROAD)
+}
+
+fn four(lab: &Lab<'_>, size: [u32; 2]) -> Result<Picture, Error> {
     let state = Pipeline { samples: FOUR, depth: Some(vk::CompareOp::LESS), ..Pipeline::default() };
-    draw(lab, BROAD, &TRIANGLES, &state, area(BROAD))
+    draw(lab, size, &TRIANGLES, &state, area(size))
 }
 
 /// Points whose middles lie on both sides of the line between two parts, and beside the target.
@@ -151,42 +166,42 @@ fn lines(lab: &Lab<'_>) -> Result<Picture, Error> {
     draw(lab, HIGH, &vertices, &state, area(HIGH))
 }
 
-/// A render area that begins inside of the last part but one, on no edge of a tile.
-fn partial_area(lab: &Lab<'_>) -> Result<Picture, Error> {
+/// A render area of these columns, which begins inside of a part, on no edge of a tile.
+fn partial_area(lab: &Lab<'_>, size: [u32; 2], [left, right]: [u32; 2]) -> Result<Picture, Error> {
     let rect = vk::Rect2D {
-        offset: vk::Offset2D { x: 1003, y: 7 },
-        extent: vk::Extent2D { width: 2201, height: 51 },
+        offset: vk::Offset2D { x: left as i32, y: size[1] as i32 / 10 },
+        extent: vk::Extent2D { width: right - left, height: size[1] * 51 / 70 },
     };
     // Where programs draw beside the area, drivers differ.
-    let [left, right] = [1010.0, 3190.0].map(|px| px / WIDE[0] as f32 * 2.0 - 1.0);
-    draw(lab, WIDE, &rectangle([left, -0.7, right, 0.5], 0.5, [1.0, 0.5, 0.0, 1.0]), &placed(), rect)
+    let [left, right] = [left + 7, right - 14].map(|px| px as f32 / size[0] as f32 * 2.0 - 1.0);
+    draw(lab, size, &rectangle([left, -0.7, right, 0.5], 0.5, [1.0, 0.5, 0.0, 1.0]), &placed(), rect)
 }
 
 /// A subpass that reads what the one before drew.
-fn inputs(lab: &Lab<'_>) -> Result<Picture, Error> {
+fn inputs(lab: &Lab<'_>, size: [u32; 2]) -> Result<Picture, Error> {
     let depth_format = lab.depth_stencil_format();
-    let (drawn, depths) = (lab.input(WIDE, BYTES, ONE)?, lab.input(WIDE, depth_format, ONE)?);
-    let result = lab.target(WIDE, BYTES, ONE)?;
+    let (drawn, depths) = (lab.input(size, BYTES, ONE)?, lab.input(size, depth_format, ONE)?);
+    let result = lab.target(size, BYTES, ONE)?;
     let of = |format| Attachment { format, ..CLEAR_STORE };
     let subpasses = [
         Subpass { color: Some(0), depth: Some(1), ..Subpass::default() },
         Subpass { color: Some(2), inputs: vec![0, 1], ..Subpass::default() },
     ];
     let pass = lab.pass(&[of(BYTES), of(depth_format), of(BYTES)], &subpasses)?;
-    let framebuffer = lab.framebuffer(pass, &[drawn, depths, result], WIDE)?;
+    let framebuffer = lab.framebuffer(pass, &[drawn, depths, result], size)?;
     let depth_view = lab.view(depths.image, depth_format, vk::ImageAspectFlags::DEPTH)?;
     let inputs = lab.inputs(&[drawn.view, depth_view], vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)?;
-    let writer = lab.pipeline(pass, WIDE, &placed())?;
+    let writer = lab.pipeline(pass, size, &placed())?;
     let (fragment, layout) = (shader!("input.frag"), Some(inputs.layout));
     let reader = Pipeline { fragment, layout, subpass: 1, ..Pipeline::default() };
-    let reader = lab.pipeline(pass, WIDE, &reader)?;
+    let reader = lab.pipeline(pass, size, &reader)?;
     let near = lab.vertices(&rectangle([-0.95, -0.8, 0.9, 0.7], 0.25, [1.0; 4]))?;
     let all = lab.vertices(&rectangle([-1.0, -1.0, 1.0, 1.0], 0.5, [0.0, 0.5, 0.25, 1.0]))?;
     lab.run(|commands| {
         // SAFETY: the handles live as long as the lab.
         unsafe {
             let clears = [color(GREY), depth(1.0, 9), color(GREY)];
-            lab.begin(commands, pass, framebuffer, area(WIDE), &clears);
+            lab.begin(commands, pass, framebuffer, area(size), &clears);
             lab.draw(commands, writer, near, 6);
             lab.device.cmd_next_subpass(commands, vk::SubpassContents::INLINE);
             lab.bind_inputs(commands, &inputs);
@@ -198,20 +213,20 @@ fn inputs(lab: &Lab<'_>) -> Result<Picture, Error> {
 }
 
 /// A subpass that reads its own colour; of two words, so that one waits aside.
-fn own(lab: &Lab<'_>, format: vk::Format) -> Result<Picture, Error> {
-    let target = lab.input(WIDE, format, ONE)?;
+fn own(lab: &Lab<'_>, size: [u32; 2], format: vk::Format) -> Result<Picture, Error> {
+    let target = lab.input(size, format, ONE)?;
     let subpass = Subpass { color: Some(0), inputs: vec![0], ..Subpass::default() };
     let pass = lab.pass(&[Attachment { format, ..CLEAR_STORE }], &[subpass])?;
-    let framebuffer = lab.framebuffer(pass, &[target], WIDE)?;
+    let framebuffer = lab.framebuffer(pass, &[target], size)?;
     let inputs = lab.inputs(&[target.view], vk::ImageLayout::GENERAL)?;
     let layout = Some(inputs.layout);
-    let writer = lab.pipeline(pass, WIDE, &Pipeline { depth: None, layout, ..placed() })?;
+    let writer = lab.pipeline(pass, size, &Pipeline { depth: None, layout, ..placed() })?;
     let reader = Pipeline { fragment: shader!("input_own.frag"), layout, ..Pipeline::default() };
-    let reader = lab.pipeline(pass, WIDE, &reader)?;
+    let reader = lab.pipeline(pass, size, &reader)?;
     let first = lab.vertices(&rectangle([-0.99, -0.9, 0.8, 0.9], 0.5, [1.0; 4]))?;
     let again = lab.vertices(&rectangle([-0.9, -0.6, 0.9, 0.6], 0.5, [0.0, 1.0, 0.5, 1.0]))?;
     lab.run(|commands| {
-        lab.begin(commands, pass, framebuffer, area(WIDE), &[color([0.25, 0.5, 0.75, 1.0])]);
+        lab.begin(commands, pass, framebuffer, area(size), &[color([0.25, 0.5, 0.75, 1.0])]);
         lab.bind_inputs(commands, &inputs);
         lab.draw(commands, writer, first, 6);
         lab.read_own(commands);

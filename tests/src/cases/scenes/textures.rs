@@ -83,6 +83,7 @@ fn samplers() -> Vec<Scene> {
     let chain = ImageSource::flat(RGBA, 64, 64, 7);
     let base = ImageSource { base_level: 2, ..chain };
     let odd = ImageSource::flat(RGBA, 30, 20, 1);
+    let narrower = ImageSource { base_level: 1, ..ImageSource::flat(RGBA, 6000, 20, 13) };
     let near = sampler(NEAREST, REPEAT);
     let trilinear = sampler(LINEAR, MIRROR).mipmap_mode(vk::SamplerMipmapMode::LINEAR);
     let separate = vec![
@@ -98,6 +99,10 @@ fn samplers() -> Vec<Scene> {
         fixed,
         one("large", spirv!("plain.frag"), ImageSource::flat(RGBA, 4001, 9, 1), sampler(LINEAR, MIRROR)),
         one("large_levels", spirv!("lod.frag"), ImageSource::flat(RGBA, 20, 2500, 12), trilinear),
+        one("panels", spirv!("plain.frag"), ImageSource::flat(RGBA, 8191, 9, 1), sampler(LINEAR, MIRROR)),
+        one("panels_levels", spirv!("lod.frag"), ImageSource::flat(RGBA, 8192, 20, 14), trilinear),
+        one("panels_base", spirv!("lod.frag"), narrower, trilinear),
+        one("panels_high", spirv!("lod.frag"), ImageSource::flat(RGBA, 9, 8192, 14), trilinear),
         one("border", spirv!("plain.frag"), odd, sampler(LINEAR, BORDER)),
         one("border_nearest", spirv!("plain.frag"), odd, sampler(NEAREST, BORDER)),
         one("mirror", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR)),
@@ -139,6 +144,7 @@ fn formats() -> Vec<Scene> {
     let near = sampler(NEAREST, REPEAT);
     let linear = sampler(LINEAR, MIRROR);
     let white = sampler(LINEAR, BORDER);
+    let wide = vk::Format::R16G16B16A16_SFLOAT;
     vec![
         one("r8_uint", spirv!("integer.frag"), flat(vk::Format::R8_UINT), near),
         one("r32_uint", spirv!("integer.frag"), flat(vk::Format::R32_UINT), near),
@@ -158,6 +164,8 @@ fn formats() -> Vec<Scene> {
         one("large", spirv!("lod.frag"), ImageSource::flat(vk::Format::R8_UNORM, 3000, 4, 2), near),
         one("r16g16f", spirv!("lod.frag"), flat(vk::Format::R16G16_SFLOAT), near),
         one("r16g16f_linear", spirv!("lod.frag"), flat(vk::Format::R16G16_SFLOAT), sampler(LINEAR, MIRROR)),
+        one("panels_r8", spirv!("lod.frag"), ImageSource::flat(vk::Format::R8_UNORM, 7000, 4, 2), near),
+        one("panels_wide", spirv!("lod.frag"), ImageSource::flat(wide, 4500, 4, 2), linear),
         one("srgb_linear", spirv!("lod.frag"), flat(vk::Format::R8G8B8A8_SRGB), sampler(LINEAR, CLAMP)),
     ]
 }
@@ -166,6 +174,7 @@ fn shapes() -> Vec<Scene> {
     use vk::ImageViewType as View;
     let layers = shaped(View::TYPE_2D_ARRAY, RGBA, [32, 16, 1], 5, 4);
     let small = ImageSource { format: vk::Format::R8G8_UNORM, ..layers };
+    let broad = shaped(View::TYPE_2D_ARRAY, RGBA, [5000, 8, 1], 5, 4);
     let faces = shaped(View::TYPE_2D_ARRAY, RGBA, [16, 16, 1], 6, 3);
     let faces = ImageSource { cube_compatible: true, ..faces };
     let volume = shaped(View::TYPE_3D, RGBA, [16, 16, 8], 1, 2);
@@ -180,6 +189,7 @@ fn shapes() -> Vec<Scene> {
         one("layers", spirv!("layers.frag"), layers, near),
         one("layers_linear", spirv!("layers.frag"), layers, sampler(LINEAR, MIRROR)),
         one("layers_border", spirv!("layers.frag"), layers, sampler(LINEAR, BORDER)),
+        one("layers_panels", spirv!("layers.frag"), broad, linear),
         one("layers_small", spirv!("layers.frag"), small, linear),
         one("layers_small_border", spirv!("layers.frag"), small, sampler(LINEAR, BORDER)),
         one("layers_auto", spirv!("layers_auto.frag"), layers, sampler(LINEAR, CLAMP)),

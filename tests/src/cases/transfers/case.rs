@@ -5,7 +5,7 @@ use vc4::image::TexelInfo;
 use vc4::state::ColorKind;
 
 use super::formats::{aspect, element, info};
-use super::image::Image;
+use super::image::{Image, Shape};
 use crate::format::aspects;
 use crate::vulkan::{Error, Harness, Lab};
 
@@ -20,11 +20,11 @@ pub struct Case {
 
 pub(super) enum Work {
     /// Texels go up, from image to image between levels and layers, whole and in parts, and down with gaps.
-    Copy(vk::ImageType),
+    Copy(Shape),
     /// Texels of a format are blitted into the case's: source corners, destination corners, filter.
-    Blit { from: vk::Format, volume: bool, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
+    Blit { from: vk::Format, shape: Shape, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
     /// A level, a layer and then all are cleared.
-    Clear([u32; 4], vk::ImageType),
+    Clear([u32; 4], Shape),
 }
 
 impl Case {
@@ -64,24 +64,24 @@ impl Case {
             _ => {}
         }
         match &self.work {
-            Work::Copy(ty) => self.copy(&lab, *ty).map(Some),
-            Work::Clear(words, ty) => self.clear(&lab, *words, *ty).map(Some),
-            Work::Blit { from, volume, src, dst, filter } => {
-                self.blit(&lab, *from, *volume, *src, *dst, *filter).map(Some)
+            Work::Copy(shape) => self.copy(&lab, *shape).map(Some),
+            Work::Clear(words, shape) => self.clear(&lab, *words, *shape).map(Some),
+            Work::Blit { from, shape, src, dst, filter } => {
+                self.blit(&lab, *from, *shape, *src, *dst, *filter).map(Some)
             }
         }
     }
 
-    fn copy(&self, lab: &Lab<'_>, ty: vk::ImageType) -> Result<Vec<u8>, Error> {
-        let source = Image::new(lab, self.format, ty)?;
-        let target = Image::new(lab, self.format, ty)?;
+    fn copy(&self, lab: &Lab<'_>, shape: Shape) -> Result<Vec<u8>, Error> {
+        let source = Image::new(lab, self.format, shape)?;
+        let target = Image::new(lab, self.format, shape)?;
         source.upload()?;
         target.upload()?;
         let (_, block) = element(self.format);
         // From level 1 to level 0, and from level 0 to level 0 of another layer.
         let whole = source.extent(1);
         let cut = |edge: u32| (edge / 2).max(1) / block * block;
-        let depth = if ty == vk::ImageType::TYPE_3D { 2 } else { 1 };
+        let depth = if shape == Shape::Volume { 2 } else { 1 };
         let at = |x, y| vk::Offset3D { x, y, z: depth as i32 - 1 };
         let edge = block as i32;
         let regions = [
@@ -109,8 +109,17 @@ impl Case {
             extent,
         };
         let tiles = vk::Extent3D { width: 64, height: 128, depth: 1 };
-        let parts = [same(0, 64, tiles), same(1, 0, source.extent(1))];
-        let parts = if ty == vk::ImageType::TYPE_2D { &parts[..] } else { &parts[1..] };
+        // The last one reaches from panel to panel.
+        let parts = [
+            same(1, 0, source.extent(1)),
+            same(0, 64, tiles),
+            same(0, 4032, vk::Extent3D { width: 128, ..tiles }),
+        ];
+        let parts = match shape {
+            Shape::Volume => &parts[..1],
+            Shape::Flat => &parts[..2],
+            Shape::Broad => &parts,
+        };
         // SAFETY: the lab keeps the images to its end; regions lie inside.
         lab.run(|commands| unsafe {
             let general = vk::ImageLayout::GENERAL;
@@ -125,8 +134,8 @@ impl Case {
         Ok(bytes)
     }
 
-    fn clear(&self, lab: &Lab<'_>, words: [u32; 4], ty: vk::ImageType) -> Result<Vec<u8>, Error> {
-        let image = Image::new(lab, self.format, ty)?;
+    fn clear(&self, lab: &Lab<'_>, words: [u32; 4], shape: Shape) -> Result<Vec<u8>, Error> {
+        let image = Image::new(lab, self.format, shape)?;
         image.upload()?;
         let range = |base_mip_level, level_count, base_array_layer, layer_count| vk::ImageSubresourceRange {
             aspect_mask: aspects(self.format),
@@ -160,14 +169,13 @@ impl Case {
         &self,
         lab: &Lab<'_>,
         from: vk::Format,
-        volume: bool,
+        shape: Shape,
         src: [i32; 2],
         dst: [i32; 2],
         filter: vk::Filter,
     ) -> Result<Vec<u8>, Error> {
-        let ty = if volume { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D };
-        let source = Image::new(lab, from, ty)?;
-        let target = Image::new(lab, self.format, ty)?;
+        let source = Image::new(lab, from, shape)?;
+        let target = Image::new(lab, self.format, shape)?;
         source.upload()?;
         target.upload()?;
         // The same map for all axes, cut down to what a volume has.

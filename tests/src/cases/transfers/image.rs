@@ -10,8 +10,21 @@ use crate::vulkan::{Error, Lab};
 /// Pixels of level 0: no multiple of any tile, utile or block, and several tiles.
 const SIZE: vk::Extent3D = vk::Extent3D { width: 150, height: 133, depth: 1 };
 const VOLUME: vk::Extent3D = vk::Extent3D { width: 19, height: 13, depth: 7 };
+/// Wider than a surface of a job.
+const BROAD: vk::Extent3D = vk::Extent3D { width: 5010, height: 133, depth: 1 };
 const LEVELS: u32 = 3;
 const LAYERS: u32 = 2;
+
+/// What an image looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Two layers of a picture.
+    Flat,
+    /// Slices.
+    Volume,
+    /// Two layers whose columns lie in panels.
+    Broad,
+}
 
 /// The same bytes on every driver, meaningful in every format: no NaN, depths up to 1, no -128.
 fn content(format: vk::Format, texels: usize) -> Vec<u8> {
@@ -54,9 +67,12 @@ pub(super) struct Image<'a> {
 
 // SAFETY (for every block of this file): the lab keeps images and buffers to its end; regions lie inside.
 impl<'a> Image<'a> {
-    pub(super) fn new(lab: &'a Lab<'a>, format: vk::Format, ty: vk::ImageType) -> Result<Image<'a>, Error> {
-        let volume = ty == vk::ImageType::TYPE_3D;
-        let (size, layers) = if volume { (VOLUME, 1) } else { (SIZE, LAYERS) };
+    pub(super) fn new(lab: &'a Lab<'a>, format: vk::Format, shape: Shape) -> Result<Image<'a>, Error> {
+        let (ty, size, layers) = match shape {
+            Shape::Flat => (vk::ImageType::TYPE_2D, SIZE, LAYERS),
+            Shape::Volume => (vk::ImageType::TYPE_3D, VOLUME, 1),
+            Shape::Broad => (vk::ImageType::TYPE_2D, BROAD, LAYERS),
+        };
         let create = vk::ImageCreateInfo::default()
             .image_type(ty)
             .format(format)

@@ -11,23 +11,24 @@ use ash::vk;
 pub use case::Case;
 use case::Work;
 use formats::{BLOCKS, COLORS, DEPTHS, info, kind};
+use image::Shape;
 
 /// Every case.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: String, format, work| cases.push(Case { name, format, work });
     for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS) {
-        add(format!("copy {format:?}"), format, Work::Copy(vk::ImageType::TYPE_2D));
+        add(format!("copy {format:?}"), format, Work::Copy(Shape::Flat));
     }
     for format in COLORS {
-        add(format!("copy volumes of {format:?}"), format, Work::Copy(vk::ImageType::TYPE_3D));
+        add(format!("copy volumes of {format:?}"), format, Work::Copy(Shape::Volume));
         let words = clear_words(format);
-        add(format!("clear {format:?}"), format, Work::Clear(words, vk::ImageType::TYPE_2D));
-        add(format!("clear a volume of {format:?}"), format, Work::Clear(words, vk::ImageType::TYPE_3D));
+        add(format!("clear {format:?}"), format, Work::Clear(words, Shape::Flat));
+        add(format!("clear a volume of {format:?}"), format, Work::Clear(words, Shape::Volume));
     }
     for format in DEPTHS {
         let words = [0.3f32.to_bits(), 0xa5, 0, 0];
-        add(format!("clear {format:?}"), format, Work::Clear(words, vk::ImageType::TYPE_2D));
+        add(format!("clear {format:?}"), format, Work::Clear(words, Shape::Flat));
     }
     for (index, to) in COLORS.into_iter().enumerate() {
         for from in COLORS.into_iter().chain(BLOCKS).skip(index % 3).step_by(3) {
@@ -46,12 +47,39 @@ pub fn all() -> Vec<Case> {
                     _ => ([0, 53], [7, 24]),
                 };
                 let filter = if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
-                let work = Work::Blit { from, volume, src, dst, filter };
+                let shape = if volume { Shape::Volume } else { Shape::Flat };
+                let work = Work::Blit { from, shape, src, dst, filter };
                 add(format!("blit {from:?} to {to:?}, {filter:?}, {src:?} to {dst:?}"), to, work);
             }
         }
     }
+    broad(&mut cases);
     cases
+}
+
+/// Some of it with images whose columns lie in panels.
+fn broad(cases: &mut Vec<Case>) {
+    let mut add =
+        |name: &str, format, work| cases.push(Case { name: format!("{name} {format:?}"), format, work });
+    let formats = [
+        vk::Format::R8_UNORM,
+        vk::Format::R5G6B5_UNORM_PACK16,
+        vk::Format::B8G8R8A8_UNORM,
+        vk::Format::R16G16B16A16_SFLOAT,
+        vk::Format::D16_UNORM,
+        vk::Format::ETC2_R8G8B8_UNORM_BLOCK,
+    ];
+    for format in formats {
+        add("copy broad images of", format, Work::Copy(Shape::Broad));
+    }
+    for format in &formats[..4] {
+        add("clear a broad image of", *format, Work::Clear(clear_words(*format), Shape::Broad));
+        for filter in [vk::Filter::NEAREST, vk::Filter::LINEAR] {
+            let (src, dst) = ([3951, 4350], [4001, 4911]);
+            let work = Work::Blit { from: vk::Format::R8G8B8A8_UNORM, shape: Shape::Broad, src, dst, filter };
+            add(&format!("blit within broad images, {filter:?}, to"), *format, work);
+        }
+    }
 }
 
 fn clear_words(format: vk::Format) -> [u32; 4] {

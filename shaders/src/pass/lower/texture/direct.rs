@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use vc4::cl::words::Wrap;
 use vc4::hw::TILE_MS_PX;
 use vc4::image::layout::{MSAA_TILE_BYTES, msaa_block_offset};
+use vc4::image::tiling::MAX_SURFACE;
 use vc4::qpu::MulOp;
 
 use super::face::Face;
@@ -189,16 +190,33 @@ fn address(
     }
     let stride = image.value(TextureValue::Stride);
     let line = image.b.op(Op::Mul(MulOp::Mul24), &[line, stride]);
+    let (column, panel) = in_panel(image, column);
     let column = scaled(image, column, bytes);
     let address = image.b.iadd(line, column);
+    let address = at_pages(image, address, panel, TextureValue::PanelPages);
     in_layer(image, address, layer)
+}
+
+/// A column as one of its panel, and the panel's number where there are several.
+fn in_panel(image: &mut Image<'_, '_>, column: Value) -> (Value, Option<Value>) {
+    if !image.key.panels {
+        return (column, None);
+    }
+    let (mask, shift) = (image.b.word(MAX_SURFACE - 1), image.b.word(MAX_SURFACE.ilog2()));
+    let inner = image.b.op(Op::And, &[column, mask]);
+    (inner, Some(image.b.op(Op::Shr, &[column, shift])))
 }
 
 /// A byte offset in a layer as one from the view's first layer.
 fn in_layer(image: &mut Image<'_, '_>, offset: Value, layer: Option<Value>) -> Value {
-    let Some(layer) = layer else { return offset };
-    let pages = image.value(TextureValue::LayerPages);
-    let start = image.b.op(Op::Mul(MulOp::Mul24), &[layer, pages]);
+    at_pages(image, offset, layer, TextureValue::LayerPages)
+}
+
+/// A byte offset so many times `pages` further on.
+fn at_pages(image: &mut Image<'_, '_>, offset: Value, number: Option<Value>, pages: TextureValue) -> Value {
+    let Some(number) = number else { return offset };
+    let pages = image.value(pages);
+    let start = image.b.op(Op::Mul(MulOp::Mul24), &[number, pages]);
     let shift = image.b.word(PAGE_SHIFT);
     let start = image.b.shl(start, shift);
     image.b.iadd(offset, start)
@@ -211,6 +229,7 @@ pub fn sample_in_memory(
     layer: Option<Value>,
     sample: Value,
 ) -> Components {
+    let (x, panel) = in_panel(image, x);
     // Bit `from` and the `count - 1` above it, moved to bit `to`.
     let mut field = |v: Value, from: u32, count: u32, to: u32| {
         let mask = image.b.word(((1 << count) - 1) << from);
@@ -233,6 +252,7 @@ pub fn sample_in_memory(
     let row = image.b.op(Op::Mul(MulOp::Mul24), &[row, pitch]);
     let offset = parts.into_iter().fold(column, |sum, part| image.b.iadd(sum, part));
     let offset = image.b.iadd(offset, row);
+    let offset = at_pages(image, offset, panel, TextureValue::PanelPages);
     let address = in_layer(image, offset, layer);
     let words = words_at(image, address, 4);
     decode::decoded(image, &words)
