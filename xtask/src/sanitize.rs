@@ -3,11 +3,10 @@
 //! | tool | what runs |
 //! | --- | --- |
 //! | LLVM's AddressSanitizer | unit tests of crates with `unsafe`, then the suites across crates with driver, preload library and programs |
-//! | LLVM's ThreadSanitizer | the unit tests, on a standard library that checks itself |
+//! | LLVM's ThreadSanitizer | the same tests of what has threads, on a standard library that is watched, too |
 //! | Valgrind | what the driver does with C libraries, and a program that draws |
 //! | shuttle | queue, fences, semaphores and presentation in many orders (`icd/src/model.rs`) |
 
-use std::path::Path;
 use std::process::Command;
 
 use crate::display::Display;
@@ -39,10 +38,28 @@ const SUITES: &[&str] = &["vc4-drm-shim", "vc4-tools", "vc4-tests"];
 const FOREIGN: &[&str] =
     &["vkcube", "vulkaninfo", "modetest", "through_a_shell", "the_example_draws", "a_display_in_use"];
 
+/// Suites of one thread's work, which takes 20 times as long there.
+const ALONE: &[&str] = &[
+    "compiler",
+    "docs",
+    "metamorphic",
+    "patches",
+    "precision",
+    "rules",
+    "shaders",
+    "splice",
+    "compile",
+    "inspect",
+    "patch",
+];
+
 /// Leaks of statics are none; what programs leave behind other suites count. A test wants SIGBUS to end its process.
 const ADDRESS: &str = "detect_leaks=0:handle_sigbus=0";
-const THREAD: &str = "halt_on_error=1";
-const THREAD_RUNTIME: &str = "librustc-stable_rt.tsan.a";
+/// Children of programs with threads go on: they only start another program.
+const THREAD: &str = "halt_on_error=1:die_after_fork=0";
+/// Debian's package of the runtime, and where it is.
+const THREAD_PACKAGE: &str = "libclang-rt-19-dev";
+const THREAD_RUNTIME: &str = "/usr/lib/llvm-19/lib/clang/19/lib/linux";
 
 /// Machine code is written while programs run.
 const VALGRIND: &str = "valgrind --quiet --error-exitcode=9 --smc-check=all-non-file --leak-check=full --show-leak-kinds=definite \
@@ -86,24 +103,50 @@ fn address(display: &Display, arguments: &[String]) -> Result<(), Error> {
     done(test(&["--no-fail-fast", "--test", "*"])?.args(FOREIGN.iter().flat_map(|name| ["--skip", name])))
 }
 
-/// The crates' own tests under ThreadSanitizer, which has to see what the standard library does between threads, too. That is
-/// compiled as tests are: it checks what it is asked for.
+/// As [`address`] under ThreadSanitizer, which has to see what the standard library does between threads, too. That is compiled
+/// as tests are: it checks what it is asked for.
 fn thread(display: &Display, arguments: &[String], install: bool) -> Result<(), Error> {
     cross::require_std(install)?;
-    // Debian's compiler, which has the library's sources, lacks the sanitizer's.
-    let own = Command::new("rustc").args(["--print", "target-libdir"]).output()?;
-    let runtime = Path::new(String::from_utf8_lossy(&own.stdout).trim()).join(THREAD_RUNTIME);
-    if !runtime.is_file() {
-        return Err(format!("{} is not there: use a toolchain of rustup's", runtime.display()).into());
-    }
+    // A library that driver and programs share; rustc's own is for programs alone.
+    packages::require(&[THREAD_PACKAGE], install)?;
+    let runtime = format!("{THREAD_RUNTIME}/libclang_rt.tsan-{}.so", std::env::consts::ARCH);
     // In front of the C library, which it stands before.
-    let whole = format!("-Zpre-link-args=-Wl,--whole-archive,{},--no-whole-archive", runtime.display());
-    let flags = format!("-Zsanitizer=thread -Zexternal-clangrt {whole}");
+    let link = format!("-Wl,--no-as-needed,{runtime},--as-needed,-rpath,{THREAD_RUNTIME}");
+    let flags = format!("-Zsanitizer=thread -Zexternal-clangrt -Zpre-link-args={link}");
     let build = Instrumented { name: "thread", flags: &flags, display };
-    let mut command = build.command(cross::cargo_with_std("test"))?;
-    command.arg("--lib").args(packages_of(&[PACKAGES])).arg("--").args(arguments);
+    let all = packages_of(&[PACKAGES, SUITES]);
+    done(build.command(cross::cargo_with_std("build"))?.args(["--lib", "--bins", "--tests"]).args(&all))?;
+    let test = |targets: &[String]| -> Result<Command, Error> {
+        let mut command = build.command(cross::cargo_with_std("test"))?;
+        command.args(&all).args(targets).arg("--").args(arguments);
+        Ok(command)
+    };
     // One thread's work, and 20 times as slow here.
-    done(command.args(["--skip", "qpu::tests::native"]))
+    done(test(&["--lib".into()])?.args(["--skip", "qpu::tests::native"]))?;
+    let suites = suites()?.into_iter().filter(|name| !ALONE.contains(&name.as_str()));
+    let targets: Vec<String> = std::iter::once("--no-fail-fast".into())
+        .chain(suites.flat_map(|name| ["--test".into(), name]))
+        .collect();
+    done(test(&targets)?.args(FOREIGN.iter().flat_map(|name| ["--skip", name])))
+}
+
+/// The suites across crates.
+fn suites() -> Result<Vec<String>, Error> {
+    let mut names = Vec::new();
+    for directory in ["tests/tests", "tools/tests", "sim/drm-shim/tests"] {
+        let directory = build::workspace().join(directory);
+        for entry in
+            std::fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?
+        {
+            let path = entry?.path();
+            let is_suite = path.join("main.rs").is_file() || path.extension().is_some_and(|ext| ext == "rs");
+            names.extend(
+                path.file_stem().filter(|_| is_suite).map(|name| name.to_string_lossy().into_owned()),
+            );
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// A build with a sanitizer, in a directory of its own.

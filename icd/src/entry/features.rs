@@ -67,6 +67,7 @@ features! {
         border_color_swizzle: true,
         border_color_swizzle_from_image: true,
     }
+    PhysicalDeviceDepthClipEnableFeaturesEXT { depth_clip_enable: true }
     PhysicalDeviceProvokingVertexFeaturesEXT {
         provoking_vertex_last: true,
         transform_feedback_preserves_provoking_vertex: false,

@@ -75,14 +75,16 @@ unsafe fn read_vertex_input(info: *const vk::PipelineVertexInputStateCreateInfo<
 unsafe fn read_raster(info: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Raster {
     let bias = [info.depth_bias_constant_factor, info.depth_bias_clamp, info.depth_bias_slope_factor];
     // SAFETY: the caller passes a valid structure.
-    let (lines, provoking) = unsafe {
+    let (lines, provoking, clip) = unsafe {
         let lines = extension::<vk::PipelineRasterizationLineStateCreateInfoKHR<'_>>(info.p_next);
         let provoking =
             extension::<vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT<'_>>(info.p_next);
-        (lines.copied().unwrap_or_default(), provoking.copied().unwrap_or_default())
+        let clip = extension::<vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>>(info.p_next);
+        (lines.copied().unwrap_or_default(), provoking.copied().unwrap_or_default(), clip)
     };
     Raster {
         depth_clamp: info.depth_clamp_enable != vk::FALSE,
+        depth_clip: clip.map(|clip| clip.depth_clip_enable != vk::FALSE),
         discard: info.rasterizer_discard_enable != vk::FALSE,
         polygon_mode: info.polygon_mode,
         cull: info.cull_mode,

@@ -14,7 +14,7 @@ use vc4::state::depth_stencil::StencilPlan;
 use vc4::state::{DepthStencil, DepthStencilPlan, Raster, RasterMap};
 use vc4_kernel_abi::validate::{self, Mode, ShaderInfo};
 use vc4_kernel_abi::{Gpu, GpuError};
-use vc4_shaders::compile::{DepthClamp, PipelineState, TextureKey};
+use vc4_shaders::compile::{PipelineState, TextureKey};
 use vc4_shaders::ir::Shader;
 use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, UniformSlot};
 
@@ -278,9 +278,7 @@ impl Compiled {
             color_location: colors.first().map_or(0, |first| first.location),
             multisample: api::multisample(info),
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
-            // Without the feature asking for it is against the rules, and yet usual, Khronos' own tests included.
-            depth_clamp: (info.raster.depth_clamp && device.features().depth_clamp == vk::TRUE)
-                .then(|| DepthClamp { biased: info.raster.depth_bias.is_some() && api::is_area(mode) }),
+            depth_clamp: api::depth_clamp(info, device.features().depth_clamp == vk::TRUE, mode),
             moves_depth: api::moves_depth(info, api::is_area(drawn)),
             machine: *facts(),
             ..PipelineState::default()

@@ -37,8 +37,10 @@ pub struct VertexInput {
 /// Rasterisation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Raster {
-    /// Clamp depth instead of clipping.
+    /// Clamp depths, instead of clipping unless that is asked for.
     pub depth_clamp: bool,
+    /// Clip depths; where the application does not say, as it is without a clamp.
+    pub depth_clip: Option<bool>,
     /// Draw nothing.
     pub discard: bool,
     /// Fill, lines or points.

@@ -8,7 +8,7 @@ use vc4::state::{
     Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, DepthStencil, FrontFace, LogicOp, Multisample,
     Raster, StencilFaceState,
 };
-use vc4_shaders::compile::{Polygon, VertexAttribute};
+use vc4_shaders::compile::{DepthClamp, Polygon, VertexAttribute};
 
 use super::dynamic::StencilFace;
 use super::info::{ColorBlend, GraphicsInfo, VertexInput};
@@ -38,7 +38,7 @@ pub(super) fn check(info: &GraphicsInfo) -> Result<(), Error> {
         let what = "QPU assembly whose depths are moved by their slope up to a clamp".to_string();
         return Err(Error::unsupported(what, "move the depth in the fragment program, or use no clamp"));
     }
-    if raster.depth_clamp && info.has_assembly() {
+    if (raster.depth_clamp || raster.depth_clip == Some(false)) && info.has_assembly() {
         let what = "QPU assembly whose depths are clamped".to_string();
         return Err(Error::unsupported(
             what,
@@ -103,6 +103,15 @@ pub(super) fn is_line(mode: PrimitiveMode) -> bool {
 /// Whether primitives have faces.
 pub(super) fn is_area(mode: PrimitiveMode) -> bool {
     matches!(mode, PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan)
+}
+
+/// How depths are clamped where none are clipped. Without the feature asking for a clamp is against the rules, and yet usual,
+/// Khronos' own tests included.
+pub(super) fn depth_clamp(info: &GraphicsInfo, is_enabled: bool, mode: PrimitiveMode) -> Option<DepthClamp> {
+    let to_viewport = info.raster.depth_clamp && is_enabled;
+    let clips = info.raster.depth_clip.unwrap_or(!to_viewport);
+    let biased = info.raster.depth_bias.is_some() && is_area(mode);
+    (!clips).then_some(DepthClamp { biased, to_viewport })
 }
 
 /// What the machine draws of primitives that are assembled in a way: of triangles their edges or corners, if the polygon

@@ -50,6 +50,8 @@ pub struct Polygon {
 pub struct DepthClamp {
     /// Depths are moved by a constant and the slope of triangles.
     pub biased: bool,
+    /// They are clamped to the viewport's range, not just to what depths can be, 0 to 1.
+    pub to_viewport: bool,
 }
 
 /// What of a pipeline's state becomes code.

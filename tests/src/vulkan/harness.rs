@@ -89,6 +89,7 @@ impl Harness {
                 .custom_border_color_without_format(true);
             let mut provoking =
                 vk::PhysicalDeviceProvokingVertexFeaturesEXT::default().provoking_vertex_last(true);
+            let mut clips = vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true);
             let mut lines = vk::PhysicalDeviceLineRasterizationFeaturesKHR::default().bresenham_lines(true);
             let extensions = [
                 ash::khr::sampler_mirror_clamp_to_edge::NAME,
@@ -103,6 +104,7 @@ impl Harness {
                 ash::ext::extended_dynamic_state2::NAME,
                 ash::khr::zero_initialize_workgroup_memory::NAME,
                 ash::ext::custom_border_color::NAME,
+                ash::ext::depth_clip_enable::NAME,
                 ash::ext::provoking_vertex::NAME,
                 ash::ext::line_rasterization::NAME,
             ]
@@ -118,6 +120,7 @@ impl Harness {
                 .push_next(&mut switches)
                 .push_next(&mut more_switches)
                 .push_next(&mut borders)
+                .push_next(&mut clips)
                 .push_next(&mut provoking)
                 .push_next(&mut lines);
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;

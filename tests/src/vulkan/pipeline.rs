@@ -42,6 +42,8 @@ pub struct Pipeline {
     pub depth: Option<vk::CompareOp>,
     /// Depths are clamped, not clipped.
     pub depth_clamp: bool,
+    /// Depths are clipped; without, as the clamp says.
+    pub depth_clip: Option<bool>,
     /// Stencil of front and back.
     pub stencil: Option<[vk::StencilOpState; 2]>,
     /// Colours that the subpass has.
@@ -89,6 +91,7 @@ impl Default for Pipeline {
             alpha: [false; 2],
             depth: None,
             depth_clamp: false,
+            depth_clip: None,
             stencil: None,
             colors: 1,
             blend: vk::PipelineColorBlendAttachmentState::default()
@@ -176,7 +179,9 @@ impl Lab<'_> {
             vk::PipelineRasterizationLineStateCreateInfoKHR::default().line_rasterization_mode(state.lines);
         let mut provoking = vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT::default()
             .provoking_vertex_mode(state.provoking);
-        let raster = vk::PipelineRasterizationStateCreateInfo::default()
+        let mut clip = vk::PipelineRasterizationDepthClipStateCreateInfoEXT::default()
+            .depth_clip_enable(state.depth_clip.unwrap_or(false));
+        let mut raster = vk::PipelineRasterizationStateCreateInfo::default()
             .push_next(&mut lines)
             .push_next(&mut provoking)
             .cull_mode(state.cull)
@@ -188,6 +193,9 @@ impl Lab<'_> {
             .depth_bias_clamp(clamp)
             .depth_bias_slope_factor(slope)
             .line_width(state.line_width);
+        if state.depth_clip.is_some() {
+            raster = raster.push_next(&mut clip);
+        }
         let mask = state.mask.map(|mask| [mask]);
         let mut multisample = vk::PipelineMultisampleStateCreateInfo::default()
             .rasterization_samples(state.samples)

@@ -247,7 +247,7 @@ impl Settings {
                 write_z: self.depth_test || self.stencil != StencilPlan::Off,
                 stencil: self.stencil,
             },
-            depth_clamp: self.depth_clamp.then_some(DepthClamp { biased: false }),
+            depth_clamp: self.depth_clamp.then_some(DepthClamp { biased: false, to_viewport: true }),
             multisample: self.multisample,
             textures: self.textures.clone(),
             computes: self.computes,

@@ -5,7 +5,7 @@ use super::corners::{BIAS, POSITION, hidden};
 use crate::ir::{Builder, BuiltinInput, Interpolation, Op, Shader, Value};
 use crate::pass::rewrite::emitter::{IrEmitter, recip};
 use crate::pass::rewrite::{Action, prepend, rewrite};
-use crate::state::PipelineState;
+use crate::state::{DepthClamp, PipelineState};
 use vc4::state::{Emitter, StateUniform};
 
 /// The depth of a fragment whose depths are clamped instead of clipped, before the clamp, put in front of a fragment stage;
@@ -45,11 +45,17 @@ pub(super) fn unclipped(shader: &mut Shader, state: &PipelineState) -> Option<Va
     Some(depth)
 }
 
-/// A depth inside of the viewport's range.
-pub(super) fn clamped(b: &mut Builder, depth: Value) -> Value {
-    let [start, _, end] = range(b);
+/// A depth that depths can be, inside of the viewport's range if the clamp says so.
+pub(super) fn clamped(b: &mut Builder, clamp: DepthClamp, depth: Value) -> Value {
+    let (low, high) = match clamp.to_viewport {
+        true => {
+            let [start, _, end] = range(b);
+            let mut e = IrEmitter::new(b);
+            (e.fmin(start, end), e.fmax(start, end))
+        }
+        false => (b.float(0.0), b.float(1.0)),
+    };
     let mut e = IrEmitter::new(b);
-    let (low, high) = (e.fmin(start, end), e.fmax(start, end));
     let depth = e.fmax(depth, low);
     e.fmin(depth, high)
 }

@@ -88,9 +88,9 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
     let kill = take_discards(shader, block);
     let mut builder = Builder::new(shader, block);
     let own_depth = outputs.get(&Output::FragDepth).copied().filter(|_| !early_tests);
-    let depth = match own_depth.or(unclipped) {
-        Some(depth) if unclipped.is_some() => Some(depth::clamped(&mut builder, depth)),
-        depth => depth.or_else(|| depth::moved(&mut builder, state)),
+    let depth = match (own_depth.or(unclipped), state.depth_clamp) {
+        (Some(depth), Some(clamp)) => Some(depth::clamped(&mut builder, clamp, depth)),
+        (depth, _) => depth.or_else(|| depth::moved(&mut builder, state)),
     };
     let pipeline_mask = state.multisample.four_samples && state.multisample.sample_mask;
     let four_samples = state.multisample.four_samples;

@@ -8,7 +8,7 @@ use crate::picture::Picture;
 use crate::vulkan::{Attachment, CLEAR_STORE, Error, Lab, Pipeline, Subpass, Vertex, area, color, depth};
 
 /// The programs. Where surfaces meet, the pixel is a matter of depths' last bits.
-pub const CASES: [Case; 11] = [
+pub const CASES: [Case; 14] = [
     around("depth-clamp", 0.002, |lab| draw(lab, &clamped(), [0.0, 1.0])),
     around("depth-clamp-range", 0.002, |lab| draw(lab, &clamped(), [0.75, 0.25])),
     around("depth-clamp-bias", 0.002, |lab| draw(lab, &biased([9.0, 0.0, 1.5]), [0.0, 1.0])),
@@ -18,6 +18,11 @@ pub const CASES: [Case; 11] = [
     // What the clipper makes has depths of its own.
     around("depth-clip-range", 0.002, |lab| {
         draw(lab, &Pipeline { depth_clamp: false, ..clamped() }, [0.75, 0.25])
+    }),
+    around("depth-unclipped", 0.002, |lab| draw(lab, &unclipped(), [0.0, 1.0])),
+    around("depth-unclipped-range", 0.002, |lab| draw(lab, &unclipped(), [0.75, 0.25])),
+    around("depth-clipped-and-clamped", 0.002, |lab| {
+        draw(lab, &Pipeline { depth_clip: Some(true), ..clamped() }, [0.75, 0.25])
     }),
     exact("depth-bias-units", bias_units),
     exact("depth-bias-slope", bias_slope),
@@ -45,6 +50,11 @@ fn clamped() -> Pipeline {
         depth_clamp: true,
         ..Pipeline::default()
     }
+}
+
+/// Neither clipped nor clamped to the viewport's range.
+fn unclipped() -> Pipeline {
+    Pipeline { depth_clamp: false, depth_clip: Some(false), ..clamped() }
 }
 
 fn clipped(bias: [f32; 3]) -> Pipeline {
