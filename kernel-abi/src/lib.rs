@@ -15,6 +15,7 @@ pub mod ioctl;
 pub mod kernel_log;
 mod mapping;
 pub mod noop;
+pub mod perfmon;
 pub mod recorder;
 pub mod uapi;
 pub mod validate;

@@ -49,6 +49,8 @@ struct Client {
     packages: &'static [&'static str],
     /// How long it may draw, if it counts no frames.
     seconds: u64,
+    /// Where it checks its own pictures: what it prints of one that is right, and of one that is wrong.
+    verdicts: Option<[&'static str; 2]>,
     /// Whether it is run only when it is named: it is large.
     named: bool,
 }
@@ -64,6 +66,7 @@ const CLIENT: Client = Client {
     screen: Screen::X,
     packages: &[],
     seconds: 5,
+    verdicts: None,
     named: false,
 };
 
@@ -114,6 +117,34 @@ const CLIENTS: &[Client] = &[
         environment: compared::QT_ENVIRONMENT,
         frames: Some("--"),
         packages: compared::QT,
+        ..CLIENT
+    },
+    // By libplacebo, which leaves out devices that call themselves CPUs. The clip is one that FFmpeg makes.
+    Client {
+        name: "mpv",
+        program: "mpv",
+        arguments: &[
+            "--no-config",
+            "--really-quiet",
+            "--vo=gpu",
+            "--gpu-api=vulkan",
+            "--gpu-context=x11vk",
+            "--ao=null",
+            "av://lavfi:testsrc2=size=320x240:rate=5:duration=2",
+        ],
+        environment: &[("VC4VK_DEBUG", "gpu")],
+        packages: &["mpv"],
+        seconds: 60,
+        ..CLIENT
+    },
+    Client {
+        name: "glmark2",
+        program: "glmark2",
+        arguments: &["--validate"],
+        environment: &[("MESA_LOADER_DRIVER_OVERRIDE", "zink"), ("VC4VK_DEBUG", "gpu")],
+        packages: &["glmark2-x11", "libgl1-mesa-dri"],
+        seconds: 300,
+        verdicts: Some(["Validation: Success", "Validation: Failure"]),
         ..CLIENT
     },
     // Seven hundred megabytes.
@@ -197,7 +228,7 @@ impl Client {
             .envs(self.environment.iter().copied())
             .env("VK_DRIVER_FILES", manifest)
             .env("VK_ICD_FILENAMES", manifest)
-            .stdout(Stdio::null());
+            .stdout(if self.verdicts.is_some() { Stdio::piped() } else { Stdio::null() });
         match self.screen {
             Screen::X => command.env("DISPLAY", &display.name),
             Screen::Wayland => compositor.offer_to(&mut command),
@@ -313,6 +344,8 @@ fn require(clients: &[&Client], install: bool) -> Result<(), Error> {
 /// Runs a program; what is to be said about it.
 fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<String, Error> {
     let mut child = command.spawn().map_err(|error| format!("{}: {error}", client.program))?;
+    // Read while it runs, or it would wait for room in the pipe.
+    let said = child.stdout.take().map(|said| std::thread::spawn(move || std::io::read_to_string(said)));
     let status = wait(&mut child, client.limit())?;
     let status = match status {
         Some(status) => status,
@@ -336,6 +369,15 @@ fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<Strin
     };
     if !status.success() {
         return Err(format!("{status}").into());
+    }
+    if let (Some([right, wrong]), Some(said)) = (client.verdicts, said) {
+        let said = said.join().map_err(|_| "its output was not read")??;
+        let count = |verdict| said.lines().filter(|line| line.contains(verdict)).count();
+        return match (count(right), count(wrong)) {
+            (0, 0) => Err(format!("it checked nothing:\n{said}").into()),
+            (right, 0) => Ok(format!("{right} pictures are right by its own checks")),
+            (_, wrong) => Err(format!("{wrong} pictures are wrong:\n{said}").into()),
+        };
     }
     match client.draws {
         true => {

@@ -23,9 +23,10 @@ pub struct Compared {
 }
 
 /// All of them.
-pub const ALL: [Compared; 4] = [
+pub const ALL: [Compared; 5] = [
     // Texels shrink to a fourth and less without mipmaps: what is nearest is a matter of the last bits.
-    Compared { name: "wgpu", percent: 1.5, form: "pam", prepare: wgpu },
+    Compared { name: "wgpu", percent: 1.5, form: "pam", prepare: |_| wgpu("default") },
+    Compared { name: "wgpu-downlevel", percent: 1.5, form: "pam", prepare: |_| wgpu("downlevel") },
     // Edges are feathered by triangles a pixel wide: a few round elsewhere.
     Compared { name: "egui", percent: 0.05, form: "png", prepare: egui },
     // Edges lie on another grid of subpixels.
@@ -90,10 +91,10 @@ fn run(command: &mut Command) -> Result<(), Error> {
     }
 }
 
-/// wgpu with the limits that it calls downlevel defaults.
-fn wgpu(_: bool) -> Result<Command, Error> {
+/// wgpu with its default limits, or with those that it calls downlevel defaults.
+fn wgpu(limits: &str) -> Result<Command, Error> {
     let mut command = built("wgpu")?;
-    command.arg("downlevel");
+    command.arg(limits);
     Ok(command)
 }
 

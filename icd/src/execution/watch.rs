@@ -7,6 +7,7 @@
 
 use std::time::{Duration, Instant};
 
+use vc4_kernel_abi::perfmon::Event;
 use vc4_kernel_abi::{Gpu, GpuError, PerfmonId, Seqno};
 
 use crate::foundation::error::Error;
@@ -21,7 +22,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(200);
 const SHORTEST_HANG: Duration = Duration::from_millis(100);
 /// Clocks of idle and of busy QPUs: one of them counts whatever a job does. UNVERIFIED: do a reset's losses reach the
 /// counters? The kernel takes the power away and reads them afterwards.
-const CLOCKS: [u8; 3] = [13, 14, 15];
+const CLOCKS: [u8; 3] = [Event::QpuIdle as u8, Event::QpuVertex as u8, Event::QpuFragment as u8];
 
 /// What is known of the jobs that may still run.
 #[derive(Default)]

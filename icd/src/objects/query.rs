@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use ash::vk;
 use vc4_kernel_abi::PerfmonId;
+use vc4_kernel_abi::perfmon::Event;
 use vc4_kernel_abi::uapi::MAX_PERF_COUNTERS;
 
 use crate::foundation::error::Error;
@@ -24,7 +25,8 @@ const MAX_QUERIES: u32 = 1 << 20;
 /// masks keep colour from being written.
 ///
 /// UNVERIFIED: do both events leave out quads whose samples are all discarded or masked away?
-pub const OCCLUSION_EVENTS: [u8; 2] = [6, 9];
+pub const OCCLUSION_EVENTS: [u8; 2] =
+    [Event::QuadsPassingZAndStencil as u8, Event::QuadsWrittenToColor as u8];
 
 /// The result of an occlusion query whose monitor counted so much: no precise number of samples, but 0 only if none
 /// passed.

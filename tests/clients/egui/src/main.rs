@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use eframe::{egui, egui_wgpu, wgpu};
+use eframe::egui;
 
 /// Whatever goes wrong, in words.
 type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -70,22 +70,11 @@ fn save(picture: &egui::ColorImage, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// wgpu's defaults, but images as large as the device has them: egui would make its letters' one 8192 texels wide.
-fn limits(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
-    let required_limits = wgpu::Limits::default().using_resolution(adapter.limits());
-    wgpu::DeviceDescriptor { required_limits, ..wgpu::DeviceDescriptor::default() }
-}
-
 fn run(path: PathBuf) -> Result<(), Error> {
     let (saved, result) = std::sync::mpsc::channel();
-    let setup = egui_wgpu::WgpuSetupCreateNew {
-        device_descriptor: Arc::new(limits),
-        ..egui_wgpu::WgpuSetupCreateNew::default()
-    };
     let options = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default().with_inner_size(SIZE),
         renderer: eframe::Renderer::Wgpu,
-        wgpu_options: egui_wgpu::WgpuConfiguration { wgpu_setup: setup.into(), ..Default::default() },
         ..eframe::NativeOptions::default()
     };
     let windows = egui_demo_lib::DemoWindows::default();

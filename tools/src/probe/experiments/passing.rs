@@ -3,6 +3,7 @@
 use vc4::cl::packets::CompareFunc;
 use vc4::cl::packets::Tiling;
 use vc4::cl::words::{StencilFace, StencilOp, StencilSetup, StencilWriteMask};
+use vc4_kernel_abi::perfmon::Event;
 
 use super::common::{CLEAR, EDGE, Monitor, WHITE, all, at_places, draw, picture, run};
 use crate::jobs::bench::{Bench, Failure};
@@ -48,7 +49,7 @@ pub fn stencil_latch(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
 }
 
 /// Quads that pass the depth and stencil tests, and quads whose colour is written (v3d.md §13).
-const EVENTS: [u8; 2] = [6, 9];
+const EVENTS: [u8; 2] = [Event::QuadsPassingZAndStencil as u8, Event::QuadsWrittenToColor as u8];
 
 /// Draws whose program masks all samples away, by the mask of samples and by conditions: whether they are counted.
 pub fn occlusion_events(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
