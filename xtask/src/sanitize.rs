@@ -56,7 +56,7 @@ const ALONE: &[&str] = &[
 /// Leaks of statics are none; what programs leave behind other suites count. A test wants SIGBUS to end its process.
 const ADDRESS: &str = "detect_leaks=0:handle_sigbus=0";
 /// Children of programs with threads go on: they only start another program.
-const THREAD: &str = "halt_on_error=1:die_after_fork=0";
+const THREAD: &str = "halt_on_error=1:die_after_fork=0:handle_sigbus=0";
 /// Debian's package of the runtime, and where it is.
 const THREAD_PACKAGE: &str = "libclang-rt-19-dev";
 const THREAD_RUNTIME: &str = "/usr/lib/llvm-19/lib/clang/19/lib/linux";

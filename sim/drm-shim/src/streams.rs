@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
 use libc::{DIR, c_char, dirent, dirent64};
 
 use crate::inside::{Inside, lock};
+use crate::real;
 
 /// An open directory of ours. Its address is the caller's `DIR *`.
 pub struct Stream {
     entries: Vec<(String, u8)>,
     next: usize,
     current: Current,
+    /// What the stream is to calls on descriptors: some directory. Where there is none, nothing.
+    fd: Option<OwnedFd>,
 }
 
 /// The entry that was read last, in the form of who reads.
@@ -72,7 +76,13 @@ pub fn guard() -> Guard {
 pub fn open(entries: Vec<(String, u8)>) -> *mut DIR {
     // SAFETY: all bits zero is a value of the struct.
     let current = unsafe { std::mem::zeroed() };
-    let stream = Box::new(Stream { entries, next: 0, current });
+    let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
+    // SAFETY: a string; the descriptor is ours.
+    let fd = unsafe {
+        let fd = real::open(c"/".as_ptr(), flags, 0);
+        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
+    };
+    let stream = Box::new(Stream { entries, next: 0, current, fd });
     let address = &raw const *stream as usize;
     let mut streams = guard();
     streams.insert(address, stream);
@@ -104,6 +114,11 @@ impl Stream {
     /// Begins again.
     pub fn rewind(&mut self) {
         self.next = 0;
+    }
+
+    /// Its descriptor, which programs ask whether it is open; names are not found below it.
+    pub fn fd(&self) -> Option<RawFd> {
+        self.fd.as_ref().map(AsRawFd::as_raw_fd)
     }
 
     /// The next entry.

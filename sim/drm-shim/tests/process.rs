@@ -282,6 +282,21 @@ fn a_purged_bo_raises_sigbus() {
     });
 }
 
+/// A standard library that checks itself asks so before it closes a stream.
+#[test]
+fn streams_of_directories_have_an_open_descriptor() {
+    preloaded("streams_of_directories_have_an_open_descriptor", || {
+        // SAFETY: a string; the stream is open until it is closed.
+        unsafe {
+            let stream = libc::opendir(c"/dev/dri".as_ptr());
+            let fd = libc::dirfd(stream);
+            assert_eq!(libc::fcntl(fd, libc::F_GETFD), libc::FD_CLOEXEC);
+            assert_eq!(libc::closedir(stream), 0);
+            assert_eq!((libc::fcntl(fd, libc::F_GETFD), Errno::last()), (-1, Errno::EBADF));
+        }
+    });
+}
+
 #[test]
 fn programs_see_the_device_even_through_a_shell() {
     let script = "ls /dev/dri && cat /sys/dev/char/226:128/device/uevent && test -c /dev/dri/renderD128";

@@ -88,8 +88,9 @@ unsafe fn rewinddir_hook(dir: *mut DIR) {
 }
 
 unsafe fn dirfd_hook(dir: *mut DIR) -> c_int {
-    // SAFETY: the caller's. A stream of ours has no descriptor.
-    ours(dir, |_| fail(libc::EINVAL)).unwrap_or_else(|| unsafe { real::dirfd(dir) })
+    // SAFETY: the caller's.
+    ours(dir, |stream| stream.fd().unwrap_or_else(|| fail(libc::EINVAL)))
+        .unwrap_or_else(|| unsafe { real::dirfd(dir) })
 }
 
 unsafe fn closedir_hook(dir: *mut DIR) -> c_int {
