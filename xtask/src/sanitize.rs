@@ -133,7 +133,7 @@ fn thread(display: &Display, arguments: &[String], install: bool) -> Result<(), 
 /// The suites across crates.
 fn suites() -> Result<Vec<String>, Error> {
     let mut names = Vec::new();
-    for directory in ["tests/tests", "tools/tests", "sim/drm-shim/tests"] {
+    for directory in ["tests/tests", "tools/tests", "icd/tests", "sim/tests", "sim/drm-shim/tests"] {
         let directory = build::workspace().join(directory);
         for entry in
             std::fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?
@@ -146,6 +146,7 @@ fn suites() -> Result<Vec<String>, Error> {
         }
     }
     names.sort();
+    names.dedup();
     Ok(names)
 }
 

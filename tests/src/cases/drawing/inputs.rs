@@ -10,7 +10,7 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 8] = [
+pub const CASES: [Case; 9] = [
     exact("input-color-depth", color_and_depth),
     exact("input-partial-area", partial_area),
     exact("input-stencil", stencil),
@@ -19,12 +19,15 @@ pub const CASES: [Case; 8] = [
     // Neither colour lies as depth does.
     exact("input-own-unequal", |lab| own(lab, FORMAT, &[[260, 100], [400, 130]])),
     exact("input-first", first),
-    exact("input-samples", samples),
+    exact("input-samples", |lab| samples(lab, SIZE)),
+    exact("input-samples-panels", |lab| samples(lab, PANELS)),
 ];
 
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 const SIZE: [u32; 2] = [150, 100];
+/// Columns lie in panels; the edges of rectangles are between pixels as they are in the other size.
+const PANELS: [u32; 2] = [4650, 20];
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const READ: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
 
@@ -52,13 +55,19 @@ struct Two {
     result: Target,
     drawn: Target,
     depths: Target,
+    size: [u32; 2],
 }
 
 impl Two {
-    fn new(lab: &Lab<'_>, format: vk::Format, samples: vk::SampleCountFlags) -> Result<Two, Error> {
+    fn new(
+        lab: &Lab<'_>,
+        size: [u32; 2],
+        format: vk::Format,
+        samples: vk::SampleCountFlags,
+    ) -> Result<Two, Error> {
         let depth_format = lab.depth_stencil_format();
-        let (drawn, depths) = (lab.input(SIZE, format, samples)?, lab.input(SIZE, depth_format, samples)?);
-        let result = lab.target(SIZE, FORMAT, ONE)?;
+        let (drawn, depths) = (lab.input(size, format, samples)?, lab.input(size, depth_format, samples)?);
+        let result = lab.target(size, FORMAT, ONE)?;
         let of = |format, samples| Attachment { format, samples, ..CLEAR_STORE };
         // What lies outside of the render area stays.
         let result_is_kept = Attachment { load: [vk::AttachmentLoadOp::LOAD; 2], ..of(FORMAT, ONE) };
@@ -68,8 +77,8 @@ impl Two {
             Subpass { color: Some(2), inputs: vec![0, 1], ..Subpass::default() },
         ];
         let pass = lab.pass(&attachments, &subpasses)?;
-        let framebuffer = lab.framebuffer(pass, &[drawn, depths, result], SIZE)?;
-        Ok(Two { pass, framebuffer, result, drawn, depths })
+        let framebuffer = lab.framebuffer(pass, &[drawn, depths, result], size)?;
+        Ok(Two { pass, framebuffer, result, drawn, depths, size })
     }
 
     /// A view of one aspect of the depth attachment.
@@ -91,11 +100,15 @@ impl Two {
             .iter()
             .map(|(state, vertices)| {
                 let state = Pipeline { samples: self.drawn.samples, ..state.clone() };
-                Ok((lab.pipeline(self.pass, SIZE, &state)?, lab.vertices(vertices)?, vertices.len() as u32))
+                Ok((
+                    lab.pipeline(self.pass, self.size, &state)?,
+                    lab.vertices(vertices)?,
+                    vertices.len() as u32,
+                ))
             })
             .collect::<Result<Vec<_>, Error>>()?;
         let reader = Pipeline { fragment, layout: Some(inputs.layout), subpass: 1, ..Pipeline::default() };
-        let reader = lab.pipeline(self.pass, SIZE, &reader)?;
+        let reader = lab.pipeline(self.pass, self.size, &reader)?;
         let all = lab.vertices(&everywhere([0.0, 0.5, 0.25, 1.0]))?;
         lab.run(|commands| {
             // SAFETY: the handles live as long as the lab.
@@ -126,20 +139,20 @@ fn tested() -> Pipeline {
 
 /// Colour of an order of its own, and depth.
 fn color_and_depth(lab: &Lab<'_>) -> Result<Picture, Error> {
-    let two = Two::new(lab, vk::Format::B8G8R8A8_UNORM, ONE)?;
+    let two = Two::new(lab, SIZE, vk::Format::B8G8R8A8_UNORM, ONE)?;
     let views = [two.drawn.view, two.depth_view(lab, vk::ImageAspectFlags::DEPTH)?];
     two.draw(lab, &[(tested(), TRIANGLE.to_vec())], &views, shader!("input"), area(SIZE))
 }
 
 /// A render area that cuts tiles, and a colour whose texels widen in tiles.
 fn partial_area(lab: &Lab<'_>) -> Result<Picture, Error> {
-    let two = Two::new(lab, vk::Format::R8G8_UNORM, ONE)?;
+    let two = Two::new(lab, SIZE, vk::Format::R8G8_UNORM, ONE)?;
     let views = [two.drawn.view, two.depth_view(lab, vk::ImageAspectFlags::DEPTH)?];
     two.draw(lab, &[(tested(), TRIANGLE.to_vec())], &views, shader!("input"), area([117, 81]))
 }
 
 fn stencil(lab: &Lab<'_>) -> Result<Picture, Error> {
-    let two = Two::new(lab, FORMAT, ONE)?;
+    let two = Two::new(lab, SIZE, FORMAT, ONE)?;
     let face = vk::StencilOpState {
         fail_op: vk::StencilOp::KEEP,
         pass_op: vk::StencilOp::REPLACE,
@@ -157,15 +170,15 @@ fn stencil(lab: &Lab<'_>) -> Result<Picture, Error> {
 }
 
 /// Samples of colour and depth, of which some draws reach a part; edges lie between pixels.
-fn samples(lab: &Lab<'_>) -> Result<Picture, Error> {
-    let two = Two::new(lab, FORMAT, FOUR)?;
+fn samples(lab: &Lab<'_>, size: [u32; 2]) -> Result<Picture, Error> {
+    let two = Two::new(lab, size, FORMAT, FOUR)?;
     let views = [two.drawn.view, two.depth_view(lab, vk::ImageAspectFlags::DEPTH)?];
     let masked = |mask| Pipeline { mask: Some(mask), ..tested() };
     let draws = [
         (masked(0b0101), rectangle([-0.8, -0.7, 0.32, 0.6], 0.6, [1.0, 0.0, 0.5, 1.0])),
         (masked(0b1100), rectangle([-0.4, -0.9, 0.88, 0.2], 0.3, [0.0, 1.0, 1.0, 1.0])),
     ];
-    two.draw(lab, &draws, &views, shader!("input_samples"), area(SIZE))
+    two.draw(lab, &draws, &views, shader!("input_samples"), area(size))
 }
 
 /// A subpass that reads what the pass clears and nothing has drawn to.

@@ -18,8 +18,8 @@ pub const CASES: [Case; 15] = [
     exact("parts-own", |lab| own(lab, WIDE, BYTES)),
     exact("parts-own-wide", |lab| own(lab, WIDE, vk::Format::R16G16B16A16_UNORM)),
     exact("parts-area", |lab| partial_area(lab, WIDE, [1003, 3204])),
-    around("panels-place", 0.002, |lab| draw(lab, PANELS, &TRIANGLES, &placed(), area(PANELS))),
-    // An edge leaves through the side almost along it, where no pixel beside it tells that it is one.
+    // Edges leave through a side almost along it, where no pixel beside them tells that they are some.
+    lined("panels-place", 0.001, |lab| draw(lab, PANELS, &TRIANGLES, &placed(), area(PANELS))),
     lined("panels-high", 0.0005, |lab| draw(lab, TOWER, &TRIANGLES, &placed(), area(TOWER))),
     around("panels-samples", 0.006, |lab| four(lab, [4500, 300])),
     exact("panels-inputs", |lab| inputs(lab, PANELS)),
