@@ -137,9 +137,9 @@ fn run(options: &Options) -> Result<bool, Error> {
         all.iter().for_each(|step| println!("{step:?}"));
         return Ok(true);
     }
-    // What the loader opens once stays, and the thread that a sanitizer starts with the first other one.
+    // A sanitizer starts a thread of its own with the first other one, and what the loader opens once stays.
+    let _ = std::thread::spawn(|| ()).join();
     drop(Machine::open()?);
-    std::thread::scope(|scope| drop(scope.spawn(|| ())));
     let (before, start) = (belongings(), Instant::now());
     let (mut calls, mut programs, mut next, mut fine) = (0, 0, options.first, true);
     let end = options.first.saturating_add(options.count);

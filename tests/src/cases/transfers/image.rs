@@ -11,7 +11,7 @@ use crate::vulkan::{Error, Lab};
 const SIZE: vk::Extent3D = vk::Extent3D { width: 150, height: 133, depth: 1 };
 const VOLUME: vk::Extent3D = vk::Extent3D { width: 19, height: 13, depth: 7 };
 /// Wider than a surface of a job.
-const BROAD: vk::Extent3D = vk::Extent3D { width: 5010, height: 133, depth: 1 };
+const BROAD: vk::Extent3D = vk::Extent3D { width: 4230, height: 133, depth: 1 };
 const LEVELS: u32 = 3;
 const LAYERS: u32 = 2;
 

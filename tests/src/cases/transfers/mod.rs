@@ -63,7 +63,6 @@ fn broad(cases: &mut Vec<Case>) {
         |name: &str, format, work| cases.push(Case { name: format!("{name} {format:?}"), format, work });
     let formats = [
         vk::Format::R8_UNORM,
-        vk::Format::R5G6B5_UNORM_PACK16,
         vk::Format::B8G8R8A8_UNORM,
         vk::Format::R16G16B16A16_SFLOAT,
         vk::Format::D16_UNORM,
@@ -72,10 +71,10 @@ fn broad(cases: &mut Vec<Case>) {
     for format in formats {
         add("copy broad images of", format, Work::Copy(Shape::Broad));
     }
-    for format in &formats[..4] {
+    for format in &formats[1..3] {
         add("clear a broad image of", *format, Work::Clear(clear_words(*format), Shape::Broad));
         for filter in [vk::Filter::NEAREST, vk::Filter::LINEAR] {
-            let (src, dst) = ([3951, 4350], [4001, 4911]);
+            let (src, dst) = ([3951, 4210], [4001, 4229]);
             let work = Work::Blit { from: vk::Format::R8G8B8A8_UNORM, shape: Shape::Broad, src, dst, filter };
             add(&format!("blit within broad images, {filter:?}, to"), *format, work);
         }
