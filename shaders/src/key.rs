@@ -83,7 +83,8 @@ mod tests {
     use super::*;
     use crate::binding::{Descriptor, Texture};
     use crate::state::{
-        Polygon, TextureAccess, TextureDecode, TextureFilter, TextureKey, TextureSwizzle, VertexAttribute,
+        DepthClamp, Polygon, TextureAccess, TextureDecode, TextureFilter, TextureKey, TextureSwizzle,
+        VertexAttribute,
     };
     use vc4::cl::packets::CompareFunc;
     use vc4::cl::words::Wrap;
@@ -93,6 +94,7 @@ mod tests {
     use vc4::state::texture::MipMode;
     use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 
+    const CLAMP: DepthClamp = DepthClamp { biased: false, to_viewport: true };
     const POLYGON: Polygon = Polygon {
         cull_front: false,
         cull_back: false,
@@ -136,6 +138,7 @@ mod tests {
             TextureKey { compare: Some(CompareFunc::Always), ..plain },
             TextureKey { border: true, ..plain },
             TextureKey { planes: 2, ..plain },
+            TextureKey { panels: true, ..plain },
             TextureKey { mirror_once: [true, false, false], ..plain },
             TextureKey { mirror_once: [false, true, false], ..plain },
             TextureKey { mirror_once: [false, false, true], ..plain },
@@ -170,6 +173,9 @@ mod tests {
             PipelineState { polygon: Some(POLYGON), ..plain.clone() },
             PipelineState { polygon: Some(Polygon { cull_back: true, ..POLYGON }), ..plain.clone() },
             PipelineState { moves_depth: true, ..plain.clone() },
+            PipelineState { depth_clamp: Some(CLAMP), ..plain.clone() },
+            PipelineState { depth_clamp: Some(DepthClamp { to_viewport: false, ..CLAMP }), ..plain.clone() },
+            PipelineState { depth_clamp: Some(DepthClamp { biased: true, ..CLAMP }), ..plain.clone() },
             PipelineState {
                 machine: Facts { near_plane: NearPlane::Zero, ..Facts::default() },
                 ..plain.clone()
