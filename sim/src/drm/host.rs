@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use nix::errno::Errno;
@@ -53,6 +54,8 @@ pub struct Host {
     device: Arc<Device>,
     descriptors: Arc<dyn Descriptors>,
     entries: Mutex<BTreeMap<Inode, Entry>>,
+    /// Of those that are closed, how many still have BOs.
+    leaving: AtomicUsize,
 }
 
 /// Puts bytes where the holder of the other end reads them; whether there was room.
@@ -73,7 +76,7 @@ impl Host {
     /// For a device whose BOs are files of `backing`.
     pub fn new(device: Arc<Device>, backing: &Backing) -> Arc<Host> {
         let descriptors = backing.descriptors().clone();
-        Arc::new(Host { device, descriptors, entries: Mutex::default() })
+        Arc::new(Host { device, descriptors, entries: Mutex::default(), leaving: AtomicUsize::new(0) })
     }
 
     /// The device.
@@ -202,13 +205,16 @@ impl Host {
         let gone: Vec<Inode> =
             entries.iter().filter(|(_, entry)| hung_up(&entry.peer)).map(|(&inode, _)| inode).collect();
         let gone: Vec<Entry> = gone.iter().filter_map(|inode| entries.remove(inode)).collect();
+        let leaving = gone.len();
+        self.leaving.fetch_add(leaving, SeqCst);
         drop(entries);
         // Their BOs go here, with no lock held.
         drop(gone);
+        self.leaving.fetch_sub(leaving, SeqCst);
     }
 
-    /// Descriptors given out that are not all closed.
+    /// Descriptors given out that are not all closed, or still have BOs.
     pub fn descriptors_out(&self) -> usize {
-        lock(&self.entries).len()
+        lock(&self.entries).len() + self.leaving.load(SeqCst)
     }
 }

@@ -57,14 +57,23 @@ impl Screen for Seen {
 impl Seen {
     /// The last frame once there are `count` of them.
     pub fn after(&self, count: usize) -> Frame {
+        self.last_of(|frames| frames.len() >= count)
+    }
+
+    /// The last frame once it is like that.
+    pub fn when(&self, is: impl Fn(&Frame) -> bool) -> Frame {
+        self.last_of(|frames| frames.last().is_some_and(&is))
+    }
+
+    fn last_of(&self, is: impl Fn(&[Frame]) -> bool) -> Frame {
         let start = Instant::now();
         loop {
             let seen = self.0.lock().unwrap();
-            if seen.len() >= count {
+            if is(&seen) {
                 return seen.last().unwrap().clone();
             }
             drop(seen);
-            assert!(start.elapsed() < Duration::from_secs(5), "frame {count} never came");
+            assert!(start.elapsed() < Duration::from_secs(5), "the frame never came");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
