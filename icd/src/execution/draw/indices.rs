@@ -210,13 +210,14 @@ pub(super) fn assemble<'a>(
     order: Order,
 ) -> Vec<u32> {
     let mut list = Vec::new();
-    parts.for_each(|part| match order.last_provokes {
-        false => first_provokes(mode, part, &mut list),
-        true => last_provokes(mode, part, &mut list),
-    });
-    if order.rotate {
-        let (size, _) = size(mode);
-        list.chunks_exact_mut(size as usize).for_each(|primitive| primitive.rotate_left(1));
+    let size = size(mode).0 as usize;
+    for part in parts {
+        let start = list.len();
+        strip(mode, part, &mut list);
+        for (n, primitive) in list[start..].chunks_exact_mut(size).enumerate() {
+            let provoking = if order.last_provokes { last_vertex(mode, n) } else { 0 };
+            primitive.rotate_left((provoking + usize::from(order.rotate)) % size);
+        }
     }
     list
 }
@@ -232,8 +233,8 @@ pub(super) fn without_adjacency(mode: PrimitiveMode, part: &[u32]) -> Vec<u32> {
     }
 }
 
-/// Primitives that begin with their first vertex.
-fn first_provokes(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
+/// Lists a part's primitives, each from its first vertex on.
+fn strip(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
     match mode {
         PrimitiveMode::Points => list.extend(part),
         PrimitiveMode::Lines => list.extend(&part[..part.len() / 2 * 2]),
@@ -254,27 +255,14 @@ fn first_provokes(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
     }
 }
 
-/// Primitives that begin with their last vertex.
-fn last_provokes(mode: PrimitiveMode, part: &[u32], list: &mut Vec<u32>) {
+/// Where primitive number `n` of a part has the vertex that came last, once [`strip`] has listed it.
+fn last_vertex(mode: PrimitiveMode, n: usize) -> usize {
     match mode {
-        PrimitiveMode::Points => list.extend(part),
-        PrimitiveMode::Lines => part.chunks_exact(2).for_each(|line| list.extend([line[1], line[0]])),
-        PrimitiveMode::Triangles => {
-            part.chunks_exact(3).for_each(|corners| list.extend([corners[2], corners[0], corners[1]]));
-        }
-        PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => {
-            part.windows(2).for_each(|line| list.extend([line[1], line[0]]));
-        }
-        PrimitiveMode::TriangleStrip => {
-            for (n, triangle) in part.windows(3).enumerate() {
-                let [a, b, c] = [triangle[0], triangle[1], triangle[2]];
-                list.extend(if n % 2 == 0 { [c, a, b] } else { [c, b, a] });
-            }
-        }
-        PrimitiveMode::TriangleFan => {
-            let Some((center, rim)) = part.split_first() else { return };
-            rim.windows(2).for_each(|edge| list.extend([edge[1], *center, edge[0]]));
-        }
+        PrimitiveMode::Points => 0,
+        PrimitiveMode::Lines | PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => 1,
+        PrimitiveMode::Triangles => 2,
+        PrimitiveMode::TriangleStrip => 2 - n % 2,
+        PrimitiveMode::TriangleFan => 1,
     }
 }
 
