@@ -68,6 +68,12 @@ impl AsFd for Node {
 impl drm::Device for Node {}
 impl drm::control::Device for Node {}
 
+/// Whether a descriptor is of a node, any one, of a device with this driver.
+pub fn is_vc4(fd: BorrowedFd<'_>) -> bool {
+    let copy = fd.try_clone_to_owned().map(|copy| Node(File::from(copy)));
+    copy.is_ok_and(|node| retry(|| node.get_driver()).is_ok_and(|driver| driver.name() == DRIVER))
+}
+
 impl DrmGpu {
     /// Opens the node at `path`, or the first one of the vc4 driver when there is no path.
     ///
@@ -301,6 +307,13 @@ impl Gpu for DrmGpu {
         let flags = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
         let fd = retry(|| self.node.buffer_to_prime_fd(handle, flags));
         fd.map_err(|source| GpuError::Os { call: CALL, source })
+    }
+
+    fn set_tiling(&self, bo: BoHandle, modifier: u64) {
+        if let Err(error) = ioctl::set_tiling(self.node.as_fd(), bo.0, modifier) {
+            // Kernels before 4.16 do not have it; nobody asks them either.
+            log::info!(target: "vc4::drm", "DRM_IOCTL_VC4_SET_TILING of handle {}: {error}", bo.0);
+        }
     }
 
     fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {

@@ -295,6 +295,11 @@ pub trait Gpu: Send + Sync {
     /// write to it meanwhile.
     fn export_bo(&self, bo: BoHandle) -> Result<OwnedFd, GpuError>;
 
+    /// Tells the kernel how pixels lie in a BO, for drivers that import it and are not told.
+    fn set_tiling(&self, bo: BoHandle, modifier: u64) {
+        let _ = (bo, modifier);
+    }
+
     /// The BO of a dma-buf, and its size in bytes. A BO that this device knows comes under the handle that it has
     /// already, of which there is still but one to close: callers see to it that none is closed meanwhile.
     fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError>;

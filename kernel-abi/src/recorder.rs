@@ -83,6 +83,10 @@ impl Gpu for Recorder {
         self.gpu.export_bo(bo)
     }
 
+    fn set_tiling(&self, bo: BoHandle, modifier: u64) {
+        self.gpu.set_tiling(bo, modifier);
+    }
+
     fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
         self.gpu.import_bo(fd)
     }

@@ -39,6 +39,8 @@ pub const MAX_PERF_COUNTERS: usize = 16;
 pub const MODIFIER_LINEAR: u64 = 0;
 /// Modifier of T-tiled buffers.
 pub const MODIFIER_T_TILED: u64 = 0x0700_0000_0000_0001;
+/// DRM's modifier of buffers whose layout is not told but known to the kernel.
+pub const MODIFIER_INVALID: u64 = 0x00ff_ffff_ffff_ffff;
 
 layout! {
     /// A render surface of [`SubmitCl`].

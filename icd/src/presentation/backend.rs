@@ -75,6 +75,11 @@ pub(super) trait Native {
     /// The layouts that it can show images of the swapchain's format in, by their DRM modifiers.
     fn modifiers(&self) -> &[u64];
 
+    /// The size that pictures should have, where that is not the swapchain's to say.
+    fn extent(&self) -> Option<vk::Extent2D> {
+        None
+    }
+
     /// Takes the images.
     fn take(self: Box<Self>, images: &[SharedImage]) -> Result<Box<dyn Backend>, Error>;
 }

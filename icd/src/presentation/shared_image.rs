@@ -44,6 +44,7 @@ impl SharedImage {
         let modifier = modifier_of(image).ok_or_else(unnamed)?;
         let (binding, level) = (image.binding()?, image.level(0, 0)?);
         let fd = device.physical().shared_bos().export(&binding.bo)?;
+        device.gpu().set_tiling(binding.bo.handle(), modifier);
         let vk::Extent3D { width, height, .. } = image.extent();
         let extent = vk::Extent2D { width, height };
         Ok(SharedImage { fd, offset: level.offset, stride: level.stride, modifier, extent, format })

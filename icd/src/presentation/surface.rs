@@ -5,6 +5,7 @@
 //! need no telling apart, also serve programs that go without a loader, and the tests.
 
 use std::ffi::{c_ulong, c_void};
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use ash::vk;
@@ -17,7 +18,7 @@ use super::foreign::{self, Foreign};
 use super::headless;
 use super::pool::Pool;
 use super::wayland::{self, Manner};
-use super::x11::{Connection, Target};
+use super::x11::{self, Connection, Target};
 use crate::foundation::error::Error;
 use crate::foundation::format;
 use crate::foundation::handle::Object;
@@ -83,8 +84,11 @@ const FORMATS: &[SurfaceFormat] = formats! {
     R5G6B5_UNORM_PACK16 None, Rgb565 Rgb565;
 };
 
-/// The present modes of X11 and of none.
+/// The present modes of none.
 const MODES: &[vk::PresentModeKHR] = &[vk::PresentModeKHR::FIFO, vk::PresentModeKHR::IMMEDIATE];
+
+/// The present modes of X11.
+const X11_MODES: &[vk::PresentModeKHR] = WAYLAND_MODES;
 
 /// The present modes of Wayland; the last where the compositor lets pictures tear.
 const WAYLAND_MODES: &[vk::PresentModeKHR] =
@@ -315,6 +319,7 @@ impl Surface {
             _ if matches!(&self.window, Window::Display(screen) if screen.mode.kms.tears) => DISPLAY_MODES,
             _ if matches!(self.window, Window::Display(_)) => &DISPLAY_MODES[..2],
             _ if matches!(self.window, Window::Wayland(..)) => &WAYLAND_MODES[..2],
+            _ if matches!(self.window, Window::Xcb(..) | Window::Xlib(..)) => X11_MODES,
             _ => MODES,
         }
     }
@@ -341,6 +346,15 @@ impl Surface {
         }
         if Choice::get() == Choice::Copy || !device.gpu().shares_bos() {
             return Ok(None);
+        }
+        if let Some((connection, window)) = self.x11()? {
+            let is_ours = |fd: BorrowedFd<'_>| vc4_kernel_abi::is_vc4(fd);
+            let planned = x11::Planned::new(connection, window, info.present_mode, is_ours)?;
+            let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
+            // Pixmaps are blue first, and their alpha is what the window's depth makes of it.
+            let suits =
+                |planned: &x11::Planned| format.exchange == Some(false) && !(opaque && planned.has_alpha());
+            return Ok(planned.filter(suits).map(|planned| Box::new(planned) as Box<dyn Native>));
         }
         let Some((connection, surface)) = self.wayland_surface()? else { return Ok(None) };
         let blended = info.composite_alpha == vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED;

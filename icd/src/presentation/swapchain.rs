@@ -203,11 +203,12 @@ impl Stage {
             }
         }
         let images = images(device, info, chosen?)?;
+        let wanted = native.extent().unwrap_or(info.image_extent);
         let blended = info.composite_alpha == vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED;
         let format = if blended { format.blended } else { format.opaque };
         let shared = images.iter().map(|image| SharedImage::new(device, image, format));
         let backend = native.take(&shared.collect::<Result<Vec<_>, _>>()?)?;
-        Ok(Stage { images, backend, wanted: info.image_extent })
+        Ok(Stage { images, backend, wanted })
     }
 
     /// Images that are copied.

@@ -3,14 +3,22 @@
 use std::ffi::{CStr, CString};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use x11rb::protocol::xproto::{CreateWindowAux, WindowClass};
+use ash::vk;
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, ImageFormat, WindowClass};
+use x11rb::xcb_ffi::XCBConnection;
 
-use super::super::tests::{acquire, fill, info, present, swapchain};
-use super::super::{Surface, Swapchain, xcb_presents};
-use super::*;
+use super::put::Memory;
+use super::{Connection, Target};
+use crate::presentation::foreign::{self, Foreign};
+use crate::presentation::tests::{acquire, fill, info, present, swapchain};
+use crate::presentation::{Surface, Swapchain, xcb_presents};
 use crate::testing::device;
+
+mod images;
+mod server;
 
 /// An application: its own connection and a window.
 struct Application {
