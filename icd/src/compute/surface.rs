@@ -1,6 +1,6 @@
 //! The texels of an image view or a texel buffer, resolved for lookups: where they lie and what they mean.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
 use vc4::image::TileFormat;
@@ -185,7 +185,7 @@ impl Surface {
     fn raw(&self, level: &Level, at: [u32; 3], sample: u32) -> Raw {
         let offset = self.offset(level, at, sample);
         if (self.bytes, self.planes) == (4, 1) {
-            let word = self.mapping.read_u32(offset);
+            let word = u32::from_le(self.word(offset).load(Ordering::Relaxed));
             return match level.place {
                 Place::Samples(_, _, true) => [texel_of_tile_word(TileFormat::Bgr565, word), 0, 0, 0],
                 _ => [word, 0, 0, 0],
@@ -213,7 +213,7 @@ impl Surface {
     pub fn store(&self, level: &Level, at: [u32; 3], color: Color) {
         let (offset, raw) = (self.offset(level, at, 0), self.codec.encode(color));
         if (self.bytes, self.planes) == (4, 1) {
-            return self.mapping.write_u32(offset, raw[0]);
+            return self.word(offset).store(raw[0].to_le(), Ordering::Relaxed);
         }
         let bytes = bytemuck::cast::<Raw, [u8; 16]>(raw.map(u32::to_le));
         if self.planes > 1 {
@@ -225,12 +225,17 @@ impl Surface {
         }
     }
 
+    /// A texel of one word: invocations of other threads may change it while it is read.
+    fn word(&self, offset: usize) -> &AtomicU32 {
+        self.mapping.atomic_u32(offset)
+    }
+
     /// Changes a texel of one word; what it was.
     pub fn change(&self, level: &Level, at: [u32; 3], action: Atomic, [a, b]: [u32; 2]) -> u32 {
         if (self.bytes, self.planes) != (4, 1) {
             return 0;
         }
-        let word = self.mapping.atomic_u32(self.offset(level, at, 0));
+        let word = self.word(self.offset(level, at, 0));
         // The word is the host's: every machine with this GPU is little-endian.
         match action {
             Atomic::Add => word.fetch_add(a, Ordering::Relaxed),

@@ -54,8 +54,14 @@ impl Reader<'_> {
         if at + u64::from(self.fb.format.cpp) > self.bo.pages.bytes().into() {
             return 0;
         }
-        let word = self.bo.pages.memory().read_u32_unaligned(self.bo.pages.address() + at as u32);
-        expand(self.fb.format, word.unwrap_or(0))
+        // Not a whole word: what lies behind the last pixel is another BO's.
+        let mut word = [0; 4];
+        let bytes = word.iter_mut().take(self.fb.format.cpp as usize);
+        let memory = self.bo.pages.memory();
+        for (byte, address) in bytes.zip(self.bo.pages.address() + at as u32..) {
+            *byte = memory.read_u8(address).unwrap_or(0);
+        }
+        expand(self.fb.format, u32::from_le_bytes(word))
     }
 }
 
