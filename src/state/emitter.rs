@@ -84,6 +84,12 @@ pub trait Emitter {
     /// A word supplied per draw.
     fn uniform(&mut self, slot: StateUniform) -> Self::Value;
 
+    /// Whether the minimum of a float and 1 costs nothing: it is known to be no more, or is computed once for a whole draw.
+    fn is_limited(&self, value: Self::Value) -> bool {
+        let _ = value;
+        false
+    }
+
     /// An operation of the add unit. Unary operations read `a`; their `b` repeats `a`.
     fn add(&mut self, op: AddOp, a: Self::Value, b: Self::Value) -> Self::Value;
 

@@ -143,23 +143,36 @@ impl<E: Emitter> Context<'_, E> {
 
     /// The source times factors of the source or constants, packed.
     fn source_word(&mut self, color: BlendFactor, alpha: BlendFactor) -> E::Value {
+        let limit = self.limits_bytes(color, alpha).then(|| self.packed_alpha(0));
         let bytes = self.order.map(|component| match component {
             None => self.e.word(0),
-            Some(n) => self.product(n, if n == ALPHA { alpha } else { color }),
+            Some(n) => self.product(n, if n == ALPHA { alpha } else { color }, limit.is_some()),
         });
-        self.e.pack_unorm8(bytes)
+        let word = self.e.pack_unorm8(bytes);
+        limit.map_or(word, |limit| self.e.mul(MulOp::V8min, word, limit))
     }
 
-    /// One source component times a factor that is not negative, to be packed, which clamps.
-    fn product(&mut self, component: usize, factor: BlendFactor) -> E::Value {
+    /// Whether components beyond 1 are limited as bytes: min(c, 1) * a is min(c * a, a) where a is not negative, and packing keeps
+    /// order. One operation for all, and one for alpha's bytes, which blending by alpha has anyway.
+    fn limits_bytes(&self, color: BlendFactor, alpha: BlendFactor) -> bool {
+        let source = self.sources.raw[0];
+        let unlimited = self.order.iter().flatten().filter(|&&n| !self.e.is_limited(source[n]));
+        [color, alpha] == [BlendFactor::SrcAlpha; 2] && unlimited.count() > 2
+    }
+
+    /// One source component times a factor that is not negative, to be packed, which clamps; what is `limited` later may exceed 1.
+    fn product(&mut self, component: usize, factor: BlendFactor, limited: bool) -> E::Value {
         let none = [self.dst; 4];
         match floats::factor(self.e, self.output, factor, self.sources, &none, component) {
             Factor::Zero => self.e.word(0),
             Factor::One => self.sources.raw[0][component],
             Factor::Value(factor) => {
-                let one = self.e.float(1.0);
-                let limited = self.e.fmin(self.sources.raw[0][component], one);
-                self.e.fmul(limited, factor)
+                let mut source = self.sources.raw[0][component];
+                if !limited {
+                    let one = self.e.float(1.0);
+                    source = self.e.fmin(source, one);
+                }
+                self.e.fmul(source, factor)
             }
         }
     }

@@ -5,6 +5,7 @@ use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform};
 
 use crate::binding::UniformSlot;
 use crate::ir::{Builder, Op, Value};
+use crate::pass::analysis::range::Range;
 
 /// Emits patches at the end of a block.
 pub struct IrEmitter<'a, 'b> {
@@ -64,6 +65,11 @@ impl Emitter for IrEmitter<'_, '_> {
 
     fn uniform(&mut self, slot: StateUniform) -> Value {
         self.builder.op(Op::Uniform(UniformSlot::State(slot)), &[])
+    }
+
+    fn is_limited(&self, value: Value) -> bool {
+        let is_uniform = matches!(self.builder.shader.op(value), Op::Uniform(_));
+        is_uniform || Range::of(self.builder.shader, value).high <= 1.0
     }
 
     fn add(&mut self, op: AddOp, a: Value, b: Value) -> Value {
