@@ -61,6 +61,8 @@ const RACES: &[&str] = &["validation_layer", "invalid_programs"];
 const ADDRESS: &str = "detect_leaks=0:handle_sigbus=0";
 /// Children of programs with threads go on: they only start another program.
 const THREAD: &str = "halt_on_error=1:die_after_fork=0:handle_sigbus=0";
+/// Whose races it does not tell: lavapipe's, as it sees them.
+const FOREIGN_RACES: &str = "tests/foreign.tsan";
 /// Debian's package of the runtime, and where it is.
 const THREAD_PACKAGE: &str = "libclang-rt-19-dev";
 const THREAD_RUNTIME: &str = "/usr/lib/llvm-19/lib/clang/19/lib/linux";
@@ -172,7 +174,10 @@ impl Instrumented<'_> {
             .env("RUSTFLAGS", self.flags)
             .env("CARGO_TARGET_DIR", place)
             .env("ASAN_OPTIONS", ADDRESS)
-            .env("TSAN_OPTIONS", THREAD)
+            .env(
+                "TSAN_OPTIONS",
+                format!("{THREAD}:suppressions={}", build::workspace().join(FOREIGN_RACES).display()),
+            )
             .env("DISPLAY", &self.display.name);
         Ok(command)
     }
