@@ -29,6 +29,7 @@ pub mod kernel;
 pub mod lanes;
 mod lock;
 pub mod memory;
+pub mod price;
 pub mod profile;
 pub mod qpu;
 pub mod rendering;

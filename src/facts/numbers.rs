@@ -40,12 +40,12 @@ numbers! {
     Job = "job", "s", Some(200e-6), "A small job, from its system call to its end.", "who runs a kernel that could be drawn; which copies are drawn";
     BoRead = "bo-read", "B/s", None, "The CPU reads a mapped BO.", "which copies are drawn; times of traffic";
     BoWrite = "bo-write", "B/s", None, "The CPU writes a mapped BO.", "times of traffic";
-    TileStore = "tile-store", "B/s", None, "Tiles are cleared and stored.", "nothing yet";
-    TileLoad = "tile-load", "B/s", None, "Tiles are loaded, beyond what storing them takes.", "nothing yet";
+    TileStore = "tile-store", "B/s", Some(2e9), "Tiles are cleared and stored.", "`vc4 sim price`";
+    TileLoad = "tile-load", "B/s", Some(2e9), "Tiles are loaded, beyond what storing them takes.", "`vc4 sim price`";
     CoreClock = "core-clock", "Hz", Some(250e6), "Clocks of the GPU, four to an instruction of each of twelve QPUs.", "who runs a kernel that could be drawn";
     TmuHit = "tmu-hit", "slots", Some(9.0), "From a lookup to its result, from the cache of the texture unit.", "`vc4 cost`; the scheduler takes the assumed one";
     TmuMemory = "tmu-memory", "slots", Some(20.0), "From a lookup to its result where each element's texel is a line of memory of its own.", "nothing yet; `vc4 isa costs` shows the assumed one";
-    Triangles = "triangles", "/s", None, "Triangles of a pixel, through vertex programs, binner and rasteriser.", "nothing yet";
+    Triangles = "triangles", "/s", Some(25e6), "Triangles of a pixel, through vertex programs, binner and rasteriser.", "`vc4 sim price`";
 }
 
 impl Number {

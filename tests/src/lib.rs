@@ -12,7 +12,7 @@
 //!   and so do suites; `oracles.rs` is the core crate's.
 //! - Folders of data by what they hold: `shaders/` (GLSL with its SPIR-V), `golden/` (expected output), `vectors/`
 //!   (tables of independent tools), `cts/`, `gles2/` and `mesa/` (expectations and
-//!   scenes of foreign suites).
+//!   scenes of foreign suites), `frames/` (the player of frames for OpenGL ES).
 //!
 //! The rooms of the laboratory, each importing only from those above it:
 //!
@@ -25,6 +25,7 @@
 //! | [`vulkan`] | a device through the loader and a workbench on it |
 //! | [`player`] | draws a scene there |
 //! | [`corpus`] | the shared shader corpus: compiled, beside Mesa's figures, as pictures |
+//! | [`frames`] | whole frames for two APIs, and a player for one |
 //! | [`cases`] | the lists: scenes, features, programs of drawing, transfers, compute kernels, kernels that are timed |
 //! | [`tour`] | a little of everything that needs the kernel |
 //! | [`album`] | the command line of the programs that run them |
@@ -36,6 +37,7 @@ pub mod blend;
 pub mod cases;
 pub mod corpus;
 pub mod format;
+pub mod frames;
 pub mod hash;
 pub mod heap;
 pub mod outside;

@@ -69,7 +69,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
 }
 
 /// The numbers of a file.
-fn measured(path: &Path) -> Result<Numbers, Error> {
+pub fn measured(path: &Path) -> Result<Numbers, Error> {
     let at = |error: &dyn std::fmt::Display| Error::Input(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| at(&error))?;
     Ok(facts::read_all(&text).map_err(|error| at(&error))?.1)

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::display::Display;
 use crate::vkcube::{self, Capture};
-use crate::{Error, clients, compute, draws, packages};
+use crate::{Error, clients, compute, draws, frames, packages};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -26,6 +26,8 @@ enum What {
     Pipelines,
     /// Compute kernels on the driver, beside lavapipe.
     Compute,
+    /// What the silicon would take for a frame, by the simulator's counts, beside Mesa's OpenGL ES driver.
+    Frames,
 }
 
 #[derive(clap::Args)]
@@ -36,6 +38,9 @@ pub struct Options {
     /// Frames of each vkcube run.
     #[arg(long, default_value_t = 300)]
     frames: u32,
+    /// With `frames`: only these.
+    #[arg(value_name = "FRAME")]
+    names: Vec<String>,
 }
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
@@ -44,6 +49,9 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     }
     if options.what == What::Host {
         return clients::moves(options.frames, install);
+    }
+    if options.what == What::Frames {
+        return frames::run(&options.names, install);
     }
     if options.what == What::Compute {
         return compute::run(install);

@@ -17,6 +17,7 @@ mod display;
 mod docs;
 mod draws;
 mod error;
+mod frames;
 mod gles2;
 mod guest;
 mod imports;

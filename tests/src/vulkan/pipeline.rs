@@ -38,8 +38,10 @@ pub struct Pipeline {
     pub sample_shading: Option<f32>,
     /// Alpha to coverage, alpha to one.
     pub alpha: [bool; 2],
-    /// Depth comparison, if tested and written.
+    /// Depth comparison, if tested.
     pub depth: Option<vk::CompareOp>,
+    /// Depths that pass are written.
+    pub depth_write: bool,
     /// Depths are clamped, not clipped.
     pub depth_clamp: bool,
     /// Depths are clipped; without, as the clamp says.
@@ -52,6 +54,8 @@ pub struct Pipeline {
     pub blend: vk::PipelineColorBlendAttachmentState,
     /// Faces left out.
     pub cull: vk::CullModeFlags,
+    /// Which way around a front face goes.
+    pub front: vk::FrontFace,
     /// What is drawn of triangles.
     pub polygon_mode: vk::PolygonMode,
     /// Width of lines.
@@ -90,6 +94,7 @@ impl Default for Pipeline {
             sample_shading: None,
             alpha: [false; 2],
             depth: None,
+            depth_write: true,
             depth_clamp: false,
             depth_clip: None,
             stencil: None,
@@ -97,6 +102,7 @@ impl Default for Pipeline {
             blend: vk::PipelineColorBlendAttachmentState::default()
                 .color_write_mask(vk::ColorComponentFlags::RGBA),
             cull: vk::CullModeFlags::NONE,
+            front: vk::FrontFace::COUNTER_CLOCKWISE,
             polygon_mode: vk::PolygonMode::FILL,
             line_width: 1.0,
             bias: None,
@@ -186,7 +192,7 @@ impl Lab<'_> {
             .push_next(&mut provoking)
             .cull_mode(state.cull)
             .polygon_mode(state.polygon_mode)
-            .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
+            .front_face(state.front)
             .depth_clamp_enable(state.depth_clamp)
             .depth_bias_enable(state.bias.is_some())
             .depth_bias_constant_factor(constant)
@@ -208,7 +214,8 @@ impl Lab<'_> {
         }
         let mut depth = vk::PipelineDepthStencilStateCreateInfo::default();
         if let Some(compare) = state.depth {
-            depth = depth.depth_test_enable(true).depth_write_enable(true).depth_compare_op(compare);
+            depth =
+                depth.depth_test_enable(true).depth_write_enable(state.depth_write).depth_compare_op(compare);
         }
         if let Some([front, back]) = state.stencil {
             depth = depth.stencil_test_enable(true).front(front).back(back);

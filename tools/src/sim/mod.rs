@@ -2,6 +2,7 @@
 
 mod capture;
 mod load;
+mod price;
 mod replay;
 mod report;
 mod serve;
@@ -19,6 +20,8 @@ pub struct Options {
 enum Command {
     /// Run a program and write all its submissions to a file
     Capture(capture::Options),
+    /// Estimate what the submissions of a capture would take the silicon
+    Price(price::Options),
     /// Run the submissions of a capture again, without the program
     Replay(replay::Options),
     /// Make one HTML page that shows what every submission of a capture did
@@ -32,6 +35,7 @@ enum Command {
 pub fn run(options: &Options) -> Result<Status, Error> {
     match &options.command {
         Command::Capture(options) => capture::run(options),
+        Command::Price(options) => price::run(options),
         Command::Replay(options) => replay::run(options),
         Command::Report(options) => report::run(options),
         Command::Serve(options) => serve::run(options),

@@ -1,27 +1,20 @@
 //! Mesa's vc4 OpenGL ES driver, as Debian ships it for arm64, on the simulated device: a user-mode emulator runs the
 //! driver, and its pictures are held against those of Mesa's software renderer on this machine.
 
+mod guest;
 mod root;
 mod table;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use root::Root;
+pub use guest::{Guest, Server};
 use table::{Expected, REFERENCES, Scene};
 
-use crate::cross;
 use crate::pictures::Picture;
-use crate::{Error, build, debian, packages};
-
-/// For building and running both sides, besides the tool chain for arm64.
-const PACKAGES: &[&str] =
-    &["gcc", "libc6-dev", "libegl-dev", "libgl-dev", "libgles-dev", "libgl1-mesa-dri", "libegl-mesa0"];
-/// That long may all scenes take in the emulator.
-const TIMEOUT_SECONDS: &str = "1200";
+use crate::{Error, build, debian};
 
 /// Which scenes are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -35,20 +28,14 @@ pub enum Scenes {
 /// Draws the scenes with both drivers and compares.
 pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
     let start = Instant::now();
-    let machine = cross::target("aarch64")?;
-    cross::require(machine, install)?;
-    packages::require(PACKAGES, install)?;
     let target = build::target_directory()?;
     let place = debian::fresh(&target.join("mesa"))?;
     let text = std::fs::read_to_string(sources().join("scenes.tsv"))?;
     let mut wanted = table::parse(&text)?;
     wanted.retain(|scene| scenes == Scenes::All || scene.quick);
-    let root = Root::prepare(&target)?;
-    let programs = Programs::build(&root, &place)?;
-    let shim = cross::build(machine, "vc4-drm-shim", false)?.join("libvc4_drm_shim.so");
-    // As the tests before build it: for one package alone cargo chooses other features and builds much anew.
-    build::cargo(&["build", "--workspace"])?;
-    let server = Server::start(&target.join("debug/vc4"))?;
+    let guest = Guest::prepare(&target, install)?;
+    let programs = Programs::build(&guest, &place)?;
+    let server = guest.serve(None)?;
     let ready = start.elapsed();
     let names: Vec<&str> = wanted.iter().map(|scene| scene.name.as_str()).collect();
     let mut references = BTreeMap::new();
@@ -60,7 +47,7 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
         }
     }
     let drawing = Instant::now();
-    let drawn = programs.vc4(&root, &shim, &server, &place.join("vc4"), &names)?;
+    let drawn = programs.vc4(&guest, &server, &place.join("vc4"), &names)?;
     println!(
         "Set up in {:.1} s, drawn by vc4 in {:.1} s",
         ready.as_secs_f64(),
@@ -90,25 +77,15 @@ struct Programs {
 }
 
 impl Programs {
-    fn build(root: &Root, place: &Path) -> Result<Programs, Error> {
+    fn build(guest: &Guest, place: &Path) -> Result<Programs, Error> {
         let mut files: Vec<PathBuf> = std::fs::read_dir(sources())?
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
             .collect();
         files.sort();
         let programs = Programs { host: place.join("scenes-host"), guest: place.join("scenes-arm64") };
-        let flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-D_GNU_SOURCE"];
-        let mut host = Command::new("gcc");
-        host.args(flags).args(&files).args(["-lEGL", "-lGLESv2", "-lm", "-o"]).arg(&programs.host);
-        debian::run(&mut host, "compiling the scenes")?;
-        let libraries = root.libraries();
-        let mut guest = Command::new("aarch64-linux-gnu-gcc");
-        guest.args(flags).args(["-idirafter", "/usr/include"]).args(&files);
-        guest.arg(libraries.join("libEGL.so.1")).arg(libraries.join("libGLESv2.so.2"));
-        for directory in [libraries, root.path().join("lib/aarch64-linux-gnu")] {
-            guest.arg(format!("-Wl,-rpath-link,{}", directory.display()));
-        }
-        debian::run(guest.args(["-lm", "-o"]).arg(&programs.guest), "compiling the scenes for arm64")?;
+        Guest::compile_here(&files, &programs.host)?;
+        guest.compile(&files, &programs.guest)?;
         Ok(programs)
     }
 
@@ -121,26 +98,8 @@ impl Programs {
         draw(command, renderer, directory, scenes)
     }
 
-    fn vc4(
-        &self,
-        root: &Root,
-        shim: &Path,
-        server: &Server,
-        directory: &Path,
-        scenes: &[&str],
-    ) -> Result<Drawn, Error> {
-        let mut command = Command::new("timeout");
-        command.args([TIMEOUT_SECONDS, "qemu-aarch64-static", "-L"]).arg(root.path());
-        // Not exported: programs of the host in between could not load it.
-        command.arg("-E").arg(format!("LD_PRELOAD={}", shim.display()));
-        command.arg("-E").arg(format!("LD_LIBRARY_PATH={}", root.stub().display()));
-        command.arg("-E").arg(format!("VC4SIM_SERVER={}", server.socket.display()));
-        command
-            .arg(&self.guest)
-            // Without a device Mesa takes software in silence; llvmpipe would crash on the stub of LLVM.
-            .env("GALLIUM_DRIVER", "softpipe")
-            .env_remove("MESA_LOADER_DRIVER_OVERRIDE");
-        draw(command, "VC4", directory, scenes)
+    fn vc4(&self, guest: &Guest, server: &Server, directory: &Path, scenes: &[&str]) -> Result<Drawn, Error> {
+        draw(guest.command(server, &self.guest), "VC4", directory, scenes)
     }
 }
 
@@ -217,35 +176,4 @@ fn judge(scene: &Scene, drawn: &Drawn, reference: &Drawn, sheets: &Path) -> Resu
         difference.pixels, difference.percent, difference.worst
     );
     Ok(Line { text, passed: difference.percent <= bound })
-}
-
-/// The simulated device in a native process of its own: emulated code is slow, above all in floating point.
-struct Server {
-    child: Child,
-    socket: PathBuf,
-}
-
-impl Server {
-    /// Starts `vc4 sim serve`, and waits until it answers.
-    fn start(program: &Path) -> Result<Server, Error> {
-        // Not in the target directory: names of sockets are short.
-        let socket = std::env::temp_dir().join(format!("vc4-mesa-{}", std::process::id()));
-        let mut command = Command::new(program);
-        command.args(["sim", "serve"]).arg(&socket).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("{}: {error}", program.display()))?;
-        let mut line = String::new();
-        if let Some(stdout) = child.stdout.take() {
-            BufReader::new(stdout).read_line(&mut line)?;
-        }
-        let server = Server { child, socket };
-        if line.is_empty() { Err("vc4 sim serve ended at once".into()) } else { Ok(server) }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = std::fs::remove_file(&self.socket);
-    }
 }
