@@ -110,10 +110,11 @@ pub fn run(names: &[String], install: bool) -> Result<(), Error> {
 }
 
 fn output(command: &mut Command) -> Result<String, Error> {
-    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{program}: {error}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{} ({}): {said}", command.get_program().display(), output.status).into());
+        return Err(format!("{program} ({}): {said}", output.status).into());
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

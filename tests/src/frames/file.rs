@@ -1,7 +1,7 @@
 //! A frame as the file that `tests/frames/player.c` reads: little-endian words, and bytes behind their number.
 
+use super::frame::{Attribute, Content, Draw, Frame, Image, Texels};
 use super::language;
-use super::{Attribute, Content, Draw, Frame, Image, Texels};
 
 /// What a file begins with: `VC4F`, and the version that both sides know.
 const MAGIC: [u8; 8] = *b"VC4F\x01\0\0\0";

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Attribute, Program};
+use super::frame::{Attribute, Program};
 
 /// The vertex and fragment shader in OpenGL ES' language.
 pub(super) fn es(program: &Program) -> [String; 2] {

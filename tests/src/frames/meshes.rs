@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 
-use super::Attribute;
+use super::frame::Attribute;
 use crate::scene::matrix::{self, Matrix};
 
 /// A surface: vertices one behind the other, and triangles.
@@ -77,13 +77,16 @@ pub(super) fn cube() -> Mesh {
     Mesh { vertices: floats(vertices), count: indices.len() as u32, indices: shorts(indices) }
 }
 
+/// Edges in clip space, those in the texture, and a colour.
+pub(super) type Rectangle = ([f32; 4], [f32; 4], Option<[u8; 4]>);
+
 /// Rectangles (left, bottom, right, top in clip space; the same of the texture) of [`FLAT`]'s vertices, or with a colour each.
-pub(super) fn rectangles(list: &[([f32; 4], [f32; 4], Option<[u8; 4]>)]) -> Mesh {
+pub(super) fn rectangles(list: &[Rectangle]) -> Mesh {
     let (mut vertices, mut indices) = (Vec::new(), Vec::new());
     for (number, ([l, b, r, t], [u0, v0, u1, v1], color)) in (0u16..).zip(list) {
         for [x, y, u, v] in [[*l, *b, *u0, *v0], [*r, *b, *u1, *v0], [*l, *t, *u0, *v1], [*r, *t, *u1, *v1]] {
             vertices.extend(floats([x, y, u, v]));
-            vertices.extend(color.into_iter().flatten());
+            vertices.extend(color.iter().flatten());
         }
         indices.extend([0, 1, 2, 2, 1, 3].map(|corner| 4 * number + corner));
     }

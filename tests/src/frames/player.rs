@@ -5,8 +5,8 @@ use std::path::Path;
 
 use ash::vk;
 
+use super::frame::{Attribute, Blend, Content, Depth, Draw, Frame, Image, Program, Stencil, Texels};
 use super::language;
-use super::{Blend, Content, Depth, Draw, Frame, Image, Program, Stencil, Texels};
 use crate::glsl;
 use crate::picture::Picture;
 use crate::scene::matrix::{IDENTITY, Matrix, mul};
@@ -262,11 +262,11 @@ impl Compiled {
         };
         let modules = [compile("vert", &texts[0])?, compile("frag", &texts[1])?];
         let attributes = program.attributes.iter().map(|attribute| match attribute {
-            super::Attribute::Floats(1) => vk::Format::R32_SFLOAT,
-            super::Attribute::Floats(2) => vk::Format::R32G32_SFLOAT,
-            super::Attribute::Floats(3) => vk::Format::R32G32B32_SFLOAT,
-            super::Attribute::Floats(_) => vk::Format::R32G32B32A32_SFLOAT,
-            super::Attribute::Bytes => vk::Format::R8G8B8A8_UNORM,
+            Attribute::Floats(1) => vk::Format::R32_SFLOAT,
+            Attribute::Floats(2) => vk::Format::R32G32_SFLOAT,
+            Attribute::Floats(3) => vk::Format::R32G32B32_SFLOAT,
+            Attribute::Floats(_) => vk::Format::R32G32B32A32_SFLOAT,
+            Attribute::Bytes => vk::Format::R8G8B8A8_UNORM,
         });
         let binding = |number: u32, ty| {
             let binding = vk::DescriptorSetLayoutBinding::default().binding(number).descriptor_type(ty);

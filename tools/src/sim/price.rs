@@ -1,6 +1,6 @@
 //! `vc4 sim price`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use vc4::facts::Numbers;
 use vc4_sim::price::{CLOCKS, Price, Unit};
@@ -58,7 +58,7 @@ pub fn run(options: &Options) -> Result<Status, Error> {
 }
 
 /// The price of all submissions of a capture.
-fn price(options: &Options, file: &PathBuf, numbers: &Numbers) -> Result<Price, Error> {
+fn price(options: &Options, file: &Path, numbers: &Numbers) -> Result<Price, Error> {
     let capture = load::capture(file)?;
     let mut replay = Replay::new(&capture, options.machine.config(&capture));
     let mut sum = Price::default();

@@ -1,9 +1,9 @@
 //! Passes that look at what others drew.
 
+use super::builder::{Builder, SKY, target};
 use super::lit::{LIT_VARYINGS, VERTEX_LIT, solid, textured};
-use super::{Builder, SKY, target};
+use crate::frames::frame::{Depth, Draw, Frame, Program};
 use crate::frames::meshes::{FLAT, Random, SURFACE, floor, placed, rectangles, torus};
-use crate::frames::{Depth, Draw, Frame, Program};
 
 pub(super) fn frames() -> Vec<Frame> {
     vec![post_processing(), mirror(), foliage(), grading()]

@@ -1,8 +1,8 @@
 //! What lies on the screen: layers, letters, particles, video.
 
-use super::{Builder, SKY};
+use super::builder::{Builder, SKY};
+use crate::frames::frame::{Attribute, Blend, Content, Depth, Draw, Frame, Image, Program, Texels};
 use crate::frames::meshes::{COLORED, FLAT, Random, floats, floor, levels, placed, rectangles, stains};
-use crate::frames::{Attribute, Blend, Content, Depth, Draw, Frame, Image, Program, Texels};
 
 const PLACED: &[(&str, &str)] = &[("vec2", "place")];
 const THROUGH: &str = "gl_Position = vec4(a0, 0.0, 1.0); place = a1;";

@@ -1,8 +1,8 @@
 //! Solid things with light on them.
 
-use super::{Builder, SKY};
+use super::builder::{Builder, SKY};
+use crate::frames::frame::{Attribute, Blend, Content, Depth, Draw, Frame, Image, Program};
 use crate::frames::meshes::{Random, SURFACE, cube, floor, grid, placed, torus};
-use crate::frames::{Attribute, Content, Depth, Draw, Frame, Image, Program};
 
 /// Light at vertices; `u[4]` is where it comes from, in the model's space.
 pub(super) const VERTEX_LIT: &str = "gl_Position = mat4(u[0], u[1], u[2], u[3]) * vec4(a0, 1.0);
@@ -281,11 +281,7 @@ fn water() -> Frame {
     let bottom = solid(Draw { textures: textures.clone(), transform: at(-2.6), ..below.draw(ground) });
     let fragment_words = vec![0.4, 0.7, 0.8, 0.0, 0.6, 0.7, 0.9, 0.0];
     let surface = solid(Draw { textures, transform: at(-1.8), fragment_words, ..above.draw(waves) });
-    let surface = Draw {
-        vertex_words: vec![3.7, 0.0, 0.0, 0.0],
-        blend: crate::frames::Blend::Alpha,
-        writes_depth: false,
-        ..surface
-    };
+    let surface =
+        Draw { vertex_words: vec![3.7, 0.0, 0.0, 0.0], blend: Blend::Alpha, writes_depth: false, ..surface };
     frame.end(SKY, vec![bottom, surface])
 }

@@ -1,9 +1,9 @@
 //! Two kinds of shadows.
 
+use super::builder::{Builder, SKY, target};
 use super::lit::{solid, textured};
-use super::{Builder, SKY, target};
+use crate::frames::frame::{Blend, Depth, Draw, Frame, Program, Stencil};
 use crate::frames::meshes::{SURFACE, cube, floor, placed, torus};
-use crate::frames::{Blend, Depth, Draw, Frame, Program, Stencil};
 
 pub(super) fn frames() -> Vec<Frame> {
     vec![stencil_shadows(), shadow_map()]
@@ -88,7 +88,7 @@ fn shadow_map() -> Frame {
             float seen = lamp.w * 0.1 > nearest + 0.02 ? 0.4 : 1.0;
             COLOR = vec4(TEXTURE(s0, place).rgb * light * seen, 1.0);",
     });
-    let map = frame.image(crate::frames::Image { smooth: false, ..target(256, true) });
+    let map = frame.image(crate::frames::frame::Image { smooth: false, ..target(256, true) });
     let (texture, ground, thing) =
         (frame.texture(128, 6), frame.mesh(floor(8, 12.0, 4.0)), frame.mesh(torus(32, 16)));
     let lamp = [placed([0.0, -2.5, -6.0], [0.9, 0.3], 1.0), placed([0.0, -0.8, -5.0], [1.4, 0.3], 0.7)];
