@@ -153,11 +153,14 @@ impl<E: Emitter> Context<'_, E> {
     }
 
     /// Whether components beyond 1 are limited as bytes: min(c, 1) * a is min(c * a, a) where a is not negative, and packing keeps
-    /// order. One operation for all, and one for alpha's bytes, which blending by alpha has anyway.
+    /// order. One operation for all, and one for alpha's bytes, which blending by alpha has anyway. Alpha itself, and 0, stay what
+    /// they are.
     fn limits_bytes(&self, color: BlendFactor, alpha: BlendFactor) -> bool {
+        use BlendFactor as F;
         let source = self.sources.raw[0];
-        let unlimited = self.order.iter().flatten().filter(|&&n| !self.e.is_limited(source[n]));
-        [color, alpha] == [BlendFactor::SrcAlpha; 2] && unlimited.count() > 2
+        let multiplied = self.order.iter().flatten().filter(|&&n| n != ALPHA || alpha == F::SrcAlpha);
+        let unlimited = multiplied.filter(|&&n| !self.e.is_limited(source[n])).count();
+        color == F::SrcAlpha && matches!(alpha, F::SrcAlpha | F::One | F::Zero) && unlimited > 2
     }
 
     /// One source component times a factor that is not negative, to be packed, which clamps; what is `limited` later may exceed 1.

@@ -266,6 +266,28 @@ proptest! {
         }
     }
 
+    /// Colours and alpha beyond their bounds, with the factors that nearly all programs use.
+    #[test]
+    fn blending_by_alpha_limits_its_operands(
+        src in prop::array::uniform4(-1.0f32..3.0),
+        dst: u32,
+        alpha in prop::sample::select(vec![BlendFactor::SrcAlpha, BlendFactor::One, BlendFactor::Zero]),
+        of_dst in prop::sample::select(vec![BlendFactor::OneMinusSrcAlpha, BlendFactor::One, BlendFactor::Zero]),
+    ) {
+        let op = BlendOp::Add;
+        let equation = |src| BlendEquation { src, dst: of_dst, op };
+        let blend = Blend { color: equation(BlendFactor::SrcAlpha), alpha: equation(alpha) };
+        let output = ColorOutput { blend: Some(blend), ..plain(Format::R8G8B8A8) };
+        let word = run(&output, src, [0.0; 4], &[dst]).0[0].to_le_bytes();
+        let clamped = src.map(|v| f64::from(v.clamp(0.0, 1.0)));
+        let old = dst.to_le_bytes().map(|byte| f64::from(byte) / 255.0);
+        for (n, byte) in word.into_iter().enumerate() {
+            let equation = if n == 3 { blend.alpha } else { blend.color };
+            let exact = expected(equation, n, clamped, [0.0; 4], old);
+            prop_assert!((f64::from(byte) - exact).abs() < 1.5, "component {n}: {byte} for {exact}");
+        }
+    }
+
     /// A destination that is kept comes back bit for bit.
     #[test]
     fn kept_destinations_are_exact(dst: u32) {
