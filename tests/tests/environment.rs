@@ -62,7 +62,9 @@ fn look(directory: &Path, readers: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("the sources are there").flatten() {
         let path = entry.path();
         if path.is_dir() {
-            look(&path, readers);
+            if !path.ends_with("tests") {
+                look(&path, readers);
+            }
             continue;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

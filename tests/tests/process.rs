@@ -57,6 +57,14 @@ fn signals_interrupt_nothing() {
 }
 
 #[test]
+fn threads_share_a_device() {
+    let output = driver::run(&mut process("threads"), "threads");
+    let digests = said(&output.stdout, "digest=");
+    assert_eq!(digests.len(), 48);
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+}
+
+#[test]
 fn a_process_may_be_killed_while_it_draws() {
     let digest = digest();
     let path = std::env::temp_dir().join(format!("vc4-process-{}", std::process::id()));

@@ -5,11 +5,14 @@
 //! | `process fork` | `parent=DIGEST` before and after children were forked, `child=DIGEST` of one that draws |
 //! | `process signals` | `digest=DIGEST` under a storm of signals, `signals=COUNT` |
 //! | `process memory` | `refused=COUNT` of allocations of the program's that were refused, one in each attempt |
+//! | `process threads` | `digest=DIGEST` of each picture that threads draw with what they share |
 //! | `process wait` | `submitted`, and waits for its end while the GPU draws |
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ash::{Entry, vk};
@@ -22,10 +25,11 @@ fn main() -> ExitCode {
         "fork" => fork(),
         "signals" => signals(),
         "memory" => memory(),
+        "threads" => threads(),
         "wait" => wait(),
         // What a child executes.
         "nothing" => Ok(()),
-        _ => Err("usage: process fork|signals|memory|wait".into()),
+        _ => Err("usage: process fork|signals|memory|threads|wait".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -121,6 +125,54 @@ fn signals() -> Result<(), Error> {
     }
     println!("signals={}", SIGNALS.load(SeqCst));
     Ok(())
+}
+
+/// Threads and pictures of each.
+const THREADS: (usize, usize) = (4, 12);
+
+/// Threads that share a device, a render pass, vertices and a pipeline. Each makes targets, framebuffers and pipelines of its own while
+/// others make theirs, draw and end what they made; who uses the queue, or waits for all of it, does so alone.
+fn threads() -> Result<(), Error> {
+    let harness = Harness::new()?;
+    let lab = Lab::new(&harness);
+    let size = [64; 2];
+    let pass = lab.pass(&[CLEAR_STORE], &[Subpass { color: Some(0), ..Subpass::default() }])?;
+    let shared = lab.pipeline(pass, size, &Pipeline::default())?;
+    let triangle: [Vertex; 3] =
+        [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]].map(|[x, y]| [x, y, 0.5, x, 0.5, y, 1.0]);
+    let vertices = lab.vertices(&triangle)?;
+    let (harness, queue) = (&harness, Mutex::new(()));
+    let picture = |number: usize| -> Result<Vec<u8>, Error> {
+        let own = Lab::new(harness);
+        let target = own.target(size, CLEAR_STORE.format, CLEAR_STORE.samples)?;
+        let framebuffer = own.framebuffer(pass, &[target], size)?;
+        // Others are not asked for the same again.
+        let cull = [vk::CullModeFlags::NONE, vk::CullModeFlags::FRONT, vk::CullModeFlags::BACK][number % 3];
+        let made = own.pipeline(pass, size, &Pipeline { cull, ..Pipeline::default() })?;
+        let _alone = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        own.run(|commands| {
+            own.begin(commands, pass, framebuffer, area(size), &[color([0.0; 4])]);
+            own.draw(commands, made, vertices, 3);
+            own.draw(commands, shared, vertices, 3);
+            // SAFETY: the pass was begun.
+            unsafe { own.device.cmd_end_render_pass(commands) };
+        })?;
+        let rgba = own.picture(&target)?.rgba;
+        drop(own);
+        Ok(rgba)
+    };
+    std::thread::scope(|scope| {
+        let work = || (0..THREADS.1).map(picture).collect::<Result<Vec<_>, _>>();
+        let all: Vec<_> = (0..THREADS.0).map(|_| scope.spawn(work)).collect();
+        for thread in all {
+            for rgba in thread.join().map_err(|_| "a thread panicked")?? {
+                let mut digest = DefaultHasher::new();
+                rgba.hash(&mut digest);
+                say("digest", digest.finish());
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Submits more than is done at once and waits for ever.
