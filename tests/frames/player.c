@@ -270,9 +270,8 @@ static void toggle(GLenum what, int on)
 
 static void set_state(const struct draw *draw)
 {
-    static const GLenum factors[][2] = {{GL_ONE, GL_ZERO}, {GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA}, {GL_SRC_ALPHA, GL_ONE},
-        {GL_DST_COLOR, GL_ZERO}};
-    static const GLenum compare[] = {GL_ALWAYS, GL_LESS, GL_LEQUAL, GL_EQUAL};
+    static const GLenum factors[][2] = {{GL_ONE, GL_ZERO}, {GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA}, {GL_SRC_ALPHA, GL_ONE}};
+    static const GLenum compare[] = {GL_ALWAYS, GL_LESS, GL_LEQUAL};
     GLboolean color = (draw->flags & WRITES_COLOR) != 0;
     toggle(GL_BLEND, draw->blend != 0);
     glBlendFunc(factors[draw->blend][0], factors[draw->blend][1]);

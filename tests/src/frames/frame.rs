@@ -101,8 +101,6 @@ pub enum Blend {
     Alpha,
     /// Added, weighed by alpha.
     Add,
-    /// Multiplied.
-    Multiply,
 }
 
 /// Which depths pass.
@@ -115,8 +113,6 @@ pub enum Depth {
     Less,
     /// Those in front, and the same ones.
     LessEqual,
-    /// The same ones.
-    Equal,
 }
 
 /// What the stencil does.

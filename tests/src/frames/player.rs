@@ -300,7 +300,6 @@ impl Compiled {
             Depth::Off => None,
             Depth::Less => Some(vk::CompareOp::LESS),
             Depth::LessEqual => Some(vk::CompareOp::LESS_OR_EQUAL),
-            Depth::Equal => Some(vk::CompareOp::EQUAL),
         };
         Pipeline {
             vertex: self.modules[0],
@@ -372,7 +371,6 @@ fn blend(blend: Blend) -> vk::PipelineColorBlendAttachmentState {
         Blend::Off => return vk::PipelineColorBlendAttachmentState::default(),
         Blend::Alpha => (Factor::SRC_ALPHA, Factor::ONE_MINUS_SRC_ALPHA),
         Blend::Add => (Factor::SRC_ALPHA, Factor::ONE),
-        Blend::Multiply => (Factor::DST_COLOR, Factor::ZERO),
     };
     vk::PipelineColorBlendAttachmentState::default()
         .blend_enable(true)

@@ -1,7 +1,7 @@
 //! Frames under construction.
 
 use crate::frames::frame::{Content, Draw, Frame, Image, Pass, Program, Texels};
-use crate::frames::meshes::{Mesh, levels, screen, stains};
+use crate::frames::meshes::{FLAT, Mesh, SURFACE, levels, screen, stains};
 
 /// Edge of the picture.
 const EDGE: u32 = 512;
@@ -90,4 +90,26 @@ impl Placed {
 /// An image that passes draw.
 pub(super) fn target(edge: u32, depth: bool) -> Image {
     Image { size: [edge; 2], content: Content::Target { depth }, smooth: true, repeats: false }
+}
+
+/// The vertex shader of rectangles.
+pub(super) const THROUGH: &str = "gl_Position = vec4(a0, 0.0, 1.0); place = a1;";
+
+/// A rectangle's program, which reads so many vectors of a draw.
+pub(super) fn over(fragment: &'static str, fragment_words: u32, samplers: &'static [bool]) -> Program {
+    let (attributes, varyings, vertex) = (FLAT, &[("vec2", "place")], THROUGH);
+    Program { attributes, varyings, vertex_words: 0, fragment_words, samplers, vertex, fragment }
+}
+
+/// A program for draws of which only depth and stencil count.
+pub(super) fn colorless() -> Program {
+    Program {
+        attributes: SURFACE,
+        varyings: &[],
+        vertex_words: 4,
+        fragment_words: 0,
+        samplers: &[],
+        vertex: "gl_Position = mat4(u[0], u[1], u[2], u[3]) * vec4(a0, 1.0);",
+        fragment: "COLOR = vec4(0.0);",
+    }
 }

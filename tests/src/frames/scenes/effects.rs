@@ -1,24 +1,12 @@
 //! Passes that look at what others drew.
 
-use super::builder::{Builder, SKY, target};
+use super::builder::{Builder, SKY, over, target};
 use super::lit::{LIT_VARYINGS, VERTEX_LIT, solid, textured};
 use crate::frames::frame::{Depth, Draw, Frame, Program};
-use crate::frames::meshes::{FLAT, Random, SURFACE, floor, placed, rectangles, torus};
+use crate::frames::meshes::{Random, SURFACE, floor, placed, rectangles, torus};
 
 pub(super) fn frames() -> Vec<Frame> {
     vec![post_processing(), mirror(), foliage(), grading()]
-}
-
-fn over(fragment: &'static str, fragment_words: u32, samplers: &'static [bool]) -> Program {
-    Program {
-        attributes: FLAT,
-        varyings: &[("vec2", "place")],
-        vertex_words: 0,
-        fragment_words,
-        samplers,
-        vertex: "gl_Position = vec4(a0, 0.0, 1.0); place = a1;",
-        fragment,
-    }
 }
 
 fn post_processing() -> Frame {

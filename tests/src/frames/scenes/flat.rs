@@ -1,19 +1,11 @@
 //! What lies on the screen: layers, letters, particles, video.
 
-use super::builder::{Builder, SKY};
+use super::builder::{Builder, SKY, THROUGH, over};
 use crate::frames::frame::{Attribute, Blend, Content, Depth, Draw, Frame, Image, Program, Texels};
 use crate::frames::meshes::{COLORED, FLAT, Random, floats, floor, levels, placed, rectangles, stains};
 
-const PLACED: &[(&str, &str)] = &[("vec2", "place")];
-const THROUGH: &str = "gl_Position = vec4(a0, 0.0, 1.0); place = a1;";
 const COLORED_VARYINGS: &[(&str, &str)] = &[("vec4", "color"), ("vec2", "place")];
 const COLORED_THROUGH: &str = "gl_Position = vec4(a0, 0.0, 1.0); place = a1; color = a2;";
-
-/// A rectangle's program, with so many vectors.
-fn over(fragment: &'static str, fragment_words: u32, samplers: &'static [bool]) -> Program {
-    let (attributes, varyings, vertex) = (FLAT, PLACED, THROUGH);
-    Program { attributes, varyings, vertex_words: 0, fragment_words, samplers, vertex, fragment }
-}
 
 fn colored(fragment: &'static str, samplers: &'static [bool]) -> Program {
     Program {
@@ -192,7 +184,7 @@ fn interface() -> Frame {
     let mut frame = Builder::new("interface", "60 windows with round corners, each cut to its frame");
     let program = frame.program(Program {
         attributes: FLAT,
-        varyings: PLACED,
+        varyings: &[("vec2", "place")],
         vertex_words: 0,
         fragment_words: 2,
         samplers: &[],

@@ -1,6 +1,6 @@
 //! Solid things with light on them.
 
-use super::builder::{Builder, SKY};
+use super::builder::{Builder, SKY, colorless};
 use crate::frames::frame::{Attribute, Blend, Content, Depth, Draw, Frame, Image, Program};
 use crate::frames::meshes::{Random, SURFACE, cube, floor, grid, placed, torus};
 
@@ -94,15 +94,7 @@ fn many_textures() -> Frame {
 
 fn depth_prepass() -> Frame {
     let mut frame = Builder::new("depth_prepass", "depths first, then dear pixels where they are the same");
-    let depths = frame.program(Program {
-        attributes: SURFACE,
-        varyings: &[],
-        vertex_words: 4,
-        fragment_words: 0,
-        samplers: &[],
-        vertex: "gl_Position = mat4(u[0], u[1], u[2], u[3]) * vec4(a0, 1.0);",
-        fragment: "COLOR = vec4(0.0);",
-    });
+    let depths = frame.program(colorless());
     let dear = frame.program(Program {
         attributes: SURFACE,
         varyings: &[("vec3", "normal"), ("vec2", "place")],

@@ -1,6 +1,6 @@
 //! Two kinds of shadows.
 
-use super::builder::{Builder, SKY, target};
+use super::builder::{Builder, SKY, colorless, target};
 use super::lit::{solid, textured};
 use crate::frames::frame::{Blend, Depth, Draw, Frame, Program, Stencil};
 use crate::frames::meshes::{SURFACE, cube, floor, placed, torus};
@@ -12,15 +12,7 @@ pub(super) fn frames() -> Vec<Frame> {
 fn stencil_shadows() -> Frame {
     let mut frame = Builder::new("stencil_shadows", "volumes of shadow that the stencil counts");
     let lit = frame.program(textured());
-    let volume = frame.program(Program {
-        attributes: SURFACE,
-        varyings: &[],
-        vertex_words: 4,
-        fragment_words: 0,
-        samplers: &[],
-        vertex: "gl_Position = mat4(u[0], u[1], u[2], u[3]) * vec4(a0, 1.0);",
-        fragment: "COLOR = vec4(0.0);",
-    });
+    let volume = frame.program(colorless());
     let dark = frame.program(Program {
         attributes: crate::frames::meshes::FLAT,
         varyings: &[],
