@@ -1,7 +1,8 @@
-//! Time per draw of recording and submitting, on a device that drops its jobs (`VC4VK_DEVICE=noop`).
+//! Time per draw of recording and submitting, and of submitting once more what is recorded, on a device that drops its jobs
+//! (`VC4VK_DEVICE=noop`).
 //!
 //! `--case NAME --draws N --frames N` runs one case for so long and prints nothing: two such runs under valgrind give
-//! the host instructions of a draw.
+//! the host instructions of a draw. With `--again` it is recorded once.
 
 use std::time::Instant;
 
@@ -32,6 +33,12 @@ const CASES: [(Case, &str, &str); 4] = [
     (Case::Same, "same", "nothing changes"),
 ];
 
+/// Draws of a frame that is submitted again.
+const AGAIN_DRAWS: u32 = 1000;
+/// Frames between two waits: the time of a draw is asked for, not that of waking threads.
+const FRAMES_IN_ROW: u32 = 100;
+/// Frames until the driver knows that a recording comes again.
+const FIRST_FRAMES: u32 = 3;
 /// Draws between two changes of the texture.
 const SAME_TEXTURE: u32 = 10;
 
@@ -69,6 +76,20 @@ impl Case {
         }
     }
 
+    /// Records a frame once and submits it again and again; seconds per frame of the fastest row of frames.
+    fn again(self, scene: &Scene, draws: u32, frames: u32) -> f64 {
+        // SAFETY: nothing runs.
+        unsafe { self.record(scene, draws) };
+        (0..FIRST_FRAMES).for_each(|_| scene.submit(1));
+        let mut best = f64::INFINITY;
+        for _ in 0..frames.div_ceil(FRAMES_IN_ROW) {
+            let start = Instant::now();
+            scene.submit(FRAMES_IN_ROW);
+            best = best.min(start.elapsed().as_secs_f64() / f64::from(FRAMES_IN_ROW));
+        }
+        best
+    }
+
     /// Records and runs frames; seconds per frame of the fastest.
     fn run(self, scene: &Scene, draws: u32, frames: u32) -> f64 {
         let mut best = f64::INFINITY;
@@ -76,7 +97,7 @@ impl Case {
             let start = Instant::now();
             // SAFETY: the frame before is complete.
             unsafe { self.record(scene, draws) };
-            scene.submit();
+            scene.submit(1);
             best = best.min(start.elapsed().as_secs_f64());
         }
         best
@@ -96,7 +117,10 @@ fn main() {
     let scene = Scene::new(functions());
     if let Some(name) = value("--case") {
         let case = CASES.iter().find(|(_, known, _)| *known == name).expect("a case");
-        case.0.run(&scene, draws, frames);
+        match arguments.iter().any(|argument| argument == "--again") {
+            true => case.0.again(&scene, draws, frames),
+            false => case.0.run(&scene, draws, frames),
+        };
         return;
     }
     println!("recording and submitting {draws} draws, best of {frames} frames");
@@ -107,6 +131,11 @@ fn main() {
             seconds * 1e9,
             1e-6 / seconds
         );
+    }
+    println!("submitting {AGAIN_DRAWS} recorded draws again, best of rows of {FRAMES_IN_ROW} frames");
+    for (case, name, what) in CASES {
+        let seconds = case.again(&scene, AGAIN_DRAWS, 10 * frames) / f64::from(AGAIN_DRAWS);
+        println!("  {name:8} {:7.1} ns per draw  ({what})", seconds * 1e9);
     }
 }
 

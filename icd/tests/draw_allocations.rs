@@ -81,7 +81,7 @@ fn calls(scene: &Scene, draws: u32, uniform: bool) -> usize {
         }
         scene.end();
     }
-    scene.submit();
+    scene.submit(1);
     counted() - before
 }
 

@@ -147,9 +147,11 @@ impl Scene {
             .framebuffer(self.framebuffer)
             .render_area(vk::Rect2D { offset: Default::default(), extent })
             .clear_values(&clears);
+        let usage =
+            vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
         // SAFETY: valid usage.
         unsafe {
-            device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+            device.begin_command_buffer(commands, &usage).unwrap();
             device.cmd_begin_render_pass(commands, &info, vk::SubpassContents::INLINE);
             device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
             device.cmd_bind_vertex_buffers(commands, 0, &[self.vertices], &[0]);
@@ -197,13 +199,16 @@ impl Scene {
         }
     }
 
-    /// Submits the frame and waits for it.
-    pub fn submit(&self) {
+    /// Submits the frame so many times and waits for the last.
+    pub fn submit(&self, times: u32) {
         let commands = [self.commands];
-        let info = vk::SubmitInfo::default().command_buffers(&commands);
+        let info = [vk::SubmitInfo::default().command_buffers(&commands)];
         // SAFETY: valid usage.
         unsafe {
-            self.device.queue_submit(self.queue, &[info], self.fence).unwrap();
+            for _ in 1..times {
+                self.device.queue_submit(self.queue, &info, vk::Fence::null()).unwrap();
+            }
+            self.device.queue_submit(self.queue, &info, self.fence).unwrap();
             self.device.wait_for_fences(&[self.fence], true, u64::MAX).unwrap();
             self.device.reset_fences(&[self.fence]).unwrap();
         }

@@ -8,10 +8,11 @@ use rustc_hash::FxHashMap;
 use vc4_kernel_abi::uapi::BINNER_SLOTS;
 use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
 
-use super::draw::{self, Iota, Job, JobBuilder};
+use super::changes::Changes;
+use super::draw::{self, Budget, Iota, Job, JobBuilder, Jobs, Kept, Ledger, Site};
 use super::retire::{self, Progress, Retire};
 use super::work::Work;
-use crate::foundation::debug::{Debug, flags};
+use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
 use crate::foundation::threads::{Receiver, SyncSender};
 use crate::objects::device::Device;
@@ -27,6 +28,8 @@ use crate::segments::{CpuCommand, RenderSegment, Rest, Segment, Segments, Touch}
 /// Slots of binner memory that jobs in flight may come to hold together. The rest is for those that need more than was
 /// guessed: a job that finds no free slot hangs (kernel-abi.md §11).
 const BINNER_SLOTS_IN_FLIGHT: u32 = BINNER_SLOTS / 2;
+/// Kept jobs may take this part of the device's memory.
+const KEPT_PART: u64 = 16;
 /// BOs that are remembered before a wait makes all of them forgettable.
 const MAX_USERS: usize = 4096;
 
@@ -54,6 +57,10 @@ pub(super) struct Executor {
     rectangles: Rectangles,
     /// An empty job, for its memory.
     memory: JobBuilder,
+    /// When memory was changed.
+    changes: Changes,
+    /// Memory of kept jobs.
+    budget: Budget,
 }
 
 impl Executor {
@@ -72,6 +79,8 @@ impl Executor {
             binning: VecDeque::new(),
             perfmon: None,
             memory: JobBuilder::default(),
+            changes: Changes::default(),
+            budget: Budget::default(),
         }
     }
 
@@ -160,27 +169,75 @@ impl Executor {
                 {
                     eprintln!("perf: {} is done by the CPU", command.describe());
                 }
-                self.wait_for_memory(touch)?;
+                self.begin_command(touch)?;
                 command.run(&self.device)
             }
         }
     }
 
+    /// Draws a segment, with the jobs of the time before where they still do.
     fn render(&mut self, render: &RenderSegment) -> Result<(), Error> {
+        render.memo.with(|kept: &mut Kept| {
+            if let Some(jobs) = kept.jobs(&self.changes) {
+                return self.submit_again(render, jobs);
+            }
+            let ledger = kept.begin();
+            if !ledger.is_noting() {
+                return self.build(render, &ledger, &mut Executor::submit);
+            }
+            let (began, mut jobs) = (self.changes.now(), Vec::new());
+            self.build(render, &ledger, &mut |this, job| {
+                this.submit(job)?;
+                jobs.push(std::mem::take(job));
+                Ok(())
+            })?;
+            let most = self.device.physical().heap_size() / KEPT_PART;
+            kept.keep(ledger, jobs, began, (&self.budget, most));
+            Ok(())
+        })
+    }
+
+    /// Builds the jobs of a segment and gives them to `submit`.
+    fn build(
+        &mut self,
+        render: &RenderSegment,
+        ledger: &Ledger,
+        submit: &mut dyn FnMut(&mut Executor, &mut Job) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         // Streams, indices and parameters of draws are read here and now.
         self.wait(self.changing_buffers)?;
         #[cfg(feature = "compute")]
         if render.draws.iter().any(|list| looks_at_images(list)) {
             self.wait(self.last)?;
         }
-        let (device, iota) = (self.device.clone(), self.iota.clone());
+        let iota = self.iota.clone();
         let mut memory = std::mem::take(&mut self.memory);
-        let built = draw::build(&device, &iota, render, &mut memory, &mut |job| self.submit(job));
+        let site = Site { iota: &iota, ledger };
+        let built = draw::build(site, render, &mut memory, &mut |job| submit(self, job));
         self.memory = memory;
         built
     }
 
-    fn wait_for_memory(&mut self, touch: Touch) -> Result<(), Error> {
+    /// Submits kept jobs.
+    fn submit_again(&mut self, render: &RenderSegment, jobs: &mut Jobs) -> Result<(), Error> {
+        if jobs.read_memory() {
+            self.wait(self.changing_buffers)?;
+            jobs.refresh()?;
+        }
+        if is_strict() {
+            let mut built = Vec::new();
+            self.build(render, &Ledger::default(), &mut |_, job| {
+                built.push(std::mem::take(job));
+                Ok(())
+            })?;
+            jobs.compare(&built)?;
+        }
+        jobs.iter_mut().try_for_each(|job| self.submit(job))
+    }
+
+    /// The CPU is about to look at memory, and to change it: waits for those that use it.
+    fn begin_command(&mut self, touch: Touch) -> Result<(), Error> {
+        self.changes.by_command(&touch);
         match touch {
             Touch::Nothing => Ok(()),
             Touch::Everything => self.wait(self.last),
@@ -203,7 +260,8 @@ impl Executor {
         };
         let checked = ready.and_then(|ready| {
             if ready {
-                drawing.renders.iter().try_for_each(|render| draw::check(&self.iota, render))?;
+                let site = Site { iota: &self.iota, ledger: &Ledger::default() };
+                drawing.renders.iter().try_for_each(|render| draw::check(site, render))?;
             }
             Ok(ready)
         });
@@ -229,11 +287,11 @@ impl Executor {
         match &drawing.rest {
             None => {}
             Some(Rest::Groups(part)) => {
-                self.wait_for_memory(command.touches())?;
+                self.begin_command(command.touches())?;
                 command.run_part(&device, part)?;
             }
             Some(Rest::Command(rest)) => {
-                self.wait_for_memory(rest.touches())?;
+                self.begin_command(rest.touches())?;
                 rest.run(&device)?;
             }
         }
@@ -272,6 +330,7 @@ impl Executor {
         let submitted = gpu.submit(job.submit());
         let seqno = submitted.inspect_err(|_| watch.end(gpu, monitor)).map_err(|error| job.explain(error))?;
         self.last = Some(seqno);
+        self.changes.by_job(job.submit());
         if job.binner_slots() > 0 {
             self.binning.push_back((seqno, job.binner_slots()));
         }

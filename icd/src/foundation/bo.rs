@@ -58,6 +58,21 @@ impl Bo {
         self.size
     }
 
+    /// Whether others may have a handle of it.
+    pub fn is_shared(&self) -> bool {
+        self.shared.get().is_some()
+    }
+
+    /// Whether another BO has the same bytes.
+    pub fn holds_the_same(&self, other: &Bo) -> Result<bool, GpuError> {
+        let bytes = |bo: &Bo| {
+            let mut bytes = vec![0; bo.size as usize];
+            bo.map()?.read(0, &mut bytes);
+            Ok::<_, GpuError>(bytes)
+        };
+        Ok(self.size == other.size && bytes(self)? == bytes(other)?)
+    }
+
     /// The BO's memory, for a cause.
     pub fn access(&self, cause: Cause) -> Result<Access<'_>, GpuError> {
         Ok(Access::new(self.map()?, &self.traffic, cause))

@@ -39,10 +39,12 @@ bitflags::bitflags! {
         const INTERPRET = 1024;
         /// A simulated device compiles its programs at once and watches none.
         const COMPILE = 2048;
+        /// Jobs are built anew at every submission.
+        const REBUILD = 4096;
     }
 }
 
-const WORDS: [Word; 12] = [
+const WORDS: [Word; 13] = [
     Word { name: "qpu", flag: Debug::QPU, help: "print the QPU code of every pipeline" },
     Word { name: "ir", flag: Debug::IR, help: "print the compiler's IR of every shader" },
     Word { name: "cl", flag: Debug::CL, help: "print the control lists of every submission" },
@@ -65,6 +67,11 @@ const WORDS: [Word; 12] = [
         name: "compile",
         flag: Debug::COMPILE,
         help: "let a simulated device compile programs before they run, and watch none",
+    },
+    Word {
+        name: "rebuild",
+        flag: Debug::REBUILD,
+        help: "build jobs anew for every submission of a command buffer, and keep none",
     },
     Word { name: "help", flag: Debug::HELP, help: "print this table" },
 ];

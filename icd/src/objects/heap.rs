@@ -3,6 +3,7 @@
 //!
 //! Images begin at pages, so pages are what is dealt out.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::foundation::bo::Bo;
@@ -36,6 +37,8 @@ pub struct Lease {
     pub offset: u64,
     /// Pages in the map of a block, and the heap that has it; `None` if nothing else lies in the BO.
     share: Option<(u64, Weak<Heap>)>,
+    /// How often the host got or gave up an address of it: odd while it has one.
+    host: AtomicU64,
 }
 
 impl Heap {
@@ -69,7 +72,12 @@ impl Heap {
         let block = &mut blocks[index];
         block.taken |= run;
         let offset = u64::from(run.trailing_zeros()) * PAGE;
-        Ok(Arc::new(Lease { bo: block.bo.clone(), offset, share: Some((run, Arc::downgrade(self))) }))
+        Ok(Arc::new(Lease {
+            bo: block.bo.clone(),
+            offset,
+            share: Some((run, Arc::downgrade(self))),
+            host: AtomicU64::new(0),
+        }))
     }
 
     /// Takes pages back. One empty block stays, for who allocates and frees by turns.
@@ -97,7 +105,19 @@ fn free_run(taken: u64, pages: u32) -> Option<u64> {
 impl Lease {
     /// A BO that nothing else lies in.
     pub fn whole(bo: Arc<Bo>) -> Arc<Lease> {
-        Arc::new(Lease { bo, offset: 0, share: None })
+        Arc::new(Lease { bo, offset: 0, share: None, host: AtomicU64::new(0) })
+    }
+
+    /// The host gets an address of it, or gives it up: it does the one after the other.
+    pub fn pass_host(&self) {
+        self.host.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Another number whenever somebody else than the queue may have written; `None` as long as somebody may.
+    pub fn host_version(&self) -> Option<u64> {
+        // Submissions follow what the host does before them, and order it.
+        let version = self.host.load(Ordering::Relaxed);
+        (version % 2 == 0 && !self.bo.is_shared()).then_some(version)
     }
 }
 

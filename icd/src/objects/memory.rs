@@ -117,6 +117,7 @@ impl DeviceMemory {
         if self.mapped.swap(true, Ordering::Relaxed) {
             return Err(Error::MemoryMap("it is mapped already".into()));
         }
+        self.lease.pass_host();
         let mapping = self.lease.bo.map().map_err(|error| Error::MemoryMap(error.to_string()));
         let mapping = mapping.inspect_err(|_| self.unmap())?;
         Ok((mapping, (self.lease.offset + offset) as usize))
@@ -124,12 +125,15 @@ impl DeviceMemory {
 
     /// vkUnmapMemory. The address range stays mapped: BOs are mapped once.
     pub fn unmap(&self) {
-        self.mapped.store(false, Ordering::Relaxed);
+        if self.mapped.swap(false, Ordering::Relaxed) {
+            self.lease.pass_host();
+        }
     }
 }
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
+        self.unmap();
         self.device.uncount_allocation();
     }
 }
@@ -141,8 +145,8 @@ pub struct Binding {
     pub bo: Arc<Bo>,
     /// Byte offset in it.
     pub offset: u64,
-    /// Keeps others out of the memory.
-    _lease: Arc<Lease>,
+    /// The allocation: keeps others out of the memory.
+    lease: Arc<Lease>,
 }
 
 impl Binding {
@@ -159,7 +163,7 @@ impl Binding {
             )));
         }
         let lease = memory.place().clone();
-        Ok(Binding { bo: lease.bo.clone(), offset: lease.offset + offset, _lease: lease })
+        Ok(Binding { bo: lease.bo.clone(), offset: lease.offset + offset, lease })
     }
 
     /// The same memory from a byte further on.
@@ -169,7 +173,17 @@ impl Binding {
 
     /// The start of a BO that nothing else lies in.
     pub fn whole(bo: Arc<Bo>) -> Binding {
-        Binding { bo: bo.clone(), offset: 0, _lease: Lease::whole(bo) }
+        Binding { bo: bo.clone(), offset: 0, lease: Lease::whole(bo) }
+    }
+
+    /// [`Lease::host_version`] of the memory.
+    pub fn host_version(&self) -> Option<u64> {
+        self.lease.host_version()
+    }
+
+    /// What tells the allocation from all others that live.
+    pub fn allocation(&self) -> usize {
+        Arc::as_ptr(&self.lease) as usize
     }
 }
 

@@ -443,7 +443,7 @@ impl Pass {
             let does = |color: &ColorTarget| color.start.clears() || color.resolve.is_some();
             let does = target.depth_stencil_start.clears() || target.colors.iter().any(does);
             if !target.area.is_empty() && (does || !draws.is_empty()) {
-                segments.push(Segment::Render(Arc::new(RenderSegment { target, draws: draws.clone() })));
+                segments.push(Segment::Render(Arc::new(RenderSegment::new(target, draws.clone()))));
             }
         }
         segments.append(&mut self.after);

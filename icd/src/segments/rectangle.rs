@@ -62,6 +62,6 @@ impl Rectangle {
         let color =
             ColorTarget { view, location: 0, plane: 0, start, store: true, resolve: None, is_read: false };
         let target = Target { colors: vec![color], ..Target::empty(size, area) };
-        RenderSegment { target, draws: vec![Arc::new(list)] }
+        RenderSegment::new(target, vec![Arc::new(list)])
     }
 }

@@ -1,6 +1,7 @@
 //! A piece of recorded work, for the GPU or for the CPU.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use vc4_kernel_abi::BoHandle;
 
@@ -107,9 +108,35 @@ pub struct RenderSegment {
     pub target: Target,
     /// What.
     pub draws: Vec<Arc<DrawList>>,
+    /// What the times before have left.
+    pub memo: Memo,
+}
+
+/// Something that execution keeps from one submission of a segment to the next.
+#[derive(Default)]
+pub struct Memo(Mutex<Option<Box<dyn Any + Send>>>);
+
+impl Memo {
+    /// Hands out what was kept, new at the first time.
+    pub fn with<T: Default + Send + 'static, R>(&self, run: impl FnOnce(&mut T) -> R) -> R {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.get_or_insert_with(|| Box::new(T::default()));
+        if !kept.is::<T>() {
+            *kept = Box::new(T::default());
+        }
+        match kept.downcast_mut() {
+            Some(kept) => run(kept),
+            None => run(&mut T::default()),
+        }
+    }
 }
 
 impl RenderSegment {
+    /// A segment.
+    pub fn new(target: Target, draws: Vec<Arc<DrawList>>) -> RenderSegment {
+        RenderSegment { target, draws, memo: Memo::default() }
+    }
+
     /// One line for listings.
     pub fn describe(&self) -> String {
         let Target { colors, depth_stencil, area, .. } = &self.target;

@@ -99,7 +99,7 @@ fn segment(view: Arc<ImageView>, start: Start<u32>, to: Option<Arc<ImageView>>, 
     let store = to.is_none();
     let color = ColorTarget { view, location: 0, plane: 0, start, store, resolve: to, is_read: false };
     let target = Target { colors: vec![color], samples, ..Target::empty(size, area) };
-    Segment::Render(Arc::new(RenderSegment { target, draws: Vec::new() }))
+    Segment::Render(Arc::new(RenderSegment::new(target, Vec::new())))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Buffers with memory that the host sees.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use ash::vk;
 
 use super::error::{Error, Named};
@@ -12,6 +14,21 @@ pub(crate) struct Buffer {
     /// The buffer.
     pub buffer: vk::Buffer,
     memory: vk::DeviceMemory,
+}
+
+/// A buffer that the host sees.
+#[derive(Clone, Copy)]
+pub(crate) struct Held<'a>(&'a [AtomicU8]);
+
+impl Held<'_> {
+    /// Writes bytes.
+    ///
+    /// # Panics
+    /// If they leave the buffer.
+    pub(crate) fn write(&self, offset: usize, content: &[u8]) {
+        let places = &self.0[offset..][..content.len()];
+        places.iter().zip(content).for_each(|(place, byte)| place.store(*byte, Ordering::Relaxed));
+    }
 }
 
 // SAFETY (for every block of this file): handles come from this device and live until the lab is dropped, when the
@@ -34,6 +51,30 @@ impl Lab<'_> {
             std::ptr::copy_nonoverlapping(content.as_ptr(), mapped.cast(), content.len());
             self.device.unmap_memory(memory);
             Ok(Buffer { buffer, memory })
+        }
+    }
+
+    /// Writes to a buffer, which the host sees for so long only.
+    pub(crate) fn write(&self, buffer: &Buffer, offset: u64, content: &[u8]) -> Result<(), Error> {
+        // SAFETY: see above; the mapping covers the content, or there is none.
+        unsafe {
+            let (flags, size) = (vk::MemoryMapFlags::empty(), content.len() as u64);
+            let mapped = self.device.map_memory(buffer.memory, offset, size, flags).named("vkMapMemory")?;
+            std::ptr::copy_nonoverlapping(content.as_ptr(), mapped.cast(), content.len());
+            self.device.unmap_memory(buffer.memory);
+        }
+        Ok(())
+    }
+
+    /// Lets the host see a buffer from now on.
+    pub(crate) fn hold(&self, buffer: &Buffer) -> Result<Held<'_>, Error> {
+        let flags = vk::MemoryMapFlags::empty();
+        // SAFETY: see above; the mapping covers the buffer and lives as long as the lab.
+        unsafe {
+            let needs = self.device.get_buffer_memory_requirements(buffer.buffer);
+            let mapped =
+                self.device.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
+            Ok(Held(std::slice::from_raw_parts(mapped.cast::<AtomicU8>(), needs.size as usize)))
         }
     }
 

@@ -212,26 +212,46 @@ impl Harness {
         }
     }
 
-    /// Records one command buffer, runs it and waits.
-    pub(super) fn submit(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
+    /// Records a command buffer that may be run any number of times; it lives as long as the harness.
+    pub(super) fn primary(
+        &self,
+        flags: vk::CommandBufferUsageFlags,
+        record: impl FnOnce(vk::CommandBuffer),
+    ) -> Result<vk::CommandBuffer, Error> {
         let device = &self.device;
         // SAFETY: see above.
         unsafe {
             let allocate =
                 vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
-            let commands = device.allocate_command_buffers(&allocate).named("vkAllocateCommandBuffers")?;
-            let begin =
-                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-            device.begin_command_buffer(commands[0], &begin).named("vkBeginCommandBuffer")?;
-            record(commands[0]);
-            device.end_command_buffer(commands[0]).named("vkEndCommandBuffer")?;
+            let commands = device.allocate_command_buffers(&allocate).named("vkAllocateCommandBuffers")?[0];
+            let begin = vk::CommandBufferBeginInfo::default().flags(flags);
+            device.begin_command_buffer(commands, &begin).named("vkBeginCommandBuffer")?;
+            record(commands);
+            device.end_command_buffer(commands).named("vkEndCommandBuffer")?;
+            Ok(commands)
+        }
+    }
+
+    /// Runs a command buffer and waits.
+    pub(super) fn run(&self, commands: vk::CommandBuffer) -> Result<(), Error> {
+        let (device, commands) = (&self.device, [commands]);
+        // SAFETY: see above.
+        unsafe {
             let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).named("vkCreateFence")?;
             let submit = [vk::SubmitInfo::default().command_buffers(&commands)];
             device.queue_submit(self.queue, &submit, fence).named("vkQueueSubmit")?;
             device.wait_for_fences(&[fence], true, FENCE_TIMEOUT).named("vkWaitForFences")?;
             device.destroy_fence(fence, None);
-            device.free_command_buffers(self.pool, &commands);
         }
+        Ok(())
+    }
+
+    /// Records one command buffer, runs it and waits.
+    pub(super) fn submit(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
+        let commands = self.primary(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT, record)?;
+        self.run(commands)?;
+        // SAFETY: see above; it is complete.
+        unsafe { self.device.free_command_buffers(self.pool, &[commands]) };
         Ok(())
     }
 }

@@ -69,6 +69,19 @@ impl<'a> Lab<'a> {
         self.harness.submit(record)
     }
 
+    /// Records a command buffer that [`Lab::run_again`] runs any number of times.
+    pub(crate) fn recorded(
+        &self,
+        record: impl FnOnce(vk::CommandBuffer),
+    ) -> Result<vk::CommandBuffer, Error> {
+        self.harness.primary(vk::CommandBufferUsageFlags::empty(), record)
+    }
+
+    /// Runs a command buffer and waits.
+    pub(crate) fn run_again(&self, commands: vk::CommandBuffer) -> Result<(), Error> {
+        self.harness.run(commands)
+    }
+
     /// Records a secondary command buffer outside of any pass, runs it from a primary one and waits.
     pub(crate) fn run_secondary(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Error> {
         let secondary = self.harness.secondary(None, record)?;

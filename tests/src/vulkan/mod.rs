@@ -15,7 +15,7 @@ mod pipeline;
 mod readback;
 mod rendering;
 
-pub(crate) use buffer::Buffer;
+pub(crate) use buffer::{Buffer, Held};
 pub use descriptor::Inputs;
 pub use error::{Error, Named};
 pub use harness::Harness;

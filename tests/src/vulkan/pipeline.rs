@@ -74,6 +74,8 @@ pub struct Pipeline {
     pub stride: u32,
     /// Formats of locations 0.., interleaved without gaps.
     pub attributes: Vec<vk::Format>,
+    /// Formats of the locations behind them, which instances have: binding 1, interleaved.
+    pub of_instances: Vec<vk::Format>,
     /// Specialisation of both stages: constant id and word.
     pub specialization: Vec<(u32, u32)>,
     /// What the stages read; nothing without it.
@@ -112,6 +114,7 @@ impl Default for Pipeline {
             subpass: 0,
             stride: size_of::<Vertex>() as u32,
             attributes: vec![vk::Format::R32G32B32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT],
+            of_instances: Vec::new(),
             specialization: Vec::new(),
             layout: None,
             rendering: None,
@@ -167,12 +170,20 @@ impl Lab<'_> {
         dynamic: &[vk::DynamicState],
         state: &Pipeline,
     ) -> Result<vk::Pipeline, Error> {
-        let bindings = [vk::VertexInputBindingDescription {
+        let mut bindings = vec![vk::VertexInputBindingDescription {
             binding: 0,
             stride: state.stride,
             input_rate: vk::VertexInputRate::VERTEX,
         }];
-        let attributes = interleaved(&state.attributes);
+        if !state.of_instances.is_empty() {
+            bindings.push(vk::VertexInputBindingDescription {
+                binding: 1,
+                stride: state.of_instances.iter().map(|format| attribute_bytes(*format)).sum(),
+                input_rate: vk::VertexInputRate::INSTANCE,
+            });
+        }
+        let mut attributes = interleaved(0, 0, &state.attributes);
+        attributes.extend(interleaved(1, attributes.len() as u32, &state.of_instances));
         let mut input = vk::PipelineVertexInputStateCreateInfo::default();
         if !attributes.is_empty() {
             input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
@@ -285,14 +296,14 @@ impl Lab<'_> {
 }
 
 /// Attributes that stand in one buffer, one behind the other.
-fn interleaved(formats: &[vk::Format]) -> Vec<vk::VertexInputAttributeDescription> {
+fn interleaved(binding: u32, first: u32, formats: &[vk::Format]) -> Vec<vk::VertexInputAttributeDescription> {
     let mut end = 0;
-    (0..)
+    (first..)
         .zip(formats)
         .map(|(location, &format)| {
             let offset = end;
             end += attribute_bytes(format);
-            vk::VertexInputAttributeDescription { location, binding: 0, format, offset }
+            vk::VertexInputAttributeDescription { location, binding, format, offset }
         })
         .collect()
 }

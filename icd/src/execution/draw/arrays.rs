@@ -1,18 +1,17 @@
 //! Attribute arrays: where they lie, and how far their data reach.
 
-use std::sync::Arc;
-
 use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline};
 
-use crate::foundation::bo::Bo;
+use super::site::Site;
 use crate::foundation::error::Error;
-use crate::foundation::traffic::Cause;
+use crate::foundation::traffic::{Access, Cause};
+use crate::objects::memory::Binding;
 use crate::segments::Snapshot;
 
 /// Where an attribute array lies.
 pub(super) struct Source<'a> {
     /// The memory.
-    pub bo: &'a Arc<Bo>,
+    pub place: &'a Binding,
     /// Byte of vertex 0.
     pub base: u64,
     /// Bytes from vertex to vertex, or from instance to instance.
@@ -34,7 +33,7 @@ pub(super) fn source<'a>(state: &Snapshot<'a>, location: u32) -> Result<Option<S
     let divisor = input.divisors.iter().find(|(binding, _)| *binding == attribute.binding);
     let binding = buffer.binding()?;
     Ok(Some(Source {
-        bo: &binding.bo,
+        place: binding,
         base: binding.offset.saturating_add(offset).saturating_add(attribute.offset.into()),
         stride: description.stride,
         end: binding.offset + buffer.size(),
@@ -42,7 +41,13 @@ pub(super) fn source<'a>(state: &Snapshot<'a>, location: u32) -> Result<Option<S
     }))
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// The memory, for the CPU, on which the jobs of a site rest from now on.
+    pub fn access(&self, site: Site<'_>) -> Result<Access<'a>, Error> {
+        site.ledger.rests_on(self.place);
+        Ok(self.place.bo.access(Cause::Vertices)?)
+    }
+
     /// The largest vertex number whose data are there; `None` if not even that of vertex 0 are.
     pub fn limit(&self, bytes: u32) -> Option<i64> {
         let room = self.end.checked_sub(self.base)?.checked_sub(u64::from(bytes))?;
@@ -50,7 +55,7 @@ impl Source<'_> {
     }
 
     /// A word of an instance's data, in a draw whose first instance is `first`; 0 where the buffer ends.
-    pub fn instance_word(&self, first: u32, instance: u32, word: u8) -> Result<u32, Error> {
+    pub fn instance_word(&self, site: Site<'_>, first: u32, instance: u32, word: u8) -> Result<u32, Error> {
         let number = match self.divisor {
             1 => instance,
             divisor => first.wrapping_add(instance.wrapping_sub(first).checked_div(divisor).unwrap_or(0)),
@@ -60,7 +65,7 @@ impl Source<'_> {
         let mut bytes = [0; 4];
         let have = self.end.saturating_sub(at).min(4) as usize;
         if have > 0 {
-            self.bo.access(Cause::Vertices)?.read(at as usize, &mut bytes[..have]);
+            self.access(site)?.read(at as usize, &mut bytes[..have]);
         }
         Ok(u32::from_le_bytes(bytes))
     }

@@ -13,7 +13,8 @@ use vc4_shaders::program::{self, DrawWord};
 
 use super::arrays;
 use super::indices::{Order, run_length};
-use super::iota::{Iota, ZEROS_AT};
+use super::iota::ZEROS_AT;
+use super::site::Site;
 use crate::execution::draw::texture::Texture;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
@@ -64,10 +65,15 @@ pub struct Range<'a> {
 }
 
 impl Range<'_> {
+    /// Whole words from byte `start` on.
+    pub fn words_from(&self, start: u32) -> usize {
+        (self.size.saturating_sub(start.into()) / WORD) as usize
+    }
+
     /// Reads words from byte `start` on; those that leave the range are zero.
     pub fn read(&self, start: u32, words: &mut [u32]) {
+        let have = self.words_from(start).min(words.len());
         let start = u64::from(start);
-        let have = (self.size.saturating_sub(start) / WORD).min(words.len() as u64) as usize;
         let (inside, outside) = words.split_at_mut(have);
         if have > 0 {
             self.memory.read((self.offset + start) as usize, bytemuck::cast_slice_mut(inside));
@@ -158,7 +164,8 @@ impl CallWords {
 
 /// What a draw reads.
 pub struct Bindings<'a> {
-    iota: &'a Iota,
+    /// Where jobs are built.
+    pub site: Site<'a>,
     /// The place of the draw's state.
     pub place: u32,
     /// State of the draw.
@@ -199,7 +206,7 @@ pub fn key(state: &Snapshot<'_>, compiled: &Compiled, pass: Pass) -> Result<Vari
 impl<'a> Bindings<'a> {
     /// Looks up what `state` binds.
     pub fn new(
-        iota: &'a Iota,
+        site: Site<'a>,
         place: u32,
         state: Snapshot<'a>,
         (compiled, pass): (&'a Compiled, Pass),
@@ -211,7 +218,7 @@ impl<'a> Bindings<'a> {
         let words = words(&state, compiled, pass);
         let variant = lookups.variant(compiled, pass, &words)?;
         let mut bindings = Bindings {
-            iota,
+            site,
             place,
             state,
             compiled,
@@ -294,7 +301,7 @@ impl<'a> Bindings<'a> {
         self.limit = arrays::limit(&self.state, &self.variant.programs)?;
         // Arrays that are joined are copied as far as indices reach, so that has to be known.
         let joined = self.variant.programs.attributes.iter().any(|array| array.joined);
-        self.trusts_indices = !joined && self.iota.device().features().robust_buffer_access != vk::TRUE;
+        self.trusts_indices = !joined && self.site.device().features().robust_buffer_access != vk::TRUE;
         let pipeline = self.state.pipeline();
         self.most_at_once = match pipeline.adjacency || pipeline.is_taken_apart() || self.rewrites() {
             true => 0,
@@ -338,11 +345,6 @@ impl<'a> Bindings<'a> {
         self.state.pipeline().info.raster.last_provokes
     }
 
-    /// The numbers that vertex indices are fetched from.
-    pub fn iota(&self) -> &'a Iota {
-        self.iota
-    }
-
     /// An image and its sampler.
     pub fn texture(&self, place: program::Texture) -> Result<&Texture, Error> {
         let found = self.lookups.textures.iter().find(|(key, _)| *key == place);
@@ -378,11 +380,11 @@ impl<'a> Bindings<'a> {
             match self.lookups.ranges.get_mut(index) {
                 Some(found) => {
                     if !found.moves(&self.state) {
-                        *found = Found::new(self.iota, &self.state, *buffer, self.pass.view)?;
+                        *found = Found::new(self.site, &self.state, *buffer, self.pass.view)?;
                     }
                 }
                 None => {
-                    self.lookups.ranges.push(Found::new(self.iota, &self.state, *buffer, self.pass.view)?)
+                    self.lookups.ranges.push(Found::new(self.site, &self.state, *buffer, self.pass.view)?)
                 }
             }
         }
@@ -477,7 +479,7 @@ fn unexpected(place: program::Descriptor, what: &str) -> Error {
 impl<'a> Found<'a> {
     /// Looks up what is bound.
     fn new(
-        iota: &'a Iota,
+        site: Site<'a>,
         state: &Snapshot<'a>,
         place: program::Descriptor,
         number: u32,
@@ -498,7 +500,7 @@ impl<'a> Found<'a> {
         };
         if size < WORD {
             // Direct lookups need a word that they may read (kernel-abi.md §9, TEX-2).
-            let bo = iota.bo()?;
+            let bo = site.iota.bo()?;
             let range = Range {
                 memory: bo.read_access(Cause::Uniforms)?,
                 bo,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use vc4_shaders::program::AttributeSource;
 
 use super::arrays::source;
+use super::site::Site;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
-use crate::objects::device::Device;
 use crate::pipeline::Compiled;
 use crate::segments::Snapshot;
 
@@ -49,8 +49,8 @@ impl Gathered {
     /// An array with `bytes` bytes of each vertex and no gaps. Vertices that a buffer has no data for get zeros.
     pub fn array(
         &self,
-        device: &Device,
-        state: &Snapshot,
+        site: Site<'_>,
+        state: &Snapshot<'_>,
         from: AttributeSource,
         bytes: u32,
     ) -> Result<Arc<Bo>, Error> {
@@ -63,10 +63,10 @@ impl Gathered {
                 self.each(corner).flat_map(|vertex| (vertex as u32).to_le_bytes()).collect()
             }
             (AttributeSource::Place, _) => self.places(state),
-            (_, (corner, Some(location))) => self.copied(state, corner, location, bytes)?,
+            (_, (corner, Some(location))) => self.copied(site, state, corner, location, bytes)?,
             (_, (_, None)) => vec![0; bytes as usize * self.vertices.len()],
         };
-        let bo = device.create_bo("gathered vertices", content.len() as u64)?;
+        let bo = site.create_bo("gathered vertices", content.len() as u64)?;
         bo.access(Cause::Vertices)?.write(0, &content);
         arrays.push((from, bo.clone()));
         Ok(bo)
@@ -94,7 +94,8 @@ impl Gathered {
     /// The bytes of an attribute of each vertex, or of a corner of its primitive, without gaps.
     pub fn copied(
         &self,
-        state: &Snapshot,
+        site: Site<'_>,
+        state: &Snapshot<'_>,
         corner: Option<u8>,
         location: u32,
         bytes: u32,
@@ -103,7 +104,7 @@ impl Gathered {
         let mut content = vec![0; bytes * self.vertices.len()];
         let Some(source) = source(state, location)? else { return Ok(content) };
         let Some(limit) = source.limit(bytes as u32) else { return Ok(content) };
-        let memory = source.bo.access(Cause::Vertices)?;
+        let memory = source.access(site)?;
         for (to, vertex) in content.chunks_exact_mut(bytes).zip(self.each(corner)) {
             if (0..=limit).contains(&vertex) {
                 memory.read((source.base + vertex as u64 * u64::from(source.stride)) as usize, to);

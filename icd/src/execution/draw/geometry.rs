@@ -12,11 +12,11 @@ use vc4::hw::MAX_VERTEX_INDEX;
 use super::bindings::Bindings;
 use super::gather::Gathered;
 use super::indices::{self, IndexRange, Order, RUN, Scan, whole};
+use super::site::Site;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
-use crate::objects::device::Device;
 use crate::segments::DrawParameters;
 
 /// Most indices that the CPU looks at for one draw: beyond, memory for them is not a given.
@@ -176,7 +176,6 @@ fn restarts(bindings: &Bindings<'_>) -> bool {
 
 /// The runs of one draw. `known` is what is known of its indices, from this draw or an earlier one.
 pub(super) fn pieces<'a>(
-    device: &Device,
     bindings: &Bindings<'a>,
     call: &DrawParameters,
     known: &mut Option<(IndexRange, Scan)>,
@@ -194,7 +193,7 @@ pub(super) fn pieces<'a>(
         has_corners,
     });
     let (rewrite, order) = (bindings.rewrites(), bindings.order());
-    let draw = Run { device, mode, adjacency, polygons, rewrite, order, limit: bindings.limit };
+    let draw = Run { site: bindings.site, mode, adjacency, polygons, rewrite, order, limit: bindings.limit };
     match call.vertex_offset {
         None => draw.array(&call),
         Some(offset) => draw.indexed(bindings, &call, i64::from(offset), known),
@@ -230,7 +229,7 @@ struct Polygons {
 
 /// What runs are made for.
 struct Run<'a> {
-    device: &'a Device,
+    site: Site<'a>,
     mode: PrimitiveMode,
     /// Adjacent vertices are to be taken out.
     adjacency: bool,
@@ -274,17 +273,17 @@ impl Run<'_> {
         if binding.ty != vk::IndexType::UINT16 {
             // The machine takes no others as they are: no need to look twice.
             let restart = Some(range.restart()).filter(|_| restarts(bindings));
-            return self.lists(&range.read(binding)?, restart, offset);
+            return self.lists(&range.read(self.site, binding)?, restart, offset);
         }
         let scan = match known {
             Some((of, scan)) if *of == range => *scan,
-            _ => known.insert((range, range.scan(binding)?)).1,
+            _ => known.insert((range, range.scan(self.site, binding)?)).1,
         };
         if let Some(piece) = in_place(bindings, &range, &scan, offset) {
             return Ok(Pieces::from_buf([piece]));
         }
         let restart = Some(range.restart()).filter(|_| scan.restarts && restarts(bindings));
-        self.lists(&range.read(binding)?, restart, offset)
+        self.lists(&range.read(self.site, binding)?, restart, offset)
     }
 
     /// Takes primitives apart into lists with indices of their own.
@@ -330,7 +329,7 @@ impl Run<'_> {
             return Ok(Pieces::new());
         }
         let bytes: Vec<u8> = runs.iter().flat_map(indices::Run::bytes).collect();
-        let bo = self.device.create_bo("indices", bytes.len() as u64)?;
+        let bo = self.site.create_bo("indices", bytes.len() as u64)?;
         bo.access(Cause::Indices)?.write(0, &bytes);
         let mut offset = 0;
         let mut piece = |run: indices::Run| {

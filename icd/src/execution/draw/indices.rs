@@ -6,6 +6,7 @@ use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_VERTEX_INDEX;
 use vc4_kernel_abi::BoHandle;
 
+use super::site::Site;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::segments::IndexBinding;
@@ -76,9 +77,9 @@ impl IndexRange {
     }
 
     /// Looks at every index; the binding is the one that the range was made of.
-    pub fn scan(&self, binding: &IndexBinding) -> Result<Scan, Error> {
+    pub fn scan(&self, site: Site<'_>, binding: &IndexBinding) -> Result<Scan, Error> {
         let mut scan = Scan { max: 0, restarts: false };
-        self.each_chunk(binding, |indices| {
+        self.each_chunk(site, binding, |indices| {
             let max = indices.iter().copied().max().unwrap_or(0);
             scan.restarts |= max == self.restart();
             scan.max = scan.max.max(max);
@@ -87,16 +88,23 @@ impl IndexRange {
     }
 
     /// The indices; 0 where the buffer ends early.
-    pub fn read(&self, binding: &IndexBinding) -> Result<Vec<u32>, Error> {
+    pub fn read(&self, site: Site<'_>, binding: &IndexBinding) -> Result<Vec<u32>, Error> {
         let mut values = Vec::with_capacity(self.count as usize);
-        self.each_chunk(binding, |indices| values.extend_from_slice(indices))?;
+        self.each_chunk(site, binding, |indices| values.extend_from_slice(indices))?;
         values.resize(self.count as usize, 0);
         Ok(values)
     }
 
     /// Hands out the indices in memory. Mappings are read in bursts.
-    fn each_chunk(&self, binding: &IndexBinding, mut each: impl FnMut(&[u32])) -> Result<(), Error> {
-        let memory = binding.buffer.binding()?.bo.access(Cause::Indices)?;
+    fn each_chunk(
+        &self,
+        site: Site<'_>,
+        binding: &IndexBinding,
+        mut each: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let place = binding.buffer.binding()?;
+        site.ledger.rests_on(place);
+        let memory = place.bo.access(Cause::Indices)?;
         const CHUNK: usize = 256;
         let (mut bytes, mut values) = ([0; 4 * CHUNK], [0; CHUNK]);
         let size = match self.ty {

@@ -115,6 +115,11 @@ impl JobBuilder {
         true
     }
 
+    /// Words of the uniform streams so far.
+    pub(super) fn uniform_count(&self) -> u32 {
+        (self.uniforms.len() / 4) as u32
+    }
+
     /// Appends words of the uniform streams.
     pub(super) fn uniforms(&mut self, words: &[u32]) {
         // The machine is little-endian, and so is every host that has it.
@@ -130,7 +135,7 @@ impl JobBuilder {
             submit.uniforms = std::mem::take(&mut self.uniforms);
         }
         submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
-        Job { submit, builder: self, binned: 0, is_counted: true }
+        Job { submit, builder: self, binned: 0, is_counted: true, number: None }
     }
 
     fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
@@ -165,12 +170,78 @@ pub struct Job {
     builder: JobBuilder,
     binned: u64,
     is_counted: bool,
+    /// Its number among those of its segment that draw.
+    number: Option<u32>,
 }
 
 impl Job {
     /// The job as one of those that draw what another draws, too: queries do not count it.
     pub fn uncounted(self) -> Job {
         Job { is_counted: false, ..self }
+    }
+
+    /// The job with its number among those of its segment.
+    pub fn numbered(self, number: u32) -> Job {
+        Job { number: Some(number), ..self }
+    }
+
+    /// Its number among those of its segment that draw.
+    pub fn number(&self) -> Option<u32> {
+        self.number
+    }
+
+    /// Bytes of host memory that its lists take.
+    pub fn bytes(&self) -> usize {
+        let Submit { bin_cl, shader_rec, uniforms, bos, .. } = &self.submit;
+        bin_cl.capacity() + shader_rec.capacity() + uniforms.capacity() + size_of_val(&bos[..])
+    }
+
+    /// The words of its uniform streams; `None` if they stand at no place for words.
+    pub fn uniform_words(&mut self) -> Option<&mut [u32]> {
+        bytemuck::try_cast_slice_mut(&mut self.submit.uniforms).ok()
+    }
+
+    /// Gives the memory up that only building needs.
+    pub fn settle(&mut self) {
+        let JobBuilder { used, .. } = std::mem::take(&mut self.builder);
+        self.builder.used = used;
+        self.submit.uniforms.shrink_to_fit();
+        self.submit.shader_rec.shrink_to_fit();
+    }
+
+    /// What another job does otherwise, if anything. BOs of jobs' own are as good as equal ones.
+    pub fn difference(&self, other: &Job) -> Result<Option<&'static str>, Error> {
+        let (a, b) = (&self.submit, &other.submit);
+        let surfaces = |submit: &Submit| {
+            let Submit { color_read, color_write, zs_read, zs_write, .. } = *submit;
+            [color_read, color_write, zs_read, zs_write, submit.msaa_color_write, submit.msaa_zs_write]
+        };
+        let rest = |submit: &Submit| {
+            let Submit { width, height, tiles, clear_color, clear_z, clear_s, .. } = *submit;
+            (width, height, tiles, clear_color, clear_z, clear_s, submit.shader_rec_count, submit.flags)
+        };
+        if surfaces(a) != surfaces(b) || rest(a) != rest(b) {
+            return Ok(Some("surfaces"));
+        }
+        for (a, b, what) in [
+            (&a.bin_cl, &b.bin_cl, "bin lists"),
+            (&a.shader_rec, &b.shader_rec, "shader records"),
+            (&a.uniforms, &b.uniforms, "uniform streams"),
+        ] {
+            if a != b {
+                return Ok(Some(what));
+            }
+        }
+        if a.bos.len() != b.bos.len() {
+            return Ok(Some("BOs"));
+        }
+        let is_drawn_to = |place: usize| surfaces(a).iter().flatten().any(|s| s.bo_index as usize == place);
+        for (place, (a, b)) in self.builder.used.iter().zip(&other.builder.used).enumerate() {
+            if a.bo.handle() != b.bo.handle() && !is_drawn_to(place) && !a.bo.holds_the_same(&b.bo)? {
+                return Ok(Some("the content of BOs"));
+            }
+        }
+        Ok(None)
     }
 
     /// Says how many bytes of tile lists its draws may take.
@@ -273,7 +344,7 @@ mod tests {
     use vc4::cl::packets::{PrimitiveMode, VertexArrayPrimitives};
     use vc4::state::PixelRect;
 
-    use super::super::surfaces;
+    use super::super::{Iota, Ledger, Site, surfaces};
     use super::*;
     use crate::testing::device;
 
@@ -282,7 +353,9 @@ mod tests {
         let mut job = JobBuilder::default();
         job.draw(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
         let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
-        let submit = surfaces::describe(&device(), &target, None, &mut job).unwrap();
+        let (iota, ledger) = (Iota::new(device()), Ledger::default());
+        let site = Site { iota: &iota, ledger: &ledger };
+        let submit = surfaces::describe(site, &target, None, &mut job).unwrap();
         let error = job.finish(submit, &target).inspect().unwrap_err();
         assert_eq!(error.result(), ash::vk::Result::ERROR_DEVICE_LOST);
         let text = error.to_string();

@@ -7,6 +7,8 @@
 //! One draw of the API is one or more *pieces*: instances, runs of at most 65535 vertices. A piece gets a shader
 //! record of its own where attribute bases or uniforms differ from those of the piece before, because they stand in
 //! it.
+//!
+//! Segments that are submitted again and again keep their jobs ([`Kept`]): a [`Ledger`] says what of memory those rest on.
 
 mod arrays;
 mod bindings;
@@ -15,10 +17,14 @@ mod geometry;
 mod indices;
 mod iota;
 mod job;
+mod kept;
+mod ledger;
 mod packets;
+mod patches;
 mod record;
 #[cfg(feature = "compute")]
 mod relay;
+mod site;
 mod surfaces;
 #[cfg(test)]
 mod tests;
@@ -32,7 +38,6 @@ use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
-use crate::objects::device::Device;
 use crate::pipeline::{Compiled, Workshop};
 use crate::segments::{Draw, DrawList};
 use crate::segments::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Target};
@@ -41,7 +46,10 @@ use geometry::Piece;
 use indices::{IndexRange, Scan};
 pub use iota::Iota;
 pub use job::{Job, JobBuilder};
+pub use kept::{Budget, Jobs, Kept};
+pub use ledger::Ledger;
 use record::Streams;
+pub use site::Site;
 
 /// Binner memory that a job may fill: the kernel's pool but for slots that other jobs hold meanwhile (kernel-abi.md §11).
 /// A job that needs more hangs.
@@ -53,40 +61,38 @@ const TILES_PER_PRIMITIVE: u64 = 16;
 const BYTES_IN_TILE: u64 = 7;
 
 /// Builds the jobs of a segment and gives them to `submit` in order, each as soon as it is finished. `memory` is an
-/// empty job, before and after; `iota` belongs to the device.
+/// empty job, before and after.
 pub fn build(
-    device: &Device,
-    iota: &Iota,
+    site: Site<'_>,
     segment: &RenderSegment,
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
     for target in segment.target.parts() {
-        build_part(device, iota, (&target, &segment.draws), memory, submit)?;
+        build_part(site, (&target, &segment.draws), memory, submit)?;
     }
     Ok(())
 }
 
 /// The jobs of a part of the target.
 fn build_part(
-    device: &Device,
-    iota: &Iota,
+    site: Site<'_>,
     (target, draws): (&Target, &[Arc<DrawList>]),
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let passes = target.passes();
     if passes == 1 {
-        return build_pass(device, iota, (target, draws), (0, None), memory, submit);
+        return build_pass(site, (target, draws), (0, None), memory, submit);
     }
-    let aside = (0..passes).map(|pass| surfaces::aside(device, target, pass));
+    let aside = (0..passes).map(|pass| surfaces::aside(site, target, pass));
     let aside = aside.collect::<Result<Vec<_>, _>>()?;
     // Where the draws need several jobs, each pass begins the next one with what the last pass of the job before left in
     // depth and stencil. All passes split at the same draws.
     let mut jobs: Vec<_> = Vec::with_capacity(passes);
     for (pass, aside) in aside.iter().enumerate() {
         let mut built = VecDeque::new();
-        build_pass(device, iota, (target, draws), (pass, aside.as_ref()), memory, &mut |job| {
+        build_pass(site, (target, draws), (pass, aside.as_ref()), memory, &mut |job| {
             built.push_back(std::mem::take(job));
             Ok(())
         })?;
@@ -96,7 +102,7 @@ fn build_part(
         jobs.iter_mut().filter_map(VecDeque::pop_front).try_for_each(|mut job| submit(&mut job))?;
         for (pass, aside) in aside.iter().enumerate() {
             if let Some(aside) = aside {
-                submit(&mut surfaces::bring_back(device, target, pass, aside)?)?;
+                submit(&mut surfaces::bring_back(site, target, pass, aside)?)?;
             }
         }
     }
@@ -105,16 +111,14 @@ fn build_part(
 
 /// The jobs of one of a segment's passes, which draws aside if there is a place for that.
 fn build_pass(
-    device: &Device,
-    iota: &Iota,
+    site: Site<'_>,
     (target, draws): (&Target, &[Arc<DrawList>]),
     (pass, aside): (usize, Option<&Arc<Bo>>),
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut builder = Builder {
-        device,
-        iota,
+        site,
         target,
         pass,
         aside,
@@ -160,7 +164,7 @@ pub fn are_ready(segments: &[RenderSegment], workshop: &mut Workshop) -> Result<
 ///
 /// # Errors
 /// Why not.
-pub fn check(iota: &Iota, segment: &RenderSegment) -> Result<(), Error> {
+pub fn check(site: Site<'_>, segment: &RenderSegment) -> Result<(), Error> {
     let target = segment.target.parts();
     let Some(target) = target.first() else { return Ok(()) };
     let pass = Pass::new(target, 0, None);
@@ -168,15 +172,14 @@ pub fn check(iota: &Iota, segment: &RenderSegment) -> Result<(), Error> {
         let Some(draw) = list.draws().first() else { continue };
         let state = list.state(draw);
         if let Some(compiled) = &state.pipeline().compiled {
-            Bindings::new(iota, draw.state, state, (compiled, pass), Lookups::default())?;
+            Bindings::new(site, draw.state, state, (compiled, pass), Lookups::default())?;
         }
     }
     Ok(())
 }
 
 struct Builder<'a> {
-    device: &'a Device,
-    iota: &'a Iota,
+    site: Site<'a>,
     target: &'a Target,
     pass: usize,
     aside: Option<&'a Arc<Bo>>,
@@ -224,7 +227,7 @@ impl Builder<'_> {
             let state = list.state(first);
             let mut tried = 1;
             let known = std::mem::take(lookups);
-            let bindings = Bindings::new(self.iota, first.state, state, programs, known);
+            let bindings = Bindings::new(self.site, first.state, state, programs, known);
             let done = bindings.and_then(|mut bindings| {
                 let mut draws = rest.iter().zip(1..);
                 let done = draws.try_for_each(|(draw, number)| {
@@ -238,6 +241,7 @@ impl Builder<'_> {
                 Ok(()) => break,
                 // What breaks a rule draws nothing, whatever else there is to draw goes on.
                 Err(error) if error.spares_device() => {
+                    self.site.ledger.give_up();
                     log::error!(target: "vc4::draw", "a draw is left out: {error}");
                 }
                 Err(error) => return Err(error),
@@ -267,7 +271,7 @@ impl Builder<'_> {
     #[inline(never)]
     fn indirect(&mut self, bindings: &mut Bindings<'_>, draw: Option<&IndirectDraw>) -> Result<(), Error> {
         let Some(draw) = draw else { return Ok(()) };
-        let mut calls = calls(draw, draws(draw)?).zip(0..);
+        let mut calls = calls(self.site, draw, draws(self.site, draw)?).zip(0..);
         calls.try_for_each(|(call, index)| self.call(bindings, &call?, index))
     }
 
@@ -302,7 +306,7 @@ impl Builder<'_> {
         if let Some(piece) = geometry::indexed_at_once(bindings, call, &self.indices) {
             return self.instances(bindings, &piece, call);
         }
-        let pieces = geometry::pieces(self.device, bindings, call, &mut self.indices)?;
+        let pieces = geometry::pieces(bindings, call, &mut self.indices)?;
         for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
             for piece in &pieces {
                 self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
@@ -347,7 +351,7 @@ impl Builder<'_> {
             let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(false) };
             packets::state(&mut self.job, bindings, window)?;
         }
-        self.streams.write(self.device, &mut self.job, bindings, piece, instance)?;
+        self.streams.write(&mut self.job, bindings, piece, instance)?;
         (bindings.changes, bindings.changed_sets) = (Changes::empty(), 0);
         Ok(true)
     }
@@ -357,8 +361,8 @@ impl Builder<'_> {
         let target = part(self.target, self.is_first, is_last).pass(self.pass);
         self.is_first = false;
         let mut job = std::mem::take(&mut self.job);
-        let submit = surfaces::describe(self.device, &target, self.aside, &mut job)?;
-        let mut job = job.finish(submit, &target);
+        let submit = surfaces::describe(self.site, &target, self.aside, &mut job)?;
+        let mut job = job.finish(submit, &target).numbered(self.site.ledger.finish_job());
         job.expect_binned(std::mem::take(&mut self.binned));
         let mut job = if self.target.is_last(self.pass) { job } else { job.uncounted() };
         (self.submit)(&mut job)?;
@@ -388,17 +392,22 @@ fn part(target: &Target, first: bool, last: bool) -> Target {
 }
 
 /// How many draws an indirect command has, read now where memory says it.
-fn draws(draw: &IndirectDraw) -> Result<u32, Error> {
+fn draws(site: Site<'_>, draw: &IndirectDraw) -> Result<u32, Error> {
     let Some((buffer, offset)) = &draw.counted else { return Ok(draw.count) };
     if offset.checked_add(4).is_none_or(|end| end > buffer.size()) {
         return Err(Error::InvalidUse("the number of indirect draws leaves its buffer".into()));
     }
     let binding = buffer.binding()?;
+    site.ledger.rests_on(binding);
     Ok(binding.bo.access(Cause::Indirect)?.read_u32((binding.offset + offset) as usize).min(draw.count))
 }
 
 /// The draws of an indirect command, read now.
-fn calls(draw: &IndirectDraw, count: u32) -> impl Iterator<Item = Result<DrawParameters, Error>> {
+fn calls(
+    site: Site<'_>,
+    draw: &IndirectDraw,
+    count: u32,
+) -> impl Iterator<Item = Result<DrawParameters, Error>> {
     let size: u64 = if draw.indexed { 20 } else { 16 };
     (0..count).map(move |index| {
         let binding = draw.buffer.binding()?;
@@ -406,6 +415,7 @@ fn calls(draw: &IndirectDraw, count: u32) -> impl Iterator<Item = Result<DrawPar
         if at.checked_add(size).is_none_or(|end| end > draw.buffer.size()) {
             return Err(Error::InvalidUse(format!("indirect draw {index} leaves its buffer")));
         }
+        site.ledger.rests_on(binding);
         let memory = binding.bo.access(Cause::Indirect)?;
         let word = |n: u64| memory.read_u32((binding.offset + at + 4 * n) as usize);
         Ok(DrawParameters {

@@ -11,13 +11,12 @@ use super::gather::from;
 use super::geometry::Piece;
 use super::iota::ZEROS_AT;
 use super::job::JobBuilder;
+use super::patches::BlockId;
 #[cfg(feature = "compute")]
 use super::relay::outputs;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
-use crate::objects::device::Device;
 use crate::pipeline::{BLOCK_WORDS, Block, Inputs, Relayed, set_bit};
-use crate::segments::Snapshot;
 
 /// Largest stride of the plain form of record.
 const MAX_PLAIN_STRIDE: u32 = 255;
@@ -28,6 +27,8 @@ const WORD_BYTES: u64 = 4;
 /// The uniform streams of the last record, and what it was made for.
 pub struct Streams {
     words: Vec<u32>,
+    /// Where the words of each run of the recipe were read, if somebody wants to know.
+    blocks: Vec<BlockId>,
     /// Words of push constants or of a uniform buffer on their way.
     block: Box<Block>,
     base_vertex: i64,
@@ -44,6 +45,7 @@ impl Default for Streams {
     fn default() -> Streams {
         Streams {
             words: Vec::new(),
+            blocks: Vec::new(),
             block: Box::new([0; BLOCK_WORDS]),
             base_vertex: 0,
             gathered: false,
@@ -79,7 +81,6 @@ impl Streams {
     /// Appends the record of a piece, or the last one again, and its streams.
     pub(super) fn write(
         &mut self,
-        device: &Device,
         job: &mut JobBuilder,
         bindings: &Bindings<'_>,
         piece: &Piece<'_>,
@@ -92,11 +93,16 @@ impl Streams {
             (piece.base_vertex, piece.gathered.is_some(), instance);
         let first = Changes::PROGRAMS | Changes::VERTICES | Changes::JOB;
         // What can fail comes before what the job keeps.
-        self.update(device, job, bindings, piece, instance, is_other)?;
+        self.update(job, bindings, piece, instance, is_other)?;
         if is_moved || is_short || changes.intersects(first) || !job.repeat_record() {
-            self.record(device, job, bindings, piece)?;
+            self.record(job, bindings, piece)?;
         }
-        job.uniforms(&self.words[..bindings.variant.recipe.stream_words]);
+        let variant = &bindings.variant;
+        if bindings.site.ledger.is_noting() {
+            let blocks = &self.blocks[..variant.recipe.buffers.len()];
+            bindings.site.ledger.streams(variant, job.uniform_count(), &self.words, blocks);
+        }
+        job.uniforms(&self.words[..variant.recipe.stream_words]);
         Ok(())
     }
 
@@ -104,13 +110,14 @@ impl Streams {
     #[inline(never)]
     fn relay(
         &mut self,
-        device: &Device,
         job: &mut JobBuilder,
         bindings: &Bindings<'_>,
         piece: &Piece<'_>,
         instance: u32,
     ) -> Result<(), Error> {
-        let (outputs, bytes) = outputs(device, bindings, piece, instance)?;
+        // The programs may look at anything.
+        bindings.site.ledger.give_up();
+        let (outputs, bytes) = outputs(bindings, piece, instance)?;
         let bo = job.bo(&outputs);
         for (at, what) in &bindings.variant.recipe.relayed {
             self.words[*at as usize] = match what {
@@ -125,7 +132,6 @@ impl Streams {
     /// Appends a new record.
     fn record(
         &mut self,
-        device: &Device,
         job: &mut JobBuilder,
         bindings: &Bindings<'_>,
         piece: &Piece<'_>,
@@ -140,10 +146,10 @@ impl Streams {
         self.joined = None;
         for array in arrays(programs) {
             let (handle, attribute) = match array {
-                [single] => attribute(device, job, bindings, single, piece)?,
+                [single] => attribute(job, bindings, single, piece)?,
                 joined => {
                     self.joined = Some(piece.primitives.vertices());
-                    side_by_side(device, job, &bindings.state, joined, piece)?
+                    side_by_side(job, bindings, joined, piece)?
                 }
             };
             self.handles.push(handle);
@@ -166,7 +172,6 @@ impl Streams {
     /// Brings the words up to date.
     fn update(
         &mut self,
-        device: &Device,
         job: &mut JobBuilder,
         bindings: &Bindings<'_>,
         piece: &Piece<'_>,
@@ -208,9 +213,17 @@ impl Streams {
             }
         }
         if changes.contains(Changes::DESCRIPTORS) {
-            for run in recipe.buffers.iter().filter(|run| sets & run.set != 0) {
-                bindings.range_at(run.range)?.read(run.start, &mut self.block[..run.count]);
+            let ledger = bindings.site.ledger;
+            if ledger.is_noting() {
+                self.blocks.resize(recipe.buffers.len(), BlockId::default());
+            }
+            for (number, run) in recipe.buffers.iter().enumerate().filter(|(_, run)| sets & run.set != 0) {
+                let range = bindings.range_at(run.range)?;
+                range.read(run.start, &mut self.block[..run.count]);
                 run.words.put(words, &self.block);
+                if ledger.is_noting() {
+                    self.blocks[number] = ledger.block(range, (number, run), &self.block[..run.count]);
+                }
             }
             for (at, set, slot) in &recipe.descriptors {
                 if sets & set != 0 {
@@ -236,7 +249,7 @@ impl Streams {
                 words[*at as usize] = piece_word(bindings, slot, piece, instance)?;
             }
             if !recipe.relayed.is_empty() {
-                self.relay(device, job, bindings, piece, instance)?;
+                self.relay(job, bindings, piece, instance)?;
             }
         }
         Ok(())
@@ -246,7 +259,6 @@ impl Streams {
 /// Without the CPU's back end no vertices are shaded there.
 #[cfg(not(feature = "compute"))]
 fn outputs(
-    _: &Device,
     _: &Bindings<'_>,
     _: &Piece<'_>,
     _: u32,
@@ -271,7 +283,6 @@ fn program(programs: &Pipeline, bytes: u32, offset: fn(&AttributeArray) -> Optio
 
 /// An attribute array and its BO's place.
 fn attribute(
-    device: &Device,
     job: &mut JobBuilder,
     bindings: &Bindings<'_>,
     array: &AttributeArray,
@@ -284,7 +295,7 @@ fn attribute(
         ..Attribute::default()
     };
     if let Some(gathered) = &piece.gathered {
-        let copies = job.bo(&gathered.array(device, &bindings.state, array.source, array.bytes)?);
+        let copies = job.bo(&gathered.array(bindings.site, &bindings.state, array.source, array.bytes)?);
         return Ok((copies, Attribute { stride: array.bytes, ..plain }));
     }
     let found = match array.source {
@@ -293,7 +304,7 @@ fn attribute(
             source.filter(|source| source.limit(array.bytes).is_some())
         }
         AttributeSource::VertexIndex => {
-            let numbers = job.bo(bindings.iota().bo()?);
+            let numbers = job.bo(bindings.site.iota.bo()?);
             return Ok((numbers, Attribute { stride: 4, ..plain }));
         }
         // Corners come in gathered arrays only.
@@ -306,11 +317,14 @@ fn attribute(
         Some(source) => {
             // Inside of the buffer: pieces keep to the limits of their sources.
             let address = source.base as i64 + i64::from(source.stride) * piece.base_vertex;
-            Ok((job.bo(source.bo), Attribute { address: address as u32, stride: source.stride, ..plain }))
+            Ok((
+                job.bo(&source.place.bo),
+                Attribute { address: address as u32, stride: source.stride, ..plain },
+            ))
         }
         // Reads of what is not there give zeros (T-ROBUST).
         None => {
-            let zeros = job.bo(bindings.iota().bo()?);
+            let zeros = job.bo(bindings.site.iota.bo()?);
             Ok((zeros, Attribute { address: ZEROS_AT, ..plain }))
         }
     }
@@ -318,9 +332,8 @@ fn attribute(
 
 /// Arrays that share one of the record: their data side by side in memory of their own, and its place.
 fn side_by_side(
-    device: &Device,
     job: &mut JobBuilder,
-    state: &Snapshot<'_>,
+    bindings: &Bindings<'_>,
     joined: &[AttributeArray],
     piece: &Piece<'_>,
 ) -> Result<(u32, Attribute), Error> {
@@ -331,10 +344,10 @@ fn side_by_side(
     let mut column = 0;
     for array in joined {
         let (corner, location) = from(array.source);
-        let found = location.map_or(Ok(None), |location| source(state, location))?;
+        let found = location.map_or(Ok(None), |location| source(&bindings.state, location))?;
         let limit = found.as_ref().and_then(|source| source.limit(array.bytes));
         if let (Some(source), Some(limit)) = (found, limit) {
-            let memory = source.bo.access(Cause::Vertices)?;
+            let memory = source.access(bindings.site)?;
             for (number, to) in data.chunks_exact_mut(stride).enumerate() {
                 let vertex = piece.vertex(number, corner);
                 if (0..=limit).contains(&vertex) {
@@ -345,7 +358,7 @@ fn side_by_side(
         }
         column += whole_words(array);
     }
-    let bo = device.create_bo("joined attributes", data.len() as u64)?;
+    let bo = bindings.site.create_bo("joined attributes", data.len() as u64)?;
     bo.access(Cause::Vertices)?.write(0, &data);
     let attribute = Attribute {
         bytes: stride as u16,
@@ -404,7 +417,7 @@ fn piece_word(
         UniformSlot::InstanceAttribute { location, word } => {
             let first = bindings.call.first_instance();
             source(&bindings.state, location)?
-                .map_or(Ok(0), |source| source.instance_word(first, instance, word))
+                .map_or(Ok(0), |source| source.instance_word(bindings.site, first, instance, word))
         }
         _ => Ok(0),
     }

@@ -15,7 +15,6 @@ use crate::compute::vertices::{Vertices, shade};
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
-use crate::objects::device::Device;
 use crate::pipeline::RelayKernel;
 
 /// Bytes of a word.
@@ -25,7 +24,6 @@ const ABSENT: [u32; 4] = [0, 0, 0, 1f32.to_bits()];
 
 /// What the vertex stage stores for the vertices of a piece, in memory, and how many bytes.
 pub(super) fn outputs(
-    device: &Device,
     bindings: &Bindings<'_>,
     piece: &Piece<'_>,
     instance: u32,
@@ -39,7 +37,7 @@ pub(super) fn outputs(
     let vertices = Vertices { count, attributes: &mut attributes, push: &push };
     let words = shade(relay, &bindings.state, vertices)?;
     let bytes = WORD * words.len();
-    let bo = device.create_bo("shaded vertices", bytes as u64)?;
+    let bo = bindings.site.create_bo("shaded vertices", bytes as u64)?;
     bo.access(Cause::Vertices)?.write(0, bytemuck::cast_slice(&words));
     Ok((bo, bytes as u32))
 }
@@ -73,7 +71,7 @@ fn attributes(
             }
             Some(VertexAttribute { location, format, .. }) => {
                 let bytes = format.bytes();
-                let copied = gathered.copied(&bindings.state, None, *location, bytes)?;
+                let copied = gathered.copied(bindings.site, &bindings.state, None, *location, bytes)?;
                 for (place, bytes) in places.zip(copied.chunks_exact(bytes as usize)) {
                     let mut words = [0; 4];
                     bytemuck::bytes_of_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
@@ -97,7 +95,7 @@ fn of_instance(
     let mut words = [0; 4];
     if let Some(source) = source(&bindings.state, attribute.location)? {
         for (word, number) in words.iter_mut().zip(0..attribute.format.words() as u8) {
-            *word = source.instance_word(bindings.call.first_instance(), instance, number)?;
+            *word = source.instance_word(bindings.site, bindings.call.first_instance(), instance, number)?;
         }
     }
     decode(&attribute.format, &words).map_err(unfit)

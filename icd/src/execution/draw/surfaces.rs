@@ -9,10 +9,10 @@ use vc4::image::{TileFormat, Tiling};
 use vc4_kernel_abi::{Submit, SubmitFlags, Surface};
 
 use super::job::{Job, JobBuilder};
+use super::site::Site;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::facts::target_px;
-use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
 use crate::objects::placement::{Placement, common_width};
 use crate::segments::{ColorTarget, DepthStencilWord, Start, Target};
@@ -67,15 +67,15 @@ impl Place {
 }
 
 /// Memory for what a pass draws while the attachment has to stay as it was ([`Target::is_aside`]).
-pub(super) fn aside(device: &Device, target: &Target, pass: usize) -> Result<Option<Arc<Bo>>, Error> {
+pub(super) fn aside(site: Site<'_>, target: &Target, pass: usize) -> Result<Option<Arc<Bo>>, Error> {
     let Some(color) = target.colors.get(pass).filter(|_| target.is_aside(pass)) else { return Ok(None) };
     let bytes = color.view.placement(color.plane)?.surface_size();
-    device.create_bo("a colour that its own subpass reads", bytes.into()).map(Some)
+    site.create_bo("a colour that its own subpass reads", bytes.into()).map(Some)
 }
 
 /// The job that brings what a pass has drawn aside to its attachment.
 pub(super) fn bring_back(
-    device: &Device,
+    site: Site<'_>,
     target: &Target,
     pass: usize,
     aside: &Arc<Bo>,
@@ -84,7 +84,7 @@ pub(super) fn bring_back(
     target.load();
     target.keep();
     let mut job = JobBuilder::default();
-    let mut submit = describe(device, &target, None, &mut job)?;
+    let mut submit = describe(site, &target, None, &mut job)?;
     if let Some(color) = target.colors.first() {
         let place = Place::new(&mut job, &color.view, color.plane, target.origin())?;
         submit.color_read = Some(place.moved(&mut job, aside, target.origin())?.load());
@@ -95,7 +95,7 @@ pub(super) fn bring_back(
 /// A submission on the target of a pass, still without lists; adds the target's BOs to the job. Colours are stored to
 /// `aside` instead, if it is there.
 pub(super) fn describe(
-    device: &Device,
+    site: Site<'_>,
     target: &Target,
     aside: Option<&Arc<Bo>>,
     job: &mut JobBuilder,
@@ -111,7 +111,7 @@ pub(super) fn describe(
     let resolve = place(drawn.and_then(|color| color.resolve.as_ref()), 0)?;
     let zs = place(target.depth_stencil.as_ref(), 0)?;
     let color = match (color, &zs) {
-        (None, None) => Some(nowhere(device, target, job)?),
+        (None, None) => Some(nowhere(site, target, job)?),
         (color, _) => color,
     };
     size(&mut submit, target, &color.iter().chain(&resolve).chain(&zs).collect::<Vec<_>>())?;
@@ -153,7 +153,7 @@ pub(super) fn describe(
 }
 
 /// A surface for jobs without attachments, which nobody looks at.
-fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Place, Error> {
+fn nowhere(site: Site<'_>, target: &Target, job: &mut JobBuilder) -> Result<Place, Error> {
     // As much of the framebuffer as jobs reach.
     let area = target.job_area();
     let (width, height) = (area.right.max(1) as u32, area.bottom.max(1) as u32);
@@ -165,7 +165,7 @@ fn nowhere(device: &Device, target: &Target, job: &mut JobBuilder) -> Result<Pla
         let level = Level::new(Tiling::T, 4, width, height).map_err(wrong)?;
         (Placement::Level(level), level.size)
     };
-    let bo = device.create_bo("a render pass without attachments", u64::from(bytes))?;
+    let bo = site.create_bo("a render pass without attachments", u64::from(bytes))?;
     Place::at(job.bo(&bo), memory, TileFormat::Rgba8888, [0; 2])
 }
 

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use ash::vk;
 use vc4::cl::AnyPacket;
 use vc4::cl::list::read_binner;
-use vc4_kernel_abi::SubmitFlags;
+use vc4_kernel_abi::{Noop, Recorder as GpuRecorder, SubmitFlags};
 
-use super::{Iota, Job, JobBuilder, build};
+use super::{Iota, Job, JobBuilder, Ledger, Site, build};
+use crate::execution::queue::Queue;
+use crate::execution::work::Work;
 use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
@@ -22,8 +24,9 @@ use crate::pipeline::layout::PipelineLayout;
 use crate::pipeline::module::ShaderModule;
 use crate::recording::pass::PassBegin;
 use crate::recording::recorder::Recorder;
-use crate::segments::{DrawParameters, RenderSegment, Segment};
-use crate::testing::{device, device_with};
+use crate::segments::{DrawParameters, RenderSegment, Segment, Segments};
+use crate::testing::{device, device_on, device_with};
+use crate::transfers::buffer::FillBuffer;
 use crate::transfers::fill::ClearWords;
 
 macro_rules! spirv {
@@ -220,7 +223,9 @@ fn jobs(device: &Arc<Device>, render: &RenderSegment) -> Vec<Job> {
         jobs.push(std::mem::take(job));
         Ok(())
     };
-    build(device, &Iota::new(device.clone()), render, &mut JobBuilder::default(), &mut keep).unwrap();
+    let (iota, ledger) = (Iota::new(device.clone()), Ledger::default());
+    let site = Site { iota: &iota, ledger: &ledger };
+    build(site, render, &mut JobBuilder::default(), &mut keep).unwrap();
     jobs
 }
 
@@ -499,4 +504,50 @@ fn state_of_a_draw_that_shows_nothing_reaches_the_next() {
         _ => None,
     });
     assert_eq!(window, Some((8, 8)));
+}
+
+#[test]
+fn jobs_are_kept_until_what_shaped_them_changes() {
+    let gpu = Arc::new(GpuRecorder::new(Arc::new(Noop::new())));
+    let fixture = Fixture::on(device_on(gpu.clone()), (64, 64), 12);
+    let pipeline = fixture.pipeline(LIST);
+    let device = &fixture.device;
+    let indices = Buffer::new(device, &vk::BufferCreateInfo { size: 64, ..Default::default() }).unwrap();
+    let memory = DeviceMemory::new(device, 4096, 0, Origin::Alone).unwrap();
+    indices.bind(&memory, 0).unwrap();
+    let indices = Arc::new(indices);
+    let segments = fixture.record(fixture.whole(), |recording| {
+        recording.state.bind_pipeline(&pipeline);
+        recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+        // The machine takes no indices of 32 bits: they are rewritten into a BO of the job.
+        recording.state.bind_indices(&indices, 0, vk::IndexType::UINT32);
+        recording.draw(call(3, 0, Some(0))).unwrap();
+    });
+    let segments = Arc::new(segments);
+    let queue = Queue::new(device.clone());
+    let run = |segments: &Arc<Segments>| {
+        let work = Work::Commands { waits: vec![], segments: vec![segments.clone()], signals: vec![] };
+        queue.push(work).unwrap();
+        queue.wait_idle().unwrap();
+        gpu.take().pop().map(|job| job.bos)
+    };
+    // Most recordings are submitted once, so the first jobs are not kept.
+    let (first, second) = (run(&segments), run(&segments));
+    assert_ne!(first, second);
+    assert_eq!(run(&segments), second);
+    // As long as the host sees the memory, it may write.
+    let (mapping, _) = memory.map(0, 12).unwrap();
+    let open = run(&segments);
+    assert_ne!(open, second);
+    mapping.write_u32(4, 7);
+    assert_ne!(run(&segments), open);
+    memory.unmap();
+    let third = run(&segments);
+    assert_eq!(run(&segments), third);
+    // Commands write, too: those of the CPU to all that they touch.
+    let fill = FillBuffer { dst: indices.clone(), offset: 0, size: 4, word: 1 };
+    run(&Arc::new(vec![Segment::Cpu(Arc::new(fill))]));
+    let fourth = run(&segments);
+    assert_ne!(fourth, third);
+    assert_eq!(run(&segments), fourth);
 }

@@ -1,6 +1,7 @@
 //! One small program per feature of drawing, each with a picture as its result. The pictures of two drivers must
 //! agree within the case's bound (`tests/drawing.rs`).
 
+mod again;
 mod anisotropy;
 mod arrays;
 mod case;
@@ -42,6 +43,7 @@ pub fn all() -> Vec<Case> {
         &arrays::CASES,
         &rendering::CASES,
         &switches::CASES,
+        &again::CASES,
     ];
     all.into_iter().flatten().copied().collect()
 }

@@ -1,0 +1,100 @@
+//! What of memory the CPU read for jobs while it built them: what they rest on when they are submitted again.
+
+use std::cell::{RefCell, RefMut};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::bindings::Range;
+use super::patches::{BlockId, Patches};
+use crate::objects::memory::Binding;
+use crate::pipeline::{BufferWords, Variant};
+
+/// Notes of one building, or nothing if nobody wants any.
+#[derive(Default)]
+pub struct Ledger(Option<RefCell<Notes>>);
+
+/// What was noted.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// Memory that must be as it was, by allocation.
+    pub rests: FxHashMap<usize, Binding>,
+    /// Words that may be others, and where they went.
+    pub patches: Patches,
+    /// Bytes of BOs that were made for the jobs.
+    pub own_bytes: u64,
+    /// Jobs that are finished.
+    pub jobs: u32,
+    /// The jobs are good for once only.
+    pub is_void: bool,
+}
+
+impl Ledger {
+    /// A ledger that notes.
+    pub fn noting() -> Ledger {
+        Ledger(Some(RefCell::default()))
+    }
+
+    fn notes(&self) -> Option<RefMut<'_, Notes>> {
+        self.0.as_ref().map(RefCell::borrow_mut)
+    }
+
+    pub(super) fn into_notes(self) -> Option<Notes> {
+        self.0.map(RefCell::into_inner)
+    }
+
+    /// Whether it notes.
+    #[inline]
+    pub fn is_noting(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The CPU has looked at this memory, and what it saw has shaped a job.
+    #[inline]
+    pub(super) fn rests_on(&self, memory: &Binding) {
+        if let Some(mut notes) = self.notes() {
+            notes.rests.entry(memory.allocation()).or_insert_with(|| memory.clone());
+        }
+    }
+
+    /// A BO of so many bytes was made for the jobs.
+    pub(super) fn owns(&self, bytes: u64) {
+        if let Some(mut notes) = self.notes() {
+            notes.own_bytes += bytes;
+        }
+    }
+
+    /// Something went into the jobs that will be otherwise the next time.
+    pub(super) fn give_up(&self) {
+        if let Some(mut notes) = self.notes() {
+            notes.is_void = true;
+        }
+    }
+
+    /// These words were read for a run of a recipe.
+    pub(super) fn block(
+        &self,
+        range: &Range<'_>,
+        (number, run): (usize, &BufferWords),
+        words: &[u32],
+    ) -> BlockId {
+        self.notes()
+            .map_or(BlockId::default(), |mut notes| notes.patches.add_block(range, (number, run), words))
+    }
+
+    /// Streams with these words, of these blocks, stand from word `at` on in the job that is being built.
+    pub(super) fn streams(&self, variant: &Arc<Variant>, at: u32, words: &[u32], blocks: &[BlockId]) {
+        if let Some(mut notes) = self.notes() {
+            let job = notes.jobs;
+            notes.patches.add_streams(variant, (job, at), words, blocks);
+        }
+    }
+
+    /// The job that was being built is finished; its number.
+    pub(super) fn finish_job(&self) -> u32 {
+        self.notes().map_or(0, |mut notes| {
+            notes.jobs += 1;
+            notes.jobs - 1
+        })
+    }
+}
