@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use vc4_kernel_abi::BoHandle;
 use vc4_shaders::binding;
 use vc4_shaders_cpu::Range;
 
@@ -72,14 +71,14 @@ impl Bindings {
     }
 
     /// The memory behind a descriptor.
-    pub(super) fn memory(&self, place: binding::Descriptor) -> Option<BoHandle> {
+    pub(super) fn memory(&self, place: binding::Descriptor) -> Option<memory::Span> {
         let binding: Result<&memory::Binding, Error> = match self.find(place).0 {
             Descriptor::Empty | Descriptor::Sampler(_) => return None,
             Descriptor::Image { view, .. } => view.as_ref()?.image.binding(),
             Descriptor::Buffer { buffer, .. } => buffer.binding(),
             Descriptor::Texels(view) => view.buffer.binding(),
         };
-        binding.ok().map(|binding| binding.bo.handle())
+        binding.ok().map(memory::Binding::span)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::foundation::timeout;
 use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
+use crate::objects::memory::Binding;
 use crate::pipeline::{ComputePipeline, Rectangles};
 use crate::segments::{CpuCommand, Drawing, Part, Touch};
 
@@ -86,13 +87,11 @@ impl CpuCommand for Dispatch {
         let buffers = kernel.buffers().iter().filter_map(|place| self.bindings.memory(*place));
         let images = kernel.images().iter().filter_map(super::images::image);
         let images = images.filter_map(|place| self.bindings.memory(place));
-        let mut bos: Vec<_> = buffers.chain(images).collect();
+        let mut spans: Vec<_> = buffers.chain(images).collect();
         if let Groups::Indirect { buffer, .. } = &self.groups {
-            bos.extend(buffer.binding().ok().map(|binding| binding.bo.handle()));
+            spans.extend(buffer.binding().ok().map(Binding::span));
         }
-        bos.sort_unstable_by_key(|bo| bo.0);
-        bos.dedup();
-        Touch::Bos(bos)
+        Touch::Memory(spans)
     }
 
     fn run(&self, device: &Arc<Device>) -> Result<(), Error> {

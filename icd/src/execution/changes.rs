@@ -1,20 +1,27 @@
 //! When the queue last changed memory. What jobs were made of is the same as long as nobody has changed it.
 
 use rustc_hash::FxHashMap;
-use vc4_kernel_abi::{BoHandle, Submit};
+use smallvec::SmallVec;
+use vc4_kernel_abi::BoHandle;
 
-use crate::segments::Touch;
+use crate::objects::memory::{Binding, Span};
+use crate::segments::{Target, Touch};
 
 /// BOs whose times are remembered.
 const MAX_BOS: usize = 4096;
+/// Parts of a BO that have times of their own.
+const MAX_PARTS: usize = 16;
 
-/// Times are counted in commands and jobs that change something.
+/// A part of a BO, and when it changed last.
+type Part = (Span, u64);
+
+/// Times are counted in commands and passes.
 #[derive(Debug, Default)]
 pub struct Changes {
     now: u64,
-    /// When something changed that no entry of `bos` names.
+    /// When something changed that no entry of `parts` names.
     of_any: u64,
-    of_bos: FxHashMap<BoHandle, u64>,
+    parts: FxHashMap<BoHandle, SmallVec<[Part; 1]>>,
 }
 
 impl Changes {
@@ -29,66 +36,101 @@ impl Changes {
         match touch {
             Touch::Nothing => {}
             Touch::Everything => self.of_any = self.now,
-            Touch::Bos(bos) => bos.iter().for_each(|bo| self.change(*bo)),
+            Touch::Memory(spans) => spans.iter().for_each(|span| self.change(*span)),
         }
     }
 
-    /// A job is submitted: it changes what it stores to.
-    pub fn by_job(&mut self, job: &Submit) {
+    /// Jobs draw to a target.
+    pub fn by_pass(&mut self, target: &Target) {
         self.now += 1;
-        let stores = [&job.color_write, &job.zs_write, &job.msaa_color_write, &job.msaa_zs_write];
-        for surface in stores.into_iter().flatten() {
-            if let Some(bo) = job.bos.get(surface.bo_index as usize) {
-                self.change(*bo);
+        let colors = target.colors.iter().flat_map(|color| color.resolve.iter().chain([&color.view]));
+        for view in colors.chain(&target.depth_stencil) {
+            // Without memory there is nothing to change.
+            if let Some(span) = view.image.binding().ok().map(Binding::span) {
+                self.change(span);
             }
         }
     }
 
-    fn change(&mut self, bo: BoHandle) {
-        if self.of_bos.len() >= MAX_BOS && !self.of_bos.contains_key(&bo) {
-            self.of_bos.clear();
+    fn change(&mut self, span: Span) {
+        if self.parts.len() >= MAX_BOS && !self.parts.contains_key(&span.bo) {
+            self.parts.clear();
             self.of_any = self.now;
         }
-        self.of_bos.insert(bo, self.now);
+        let parts = self.parts.entry(span.bo).or_default();
+        if parts.len() >= MAX_PARTS {
+            let all = parts.iter().fold(span, |all, (part, _)| join(all, *part));
+            *parts = SmallVec::from_buf([(all, self.now)]);
+            return;
+        }
+        // Parts that meet become one, which is as new as this.
+        let whole =
+            parts.iter().filter(|(part, _)| part.meets(&span)).fold(span, |all, (part, _)| join(all, *part));
+        parts.retain(|(part, _)| !part.meets(&whole));
+        parts.push((whole, self.now));
     }
 
-    /// Whether a BO may have been changed after a time.
-    pub fn since(&self, bo: BoHandle, time: u64) -> bool {
-        self.of_any > time || self.of_bos.get(&bo).is_some_and(|changed| *changed > time)
+    /// Whether a byte may have been changed after a time.
+    pub fn since(&self, span: &Span, time: u64) -> bool {
+        let parts = self.parts.get(&span.bo);
+        let changed = |(part, at): &Part| *at > time && part.meets(span);
+        self.of_any > time || parts.is_some_and(|parts| parts.iter().any(changed))
     }
+}
+
+/// From the first byte of both to the last.
+fn join(a: Span, b: Span) -> Span {
+    Span { bo: a.bo, start: a.start.min(b.start), end: a.end.max(b.end) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vc4_kernel_abi::Surface;
+
+    fn span(bo: u32, start: u64, end: u64) -> Span {
+        Span { bo: BoHandle(bo), start, end }
+    }
 
     #[test]
-    fn a_bo_changes_by_commands_that_touch_it_and_jobs_that_store_to_it() {
+    fn bytes_change_by_commands_that_touch_them() {
         let mut changes = Changes::default();
-        let (a, b) = (BoHandle(1), BoHandle(2));
         let start = changes.now();
-        changes.by_command(&Touch::Bos(vec![a]));
-        assert_eq!([a, b].map(|bo| changes.since(bo, start)), [true, false]);
+        changes.by_command(&Touch::Memory(vec![span(1, 64, 128)]));
+        let seen = [span(1, 0, 64), span(1, 0, 65), span(1, 127, 128), span(1, 128, 256), span(2, 64, 128)];
+        assert_eq!(seen.map(|span| changes.since(&span, start)), [false, true, true, false, false]);
         let then = changes.now();
-        let surface = Surface { bo_index: 1, offset: 0, bits: 0, flags: 0 };
-        changes.by_job(&Submit { bos: vec![a, b], color_read: Some(surface), ..Default::default() });
-        assert_eq!([a, b].map(|bo| changes.since(bo, then)), [false, false]);
-        changes.by_job(&Submit { bos: vec![a, b], zs_write: Some(surface), ..Default::default() });
-        assert_eq!([a, b].map(|bo| changes.since(bo, then)), [false, true]);
+        // What is changed with it is as new as it.
+        changes.by_command(&Touch::Memory(vec![span(1, 120, 200)]));
+        assert_eq!(seen.map(|span| changes.since(&span, then)), [false, true, true, true, false]);
+        assert!(!changes.since(&seen[1], changes.now()));
+        changes.by_command(&Touch::Nothing);
+        assert!(!changes.since(&seen[4], then));
         changes.by_command(&Touch::Everything);
-        assert_eq!([a, b].map(|bo| changes.since(bo, then)), [true, true]);
+        assert!(changes.since(&seen[4], then));
     }
 
     #[test]
     fn what_is_forgotten_counts_as_changed() {
         let mut changes = Changes::default();
-        changes.by_command(&Touch::Bos((0..MAX_BOS as u32).map(BoHandle).collect()));
+        let many = (0..MAX_BOS as u32).map(|bo| span(bo, 0, 4));
+        changes.by_command(&Touch::Memory(many.collect()));
+        let (then, other) = (changes.now(), span(u32::MAX, 0, 4));
+        assert!(!changes.since(&other, then));
+        changes.by_command(&Touch::Memory(vec![span(5000, 0, 4)]));
+        assert!(changes.since(&other, then) && changes.since(&span(0, 0, 4), then));
+        assert!(!changes.since(&span(0, 0, 4), changes.now()));
+    }
+
+    #[test]
+    fn many_parts_of_a_bo_become_one() {
+        let mut changes = Changes::default();
+        for part in 0..MAX_PARTS as u64 {
+            changes.by_command(&Touch::Memory(vec![span(1, 100 * part, 100 * part + 1)]));
+        }
         let then = changes.now();
-        let other = BoHandle(u32::MAX);
-        assert!(!changes.since(other, then));
-        changes.by_command(&Touch::Bos(vec![BoHandle(5000)]));
-        assert!(changes.since(other, then) && changes.since(BoHandle(0), then));
-        assert!(!changes.since(BoHandle(0), changes.now()));
+        assert!(!changes.since(&span(1, 1, 100), 0));
+        changes.by_command(&Touch::Memory(vec![span(1, 5000, 5001)]));
+        assert!(changes.since(&span(1, 1, 100), then));
+        assert!(!changes.since(&span(1, 5001, 5002), then));
     }
 }

@@ -165,7 +165,9 @@ impl Executor {
                 }
                 let touch = command.touches();
                 // The others have said why they are not drawn.
-                if !command.may_be_drawn() && matches!(touch, Touch::Bos(_)) && flags().contains(Debug::PERF)
+                if !command.may_be_drawn()
+                    && matches!(touch, Touch::Memory(_))
+                    && flags().contains(Debug::PERF)
                 {
                     eprintln!("perf: {} is done by the CPU", command.describe());
                 }
@@ -179,13 +181,16 @@ impl Executor {
     fn render(&mut self, render: &RenderSegment) -> Result<(), Error> {
         render.memo.with(|kept: &mut Kept| {
             if let Some(jobs) = kept.jobs(&self.changes) {
+                self.changes.by_pass(&render.target);
                 return self.submit_again(render, jobs);
             }
+            let began = self.changes.now();
+            self.changes.by_pass(&render.target);
             let ledger = kept.begin();
             if !ledger.is_noting() {
                 return self.build(render, &ledger, &mut Executor::submit);
             }
-            let (began, mut jobs) = (self.changes.now(), Vec::new());
+            let mut jobs = Vec::new();
             self.build(render, &ledger, &mut |this, job| {
                 this.submit(job)?;
                 jobs.push(std::mem::take(job));
@@ -241,8 +246,8 @@ impl Executor {
         match touch {
             Touch::Nothing => Ok(()),
             Touch::Everything => self.wait(self.last),
-            Touch::Bos(bos) => {
-                let last = bos.iter().filter_map(|bo| self.users.get(bo)).max().copied();
+            Touch::Memory(spans) => {
+                let last = spans.iter().filter_map(|span| self.users.get(&span.bo)).max().copied();
                 self.wait(last)
             }
         }
@@ -330,7 +335,6 @@ impl Executor {
         let submitted = gpu.submit(job.submit());
         let seqno = submitted.inspect_err(|_| watch.end(gpu, monitor)).map_err(|error| job.explain(error))?;
         self.last = Some(seqno);
-        self.changes.by_job(job.submit());
         if job.binner_slots() > 0 {
             self.binning.push_back((seqno, job.binner_slots()));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
-use vc4_kernel_abi::{GpuError, Mapping};
+use vc4_kernel_abi::{BoHandle, GpuError, Mapping};
 
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
@@ -138,6 +138,24 @@ impl Drop for DeviceMemory {
     }
 }
 
+/// Bytes of a BO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The BO.
+    pub bo: BoHandle,
+    /// The first.
+    pub start: u64,
+    /// The first behind them.
+    pub end: u64,
+}
+
+impl Span {
+    /// Whether both have a byte in common.
+    pub fn meets(&self, other: &Span) -> bool {
+        self.bo == other.bo && self.start < other.end && other.start < self.end
+    }
+}
+
 /// Where a buffer or an image lies: set once by vkBind…Memory (or by a swapchain).
 #[derive(Clone, Debug)]
 pub struct Binding {
@@ -145,6 +163,8 @@ pub struct Binding {
     pub bo: Arc<Bo>,
     /// Byte offset in it.
     pub offset: u64,
+    /// Bytes from there on that are its own.
+    size: u64,
     /// The allocation: keeps others out of the memory.
     lease: Arc<Lease>,
 }
@@ -163,27 +183,27 @@ impl Binding {
             )));
         }
         let lease = memory.place().clone();
-        Ok(Binding { bo: lease.bo.clone(), offset: lease.offset + offset, lease })
+        Ok(Binding { bo: lease.bo.clone(), offset: lease.offset + offset, size, lease })
     }
 
     /// The same memory from a byte further on.
     pub fn from(&self, offset: u64) -> Binding {
-        Binding { offset: self.offset + offset, ..self.clone() }
+        Binding { offset: self.offset + offset, size: self.size.saturating_sub(offset), ..self.clone() }
     }
 
     /// The start of a BO that nothing else lies in.
     pub fn whole(bo: Arc<Bo>) -> Binding {
-        Binding { bo: bo.clone(), offset: 0, lease: Lease::whole(bo) }
+        Binding { bo: bo.clone(), offset: 0, size: bo.size(), lease: Lease::whole(bo) }
+    }
+
+    /// The bytes.
+    pub fn span(&self) -> Span {
+        Span { bo: self.bo.handle(), start: self.offset, end: self.offset + self.size }
     }
 
     /// [`Lease::host_version`] of the memory.
     pub fn host_version(&self) -> Option<u64> {
         self.lease.host_version()
-    }
-
-    /// What tells the allocation from all others that live.
-    pub fn allocation(&self) -> usize {
-        Arc::as_ptr(&self.lease) as usize
     }
 }
 

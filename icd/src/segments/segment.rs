@@ -3,14 +3,12 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use vc4_kernel_abi::BoHandle;
-
 use super::list::DrawList;
 use super::target::{ColorTarget, Start, Target};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
-use crate::objects::memory::Binding;
+use crate::objects::memory::{Binding, Span};
 use crate::objects::query::QueryCommand;
 use crate::pipeline::Rectangles;
 
@@ -33,8 +31,8 @@ pub enum Segment {
 pub enum Touch {
     /// Nothing.
     Nothing,
-    /// Jobs that use one of these.
-    Bos(Vec<BoHandle>),
+    /// Jobs that use BOs of these.
+    Memory(Vec<Span>),
     /// Everything: the host sees that the command ran.
     Everything,
 }
@@ -42,7 +40,7 @@ pub enum Touch {
 impl Touch {
     /// The memory of these bindings. What has no memory makes the command itself fail.
     pub fn memory<'a>(bindings: impl IntoIterator<Item = Result<&'a Binding, Error>>) -> Touch {
-        Touch::Bos(bindings.into_iter().flatten().map(|binding| binding.bo.handle()).collect())
+        Touch::Memory(bindings.into_iter().flatten().map(Binding::span).collect())
     }
 }
 

@@ -126,7 +126,7 @@ impl Jobs {
     /// Whether all memory that shaped them is as it was.
     fn hold(&self, changes: &Changes) -> bool {
         self.rests.iter().all(|Rest { memory, version }| {
-            memory.host_version() == *version && !changes.since(memory.bo.handle(), self.built)
+            memory.host_version() == *version && !changes.since(&memory.span(), self.built)
         })
     }
 

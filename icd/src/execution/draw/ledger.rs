@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::bindings::Range;
 use super::patches::{BlockId, Patches};
-use crate::objects::memory::Binding;
+use crate::objects::memory::{Binding, Span};
 use crate::pipeline::{BufferWords, Variant};
 
 /// Notes of one building, or nothing if nobody wants any.
@@ -17,8 +17,8 @@ pub struct Ledger(Option<RefCell<Notes>>);
 /// What was noted.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Memory that must be as it was, by allocation.
-    pub rests: FxHashMap<usize, Binding>,
+    /// Memory that must be as it was.
+    pub rests: FxHashMap<Span, Binding>,
     /// Words that may be others, and where they went.
     pub patches: Patches,
     /// Bytes of BOs that were made for the jobs.
@@ -53,7 +53,7 @@ impl Ledger {
     #[inline]
     pub(super) fn rests_on(&self, memory: &Binding) {
         if let Some(mut notes) = self.notes() {
-            notes.rests.entry(memory.allocation()).or_insert_with(|| memory.clone());
+            notes.rests.entry(memory.span()).or_insert_with(|| memory.clone());
         }
     }
 
