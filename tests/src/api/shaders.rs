@@ -37,7 +37,7 @@ pub const PUSH_BYTES: u32 = 64;
 use vk::DescriptorType as Type;
 
 /// All of them.
-pub const SHADERS: [Shader; 11] = [
+pub const SHADERS: [Shader; 12] = [
     shader!("add.comp", COMPUTE, &[Type::STORAGE_BUFFER]),
     shader!("mix.comp", COMPUTE, &[Type::STORAGE_BUFFER, Type::STORAGE_BUFFER, Type::UNIFORM_BUFFER]),
     shader!("store.comp", COMPUTE, &[Type::STORAGE_IMAGE]),
@@ -52,7 +52,17 @@ pub const SHADERS: [Shader; 11] = [
     Shader { uint: true, ..shader!("words.frag", FRAGMENT, &[]) },
     shader!("texel.frag", FRAGMENT, &[Type::COMBINED_IMAGE_SAMPLER]),
     Shader { targets: 2, ..shader!("two.frag", FRAGMENT, &[]) },
+    shader!("tint.frag", FRAGMENT, &[Type::UNIFORM_BUFFER]),
 ];
+
+/// A kind of descriptors as shaders see it: they know nothing of dynamic offsets.
+pub fn seen(kind: Type) -> Type {
+    match kind {
+        Type::UNIFORM_BUFFER_DYNAMIC => Type::UNIFORM_BUFFER,
+        Type::STORAGE_BUFFER_DYNAMIC => Type::STORAGE_BUFFER,
+        kind => kind,
+    }
+}
 
 /// The shader of a number.
 pub fn shader(number: u32) -> &'static Shader {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use super::generate::Program;
+use super::generate::{Program, common};
 use super::run::machine::Machine;
 use super::run::{Outcome, Runner};
 use super::slot::Id;
@@ -84,12 +84,17 @@ pub(super) fn steps(
     surfaces: bool,
     keep: Option<&BTreeSet<usize>>,
 ) -> Vec<Step> {
-    let program = Program::of_seed(seed, moves, surfaces);
+    let program = Program::of_seed(seed, moves, surfaces, common_of(seed));
     let steps = if valid { program.steps } else { spoil(&program.steps, seed) };
     let Some(keep) = keep else { return steps };
     let kept: Vec<Step> =
         steps.into_iter().enumerate().filter(|(n, _)| keep.contains(n)).map(|(_, step)| step).collect();
-    if valid { Program::of_steps(&kept).steps } else { kept }
+    if valid { Program::of_steps(&kept, common_of(seed)).steps } else { kept }
+}
+
+/// What programs that share a device share besides.
+fn common_of(seed: u64) -> Vec<Step> {
+    common(seed / SHARED)
 }
 
 /// The command line of `api_fuzz`.
@@ -146,7 +151,7 @@ fn run(options: &Options) -> Result<bool, Error> {
     let mut grown = Vec::new();
     while next < end && start.elapsed() < options.limit {
         let machine = Machine::open()?;
-        let until = end.min(next + SHARED);
+        let until = end.min((next / SHARED + 1) * SHARED);
         let unused = machine.used_bytes();
         let (good, after) = share(options, &machine, next, until);
         fine &= good;
@@ -187,6 +192,9 @@ fn run(options: &Options) -> Result<bool, Error> {
 
 /// Runs programs on one device until it is lost; whether nothing was found, and the next program.
 fn share(options: &Options, machine: &Machine, first: u64, end: u64) -> (bool, u64) {
+    let mut founder = Runner::new(machine, true);
+    common_of(first).iter().for_each(|step| founder.step(step));
+    let lent = founder.lent();
     let next = AtomicU64::new(first);
     let lost = AtomicU64::new(0);
     let findings = AtomicU64::new(0);
@@ -204,6 +212,7 @@ fn share(options: &Options, machine: &Machine, first: u64, end: u64) -> (bool, u
                 heap::refuse([0, 0, 3, 40][seed as usize % 4]);
             }
             let mut runner = Runner::new(machine, options.valid);
+            runner.borrow(&lent);
             all.iter().for_each(|step| runner.step(step));
             heap::refuse(0);
             let outcome = runner.finish();
@@ -228,6 +237,13 @@ fn share(options: &Options, machine: &Machine, first: u64, end: u64) -> (bool, u
         }
         work();
     });
+    let founded = founder.finish();
+    if lost.into_inner() == 0 {
+        for error in &founded.errors {
+            finding(first, error);
+            findings.fetch_add(1, Relaxed);
+        }
+    }
     (findings.into_inner() == 0, next.into_inner().min(end))
 }
 
@@ -242,7 +258,7 @@ fn report(options: &Options, seed: u64, steps: &[Step], outcome: &Outcome) -> u6
         }
     }
     if options.results {
-        let tainted = tainted(steps);
+        let tainted = tainted(seed, steps);
         for (n, (id, bytes)) in outcome.results.iter().enumerate() {
             if !tainted.contains(id) {
                 println!("result {seed} {n} {id:?} {:016x} {}", digest(bytes), ends(bytes, options.bytes));
@@ -280,8 +296,8 @@ pub fn fuzz(entry: ash::Entry, bytes: &[u8]) {
     }
 }
 
-fn tainted(steps: &[Step]) -> BTreeSet<Id> {
-    Program { steps: steps.to_vec() }.model().flow.tainted()
+fn tainted(seed: u64, steps: &[Step]) -> BTreeSet<Id> {
+    Program::of_steps(steps, common_of(seed)).model().flow.tainted()
 }
 
 fn digest(bytes: &[u8]) -> u64 {

@@ -185,7 +185,7 @@ impl Maker {
     }
 
     /// Bindings that a shader reads, and some that it does not.
-    fn bindings(&mut self, number: u32) -> Vec<Binding> {
+    fn bindings(&mut self, number: u32, pushed: bool) -> Vec<Binding> {
         let stages = shader(number).stage;
         let one =
             |(number, kind): (u32, &vk::DescriptorType)| Binding { number, kind: *kind, count: 1, stages };
@@ -196,13 +196,23 @@ impl Maker {
             let count = self.random.below(3) as u32;
             bindings.push(Binding { number: 5 + bindings.len() as u32, kind, count, stages });
         }
+        // What is pushed has no dynamic offsets.
+        if !pushed && self.random.one_in(2) {
+            for binding in &mut bindings {
+                binding.kind = match binding.kind {
+                    vk::DescriptorType::UNIFORM_BUFFER => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
+                    vk::DescriptorType::STORAGE_BUFFER => vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+                    kind => kind,
+                };
+            }
+        }
         bindings
     }
 
     /// Set layout, pipeline layout, and sets, or none where they are pushed.
     fn layouts(&mut self, number: u32) -> Option<Id> {
-        let bindings = self.bindings(number);
         let pushed = self.random.one_in(5);
+        let bindings = self.bindings(number, pushed);
         let layout = self.make(Create::SetLayout { bindings: bindings.clone(), pushed })?;
         let mut sets = vec![layout];
         if bindings.is_empty() && self.random.one_in(2) {
@@ -245,6 +255,8 @@ impl Maker {
         let kinds = [
             Type::UNIFORM_BUFFER,
             Type::STORAGE_BUFFER,
+            Type::UNIFORM_BUFFER_DYNAMIC,
+            Type::STORAGE_BUFFER_DYNAMIC,
             Type::STORAGE_IMAGE,
             Type::COMBINED_IMAGE_SAMPLER,
             Type::UNIFORM_TEXEL_BUFFER,
@@ -277,7 +289,7 @@ impl Maker {
         if self.random.one_in(2) { self.any(|what| matches!(what, Create::Cache { .. })) } else { None }
     }
 
-    fn kernel(&mut self) {
+    pub(super) fn kernel(&mut self) {
         let Some((module, number)) = self.module(vk::ShaderStageFlags::COMPUTE) else { return };
         let Some(layout) = self.layouts(number) else { return };
         let (cache, group) = (self.cache(), self.random.pick(&[1, 2, 7, 16, 64]));

@@ -340,10 +340,9 @@ impl Maker {
         let sets = if whole.is_empty() { sets } else { whole };
         let set = if sets.is_empty() { self.a_set(wanted) } else { Some(self.random.pick(&sets)) };
         let Some(set) = set else { return };
-        self.command(
-            commands,
-            Command::BindSets { layout, compute, first: 0, sets: vec![set], dynamic: Vec::new() },
-        );
+        let rooms = self.model.dynamic_rooms(set).unwrap_or_default();
+        let dynamic = rooms.into_iter().map(|room| self.number(room / 256) as u32 * 256).collect();
+        self.command(commands, Command::BindSets { layout, compute, first: 0, sets: vec![set], dynamic });
     }
 
     pub(super) fn dispatch(&mut self, commands: Id) {

@@ -4,6 +4,7 @@ use ash::vk;
 
 use super::Maker;
 use crate::api::formats::ROWS;
+use crate::api::shaders::seen;
 use crate::api::slot::Id;
 use crate::api::step::*;
 
@@ -80,8 +81,8 @@ impl Maker {
     /// Something that a descriptor can lead to.
     pub(super) fn item(&mut self, kind: vk::DescriptorType) -> Option<Item> {
         use vk::DescriptorType as Type;
-        match kind {
-            Type::UNIFORM_BUFFER | Type::STORAGE_BUFFER => {
+        match seen(kind) {
+            kind @ (Type::UNIFORM_BUFFER | Type::STORAGE_BUFFER) => {
                 let usage = match kind {
                     Type::UNIFORM_BUFFER => vk::BufferUsageFlags::UNIFORM_BUFFER,
                     _ => vk::BufferUsageFlags::STORAGE_BUFFER,

@@ -2,11 +2,14 @@
 //! that what changes one move leaves the next ones much as they were.
 
 mod commands;
+mod common;
 mod create;
 mod draw;
 mod host;
 
 use ash::vk;
+
+pub use common::common;
 
 use super::model::{Inside, Model, Phase, Recording};
 use super::slot::Id;
@@ -18,6 +21,8 @@ use crate::random::Random;
 pub struct Program {
     /// The steps.
     pub steps: Vec<Step>,
+    /// Steps that made what it finds there.
+    common: Vec<Step>,
 }
 
 /// Most objects of a program.
@@ -31,43 +36,46 @@ struct Maker {
     random: Random,
     /// Whether there are surfaces.
     surfaces: bool,
+    /// Makes only what any number of threads may use.
+    shares: bool,
 }
 
 impl Program {
-    /// The program of a seed, by so many moves.
-    pub fn of_seed(seed: u64, moves: usize, surfaces: bool) -> Program {
+    /// The program of a seed, by so many moves, among objects that others use, too.
+    pub fn of_seed(seed: u64, moves: usize, surfaces: bool, common: Vec<Step>) -> Program {
         let mut random = Random(seed);
-        Program::of_moves((0..moves).map(|_| random.long()), surfaces)
+        Program::of_moves((0..moves).map(|_| random.long()), surfaces, common)
     }
 
     /// The program of the seeds of its moves.
-    pub fn of_moves(moves: impl IntoIterator<Item = u64>, surfaces: bool) -> Program {
+    fn of_moves(moves: impl IntoIterator<Item = u64>, surfaces: bool, common: Vec<Step>) -> Program {
+        let model = Model::among(&common);
         let mut maker =
-            Maker { model: Model::default(), steps: Vec::new(), next: 1, random: Random(0), surfaces };
+            Maker { model, steps: Vec::new(), next: 1, random: Random(0), surfaces, shares: false };
         maker.begin();
         for seed in moves {
             maker.random = Random(seed);
             maker.make_a_move();
         }
         maker.end();
-        Program { steps: maker.steps }
+        Program { steps: maker.steps, common }
     }
 
     /// The program of bytes: four of them make a move.
     pub fn of_bytes(bytes: &[u8]) -> Program {
         let moves = bytes.chunks_exact(4).map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
-        Program::of_moves(moves, true)
+        Program::of_moves(moves, true, Vec::new())
     }
 
     /// What is left of steps when those that are not allowed any more are left out.
-    pub fn of_steps(steps: &[Step]) -> Program {
-        let mut model = Model::default();
-        Program { steps: steps.iter().filter(|step| model.take(step)).cloned().collect() }
+    pub fn of_steps(steps: &[Step], common: Vec<Step>) -> Program {
+        let mut model = Model::among(&common);
+        Program { steps: steps.iter().filter(|step| model.take(step)).cloned().collect(), common }
     }
 
     /// The model after all steps.
     pub fn model(&self) -> Model {
-        let mut model = Model::default();
+        let mut model = Model::among(&self.common);
         for step in &self.steps {
             model.take(step);
         }
@@ -78,7 +86,7 @@ impl Program {
 impl Maker {
     /// Adds a step, if it is allowed.
     fn push(&mut self, step: Step) -> bool {
-        let allowed = self.model.take(&step);
+        let allowed = (!self.shares || common::may_be_shared(&step)) && self.model.take(&step);
         if allowed {
             self.steps.push(step);
         }

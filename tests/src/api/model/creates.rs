@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::{Model, need};
 use crate::api::formats::{Numbers, ROWS, row_of};
-use crate::api::shaders::{PUSH_BYTES, shader};
+use crate::api::shaders::{PUSH_BYTES, seen, shader};
 use crate::api::slot::Id;
 use crate::api::step::*;
 
@@ -35,9 +35,10 @@ impl Model {
             Create::Image { image } => admits_image(image),
             Create::View { image, kind, format, range } => self.admits_view(*image, *kind, *format, range),
             Create::Sampler { .. } | Create::Module { .. } | Create::Event {} => Some(()),
-            Create::SetLayout { bindings, .. } => {
+            Create::SetLayout { bindings, pushed } => {
                 let distinct = |n: usize| !bindings[..n].iter().any(|one| one.number == bindings[n].number);
                 need((0..bindings.len()).all(distinct))?;
+                need(!pushed || bindings.iter().all(|binding| seen(binding.kind) == binding.kind))?;
                 need(bindings.iter().all(|binding| binding.count <= 4))
             }
             Create::SetPool { sets, sizes, .. } => need(*sets > 0 && !sizes.is_empty()),
@@ -162,7 +163,7 @@ impl Model {
         need(wanted.all(|(number, kind)| {
             let has = |one: &Binding| {
                 one.number == number
-                    && one.kind == *kind
+                    && seen(one.kind) == *kind
                     && one.count > 0
                     && one.stages.contains(shader.stage)
             };

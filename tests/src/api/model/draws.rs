@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::{Inside, Model, Recording, need};
 use crate::api::formats::{Numbers, row_of};
-use crate::api::shaders::{PUSH_BYTES, shader};
+use crate::api::shaders::{PUSH_BYTES, seen, shader};
 use crate::api::slot::Id;
 use crate::api::step::*;
 
@@ -127,15 +127,15 @@ impl Model {
                     return None;
                 };
                 need(*first == 0 && !sets.is_empty() && sets.len() <= wanted.len())?;
-                let mut dynamics = 0;
+                let mut rooms = Vec::new();
                 for (set, wanted) in sets.iter().zip(wanted) {
                     let Create::Set { layout: of, .. } = self.get(*set)?.create else { return None };
                     need(of == *wanted)?;
-                    let Create::SetLayout { bindings, .. } = &self.get(of)?.create else { return None };
-                    dynamics +=
-                        bindings.iter().filter(|one| is_dynamic(one.kind)).map(|one| one.count).sum::<u32>();
+                    rooms.extend(self.dynamic_rooms(*set)?);
                 }
-                need(dynamic.len() as u32 == dynamics && dynamics == 0)
+                need(dynamic.len() == rooms.len())?;
+                let fits = |(offset, room): (&u32, &u64)| offset % 256 == 0 && u64::from(*offset) <= *room;
+                need(dynamic.iter().zip(&rooms).all(fits))
             }
             Command::PushSet { layout, writes, .. } => {
                 let Create::PipelineLayout { sets, .. } = &self.get(*layout)?.create else { return None };
@@ -339,6 +339,27 @@ impl Model {
         }
     }
 
+    /// The largest dynamic offsets of a set, in the order in which they are given.
+    pub fn dynamic_rooms(&self, set: Id) -> Option<Vec<u64>> {
+        let thing = self.get(set)?;
+        let Create::Set { layout, .. } = thing.create else { return None };
+        let Create::SetLayout { bindings, .. } = &self.get(layout)?.create else { return None };
+        let mut dynamic: Vec<&Binding> = bindings.iter().filter(|one| seen(one.kind) != one.kind).collect();
+        dynamic.sort_unstable_by_key(|one| one.number);
+        let mut rooms = Vec::new();
+        for one in dynamic {
+            let items = thing.contents.get(&one.number);
+            for element in 0..one.count as usize {
+                // What holds nothing has no room, and is not used.
+                rooms.push(match items.and_then(|items| items.get(element)) {
+                    Some(Item::Buffer { buffer, offset, range }) => self.buffer(*buffer)?.0 - offset - range,
+                    _ => 0,
+                });
+            }
+        }
+        Some(rooms)
+    }
+
     pub(super) fn record_drawing(&mut self, recording: &mut Recording, command: &Command) {
         match command {
             Command::BindPipeline { pipeline, compute } => {
@@ -392,8 +413,4 @@ impl Model {
             _ => (),
         }
     }
-}
-
-fn is_dynamic(kind: vk::DescriptorType) -> bool {
-    matches!(kind, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)
 }

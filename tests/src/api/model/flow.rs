@@ -76,13 +76,14 @@ pub(super) fn draws_exactly(
     let whole = place[..2] == [0.0, 0.0] && place[2..].iter().all(|edge| edge.fract() == 0.0);
     let color = [push[4], push[5], push[6], push[7]];
     let words = [push[8], push[9], push[10], push[11]];
-    let texel = shaders
-        .iter()
-        .any(|number| shader(*number).stage == FRAGMENT && !shader(*number).bindings.is_empty());
+    let reads = |kind| move |number: &u32| shader(*number).bindings.contains(&kind);
+    let texel = shaders.iter().any(reads(vk::DescriptorType::COMBINED_IMAGE_SAMPLER));
+    // That shader makes zeros and ones of words.
+    let tint = shaders.iter().any(reads(vk::DescriptorType::UNIFORM_BUFFER));
     let uint = shaders.iter().any(|number| shader(*number).uint);
     let colors = inside.shape.colors.iter().all(|format| match uint {
         true => is_exact(*format, words),
-        false => !texel && is_exact(*format, color),
+        false => tint || !texel && is_exact(*format, color),
     });
     let exact_blend = |blend: &Blend| {
         let whole = [vk::BlendFactor::ZERO, vk::BlendFactor::ONE];
@@ -103,6 +104,3 @@ pub(super) fn draws_exactly(
         && (state.blend.is_none() && state.logic.is_none() || inside.shape.colors.iter().all(plain))
         && [0, 1f32.to_bits()].contains(&push[12])
 }
-
-/// The stage of shaders that colour pixels.
-const FRAGMENT: vk::ShaderStageFlags = vk::ShaderStageFlags::FRAGMENT;

@@ -5,7 +5,7 @@ use ash::vk;
 use super::commands::admits_results;
 use super::creates::whole_aspects;
 use super::{Model, Phase, Recording, need};
-use crate::api::shaders::shader;
+use crate::api::shaders::{seen, shader};
 use crate::api::slot::{Id, ids};
 use crate::api::step::*;
 
@@ -121,6 +121,8 @@ impl Model {
             Host::MergeCaches { into, from } => {
                 let is =
                     |id: &Id| self.get(*id).is_some_and(|one| matches!(one.create, Create::Cache { .. }));
+                // Others may be using one that is shared.
+                need(!self.is_common(*into))?;
                 need(is(into) && !from.is_empty() && from.iter().all(is) && !from.contains(into))
             }
             Host::Frame { swapchain, .. } => {
@@ -193,8 +195,11 @@ impl Model {
 
     fn admits_item(&self, kind: vk::DescriptorType, item: &Item) -> Option<()> {
         use vk::DescriptorType as Type;
-        match (kind, item) {
-            (Type::STORAGE_BUFFER | Type::UNIFORM_BUFFER, Item::Buffer { buffer, offset, range }) => {
+        match (seen(kind), item) {
+            (
+                kind @ (Type::STORAGE_BUFFER | Type::UNIFORM_BUFFER),
+                Item::Buffer { buffer, offset, range },
+            ) => {
                 let (size, usage) = self.buffer(*buffer)?;
                 let (wanted, least) = match kind {
                     Type::STORAGE_BUFFER => (vk::BufferUsageFlags::STORAGE_BUFFER, 4),
@@ -410,7 +415,8 @@ impl Model {
         let exact = super::flow::draws_exactly(state, &pipeline.shaders, &recording, inside, command);
         let read: Vec<Id> = match &recording.sets[0] {
             Some((_, contents)) => {
-                contents.values().flatten().flat_map(ids).filter_map(|id| self.image_of(id)).collect()
+                let memory = |id| self.image_of(id).or_else(|| self.buffer(id).map(|_| id));
+                contents.values().flatten().flat_map(ids).filter_map(memory).collect()
             }
             None => Vec::new(),
         };

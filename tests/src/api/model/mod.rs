@@ -55,6 +55,8 @@ pub struct Model {
     pub things: BTreeMap<Id, Thing>,
     /// What results depend on.
     pub flow: Flow,
+    /// Those that other programs use, too.
+    common: BTreeSet<Id>,
     submitted: u64,
     done: u64,
 }
@@ -65,6 +67,21 @@ fn need(holds: bool) -> Option<()> {
 }
 
 impl Model {
+    /// A model of a program that finds objects there, which others use at the same time.
+    pub fn among(common: &[Step]) -> Model {
+        let mut model = Model::default();
+        common.iter().for_each(|step| {
+            model.take(step);
+        });
+        model.common = model.things.keys().copied().collect();
+        model
+    }
+
+    /// Whether other programs use an object, too.
+    pub fn is_common(&self, id: Id) -> bool {
+        self.common.contains(&id)
+    }
+
     /// Takes a step if it is allowed; whether it was.
     pub fn take(&mut self, step: &Step) -> bool {
         let allowed = self.admits(step).is_some();
@@ -205,6 +222,7 @@ impl Model {
 
     fn admits_destroy(&self, id: Id) -> Option<()> {
         let thing = self.get(id)?;
+        need(!self.is_common(id))?;
         let family = self.family(id);
         family.iter().try_for_each(|&id| need(self.idle(id)))?;
         for (other, user) in &self.things {

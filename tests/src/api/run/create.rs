@@ -26,7 +26,10 @@ impl Runner<'_> {
                 if let Some((memory, size)) = self.memory(owners, *spare, *gap, *newer) {
                     let place = Some((memory, 0));
                     let (raw, what) = (memory.as_raw(), what.clone());
-                    self.objects.insert(id, Object { raw, what, live: true, place, size, mapped: false });
+                    self.objects.insert(
+                        id,
+                        Object { raw, what, live: true, place, size, mapped: false, common: false },
+                    );
                 }
                 None
             }
@@ -39,7 +42,15 @@ impl Runner<'_> {
             _ => self.plain(what),
         };
         if let Some(raw) = made.filter(|raw| *raw != 0) {
-            let object = Object { raw, what: what.clone(), live: true, place: None, size: 0, mapped: false };
+            let object = Object {
+                raw,
+                what: what.clone(),
+                live: true,
+                place: None,
+                size: 0,
+                mapped: false,
+                common: false,
+            };
             self.objects.insert(id, object);
         }
     }

@@ -9,7 +9,7 @@ use crate::api::step::*;
 // SAFETY (for every block): see the room's page.
 impl Runner<'_> {
     pub(super) fn destroy(&mut self, id: Id) {
-        let Some(object) = self.objects.get(&id) else { return };
+        let Some(object) = self.objects.get(&id).filter(|object| !object.common) else { return };
         let (raw, what, live) = (object.raw, object.what.clone(), object.live);
         if live || (!self.valid && may_end_twice(&what)) {
             self.end(raw, &what);
@@ -31,8 +31,12 @@ impl Runner<'_> {
     pub(super) fn destroy_all(&mut self) {
         // What is made of others is younger; memory is made after what lies in it, and ends last; so do surfaces.
         let last = |what: &Create| matches!(what, Create::Memory { .. } | Create::Surface {});
-        let mut all: Vec<(Id, bool)> =
-            self.objects.iter().filter(|(_, one)| one.live).map(|(id, one)| (*id, last(&one.what))).collect();
+        let mut all: Vec<(Id, bool)> = self
+            .objects
+            .iter()
+            .filter(|(_, one)| one.live && !one.common)
+            .map(|(id, one)| (*id, last(&one.what)))
+            .collect();
         all.sort_by_key(|(id, last)| (*last, std::cmp::Reverse(*id)));
         for (id, _) in all {
             if self.objects.get(&id).is_some_and(|object| object.live) {

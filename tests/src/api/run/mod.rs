@@ -61,7 +61,19 @@ struct Object {
     /// Bytes of memory.
     size: u64,
     mapped: bool,
+    /// Another runner's.
+    common: bool,
 }
+
+impl Object {
+    /// The same for others than its maker, who alone ends it.
+    fn lent(&self) -> Object {
+        Object { common: true, what: self.what.clone(), ..*self }
+    }
+}
+
+/// Objects that a runner lends to others.
+pub struct Lent(BTreeMap<Id, Object>);
 
 /// Longest that anything is waited for, in nanoseconds.
 const PATIENCE: u64 = 10_000_000_000;
@@ -75,6 +87,16 @@ impl<'a> Runner<'a> {
         let callbacks = heap::callbacks();
         let (objects, outcome) = (BTreeMap::new(), Outcome::default());
         Runner { machine, callbacks, valid, objects, canaries: Vec::new(), outcome }
+    }
+
+    /// What it has made, for runners that may use it as long as this one lives.
+    pub fn lent(&self) -> Lent {
+        Lent(self.objects.iter().map(|(id, object)| (*id, object.lent())).collect())
+    }
+
+    /// Takes what another one lends.
+    pub fn borrow(&mut self, lent: &Lent) {
+        self.objects.extend(lent.0.iter().map(|(id, object)| (*id, object.lent())));
     }
 
     /// Takes a step.
