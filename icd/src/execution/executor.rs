@@ -180,11 +180,12 @@ impl Executor {
     /// Draws a segment, with the jobs of the time before where they still do.
     fn render(&mut self, render: &RenderSegment) -> Result<(), Error> {
         render.memo.with(|kept: &mut Kept| {
-            if let Some(jobs) = kept.jobs(&self.changes) {
-                self.changes.by_pass(&render.target);
-                return self.submit_again(render, jobs);
-            }
             let began = self.changes.now();
+            if let Some(jobs) = kept.jobs(&self.changes) {
+                let are_old = jobs.are_old(&self.changes, began);
+                self.changes.by_pass(&render.target);
+                return self.submit_again(render, jobs, are_old);
+            }
             self.changes.by_pass(&render.target);
             let ledger = kept.begin();
             if !ledger.is_noting() {
@@ -223,9 +224,9 @@ impl Executor {
         built
     }
 
-    /// Submits kept jobs.
-    fn submit_again(&mut self, render: &RenderSegment, jobs: &mut Jobs) -> Result<(), Error> {
-        if jobs.read_memory() {
+    /// Submits kept jobs, which may have to be brought up to date before.
+    fn submit_again(&mut self, render: &RenderSegment, jobs: &mut Jobs, are_old: bool) -> Result<(), Error> {
+        if are_old {
             self.wait(self.changing_buffers)?;
             jobs.refresh()?;
         }

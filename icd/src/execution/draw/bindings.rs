@@ -57,6 +57,8 @@ bitflags::bitflags! {
 pub struct Range<'a> {
     /// The memory.
     pub bo: &'a Arc<Bo>,
+    /// What it is of; `None` if it never changes.
+    pub place: Option<&'a Binding>,
     memory: ReadAccess<'a>,
     /// First byte in the BO.
     pub offset: u64,
@@ -504,6 +506,7 @@ impl<'a> Found<'a> {
             let range = Range {
                 memory: bo.read_access(Cause::Uniforms)?,
                 bo,
+                place: None,
                 offset: u64::from(ZEROS_AT),
                 size: WORD,
             };
@@ -512,6 +515,7 @@ impl<'a> Found<'a> {
         let binding = buffer.binding()?;
         let range = Range {
             bo: &binding.bo,
+            place: Some(binding),
             memory: binding.bo.read_access(Cause::Uniforms)?,
             offset: binding.offset + start,
             size,
@@ -547,6 +551,7 @@ fn image_range(view: &ImageView, layer: u32) -> Result<Range<'_>, Error> {
     let size = view.image.size().saturating_sub(start) / WORD * WORD;
     Ok(Range {
         bo: &binding.bo,
+        place: Some(binding),
         memory: binding.bo.read_access(Cause::Uniforms)?,
         offset: binding.offset + start,
         size,

@@ -111,7 +111,7 @@ impl Kept {
                 *slot = place as u32;
             }
         }
-        notes.patches.place(&places);
+        notes.patches.place(&places, built);
         let host_bytes = notes.patches.bytes() + jobs.iter().map(Job::bytes).sum::<usize>();
         let Some(share) = budget.take(notes.own_bytes + host_bytes as u64, most) else {
             self.misses += 1;
@@ -130,9 +130,9 @@ impl Jobs {
         })
     }
 
-    /// Whether [`Jobs::refresh`] looks at memory.
-    pub fn read_memory(&self) -> bool {
-        !self.patches.is_empty()
+    /// Whether [`Jobs::refresh`] has to look at memory, at a time behind which all changes are still to come.
+    pub fn are_old(&mut self, changes: &Changes, now: u64) -> bool {
+        self.patches.look(changes, now)
     }
 
     /// Brings them up to date.

@@ -1,22 +1,36 @@
-//! Words of uniform buffers in the streams of jobs that are submitted again. The application writes to such memory when it
-//! likes and tells nobody, so it is read each time; only what is different is written.
+//! Words of uniform buffers in the streams of jobs that are submitted again. The application writes to mapped memory when it
+//! likes and tells nobody, so that is read each time; only what is different is written.
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::bindings::Range;
 use super::job::Job;
-use crate::foundation::bo::Bo;
+use crate::execution::changes::Changes;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
+use crate::objects::memory::{Binding, Span};
 use crate::pipeline::{BLOCK_WORDS, Block, BufferWords, Inputs, Variant};
 
-/// A block of [`Patches`].
+/// A block of [`Patches`], or none: words that never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct BlockId(u32);
+pub(super) struct BlockId(Option<u32>);
+
+/// Memory that words are read from.
+struct Memory {
+    place: Binding,
+    /// [`Binding::host_version`] when it was read last, at that time of [`Changes`].
+    version: Option<u64>,
+    time: u64,
+    /// It is as it was then.
+    is_steady: bool,
+}
 
 /// Words that were read in one go.
 struct Source {
-    bo: Arc<Bo>,
+    /// The memory's number.
+    memory: usize,
     /// First byte in the BO.
     offset: usize,
     /// Which run of the recipe it is.
@@ -43,6 +57,9 @@ struct Streams {
 /// Where words of memory stand in jobs.
 #[derive(Default)]
 pub(super) struct Patches {
+    memories: Vec<Memory>,
+    /// Numbers of memories.
+    numbers: FxHashMap<Span, usize>,
     sources: Vec<Source>,
     /// Words of memory as the streams have them.
     seen: Vec<u32>,
@@ -62,12 +79,18 @@ impl Patches {
         (run, words): (usize, &BufferWords),
         read: &[u32],
     ) -> BlockId {
+        let Some(place) = range.place else { return BlockId(None) };
+        let memory = *self.numbers.entry(place.span()).or_insert_with(|| {
+            let version = place.host_version();
+            self.memories.push(Memory { place: place.clone(), version, time: 0, is_steady: false });
+            self.memories.len() - 1
+        });
         let have = range.words_from(words.start).min(read.len());
         let seen = (self.seen.len(), have);
         self.seen.extend_from_slice(&read[..have]);
-        let (bo, offset) = (range.bo.clone(), (range.offset + u64::from(words.start)) as usize);
-        self.sources.push(Source { bo, offset, run, seen, uses: (0, 0) });
-        BlockId(self.sources.len() as u32 - 1)
+        let offset = (range.offset + u64::from(words.start)) as usize;
+        self.sources.push(Source { memory, offset, run, seen, uses: (0, 0) });
+        BlockId(Some(self.sources.len() as u32 - 1))
     }
 
     /// Notes streams, in a job at a place, and the blocks of their recipe's runs.
@@ -90,11 +113,6 @@ impl Patches {
         self.uses.extend(blocks.iter().map(|block| (*block, number)));
     }
 
-    /// Whether there is nothing to read.
-    pub fn is_empty(&self) -> bool {
-        self.sources.is_empty()
-    }
-
     /// Bytes of host memory.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.sources[..])
@@ -104,24 +122,43 @@ impl Patches {
             + size_of_val(&self.all[..])
     }
 
-    /// Says where jobs stand, by number.
-    pub fn place(&mut self, places: &[u32]) {
+    /// Says where jobs stand, by number, and when building them began.
+    pub fn place(&mut self, places: &[u32], built: u64) {
+        self.memories.iter_mut().for_each(|memory| memory.time = built);
         for streams in &mut self.streams {
             streams.job = places.get(streams.job as usize).copied().unwrap_or(u32::MAX);
         }
         self.uses.sort_unstable();
         let mut first = 0;
         for uses in self.uses.chunk_by(|a, b| a.0 == b.0) {
-            self.sources[uses[0].0.0 as usize].uses = (first, uses.len());
+            if let BlockId(Some(source)) = uses[0].0 {
+                self.sources[source as usize].uses = (first, uses.len());
+            }
             first += uses.len();
         }
     }
 
-    /// Brings the streams of `jobs` up to date.
+    /// Finds out which memory may have changed, at a time behind which all changes are still to come; whether any has.
+    pub fn look(&mut self, changes: &Changes, now: u64) -> bool {
+        let mut is_any = false;
+        for Memory { place, version, time, is_steady } in &mut self.memories {
+            let found = place.host_version();
+            *is_steady = found.is_some() && found == *version && !changes.since(&place.span(), *time);
+            (*version, *time) = (found, now);
+            is_any |= !*is_steady;
+        }
+        is_any
+    }
+
+    /// Brings the streams of `jobs` up to date with the memory that may have changed.
     pub fn apply(&mut self, jobs: &mut [Job], block: &mut Block) -> Result<(), Error> {
         for source in &self.sources {
             let (first, have) = source.seen;
-            let memory = source.bo.read_access(Cause::Uniforms)?;
+            let memory = &self.memories[source.memory];
+            if memory.is_steady {
+                continue;
+            }
+            let memory = memory.place.bo.read_access(Cause::Uniforms)?;
             memory.read(source.offset, bytemuck::cast_slice_mut(&mut block[..have]));
             let seen = &mut self.seen[first..][..have];
             if *seen == block[..have] {

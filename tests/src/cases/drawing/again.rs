@@ -10,7 +10,7 @@ use crate::vulkan::{Buffer, Error, Held, Lab, Pipeline};
 
 /// The programs.
 pub const CASES: [Case; 4] = [
-    around("again-uniforms", EDGES, |lab| rounds(lab, 1, &[Change::Uniforms])),
+    around("again-uniforms", EDGES, |lab| rounds(lab, 1, &Change::OF_UNIFORMS)),
     around("again-memory", EDGES, |lab| rounds(lab, 2, &Change::OF_MEMORY)),
     around("again-commands", EDGES, |lab| rounds(lab, 3, &Change::BY_COMMANDS)),
     around("again-everything", EDGES, |lab| rounds(lab, 4, &Change::ALL)),
@@ -40,8 +40,12 @@ const ARGUMENT_BYTES: u32 = 20;
 /// What happens between two submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
-    /// Uniform buffers, which stay mapped.
+    /// A uniform buffer that stays mapped.
     Uniforms,
+    /// One that is mapped for the change.
+    Tints,
+    /// The same by vkCmdUpdateBuffer.
+    TintsByCommand,
     /// Indices of 16 bits, mapped for the change.
     ShortIndices,
     /// Attributes of instances, mapped for the change.
@@ -57,11 +61,14 @@ enum Change {
 }
 
 impl Change {
+    const OF_UNIFORMS: [Change; 3] = [Change::Uniforms, Change::Tints, Change::TintsByCommand];
     const OF_MEMORY: [Change; 4] =
         [Change::Uniforms, Change::ShortIndices, Change::Instances, Change::Nothing];
     const BY_COMMANDS: [Change; 4] = [Change::LongIndices, Change::Copy, Change::Arguments, Change::Nothing];
-    const ALL: [Change; 7] = [
+    const ALL: [Change; 9] = [
         Change::Uniforms,
+        Change::Tints,
+        Change::TintsByCommand,
         Change::ShortIndices,
         Change::Instances,
         Change::LongIndices,
@@ -76,7 +83,7 @@ struct Scene<'a> {
     lab: &'a Lab<'a>,
     canvas: Canvas,
     matrices: Held<'a>,
-    tints: Held<'a>,
+    tints: Buffer,
     short: Buffer,
     long: Buffer,
     staging: Buffer,
@@ -219,7 +226,7 @@ impl<'a> Scene<'a> {
         let matrix_bytes = vec![0; (MATRICES * MATRIX_STRIDE) as usize];
         let uniform = vk::BufferUsageFlags::UNIFORM_BUFFER;
         let matrix_buffer = lab.mapped(&matrix_bytes, uniform)?;
-        let tint_buffer = lab.mapped(&tints(random), uniform)?;
+        let tint_buffer = lab.mapped(&tints(random), uniform | vk::BufferUsageFlags::TRANSFER_DST)?;
         let set =
             lab.set(set_layouts[0], &ty.map(|ty| vk::DescriptorPoolSize { ty, descriptor_count: 1 }))?;
         for (binding, (ty, (buffer, range))) in
@@ -243,7 +250,7 @@ impl<'a> Scene<'a> {
         let mut scene = Scene {
             lab,
             matrices,
-            tints: lab.hold(&tint_buffer)?,
+            tints: tint_buffer,
             short: lab.mapped(&short, index)?,
             staging: lab.mapped(&long, vk::BufferUsageFlags::TRANSFER_SRC)?,
             long: lab.mapped(&long, index | written)?,
@@ -319,12 +326,11 @@ impl<'a> Scene<'a> {
         match change {
             Change::Uniforms => {
                 let number = MATRIX_STRIDE * random.below(MATRICES as usize) as u32;
-                self.matrices.write(number as usize, &self::matrices(random));
-                if random.one_in(2) {
-                    self.tints.write(0, &tints(random));
-                }
+                self.matrices.write(number as usize, &matrices(random));
                 Ok(())
             }
+            Change::Tints => self.lab.write(&self.tints, 0, &tints(random)),
+            Change::TintsByCommand => self.update(&self.tints, &tints(random)),
             Change::ShortIndices => self.lab.write(&self.short, 0, &short_indices(random)),
             Change::Instances => self.lab.write(&self.instances, 0, &instances(random)),
             Change::LongIndices => self.update(&self.long, &long_indices(random)),
