@@ -60,6 +60,10 @@ const TILES_PER_PRIMITIVE: u64 = 16;
 /// Bytes of a primitive in the list of a tile: the coded primitive with its indices (v3d.md §5.5).
 const BYTES_IN_TILE: u64 = 7;
 
+/// Most pieces of a pass: building so many takes the host seconds already. The API has no limit, but arguments in memory may
+/// be any numbers.
+const MAX_PIECES: u32 = 1 << 26;
+
 /// Builds the jobs of a segment and gives them to `submit` in order, each as soon as it is finished. `memory` is an
 /// empty job, before and after.
 pub fn build(
@@ -128,6 +132,7 @@ fn build_pass(
         binned: 0,
         primitive_bytes: tiles(target).min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE,
         indices: None,
+        left: MAX_PIECES,
         submit,
     };
     for list in draws {
@@ -192,6 +197,8 @@ struct Builder<'a> {
     primitive_bytes: u64,
     /// The indices that were looked at last.
     indices: Option<(IndexRange, Scan)>,
+    /// Pieces that the pass may still have.
+    left: u32,
     submit: &'a mut dyn FnMut(&mut Job) -> Result<(), Error>,
 }
 
@@ -295,9 +302,24 @@ impl Builder<'_> {
         piece: &Piece<'_>,
         call: &DrawParameters,
     ) -> Result<(), Error> {
+        self.take(call.instances.into())?;
         for instance in 0..call.instances {
-            self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
+            if !self.piece(bindings, piece, call.first_instance.wrapping_add(instance))? {
+                break;
+            }
         }
+        Ok(())
+    }
+
+    /// Takes pieces from what the pass may have.
+    #[inline]
+    fn take(&mut self, pieces: u64) -> Result<(), Error> {
+        let left = u64::from(self.left).checked_sub(pieces).ok_or_else(|| {
+            let what =
+                format!("{pieces} runs of vertices and instances in a draw, of {MAX_PIECES} in a pass");
+            Error::unsupported(what, "draw fewer at a time")
+        })?;
+        self.left = left as u32;
         Ok(())
     }
 
@@ -307,17 +329,26 @@ impl Builder<'_> {
             return self.instances(bindings, &piece, call);
         }
         let pieces = geometry::pieces(bindings, call, &mut self.indices)?;
+        self.take(pieces.len() as u64 * u64::from(call.instances))?;
         for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
             for piece in &pieces {
-                self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
+                if !self.piece(bindings, piece, call.first_instance.wrapping_add(instance))? {
+                    return Ok(());
+                }
             }
         }
         Ok(())
     }
 
-    /// Most draws differ from the one before in nothing or in a few words: what they do is in line, the rest is not.
+    /// Adds a piece; whether those of its draw can be seen at all. Most draws differ from the one before in nothing or in a few
+    /// words: what they do is in line, the rest is not.
     #[inline]
-    fn piece(&mut self, bindings: &mut Bindings<'_>, piece: &Piece<'_>, instance: u32) -> Result<(), Error> {
+    fn piece(
+        &mut self,
+        bindings: &mut Bindings<'_>,
+        piece: &Piece<'_>,
+        instance: u32,
+    ) -> Result<bool, Error> {
         let primitives = indices::primitives(piece.mode, piece.primitives.count());
         let bytes = u64::from(primitives) * self.primitive_bytes;
         if self.is_full(bytes) {
@@ -326,10 +357,11 @@ impl Builder<'_> {
         }
         self.binned += bytes;
         let is_known = bindings.changes.is_empty() && self.streams.serve(bindings, piece, instance);
-        if is_known || self.prepare(bindings, piece, instance)? {
+        let is_seen = is_known || self.prepare(bindings, piece, instance)?;
+        if is_seen {
             packets::primitives(&mut self.job, piece);
         }
-        Ok(())
+        Ok(is_seen)
     }
 
     /// Whether the binner's state counters could wrap (HW-2116) or its memory could end with another draw.

@@ -551,3 +551,22 @@ fn jobs_are_kept_until_what_shaped_them_changes() {
     assert_ne!(fourth, third);
     assert_eq!(run(&segments), fourth);
 }
+
+#[test]
+fn instances_that_show_nothing_or_are_too_many_end() {
+    let fixture = Fixture::new((64, 64), 12);
+    let pipeline = fixture.pipeline_with(LIST, vec![vk::DynamicState::SCISSOR]);
+    let segments = fixture.record(fixture.whole(), |recording| {
+        recording.state.bind_pipeline(&pipeline);
+        recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+        // Nothing is seen of these.
+        recording.draw(DrawParameters { instances: super::MAX_PIECES / 2, ..call(3, 0, None) }).unwrap();
+        recording.state.dynamic().scissor = fixture.whole();
+        // These are left out, and the others drawn.
+        recording.draw(DrawParameters { instances: u32::MAX, ..call(3, 0, None) }).unwrap();
+        recording.draw(DrawParameters { instances: super::MAX_PIECES, ..call(3, 0, None) }).unwrap();
+        recording.draw(DrawParameters { instances: 2, ..call(3, 0, None) }).unwrap();
+    });
+    let [Segment::Render(render)] = &segments[..] else { panic!() };
+    assert_eq!(primitives(&jobs(&fixture.device, render)), [(3, None), (3, None)]);
+}
