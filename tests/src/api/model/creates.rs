@@ -12,6 +12,10 @@ use crate::api::step::*;
 const EDGE: u32 = 300;
 const BYTES: u64 = 1 << 18;
 
+/// Buffers with dynamic offsets that every device takes in a pipeline layout.
+const DYNAMIC_BUFFERS: [(vk::DescriptorType, u32); 2] =
+    [(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC, 8), (vk::DescriptorType::STORAGE_BUFFER_DYNAMIC, 4)];
+
 impl Model {
     pub(super) fn admits_create(&self, what: &Create) -> Option<()> {
         match what {
@@ -57,7 +61,15 @@ impl Model {
                     self.get(**set)
                         .is_some_and(|set| matches!(set.create, Create::SetLayout { pushed: true, .. }))
                 };
-                need(sets.iter().filter(pushed).count() <= 1)
+                need(sets.iter().filter(pushed).count() <= 1)?;
+                let all = sets.iter().filter_map(|set| match &self.get(*set)?.create {
+                    Create::SetLayout { bindings, .. } => Some(bindings),
+                    _ => None,
+                });
+                let all: Vec<&Binding> = all.flatten().collect();
+                let count =
+                    |kind| all.iter().filter(|one| one.kind == kind).map(|one| one.count).sum::<u32>();
+                need(DYNAMIC_BUFFERS.iter().all(|(kind, most)| count(*kind) <= *most))
             }
             Create::Cache { from } => from.map_or(Some(()), |from| self.is_cache(from)),
             Create::Compute { layout, module, cache, group } => {
