@@ -9,6 +9,8 @@ use crate::{Error, build, packages};
 const DRAWS: u64 = 1000;
 /// Frames of each counted run: all but the first find their tables grown.
 const FRAMES: u64 = 5;
+/// Frames of the shorter of two runs of one recording.
+const AGAIN_FRAMES: u64 = 100;
 /// The bench's cases.
 const CASES: [&str; 4] = ["push", "uniform", "indexed", "same"];
 
@@ -20,9 +22,17 @@ pub fn run(install: bool) -> Result<(), Error> {
     let program = executable(&arguments)?;
     println!("host instructions per draw, both threads, by valgrind");
     for case in CASES {
-        let [short, long] = [DRAWS, 2 * DRAWS].map(|draws| instructions(&program, case, draws));
+        let [short, long] =
+            [DRAWS, 2 * DRAWS].map(|draws| instructions(&program, case, (draws, FRAMES), &[]));
         let count = (long? - short?) as f64 / (DRAWS * FRAMES) as f64;
         println!("  {case:8} {count:7.0}");
+    }
+    println!("the same of {DRAWS} draws that are submitted again");
+    for case in CASES {
+        let [short, long] = [AGAIN_FRAMES, 2 * AGAIN_FRAMES]
+            .map(|frames| instructions(&program, case, (DRAWS, frames), &["--again"]));
+        let count = (long? - short?) as f64 / (DRAWS * AGAIN_FRAMES) as f64;
+        println!("  {case:8} {count:7.1}");
     }
     Ok(())
 }
@@ -42,11 +52,17 @@ fn executable(arguments: &[&str]) -> Result<PathBuf, Error> {
 }
 
 /// Instructions that valgrind counts in a run.
-fn instructions(program: &PathBuf, case: &str, draws: u64) -> Result<u64, Error> {
+fn instructions(
+    program: &PathBuf,
+    case: &str,
+    (draws, frames): (u64, u64),
+    more: &[&str],
+) -> Result<u64, Error> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(program)
-        .args(["--case", case, "--draws", &draws.to_string(), "--frames", &FRAMES.to_string()])
+        .args(["--case", case, "--draws", &draws.to_string(), "--frames", &frames.to_string()])
+        .args(more)
         .output()?;
     let text = String::from_utf8_lossy(&output.stderr);
     let count = text.lines().find_map(|line| line.split("Collected :").nth(1)?.trim().parse().ok());
