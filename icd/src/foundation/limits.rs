@@ -18,6 +18,8 @@ pub const API_VERSION: u32 = vk::make_api_version(0, 1, 2, HEADER_VERSION);
 /// The newest version of SPIR-V, as modules say it, that is known, whatever an application asks for.
 pub const SPIRV_VERSION: u32 = 0x0001_0500;
 
+/// Viewports that a pipeline may have: the least number of devices that offer several.
+const MAX_VIEWPORTS: u32 = 16;
 /// Largest edge of an image, and of framebuffers and viewports: what can be laid out. Beyond the chip's own limit of 2048
 /// programs find texels by direct lookups, and targets are drawn in parts (T-BIG).
 pub const MAX_IMAGE_PX: u32 = MAX_EDGE;
@@ -187,7 +189,7 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
 
 fn raster(limits: &mut vk::PhysicalDeviceLimits) {
     limits.sub_pixel_precision_bits = SUB_PIXEL_BITS;
-    limits.max_viewports = 1;
+    limits.max_viewports = MAX_VIEWPORTS;
     limits.max_viewport_dimensions = [MAX_IMAGE_PX; 2];
     // Folded into uniforms (T-VIEWPORT); twice the edge to both sides is the minimum.
     limits.viewport_bounds_range = [-2.0 * MAX_IMAGE_PX as f32, 2.0 * MAX_IMAGE_PX as f32 - 1.0];
@@ -247,7 +249,7 @@ mod tests {
             max_compute_shared_memory_size 16384, max_compute_work_group_count [65535; 3],
             max_compute_work_group_invocations 128, sub_pixel_precision_bits 4, sub_texel_precision_bits 4,
             mipmap_precision_bits 4, max_draw_indexed_index_value u32::MAX, max_draw_indirect_count 65535,
-            max_sampler_lod_bias 2.0, max_sampler_anisotropy 1.0, max_viewports 1, min_memory_map_alignment 64,
+            max_sampler_lod_bias 2.0, max_sampler_anisotropy 1.0, max_viewports 16, min_memory_map_alignment 64,
             max_texel_offset 7, max_texel_gather_offset 7, max_interpolation_offset 0.5 - 1.0 / 16.0,
             sub_pixel_interpolation_offset_bits 4, max_framebuffer_width 4096, max_framebuffer_height 4096,
             max_framebuffer_layers 256, max_color_attachments 4, max_sample_mask_words 1, max_clip_distances 8,

@@ -300,6 +300,8 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         sampler_anisotropy: vk::TRUE,
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
+        // Only geometry stages choose among viewports; without them everything goes through the first.
+        multi_viewport: vk::TRUE,
         // Monitors count whatever is submitted meanwhile.
         inherited_queries: vk::TRUE,
         image_cube_array: vk::TRUE,

@@ -60,6 +60,7 @@ impl Harness {
             let features = vk::PhysicalDeviceFeatures::default()
                 .fill_mode_non_solid(true)
                 .wide_lines(true)
+                .multi_viewport(true)
                 .depth_clamp(true)
                 .depth_bias_clamp(true)
                 .sample_rate_shading(true)

@@ -66,6 +66,8 @@ pub struct Pipeline {
     pub lines: vk::LineRasterizationModeKHR,
     /// Which vertex gives flat varyings their values.
     pub provoking: vk::ProvokingVertexModeEXT,
+    /// Viewports behind the first, each with a scissor of its place: what goes through none of them.
+    pub others: Vec<vk::Rect2D>,
     /// The viewport has a negative height.
     pub mirrored: bool,
     /// The subpass that it draws in.
@@ -110,6 +112,7 @@ impl Default for Pipeline {
             bias: None,
             lines: vk::LineRasterizationModeKHR::DEFAULT,
             provoking: vk::ProvokingVertexModeEXT::FIRST_VERTEX,
+            others: Vec::new(),
             mirrored: false,
             subpass: 0,
             stride: size_of::<Vertex>() as u32,
@@ -134,8 +137,16 @@ impl Lab<'_> {
     ) -> Result<vk::Pipeline, Error> {
         let [width, height] = size.map(|edge| edge as f32);
         let (y, height) = if state.mirrored { (height, -height) } else { (0.0, height) };
-        let viewports = [vk::Viewport { x: 0.0, y, width, height, min_depth: 0.0, max_depth: 1.0 }];
-        let scissors = [area(size)];
+        let first = vk::Viewport { x: 0.0, y, width, height, min_depth: 0.0, max_depth: 1.0 };
+        let others = state.others.iter().map(|place| vk::Viewport {
+            x: place.offset.x as f32,
+            y: place.offset.y as f32,
+            width: place.extent.width as f32,
+            height: place.extent.height as f32,
+            ..first
+        });
+        let viewports: Vec<_> = [first].into_iter().chain(others).collect();
+        let scissors = [&[area(size)], &state.others[..]].concat();
         let viewport =
             vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
         self.pipeline_of(pass, &viewport, &[], state)
@@ -147,7 +158,9 @@ impl Lab<'_> {
         pass: vk::RenderPass,
         state: &Pipeline,
     ) -> Result<vk::Pipeline, Error> {
-        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        let count = 1 + state.others.len() as u32;
+        let viewport =
+            vk::PipelineViewportStateCreateInfo::default().viewport_count(count).scissor_count(count);
         self.pipeline_of(pass, &viewport, &[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR], state)
     }
 

@@ -9,11 +9,12 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 6] = [
+pub const CASES: [Case; 7] = [
     exact("draw-far-indices", far_indices),
     exact("draw-restart", restart),
     exact("draw-many", many),
     exact("draw-indirect", indirect),
+    exact("draw-viewports", viewports),
     exact("pass-depth-then-color", depth_then_color),
     exact("stencil-two-sided", two_sided_stencil),
 ];
@@ -186,6 +187,35 @@ fn indirect(lab: &Lab<'_>) -> Result<Picture, Error> {
             lab.device.cmd_bind_index_buffer(commands, indices, 0, vk::IndexType::UINT32);
             lab.device.cmd_draw_indexed_indirect(commands, arguments, 36, 1, 20);
         }
+    })
+}
+
+/// Several viewports and scissors, of pipelines and by commands: what no stage sends elsewhere goes through the first.
+fn viewports(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let canvas = Canvas::new(lab, false)?;
+    let [width, height] = SIZE;
+    let half = vk::Rect2D {
+        offset: vk::Offset2D { x: width as i32 / 2, y: 0 },
+        extent: vk::Extent2D { width: width / 2, height },
+    };
+    let state = Pipeline { others: vec![half; 15], ..Pipeline::default() };
+    let fixed = lab.pipeline(canvas.pass, SIZE, &state)?;
+    let set = lab.dynamic_pipeline(canvas.pass, &Pipeline { others: vec![half], ..Pipeline::default() })?;
+    let first = lab.vertices(&rectangle([-0.8, -0.7, 0.3, 0.6], 0.5, [1.0, 0.5, 0.0, 1.0]))?;
+    let second = lab.vertices(&rectangle([0.0, -0.2, 0.8, 0.9], 0.5, [0.0, 0.5, 1.0, 1.0]))?;
+    let place = |x, y, width, height| vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 };
+    let (width, height) = (width as f32, height as f32);
+    canvas.draw(lab, |commands| {
+        lab.draw(commands, fixed, first, 6);
+        // SAFETY: the handles live as long as the lab.
+        unsafe {
+            let all = [place(width / 2.0, 0.0, width / 2.0, height), place(0.0, 0.0, width / 4.0, height)];
+            lab.device.cmd_set_viewport(commands, 0, &all);
+            lab.device.cmd_set_viewport(commands, 1, &[place(0.0, 0.0, width, height / 2.0)]);
+            lab.device.cmd_set_scissor(commands, 1, &[area([8, 8])]);
+            lab.device.cmd_set_scissor(commands, 0, &[half]);
+        }
+        lab.draw(commands, set, second, 6);
     })
 }
 
