@@ -97,7 +97,7 @@ impl Kept {
     pub fn keep(&mut self, ledger: Ledger, mut jobs: Vec<Job>, built: u64, (budget, most): (&Budget, u64)) {
         let Some(mut notes) = ledger.into_notes() else { return };
         let rests: Vec<Rest> =
-            notes.rests.into_values().map(|memory| Rest { version: memory.host_version(), memory }).collect();
+            notes.rests.into_values().map(|(memory, version)| Rest { memory, version }).collect();
         jobs.iter_mut().for_each(Job::settle);
         let is_void = notes.is_void || jobs.iter_mut().any(|job| job.uniform_words().is_none());
         if is_void || rests.iter().any(|rest| rest.version.is_none()) {

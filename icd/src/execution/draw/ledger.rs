@@ -17,8 +17,8 @@ pub struct Ledger(Option<RefCell<Notes>>);
 /// What was noted.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Memory that must be as it was.
-    pub rests: FxHashMap<Span, Binding>,
+    /// Memory that must be as it was, and its [`Binding::host_version`] then.
+    pub rests: FxHashMap<Span, (Binding, Option<u64>)>,
     /// Words that may be others, and where they went.
     pub patches: Patches,
     /// Bytes of BOs that were made for the jobs.
@@ -49,11 +49,11 @@ impl Ledger {
         self.0.is_some()
     }
 
-    /// The CPU has looked at this memory, and what it saw has shaped a job.
+    /// The CPU is about to look at this memory, and what it sees will shape a job.
     #[inline]
     pub(super) fn rests_on(&self, memory: &Binding) {
         if let Some(mut notes) = self.notes() {
-            notes.rests.entry(memory.span()).or_insert_with(|| memory.clone());
+            notes.rests.entry(memory.span()).or_insert_with(|| (memory.clone(), memory.host_version()));
         }
     }
 

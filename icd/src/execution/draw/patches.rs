@@ -11,7 +11,7 @@ use crate::execution::changes::Changes;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::memory::{Binding, Span};
-use crate::pipeline::{BLOCK_WORDS, Block, BufferWords, Inputs, Variant};
+use crate::pipeline::{Block, BufferWords, Inputs, Variant};
 
 /// A block of [`Patches`], or none: words that never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,8 +41,8 @@ struct Source {
     uses: (usize, usize),
 }
 
-/// The streams of a record.
-struct Streams {
+/// The streams of a record, as they stand in a job.
+struct Written {
     variant: Arc<Variant>,
     /// The job's number, and from [`Patches::place`] on its place.
     job: u32,
@@ -63,7 +63,7 @@ pub(super) struct Patches {
     sources: Vec<Source>,
     /// Words of memory as the streams have them.
     seen: Vec<u32>,
-    streams: Vec<Streams>,
+    written: Vec<Written>,
     /// Which streams have words of which block; by block from [`Patches::place`] on.
     uses: Vec<(BlockId, u32)>,
     /// Words of recipes that compute.
@@ -108,15 +108,15 @@ impl Patches {
         if all.is_some() {
             self.all.extend_from_slice(words);
         }
-        let number = self.streams.len() as u32;
-        self.streams.push(Streams { variant: variant.clone(), job, at, all, is_stale: false });
+        let number = self.written.len() as u32;
+        self.written.push(Written { variant: variant.clone(), job, at, all, is_stale: false });
         self.uses.extend(blocks.iter().map(|block| (*block, number)));
     }
 
     /// Bytes of host memory.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.sources[..])
-            + size_of_val(&self.streams[..])
+            + size_of_val(&self.written[..])
             + size_of_val(&self.uses[..])
             + size_of_val(&self.seen[..])
             + size_of_val(&self.all[..])
@@ -125,7 +125,7 @@ impl Patches {
     /// Says where jobs stand, by number, and when building them began.
     pub fn place(&mut self, places: &[u32], built: u64) {
         self.memories.iter_mut().for_each(|memory| memory.time = built);
-        for streams in &mut self.streams {
+        for streams in &mut self.written {
             streams.job = places.get(streams.job as usize).copied().unwrap_or(u32::MAX);
         }
         self.uses.sort_unstable();
@@ -168,7 +168,7 @@ impl Patches {
             block[have..].fill(0);
             let (first, count) = source.uses;
             for (_, number) in &self.uses[first..][..count] {
-                let streams = &mut self.streams[*number as usize];
+                let streams = &mut self.written[*number as usize];
                 let recipe = &streams.variant.recipe;
                 let words = match streams.all {
                     None => words_of(jobs, streams),
@@ -185,7 +185,7 @@ impl Patches {
             }
         }
         for number in self.stale.drain(..) {
-            let streams = &mut self.streams[number as usize];
+            let streams = &mut self.written[number as usize];
             streams.is_stale = false;
             let recipe = &streams.variant.recipe;
             let all =
@@ -201,9 +201,7 @@ impl Patches {
     }
 }
 
-fn words_of<'a>(jobs: &'a mut [Job], streams: &Streams) -> Option<&'a mut [u32]> {
+fn words_of<'a>(jobs: &'a mut [Job], streams: &Written) -> Option<&'a mut [u32]> {
     let words = jobs.get_mut(streams.job as usize)?.uniform_words()?;
     words.get_mut(streams.at as usize..)?.get_mut(..streams.variant.recipe.stream_words)
 }
-
-const _: () = assert!(BLOCK_WORDS <= 256);
