@@ -116,8 +116,10 @@ impl Scene {
                 })
                 .collect();
             let matrices = set(matrix_layout);
-            let buffer =
-                buffer(&device, u64::from(MATRICES * MATRIX_STRIDE), vk::BufferUsageFlags::UNIFORM_BUFFER);
+            let size = u64::from(MATRICES * MATRIX_STRIDE);
+            let (buffer, memory) = self::memory_of(&device, size, vk::BufferUsageFlags::UNIFORM_BUFFER);
+            // Programs keep such memory mapped and write to it whenever they like.
+            device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap();
             let info = [vk::DescriptorBufferInfo { buffer, offset: 0, range: 64 }];
             let ty = vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC;
             let write =
@@ -222,13 +224,23 @@ unsafe fn memory(device: &ash::Device, size: u64) -> vk::DeviceMemory {
 }
 
 unsafe fn buffer(device: &ash::Device, size: u64, usage: vk::BufferUsageFlags) -> vk::Buffer {
+    // SAFETY: the caller's contract is passed on.
+    unsafe { memory_of(device, size, usage) }.0
+}
+
+/// A buffer and its memory.
+unsafe fn memory_of(
+    device: &ash::Device,
+    size: u64,
+    usage: vk::BufferUsageFlags,
+) -> (vk::Buffer, vk::DeviceMemory) {
     let info = vk::BufferCreateInfo::default().size(size).usage(usage);
     // SAFETY: valid usage.
     unsafe {
         let buffer = device.create_buffer(&info, None).unwrap();
         let memory = memory(device, device.get_buffer_memory_requirements(buffer).size);
         device.bind_buffer_memory(buffer, memory, 0).unwrap();
-        buffer
+        (buffer, memory)
     }
 }
 

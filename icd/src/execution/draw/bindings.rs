@@ -242,6 +242,12 @@ impl<'a> Bindings<'a> {
         Ok(bindings)
     }
 
+    /// Whether the last piece was left out because nothing of its draw can be seen: the job has not been told what changed.
+    #[inline]
+    pub fn is_unseen(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
     /// Tells the programs of a draw command; `index` is the draw's number in it.
     pub fn tell(&mut self, call: &DrawParameters, index: u32) {
         let words = CallWords {

@@ -278,7 +278,9 @@ impl Builder<'_> {
     #[inline(never)]
     fn indirect(&mut self, bindings: &mut Bindings<'_>, draw: Option<&IndirectDraw>) -> Result<(), Error> {
         let Some(draw) = draw else { return Ok(()) };
-        let mut calls = calls(self.site, draw, draws(self.site, draw)?).zip(0..);
+        let count = draws(self.site, draw)?;
+        self.take(count.into())?;
+        let mut calls = calls(self.site, draw, count).zip(0..);
         calls.try_for_each(|(call, index)| self.call(bindings, &call?, index))
     }
 
@@ -302,9 +304,12 @@ impl Builder<'_> {
         piece: &Piece<'_>,
         call: &DrawParameters,
     ) -> Result<(), Error> {
-        self.take(call.instances.into())?;
+        if call.instances > 1 {
+            self.take(call.instances.into())?;
+        }
         for instance in 0..call.instances {
-            if !self.piece(bindings, piece, call.first_instance.wrapping_add(instance))? {
+            self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
+            if bindings.is_unseen() {
                 break;
             }
         }
@@ -312,7 +317,7 @@ impl Builder<'_> {
     }
 
     /// Takes pieces from what the pass may have.
-    #[inline]
+    #[inline(never)]
     fn take(&mut self, pieces: u64) -> Result<(), Error> {
         let left = u64::from(self.left).checked_sub(pieces).ok_or_else(|| {
             let what =
@@ -332,7 +337,8 @@ impl Builder<'_> {
         self.take(pieces.len() as u64 * u64::from(call.instances))?;
         for instance in 0..if pieces.is_empty() { 0 } else { call.instances } {
             for piece in &pieces {
-                if !self.piece(bindings, piece, call.first_instance.wrapping_add(instance))? {
+                self.piece(bindings, piece, call.first_instance.wrapping_add(instance))?;
+                if bindings.is_unseen() {
                     return Ok(());
                 }
             }
@@ -340,15 +346,9 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds a piece; whether those of its draw can be seen at all. Most draws differ from the one before in nothing or in a few
-    /// words: what they do is in line, the rest is not.
+    /// Most draws differ from the one before in nothing or in a few words: what they do is in line, the rest is not.
     #[inline]
-    fn piece(
-        &mut self,
-        bindings: &mut Bindings<'_>,
-        piece: &Piece<'_>,
-        instance: u32,
-    ) -> Result<bool, Error> {
+    fn piece(&mut self, bindings: &mut Bindings<'_>, piece: &Piece<'_>, instance: u32) -> Result<(), Error> {
         let primitives = indices::primitives(piece.mode, piece.primitives.count());
         let bytes = u64::from(primitives) * self.primitive_bytes;
         if self.is_full(bytes) {
@@ -357,11 +357,10 @@ impl Builder<'_> {
         }
         self.binned += bytes;
         let is_known = bindings.changes.is_empty() && self.streams.serve(bindings, piece, instance);
-        let is_seen = is_known || self.prepare(bindings, piece, instance)?;
-        if is_seen {
+        if is_known || self.prepare(bindings, piece, instance)? {
             packets::primitives(&mut self.job, piece);
         }
-        Ok(is_seen)
+        Ok(())
     }
 
     /// Whether the binner's state counters could wrap (HW-2116) or its memory could end with another draw.
