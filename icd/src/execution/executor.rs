@@ -15,6 +15,7 @@ use super::work::Work;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
 use crate::foundation::threads::{Receiver, SyncSender};
+use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::objects::semaphore::Signal;
@@ -231,12 +232,15 @@ impl Executor {
             jobs.refresh()?;
         }
         if is_strict() {
-            let mut built = Vec::new();
+            let (device, mut built) = (self.device.clone(), Vec::new());
+            let traffic = device.physical().traffic();
+            let before = traffic.total();
             self.build(render, &Ledger::default(), &mut |_, job| {
                 built.push(std::mem::take(job));
                 Ok(())
             })?;
             jobs.compare(&built)?;
+            traffic.forget(&Cause::OF_DRAWS, &before);
         }
         jobs.iter_mut().try_for_each(|job| self.submit(job))
     }
