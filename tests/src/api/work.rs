@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use super::generate::{Program, common};
+use super::generate::Program;
 use super::run::machine::Machine;
 use super::run::{Outcome, Runner};
 use super::slot::Id;
@@ -94,7 +94,7 @@ pub(super) fn steps(
 
 /// What programs that share a device share besides.
 fn common_of(seed: u64) -> Vec<Step> {
-    common(seed / SHARED)
+    Program::common(seed / SHARED)
 }
 
 /// The command line of `api_fuzz`.

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::bindings::Range;
 use super::patches::{BlockId, Patches};
 use crate::objects::memory::{Binding, Span};
-use crate::pipeline::{BufferWords, Variant};
+use crate::pipeline::Variant;
 
 /// Notes of one building, or nothing if nobody wants any.
 #[derive(Default)]
@@ -71,15 +70,10 @@ impl Ledger {
         }
     }
 
-    /// These words were read for a run of a recipe.
-    pub(super) fn block(
-        &self,
-        range: &Range<'_>,
-        (number, run): (usize, &BufferWords),
-        words: &[u32],
-    ) -> BlockId {
+    /// These words were read for a run of a recipe, from a byte of a BO on.
+    pub(super) fn block(&self, place: &Binding, offset: usize, run: usize, words: &[u32]) -> BlockId {
         self.notes()
-            .map_or(BlockId::default(), |mut notes| notes.patches.add_block(range, (number, run), words))
+            .map_or(BlockId::default(), |mut notes| notes.patches.add_block(place, offset, run, words))
     }
 
     /// Streams with these words, of these blocks, stand from word `at` on in the job that is being built.

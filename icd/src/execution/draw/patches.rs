@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::bindings::Range;
 use super::job::Job;
 use crate::execution::changes::Changes;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::memory::{Binding, Span};
-use crate::pipeline::{Block, BufferWords, Inputs, Variant};
+use crate::pipeline::{Block, Inputs, Variant};
 
 /// A block of [`Patches`], or none: words that never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,23 +71,15 @@ pub(super) struct Patches {
 }
 
 impl Patches {
-    /// Notes words of a run as they were read.
-    pub fn add_block(
-        &mut self,
-        range: &Range<'_>,
-        (run, words): (usize, &BufferWords),
-        read: &[u32],
-    ) -> BlockId {
-        let Some(place) = range.place else { return BlockId(None) };
+    /// Notes the words that memory has for a run, as they were read from a byte of its BO on.
+    pub fn add_block(&mut self, place: &Binding, offset: usize, run: usize, words: &[u32]) -> BlockId {
         let memory = *self.numbers.entry(place.span()).or_insert_with(|| {
             let version = place.host_version();
             self.memories.push(Memory { place: place.clone(), version, time: 0, is_steady: false });
             self.memories.len() - 1
         });
-        let have = range.words_from(words.start).min(read.len());
-        let seen = (self.seen.len(), have);
-        self.seen.extend_from_slice(&read[..have]);
-        let offset = (range.offset + u64::from(words.start)) as usize;
+        let seen = (self.seen.len(), words.len());
+        self.seen.extend_from_slice(words);
         self.sources.push(Source { memory, offset, run, seen, uses: (0, 0) });
         BlockId(Some(self.sources.len() as u32 - 1))
     }

@@ -222,7 +222,10 @@ impl Streams {
                 range.read(run.start, &mut self.block[..run.count]);
                 run.words.put(words, &self.block);
                 if ledger.is_noting() {
-                    self.blocks[number] = ledger.block(range, (number, run), &self.block[..run.count]);
+                    let have = range.words_from(run.start).min(run.count);
+                    let offset = (range.offset + u64::from(run.start)) as usize;
+                    let block = |place| ledger.block(place, offset, number, &self.block[..have]);
+                    self.blocks[number] = range.place.map_or(BlockId::default(), block);
                 }
             }
             for (at, set, slot) in &recipe.descriptors {

@@ -9,8 +9,6 @@ mod host;
 
 use ash::vk;
 
-pub use common::common;
-
 use super::model::{Inside, Model, Phase, Recording};
 use super::slot::Id;
 use super::step::*;
@@ -86,7 +84,7 @@ impl Program {
 impl Maker {
     /// Adds a step, if it is allowed.
     fn push(&mut self, step: Step) -> bool {
-        let allowed = (!self.shares || common::may_be_shared(&step)) && self.model.take(&step);
+        let allowed = self.may_add(&step) && self.model.take(&step);
         if allowed {
             self.steps.push(step);
         }
