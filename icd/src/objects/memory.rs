@@ -210,7 +210,7 @@ impl Binding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::device;
+    use crate::testing::{device, sharing_device};
 
     fn memory(device: &Arc<Device>, size: u64) -> Result<DeviceMemory, Error> {
         DeviceMemory::new(device, size, 0, Origin::Shared)
@@ -252,6 +252,27 @@ mod tests {
         assert_ne!(Binding::new(&new, 64, 64, 64).unwrap().offset, binding.offset);
         drop(binding);
         assert_eq!(memory(&device, 4096).unwrap().place().offset, 0);
+    }
+
+    #[test]
+    fn it_is_known_whether_the_host_may_have_written() {
+        let device = sharing_device();
+        let memory = memory(&device, 4096).unwrap();
+        let binding = Binding::new(&memory, 0, 64, 64).unwrap();
+        let before = binding.host_version();
+        assert!(before.is_some());
+        memory.map(0, 64).unwrap();
+        assert_eq!(binding.host_version(), None);
+        // A second mapping is refused, and changes nothing.
+        assert!(memory.map(0, 64).is_err());
+        assert_eq!(binding.host_version(), None);
+        memory.unmap();
+        memory.unmap();
+        let after = binding.host_version();
+        assert!(after.is_some() && after != before);
+        // Others write to what they were given whenever they like.
+        let shared = DeviceMemory::new(&device, 4096, 0, Origin::Exportable).unwrap();
+        assert_eq!(Binding::new(&shared, 0, 64, 64).unwrap().host_version(), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod draw;
 mod list;
+mod memo;
 mod rectangle;
 mod segment;
 mod target;

@@ -1,9 +1,9 @@
 //! A piece of recorded work, for the GPU or for the CPU.
 
-use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::list::DrawList;
+use super::memo::Memo;
 use super::target::{ColorTarget, Start, Target};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
@@ -108,25 +108,6 @@ pub struct RenderSegment {
     pub draws: Vec<Arc<DrawList>>,
     /// What the times before have left.
     pub memo: Memo,
-}
-
-/// Something that execution keeps from one submission of a segment to the next.
-#[derive(Default)]
-pub struct Memo(Mutex<Option<Box<dyn Any + Send>>>);
-
-impl Memo {
-    /// Hands out what was kept, new at the first time.
-    pub fn with<T: Default + Send + 'static, R>(&self, run: impl FnOnce(&mut T) -> R) -> R {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = kept.get_or_insert_with(|| Box::new(T::default()));
-        if !kept.is::<T>() {
-            *kept = Box::new(T::default());
-        }
-        match kept.downcast_mut() {
-            Some(kept) => run(kept),
-            None => run(&mut T::default()),
-        }
-    }
 }
 
 impl RenderSegment {

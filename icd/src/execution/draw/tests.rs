@@ -8,6 +8,7 @@ use vc4::cl::list::read_binner;
 use vc4_kernel_abi::{Noop, Recorder as GpuRecorder, SubmitFlags};
 
 use super::{Iota, Job, JobBuilder, Ledger, Site, build};
+use crate::execution::changes::Changes;
 use crate::execution::queue::Queue;
 use crate::execution::work::Work;
 use crate::foundation::traffic::Cause;
@@ -559,7 +560,10 @@ fn instances_that_show_nothing_or_are_too_many_end() {
     let segments = fixture.record(fixture.whole(), |recording| {
         recording.state.bind_pipeline(&pipeline);
         recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
-        // Nothing is seen of these.
+        recording.state.dynamic().scissor = fixture.whole();
+        recording.draw(call(3, 0, None)).unwrap();
+        // Nothing is seen of these: if each counted, the binner's memory would be full and the next a job of its own.
+        recording.state.dynamic().scissor = vk::Rect2D::default();
         recording.draw(DrawParameters { instances: super::MAX_PIECES / 2, ..call(3, 0, None) }).unwrap();
         recording.state.dynamic().scissor = fixture.whole();
         // These are left out, and the others drawn.
@@ -568,5 +572,19 @@ fn instances_that_show_nothing_or_are_too_many_end() {
         recording.draw(DrawParameters { instances: 2, ..call(3, 0, None) }).unwrap();
     });
     let [Segment::Render(render)] = &segments[..] else { panic!() };
-    assert_eq!(primitives(&jobs(&fixture.device, render)), [(3, None), (3, None)]);
+    let jobs = jobs(&fixture.device, render);
+    assert_eq!((primitives(&jobs), jobs.len()), (vec![(3, None); 3], 1));
+}
+
+#[test]
+fn passes_change_what_they_draw_to() {
+    let fixture = Fixture::new((64, 64), 12);
+    let segments = fixture.record(fixture.whole(), |_| ());
+    let [Segment::Render(render)] = &segments[..] else { panic!() };
+    let mut changes = Changes::default();
+    let then = changes.now();
+    changes.by_pass(&render.target);
+    let drawn = [&render.target.colors[0].view, render.target.depth_stencil.as_ref().unwrap()];
+    assert!(drawn.iter().all(|view| changes.since(&view.image.binding().unwrap().span(), then)));
+    assert!(!changes.since(&fixture.vertices.binding().unwrap().span(), then));
 }
