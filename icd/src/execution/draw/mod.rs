@@ -320,8 +320,10 @@ impl Builder<'_> {
     #[inline(never)]
     fn take(&mut self, pieces: u64) -> Result<(), Error> {
         let left = u64::from(self.left).checked_sub(pieces).ok_or_else(|| {
-            let what =
-                format!("{pieces} runs of vertices and instances in a draw, of {MAX_PIECES} in a pass");
+            let left = self.left;
+            let what = format!(
+                "a draw of {pieces} instances in runs of vertices, where {left} are left for its pass,"
+            );
             Error::unsupported(what, "draw fewer at a time")
         })?;
         self.left = left as u32;
