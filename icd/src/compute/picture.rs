@@ -15,20 +15,17 @@ use vc4_shaders::picture::{HostSum, HostWord, Order, PARAMETERS_AT, Picture, Tar
 use super::bindings::{Bindings, Bound};
 use crate::foundation::engine::{Engine, kernels};
 use crate::foundation::facts::target_px;
-use crate::foundation::format;
 use crate::foundation::traffic::Cause;
 use crate::objects::descriptor::Descriptor;
 use crate::objects::device::Device;
-use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
+use crate::objects::placement::SURFACE_ALIGNMENT;
 use crate::pipeline::{ComputePipeline, Pipeline, Rectangles};
 use crate::segments::{Drawing, Part, Rectangle, RenderSegment, Rest};
 
 /// Layers that a dispatch may be drawn to: each is a job.
 const MAX_LAYERS: u32 = 64;
-/// Where surfaces of tiles may begin: the machine is taken to ignore the bits below (v3d.md §10).
-const SURFACE_ALIGNMENT: u64 = 16;
 const WORD: u64 = 4;
 
 /// A dispatch whose groups are known.
@@ -184,7 +181,7 @@ impl Request<'_> {
             _ => return Err("several invocations write one word".into()),
         };
         let (binding, at) = (buffer.binding().map_err(|error| error.to_string())?, first + start);
-        if (binding.offset + at) % SURFACE_ALIGNMENT != 0 {
+        if (binding.offset + at) % u64::from(SURFACE_ALIGNMENT) != 0 {
             return Err(format!("its words begin at byte {}", binding.offset + at));
         }
         let memory = Memory {
@@ -192,7 +189,8 @@ impl Request<'_> {
             ..Memory::of(binding)
         };
         self.check_reads(picture, &memory)?;
-        let view = raster(device, &binding.from(at), row.max(width), height)?;
+        let view = ImageView::of_words(device, &binding.from(at), [row.max(width), height]);
+        let view = view.map_err(|error| error.to_string())?;
         let rest = match part {
             0 => Part { first: [width * height / columns, 0, 0], groups: [x.div_ceil(columns), 1, 1] },
             _ => Part { first: [0, height / rows, 0], groups: [self.groups[0], y.div_ceil(rows), 1] },
@@ -340,48 +338,11 @@ fn is_of(view: &ImageView, texel: &Texel) -> bool {
 
 /// A layer or slice of a view.
 fn slice(view: &ImageView, layer: u32) -> ImageView {
+    let (layer, aspects) = (view.base_layer + layer, view.aspects);
     ImageView {
-        image: view.image.clone(),
-        ty: vk::ImageViewType::TYPE_2D,
-        row: view.row,
-        stored: view.stored,
-        components: vk::ComponentMapping::default(),
-        aspects: view.aspects,
-        base_level: view.base_level,
-        levels: 1,
-        base_layer: view.base_layer + layer,
-        layers: 1,
+        aspects,
+        ..ImageView::flat(view.image.clone(), view.row, view.stored, view.base_level, layer)
     }
-}
-
-/// Words of a buffer as an image in raster order.
-fn raster(device: &Device, binding: &Binding, width: u32, height: u32) -> Result<Arc<ImageView>, String> {
-    let info = vk::ImageCreateInfo {
-        image_type: vk::ImageType::TYPE_2D,
-        format: vk::Format::R32_UINT,
-        extent: vk::Extent3D { width, height, depth: 1 },
-        mip_levels: 1,
-        array_layers: 1,
-        samples: vk::SampleCountFlags::TYPE_1,
-        usage: vk::ImageUsageFlags::COLOR_ATTACHMENT,
-        ..Default::default()
-    };
-    let image = Image::presentable(device, &info, false).map_err(|error| error.to_string())?;
-    image.bind_to(binding.clone()).map_err(|error| error.to_string())?;
-    let row = format::row(vk::Format::R32_UINT).ok_or("words are no texels")?;
-    let (image, stored) = (Arc::new(image), row.target.ok_or("words are not drawn to")?);
-    Ok(Arc::new(ImageView {
-        image,
-        ty: vk::ImageViewType::TYPE_2D,
-        row,
-        stored,
-        components: vk::ComponentMapping::default(),
-        aspects: vk::ImageAspectFlags::COLOR,
-        base_level: 0,
-        levels: 1,
-        base_layer: 0,
-        layers: 1,
-    }))
 }
 
 #[cfg(test)]

@@ -4,11 +4,16 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::device::Device;
 use super::image::{CUBE_FACES, Image};
+use super::memory::Binding;
 use super::placement::Placement;
 use crate::foundation::error::Error;
 use crate::foundation::format::{self, FormatRow, Stored};
 use crate::foundation::handle::Object;
+
+/// The format of words.
+pub const WORDS: vk::Format = vk::Format::R32_UINT;
 
 /// A view of an image.
 pub struct ImageView {
@@ -82,6 +87,53 @@ impl ImageView {
         })
     }
 
+    /// Words of a buffer as a picture in raster order, to draw to.
+    ///
+    /// # Errors
+    /// The picture is larger than images are, or than the memory from the binding's start on.
+    pub fn of_words(
+        device: &Device,
+        binding: &Binding,
+        [width, height]: [u32; 2],
+    ) -> Result<Arc<ImageView>, Error> {
+        let info = vk::ImageCreateInfo {
+            image_type: vk::ImageType::TYPE_2D,
+            format: WORDS,
+            extent: vk::Extent3D { width, height, depth: 1 },
+            mip_levels: 1,
+            array_layers: 1,
+            samples: vk::SampleCountFlags::TYPE_1,
+            usage: vk::ImageUsageFlags::COLOR_ATTACHMENT,
+            ..Default::default()
+        };
+        let image = Image::presentable(device, &info, false)?;
+        image.bind_to(binding.part(image.size())?)?;
+        let (row, stored) = (image.row(), image.stored());
+        Ok(Arc::new(ImageView::flat(Arc::new(image), row, stored, 0, 0)))
+    }
+
+    /// A layer or slice of a level, whatever the image's type.
+    pub fn flat(
+        image: Arc<Image>,
+        row: &'static FormatRow,
+        stored: Stored,
+        base_level: u32,
+        base_layer: u32,
+    ) -> ImageView {
+        ImageView {
+            image,
+            ty: vk::ImageViewType::TYPE_2D,
+            row,
+            stored,
+            components: vk::ComponentMapping::default(),
+            aspects: row.aspects(),
+            base_level,
+            levels: 1,
+            base_layer,
+            layers: 1,
+        }
+    }
+
     /// One of its layers, seen flat.
     pub fn layer(&self, layer: u32) -> Result<ImageView, Error> {
         if layer >= self.layers {
@@ -153,7 +205,7 @@ impl ImageView {
 
 /// How an image holds texels that are seen in another format of the same size; `None` if it holds them in a form that
 /// the format does not have.
-fn stored_as(image: &Image, row: &FormatRow) -> Option<Stored> {
+pub fn stored_as(image: &Image, row: &FormatRow) -> Option<Stored> {
     if row.format == image.row().format {
         return Some(image.stored());
     }

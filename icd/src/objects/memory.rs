@@ -191,6 +191,14 @@ impl Binding {
         Binding { offset: self.offset + offset, size: self.size.saturating_sub(offset), ..self.clone() }
     }
 
+    /// The first bytes of it; an error if it has fewer.
+    pub fn part(&self, size: u64) -> Result<Binding, Error> {
+        match size > self.size {
+            true => Err(Error::InvalidUse(format!("{size} bytes of a memory of {}", self.size))),
+            false => Ok(Binding { size, ..self.clone() }),
+        }
+    }
+
     /// The start of a BO that nothing else lies in.
     pub fn whole(bo: Arc<Bo>) -> Binding {
         Binding { bo: bo.clone(), offset: 0, size: bo.size(), lease: Lease::whole(bo) }

@@ -6,6 +6,9 @@ use vc4::image::tiling::{Level, MAX_SURFACE, Tiling};
 
 use crate::foundation::facts::target_px;
 
+/// Where surfaces of tiles may begin: the machine is taken to ignore the bits below (v3d.md §10).
+pub const SURFACE_ALIGNMENT: u32 = 16;
+
 /// How an attachment lies in its BO.
 #[derive(Clone, Copy, Debug)]
 pub enum Placement {

@@ -59,9 +59,17 @@ impl Rectangle {
         list.push(DrawCall::Direct(corners));
         let size = view.extent();
         let start = if keeps { Start::Load } else { Start::Any };
-        let color =
-            ColorTarget { view, location: 0, plane: 0, start, store: true, resolve: None, is_read: false };
-        let target = Target { colors: vec![color], ..Target::empty(size, area) };
+        let color = |plane| ColorTarget {
+            view: view.clone(),
+            location: 0,
+            plane,
+            start,
+            store: true,
+            resolve: None,
+            is_read: false,
+        };
+        let colors = (0..view.stored.planes()).map(color).collect();
+        let target = Target { colors, ..Target::empty(size, area) };
         RenderSegment::new(target, vec![Arc::new(list)])
     }
 }

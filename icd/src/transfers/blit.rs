@@ -8,7 +8,7 @@ use ash::vk;
 use vc4::image::Rect;
 use vc4::image::texel::{Color, TexelInfo};
 
-use super::drawn;
+use super::drawn::{self, Work};
 use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, layers};
 use crate::foundation::error::Error;
@@ -296,8 +296,9 @@ impl CpuCommand for Blit {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (renders, left) =
-            drawn::regions(&self.describe(), &self.regions, |region| self.drawn(region, rectangles));
+        let (renders, left) = drawn::parts(&self.describe(), self.regions.clone(), |region| {
+            self.drawn(region, rectangles).map(Work::all)
+        });
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             Box::new(Blit { src: self.src.clone(), dst: self.dst.clone(), regions: left, how: self.how })
         });

@@ -1,14 +1,21 @@
 //! vkCmdCopyBuffer, vkCmdFillBuffer, vkCmdUpdateBuffer.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ash::vk;
 
+use super::drawn::{self, Work};
+use super::programs::Gather;
+use super::strips::{Strip, WORD, strips};
+use super::tiles;
+use super::words::Fold;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
-use crate::segments::{CpuCommand, Touch};
+use crate::pipeline::Rectangles;
+use crate::segments::{CpuCommand, Drawing, Rectangle, Touch};
 
 /// Bytes that go through the stack at a time.
 const CHUNK: usize = 4096;
@@ -32,6 +39,20 @@ impl CpuCommand for CopyBuffer {
         Touch::memory([self.src.binding(), self.dst.binding()])
     }
 
+    fn may_be_drawn(&self) -> bool {
+        true
+    }
+
+    fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
+        let (renders, left) =
+            drawn::parts(&self.describe(), self.regions.clone(), |region| self.drawn(region, rectangles));
+        let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
+            Box::new(CopyBuffer { src: self.src.clone(), dst: self.dst.clone(), regions: left })
+        });
+        let drawing = drawn::drawing(renders, rest);
+        Ok(drawing.map(|drawing| Drawing { changes_buffers: true, ..drawing }))
+    }
+
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
         for region in &self.regions {
             let (src, from) = self.src.access(region.src_offset, region.size, Cause::Copy)?;
@@ -44,6 +65,39 @@ impl CpuCommand for CopyBuffer {
             }
         }
         Ok(())
+    }
+}
+
+impl CopyBuffer {
+    /// The jobs of a region and the bytes beside their words, or why it is the CPU's.
+    fn drawn(
+        &self,
+        region: &vk::BufferCopy,
+        rectangles: &mut Rectangles,
+    ) -> Result<Work<vk::BufferCopy>, String> {
+        drawn::pays(region.size)?;
+        // Lookups take whole words.
+        let source_end = region.src_offset.saturating_add(region.size).checked_next_multiple_of(WORD);
+        if source_end.is_none_or(|end| end > self.src.size()) {
+            return Err("it ends where the buffer does, inside of a word".into());
+        }
+        let bytes = region.dst_offset..region.dst_offset.saturating_add(region.size);
+        let device = rectangles.device().clone();
+        let strips = strips(&device, &self.dst, bytes.clone())?;
+        let source = |at: u64| region.src_offset + (at - region.dst_offset);
+        let job = |strip: &Strip| {
+            let (first, pitch) = (source(strip.start), WORD * u64::from(strip.width));
+            let what = Gather::Words { fold: Fold::Row, aligned: first % WORD == 0 };
+            let rectangle = Rectangle { view: strip.view.clone(), area: strip.area(), keeps: false };
+            drawn::gathered(rectangle, what, (&self.src, first, pitch), rectangles)
+        };
+        let jobs = strips.iter().map(job).collect::<Result<_, _>>()?;
+        let copy = |bytes: Range<u64>| vk::BufferCopy {
+            src_offset: source(bytes.start),
+            dst_offset: bytes.start,
+            size: bytes.end - bytes.start,
+        };
+        Ok(Work { jobs, rest: beside(&bytes, &strips).map(copy).collect() })
     }
 }
 
@@ -68,6 +122,34 @@ impl CpuCommand for FillBuffer {
         Touch::memory([self.dst.binding()])
     }
 
+    fn may_be_drawn(&self) -> bool {
+        true
+    }
+
+    fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
+        let bytes = self.offset..self.offset.saturating_add(self.size & !(WORD - 1));
+        let device = rectangles.device().clone();
+        let (renders, left) = drawn::parts(&self.describe(), vec![bytes], |bytes| {
+            drawn::pays_to_write(bytes.end - bytes.start)?;
+            let strips = strips(&device, &self.dst, bytes.clone())?;
+            let job = |strip: &Strip| tiles::fill(strip.view.clone(), self.word, strip.area());
+            Ok(Work { jobs: strips.iter().map(job).collect(), rest: beside(bytes, &strips).collect() })
+        });
+        if renders.is_empty() {
+            return Ok(None);
+        }
+        let fill = |bytes: &Range<u64>| FillBuffer {
+            dst: self.dst.clone(),
+            offset: bytes.start,
+            size: bytes.end - bytes.start,
+            word: self.word,
+        };
+        let rest: Vec<FillBuffer> = left.iter().map(fill).collect();
+        let rest = (!rest.is_empty()).then(|| -> Box<dyn CpuCommand> { Box::new(Fills(rest)) });
+        let drawing = drawn::drawing(renders, rest);
+        Ok(drawing.map(|drawing| Drawing { changes_buffers: true, ..drawing }))
+    }
+
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
         let (dst, to) = self.dst.access(self.offset, self.size, Cause::Clear)?;
         let words = self.word.to_le_bytes().repeat(CHUNK / 4);
@@ -77,6 +159,30 @@ impl CpuCommand for FillBuffer {
         }
         Ok(())
     }
+}
+
+/// What jobs leave of a fill.
+struct Fills(Vec<FillBuffer>);
+
+impl CpuCommand for Fills {
+    fn describe(&self) -> String {
+        format!("fill {} parts of a buffer", self.0.len())
+    }
+
+    fn touches(&self) -> Touch {
+        Touch::memory(self.0.iter().map(|fill| fill.dst.binding()))
+    }
+
+    fn run(&self, device: &Arc<Device>) -> Result<(), Error> {
+        self.0.iter().try_for_each(|fill| fill.run(device))
+    }
+}
+
+/// The bytes that belong to no strip: in front of the first and behind the last.
+fn beside(bytes: &Range<u64>, strips: &[Strip]) -> impl Iterator<Item = Range<u64>> {
+    let first = strips.first().map_or(bytes.end, |strip| strip.start);
+    let last = strips.last().map_or(bytes.end, Strip::end);
+    [bytes.start..first, last..bytes.end].into_iter().filter(|part| !part.is_empty())
 }
 
 /// vkCmdUpdateBuffer.

@@ -1,14 +1,14 @@
 //! vkCmdCopyBufferToImage and vkCmdCopyImageToBuffer.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use ash::vk;
 
-use super::drawn::{self, Rows};
-use super::texels::{Part, bands, slices};
+use super::download::download;
+use super::drawn::{self, Rows, Work};
+use super::pieces::{CopyPieces, Piece};
+use super::texels::{Part, slices};
 use crate::foundation::error::Error;
-use crate::foundation::traffic::{Access, Cause};
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
@@ -27,18 +27,6 @@ pub struct CopyBufferImage {
     pub to_image: bool,
 }
 
-/// One layer of one region.
-struct Piece {
-    part: Part,
-    /// First byte in the buffer.
-    offset: u64,
-    /// Bytes from row to row in the buffer.
-    pitch: u64,
-    /// Bytes of a row in the buffer.
-    row: usize,
-    aspect: vk::ImageAspectFlags,
-}
-
 impl CpuCommand for CopyBufferImage {
     fn describe(&self) -> String {
         let way = if self.to_image { "buffer to image" } else { "image to buffer" };
@@ -50,39 +38,36 @@ impl CpuCommand for CopyBufferImage {
     }
 
     fn may_be_drawn(&self) -> bool {
-        self.to_image
+        true
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (renders, left) =
-            drawn::regions(&self.describe(), &self.regions, |region| self.drawn(region, rectangles));
-        let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
-            Box::new(CopyBufferImage {
-                buffer: self.buffer.clone(),
-                image: self.image.clone(),
-                regions: left,
-                ..*self
-            })
+        let pieces: Result<Vec<_>, _> = self.regions.iter().map(|region| self.pieces(region)).collect();
+        // The CPU says what is wrong with a region.
+        let Ok(pieces) = pieces else { return Ok(None) };
+        let (renders, left) = drawn::parts(&self.describe(), pieces.concat(), |piece| match self.to_image {
+            true => self.drawn(piece, rectangles).map(|job| Work::all(vec![job])),
+            false => download(piece, &self.buffer, &self.image, rectangles),
         });
-        Ok(drawn::drawing(renders, rest))
+        let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> { Box::new(self.copy(left)) });
+        let drawing = drawn::drawing(renders, rest);
+        Ok(drawing.map(|drawing| Drawing { changes_buffers: !self.to_image, ..drawing }))
     }
 
-    fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
-        for region in &self.regions {
-            for piece in self.pieces(region)? {
-                match self.to_image {
-                    true => self.upload(&piece)?,
-                    false => self.download(&piece)?,
-                }
-            }
-        }
-        Ok(())
+    fn run(&self, device: &Arc<Device>) -> Result<(), Error> {
+        self.regions.iter().try_for_each(|region| self.copy(self.pieces(region)?).run(device))
     }
 }
 
 impl CopyBufferImage {
-    fn cause(&self) -> Cause {
-        if self.to_image { Cause::Upload } else { Cause::Copy }
+    /// What the CPU does.
+    fn copy(&self, pieces: Vec<Piece>) -> CopyPieces {
+        CopyPieces {
+            buffer: self.buffer.clone(),
+            image: self.image.clone(),
+            pieces,
+            to_image: self.to_image,
+        }
     }
 
     fn pieces(&self, region: &vk::BufferImageCopy) -> Result<Vec<Piece>, Error> {
@@ -106,67 +91,18 @@ impl CopyBufferImage {
         slices(image, &from, region.image_offset.z, extent.depth)?.enumerate().map(piece).collect()
     }
 
-    /// The jobs of a region, or why it is the CPU's.
-    fn drawn(
-        &self,
-        region: &vk::BufferImageCopy,
-        rectangles: &mut Rectangles,
-    ) -> Result<Vec<RenderSegment>, String> {
-        let job = |piece: Piece| {
-            let rows = Rows {
-                buffer: &self.buffer,
-                offset: piece.offset,
-                pitch: piece.pitch,
-                row: piece.row as u64,
-            };
-            drawn::upload(&rows, &self.image, &piece.part, piece.aspect, rectangles)
-        };
-        self.pieces(region).map_err(|error| error.to_string())?.into_iter().map(job).collect()
-    }
-
-    /// Calls `row` with the place in the buffer of every row of a band, and where the row stands in the band's bytes.
-    fn rows(
-        &self,
-        piece: &Piece,
-        band: Range<u32>,
-        mut row: impl FnMut(Range<usize>, &Access<'_>, usize),
-    ) -> Result<(), Error> {
-        for (index, y) in band.enumerate() {
-            let offset = piece.offset.saturating_add(u64::from(y).saturating_mul(piece.pitch));
-            let (memory, at) = self.buffer.access(offset, piece.row as u64, self.cause())?;
-            row(index * piece.row..(index + 1) * piece.row, &memory, at);
-        }
-        Ok(())
-    }
-
-    fn upload(&self, piece: &Piece) -> Result<(), Error> {
-        let mut texels = Vec::new();
-        for band in bands(piece.part.rect.height) {
-            let part = piece.part.rows(band.start, band.len() as u32);
-            texels.resize(piece.row * band.len(), 0);
-            self.rows(piece, band, |bytes, memory, at| memory.read(at, &mut texels[bytes]))?;
-            part.write(&self.image, piece.aspect, &texels, self.cause())?;
-        }
-        Ok(())
-    }
-
-    fn download(&self, piece: &Piece) -> Result<(), Error> {
-        for band in bands(piece.part.rect.height) {
-            let texels = piece.part.rows(band.start, band.len() as u32).read(
-                &self.image,
-                piece.aspect,
-                self.cause(),
-            )?;
-            self.rows(piece, band, |bytes, memory, at| memory.write(at, &texels[bytes]))?;
-        }
-        Ok(())
+    /// The job that fills a piece of the image, or why it is the CPU's.
+    fn drawn(&self, piece: &Piece, rectangles: &mut Rectangles) -> Result<RenderSegment, String> {
+        let rows =
+            Rows { buffer: &self.buffer, offset: piece.offset, pitch: piece.pitch, row: piece.row as u64 };
+        drawn::upload(&rows, &self.image, &piece.part, piece.aspect, rectangles)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foundation::traffic::Bytes;
+    use crate::foundation::traffic::{Bytes, Cause};
     use crate::objects::memory::{DeviceMemory, Origin};
     use crate::testing::device;
 

@@ -1,10 +1,13 @@
-//! Copies from buffers to images that the QPUs draw: a rectangle whose pixels are words of the image, filled by a program
-//! that looks its buffer's bytes up.
+//! What transfers that the QPUs draw have in common, and the copies from buffers to images: a rectangle whose pixels are
+//! words of the image, filled by a program that looks its buffer's bytes up.
 
 use std::sync::Arc;
 
 use ash::vk;
 use vc4::facts::Number;
+use vc4::hw::TILE_PX;
+use vc4::image::Rect;
+use vc4::state::PixelRect;
 use vc4_shaders::binding::Descriptor as Place;
 
 use super::conversion::Conversion;
@@ -13,10 +16,11 @@ use super::texels::Part;
 use super::words::Words;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::engine::{Engine, transfers};
-use crate::foundation::facts::numbers;
+use crate::foundation::facts::{numbers, target_px};
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
 use crate::objects::image::Image;
+use crate::objects::image_view::ImageView;
 use crate::pipeline::Rectangles;
 use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Rest};
 
@@ -24,12 +28,19 @@ use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Rest};
 /// Pi 3 reads some hundred MB/s.
 const WORTH_A_JOB: u64 = 16 << 10;
 
-/// The same of this machine, where both were measured.
+/// The same of what it writes, at some 600 MB/s.
+const WRITES_WORTH_A_JOB: u64 = 128 << 10;
+
+/// [`WORTH_A_JOB`] of this machine, where it was measured.
 pub(super) fn worth_a_job() -> u64 {
+    bytes_of_a_job(Number::BoRead, WORTH_A_JOB)
+}
+
+fn bytes_of_a_job(rate: Number, assumed: u64) -> u64 {
     let measured = |number| numbers().measured(number);
-    match (measured(Number::Job), measured(Number::BoRead)) {
-        (Some(job), Some(read)) => (job * read) as u64,
-        _ => WORTH_A_JOB,
+    match (measured(Number::Job), measured(rate)) {
+        (Some(job), Some(rate)) => (job * rate) as u64,
+        _ => assumed,
     }
 }
 
@@ -45,22 +56,40 @@ pub(super) struct Rows<'a> {
     pub row: u64,
 }
 
-/// The jobs of the regions of a command, and the regions that are the CPU's. `jobs` says why there are none for one.
-pub(super) fn regions<R: Copy>(
+/// Jobs, and what they leave to the CPU.
+pub(super) struct Work<R> {
+    /// The jobs.
+    pub jobs: Vec<RenderSegment>,
+    /// What is left.
+    pub rest: Vec<R>,
+}
+
+impl<R> Work<R> {
+    /// Jobs that leave nothing.
+    pub fn all(jobs: Vec<RenderSegment>) -> Work<R> {
+        Work { jobs, rest: Vec::new() }
+    }
+}
+
+/// The jobs of the parts of a command, and what is the CPU's. `jobs` says why there are none for one.
+pub(super) fn parts<R>(
     command: &str,
-    regions: &[R],
-    mut jobs: impl FnMut(&R) -> Result<Vec<RenderSegment>, String>,
+    parts: Vec<R>,
+    mut jobs: impl FnMut(&R) -> Result<Work<R>, String>,
 ) -> (Vec<RenderSegment>, Vec<R>) {
     let (mut renders, mut left) = (Vec::new(), Vec::new());
     let says = flags().contains(Debug::PERF);
-    for (number, region) in regions.iter().enumerate() {
-        match jobs(region) {
-            Ok(jobs) => renders.extend(jobs),
+    for (number, part) in parts.into_iter().enumerate() {
+        match jobs(&part) {
+            Ok(work) => {
+                renders.extend(work.jobs);
+                left.extend(work.rest);
+            }
             Err(why) => {
                 if says {
-                    eprintln!("perf: {command}: region {number} is the CPU's: {why}");
+                    eprintln!("perf: {command}: part {number} is the CPU's: {why}");
                 }
-                left.push(*region);
+                left.push(part);
             }
         }
     }
@@ -76,11 +105,20 @@ pub(super) fn drawing(renders: Vec<RenderSegment>, rest: Option<Box<dyn CpuComma
     (!renders.is_empty()).then_some(Drawing { renders, rest, changes_buffers: false, may_wait: false })
 }
 
-/// Whether so many bytes are worth a job, or why not.
+/// Whether so many bytes that the CPU would read are worth a job, or why not.
 pub(super) fn pays(bytes: u64) -> Result<(), String> {
+    pays_from(bytes, worth_a_job())
+}
+
+/// As [`pays`], of bytes that it would only write.
+pub(super) fn pays_to_write(bytes: u64) -> Result<(), String> {
+    pays_from(bytes, bytes_of_a_job(Number::BoWrite, WRITES_WORTH_A_JOB))
+}
+
+fn pays_from(bytes: u64, least: u64) -> Result<(), String> {
     match transfers() {
         Engine::Cpu => Err("VC4VK_TRANSFERS says so".into()),
-        Engine::Auto if bytes < worth_a_job() => Err(format!("{bytes} bytes are too few for a job")),
+        Engine::Auto if bytes < least => Err(format!("{bytes} bytes are too few for a job")),
         Engine::Auto | Engine::Qpu => Ok(()),
     }
 }
@@ -119,16 +157,26 @@ pub(super) fn upload(
         Conversion::Widened(bytes) => Gather::Widened(bytes as u32),
         _ => return Err(format!("texels of {:?} are not moved as they are", image.row().format)),
     };
-    let task = ("gather", what.number());
-    let pipeline = rectangles.pipeline(task, words.view.row.format, || gather(what))?;
     // Where the level's first texel would lie.
     let skipped = u64::from(rect.y).wrapping_mul(rows.pitch).wrapping_add(u64::from(rect.x) * texel);
+    let first = rows.offset.wrapping_sub(skipped);
+    gathered(Rectangle { view: words.view.clone(), area, keeps }, what, (rows.buffer, first, rows.pitch), rectangles)
+}
+
+/// The job that fills a rectangle of words with bytes of a buffer: those of pixel (0, 0) of the view, and bytes from row to row.
+pub(super) fn gathered(
+    rectangle: Rectangle,
+    what: Gather,
+    (buffer, first, pitch): (&Arc<Buffer>, u64, u64),
+    rectangles: &mut Rectangles,
+) -> Result<RenderSegment, String> {
+    let task = ("gather", what.number());
+    let pipeline = rectangles.pipeline(task, rectangle.view.row.format, || gather(what))?;
     let mut push = [0; 2];
-    push[(BASE_AT / 4) as usize] = rows.offset.wrapping_sub(skipped) as u32;
-    push[(PITCH_AT / 4) as usize] = rows.pitch as u32;
-    let descriptor = Descriptor::Buffer { buffer: rows.buffer.clone(), offset: 0, range: rows.buffer.size() };
+    push[(BASE_AT / 4) as usize] = first as u32;
+    push[(PITCH_AT / 4) as usize] = pitch as u32;
+    let descriptor = Descriptor::Buffer { buffer: buffer.clone(), offset: 0, range: buffer.size() };
     let set = set(programs::BUFFER, vk::DescriptorType::STORAGE_BUFFER, descriptor)?;
-    let rectangle = Rectangle { view: words.view.clone(), area, keeps };
     Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
 }
 
@@ -150,4 +198,35 @@ pub(super) fn set(
     let set = DescriptorSet::new(&Arc::new(SetLayout::new(vec![binding])));
     set.write(place.binding, place.element, vec![descriptor]).map_err(|error| error.to_string())?;
     Ok(Arc::new(set))
+}
+
+/// The pixels of a rectangle of a view and whether others lie in their tiles, or why it is not drawn.
+pub(super) fn area(rect: &Rect, view: &ImageView) -> Result<(PixelRect, bool), String> {
+    check_target(view)?;
+    if rect.width == 0 || rect.height == 0 {
+        return Err("it is empty".into());
+    }
+    let (width, height) = view.extent();
+    let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
+    let ends = |at: u32, edge: u32| at % TILE_PX == 0 || at == edge;
+    let whole = rect.x % TILE_PX == 0 && rect.y % TILE_PX == 0 && ends(right, width) && ends(bottom, height);
+    let area =
+        PixelRect { left: rect.x as i32, top: rect.y as i32, right: right as i32, bottom: bottom as i32 };
+    Ok((area, !whole))
+}
+
+/// Whether the tile buffer holds the texels of a view as they are, and nobody else writes beside them.
+fn check_target(view: &ImageView) -> Result<(), String> {
+    let (image, info, (width, height)) = (&view.image, view.stored.texel.info(), view.extent());
+    let holds = view.row.target == Some(view.stored) && view.row.encoding().is_some();
+    if !holds || info.tile.is_none() || info.cpp != 4 {
+        return Err(format!("tiles do not hold {:?} as its image does", view.row.format));
+    }
+    if image.samples() != 1 || image.is_volume() || image.query().tiling == vk::ImageTiling::LINEAR {
+        return Err("its destination is no flat image in the GPU's order".into());
+    }
+    match width.max(height) > target_px() {
+        true => Err(format!("its destination has {width} x {height} texels")),
+        false => Ok(()),
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::drawn;
+use super::drawn::{self, Work};
 use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, slices};
 use super::tiles;
@@ -68,8 +68,9 @@ impl CpuCommand for CopyImage {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (renders, left) =
-            drawn::regions(&self.describe(), &self.regions, |region| self.drawn(region, rectangles));
+        let (renders, left) = drawn::parts(&self.describe(), self.regions.clone(), |region| {
+            self.drawn(region, rectangles).map(Work::all)
+        });
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             Box::new(CopyImage { src: self.src.clone(), dst: self.dst.clone(), regions: left })
         });

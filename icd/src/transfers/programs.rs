@@ -1,6 +1,7 @@
 //! Fragment programs of transfers.
 
 use smallvec::SmallVec;
+use vc4::image::layout::MSAA_SAMPLES;
 use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::{Builder, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value};
 
@@ -77,6 +78,129 @@ pub(super) fn gather(what: Gather) -> Shader {
             }
         }
     })
+}
+
+/// Push constants of what writes words of a buffer: the column of the first texel, …
+pub(super) const COLUMN_AT: u32 = 0;
+/// … its row, …
+pub(super) const ROW_AT: u32 = 4;
+/// … and in a line, whose texels are counted from the first row's, the column that rows begin with, …
+pub(super) const LEFT_AT: u32 = 8;
+/// … texels of a row, …
+pub(super) const WIDTH_AT: u32 = 12;
+/// … about how much of a row a texel is, …
+pub(super) const PART_AT: u32 = 16;
+/// … and texels from one row of words to the next.
+pub(super) const TEXELS_AT: u32 = 20;
+/// Words of all of them.
+pub(super) const TEXEL_WORDS: usize = 6;
+
+/// Where the texels of words are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Rows of words are rows of texels.
+    Rows,
+    /// Rows of texels follow each other, wherever rows of words end.
+    Line,
+}
+
+/// Fills words with the bits of texels of `bytes` bytes, a power of two up to 16: several small ones, or one of the
+/// components of a large one.
+pub(super) fn texels(order: Order, bytes: u32) -> Shader {
+    fragment(|b| {
+        let [x, y] = [Op::PixelX, Op::PixelY].map(|op| b.op(op, &[]));
+        let per_word = (4 / bytes).max(1);
+        let words = (bytes / 4).max(1);
+        let first = match words {
+            1 => shifted(b, Op::Shl, x, per_word.trailing_zeros()),
+            _ => shifted(b, Op::Shr, x, words.trailing_zeros()),
+        };
+        let mut word = b.word(0);
+        for number in 0..per_word {
+            let number_ = b.word(number);
+            let along = b.iadd(first, number_);
+            let [column, row] = match order {
+                Order::Rows => [(COLUMN_AT, along), (ROW_AT, y)].map(|(at, value)| {
+                    let start = b.op(Op::LoadPush(at), &[]);
+                    b.iadd(value, start)
+                }),
+                Order::Line => place_in_line(b, along, y),
+            };
+            let texel = fetch(b, column, row);
+            let value = match words {
+                1 => texel[0],
+                _ => component(b, &texel[..words as usize], x),
+            };
+            let value = shifted(b, Op::Shl, value, 8 * bytes * number % 32);
+            word = b.op(Op::Or, &[word, value]);
+        }
+        word
+    })
+}
+
+/// Of so many components, a power of two, the one that a column of words holds.
+fn component(b: &mut Builder, texel: &[Value], x: Value) -> Value {
+    let last = b.word(texel.len() as u32 - 1);
+    let number = b.and(x, last);
+    let mut chosen = texel[0];
+    for (other, value) in (0..).zip(texel).skip(1) {
+        let other = b.word(other);
+        let is = b.op(Op::IEq, &[number, other]);
+        chosen = b.select(is, *value, chosen);
+    }
+    chosen
+}
+
+/// Fills pixels with the mean of the samples of an image's, of integers with the first. They lie [`COLUMN_AT`] and [`ROW_AT`]
+/// further on.
+pub(super) fn resolved(is_integer: bool) -> Shader {
+    fragment_of(|b| {
+        let [x, y] = [(Op::PixelX, COLUMN_AT), (Op::PixelY, ROW_AT)].map(|(pixel, at)| {
+            let (pixel, start) = (b.op(pixel, &[]), b.op(Op::LoadPush(at), &[]));
+            b.iadd(pixel, start)
+        });
+        let sample = |b: &mut Builder, number: u32| {
+            let number = b.word(number);
+            let fetch = Op::Fetch(Fetch::plain(IMAGE, ImageDim::D2));
+            b.emit(fetch, &[x, y, number]).into_iter().collect::<SmallVec<[Value; 4]>>()
+        };
+        let first = sample(b, 0);
+        if is_integer {
+            return first;
+        }
+        let mut sums = first;
+        for number in 1..MSAA_SAMPLES {
+            let more = sample(b, number);
+            sums.iter_mut().zip(more).for_each(|(sum, value)| *sum = b.fadd(*sum, value));
+        }
+        let part = b.float(1.0 / MSAA_SAMPLES as f32);
+        sums.iter().map(|sum| b.op(Op::FMul, &[*sum, part])).collect()
+    })
+}
+
+/// Column and row of the texel that stands so far along row `y` of a line.
+fn place_in_line(b: &mut Builder, along: Value, y: Value) -> [Value; 2] {
+    let [first, start, left, width, part, texels] = [COLUMN_AT, ROW_AT, LEFT_AT, WIDTH_AT, PART_AT, TEXELS_AT]
+        .map(|at| b.op(Op::LoadPush(at), &[]));
+    let before = b.imul(y, texels);
+    let number = b.iadd(before, along);
+    let number = b.iadd(number, first);
+    // A float's quotient is one too large or too small where rows begin and end, so the rest says how to mend it.
+    let float = b.stof(number);
+    let quotient = b.op(Op::FMul, &[float, part]);
+    let row = b.op(Op::FToS, &[quotient]);
+    let whole = b.imul(row, width);
+    let rest = b.op(Op::ISub, &[number, whole]);
+    let (zero, one) = (b.word(0), b.word(1));
+    let below = b.op(Op::SLt, &[rest, zero]);
+    let above = b.op(Op::SLt, &[rest, width]);
+    let (less, more) = (b.op(Op::ISub, &[row, one]), b.iadd(row, one));
+    let row = b.select(above, row, more);
+    let row = b.select(below, less, row);
+    let (back, on) = (b.iadd(rest, width), b.op(Op::ISub, &[rest, width]));
+    let rest = b.select(above, rest, on);
+    let rest = b.select(below, back, rest);
+    [b.iadd(rest, left), b.iadd(row, start)]
 }
 
 /// Push constants of what reads an image, along each of two axes: the factor of a pixel's number, …

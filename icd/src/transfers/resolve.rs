@@ -1,4 +1,4 @@
-//! vkCmdResolveImage and the resolves of render passes that tiles cannot do.
+//! vkCmdResolveImage and the resolves of render passes that tiles cannot do: programs average colours, the CPU does the rest.
 
 use std::sync::Arc;
 
@@ -8,16 +8,20 @@ use vc4::image::layout::MSAA_SAMPLES;
 use vc4::image::texel::TexelInfo;
 use vc4::state::{ColorKind, PixelRect};
 
+use super::drawn::{self, Work};
+use super::programs::{self, COLUMN_AT, ROW_AT};
 use super::texels::{Part, layers};
 use crate::foundation::error::Error;
 use crate::foundation::format::FormatRow;
 use crate::foundation::traffic::Cause;
+use crate::objects::descriptor::Descriptor;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
-use crate::segments::{CpuCommand, Touch};
+use crate::pipeline::Rectangles;
+use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Touch};
 
-/// Resolves parts of an image on the CPU.
+/// Resolves parts of an image.
 pub struct Resolve {
     src: Arc<Image>,
     dst: Arc<Image>,
@@ -110,6 +114,21 @@ impl CpuCommand for Resolve {
         Touch::memory([self.src.binding(), self.dst.binding()])
     }
 
+    fn may_be_drawn(&self) -> bool {
+        true
+    }
+
+    fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
+        let (renders, left) = drawn::parts(&self.describe(), self.parts.clone(), |part| {
+            self.drawn(part, rectangles).map(|job| Work::all(vec![job]))
+        });
+        let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
+            let (src, dst, aspects) = (self.src.clone(), self.dst.clone(), self.aspects.clone());
+            Box::new(Resolve { src, dst, parts: left, aspects })
+        });
+        Ok(drawn::drawing(renders, rest))
+    }
+
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
         if (self.src.samples(), self.dst.samples()) != (MSAA_SAMPLES, 1) {
             let (have, into) = (self.src.samples(), self.dst.samples());
@@ -128,6 +147,31 @@ impl CpuCommand for Resolve {
             }
         }
         Ok(())
+    }
+}
+
+impl Resolve {
+    /// The job of a part, or why it is the CPU's.
+    fn drawn(&self, (from, to): &(Part, Part), rectangles: &mut Rectangles) -> Result<RenderSegment, String> {
+        let (src, dst, row) = (&self.src, &self.dst, self.dst.row());
+        let texels = u64::from(to.rect.width) * u64::from(to.rect.height);
+        drawn::pays(texels * u64::from(row.bytes * MSAA_SAMPLES))?;
+        if self.aspects != [COLOR] || src.samples() != MSAA_SAMPLES {
+            return Err(format!("samples of {:?} are not resolved by programs", row.format));
+        }
+        let source = ImageView::flat(src.clone(), src.row(), src.stored(), from.level, from.slice);
+        let target = ImageView::flat(dst.clone(), row, dst.stored(), to.level, to.slice);
+        let (area, keeps) = drawn::area(&to.rect, &target)?;
+        let is_integer = row.info.is_none_or(|info| info.is_integer());
+        let task = ("resolved", is_integer.into());
+        let pipeline = rectangles.pipeline(task, row.format, || programs::resolved(is_integer))?;
+        let mut push = [0; 2];
+        push[(COLUMN_AT / 4) as usize] = from.rect.x.wrapping_sub(to.rect.x);
+        push[(ROW_AT / 4) as usize] = from.rect.y.wrapping_sub(to.rect.y);
+        let descriptor = Descriptor::Image { view: Some(Arc::new(source)), sampler: None };
+        let set = drawn::set(programs::IMAGE, vk::DescriptorType::SAMPLED_IMAGE, descriptor)?;
+        let rectangle = Rectangle { view: Arc::new(target), area, keeps };
+        Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
     }
 }
 

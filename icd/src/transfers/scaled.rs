@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vc4::hw::TILE_PX;
-use vc4::state::PixelRect;
+use vc4::image::Rect;
 
-use super::drawn::{pays, set};
+use super::drawn::{self, pays, set};
 use super::programs::{self, FIRST_AT, LAST_AT, SCALE_AT, SCALED_WORDS, Scaled};
-use crate::foundation::facts::target_px;
 use crate::foundation::format::{self, FormatRow, Storage};
 use crate::objects::descriptor::Descriptor;
 use crate::objects::image::Image;
-use crate::objects::image_view::ImageView;
+use crate::objects::image_view::{ImageView, WORDS};
 use crate::objects::sampler::Sampler;
 use crate::pipeline::Rectangles;
 use crate::segments::{Rectangle, RenderSegment};
@@ -82,18 +80,9 @@ pub(super) fn scale(
         Way::Nearest | Way::Linear => (view(from, from.image.row()), view(to, to.image.row())),
     };
     check_source(&source)?;
-    check_target(&target)?;
-    let edge: [u32; 2] = target.extent().into();
-    let ends = |at: u32, edge: u32| at % TILE_PX == 0 || at == edge;
-    let keeps = spans
-        .iter()
-        .zip(edge)
-        .any(|(span, edge)| span.pixels.start % TILE_PX != 0 || !ends(span.pixels.end, edge));
-    let [columns, rows] = [&spans[0].pixels, &spans[1].pixels].map(|at| at.start as i32..at.end as i32);
-    if columns.is_empty() || rows.is_empty() {
-        return Err("it is empty".into());
-    }
-    let area = PixelRect { left: columns.start, top: rows.start, right: columns.end, bottom: rows.end };
+    let [columns, rows] = [&spans[0].pixels, &spans[1].pixels].map(|at| (at.start, at.len() as u32));
+    let rect = Rect { x: columns.0, y: rows.0, width: columns.1, height: rows.1 };
+    let (area, keeps) = drawn::area(&rect, &target)?;
     let what = match way {
         Way::Linear if spans.iter().all(Span::is_between_two) => Scaled::Unit,
         Way::Linear => Scaled::Mean,
@@ -135,24 +124,13 @@ fn clamped(rectangles: &Rectangles) -> Result<Arc<Sampler>, String> {
 
 /// A slice as its image has it.
 fn view(slice: Slice<'_>, row: &'static FormatRow) -> ImageView {
-    ImageView {
-        image: slice.image.clone(),
-        ty: vk::ImageViewType::TYPE_2D,
-        row,
-        stored: slice.image.stored(),
-        components: vk::ComponentMapping::default(),
-        aspects: row.aspects(),
-        base_level: slice.level,
-        levels: 1,
-        base_layer: slice.layer,
-        layers: 1,
-    }
+    ImageView::flat(slice.image.clone(), row, slice.image.stored(), slice.level, slice.layer)
 }
 
 /// A slice as words, which mean the same in another image.
 fn words(slice: Slice<'_>, other: &Image) -> Result<ImageView, String> {
     let (stored, no_words) = (slice.image.stored(), || "its texels are no words".to_owned());
-    let row = format::row(super::words::FORMAT).ok_or_else(no_words)?;
+    let row = format::row(WORDS).ok_or_else(no_words)?;
     let target = row.target.ok_or_else(no_words)?;
     let same = stored.storage == other.stored().storage
         && (stored.storage == Storage::Plain || slice.image.row().format == other.row().format);
@@ -168,22 +146,6 @@ fn check_source(view: &ImageView) -> Result<(), String> {
     let image = &view.image;
     match image.samples() != 1 || image.is_volume() || view.aspects != vk::ImageAspectFlags::COLOR {
         true => Err(format!("its source is no flat image of colours: {:?}", view.row.format)),
-        false => Ok(()),
-    }
-}
-
-/// Whether the tile buffer holds the texels of a view as they are, and nobody else writes beside them.
-fn check_target(view: &ImageView) -> Result<(), String> {
-    let (image, info, (width, height)) = (&view.image, view.stored.texel.info(), view.extent());
-    let holds = view.row.target == Some(view.stored) && view.row.encoding().is_some();
-    if !holds || info.tile.is_none() || info.cpp != 4 || view.stored.planes() != 1 {
-        return Err(format!("tiles do not hold {:?} as its image does", view.row.format));
-    }
-    if image.samples() != 1 || image.is_volume() || image.query().tiling == vk::ImageTiling::LINEAR {
-        return Err("its destination is no flat image in the GPU's order".into());
-    }
-    match width.max(height) > target_px() {
-        true => Err(format!("its destination has {width} x {height} texels")),
         false => Ok(()),
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn copy(src: &Arc<Image>, dst: &Arc<Image>, region: &vk::ImageCopy) -
         let from = view(src, from.mip_level, from_slice)?;
         let to = view(dst, to.mip_level, to_slice)?;
         let area = tiles_of(region, &from, &to)?;
-        Some(segment(from, Start::Load, Some(to), area))
+        Some(Segment::Render(Arc::new(segment(from, Start::Load, Some(to), area))))
     };
     from_slices.zip(to_slices).map(slice).collect()
 }
@@ -44,7 +44,13 @@ pub(super) fn clear(image: &Arc<Image>, fill: &Fill, part: &Part) -> Option<Segm
     let view = view(image, part.level, part.slice)?;
     let (width, height) = view.extent();
     let area = PixelRect { left: 0, top: 0, right: width as i32, bottom: height as i32 };
-    is_worth_a_job(area).then(|| segment(view, Start::Clear(fill.word(0)), None, area))
+    let job = || Segment::Render(Arc::new(segment(view, Start::Clear(fill.word(0)), None, area)));
+    is_worth_a_job(area).then(job)
+}
+
+/// A job that fills pixels of a picture of words that ends where its tiles do, or has none beside it.
+pub(super) fn fill(view: Arc<ImageView>, word: u32, area: PixelRect) -> RenderSegment {
+    segment(view, Start::Clear(word), None, area)
 }
 
 /// A slice that the tile buffer holds texels of as they are.
@@ -55,20 +61,8 @@ fn view(image: &Arc<Image>, level: u32, slice: u32) -> Option<Arc<ImageView>> {
     // Linear images hold texels as buffers do, which may be shorter.
     let words = words && info.cpp == 4 && image.layout().shape.cpp == 4;
     let fits = words && info.tile.is_some() && row.aspects() == vk::ImageAspectFlags::COLOR;
-    (fits && level < image.levels()).then(|| {
-        Arc::new(ImageView {
-            image: image.clone(),
-            ty: vk::ImageViewType::TYPE_2D,
-            row,
-            stored,
-            components: vk::ComponentMapping::default(),
-            aspects: row.aspects(),
-            base_level: level,
-            levels: 1,
-            base_layer: slice,
-            layers: 1,
-        })
-    })
+    let view = || Arc::new(ImageView::flat(image.clone(), row, stored, level, slice));
+    (fits && level < image.levels()).then(view)
 }
 
 /// The pixels of a region that lies at the same place in both images and ends where their tiles do.
@@ -94,12 +88,12 @@ fn is_worth_a_job(area: PixelRect) -> bool {
 }
 
 /// A job that loads or clears tiles and stores them to where they came from, or to another image.
-fn segment(view: Arc<ImageView>, start: Start<u32>, to: Option<Arc<ImageView>>, area: PixelRect) -> Segment {
+fn segment(view: Arc<ImageView>, start: Start<u32>, to: Option<Arc<ImageView>>, area: PixelRect) -> RenderSegment {
     let (size, samples) = (view.extent(), view.samples());
     let store = to.is_none();
     let color = ColorTarget { view, location: 0, plane: 0, start, store, resolve: to, is_read: false };
     let target = Target { colors: vec![color], samples, ..Target::empty(size, area) };
-    Segment::Render(Arc::new(RenderSegment::new(target, Vec::new())))
+    RenderSegment::new(target, Vec::new())
 }
 
 #[cfg(test)]

@@ -14,13 +14,9 @@ use vc4::state::PixelRect;
 use crate::foundation::facts::target_px;
 use crate::foundation::format;
 use crate::objects::image::Image;
-use crate::objects::image_view::ImageView;
-use crate::objects::placement::{Placement, common_width};
+use crate::objects::image_view::{ImageView, WORDS};
+use crate::objects::placement::{Placement, SURFACE_ALIGNMENT, common_width};
 
-/// Where surfaces of tiles may begin: the machine is taken to ignore the bits below (v3d.md §10).
-const SURFACE_ALIGNMENT: u32 = 16;
-/// The format of words.
-pub(super) const FORMAT: vk::Format = vk::Format::R32_UINT;
 
 /// How texels lie in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,20 +68,10 @@ impl Words {
         common_width(&[Placement::Level(words)]).filter(|_| is_target)?;
         let binding = image.binding().ok()?;
         let start = u64::from(place.offset).checked_sub(binding.offset)?;
-        let row = format::row(FORMAT)?;
+        let row = format::row(WORDS)?;
         let stored = row.target?;
-        let view = Arc::new(ImageView {
-            image: Arc::new(Image::of_level(row, stored, words, binding.from(start))),
-            ty: vk::ImageViewType::TYPE_2D,
-            row,
-            stored,
-            components: vk::ComponentMapping::default(),
-            aspects: vk::ImageAspectFlags::COLOR,
-            base_level: 0,
-            levels: 1,
-            base_layer: 0,
-            layers: 1,
-        });
+        let image_of_words = Arc::new(Image::of_level(row, stored, words, binding.from(start)));
+        let view = Arc::new(ImageView::flat(image_of_words, row, stored, 0, 0));
         Some(Words { view, fold, axes, size: image.level_extent(level).into() })
     }
 

@@ -5,7 +5,8 @@ use vc4::image::TexelInfo;
 use vc4::state::ColorKind;
 
 use super::formats::{aspect, element, info};
-use super::image::{Image, Shape};
+use super::buffers;
+use super::image::{Image, Rows, Shape};
 use crate::format::aspects;
 use crate::vulkan::{Error, Harness, Lab};
 
@@ -23,6 +24,10 @@ pub(super) enum Work {
     Copy(Shape),
     /// Texels of a format are blitted into the case's: source corners, destination corners, filter.
     Blit { from: vk::Format, shape: Shape, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
+    /// Texels go up, and down in rows of another kind.
+    Down(Shape, Rows),
+    /// Bytes go from buffer to buffer.
+    Bytes,
     /// A level, a layer and then all are cleared.
     Clear([u32; 4], Shape),
 }
@@ -60,11 +65,18 @@ impl Case {
                     return Ok(None);
                 }
             }
+            Work::Bytes => return buffers::copied_and_filled(&lab).map(Some),
             _ if optimal(self.format).is_empty() => return Ok(None),
             _ => {}
         }
         match &self.work {
             Work::Copy(shape) => self.copy(&lab, *shape).map(Some),
+            Work::Down(shape, rows) => {
+                let image = Image::new(&lab, self.format, *shape)?;
+                image.upload()?;
+                image.download_as(*rows).map(Some)
+            }
+            Work::Bytes => Ok(None),
             Work::Clear(words, shape) => self.clear(&lab, *words, *shape).map(Some),
             Work::Blit { from, shape, src, dst, filter } => {
                 self.blit(&lab, *from, *shape, *src, *dst, *filter).map(Some)

@@ -26,6 +26,17 @@ pub(super) enum Shape {
     Broad,
 }
 
+/// How texels lie in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// Rows and slices are longer than needed.
+    Gaps,
+    /// Those of a part of the image follow each other from a texel on that begins no line of memory.
+    Tight,
+    /// Rows begin at multiples of 256 bytes, as some APIs demand.
+    Padded,
+}
+
 /// The same bytes on every driver, meaningful in every format: no NaN, depths up to 1, no -128.
 fn content(format: vk::Format, texels: usize) -> Vec<u8> {
     let mut state = 0x2545_f491u32;
@@ -122,29 +133,49 @@ impl<'a> Image<'a> {
         vk::ImageSubresourceLayers { aspect_mask, mip_level, base_array_layer, layer_count }
     }
 
-    /// A region per level with rows and slices longer than needed, and the bytes of them all.
-    fn regions(&self) -> (Vec<vk::BufferImageCopy>, usize) {
+    /// A region per level, and the bytes of them all.
+    fn regions(&self, order: Rows) -> (Vec<vk::BufferImageCopy>, usize) {
         let (bytes, block) = element(self.format);
-        let (mut regions, mut end) = (Vec::new(), 16);
+        let start = match order {
+            Rows::Gaps => 16,
+            Rows::Tight => 3 * u64::from(bytes.max(4)),
+            Rows::Padded => 256,
+        };
+        let (mut regions, mut end) = (Vec::new(), start);
         for level in 0..LEVELS {
-            let extent = self.extent(level);
-            let (row, rows) = (extent.width.next_multiple_of(block) + 3 * block, extent.height + 2 * block);
+            let mut extent = self.extent(level);
+            let (mut row, mut rows) =
+                (extent.width.next_multiple_of(block), extent.height.next_multiple_of(block));
+            let mut image_offset = vk::Offset3D::default();
+            match order {
+                Rows::Gaps => {
+                    row += 3 * block;
+                    rows = (extent.height + 2 * block).next_multiple_of(block);
+                }
+                Rows::Tight => {
+                    image_offset = vk::Offset3D { x: block as i32, y: 2 * block as i32, z: 0 };
+                    (extent.width, extent.height) = (extent.width - block, extent.height - 2 * block);
+                    (row, rows) = (0, 0);
+                }
+                Rows::Padded => row = (row / block * bytes).next_multiple_of(256) / bytes * block,
+            }
             regions.push(vk::BufferImageCopy {
                 buffer_offset: end,
                 buffer_row_length: row,
-                buffer_image_height: rows.next_multiple_of(block),
+                buffer_image_height: rows,
                 image_subresource: self.layers(level, 0, self.layers),
-                image_offset: vk::Offset3D::default(),
+                image_offset,
                 image_extent: extent,
             });
-            let slices = self.layers * extent.depth;
-            end += u64::from(row / block * rows.div_ceil(block) * slices * bytes).next_multiple_of(16);
+            let or = |length: u32, texels: u32| if length == 0 { texels.div_ceil(block) } else { length / block };
+            let elements = or(row, extent.width) * or(rows, extent.height) * self.layers * extent.depth;
+            end = (end + u64::from(elements * bytes)).next_multiple_of(start);
         }
         (regions, end as usize)
     }
 
     pub(super) fn upload(&self) -> Result<(), Error> {
-        let (regions, size) = self.regions();
+        let (regions, size) = self.regions(Rows::Gaps);
         let texels = size / element(self.format).0 as usize;
         let mut bytes = content(self.format, texels);
         bytes.resize(size, 0);
@@ -158,7 +189,11 @@ impl<'a> Image<'a> {
     }
 
     pub(super) fn download(&self) -> Result<Vec<u8>, Error> {
-        let (regions, size) = self.regions();
+        self.download_as(Rows::Gaps)
+    }
+
+    pub(super) fn download_as(&self, order: Rows) -> Result<Vec<u8>, Error> {
+        let (regions, size) = self.regions(order);
         let buffer = self.lab.mapped(&vec![0; size], vk::BufferUsageFlags::TRANSFER_DST)?;
         let general = vk::ImageLayout::GENERAL;
         // SAFETY: see above.

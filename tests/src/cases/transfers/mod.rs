@@ -1,6 +1,7 @@
 //! Copies, blits and clears on whatever driver the loader finds: each case ends in bytes, which two drivers' runs
 //! can be compared by.
 
+mod buffers;
 mod case;
 pub mod chain;
 mod formats;
@@ -11,7 +12,7 @@ use ash::vk;
 pub use case::Case;
 use case::Work;
 use formats::{BLOCKS, COLORS, DEPTHS, info, kind};
-use image::Shape;
+use image::{Rows, Shape};
 
 /// Every case.
 pub fn all() -> Vec<Case> {
@@ -20,6 +21,12 @@ pub fn all() -> Vec<Case> {
     for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS) {
         add(format!("copy {format:?}"), format, Work::Copy(Shape::Flat));
     }
+    for format in COLORS.into_iter().chain(BLOCKS) {
+        for rows in [Rows::Tight, Rows::Padded] {
+            add(format!("copy {format:?} to rows, {rows:?}"), format, Work::Down(Shape::Flat, rows));
+        }
+    }
+    add("copy and fill buffers".into(), vk::Format::R8_UINT, Work::Bytes);
     for format in COLORS {
         add(format!("copy volumes of {format:?}"), format, Work::Copy(Shape::Volume));
         let words = clear_words(format);
@@ -70,6 +77,7 @@ fn broad(cases: &mut Vec<Case>) {
     ];
     for format in formats {
         add("copy broad images of", format, Work::Copy(Shape::Broad));
+        add("copy to rows, tight, broad images of", format, Work::Down(Shape::Broad, Rows::Tight));
     }
     for format in &formats[1..3] {
         add("clear a broad image of", *format, Work::Clear(clear_words(*format), Shape::Broad));

@@ -1,0 +1,162 @@
+//! Copies from images to buffers that the QPUs draw: the buffer's words are the picture, and a program fetches the texels
+//! whose bits they are.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vc4::hw::TILE_PX;
+use vc4::image::format::Uses;
+
+use super::drawn::{Work, pays, set};
+use super::pieces::Piece;
+use super::programs::{
+    self, COLUMN_AT, LEFT_AT, Order, PART_AT, ROW_AT, TEXEL_WORDS, TEXELS_AT, WIDTH_AT, texels,
+};
+use super::strips::{self, Strip, WORD};
+use crate::foundation::format;
+use crate::objects::buffer::Buffer;
+use crate::objects::descriptor::{Descriptor, DescriptorSet};
+use crate::objects::image::Image;
+use crate::objects::image_view::{ImageView, stored_as};
+use crate::pipeline::Rectangles;
+use crate::segments::{Rectangle, RenderSegment};
+
+/// The jobs that fill the bytes of a piece with what the image has there, and what they leave; or why there are none.
+pub(super) fn download(
+    piece: &Piece,
+    buffer: &Arc<Buffer>,
+    image: &Arc<Image>,
+    rectangles: &mut Rectangles,
+) -> Result<Work<Piece>, String> {
+    let rect = piece.part.rect;
+    pays(piece.row as u64 * u64::from(rect.height))?;
+    if rect.width == 0 || rect.height == 0 {
+        return Err("it is empty".into());
+    }
+    let bytes = piece.row as u32 / rect.width;
+    if piece.offset % u64::from(bytes) != 0 {
+        return Err("texels begin inside of words".into());
+    }
+    let source = Source { set: source(image, piece)?, bytes };
+    match in_rows(piece, buffer, &source, rectangles) {
+        Ok(work) => Ok(work),
+        Err(_) if piece.pitch == piece.row as u64 => in_line(piece, buffer, &source, rectangles),
+        Err(why) => Err(why),
+    }
+}
+
+/// What is read.
+struct Source {
+    set: Arc<DescriptorSet>,
+    /// Bytes of a texel.
+    bytes: u32,
+}
+
+/// The image as integers of its texels' size.
+fn source(image: &Arc<Image>, piece: &Piece) -> Result<Arc<DescriptorSet>, String> {
+    let no_bits = || format!("texels of {:?} are not moved as they are", image.row().format);
+    let integers = match image.row().bytes {
+        1 => vk::Format::R8_UINT,
+        2 => vk::Format::R16_UINT,
+        4 => vk::Format::R32_UINT,
+        8 => vk::Format::R32G32_UINT,
+        16 => vk::Format::R32G32B32A32_UINT,
+        _ => return Err(no_bits()),
+    };
+    if piece.aspect != vk::ImageAspectFlags::COLOR || image.samples() != 1 {
+        return Err(no_bits());
+    }
+    let row = format::row(integers).ok_or_else(no_bits)?;
+    let stored = stored_as(image, row).ok_or_else(no_bits)?;
+    // Programs find texels in rows themselves, in tiles the unit does.
+    let unit_reads = stored.texel.info().uses.contains(Uses::SAMPLED) && stored.planes() == 1;
+    if !image.layout().shape.raster && !unit_reads {
+        return Err(format!("no program reads texels of {:?} in tiles", image.row().format));
+    }
+    let view = ImageView::flat(image.clone(), row, stored, piece.part.level, piece.part.slice);
+    let descriptor = Descriptor::Image { view: Some(Arc::new(view)), sampler: None };
+    set(programs::IMAGE, vk::DescriptorType::SAMPLED_IMAGE, descriptor)
+}
+
+impl Source {
+    /// The job that fills columns of a strip.
+    fn fill(
+        &self,
+        strip: &Strip,
+        columns: u32,
+        order: Order,
+        push: &[u32],
+        rectangles: &mut Rectangles,
+    ) -> Result<RenderSegment, String> {
+        let task = match order {
+            Order::Rows => "rows of texels",
+            Order::Line => "a line of texels",
+        };
+        let pipeline = rectangles
+            .pipeline((task, self.bytes), strip.view.row.format, || texels(order, self.bytes))?;
+        let rectangle = Rectangle { view: strip.view.clone(), area: strip.columns(columns), keeps: false };
+        Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&self.set, &[][..])), push))
+    }
+}
+
+/// Rows of words that are rows of texels: all columns, or of rows with gaps those whose tiles end in front of the gap.
+fn in_rows(
+    piece: &Piece,
+    buffer: &Buffer,
+    source: &Source,
+    rectangles: &mut Rectangles,
+) -> Result<Work<Piece>, String> {
+    let rect = piece.part.rect;
+    let device = rectangles.device().clone();
+    let strips = strips::rows(&device, buffer, piece.offset, piece.pitch, rect.height)?;
+    let tile = WORD * u64::from(TILE_PX);
+    let row = piece.row as u64;
+    let drawn = if row == piece.pitch { row } else { row / tile * tile };
+    if drawn == 0 || strips.is_empty() {
+        return Err("its rows hold no whole tile".into());
+    }
+    let (mut jobs, mut rows) = (Vec::new(), 0);
+    for strip in &strips {
+        let mut push = [0; TEXEL_WORDS];
+        push[(COLUMN_AT / 4) as usize] = rect.x;
+        push[(ROW_AT / 4) as usize] = rect.y + rows;
+        jobs.push(source.fill(strip, (drawn / WORD) as u32, Order::Rows, &push, rectangles)?);
+        rows += strip.height;
+    }
+    let columns = drawn as u32 / source.bytes;
+    let rest = [piece.rows(0..rows).columns(columns..rect.width), piece.rows(rows..rect.height)];
+    Ok(Work { jobs, rest: rest.into_iter().filter(|piece| !piece.is_empty()).collect() })
+}
+
+/// Rows that follow each other without gaps.
+fn in_line(
+    piece: &Piece,
+    buffer: &Buffer,
+    source: &Source,
+    rectangles: &mut Rectangles,
+) -> Result<Work<Piece>, String> {
+    let rect = piece.part.rect;
+    let device = rectangles.device().clone();
+    let end = piece.offset.saturating_add(piece.pitch.saturating_mul(rect.height.into()));
+    let strips = strips::strips(&device, buffer, piece.offset..end)?;
+    let (bytes, width) = (u64::from(source.bytes), u64::from(rect.width));
+    let mut jobs = Vec::new();
+    for strip in &strips {
+        let first = (strip.start - piece.offset) / bytes;
+        let mut push = [0; TEXEL_WORDS];
+        let mut put = |at: u32, word: u32| push[(at / 4) as usize] = word;
+        put(COLUMN_AT, (first % width) as u32);
+        put(ROW_AT, rect.y + (first / width) as u32);
+        put(LEFT_AT, rect.x);
+        put(WIDTH_AT, rect.width);
+        put(PART_AT, (1.0 / rect.width as f32).to_bits());
+        put(TEXELS_AT, (WORD * u64::from(strip.width) / bytes) as u32);
+        jobs.push(source.fill(strip, strip.width, Order::Line, &push, rectangles)?);
+    }
+    // What is beside the strips, with the rest of its rows: they get the same twice.
+    let row_of = |byte: u64| ((byte - piece.offset) / piece.pitch) as u32;
+    let drawn = strips.first().map_or(end, |strip| strip.start)..strips.last().map_or(end, Strip::end);
+    let above = (drawn.start - piece.offset).div_ceil(piece.pitch) as u32;
+    let rest = [piece.rows(0..above), piece.rows(row_of(drawn.end)..rect.height)];
+    Ok(Work { jobs, rest: rest.into_iter().filter(|piece| !piece.is_empty()).collect() })
+}
