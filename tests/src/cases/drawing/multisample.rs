@@ -10,17 +10,20 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 9] = [
+pub const CASES: [Case; 12] = [
     // Sample positions are the device's choice: pixels of edges differ.
     around("ms-edges", 0.01, edges),
     // Edges are as grey as what is around, or red; which pixels are green inside is a matter of roundings.
     around("ms-centroid", 0.002, centroid),
-    exact("ms-sample-mask", sample_mask),
+    exact("ms-sample-mask", |lab| sample_masks(lab, vk::Format::B8G8R8A8_UNORM)),
     exact("ms-alpha-to-coverage", alpha_to_coverage),
     exact("ms-blend", blend),
     exact("ms-depth-stencil", depth_stencil),
     exact("ms-load-store", load_store),
     exact("ms-resolve-image", resolve_image),
+    exact("ms-resolve-srgb", |lab| sample_masks(lab, vk::Format::B8G8R8A8_SRGB)),
+    exact("ms-resolve-halves", |lab| sample_masks(lab, vk::Format::R16G16_SFLOAT)),
+    exact("ms-resolve-wide", |lab| sample_masks(lab, vk::Format::R16G16B16A16_SFLOAT)),
     exact("ms-partial-area", partial_area),
 ];
 
@@ -103,8 +106,8 @@ fn centroid(lab: &Lab<'_>) -> Result<Picture, Error> {
 }
 
 /// Columns with 0 to 4 samples; which samples, only their number shows.
-fn sample_mask(lab: &Lab<'_>) -> Result<Picture, Error> {
-    let target = Resolved::new(lab, vk::Format::B8G8R8A8_UNORM, false)?;
+fn sample_masks(lab: &Lab<'_>, format: vk::Format) -> Result<Picture, Error> {
+    let target = Resolved::new(lab, format, false)?;
     let draws: Vec<_> = [0b0000, 0b0100, 0b1001, 0b1110, 0b1111]
         .into_iter()
         .enumerate()
