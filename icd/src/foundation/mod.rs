@@ -13,6 +13,7 @@ pub mod handle;
 pub mod latch;
 pub mod limits;
 pub mod shared_flag;
+pub mod shelf;
 pub mod terms;
 pub mod threads;
 #[cfg(feature = "compute")]

@@ -12,6 +12,7 @@ use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::extension::Extension;
 use crate::foundation::handle::HostAllocator;
+use crate::foundation::shelf::Shelf;
 use crate::foundation::threads::{AtomicBool, Ordering};
 use crate::foundation::waker::Waker;
 use crate::objects::heap::Heap;
@@ -27,6 +28,7 @@ pub struct Device {
     waker: Arc<Waker>,
     allocations: AtomicU32,
     heap: Arc<Heap>,
+    shelf: Shelf,
 }
 
 impl Device {
@@ -47,6 +49,7 @@ impl Device {
             waker: Arc::default(),
             allocations: AtomicU32::new(0),
             heap: Arc::default(),
+            shelf: Shelf::default(),
         })
     }
 
@@ -58,6 +61,11 @@ impl Device {
     /// The GPU.
     pub fn gpu(&self) -> &Arc<dyn Gpu> {
         self.physical.gpu()
+    }
+
+    /// What higher floors keep as long as it lives.
+    pub fn shelf(&self) -> &Shelf {
+        &self.shelf
     }
 
     /// Whether the application enabled `extension`.

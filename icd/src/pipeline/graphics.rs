@@ -36,6 +36,7 @@ use crate::foundation::facts::facts;
 use crate::foundation::format::FormatRow;
 use crate::foundation::terms::viewport;
 use crate::objects::device::Device;
+use crate::objects::render_pass::Formats;
 
 /// How each image is looked at; what is missing is as [`TextureKey::default`] says.
 pub type Textures = BTreeMap<Texture, TextureKey>;
@@ -162,7 +163,16 @@ impl Pipeline {
         fragment: &Shader,
         row: &'static FormatRow,
     ) -> Result<Pipeline, Error> {
-        let info = GraphicsInfo::of_rectangle(row)?;
+        let formats = Formats { colors: vec![(0, row)], ..Formats::default() };
+        Pipeline::of_clear(device, fragment, GraphicsInfo::of_rectangle(formats)?)
+    }
+
+    /// As [`Pipeline::of_rectangle`], of anything that rectangles may be drawn with.
+    pub(super) fn of_clear(
+        device: &Arc<Device>,
+        fragment: &Shader,
+        info: GraphicsInfo,
+    ) -> Result<Pipeline, Error> {
         let (mode, adjacency) = api::topology(info.topology)?;
         let programs = |_: &mut PipelineState| Ok(Programs::Rectangle(Box::new(fragment.clone())));
         let compiled = Some(Compiled::new(device, &info, (mode, mode), programs)?);

@@ -7,7 +7,6 @@ use ash::vk;
 use super::layout::PipelineLayout;
 use super::module::ShaderModule;
 use crate::foundation::error::Error;
-use crate::foundation::format::FormatRow;
 use crate::objects::render_pass::Formats;
 
 /// One stage of a pipeline.
@@ -143,8 +142,8 @@ pub struct GraphicsInfo {
 }
 
 impl GraphicsInfo {
-    /// Of a rectangle over one colour of a format, whose programs come from elsewhere.
-    pub fn of_rectangle(row: &'static FormatRow) -> Result<GraphicsInfo, Error> {
+    /// Of a rectangle over all that a subpass draws to, whose programs come from elsewhere.
+    pub fn of_rectangle(formats: Formats) -> Result<GraphicsInfo, Error> {
         let samples = vk::SampleCountFlags::TYPE_1;
         Ok(GraphicsInfo {
             stages: Vec::new(),
@@ -165,7 +164,7 @@ impl GraphicsInfo {
             blend: None,
             dynamic: vec![vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR],
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[])?),
-            formats: Formats { colors: vec![(0, row)], ..Formats::default() },
+            formats,
             may_compile: true,
         })
     }

@@ -2,12 +2,13 @@
 //!
 //! [`module`] and [`layout`] are what applications make first, [`info`] is everything they say about one pipeline, of
 //! which commands may set [`dynamic`] parts; what they set beyond that makes pipelines of other [`kinds`]. `translate` says it in the core's terms, `programs` compiles SPIR-V or has
-//! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `rectangles` keeps those of the driver's own; what nothing waits for is compiled in a `workshop`. `compute` has the
+//! `link` put [`assembly`] together, `graphics` keeps the result with a `recipe` of its uniform streams. `rectangles` keeps those of the driver's own, `clears` those that clear attachments between draws; what nothing waits for is compiled in a `workshop`. `compute` has the
 //! CPU's kernels, which may be pictures (`kernel`), `relay` its vertex stages, and `object` says what a handle is.
 
 pub mod assembly;
 mod attributes;
 mod cache;
+mod clears;
 #[cfg(feature = "compute")]
 mod compute;
 pub mod dynamic;
@@ -31,6 +32,7 @@ mod translate;
 mod workshop;
 
 pub use cache::PipelineCache;
+pub use clears::{Cleared, Clears};
 #[cfg(feature = "compute")]
 pub use compute::ComputePipeline;
 pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant, VariantKey};

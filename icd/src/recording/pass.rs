@@ -2,8 +2,8 @@
 //! stores (vulkan-on-vc4.md §8.6).
 //!
 //! Tiles are cleared, loaded and stored as a whole, depth and stencil together. What does not fit that (render areas
-//! that cut tiles, clears of one aspect beside loads of the other, vkCmdClearAttachments between draws) is cleared by
-//! the CPU in memory, and the tiles load it.
+//! that cut tiles, clears of one aspect beside loads of the other) is cleared by the CPU in memory, and the tiles load it.
+//! vkCmdClearAttachments between draws is a draw itself where one says the same.
 
 use std::sync::Arc;
 
@@ -18,9 +18,11 @@ use crate::objects::image_view::ImageView;
 use crate::objects::placement::common_width;
 use crate::objects::query::QueryCommand;
 use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
+use crate::pipeline::dynamic::{Dynamic, StencilFace};
+use crate::pipeline::{Cleared, Clears};
 use crate::segments::DrawList;
 use crate::segments::{
-    ColorTarget, DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, tile_px,
+    ColorTarget, DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, cover, tile_px,
 };
 use crate::transfers::clear::FillParts;
 use crate::transfers::fill::{ClearWords, Fill};
@@ -360,16 +362,17 @@ impl Pass {
         Ok(())
     }
 
-    /// vkCmdClearAttachments.
+    /// vkCmdClearAttachments. `counts`: an occlusion query is under way.
     pub fn clear(
         &mut self,
         attachments: &[ClearAttachment],
         rects: &[vk::ClearRect],
+        counts: bool,
         segments: &mut Segments,
     ) -> Result<(), Error> {
         for clear in attachments {
             for rect in rects {
-                self.clear_one(clear, rect, segments)?;
+                self.clear_one(clear, rect, counts, segments)?;
             }
         }
         Ok(())
@@ -379,6 +382,7 @@ impl Pass {
         &mut self,
         clear: &ClearAttachment,
         rect: &vk::ClearRect,
+        counts: bool,
         segments: &mut Segments,
     ) -> Result<(), Error> {
         let color = clear.aspects.contains(vk::ImageAspectFlags::COLOR).then_some(clear.color);
@@ -397,6 +401,9 @@ impl Pass {
             return Ok(());
         }
         let first = rect.base_array_layer == 0 && self.clears_all(&view, area, fill, color);
+        if !first && !counts && self.clear_by_draw(clear, rect, area)? {
+            return Ok(());
+        }
         if !first {
             self.split(segments)?;
         }
@@ -425,6 +432,38 @@ impl Pass {
             }
         }
         needed
+    }
+
+    /// Appends a draw that clears pixels as exactly as tiles are cleared, if there is one; it would reach one layer.
+    fn clear_by_draw(
+        &mut self,
+        clear: &ClearAttachment,
+        rect: &vk::ClearRect,
+        area: PixelRect,
+    ) -> Result<bool, Error> {
+        let Some(samples) = self.targets.first().map(|target| target.samples) else { return Ok(false) };
+        let formats = self.begin.render_pass.formats(self.subpass as u32)?;
+        let ClearWords(words) = clear.value;
+        let (cleared, push, depth) = match clear.aspects.contains(vk::ImageAspectFlags::COLOR) {
+            true => (Cleared::Color(clear.color), &words[..], 0.0),
+            false => {
+                let aspects = clear.aspects & formats.depth_stencil;
+                let has_depth = aspects.contains(vk::ImageAspectFlags::DEPTH);
+                let depth = if has_depth { clear.value.depth() } else { 0.0 };
+                (Cleared::DepthStencil(aspects), &[][..], depth)
+            }
+        };
+        // How the machine rounds depths between the ends is not known.
+        if (rect.base_array_layer, rect.layer_count) != (0, 1) || ![0.0, 1.0].contains(&depth) {
+            return Ok(false);
+        }
+        let clears = self.device.shelf().get::<Clears>();
+        let pipeline = clears.pipeline(&self.device, &formats, samples, cleared)?;
+        let viewport = vk::Viewport { min_depth: depth, max_depth: depth, ..Default::default() };
+        let reference = StencilFace { reference: clear.value.stencil(), ..StencilFace::default() };
+        let state = Dynamic { viewport, stencil: [reference; 2], ..Dynamic::default() };
+        self.draw(Arc::new(cover(&pipeline, area, state, |_| None, push)))?;
+        Ok(true)
     }
 
     /// Ends the segment so that the CPU can work on the attachments; what follows loads them.

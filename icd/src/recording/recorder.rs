@@ -68,6 +68,8 @@ pub struct Recorder {
     inside: Option<Vec<PassCommand>>,
     /// Draws since the last other command of the pass.
     draws: DrawList,
+    /// An occlusion query is under way.
+    counts: bool,
     /// What is bound for dispatches, if anything is.
     #[cfg(feature = "compute")]
     compute: Option<Box<ComputeState>>,
@@ -131,8 +133,17 @@ impl Recorder {
         if self.pass.is_some() || self.inside.is_some() {
             return self.pass_command(PassCommand::Query(command));
         }
+        self.note(&command);
         self.segments.push(Segment::Query(command));
         Ok(())
+    }
+
+    fn note(&mut self, command: &QueryCommand) {
+        match command {
+            QueryCommand::Begin => self.counts = true,
+            QueryCommand::End(..) => self.counts = false,
+            QueryCommand::Reset(..) | QueryCommand::Timestamp(..) => {}
+        }
     }
 
     /// A draw with the state of this moment.
@@ -173,12 +184,17 @@ impl Recorder {
             inside.push(command);
             return Ok(());
         }
+        if let PassCommand::Query(command) = &command {
+            self.note(command);
+        }
         let pass = self.pass.as_mut().ok_or_else(outside)?;
         match command {
             PassCommand::Draws(draws) => pass.draw(draws),
             PassCommand::Query(command) => pass.query(command, &mut self.segments),
             PassCommand::Barrier => pass.barrier(&mut self.segments),
-            PassCommand::Clear(attachments, rects) => pass.clear(&attachments, &rects, &mut self.segments),
+            PassCommand::Clear(attachments, rects) => {
+                pass.clear(&attachments, &rects, self.counts, &mut self.segments)
+            }
         }
     }
 

@@ -12,6 +12,6 @@ mod target;
 
 pub use draw::{DrawCall, DrawParameters, IndexBinding, IndirectDraw};
 pub use list::{Bound, Draw, DrawList, DrawState, Snapshot};
-pub use rectangle::Rectangle;
+pub use rectangle::{Rectangle, cover};
 pub use segment::{CpuCommand, Drawing, Part, RenderSegment, Rest, Segment, Segments, Touch};
 pub use target::{ColorTarget, DepthStencilWord, Start, Target, tile_px};

@@ -5,6 +5,7 @@ mod again;
 mod anisotropy;
 mod arrays;
 mod case;
+mod clears;
 mod depths;
 mod distances;
 mod draws;
@@ -43,6 +44,7 @@ pub fn all() -> Vec<Case> {
         &arrays::CASES,
         &rendering::CASES,
         &switches::CASES,
+        &clears::CASES,
         &again::CASES,
     ];
     all.into_iter().flatten().copied().collect()

@@ -33,7 +33,8 @@ fn results(lab: &Lab<'_>, pool: vk::QueryPool, count: u32) -> Result<Vec<[u64; 2
     Ok(values)
 }
 
-/// Draws that are seen, hidden by depth, culled, masked, outside; with depth and without; over several passes.
+/// Draws that are seen, hidden by depth, culled, masked, outside; with depth and without; over several passes. What is
+/// cleared between them counts for nothing.
 fn occlusion(lab: &Lab<'_>) -> Result<Picture, Error> {
     const QUERIES: u32 = 7;
     let (format, depth_format) = (vk::Format::R8G8B8A8_UNORM, lab.depth_stencil_format());
@@ -56,6 +57,11 @@ fn occlusion(lab: &Lab<'_>) -> Result<Picture, Error> {
     let outside = lab.vertices(&rectangle([1.5, -0.3, 1.9, 0.3], 0.1, [1.0; 4]))?;
     let pool = lab.queries(vk::QueryType::OCCLUSION, QUERIES)?;
     let none = vk::QueryControlFlags::empty();
+    let aspect_mask = vk::ImageAspectFlags::COLOR;
+    let clear =
+        vk::ClearAttachment { aspect_mask, color_attachment: 0, clear_value: color([1.0, 0.5, 0.0, 1.0]) };
+    let rect = vk::Rect2D { extent: vk::Extent2D { width: 40, height: 30 }, ..Default::default() };
+    let part = vk::ClearRect { rect, base_array_layer: 0, layer_count: 1 };
     lab.run(|commands| {
         let asked = [
             // In a pass, in the order of drawing.
@@ -73,6 +79,7 @@ fn occlusion(lab: &Lab<'_>) -> Result<Picture, Error> {
             for (query, (pipeline, vertices)) in (0..).zip(asked) {
                 lab.device.cmd_begin_query(commands, pool, query, none);
                 lab.draw(commands, pipeline, vertices, 6);
+                lab.device.cmd_clear_attachments(commands, &[clear], &[part]);
                 lab.device.cmd_end_query(commands, pool, query);
             }
             lab.device.cmd_end_render_pass(commands);
@@ -82,6 +89,7 @@ fn occlusion(lab: &Lab<'_>) -> Result<Picture, Error> {
             lab.begin(commands, pass, framebuffer, area(SIZE), &[color([0.0; 4]), depth(0.1, 0)]);
             lab.draw(commands, less, near, 6);
             lab.draw(commands, only_depth, far, 6);
+            lab.device.cmd_clear_attachments(commands, &[clear], &[part]);
             lab.device.cmd_end_render_pass(commands);
             lab.device.cmd_end_query(commands, pool, QUERIES - 1);
         }

@@ -83,9 +83,10 @@ impl Canvas {
 }
 
 pub(super) fn below_each_other(lab: &Lab<'_>, targets: &[Target]) -> Result<Picture, Error> {
-    let mut all = Picture { width: SIZE[0], height: 0, rgba: Vec::new() };
+    let mut all = Picture { width: 0, height: 0, rgba: Vec::new() };
     for target in targets {
         let picture = lab.picture(target)?;
+        all.width = picture.width;
         all.height += picture.height;
         all.rgba.extend(picture.rgba);
     }
