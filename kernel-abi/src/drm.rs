@@ -1,6 +1,8 @@
 //! The GPU behind a render node of the Linux vc4 driver.
 
+use crate::cache;
 use crate::card::Card;
+use crate::dma_heap::DmaHeap;
 use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 use crate::ioctl::{self, Lists};
 use crate::kernel_log::{KERNEL_LOG, KernelLog};
@@ -14,6 +16,7 @@ use nix::poll::{PollFd, PollFlags, poll};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek};
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,6 +49,8 @@ pub struct DrmGpu {
     counted: Mutex<BTreeMap<PerfmonId, OwnedFd>>,
     /// Where the kernel tells of resets, if this user may read that.
     log: Option<KernelLog>,
+    /// Where memory comes from that the CPU caches.
+    heap: Option<DmaHeap>,
 }
 
 /// What is remembered of a BO.
@@ -54,6 +59,8 @@ struct Bo {
     size: u32,
     memory: Option<MappedMemory>,
     shader: Option<Arc<ShaderInfo>>,
+    /// The CPU caches its memory.
+    is_cached: bool,
 }
 
 /// The device file.
@@ -135,8 +142,10 @@ impl DrmGpu {
         let log = KernelLog::open()
             .inspect_err(|error| log::info!(target: "vc4::drm", "{KERNEL_LOG}: {error}; resets go unnoticed"))
             .ok();
+        let heap = cache::IS_POSSIBLE.then(DmaHeap::open).flatten();
         let (path, bos) = (path.to_owned(), Mutex::default());
-        Ok(DrmGpu { node, path, ident, memory_size: cma_size(), bos, fence, counted: Mutex::default(), log })
+        let (memory_size, counted) = (cma_size(), Mutex::default());
+        Ok(DrmGpu { node, path, ident, memory_size, bos, fence, counted, log, heap })
     }
 
     fn bos(&self) -> MutexGuard<'_, BTreeMap<BoHandle, Bo>> {
@@ -151,8 +160,15 @@ impl DrmGpu {
         let handle = BoHandle(handle);
         // The kernel made the BO, so rounding its size up cannot overflow.
         let size = size.checked_next_multiple_of(PAGE).unwrap_or(size);
-        self.bos().insert(handle, Bo { size, memory: None, shader: shader.map(Arc::new) });
+        self.bos().insert(handle, Bo { size, memory: None, shader: shader.map(Arc::new), is_cached: false });
         handle
+    }
+
+    /// The mapping of a BO whose memory the CPU caches.
+    fn cached(&self, bo: BoHandle) -> Option<Mapping> {
+        let bos = self.bos();
+        let bo = bos.get(&bo).filter(|bo| bo.is_cached)?;
+        bo.memory.as_ref().map(MappedMemory::mapping)
     }
 
     /// The kernel only says EINVAL: finds the rule.
@@ -256,6 +272,37 @@ impl Gpu for DrmGpu {
         Ok(self.keep(handle, size, None))
     }
 
+    fn has_cached_memory(&self) -> bool {
+        self.heap.is_some()
+    }
+
+    fn create_cached_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        const CALL: &str = "DMA_HEAP_IOCTL_ALLOC";
+        let heap = self.heap.as_ref().ok_or(GpuError::OutOfMemory(CALL))?;
+        let size = size.checked_next_multiple_of(PAGE).ok_or(GpuError::OutOfMemory(CALL))?;
+        let buffer = heap.allocate(size).map_err(|errno| os_error(CALL, errno))?;
+        let memory = MappedMemory::of_device(buffer.as_fd(), 0, size as usize);
+        let memory = memory.map_err(|errno| os_error("mmap", errno))?;
+        let (handle, _) = self.import_bo(buffer.as_fd())?;
+        // The mapping and the handle keep the memory.
+        if let Some(bo) = self.bos().get_mut(&handle) {
+            (bo.memory, bo.is_cached) = (Some(memory), true);
+        }
+        Ok(handle)
+    }
+
+    fn write_back(&self, bo: BoHandle, bytes: Range<usize>) {
+        if let Some(mapping) = self.cached(bo) {
+            cache::write_back(mapping, bytes);
+        }
+    }
+
+    fn forget(&self, bo: BoHandle, bytes: Range<usize>) {
+        if let Some(mapping) = self.cached(bo) {
+            cache::forget(mapping, bytes);
+        }
+    }
+
     fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {
         const CALL: &str = "DRM_IOCTL_VC4_CREATE_SHADER_BO";
         // The kernel keeps what it records to itself; `explain` needs it.
@@ -325,7 +372,7 @@ impl Gpu for DrmGpu {
         let size = size.ok_or_else(|| os_error(CALL, Errno::EINVAL))?;
         let handle = retry(|| self.node.prime_fd_to_buffer(fd));
         let handle = BoHandle(u32::from(handle.map_err(|source| GpuError::Os { call: CALL, source })?));
-        self.bos().entry(handle).or_insert(Bo { size, memory: None, shader: None });
+        self.bos().entry(handle).or_insert(Bo { size, memory: None, shader: None, is_cached: false });
         Ok((handle, size.into()))
     }
 
@@ -487,6 +534,7 @@ mod tests {
             fence: None,
             counted: Mutex::default(),
             log: None,
+            heap: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The device as the driver sees it. [`Gpu`] is what a vc4 render node offers, in safe terms;
 //! `DrmGpu` does ioctls, the simulator runs the same calls, and the driver cannot tell them apart.
 
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
@@ -278,6 +279,34 @@ pub trait Gpu: Send + Sync {
 
     /// A zeroed BO of at least `size` bytes (rounded up to 4096), `size` > 0.
     fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError>;
+
+    /// Whether there is memory that the CPU caches: what it reads there costs what it costs elsewhere.
+    fn has_cached_memory(&self) -> bool {
+        false
+    }
+
+    /// As [`Gpu::create_bo`], of memory that the CPU caches. What it writes to the mapping reaches others by
+    /// [`Gpu::write_back`], what others write reaches it by [`Gpu::forget`]. Such a BO is not shared.
+    fn create_cached_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        let _ = size;
+        Err(GpuError::OutOfMemory("there is no memory that the CPU caches"))
+    }
+
+    /// Writes bytes of a BO's mapping back to memory that the CPU changed, if it caches them.
+    ///
+    /// # Panics
+    /// If the range leaves the BO.
+    fn write_back(&self, bo: BoHandle, bytes: Range<usize>) {
+        let _ = (bo, bytes);
+    }
+
+    /// As [`Gpu::write_back`]; then the CPU reads what memory holds. What it writes meanwhile is not lost.
+    ///
+    /// # Panics
+    /// If the range leaves the BO.
+    fn forget(&self, bo: BoHandle, bytes: Range<usize>) {
+        let _ = (bo, bytes);
+    }
 
     /// A validated, immutable shader BO holding `code` at offset 0.
     fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError>;

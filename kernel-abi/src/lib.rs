@@ -3,11 +3,13 @@
 //!
 //! [`uapi`] has the kernel's structs, [`gpu`] what a device is asked and answers. [`validate`] judges submissions by both.
 //! Beside it stand the devices that are no simulator: [`drm`] by [`ioctl`], [`noop`] and [`recorder`]. [`card`] is the display
-//! of the first, [`kernel_log`] tells it of resets. [`environment`] is read by all that run inside of other programs. [`choice`] is how
+//! of the first, [`dma_heap`] gives it memory that the CPU caches ([`cache`]), [`kernel_log`] tells it of resets. [`environment`] is read by all that run inside of other programs. [`choice`] is how
 //! people name one.
 
+pub mod cache;
 pub mod card;
 pub mod choice;
+pub mod dma_heap;
 pub mod drm;
 pub mod environment;
 pub mod gpu;

@@ -2,6 +2,7 @@
 
 use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 use crate::uapi::MAX_PERF_COUNTERS;
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -61,6 +62,22 @@ impl Gpu for Recorder {
 
     fn create_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
         self.gpu.create_bo(size)
+    }
+
+    fn has_cached_memory(&self) -> bool {
+        self.gpu.has_cached_memory()
+    }
+
+    fn create_cached_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        self.gpu.create_cached_bo(size)
+    }
+
+    fn write_back(&self, bo: BoHandle, bytes: Range<usize>) {
+        self.gpu.write_back(bo, bytes);
+    }
+
+    fn forget(&self, bo: BoHandle, bytes: Range<usize>) {
+        self.gpu.forget(bo, bytes);
     }
 
     fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use vc4_tests::vulkan::CACHED_MEMORY;
 use vc4_tests::{compute, driver, scratch, validation};
 
 fn directory(name: &str) -> PathBuf {
@@ -55,12 +56,13 @@ fn kernels_match_lavapipe() {
     compare(&cases, &[&ours, &reference], failures, &format!("{said}\nlavapipe's run said:\n{theirs_said}"));
 }
 
+/// In memory that the CPU caches, between kernels of the CPU's and jobs.
 #[test]
 fn pictures_match_lavapipe_on_the_qpus() {
     let modules = directory("pictures-spirv");
     let all = compute::all();
     let failures = compile(&all, &modules);
-    let environment = [("VC4VK_COMPUTE", "qpu"), ("VC4VK_DEBUG", "perf")];
+    let environment = [("VC4VK_COMPUTE", "qpu"), ("VC4VK_DEBUG", "perf"), (CACHED_MEMORY, "1")];
     // Every kernel of the suite that happens to be one is drawn, too.
     let (ours, said) = run(&driver::ours(), &modules, "pictures-vc4", &environment);
     let (reference, _) = run(&driver::lavapipe(), &modules, "pictures-lavapipe", &SUBGROUPS_OF_FOUR);

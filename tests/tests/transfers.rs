@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use vc4_tests::transfers::chain::{EDGE, LEVELS, content};
+use vc4_tests::vulkan::CACHED_MEMORY;
 use vc4_tests::{driver, scratch, transfers};
 
 fn run_all(manifest: &Path, name: &str, environment: &[(&str, &str)]) -> (PathBuf, String) {
@@ -18,10 +19,10 @@ fn transfers_match_lavapipe() {
     assert_like_lavapipe(&ours, "transfers-lavapipe");
 }
 
-/// Small ones are the CPU's otherwise.
+/// Small ones are the CPU's otherwise. The host caches what it reads.
 #[test]
 fn transfers_by_the_qpus_match_lavapipe() {
-    let environment = [("VC4VK_TRANSFERS", "qpu"), ("VC4VK_DEBUG", "perf,strict")];
+    let environment = [("VC4VK_TRANSFERS", "qpu"), ("VC4VK_DEBUG", "perf,strict"), (CACHED_MEMORY, "1")];
     let (ours, said) = run_all(&driver::ours(), "transfers-drawn", &environment);
     let drawn = said.lines().filter(|line| line.contains(" is drawn by ")).count();
     assert!(drawn > 50, "only {drawn} transfers were drawn:\n{said}");

@@ -84,7 +84,7 @@ impl Surface {
         let levels = view.base_level..view.base_level + view.levels;
         let codec = Codec::of_image(view.row, view.stored, view.aspects);
         Ok(Surface {
-            mapping: image.binding()?.bo.map()?,
+            mapping: image.binding()?.bo.map_for_kernels()?,
             levels: levels.map(level).collect::<Result<_, Error>>()?,
             bytes: if view.samples() > 1 { 4 } else { texel.cpp as usize },
             planes: view.stored.planes().into(),

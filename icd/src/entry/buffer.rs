@@ -3,11 +3,21 @@
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{destroy, give};
+use super::read::{destroy, extension, give};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::handle::get;
 use crate::objects::buffer::{Buffer, BufferView};
 use crate::objects::memory::DeviceMemory;
+
+/// Whether a buffer's memory may be shared with others.
+///
+/// # Safety
+/// `info` has a valid chain.
+pub(super) unsafe fn is_shared(info: &vk::BufferCreateInfo<'_>) -> bool {
+    // SAFETY: by the contract.
+    let external = unsafe { extension::<vk::ExternalMemoryBufferCreateInfo<'_>>(info.p_next) };
+    external.is_some_and(|external| !external.handle_types.is_empty())
+}
 
 entry_points! {
     fn vkCreateBuffer(
@@ -17,7 +27,7 @@ entry_points! {
         out: *mut vk::Buffer,
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
-        give(device.allocator(), callbacks, out, Buffer::new(device, &*info)?)
+        give(device.allocator(), callbacks, out, Buffer::new_for(device, &*info, is_shared(&*info))?)
     }
 
     fn vkDestroyBuffer(_device: vk::Device, buffer: vk::Buffer, callbacks: *const vk::AllocationCallbacks<'_>) {

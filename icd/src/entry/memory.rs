@@ -13,17 +13,16 @@ use crate::foundation::handle::get;
 use crate::objects::memory::{DeviceMemory, Origin};
 use crate::objects::physical_device::EXTERNAL_TYPES;
 
-/// Flushing and invalidating have nothing to do: all memory is coherent.
-unsafe fn check_ranges(count: u32, ranges: *const vk::MappedMemoryRange<'_>) -> Result<(), Error> {
+/// Does something with ranges of mapped memory.
+unsafe fn for_each(
+    count: u32,
+    ranges: *const vk::MappedMemoryRange<'_>,
+    act: fn(&DeviceMemory, u64, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
     // SAFETY: the caller passes as many ranges as it says.
-    for range in unsafe { slice(ranges, count) } {
-        // SAFETY: the ranges name live memory.
-        let memory = unsafe { get::<DeviceMemory>(range.memory) };
-        if range.offset >= memory.size() {
-            return Err(Error::InvalidUse(format!("a range at {} of {} bytes", range.offset, memory.size())));
-        }
-    }
-    Ok(())
+    let mut ranges = unsafe { slice(ranges, count) }.iter();
+    // SAFETY: the ranges name live memory.
+    ranges.try_for_each(|range| act(unsafe { get::<DeviceMemory>(range.memory) }, range.offset, range.size))
 }
 
 fn check_types(types: vk::ExternalMemoryHandleTypeFlags) -> Result<(), Error> {
@@ -117,7 +116,7 @@ entry_points! {
         count: u32,
         ranges: *const vk::MappedMemoryRange<'_>,
     ) -> vk::Result {
-        check_ranges(count, ranges)
+        for_each(count, ranges, DeviceMemory::flush)
     }
 
     fn vkInvalidateMappedMemoryRanges(
@@ -125,7 +124,7 @@ entry_points! {
         count: u32,
         ranges: *const vk::MappedMemoryRange<'_>,
     ) -> vk::Result {
-        check_ranges(count, ranges)
+        for_each(count, ranges, DeviceMemory::invalidate)
     }
 
     fn vkGetMemoryFdKHR(
@@ -153,7 +152,7 @@ entry_points! {
             return Err(invalid());
         }
         let bos = get::<OpenDevice>(device).physical().shared_bos();
-        // There is but one type of memory; the question is whether the descriptor is any BO's.
+        // All shared memory is of one type; the question is whether the descriptor is any BO's.
         bos.import(BorrowedFd::borrow_raw(fd)).map_err(|_| invalid())?;
         (*out).memory_type_bits = 1;
         Ok(())

@@ -3,6 +3,7 @@
 
 use ash::vk;
 
+use super::buffer;
 use super::guard::entry_points;
 use super::image;
 use super::read::{answer, enumerate, extension, slice};
@@ -73,11 +74,13 @@ entry_points! {
     }
 
     fn vkGetDeviceBufferMemoryRequirementsKHR(
-        _device: vk::Device,
+        device: vk::Device,
         info: *const vk::DeviceBufferMemoryRequirements<'_>,
         out: *mut vk::MemoryRequirements2<'_>,
     ) {
-        give(out, Buffer::requirements_of((*(*info).p_create_info).size));
+        let info = &*(*info).p_create_info;
+        let types = get::<OpenDevice>(device).physical().buffer_memory_types(buffer::is_shared(info));
+        give(out, Buffer::requirements_of(info.size, types));
     }
 
     fn vkGetDeviceImageMemoryRequirementsKHR(

@@ -334,6 +334,7 @@ impl Executor {
         job.count_with(self.perfmon);
         job.inspect()?;
         self.make_binner_room(job.binner_slots())?;
+        job.hand_over();
         let (gpu, watch) = (&**self.device.gpu(), &self.progress.watch);
         let monitor = watch.begin(gpu, job.submit().perfmon.is_some());
         job.watch_with(monitor);

@@ -1,5 +1,6 @@
 //! A BO with an owner: closed when the last user is gone.
 
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use rustc_hash::FxHashMap;
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Mapping};
 
+use super::cache::Cache;
 use super::traffic::{Access, Cause, ReadAccess, Traffic};
 
 /// A BO of the device, shared by everything that recorded it.
@@ -19,6 +21,8 @@ pub struct Bo {
     traffic: Arc<Traffic>,
     /// Who closes the handle, if others may get it too.
     shared: OnceLock<Arc<SharedBos>>,
+    /// What the driver knows of the CPU's caches, if those hold the memory.
+    cache: Option<Cache>,
 }
 
 /// Bytes of all BOs of this process.
@@ -36,6 +40,14 @@ impl Bo {
         Ok(Bo::of_handle(gpu, traffic, handle, u64::from(size).next_multiple_of(4096)))
     }
 
+    /// As [`Bo::new`], of memory that the CPU caches.
+    pub fn cached(gpu: &Arc<dyn Gpu>, traffic: &Arc<Traffic>, size: u32) -> Result<Bo, GpuError> {
+        let handle = gpu.create_cached_bo(size)?;
+        let mut bo = Bo::of_handle(gpu, traffic, handle, u64::from(size).next_multiple_of(4096));
+        bo.cache = Some(Cache::default());
+        Ok(bo)
+    }
+
     /// A validated shader BO. It cannot be mapped.
     pub fn shader(gpu: &Arc<dyn Gpu>, code: &[u64]) -> Result<Bo, GpuError> {
         let handle = gpu.create_shader_bo(code)?;
@@ -45,7 +57,7 @@ impl Bo {
     fn of_handle(gpu: &Arc<dyn Gpu>, traffic: &Arc<Traffic>, handle: BoHandle, size: u64) -> Bo {
         USED.fetch_add(size, Ordering::Relaxed);
         let (mapping, shared) = (OnceLock::new(), OnceLock::new());
-        Bo { gpu: gpu.clone(), handle, size, mapping, traffic: traffic.clone(), shared }
+        Bo { gpu: gpu.clone(), handle, size, mapping, traffic: traffic.clone(), shared, cache: None }
     }
 
     /// The GEM handle.
@@ -75,16 +87,64 @@ impl Bo {
 
     /// The BO's memory, for a cause.
     pub fn access(&self, cause: Cause) -> Result<Access<'_>, GpuError> {
-        Ok(Access::new(self.map()?, &self.traffic, cause))
+        Ok(Access::new(self.seen()?, &self.traffic, cause).through(self.cache.as_ref()))
     }
 
     /// As [`Bo::access`], for a cause that only one thread reads for.
     pub fn read_access(&self, cause: Cause) -> Result<ReadAccess<'_>, GpuError> {
-        Ok(ReadAccess::new(self.map()?, &self.traffic, cause))
+        Ok(ReadAccess::new(self.seen()?, &self.traffic, cause).through(self.cache.as_ref()))
     }
 
-    /// The BO's memory in this process, mapped at first use and kept. For the application and for kernels, whose machine
-    /// code nobody counts; whoever else looks at it asks for [`Bo::access`].
+    /// The BO's memory, for kernels, whose machine code nobody counts.
+    pub fn map_for_kernels(&self) -> Result<Mapping, GpuError> {
+        let mapping = self.seen()?;
+        if let Some(cache) = &self.cache {
+            cache.dirty();
+        }
+        Ok(mapping)
+    }
+
+    /// The memory with what jobs have written to it, as far as they are complete.
+    fn seen(&self) -> Result<Mapping, GpuError> {
+        let mapping = self.map()?;
+        if self.cache.as_ref().is_some_and(|cache| cache.take_stale()) {
+            self.gpu.forget(self.handle, 0..mapping.len());
+        }
+        Ok(mapping)
+    }
+
+    /// A job is about to use it: what the driver wrote has to be in memory, and where it `writes`, caches will be stale.
+    #[inline]
+    pub fn hand_over(&self, writes: bool) {
+        let Some(cache) = &self.cache else { return };
+        if cache.take_dirty() {
+            self.gpu.write_back(self.handle, 0..self.size as usize);
+        }
+        if writes {
+            cache.stale();
+        }
+    }
+
+    /// Whether the CPU caches its memory.
+    pub fn is_cached(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    /// vkFlushMappedMemoryRanges: what the application wrote goes to memory.
+    pub fn write_back(&self, bytes: Range<usize>) {
+        if self.is_cached() {
+            self.gpu.write_back(self.handle, bytes);
+        }
+    }
+
+    /// vkInvalidateMappedMemoryRanges: the application is to see what memory holds.
+    pub fn forget(&self, bytes: Range<usize>) {
+        if self.is_cached() {
+            self.gpu.forget(self.handle, bytes);
+        }
+    }
+
+    /// The BO's memory in this process, mapped at first use and kept: for the application. The driver asks for [`Bo::access`].
     pub fn map(&self) -> Result<Mapping, GpuError> {
         if let Some(mapping) = self.mapping.get() {
             return Ok(*mapping);

@@ -124,7 +124,7 @@ fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.min_storage_buffer_offset_alignment = 16; // as for uniform buffers
     limits.optimal_buffer_copy_offset_alignment = 16;
     limits.optimal_buffer_copy_row_pitch_alignment = 16; // a utile's row
-    limits.non_coherent_atom_size = 64; // all memory is coherent
+    limits.non_coherent_atom_size = 64; // a line of the CPU's caches
     limits.discrete_queue_priorities = 2; // one queue, no influence
     limits.timestamp_compute_and_graphics = vk::TRUE;
     limits.timestamp_period = 1.0; // nanoseconds of the host's clock

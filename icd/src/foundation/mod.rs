@@ -2,6 +2,7 @@
 //! object of the API.
 
 pub mod bo;
+pub mod cache;
 pub mod debug;
 pub mod demands;
 pub mod engine;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use vc4::facts::Number;
 use vc4_kernel_abi::Mapping;
 
+use super::cache::Cache;
 use super::facts::numbers;
 
 /// Why the CPU looks at a BO.
@@ -195,21 +196,30 @@ impl fmt::Display for Total {
 pub struct ReadAccess<'a> {
     mapping: Mapping,
     counter: &'a Counter,
+    /// What the CPU caches costs it nothing worth counting.
+    is_cached: bool,
 }
 
 impl<'a> ReadAccess<'a> {
     /// Access to a mapping, counted.
     pub fn new(mapping: Mapping, traffic: &'a Traffic, cause: Cause) -> ReadAccess<'a> {
-        ReadAccess { mapping, counter: &traffic.counters[cause as usize] }
+        ReadAccess { mapping, counter: &traffic.counters[cause as usize], is_cached: false }
+    }
+
+    /// The same through the CPU's caches, if those hold the memory.
+    pub fn through(self, cache: Option<&Cache>) -> ReadAccess<'a> {
+        ReadAccess { is_cached: cache.is_some(), ..self }
     }
 
     /// As [`Access::read`].
     #[inline]
     pub fn read(&self, offset: usize, data: &mut [u8]) {
-        // Each device has one such thread; an exchange that cores have to agree to would cost draws more than a count that
-        // two devices of a process might lose.
-        let before = self.counter.read.load(Ordering::Relaxed);
-        self.counter.read.store(before + data.len() as u64, Ordering::Relaxed);
+        if !self.is_cached {
+            // Each device has one such thread; an exchange that cores have to agree to would cost draws more than a count
+            // that two devices of a process might lose.
+            let before = self.counter.read.load(Ordering::Relaxed);
+            self.counter.read.store(before + data.len() as u64, Ordering::Relaxed);
+        }
         self.mapping.read(offset, data);
     }
 }
@@ -220,13 +230,20 @@ pub struct Access<'a> {
     counter: &'a Counter,
     read: Cell<u64>,
     written: Cell<u64>,
+    cache: Option<&'a Cache>,
 }
 
 impl<'a> Access<'a> {
     /// Access to a mapping, counted.
     pub fn new(mapping: Mapping, traffic: &'a Traffic, cause: Cause) -> Access<'a> {
         let counter = &traffic.counters[cause as usize];
-        Access { mapping, counter, read: Cell::new(0), written: Cell::new(0) }
+        Access { mapping, counter, read: Cell::new(0), written: Cell::new(0), cache: None }
+    }
+
+    /// The same through the CPU's caches, if those hold the memory: what is moved there is not counted.
+    pub fn through(mut self, cache: Option<&'a Cache>) -> Access<'a> {
+        self.cache = cache;
+        self
     }
 
     /// Copies bytes from `offset` into `data`.
@@ -262,6 +279,12 @@ impl<'a> Access<'a> {
 impl Drop for Access<'_> {
     #[inline]
     fn drop(&mut self) {
+        if let Some(cache) = self.cache {
+            if self.written.get() > 0 {
+                cache.dirty();
+            }
+            return;
+        }
         let add = |counter: &AtomicU64, bytes: u64| {
             if bytes > 0 {
                 counter.fetch_add(bytes, Ordering::Relaxed);

@@ -19,6 +19,7 @@ use crate::objects::memory::{Binding, DeviceMemory};
 pub struct Buffer {
     size: u64,
     usage: vk::BufferUsageFlags,
+    memory_types: u32,
     binding: OnceLock<Binding>,
 }
 
@@ -29,6 +30,15 @@ impl Object for Buffer {
 impl Buffer {
     /// A buffer without memory.
     pub fn new(device: &Device, info: &vk::BufferCreateInfo<'_>) -> Result<Buffer, Error> {
+        Buffer::new_for(device, info, false)
+    }
+
+    /// As [`Buffer::new`], of memory that others may share.
+    pub fn new_for(
+        device: &Device,
+        info: &vk::BufferCreateInfo<'_>,
+        is_shared: bool,
+    ) -> Result<Buffer, Error> {
         if !info.flags.is_empty() {
             return Err(Error::FeatureNotPresent("sparseBinding"));
         }
@@ -39,7 +49,8 @@ impl Buffer {
         if info.size > available {
             return Err(Error::OutOfDeviceMemory { what: "a buffer", bytes: info.size, available });
         }
-        Ok(Buffer { size: info.size, usage: info.usage, binding: OnceLock::new() })
+        let memory_types = device.physical().buffer_memory_types(is_shared);
+        Ok(Buffer { size: info.size, usage: info.usage, memory_types, binding: OnceLock::new() })
     }
 
     /// Bytes.
@@ -54,13 +65,13 @@ impl Buffer {
 
     /// vkGetBufferMemoryRequirements.
     pub fn requirements(&self) -> vk::MemoryRequirements {
-        Buffer::requirements_of(self.size)
+        Buffer::requirements_of(self.size, self.memory_types)
     }
 
-    /// What any buffer of `size` bytes requires.
-    pub fn requirements_of(size: u64) -> vk::MemoryRequirements {
+    /// What any buffer of `size` bytes requires that may have memory of these types.
+    pub fn requirements_of(size: u64, memory_type_bits: u32) -> vk::MemoryRequirements {
         let size = size.checked_next_multiple_of(BUFFER_ALIGNMENT).unwrap_or(u64::MAX);
-        vk::MemoryRequirements { size, alignment: BUFFER_ALIGNMENT, memory_type_bits: 1 }
+        vk::MemoryRequirements { size, alignment: BUFFER_ALIGNMENT, memory_type_bits }
     }
 
     /// vkBindBufferMemory.
@@ -83,7 +94,7 @@ impl Buffer {
     /// As [`Buffer::access`], for kernels.
     pub fn place(&self, offset: u64, size: u64) -> Result<(Mapping, usize), Error> {
         let (binding, at) = self.inside(offset, size)?;
-        Ok((binding.bo.map()?, at))
+        Ok((binding.bo.map_for_kernels()?, at))
     }
 
     fn inside(&self, offset: u64, size: u64) -> Result<(&Binding, usize), Error> {

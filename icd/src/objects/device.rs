@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use ash::vk;
-use vc4_kernel_abi::Gpu;
+use vc4_kernel_abi::{Gpu, GpuError};
 
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags};
@@ -14,6 +14,7 @@ use crate::foundation::extension::Extension;
 use crate::foundation::handle::HostAllocator;
 use crate::foundation::shelf::Shelf;
 use crate::foundation::threads::{AtomicBool, Ordering};
+use crate::foundation::traffic::Traffic;
 use crate::foundation::waker::Waker;
 use crate::objects::heap::Heap;
 use crate::objects::physical_device::{self, PhysicalDevice};
@@ -118,12 +119,24 @@ impl Device {
 
     /// A zeroed BO for the driver's own use or for a VkDeviceMemory.
     pub fn create_bo(&self, what: &'static str, bytes: u64) -> Result<Arc<Bo>, Error> {
+        self.create(what, bytes, Bo::new)
+    }
+
+    /// As [`Device::create_bo`], of memory that the CPU caches.
+    pub fn create_cached_bo(&self, what: &'static str, bytes: u64) -> Result<Arc<Bo>, Error> {
+        self.create(what, bytes, Bo::cached)
+    }
+
+    fn create(
+        &self,
+        what: &'static str,
+        bytes: u64,
+        bo: fn(&Arc<dyn Gpu>, &Arc<Traffic>, u32) -> Result<Bo, GpuError>,
+    ) -> Result<Arc<Bo>, Error> {
         let available = self.physical.heap_size();
         let out = Error::OutOfDeviceMemory { what, bytes, available };
         match u32::try_from(bytes) {
-            Ok(size) if bytes <= available => {
-                Ok(Arc::new(Bo::new(self.gpu(), self.physical.traffic(), size)?))
-            }
+            Ok(size) if bytes <= available => Ok(Arc::new(bo(self.gpu(), self.physical.traffic(), size)?)),
             _ => Err(out),
         }
     }

@@ -1,5 +1,6 @@
 //! VkDeviceMemory.
 
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +13,7 @@ use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::objects::device::Device;
 use crate::objects::heap::Lease;
+use crate::objects::physical_device::CACHED_TYPE;
 
 /// What an allocation is to be, beyond its size.
 #[derive(Default)]
@@ -54,13 +56,31 @@ impl DeviceMemory {
                 "an allocation of 0 bytes; allocationSize must be positive".into(),
             ));
         }
-        if memory_type != 0 {
-            return Err(Error::InvalidUse(format!("memory type {memory_type}; the device has only type 0")));
+        let types = device.physical().memory().memory_type_count;
+        if memory_type >= types {
+            return Err(Error::InvalidUse(format!("memory type {memory_type}; the device has {types}")));
         }
         device.count_allocation()?;
         let is_shareable = matches!(origin, Origin::Exportable | Origin::Imported(_));
-        let lease = DeviceMemory::lease(device, size, origin).inspect_err(|_| device.uncount_allocation())?;
+        let lease = match memory_type {
+            CACHED_TYPE => DeviceMemory::lease_cached(device, size, &origin),
+            _ => DeviceMemory::lease(device, size, origin),
+        };
+        let lease = lease.inspect_err(|_| device.uncount_allocation())?;
         Ok(DeviceMemory { device: device.clone(), lease, size, is_shareable, mapped: AtomicBool::new(false) })
+    }
+
+    /// Lines of the CPU's caches are no concern of other allocations: each is alone.
+    fn lease_cached(device: &Device, size: u64, origin: &Origin<'_>) -> Result<Arc<Lease>, Error> {
+        match origin {
+            Origin::Shared | Origin::Alone => {
+                device.create_cached_bo("vkAllocateMemory", size).map(Lease::whole)
+            }
+            Origin::Exportable | Origin::Imported(_) => Err(Error::Result(
+                vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
+                format!("shared memory of type {CACHED_TYPE}; use type 0"),
+            )),
+        }
     }
 
     fn lease(device: &Arc<Device>, size: u64, origin: Origin<'_>) -> Result<Arc<Lease>, Error> {
@@ -121,6 +141,26 @@ impl DeviceMemory {
         let mapping = self.lease.bo.map().map_err(|error| Error::MemoryMap(error.to_string()));
         let mapping = mapping.inspect_err(|_| self.unmap())?;
         Ok((mapping, (self.lease.offset + offset) as usize))
+    }
+
+    /// vkFlushMappedMemoryRanges, one range.
+    pub fn flush(&self, offset: u64, size: u64) -> Result<(), Error> {
+        self.range(offset, size).map(|bytes| self.lease.bo.write_back(bytes))
+    }
+
+    /// vkInvalidateMappedMemoryRanges, one range.
+    pub fn invalidate(&self, offset: u64, size: u64) -> Result<(), Error> {
+        self.range(offset, size).map(|bytes| self.lease.bo.forget(bytes))
+    }
+
+    /// Bytes of the BO that a range of mapped memory names.
+    fn range(&self, offset: u64, size: u64) -> Result<Range<usize>, Error> {
+        let end = if size == vk::WHOLE_SIZE { Some(self.size) } else { offset.checked_add(size) };
+        let end = end.filter(|end| offset < self.size && *end <= self.size);
+        let outside =
+            || Error::InvalidUse(format!("a range of {size} bytes at {offset} of {} bytes", self.size));
+        let end = end.ok_or_else(outside)?;
+        Ok((self.lease.offset + offset) as usize..(self.lease.offset + end) as usize)
     }
 
     /// vkUnmapMemory. The address range stays mapped: BOs are mapped once.

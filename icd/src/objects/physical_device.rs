@@ -15,6 +15,9 @@ use crate::foundation::limits;
 use crate::foundation::traffic::Traffic;
 use crate::objects::display::Displays;
 
+/// The type of memory that the CPU caches, where the device has it.
+pub const CACHED_TYPE: u32 = 1;
+
 /// Broadcom's PCI vendor number.
 pub const VENDOR_ID: u32 = 0x14e4;
 
@@ -170,8 +173,13 @@ impl PhysicalDevice {
         (device, driver)
     }
 
-    /// vkGetPhysicalDeviceMemoryProperties: one heap, one type. Every BO is contiguous memory that both
-    /// sides see, mapped write-combined (vulkan-on-vc4.md §3).
+    /// The types of memory that buffers may have: bit n for type n. Others share the first type only.
+    pub fn buffer_memory_types(&self, is_shared: bool) -> u32 {
+        if is_shared { 1 } else { (1 << self.memory().memory_type_count) - 1 }
+    }
+
+    /// vkGetPhysicalDeviceMemoryProperties: one heap. Every BO is contiguous memory that both sides see, mapped write-combined
+    /// (vulkan-on-vc4.md §3); a second type, where there is one, is cached by the CPU and not coherent.
     pub fn memory(&self) -> vk::PhysicalDeviceMemoryProperties {
         let mut memory = vk::PhysicalDeviceMemoryProperties {
             memory_type_count: 1,
@@ -184,6 +192,15 @@ impl PhysicalDevice {
                 | vk::MemoryPropertyFlags::HOST_COHERENT,
             heap_index: 0,
         };
+        if self.gpu.has_cached_memory() {
+            memory.memory_type_count = 2;
+            memory.memory_types[CACHED_TYPE as usize] = vk::MemoryType {
+                property_flags: vk::MemoryPropertyFlags::DEVICE_LOCAL
+                    | vk::MemoryPropertyFlags::HOST_VISIBLE
+                    | vk::MemoryPropertyFlags::HOST_CACHED,
+                heap_index: 0,
+            };
+        }
         memory.memory_heaps[0] =
             vk::MemoryHeap { size: self.heap_size, flags: vk::MemoryHeapFlags::DEVICE_LOCAL };
         memory

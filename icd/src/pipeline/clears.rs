@@ -51,7 +51,8 @@ impl Clears {
         if let Some(pipeline) = known().get(&key) {
             return Ok(pipeline.clone());
         }
-        let pipeline = Arc::new(Pipeline::of_clear(device, &fragment(cleared), info(formats, samples, cleared)?)?);
+        let pipeline =
+            Arc::new(Pipeline::of_clear(device, &fragment(cleared), info(formats, samples, cleared)?)?);
         Ok(known().entry(key).or_insert(pipeline).clone())
     }
 }

@@ -62,12 +62,7 @@ impl CpuCommand for CopyBufferImage {
 impl CopyBufferImage {
     /// What the CPU does.
     fn copy(&self, pieces: Vec<Piece>) -> CopyPieces {
-        CopyPieces {
-            buffer: self.buffer.clone(),
-            image: self.image.clone(),
-            pieces,
-            to_image: self.to_image,
-        }
+        CopyPieces { buffer: self.buffer.clone(), image: self.image.clone(), pieces, to_image: self.to_image }
     }
 
     fn pieces(&self, region: &vk::BufferImageCopy) -> Result<Vec<Piece>, Error> {

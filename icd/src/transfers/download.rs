@@ -92,8 +92,8 @@ impl Source {
             Order::Rows => "rows of texels",
             Order::Line => "a line of texels",
         };
-        let pipeline = rectangles
-            .pipeline((task, self.bytes), strip.view.row.format, || texels(order, self.bytes))?;
+        let pipeline =
+            rectangles.pipeline((task, self.bytes), strip.view.row.format, || texels(order, self.bytes))?;
         let rectangle = Rectangle { view: strip.view.clone(), area: strip.columns(columns), keeps: false };
         Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&self.set, &[][..])), push))
     }

@@ -160,7 +160,12 @@ pub(super) fn upload(
     // Where the level's first texel would lie.
     let skipped = u64::from(rect.y).wrapping_mul(rows.pitch).wrapping_add(u64::from(rect.x) * texel);
     let first = rows.offset.wrapping_sub(skipped);
-    gathered(Rectangle { view: words.view.clone(), area, keeps }, what, (rows.buffer, first, rows.pitch), rectangles)
+    gathered(
+        Rectangle { view: words.view.clone(), area, keeps },
+        what,
+        (rows.buffer, first, rows.pitch),
+        rectangles,
+    )
 }
 
 /// The job that fills a rectangle of words with bytes of a buffer: those of pixel (0, 0) of the view, and bytes from row to row.

@@ -180,8 +180,8 @@ pub(super) fn resolved(is_integer: bool) -> Shader {
 
 /// Column and row of the texel that stands so far along row `y` of a line.
 fn place_in_line(b: &mut Builder, along: Value, y: Value) -> [Value; 2] {
-    let [first, start, left, width, part, texels] = [COLUMN_AT, ROW_AT, LEFT_AT, WIDTH_AT, PART_AT, TEXELS_AT]
-        .map(|at| b.op(Op::LoadPush(at), &[]));
+    let [first, start, left, width, part, texels] =
+        [COLUMN_AT, ROW_AT, LEFT_AT, WIDTH_AT, PART_AT, TEXELS_AT].map(|at| b.op(Op::LoadPush(at), &[]));
     let before = b.imul(y, texels);
     let number = b.iadd(before, along);
     let number = b.iadd(number, first);

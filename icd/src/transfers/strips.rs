@@ -35,7 +35,8 @@ impl Strip {
     /// A strip of a buffer, whose first byte a surface may have.
     fn new(device: &Device, buffer: &Buffer, start: u64, [width, height]: [u32; 2]) -> Result<Strip, String> {
         let binding = buffer.binding().map_err(|error| error.to_string())?.from(start);
-        let view = ImageView::of_words(device, &binding, [width, height]).map_err(|error| error.to_string())?;
+        let view =
+            ImageView::of_words(device, &binding, [width, height]).map_err(|error| error.to_string())?;
         Ok(Strip { view, start, width, height })
     }
 
@@ -174,7 +175,8 @@ mod tests {
         assert!(strips(&device(), &buffer, 0..8193).is_err());
         assert!(strips(&device(), &buffer, 0..200).is_err());
         assert!(strips(&device(), &buffer, 8000..100).is_err());
-        let none = Buffer::new(&device(), &vk::BufferCreateInfo { size: 8192, ..Default::default() }).unwrap();
+        let none =
+            Buffer::new(&device(), &vk::BufferCreateInfo { size: 8192, ..Default::default() }).unwrap();
         assert!(strips(&device(), &none, 0..8192).is_err());
     }
 

@@ -88,7 +88,12 @@ fn is_worth_a_job(area: PixelRect) -> bool {
 }
 
 /// A job that loads or clears tiles and stores them to where they came from, or to another image.
-fn segment(view: Arc<ImageView>, start: Start<u32>, to: Option<Arc<ImageView>>, area: PixelRect) -> RenderSegment {
+fn segment(
+    view: Arc<ImageView>,
+    start: Start<u32>,
+    to: Option<Arc<ImageView>>,
+    area: PixelRect,
+) -> RenderSegment {
     let (size, samples) = (view.extent(), view.samples());
     let store = to.is_none();
     let color = ColorTarget { view, location: 0, plane: 0, start, store, resolve: to, is_read: false };

@@ -17,7 +17,6 @@ use crate::objects::image::Image;
 use crate::objects::image_view::{ImageView, WORDS};
 use crate::objects::placement::{Placement, SURFACE_ALIGNMENT, common_width};
 
-
 /// How texels lie in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fold {

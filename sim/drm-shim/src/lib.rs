@@ -9,7 +9,7 @@
 //! * [`state`] knows what our descriptors stand for and finds or makes the device. A descriptor of a node is one
 //!   end of a socket pair and that of a dma-buf a memfd, objects of the real kernel's
 //!   ([`vc4_sim::drm::host`]): dup, poll, fork, passing to other processes and closing work by themselves.
-//! * [`faults`] are calls that are to fail.
+//! * [`heap`] gives contiguous memory that nodes import; [`faults`] are calls that are to fail.
 //! * [`fork`] hands the device on to children.
 //! * [`backend`] is where the device is: in this process, in the one that forked it ([`family`]), or in the server that
 //!   `VC4SIM_SERVER` names ([`client`]); [`process`] is this process as its caller.
@@ -42,6 +42,7 @@ mod family;
 mod faults;
 mod fd;
 mod fork;
+mod heap;
 pub mod hooks;
 mod inside;
 mod process;

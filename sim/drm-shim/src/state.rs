@@ -18,7 +18,7 @@ use crate::faults::{self, Call};
 use crate::fd::{borrow, hand_out, real_fstat};
 use crate::inside::lock;
 use crate::process::Caller;
-use crate::{fork, real};
+use crate::{fork, heap, real};
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum Thing {
     Log,
     /// A dma-buf of that many bytes.
     DmaBuf(u32),
+    /// The heap of contiguous memory.
+    Heap,
 }
 
 /// Whether descriptors may have come from elsewhere, before this process opened anything.
@@ -55,7 +57,12 @@ pub fn find(fd: RawFd) -> Option<Thing> {
     }
     let stat = real_fstat(fd)?;
     match stat.st_mode & libc::S_IFMT {
-        libc::S_IFREG if stat.st_nlink == 0 => Some(Thing::DmaBuf(bo_file_size(borrow(fd)?)?)),
+        libc::S_IFREG if stat.st_nlink == 0 => {
+            if heap::is_one(fd) {
+                return Some(Thing::Heap);
+            }
+            Some(Thing::DmaBuf(bo_file_size(borrow(fd)?)?))
+        }
         libc::S_IFSOCK => {
             let inode = Inode { device: stat.st_dev, number: stat.st_ino };
             let kind = match current()? {
@@ -164,6 +171,7 @@ pub fn ioctl(thing: Thing, request: u32, arg: u64) -> Answer {
     let inode = match thing {
         Thing::Node(inode, _) | Thing::Sync(inode) => inode,
         Thing::Log => return Err(Errno::ENOTTY),
+        Thing::Heap => return heap::ioctl(request, arg),
         Thing::DmaBuf(_) => return DmaBuf::ioctl(request, arg, &Caller(None)),
     };
     match current().ok_or(Errno::ENODEV)? {

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use vc4_kernel_abi::dma_heap::{HEAP_DIR, HEAP_NAMES};
 use vc4_kernel_abi::environment;
 use vc4_sim::drm::{DRM_MAJOR, Node, OF_COMPATIBLE, OF_FULLNAME};
 
@@ -25,6 +26,8 @@ pub enum Item {
     File(String),
     /// A link.
     Link(String),
+    /// The heap of contiguous memory.
+    Heap,
     /// Something of the machine's own GPU, which must not be found.
     Absent,
 }
@@ -156,8 +159,12 @@ fn at(path: &str) -> Option<Item> {
     use libc::{DT_CHR, DT_LNK, DT_REG};
     match path {
         NODE_DIR => return Some(Item::Dir(node_entries(DT_CHR), true)),
+        HEAP_DIR => return Some(Item::Dir(entries(&[(HEAP_NAMES[0], DT_CHR)]), true)),
         CLASS_DIR => return Some(Item::Dir(node_entries(DT_LNK), true)),
         _ => {}
+    }
+    if strip(path, HEAP_DIR).and_then(|name| name.strip_prefix('/')) == Some(HEAP_NAMES[0]) {
+        return Some(Item::Heap);
     }
     for node in NODES {
         let to_class = format!("../../devices/platform/soc/soc:gpu/drm/{}", name(node));

@@ -1,5 +1,6 @@
 //! The simulator as a device of the driver's process.
 
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::ptr::NonNull;
@@ -10,10 +11,12 @@ use nix::errno::Errno;
 use vc4_kernel_abi::uapi::MAX_PERF_COUNTERS;
 use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 
+use super::cached::Cached;
 use super::queue::Watch;
 use super::simulator::Simulator;
 use crate::kernel::Bo;
 use crate::kernel::backing::{Inode, bo_file_size};
+use crate::lock::lock;
 use crate::stats::Perfmon;
 
 impl Gpu for Simulator {
@@ -37,13 +40,39 @@ impl Gpu for Simulator {
         self.add_bo(self.new_bo(size)?)
     }
 
+    fn has_cached_memory(&self) -> bool {
+        true
+    }
+
+    fn create_cached_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        let (memory, view) = (self.new_bo(size)?, self.new_bo(size)?);
+        let bo = self.add_bo(memory.clone())?;
+        lock(&self.cached).insert(bo, Arc::new(Cached::new(memory, view)));
+        Ok(bo)
+    }
+
+    fn write_back(&self, bo: BoHandle, bytes: Range<usize>) {
+        if let Some(cached) = self.cached(bo) {
+            cached.maintain(bytes, false);
+        }
+    }
+
+    fn forget(&self, bo: BoHandle, bytes: Range<usize>) {
+        if let Some(cached) = self.cached(bo) {
+            cached.maintain(bytes, true);
+        }
+    }
+
     fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {
         self.add_bo(self.new_shader_bo(code)?)
     }
 
     #[expect(unsafe_code, reason = "a mapping is memory that the driver's process shares with the GPU")]
     fn map_bo(&self, bo: BoHandle) -> Result<Mapping, GpuError> {
-        let bo = self.bo(bo)?;
+        let bo = match self.cached(bo) {
+            Some(cached) => cached.view().clone(),
+            None => self.bo(bo)?,
+        };
         if bo.shader.is_some() {
             return Err(GpuError::Refused("a shader BO is immutable and cannot be mapped".into()));
         }
@@ -56,17 +85,21 @@ impl Gpu for Simulator {
     }
 
     fn close_bo(&self, bo: BoHandle) {
+        let cached = lock(&self.cached).remove(&bo);
         let closed = self.shared.state().bos.remove(&bo);
         // Outside of the lock: this may return the pages.
-        drop(closed);
+        drop((closed, cached));
     }
 
     fn shares_bos(&self) -> bool {
         self.backing.is_some()
     }
 
-    fn export_bo(&self, bo: BoHandle) -> Result<OwnedFd, GpuError> {
-        let bo = self.bo(bo)?;
+    fn export_bo(&self, handle: BoHandle) -> Result<OwnedFd, GpuError> {
+        let bo = self.bo(handle)?;
+        if self.cached(handle).is_some() {
+            return Err(GpuError::Refused("memory that the CPU caches is not shared".into()));
+        }
         if bo.shader.is_some() {
             return Err(GpuError::Refused("a shader BO cannot be shared".into()));
         }

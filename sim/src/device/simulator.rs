@@ -1,5 +1,6 @@
 //! The simulated device: BOs, and jobs on their way to the queue.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
@@ -9,6 +10,7 @@ use nix::errno::Errno;
 use vc4_kernel_abi::validate::{self, Mode, Place, Rule, Violation};
 use vc4_kernel_abi::{BoHandle, GpuError, PerfmonId, Seqno, Submit};
 
+use super::cached::Cached;
 use super::finished::Finished;
 use super::order::Order;
 use super::queue::{Notice, Shared, Totals, Watch, work};
@@ -17,6 +19,7 @@ use crate::capture::{Recorder, Submission};
 use crate::config::Config;
 use crate::kernel::backing::Backing;
 use crate::kernel::{self, Binner, Bo, Job};
+use crate::lock::lock;
 use crate::memory::{Allocation, Discard, Memory};
 use crate::stats::{Finding, Perfmon};
 
@@ -28,6 +31,8 @@ pub struct Simulator {
     pub(super) bo_bytes: u64,
     mode: Mode,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Those of the BOs that the CPU caches.
+    pub(super) cached: Mutex<BTreeMap<BoHandle, Arc<Cached>>>,
     /// Makes files of BOs that are shared, if it is there; held while one of them becomes a file.
     pub(super) backing: Option<Mutex<Arc<Backing>>>,
 }
@@ -77,6 +82,7 @@ impl Simulator {
             bo_bytes,
             mode: config.mode,
             thread: Mutex::default(),
+            cached: Mutex::default(),
             backing: None,
         }
     }
@@ -236,6 +242,10 @@ impl Simulator {
             GpuError::Refused("this simulator's memory is its own: make it with `Simulator::sharing`".into())
         })?;
         Ok(backing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    pub(super) fn cached(&self, handle: BoHandle) -> Option<Arc<Cached>> {
+        lock(&self.cached).get(&handle).cloned()
     }
 
     pub(super) fn bo(&self, handle: BoHandle) -> Result<Arc<Bo>, GpuError> {

@@ -196,10 +196,7 @@ impl Backing {
 
     /// A new file with the content of these pages, in their place.
     pub(crate) fn create(self: &Arc<Self>, address: u32, bytes: u32) -> Result<BoFile, Errno> {
-        let file = memfd_create(NAME, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
-        #[allow(clippy::unnecessary_fallible_conversions, reason = "32-bit systems have a shorter off_t")]
-        let length = off_t::try_from(bytes).map_err(|_| Errno::ENOMEM)?;
-        nix::unistd::ftruncate(&file, length)?;
+        let file = bo_file(bytes)?;
         let start = address as usize / 4;
         let words = self.words.get(start..start + bytes as usize / 4).ok_or(Errno::EINVAL)?;
         let content: Vec<u8> = match words.iter().rposition(|word| word.load(Relaxed) != 0) {
@@ -241,6 +238,18 @@ pub fn bo_file_size(fd: BorrowedFd<'_>) -> Option<u32> {
     }
     let target = readlink(format!("/proc/self/fd/{}", fd.as_raw_fd()).as_str()).ok()?;
     target.to_str().is_some_and(|name| name.starts_with(&format!("/memfd:{NAME} "))).then_some(size)
+}
+
+/// A new file of zeros for a BO of so many bytes, whole pages, which is nobody's yet.
+///
+/// # Errors
+/// Those of memfd_create and ftruncate.
+pub fn bo_file(bytes: u32) -> Result<OwnedFd, Errno> {
+    let file = memfd_create(NAME, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
+    #[allow(clippy::unnecessary_fallible_conversions, reason = "32-bit systems have a shorter off_t")]
+    let length = off_t::try_from(bytes).map_err(|_| Errno::ENOMEM)?;
+    nix::unistd::ftruncate(&file, length)?;
+    Ok(file)
 }
 
 /// The file of a BO, in its place as long as this lives.

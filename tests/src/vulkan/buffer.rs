@@ -18,16 +18,21 @@ pub(crate) struct Buffer {
 
 /// A buffer that the host sees.
 #[derive(Clone, Copy)]
-pub(crate) struct Held<'a>(&'a [AtomicU8]);
+pub(crate) struct Held<'a> {
+    lab: &'a Lab<'a>,
+    memory: vk::DeviceMemory,
+    bytes: &'a [AtomicU8],
+}
 
 impl Held<'_> {
     /// Writes bytes.
     ///
     /// # Panics
     /// If they leave the buffer.
-    pub(crate) fn write(&self, offset: usize, content: &[u8]) {
-        let places = &self.0[offset..][..content.len()];
+    pub(crate) fn write(&self, offset: usize, content: &[u8]) -> Result<(), Error> {
+        let places = &self.bytes[offset..][..content.len()];
         places.iter().zip(content).for_each(|(place, byte)| place.store(*byte, Ordering::Relaxed));
+        self.lab.flush(self.memory)
     }
 }
 
@@ -42,13 +47,13 @@ impl Lab<'_> {
             let buffer = self.device.create_buffer(&create, None).named("vkCreateBuffer")?;
             self.keep(Object::Buffer(buffer));
             let needs = self.device.get_buffer_memory_requirements(buffer);
-            let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let memory = self.harness.memory(needs, visible)?;
+            let memory = self.harness.memory(needs, self.harness.host_memory())?;
             self.keep(Object::Memory(memory));
             self.device.bind_buffer_memory(buffer, memory, 0).named("vkBindBufferMemory")?;
             let flags = vk::MemoryMapFlags::empty();
             let mapped = self.device.map_memory(memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
             std::ptr::copy_nonoverlapping(content.as_ptr(), mapped.cast(), content.len());
+            self.flush(memory)?;
             self.device.unmap_memory(memory);
             Ok(Buffer { buffer, memory })
         }
@@ -58,12 +63,22 @@ impl Lab<'_> {
     pub(crate) fn write(&self, buffer: &Buffer, offset: u64, content: &[u8]) -> Result<(), Error> {
         // SAFETY: see above; the mapping covers the content, or there is none.
         unsafe {
-            let (flags, size) = (vk::MemoryMapFlags::empty(), content.len() as u64);
-            let mapped = self.device.map_memory(buffer.memory, offset, size, flags).named("vkMapMemory")?;
-            std::ptr::copy_nonoverlapping(content.as_ptr(), mapped.cast(), content.len());
+            let flags = vk::MemoryMapFlags::empty();
+            let mapped =
+                self.device.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
+            let place = mapped.cast::<u8>().add(offset as usize);
+            std::ptr::copy_nonoverlapping(content.as_ptr(), place, content.len());
+            self.flush(buffer.memory)?;
             self.device.unmap_memory(buffer.memory);
         }
         Ok(())
+    }
+
+    /// What the host wrote to mapped memory goes to the device; coherent memory needs none of it, and takes it.
+    fn flush(&self, memory: vk::DeviceMemory) -> Result<(), Error> {
+        let range = vk::MappedMemoryRange::default().memory(memory).size(vk::WHOLE_SIZE);
+        // SAFETY: see above; the memory is mapped.
+        unsafe { self.device.flush_mapped_memory_ranges(&[range]).named("vkFlushMappedMemoryRanges") }
     }
 
     /// Lets the host see a buffer from now on.
@@ -74,7 +89,8 @@ impl Lab<'_> {
             let needs = self.device.get_buffer_memory_requirements(buffer.buffer);
             let mapped =
                 self.device.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
-            Ok(Held(std::slice::from_raw_parts(mapped.cast::<AtomicU8>(), needs.size as usize)))
+            let bytes = std::slice::from_raw_parts(mapped.cast::<AtomicU8>(), needs.size as usize);
+            Ok(Held { lab: self, memory: buffer.memory, bytes })
         }
     }
 
@@ -86,6 +102,9 @@ impl Lab<'_> {
             let flags = vk::MemoryMapFlags::empty();
             let mapped =
                 self.device.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
+            let range = vk::MappedMemoryRange::default().memory(buffer.memory).size(vk::WHOLE_SIZE);
+            let call = "vkInvalidateMappedMemoryRanges";
+            self.device.invalidate_mapped_memory_ranges(&[range]).named(call)?;
             std::ptr::copy_nonoverlapping(mapped.cast(), bytes.as_mut_ptr(), length);
             self.device.unmap_memory(buffer.memory);
         }

@@ -9,6 +9,9 @@ use super::error::{Error, Named};
 /// Fails instead of waiting forever for a driver that lost a fence, in nanoseconds.
 const FENCE_TIMEOUT: u64 = 120_000_000_000;
 
+/// The variable that puts all buffers of cases into memory that the host caches.
+pub const CACHED_MEMORY: &str = "VC4_TESTS_CACHED_MEMORY";
+
 /// A device of the first driver that the loader finds.
 pub struct Harness {
     _entry: Entry,
@@ -162,6 +165,15 @@ impl Harness {
         let properties =
             unsafe { self.instance.get_physical_device_format_properties(self.physical, format) };
         properties.optimal_tiling_features
+    }
+
+    /// What memory of buffers is that the host sees: coherent, unless [`CACHED_MEMORY`] is set.
+    pub(super) fn host_memory(&self) -> vk::MemoryPropertyFlags {
+        let way = match std::env::var_os(CACHED_MEMORY) {
+            Some(_) => vk::MemoryPropertyFlags::HOST_CACHED,
+            None => vk::MemoryPropertyFlags::HOST_COHERENT,
+        };
+        vk::MemoryPropertyFlags::HOST_VISIBLE | way
     }
 
     /// Memory of the first type that fits.

@@ -311,6 +311,16 @@ impl Job {
         checked.map_err(|violation| self.explain(GpuError::Refused(violation.to_string())))
     }
 
+    /// Tells the CPU's caches that the job is about to run.
+    pub fn hand_over(&self) {
+        let Submit { color_write, zs_write, msaa_color_write, msaa_zs_write, .. } = &self.submit;
+        let stores = [color_write, zs_write, msaa_color_write, msaa_zs_write];
+        for (place, used) in (0..).zip(&self.builder.used) {
+            let writes = stores.iter().any(|store| store.is_some_and(|surface| surface.bo_index == place));
+            used.bo.hand_over(writes);
+        }
+    }
+
     /// The error of a submission with what was submitted.
     pub fn explain(&self, error: GpuError) -> Error {
         match error {

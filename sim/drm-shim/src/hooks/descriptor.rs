@@ -115,7 +115,7 @@ unsafe fn map_ours(
         // Its own file, but no more than there is.
         Thing::DmaBuf(size) if offset.checked_add(pages).is_some_and(|end| end <= size.into()) => None,
         Thing::DmaBuf(_) => Some(Err(Errno::EINVAL)),
-        Thing::Sync(_) | Thing::Log => Some(Err(Errno::ENODEV)),
+        Thing::Sync(_) | Thing::Log | Thing::Heap => Some(Err(Errno::ENODEV)),
     }
 }
 

@@ -7,8 +7,8 @@ use libc::{FILE, c_char, c_int, mode_t};
 use super::{bytes, hooks};
 use crate::inside::Inside;
 use crate::real::{self, fail};
-use crate::state;
 use crate::tree::{self, Item};
+use crate::{heap, state};
 
 hooks! {
     fn open, open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int = open_hook;
@@ -35,6 +35,7 @@ unsafe fn open_ours(path: *const c_char, flags: c_int) -> Option<Result<RawFd, c
         Item::Node(node) => Some(state::open(node, flags).map_err(|errno| errno as c_int)),
         Item::File(_) if flags & libc::O_ACCMODE != libc::O_RDONLY => Some(Err(libc::EACCES)),
         Item::File(content) => Some(content_file(content.as_bytes(), close_on_exec)),
+        Item::Heap => Some(heap::open(close_on_exec)),
         Item::Absent => Some(Err(libc::ENOENT)),
         Item::Dir(..) | Item::Link(_) => None,
     }

@@ -31,7 +31,7 @@ unsafe fn find(path: *const c_char, follow: bool) -> Option<Item> {
 fn allowed(item: &Item, mode: c_int) -> c_int {
     let denied = match item {
         Item::Absent => return fail(libc::ENOENT),
-        Item::Node(_) => libc::X_OK,
+        Item::Node(_) | Item::Heap => libc::X_OK,
         Item::Dir(..) | Item::Link(_) => libc::W_OK,
         Item::File(_) => libc::W_OK | libc::X_OK,
     };

@@ -4,6 +4,7 @@ use libc::{c_char, c_int, c_uint, mode_t, stat64 as Stat64};
 use vc4_sim::drm::Node;
 
 use super::{bytes, hooks};
+use crate::heap;
 use crate::inside::Inside;
 use crate::real::{self, fail};
 use crate::state::{self, Thing};
@@ -121,6 +122,7 @@ impl Status {
         Some(match item {
             Item::Absent => return None,
             Item::Node(node) => Status::node(*node),
+            Item::Heap => Status { mode: libc::S_IFCHR | 0o660, device: heap::device_number(), size: 0 },
             Item::Dir(..) => Status { mode: libc::S_IFDIR | 0o755, device: 0, size: 0 },
             Item::File(content) => {
                 Status { mode: libc::S_IFREG | 0o444, device: 0, size: content.len() as u64 }
@@ -135,6 +137,9 @@ impl Status {
     fn thing(thing: Thing) -> Option<Status> {
         match thing {
             Thing::Node(_, node) => Some(Status::node(node)),
+            Thing::Heap => {
+                Some(Status { mode: libc::S_IFCHR | 0o660, device: heap::device_number(), size: 0 })
+            }
             Thing::DmaBuf(_) | Thing::Sync(_) | Thing::Log => None,
         }
     }

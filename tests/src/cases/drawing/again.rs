@@ -241,7 +241,7 @@ impl<'a> Scene<'a> {
         }
         let matrices = lab.hold(&matrix_buffer)?;
         for number in 0..MATRICES {
-            matrices.write((number * MATRIX_STRIDE) as usize, &self::matrices(random));
+            matrices.write((number * MATRIX_STRIDE) as usize, &self::matrices(random))?;
         }
         let (index, written) = (vk::BufferUsageFlags::INDEX_BUFFER, vk::BufferUsageFlags::TRANSFER_DST);
         let vertex = vk::BufferUsageFlags::VERTEX_BUFFER;
@@ -326,8 +326,7 @@ impl<'a> Scene<'a> {
         match change {
             Change::Uniforms => {
                 let number = MATRIX_STRIDE * random.below(MATRICES as usize) as u32;
-                self.matrices.write(number as usize, &matrices(random));
-                Ok(())
+                self.matrices.write(number as usize, &matrices(random))
             }
             Change::Tints => self.lab.write(&self.tints, 0, &tints(random)),
             Change::TintsByCommand => self.update(&self.tints, &tints(random)),

@@ -75,7 +75,12 @@ impl<'a> Canvas<'a> {
         self.lab.pipeline(self.pass, SIZE, &Pipeline { samples: self.samples, ..pipeline })
     }
 
-    fn clear(&self, commands: vk::CommandBuffer, clears: &[vk::ClearAttachment], [x, y, width, height]: [u32; 4]) {
+    fn clear(
+        &self,
+        commands: vk::CommandBuffer,
+        clears: &[vk::ClearAttachment],
+        [x, y, width, height]: [u32; 4],
+    ) {
         let offset = vk::Offset2D { x: x as i32, y: y as i32 };
         let rect = vk::Rect2D { offset, extent: vk::Extent2D { width, height } };
         let rect = vk::ClearRect { rect, base_array_layer: 0, layer_count: 1 };
@@ -108,8 +113,11 @@ fn of_depth_stencil(aspect_mask: vk::ImageAspectFlags, value: f32, stencil: u32)
 /// Both ends of the range, and what lies between them.
 fn depths(lab: &Lab<'_>, samples: vk::SampleCountFlags) -> Result<Picture, Error> {
     let canvas = Canvas::new(lab, &[BYTES], samples)?;
-    let less =
-        canvas.pipeline(Pipeline { depth: Some(vk::CompareOp::LESS), depth_write: true, ..Pipeline::default() })?;
+    let less = canvas.pipeline(Pipeline {
+        depth: Some(vk::CompareOp::LESS),
+        depth_write: true,
+        ..Pipeline::default()
+    })?;
     let near = lab.vertices(&rectangle([-0.9, -0.9, 0.9, 0.9], 0.25, RED))?;
     let far = lab.vertices(&rectangle([-1.0, -1.0, 1.0, 1.0], 0.5, GREEN))?;
     let nearest = lab.vertices(&rectangle([-0.7, -0.7, 0.7, 0.7], 0.125, BLUE))?;

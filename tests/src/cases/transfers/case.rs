@@ -4,8 +4,8 @@ use ash::vk;
 use vc4::image::TexelInfo;
 use vc4::state::ColorKind;
 
-use super::formats::{aspect, element, info};
 use super::buffers;
+use super::formats::{aspect, element, info};
 use super::image::{Image, Rows, Shape};
 use crate::format::aspects;
 use crate::vulkan::{Error, Harness, Lab};

@@ -167,7 +167,8 @@ impl<'a> Image<'a> {
                 image_offset,
                 image_extent: extent,
             });
-            let or = |length: u32, texels: u32| if length == 0 { texels.div_ceil(block) } else { length / block };
+            let or =
+                |length: u32, texels: u32| if length == 0 { texels.div_ceil(block) } else { length / block };
             let elements = or(row, extent.width) * or(rows, extent.height) * self.layers * extent.depth;
             end = (end + u64::from(elements * bytes)).next_multiple_of(start);
         }
