@@ -28,6 +28,8 @@ pub fn forget(mapping: Mapping, bytes: Range<usize>) {
     maintain(mapping, bytes, true);
 }
 
+/// UNVERIFIED: do caches that a program maintains by address agree with jobs about buffers of the CMA heap, and is nothing lost
+/// that another core wrote meanwhile?
 #[cfg(target_arch = "aarch64")]
 fn maintain(mapping: Mapping, bytes: Range<usize>, forgets: bool) {
     use std::arch::asm;

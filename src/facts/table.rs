@@ -645,6 +645,12 @@ others {
         users: "transfers: CPU or QPUs",
         ask: Measure("`vc4 probe --numbers`; `vc4 doctor`: bandwidth."),
     }
+    "cached-memory", "Do caches that a program maintains by address agree with jobs about buffers of the CMA heap, and is nothing lost that another core wrote meanwhile?" {
+        evidence: "arm64's maintenance by virtual address reaches the point of coherency; jobs go to memory by an alias without caches",
+        at: "kernel-abi/src/cache.rs", "maintain",
+        users: "memory of buffers that the host reads",
+        ask: Measure("`vc4 doctor`: caches."),
+    }
     "varying-planes", "Which vertex supplies (x0, y0) of the varying planes, and with which precision?" {
         evidence: "v3d.md §9.6",
         at: "sim/src/rendering/pse.rs", "Fit",

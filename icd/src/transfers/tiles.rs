@@ -12,6 +12,7 @@ use vc4::state::PixelRect;
 
 use super::fill::Fill;
 use super::texels::{Part, slices};
+use super::words::Words;
 use crate::foundation::format::Storage;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
@@ -34,23 +35,45 @@ pub(super) fn copy(src: &Arc<Image>, dst: &Arc<Image>, region: &vk::ImageCopy) -
         let from = view(src, from.mip_level, from_slice)?;
         let to = view(dst, to.mip_level, to_slice)?;
         let area = tiles_of(region, &from, &to)?;
-        Some(Segment::Render(Arc::new(segment(from, Start::Load, Some(to), area))))
+        Some(Segment::Render(Arc::new(segment(from, |_| Start::Load, Some(to), area))))
     };
     from_slices.zip(to_slices).map(slice).collect()
 }
 
 /// Fills all of a colour image's level and slice; `None` if that is not for the tile buffer.
 pub(super) fn clear(image: &Arc<Image>, fill: &Fill, part: &Part) -> Option<Segment> {
-    let view = view(image, part.level, part.slice)?;
+    let (view, fill) = match view(image, part.level, part.slice) {
+        Some(view) => (view, *fill),
+        None => words_of(image, fill, part)?,
+    };
     let (width, height) = view.extent();
     let area = PixelRect { left: 0, top: 0, right: width as i32, bottom: height as i32 };
-    let job = || Segment::Render(Arc::new(segment(view, Start::Clear(fill.word(0)), None, area)));
-    is_worth_a_job(area).then(job)
+    let start = |plane| Start::Clear(fill.word(plane));
+    is_worth_a_job(area).then(|| Segment::Render(Arc::new(segment(view, start, None, area))))
+}
+
+/// A slice of texels that are several words, or share one, and what they become in words.
+fn words_of(image: &Arc<Image>, fill: &Fill, part: &Part) -> Option<(Arc<ImageView>, Fill)> {
+    let (row, stored, cpp) = (image.row(), image.stored(), image.layout().shape.cpp);
+    let is_there = row.aspects() == vk::ImageAspectFlags::COLOR && part.level < image.levels();
+    match (stored.storage, cpp) {
+        (Storage::Planes(_), 4) if is_there => {
+            let view = ImageView::flat(image.clone(), row, stored, part.level, part.slice);
+            Some((Arc::new(view), *fill))
+        }
+        (Storage::Plain, 1 | 2) if is_there && stored.texel.info().cpp == cpp => {
+            let view = Words::new(image, part.level, part.slice, 0)?.view;
+            let texel = fill.word(0) & ((1 << (8 * cpp)) - 1);
+            let word = if cpp == 1 { texel * 0x0101_0101 } else { texel * 0x0001_0001 };
+            Some((view, Fill { words: [word, 0, 0, 0], ..*fill }))
+        }
+        _ => None,
+    }
 }
 
 /// A job that fills pixels of a picture of words that ends where its tiles do, or has none beside it.
 pub(super) fn fill(view: Arc<ImageView>, word: u32, area: PixelRect) -> RenderSegment {
-    segment(view, Start::Clear(word), None, area)
+    segment(view, |_| Start::Clear(word), None, area)
 }
 
 /// A slice that the tile buffer holds texels of as they are.
@@ -90,14 +113,23 @@ fn is_worth_a_job(area: PixelRect) -> bool {
 /// A job that loads or clears tiles and stores them to where they came from, or to another image.
 fn segment(
     view: Arc<ImageView>,
-    start: Start<u32>,
+    start: impl Fn(u8) -> Start<u32>,
     to: Option<Arc<ImageView>>,
     area: PixelRect,
 ) -> RenderSegment {
     let (size, samples) = (view.extent(), view.samples());
     let store = to.is_none();
-    let color = ColorTarget { view, location: 0, plane: 0, start, store, resolve: to, is_read: false };
-    let target = Target { colors: vec![color], samples, ..Target::empty(size, area) };
+    let color = |plane| ColorTarget {
+        view: view.clone(),
+        location: 0,
+        plane,
+        start: start(plane),
+        store,
+        resolve: to.clone(),
+        is_read: false,
+    };
+    let colors = (0..view.stored.planes()).map(color).collect();
+    let target = Target { colors, samples, ..Target::empty(size, area) };
     RenderSegment::new(target, Vec::new())
 }
 

@@ -65,6 +65,11 @@ impl<'a> Bench<'a> {
         Ok(self.keep(self.gpu.create_bo(size)?))
     }
 
+    /// As [`Bench::bo`], of memory that the CPU caches.
+    pub fn cached_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        Ok(self.keep(self.gpu.create_cached_bo(size)?))
+    }
+
     /// A BO with this content.
     pub fn filled(&self, bytes: &[u8]) -> Result<BoHandle, GpuError> {
         let bo = self.bo(bytes.len().max(1) as u32)?;

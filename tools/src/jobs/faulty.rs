@@ -1,6 +1,7 @@
 //! Devices with faults, for tests of what uses devices.
 
 use std::io;
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -25,6 +26,10 @@ pub enum Fault {
     OneKnownBit,
     /// The registers are another GPU's.
     OtherIdent,
+    /// Caches forget nothing.
+    StaleCaches,
+    /// Caches forget what was not written back.
+    LossyCaches,
 }
 
 /// A simulator with a fault.
@@ -68,6 +73,24 @@ impl Gpu for Faulty {
             Fault::NoBos(errno) => Err(answer("DRM_IOCTL_VC4_CREATE_BO", errno)),
             _ => self.gpu.create_bo(size),
         }
+    }
+    fn has_cached_memory(&self) -> bool {
+        matches!(self.fault, Fault::StaleCaches | Fault::LossyCaches)
+    }
+    fn create_cached_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
+        self.gpu.create_cached_bo(size)
+    }
+    fn write_back(&self, bo: BoHandle, bytes: Range<usize>) {
+        self.gpu.write_back(bo, bytes);
+    }
+    fn forget(&self, bo: BoHandle, bytes: Range<usize>) {
+        if self.fault == Fault::StaleCaches {
+            return;
+        }
+        self.gpu.forget(bo, bytes);
+        // As the kernel's call for dma-bufs, which knows whole buffers.
+        let map = self.gpu.map_bo(bo).expect("a BO of ours");
+        map.write_u32(map.len() / 2, map.read_u32(0));
     }
     fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {
         self.gpu.create_shader_bo(code)

@@ -91,6 +91,7 @@ impl Runner<'_> {
             if let Some(mapped) = self.check("vkMapMemory", mapped) {
                 let to = mapped.cast::<u8>().add((at + offset) as usize);
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
+                self.flush(memory);
                 self.device().unmap_memory(memory);
             }
         }
@@ -104,13 +105,30 @@ impl Runner<'_> {
     fn read_memory(&mut self, memory: vk::DeviceMemory, at: u64, size: u64) -> Option<Vec<u8>> {
         // SAFETY: see above.
         unsafe {
-            let mapped = self.device().map_memory(memory, at, size, vk::MemoryMapFlags::empty());
-            let mapped = self.check("vkMapMemory", mapped)?;
+            let mapped = self.device().map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
+            let mapped = self.check("vkMapMemory", mapped)?.cast::<u8>().add(at as usize);
             let mut bytes = vec![0; size as usize];
-            std::ptr::copy_nonoverlapping(mapped.cast::<u8>(), bytes.as_mut_ptr(), bytes.len());
+            self.invalidate(memory);
+            std::ptr::copy_nonoverlapping(mapped, bytes.as_mut_ptr(), bytes.len());
             self.device().unmap_memory(memory);
             Some(bytes)
         }
+    }
+
+    /// What the host wrote to memory that is mapped goes to the device; coherent memory takes it, too.
+    pub(super) fn flush(&mut self, memory: vk::DeviceMemory) {
+        let range = vk::MappedMemoryRange::default().memory(memory).size(vk::WHOLE_SIZE);
+        // SAFETY: see above.
+        let flushed = unsafe { self.device().flush_mapped_memory_ranges(&[range]) };
+        self.check("vkFlushMappedMemoryRanges", flushed);
+    }
+
+    /// The host is to see what the device wrote to memory that is mapped.
+    pub(super) fn invalidate(&mut self, memory: vk::DeviceMemory) {
+        let range = vk::MappedMemoryRange::default().memory(memory).size(vk::WHOLE_SIZE);
+        // SAFETY: see above.
+        let invalidated = unsafe { self.device().invalidate_mapped_memory_ranges(&[range]) };
+        self.check("vkInvalidateMappedMemoryRanges", invalidated);
     }
 
     fn staging(&mut self, size: u64) -> Option<Staging> {
@@ -121,7 +139,7 @@ impl Runner<'_> {
             let buffer = self.device().create_buffer(&create, Some(&self.callbacks));
             let buffer = self.check("vkCreateBuffer", buffer)?;
             let needs = self.device().get_buffer_memory_requirements(buffer);
-            let index = self.machine.memory_type(needs.memory_type_bits)?;
+            let index = self.machine.memory_type(needs.memory_type_bits, true)?;
             let allocate =
                 vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
             let memory = self.device().allocate_memory(&allocate, Some(&self.callbacks));
@@ -159,6 +177,7 @@ impl Runner<'_> {
                 let mapped = self.device().map_memory(staging.memory, 0, vk::WHOLE_SIZE, flags);
                 if let Some(mapped) = self.check("vkMapMemory", mapped) {
                     std::ptr::copy_nonoverlapping(content.as_ptr(), mapped.cast::<u8>(), content.len());
+                    self.flush(staging.memory);
                     self.device().unmap_memory(staging.memory);
                 }
             }

@@ -79,7 +79,8 @@ impl Runner<'_> {
             bits &= needs.memory_type_bits;
         }
         // Without owners that answered, in programs that are not valid, the first type.
-        let index = self.machine.memory_type(bits).unwrap_or(0);
+        let is_cached = owners.first().is_some_and(|owner| owner.0 % 2 == 1);
+        let index = self.machine.memory_type(bits, is_cached).unwrap_or(0);
         let size = size.wrapping_add(spare);
         let allocate = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(index);
         // SAFETY: see above.
@@ -137,6 +138,7 @@ impl Runner<'_> {
             let mapped = self.device().map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
             if let Some(mapped) = self.check("vkMapMemory", mapped) {
                 mapped.cast::<u8>().write_bytes(byte, size as usize);
+                self.flush(memory);
                 self.device().unmap_memory(memory);
             }
         }
@@ -149,6 +151,7 @@ impl Runner<'_> {
             unsafe {
                 let mapped = self.device().map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
                 if let Ok(mapped) = mapped {
+                    self.invalidate(memory);
                     let bytes = std::slice::from_raw_parts(mapped.cast::<u8>(), size as usize);
                     if let Some(at) = bytes.iter().position(|byte| *byte != SONG) {
                         self.outcome.errors.push(format!("foreign memory was written to, at byte {at}"));

@@ -155,13 +155,17 @@ impl Machine {
         budget.heap_usage.iter().sum()
     }
 
-    /// A type of memory that the host sees, and the resources can lie in.
-    pub fn memory_type(&self, bits: u32) -> Option<u32> {
+    /// A type of memory that the host sees, and the resources can lie in: coherent, or one that it caches if there is any.
+    pub fn memory_type(&self, bits: u32, is_cached: bool) -> Option<u32> {
         // SAFETY: see above.
         let types = unsafe { self.instance.get_physical_device_memory_properties(self.physical) };
-        let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-        let mut all = (0..types.memory_type_count).filter(|index| bits >> index & 1 == 1);
-        all.find(|index| types.memory_types[*index as usize].property_flags.contains(wanted))
+        let all = (0..types.memory_type_count).filter(|index| bits >> index & 1 == 1);
+        let of = |way| {
+            let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | way;
+            all.clone().find(|index| types.memory_types[*index as usize].property_flags.contains(wanted))
+        };
+        let cached = if is_cached { of(vk::MemoryPropertyFlags::HOST_CACHED) } else { None };
+        cached.or_else(|| of(vk::MemoryPropertyFlags::HOST_COHERENT))
     }
 }
 

@@ -4,6 +4,7 @@
 //! failure. [`drawing`] and [`speed`] submit [`jobs`](crate::jobs), [`known`] runs captures again and
 //! [`suspects`] tells on which assumptions those rest.
 
+mod caches;
 mod device;
 mod drawing;
 mod known;
@@ -33,6 +34,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "identity", proves: "the 3D block answers", run: device::identity },
     Check { name: "memory", proves: "the CPU reaches the GPU's memory", run: device::memory },
     Check { name: "clears", proves: "jobs run; tiles are stored in every layout", run: drawing::clears },
+    Check { name: "caches", proves: "the CPU's caches do as they are told", run: caches::caches },
     Check { name: "shapes", proves: "vertices, binning and fragments", run: drawing::shapes },
     Check { name: "arithmetic", proves: "the QPUs compute", run: drawing::arithmetic },
     Check { name: "interpolation", proves: "varyings", run: drawing::interpolation },

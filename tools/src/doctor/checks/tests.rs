@@ -75,6 +75,14 @@ fn errors_of_the_kernel_are_told() {
 }
 
 #[test]
+fn caches_that_keep_or_lose_too_much_are_noticed() {
+    let stale = check(&Faulty::new(simulator(), Fault::StaleCaches));
+    assert!(why(&stale, "caches").ends_with("where a job left 01020304"), "{}", why(&stale, "caches"));
+    let lossy = check(&Faulty::new(simulator(), Fault::LossyCaches));
+    assert_eq!(why(&lossy, "caches"), "fefdfcfb that was not written back is 01020304");
+}
+
+#[test]
 fn a_hang_is_named_and_survived() {
     let checked = check(&Faulty::new(simulator(), Fault::DrawsHang));
     assert_eq!(why(&checked, "shapes"), "a job did not end within 5 seconds: the GPU hangs");
