@@ -13,6 +13,7 @@ pub mod format;
 pub mod handle;
 pub mod latch;
 pub mod limits;
+pub mod recent;
 pub mod shared_flag;
 pub mod shelf;
 pub mod terms;

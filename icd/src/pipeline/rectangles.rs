@@ -3,29 +3,32 @@
 use std::sync::Arc;
 
 use ash::vk;
-use rustc_hash::FxHashMap;
 use vc4_shaders::ir::Shader;
 
 use super::graphics::Pipeline;
 use super::workshop::Workshop;
 use crate::foundation::format::{self, FormatRow};
+use crate::foundation::recent::Recent;
 use crate::objects::device::Device;
 
 /// What a pipeline does: a name, and a number where it does several things.
 pub type Task = (&'static str, u32);
 
-/// The pipelines of a device, made at first use.
+/// Pipelines that are kept: each has three pages of the GPU's memory for every kind of its draws.
+const MOST: usize = 32;
+
+/// The pipelines of a device, made at first use; those that were used last.
 pub struct Rectangles {
     /// Who compiles what need not be there at once.
     pub workshop: Workshop,
     device: Arc<Device>,
-    known: FxHashMap<(Task, vk::Format), Result<Arc<Pipeline>, String>>,
+    known: Recent<(Task, vk::Format), Result<Arc<Pipeline>, String>>,
 }
 
 impl Rectangles {
     /// None yet.
     pub fn new(device: Arc<Device>) -> Rectangles {
-        Rectangles { workshop: Workshop::default(), device, known: FxHashMap::default() }
+        Rectangles { workshop: Workshop::default(), device, known: Recent::new(MOST) }
     }
 
     /// The device.
@@ -46,6 +49,11 @@ impl Rectangles {
             let made = Pipeline::of_rectangle(device, &fragment(), row);
             made.map(Arc::new).map_err(|error| error.to_string())
         };
-        self.known.entry((task, format)).or_insert_with(make).clone()
+        if let Some(known) = self.known.get(&(task, format)) {
+            return known;
+        }
+        let made = make();
+        self.known.insert((task, format), made.clone());
+        made
     }
 }
