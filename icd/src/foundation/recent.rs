@@ -27,7 +27,7 @@ impl<K: PartialEq, V: Clone> Recent<K, V> {
 
     /// How many there are.
     #[cfg(test)]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.entries.len()
     }
 }
@@ -45,6 +45,6 @@ mod tests {
         assert_eq!(recent.get(&0), Some(0));
         recent.insert(3, 30);
         assert_eq!([0, 1, 2, 3].map(|key| recent.get(&key)), [Some(0), None, Some(20), Some(30)]);
-        assert_eq!(recent.len(), 3);
+        assert_eq!(recent.count(), 3);
     }
 }

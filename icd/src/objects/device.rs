@@ -14,7 +14,6 @@ use crate::foundation::extension::Extension;
 use crate::foundation::handle::HostAllocator;
 use crate::foundation::shelf::Shelf;
 use crate::foundation::threads::{AtomicBool, Ordering};
-use crate::foundation::traffic::Traffic;
 use crate::foundation::waker::Waker;
 use crate::objects::heap::Heap;
 use crate::objects::physical_device::{self, PhysicalDevice};
@@ -119,24 +118,24 @@ impl Device {
 
     /// A zeroed BO for the driver's own use or for a VkDeviceMemory.
     pub fn create_bo(&self, what: &'static str, bytes: u64) -> Result<Arc<Bo>, Error> {
-        self.create(what, bytes, Bo::new)
+        self.create(what, bytes, |size| Bo::new(self.gpu(), self.physical.traffic(), size))
     }
 
     /// As [`Device::create_bo`], of memory that the CPU caches.
     pub fn create_cached_bo(&self, what: &'static str, bytes: u64) -> Result<Arc<Bo>, Error> {
-        self.create(what, bytes, Bo::cached)
+        self.create(what, bytes, |size| Bo::cached(self.gpu(), self.physical.traffic(), size))
     }
 
     fn create(
         &self,
         what: &'static str,
         bytes: u64,
-        bo: fn(&Arc<dyn Gpu>, &Arc<Traffic>, u32) -> Result<Bo, GpuError>,
+        bo: impl FnOnce(u32) -> Result<Bo, GpuError>,
     ) -> Result<Arc<Bo>, Error> {
         let available = self.physical.heap_size();
         let out = Error::OutOfDeviceMemory { what, bytes, available };
         match u32::try_from(bytes) {
-            Ok(size) if bytes <= available => Ok(Arc::new(bo(self.gpu(), self.physical.traffic(), size)?)),
+            Ok(size) if bytes <= available => Ok(Arc::new(bo(size)?)),
             _ => Err(out),
         }
     }

@@ -172,7 +172,7 @@ mod tests {
         ] {
             assert!(!Arc::ptr_eq(&one, &other));
         }
-        let count = |clears: &Clears| clears.known().len();
+        let count = |clears: &Clears| clears.known().count();
         assert_eq!(count(&clears), 5);
         for location in 0..MOST as u32 {
             let row = format::row(bytes).unwrap();
