@@ -62,3 +62,31 @@ fn maintain(mapping: Mapping, bytes: Range<usize>, _forgets: bool) {
     assert!(bytes.start <= bytes.end && bytes.end <= mapping.len(), "{bytes:?} leave a mapping");
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::MappedMemory;
+
+    #[test]
+    fn what_is_maintained_stays_as_it_is() {
+        let memory = MappedMemory::anonymous(8192).unwrap();
+        let mapping = memory.mapping();
+        let content: Vec<u8> = (0..8192u32).map(|at| (at * 7 >> 3) as u8).collect();
+        mapping.write(0, &content);
+        for bytes in [0..0, 0..1, 63..65, 4000..8192, 8192..8192, 0..8192] {
+            write_back(mapping, bytes.clone());
+            forget(mapping, bytes);
+        }
+        let mut seen = vec![0; 8192];
+        mapping.read(0, &mut seen);
+        assert!(seen == content);
+    }
+
+    #[test]
+    #[should_panic(expected = "leave a mapping")]
+    fn ranges_end_with_the_mapping() {
+        let memory = MappedMemory::anonymous(4096).unwrap();
+        forget(memory.mapping(), 4000..4097);
+    }
+}

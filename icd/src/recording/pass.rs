@@ -434,7 +434,8 @@ impl Pass {
         needed
     }
 
-    /// Appends a draw that clears pixels as exactly as tiles are cleared, if there is one; it would reach one layer.
+    /// Appends a draw that clears pixels as exactly as tiles are cleared, if there is one and memory for it; it would reach
+    /// one layer.
     fn clear_by_draw(
         &mut self,
         clear: &ClearAttachment,
@@ -458,7 +459,9 @@ impl Pass {
             return Ok(false);
         }
         let clears = self.device.shelf().get::<Clears>();
-        let pipeline = clears.pipeline(&self.device, &formats, samples, cleared)?;
+        let Ok(pipeline) = clears.pipeline(&self.device, &formats, samples, cleared) else {
+            return Ok(false);
+        };
         let viewport = vk::Viewport { min_depth: depth, max_depth: depth, ..Default::default() };
         let reference = StencilFace { reference: clear.value.stencil(), ..StencilFace::default() };
         let state = Dynamic { viewport, stencil: [reference; 2], ..Dynamic::default() };

@@ -37,10 +37,18 @@ pub fn caches(bench: &Bench<'_>) -> Result<Outcome, Failure> {
         let bos = [&clear.bos[..], &[bo]].concat();
         let copy = Submit { bos, color_read: Some(load), flags: SubmitFlags::empty(), ..clear.clone() };
         beside.expect(&copy, 0, word)?;
-        // A line stays the CPU's, which has not written it back.
+        // The lower half stays the CPU's, which writes nothing back.
         let (own, color) = (BYTES / 2, 0x0102_0304 * (round + 1));
         map.write_u32(own as usize, !color);
-        let clear = Submit { bos: vec![bo], color_write: Some(store), clear_color: [color; 2], ..clear };
+        let [left, top, right, bottom] = clear.tiles;
+        let clear = Submit {
+            bos: vec![bo],
+            height: (EDGE / 2) as u16,
+            tiles: [left, top, right, bottom / 2],
+            color_write: Some(store),
+            clear_color: [color; 2],
+            ..clear
+        };
         bench.run(&clear)?;
         bench.gpu.forget(bo, 0..own as usize);
         let seen = (0..own).step_by(4).find_map(|at| {
