@@ -155,11 +155,11 @@ impl DeviceMemory {
 
     /// Bytes of the BO that a range of mapped memory names.
     fn range(&self, offset: u64, size: u64) -> Result<Range<usize>, Error> {
-        let end = if size == vk::WHOLE_SIZE { Some(self.size) } else { offset.checked_add(size) };
-        let end = end.filter(|end| offset < self.size && *end <= self.size);
-        let outside =
-            || Error::InvalidUse(format!("a range of {size} bytes at {offset} of {} bytes", self.size));
-        let end = end.ok_or_else(outside)?;
+        if offset >= self.size {
+            return Err(Error::InvalidUse(format!("a range at {offset} of {} bytes", self.size)));
+        }
+        // Whoever rounds up to whole atoms may end behind the memory.
+        let end = offset.saturating_add(size).min(self.size);
         Ok((self.lease.offset + offset) as usize..(self.lease.offset + end) as usize)
     }
 

@@ -10,12 +10,13 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 7] = [
+pub const CASES: [Case; 8] = [
     exact("clears-depth", |lab| depths(lab, ONE)),
     exact("clears-depth-of-samples", |lab| depths(lab, FOUR)),
     exact("clears-stencil", stencils),
     exact("clears-colors", colors),
     exact("clears-colors-first", first),
+    exact("clears-integers", integers),
     exact("clears-srgb", |lab| samples(lab, vk::Format::B8G8R8A8_SRGB)),
     exact("clears-samples", |lab| samples(lab, vk::Format::R8G8B8A8_UNORM)),
 ];
@@ -214,6 +215,37 @@ fn first(lab: &Lab<'_>) -> Result<Picture, Error> {
         canvas.clear(commands, &[of_depth_stencil(vk::ImageAspectFlags::DEPTH, 0.0, 0)], [60, 20, 20, 20]);
         lab.draw(commands, pipeline, right, 6);
     })
+}
+
+/// Integers, which are seen as bytes.
+fn integers(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let canvas = Canvas::new(lab, &[vk::Format::R8G8B8A8_SINT, vk::Format::R32_UINT], ONE)?;
+    let of = |location, color: vk::ClearColorValue| vk::ClearAttachment {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        color_attachment: location,
+        clear_value: vk::ClearValue { color },
+    };
+    let signed = of(0, vk::ClearColorValue { int32: [-100, 7, 120, -1] });
+    let word = of(1, vk::ClearColorValue { uint32: [0xf0a0_5081, 1, 2, 3] });
+    canvas.run(|commands| canvas.clear(commands, &[signed, word], [9, 13, 64, 32]))?;
+    let bytes = [lab.target(SIZE, BYTES, ONE)?, lab.target(SIZE, BYTES, ONE)?];
+    let layers = vk::ImageSubresourceLayers {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        layer_count: 1,
+        ..Default::default()
+    };
+    let extent = vk::Extent3D { width: SIZE[0], height: SIZE[1], depth: 1 };
+    let region =
+        vk::ImageCopy { src_subresource: layers, dst_subresource: layers, extent, ..Default::default() };
+    lab.run(|commands| {
+        for (from, to) in canvas.results.iter().zip(&bytes) {
+            let general = vk::ImageLayout::GENERAL;
+            // SAFETY: the images live as long as the lab and have the region's size.
+            unsafe { lab.device.cmd_copy_image(commands, from.image, general, to.image, general, &[region]) };
+        }
+        lab.barrier(commands);
+    })?;
+    below_each_other(lab, &bytes)
 }
 
 /// All samples of pixels of a part.
