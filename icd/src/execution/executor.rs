@@ -334,7 +334,7 @@ impl Executor {
         job.count_with(self.perfmon);
         job.inspect()?;
         self.make_binner_room(job.binner_slots())?;
-        job.hand_over();
+        let stored = job.hand_over();
         let (gpu, watch) = (&**self.device.gpu(), &self.progress.watch);
         let monitor = watch.begin(gpu, job.submit().perfmon.is_some());
         job.watch_with(monitor);
@@ -345,7 +345,7 @@ impl Executor {
             self.binning.push_back((seqno, job.binner_slots()));
         }
         self.users.extend(job.submit().bos.iter().map(|bo| (*bo, seqno)));
-        self.tell(Retire::Job(seqno, monitor));
+        self.tell(Retire::Job(seqno, monitor, stored));
         if self.users.len() > MAX_USERS {
             self.wait(self.last)?;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use vc4_kernel_abi::{PerfmonId, Seqno};
 
 use super::watch::{LOOK, Watch};
+use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::shared_flag::SharedFlag;
 use crate::foundation::threads::{AtomicU64, Ordering, Receiver};
@@ -24,8 +25,8 @@ pub(super) struct Progress {
 
 /// What happens when everything before it is complete.
 pub(super) enum Retire {
-    /// A job was submitted, with this monitor of the watch's.
-    Job(Seqno, Option<PerfmonId>),
+    /// A job was submitted, with this monitor of the watch's, and stores to these BOs that the CPU caches.
+    Job(Seqno, Option<PerfmonId>, Vec<Arc<Bo>>),
     /// A query pool changes.
     Query(Arc<QueryPool>, QueryChange),
     /// A fence is signalled.
@@ -52,10 +53,12 @@ pub(super) fn run(device: &Device, progress: &Progress, retires: &Receiver<Retir
     for retire in retires {
         if !device.is_lost() {
             match retire {
-                Retire::Job(seqno, monitor) => {
+                Retire::Job(seqno, monitor, stored) => {
                     if let Err(error) = progress.watch.wait(&**device.gpu(), seqno, monitor) {
                         device.lose(&error);
                     }
+                    // Programs that wait for a job and invalidate nothing are many: most devices forgive them.
+                    stored.iter().for_each(|bo| bo.forget(0..bo.size() as usize));
                 }
                 Retire::Query(pool, change) => {
                     if let Err(error) = pool.change(device, &change) {

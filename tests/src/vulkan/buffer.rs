@@ -103,8 +103,10 @@ impl Lab<'_> {
             let mapped =
                 self.device.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
             let range = vk::MappedMemoryRange::default().memory(buffer.memory).size(vk::WHOLE_SIZE);
-            let call = "vkInvalidateMappedMemoryRanges";
-            self.device.invalidate_mapped_memory_ranges(&[range]).named(call)?;
+            if self.harness.invalidates() {
+                let call = "vkInvalidateMappedMemoryRanges";
+                self.device.invalidate_mapped_memory_ranges(&[range]).named(call)?;
+            }
             std::ptr::copy_nonoverlapping(mapped.cast(), bytes.as_mut_ptr(), length);
             self.device.unmap_memory(buffer.memory);
         }

@@ -11,6 +11,8 @@ const FENCE_TIMEOUT: u64 = 120_000_000_000;
 
 /// The variable that puts all buffers of cases into memory that the host caches.
 pub const CACHED_MEMORY: &str = "VC4_TESTS_CACHED_MEMORY";
+/// Its value for cases that wait for the device and do not invalidate, though the specification asks for it.
+pub const CARELESS: &str = "careless";
 
 /// A device of the first driver that the loader finds.
 pub struct Harness {
@@ -174,6 +176,11 @@ impl Harness {
             None => vk::MemoryPropertyFlags::HOST_COHERENT,
         };
         vk::MemoryPropertyFlags::HOST_VISIBLE | way
+    }
+
+    /// Whether what the host reads is invalidated first.
+    pub(super) fn invalidates(&self) -> bool {
+        std::env::var_os(CACHED_MEMORY).is_none_or(|value| value != CARELESS)
     }
 
     /// Memory of the first type that fits.

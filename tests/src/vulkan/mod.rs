@@ -18,7 +18,7 @@ mod rendering;
 pub(crate) use buffer::{Buffer, Held};
 pub use descriptor::Inputs;
 pub use error::{Error, Named};
-pub use harness::{CACHED_MEMORY, Harness};
+pub use harness::{CACHED_MEMORY, CARELESS, Harness};
 pub use image::{Target, first_level};
 pub(crate) use image::{flat, whole};
 pub use lab::Lab;

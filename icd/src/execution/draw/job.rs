@@ -311,14 +311,17 @@ impl Job {
         checked.map_err(|violation| self.explain(GpuError::Refused(violation.to_string())))
     }
 
-    /// Tells the CPU's caches that the job is about to run.
-    pub fn hand_over(&self) {
+    /// Tells the CPU's caches that the job is about to run. The BOs of cached memory that it stores to.
+    pub fn hand_over(&self) -> Vec<Arc<Bo>> {
         let Submit { color_write, zs_write, msaa_color_write, msaa_zs_write, .. } = &self.submit;
         let stores = [color_write, zs_write, msaa_color_write, msaa_zs_write];
-        for (place, used) in (0..).zip(&self.builder.used) {
+        let mut stored = Vec::new();
+        for (place, used) in (0..).zip(&self.builder.used).filter(|(_, used)| used.bo.is_cached()) {
             let writes = stores.iter().any(|store| store.is_some_and(|surface| surface.bo_index == place));
             used.bo.hand_over(writes);
+            stored.extend(writes.then(|| used.bo.clone()));
         }
+        stored
     }
 
     /// The error of a submission with what was submitted.
