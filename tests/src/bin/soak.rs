@@ -40,10 +40,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does `one` so often. The first tenth is to warm up; of the rest, prints what the process held in each half: at
+/// Does `one` so often. The first third is to warm up, as allocators take long to settle; of the rest, prints what the process held in each half: at
 /// most of memory, at all times of descriptors and threads.
 fn repeat(count: u64, mut one: impl FnMut(u64) -> Result<(), Error>) -> Result<(), Error> {
-    let (warm, step) = (count.div_ceil(10), (count / 2000).max(1));
+    let (warm, step) = (count.div_ceil(3), (count / 2000).max(1));
     let middle = warm + (count - warm) / 2;
     let mut halves = [None; 2];
     for number in 0..count {
