@@ -72,7 +72,7 @@ mod tests {
     fn what_is_maintained_stays_as_it_is() {
         let memory = MappedMemory::anonymous(8192).unwrap();
         let mapping = memory.mapping();
-        let content: Vec<u8> = (0..8192u32).map(|at| (at * 7 >> 3) as u8).collect();
+        let content: Vec<u8> = (0..8192u32).map(|at| ((at * 7) >> 3) as u8).collect();
         mapping.write(0, &content);
         for bytes in [0..0, 0..1, 63..65, 4000..8192, 8192..8192, 0..8192] {
             write_back(mapping, bytes.clone());

@@ -1,8 +1,8 @@
 //! The kernel's heaps of contiguous memory that it does not map write-combined (`linux/dma-heap.h`).
 
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
 
 use nix::errno::Errno;
 
@@ -38,10 +38,7 @@ pub const DMA_HEAP_IOCTL_ALLOC: u32 =
 
 /// A heap.
 #[derive(Debug)]
-pub struct DmaHeap {
-    file: File,
-    path: PathBuf,
-}
+pub struct DmaHeap(File);
 
 impl DmaHeap {
     /// The first of the known heaps that there is and that this user may open.
@@ -58,13 +55,8 @@ impl DmaHeap {
                     log::info!(target: "vc4::drm", "{}: {error}; there is no cached memory", path.display());
                 }
             }
-            Some(DmaHeap { file: file.ok()?, path })
+            file.ok().map(DmaHeap)
         })
-    }
-
-    /// Its node.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// A dma-buf of so many zeroed bytes, whole pages.
@@ -79,7 +71,7 @@ impl DmaHeap {
         };
         loop {
             // SAFETY: the structure is the call's and lives as long as it.
-            match unsafe { raw::alloc(self.file.as_fd().as_raw_fd(), &mut allocation) } {
+            match unsafe { raw::alloc(self.0.as_raw_fd(), &mut allocation) } {
                 Err(Errno::EINTR) => {}
                 Err(errno) => return Err(errno),
                 // SAFETY: the kernel gave a new descriptor to us alone.

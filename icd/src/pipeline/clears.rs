@@ -15,7 +15,7 @@ use crate::objects::device::Device;
 use crate::objects::render_pass::Formats;
 
 /// What is cleared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleared {
     /// The colour at a location. Its components are the push constants.
     Color(u32),
@@ -62,7 +62,7 @@ impl Clears {
         }
         // Nobody waits for another thread's compilation.
         let info = info(formats, samples, cleared)?;
-        let pipeline = Arc::new(Pipeline::of_clear(device, &fragment(cleared), info)?);
+        let pipeline = Arc::new(Pipeline::of_fragment(device, &fragment(cleared), info)?);
         let mut known = self.known();
         if let Some(pipeline) = known.get(&key) {
             return Ok(pipeline);

@@ -164,11 +164,11 @@ impl Pipeline {
         row: &'static FormatRow,
     ) -> Result<Pipeline, Error> {
         let formats = Formats { colors: vec![(0, row)], ..Formats::default() };
-        Pipeline::of_clear(device, fragment, GraphicsInfo::of_rectangle(formats)?)
+        Pipeline::of_fragment(device, fragment, GraphicsInfo::of_rectangle(formats)?)
     }
 
-    /// As [`Pipeline::of_rectangle`], of anything that rectangles may be drawn with.
-    pub(super) fn of_clear(
+    /// As [`Pipeline::of_rectangle`], with state of its own ([`GraphicsInfo::of_rectangle`]).
+    pub(super) fn of_fragment(
         device: &Arc<Device>,
         fragment: &Shader,
         info: GraphicsInfo,
