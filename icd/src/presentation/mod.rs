@@ -14,6 +14,7 @@ mod backend;
 mod bell;
 mod capture;
 mod choice;
+mod copying;
 mod display;
 mod foreign;
 mod frame;

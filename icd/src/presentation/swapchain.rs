@@ -6,8 +6,9 @@ use ash::vk;
 use vc4_kernel_abi::Seqno;
 
 use super::backend::{Backend, Native};
+use super::copying::Conversion;
 use super::pool::{Fit, Pool};
-use super::presenter::{Conversion, Presenter};
+use super::presenter::Presenter;
 use super::shared_image::{SharedImage, modifier_of};
 use super::surface::{self, Surface, SurfaceFormat};
 use crate::foundation::debug::{Debug, flags};
