@@ -38,6 +38,10 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_KHR_swapchain_mutable_format", &[]),
     (c"VK_KHR_present_id", &[]),
     (c"VK_KHR_present_wait", &[c"vkWaitForPresentKHR"]),
+    (
+        c"VK_GOOGLE_display_timing",
+        &[c"vkGetRefreshCycleDurationGOOGLE", c"vkGetPastPresentationTimingGOOGLE"],
+    ),
     (c"VK_KHR_external_memory", &[]),
     (c"VK_KHR_external_memory_fd", &[c"vkGetMemoryFdKHR", c"vkGetMemoryFdPropertiesKHR"]),
     (c"VK_EXT_external_memory_dma_buf", &[]),

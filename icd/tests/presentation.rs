@@ -22,6 +22,7 @@ struct Fixture {
     surfaces: ash::khr::surface::Instance,
     swapchains: ash::khr::swapchain::Device,
     waits: ash::khr::present_wait::Device,
+    times: ash::google::display_timing::Device,
 }
 
 fn capture() -> PathBuf {
@@ -43,6 +44,7 @@ impl Fixture {
                 ash::khr::swapchain_mutable_format::NAME,
                 ash::khr::present_id::NAME,
                 ash::khr::present_wait::NAME,
+                ash::google::display_timing::NAME,
             ]
             .map(CStr::as_ptr),
         );
@@ -65,7 +67,8 @@ impl Fixture {
             let surfaces = ash::khr::surface::Instance::new(&entry, &instance);
             let swapchains = ash::khr::swapchain::Device::new(&instance, &device);
             let waits = ash::khr::present_wait::Device::new(&instance, &device);
-            Fixture { entry, instance, physical, device, surface, surfaces, swapchains, waits }
+            let times = ash::google::display_timing::Device::new(&instance, &device);
+            Fixture { entry, instance, physical, device, surface, surfaces, swapchains, waits, times }
         }
     }
 
@@ -184,8 +187,11 @@ fn present_frames(fixture: &Fixture, frames: u32) {
             let mut results = [vk::Result::NOT_READY];
             let ids = [id];
             let mut ids = vk::PresentIdKHR::default().present_ids(&ids);
+            let times = [vk::PresentTimeGOOGLE { present_id: id as u32, desired_present_time: id }];
+            let mut times = vk::PresentTimesInfoGOOGLE::default().times(&times);
             let info = vk::PresentInfoKHR::default()
                 .push_next(&mut ids)
+                .push_next(&mut times)
                 .wait_semaphores(&waits)
                 .swapchains(&chains)
                 .image_indices(&indices)
@@ -197,6 +203,7 @@ fn present_frames(fixture: &Fixture, frames: u32) {
         let late = fixture.waits.wait_for_present(swapchain, u64::from(frames) + 1, 1_000_000);
         assert_eq!(late, Err(vk::Result::TIMEOUT));
         fixture.waits.wait_for_present(swapchain, 1, 0).unwrap();
+        ask_for_times(fixture, swapchain, frames);
         device.device_wait_idle().unwrap();
         device.destroy_image_view(view, None);
         aliases.into_iter().for_each(|image| device.destroy_image(image, None));
@@ -204,6 +211,37 @@ fn present_frames(fixture: &Fixture, frames: u32) {
         semaphores.into_iter().for_each(|semaphore| device.destroy_semaphore(semaphore, None));
         device.destroy_fence(fence, None);
     }
+}
+
+/// Of so many pictures, whose numbers are from 1 on and by which they were to be seen.
+unsafe fn ask_for_times(fixture: &Fixture, swapchain: vk::SwapchainKHR, frames: u32) {
+    let (functions, device) = (fixture.times.fp(), fixture.device.handle());
+    let mut refresh = vk::RefreshCycleDurationGOOGLE::default();
+    let mut count = 0;
+    let mut times = vec![vk::PastPresentationTimingGOOGLE::default(); frames as usize];
+    // SAFETY: valid usage; there is room for as many as `count` says.
+    unsafe {
+        (functions.get_refresh_cycle_duration_google)(device, swapchain, &mut refresh).result().unwrap();
+        assert_eq!(refresh.refresh_duration, 16_666_666);
+        let mut ask = |count: &mut u32, out| {
+            (functions.get_past_presentation_timing_google)(device, swapchain, count, out)
+        };
+        assert_eq!(ask(&mut count, std::ptr::null_mut()), vk::Result::SUCCESS);
+        assert_eq!(count, frames);
+        count = 2;
+        assert_eq!(ask(&mut count, times.as_mut_ptr()), vk::Result::INCOMPLETE);
+        assert_eq!(count, 2);
+        count = frames;
+        assert_eq!(ask(&mut count, times[2..].as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!(count, frames - 2);
+        assert_eq!(ask(&mut count, std::ptr::null_mut()), vk::Result::SUCCESS);
+        assert_eq!(count, 0, "each is told once");
+    }
+    for (id, time) in (1..).zip(&times) {
+        assert_eq!((time.present_id, time.desired_present_time), (id, id.into()));
+        assert!(time.earliest_present_time <= time.actual_present_time);
+    }
+    assert!(times.is_sorted_by_key(|time| time.actual_present_time));
 }
 
 /// An image in the memory of a swapchain's.

@@ -184,6 +184,30 @@ fn a_display_in_use_is_said_to_be() {
     });
 }
 
+/// The program wants a picture at every third refresh. A busy machine may be late by whole refreshes, but never early.
+#[test]
+fn pictures_are_seen_in_the_refresh_that_they_are_for() {
+    let said = text(&driver::run(&mut screen(&["pace", "8"]), "screen pace"));
+    let field =
+        |name: &'static str| said.lines().filter_map(move |line| line.strip_prefix(name)?.strip_prefix('='));
+    let refresh: u64 = field("refresh").next().expect("a rate").parse().expect("a number");
+    assert!((16_600_000..16_700_000).contains(&refresh), "{said}");
+    let times: Vec<Vec<u64>> = field("time")
+        .map(|row| row.split(' ').map(|number| number.parse().expect("a number")).collect())
+        .collect();
+    assert_eq!(times.len(), 8, "{said}");
+    let first = times[0][3];
+    for (row, number) in times.iter().zip(1..) {
+        let [id, desired, earliest, actual] = row[..] else { panic!("{row:?}") };
+        assert_eq!(id, number);
+        // The display's times are in microseconds.
+        assert!(actual + 2000 >= desired, "picture {number} is seen before its time:\n{said}");
+        assert!(earliest <= actual);
+        let ticks = (actual - first + refresh / 2) / refresh;
+        assert!((first + ticks * refresh).abs_diff(actual) < 5000, "seen within a refresh:\n{said}");
+    }
+}
+
 #[test]
 fn an_unplugged_display_is_lost() {
     served("display-unplugged", |server, display| {

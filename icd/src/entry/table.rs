@@ -389,6 +389,10 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
     Reveal::Extension(Extension::PresentWait), Device: {
         wsi::vkWaitForPresentKHR: vk::PFN_vkWaitForPresentKHR,
     }
+    Reveal::Extension(Extension::DisplayTiming), Device: {
+        wsi::vkGetRefreshCycleDurationGOOGLE: vk::PFN_vkGetRefreshCycleDurationGOOGLE,
+        wsi::vkGetPastPresentationTimingGOOGLE: vk::PFN_vkGetPastPresentationTimingGOOGLE,
+    }
     Reveal::Extension(Extension::Maintenance1), Device: {
         command::vkTrimCommandPoolKHR: vk::PFN_vkTrimCommandPool,
     }

@@ -14,7 +14,7 @@ use crate::foundation::handle::{self, HostAllocator, get, opt};
 use crate::objects::instance::Instance;
 use crate::objects::semaphore::Semaphore;
 use crate::objects::sync::Fence;
-use crate::presentation::{self, Acquired, Fit, Surface, Swapchain};
+use crate::presentation::{self, Acquired, Fit, Surface, Swapchain, Tags};
 
 fn bool32(yes: bool) -> vk::Bool32 {
     if yes { vk::TRUE } else { vk::FALSE }
@@ -78,11 +78,18 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<vk::Re
         ids.map_or(&[][..], |ids| slice(ids.p_present_ids, ids.swapchain_count))
     };
     let ids = ids.iter().copied().chain(std::iter::repeat(0));
+    // SAFETY: as above; without times no picture has any.
+    let times = unsafe {
+        let times = extension::<vk::PresentTimesInfoGOOGLE<'_>>(info.p_next);
+        times.map_or(&[][..], |times| slice(times.p_times, times.swapchain_count))
+    };
+    let times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
+    let tags = ids.zip(times).map(|(id, time)| Tags { id, time });
     let mut presents = Vec::new();
     let mut answers = Vec::new();
-    for ((handle, index), id) in swapchains.iter().zip(indices).zip(ids) {
+    for ((handle, index), tags) in swapchains.iter().zip(indices).zip(tags) {
         // SAFETY: as above.
-        match unsafe { get::<Swapchain>(*handle) }.present(*index, id) {
+        match unsafe { get::<Swapchain>(*handle) }.present(*index, tags) {
             Ok((present, answer)) => {
                 presents.push(present);
                 answers.push(answer);
@@ -317,6 +324,32 @@ entry_points! {
             true => Ok(vk::Result::SUCCESS),
             false => Ok(vk::Result::TIMEOUT),
         }
+    }
+
+    fn vkGetRefreshCycleDurationGOOGLE(
+        _device: vk::Device,
+        swapchain: vk::SwapchainKHR,
+        out: *mut vk::RefreshCycleDurationGOOGLE,
+    ) -> vk::Result {
+        let refresh_duration = get::<Swapchain>(swapchain).refresh()?;
+        out.write(vk::RefreshCycleDurationGOOGLE { refresh_duration });
+        Ok(())
+    }
+
+    fn vkGetPastPresentationTimingGOOGLE(
+        _device: vk::Device,
+        swapchain: vk::SwapchainKHR,
+        count: *mut u32,
+        out: *mut vk::PastPresentationTimingGOOGLE,
+    ) -> vk::Result {
+        let swapchain = get::<Swapchain>(swapchain);
+        if out.is_null() {
+            count.write(swapchain.times()? as u32);
+            return Ok(vk::Result::SUCCESS);
+        }
+        let (times, more) = swapchain.take_times(count.read() as usize)?;
+        let told = enumerate(count, out, &times);
+        Ok(if more { vk::Result::INCOMPLETE } else { told })
     }
 
     fn vkQueuePresentKHR(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {

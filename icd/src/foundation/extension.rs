@@ -57,6 +57,8 @@ pub enum Extension {
     PresentId,
     /// VK_KHR_present_wait.
     PresentWait,
+    /// VK_GOOGLE_display_timing.
+    DisplayTiming,
     /// VK_KHR_external_memory_capabilities.
     ExternalMemoryCapabilities,
     /// VK_KHR_external_memory.
@@ -233,6 +235,7 @@ const ROWS: &[Row] = &[
     row(Extension::SwapchainMutableFormat, Level::Device, ash::khr::swapchain_mutable_format::NAME, 1),
     row(Extension::PresentId, Level::Device, ash::khr::present_id::NAME, 1),
     row(Extension::PresentWait, Level::Device, ash::khr::present_wait::NAME, 1),
+    row(Extension::DisplayTiming, Level::Device, ash::google::display_timing::NAME, 1),
     row(
         Extension::ExternalMemoryCapabilities,
         Level::Instance,

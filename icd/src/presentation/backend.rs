@@ -7,6 +7,7 @@ use ash::vk;
 use super::bell::Bell;
 use super::frame::Frame;
 use super::shared_image::SharedImage;
+use super::timing::Sight;
 use crate::foundation::error::Error;
 
 /// Where pictures are on their way to the screen.
@@ -27,6 +28,8 @@ pub(super) enum News {
     Extent(vk::Extent2D),
     /// Another swapchain would be shown with less work.
     Suboptimal,
+    /// The picture with this number had its turn: it was seen, or another one came before anybody saw it.
+    Turn(u64, Option<Sight>),
 }
 
 /// Shows pictures on a window, a screen or nothing. Its calls come from one thread, the presenter's.
@@ -44,6 +47,11 @@ pub(super) trait Backend: Send {
 
     /// Whether [`Backend::is_ready`] keeps the display's pace.
     fn has_pace(&self) -> bool {
+        false
+    }
+
+    /// Whether it tells by [`News::Turn`] that pictures had their turn. Otherwise they have it as soon as they are shown.
+    fn tells_turns(&self) -> bool {
         false
     }
 

@@ -4,6 +4,8 @@ use std::os::fd::OwnedFd;
 
 use vc4_kernel_abi::Seqno;
 
+use super::timing::Tags;
+
 /// A picture to be shown.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -13,6 +15,8 @@ pub(super) struct Frame {
     pub rendered: Option<Seqno>,
     /// A sync file of that job, for back ends that hand it on.
     pub fence: Option<OwnedFd>,
-    /// The number that the application gave it, or 0.
-    pub id: u64,
+    /// What the application says of it.
+    pub tags: Tags,
+    /// Its number among those that its swapchain showed, by which back ends tell that it was seen.
+    pub number: u64,
 }

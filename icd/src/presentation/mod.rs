@@ -27,9 +27,11 @@ mod surface;
 mod swapchain;
 #[cfg(test)]
 pub(crate) mod tests;
+mod timing;
 mod wayland;
 mod x11;
 
 pub use pool::Fit;
 pub use surface::{Surface, wayland_presents, xcb_presents, xlib_presents};
 pub use swapchain::{Acquired, Present, Swapchain};
+pub use timing::Tags;

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use ash::vk;
 
+use super::timing::REFRESH_NS;
 use crate::foundation::error::Error;
 use crate::foundation::threads::{Mutex, MutexGuard};
 use crate::objects::device::Device;
@@ -43,6 +44,9 @@ impl Fit {
     }
 }
 
+/// Times that are kept for an application that does not ask for them.
+const TIMES: usize = 64;
+
 struct State {
     /// Images for the application, longest free first.
     free: VecDeque<u32>,
@@ -51,6 +55,10 @@ struct State {
     condition: Condition,
     /// The number that the application gave the last picture that was shown, or to a later one that was overtaken.
     shown: u64,
+    /// Nanoseconds between two refreshes of the display.
+    refresh: u64,
+    /// Of pictures whose times the application will ask for, oldest first.
+    times: VecDeque<vk::PastPresentationTimingGOOGLE>,
     /// Replaced or destroyed: no images are handed out any more.
     retired: bool,
 }
@@ -73,6 +81,8 @@ impl Pool {
             // acquires, where it has to listen anyway.
             condition: if fits { Condition::Good } else { Condition::OutOfDate },
             shown: 0,
+            refresh: REFRESH_NS,
+            times: VecDeque::new(),
             retired: false,
         };
         Pool { device, extent, images, state: Mutex::new(state) }
@@ -126,12 +136,53 @@ impl Pool {
         }
     }
 
-    /// A picture with this number was shown.
+    /// Nanoseconds between two refreshes of the display.
+    pub fn refresh(&self) -> u64 {
+        self.state().refresh
+    }
+
+    /// How many times there are to be told.
+    pub fn times(&self) -> usize {
+        self.state().times.len()
+    }
+
+    /// Tells the times of at most so many pictures, which are told once, and whether there are more.
+    pub fn take_times(&self, limit: usize) -> (Vec<vk::PastPresentationTimingGOOGLE>, bool) {
+        let mut state = self.state();
+        let count = limit.min(state.times.len());
+        let told = state.times.drain(..count).collect();
+        (told, !state.times.is_empty())
+    }
+
+    /// A picture with this number had its turn.
     pub fn has_shown(&self, id: u64) {
         let mut state = self.state();
         state.shown = state.shown.max(id);
         drop(state);
         self.device.waker().ring();
+    }
+
+    /// A picture was seen on a display that refreshes so often; `time` is for an application that will ask.
+    pub fn has_seen(&self, id: u64, refresh: u64, time: Option<vk::PastPresentationTimingGOOGLE>) {
+        let mut state = self.state();
+        state.refresh = refresh;
+        if let Some(time) = time {
+            if state.times.len() == TIMES {
+                state.times.pop_front();
+            }
+            state.times.push_back(time);
+        }
+        drop(state);
+        self.has_shown(id);
+    }
+
+    /// An error if nothing will be seen any more.
+    pub fn check(&self) -> Result<(), Error> {
+        self.device.check()?;
+        match self.state().condition {
+            Condition::Lost => Err(lost()),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a picture with this number, or a later one, was shown; an error if none will be any more.
@@ -194,13 +245,15 @@ fn out_of_date(why: &str) -> Error {
     Error::Result(vk::Result::ERROR_OUT_OF_DATE_KHR, why.into())
 }
 
+fn lost() -> Error {
+    Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, "the window does not answer".into())
+}
+
 fn condition(state: &State) -> Result<Fit, Error> {
     match state.condition {
         Condition::Good => Ok(Fit::Good),
         Condition::Suboptimal => Ok(Fit::Suboptimal),
         Condition::OutOfDate => Err(out_of_date("the window was resized")),
-        Condition::Lost => {
-            Err(Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, "the window does not answer".into()))
-        }
+        Condition::Lost => Err(lost()),
     }
 }

@@ -14,20 +14,26 @@ use super::capture::{self, Picture};
 use super::copying::{Conversion, copy, copy_as_words};
 use super::frame::Frame;
 use super::pool::Pool;
+use super::timing::{self, REFRESH_NS, Sight, Tags, Ticks};
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::threads::{Builder, JoinHandle};
 use crate::foundation::traffic::Total;
 
-/// Time between pictures in FIFO mode. The X protocol alone does not tell when a screen refreshes, and
-/// 60 Hz is what the monitors and televisions on these boards run at.
-const REFRESH: Duration = Duration::from_nanos(1_000_000_000 / 60);
+/// Time between pictures in FIFO mode, where the display does not tell when it refreshes.
+const REFRESH: Duration = Duration::from_nanos(REFRESH_NS);
 
 /// How often a wait for the GPU looks whether the device was lost: the queue watches for hangs.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// A time behind everything.
+const FAR: Duration = Duration::from_secs(1 << 30);
+
 /// How often a picture that waits for its turn asks for it, besides when something happens.
 const ASK: Duration = Duration::from_millis(50);
+
+/// How long a picture may wait for being seen before nobody waits for it any more: some displays say nothing of what they do not show.
+const UNSEEN: Duration = Duration::from_secs(1);
 
 /// Ticks of [`REFRESH`]. A picture that comes late starts a new count.
 #[derive(Default)]
@@ -73,8 +79,12 @@ impl Presenter {
             pace,
             frames: VecDeque::new(),
             next: None,
+            tears: mode == vk::PresentModeKHR::IMMEDIATE,
             broken: false,
             shown: Shown::default(),
+            awaited: VecDeque::new(),
+            number: 0,
+            ticks: Ticks::default(),
         };
         let thread = Builder::new().name("vc4-present".into());
         let thread = thread.spawn(move || worker.run()).map_err(|error| {
@@ -85,10 +95,10 @@ impl Presenter {
     }
 
     /// Appends a picture that is complete after a job.
-    pub fn push(&self, index: u32, rendered: Option<Seqno>, id: u64, gpu: &dyn Gpu) {
+    pub fn push(&self, index: u32, rendered: Option<Seqno>, tags: Tags, gpu: &dyn Gpu) {
         // The queue has submitted nothing behind that job yet.
         let fence = rendered.filter(|_| self.takes_fences).and_then(|_| gpu.last_job_fence());
-        self.inbox.push(Frame { index, rendered, fence, id });
+        self.inbox.push(Frame { index, rendered, fence, tags, number: 0 });
     }
 
     /// Shows what was pushed, without pauses, and ends the thread.
@@ -108,6 +118,23 @@ struct Shown {
     index: u32,
 }
 
+/// The picture to be shown next.
+struct Next {
+    frame: Frame,
+    /// When it may be shown.
+    due: Instant,
+    /// Since when it is complete; `None` if the display waits for the GPU.
+    ready: Option<u64>,
+}
+
+/// A picture that the display has and that nobody has seen yet.
+struct Awaited {
+    number: u64,
+    tags: Tags,
+    ready: Option<u64>,
+    since: Instant,
+}
+
 struct Worker {
     pool: Arc<Pool>,
     backend: Box<dyn Backend>,
@@ -117,11 +144,17 @@ struct Worker {
     newest_only: bool,
     inbox: Arc<Inbox>,
     frames: VecDeque<Frame>,
-    /// The next picture, and when it may be shown.
-    next: Option<(Frame, Instant)>,
+    next: Option<Next>,
+    /// Pictures are seen as soon as they are shown, in the middle of a refresh.
+    tears: bool,
     /// Nothing can be shown any more.
     broken: bool,
     shown: Shown,
+    /// In the order in which the display got them.
+    awaited: VecDeque<Awaited>,
+    /// Of the last picture.
+    number: u64,
+    ticks: Ticks,
     /// Pictures that this thread was given, and what the CPU had moved when it was done with the last one.
     moved: (u64, Total),
 }
@@ -159,53 +192,99 @@ impl Worker {
         while let Some(news) = self.backend.news() {
             self.hear(news);
         }
+        let patience = self.patience();
         self.choose()?;
-        let Some((_, due)) = &self.next else {
+        let Some(Next { due, .. }) = &self.next else {
             if closed {
                 return Ok(false);
             }
-            self.backend.wait(self.inbox.bell(), None)?;
+            self.backend.wait(self.inbox.bell(), patience)?;
             return Ok(true);
         };
         let early = due.saturating_duration_since(Instant::now());
         if (early.is_zero() || closed) && self.backend.is_ready(closed) {
-            if let Some((frame, _)) = self.next.take() {
-                self.show(frame)?;
+            if let Some(next) = self.next.take() {
+                self.show(next)?;
             }
-        } else if let Some((frame, _)) = self.next.take_if(|_| self.newest_only && !self.frames.is_empty()) {
-            self.pool.release(frame.index);
+        } else if let Some(next) = self.next.take_if(|_| self.newest_only && !self.frames.is_empty()) {
+            self.pool.release(next.frame.index);
         } else {
             let limit = if early.is_zero() { ASK } else { early };
-            self.backend.wait(self.inbox.bell(), Some(limit))?;
+            self.backend.wait(self.inbox.bell(), patience.into_iter().chain([limit]).min())?;
         }
         Ok(true)
     }
 
-    fn hear(&self, news: News) {
+    /// How long the display may still take to say that a picture was seen. One that took too long counts as shown.
+    fn patience(&mut self) -> Option<Duration> {
+        while let Some(first) = self.awaited.front() {
+            let left = UNSEEN.saturating_sub(first.since.elapsed());
+            if !left.is_zero() {
+                return Some(left);
+            }
+            self.pool.has_shown(first.tags.id);
+            self.awaited.pop_front();
+        }
+        None
+    }
+
+    fn hear(&mut self, news: News) {
         match news {
             News::Free(index) => self.pool.release(index),
             News::Extent(extent) if extent != self.pool.extent() => self.pool.outdate(),
             News::Extent(_) => {}
             News::Suboptimal => self.pool.suboptimal(),
+            News::Turn(number, sight) => {
+                let place = self.awaited.iter().position(|awaited| awaited.number == number);
+                if let Some(awaited) = place.and_then(|place| self.awaited.remove(place)) {
+                    self.had_its_turn(&awaited, sight);
+                }
+            }
         }
+    }
+
+    /// Tells the application of a picture that was seen, or that nobody saw.
+    fn had_its_turn(&mut self, awaited: &Awaited, sight: Option<Sight>) {
+        let Tags { id, time } = awaited.tags;
+        let Some(sight) = sight else { return self.pool.has_shown(id) };
+        let told = self.ticks.see(sight, awaited.ready, time.unwrap_or_default());
+        self.pool.has_seen(id, self.ticks.refresh(), time.map(|_| told));
     }
 
     /// Chooses the picture to be shown next, if there is one.
     fn choose(&mut self) -> Result<(), Error> {
         if self.next.is_none() {
             if let Some(frame) = self.frames.pop_front() {
-                if let (Some(seqno), None) = (frame.rendered, &frame.fence) {
-                    self.wait_for(seqno)?;
-                }
-                let now = Instant::now();
-                self.next = Some((frame, self.pace.as_mut().map_or(now, |pace| pace.tick(now))));
+                let complete = match (frame.rendered, &frame.fence) {
+                    (None, _) => true,
+                    (Some(seqno), None) => self.wait_for(seqno).map(|()| true)?,
+                    (Some(seqno), Some(_)) => {
+                        self.pool.device().gpu().wait_seqno(seqno, Some(Duration::ZERO))?
+                    }
+                };
+                let ready = timing::now();
+                let wanted = self.wanted(&frame.tags, ready);
+                let due = self.pace.as_mut().map_or(wanted, |pace| pace.tick(wanted));
+                self.next = Some(Next { frame, due, ready: complete.then_some(ready) });
             }
         }
         Ok(())
     }
 
-    fn show(&mut self, frame: Frame) -> Result<(), Error> {
-        let (index, id) = (frame.index, frame.id);
+    /// When the application wants a picture to be handed to the display.
+    fn wanted(&self, tags: &Tags, now: u64) -> Instant {
+        let desired = tags.time.map_or(0, |time| time.desired_present_time);
+        let when = if self.tears { desired } else { self.ticks.hand_over(desired) };
+        let start = Instant::now();
+        // Who wants one in a thousand years gets it at the swapchain's end.
+        start.checked_add(Duration::from_nanos(when.saturating_sub(now))).unwrap_or(start + FAR)
+    }
+
+    fn show(&mut self, next: Next) -> Result<(), Error> {
+        let Next { mut frame, ready, .. } = next;
+        let (index, tags) = (frame.index, frame.tags);
+        self.number += 1;
+        frame.number = self.number;
         let copied = match self.backend.storage() {
             Storage::Native => false,
             Storage::Host(None) => true,
@@ -224,7 +303,11 @@ impl Worker {
         if let Some(capture) = capture::active() {
             self.shown.number = capture.presented();
         }
-        self.pool.has_shown(id);
+        let awaited = Awaited { number: self.number, tags, ready, since: Instant::now() };
+        match self.backend.tells_turns() {
+            true => self.awaited.push_back(awaited),
+            false => self.had_its_turn(&awaited, Some(Sight::default())),
+        }
         while let Some(news) = self.backend.news() {
             self.hear(news);
         }

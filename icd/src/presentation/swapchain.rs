@@ -11,6 +11,7 @@ use super::pool::{Fit, Pool};
 use super::presenter::Presenter;
 use super::shared_image::{SharedImage, modifier_of};
 use super::surface::{self, Surface, SurfaceFormat};
+use super::timing::Tags;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
@@ -137,15 +138,13 @@ impl Swapchain {
 
     /// Takes an acquired image back for showing it. The second answer is what the application hears; the
     /// picture travels on in any case, so that its semaphores are waited for and its image comes back.
-    ///
-    /// `id` is the number that the application gives the picture, or 0.
     pub fn present(
         self: &Arc<Swapchain>,
         index: u32,
-        id: u64,
+        tags: Tags,
     ) -> Result<(Present, Result<Fit, Error>), Error> {
         let taken = self.pool.take_back(index)?;
-        Ok((Present { swapchain: self.clone(), index, id }, taken))
+        Ok((Present { swapchain: self.clone(), index, tags }, taken))
     }
 
     /// vkWaitForPresentKHR: waits up to `timeout` nanoseconds until a picture with this number, or a later one, was shown;
@@ -157,6 +156,24 @@ impl Swapchain {
             !matches!(answer, Ok(false))
         });
         answer
+    }
+
+    /// vkGetRefreshCycleDurationGOOGLE: nanoseconds; an error if the surface is lost.
+    pub fn refresh(&self) -> Result<u64, Error> {
+        self.pool.check()?;
+        Ok(self.pool.refresh())
+    }
+
+    /// How many pictures there are whose times [`Swapchain::take_times`] tells; an error if the surface is lost.
+    pub fn times(&self) -> Result<usize, Error> {
+        self.pool.check()?;
+        Ok(self.pool.times())
+    }
+
+    /// vkGetPastPresentationTimingGOOGLE: the times of at most so many pictures, which are told once, and whether there are more.
+    pub fn take_times(&self, limit: usize) -> Result<(Vec<vk::PastPresentationTimingGOOGLE>, bool), Error> {
+        self.pool.check()?;
+        Ok(self.pool.take_times(limit))
     }
 
     /// Ends presentation: pictures that the queue handed over are shown, later ones are not, and the
@@ -292,7 +309,7 @@ fn images(
 pub struct Present {
     swapchain: Arc<Swapchain>,
     index: u32,
-    id: u64,
+    tags: Tags,
 }
 
 impl Present {
@@ -303,7 +320,7 @@ impl Present {
         let presenter = self.swapchain.presenter.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(presenter) = presenter.as_ref() {
             let gpu = self.swapchain.pool.device().gpu();
-            presenter.push(self.index, rendered, self.id, &**gpu);
+            presenter.push(self.index, rendered, self.tags, &**gpu);
         }
     }
 }

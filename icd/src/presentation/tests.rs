@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 
-use super::{Acquired, Surface, Swapchain};
+use super::{Acquired, Surface, Swapchain, Tags, timing};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, get};
 use crate::objects::device::Device;
@@ -46,7 +46,7 @@ pub(super) fn acquire(swapchain: &Swapchain) -> u32 {
 
 /// Presents an image as the queue does.
 pub(crate) fn present(swapchain: &Arc<Swapchain>, index: u32) -> Result<(), Error> {
-    let (present, answer) = swapchain.present(index, 0)?;
+    let (present, answer) = swapchain.present(index, Tags::default())?;
     present.hand_over(None);
     answer.map(drop)
 }
@@ -90,11 +90,11 @@ fn only_acquired_images_are_presented() {
     let (device, surface) = (device(), Surface::headless());
     let swapchain = swapchain(&device, &surface, &info(64, 32)).unwrap();
     let invalid = Some(vk::Result::ERROR_VALIDATION_FAILED_EXT);
-    assert_eq!(code(swapchain.present(0, 0)), invalid);
-    assert_eq!(code(swapchain.present(2, 0)), invalid);
+    assert_eq!(code(swapchain.present(0, Tags::default())), invalid);
+    assert_eq!(code(swapchain.present(2, Tags::default())), invalid);
     let index = acquire(&swapchain);
     present(&swapchain, index).unwrap();
-    assert_eq!(code(swapchain.present(index, 0)), invalid);
+    assert_eq!(code(swapchain.present(index, Tags::default())), invalid);
 }
 
 #[test]
@@ -165,6 +165,49 @@ fn fifo_keeps_the_pace() {
 }
 
 #[test]
+fn pictures_wait_for_their_time() {
+    let (device, surface) = (device(), Surface::headless());
+    for present_mode in [vk::PresentModeKHR::IMMEDIATE, vk::PresentModeKHR::FIFO] {
+        let info = vk::SwapchainCreateInfoKHR { present_mode, ..info(64, 32) };
+        let swapchain = swapchain(&device, &surface, &info).unwrap();
+        let mut desired = timing::now();
+        for present_id in 1..=4 {
+            desired += 30_000_000;
+            let time = Some(vk::PresentTimeGOOGLE { present_id, desired_present_time: desired });
+            let index = acquire(&swapchain);
+            swapchain.present(index, Tags { id: present_id.into(), time }).unwrap().0.hand_over(None);
+        }
+        assert!(swapchain.wait_for_present(4, 10_000_000_000).unwrap());
+        assert_eq!(swapchain.times().unwrap(), 4);
+        let (told, more) = swapchain.take_times(3).unwrap();
+        assert!(more, "one is left");
+        for (told, number) in told.iter().zip(1..) {
+            assert_eq!(told.present_id, number);
+            assert!(told.actual_present_time >= told.desired_present_time);
+            assert!(told.earliest_present_time <= told.actual_present_time);
+        }
+        assert_eq!(swapchain.take_times(3).unwrap().0[0].present_id, 4);
+        assert_eq!(swapchain.times().unwrap(), 0, "each is told once");
+        // What nobody asks for does not pile up.
+        for present_id in 1..=200 {
+            let time = Some(vk::PresentTimeGOOGLE { present_id, desired_present_time: 0 });
+            let index = acquire(&swapchain);
+            let id = 4 + u64::from(present_id);
+            swapchain.present(index, Tags { id, time }).unwrap().0.hand_over(None);
+            if present_mode == vk::PresentModeKHR::FIFO && present_id == 3 {
+                break;
+            }
+        }
+        // The end waits for no time.
+        let index = acquire(&swapchain);
+        let time = Some(vk::PresentTimeGOOGLE { present_id: 0, desired_present_time: u64::MAX });
+        swapchain.present(index, Tags { id: 0, time }).unwrap().0.hand_over(None);
+        assert!(swapchain.times().unwrap() <= 64);
+        swapchain.close();
+    }
+}
+
+#[test]
 fn a_lost_device_ends_the_wait_for_an_image() {
     let (device, surface) = (device(), Surface::headless());
     let swapchain = swapchain(&device, &surface, &info(64, 32)).unwrap();
@@ -182,7 +225,7 @@ fn a_present_that_comes_after_the_end_is_dropped() {
     let (device, surface) = (device(), Surface::headless());
     let swapchain = swapchain(&device, &surface, &info(64, 32)).unwrap();
     let index = acquire(&swapchain);
-    let (late, answer) = swapchain.present(index, 0).unwrap();
+    let (late, answer) = swapchain.present(index, Tags::default()).unwrap();
     answer.unwrap();
     swapchain.close();
     late.hand_over(None);

@@ -50,6 +50,7 @@ struct Machine {
     surfaces: ash::khr::surface::Instance,
     swapchains: ash::khr::swapchain::Device,
     waits: ash::khr::present_wait::Device,
+    times: ash::google::display_timing::Device,
     pool: vk::CommandPool,
 }
 
@@ -73,7 +74,12 @@ impl Machine {
             let physical = instance.enumerate_physical_devices().named("vkEnumeratePhysicalDevices")?;
             let physical = *physical.first().ok_or("no device")?;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
-            let names = [ash::khr::swapchain::NAME, ash::khr::present_id::NAME, ash::khr::present_wait::NAME];
+            let names = [
+                ash::khr::swapchain::NAME,
+                ash::khr::present_id::NAME,
+                ash::khr::present_wait::NAME,
+                ash::google::display_timing::NAME,
+            ];
             let names = names.map(CStr::as_ptr);
             let mut ids = vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true);
             let mut waits = vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true);
@@ -91,6 +97,7 @@ impl Machine {
                 surfaces: ash::khr::surface::Instance::new(&entry, &instance),
                 swapchains: ash::khr::swapchain::Device::new(&instance, &device),
                 waits: ash::khr::present_wait::Device::new(&instance, &device),
+                times: ash::google::display_timing::Device::new(&instance, &device),
                 entry,
                 instance,
                 physical,
@@ -185,6 +192,28 @@ impl Machine {
                 .old_swapchain(old);
             self.swapchains.create_swapchain(&info, None).named("vkCreateSwapchainKHR")
         }
+    }
+
+    /// Nanoseconds between two refreshes.
+    fn refresh(&self, swapchain: vk::SwapchainKHR) -> Answer<u64> {
+        let ask = self.times.fp().get_refresh_cycle_duration_google;
+        let mut refresh = vk::RefreshCycleDurationGOOGLE::default();
+        // SAFETY: see above.
+        let asked = unsafe { ask(self.device.handle(), swapchain, &mut refresh) };
+        asked.result().named("vkGetRefreshCycleDurationGOOGLE")?;
+        Ok(refresh.refresh_duration)
+    }
+
+    /// When pictures were seen that nobody asked for yet.
+    fn times(&self, swapchain: vk::SwapchainKHR) -> Answer<Vec<vk::PastPresentationTimingGOOGLE>> {
+        let ask = self.times.fp().get_past_presentation_timing_google;
+        let mut times = vec![vk::PastPresentationTimingGOOGLE::default(); 64];
+        let mut count = times.len() as u32;
+        // SAFETY: see above; there is room for so many.
+        let asked = unsafe { ask(self.device.handle(), swapchain, &mut count, times.as_mut_ptr()) };
+        asked.result().named("vkGetPastPresentationTimingGOOGLE")?;
+        times.truncate(count as usize);
+        Ok(times)
     }
 
     fn end(self) {
@@ -287,8 +316,8 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Draws picture `number`, from 1, and presents it.
-    fn paint(&self, number: u32) -> Answer<()> {
+    /// Draws picture `number`, from 1, and presents it, at a time of CLOCK_MONOTONIC in nanoseconds or as soon as can be.
+    fn paint(&self, number: u32, desired: u64) -> Answer<()> {
         let Machine { device, swapchains, queue, pool, .. } = self.machine;
         // SAFETY: see above.
         unsafe {
@@ -331,11 +360,14 @@ impl<'a> Painter<'a> {
             device.queue_submit(*queue, &[submit], self.fence).named("vkQueueSubmit")?;
             let (chains, indices, ids) = ([self.swapchain], [index], [u64::from(number)]);
             let mut ids = vk::PresentIdKHR::default().present_ids(&ids);
+            let times = [vk::PresentTimeGOOGLE { present_id: number, desired_present_time: desired }];
+            let mut times = vk::PresentTimesInfoGOOGLE::default().times(&times);
             let info = vk::PresentInfoKHR::default()
                 .wait_semaphores(&signals)
                 .swapchains(&chains)
                 .image_indices(&indices)
-                .push_next(&mut ids);
+                .push_next(&mut ids)
+                .push_next(&mut times);
             swapchains.queue_present(*queue, &info).named("vkQueuePresentKHR")?;
             // Present and submission were handed over together: the next frame may use the objects again.
             device.wait_for_fences(&[self.fence], true, u64::MAX).named("vkWaitForFences")?;
@@ -400,7 +432,7 @@ fn show(
         let painter = Painter::new(machine, swapchain, format, picture)?;
         let start = std::time::Instant::now();
         let done =
-            (1..=frames).try_for_each(|number| painter.paint(number)).and_then(|()| painter.wait(frames));
+            (1..=frames).try_for_each(|number| painter.paint(number, 0)).and_then(|()| painter.wait(frames));
         println!("milliseconds={}", start.elapsed().as_millis());
         painter.end();
         done
@@ -408,6 +440,37 @@ fn show(
     // SAFETY: see above.
     unsafe { machine.surfaces.destroy_surface(surface, None) };
     done
+}
+
+/// Presents pictures that are to be seen every third refresh, and says when they were; the first one is to be seen at once.
+fn pace(machine: &Machine, frames: u32) -> Answer<()> {
+    let (picture, format) = (vk::Extent2D { width: 640, height: 480 }, vk::Format::B8G8R8A8_UNORM);
+    let surface = machine.surface(picture, picture)?;
+    let swapchain = machine.swapchain(surface, format, vk::PresentModeKHR::FIFO, vk::SwapchainKHR::null())?;
+    let painter = Painter::new(machine, swapchain, format, picture)?;
+    painter.paint(1, 0)?;
+    painter.wait(1)?;
+    let first = machine.times(swapchain)?;
+    let first = first.first().ok_or("times=none")?;
+    let refresh = machine.refresh(swapchain)?;
+    println!("refresh={refresh}");
+    for number in 2..=frames {
+        painter.paint(number, first.actual_present_time + u64::from(number - 1) * 3 * refresh)?;
+    }
+    painter.wait(frames)?;
+    for time in std::iter::once(first).chain(&machine.times(swapchain)?) {
+        let vk::PastPresentationTimingGOOGLE {
+            present_id, desired_present_time, actual_present_time, ..
+        } = time;
+        println!(
+            "time={present_id} {desired_present_time} {} {actual_present_time}",
+            time.earliest_present_time
+        );
+    }
+    painter.end();
+    // SAFETY: see above.
+    unsafe { machine.surfaces.destroy_surface(surface, None) };
+    Ok(())
 }
 
 fn descriptors() -> usize {
@@ -428,13 +491,13 @@ fn storm(machine: &Machine, count: u32) -> Answer<()> {
             let first = Painter::new(machine, first, format, picture)?;
             let shows = number % 16 == 0;
             if shows {
-                first.paint(1)?;
+                first.paint(1, 0)?;
             }
             let second = machine.swapchain(surface, format, mode, first.swapchain)?;
             let second = Painter::new(machine, second, format, picture)?;
             first.end();
             if shows {
-                second.paint(1)?;
+                second.paint(1, 0)?;
                 second.wait(1)?;
             }
             second.end();
@@ -536,10 +599,14 @@ fn run(arguments: &[&str]) -> Answer<()> {
             let frames = frames.parse().map_err(|_| format!("{frames} is no number"))?;
             show(&machine, kind, (size(picture)?, size(screen)?), frames)?;
         }
+        ["pace", frames] => {
+            pace(&machine, frames.parse().map_err(|_| format!("{frames} is no number"))?)?;
+        }
         ["storm", count] => storm(&machine, count.parse().map_err(|_| format!("{count} is no number"))?)?,
         _ => {
             return Err(
-                "usage: screen list|show FORMAT PRESENT PICTURE MODE FRAMES|storm COUNT|restore|lend".into(),
+                "usage: screen list|show FORMAT PRESENT PICTURE MODE FRAMES|pace FRAMES|storm COUNT|restore|lend"
+                    .into(),
             );
         }
     }

@@ -3,6 +3,7 @@
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ash::vk;
 use drm::buffer::{self, DrmFourcc, DrmModifier, PlanarBuffer};
@@ -72,16 +73,28 @@ pub(super) struct Shown {
     pub index: u32,
 }
 
+/// A picture that was seen.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// The target's number.
+    target: u64,
+    picture: u64,
+    /// When the screen began to show it.
+    at: Duration,
+}
+
 /// What is on the screen and on its way there.
 #[derive(Default)]
 pub(super) struct Flips {
     /// Numbers of targets given out.
     targets: u64,
-    /// The picture that a commit put there, until its event comes.
-    pub pending: Option<Shown>,
+    /// What a commit put there, until its event comes: the image, and the picture's number.
+    pub pending: Option<(Shown, u64)>,
     on_screen: Option<Shown>,
     /// Images that are on the screen no more, until their targets have heard of it.
     freed: Vec<Shown>,
+    /// Pictures that were seen, until their targets have heard of it.
+    seen: Vec<Seen>,
     /// Framebuffers of targets that ended while the screen showed them.
     kept: Vec<Framebuffer>,
 }
@@ -94,8 +107,9 @@ impl Flips {
     }
 
     /// The picture that was on its way is on the screen.
-    fn complete(&mut self) {
-        let Some(now) = self.pending.take() else { return };
+    fn complete(&mut self, at: Duration) {
+        let Some((now, picture)) = self.pending.take() else { return };
+        self.seen.push(Seen { target: now.target, picture, at });
         if let Some(before) = self.on_screen.replace(now) {
             if before != now {
                 self.freed.push(before);
@@ -112,14 +126,22 @@ impl Flips {
         Some(self.freed.swap_remove(place).index)
     }
 
+    /// A picture of a target that was seen, and since when by CLOCK_MONOTONIC.
+    pub fn seen(&mut self, target: u64) -> Option<(u64, Duration)> {
+        let place = self.seen.iter().position(|seen| seen.target == target)?;
+        let Seen { picture, at, .. } = self.seen.remove(place);
+        Some((picture, at))
+    }
+
     /// A target ends: what the screen shows of it stays until something else is shown.
     pub fn keep(&mut self, target: u64, framebuffers: Vec<Framebuffer>) {
-        let seen = [self.pending, self.on_screen];
+        let seen = [self.pending.map(|(shown, _)| shown), self.on_screen];
         let seen =
             |index: usize| seen.iter().flatten().any(|it| it.target == target && it.index as usize == index);
         self.kept
             .extend(framebuffers.into_iter().enumerate().filter(|(index, _)| seen(*index)).map(|(_, fb)| fb));
         self.freed.retain(|shown| shown.target != target);
+        self.seen.retain(|seen| seen.target != target);
     }
 }
 
@@ -180,8 +202,10 @@ impl Session {
         let mut flips = self.flips();
         while is_readable(self.card.as_fd()) {
             for event in self.card.receive_events()? {
-                if matches!(event, Event::PageFlip(flip) if flip.crtc == self.crtc()) {
-                    flips.complete();
+                if let Event::PageFlip(flip) = event {
+                    if flip.crtc == self.crtc() {
+                        flips.complete(flip.duration);
+                    }
                 }
             }
         }

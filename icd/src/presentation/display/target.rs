@@ -9,7 +9,8 @@ use std::time::Duration;
 use ash::vk;
 use drm::control::atomic::AtomicModeReq;
 use drm::control::{
-    AtomicCommitFlags, Device as _, Mode, PageFlipFlags, RawResourceHandle, connector, plane, property,
+    AtomicCommitFlags, Device as _, Mode, ModeFlags, PageFlipFlags, RawResourceHandle, connector, plane,
+    property,
 };
 
 use super::session::{Framebuffer, Session, Shown};
@@ -18,6 +19,7 @@ use crate::presentation::backend::{Backend, Native, News, Storage};
 use crate::presentation::bell::{Bell, poll};
 use crate::presentation::frame::Frame;
 use crate::presentation::shared_image::SharedImage;
+use crate::presentation::timing::Sight;
 
 /// How often a target looks for events that another one of its session has read.
 const LOOK: Duration = Duration::from_millis(20);
@@ -174,6 +176,16 @@ impl Target {
     }
 }
 
+/// Nanoseconds between two refreshes, exactly as the mode has it.
+fn refresh_ns(mode: &Mode) -> Option<u64> {
+    let lines = u64::from(mode.vsync().2);
+    // A picture is seen from any of its two fields on.
+    let lines = if mode.flags().contains(ModeFlags::INTERLACE) { lines / 2 } else { lines };
+    let lines = if mode.flags().contains(ModeFlags::DBLSCAN) { lines * 2 } else { lines };
+    // The clock is in kHz.
+    (u64::from(mode.hsync().2) * lines * 1_000_000).checked_div(mode.clock().into())
+}
+
 /// The screen is lost: unplugged, or another program became master.
 fn lost(error: &IoError) -> Error {
     Error::Result(vk::Result::ERROR_SURFACE_LOST_KHR, format!("the display: {error}"))
@@ -192,6 +204,10 @@ impl Backend for Target {
         true
     }
 
+    fn tells_turns(&self) -> bool {
+        true
+    }
+
     fn takes_fences(&self) -> bool {
         true
     }
@@ -205,13 +221,19 @@ impl Backend for Target {
         let session = self.session.clone();
         let mut flips = session.flips();
         self.flip(&frame).map_err(|error| lost(&error))?;
-        flips.pending = Some(Shown { target: self.number, index: frame.index });
+        flips.pending = Some((Shown { target: self.number, index: frame.index }, frame.number));
         self.set_up = true;
         Ok(())
     }
 
     fn news(&mut self) -> Option<News> {
-        self.session.flips().freed(self.number).map(News::Free)
+        let mut flips = self.session.flips();
+        if let Some(index) = flips.freed(self.number) {
+            return Some(News::Free(index));
+        }
+        let (picture, at) = flips.seen(self.number)?;
+        let at = u64::try_from(at.as_nanos()).ok();
+        Some(News::Turn(picture, Some(Sight { at, refresh: refresh_ns(&self.place.mode) })))
     }
 
     fn wait(&mut self, bell: &Bell, limit: Option<Duration>) -> Result<(), Error> {

@@ -9,12 +9,14 @@ use wayland_client::protocol::wl_shm::WlShm;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_client::{Connection as Display, Dispatch, EventQueue, Proxy, QueueHandle, delegate_noop};
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::{self, ZwpLinuxDmabufV1};
+use wayland_protocols::wp::presentation_time::client::wp_presentation::{self, WpPresentation};
 use wayland_protocols::wp::tearing_control::v1::client::wp_tearing_control_manager_v1::WpTearingControlManagerV1;
 use wayland_protocols::wp::tearing_control::v1::client::wp_tearing_control_v1::{
     PresentationHint, WpTearingControlV1,
 };
 
 use super::dmabuf::{FEEDBACK_SINCE, Formats, VERSIONS};
+use super::state::State;
 use crate::foundation::error::Error;
 use crate::presentation::foreign::{self, Foreign};
 
@@ -27,6 +29,10 @@ pub(in crate::presentation) struct Connection {
     pub(super) dmabuf: Option<ZwpLinuxDmabufV1>,
     /// Formats with modifiers that were told when that was bound, before version 4.
     pub(super) formats: Formats,
+    /// Tells when pictures are seen.
+    presentation: Option<WpPresentation>,
+    /// Whether it tells that by CLOCK_MONOTONIC.
+    pub(super) monotonic: bool,
     tearing: Option<WpTearingControlManagerV1>,
     /// A surface has one at most. Of the surface that this connection is for.
     control: OnceLock<WpTearingControlV1>,
@@ -55,12 +61,24 @@ impl Connection {
         let shm = globals.bind(&handle, 1..=1, ()).map_err(|error| format!("wl_shm: {error}"))?;
         let tearing = globals.bind(&handle, 1..=1, ()).ok();
         let dmabuf: Option<ZwpLinuxDmabufV1> = globals.bind(&handle, VERSIONS, ()).ok();
+        let presentation: Option<WpPresentation> = globals.bind(&handle, 1..=1, ()).ok();
         let mut told = Globals::default();
-        if dmabuf.as_ref().is_some_and(|dmabuf| dmabuf.version() < FEEDBACK_SINCE) {
+        let lists = dmabuf.as_ref().is_some_and(|dmabuf| dmabuf.version() < FEEDBACK_SINCE);
+        if lists || presentation.is_some() {
             queue.roundtrip(&mut told).map_err(|error| format!("the compositor: {error}"))?;
         }
-        let formats = told.formats;
-        Ok(Connection { display, shm, dmabuf, formats, tearing, control: OnceLock::new(), _queue: queue })
+        let Globals { formats, clock } = told;
+        Ok(Connection {
+            display,
+            shm,
+            dmabuf,
+            formats,
+            presentation,
+            monotonic: clock == Some(libc::CLOCK_MONOTONIC as u32),
+            tearing,
+            control: OnceLock::new(),
+            _queue: queue,
+        })
     }
 
     /// Whether pictures may replace others while these are sent to the screen.
@@ -79,6 +97,18 @@ impl Connection {
         };
         if let Some(control) = control {
             control.set_presentation_hint(hint);
+        }
+    }
+
+    /// Whether the compositor tells when pictures are seen.
+    pub(super) fn tells_turns(&self) -> bool {
+        self.presentation.is_some()
+    }
+
+    /// Asks to be told when the next picture of a surface is seen, which has this number.
+    pub(super) fn ask_for_turn(&self, surface: &WlSurface, handle: &QueueHandle<State>, number: u64) {
+        if let Some(presentation) = &self.presentation {
+            presentation.feedback(surface, handle, number);
         }
     }
 
@@ -105,6 +135,9 @@ impl Drop for Connection {
         if let Some(dmabuf) = &self.dmabuf {
             dmabuf.destroy();
         }
+        if let Some(presentation) = &self.presentation {
+            presentation.destroy();
+        }
         // Nobody is left to tell about failures.
         let _ = self.display.flush();
     }
@@ -114,6 +147,23 @@ impl Drop for Connection {
 #[derive(Default)]
 struct Globals {
     formats: Formats,
+    /// By which pictures' times are told.
+    clock: Option<u32>,
+}
+
+impl Dispatch<WpPresentation, ()> for Globals {
+    fn event(
+        globals: &mut Globals,
+        _: &WpPresentation,
+        event: wp_presentation::Event,
+        _: &(),
+        _: &Display,
+        _: &QueueHandle<Globals>,
+    ) {
+        if let wp_presentation::Event::ClockId { clk_id } = event {
+            globals.clock = Some(clk_id);
+        }
+    }
 }
 
 impl Dispatch<ZwpLinuxDmabufV1, ()> for Globals {

@@ -18,8 +18,13 @@ use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_
 };
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 
+use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::{
+    self, WpPresentationFeedback,
+};
+
 use super::dmabuf::Feedback;
 use crate::presentation::shared_image::SharedImage;
+use crate::presentation::timing::Sight;
 
 /// What the compositor said last.
 #[derive(Default)]
@@ -32,6 +37,10 @@ pub(super) struct State {
     pub released: VecDeque<usize>,
     /// The last picture's frame callback has not come; since when it is waited for.
     pub waits: Option<Instant>,
+    /// Pictures that had their turn since somebody asked; unseen ones without a sight.
+    pub turns: VecDeque<(u64, Option<Sight>)>,
+    /// Whether times are by CLOCK_MONOTONIC.
+    pub monotonic: bool,
     /// Buffers of images, as they were made.
     pub created: Vec<(usize, WlBuffer)>,
     /// What is good for the surface.
@@ -69,6 +78,31 @@ impl Dispatch<WlCallback, ()> for State {
         if let wl_callback::Event::Done { .. } = event {
             state.waits = None;
         }
+    }
+}
+
+impl Dispatch<WpPresentationFeedback, u64> for State {
+    fn event(
+        state: &mut State,
+        _: &WpPresentationFeedback,
+        event: wp_presentation_feedback::Event,
+        number: &u64,
+        _: &Display,
+        _: &QueueHandle<State>,
+    ) {
+        use wp_presentation_feedback::Event;
+        let sight = match event {
+            Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, .. } => {
+                let seconds = u64::from(tv_sec_hi) << 32 | u64::from(tv_sec_lo);
+                let at = seconds.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(tv_nsec.into()));
+                // Screens without a constant rate tell 0.
+                let refresh = (refresh > 0).then_some(refresh.into());
+                Some(Sight { at: at.filter(|_| state.monotonic), refresh })
+            }
+            Event::Discarded => None,
+            _ => return,
+        };
+        state.turns.push_back((*number, sight));
     }
 }
 

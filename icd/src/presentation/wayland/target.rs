@@ -72,10 +72,12 @@ impl Seat {
         connection.set_tearing(&surface, mode == vk::PresentModeKHR::IMMEDIATE);
         let queue = connection.display.new_event_queue();
         let (connection, fifo) = (connection.clone(), mode == vk::PresentModeKHR::FIFO);
-        Ok(Seat { connection, surface, queue, state: State::default(), fifo, feedback: None })
+        let state = State { monotonic: connection.monotonic, ..State::default() };
+        Ok(Seat { connection, surface, queue, state, fifo, feedback: None })
     }
 
-    fn attach(&mut self, buffer: usize, extent: vk::Extent2D) -> Result<(), Error> {
+    /// Shows a buffer, with picture `number` in it.
+    fn attach(&mut self, buffer: usize, extent: vk::Extent2D, number: u64) -> Result<(), Error> {
         self.surface.attach(self.state.buffers.get(buffer), 0, 0);
         if self.surface.version() >= REQ_DAMAGE_BUFFER_SINCE {
             self.surface.damage_buffer(0, 0, extent.width as i32, extent.height as i32);
@@ -87,6 +89,7 @@ impl Seat {
             self.surface.frame(&self.queue.handle(), ());
             self.state.waits = Some(Instant::now());
         }
+        self.connection.ask_for_turn(&self.surface, &self.queue.handle(), number);
         self.surface.commit();
         self.state.free[buffer] = false;
         self.flush()?;
@@ -96,6 +99,11 @@ impl Seat {
     /// Whether the picture before had its turn, in FIFO mode.
     fn had_its_turn(&self) -> bool {
         self.state.waits.is_none_or(|since| since.elapsed() >= UNSEEN)
+    }
+
+    /// A picture that had its turn.
+    fn turn(&mut self) -> Option<News> {
+        self.state.turns.pop_front().map(|(number, sight)| News::Turn(number, sight))
     }
 
     fn flush(&self) -> Result<(), Error> {
@@ -243,16 +251,20 @@ impl Backend for Target {
         true
     }
 
+    fn tells_turns(&self) -> bool {
+        self.seat.connection.tells_turns()
+    }
+
     fn is_ready(&mut self, hurry: bool) -> bool {
         (self.seat.had_its_turn() || hurry) && self.choose_buffer(hurry)
     }
 
-    fn show(&mut self, _: Frame) -> Result<(), Error> {
-        self.seat.attach(self.next, self.extent)
+    fn show(&mut self, frame: Frame) -> Result<(), Error> {
+        self.seat.attach(self.next, self.extent, frame.number)
     }
 
     fn news(&mut self) -> Option<News> {
-        None
+        self.seat.turn()
     }
 
     fn wait(&mut self, bell: &Bell, limit: Option<Duration>) -> Result<(), Error> {
@@ -346,15 +358,22 @@ impl Backend for Images {
         true
     }
 
+    fn tells_turns(&self) -> bool {
+        self.seat.connection.tells_turns()
+    }
+
     fn is_ready(&mut self, hurry: bool) -> bool {
         self.seat.had_its_turn() || hurry
     }
 
     fn show(&mut self, frame: Frame) -> Result<(), Error> {
-        self.seat.attach(frame.index as usize, self.extent)
+        self.seat.attach(frame.index as usize, self.extent, frame.number)
     }
 
     fn news(&mut self) -> Option<News> {
+        if let Some(turn) = self.seat.turn() {
+            return Some(turn);
+        }
         if let Some(index) = self.seat.state.released.pop_front() {
             return Some(News::Free(index as u32));
         }

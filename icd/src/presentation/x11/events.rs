@@ -49,8 +49,8 @@ pub(super) enum Event {
     Extent(vk::Extent2D),
     /// It is gone.
     Gone,
-    /// A present was done, in a refresh with this number.
-    Complete { serial: u32, refresh: u64, suboptimal: bool },
+    /// A present was done, in a refresh with this number that began at this time, in microseconds; if skipped, by another one.
+    Complete { serial: u32, refresh: u64, at_us: u64, skipped: bool, suboptimal: bool },
     /// The server has no more use for a pixmap.
     Idle { pixmap: u32 },
 }
@@ -66,8 +66,13 @@ fn parse(bytes: &[u8]) -> Result<Option<Event>, ParseError> {
         }
         present::COMPLETE_NOTIFY_EVENT => {
             let (event, _) = present::CompleteNotifyEvent::try_parse(bytes)?;
-            let suboptimal = event.mode == CompleteMode::SUBOPTIMAL_COPY;
-            let complete = Event::Complete { serial: event.serial, refresh: event.msc, suboptimal };
+            let complete = Event::Complete {
+                serial: event.serial,
+                refresh: event.msc,
+                at_us: event.ust,
+                skipped: event.mode == CompleteMode::SKIP,
+                suboptimal: event.mode == CompleteMode::SUBOPTIMAL_COPY,
+            };
             (event.kind == CompleteKind::PIXMAP).then_some(complete)
         }
         present::IDLE_NOTIFY_EVENT => {

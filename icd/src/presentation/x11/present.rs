@@ -24,6 +24,7 @@ use crate::presentation::backend::{Backend, Native, News, Storage};
 use crate::presentation::bell::{Bell, poll};
 use crate::presentation::frame::Frame;
 use crate::presentation::shared_image::SharedImage;
+use crate::presentation::timing::{self, Sight};
 
 /// Bits of a pixel.
 const PIXEL_BITS: u8 = 32;
@@ -38,6 +39,9 @@ const UNSEEN: Duration = Duration::from_secs(1);
 /// How often to look for events of images that the server has: where the application's own thread waits for events, it takes ours off
 /// the connection, and nothing wakes the presenter.
 const LOOK: Duration = Duration::from_millis(3);
+/// Times of events that are farther away than this are by another clock.
+const CLOCKS_APART_NS: u64 = 10_000_000_000;
+
 /// As above, while the server shows nothing.
 const RARELY: Duration = Duration::from_millis(50);
 
@@ -209,6 +213,7 @@ impl Native for Planned {
             pixmaps,
             events,
             shown,
+            asked: VecDeque::new(),
             last: None,
             refresh: None,
             heard: Instant::now(),
@@ -234,6 +239,28 @@ impl Drop for Pixmaps {
     }
 }
 
+/// A refresh of a screen.
+#[derive(Clone, Copy, Debug)]
+struct Refresh {
+    number: u64,
+    /// When it began, by the server's clock.
+    at_us: u64,
+}
+
+impl Refresh {
+    /// What this one says of a picture, seen from the one before.
+    fn sight(self, before: Option<Refresh>) -> Sight {
+        let ns = self.at_us.saturating_mul(1000);
+        // Servers may count their time from anywhere.
+        let ours = timing::now().abs_diff(ns) < CLOCKS_APART_NS;
+        let period = before.and_then(|before| {
+            let time = self.at_us.checked_sub(before.at_us)?.saturating_mul(1000);
+            time.checked_div(self.number.checked_sub(before.number)?)
+        });
+        Sight { at: ours.then_some(ns), refresh: period }
+    }
+}
+
 /// A window that shows the images of its swapchain.
 struct Images {
     connection: Arc<Connection>,
@@ -247,10 +274,12 @@ struct Images {
     events: Events,
     /// Images that the server has.
     shown: Vec<bool>,
-    /// The number of the present that is not done yet, and when it was asked for.
+    /// Presents that are not done yet: the server's numbers, and the pictures'.
+    asked: VecDeque<(u32, u64)>,
+    /// The number of the last present, until that is done, and when it was asked for.
     last: Option<(u32, Instant)>,
     /// The refresh in which the last present was done.
-    refresh: Option<u64>,
+    refresh: Option<Refresh>,
     /// When the server was heard of last.
     heard: Instant,
     /// The window is no more.
@@ -266,10 +295,17 @@ impl Images {
             match event {
                 Event::Extent(extent) => self.news.push_back(News::Extent(extent)),
                 Event::Gone => self.gone = true,
-                Event::Complete { serial, refresh, suboptimal } => {
-                    // Of another swapchain of the window, or of a present that was waited for long enough.
-                    let Some(_) = self.last.take_if(|(last, _)| *last == serial) else { continue };
+                Event::Complete { serial, refresh: number, at_us, skipped, suboptimal } => {
+                    // Of another swapchain of the window.
+                    let Some(place) = self.asked.iter().position(|(asked, _)| *asked == serial) else {
+                        continue;
+                    };
+                    let picture = self.asked.remove(place).map_or(0, |(_, picture)| picture);
+                    let refresh = Refresh { number, at_us };
+                    let sight = (!skipped).then(|| refresh.sight(self.refresh));
+                    self.news.push_back(News::Turn(picture, sight));
                     self.refresh = Some(refresh);
+                    self.last.take_if(|(last, _)| *last == serial);
                     if suboptimal && self.better_layout() {
                         self.news.push_back(News::Suboptimal);
                     }
@@ -319,6 +355,10 @@ impl Backend for Images {
         true
     }
 
+    fn tells_turns(&self) -> bool {
+        true
+    }
+
     fn is_ready(&mut self, hurry: bool) -> bool {
         self.hear();
         let waits = self.mode == vk::PresentModeKHR::FIFO && !hurry;
@@ -334,7 +374,7 @@ impl Backend for Images {
             options |= present::Option::ASYNC;
         }
         // The refresh behind the last one; a present that comes later is done at once.
-        let target = self.refresh.filter(|_| fifo).map_or(0, |refresh| refresh + 1);
+        let target = self.refresh.filter(|_| fifo).map_or(0, |refresh| refresh.number + 1);
         let Some(&pixmap) = self.pixmaps.all.get(index) else {
             return Err(Error::InvalidUse(format!("swapchain image {index}")));
         };
@@ -364,6 +404,7 @@ impl Backend for Images {
         self.heard = Instant::now();
         self.shown[index] = true;
         self.last = Some((serial, self.heard));
+        self.asked.push_back((serial, frame.number));
         Ok(())
     }
 

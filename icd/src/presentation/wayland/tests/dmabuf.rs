@@ -13,7 +13,7 @@ use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_feedback_
 };
 use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_v1::{self, ZwpLinuxDmabufV1};
 
-use super::super::super::{Acquired, Fit};
+use super::super::super::{Acquired, Fit, Tags};
 use super::*;
 use crate::foundation::traffic::Cause;
 use crate::presentation::shm::SharedMemory;
@@ -282,7 +282,7 @@ fn better_layouts_make_a_swapchain_suboptimal() {
     let (device, surface) = (sharing_device(), stage.surface());
     let old = swapchain(&device, &surface, &mailbox(40, 20)).unwrap();
     let show = |swapchain: &Arc<super::super::super::Swapchain>, index| {
-        let (present, answer) = swapchain.present(index, 0).unwrap();
+        let (present, answer) = swapchain.present(index, Tags::default()).unwrap();
         present.hand_over(None);
         answer.unwrap()
     };

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use wayland_client::protocol::{wl_compositor as app_compositor, wl_surface as app_surface};
 use wayland_client::{EventQueue, Proxy as _};
+use wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::WpPresentationFeedback;
 use wayland_server::protocol::wl_buffer::{self, WlBuffer};
 use wayland_server::protocol::wl_callback::WlCallback;
 use wayland_server::protocol::wl_compositor::{self, WlCompositor};
@@ -47,6 +48,10 @@ struct Seen {
     /// What is withheld.
     held: Vec<WlBuffer>,
     dmabuf: Dmabuf,
+    /// The clock of pictures' times; without one none are told.
+    clock: Option<u32>,
+    /// Pictures whose times are wanted and were not told.
+    feedback: Vec<WpPresentationFeedback>,
 }
 
 /// A range of a pool.
@@ -134,6 +139,7 @@ macro_rules! requests {
 
 // Below the macro, which it uses, too.
 mod dmabuf;
+mod times;
 
 requests!(WlCompositor, (), |_state, request, _data, init| {
     if let wl_compositor::Request::CreateSurface { id } = request {
@@ -212,8 +218,13 @@ impl Stage {
 
     /// One whose compositor takes images.
     fn with(dmabuf: Dmabuf) -> Stage {
+        Stage::of(Seen { dmabuf, ..Seen::default() })
+    }
+
+    /// One whose compositor behaves so.
+    fn of(seen: Seen) -> Stage {
         let (server, client) = UnixStream::pair().unwrap();
-        let seen = Arc::new(Mutex::new(Seen { dmabuf, ..Seen::default() }));
+        let seen = Arc::new(Mutex::new(seen));
         let stop = Arc::new(AtomicBool::new(false));
         let thread = serve(server, seen.clone(), stop.clone(), true);
         let display = wayland_client::Connection::from_socket(client).unwrap();
@@ -269,6 +280,9 @@ fn serve(stream: UnixStream, seen: Arc<Mutex<Seen>>, stop: Arc<AtomicBool>, shar
         handle.create_global::<Compositor, WlCompositor, ()>(4, ());
         if shares {
             handle.create_global::<Compositor, WlShm, ()>(1, ());
+        }
+        if seen.lock().unwrap().clock.is_some() {
+            times::offer(&handle);
         }
         let version = seen.lock().unwrap().dmabuf.version;
         if version > 0 {

@@ -18,7 +18,7 @@ use crate::presentation::frame::Frame;
 use crate::presentation::shared_image::SharedImage;
 use crate::presentation::shm::SharedMemory;
 use crate::presentation::tests::{acquire, fill, info, present, swapchain};
-use crate::presentation::{Acquired, Fit, Surface, Swapchain};
+use crate::presentation::{Acquired, Fit, Surface, Swapchain, Tags, timing};
 use crate::testing::sharing_device;
 
 const BOTH: &[u64] = &[MODIFIER_LINEAR, MODIFIER_T_TILED];
@@ -140,7 +140,7 @@ fn the_kernel_knows_layouts_that_are_not_told() {
         format: DrmFourcc::Xrgb8888,
     };
     let mut backend = planned.take(&[image]).unwrap();
-    backend.show(Frame { index: 0, rendered: None, fence: None, id: 0 }).unwrap();
+    backend.show(Frame { index: 0, rendered: None, fence: None, tags: Tags::default(), number: 1 }).unwrap();
     assert_eq!(server.pictures(1)[0].modifier, MODIFIER_INVALID);
 }
 
@@ -305,7 +305,7 @@ fn better_layouts_make_a_swapchain_suboptimal() {
             Acquired::Image(index) | Acquired::Suboptimal(index) => index,
             other => panic!("{other:?}"),
         };
-        let (present, answer) = swapchain.present(index, 0).unwrap();
+        let (present, answer) = swapchain.present(index, Tags::default()).unwrap();
         present.hand_over(None);
         let picture = server.pictures(count).pop().unwrap();
         let mut seen = server.seen();
@@ -320,4 +320,59 @@ fn better_layouts_make_a_swapchain_suboptimal() {
     server.seen().modifiers[0] = BOTH.to_vec();
     let fits: Vec<Fit> = (5..=8).map(show).collect();
     assert_eq!(fits[3], Fit::Suboptimal, "{fits:?}");
+}
+
+#[test]
+fn times_of_presents_are_told() {
+    let server = Server::new((40, 20), [BOTH, BOTH]);
+    server.seen().holds = true;
+    let (device, surface) = (sharing_device(), surface(&server));
+    let info = vk::SwapchainCreateInfoKHR { min_image_count: 4, ..info(40, 20) };
+    let swapchain = swapchain(&device, &surface, &info).unwrap();
+    let start_us = timing::now() / 1000;
+    let show = |number: u32, at_us: u64, mode: CompleteMode| {
+        let time = vk::PresentTimeGOOGLE { present_id: number, desired_present_time: 0 };
+        let tags = Tags { id: number.into(), time: Some(time) };
+        let index = acquire(&swapchain);
+        let (present, _) = swapchain.present(index, tags).unwrap();
+        present.hand_over(None);
+        let picture = server.pictures(number as usize).pop().unwrap();
+        assert!(!swapchain.wait_for_present(number.into(), 20_000_000).unwrap(), "nobody has seen it");
+        let mut seen = server.seen();
+        seen.at_us = at_us;
+        seen.complete(picture.serial, mode);
+        seen.idle(picture.pixmap.unwrap());
+        drop(seen);
+        assert!(swapchain.wait_for_present(number.into(), 10_000_000_000).unwrap());
+        swapchain.take_times(10).unwrap().0
+    };
+    let told = show(1, start_us + 1000, CompleteMode::FLIP);
+    let [told] = told[..] else { panic!("{} times", told.len()) };
+    assert_eq!((told.present_id, told.actual_present_time), (1, (start_us + 1000) * 1000));
+    assert!(told.earliest_present_time <= told.actual_present_time);
+    assert_eq!(swapchain.refresh().unwrap(), 16_666_666, "one time tells no rate");
+    assert_eq!(show(2, start_us + 21_000, CompleteMode::COPY).len(), 1);
+    assert_eq!(swapchain.refresh().unwrap(), 20_000_000);
+    assert!(show(3, start_us + 41_000, CompleteMode::SKIP).is_empty(), "another one came before");
+    // A server that counts from its own start.
+    let before = timing::now();
+    let told = show(4, 5, CompleteMode::COPY);
+    assert!((before..=timing::now()).contains(&told[0].actual_present_time));
+    assert_eq!(swapchain.refresh().unwrap(), 20_000_000);
+    swapchain.close();
+}
+
+/// A display that says nothing of a picture must not stop a program that waits for it.
+#[test]
+fn a_picture_that_is_never_done_counts_as_shown_in_the_end() {
+    let server = Server::new((40, 20), [BOTH, BOTH]);
+    server.seen().holds = true;
+    let (device, surface) = (sharing_device(), surface(&server));
+    let swapchain = swapchain(&device, &surface, &info(40, 20)).unwrap();
+    let time = Some(vk::PresentTimeGOOGLE::default());
+    let index = acquire(&swapchain);
+    swapchain.present(index, Tags { id: 9, time }).unwrap().0.hand_over(None);
+    assert!(swapchain.wait_for_present(9, 10_000_000_000).unwrap());
+    assert_eq!(swapchain.times().unwrap(), 0);
+    swapchain.close();
 }

@@ -112,6 +112,8 @@ pub struct Seen {
     pub holds: bool,
     /// The window is gone.
     pub gone: bool,
+    /// When presents are done, in microseconds.
+    pub at_us: u64,
     pixmaps: HashMap<u32, Pixmap>,
     /// Who wants events.
     pub listeners: Vec<u32>,
@@ -172,7 +174,7 @@ impl Seen {
                 event,
                 window: WINDOW,
                 serial,
-                ust: 0,
+                ust: self.at_us,
                 msc: self.refresh,
             };
             self.reply(complete.serialize());
@@ -498,6 +500,7 @@ impl Server {
             refuses: false,
             holds: false,
             gone: false,
+            at_us: 0,
             pixmaps: HashMap::new(),
             listeners: Vec::new(),
             pictures: Vec::new(),
