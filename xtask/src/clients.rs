@@ -27,8 +27,24 @@ pub struct Options {
 enum Screen {
     /// An X server.
     X,
-    /// A Wayland compositor.
+    /// A Wayland compositor that takes shared memory.
     Wayland,
+    /// A Wayland compositor that takes images as they are.
+    Images,
+}
+
+/// All of them.
+struct Screens {
+    x: Display,
+    wayland: Compositor,
+    images: Compositor,
+}
+
+impl Screens {
+    fn private() -> Result<Screens, Error> {
+        let (x, wayland) = (Display::private()?, Compositor::weston()?);
+        Ok(Screens { x, wayland, images: Compositor::of_images()? })
+    }
 }
 
 /// A program.
@@ -70,6 +86,17 @@ const CLIENT: Client = Client {
     named: false,
 };
 
+/// SuperTuxKart begins a race by itself.
+const RACE: &[&str] = &[
+    "--render-driver=vulkan",
+    "--race-now",
+    "--track=lighthouse",
+    "--numkarts=3",
+    "--laps=1",
+    "--windowed",
+    "--screensize=640x480",
+];
+
 const CLIENTS: &[Client] = &[
     Client { name: "vulkaninfo", program: "vulkaninfo", draws: false, ..CLIENT },
     // OpenGL by Mesa's zink, which leaves out devices that call themselves CPUs.
@@ -105,9 +132,25 @@ const CLIENTS: &[Client] = &[
         ..CLIENT
     },
     Client {
+        name: "vkcube-images",
+        program: "vkcube-wayland",
+        arguments: &["--suppress_popups"],
+        frames: Some("--c"),
+        screen: Screen::Images,
+        ..CLIENT
+    },
+    Client {
         name: "testvulkan",
         program: "/usr/libexec/installed-tests/SDL2/testvulkan",
         packages: &["libsdl2-tests"],
+        ..CLIENT
+    },
+    Client {
+        name: "testvulkan-images",
+        program: "/usr/libexec/installed-tests/SDL2/testvulkan",
+        environment: &[("SDL_VIDEODRIVER", "wayland")],
+        packages: &["libsdl2-tests"],
+        screen: Screen::Images,
         ..CLIENT
     },
     Client {
@@ -117,6 +160,21 @@ const CLIENTS: &[Client] = &[
         environment: compared::QT_ENVIRONMENT,
         frames: Some("--"),
         packages: compared::QT,
+        ..CLIENT
+    },
+    Client {
+        name: "qml-images",
+        program: compared::QML,
+        arguments: &[compared::QT_SCENE],
+        // By a thread of its own Debian 12's Qt draws to surfaces that it has destroyed, when it ends.
+        environment: &[
+            ("QSG_RHI_BACKEND", "vulkan"),
+            ("QT_QPA_PLATFORM", "wayland"),
+            ("QSG_RENDER_LOOP", "basic"),
+        ],
+        frames: Some("--"),
+        packages: compared::QT_WAYLAND,
+        screen: Screen::Images,
         ..CLIENT
     },
     // By libplacebo, which leaves out devices that call themselves CPUs. The clip is one that FFmpeg makes.
@@ -152,18 +210,25 @@ const CLIENTS: &[Client] = &[
     Client {
         name: "supertuxkart",
         program: "/usr/games/supertuxkart",
-        arguments: &[
-            "--render-driver=vulkan",
-            "--race-now",
-            "--track=lighthouse",
-            "--numkarts=3",
-            "--laps=1",
-            "--windowed",
-            "--screensize=640x480",
-        ],
+        arguments: RACE,
         environment: &[("SDL_AUDIODRIVER", "dummy"), ("ALSOFT_DRIVERS", "null")],
         packages: &["supertuxkart"],
         seconds: 120,
+        named: true,
+        ..CLIENT
+    },
+    Client {
+        name: "supertuxkart-images",
+        program: "/usr/games/supertuxkart",
+        arguments: RACE,
+        environment: &[
+            ("SDL_VIDEODRIVER", "wayland"),
+            ("SDL_AUDIODRIVER", "dummy"),
+            ("ALSOFT_DRIVERS", "null"),
+        ],
+        packages: &["supertuxkart"],
+        seconds: 120,
+        screen: Screen::Images,
         named: true,
         ..CLIENT
     },
@@ -210,12 +275,7 @@ impl Client {
     }
 
     /// The program on this driver.
-    fn command(
-        &self,
-        manifest: &Path,
-        (display, compositor): (&Display, &Compositor),
-        frames: u32,
-    ) -> Result<Command, Error> {
+    fn command(&self, manifest: &Path, screens: &Screens, frames: u32) -> Result<Command, Error> {
         // Games leave settings.
         let home = build::target_directory()?.join("clients/home");
         std::fs::create_dir_all(&home)?;
@@ -231,8 +291,9 @@ impl Client {
             .env("VK_ICD_FILENAMES", manifest)
             .stdout(if self.verdicts.is_some() { Stdio::piped() } else { Stdio::null() });
         match self.screen {
-            Screen::X => command.env("DISPLAY", &display.name),
-            Screen::Wayland => compositor.offer_to(&mut command),
+            Screen::X => command.env("DISPLAY", &screens.x.name),
+            Screen::Wayland => screens.wayland.offer_to(&mut command),
+            Screen::Images => screens.images.offer_to(&mut command),
         };
         if let Some(argument) = self.frames {
             command.args([argument, &frames.to_string()]);
@@ -240,9 +301,8 @@ impl Client {
         Ok(command)
     }
 
-    /// Runs the program and gives what the driver says of it: the way that its pictures go, and what the CPU moved in each
-    /// frame.
-    fn moves(&self, mut command: Command) -> Result<(String, Vec<String>), Error> {
+    /// Runs the program and gives what the driver says of it.
+    fn moves(&self, mut command: Command) -> Result<Moves, Error> {
         let log = std::env::temp_dir().join(format!("vc4-moves-{}-{}", self.name, std::process::id()));
         command.env("VC4VK_DEBUG", "perf").stderr(std::fs::File::create(&log)?);
         let mut child = command.spawn().map_err(|error| format!("{}: {error}", self.program))?;
@@ -263,8 +323,19 @@ impl Client {
                 .collect::<Vec<_>>()
         };
         let path = of("swapchain of ").into_iter().next();
-        Ok((path.ok_or_else(|| format!("{} made no swapchain", self.name))?, of("frame ")))
+        let path = path.ok_or_else(|| format!("{} made no swapchain", self.name))?;
+        Ok(Moves { path, frames: of("frame "), seen: of("picture ") })
     }
+}
+
+/// What the driver says of a program.
+struct Moves {
+    /// The way that its pictures go.
+    path: String,
+    /// What the CPU moved in each frame.
+    frames: Vec<String>,
+    /// How late each picture was seen.
+    seen: Vec<String>,
 }
 
 /// `bench host`: what the CPU moves from and to BOs in a frame of each program.
@@ -272,11 +343,10 @@ pub fn moves(frames: u32, install: bool) -> Result<(), Error> {
     let clients: Vec<&Client> = CLIENTS.iter().filter(|client| client.draws && client.wanted(&[])).collect();
     require(&clients, install)?;
     let manifest = build::driver()?;
-    let display = Display::private()?;
-    let compositor = Compositor::private()?;
+    let screens = Screens::private()?;
     for client in clients {
-        let command = client.command(&manifest, (&display, &compositor), frames)?;
-        let (path, moved) = client.moves(command)?;
+        let command = client.command(&manifest, &screens, frames)?;
+        let Moves { path, frames: moved, seen } = client.moves(command)?;
         // Programs run ahead of their pictures: in the middle neither their first nor their last frames are missing.
         let number = moved.len() / 2;
         let (Some(first), Some(later)) = (moved.first(), moved.get(number)) else {
@@ -285,6 +355,9 @@ pub fn moves(frames: u32, install: bool) -> Result<(), Error> {
         println!("{} ({path})", client.name);
         println!("  first frame  {first}");
         println!("  frame {:<6} {later}", number + 1);
+        if let Some(late) = seen.get(number) {
+            println!("  picture {:<4} {late}", number + 1);
+        }
     }
     Ok(())
 }
@@ -298,20 +371,23 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     let clients: Vec<&Client> = CLIENTS.iter().filter(|client| client.wanted(&options.names)).collect();
     require(&clients, install)?;
     let manifest = build::driver()?;
-    let display = Display::private()?;
-    let compositor = Compositor::private()?;
+    let mut screens = Screens::private()?;
     if let Some(directory) = &options.pictures {
         std::fs::create_dir_all(directory)?;
     }
     let mut failed = Vec::new();
     for client in clients {
         let capture = Capture::new()?;
-        let mut command = client.command(&manifest, (&display, &compositor), options.frames)?;
+        let mut command = client.command(&manifest, &screens, options.frames)?;
         command.env("VC4VK_CAPTURE", capture.directory());
-        match one(client, command, &capture) {
-            Ok(line) => println!("{:14} {line}", client.name),
+        let ended = one(client, command, &capture).and_then(|line| match client.screen {
+            Screen::Images => images(&mut screens.images, &capture).map(|said| format!("{line}, {said}")),
+            _ => Ok(line),
+        });
+        match ended {
+            Ok(line) => println!("{:19} {line}", client.name),
             Err(error) => {
-                println!("{:14} FAILED: {error}", client.name);
+                println!("{:19} FAILED: {error}", client.name);
                 failed.push(client.name);
             }
         }
@@ -324,15 +400,24 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         if !options.names.is_empty() && !options.names.iter().any(|name| name == program.name) {
             continue;
         }
-        match program.run(&manifest, &display, options.pictures.as_deref(), install) {
-            Ok(line) => println!("{:14} {line}", program.name),
+        match program.run(&manifest, &screens.x, options.pictures.as_deref(), install) {
+            Ok(line) => println!("{:19} {line}", program.name),
             Err(error) => {
-                println!("{:14} FAILED: {error}", program.name);
+                println!("{:19} FAILED: {error}", program.name);
                 failed.push(program.name);
             }
         }
     }
     if failed.is_empty() { Ok(()) } else { Err(format!("{} failed", failed.join(", ")).into()) }
+}
+
+/// Compares what a compositor saw of a program's images with what the driver says that it showed.
+fn images(compositor: &mut Compositor, capture: &Capture) -> Result<String, Error> {
+    let (count, last) = compositor.seen()?;
+    match capture.last()? == last {
+        true => Ok(format!("{count} seen as they are")),
+        false => Err("the compositor saw another picture than was presented".into()),
+    }
 }
 
 /// The packages of some programs.

@@ -131,6 +131,16 @@ pub const QT: &[&str] = &[
     "qml6-module-qtqml-workerscript",
     "fonts-dejavu-core",
 ];
+/// The same with a window on Wayland.
+pub const QT_WAYLAND: &[&str] = &[
+    "qml-qt6",
+    "qml6-module-qtquick",
+    "qml6-module-qtquick-window",
+    "qml6-module-qtquick-shapes",
+    "qml6-module-qtqml-workerscript",
+    "fonts-dejavu-core",
+    "qt6-wayland",
+];
 /// How it draws.
 pub const QT_ENVIRONMENT: &[(&str, &str)] = &[("QSG_RHI_BACKEND", "vulkan"), ("QT_QPA_PLATFORM", "xcb")];
 /// Its scene.
