@@ -223,7 +223,7 @@ unsafe fn ask_for_times(fixture: &Fixture, swapchain: vk::SwapchainKHR, frames: 
     unsafe {
         (functions.get_refresh_cycle_duration_google)(device, swapchain, &mut refresh).result().unwrap();
         assert_eq!(refresh.refresh_duration, 16_666_666);
-        let mut ask = |count: &mut u32, out| {
+        let ask = |count: &mut u32, out| {
             (functions.get_past_presentation_timing_google)(device, swapchain, count, out)
         };
         assert_eq!(ask(&mut count, std::ptr::null_mut()), vk::Result::SUCCESS);

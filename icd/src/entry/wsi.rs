@@ -14,7 +14,7 @@ use crate::foundation::handle::{self, HostAllocator, get, opt};
 use crate::objects::instance::Instance;
 use crate::objects::semaphore::Semaphore;
 use crate::objects::sync::Fence;
-use crate::presentation::{self, Acquired, Fit, Surface, Swapchain, Tags};
+use crate::presentation::{self, Acquired, Fit, Handling, Present, Surface, Swapchain, Tags};
 
 fn bool32(yes: bool) -> vk::Bool32 {
     if yes { vk::TRUE } else { vk::FALSE }
@@ -97,6 +97,7 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<vk::Re
             Err(error) => answers.push(Err(error)),
         }
     }
+    let handlings: Vec<Handling> = presents.iter().map(Present::handling).collect();
     let run: Call = Box::new(|last| presents.into_iter().for_each(|present| present.hand_over(last)));
     let queued = queue.call(&waits, run);
     for (at, answer) in answers.iter().enumerate().filter(|_| !results.is_null()) {
@@ -105,6 +106,7 @@ unsafe fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> Result<vk::Re
         unsafe { results.add(at).write(answer.map_or_else(|error| error, |fit| fit.result())) };
     }
     queued?;
+    handlings.into_iter().for_each(Handling::wait);
     let suboptimal = answers.iter().any(|answer| matches!(answer, Ok(Fit::Suboptimal)));
     let worst = answers.into_iter().filter_map(Result::err).max_by_key(severity);
     let fit = if suboptimal { Fit::Suboptimal } else { Fit::Good };

@@ -55,6 +55,17 @@ pub(super) trait Backend: Send {
         false
     }
 
+    /// Whether the window may be touched only while the application presents. Toolkits on Wayland destroy surfaces as soon as no
+    /// present is on its way, whatever swapchains they still have (Qt does), and requests for these read memory that is gone.
+    fn is_tied(&self) -> bool {
+        false
+    }
+
+    /// Whether who reads its images waits for the jobs that draw them.
+    fn is_waited_for(&self) -> bool {
+        false
+    }
+
     /// Whether it hands on sync files of pictures that are not complete.
     fn takes_fences(&self) -> bool {
         false

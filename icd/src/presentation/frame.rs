@@ -17,6 +17,8 @@ pub(super) struct Frame {
     pub fence: Option<OwnedFd>,
     /// What the application says of it.
     pub tags: Tags,
+    /// When the queue handed it over, by CLOCK_MONOTONIC in nanoseconds.
+    pub pushed: u64,
     /// Its number among those that its swapchain showed, by which back ends tell that it was seen.
     pub number: u64,
 }

@@ -33,5 +33,5 @@ mod x11;
 
 pub use pool::Fit;
 pub use surface::{Surface, wayland_presents, xcb_presents, xlib_presents};
-pub use swapchain::{Acquired, Present, Swapchain};
+pub use swapchain::{Acquired, Handling, Present, Swapchain};
 pub use timing::Tags;

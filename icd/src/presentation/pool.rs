@@ -53,6 +53,10 @@ struct State {
     /// Images that the application has.
     acquired: Vec<bool>,
     condition: Condition,
+    /// Pictures that the application presented.
+    presented: u64,
+    /// How many of them were shown or dropped.
+    handled: u64,
     /// The number that the application gave the last picture that was shown, or to a later one that was overtaken.
     shown: u64,
     /// Nanoseconds between two refreshes of the display.
@@ -80,6 +84,8 @@ impl Pool {
             // A window may have been resized since the application asked: it hears of it when it
             // acquires, where it has to listen anyway.
             condition: if fits { Condition::Good } else { Condition::OutOfDate },
+            presented: 0,
+            handled: 0,
             shown: 0,
             refresh: REFRESH_NS,
             times: VecDeque::new(),
@@ -224,14 +230,26 @@ impl Pool {
         Ok(index.map(|index| (index, fit)))
     }
 
-    /// Takes an acquired image back for showing it, and tells how the surface takes it.
-    pub fn take_back(&self, index: u32) -> Result<Result<Fit, Error>, Error> {
+    /// Takes an acquired image back for showing it, as picture with that number, and tells how the surface takes it.
+    pub fn take_back(&self, index: u32) -> Result<(u64, Result<Fit, Error>), Error> {
         let mut state = self.state();
         match state.acquired.get_mut(index as usize) {
             Some(acquired) if *acquired => *acquired = false,
             _ => return Err(Error::InvalidUse(format!("image {index} is presented without being acquired"))),
         }
-        Ok(condition(&state))
+        state.presented += 1;
+        Ok((state.presented, condition(&state)))
+    }
+
+    /// One more picture was shown or dropped.
+    pub fn has_handled(&self) {
+        self.state().handled += 1;
+        self.device.waker().ring();
+    }
+
+    /// Whether the pictures up to this number were shown or dropped, or never will be.
+    pub fn is_handled(&self, number: u64) -> bool {
+        self.state().handled >= number || self.check().is_err()
     }
 
     /// Ends the handing out of images.

@@ -53,6 +53,7 @@ impl Pace {
 /// The handle of the thread.
 pub(super) struct Presenter {
     inbox: Arc<Inbox>,
+    is_tied: bool,
     takes_fences: bool,
     thread: JoinHandle<()>,
 }
@@ -66,7 +67,7 @@ impl Presenter {
         conversion: Conversion,
     ) -> Result<Presenter, Error> {
         let inbox = Arc::new(Inbox::new()?);
-        let takes_fences = backend.takes_fences();
+        let (is_tied, takes_fences) = (backend.is_tied(), backend.takes_fences());
         let opaque = conversion.opaque && backend.has_alpha();
         let pace = (mode == vk::PresentModeKHR::FIFO && !backend.has_pace()).then(Pace::default);
         let worker = Worker {
@@ -91,14 +92,19 @@ impl Presenter {
             log::error!(target: "vc4::wsi", "the present thread cannot start: {error}");
             Error::OutOfHostMemory
         })?;
-        Ok(Presenter { inbox, takes_fences, thread })
+        Ok(Presenter { inbox, is_tied, takes_fences, thread })
+    }
+
+    /// Whether presents have to wait until their picture was handled.
+    pub fn is_tied(&self) -> bool {
+        self.is_tied
     }
 
     /// Appends a picture that is complete after a job.
     pub fn push(&self, index: u32, rendered: Option<Seqno>, tags: Tags, gpu: &dyn Gpu) {
         // The queue has submitted nothing behind that job yet.
         let fence = rendered.filter(|_| self.takes_fences).and_then(|_| gpu.last_job_fence());
-        self.inbox.push(Frame { index, rendered, fence, tags, number: 0 });
+        self.inbox.push(Frame { index, rendered, fence, tags, pushed: timing::now(), number: 0 });
     }
 
     /// Shows what was pushed, without pauses, and ends the thread.
@@ -131,6 +137,7 @@ struct Next {
 struct Awaited {
     number: u64,
     tags: Tags,
+    pushed: u64,
     ready: Option<u64>,
     since: Instant,
 }
@@ -208,6 +215,7 @@ impl Worker {
             }
         } else if let Some(next) = self.next.take_if(|_| self.newest_only && !self.frames.is_empty()) {
             self.pool.release(next.frame.index);
+            self.pool.has_handled();
         } else {
             let limit = if early.is_zero() { ASK } else { early };
             self.backend.wait(self.inbox.bell(), patience.into_iter().chain([limit]).min())?;
@@ -248,6 +256,15 @@ impl Worker {
         let Tags { id, time } = awaited.tags;
         let Some(sight) = sight else { return self.pool.has_shown(id) };
         let told = self.ticks.see(sight, awaited.ready, time.unwrap_or_default());
+        if flags().contains(Debug::PERF) {
+            let late = told.actual_present_time.saturating_sub(awaited.pushed) as f64;
+            let refreshes = late / self.ticks.refresh() as f64;
+            let ms = late / 1e6;
+            eprintln!(
+                "perf: picture {}: seen {refreshes:.1} refreshes ({ms:.1} ms) after its present",
+                awaited.number
+            );
+        }
         self.pool.has_seen(id, self.ticks.refresh(), time.map(|_| told));
     }
 
@@ -255,12 +272,11 @@ impl Worker {
     fn choose(&mut self) -> Result<(), Error> {
         if self.next.is_none() {
             if let Some(frame) = self.frames.pop_front() {
-                let complete = match (frame.rendered, &frame.fence) {
-                    (None, _) => true,
-                    (Some(seqno), None) => self.wait_for(seqno).map(|()| true)?,
-                    (Some(seqno), Some(_)) => {
-                        self.pool.device().gpu().wait_seqno(seqno, Some(Duration::ZERO))?
-                    }
+                let waits = frame.fence.is_none() && !self.backend.is_waited_for();
+                let complete = match frame.rendered {
+                    None => true,
+                    Some(seqno) if waits => self.wait_for(seqno).map(|()| true)?,
+                    Some(seqno) => self.pool.device().gpu().wait_seqno(seqno, Some(Duration::ZERO))?,
                 };
                 let ready = timing::now();
                 let wanted = self.wanted(&frame.tags, ready);
@@ -282,7 +298,7 @@ impl Worker {
 
     fn show(&mut self, next: Next) -> Result<(), Error> {
         let Next { mut frame, ready, .. } = next;
-        let (index, tags) = (frame.index, frame.tags);
+        let (index, tags, pushed) = (frame.index, frame.tags, frame.pushed);
         self.number += 1;
         frame.number = self.number;
         let copied = match self.backend.storage() {
@@ -299,11 +315,12 @@ impl Worker {
             self.pool.release(index);
         }
         self.backend.show(frame)?;
+        self.pool.has_handled();
         self.shown.index = index;
         if let Some(capture) = capture::active() {
             self.shown.number = capture.presented();
         }
-        let awaited = Awaited { number: self.number, tags, ready, since: Instant::now() };
+        let awaited = Awaited { number: self.number, tags, pushed, ready, since: Instant::now() };
         match self.backend.tells_turns() {
             true => self.awaited.push_back(awaited),
             false => self.had_its_turn(&awaited, Some(Sight::default())),

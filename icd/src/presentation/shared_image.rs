@@ -1,6 +1,6 @@
 //! An image of a swapchain as others see it: a dma-buf, and how pixels lie in it.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use ash::vk;
 use drm::buffer::DrmFourcc;
@@ -10,6 +10,9 @@ use vc4_kernel_abi::uapi::{MODIFIER_LINEAR, MODIFIER_T_TILED};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
+
+/// The file system that dma-bufs are files of (linux/magic.h).
+const DMA_BUF_MAGIC: u32 = u32::from_be_bytes(*b"DMAB");
 
 /// An image that others can show.
 #[derive(Debug)]
@@ -48,6 +51,16 @@ impl SharedImage {
         let vk::Extent3D { width, height, .. } = image.extent();
         let extent = vk::Extent2D { width, height };
         Ok(SharedImage { fd, offset: level.offset, stride: level.stride, modifier, extent, format })
+    }
+
+    /// Whether it is a dma-buf, whose readers the kernel has wait for the jobs that write to it. What simulators share is plain
+    /// memory.
+    pub fn is_waited_for(&self) -> bool {
+        // SAFETY: plain data, which the call fills.
+        let mut about: libc::statfs = unsafe { std::mem::zeroed() };
+        // SAFETY: the descriptor is open, and the structure is ours.
+        let asked = unsafe { libc::fstatfs(self.fd.as_raw_fd(), &raw mut about) };
+        asked == 0 && about.f_type as u32 == DMA_BUF_MAGIC
     }
 
     /// How pixels lie, for people.

@@ -1,6 +1,7 @@
 //! VkSwapchainKHR: images that take turns between the application and the display.
 
 use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 use ash::vk;
 use vc4_kernel_abi::Seqno;
@@ -143,8 +144,20 @@ impl Swapchain {
         index: u32,
         tags: Tags,
     ) -> Result<(Present, Result<Fit, Error>), Error> {
-        let taken = self.pool.take_back(index)?;
-        Ok((Present { swapchain: self.clone(), index, tags }, taken))
+        let (number, taken) = self.pool.take_back(index)?;
+        Ok((Present { swapchain: self.clone(), number, index, tags }, taken))
+    }
+
+    /// Waits until a present was handled, where its window may not be touched after vkQueuePresentKHR; a little longer than
+    /// pictures wait for their turn, at most.
+    fn wait_until_handled(&self, number: u64) {
+        let presenter = self.presenter.lock().unwrap_or_else(PoisonError::into_inner);
+        let tied = presenter.as_ref().is_some_and(Presenter::is_tied);
+        drop(presenter);
+        if tied {
+            let deadline = Instant::now() + LONGEST_PRESENT;
+            self.pool.device().waker().wait_until(Some(deadline), || self.pool.is_handled(number));
+        }
     }
 
     /// vkWaitForPresentKHR: waits up to `timeout` nanoseconds until a picture with this number, or a later one, was shown;
@@ -304,23 +317,49 @@ fn images(
     (0..info.min_image_count.max(surface::MIN_IMAGES)).map(image).collect()
 }
 
+/// How long vkQueuePresentKHR waits for what must happen meanwhile.
+const LONGEST_PRESENT: Duration = Duration::from_secs(2);
+
+/// What is to be waited for before vkQueuePresentKHR is over.
+#[must_use]
+pub struct Handling {
+    swapchain: Arc<Swapchain>,
+    number: u64,
+}
+
+impl Handling {
+    /// Waits for it.
+    pub fn wait(self) {
+        self.swapchain.wait_until_handled(self.number);
+    }
+}
+
 /// A picture on its way through the queue.
 #[must_use = "the image comes back only when the present is handed over"]
 pub struct Present {
     swapchain: Arc<Swapchain>,
+    number: u64,
     index: u32,
     tags: Tags,
 }
 
 impl Present {
+    /// What vkQueuePresentKHR has to wait for after it has queued this.
+    pub fn handling(&self) -> Handling {
+        Handling { swapchain: self.swapchain.clone(), number: self.number }
+    }
+
     /// To be called on the queue's thread, in queue order, when the semaphores of the present were
     /// waited for. `rendered` is the last job submitted to the device before; `None` if the device has
     /// finished it already. Does not block.
     pub fn hand_over(self, rendered: Option<Seqno>) {
         let presenter = self.swapchain.presenter.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(presenter) = presenter.as_ref() {
-            let gpu = self.swapchain.pool.device().gpu();
-            presenter.push(self.index, rendered, self.tags, &**gpu);
+        match presenter.as_ref() {
+            Some(presenter) => {
+                let gpu = self.swapchain.pool.device().gpu();
+                presenter.push(self.index, rendered, self.tags, &**gpu);
+            }
+            None => self.swapchain.pool.has_handled(),
         }
     }
 }

@@ -38,7 +38,12 @@ pub(crate) fn swapchain(
 
 /// An image within a second.
 pub(super) fn acquire(swapchain: &Swapchain) -> u32 {
-    match swapchain.acquire(1_000_000_000).unwrap() {
+    acquire_in(swapchain, 1_000_000_000)
+}
+
+/// An image within so many nanoseconds.
+pub(super) fn acquire_in(swapchain: &Swapchain, timeout: u64) -> u32 {
+    match swapchain.acquire(timeout).unwrap() {
         Acquired::Image(index) => index,
         other => panic!("{other:?}"),
     }

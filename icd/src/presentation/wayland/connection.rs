@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use wayland_backend::client::{Backend, ObjectId};
+use wayland_backend::client::Backend;
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::wl_registry::{self, WlRegistry};
 use wayland_client::protocol::wl_shm::WlShm;
@@ -110,17 +110,6 @@ impl Connection {
         if let Some(presentation) = &self.presentation {
             presentation.feedback(surface, handle, number);
         }
-    }
-
-    /// The application's surface.
-    ///
-    /// # Safety
-    /// `surface` is a `wl_surface` of this display that outlives the result's use.
-    pub(super) unsafe fn surface(&self, surface: Foreign) -> Result<WlSurface, Error> {
-        // SAFETY: by the contract.
-        let id = unsafe { ObjectId::from_ptr(WlSurface::interface(), surface.as_ptr().cast()) };
-        let surface = id.and_then(|id| WlSurface::from_id(&self.display, id));
-        surface.map_err(|error| Error::InvalidUse(format!("a surface that is no wl_surface: {error}")))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Wayland: the application's display, borrowed, with an event queue of our own, so that no event of ours reaches the
 //! application and none of its events is taken from it. libwayland may be used from any thread.
 
+mod alias;
 mod connection;
 mod dmabuf;
 mod state;

@@ -11,10 +11,11 @@ use wayland_client::backend::WaylandError;
 use wayland_client::protocol::wl_buffer::WlBuffer;
 use wayland_client::protocol::wl_shm::Format;
 use wayland_client::protocol::wl_shm_pool::WlShmPool;
-use wayland_client::protocol::wl_surface::{REQ_DAMAGE_BUFFER_SINCE, WlSurface};
+use wayland_client::protocol::wl_surface::REQ_DAMAGE_BUFFER_SINCE;
 use wayland_client::{DispatchError, EventQueue, Proxy};
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_v1::ZwpLinuxDmabufFeedbackV1;
 
+use super::alias::Alias;
 use super::connection::{Connection, lost};
 use super::dmabuf::{self, FEEDBACK_SINCE};
 use super::state::{Answered, State, ask_for_buffer};
@@ -51,7 +52,7 @@ pub(in crate::presentation) struct Manner {
 /// A surface without buffers, and its queue.
 struct Seat {
     connection: Arc<Connection>,
-    surface: WlSurface,
+    alias: Alias,
     queue: EventQueue<State>,
     state: State,
     fifo: bool,
@@ -68,37 +69,45 @@ impl Seat {
         mode: vk::PresentModeKHR,
     ) -> Result<Seat, Error> {
         // SAFETY: by the contract.
-        let surface = unsafe { connection.surface(surface)? };
-        connection.set_tearing(&surface, mode == vk::PresentModeKHR::IMMEDIATE);
+        let alias = unsafe { Alias::new(&connection.display, surface)? };
+        connection.set_tearing(&alias.surface, mode == vk::PresentModeKHR::IMMEDIATE);
         let queue = connection.display.new_event_queue();
         let (connection, fifo) = (connection.clone(), mode == vk::PresentModeKHR::FIFO);
         let state = State { monotonic: connection.monotonic, ..State::default() };
-        Ok(Seat { connection, surface, queue, state, fifo, feedback: None })
+        Ok(Seat { connection, alias, queue, state, fifo, feedback: None })
     }
 
-    /// Shows a buffer, with picture `number` in it.
-    fn attach(&mut self, buffer: usize, extent: vk::Extent2D, number: u64) -> Result<(), Error> {
-        self.surface.attach(self.state.buffers.get(buffer), 0, 0);
-        if self.surface.version() >= REQ_DAMAGE_BUFFER_SINCE {
-            self.surface.damage_buffer(0, 0, extent.width as i32, extent.height as i32);
+    /// Shows a buffer, with picture `number` in it; whether it was left out instead.
+    ///
+    /// One whose turn has not come is: either nobody sees the surface, or it is no more.
+    fn attach(&mut self, buffer: usize, extent: vk::Extent2D, number: u64) -> Result<bool, Error> {
+        if self.state.waits.is_some() {
+            self.state.waits = Some(Instant::now());
+            self.state.turns.push_back((number, None));
+            return Ok(true);
+        }
+        self.alias.surface.attach(self.state.buffers.get(buffer), 0, 0);
+        if self.alias.surface.version() >= REQ_DAMAGE_BUFFER_SINCE {
+            self.alias.surface.damage_buffer(0, 0, extent.width as i32, extent.height as i32);
         } else {
             // In the surface's own units, which scaling makes others.
-            self.surface.damage(0, 0, i32::MAX, i32::MAX);
+            self.alias.surface.damage(0, 0, i32::MAX, i32::MAX);
         }
         if self.fifo {
-            self.surface.frame(&self.queue.handle(), ());
+            self.alias.surface.frame(&self.queue.handle(), ());
             self.state.waits = Some(Instant::now());
         }
-        self.connection.ask_for_turn(&self.surface, &self.queue.handle(), number);
-        self.surface.commit();
+        self.connection.ask_for_turn(&self.alias.surface, &self.queue.handle(), number);
+        self.alias.surface.commit();
         self.state.free[buffer] = false;
         self.flush()?;
-        self.dispatch().map(drop)
+        self.dispatch()?;
+        Ok(false)
     }
 
-    /// Whether the picture before had its turn, in FIFO mode.
-    fn had_its_turn(&self) -> bool {
-        self.state.waits.is_none_or(|since| since.elapsed() >= UNSEEN)
+    /// Whether the picture before had its turn, in FIFO mode, or is not to be waited for any more.
+    fn is_ready(&self, hurry: bool) -> bool {
+        hurry || self.state.waits.is_none_or(|since| since.elapsed() >= UNSEEN)
     }
 
     /// A picture that had its turn.
@@ -255,12 +264,16 @@ impl Backend for Target {
         self.seat.connection.tells_turns()
     }
 
+    fn is_tied(&self) -> bool {
+        true
+    }
+
     fn is_ready(&mut self, hurry: bool) -> bool {
-        (self.seat.had_its_turn() || hurry) && self.choose_buffer(hurry)
+        self.seat.is_ready(hurry) && self.choose_buffer(hurry)
     }
 
     fn show(&mut self, frame: Frame) -> Result<(), Error> {
-        self.seat.attach(self.next, self.extent, frame.number)
+        self.seat.attach(self.next, self.extent, frame.number).map(drop)
     }
 
     fn news(&mut self) -> Option<News> {
@@ -297,7 +310,7 @@ impl Planned {
             true => connection.formats.clone(),
             false => {
                 let handle = seat.queue.handle();
-                seat.feedback = Some(dmabuf.get_surface_feedback(&seat.surface, &handle, ()));
+                seat.feedback = Some(dmabuf.get_surface_feedback(&seat.alias.surface, &handle, ()));
                 seat.roundtrip()?;
                 seat.state.feedback.formats.take().unwrap_or_default()
             }
@@ -331,7 +344,8 @@ impl Native for Planned {
         seat.state.free = vec![true; images.len()];
         let extent = images.first().map(|image| image.extent).unwrap_or_default();
         let layout = images.first().map_or("none", SharedImage::layout);
-        Ok(Box::new(Images { seat, extent, layout, format, best: modifiers.first().copied() }))
+        let waited_for = images.iter().all(SharedImage::is_waited_for);
+        Ok(Box::new(Images { seat, extent, layout, waited_for, format, best: modifiers.first().copied() }))
     }
 }
 
@@ -340,6 +354,7 @@ struct Images {
     seat: Seat,
     extent: vk::Extent2D,
     layout: &'static str,
+    waited_for: bool,
     format: DrmFourcc,
     /// The best layout that the compositor knew.
     best: Option<u64>,
@@ -362,12 +377,24 @@ impl Backend for Images {
         self.seat.connection.tells_turns()
     }
 
+    fn is_tied(&self) -> bool {
+        true
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.waited_for
+    }
+
     fn is_ready(&mut self, hurry: bool) -> bool {
-        self.seat.had_its_turn() || hurry
+        self.seat.is_ready(hurry)
     }
 
     fn show(&mut self, frame: Frame) -> Result<(), Error> {
-        self.seat.attach(frame.index as usize, self.extent, frame.number)
+        let index = frame.index as usize;
+        if self.seat.attach(index, self.extent, frame.number)? {
+            self.seat.state.released.push_back(index);
+        }
+        Ok(())
     }
 
     fn news(&mut self) -> Option<News> {

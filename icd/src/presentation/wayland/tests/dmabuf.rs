@@ -1,30 +1,17 @@
 //! Images as buffers: what the compositor offers, how it hears of them, and that nobody copies them.
 
-use std::os::fd::AsFd;
-
-use vc4::image::Tiling;
-use vc4::image::tiling::Level;
+use vc4_compositor::{FORMATS, Image, tell};
 use vc4_kernel_abi::uapi::{MODIFIER_LINEAR, MODIFIER_T_TILED};
 use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_buffer_params_v1::{
     self, ZwpLinuxBufferParamsV1,
 };
-use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_feedback_v1::{
-    TrancheFlags, ZwpLinuxDmabufFeedbackV1,
-};
+use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_feedback_v1::ZwpLinuxDmabufFeedbackV1;
 use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_v1::{self, ZwpLinuxDmabufV1};
 
-use super::super::super::{Acquired, Fit, Tags};
+use super::super::super::{Acquired, Fit};
 use super::*;
 use crate::foundation::traffic::Cause;
-use crate::presentation::shm::SharedMemory;
 use crate::testing::sharing_device;
-
-/// Formats by their four letters.
-const XR24: u32 = u32::from_le_bytes(*b"XR24");
-const AR24: u32 = u32::from_le_bytes(*b"AR24");
-const XB24: u32 = u32::from_le_bytes(*b"XB24");
-const AB24: u32 = u32::from_le_bytes(*b"AB24");
-const FORMATS: [u32; 4] = [XR24, AR24, XB24, AB24];
 
 /// How the compositor takes images.
 #[derive(Default)]
@@ -46,58 +33,16 @@ impl Dmabuf {
         self.modifiers.iter().flat_map(|&modifier| FORMATS.map(|format| (format, modifier)))
     }
 
-    /// Tells a surface what is good for it: a table with strangers in it, in two tranches.
     fn tell(&self, feedback: &ZwpLinuxDmabufFeedbackV1) {
-        let entries: Vec<(u32, u64)> = std::iter::once((1, 2)).chain(self.formats()).collect();
-        let mut table = SharedMemory::new(16 * entries.len()).unwrap();
-        for (entry, (format, modifier)) in table.bytes().chunks_exact_mut(16).zip(&entries) {
-            entry[..4].copy_from_slice(&format.to_ne_bytes());
-            entry[8..].copy_from_slice(&modifier.to_ne_bytes());
-        }
-        feedback.format_table(table.fd().as_fd(), 16 * entries.len() as u32);
-        let device = 0u64.to_ne_bytes().to_vec();
-        feedback.main_device(device.clone());
-        let half = entries.len() / 2;
-        for numbers in [0..half, half..entries.len()] {
-            feedback.tranche_target_device(device.clone());
-            feedback.tranche_flags(TrancheFlags::empty());
-            feedback.tranche_formats(numbers.flat_map(|number| (number as u16).to_ne_bytes()).collect());
-            feedback.tranche_done();
-        }
-        feedback.done();
+        tell(feedback, self.formats()).unwrap();
     }
 }
 
-/// An image of a client's.
-pub(super) struct Import {
-    memory: std::fs::File,
-    offset: u32,
-    stride: u32,
-    width: i32,
-    height: i32,
-    format: u32,
-    modifier: u64,
-}
-
-impl Import {
-    /// The image's rows, blue first whatever its format.
-    pub fn picture(&self) -> Picture {
-        let (width, height) = (self.width as u32, self.height as u32);
-        let tiling = if self.modifier == MODIFIER_T_TILED { Tiling::T } else { Tiling::Raster };
-        let level = Level::new(tiling, 4, self.stride / 4, height).unwrap();
-        let mut bytes = Vec::new();
-        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-            let mut pixel = [0; 4];
-            self.memory.read_exact_at(&mut pixel, u64::from(self.offset + level.offset_of(x, y))).unwrap();
-            if matches!(self.format, XB24 | AB24) {
-                pixel.swap(0, 2);
-            }
-            bytes.extend(pixel);
-        }
-        let alpha = matches!(self.format, AR24 | AB24);
-        let format = if alpha { wl_shm::Format::Argb8888 } else { wl_shm::Format::Xrgb8888 };
-        Picture { format, width: self.width, height: self.height, bytes, modifier: Some(self.modifier) }
-    }
+/// What the compositor sees of an image.
+pub(super) fn picture(image: &Image) -> Picture {
+    let format = if image.has_alpha() { wl_shm::Format::Argb8888 } else { wl_shm::Format::Xrgb8888 };
+    let (width, height, bytes) = (image.width, image.height, image.rows().unwrap());
+    Picture { format, width, height, bytes, modifier: Some(image.modifier) }
 }
 
 /// Offers the protocol.
@@ -139,11 +84,11 @@ requests!(ZwpLinuxDmabufV1, (), |state, request, _data, init| {
 });
 
 requests!(ZwpLinuxDmabufFeedbackV1, (), |_state, _request, _data, _init| {});
-requests!(WlBuffer, Import, |_state, request, _data, _init| {
+requests!(WlBuffer, Image, |_state, request, _data, _init| {
     assert!(matches!(request, wl_buffer::Request::Destroy));
 });
 
-type Params = Mutex<Option<Import>>;
+type Params = Mutex<Option<Image>>;
 
 impl Dispatch<ZwpLinuxBufferParamsV1, Params> for Compositor {
     fn request(
@@ -162,17 +107,17 @@ impl Dispatch<ZwpLinuxBufferParamsV1, Params> for Compositor {
                 assert_eq!(plane_idx, 0);
                 let modifier = u64::from(modifier_hi) << 32 | u64::from(modifier_lo);
                 let (memory, width, height, format) = (fd.into(), 0, 0, 0);
-                *data = Some(Import { memory, offset, stride, width, height, format, modifier });
+                *data = Some(Image { memory, offset, stride, width, height, format, modifier });
             }
             Request::Create { width, height, format, flags } => {
                 assert_eq!(u32::from(flags), 0);
                 let dmabuf = &compositor.seen.lock().unwrap().dmabuf;
-                let import = Import { width, height, format, ..data.take().expect("a plane") };
-                assert!(dmabuf.formats().any(|known| known == (format, import.modifier)), "not offered");
+                let image = Image { width, height, format, ..data.take().expect("a plane") };
+                assert!(dmabuf.formats().any(|known| known == (format, image.modifier)), "not offered");
                 if dmabuf.refuses {
                     return params.failed();
                 }
-                let buffer = client.create_resource::<WlBuffer, Import, Compositor>(handle, 1, import);
+                let buffer = client.create_resource::<WlBuffer, Image, Compositor>(handle, 1, image);
                 params.created(&buffer.unwrap());
             }
             Request::Destroy => {}

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ash::vk;
+use vc4_compositor::Image;
 use wayland_client::protocol::{wl_compositor as app_compositor, wl_surface as app_surface};
 use wayland_client::{EventQueue, Proxy as _};
 use wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::WpPresentationFeedback;
@@ -19,9 +20,9 @@ use wayland_server::protocol::wl_shm_pool::{self, WlShmPool};
 use wayland_server::protocol::wl_surface::{self, WlSurface};
 use wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource as _, WEnum};
 
-use self::dmabuf::{Dmabuf, Import};
-use super::super::tests::{acquire, fill, info, present, swapchain};
-use super::super::{Surface, wayland_presents};
+use self::dmabuf::Dmabuf;
+use super::super::tests::{acquire, acquire_in, fill, info, present, swapchain};
+use super::super::{Surface, Tags, wayland_presents};
 use crate::foundation::error::Error;
 use crate::testing::device;
 
@@ -84,8 +85,8 @@ impl Compositor {
     fn commit(&mut self) {
         let mut seen = self.seen.lock().unwrap();
         if let Some(buffer) = self.attached.take() {
-            let picture = match buffer.data::<Import>() {
-                Some(import) => import.picture(),
+            let picture = match buffer.data::<Image>() {
+                Some(image) => dmabuf::picture(image),
                 None => buffer.data::<Buffer>().unwrap().picture(),
             };
             seen.pictures.push(picture);
@@ -356,17 +357,77 @@ fn fifo_waits_for_the_compositor() {
     assert_eq!(stage.seen().pictures.len(), 1, "the second picture waits for the first one's turn");
     stage.seen().callbacks.drain(..).for_each(|callback| callback.done(0));
     stage.pictures(2);
-    // A surface that nobody sees gets no turn, and its program goes on all the same.
-    let index = acquire(&swapchain);
+    // A surface that nobody sees gets no turn, and its program goes on all the same, slowly.
+    let begin = Instant::now();
+    for _ in 0..2 {
+        let index = acquire(&swapchain);
+        present(&swapchain, index).unwrap();
+    }
+    let index = acquire_in(&swapchain, 10_000_000_000);
+    assert!(begin.elapsed() >= Duration::from_millis(900), "{:?}", begin.elapsed());
+    assert_eq!(stage.seen().pictures.len(), 2);
+    // Until somebody looks.
+    stage.seen().callbacks.drain(..).for_each(|callback| callback.done(0));
     present(&swapchain, index).unwrap();
     stage.pictures(3);
-    // The end waits for no turn.
+    // The end waits a little.
     let begin = Instant::now();
-    let index = acquire(&swapchain);
+    let index = acquire_in(&swapchain, 10_000_000_000);
     present(&swapchain, index).unwrap();
     swapchain.close();
-    assert!(begin.elapsed() < Duration::from_millis(900), "{:?}", begin.elapsed());
-    assert_eq!(stage.pictures(4).len(), 4);
+    assert!(begin.elapsed() < Duration::from_millis(1900), "{:?}", begin.elapsed());
+    assert_eq!(stage.seen().pictures.len(), 3);
+}
+
+/// Qt closes windows so: as soon as no present is on its way.
+#[test]
+fn a_surface_may_end_before_its_swapchain() {
+    for mode in [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX] {
+        let stage = Stage::new();
+        let (device, surface) = (device(), stage.surface());
+        stage.seen().holds_frames = true;
+        let swapchain = swapchain(&device, &surface, &info_of(mode)).unwrap();
+        let begin = Instant::now();
+        for _ in 0..2 {
+            let index = acquire(&swapchain);
+            let (present, _) = swapchain.present(index, Tags::default()).unwrap();
+            let handling = present.handling();
+            present.hand_over(None);
+            handling.wait();
+        }
+        stage.surface.destroy();
+        stage.display.flush().unwrap();
+        // The second picture of two in turn waits for the first one's turn, which does not come.
+        let fifo = mode == vk::PresentModeKHR::FIFO;
+        assert_eq!(begin.elapsed() >= Duration::from_millis(900), fifo);
+        swapchain.close();
+        assert!(!device.is_lost());
+        let pictures = stage.pictures(if fifo { 1 } else { 2 });
+        assert_eq!(pictures.len(), if fifo { 1 } else { 2 }, "all requests were made before");
+    }
+}
+
+/// Qt 6.4 closes windows so.
+#[test]
+fn who_presents_to_a_surface_that_is_gone_loses_it() {
+    let mut stage = Stage::new();
+    let (device, surface) = (device(), stage.surface());
+    let swapchain = swapchain(&device, &surface, &info_of(vk::PresentModeKHR::MAILBOX)).unwrap();
+    stage.surface.destroy();
+    stage.display.flush().unwrap();
+    let error = (0..200).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        match swapchain.acquire(1_000_000_000) {
+            Ok(super::super::Acquired::Image(index)) => present(&swapchain, index).err(),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Some(error),
+        }
+    });
+    assert_eq!(error.map(|error| error.result()), Some(vk::Result::ERROR_SURFACE_LOST_KHR));
+    assert!(!device.is_lost());
+    assert_eq!(stage.seen().pictures.len(), 0);
+    swapchain.close();
+    stage.end();
 }
 
 #[test]

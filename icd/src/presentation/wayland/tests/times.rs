@@ -3,7 +3,7 @@
 use wayland_protocols::wp::presentation_time::server::wp_presentation::{self, WpPresentation};
 use wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::Kind;
 
-use super::super::super::{Swapchain, Tags, timing};
+use super::super::super::{Swapchain, timing};
 use super::*;
 
 /// Offers the protocol.

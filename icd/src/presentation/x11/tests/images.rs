@@ -140,7 +140,9 @@ fn the_kernel_knows_layouts_that_are_not_told() {
         format: DrmFourcc::Xrgb8888,
     };
     let mut backend = planned.take(&[image]).unwrap();
-    backend.show(Frame { index: 0, rendered: None, fence: None, tags: Tags::default(), number: 1 }).unwrap();
+    backend
+        .show(Frame { index: 0, rendered: None, fence: None, tags: Tags::default(), pushed: 0, number: 1 })
+        .unwrap();
     assert_eq!(server.pictures(1)[0].modifier, MODIFIER_INVALID);
 }
 
