@@ -129,7 +129,7 @@ pub fn cargo(target: &Target, subcommand: &str) -> Result<Command, Error> {
         .current_dir(build::workspace())
         .env("CARGO_TARGET_DIR", directory()?)
         .env(format!("CARGO_TARGET_{upper}_LINKER"), format!("{}-gcc", target.gnu))
-        .env(format!("CARGO_TARGET_{upper}_RUNNER"), runner(target, &libraries(target)))
+        .env(runner_variable(target), runner(target, &libraries(target)))
         .env("PROPTEST_CASES", PROPTEST_CASES)
         // For the few tests that see the emulator behind the machine.
         .env("VC4_QEMU_USER", "1");
@@ -161,6 +161,11 @@ pub fn cargo_with_std(subcommand: &str) -> Command {
     command
 }
 
+/// Where cargo looks for that.
+fn runner_variable(target: &Target) -> String {
+    format!("CARGO_TARGET_{}_RUNNER", target.triple.replace('-', "_").to_uppercase())
+}
+
 /// Runs a program of `target` on this machine, with the libraries below `root`: `runner arguments… program`.
 pub fn runner(target: &Target, root: &Path) -> String {
     let cpu = target.cpu.map(|cpu| format!(" -cpu {cpu}")).unwrap_or_default();
@@ -180,9 +185,10 @@ pub fn build(target: &Target, package: &str, release: bool) -> Result<PathBuf, E
     Ok(directory()?.join(target.triple).join(if release { "release" } else { "debug" }))
 }
 
-/// Runs the tests of `packages`.
-pub fn test(target: &Target, packages: &[&str], arguments: &[String]) -> Result<(), Error> {
+/// Runs the tests of `packages`, with the libraries below `root`.
+pub fn test(target: &Target, root: &Path, packages: &[&str], arguments: &[String]) -> Result<(), Error> {
     let mut command = cargo(target, "test")?;
+    command.env(runner_variable(target), runner(target, root));
     command.args(packages.iter().flat_map(|package| ["--package", package])).args(arguments);
     status(&mut command, &format!("the tests for {} under {}", target.name, target.qemu))
 }

@@ -8,8 +8,9 @@ use crate::cross::{self, Target};
 use crate::debian::Debian;
 use crate::{Error, build, packages};
 
-/// What programs are linked to and load: the C library, the unwinder, the Vulkan loader.
-const LIBRARIES: &[&str] = &["libc6", "libgcc-s1", "libvulkan1"];
+/// What programs are linked to and load: the C library, the unwinder, the Vulkan loader; and what the driver loads to reach displays.
+const LIBRARIES: &[&str] =
+    &["libc6", "libgcc-s1", "libvulkan1", "libwayland-client0", "libxcb1", "libx11-6", "libx11-xcb1"];
 /// Debian's release of the libraries, no older than the cross compilers'.
 const RELEASE: &str = "bookworm";
 
@@ -36,12 +37,13 @@ pub enum Extent {
 pub fn test(target: &Target, extent: Extent, arguments: &[String], install: bool) -> Result<(), Error> {
     packages::require(packages::TEST, install)?;
     let programs = programs(target)?;
-    let runner = cross::runner(target, &root(target)?);
+    let root = root(target)?;
+    let runner = cross::runner(target, &root);
     match extent {
         Extent::Few => few(target, &programs, runner, arguments),
         Extent::Whole => {
             suites(target, SUITES, None, &programs, runner, arguments)?;
-            cross::test(target, &["vc4-icd"], arguments)
+            cross::test(target, &root, &["vc4-icd"], arguments)
         }
     }
 }

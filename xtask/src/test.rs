@@ -146,7 +146,7 @@ fn emulated<S: AsRef<str>>(
     for target in targets? {
         cross::require(target, install)?;
         let start = Instant::now();
-        cross::test(target, packages, cargo)?;
+        cross::test(target, &cross::libraries(target), packages, cargo)?;
         println!("{}: {} passed in {:.0} s", target.name, packages.join(", "), start.elapsed().as_secs_f64());
     }
     Ok(())
