@@ -38,6 +38,9 @@ pub struct Options {
     /// Frames of each vkcube run.
     #[arg(long, default_value_t = 300)]
     frames: u32,
+    /// With `draws`: count on these machines, too, under QEMU: aarch64, armv7.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    machines: Vec<String>,
     /// With `frames`: only these.
     #[arg(value_name = "FRAME")]
     names: Vec<String>,
@@ -45,7 +48,7 @@ pub struct Options {
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     if options.what == What::Draws {
-        return draws::run(install);
+        return draws::run(&options.machines, install);
     }
     if options.what == What::Host {
         return clients::moves(options.frames, install);
