@@ -69,7 +69,8 @@ macro_rules! words {
                 let mut bits = const { check_picture($picture, Self::FIELDS); fixed($picture).1 };
                 $(
                     const { assert!(field($picture, $letter).width <= 32) };
-                    bits |= field($picture, $letter).put(u64::from(FieldType::to_bits(self.$field)));
+                    // Else every call would read the picture again.
+                    bits |= const { field($picture, $letter) }.put(u64::from(FieldType::to_bits(self.$field)));
                 )*
                 bits as u32
             }

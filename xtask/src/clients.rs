@@ -304,7 +304,10 @@ impl Client {
     /// Runs the program and gives what the driver says of it.
     fn moves(&self, mut command: Command) -> Result<Moves, Error> {
         let log = std::env::temp_dir().join(format!("vc4-moves-{}-{}", self.name, std::process::id()));
-        command.env("VC4VK_DEBUG", "perf").stderr(std::fs::File::create(&log)?);
+        let own = self.environment.iter().find(|(name, _)| *name == "VC4VK_DEBUG");
+        command
+            .env("VC4VK_DEBUG", own.map_or("perf".into(), |(_, words)| format!("perf,{words}")))
+            .stderr(std::fs::File::create(&log)?);
         let mut child = command.spawn().map_err(|error| format!("{}: {error}", self.program))?;
         if wait(&mut child, self.limit())?.is_none() {
             ask_to_end(&child)?;

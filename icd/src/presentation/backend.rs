@@ -76,8 +76,8 @@ pub(super) trait Backend: Send {
         true
     }
 
-    /// Shows a picture: what is in host storage, or an image.
-    fn show(&mut self, frame: Frame) -> Result<(), Error>;
+    /// Shows a picture: what is in host storage, or an image. Whether it did, or left it out.
+    fn show(&mut self, frame: Frame) -> Result<bool, Error>;
 
     /// What happened since it was asked last.
     fn news(&mut self) -> Option<News>;

@@ -27,8 +27,8 @@ impl Backend for Target {
         "no window".into()
     }
 
-    fn show(&mut self, _: Frame) -> Result<(), Error> {
-        Ok(())
+    fn show(&mut self, _: Frame) -> Result<bool, Error> {
+        Ok(true)
     }
 
     fn news(&mut self) -> Option<News> {

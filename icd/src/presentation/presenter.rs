@@ -314,11 +314,13 @@ impl Worker {
             // The image is free before the window has its picture.
             self.pool.release(index);
         }
-        self.backend.show(frame)?;
+        let shown = self.backend.show(frame)?;
         self.pool.has_handled();
-        self.shown.index = index;
-        if let Some(capture) = capture::active() {
-            self.shown.number = capture.presented();
+        if shown {
+            self.shown.index = index;
+            if let Some(capture) = capture::active() {
+                self.shown.number = capture.presented();
+            }
         }
         let awaited = Awaited { number: self.number, tags, pushed, ready, since: Instant::now() };
         match self.backend.tells_turns() {

@@ -132,6 +132,20 @@ mod tests {
         assert!((0..=0xff_ffff).step_by(997).all(|depth| depth_to_unorm24(depth_to_float(depth)) == depth));
     }
 
+    /// What programs compute (`programs::Decode`), as they do it.
+    #[test]
+    fn floats_and_a_correction_are_exact() {
+        for depth in 0..=DEPTH_MAX {
+            let below = depth as f32 * (1.0 / (1 << 24) as f32);
+            let float = if depth == 0 { 0 } else { below.to_bits() + 1 };
+            assert_eq!(float, depth_to_float(depth).to_bits(), "{depth:#x}");
+            let low = (depth as f32 * (f64::from(0xffff) / f64::from(DEPTH_MAX)) as f32) as u32;
+            let rest = depth.wrapping_mul(0xffff).wrapping_sub(low.wrapping_mul(DEPTH_MAX)) as i32;
+            let nearest = low + u32::from((DEPTH_MAX / 2) as i32 <= rest - 1);
+            assert_eq!(nearest, depth24_to_16(depth), "{depth:#x}");
+        }
+    }
+
     #[test]
     fn texels_of_1555_survive() {
         assert_eq!(expand_1555(0xfc00), 0xff00_00ff);

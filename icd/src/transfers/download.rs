@@ -7,10 +7,11 @@ use ash::vk;
 use vc4::hw::TILE_PX;
 use vc4::image::format::Uses;
 
+use super::conversion::Conversion;
 use super::drawn::{Work, pays, set};
 use super::pieces::Piece;
 use super::programs::{
-    self, COLUMN_AT, LEFT_AT, Order, PART_AT, ROW_AT, TEXEL_WORDS, TEXELS_AT, WIDTH_AT, texels,
+    self, COLUMN_AT, Decode, LEFT_AT, Order, PART_AT, ROW_AT, TEXEL_WORDS, TEXELS_AT, WIDTH_AT, texels,
 };
 use super::strips::{self, Strip, WORD};
 use crate::foundation::format;
@@ -37,7 +38,8 @@ pub(super) fn download(
     if piece.offset % u64::from(bytes) != 0 {
         return Err("texels begin inside of words".into());
     }
-    let source = Source { set: source(image, piece)?, bytes };
+    let decode = decode(image, piece.aspect)?;
+    let source = Source { set: source(image, piece, decode)?, bytes, decode };
     match in_rows(piece, buffer, &source, rectangles) {
         Ok(work) => Ok(work),
         Err(_) if piece.pitch == piece.row as u64 => in_line(piece, buffer, &source, rectangles),
@@ -50,24 +52,47 @@ struct Source {
     set: Arc<DescriptorSet>,
     /// Bytes of a texel.
     bytes: u32,
+    /// What the image's words become.
+    decode: Decode,
 }
 
-/// The image as integers of its texels' size.
-fn source(image: &Arc<Image>, piece: &Piece) -> Result<Arc<DescriptorSet>, String> {
-    let no_bits = || format!("texels of {:?} are not moved as they are", image.row().format);
-    let integers = match image.row().bytes {
+/// What words of an image become as texels of an aspect, or why there is no program for that.
+fn decode(image: &Image, aspect: vk::ImageAspectFlags) -> Result<Decode, String> {
+    match Conversion::new(image.row(), image.stored().storage, aspect) {
+        Conversion::None | Conversion::Widened(_) => Ok(Decode::Bits),
+        Conversion::Depth24 { .. } => Ok(Decode::Depth24),
+        Conversion::Depth16 => Ok(Decode::Depth16),
+        Conversion::DepthFloat => Ok(Decode::DepthFloat),
+        Conversion::Stencil => Ok(Decode::Stencil),
+        Conversion::Expanded1555 => Err(no_bits(image)),
+    }
+}
+
+fn no_bits(image: &Image) -> String {
+    format!("texels of {:?} are not moved as they are", image.row().format)
+}
+
+/// The image as integers of its texels' size; depth and stencil, as the words that both lie in.
+fn source(image: &Arc<Image>, piece: &Piece, decode: Decode) -> Result<Arc<DescriptorSet>, String> {
+    if image.samples() != 1 {
+        return Err("it has several samples".into());
+    }
+    let bytes = if decode == Decode::Bits { image.row().bytes } else { WORD as u32 };
+    let integers = match bytes {
         1 => vk::Format::R8_UINT,
         2 => vk::Format::R16_UINT,
         4 => vk::Format::R32_UINT,
         8 => vk::Format::R32G32_UINT,
         16 => vk::Format::R32G32B32A32_UINT,
-        _ => return Err(no_bits()),
+        _ => return Err(no_bits(image)),
     };
-    if piece.aspect != vk::ImageAspectFlags::COLOR || image.samples() != 1 {
-        return Err(no_bits());
-    }
-    let row = format::row(integers).ok_or_else(no_bits)?;
-    let stored = stored_as(image, row).ok_or_else(no_bits)?;
+    let row = format::row(integers).ok_or_else(|| no_bits(image))?;
+    // Depth has no other formats; its words do.
+    let stored = match piece.aspect {
+        vk::ImageAspectFlags::COLOR => stored_as(image, row),
+        _ => row.texture.filter(|stored| stored.texel.info().cpp == image.stored().texel.info().cpp),
+    };
+    let stored = stored.ok_or_else(|| no_bits(image))?;
     // Programs find texels in rows themselves, in tiles the unit does.
     let unit_reads = stored.texel.info().uses.contains(Uses::SAMPLED) && stored.planes() == 1;
     if !image.layout().shape.raster && !unit_reads {
@@ -92,8 +117,9 @@ impl Source {
             Order::Rows => "rows of texels",
             Order::Line => "a line of texels",
         };
-        let pipeline =
-            rectangles.pipeline((task, self.bytes), strip.view.row.format, || texels(order, self.bytes))?;
+        let number = self.bytes | (self.decode as u32) << 8;
+        let pipeline = rectangles
+            .pipeline((task, number), strip.view.row.format, || texels(order, self.bytes, self.decode))?;
         let rectangle = Rectangle { view: strip.view.clone(), area: strip.columns(columns), keeps: false };
         Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&self.set, &[][..])), push))
     }

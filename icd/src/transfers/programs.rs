@@ -1,6 +1,7 @@
 //! Fragment programs of transfers.
 
 use smallvec::SmallVec;
+use vc4::hw::DEPTH_MAX;
 use vc4::image::layout::MSAA_SAMPLES;
 use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::{Builder, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value};
@@ -104,9 +105,59 @@ pub(super) enum Order {
     Line,
 }
 
+/// What the words of an image become as texels of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decode {
+    /// Themselves, or their lower ends.
+    Bits,
+    /// Their upper three bytes, a 24-bit depth.
+    Depth24,
+    /// The same in 16 bits.
+    Depth16,
+    /// The same as a float.
+    DepthFloat,
+    /// Their lowest byte.
+    Stencil,
+}
+
+/// What a word holds as such texels; as [`Conversion::to_texels`](super::conversion::Conversion::to_texels) has it, bit by bit.
+fn decoded(b: &mut Builder, word: Value, what: Decode) -> Value {
+    match what {
+        Decode::Bits => word,
+        Decode::Depth24 => shifted(b, Op::Shr, word, 8),
+        Decode::Stencil => {
+            let byte = b.word(0xff);
+            b.and(word, byte)
+        }
+        Decode::Depth16 => {
+            // A float's quotient is one too small where it should be whole, and the rest tells which way to round.
+            let depth = shifted(b, Op::Shr, word, 8);
+            let (float, scale) = (b.stof(depth), b.float((f64::from(0xffff) / f64::from(DEPTH_MAX)) as f32));
+            let quotient = b.op(Op::FMul, &[float, scale]);
+            let low = b.op(Op::FToS, &[quotient]);
+            let [steps, max, half, one] = [0xffff, DEPTH_MAX, DEPTH_MAX / 2, 1].map(|word| b.word(word));
+            let (all, taken) = (b.imul(depth, steps), b.imul(low, max));
+            let rest = b.op(Op::ISub, &[all, taken]);
+            let is_above = b.op(Op::SLt, &[half, rest]);
+            let high = b.iadd(low, one);
+            b.select(is_above, high, low)
+        }
+        Decode::DepthFloat => {
+            // v / (2^24 - 1) is v / 2^24 and a little more than half of the float's last step.
+            let depth = shifted(b, Op::Shr, word, 8);
+            let (float, scale) = (b.stof(depth), b.float(1.0 / (1 << 24) as f32));
+            let below = b.op(Op::FMul, &[float, scale]);
+            let (zero, one) = (b.word(0), b.word(1));
+            let nearest = b.iadd(below, one);
+            let is_zero = b.op(Op::IEq, &[depth, zero]);
+            b.select(is_zero, zero, nearest)
+        }
+    }
+}
+
 /// Fills words with the bits of texels of `bytes` bytes, a power of two up to 16: several small ones, or one of the
 /// components of a large one.
-pub(super) fn texels(order: Order, bytes: u32) -> Shader {
+pub(super) fn texels(order: Order, bytes: u32, what: Decode) -> Shader {
     fragment(|b| {
         let [x, y] = [Op::PixelX, Op::PixelY].map(|op| b.op(op, &[]));
         let per_word = (4 / bytes).max(1);
@@ -128,7 +179,7 @@ pub(super) fn texels(order: Order, bytes: u32) -> Shader {
             };
             let texel = fetch(b, column, row);
             let value = match words {
-                1 => texel[0],
+                1 => decoded(b, texel[0], what),
                 _ => component(b, &texel[..words as usize], x),
             };
             let value = shifted(b, Op::Shl, value, 8 * bytes * number % 32);

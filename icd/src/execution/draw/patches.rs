@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::job::Job;
 use crate::execution::changes::Changes;
 use crate::foundation::error::Error;
-use crate::foundation::traffic::Cause;
+use crate::foundation::traffic::{Cause, ReadAccess};
 use crate::objects::memory::{Binding, Span};
 use crate::pipeline::{Block, Inputs, Variant};
 
@@ -143,16 +143,22 @@ impl Patches {
 
     /// Brings the streams of `jobs` up to date with the memory that may have changed.
     pub fn apply(&mut self, jobs: &mut [Job], block: &mut Block) -> Result<(), Error> {
+        // Sources of the same memory follow each other.
+        let mut open: Option<(usize, ReadAccess<'_>)> = None;
         for source in &self.sources {
             let (first, have) = source.seen;
             let memory = &self.memories[source.memory];
             if memory.is_steady {
                 continue;
             }
-            let memory = memory.place.bo.read_access(Cause::Uniforms)?;
-            memory.read(source.offset, bytemuck::cast_slice_mut(&mut block[..have]));
+            let access = match open {
+                Some((number, access)) if number == source.memory => access,
+                _ => memory.place.bo.read_access(Cause::Uniforms)?,
+            };
+            open = Some((source.memory, access));
+            access.read(source.offset, bytemuck::cast_slice_mut(&mut block[..have]));
             let seen = &mut self.seen[first..][..have];
-            if *seen == block[..have] {
+            if is_same(seen, &block[..have]) {
                 continue;
             }
             seen.copy_from_slice(&block[..have]);
@@ -190,6 +196,11 @@ impl Patches {
         }
         Ok(())
     }
+}
+
+/// Whether words are the same. They are few: a call of the C library's comparison, which is slow on 32-bit ARM, costs more.
+fn is_same(a: &[u32], b: &[u32]) -> bool {
+    a.iter().zip(b).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
 
 fn words_of<'a>(jobs: &'a mut [Job], streams: &Written) -> Option<&'a mut [u32]> {

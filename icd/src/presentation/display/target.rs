@@ -216,14 +216,14 @@ impl Backend for Target {
         self.session.flips().pending.is_none()
     }
 
-    fn show(&mut self, frame: Frame) -> Result<(), Error> {
+    fn show(&mut self, frame: Frame) -> Result<bool, Error> {
         // Its event may come before this call is back: nobody reads it meanwhile.
         let session = self.session.clone();
         let mut flips = session.flips();
         self.flip(&frame).map_err(|error| lost(&error))?;
         flips.pending = Some((Shown { target: self.number, index: frame.index }, frame.number));
         self.set_up = true;
-        Ok(())
+        Ok(true)
     }
 
     fn news(&mut self) -> Option<News> {

@@ -77,14 +77,14 @@ impl Seat {
         Ok(Seat { connection, alias, queue, state, fifo, feedback: None })
     }
 
-    /// Shows a buffer, with picture `number` in it; whether it was left out instead.
+    /// Shows a buffer, with picture `number` in it, or leaves it out; whether it was shown.
     ///
     /// One whose turn has not come is: either nobody sees the surface, or it is no more.
     fn attach(&mut self, buffer: usize, extent: vk::Extent2D, number: u64) -> Result<bool, Error> {
         if self.state.waits.is_some() {
             self.state.waits = Some(Instant::now());
             self.state.turns.push_back((number, None));
-            return Ok(true);
+            return Ok(false);
         }
         self.alias.surface.attach(self.state.buffers.get(buffer), 0, 0);
         if self.alias.surface.version() >= REQ_DAMAGE_BUFFER_SINCE {
@@ -102,7 +102,7 @@ impl Seat {
         self.state.free[buffer] = false;
         self.flush()?;
         self.dispatch()?;
-        Ok(false)
+        Ok(true)
     }
 
     /// Whether the picture before had its turn, in FIFO mode, or is not to be waited for any more.
@@ -272,8 +272,8 @@ impl Backend for Target {
         self.seat.is_ready(hurry) && self.choose_buffer(hurry)
     }
 
-    fn show(&mut self, frame: Frame) -> Result<(), Error> {
-        self.seat.attach(self.next, self.extent, frame.number).map(drop)
+    fn show(&mut self, frame: Frame) -> Result<bool, Error> {
+        self.seat.attach(self.next, self.extent, frame.number)
     }
 
     fn news(&mut self) -> Option<News> {
@@ -389,12 +389,13 @@ impl Backend for Images {
         self.seat.is_ready(hurry)
     }
 
-    fn show(&mut self, frame: Frame) -> Result<(), Error> {
+    fn show(&mut self, frame: Frame) -> Result<bool, Error> {
         let index = frame.index as usize;
-        if self.seat.attach(index, self.extent, frame.number)? {
+        let shown = self.seat.attach(index, self.extent, frame.number)?;
+        if !shown {
             self.seat.state.released.push_back(index);
         }
-        Ok(())
+        Ok(shown)
     }
 
     fn news(&mut self) -> Option<News> {

@@ -366,7 +366,7 @@ impl Backend for Images {
         !waits || self.last.as_ref().is_none_or(turn)
     }
 
-    fn show(&mut self, frame: Frame) -> Result<(), Error> {
+    fn show(&mut self, frame: Frame) -> Result<bool, Error> {
         let (index, serial) = (frame.index as usize, self.connection.next_present());
         let fifo = self.mode == vk::PresentModeKHR::FIFO;
         let mut options = present::Option::SUBOPTIMAL;
@@ -405,7 +405,7 @@ impl Backend for Images {
         self.shown[index] = true;
         self.last = Some((serial, self.heard));
         self.asked.push_back((serial, frame.number));
-        Ok(())
+        Ok(true)
     }
 
     fn news(&mut self) -> Option<News> {

@@ -169,9 +169,9 @@ impl Backend for Target {
         self.depth == 32
     }
 
-    fn show(&mut self, _: Frame) -> Result<(), Error> {
+    fn show(&mut self, _: Frame) -> Result<bool, Error> {
         self.news = Some(self.put()?);
-        Ok(())
+        Ok(true)
     }
 
     fn news(&mut self) -> Option<News> {

@@ -26,6 +26,8 @@ pub(super) enum Work {
     Blit { from: vk::Format, shape: Shape, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
     /// Texels go up, and down in rows of another kind.
     Down(Shape, Rows),
+    /// The same of both aspects of a format, one beside the other.
+    Stencil(Rows),
     /// Bytes go from buffer to buffer.
     Bytes,
     /// A level, a layer and then all are cleared.
@@ -74,7 +76,20 @@ impl Case {
             Work::Down(shape, rows) => {
                 let image = Image::new(&lab, self.format, *shape)?;
                 image.upload()?;
-                image.download_as(*rows).map(Some)
+                let mut bytes = image.download_as(*rows)?;
+                self.forget_undefined(&mut bytes);
+                Ok(Some(bytes))
+            }
+            Work::Stencil(rows) => {
+                let mut image = Image::new(&lab, self.format, Shape::Flat)?;
+                image.upload()?;
+                image.aspect = vk::ImageAspectFlags::STENCIL;
+                image.upload()?;
+                let stencil = image.download_as(*rows)?;
+                image.aspect = vk::ImageAspectFlags::DEPTH;
+                let mut depth = image.download_as(*rows)?;
+                self.forget_undefined(&mut depth);
+                Ok(Some([stencil, depth].concat()))
             }
             Work::Bytes => Ok(None),
             Work::Clear(words, shape) => self.clear(&lab, *words, *shape).map(Some),
@@ -139,11 +154,15 @@ impl Case {
             lab.device.cmd_copy_image(commands, source.image, general, target.image, general, parts);
         })?;
         let mut bytes = target.download()?;
-        // The bits above a 24-bit depth are undefined.
+        self.forget_undefined(&mut bytes);
+        Ok(bytes)
+    }
+
+    /// The bits above a 24-bit depth are undefined.
+    fn forget_undefined(&self, bytes: &mut [u8]) {
         if matches!(self.format, vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D24_UNORM_S8_UINT) {
             bytes.iter_mut().skip(3).step_by(4).for_each(|byte| *byte = 0);
         }
-        Ok(bytes)
     }
 
     fn clear(&self, lab: &Lab<'_>, words: [u32; 4], shape: Shape) -> Result<Vec<u8>, Error> {
@@ -171,9 +190,7 @@ impl Case {
             }
         })?;
         let mut bytes = image.download()?;
-        if matches!(self.format, vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D24_UNORM_S8_UINT) {
-            bytes.iter_mut().skip(3).step_by(4).for_each(|byte| *byte = 0);
-        }
+        self.forget_undefined(&mut bytes);
         Ok(bytes)
     }
 

@@ -74,6 +74,8 @@ pub(super) struct Image<'a> {
     format: vk::Format,
     size: vk::Extent3D,
     pub layers: u32,
+    /// What copies from and to buffers move.
+    pub aspect: vk::ImageAspectFlags,
 }
 
 // SAFETY (for every block of this file): the lab keeps images and buffers to its end; regions lie inside.
@@ -92,7 +94,7 @@ impl<'a> Image<'a> {
             .array_layers(layers)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
-        let image = Image { lab, image: lab.image(&create)?, format, size, layers };
+        let image = Image { lab, image: lab.image(&create)?, format, size, layers, aspect: aspect(format) };
         image.to_general()?;
         Ok(image)
     }
@@ -129,13 +131,18 @@ impl<'a> Image<'a> {
         base_array_layer: u32,
         layer_count: u32,
     ) -> vk::ImageSubresourceLayers {
-        let aspect_mask = aspect(self.format);
+        let aspect_mask = self.aspect;
         vk::ImageSubresourceLayers { aspect_mask, mip_level, base_array_layer, layer_count }
+    }
+
+    /// What buffers have of the aspect, as a format.
+    fn texels(&self) -> vk::Format {
+        if self.aspect == vk::ImageAspectFlags::STENCIL { vk::Format::R8_UINT } else { self.format }
     }
 
     /// A region per level, and the bytes of them all.
     fn regions(&self, order: Rows) -> (Vec<vk::BufferImageCopy>, usize) {
-        let (bytes, block) = element(self.format);
+        let (bytes, block) = element(self.texels());
         let start = match order {
             Rows::Gaps => 16,
             Rows::Tight => 3 * u64::from(bytes.max(4)),
@@ -177,8 +184,8 @@ impl<'a> Image<'a> {
 
     pub(super) fn upload(&self) -> Result<(), Error> {
         let (regions, size) = self.regions(Rows::Gaps);
-        let texels = size / element(self.format).0 as usize;
-        let mut bytes = content(self.format, texels);
+        let format = self.texels();
+        let mut bytes = content(format, size / element(format).0 as usize);
         bytes.resize(size, 0);
         let buffer = self.lab.buffer(&bytes, vk::BufferUsageFlags::TRANSFER_SRC)?;
         let general = vk::ImageLayout::GENERAL;

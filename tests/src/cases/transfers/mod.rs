@@ -21,10 +21,12 @@ pub fn all() -> Vec<Case> {
     for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS) {
         add(format!("copy {format:?}"), format, Work::Copy(Shape::Flat));
     }
-    for format in COLORS.into_iter().chain(BLOCKS) {
-        for rows in [Rows::Tight, Rows::Padded] {
+    for rows in [Rows::Tight, Rows::Padded] {
+        for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS) {
             add(format!("copy {format:?} to rows, {rows:?}"), format, Work::Down(Shape::Flat, rows));
         }
+        let format = vk::Format::D24_UNORM_S8_UINT;
+        add(format!("copy both aspects of {format:?} to rows, {rows:?}"), format, Work::Stencil(rows));
     }
     add("copy and fill buffers".into(), vk::Format::R8_UINT, Work::Bytes);
     for format in COLORS {
