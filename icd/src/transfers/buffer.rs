@@ -89,7 +89,7 @@ impl CopyBuffer {
             let (first, pitch) = (source(strip.start), WORD * u64::from(strip.width));
             let what = Gather::Words { fold: Fold::Row, aligned: first % WORD == 0 };
             let rectangle = Rectangle { view: strip.view.clone(), area: strip.area(), keeps: false };
-            drawn::gathered(rectangle, what, (&self.src, first, pitch), rectangles)
+            drawn::gathered(rectangle, what, (&self.src, first, pitch), None, rectangles)
         };
         let jobs = strips.iter().map(job).collect::<Result<_, _>>()?;
         let copy = |bytes: Range<u64>| vk::BufferCopy {

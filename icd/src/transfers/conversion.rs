@@ -144,6 +144,19 @@ mod tests {
             let nearest = low + u32::from((DEPTH_MAX / 2) as i32 <= rest - 1);
             assert_eq!(nearest, depth24_to_16(depth), "{depth:#x}");
         }
+        for depth in 0..=0xffff {
+            let number = depth * 0xff + 0x7fff;
+            assert_eq!(depth << 8 | (number + (number >> 16) + 1) >> 16, depth16_to_24(depth), "{depth:#x}");
+        }
+        let to_24 = |depth: f32| {
+            let depth = if depth > 0.0 { depth.min(1.0) } else { 0.0 };
+            let scaled = depth * (1 << 24) as f32;
+            let part = scaled - scaled.trunc();
+            scaled as u32 + u32::from(depth <= part - 0.5) - u32::from(part + 0.5 < depth)
+        };
+        let ends = [0.0, 0.5, 1.0, 1.5, -1.0, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE];
+        let all = (0..1.0f32.to_bits()).step_by(61).map(f32::from_bits).chain(ends);
+        all.for_each(|depth| assert_eq!(to_24(depth), depth_to_unorm24(depth), "{depth:e}"));
     }
 
     #[test]

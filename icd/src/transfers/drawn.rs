@@ -11,16 +11,17 @@ use vc4::state::PixelRect;
 use vc4_shaders::binding::Descriptor as Place;
 
 use super::conversion::Conversion;
-use super::programs::{self, BASE_AT, Gather, PITCH_AT, gather};
+use super::programs::{self, BASE_AT, Encode, Filling, Gather, PITCH_AT, gather};
 use super::texels::Part;
 use super::words::Words;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::engine::{Engine, transfers};
 use crate::foundation::facts::{numbers, target_px};
+use crate::foundation::format;
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
 use crate::objects::image::Image;
-use crate::objects::image_view::ImageView;
+use crate::objects::image_view::{ImageView, WORDS};
 use crate::pipeline::Rectangles;
 use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Rest};
 
@@ -126,7 +127,7 @@ fn pays_from(bytes: u64, least: u64) -> Result<(), String> {
 /// The job that fills a part of an image with rows of a buffer, or why there is none.
 pub(super) fn upload(
     rows: &Rows<'_>,
-    image: &Image,
+    image: &Arc<Image>,
     part: &Part,
     aspect: vk::ImageAspectFlags,
     rectangles: &mut Rectangles,
@@ -149,32 +150,53 @@ pub(super) fn upload(
         return Err("it ends where the buffer does, inside of a word".into());
     }
     let texel = rows.row / u64::from(rect.width);
-    let what = match conversion {
-        Conversion::None => {
-            let aligned = rows.offset % 4 == 0 && rows.pitch % 4 == 0;
-            Gather::Words { fold: words.fold, aligned }
+    let aligned = rows.offset % 4 == 0 && rows.pitch % 4 == 0;
+    let whole = Gather::Words { fold: words.fold, aligned };
+    let (bytes, encode) = match conversion {
+        Conversion::None => (whole, Encode::Bits),
+        Conversion::Widened(bytes) => (Gather::Widened(bytes as u32), Encode::Bits),
+        Conversion::Stencil => (Gather::Widened(1), Encode::Bits),
+        Conversion::Depth16 => (Gather::Widened(2), Encode::Depth16),
+        Conversion::Depth24 { .. } => (whole, Encode::Depth24),
+        Conversion::DepthFloat => (whole, Encode::DepthFloat),
+        Conversion::Expanded1555 => {
+            return Err(format!("texels of {:?} are not moved as they are", image.row().format));
         }
-        Conversion::Widened(bytes) => Gather::Widened(bytes as u32),
-        _ => return Err(format!("texels of {:?} are not moved as they are", image.row().format)),
     };
+    let filling = Filling { bytes, encode, stays: !conversion.mask() };
+    let before = if filling.stays != 0 { Some(words_before(image, part)?) } else { None };
     // Where the level's first texel would lie.
     let skipped = u64::from(rect.y).wrapping_mul(rows.pitch).wrapping_add(u64::from(rect.x) * texel);
     let first = rows.offset.wrapping_sub(skipped);
     gathered(
         Rectangle { view: words.view.clone(), area, keeps },
-        what,
+        filling,
         (rows.buffer, first, rows.pitch),
+        before.as_ref(),
         rectangles,
     )
 }
 
+/// What the words of an image hold. A program may look up the word that it is about to write: its tile is stored later.
+fn words_before(image: &Arc<Image>, part: &Part) -> Result<Arc<DescriptorSet>, String> {
+    let none = || "no program reads words".to_owned();
+    let row = format::row(WORDS).ok_or_else(none)?;
+    let stored = row.texture.ok_or_else(none)?;
+    let view = ImageView::flat(image.clone(), row, stored, part.level, part.slice);
+    let descriptor = Descriptor::Image { view: Some(Arc::new(view)), sampler: None };
+    set(programs::BEFORE, vk::DescriptorType::SAMPLED_IMAGE, descriptor)
+}
+
 /// The job that fills a rectangle of words with bytes of a buffer: those of pixel (0, 0) of the view, and bytes from row to row.
+/// `before` is what the view holds, if a part of that stays.
 pub(super) fn gathered(
     rectangle: Rectangle,
-    what: Gather,
+    what: impl Into<Filling>,
     (buffer, first, pitch): (&Arc<Buffer>, u64, u64),
+    before: Option<&Arc<DescriptorSet>>,
     rectangles: &mut Rectangles,
 ) -> Result<RenderSegment, String> {
+    let what = what.into();
     let task = ("gather", what.number());
     let pipeline = rectangles.pipeline(task, rectangle.view.row.format, || gather(what))?;
     let mut push = [0; 2];
@@ -182,7 +204,8 @@ pub(super) fn gathered(
     push[(PITCH_AT / 4) as usize] = pitch as u32;
     let descriptor = Descriptor::Buffer { buffer: buffer.clone(), offset: 0, range: buffer.size() };
     let set = set(programs::BUFFER, vk::DescriptorType::STORAGE_BUFFER, descriptor)?;
-    Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
+    let sets = [Some(&set), before];
+    Ok(rectangle.segment(&pipeline, |number| Some((*sets.get(number)?.as_ref()?, &[][..])), &push))
 }
 
 /// A set with one descriptor.

@@ -12,6 +12,8 @@ use super::words::Fold;
 pub(super) const IMAGE: Descriptor = Descriptor { set: 0, binding: 0, element: 0 };
 /// The buffer that is read.
 pub(super) const BUFFER: Descriptor = Descriptor { set: 0, binding: 0, element: 0 };
+/// What the image holds that is written, where words keep a part of it.
+pub(super) const BEFORE: Descriptor = Descriptor { set: 1, binding: 0, element: 0 };
 /// Push constants: the byte of the buffer that pixel (0, 0) would have, modulo 2^32, …
 pub(super) const BASE_AT: u32 = 0;
 /// … and bytes from row to row.
@@ -31,21 +33,52 @@ pub(super) enum Gather {
     Widened(u32),
 }
 
-impl Gather {
-    /// Tells the programs apart.
+/// What texels of a buffer become as words of an image: the other way than [`Decode`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encode {
+    /// Themselves.
+    Bits,
+    /// A 24-bit depth above a byte, from the lower three bytes.
+    Depth24,
+    /// The same from 16 bits.
+    Depth16,
+    /// The same from a float.
+    DepthFloat,
+}
+
+/// What words are filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filling {
+    /// The buffer's bytes.
+    pub bytes: Gather,
+    /// What becomes of them.
+    pub encode: Encode,
+    /// Bits of a word that stay as they were.
+    pub stays: u32,
+}
+
+impl From<Gather> for Filling {
+    fn from(bytes: Gather) -> Filling {
+        Filling { bytes, encode: Encode::Bits, stays: 0 }
+    }
+}
+
+impl Filling {
+    /// Tells the programs apart: of the bits that stay only the lowest byte and all others do.
     pub fn number(self) -> u32 {
-        match self {
+        let bytes = match self.bytes {
             Gather::Words { fold, aligned } => u32::from(fold == Fold::Utile) + 2 * u32::from(aligned),
             Gather::Widened(bytes) => 3 + bytes,
-        }
+        };
+        bytes | (self.encode as u32) << 8 | (self.stays & 0xff) << 16 | (self.stays & 0x100) << 16
     }
 }
 
 /// Fills words with what a buffer has for them.
-pub(super) fn gather(what: Gather) -> Shader {
+pub(super) fn gather(what: Filling) -> Shader {
     fragment(|b| {
         let [x, y] = [Op::PixelX, Op::PixelY].map(|op| b.op(op, &[]));
-        let (byte, row) = match what {
+        let (byte, row) = match what.bytes {
             Gather::Words { fold: Fold::Row, .. } => (shifted(b, Op::Shl, x, 2), y),
             Gather::Words { fold: Fold::Utile, .. } => {
                 let (utile, half) = (shifted(b, Op::Shr, x, 2), shifted(b, Op::Shr, x, 1));
@@ -60,7 +93,7 @@ pub(super) fn gather(what: Gather) -> Shader {
         let rows = b.imul(row, pitch);
         let place = b.iadd(base, byte);
         let at = b.iadd(place, rows);
-        match what {
+        let texel = match what.bytes {
             Gather::Words { aligned: true, .. } => load(b, at, 0),
             Gather::Words { aligned: false, .. } => {
                 let (first, shift) = split(b, at);
@@ -77,8 +110,58 @@ pub(super) fn gather(what: Gather) -> Shader {
                 let (word, mask) = (b.op(Op::Shr, &[word, shift]), b.word((1 << (8 * bytes)) - 1));
                 b.and(word, mask)
             }
+        };
+        let word = encoded(b, texel, what.encode);
+        if what.stays == 0 {
+            return word;
         }
+        let level = b.word(0);
+        let before = b.emit(Op::Fetch(Fetch::plain(BEFORE, ImageDim::D2)), &[x, y, level]);
+        let [stays, goes] = [what.stays, !what.stays].map(|mask| b.word(mask));
+        let before = b.and(before.into_iter().next().unwrap_or(word), stays);
+        let word = b.and(word, goes);
+        b.op(Op::Or, &[before, word])
     })
+}
+
+/// The word of a texel; as [`Conversion::to_words`](super::conversion::Conversion::to_words) has it, bit by bit.
+fn encoded(b: &mut Builder, texel: Value, what: Encode) -> Value {
+    let depth = match what {
+        Encode::Bits => return texel,
+        Encode::Depth24 => texel,
+        Encode::Depth16 => {
+            // 256 of the steps, and 255 / 65535 of the value to nearest; n / 65535 is (n + n / 65536 + 1) / 65536.
+            let [part, half, one] = [0xff, 0x7fff, 1].map(|word| b.word(word));
+            let product = b.imul(texel, part);
+            let number = b.iadd(product, half);
+            let carry = shifted(b, Op::Shr, number, 16);
+            let number = b.iadd(number, carry);
+            let number = b.iadd(number, one);
+            let (rest, whole) = (shifted(b, Op::Shr, number, 16), shifted(b, Op::Shl, texel, 8));
+            b.iadd(whole, rest)
+        }
+        Encode::DepthFloat => {
+            let [zero, one] = [0.0, 1.0].map(|float| b.float(float));
+            // No number is no depth.
+            let is_depth = b.op(Op::FLt, &[zero, texel]);
+            let depth = b.select(is_depth, texel, zero);
+            let depth = b.op(Op::FMin, &[depth, one]);
+            // v * (2^24 - 1) is v * 2^24 less v, which decides only on the way that is rounded.
+            let scale = b.float((1 << 24) as f32);
+            let scaled = b.op(Op::FMul, &[depth, scale]);
+            let whole = b.op(Op::FToS, &[scaled]);
+            let float = b.stof(whole);
+            let part = b.op(Op::FSub, &[scaled, float]);
+            let half = b.float(0.5);
+            let (above, below) = (b.op(Op::FSub, &[part, half]), b.fadd(part, half));
+            let (up, down) = (b.op(Op::FLe, &[depth, above]), b.op(Op::FLt, &[below, depth]));
+            let (step, none) = (b.word(1), b.word(0));
+            let (up, down) = (b.select(up, step, none), b.select(down, step, none));
+            let nearest = b.iadd(whole, up);
+            b.op(Op::ISub, &[nearest, down])
+        }
+    };
+    shifted(b, Op::Shl, depth, 8)
 }
 
 /// Push constants of what writes words of a buffer: the column of the first texel, …

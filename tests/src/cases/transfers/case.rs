@@ -10,6 +10,9 @@ use super::image::{Image, Rows, Shape};
 use crate::format::aspects;
 use crate::vulkan::{Error, Harness, Lab};
 
+/// From one 24-bit depth to the next.
+const DEPTH_STEP: f32 = 1.0 / (1 << 24) as f32;
+
 /// One case.
 pub struct Case {
     /// Name, for messages.
@@ -26,6 +29,8 @@ pub(super) enum Work {
     Blit { from: vk::Format, shape: Shape, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
     /// Texels go up, and down in rows of another kind.
     Down(Shape, Rows),
+    /// The same of depth that may be drawn to, which the chip has in 24 bits.
+    Depth(Rows),
     /// The same of both aspects of a format, one beside the other.
     Stencil(Rows),
     /// Bytes go from buffer to buffer.
@@ -39,6 +44,15 @@ impl Case {
     pub fn difference(&self, ours: &[u8], theirs: &[u8]) -> Option<String> {
         if ours.len() != theirs.len() {
             return Some(format!("{} bytes beside {}", ours.len(), theirs.len()));
+        }
+        if matches!(self.work, Work::Depth(_)) && self.format == vk::Format::D32_SFLOAT {
+            let float = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes);
+            let floats =
+                |bytes: &[u8]| bytes.chunks_exact(4).filter_map(<[u8]>::first_chunk).map(float).collect();
+            let (ours, theirs): (Vec<f32>, Vec<f32>) = (floats(ours), floats(theirs));
+            let far = |(a, b): (&f32, &f32)| (a - b).abs() > DEPTH_STEP;
+            let at = ours.iter().zip(&theirs).position(far)?;
+            return Some(format!("depth {at} is {} beside {}", ours[at], theirs[at]));
         }
         let exact = !matches!(self.work, Work::Blit { .. } | Work::Clear(..));
         let Some(info) = info(self.format).filter(|_| !exact) else {
@@ -75,6 +89,14 @@ impl Case {
             Work::Copy(shape) => self.copy(&lab, *shape).map(Some),
             Work::Down(shape, rows) => {
                 let image = Image::new(&lab, self.format, *shape)?;
+                image.upload()?;
+                let mut bytes = image.download_as(*rows)?;
+                self.forget_undefined(&mut bytes);
+                Ok(Some(bytes))
+            }
+            Work::Depth(rows) => {
+                let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+                let image = Image::with(&lab, self.format, Shape::Flat, usage)?;
                 image.upload()?;
                 let mut bytes = image.download_as(*rows)?;
                 self.forget_undefined(&mut bytes);

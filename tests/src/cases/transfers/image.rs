@@ -81,6 +81,16 @@ pub(super) struct Image<'a> {
 // SAFETY (for every block of this file): the lab keeps images and buffers to its end; regions lie inside.
 impl<'a> Image<'a> {
     pub(super) fn new(lab: &'a Lab<'a>, format: vk::Format, shape: Shape) -> Result<Image<'a>, Error> {
+        Image::with(lab, format, shape, vk::ImageUsageFlags::empty())
+    }
+
+    /// One for which more is done than copies.
+    pub(super) fn with(
+        lab: &'a Lab<'a>,
+        format: vk::Format,
+        shape: Shape,
+        usage: vk::ImageUsageFlags,
+    ) -> Result<Image<'a>, Error> {
         let (ty, size, layers) = match shape {
             Shape::Flat => (vk::ImageType::TYPE_2D, SIZE, LAYERS),
             Shape::Volume => (vk::ImageType::TYPE_3D, VOLUME, 1),
@@ -93,7 +103,7 @@ impl<'a> Image<'a> {
             .mip_levels(LEVELS)
             .array_layers(layers)
             .samples(vk::SampleCountFlags::TYPE_1)
-            .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
+            .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
         let image = Image { lab, image: lab.image(&create)?, format, size, layers, aspect: aspect(format) };
         image.to_general()?;
         Ok(image)

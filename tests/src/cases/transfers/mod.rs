@@ -25,6 +25,9 @@ pub fn all() -> Vec<Case> {
         for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS) {
             add(format!("copy {format:?} to rows, {rows:?}"), format, Work::Down(Shape::Flat, rows));
         }
+        for format in DEPTHS {
+            add(format!("copy drawn {format:?} to rows, {rows:?}"), format, Work::Depth(rows));
+        }
         let format = vk::Format::D24_UNORM_S8_UINT;
         add(format!("copy both aspects of {format:?} to rows, {rows:?}"), format, Work::Stencil(rows));
     }
