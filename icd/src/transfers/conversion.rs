@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(float, depth_to_float(depth).to_bits(), "{depth:#x}");
             let low = (depth as f32 * (f64::from(0xffff) / f64::from(DEPTH_MAX)) as f32) as u32;
             let rest = depth.wrapping_mul(0xffff).wrapping_sub(low.wrapping_mul(DEPTH_MAX)) as i32;
-            let nearest = low + u32::from((DEPTH_MAX / 2) as i32 <= rest - 1);
+            let nearest = low + u32::from(((DEPTH_MAX / 2) as i32) < rest);
             assert_eq!(nearest, depth24_to_16(depth), "{depth:#x}");
         }
         for depth in 0..=0xffff {

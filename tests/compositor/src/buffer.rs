@@ -14,7 +14,8 @@ use wayland_server::protocol::wl_shm_pool::{self, WlShmPool};
 use wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource as _};
 
 use crate::desk::Desk;
-use crate::surface::{Content, quiet_requests};
+use crate::requests::quiet_requests;
+use crate::surface::Content;
 
 /// Formats in the layouts that are taken.
 fn formats() -> impl Iterator<Item = (u32, u64)> {

@@ -5,6 +5,7 @@
 
 mod buffer;
 mod desk;
+mod requests;
 mod seat;
 mod shell;
 mod surface;

@@ -11,7 +11,7 @@ use wayland_server::protocol::wl_touch::WlTouch;
 use wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource as _};
 
 use crate::desk::Desk;
-use crate::surface::quiet_requests;
+use crate::requests::quiet_requests;
 
 quiet_requests!(WlOutput, WlPointer, WlKeyboard, WlTouch, WlDataDevice, WlDataSource);
 

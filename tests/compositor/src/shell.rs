@@ -15,7 +15,8 @@ use wayland_server::protocol::wl_surface::WlSurface;
 use wayland_server::{Client, DataInit, Dispatch, DisplayHandle};
 
 use crate::desk::Desk;
-use crate::surface::{Surface, quiet_requests};
+use crate::requests::quiet_requests;
+use crate::surface::Surface;
 
 quiet_requests!(XdgPositioner, XdgPopup, XdgToplevel, ZxdgToplevelDecorationV1);
 

@@ -5,22 +5,15 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 use vc4_compositor::Image;
-use wayland_protocols::wp::presentation_time::server::wp_presentation::{self, WpPresentation};
 use wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::{
     Kind, WpPresentationFeedback,
 };
 use wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
 use wayland_protocols::xdg::shell::server::xdg_toplevel::XdgToplevel;
+use wayland_server::Resource as _;
 use wayland_server::protocol::wl_buffer::WlBuffer;
 use wayland_server::protocol::wl_callback::WlCallback;
-use wayland_server::protocol::wl_compositor::{self, WlCompositor};
-use wayland_server::protocol::wl_region::WlRegion;
-use wayland_server::protocol::wl_subcompositor::{self, WlSubcompositor};
-use wayland_server::protocol::wl_subsurface::WlSubsurface;
-use wayland_server::protocol::wl_surface::{self, WlSurface};
-use wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource as _};
-
-use crate::desk::Desk;
+use wayland_server::protocol::wl_surface::WlSurface;
 
 /// What a buffer holds.
 #[derive(Clone)]
@@ -33,17 +26,20 @@ pub enum Content {
 
 /// What a commit brings.
 #[derive(Default)]
-struct Change {
+pub struct Change {
     /// Another buffer, or none any more.
-    buffer: Option<Option<WlBuffer>>,
-    callbacks: Vec<WlCallback>,
-    feedback: Vec<WpPresentationFeedback>,
+    pub buffer: Option<Option<WlBuffer>>,
+    /// To be called when it is seen.
+    pub callbacks: Vec<WlCallback>,
+    /// To be told when it is seen.
+    pub feedback: Vec<WpPresentationFeedback>,
 }
 
 /// What is known of a surface.
 #[derive(Default)]
 pub struct State {
-    pending: Change,
+    /// Not committed yet.
+    pub pending: Change,
     /// Committed, and not seen.
     next: Change,
     current: Option<WlBuffer>,
@@ -78,7 +74,8 @@ fn release(buffer: Option<WlBuffer>) {
 }
 
 impl State {
-    fn commit(&mut self) {
+    /// Takes what was asked for since the last time.
+    pub fn commit(&mut self) {
         let change = std::mem::take(&mut self.pending);
         if let Some(buffer) = &change.buffer {
             self.committed.extend(buffer.as_ref().and_then(|buffer| buffer.data::<Content>().cloned()));
@@ -121,114 +118,5 @@ impl State {
             release(std::mem::replace(&mut self.current, buffer));
         }
         std::mem::take(&mut self.committed)
-    }
-}
-
-/// Takes requests that change nothing here.
-macro_rules! quiet_requests {
-    ($($interface:ty),* $(,)?) => {$(
-        impl Dispatch<$interface, ()> for Desk {
-            fn request(
-                _: &mut Desk,
-                _: &Client,
-                _: &$interface,
-                _: <$interface as wayland_server::Resource>::Request,
-                _: &(),
-                _: &DisplayHandle,
-                _: &mut DataInit<'_, Desk>,
-            ) {
-            }
-        }
-    )*};
-}
-pub(crate) use quiet_requests;
-
-quiet_requests!(WlRegion, WlSubsurface, WlCallback, WpPresentationFeedback);
-
-impl Dispatch<WlCompositor, ()> for Desk {
-    fn request(
-        desk: &mut Desk,
-        _: &Client,
-        _: &WlCompositor,
-        request: wl_compositor::Request,
-        _: &(),
-        _: &DisplayHandle,
-        init: &mut DataInit<'_, Desk>,
-    ) {
-        match request {
-            wl_compositor::Request::CreateSurface { id } => {
-                desk.surfaces.push(init.init(id, Surface::default()));
-            }
-            wl_compositor::Request::CreateRegion { id } => drop(init.init(id, ())),
-            _ => {}
-        }
-    }
-}
-
-impl Dispatch<WlSubcompositor, ()> for Desk {
-    fn request(
-        _: &mut Desk,
-        _: &Client,
-        _: &WlSubcompositor,
-        request: wl_subcompositor::Request,
-        _: &(),
-        _: &DisplayHandle,
-        init: &mut DataInit<'_, Desk>,
-    ) {
-        if let wl_subcompositor::Request::GetSubsurface { id, .. } = request {
-            init.init(id, ());
-        }
-    }
-}
-
-impl Dispatch<WlSurface, Surface> for Desk {
-    fn request(
-        _: &mut Desk,
-        _: &Client,
-        _: &WlSurface,
-        request: wl_surface::Request,
-        surface: &Surface,
-        _: &DisplayHandle,
-        init: &mut DataInit<'_, Desk>,
-    ) {
-        match request {
-            wl_surface::Request::Attach { buffer, .. } => surface.lock().pending.buffer = Some(buffer),
-            wl_surface::Request::Frame { callback } => {
-                let callback = init.init(callback, ());
-                surface.lock().pending.callbacks.push(callback);
-            }
-            wl_surface::Request::Commit => surface.lock().commit(),
-            _ => {}
-        }
-    }
-}
-
-impl GlobalDispatch<WpPresentation, ()> for Desk {
-    fn bind(
-        _: &mut Desk,
-        _: &DisplayHandle,
-        _: &Client,
-        resource: New<WpPresentation>,
-        _: &(),
-        init: &mut DataInit<'_, Desk>,
-    ) {
-        init.init(resource, ()).clock_id(ClockId::CLOCK_MONOTONIC.as_raw() as u32);
-    }
-}
-
-impl Dispatch<WpPresentation, ()> for Desk {
-    fn request(
-        _: &mut Desk,
-        _: &Client,
-        _: &WpPresentation,
-        request: wp_presentation::Request,
-        _: &(),
-        _: &DisplayHandle,
-        init: &mut DataInit<'_, Desk>,
-    ) {
-        if let wp_presentation::Request::Feedback { surface, callback } = request {
-            let feedback = init.init(callback, ());
-            Surface::of(&surface).lock().pending.feedback.push(feedback);
-        }
     }
 }
