@@ -249,7 +249,8 @@ impl Pool {
 
     /// Whether the pictures up to this number were shown or dropped, or never will be.
     pub fn is_handled(&self, number: u64) -> bool {
-        self.state().handled >= number || self.check().is_err()
+        let handled = self.state().handled;
+        handled >= number || self.check().is_err()
     }
 
     /// Ends the handing out of images.

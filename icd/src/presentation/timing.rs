@@ -68,10 +68,10 @@ impl Ticks {
     pub fn hand_over(&self, desired: u64) -> u64 {
         let Some(last) = self.last else { return desired };
         let slack = self.refresh / SLACK;
-        let ticks = desired.saturating_sub(last + slack).div_ceil(self.refresh);
+        let ticks = desired.saturating_sub(last.saturating_add(slack)).div_ceil(self.refresh);
         match ticks {
             0 => last,
-            _ => last.saturating_add((ticks - 1).saturating_mul(self.refresh)) + slack,
+            _ => last.saturating_add((ticks - 1).saturating_mul(self.refresh)).saturating_add(slack),
         }
     }
 
@@ -101,7 +101,7 @@ impl Ticks {
     /// The first refresh in which a picture could have been seen: behind it being complete, and behind the picture before.
     fn earliest(&self, ready: u64, at: u64) -> u64 {
         let spare = at.saturating_sub(ready) / self.refresh * self.refresh;
-        let behind = self.before.map_or(0, |before| before + self.refresh);
+        let behind = self.before.map_or(0, |before| before.saturating_add(self.refresh));
         (at - spare).max(behind).min(at)
     }
 }
@@ -157,6 +157,11 @@ mod tests {
         // The display waited for the GPU.
         let past = ticks.see(sight(1090), None, asked(0));
         assert_eq!((past.earliest_present_time, past.present_margin), (1090 * MS, 0));
+        // Whatever a display says, it is no more than wrong.
+        let end = ticks.see(Sight { at: Some(u64::MAX), refresh: None }, Some(u64::MAX), asked(u64::MAX));
+        assert_eq!(end.earliest_present_time, u64::MAX);
+        assert_eq!(ticks.hand_over(u64::MAX), u64::MAX);
+        let _ = ticks.see(sight(1090), None, asked(0));
         // Nonsense changes nothing.
         let _ = ticks.see(Sight { at: None, refresh: Some(0) }, None, asked(0));
         assert_eq!((ticks.refresh(), ticks.last), (10 * MS, Some(1090 * MS)));
