@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::job::Job;
 use crate::execution::changes::Changes;
 use crate::foundation::error::Error;
-use crate::foundation::traffic::{Cause, ReadAccess};
+use crate::foundation::traffic::Cause;
 use crate::objects::memory::{Binding, Span};
 use crate::pipeline::{Block, Inputs, Variant};
 
@@ -143,41 +143,37 @@ impl Patches {
 
     /// Brings the streams of `jobs` up to date with the memory that may have changed.
     pub fn apply(&mut self, jobs: &mut [Job], block: &mut Block) -> Result<(), Error> {
-        // Sources of the same memory follow each other.
-        let mut open: Option<(usize, ReadAccess<'_>)> = None;
-        for source in &self.sources {
-            let (first, have) = source.seen;
-            let memory = &self.memories[source.memory];
+        for sources in self.sources.chunk_by(|a, b| a.memory == b.memory) {
+            let memory = &self.memories[sources[0].memory];
             if memory.is_steady {
                 continue;
             }
-            let access = match open {
-                Some((number, access)) if number == source.memory => access,
-                _ => memory.place.bo.read_access(Cause::Uniforms)?,
-            };
-            open = Some((source.memory, access));
-            access.read(source.offset, bytemuck::cast_slice_mut(&mut block[..have]));
-            let seen = &mut self.seen[first..][..have];
-            if is_same(seen, &block[..have]) {
-                continue;
-            }
-            seen.copy_from_slice(&block[..have]);
-            block[have..].fill(0);
-            let (first, count) = source.uses;
-            for (_, number) in &self.uses[first..][..count] {
-                let streams = &mut self.written[*number as usize];
-                let recipe = &streams.variant.recipe;
-                let words = match streams.all {
-                    None => words_of(jobs, streams),
-                    Some(first) => {
-                        if !std::mem::replace(&mut streams.is_stale, true) {
-                            self.stale.push(*number);
+            let memory = memory.place.bo.read_access(Cause::Uniforms)?;
+            for source in sources {
+                let (first, have) = source.seen;
+                memory.read(source.offset, bytemuck::cast_slice_mut(&mut block[..have]));
+                let seen = &mut self.seen[first..][..have];
+                if is_same(seen, &block[..have]) {
+                    continue;
+                }
+                seen.copy_from_slice(&block[..have]);
+                block[have..].fill(0);
+                let (first, count) = source.uses;
+                for (_, number) in &self.uses[first..][..count] {
+                    let streams = &mut self.written[*number as usize];
+                    let recipe = &streams.variant.recipe;
+                    let words = match streams.all {
+                        None => words_of(jobs, streams),
+                        Some(first) => {
+                            if !std::mem::replace(&mut streams.is_stale, true) {
+                                self.stale.push(*number);
+                            }
+                            self.all.get_mut(first..).and_then(|all| all.get_mut(..recipe.constants.len()))
                         }
-                        self.all.get_mut(first..).and_then(|all| all.get_mut(..recipe.constants.len()))
+                    };
+                    if let (Some(words), Some(run)) = (words, recipe.buffers.get(source.run)) {
+                        run.words.put(words, block);
                     }
-                };
-                if let (Some(words), Some(run)) = (words, recipe.buffers.get(source.run)) {
-                    run.words.put(words, block);
                 }
             }
         }
