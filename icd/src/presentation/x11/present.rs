@@ -39,6 +39,9 @@ const UNSEEN: Duration = Duration::from_secs(1);
 /// How often to look for events of images that the server has: where the application's own thread waits for events, it takes ours off
 /// the connection, and nothing wakes the presenter.
 const LOOK: Duration = Duration::from_millis(3);
+/// Presents whose end is waited for: a server that says nothing of them must not make the list grow.
+const MOST_ASKED: usize = 64;
+
 /// Times of events that are farther away than this are by another clock.
 const CLOCKS_APART_NS: u64 = 10_000_000_000;
 
@@ -404,6 +407,9 @@ impl Backend for Images {
         self.heard = Instant::now();
         self.shown[index] = true;
         self.last = Some((serial, self.heard));
+        if self.asked.len() == MOST_ASKED {
+            self.asked.pop_front();
+        }
         self.asked.push_back((serial, frame.number));
         Ok(true)
     }
