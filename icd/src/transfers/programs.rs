@@ -457,3 +457,58 @@ fn fragment_of(components: impl FnOnce(&mut Builder) -> SmallVec<[Value; 4]>) ->
     }
     shader
 }
+
+#[cfg(test)]
+mod tests {
+    use vc4_shaders::ir::Value;
+
+    use super::super::conversion::Conversion;
+    use super::*;
+
+    /// What a program makes of a word: with constants it is done when it is built.
+    fn result(word: u32, program: impl Fn(&mut Builder, Value) -> Value) -> u32 {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().unwrap();
+        let b = &mut Builder::new(&mut shader, entry);
+        let word = b.word(word);
+        let value = program(b, word);
+        shader.const_of(value).expect("computed from a constant")
+    }
+
+    /// A texel of up to four bytes as a word.
+    fn word(bytes: &[u8]) -> u32 {
+        bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
+    }
+
+    #[test]
+    fn depths_become_words_and_texels_as_on_the_cpu() {
+        let ends = [0, 1, 2, 0x7f_ffff, 0x80_0000, 0x80_0001, 0xff_fffe, 0xff_ffff];
+        for depth in ends.into_iter().chain((0..1 << 24).step_by(4099)) {
+            for (conversion, decode) in [
+                (Conversion::Depth24 { stencil: true }, Decode::Depth24),
+                (Conversion::Depth16, Decode::Depth16),
+                (Conversion::DepthFloat, Decode::DepthFloat),
+                (Conversion::Stencil, Decode::Stencil),
+            ] {
+                let stored: u32 = depth << 8 | depth & 0xff;
+                let texel = word(&conversion.to_texels(stored.to_le_bytes().to_vec()));
+                assert_eq!(
+                    result(stored, |b, word| decoded(b, word, decode)),
+                    texel,
+                    "{decode:?} of {depth:#x}"
+                );
+            }
+        }
+        let fills = |texel: u32, conversion: Conversion, encode, bytes: usize| {
+            let stored = word(&conversion.to_words(&texel.to_le_bytes()[..bytes]));
+            assert_eq!(result(texel, |b, word| encoded(b, word, encode)), stored, "{encode:?} of {texel:#x}");
+        };
+        for depth in (0..=0xffff).step_by(7).chain([0xffff, 0x8000, 0x7fff]) {
+            fills(depth, Conversion::Depth16, Encode::Depth16, 2);
+            fills(depth * 0x101, Conversion::Depth24 { stencil: false }, Encode::Depth24, 4);
+        }
+        let floats = [0.0f32, 0.5, 1.0, 1.5, -1.0, f32::NAN, f32::INFINITY, 0.25, 1e-30];
+        let some = (0..1.0f32.to_bits()).step_by(70_001).chain(floats.map(f32::to_bits));
+        some.for_each(|depth| fills(depth, Conversion::DepthFloat, Encode::DepthFloat, 4));
+    }
+}
