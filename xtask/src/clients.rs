@@ -173,7 +173,7 @@ const CLIENTS: &[Client] = &[
             ("QSG_RENDER_LOOP", "basic"),
         ],
         frames: Some("--"),
-        packages: compared::QT_WAYLAND,
+        packages: compared::QT,
         screen: Screen::Images,
         ..CLIENT
     },

@@ -130,15 +130,6 @@ pub const QT: &[&str] = &[
     "qml6-module-qtquick-shapes",
     "qml6-module-qtqml-workerscript",
     "fonts-dejavu-core",
-];
-/// The same with a window on Wayland.
-pub const QT_WAYLAND: &[&str] = &[
-    "qml-qt6",
-    "qml6-module-qtquick",
-    "qml6-module-qtquick-window",
-    "qml6-module-qtquick-shapes",
-    "qml6-module-qtqml-workerscript",
-    "fonts-dejavu-core",
     "qt6-wayland",
 ];
 /// How it draws.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use vc4_compositor::{FORMATS, Image, LINEAR, T_TILED, tell};
+use vc4_compositor::{FORMATS, Image, tell};
+use vc4_kernel_abi::uapi::{MODIFIER_LINEAR, MODIFIER_T_TILED};
 use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_buffer_params_v1::{
     self, Error, ZwpLinuxBufferParamsV1,
 };
@@ -19,7 +20,7 @@ use crate::surface::Content;
 
 /// Formats in the layouts that are taken.
 fn formats() -> impl Iterator<Item = (u32, u64)> {
-    FORMATS.into_iter().flat_map(|format| [(format, LINEAR), (format, T_TILED)])
+    FORMATS.into_iter().flat_map(|format| [(format, MODIFIER_LINEAR), (format, MODIFIER_T_TILED)])
 }
 
 quiet_requests!(ZwpLinuxDmabufFeedbackV1);

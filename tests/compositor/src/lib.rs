@@ -7,14 +7,10 @@ use std::os::unix::fs::FileExt as _;
 
 use vc4::image::tiling::Level;
 use vc4::image::{Rect, Tiling};
+use vc4_kernel_abi::uapi::MODIFIER_T_TILED;
 use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_feedback_v1::{
     TrancheFlags, ZwpLinuxDmabufFeedbackV1,
 };
-
-/// DRM's number of rows from the top.
-pub const LINEAR: u64 = 0;
-/// DRM's number of Broadcom's T-tiling.
-pub const T_TILED: u64 = 7 << 56 | 1;
 
 /// Formats of 32 bits by their four letters; X is padding.
 pub const XR24: u32 = u32::from_le_bytes(*b"XR24");
@@ -45,7 +41,7 @@ pub struct Image {
     pub height: i32,
     /// One of [`FORMATS`].
     pub format: u32,
-    /// [`LINEAR`] or [`T_TILED`].
+    /// [`MODIFIER_LINEAR`](vc4_kernel_abi::uapi::MODIFIER_LINEAR) or [`MODIFIER_T_TILED`].
     pub modifier: u64,
 }
 
@@ -62,7 +58,7 @@ impl Image {
     pub fn rows(&self) -> std::io::Result<Vec<u8>> {
         let wrong = |error: &dyn std::fmt::Display| std::io::Error::other(error.to_string());
         let (width, height) = (self.width as u32, self.height as u32);
-        let tiling = if self.modifier == T_TILED { Tiling::T } else { Tiling::Raster };
+        let tiling = if self.modifier == MODIFIER_T_TILED { Tiling::T } else { Tiling::Raster };
         let level = Level::new(tiling, PIXEL_BYTES, self.stride / PIXEL_BYTES, height);
         let level = level.map_err(|error| wrong(&error))?;
         let row_bytes = (width * PIXEL_BYTES) as usize;
