@@ -15,7 +15,6 @@ use super::work::Work;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
 use crate::foundation::threads::{Receiver, SyncSender};
-use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
 use crate::objects::semaphore::Signal;
@@ -233,14 +232,12 @@ impl Executor {
         }
         if is_strict() {
             let (device, mut built) = (self.device.clone(), Vec::new());
-            let traffic = device.physical().traffic();
-            let before = traffic.total();
+            let _check = device.physical().traffic().check();
             self.build(render, &Ledger::default(), &mut |_, job| {
                 built.push(std::mem::take(job));
                 Ok(())
             })?;
             jobs.compare(&built)?;
-            traffic.forget(&Cause::OF_DRAWS, &before);
         }
         jobs.iter_mut().try_for_each(|job| self.submit(job))
     }

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use vc4::facts::Number;
 use vc4_kernel_abi::Mapping;
@@ -56,8 +56,11 @@ impl Cause {
         Cause::Query,
     ];
 
-    /// Those of draws that are put together.
-    pub const OF_DRAWS: [Cause; 4] = [Cause::Indices, Cause::Indirect, Cause::Uniforms, Cause::Vertices];
+    /// Whether it is one of draws that are put together.
+    #[inline]
+    fn is_of_draws(self) -> bool {
+        matches!(self, Cause::Indices | Cause::Indirect | Cause::Uniforms | Cause::Vertices)
+    }
 
     fn name(self) -> &'static str {
         match self {
@@ -101,6 +104,10 @@ struct Counter {
 #[derive(Debug, Default)]
 pub struct Traffic {
     counters: [Counter; Cause::ALL.len()],
+    /// Checks of the driver's own that put draws together right now.
+    checks: AtomicU32,
+    /// What those move.
+    unseen: Counter,
 }
 
 impl Traffic {
@@ -113,13 +120,28 @@ impl Traffic {
         }))
     }
 
-    /// Forgets what was moved for some causes since: checks of the driver's own cost nobody anything.
-    pub fn forget(&self, causes: &[Cause], since: &Total) {
-        for cause in causes {
-            let (counter, before) = (&self.counters[*cause as usize], since.0[*cause as usize]);
-            counter.read.store(before.read, Ordering::Relaxed);
-            counter.written.store(before.written, Ordering::Relaxed);
+    /// Until the guard is dropped, what is moved to put draws together is not counted: checks of the driver's own cost
+    /// nobody anything. Another device that draws meanwhile may lose counts.
+    pub fn check(&self) -> Check<'_> {
+        self.checks.fetch_add(1, Ordering::Relaxed);
+        Check(&self.checks)
+    }
+
+    #[inline]
+    fn counter(&self, cause: Cause) -> &Counter {
+        match self.checks.load(Ordering::Relaxed) > 0 && cause.is_of_draws() {
+            true => &self.unseen,
+            false => &self.counters[cause as usize],
         }
+    }
+}
+
+/// A check of the driver's own is under way.
+pub struct Check<'a>(&'a AtomicU32);
+
+impl Drop for Check<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -137,11 +159,11 @@ pub struct Bytes {
 pub struct Total([Bytes; Cause::ALL.len()]);
 
 impl Total {
-    /// What was moved since.
+    /// What was moved since. Where two devices lost counts to one another ([`ReadAccess::read`]), there may be less than before.
     pub fn since(&self, before: &Total) -> Total {
         Total(std::array::from_fn(|n| Bytes {
-            read: self.0[n].read - before.0[n].read,
-            written: self.0[n].written - before.0[n].written,
+            read: self.0[n].read.saturating_sub(before.0[n].read),
+            written: self.0[n].written.saturating_sub(before.0[n].written),
         }))
     }
 
@@ -203,7 +225,7 @@ pub struct ReadAccess<'a> {
 impl<'a> ReadAccess<'a> {
     /// Access to a mapping, counted.
     pub fn new(mapping: Mapping, traffic: &'a Traffic, cause: Cause) -> ReadAccess<'a> {
-        ReadAccess { mapping, counter: &traffic.counters[cause as usize], is_cached: false }
+        ReadAccess { mapping, counter: traffic.counter(cause), is_cached: false }
     }
 
     /// The same through the CPU's caches, if those hold the memory.
@@ -236,7 +258,7 @@ pub struct Access<'a> {
 impl<'a> Access<'a> {
     /// Access to a mapping, counted.
     pub fn new(mapping: Mapping, traffic: &'a Traffic, cause: Cause) -> Access<'a> {
-        let counter = &traffic.counters[cause as usize];
+        let counter = traffic.counter(cause);
         Access { mapping, counter, read: Cell::new(0), written: Cell::new(0), cache: None }
     }
 
@@ -323,15 +345,33 @@ mod tests {
         assert_eq!(moved.of(Cause::Copy), Bytes { read: 24, written: 0 });
         assert_eq!(moved.of(Cause::Clear), Bytes { read: 4, written: 40 });
         assert_eq!(moved.sum(), Bytes { read: 28, written: 40 });
-        let then = traffic.total();
-        Access::new(mapping, &traffic, Cause::Indices).read(0, &mut [0; 2]);
-        Access::new(mapping, &traffic, Cause::Copy).read(0, &mut [0; 4]);
-        traffic.forget(&Cause::OF_DRAWS, &then);
-        assert_eq!(traffic.total().since(&then).sum(), Bytes { read: 4, written: 0 });
         assert_eq!(
             moved.to_string(),
             "the CPU reads 28 bytes of BOs (copy 24, clear 4) and writes 40 (clear 40): \
              0.0 ms on a Zero, 0.0 ms on a Pi 3"
         );
+    }
+
+    /// Another thread may look at any time: it must not see what a check moves, not even for a while.
+    #[test]
+    fn what_checks_move_is_never_seen() {
+        let traffic = Traffic::default();
+        let bo = device().create_bo("test", 64).unwrap();
+        let mapping = bo.map().unwrap();
+        let draw = || {
+            Access::new(mapping, &traffic, Cause::Indices).read(0, &mut [0; 2]);
+            ReadAccess::new(mapping, &traffic, Cause::Uniforms).read(0, &mut [0; 8]);
+            Access::new(mapping, &traffic, Cause::Copy).read(0, &mut [0; 4]);
+        };
+        {
+            let _check = traffic.check();
+            draw();
+            assert_eq!(traffic.total().sum(), Bytes { read: 4, written: 0 });
+        }
+        let checked = traffic.total();
+        assert_eq!(checked.sum(), Bytes { read: 4, written: 0 });
+        draw();
+        assert_eq!(traffic.total().since(&checked).sum(), Bytes { read: 14, written: 0 });
+        assert_eq!(checked.since(&traffic.total()), Total::default());
     }
 }
