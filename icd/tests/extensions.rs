@@ -69,6 +69,7 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_EXT_4444_formats", &[]),
     (c"VK_KHR_vertex_attribute_divisor", &[]),
     (c"VK_EXT_vertex_attribute_divisor", &[]),
+    (c"VK_EXT_non_seamless_cube_map", &[]),
     (
         c"VK_KHR_maintenance4",
         &[

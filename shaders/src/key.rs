@@ -142,6 +142,7 @@ mod tests {
             TextureKey { mirror_once: [true, false, false], ..plain },
             TextureKey { mirror_once: [false, true, false], ..plain },
             TextureKey { mirror_once: [false, false, true], ..plain },
+            TextureKey { seams: true, ..plain },
             TextureKey { anisotropic: true, ..plain },
         ];
         let image = |binding| Descriptor { set: 0, binding, element: 0 };

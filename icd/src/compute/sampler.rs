@@ -241,11 +241,12 @@ impl<'a> Sampled<'a> {
         reference: Option<f32>,
     ) -> Color {
         let texel = [0, 1, 2].map(|axis: usize| footprint.first[axis].saturating_add(step[axis]));
-        if self.surface.is_cube() {
+        let is_cube = self.surface.is_cube();
+        if is_cube && !self.sampler.seams {
             return self.on_cube(level, texel, footprint.layer, reference);
         }
         let mut at = [0, 0, footprint.layer];
-        for axis in 0..self.axes {
+        for axis in 0..if is_cube { 2 } else { self.axes } {
             let mirror = self.sampler.mirror_once[axis];
             match wrapped(texel[axis], level.size[axis], self.sampler.wrap[axis], mirror) {
                 Some(inside) => at[axis] = inside,

@@ -67,6 +67,7 @@ features! {
         border_color_swizzle: true,
         border_color_swizzle_from_image: true,
     }
+    PhysicalDeviceNonSeamlessCubeMapFeaturesEXT { non_seamless_cube_map: true }
     PhysicalDeviceDepthClipEnableFeaturesEXT { depth_clip_enable: true }
     PhysicalDeviceProvokingVertexFeaturesEXT {
         provoking_vertex_last: true,

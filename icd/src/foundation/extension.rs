@@ -169,6 +169,8 @@ pub enum Extension {
     CustomBorderColor,
     /// VK_EXT_border_color_swizzle.
     BorderColorSwizzle,
+    /// VK_EXT_non_seamless_cube_map.
+    NonSeamlessCubeMap,
     /// VK_EXT_depth_clip_enable.
     DepthClipEnable,
     /// VK_EXT_provoking_vertex.
@@ -343,6 +345,7 @@ const ROWS: &[Row] = &[
     row(Extension::CustomBorderColor, Level::Device, ash::ext::custom_border_color::NAME, 12),
     // A border is a texel to the view, which swizzles it like any other.
     row(Extension::BorderColorSwizzle, Level::Device, ash::ext::border_color_swizzle::NAME, 1),
+    row(Extension::NonSeamlessCubeMap, Level::Device, ash::ext::non_seamless_cube_map::NAME, 1),
     row(Extension::DepthClipEnable, Level::Device, ash::ext::depth_clip_enable::NAME, 1),
     row(Extension::ProvokingVertex, Level::Device, ash::ext::provoking_vertex::NAME, 1),
     row(Extension::LineRasterization, Level::Device, ash::khr::line_rasterization::NAME, 1),

@@ -61,6 +61,8 @@ pub struct Sampler {
     pub wrap: [Wrap; 3],
     /// Along which axes the image is mirrored at its origin before it wraps (VK_KHR_sampler_mirror_clamp_to_edge).
     pub mirror_once: [bool; 3],
+    /// Faces of cubes end at their edges, where they wrap (VK_EXT_non_seamless_cube_map).
+    pub seams: bool,
     /// Added to levels of detail.
     pub lod_bias: f32,
     /// Smallest level of detail.
@@ -103,6 +105,7 @@ impl Sampler {
             unit,
             wrap,
             mirror_once: modes.map(|mode| mode == vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE),
+            seams: info.flags.contains(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT),
             lod_bias: info.mip_lod_bias,
             min_lod: info.min_lod,
             max_lod: info.max_lod,

@@ -88,7 +88,8 @@ pub enum TextureAccess {
     },
     /// The program: samples of four in blocks of tiles, by direct lookups. Only fetches see such images.
     Samples,
-    /// The texture unit, to which layers are the faces of a cube; it knows no wrapping there (T-ARRAY c).
+    /// The texture unit, to which layers are the faces of a cube; it knows no wrapping there (T-ARRAY c). So are faces of
+    /// cubes that have seams.
     Faces {
         /// Outside of the image along each axis.
         wrap: [Wrap; 3],
@@ -136,6 +137,8 @@ pub struct TextureKey {
     pub border: bool,
     /// Along which axes the image is mirrored at its origin, in front of all other wrapping.
     pub mirror_once: [bool; 3],
+    /// Faces of cubes end at their edges, where they wrap as the access says.
+    pub seams: bool,
     /// Samples of footprints that are longer than wide are averages of several.
     pub anisotropic: bool,
 }
@@ -151,6 +154,7 @@ impl Default for TextureKey {
             compare: None,
             border: false,
             mirror_once: [false; 3],
+            seams: false,
             anisotropic: false,
         }
     }

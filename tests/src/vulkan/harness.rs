@@ -96,6 +96,8 @@ impl Harness {
             let mut provoking =
                 vk::PhysicalDeviceProvokingVertexFeaturesEXT::default().provoking_vertex_last(true);
             let mut clips = vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true);
+            let mut seams =
+                vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT::default().non_seamless_cube_map(true);
             let mut lines = vk::PhysicalDeviceLineRasterizationFeaturesKHR::default().bresenham_lines(true);
             let extensions = [
                 ash::khr::sampler_mirror_clamp_to_edge::NAME,
@@ -113,6 +115,7 @@ impl Harness {
                 ash::ext::depth_clip_enable::NAME,
                 ash::ext::provoking_vertex::NAME,
                 ash::ext::line_rasterization::NAME,
+                ash::ext::non_seamless_cube_map::NAME,
             ]
             .map(CStr::as_ptr);
             let create = vk::DeviceCreateInfo::default()
@@ -128,6 +131,7 @@ impl Harness {
                 .push_next(&mut borders)
                 .push_next(&mut clips)
                 .push_next(&mut provoking)
+                .push_next(&mut seams)
                 .push_next(&mut lines);
             let device = instance.create_device(physical, &create, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(0, 0);

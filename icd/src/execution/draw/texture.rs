@@ -106,8 +106,12 @@ impl Sampling {
             min_linear: unit.min_linear,
             mip: if view.levels == 1 { MipMode::None } else { unit.mip },
             lod: Lod { bias: sampler.lod_bias, min: sampler.min_lod, max: sampler.max_lod },
-            // Seams of cubes have no outside; where there is no second axis it must not matter.
-            wrap: if view.is_cube() { [Wrap::Clamp; 3] } else { sampler.wrap },
+            wrap: match (view.is_cube(), sampler.seams) {
+                (false, _) => sampler.wrap,
+                // Behind the edge of a face there is another one.
+                (true, false) => [Wrap::Clamp; 3],
+                (true, true) => sampler.wrap.map(face_wrap),
+            },
             mirror_once: std::array::from_fn(|axis| {
                 sampler.mirror_once[axis] && axis < view.axes() && !view.is_cube()
             }),
@@ -199,12 +203,13 @@ impl Texture {
         };
         if let Some(sampler) = sampler {
             texture.key.compare = sampler.compare;
+            texture.key.seams = sampler.seams && view.is_cube();
             // Integers have no averages.
             texture.key.anisotropic = sampler.is_anisotropic() && !decode.class.is_integer();
             let axes = view.axes();
             if sampling.wrap[..axes].contains(&Wrap::Border) {
                 texture.border = border(sampler.border, decode.class, view);
-                texture.key.border = !direct;
+                texture.key.border = !(direct || texture.key.seams);
             }
         }
         if let Some(blocks) = blocks {
@@ -244,12 +249,17 @@ impl Texture {
         };
         self.words[1] = Some(words(view, &whole, &texels(sampling)).map_err(refused)?);
         let Some(sampler) = sampler else { return Ok(()) };
+        if self.key.seams {
+            self.key.access = TextureAccess::Faces { wrap: sampling.wrap };
+        }
         let filters = self.key.decode.class == TextureClass::Unorm8 || !sampling.is_linear();
         let two_filters = sampling.mag_linear != sampling.min_linear;
         let exact = texture::filters_exactly(facts(), &sampling.unit());
-        // The unit filters a face of a cube by itself, where the neighbours of its edges lie on other faces (T-SEAMLESS).
-        let seams = view.is_cube() && (sampling.mag_linear || sampling.min_linear);
-        if !filters || seams || !exact || sampler.compare.is_some() || sampler.unnormalized {
+        // The unit filters a face of a cube by itself and clamps to it, while the neighbours of its edges lie on other faces
+        // (T-SEAMLESS), or wrap.
+        let clamps = self.key.seams && sampling.wrap[..2] == [Wrap::Clamp; 2];
+        let edges = view.is_cube() && !clamps && (sampling.mag_linear || sampling.min_linear);
+        if !filters || edges || !exact || sampler.compare.is_some() || sampler.unnormalized {
             self.key.filter = program_filter(sampling, Some(sampler));
             return Ok(());
         }
@@ -363,6 +373,14 @@ impl Texture {
             TextureValue::PlaneBytes => self.plane_bytes,
             TextureValue::PanelPages => self.panel_pages,
         }
+    }
+}
+
+/// Wrapping on the face of a cube, where all coordinates are 0..1: to a neighbour behind the edge all mirrors are clamps.
+fn face_wrap(wrap: Wrap) -> Wrap {
+    match wrap {
+        Wrap::Mirror => Wrap::Clamp,
+        other => other,
     }
 }
 
@@ -563,6 +581,19 @@ mod tests {
         assert_eq!(key(near, cube, 6).filter, TextureFilter::Level);
         let whole = vk::SamplerCreateInfo { max_lod: 0.0, ..near };
         assert_eq!(key(whole, cube, 6).filter, TextureFilter::Unit);
+        // With seams the unit's own filter is what is asked for, as long as it may clamp to faces.
+        let seams = |address_mode_u, max_lod| vk::SamplerCreateInfo {
+            flags: vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT,
+            address_mode_u,
+            address_mode_v: vk::SamplerAddressMode::MIRRORED_REPEAT,
+            max_lod,
+            ..info()
+        };
+        let (clamp, repeat) = (vk::SamplerAddressMode::CLAMP_TO_EDGE, vk::SamplerAddressMode::REPEAT);
+        assert_eq!(key(seams(clamp, 0.0), cube, 6).filter, TextureFilter::Unit);
+        assert_eq!(key(seams(clamp, 9.0), cube, 6).filter, TextureFilter::Level);
+        assert!(matches!(key(seams(repeat, 0.0), cube, 6).filter, TextureFilter::Program { .. }));
+        assert_eq!(key(seams(repeat, 0.0), array, 1).filter, TextureFilter::Unit);
         // Several faces as layers, and one as a plain image.
         assert!(matches!(key(near, array, 6).access, TextureAccess::Faces { .. }));
         assert_eq!(key(near, array, 1).access, TextureAccess::Unit);

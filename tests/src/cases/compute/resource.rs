@@ -53,6 +53,8 @@ pub struct Look {
     pub unnormalized: bool,
     pub bias: f32,
     pub lods: [f32; 2],
+    /// Faces of cubes end at their edges.
+    pub seams: bool,
     /// Samples along what a footprint is longer than wide; 1 is none.
     pub anisotropy: f32,
 }
@@ -68,6 +70,7 @@ impl Default for Look {
             unnormalized: false,
             bias: 0.0,
             lods: [0.0, 16.0],
+            seams: false,
             anisotropy: 1.0,
         }
     }
@@ -401,7 +404,12 @@ fn regions(format: vk::Format, shape: Shape) -> Vec<vk::BufferImageCopy> {
 }
 
 fn sampler(lab: &Lab<'_>, look: &Look) -> Result<vk::Sampler, Error> {
+    let flags = match look.seams {
+        true => vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT,
+        false => vk::SamplerCreateFlags::empty(),
+    };
     let create = vk::SamplerCreateInfo::default()
+        .flags(flags)
         .mag_filter(look.filter)
         .min_filter(look.filter)
         .mipmap_mode(look.mip)

@@ -14,7 +14,7 @@ const DECODED: f32 = 1e-5;
 
 /// Every case.
 pub(super) fn all() -> Vec<Case> {
-    wraps().chain(formats()).chain(shapes()).chain(details()).chain(others()).collect()
+    wraps().chain(formats()).chain(shapes()).chain(seams()).chain(details()).chain(others()).collect()
 }
 
 /// A kernel that looks at 256 places with `look`, an expression of `p` (-1.5 to 2.5), `n` and `o`, and the sampler `t`.
@@ -139,6 +139,46 @@ fn shapes() -> impl Iterator<Item = Case> {
             )
             .floats(FILTERED)
         })
+    })
+}
+
+/// A cube whose faces end at their edges, seen all over one of them: averages of four texels by hand, as lavapipe clamps whatever
+/// the sampler says.
+fn seams() -> impl Iterator<Item = Case> {
+    use vk::SamplerAddressMode as Wrap;
+    /// Texels along an edge.
+    const EDGE: i32 = 4;
+    /// The face +Z.
+    const FACE: i32 = 4;
+    let shape =
+        Shape { ty: vk::ImageViewType::CUBE, size: [EDGE as u32, EDGE as u32, 1], layers: 6, levels: 1 };
+    let wraps = [Wrap::REPEAT, Wrap::MIRRORED_REPEAT, Wrap::CLAMP_TO_EDGE, Wrap::CLAMP_TO_BORDER];
+    wraps.into_iter().map(move |wrap| {
+        let all = texels(RGBA, shape.layers * (EDGE * EDGE) as u32, 0);
+        let red = |x: i32, y: i32| {
+            let [x, y] = match wrap {
+                Wrap::CLAMP_TO_BORDER if x.min(y) < 0 || x.max(y) >= EDGE => return 1.0,
+                Wrap::REPEAT => [x, y].map(|c| c.rem_euclid(EDGE)),
+                _ => [x, y].map(|c| c.clamp(0, EDGE - 1)),
+            };
+            f32::from(all[4 * ((FACE * EDGE + y) * EDGE + x) as usize]) / 255.0
+        };
+        let color = |n: i32| {
+            // Sixteen places along each edge, the first of them an eighth of a texel from it.
+            let [x, y] = [n % 16, n / 16].map(|c| (c as f32 + 0.5) / 4.0 - 0.5);
+            let ([left, top], [right, low]) = ([x, y].map(f32::floor), [x.fract(), y.fract()].map(|part| part.rem_euclid(1.0)));
+            let (left, top) = (left as i32, top as i32);
+            let row = |y| red(left, y) * (1.0 - right) + red(left + 1, y) * right;
+            row(top) * (1.0 - low) + row(top + 1) * low
+        };
+        let words = (0..1024).map(|n| if n < 256 { color(n).to_bits() } else { 0 });
+        let expected = Some(words.flat_map(u32::to_le_bytes).collect());
+        let border = vk::BorderColor::FLOAT_OPAQUE_WHITE;
+        let look = Look { filter: vk::Filter::LINEAR, wrap, border, seams: true, ..Look::default() };
+        let place = "textureLod(t, vec3((vec2(n & 15u, n >> 4) + 0.5) * vec2(1.0, -1.0) + vec2(-8.0, 8.0), 8.0), 0.0).x";
+        let resource = Resource::sampled(RGBA, shape, look);
+        let case = case(format!("seams {wrap:?}"), "samplerCube", place, "float", resource);
+        Case { expected, ..case.floats(1e-5) }
     })
 }
 

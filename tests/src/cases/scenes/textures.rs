@@ -182,7 +182,15 @@ fn shapes() -> Vec<Scene> {
     let lines = shaped(View::TYPE_1D_ARRAY, RGBA, [16, 1, 1], 4, 1);
     let cube = shaped(View::CUBE, RGBA, [16, 16, 1], 6, 1);
     let floats = ImageSource { format: vk::Format::R16G16_SFLOAT, ..cube };
+    let wide = ImageSource { format: vk::Format::R16G16B16A16_SFLOAT, ..cube };
+    let side = |image: ImageSource| ImageSource { view: View::TYPE_2D_ARRAY, cube_compatible: true, ..image };
+    let (sides, float_sides, wide_sides) = (side(cube), side(floats), side(wide));
+    let cubes = shaped(View::CUBE_ARRAY, RGBA, [16, 16, 1], 12, 1);
     let (near, linear) = (sampler(NEAREST, REPEAT), sampler(LINEAR, REPEAT));
+    let trilinear = sampler(LINEAR, CLAMP).mipmap_mode(vk::SamplerMipmapMode::LINEAR);
+    let seams = |sampler: vk::SamplerCreateInfo<'static>| {
+        sampler.flags(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT)
+    };
     let one_dimensional =
         vec![(0, vec![Resource::Combined(line, linear)]), (1, vec![Resource::Combined(lines, near)])];
     vec![
@@ -196,13 +204,26 @@ fn shapes() -> Vec<Scene> {
         one("cube", spirv!("around.frag"), cube, near),
         one("cube_linear", spirv!("around.frag"), cube, linear),
         one("cube_float", spirv!("around.frag"), floats, near),
-        one("cubes", spirv!("cubes.frag"), shaped(View::CUBE_ARRAY, RGBA, [16, 16, 1], 12, 1), near),
+        one("cube_seams", spirv!("around.frag"), cube, seams(sampler(LINEAR, CLAMP))),
+        one("cube_seams_repeat", spirv!("around.frag"), cube, seams(linear)),
+        one("cube_seams_mirror", spirv!("around.frag"), cube, seams(sampler(LINEAR, MIRROR))),
+        one("cube_seams_border", spirv!("around.frag"), cube, seams(sampler(LINEAR, BORDER))),
+        one("cube_seams_float", spirv!("around.frag"), floats, seams(linear)),
+        one("cube_seams_wide", spirv!("around.frag"), wide, seams(sampler(LINEAR, BORDER))),
+        one("cube_seams_levels", spirv!("around.frag"), ImageSource { levels: 5, ..cube }, seams(trilinear)),
+        one("cubes_seams", spirv!("cubes.frag"), cubes, seams(sampler(LINEAR, CLAMP))),
+        one("around_repeat", spirv!("around_layers.frag"), sides, linear),
+        one("around_border", spirv!("around_layers.frag"), sides, sampler(LINEAR, BORDER)),
+        one("around_float", spirv!("around_layers.frag"), float_sides, linear),
+        one("around_wide", spirv!("around_layers.frag"), wide_sides, sampler(LINEAR, BORDER)),
+        one("cubes", spirv!("cubes.frag"), cubes, near),
         one("faces", spirv!("layers.frag"), faces, near),
         one("faces_linear", spirv!("layers.frag"), faces, sampler(LINEAR, MIRROR)),
         one("faces_border", spirv!("layers.frag"), faces, sampler(LINEAR, BORDER)),
         one("faces_mirror_once", spirv!("layers.frag"), faces, sampler(LINEAR, MIRROR_ONCE)),
         one("layers_mirror_once", spirv!("layers.frag"), layers, sampler(LINEAR, MIRROR_ONCE)),
         one("gather_cube", spirv!("gather_cube.frag"), cube, near),
+        one("gather_cube_seams", spirv!("gather_cube.frag"), cube, seams(sampler(NEAREST, CLAMP))),
         scene("line", spirv!("line.frag"), one_dimensional),
         one("volume", spirv!("volume.frag"), volume, near),
         one("volume_linear", spirv!("volume.frag"), volume, linear),
@@ -214,12 +235,7 @@ fn shapes() -> Vec<Scene> {
         ),
         one("volume_long", spirv!("volume.frag"), shaped(View::TYPE_3D, RGBA, [600, 2, 2], 1, 2), linear),
         one("volume_deep", spirv!("volume.frag"), shaped(View::TYPE_3D, RGBA, [3, 2, 2048], 1, 2), near),
-        one(
-            "cube_wide",
-            spirv!("around.frag"),
-            ImageSource { format: vk::Format::R16G16B16A16_SFLOAT, ..cube },
-            near,
-        ),
+        one("cube_wide", spirv!("around.frag"), wide, near),
     ]
 }
 

@@ -34,7 +34,7 @@ pub fn texel_in_memory(
     let mut layer = place.layer.map(|layer| whole(image, layer));
     if let (ImageDim::Cube, Some(face)) = (image.dim, place.face) {
         let mut number = face::face_number(image, face);
-        if place.outside {
+        if place.outside && !image.key.seams {
             (number, at) = around_the_edge(image, face, &at, level);
         }
         let number = whole(image, number);
@@ -60,7 +60,7 @@ pub fn texel_in_memory(
 }
 
 /// A place that wrapping has brought into the level, and whether it was inside where a border begins. Beyond the edge
-/// of a cube's face is another one.
+/// of a cube's face is another one, unless cubes have seams.
 pub fn brought_inside(
     image: &mut Image<'_, '_>,
     place: &Place<'_>,
@@ -69,7 +69,7 @@ pub fn brought_inside(
 ) -> (Axes, Option<Value>) {
     let mut at: Axes = place.at.iter().copied().collect();
     let mut inside = None;
-    if place.outside && place.face.is_none() {
+    if place.outside && (place.face.is_none() || image.key.seams) {
         for axis in 0..at.len() {
             if wrap[axis] == Wrap::Border {
                 let is_inside = is_inside(image, at[axis], level.size[axis]);

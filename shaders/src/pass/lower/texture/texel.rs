@@ -41,17 +41,22 @@ fn texel_of_unit(image: &mut Image<'_, '_>, place: &Place<'_>, level: &Level) ->
     looked_up_at_level(image, &at, level)
 }
 
-/// A texel of a layer that is a face to the texture unit.
+/// A texel of a face, or of a layer that is one to the texture unit.
 fn texel_of_face(image: &mut Image<'_, '_>, place: &Place<'_>, level: &Level, wrap: [Wrap; 3]) -> Components {
     let (at, inside) = direct::brought_inside(image, place, level, wrap);
-    let first = image.value(TextureValue::BaseLayer);
-    let number = match place.layer {
-        Some(layer) => image.b.fadd(layer, first),
-        None => first,
-    };
-    let face = face::numbered_face(image, number);
     let on_face = [0, 1].map(|axis| centre(image, at[axis], level, axis));
-    let direction = face::direction_of(image, &face, on_face, false);
+    let direction = match place.face {
+        Some(face) => face::direction_of(image, face, on_face, false),
+        None => {
+            let first = image.value(TextureValue::BaseLayer);
+            let number = match place.layer {
+                Some(layer) => image.b.fadd(layer, first),
+                None => first,
+            };
+            let face = face::numbered_face(image, number);
+            face::direction_of(image, &face, on_face, false)
+        }
+    };
     let texel = looked_up_at_level(image, &direction, level);
     match inside {
         Some(inside) => decode::or_border(image, inside, texel),
