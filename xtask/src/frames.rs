@@ -15,7 +15,7 @@ use crate::{Error, build, debian, packages};
 const COUNTS: [u32; 2] = [1, 3];
 /// The exit code of the player where the driver does not offer what a frame needs.
 const ABSENT: i32 = 3;
-/// Of the pixels of two drivers' pictures, as many percent may differ: edges lie a little apart, and faces of cubes join in Vulkan only.
+/// Of the pixels of two drivers' pictures, as many percent may differ: edges lie a little apart.
 const MOST_DIFFERENT: f64 = 2.0;
 
 /// What a frame takes, by the columns of `vc4 sim price --tsv`.

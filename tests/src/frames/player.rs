@@ -169,7 +169,9 @@ fn sampler(image: &Image) -> vk::SamplerCreateInfo<'static> {
         false => vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
     let levels = matches!(&image.content, Content::Texels(_, levels) if levels.len() > 1);
+    // Faces of cubes do not join in OpenGL ES 2.
     vk::SamplerCreateInfo::default()
+        .flags(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT)
         .mag_filter(filter)
         .min_filter(filter)
         .mipmap_mode(vk::SamplerMipmapMode::LINEAR)
