@@ -183,6 +183,7 @@ mod tests {
             },
             PipelineState { sample: Some(0), ..plain.clone() },
             PipelineState { sample: Some(1), ..plain.clone() },
+            PipelineState { counted: true, ..plain.clone() },
             PipelineState { color: colors(0), ..plain.clone() },
             PipelineState { color: colors(1), ..plain.clone() },
             PipelineState { color: colors(1), color_location: 1, ..plain.clone() },

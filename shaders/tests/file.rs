@@ -26,6 +26,7 @@ fn state() -> impl Strategy<Value = StateUniform> {
             StateUniform::ViewportYBias,
             StateUniform::RasterScale,
             StateUniform::Corner(1),
+            StateUniform::QuadPixel,
             StateUniform::ScreenXScale,
             StateUniform::ScreenYScale,
             StateUniform::DepthScale,

@@ -305,8 +305,8 @@ choices {
         | LeftOut = "left-out": "They do.",
         | Counted = "counted": "They count them.",
         evidence: "v3d.md §13",
-        at: "icd/src/objects/query.rs", "OCCLUSION_EVENTS",
-        users: "occlusion queries",
+        at: "icd/src/objects/query.rs", "EVENTS",
+        users: "occlusion queries; whether there are exact ones",
         ask: Probe,
     }
     // The tile buffer, loads and stores.

@@ -49,6 +49,8 @@ pub enum StateUniform {
     StencilBackMasks,
     /// Samples that the pipeline's sample mask keeps, bits 3:0.
     SampleMask,
+    /// The pixel of each quad that is drawn, 0 to 3, by programs that draw one at a time.
+    QuadPixel,
 }
 
 /// What a selection tests about a word, seen as an integer (the Z and N flags of a move, qpu.md §2.7).

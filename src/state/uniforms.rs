@@ -23,6 +23,8 @@ pub struct StateWords {
     pub stencil: StencilWords,
     /// The pipeline's sample mask, bits 3:0.
     pub sample_mask: u32,
+    /// The pixel of each quad that is drawn, 0 to 3, if programs draw one at a time.
+    pub quad_pixel: u32,
 }
 
 impl Default for StateWords {
@@ -36,6 +38,7 @@ impl Default for StateWords {
             depth_bias: DepthBias::default(),
             stencil: StencilWords::default(),
             sample_mask: 15,
+            quad_pixel: 0,
         }
     }
 }
@@ -68,6 +71,7 @@ impl StateWords {
             StateUniform::StencilMasks => self.stencil.masks,
             StateUniform::StencilBackMasks => self.stencil.back_masks,
             StateUniform::SampleMask => self.sample_mask & 15,
+            StateUniform::QuadPixel => self.quad_pixel & 3,
         }
     }
 

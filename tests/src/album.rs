@@ -36,9 +36,14 @@ impl Album {
         self.harness.device_name()
     }
 
+    /// Whether the case was asked for by its name.
+    pub fn names(&self, name: &str) -> bool {
+        self.names.iter().any(|wanted| wanted == name)
+    }
+
     /// Whether the case was asked for: all are, unless some were named.
     fn wants(&self, name: &str) -> bool {
-        self.names.is_empty() || self.names.iter().any(|wanted| wanted == name)
+        self.names.is_empty() || self.names(name)
     }
 
     /// Saves what a case that is wanted ends in: `save` writes to the directory. `false` if it failed, which is said on

@@ -268,6 +268,7 @@ pub fn uniform(slot: StateUniform) -> String {
         StateUniform::StencilMasks => "stencil.masks",
         StateUniform::StencilBackMasks => "stencil.back.masks",
         StateUniform::SampleMask => "sample.mask",
+        StateUniform::QuadPixel => "quad.pixel",
     };
     name.to_string()
 }

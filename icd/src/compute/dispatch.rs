@@ -16,6 +16,7 @@ use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::objects::memory::Binding;
+use crate::objects::query::Drawn;
 use crate::pipeline::{ComputePipeline, Rectangles};
 use crate::segments::{CpuCommand, Drawing, Part, Touch};
 
@@ -100,6 +101,13 @@ impl CpuCommand for Dispatch {
             true => Ok(()),
             false => self.run_part(device, &part),
         }
+    }
+
+    fn drawn(&self) -> Result<Drawn, Error> {
+        let workgroup = self.pipeline.kernel().workgroup();
+        let sizes = self.groups.part()?.groups.into_iter().chain(workgroup.size);
+        let invocations = sizes.map(u64::from).fold(1, u64::saturating_mul);
+        Ok(Drawn { invocations, ..Drawn::default() })
     }
 
     fn may_be_drawn(&self) -> bool {

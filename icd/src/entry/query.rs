@@ -20,7 +20,7 @@ entry_points! {
         out: *mut vk::QueryPool,
     ) -> vk::Result {
         let device = get::<OpenDevice>(device);
-        let pool = QueryPool::new(device, (*info).query_type, (*info).query_count)?;
+        let pool = QueryPool::new(device, &*info)?;
         give(device.allocator(), callbacks, out, pool)
     }
 

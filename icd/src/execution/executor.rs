@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use vc4_kernel_abi::uapi::BINNER_SLOTS;
-use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
+use vc4_kernel_abi::{BoHandle, Seqno};
 
 use super::changes::Changes;
 use super::draw::{self, Budget, Iota, Job, JobBuilder, Jobs, Kept, Ledger, Site};
+use super::queries::Queries;
 use super::retire::{self, Progress, Retire};
 use super::work::Work;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
 use crate::foundation::threads::{Receiver, SyncSender};
 use crate::objects::device::Device;
-use crate::objects::query::{OCCLUSION_EVENTS, QueryChange, QueryCommand};
+use crate::objects::query::{QueryChange, QueryCommand};
 use crate::objects::semaphore::Signal;
 use crate::pipeline::Rectangles;
 #[cfg(feature = "compute")]
@@ -51,8 +52,8 @@ pub(super) struct Executor {
     users: FxHashMap<BoHandle, Seqno>,
     /// Jobs that may still run, oldest first, with the slots of binner memory that they may hold.
     binning: VecDeque<(Seqno, u32)>,
-    /// The monitor of the occlusion query that is under way.
-    perfmon: Option<PerfmonId>,
+    /// Queries that are under way.
+    queries: Queries,
     /// Pipelines of the driver's own.
     rectangles: Rectangles,
     /// An empty job, for its memory.
@@ -77,7 +78,7 @@ impl Executor {
             changing_buffers: None,
             users: FxHashMap::default(),
             binning: VecDeque::new(),
-            perfmon: None,
+            queries: Queries::default(),
             memory: JobBuilder::default(),
             changes: Changes::default(),
             budget: Budget::default(),
@@ -160,6 +161,11 @@ impl Executor {
             Segment::Render(render) => self.render(render),
             Segment::Query(command) => self.query(command),
             Segment::Cpu(command) => {
+                if self.queries.want_statistics() {
+                    // It may look at buffers.
+                    self.wait(self.changing_buffers)?;
+                    self.queries.add(&command.drawn()?);
+                }
                 if command.may_be_drawn() && self.drawn(&**command)? {
                     return Ok(());
                 }
@@ -303,9 +309,9 @@ impl Executor {
             }
         }
         // Samples that pass here are nobody's.
-        let perfmon = self.perfmon.take();
+        let queries = std::mem::take(&mut self.queries);
         let done = drawing.renders.iter().try_for_each(|render| self.render(render));
-        self.perfmon = perfmon;
+        self.queries = queries;
         if drawing.changes_buffers {
             self.changing_buffers = self.last;
         }
@@ -314,11 +320,10 @@ impl Executor {
 
     fn query(&mut self, command: &QueryCommand) -> Result<(), Error> {
         let (pool, change) = match command {
-            QueryCommand::Begin => {
-                self.perfmon = Some(self.device.gpu().create_perfmon(&OCCLUSION_EVENTS)?);
-                return Ok(());
+            QueryCommand::Begin(asked) => return Ok(self.queries.begin(&self.device, *asked)?),
+            QueryCommand::End(pool, query) => {
+                (pool, QueryChange::Counted(*query, self.queries.end(&self.device, pool.ty())?))
             }
-            QueryCommand::End(pool, query) => (pool, QueryChange::Occlusion(*query, self.perfmon.take())),
             QueryCommand::Reset(pool, first, count) => (pool, QueryChange::Reset(*first, *count)),
             QueryCommand::Timestamp(pool, query) => (pool, QueryChange::Timestamp(*query)),
         };
@@ -328,7 +333,8 @@ impl Executor {
     }
 
     fn submit(&mut self, job: &mut Job) -> Result<(), Error> {
-        job.count_with(self.perfmon);
+        job.count_with(self.queries.monitor());
+        self.queries.add(job.drawn());
         job.inspect()?;
         self.make_binner_room(job.binner_slots())?;
         let stored = job.hand_over();

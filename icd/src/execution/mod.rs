@@ -7,6 +7,7 @@ mod changes;
 pub mod draw;
 mod executor;
 pub mod open_device;
+mod queries;
 pub mod queue;
 mod retire;
 mod watch;

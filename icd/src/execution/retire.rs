@@ -61,7 +61,7 @@ pub(super) fn run(device: &Device, progress: &Progress, retires: &Receiver<Retir
                     stored.iter().for_each(|bo| bo.forget(0..bo.size() as usize));
                 }
                 Retire::Query(pool, change) => {
-                    if let Err(error) = pool.change(device, &change) {
+                    if let Err(error) = pool.change(&change) {
                         device.lose(&error);
                     }
                 }

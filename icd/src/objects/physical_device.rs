@@ -4,12 +4,14 @@ use std::ffi::c_char;
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
+use vc4::facts::OcclusionEvents;
 use vc4_kernel_abi::Gpu;
 
 use crate::foundation::bo::{self, SharedBos};
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::demands;
 use crate::foundation::error::Error;
+use crate::foundation::facts::facts;
 use crate::foundation::handle::{HostAllocator, Object};
 use crate::foundation::limits;
 use crate::foundation::traffic::Traffic;
@@ -319,6 +321,11 @@ fn offered_features() -> vk::PhysicalDeviceFeatures {
         large_points: vk::TRUE,
         // Only geometry stages choose among viewports; without them everything goes through the first.
         multi_viewport: vk::TRUE,
+        // A job for each number of samples.
+        variable_multisample_rate: vk::TRUE,
+        // Draws are drawn once for each pixel of quads and each sample, as far as monitors leave out what is masked away.
+        occlusion_query_precise: (facts().occlusion_events == OcclusionEvents::LeftOut).into(),
+        pipeline_statistics_query: vk::TRUE,
         // Monitors count whatever is submitted meanwhile.
         inherited_queries: vk::TRUE,
         image_cube_array: vk::TRUE,

@@ -48,11 +48,36 @@ pub struct VariantKey {
     pub pass: usize,
     /// The sample that is shaded; all at once without one.
     pub sample: Option<u8>,
+    /// One pixel of each quad is drawn.
+    pub counted: bool,
     /// Decoding of images.
     pub textures: Textures,
     /// What the raster is.
     pub raster: RasterMap,
 }
+
+/// What of a draw is drawn at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// The sample that is shaded; all at once without one.
+    pub sample: Option<u8>,
+    /// The pixel of quads that is drawn; all of them without one.
+    pub counted: Option<Counted>,
+}
+
+/// What of a quad is drawn, so that counting quads counts samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The pixel, 0 to 3.
+    pub pixel: u8,
+    /// Mask of samples.
+    pub samples: u32,
+}
+
+/// Pixels of a quad.
+const QUAD_PIXELS: u8 = 4;
+/// A mask of all samples.
+const ALL_SAMPLES: u32 = 15;
 
 /// A program in memory.
 pub struct ProgramBo {
@@ -210,6 +235,29 @@ impl Pipeline {
         self.drawn != self.mode
     }
 
+    /// Primitives that so many vertices make.
+    pub fn primitives(&self, count: u32) -> u32 {
+        let strip = |first: u32| count.saturating_sub(first);
+        match (self.mode, self.adjacency) {
+            (PrimitiveMode::Points, _) => count,
+            (PrimitiveMode::Lines, false) => count / 2,
+            (PrimitiveMode::Lines, true) => count / 4,
+            (PrimitiveMode::LineLoop, _) => {
+                if count < 2 {
+                    0
+                } else {
+                    count
+                }
+            }
+            (PrimitiveMode::LineStrip, false) => strip(1),
+            (PrimitiveMode::LineStrip, true) => strip(3),
+            (PrimitiveMode::Triangles, false) => count / 3,
+            (PrimitiveMode::Triangles, true) => count / 6,
+            (PrimitiveMode::TriangleStrip, true) => strip(4) / 2,
+            (PrimitiveMode::TriangleStrip, false) | (PrimitiveMode::TriangleFan, _) => strip(2),
+        }
+    }
+
     /// Samples of a pixel; `None` if nothing is rasterised.
     pub fn samples(&self) -> Option<u32> {
         self.info.multisample.map(|state| state.samples.as_raw())
@@ -348,8 +396,28 @@ impl Compiled {
     }
 
     /// The sample that one of the invocations shades; `None` if it shades all.
-    pub fn sample(&self, invocation: u8) -> Option<u8> {
+    fn sample(&self, invocation: u8) -> Option<u8> {
         (self.invocations > 1).then_some(invocation)
+    }
+
+    /// The parts that each of its draws is drawn in, where one of them is not enough: for each sample that has an invocation of
+    /// its own, and where what passes is `counted` exactly, for each pixel of quads and each sample.
+    pub fn slices(&self, counted: bool) -> impl Iterator<Item = Slice> {
+        // Finished programs draw what they draw.
+        let counted = counted && self.programs.has_variants();
+        let (pixels, masks) = match (counted, self.state.multisample.four_samples && self.invocations == 1) {
+            (true, true) => (QUAD_PIXELS, MSAA_SAMPLES as u8),
+            (true, false) => (QUAD_PIXELS, 1),
+            (false, _) => (1, 1),
+        };
+        let all = (0..self.invocations).flat_map(move |invocation| {
+            (0..pixels).flat_map(move |pixel| (0..masks).map(move |mask| (invocation, pixel, mask)))
+        });
+        let samples = move |mask| if masks > 1 { 1u32 << mask } else { ALL_SAMPLES };
+        all.map(move |(invocation, pixel, mask)| Slice {
+            sample: self.sample(invocation),
+            counted: counted.then(|| Counted { pixel, samples: samples(mask) }),
+        })
     }
 
     /// Where the raster of finished programs lies; others have that of their variant.
@@ -395,6 +463,7 @@ impl Compiled {
             color_location: color.map_or(0, |color| color.location),
             textures: key.textures.clone(),
             sample: key.sample,
+            counted: key.counted,
             raster: key.raster,
             ..self.state.clone()
         };

@@ -35,7 +35,7 @@ pub use cache::PipelineCache;
 pub use clears::{Cleared, Clears};
 #[cfg(feature = "compute")]
 pub use compute::ComputePipeline;
-pub use graphics::{Compiled, Pipeline, ProgramBo, Textures, Variant, VariantKey};
+pub use graphics::{Compiled, Pipeline, ProgramBo, Slice, Textures, Variant, VariantKey};
 pub use object::PipelineObject;
 pub use recipe::{BLOCK_WORDS, Block, Inputs, Relayed, set_bit, set_bits};
 pub use rectangles::{Rectangles, Task};

@@ -15,7 +15,7 @@ use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Descriptor, DescriptorSet, SetLayout};
 use crate::objects::device::Device;
 use crate::objects::image::Image;
-use crate::objects::query::{QueryCommand, QueryPool};
+use crate::objects::query::{Asked, QueryCommand, QueryPool};
 use crate::objects::render_pass::{Framebuffer, RenderPass};
 use crate::objects::sync::Event;
 use crate::pipeline::PipelineObject;
@@ -201,8 +201,7 @@ impl CommandBuffer {
     pub fn bind_pipeline(&self, point: vk::PipelineBindPoint, pipeline: &PipelineObject) {
         self.record("vkCmdBindPipeline", |recording| match (point, pipeline) {
             (vk::PipelineBindPoint::GRAPHICS, PipelineObject::Graphics(pipeline)) => {
-                recording.state.bind_pipeline(pipeline);
-                Ok(())
+                recording.bind_pipeline(pipeline)
             }
             #[cfg(feature = "compute")]
             (vk::PipelineBindPoint::COMPUTE, PipelineObject::Compute(pipeline)) => {
@@ -448,14 +447,14 @@ impl CommandBuffer {
     pub fn begin_query(&self, pool: &Arc<QueryPool>, _query: u32, flags: vk::QueryControlFlags) {
         const COMMAND: &str = "vkCmdBeginQuery";
         self.record(COMMAND, |recording| {
-            if pool.ty() != vk::QueryType::OCCLUSION {
-                return Err(Error::InvalidUse(format!("{COMMAND} in a pool of {:?}", pool.ty())));
-            }
-            if flags.contains(vk::QueryControlFlags::PRECISE) {
-                // Programs that ask without looking at the feature hardly ever need the number.
-                log::warn!(target: "vc4::api", "{COMMAND}: {}", Error::FeatureNotPresent("occlusionQueryPrecise"));
-            }
-            recording.query(QueryCommand::Begin)
+            let asked = match pool.ty() {
+                vk::QueryType::OCCLUSION => {
+                    Asked::Occlusion { exact: flags.contains(vk::QueryControlFlags::PRECISE) }
+                }
+                vk::QueryType::PIPELINE_STATISTICS => Asked::Statistics,
+                ty => return Err(Error::InvalidUse(format!("{COMMAND} in a pool of {ty:?}"))),
+            };
+            recording.query(QueryCommand::Begin(asked))
         });
     }
 

@@ -16,7 +16,7 @@ use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
 use crate::objects::placement::common_width;
-use crate::objects::query::QueryCommand;
+use crate::objects::query::{Counting, QueryCommand};
 use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
 use crate::pipeline::dynamic::{Dynamic, StencilFace};
 use crate::pipeline::{Cleared, Clears};
@@ -69,6 +69,8 @@ pub struct Pass {
     draws: Vec<Arc<DrawList>>,
     /// What happens when the segment under way has been drawn.
     after: Segments,
+    /// What queries that are under way ask.
+    counting: Counting,
 }
 
 /// The layers of a view that a clear names, of those that there are.
@@ -78,7 +80,12 @@ fn clear_layers(rect: &vk::ClearRect, there: u32) -> std::ops::Range<u32> {
 
 impl Pass {
     /// Begins the first subpass.
-    pub fn begin(device: &Arc<Device>, begin: PassBegin, segments: &mut Segments) -> Result<Pass, Error> {
+    pub fn begin(
+        device: &Arc<Device>,
+        begin: PassBegin,
+        counting: Counting,
+        segments: &mut Segments,
+    ) -> Result<Pass, Error> {
         let (width, height) = (begin.framebuffer.width, begin.framebuffer.height);
         let rect = begin.area;
         let area = PixelRect::new(rect.offset.x, rect.offset.y, rect.extent.width, rect.extent.height);
@@ -92,6 +99,7 @@ impl Pass {
             stand_ins: Vec::new(),
             draws: Vec::new(),
             after: Vec::new(),
+            counting,
         };
         pass.start(segments)?;
         Ok(pass)
@@ -315,8 +323,19 @@ impl Pass {
         }
     }
 
-    /// Appends draws.
-    pub fn draw(&mut self, draws: Arc<DrawList>) -> Result<(), Error> {
+    /// Appends draws. Without attachments they may have other samples than those before, which a job cannot.
+    pub fn draw(&mut self, draws: Arc<DrawList>, segments: &mut Segments) -> Result<(), Error> {
+        let samples = draws.pipelines().iter().find_map(|pipeline| pipeline.samples());
+        let changes = |target: &Target| {
+            target.views().next().is_none() && samples.is_some_and(|samples| samples != target.samples)
+        };
+        if !self.draws.is_empty() && self.targets.iter().any(changes) {
+            self.split(segments)?;
+        }
+        self.append(draws)
+    }
+
+    fn append(&mut self, draws: Arc<DrawList>) -> Result<(), Error> {
         for samples in draws.pipelines().iter().filter_map(|pipeline| pipeline.samples()) {
             for target in &mut self.targets {
                 let (attached, have) = (target.views().next().is_some(), target.samples);
@@ -353,6 +372,7 @@ impl Pass {
         if !self.draws.is_empty() {
             self.split(segments)?;
         }
+        self.counting.note(&command);
         if let QueryCommand::End(pool, first) = &command {
             let queries = (0..views).map(|view| QueryCommand::End(pool.clone(), first.saturating_add(view)));
             segments.extend(queries.map(Segment::Query));
@@ -362,17 +382,16 @@ impl Pass {
         Ok(())
     }
 
-    /// vkCmdClearAttachments. `counts`: an occlusion query is under way.
+    /// vkCmdClearAttachments.
     pub fn clear(
         &mut self,
         attachments: &[ClearAttachment],
         rects: &[vk::ClearRect],
-        counts: bool,
         segments: &mut Segments,
     ) -> Result<(), Error> {
         for clear in attachments {
             for rect in rects {
-                self.clear_one(clear, rect, counts, segments)?;
+                self.clear_one(clear, rect, segments)?;
             }
         }
         Ok(())
@@ -382,7 +401,6 @@ impl Pass {
         &mut self,
         clear: &ClearAttachment,
         rect: &vk::ClearRect,
-        counts: bool,
         segments: &mut Segments,
     ) -> Result<(), Error> {
         let color = clear.aspects.contains(vk::ImageAspectFlags::COLOR).then_some(clear.color);
@@ -401,6 +419,7 @@ impl Pass {
             return Ok(());
         }
         let first = rect.base_array_layer == 0 && self.clears_all(&view, area, fill, color);
+        let counts = self.counting.samples || self.counting.statistics;
         if !first && !counts && self.clear_by_draw(clear, rect, area)? {
             return Ok(());
         }
@@ -465,7 +484,7 @@ impl Pass {
         let viewport = vk::Viewport { min_depth: depth, max_depth: depth, ..Default::default() };
         let reference = StencilFace { reference: clear.value.stencil(), ..StencilFace::default() };
         let state = Dynamic { viewport, stencil: [reference; 2], ..Dynamic::default() };
-        self.draw(Arc::new(cover(&pipeline, area, state, |_| None, push)))?;
+        self.append(Arc::new(cover(&pipeline, area, state, |_| None, push)))?;
         Ok(true)
     }
 
@@ -481,7 +500,9 @@ impl Pass {
     /// Appends what was drawn on `targets`, unless that changes nothing, and what waits for it.
     fn push(&mut self, targets: Vec<Target>, segments: &mut Segments) {
         let draws = std::mem::take(&mut self.draws);
-        for target in targets {
+        for mut target in targets {
+            target.counts_samples = self.counting.exact;
+            target.counts_draws = self.counting.statistics;
             let does = |color: &ColorTarget| color.start.clears() || color.resolve.is_some();
             let does = target.depth_stencil_start.clears() || target.colors.iter().any(does);
             if !target.area.is_empty() && (does || !draws.is_empty()) {

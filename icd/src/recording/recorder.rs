@@ -11,7 +11,8 @@ use super::state::State;
 use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
-use crate::objects::query::QueryCommand;
+use crate::objects::query::{Counting, QueryCommand};
+use crate::pipeline::Pipeline;
 use crate::segments::{CpuCommand, DrawCall, DrawList, DrawParameters, IndirectDraw, Segment, Segments};
 
 /// A command inside of a render pass.
@@ -68,8 +69,8 @@ pub struct Recorder {
     inside: Option<Vec<PassCommand>>,
     /// Draws since the last other command of the pass.
     draws: DrawList,
-    /// An occlusion query is under way.
-    counts: bool,
+    /// What queries that are under way ask.
+    counting: Counting,
     /// What is bound for dispatches, if anything is.
     #[cfg(feature = "compute")]
     compute: Option<Box<ComputeState>>,
@@ -133,17 +134,18 @@ impl Recorder {
         if self.pass.is_some() || self.inside.is_some() {
             return self.pass_command(PassCommand::Query(command));
         }
-        self.note(&command);
+        self.counting.note(&command);
         self.segments.push(Segment::Query(command));
         Ok(())
     }
 
-    fn note(&mut self, command: &QueryCommand) {
-        match command {
-            QueryCommand::Begin => self.counts = true,
-            QueryCommand::End(..) => self.counts = false,
-            QueryCommand::Reset(..) | QueryCommand::Timestamp(..) => {}
+    /// vkCmdBindPipeline. Draws of a list have one number of samples, and a pass without attachments may have several.
+    pub fn bind_pipeline(&mut self, pipeline: &Arc<Pipeline>) -> Result<(), Error> {
+        if !self.draws.is_empty() && self.state.samples() != pipeline.samples() {
+            self.close_draws()?;
         }
+        self.state.bind_pipeline(pipeline);
+        Ok(())
     }
 
     /// A draw with the state of this moment.
@@ -185,16 +187,14 @@ impl Recorder {
             return Ok(());
         }
         if let PassCommand::Query(command) = &command {
-            self.note(command);
+            self.counting.note(command);
         }
         let pass = self.pass.as_mut().ok_or_else(outside)?;
         match command {
-            PassCommand::Draws(draws) => pass.draw(draws),
+            PassCommand::Draws(draws) => pass.draw(draws, &mut self.segments),
             PassCommand::Query(command) => pass.query(command, &mut self.segments),
             PassCommand::Barrier => pass.barrier(&mut self.segments),
-            PassCommand::Clear(attachments, rects) => {
-                pass.clear(&attachments, &rects, self.counts, &mut self.segments)
-            }
+            PassCommand::Clear(attachments, rects) => pass.clear(&attachments, &rects, &mut self.segments),
         }
     }
 
@@ -209,7 +209,7 @@ impl Recorder {
         if self.pass.is_some() || self.inside.is_some() {
             return Err(Error::InvalidUse("a render pass inside of a render pass".into()));
         }
-        self.pass = Some(Pass::begin(device, begin, &mut self.segments)?);
+        self.pass = Some(Pass::begin(device, begin, self.counting, &mut self.segments)?);
         Ok(())
     }
 

@@ -79,6 +79,11 @@ impl State {
         }
     }
 
+    /// Samples of a pixel, as the pipeline says.
+    pub fn samples(&self) -> Option<u32> {
+        self.pipeline.as_ref().and_then(|pipeline| pipeline.samples())
+    }
+
     /// The state that commands set.
     pub fn dynamic(&mut self) -> &mut Dynamic {
         self.changed |= Changed::DYNAMIC;

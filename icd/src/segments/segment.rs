@@ -9,7 +9,7 @@ use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::{Binding, Span};
-use crate::objects::query::QueryCommand;
+use crate::objects::query::{Drawn, QueryCommand};
 use crate::pipeline::Rectangles;
 
 /// The segments of a command buffer.
@@ -83,6 +83,14 @@ pub trait CpuCommand: Send + Sync {
 
     /// Does it.
     fn run(&self, device: &Arc<Device>) -> Result<(), Error>;
+
+    /// What it says of itself to queries, at the time when it runs.
+    ///
+    /// # Errors
+    /// What says it is not there.
+    fn drawn(&self) -> Result<Drawn, Error> {
+        Ok(Drawn::default())
+    }
 
     /// Whether it is worth asking for [`CpuCommand::drawing`].
     fn may_be_drawn(&self) -> bool {
@@ -158,7 +166,7 @@ impl std::fmt::Display for Segment {
             Segment::Query(command) => match command {
                 QueryCommand::Reset(_, first, count) => write!(f, "reset {count} queries from {first} on"),
                 QueryCommand::Timestamp(_, query) => write!(f, "timestamp {query}"),
-                QueryCommand::Begin => f.write_str("begin a query"),
+                QueryCommand::Begin(asked) => write!(f, "begin a query: {asked:?}"),
                 QueryCommand::End(_, query) => write!(f, "end query {query}"),
             },
         }

@@ -90,6 +90,10 @@ pub struct Target {
     pub samples: u32,
     /// The view that is drawn: gl_ViewIndex.
     pub view: u32,
+    /// An occlusion query wants to know how many samples pass.
+    pub counts_samples: bool,
+    /// A query wants to know what draws say of themselves.
+    pub counts_draws: bool,
 }
 
 impl Target {
@@ -105,6 +109,8 @@ impl Target {
             size,
             samples: 1,
             view: 0,
+            counts_samples: false,
+            counts_draws: false,
         }
     }
 

@@ -33,7 +33,8 @@ impl CopyResults {
     /// Bytes from the first result's start to the last one's end.
     fn bytes(&self) -> u64 {
         let word = if self.flags.contains(vk::QueryResultFlags::TYPE_64) { 8 } else { 4 };
-        let words = 1 + u64::from(self.flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY));
+        let words = self.pool.width() as u64
+            + u64::from(self.flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY));
         u64::from(self.count.saturating_sub(1)).saturating_mul(self.stride).saturating_add(word * words)
     }
 }

@@ -203,6 +203,7 @@ fn write_state(f: &mut Formatter<'_>, state: StateUniform) -> fmt::Result {
         StateUniform::StencilMasks => f.write_str("stencil.masks"),
         StateUniform::StencilBackMasks => f.write_str("stencil.back.masks"),
         StateUniform::SampleMask => f.write_str("sample.mask"),
+        StateUniform::QuadPixel => f.write_str("quad.pixel"),
     }
 }
 

@@ -195,6 +195,7 @@ fn state_parts(state: StateUniform) -> (u8, u32) {
         StateUniform::BiasLow => (19, 0),
         StateUniform::BiasHigh => (20, 0),
         StateUniform::Corner(axis) => (21, axis.into()),
+        StateUniform::QuadPixel => (22, 0),
     }
 }
 
@@ -223,6 +224,7 @@ fn state(detail: u8, word: u32) -> Option<StateUniform> {
         (19, 0) => StateUniform::BiasLow,
         (20, 0) => StateUniform::BiasHigh,
         (21, 0..=1) => StateUniform::Corner(component()?),
+        (22, 0) => StateUniform::QuadPixel,
         _ => return None,
     })
 }

@@ -84,6 +84,9 @@ pub struct PipelineState {
     pub multisample: Multisample,
     /// The sample that is shaded; all at once without one.
     pub sample: Option<u8>,
+    /// One pixel of each quad is drawn, the one that [`vc4::state::StateUniform::QuadPixel`] says, and the samples of the mask: what the
+    /// machine counts are quads (T-OCC).
+    pub counted: bool,
     /// How images are looked at; what is missing is RGBA8 unorm with identity swizzle, left to the texture unit.
     pub textures: BTreeMap<Texture, TextureKey>,
     /// What the machine is like.
@@ -108,6 +111,7 @@ impl Default for PipelineState {
             moves_depth: false,
             multisample: Multisample::default(),
             sample: None,
+            counted: false,
             textures: BTreeMap::new(),
             machine: Facts::default(),
             computes: true,

@@ -65,11 +65,23 @@ impl Difference {
     /// # Errors
     /// The file that is missing.
     pub fn of_files(name: &str, directory: &Path, reference: &Path) -> Result<Difference, String> {
-        let load = |directory: &Path| {
+        Difference::of_named(name, directory, (name, reference))
+    }
+
+    /// As [`Difference::of_files`], where the reference has another name.
+    ///
+    /// # Errors
+    /// The file that is missing.
+    pub fn of_named(
+        name: &str,
+        directory: &Path,
+        (as_name, reference): (&str, &Path),
+    ) -> Result<Difference, String> {
+        let load = |directory: &Path, name: &str| {
             let path = directory.join(format!("{name}.png"));
             Picture::load_png(&path).map_err(|error| format!("{}: {error}", path.display()))
         };
-        let difference = Difference::between(&load(directory)?, &load(reference)?);
+        let difference = Difference::between(&load(directory, name)?, &load(reference, as_name)?);
         println!(
             "{name:26} {:6.3} % of pixels differ, worst inside {:3} at {:?}",
             difference.differing * 100.0,

@@ -17,6 +17,20 @@ impl Lab<'_> {
         Ok(pool)
     }
 
+    /// A pool of queries of statistics.
+    pub fn statistics(
+        &self,
+        flags: vk::QueryPipelineStatisticFlags,
+        count: u32,
+    ) -> Result<vk::QueryPool, Error> {
+        let create = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::PIPELINE_STATISTICS);
+        let create = create.query_count(count).pipeline_statistics(flags);
+        // SAFETY: see above.
+        let pool = unsafe { self.device.create_query_pool(&create, None).named("vkCreateQueryPool")? };
+        self.keep(Object::QueryPool(pool));
+        Ok(pool)
+    }
+
     /// Draws all of a vertex buffer.
     pub fn draw(
         &self,

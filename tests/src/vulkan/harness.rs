@@ -29,6 +29,8 @@ pub struct Harness {
     pub more_switches: ash::ext::extended_dynamic_state2::Device,
     /// Programs may index arrays of all kinds of descriptors by what is not constant.
     pub indexes_descriptors: bool,
+    /// Passes without attachments may change the number of samples.
+    pub mixes_samples: bool,
     queue: vk::Queue,
     pool: vk::CommandPool,
 }
@@ -62,8 +64,12 @@ impl Harness {
             let offered = instance.get_physical_device_features(physical);
             let indexes_descriptors = offered.shader_sampled_image_array_dynamic_indexing != vk::FALSE
                 && offered.shader_storage_image_array_dynamic_indexing != vk::FALSE;
+            let mixes_samples = offered.variable_multisample_rate != vk::FALSE;
             let features = vk::PhysicalDeviceFeatures::default()
                 .fill_mode_non_solid(true)
+                .occlusion_query_precise(true)
+                .pipeline_statistics_query(true)
+                .variable_multisample_rate(mixes_samples)
                 .wide_lines(true)
                 .multi_viewport(true)
                 .depth_clamp(true)
@@ -150,6 +156,7 @@ impl Harness {
                 switches,
                 more_switches,
                 indexes_descriptors,
+                mixes_samples,
                 queue,
                 pool,
             })

@@ -25,7 +25,7 @@ use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::Descriptor;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
-use crate::pipeline::{Compiled, Variant, VariantKey, set_bit, set_bits};
+use crate::pipeline::{Compiled, Slice, Variant, VariantKey, set_bit, set_bits};
 use crate::segments::{Draw, DrawList, DrawParameters, Snapshot, Target};
 
 /// Bytes of a word.
@@ -123,8 +123,8 @@ pub struct Lookups<'a> {
 pub struct Pass {
     /// Which of the segment's passes.
     pub number: usize,
-    /// The sample that is shaded; all at once without one.
-    pub sample: Option<u8>,
+    /// What of draws is drawn.
+    pub slice: Slice,
     /// The view that is drawn.
     pub view: u32,
     /// The corner of the part that is drawn, if parts are.
@@ -133,8 +133,8 @@ pub struct Pass {
 
 impl Pass {
     /// A pass over a target or one of its parts.
-    pub fn new(target: &Target, number: usize, sample: Option<u8>) -> Pass {
-        Pass { number, sample, view: target.view, corner: target.corner }
+    pub fn new(target: &Target, number: usize, slice: Slice) -> Pass {
+        Pass { number, slice, view: target.view, corner: target.corner }
     }
 }
 
@@ -435,7 +435,8 @@ impl<'a> Lookups<'a> {
         let keys = self.textures.iter().map(|(texture, place)| (*texture, self.known[*place as usize].key));
         let unusual = keys.filter(|(_, key)| *key != Default::default());
         let (textures, raster) = (unusual.collect(), words.raster);
-        VariantKey { pass: pass.number, sample: pass.sample, textures, raster }
+        let Slice { sample, counted } = pass.slice;
+        VariantKey { pass: pass.number, sample, counted: counted.is_some(), textures, raster }
     }
 
     fn texture(&mut self, state: &Snapshot<'a>, texture: program::Texture, view: u32) -> Result<u32, Error> {
@@ -595,6 +596,8 @@ fn words(state: &Snapshot<'_>, compiled: &Compiled, pass: Pass) -> StateWords {
             DepthBias { constant, slope, clamp }
         },
         stencil: stencil.unwrap_or_default(),
-        sample_mask: state.pipeline().info.multisample.map_or(1, |state| state.mask),
+        sample_mask: state.pipeline().info.multisample.map_or(1, |state| state.mask)
+            & pass.slice.counted.map_or(u32::MAX, |counted| counted.samples),
+        quad_pixel: pass.slice.counted.map_or(0, |counted| counted.pixel.into()),
     }
 }

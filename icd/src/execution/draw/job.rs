@@ -17,6 +17,7 @@ use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
 use crate::foundation::facts::target_px;
+use crate::objects::query::Drawn;
 use crate::pipeline::ProgramBo;
 use crate::segments::Target;
 
@@ -135,7 +136,7 @@ impl JobBuilder {
             submit.uniforms = std::mem::take(&mut self.uniforms);
         }
         submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
-        Job { submit, builder: self, binned: 0, is_counted: true, number: None }
+        Job { submit, builder: self, binned: 0, is_counted: true, drawn: Drawn::default(), number: None }
     }
 
     fn bin_list(&self, width: u16, height: u16, target: &Target) -> Vec<u8> {
@@ -170,6 +171,7 @@ pub struct Job {
     builder: JobBuilder,
     binned: u64,
     is_counted: bool,
+    drawn: Drawn,
     /// Its number among those of its segment that draw.
     number: Option<u32>,
 }
@@ -178,6 +180,16 @@ impl Job {
     /// The job as one of those that draw what another draws, too: queries do not count it.
     pub fn uncounted(self) -> Job {
         Job { is_counted: false, ..self }
+    }
+
+    /// The job with what its draws say of themselves, as far as queries want to know.
+    pub fn of_draws(self, drawn: Drawn) -> Job {
+        Job { drawn, ..self }
+    }
+
+    /// What its draws say of themselves, as far as queries want to know.
+    pub fn drawn(&self) -> &Drawn {
+        &self.drawn
     }
 
     /// The job with its number among those of its segment.

@@ -38,7 +38,8 @@ use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
-use crate::pipeline::{Compiled, Workshop};
+use crate::objects::query::Drawn;
+use crate::pipeline::{Compiled, Slice, Workshop};
 use crate::segments::{Draw, DrawList};
 use crate::segments::{DrawCall, DrawParameters, IndirectDraw, RenderSegment, Target};
 use bindings::{Bindings, Changes, Lookups, Pass};
@@ -72,7 +73,9 @@ pub fn build(
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    for target in segment.target.parts() {
+    for (number, mut target) in segment.target.parts().into_iter().enumerate() {
+        // All parts draw the same.
+        target.counts_draws &= number == 0;
         build_part(site, (&target, &segment.draws), memory, submit)?;
     }
     Ok(())
@@ -133,6 +136,7 @@ fn build_pass(
         primitive_bytes: tiles(target).min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE,
         indices: None,
         left: MAX_PIECES,
+        drawn: Drawn::default(),
         submit,
     };
     for list in draws {
@@ -152,7 +156,7 @@ pub fn are_ready(segments: &[RenderSegment], workshop: &mut Workshop) -> Result<
     for segment in segments {
         let parts = segment.target.parts();
         let Some(target) = parts.first() else { continue };
-        let pass = Pass::new(target, 0, None);
+        let pass = Pass::new(target, 0, Slice::default());
         for list in &segment.draws {
             let Some(draw) = list.draws().first() else { continue };
             let state = list.state(draw);
@@ -172,7 +176,7 @@ pub fn are_ready(segments: &[RenderSegment], workshop: &mut Workshop) -> Result<
 pub fn check(site: Site<'_>, segment: &RenderSegment) -> Result<(), Error> {
     let target = segment.target.parts();
     let Some(target) = target.first() else { return Ok(()) };
-    let pass = Pass::new(target, 0, None);
+    let pass = Pass::new(target, 0, Slice::default());
     for list in &segment.draws {
         let Some(draw) = list.draws().first() else { continue };
         let state = list.state(draw);
@@ -199,6 +203,8 @@ struct Builder<'a> {
     indices: Option<(IndexRange, Scan)>,
     /// Pieces that the pass may still have.
     left: u32,
+    /// What draws of the job said.
+    drawn: Drawn,
     submit: &'a mut dyn FnMut(&mut Job) -> Result<(), Error>,
 }
 
@@ -207,11 +213,35 @@ impl Builder<'_> {
         let mut lookups = Lookups::default();
         for draws in list.draws().chunk_by(|a, b| list.shares_pipeline(a, b)) {
             let Some(first) = draws.first() else { continue };
+            if self.target.counts_draws && self.target.is_last(self.pass) {
+                self.count(list, draws)?;
+            }
             let Some(compiled) = &list.state(first).pipeline().compiled else { continue };
             // No sample sees what another one's invocation does, so order is kept.
-            for invocation in 0..compiled.invocations {
-                let pass = Pass::new(self.target, self.pass, compiled.sample(invocation));
+            for slice in compiled.slices(self.target.counts_samples) {
+                let pass = Pass::new(self.target, self.pass, slice);
                 self.chunk(list, draws, (compiled, pass), &mut lookups)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds up what draws of one pipeline say of themselves. Restarts are taken for vertices.
+    fn count(&mut self, list: &DrawList, draws: &[Draw]) -> Result<(), Error> {
+        for draw in draws {
+            let pipeline = list.state(draw).pipeline();
+            let mut add = |call: &DrawParameters| {
+                let instances = u64::from(call.instances);
+                self.drawn.vertices += u64::from(call.count) * instances;
+                self.drawn.primitives += u64::from(pipeline.primitives(call.count)) * instances;
+            };
+            match draw.call {
+                DrawCall::Direct(call) => add(&call),
+                DrawCall::Indirect(place) => {
+                    let Some(draw) = list.indirect(place) else { continue };
+                    let count = self::draws(self.site, draw)?;
+                    calls(self.site, draw, count).try_for_each(|call| Ok::<_, Error>(add(&call?)))?;
+                }
             }
         }
         Ok(())
@@ -397,6 +427,7 @@ impl Builder<'_> {
         let submit = surfaces::describe(self.site, &target, self.aside, &mut job)?;
         let mut job = job.finish(submit, &target).numbered(self.site.ledger.finish_job());
         job.expect_binned(std::mem::take(&mut self.binned));
+        let job = job.of_draws(std::mem::take(&mut self.drawn));
         let mut job = if self.target.is_last(self.pass) { job } else { job.uncounted() };
         (self.submit)(&mut job)?;
         self.job = job.recycle();

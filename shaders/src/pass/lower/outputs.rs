@@ -8,12 +8,13 @@ use vc4::state::blend::emit_color_samples;
 use vc4::state::depth_stencil::emit_depth_stencil;
 use vc4::state::multisample::{Coverage, emit_coverage};
 use vc4::state::viewport::{Position, VertexStage, emit_position};
-use vc4::state::{Emitter, Flag, SampleEmitter};
+use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform};
 
 use super::corners::{self, CLIPPED, CULLED};
 use super::depth;
 use super::error::LowerError;
 use super::inputs::Varying;
+use crate::binding::UniformSlot;
 use crate::ir::{Block, Builder, Interpolation, Node, Op, Output, Shader, Value};
 use crate::pass::rewrite::emitter::IrEmitter;
 use crate::pass::rewrite::{Action, rewrite};
@@ -92,8 +93,8 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
         (Some(depth), Some(clamp)) => Some(depth::clamped(&mut builder, clamp, depth)),
         (depth, _) => depth.or_else(|| depth::moved(&mut builder, state)),
     };
-    let pipeline_mask = state.multisample.four_samples && state.multisample.sample_mask;
     let four_samples = state.multisample.four_samples;
+    let pipeline_mask = four_samples && (state.multisample.sample_mask || state.counted);
     let clipped = outputs.get(&CLIPPED).copied();
     let shaded = state.sample.filter(|_| four_samples).map(|sample| builder.word(1 << sample));
     let clip_mask = clipped.filter(|_| four_samples);
@@ -102,6 +103,13 @@ pub fn fragment(shader: &mut Shader, state: &PipelineState) -> Result<FragmentOu
         let zero = builder.float(0.0);
         builder.op(Op::FLt, &[distance, zero])
     });
+    let other_pixel = state.counted.then(|| {
+        let (element, three) = (builder.op(Op::ElementNumber, &[]), builder.word(3));
+        let pixel = builder.op(Op::And, &[element, three]);
+        let drawn = builder.op(Op::Uniform(UniformSlot::State(StateUniform::QuadPixel)), &[]);
+        builder.op(Op::INe, &[pixel, drawn])
+    });
+    let clip = both(&mut builder, Op::BOr, clip, other_pixel);
     let fixed = Coverage { pipeline_mask, shader_mask: clip_mask, alpha: None };
     let computed = Coverage {
         pipeline_mask: false,

@@ -195,10 +195,16 @@ impl Maker {
         let pools = self.all(|what| matches!(what, Create::Queries { kind: vk::QueryType::OCCLUSION, .. }));
         for queries in pools {
             let query = self.random.below(5) as u32;
-            self.command(
-                commands,
-                Command::BeginQuery { queries, query, flags: vk::QueryControlFlags::empty() },
-            );
+            let flags = self.query_flags();
+            self.command(commands, Command::BeginQuery { queries, query, flags });
+        }
+    }
+
+    /// Whether a query counts exactly.
+    pub(super) fn query_flags(&mut self) -> vk::QueryControlFlags {
+        match self.random.one_in(2) {
+            true => vk::QueryControlFlags::PRECISE,
+            false => vk::QueryControlFlags::empty(),
         }
     }
 

@@ -235,7 +235,8 @@ impl Model {
                 else {
                     return None;
                 };
-                need(*query < count && flags.is_empty() && recording.reset.contains(queries))?;
+                let known = vk::QueryControlFlags::PRECISE.contains(*flags);
+                need(*query < count && known && recording.reset.contains(queries))?;
                 need(recording.active.is_none() && !recording.secondary)?;
                 need(!recording.counted.contains(&(*queries, *query)))
             }

@@ -93,6 +93,7 @@ impl Machine {
             let features = vk::PhysicalDeviceFeatures::default()
                 .robust_buffer_access(true)
                 .fill_mode_non_solid(true)
+                .occlusion_query_precise(true)
                 .large_points(true)
                 .wide_lines(true)
                 .logic_op(true)

@@ -6,6 +6,8 @@ mod anisotropy;
 mod arrays;
 mod case;
 mod clears;
+mod costs;
+mod counts;
 mod depths;
 mod distances;
 mod draws;
@@ -24,12 +26,18 @@ mod views;
 
 pub use case::Case;
 
-/// All programs.
+/// Programs that are drawn to be priced; their pictures are nothing.
+pub fn priced() -> &'static [Case] {
+    &costs::CASES
+}
+
+/// All programs with pictures.
 pub fn all() -> Vec<Case> {
     let all = [
         &inputs::CASES[..],
         &multisample::CASES,
         &queries::CASES,
+        &counts::CASES,
         &draws::CASES,
         &targets::CASES,
         &parts::CASES,

@@ -122,6 +122,15 @@ fn render_pass(
     lab.render_pass(&create)
 }
 
+/// A pass of one subpass over the views of a mask, of an image that is cleared.
+pub(super) fn pass_of(lab: &Lab<'_>, format: vk::Format, mask: u32) -> Result<vk::RenderPass, Error> {
+    let attachments = [attachment(format, vk::SampleCountFlags::TYPE_1, vk::AttachmentLoadOp::CLEAR)];
+    let drawn_to = [place(0)];
+    let subpasses = [vk::SubpassDescription::default().color_attachments(&drawn_to)];
+    let dependencies = [dependency(0, vk::SUBPASS_EXTERNAL, vk::DependencyFlags::empty())];
+    render_pass(lab, &attachments, &subpasses, &dependencies, &[mask])
+}
+
 /// Gives all layers of a new image a colour, in layout GENERAL.
 pub(super) fn clear(lab: &Lab<'_>, commands: vk::CommandBuffer, image: vk::Image, float32: [f32; 4]) {
     let range = [layers(vk::ImageAspectFlags::COLOR)];
