@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{destroy, enumerate, extension, give};
+use super::read::{destroy, enumerate, extension, give, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{get, opt};
@@ -40,12 +40,43 @@ pub(super) unsafe fn by_info(
     // SAFETY: by the contract.
     unsafe {
         let info = &with_stencil_usage(info);
+        if info.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT {
+            return by_modifier(device, info);
+        }
         let chained = extension::<vk::ImageSwapchainCreateInfoKHR<'_>>(info.p_next);
         match chained.and_then(|chained| opt::<Swapchain>(chained.swapchain)) {
             Some(swapchain) => presentable(device, info, swapchain.is_tiled()),
             None => any(device, info),
         }
     }
+}
+
+/// Makes an image that lies as modifiers say.
+///
+/// # Safety
+/// `info` has a valid chain.
+unsafe fn by_modifier(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
+    // SAFETY: by the contract.
+    let (list, explicit) = unsafe {
+        (
+            extension::<vk::ImageDrmFormatModifierListCreateInfoEXT<'_>>(info.p_next),
+            extension::<vk::ImageDrmFormatModifierExplicitCreateInfoEXT<'_>>(info.p_next),
+        )
+    };
+    if let Some(explicit) = explicit {
+        // SAFETY: as many planes as it says.
+        let planes = unsafe { slice(explicit.p_plane_layouts, explicit.drm_format_modifier_plane_count) };
+        let [plane] = planes else {
+            return Err(Error::PlaneLayout(format!("{} planes; images have one", planes.len())));
+        };
+        return Image::shared(device, info, &[explicit.drm_format_modifier], Some(plane));
+    }
+    let Some(list) = list else {
+        return Err(Error::InvalidUse("an image by modifiers without a list of them".into()));
+    };
+    // SAFETY: as many as it says.
+    let modifiers = unsafe { slice(list.p_drm_format_modifiers, list.drm_format_modifier_count) };
+    Image::shared(device, info, modifiers, None)
 }
 
 /// What stencil is used for beside what is said of the image.
@@ -99,6 +130,15 @@ entry_points! {
     ) {
         let vk::ImageSubresource { mip_level, array_layer, .. } = *subresource;
         out.write(get::<Image>(image).subresource_layout(mip_level, array_layer));
+    }
+
+    fn vkGetImageDrmFormatModifierPropertiesEXT(
+        _device: vk::Device,
+        image: vk::Image,
+        out: *mut vk::ImageDrmFormatModifierPropertiesEXT<'_>,
+    ) -> vk::Result {
+        (*out).drm_format_modifier = get::<Image>(image).modifier();
+        Ok(())
     }
 
     fn vkCreateImageView(

@@ -115,7 +115,7 @@ entry_points! {
         out: *mut vk::ImageFormatProperties,
     ) -> vk::Result {
         out.write(vk::ImageFormatProperties::default());
-        let query = ImageQuery { format, ty, tiling, usage, flags };
+        let query = ImageQuery { format, ty, tiling, modifier: None, usage, flags };
         out.write(query.answer(get::<PhysicalDevice>(device).heap_size())?.1);
         Ok(())
     }

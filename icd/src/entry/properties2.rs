@@ -1,6 +1,8 @@
 //! VK_KHR_get_physical_device_properties2: the 1.0 answers in extensible structures. Structures of a
 //! chain that the driver does not know are left alone.
 
+use std::ffi::c_void;
+
 use ash::vk;
 
 use super::features;
@@ -9,9 +11,44 @@ use super::image::stencil_usage;
 use super::properties;
 use super::read::{answer, enumerate, enumerate_into, extension};
 use crate::foundation::error::Error;
-use crate::foundation::format::{self, ImageQuery};
+use crate::foundation::format::{self, ImageQuery, MODIFIERS};
 use crate::foundation::handle::get;
 use crate::objects::physical_device::{self, PhysicalDevice};
+
+/// Answers about the modifiers of a format's images.
+///
+/// # Safety
+/// `next` is a valid chain.
+unsafe fn modifiers(format: vk::Format, next: *mut c_void) {
+    let offered =
+        MODIFIERS.into_iter().filter(|&modifier| !format::modifier_features(format, modifier).is_empty());
+    let offered: Vec<u64> = offered.collect();
+    // SAFETY: by the contract.
+    unsafe {
+        if let Some(list) = answer::<vk::DrmFormatModifierPropertiesListEXT<'_>>(next) {
+            let (count, out) =
+                (&raw mut list.drm_format_modifier_count, list.p_drm_format_modifier_properties);
+            let _ = enumerate_into(count, out, &offered, |out, &modifier| {
+                *out = vk::DrmFormatModifierPropertiesEXT {
+                    drm_format_modifier: modifier,
+                    drm_format_modifier_plane_count: 1,
+                    drm_format_modifier_tiling_features: format::modifier_features(format, modifier),
+                };
+            });
+        }
+        if let Some(list) = answer::<vk::DrmFormatModifierPropertiesList2EXT<'_>>(next) {
+            let (count, out) =
+                (&raw mut list.drm_format_modifier_count, list.p_drm_format_modifier_properties);
+            let _ = enumerate_into(count, out, &offered, |out, &modifier| {
+                *out = vk::DrmFormatModifierProperties2EXT {
+                    drm_format_modifier: modifier,
+                    drm_format_modifier_plane_count: 1,
+                    drm_format_modifier_tiling_features: format::modifier_features2(format, modifier),
+                };
+            });
+        }
+    }
+}
 
 entry_points! {
     fn vkGetPhysicalDeviceFeatures2KHR(
@@ -40,6 +77,7 @@ entry_points! {
             (more.linear_tiling_features, more.optimal_tiling_features, more.buffer_features) =
                 format::features2(format);
         }
+        modifiers(format, (*out).p_next);
     }
 
     fn vkGetPhysicalDeviceImageFormatProperties2KHR(
@@ -50,7 +88,10 @@ entry_points! {
         let vk::PhysicalDeviceImageFormatInfo2 { format, ty, tiling, usage, flags, .. } = *info;
         (*out).image_format_properties = vk::ImageFormatProperties::default();
         let usage = usage | stencil_usage(extension((*info).p_next));
-        let query = ImageQuery { format, ty, tiling, usage, flags };
+        let modifier = extension::<vk::PhysicalDeviceImageDrmFormatModifierInfoEXT<'_>>((*info).p_next);
+        let by_modifier = tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT;
+        let modifier = modifier.filter(|_| by_modifier).map(|info| info.drm_format_modifier);
+        let query = ImageQuery { format, ty, tiling, modifier, usage, flags };
         let device = get::<PhysicalDevice>(device);
         let external = extension::<vk::PhysicalDeviceExternalImageFormatInfo<'_>>((*info).p_next);
         let properties = match external.filter(|external| !external.handle_type.is_empty()) {

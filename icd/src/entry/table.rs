@@ -425,6 +425,9 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         memory::vkGetMemoryFdKHR: vk::PFN_vkGetMemoryFdKHR,
         memory::vkGetMemoryFdPropertiesKHR: vk::PFN_vkGetMemoryFdPropertiesKHR,
     }
+    Reveal::Extension(Extension::ImageDrmFormatModifier), Device: {
+        image::vkGetImageDrmFormatModifierPropertiesEXT: vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT,
+    }
     Reveal::Extension(Extension::BindMemory2), Device: {
         memory2::vkBindBufferMemory2KHR: vk::PFN_vkBindBufferMemory2,
         memory2::vkBindImageMemory2KHR: vk::PFN_vkBindImageMemory2,

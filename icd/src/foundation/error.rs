@@ -52,6 +52,9 @@ pub enum Error {
     /// A combination of format, type, tiling, usage and flags that is not offered.
     #[error("{0}")]
     FormatNotSupported(String),
+    /// Others have laid an image out as the machine cannot read it.
+    #[error("a plane's layout does not fit: {0}")]
+    PlaneLayout(String),
     /// Something legal that this driver cannot do yet.
     #[error("{what} is not supported by this driver yet; {instead}")]
     Unsupported {
@@ -118,6 +121,7 @@ impl Error {
             Error::LayerNotPresent(_) => vk::Result::ERROR_LAYER_NOT_PRESENT,
             Error::FeatureNotPresent(_) | Error::Unsupported { .. } => vk::Result::ERROR_FEATURE_NOT_PRESENT,
             Error::FormatNotSupported(_) => vk::Result::ERROR_FORMAT_NOT_SUPPORTED,
+            Error::PlaneLayout(_) => vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT,
             Error::Shader(_) | Error::ShaderDoesNotFit(_) => vk::Result::ERROR_INVALID_SHADER_NV,
             Error::InvalidUse(_) => vk::Result::ERROR_VALIDATION_FAILED_EXT,
             Error::Panic(_) => vk::Result::ERROR_UNKNOWN,
@@ -133,6 +137,7 @@ impl Error {
             Error::MemoryMap(_)
             | Error::FeatureNotPresent(_)
             | Error::FormatNotSupported(_)
+            | Error::PlaneLayout(_)
             | Error::Unsupported { .. }
             | Error::Shader(_)
             | Error::ShaderDoesNotFit(_)

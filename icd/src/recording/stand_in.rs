@@ -75,7 +75,7 @@ impl StandIn {
             mip_levels: 1,
             array_layers: layers,
             samples,
-            tiling: like.tiling,
+            tiling: vk::ImageTiling::OPTIMAL,
             usage: like.usage,
             ..Default::default()
         };

@@ -5,10 +5,12 @@
 //! its texels: they appear only when the whole way works, compiler, draw building and copies.
 
 mod decode;
+mod modifiers;
 mod query;
 mod table;
 mod vertex;
 
 pub use decode::texture_decode;
+pub use modifiers::{MODIFIERS, modifier_features, modifier_features2};
 pub use query::ImageQuery;
 pub use table::{FormatRow, Storage, Stored, WIDENED, buffer_features, features2, properties, row};

@@ -3,9 +3,12 @@
 use std::ops::BitOr;
 
 use ash::vk;
+use vc4::hw::TEXTURE_MAX_PX;
 
+use super::modifiers::modifier_features;
 use super::table::{FormatRow, Stored, row};
 use crate::foundation::error::Error;
+use crate::foundation::facts::target_px;
 use crate::foundation::limits;
 
 /// What vkGetPhysicalDeviceImageFormatProperties and vkCreateImage ask about.
@@ -15,8 +18,10 @@ pub struct ImageQuery {
     pub format: vk::Format,
     /// 1D, 2D or 3D.
     pub ty: vk::ImageType,
-    /// Optimal or linear.
+    /// Optimal, linear, or as a modifier says.
     pub tiling: vk::ImageTiling,
+    /// That modifier.
+    pub modifier: Option<u64>,
     /// Usage.
     pub usage: vk::ImageUsageFlags,
     /// Flags.
@@ -60,9 +65,12 @@ impl ImageQuery {
         let in_tiling = |properties: vk::FormatProperties| match self.tiling {
             vk::ImageTiling::OPTIMAL => Some(properties.optimal_tiling_features),
             vk::ImageTiling::LINEAR => Some(properties.linear_tiling_features),
+            vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT => {
+                self.modifier.map(|modifier| modifier_features(self.format, modifier))
+            }
             _ => None,
         };
-        let mut features = in_tiling(properties).ok_or("the tiling is neither optimal nor linear")?;
+        let mut features = in_tiling(properties).ok_or("the tiling is none that has images")?;
         if features.is_empty() {
             return Err("the tiling offers nothing");
         }
@@ -97,6 +105,12 @@ impl ImageQuery {
             return Err("only volumes have slices to be seen as layers");
         }
         let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
+        if self.modifier.is_some() && !vk::ImageCreateFlags::MUTABLE_FORMAT.contains(self.flags) {
+            return Err("images with modifiers have no flags but that of a mutable format");
+        }
+        if self.modifier.is_some() && self.ty != vk::ImageType::TYPE_2D {
+            return Err("images with modifiers are 2D");
+        }
         if cube && (self.ty != vk::ImageType::TYPE_2D || self.tiling == vk::ImageTiling::LINEAR) {
             return Err("cubes are optimal 2D images");
         }
@@ -133,8 +147,14 @@ impl ImageQuery {
     }
 
     fn limits(&self, row: &FormatRow, heap_size: u64) -> vk::ImageFormatProperties {
-        let linear = self.tiling == vk::ImageTiling::LINEAR;
-        let width = if linear { limits::MAX_ROW_PX } else { limits::MAX_IMAGE_PX };
+        // One level of one layer.
+        let linear = self.tiling != vk::ImageTiling::OPTIMAL;
+        let width = match self.tiling {
+            vk::ImageTiling::LINEAR => limits::MAX_ROW_PX,
+            // Nobody else knows of parts and panels.
+            vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT => TEXTURE_MAX_PX.min(target_px()),
+            _ => limits::MAX_IMAGE_PX,
+        };
         let max_extent = match self.ty {
             vk::ImageType::TYPE_1D => vk::Extent3D { width, height: 1, depth: 1 },
             vk::ImageType::TYPE_3D => {
@@ -166,6 +186,7 @@ mod tests {
             format,
             ty: vk::ImageType::TYPE_2D,
             tiling: vk::ImageTiling::OPTIMAL,
+            modifier: None,
             usage: vk::ImageUsageFlags::SAMPLED,
             flags: vk::ImageCreateFlags::empty(),
         }

@@ -479,24 +479,26 @@ pub fn features2(
     format: vk::Format,
 ) -> (vk::FormatFeatureFlags2, vk::FormatFeatureFlags2, vk::FormatFeatureFlags2) {
     let properties = properties(format);
-    let is_depth = row(format).is_some_and(|row| row.aspects().contains(vk::ImageAspectFlags::DEPTH));
-    let more = |features: vk::FormatFeatureFlags| {
-        use vk::FormatFeatureFlags as First;
-        use vk::FormatFeatureFlags2 as Second;
-        let mut all = Second::from_raw(features.as_raw().into());
-        if features.intersects(First::STORAGE_IMAGE | First::STORAGE_TEXEL_BUFFER) {
-            all |= Second::STORAGE_READ_WITHOUT_FORMAT | Second::STORAGE_WRITE_WITHOUT_FORMAT;
-        }
-        if is_depth && features.contains(First::SAMPLED_IMAGE) {
-            all |= Second::SAMPLED_IMAGE_DEPTH_COMPARISON;
-        }
-        all
-    };
     (
-        more(properties.linear_tiling_features),
-        more(properties.optimal_tiling_features),
-        more(properties.buffer_features),
+        features_of(format, properties.linear_tiling_features),
+        features_of(format, properties.optimal_tiling_features),
+        features_of(format, properties.buffer_features),
     )
+}
+
+/// Features of a format with those that the first form has no bits for.
+pub(super) fn features_of(format: vk::Format, features: vk::FormatFeatureFlags) -> vk::FormatFeatureFlags2 {
+    use vk::FormatFeatureFlags as First;
+    use vk::FormatFeatureFlags2 as Second;
+    let mut all = Second::from_raw(features.as_raw().into());
+    if features.intersects(First::STORAGE_IMAGE | First::STORAGE_TEXEL_BUFFER) {
+        all |= Second::STORAGE_READ_WITHOUT_FORMAT | Second::STORAGE_WRITE_WITHOUT_FORMAT;
+    }
+    let is_depth = row(format).is_some_and(|row| row.aspects().contains(vk::ImageAspectFlags::DEPTH));
+    if is_depth && features.contains(First::SAMPLED_IMAGE) {
+        all |= Second::SAMPLED_IMAGE_DEPTH_COMPARISON;
+    }
+    all
 }
 
 /// Features of buffers with texels or attributes of this format.
