@@ -70,6 +70,7 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_KHR_vertex_attribute_divisor", &[]),
     (c"VK_EXT_vertex_attribute_divisor", &[]),
     (c"VK_EXT_non_seamless_cube_map", &[]),
+    (c"VK_EXT_physical_device_drm", &[]),
     (c"VK_EXT_image_drm_format_modifier", &[c"vkGetImageDrmFormatModifierPropertiesEXT"]),
     (
         c"VK_KHR_maintenance4",

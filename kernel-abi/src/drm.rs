@@ -3,7 +3,7 @@
 use crate::cache;
 use crate::card::Card;
 use crate::dma_heap::DmaHeap;
-use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
+use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, Nodes, PerfmonId, Seqno, Submit};
 use crate::ioctl::{self, Lists};
 use crate::kernel_log::{KERNEL_LOG, KernelLog};
 use crate::mapping::MappedMemory;
@@ -18,6 +18,7 @@ use std::fs::File;
 use std::io::{self, Seek};
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -62,6 +63,10 @@ struct Bo {
     /// The CPU caches its memory.
     is_cached: bool,
 }
+
+/// The major number of DRM nodes, and the first minor one of render nodes (drm.h).
+const DRM_MAJOR: u32 = 226;
+const FIRST_RENDER_MINOR: u32 = 128;
 
 /// The device file.
 #[derive(Debug)]
@@ -185,6 +190,13 @@ impl DrmGpu {
                 .to_owned(),
         }
     }
+}
+
+/// Major and minor number of a device's node.
+fn numbers(fd: BorrowedFd<'_>) -> Option<(u32, u32)> {
+    let node = File::from(fd.try_clone_to_owned().ok()?).metadata().ok()?.rdev();
+    let (major, minor) = (nix::libc::major(node), nix::libc::minor(node));
+    (major == DRM_MAJOR).then_some((major, minor))
 }
 
 /// The render nodes of a directory in the order of their numbers.
@@ -393,6 +405,14 @@ impl Gpu for DrmGpu {
 
     fn card(&self) -> Option<Card> {
         Card::find()
+    }
+
+    fn nodes(&self) -> Nodes {
+        // The node that was opened may be either.
+        let own = numbers(self.node.as_fd());
+        let is_render = own.is_some_and(|(_, minor)| minor >= FIRST_RENDER_MINOR);
+        let card = self.card().and_then(|card| numbers(card.as_fd()));
+        Nodes { primary: card.or(own.filter(|_| !is_render)), render: own.filter(|_| is_render) }
     }
 
     fn submit(&self, job: &Submit) -> Result<Seqno, GpuError> {

@@ -84,6 +84,15 @@ unsafe impl Sync for Mapping {}
 /// Bytes of most rows of a utile (textures.md §4.1): what tiled copies move at a time.
 const UTILE_ROW: usize = 16;
 
+/// Major and minor numbers of the nodes that a device has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nodes {
+    /// The one with displays.
+    pub primary: Option<(u32, u32)>,
+    /// The one that renders.
+    pub render: Option<(u32, u32)>,
+}
+
 impl Mapping {
     /// Wraps `len` bytes at `ptr`.
     ///
@@ -344,6 +353,11 @@ pub trait Gpu: Send + Sync {
     /// The primary node of the same device, where there is one with a display.
     fn card(&self) -> Option<Card> {
         None
+    }
+
+    /// The numbers of the device's nodes.
+    fn nodes(&self) -> Nodes {
+        Nodes::default()
     }
 
     /// Queues a job. Jobs run and finish in submission order.

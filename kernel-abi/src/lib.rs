@@ -25,7 +25,9 @@ pub mod validate;
 pub use card::Card;
 pub use choice::Choice;
 pub use drm::{DrmGpu, is_vc4};
-pub use gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit, SubmitFlags, Surface};
+pub use gpu::{
+    BoHandle, Gpu, GpuError, Ident, Mapping, Nodes, PerfmonId, Seqno, Submit, SubmitFlags, Surface,
+};
 pub use kernel_log::{KernelLog, RESET_MESSAGE, kernel_log_record};
 pub use noop::Noop;
 pub use recorder::Recorder;

@@ -108,3 +108,17 @@ fn vulkaninfo_runs_to_its_end() {
     }));
     assert!(summary.contains("PHYSICAL_DEVICE_TYPE_CPU"), "the simulator is a CPU:\n{summary}");
 }
+
+#[test]
+fn devices_say_which_nodes_they_have() {
+    let said = |device: &str, shim: Option<&std::path::Path>| {
+        let mut command = driver::command("vulkaninfo", &driver::ours());
+        command.env("VC4VK_DEVICE", device).envs(shim.map(|shim| ("LD_PRELOAD", shim)));
+        let output = text(&run(command));
+        let about = output.split("VkPhysicalDeviceDrmPropertiesEXT:").nth(1).expect("what nodes there are");
+        let numbers = about.lines().filter_map(|line| line.split_once(" = ")).take(6);
+        numbers.map(|(_, value)| value.trim().to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(said("drm", Some(&driver::drm_shim())), "true true 226 0 226 128");
+    assert_eq!(said("sim", None), "false false 0 0 0 0");
+}

@@ -4,6 +4,7 @@
 use std::ffi::{c_char, c_void};
 
 use ash::vk;
+use vc4_kernel_abi::Nodes;
 
 use super::read::answer;
 use crate::foundation::limits::{
@@ -106,7 +107,7 @@ pub(super) unsafe fn report(device: &PhysicalDevice, next: *mut c_void) {
     let (first, second) = (of_1_1(device), of_1_2(device));
     // SAFETY: by the contract.
     unsafe {
-        of_extensions(&first, &second, next);
+        of_extensions(&first, &second, device.gpu().nodes(), next);
         if let Some(out) = answer::<vk::PhysicalDeviceVulkan11Properties<'_>>(next) {
             *out = vk::PhysicalDeviceVulkan11Properties { p_next: out.p_next, ..first };
         }
@@ -119,6 +120,7 @@ pub(super) unsafe fn report(device: &PhysicalDevice, next: *mut c_void) {
 unsafe fn of_extensions(
     first: &vk::PhysicalDeviceVulkan11Properties<'_>,
     second: &vk::PhysicalDeviceVulkan12Properties<'_>,
+    nodes: Nodes,
     next: *mut c_void,
 ) {
     // SAFETY: by the contract of `report`.
@@ -139,6 +141,14 @@ unsafe fn of_extensions(
             }
             PhysicalDeviceLineRasterizationPropertiesKHR {
                 line_sub_pixel_precision_bits: SUB_PIXEL_BITS,
+            }
+            PhysicalDeviceDrmPropertiesEXT {
+                has_primary: nodes.primary.is_some().into(),
+                has_render: nodes.render.is_some().into(),
+                primary_major: nodes.primary.map_or(0, |(major, _)| major.into()),
+                primary_minor: nodes.primary.map_or(0, |(_, minor)| minor.into()),
+                render_major: nodes.render.map_or(0, |(major, _)| major.into()),
+                render_minor: nodes.render.map_or(0, |(_, minor)| minor.into()),
             }
             PhysicalDevicePushDescriptorPropertiesKHR { max_push_descriptors: MAX_PUSH_DESCRIPTORS }
             PhysicalDeviceIDProperties {

@@ -65,6 +65,8 @@ pub enum Extension {
     ExternalMemory,
     /// VK_KHR_external_memory_fd.
     ExternalMemoryFd,
+    /// VK_EXT_physical_device_drm.
+    PhysicalDeviceDrm,
     /// VK_EXT_image_drm_format_modifier.
     ImageDrmFormatModifier,
     /// VK_EXT_external_memory_dma_buf.
@@ -249,6 +251,7 @@ const ROWS: &[Row] = &[
     row(Extension::ExternalMemory, Level::Device, ash::khr::external_memory::NAME, 1),
     row(Extension::ExternalMemoryFd, Level::Device, ash::khr::external_memory_fd::NAME, 1),
     // Every file descriptor of a BO is a dma-buf.
+    row(Extension::PhysicalDeviceDrm, Level::Device, ash::ext::physical_device_drm::NAME, 1),
     row(Extension::ImageDrmFormatModifier, Level::Device, ash::ext::image_drm_format_modifier::NAME, 2),
     row(Extension::ExternalMemoryDmaBuf, Level::Device, ash::ext::external_memory_dma_buf::NAME, 1),
     row(Extension::Maintenance2, Level::Device, ash::khr::maintenance2::NAME, 1),
