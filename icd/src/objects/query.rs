@@ -86,9 +86,9 @@ pub struct Drawn {
 impl Drawn {
     /// Adds what others drew.
     pub fn add(&mut self, other: &Drawn) {
-        self.vertices += other.vertices;
-        self.primitives += other.primitives;
-        self.invocations += other.invocations;
+        self.vertices = self.vertices.saturating_add(other.vertices);
+        self.primitives = self.primitives.saturating_add(other.primitives);
+        self.invocations = self.invocations.saturating_add(other.invocations);
     }
 }
 

@@ -214,7 +214,7 @@ impl Builder<'_> {
         for draws in list.draws().chunk_by(|a, b| list.shares_pipeline(a, b)) {
             let Some(first) = draws.first() else { continue };
             if self.target.counts_draws && self.target.is_last(self.pass) {
-                self.count(list, draws)?;
+                self.count(list, draws);
             }
             let Some(compiled) = &list.state(first).pipeline().compiled else { continue };
             // No sample sees what another one's invocation does, so order is kept.
@@ -226,25 +226,26 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds up what draws of one pipeline say of themselves. Restarts are taken for vertices.
-    fn count(&mut self, list: &DrawList, draws: &[Draw]) -> Result<(), Error> {
+    /// Adds up what draws of one pipeline say of themselves. Restarts are taken for vertices; what is wrong with a draw comes out
+    /// when it is drawn.
+    fn count(&mut self, list: &DrawList, draws: &[Draw]) {
         for draw in draws {
             let pipeline = list.state(draw).pipeline();
             let mut add = |call: &DrawParameters| {
-                let instances = u64::from(call.instances);
-                self.drawn.vertices += u64::from(call.count) * instances;
-                self.drawn.primitives += u64::from(pipeline.primitives(call.count)) * instances;
+                let times = |count: u32| u64::from(count) * u64::from(call.instances);
+                let (vertices, primitives) = (times(call.count), times(pipeline.primitives(call.count)));
+                self.drawn.add(&Drawn { vertices, primitives, ..Drawn::default() });
             };
             match draw.call {
                 DrawCall::Direct(call) => add(&call),
                 DrawCall::Indirect(place) => {
                     let Some(draw) = list.indirect(place) else { continue };
-                    let count = self::draws(self.site, draw)?;
-                    calls(self.site, draw, count).try_for_each(|call| Ok::<_, Error>(add(&call?)))?;
+                    let count = self::draws(self.site, draw).unwrap_or(0);
+                    let drawn = if count <= self.left { count } else { 0 };
+                    calls(self.site, draw, drawn).map_while(Result::ok).for_each(|call| add(&call));
                 }
             }
         }
-        Ok(())
     }
 
     /// Draws of one pipeline.
