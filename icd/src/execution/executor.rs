@@ -17,7 +17,7 @@ use crate::foundation::debug::{Debug, flags, is_strict};
 use crate::foundation::error::Error;
 use crate::foundation::threads::{Receiver, SyncSender};
 use crate::objects::device::Device;
-use crate::objects::query::{QueryChange, QueryCommand};
+use crate::objects::query::{Asked, QueryChange, QueryCommand};
 use crate::objects::semaphore::Signal;
 use crate::pipeline::Rectangles;
 #[cfg(feature = "compute")]
@@ -320,7 +320,14 @@ impl Executor {
 
     fn query(&mut self, command: &QueryCommand) -> Result<(), Error> {
         let (pool, change) = match command {
-            QueryCommand::Begin(asked) => return Ok(self.queries.begin(&self.device, *asked)?),
+            QueryCommand::Begin(asked) => {
+                if *asked == (Asked::Occlusion { exact: true }) && flags().contains(Debug::PERF) {
+                    eprintln!(
+                        "perf: a precise query draws once for each sample of a quad: four times or sixteen"
+                    );
+                }
+                return Ok(self.queries.begin(&self.device, *asked)?);
+            }
             QueryCommand::End(pool, query) => {
                 (pool, QueryChange::Counted(*query, self.queries.end(&self.device, pool.ty())?))
             }
