@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use vc4_tests::picture::Difference;
 use vc4_tests::{driver, scenes, scratch};
 
 /// Ten facts about the board, which the driver answers to.
@@ -35,9 +34,7 @@ fn draw(name: &str, board: &Path, told: Option<&Path>) -> PathBuf {
 /// The scenes that are not as lavapipe draws them.
 fn wrong(ours: &Path, reference: &Path) -> Vec<String> {
     let names = scenes::all().into_iter().map(|scene| scene.name);
-    names
-        .filter(|name| !Difference::of_files(name, ours, reference).expect("two pictures").acceptable())
-        .collect()
+    names.filter(|name| !scenes::compare(name, ours, reference).expect("two pictures").acceptable()).collect()
 }
 
 #[test]
