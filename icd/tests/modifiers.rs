@@ -254,7 +254,7 @@ fn layouts_that_cannot_be_are_refused() {
         (LINEAR, vec![layout(0, 260)]),
         (LINEAR, vec![layout(0, u64::MAX)]),
         (LINEAR, vec![layout(64, 256)]),
-        (LINEAR, vec![layout(u64::MAX & !4095, 256)]),
+        (LINEAR, vec![layout(!4095, 256)]),
         (LINEAR, vec![]),
         (LINEAR, vec![layout(0, 256); 2]),
         (T_TILED, vec![layout(0, 512)]),
