@@ -47,7 +47,7 @@ pub fn timestamp() -> u64 {
     START.elapsed().as_nanos() as u64
 }
 
-/// A performance monitor of [`EVENTS`].
+/// A performance monitor of what queries count.
 pub struct Monitor {
     gpu: Arc<dyn Gpu>,
     id: PerfmonId,
