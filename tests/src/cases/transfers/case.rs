@@ -157,7 +157,8 @@ impl Case {
             dst_offset: vk::Offset3D { x, y: 0, z: 0 },
             extent,
         };
-        let tiles = vk::Extent3D { width: 64, height: 128, depth: 1 };
+        let height = if shape == Shape::Broad { 64 } else { 128 };
+        let tiles = vk::Extent3D { width: 64, height, depth: 1 };
         // The last one reaches from panel to panel.
         let parts = [
             same(1, 0, source.extent(1)),

@@ -10,8 +10,8 @@ use crate::vulkan::{Error, Lab};
 /// Pixels of level 0: no multiple of any tile, utile or block, and several tiles.
 const SIZE: vk::Extent3D = vk::Extent3D { width: 150, height: 133, depth: 1 };
 const VOLUME: vk::Extent3D = vk::Extent3D { width: 19, height: 13, depth: 7 };
-/// Wider than a surface of a job.
-const BROAD: vk::Extent3D = vk::Extent3D { width: 4230, height: 133, depth: 1 };
+/// Wider than a surface of a job, and no higher than two tiles: two such images of eight bytes a pixel are to fit into 128 MiB.
+const BROAD: vk::Extent3D = vk::Extent3D { width: 4230, height: 67, depth: 1 };
 const LEVELS: u32 = 3;
 const LAYERS: u32 = 2;
 
