@@ -22,8 +22,8 @@ use crate::objects::device::Device;
 const MAX_QUERIES: u32 = 1 << 20;
 /// Most values of a query: bits of VkQueryPipelineStatisticFlagBits.
 const MAX_VALUES: usize = 11;
-/// Pixels of a quad.
-const QUAD_PIXELS: u64 = 4;
+/// Pixels of a quad: what counters count (kernel-abi.md §4.15).
+pub const QUAD_PIXELS: u8 = 4;
 
 /// Events that queries count.
 ///
@@ -245,7 +245,7 @@ impl QueryPool {
             0,
             primitives,
             primitives,
-            quads * QUAD_PIXELS,
+            quads * u64::from(QUAD_PIXELS),
             0,
             0,
             invocations,

@@ -36,6 +36,7 @@ use crate::foundation::facts::facts;
 use crate::foundation::format::FormatRow;
 use crate::foundation::terms::viewport;
 use crate::objects::device::Device;
+use crate::objects::query::QUAD_PIXELS;
 use crate::objects::render_pass::Formats;
 
 /// How each image is looked at; what is missing is as [`TextureKey::default`] says.
@@ -74,10 +75,8 @@ pub struct Counted {
     pub samples: u32,
 }
 
-/// Pixels of a quad.
-const QUAD_PIXELS: u8 = 4;
 /// A mask of all samples.
-const ALL_SAMPLES: u32 = 15;
+const ALL_SAMPLES: u32 = (1 << MSAA_SAMPLES) - 1;
 
 /// A program in memory.
 pub struct ProgramBo {
