@@ -375,6 +375,15 @@ impl Gpu for DrmGpu {
         }
     }
 
+    fn label_bo(&self, bo: BoHandle, name: &str) {
+        // The kernel takes a terminated string.
+        let name = name.replace('\0', " ") + "\0";
+        if let Err(error) = ioctl::label_bo(self.node.as_fd(), bo.0, &name) {
+            // Kernels before 4.16 do not have it.
+            log::info!(target: "vc4::drm", "DRM_IOCTL_VC4_LABEL_BO of handle {}: {error}", bo.0);
+        }
+    }
+
     fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
         const CALL: &str = "DRM_IOCTL_PRIME_FD_TO_HANDLE";
         // A dma-buf tells its size by its end.

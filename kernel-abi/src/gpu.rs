@@ -338,6 +338,11 @@ pub trait Gpu: Send + Sync {
         let _ = (bo, modifier);
     }
 
+    /// Gives a BO a name for debug output of the kernel, and for captures (kernel-abi.md §4.9).
+    fn label_bo(&self, bo: BoHandle, name: &str) {
+        let _ = (bo, name);
+    }
+
     /// The BO of a dma-buf, and its size in bytes. A BO that this device knows comes under the handle that it has
     /// already, of which there is still but one to close: callers see to it that none is closed meanwhile.
     fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError>;

@@ -104,6 +104,10 @@ impl Gpu for Recorder {
         self.gpu.set_tiling(bo, modifier);
     }
 
+    fn label_bo(&self, bo: BoHandle, name: &str) {
+        self.gpu.label_bo(bo, name);
+    }
+
     fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
         self.gpu.import_bo(fd)
     }

@@ -93,6 +93,32 @@ fn replays_leave_the_same_bits() {
 }
 
 #[test]
+fn captures_know_what_the_program_calls_its_bos() {
+    let path = record("names", |gpu| {
+        let (first, other) = (Target::new(gpu, 64, 64, Tiling::T), Target::new(gpu, 64, 64, Tiling::T));
+        gpu.label_bo(first.color, "shadow");
+        run(gpu, &first.draw_job(gpu, BLACK, &[triangle(RED)])).unwrap();
+        gpu.label_bo(first.color, "shadow map");
+        gpu.label_bo(other.color, "scene");
+        for target in [&first, &other, &first] {
+            run(gpu, &target.draw_job(gpu, BLACK, &[triangle(RED)])).unwrap();
+        }
+    });
+    let capture = read(&path);
+    let key = |entry: usize| {
+        let Capture { entries, .. } = &capture;
+        entries[entry].bos[entries[entry].submission.submit.color_write.unwrap().bo_index as usize].key
+    };
+    assert_eq!(key(0), key(3));
+    // The last one counts.
+    assert_eq!([0, 1, 2].map(|entry| capture.names[&key(entry)].as_str()), ["shadow map", "shadow map", "scene"]);
+    assert_eq!(capture.names.len(), 2);
+    for (replayed, entry) in replay(&capture, 1, false).iter().zip(&capture.entries) {
+        assert_eq!(replayed.differences(&entry.outcome), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn any_device_replays() {
     let capture = read(&record("device", frames));
     let gpu = Simulator::new(Config { instruction_limit: LIMIT, ..Replay::config(&capture) });

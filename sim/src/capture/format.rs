@@ -9,6 +9,7 @@
 //! | `HEAD` | version, validator mode (0 faithful, 1 strict), bytes of bus memory, recorder's version, program, process id |
 //! | `PAGE` | number of pages, then each as its encoded size (`u16`) and [`super::pages::encode`]d words; pages are numbered from 1 in the order of the file, page 0 is all zero |
 //! | `JOB ` | number of the submission, the submission, its BOs, keys that are dropped, changed pages |
+//! | `NAME` | list of keys, each with the name that the program has given its BO; it stands before the `JOB ` that uses the BO |
 //! | `DONE` | number of the submission, seqno, nanoseconds, instances, instructions, lookups, 1 and a text if it hung (else 0), and, if it did not hang, of each BO that it may have written key and hash |
 //! | `FAIL` | as `JOB `, then errno and text: a submission that was refused |
 //!
@@ -29,6 +30,7 @@ pub(super) mod tag {
     pub const HEAD: [u8; 4] = *b"HEAD";
     pub const PAGE: [u8; 4] = *b"PAGE";
     pub const JOB: [u8; 4] = *b"JOB ";
+    pub const NAME: [u8; 4] = *b"NAME";
     pub const DONE: [u8; 4] = *b"DONE";
     pub const FAIL: [u8; 4] = *b"FAIL";
 }

@@ -1,5 +1,6 @@
 //! A capture in memory.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use super::codec::{Malformed, Reader};
@@ -120,6 +121,8 @@ pub struct Capture {
     pub head: Head,
     /// The submissions in order.
     pub entries: Vec<Entry>,
+    /// Names of BOs by their keys; the last of each.
+    pub names: BTreeMap<u32, String>,
     /// Whether the file ends inside of a record: where.
     pub cut_at: Option<u64>,
     /// Encoded pages, from number 1 on.
@@ -237,6 +240,7 @@ impl Capture {
         let taken = match record.tag {
             tag::PAGE => self.take_pages(&mut from),
             tag::JOB | tag::FAIL => self.take_entry(&mut from, record.tag == tag::FAIL),
+            tag::NAME => self.take_names(&mut from),
             tag::DONE => self.take_done(&mut from),
             _ => Err(Malformed("no such record exists".into())),
         };
@@ -253,6 +257,11 @@ impl Capture {
             }
         })?;
         self.pages.extend(pages);
+        Ok(())
+    }
+
+    fn take_names(&mut self, from: &mut Reader) -> Result<(), Malformed> {
+        self.names.extend(from.list(8, |from| Ok((from.u32()?, from.text()?)))?);
         Ok(())
     }
 

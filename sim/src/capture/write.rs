@@ -17,6 +17,7 @@ use super::pages::{Hash, PAGE_WORDS, Page, encode};
 use super::submission::{BoUse, Submission, Update};
 use crate::config::Config;
 use crate::kernel::Bo;
+use crate::lock::lock;
 use crate::memory::{Memory, PAGE_BYTES};
 use crate::stats::Stats;
 
@@ -123,6 +124,7 @@ impl Recorder {
 struct Known {
     key: u32,
     shader: bool,
+    label: String,
     pages: Vec<Hash>,
 }
 
@@ -201,16 +203,26 @@ impl Session {
     ) -> io::Result<u32> {
         let (mut uses, mut dropped, mut updates) = (Vec::new(), Vec::new(), Vec::new());
         let mut fresh = Fresh::default();
+        let mut labels = Vec::new();
         for bo in bos {
             // Running jobs may be writing what a refused submission names, and nobody will read it; its programs
             // stand still.
             let contents = refusal.is_none() || bo.shader.is_some();
             uses.push(self.bo(memory, bo, contents, &mut dropped, &mut updates, &mut fresh)?);
+            labels.extend(self.new_label(bo));
             if fresh.bytes.len() >= PAGE_RECORD_BYTES {
                 self.put_pages(&mut fresh)?;
             }
         }
         self.put_pages(&mut fresh)?;
+        if !labels.is_empty() {
+            let mut out = Writer::default();
+            out.list(&labels, |out, (key, label)| {
+                out.u32(*key);
+                out.bytes(label.as_bytes());
+            });
+            self.record(tag::NAME, &out.0)?;
+        }
         let number = self.submissions;
         self.submissions += 1;
         let mut out = Writer::default();
@@ -254,7 +266,8 @@ impl Session {
         if !same {
             self.drop_overlapping(address, bytes, dropped);
             self.last_key += 1;
-            let fresh = Known { key: self.last_key, shader, pages: vec![self.zero; count] };
+            let label = String::new();
+            let fresh = Known { key: self.last_key, shader, label, pages: vec![self.zero; count] };
             self.bos.insert(address, fresh);
         }
         let known = self.bos.get_mut(&address).expect("it was just put there");
@@ -272,6 +285,17 @@ impl Session {
         }
         put_updates(key, &numbered, updates);
         Ok(BoUse { key, bytes, shader })
+    }
+
+    /// The key and the name of a known BO whose name the file does not have.
+    fn new_label(&mut self, bo: &Bo) -> Option<(u32, String)> {
+        let known = self.bos.get_mut(&bo.pages.address())?;
+        let label = lock(&bo.label);
+        if known.label == *label {
+            return None;
+        }
+        known.label.clone_from(&label);
+        Some((known.key, label.clone()))
     }
 
     /// Memory that a new BO has belongs to no other one any more.

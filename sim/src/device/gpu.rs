@@ -63,6 +63,12 @@ impl Gpu for Simulator {
         }
     }
 
+    fn label_bo(&self, bo: BoHandle, name: &str) {
+        if let Ok(bo) = self.bo(bo) {
+            name.clone_into(&mut lock(&bo.label));
+        }
+    }
+
     fn create_shader_bo(&self, code: &[u64]) -> Result<BoHandle, GpuError> {
         self.add_bo(self.new_shader_bo(code)?)
     }

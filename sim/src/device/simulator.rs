@@ -133,7 +133,7 @@ impl Simulator {
         // The kernel allocates the binner's memory with the first BO (kernel-abi.md §4.3).
         self.binner()?;
         let pages = Allocation::new(&self.shared.memory, bytes).ok_or(GpuError::OutOfMemory("BO"))?;
-        Ok(Arc::new(Bo { file: OnceLock::new(), pages, shader }))
+        Ok(Arc::new(Bo { file: OnceLock::new(), pages, shader, label: Mutex::default() }))
     }
 
     pub(super) fn add_bo(&self, bo: Arc<Bo>) -> Result<BoHandle, GpuError> {

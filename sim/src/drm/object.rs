@@ -42,8 +42,6 @@ pub(super) struct State {
     pub(super) modifier: u64,
     /// The last job that refers to it.
     pub last_job: Seqno,
-    /// Its name in the kernel's debug output.
-    pub label: Vec<u8>,
     /// Its global name, 0 without one.
     pub(super) name: u32,
 }
@@ -62,7 +60,6 @@ impl Object {
                 imported: false,
                 modifier: MODIFIER_LINEAR,
                 last_job: Seqno(0),
-                label: Vec::new(),
                 name: 0,
             }),
         }

@@ -1,6 +1,6 @@
 //! BOs: memory that a process and the GPU share.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use vc4_kernel_abi::validate::{BoInfo, ShaderInfo};
 
@@ -15,6 +15,8 @@ pub struct Bo {
     pub pages: Allocation,
     /// Validation results of a shader BO.
     pub shader: Option<ShaderInfo>,
+    /// Its name in debug output, empty without one.
+    pub label: Mutex<String>,
 }
 
 impl Bo {

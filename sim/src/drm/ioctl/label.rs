@@ -6,6 +6,7 @@ use vc4_kernel_abi::uapi::LabelBo;
 use crate::drm::file::File;
 use crate::drm::node::Answer;
 use crate::drm::process::Process;
+use crate::lock::lock;
 
 /// Bytes looked at together: never across a page end, behind which memory may not be readable.
 const PAGE: u64 = 4096;
@@ -19,7 +20,9 @@ impl File {
         let object = self.object(arg.handle).ok_or(Errno::ENOENT)?;
         let text = String::from_utf8_lossy(&name).into_owned();
         log::debug!(target: "vc4::kernel", "BO {} at {:#x} is `{text}`", arg.handle, object.address());
-        object.state().label = name;
+        if let Some(bo) = &object.state().bo {
+            *lock(&bo.label) = text;
+        }
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! Submissions of a report.
 
+use std::collections::BTreeMap;
+
 use vc4::cl::dump::dump;
 use vc4_kernel_abi::{Submit, Surface};
 use vc4_sim::capture::attachments::Attachment;
@@ -9,7 +11,7 @@ use vc4_sim::replay::{Replay, Replayed};
 
 use super::draw::{draws, offsets, work_list};
 use super::json::{Object, list, texts};
-use super::places::Places;
+use super::places::{Places, title};
 use super::pools::Pools;
 use crate::output::json_string;
 use crate::picture;
@@ -18,16 +20,17 @@ use crate::picture;
 pub fn submission(
     number: usize,
     entry: &Entry,
-    replayed: &Replayed,
-    replay: &Replay,
+    names: &BTreeMap<u32, String>,
+    (replayed, replay): (&Replayed, &Replay),
     pictures: bool,
     pools: &mut Pools,
 ) -> String {
     let submit = &entry.submission.submit;
+    let titles: Vec<String> = entry.bos.iter().map(|bo| title(names, bo.key)).collect();
     let empty = Profile::default();
     let profile = replayed.profile.as_ref().unwrap_or(&empty);
-    let places = Places::new(profile, entry.bos.iter().map(|bo| bo.key).collect());
     let (status, note) = status(replayed);
+    let places = Places::new(profile, titles.clone());
     let object = Object::new()
         .raw("n", number)
         .text("status", status)
@@ -36,9 +39,9 @@ pub fn submission(
         .raw("size", list([submit.width, submit.height]))
         .raw("area", list(submit.tiles))
         .raw("ms", replayed.done.as_ref().map_or(0.0, |done| done.nanoseconds as f64 / 1e6))
-        .raw("fields", fields(entry))
-        .raw("bos", bos(entry))
-        .raw("pictures", if pictures { self::pictures(entry, replayed, replay, pools) } else { "[]".into() })
+        .raw("fields", fields(entry, &titles))
+        .raw("bos", bos(entry, &titles))
+        .raw("pictures", if pictures { stored(entry, &titles, replayed, replay, pools) } else { "[]".into() })
         .raw("tiles", list([profile.tiles.columns, profile.tiles.rows, profile.tiles.edge as usize]))
         .list("tilePrimitives", &profile.tile_primitives)
         .raw("tileWork", tile_work(profile))
@@ -90,14 +93,14 @@ fn at(bo: &str, offset: u32) -> String {
     if offset == 0 { bo.into() } else { format!("{bo} + {offset:#x}") }
 }
 
-fn surface(entry: &Entry, surface: Option<Surface>) -> String {
+fn surface(titles: &[String], surface: Option<Surface>) -> String {
     let Some(Surface { bo_index, offset, bits, flags }) = surface else { return "none".into() };
-    let bo = entry.bos.get(bo_index as usize).map_or("no BO".into(), |bo| format!("BO {}", bo.key));
-    format!("{}, bits {bits:#06x}, flags {flags}", at(&bo, offset))
+    let bo = titles.get(bo_index as usize).map_or("no BO", String::as_str);
+    format!("{}, bits {bits:#06x}, flags {flags}", at(bo, offset))
 }
 
 /// The submission's own fields.
-fn fields(entry: &Entry) -> String {
+fn fields(entry: &Entry, titles: &[String]) -> String {
     let Submit {
         bin_cl,
         shader_rec,
@@ -129,7 +132,7 @@ fn fields(entry: &Entry) -> String {
         ("msaa_color_write", submit.msaa_color_write),
         ("msaa_zs_write", submit.msaa_zs_write),
     ] {
-        rows.push((name, surface(entry, value)));
+        rows.push((name, surface(titles, value)));
     }
     let names: Vec<&str> = flags.iter_names().map(|(name, _)| name).collect();
     rows.push(("clear_color", format!("{:#010x} {:#010x}", clear_color[0], clear_color[1])));
@@ -145,8 +148,8 @@ fn fields(entry: &Entry) -> String {
     list(rows.iter().map(|(name, value)| list([json_string(name), json_string(value)])))
 }
 
-/// Key, handle, bytes, kind, and what the submission stores there.
-fn bos(entry: &Entry) -> String {
+/// Title, handle, bytes, kind, and what the submission stores there.
+fn bos(entry: &Entry, titles: &[String]) -> String {
     let written = entry.submission.written();
     let handles = &entry.submission.submit.bos;
     list(entry.bos.iter().zip(handles).enumerate().map(|(place, (bo, handle))| {
@@ -155,7 +158,7 @@ fn bos(entry: &Entry) -> String {
             entry.updates.iter().filter(|update| update.key == bo.key).map(|update| update.pages.len()).sum();
         let stored = u8::from(written.contains(&place)).to_string();
         list([
-            bo.key.to_string(),
+            json_string(&titles[place]),
             handle.0.to_string(),
             bo.bytes.to_string(),
             json_string(kind),
@@ -166,7 +169,13 @@ fn bos(entry: &Entry) -> String {
 }
 
 /// Name, layout, width, height, picture of what the job stored.
-fn pictures(entry: &Entry, replayed: &Replayed, replay: &Replay, pools: &mut Pools) -> String {
+fn stored(
+    entry: &Entry,
+    titles: &[String],
+    replayed: &Replayed,
+    replay: &Replay,
+    pools: &mut Pools,
+) -> String {
     if replayed.done.is_none() {
         return "[]".into();
     }
@@ -178,7 +187,7 @@ fn pictures(entry: &Entry, replayed: &Replayed, replay: &Replay, pools: &mut Poo
             // Memory is the only place that the encoder writes to.
             let Ok(file) = picture::png(attachment.width, attachment.height, &pixels) else { continue };
             let number = pools.pictures.number(json_string(&picture::data_uri(&file)));
-            let place = at(&format!("BO {}", bo.key), attachment.offset);
+            let place = at(&titles[attachment.bo], attachment.offset);
             let note = format!("{place}, {}", attachment.layout());
             out.push(list([
                 json_string(&name),

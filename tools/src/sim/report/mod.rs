@@ -139,7 +139,8 @@ fn page(options: &Options, capture: &Capture, wanted: Range<usize>) -> Result<St
         if shown {
             let entry = &capture.entries[number];
             let pictures = !options.no_pictures;
-            submissions.push(job::submission(number, entry, &replayed, &replay, pictures, &mut pools));
+            let seen = (&replayed, &replay);
+            submissions.push(job::submission(number, entry, &capture.names, seen, pictures, &mut pools));
         }
         bar.inc(1);
     }

@@ -160,6 +160,6 @@ function buffers(sub) {
     fold(null, [h("span", { class: "name" }, "drm_vc4_submit_cl"), h("span", { class: "dim" }, `${sub.fields.length} fields`)],
       () => h("div", { class: "pairs code" }, sub.fields.map(([name, value]) => [h("span", {}, name), h("span", {}, value)]))),
     fold(null, [h("span", { class: "name" }, "buffer objects"), h("span", { class: "dim" }, `${sub.bos.length}, ${bytes(sub.bos.reduce((sum, bo) => sum + bo[2], 0))}`)],
-      () => table(["BO", "#handle", "#size", "kind", "#pages changed before", "stored by the job"], sub.bos.map(([key_, handle, size, kind, changed, stored]) =>
-        h("tr", {}, cell("BO " + key_), num(handle), num(bytes(size)), cell(kind), num(changed || ""), cell(stored ? "yes" : ""))))));
+      () => table(["BO", "#handle", "#size", "kind", "#pages changed before", "stored by the job"], sub.bos.map(([title, handle, size, kind, changed, stored]) =>
+        h("tr", {}, cell(title), num(handle), num(bytes(size)), cell(kind), num(changed || ""), cell(stored ? "yes" : ""))))));
 }
