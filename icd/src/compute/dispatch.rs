@@ -8,7 +8,7 @@ use vc4_shaders_cpu as cpu;
 use super::bindings::{Bindings, Bound};
 use super::images::{BoundImages, Surfaces};
 use super::picture::{self, Request};
-use crate::foundation::debug::{Debug, flags};
+use crate::foundation::debug::{Debug, flags, slow, tells_slow};
 use crate::foundation::error::Error;
 use crate::foundation::limits::MAX_WORKGROUPS;
 use crate::foundation::timeout;
@@ -72,14 +72,17 @@ pub struct Dispatch {
 
 impl CpuCommand for Dispatch {
     fn describe(&self) -> String {
+        let of = self.pipeline.name.get().map_or(String::new(), |name| format!(" of {name:?}"));
         match &self.groups {
             Groups::Direct(Part { first: [0, 0, 0], groups: [x, y, z] }) => {
-                format!("dispatch {x} x {y} x {z} workgroups")
+                format!("dispatch{of} {x} x {y} x {z} workgroups")
             }
             Groups::Direct(Part { first, groups: [x, y, z] }) => {
-                format!("dispatch {x} x {y} x {z} workgroups from {first:?} on")
+                format!("dispatch{of} {x} x {y} x {z} workgroups from {first:?} on")
             }
-            Groups::Indirect { offset, .. } => format!("dispatch as byte {offset} of a buffer says"),
+            Groups::Indirect { buffer, offset } => {
+                format!("dispatch{of} as byte {offset} of buffer{} says", buffer.name())
+            }
         }
     }
 
@@ -126,13 +129,12 @@ impl CpuCommand for Dispatch {
             Groups::Direct(_) => Err("its first workgroup is not the first of all".into()),
             Groups::Indirect { .. } => Err("its parameters are in memory".into()),
         };
-        if flags().contains(Debug::PERF) {
-            match &drawing {
-                Ok(drawing) => {
-                    eprintln!("perf: {} is drawn by {} jobs", self.describe(), drawing.renders.len())
-                }
-                Err(why) => eprintln!("perf: {} runs on the CPU: {why}", self.describe()),
+        match &drawing {
+            Ok(drawing) if flags().contains(Debug::PERF) => {
+                eprintln!("perf: {} is drawn by {} jobs", self.describe(), drawing.renders.len());
             }
+            Err(why) if tells_slow() => slow(format_args!("{} runs on the CPU: {why}", self.describe())),
+            _ => {}
         }
         Ok(drawing.ok())
     }

@@ -4,24 +4,22 @@ use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
+use super::debug_utils::first_messenger;
 use super::guard::entry_points;
 use super::read::{enumerate, names, slice, text};
 use crate::foundation::error::Error;
 use crate::foundation::extension::{self, Level};
 use crate::foundation::format::{self, ImageQuery};
 use crate::foundation::handle::{self, HostAllocator, get};
+use crate::foundation::messages::{self, Kind, Severity};
 use crate::foundation::{limits, version};
 use crate::objects::instance::Instance;
 use crate::objects::physical_device::{self, PhysicalDevice};
 
-entry_points! {
-    fn vkCreateInstance(
-        info: *const vk::InstanceCreateInfo<'_>,
-        callbacks: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Instance,
-    ) -> vk::Result {
-        crate::foundation::debug::start_logging();
-        let info = &*info;
+/// Makes an instance.
+unsafe fn make(info: &vk::InstanceCreateInfo<'_>, allocator: HostAllocator) -> Result<vk::Instance, Error> {
+    // SAFETY: the caller passes a valid structure.
+    unsafe {
         if let Some(layer) = slice(info.pp_enabled_layer_names, info.enabled_layer_count).first() {
             return Err(Error::LayerNotPresent(text(*layer)));
         }
@@ -34,10 +32,32 @@ entry_points! {
         let version = application.map_or(0, |application| application.api_version);
         let engine = application.map(|application| application.p_engine_name).filter(|name| !name.is_null());
         let claimed = version::claimed(engine.map_or(&[][..], |name| CStr::from_ptr(name).to_bytes()));
-        let allocator = HostAllocator::new(callbacks);
         let instance = Instance::new(extensions, version, claimed, allocator);
-        out.write(handle::create(allocator, instance.into())?);
-        Ok(())
+        handle::create(allocator, instance.into())
+    }
+}
+
+/// Tells the messenger of an instance that could not be made; the log tells everybody else.
+fn tell_nobody_else(text: &str) {
+    let nobody = Some(vk::Instance::null());
+    messages::send_to(nobody, Severity::ERROR, Kind::GENERAL, "vc4::api", text);
+}
+
+entry_points! {
+    fn vkCreateInstance(
+        info: *const vk::InstanceCreateInfo<'_>,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Instance,
+    ) -> vk::Result {
+        crate::foundation::debug::start_logging();
+        let info = &*info;
+        // Hears what goes wrong here; from then on messengers of the instance's own listen.
+        let messenger = first_messenger(info.p_next);
+        let made = make(info, HostAllocator::new(callbacks)).map(|handle| out.write(handle));
+        if let (Some(_), Err(error)) = (&messenger, &made) {
+            tell_nobody_else(&format!("vkCreateInstance: {error}"));
+        }
+        made
     }
 
     fn vkDestroyInstance(instance: vk::Instance, callbacks: *const vk::AllocationCallbacks<'_>) {

@@ -10,6 +10,7 @@ pub mod assembly;
 mod buffer;
 mod command;
 mod copy2;
+mod debug_utils;
 mod descriptor;
 mod device;
 mod display;

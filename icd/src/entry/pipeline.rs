@@ -226,6 +226,7 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
             layout: get::<PipelineLayout>(info.layout).clone(),
             formats,
             may_compile: may_compile(info.flags),
+            name: Arc::default(),
         })
     }
 }

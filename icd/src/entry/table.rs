@@ -5,9 +5,9 @@ use std::ffi::{CStr, c_char};
 use ash::vk;
 
 use super::{
-    address, buffer, command, copy2, descriptor, device, display, external_sync, group, image, instance,
-    memory, memory2, pass, pipeline, private_data, properties2, query, rendering, switches, sync, sync2,
-    template, transfer, wsi,
+    address, buffer, command, copy2, debug_utils, descriptor, device, display, external_sync, group, image,
+    instance, memory, memory2, pass, pipeline, private_data, properties2, query, rendering, switches, sync,
+    sync2, template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -517,6 +517,21 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
         rendering::vkCmdBeginRenderingKHR: vk::PFN_vkCmdBeginRendering,
         rendering::vkCmdEndRenderingKHR: vk::PFN_vkCmdEndRendering,
     }
+    Reveal::Extension(Extension::DebugUtils), Instance: {
+        debug_utils::vkCreateDebugUtilsMessengerEXT: vk::PFN_vkCreateDebugUtilsMessengerEXT,
+        debug_utils::vkDestroyDebugUtilsMessengerEXT: vk::PFN_vkDestroyDebugUtilsMessengerEXT,
+        debug_utils::vkSubmitDebugUtilsMessageEXT: vk::PFN_vkSubmitDebugUtilsMessageEXT,
+    }
+    Reveal::Extension(Extension::DebugUtils), Device: {
+        debug_utils::vkSetDebugUtilsObjectNameEXT: vk::PFN_vkSetDebugUtilsObjectNameEXT,
+        debug_utils::vkSetDebugUtilsObjectTagEXT: vk::PFN_vkSetDebugUtilsObjectTagEXT,
+        debug_utils::vkQueueBeginDebugUtilsLabelEXT: vk::PFN_vkQueueBeginDebugUtilsLabelEXT,
+        debug_utils::vkQueueEndDebugUtilsLabelEXT: vk::PFN_vkQueueEndDebugUtilsLabelEXT,
+        debug_utils::vkQueueInsertDebugUtilsLabelEXT: vk::PFN_vkQueueInsertDebugUtilsLabelEXT,
+        debug_utils::vkCmdBeginDebugUtilsLabelEXT: vk::PFN_vkCmdBeginDebugUtilsLabelEXT,
+        debug_utils::vkCmdEndDebugUtilsLabelEXT: vk::PFN_vkCmdEndDebugUtilsLabelEXT,
+        debug_utils::vkCmdInsertDebugUtilsLabelEXT: vk::PFN_vkCmdInsertDebugUtilsLabelEXT,
+    }
     Reveal::Extension(Extension::HostQueryReset), Device: {
         query::vkResetQueryPoolEXT: vk::PFN_vkResetQueryPool,
     }
@@ -574,7 +589,8 @@ pub(crate) unsafe extern "system" fn vkGetDeviceProcAddr(
                 Reveal::Core => true,
                 Reveal::Core11 => device.is_of(vk::API_VERSION_1_1),
                 Reveal::Core12 => device.is_of(vk::API_VERSION_1_2),
-                Reveal::Extension(extension) => device.has(extension),
+                // Those of the instance the loader hides where it was made without them.
+                Reveal::Extension(extension) => device.has(extension) || extension.is_of_instance(),
             }
     })
 }

@@ -13,7 +13,7 @@ use super::draw::{self, Budget, Iota, Job, JobBuilder, Jobs, Kept, Ledger, Site}
 use super::queries::Queries;
 use super::retire::{self, Progress, Retire};
 use super::work::Work;
-use crate::foundation::debug::{Debug, flags, is_strict};
+use crate::foundation::debug::{Debug, flags, is_strict, slow, tells_slow};
 use crate::foundation::error::Error;
 use crate::foundation::threads::{Receiver, SyncSender};
 use crate::objects::device::Device;
@@ -106,10 +106,10 @@ impl Executor {
 
     fn work(&mut self, work: Work) -> Result<(), Error> {
         match work {
-            Work::Commands { waits, segments, signals } => {
+            Work::Commands { waits, segments, signals, label } => {
                 self.wait_for(&waits)?;
                 for segments in &segments {
-                    self.segments(segments)?;
+                    self.segments(segments, label.as_deref())?;
                 }
                 // Whoever waits for these is behind in this queue, or gets the last job to wait for.
                 for signal in signals {
@@ -141,16 +141,23 @@ impl Executor {
         signals.iter().try_for_each(|signal| signal.wait(&self.device))
     }
 
-    fn segments(&mut self, segments: &Segments) -> Result<(), Error> {
+    fn segments(&mut self, segments: &Segments, label: Option<&str>) -> Result<(), Error> {
         for segment in segments.iter() {
             self.device.check()?;
             match self.segment(segment) {
                 // The application's mistake, or something that cannot be known while recording: what comes behind
                 // may do without it.
                 Err(error) if error.spares_device() => {
-                    log::error!(target: "vc4::queue", "left out: {segment}: {error}");
+                    log::error!(target: "vc4::queue", "left out: {}{segment}: {error}", prefix(label));
                 }
-                done => done?,
+                Err(error) => {
+                    // What the queue meets for being lost has nothing to do with this.
+                    if !matches!(error, Error::DeviceLost) {
+                        log::error!(target: "vc4::queue", "stopped at {}{segment}", prefix(label));
+                    }
+                    return Err(error);
+                }
+                Ok(()) => {}
             }
         }
         Ok(())
@@ -171,11 +178,8 @@ impl Executor {
                 }
                 let touch = command.touches();
                 // The others have said why they are not drawn.
-                if !command.may_be_drawn()
-                    && matches!(touch, Touch::Memory(_))
-                    && flags().contains(Debug::PERF)
-                {
-                    eprintln!("perf: {} is done by the CPU", command.describe());
+                if !command.may_be_drawn() && matches!(touch, Touch::Memory(_)) && tells_slow() {
+                    slow(format_args!("{} is done by the CPU", command.describe()));
                 }
                 self.begin_command(touch)?;
                 command.run(&self.device)
@@ -281,17 +285,15 @@ impl Executor {
         match checked {
             Ok(true) => {}
             Ok(false) => {
-                if flags().contains(Debug::PERF) {
-                    eprintln!(
-                        "perf: {} runs on the CPU: its programs are being compiled",
-                        command.describe()
-                    );
+                if tells_slow() {
+                    let what = command.describe();
+                    slow(format_args!("{what} runs on the CPU: its programs are being compiled"));
                 }
                 return Ok(false);
             }
             Err(error) if error.spares_device() => {
-                if flags().contains(Debug::PERF) {
-                    eprintln!("perf: {} runs on the CPU: {error}", command.describe());
+                if tells_slow() {
+                    slow(format_args!("{} runs on the CPU: {error}", command.describe()));
                 }
                 return Ok(false);
             }
@@ -321,10 +323,10 @@ impl Executor {
     fn query(&mut self, command: &QueryCommand) -> Result<(), Error> {
         let (pool, change) = match command {
             QueryCommand::Begin(asked) => {
-                if *asked == (Asked::Occlusion { exact: true }) && flags().contains(Debug::PERF) {
-                    eprintln!(
-                        "perf: a precise query draws once for each sample of a quad: four times or sixteen"
-                    );
+                if *asked == (Asked::Occlusion { exact: true }) && tells_slow() {
+                    slow(format_args!(
+                        "a precise query draws once for each sample of a quad: four times or sixteen"
+                    ));
                 }
                 return Ok(self.queries.begin(&self.device, *asked)?);
             }
@@ -395,6 +397,11 @@ impl Executor {
 fn looks_at_images(list: &DrawList) -> bool {
     let mut relays = list.pipelines().iter().filter_map(|pipeline| pipeline.compiled.as_ref()?.relay());
     relays.any(RelayKernel::looks_at_images)
+}
+
+/// A label in front of what it is for.
+fn prefix(label: Option<&str>) -> String {
+    label.map_or(String::new(), |label| format!("{label:?}: "))
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {

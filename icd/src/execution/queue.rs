@@ -18,6 +18,7 @@ use crate::objects::device::Device;
 use crate::objects::semaphore::Semaphore;
 use crate::objects::sync::Fence;
 use crate::recording::command_buffer::CommandBuffer;
+use crate::recording::labels::Labels;
 
 /// Jobs that may wait for the GPU before the queue thread pauses.
 const JOBS_IN_FLIGHT: usize = 32;
@@ -45,6 +46,8 @@ pub struct Queue {
     progress: Arc<Progress>,
     /// Started with the first work; `None` before.
     threads: Mutex<Option<Threads>>,
+    /// Where in the application's frame submissions are.
+    labels: Mutex<Labels>,
 }
 
 impl Object for Queue {
@@ -55,7 +58,12 @@ impl Object for Queue {
 impl Queue {
     /// The queue of `device`.
     pub fn new(device: Arc<Device>) -> Arc<Queue> {
-        Arc::new(Queue { device, progress: Arc::default(), threads: Mutex::default() })
+        Arc::new(Queue {
+            device,
+            progress: Arc::default(),
+            threads: Mutex::default(),
+            labels: Mutex::default(),
+        })
     }
 
     /// Its device.
@@ -90,10 +98,17 @@ impl Queue {
         Ok(Threads { work, executor, retirer })
     }
 
+    /// Changes the label of what is submitted.
+    pub fn label(&self, change: impl FnOnce(&mut Labels)) {
+        change(&mut self.labels.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     /// vkQueueSubmit.
     pub fn submit(&self, batches: Vec<Batch>, fence: Option<Arc<Fence>>) -> Result<(), Error> {
         self.device.check()?;
-        let works: Vec<Work> = batches.into_iter().map(work).collect::<Result<_, _>>()?;
+        let label = self.labels.lock().unwrap_or_else(PoisonError::into_inner).path().cloned();
+        let works = batches.into_iter().map(|batch| work(batch, label.clone()));
+        let works: Vec<Work> = works.collect::<Result<_, _>>()?;
         for work in works {
             self.append(work)?;
         }
@@ -136,7 +151,7 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
     })
 }
 
-fn work(batch: Batch) -> Result<Work, Error> {
+fn work(batch: Batch, label: Option<Arc<str>>) -> Result<Work, Error> {
     let segments = batch.command_buffers.iter().enumerate().map(|(index, buffer)| {
         let refused = || Error::InvalidUse(format!("command buffer {index} of a batch is not executable"));
         buffer.recorded().map(|recorded| recorded.segments).ok_or_else(refused)
@@ -145,7 +160,7 @@ fn work(batch: Batch) -> Result<Work, Error> {
     // A semaphore may be among both; what it signals is for the next wait.
     let waits = batch.waits.iter().map(|(semaphore, value)| semaphore.take(*value)).collect();
     let signals = batch.signals.iter().map(|(semaphore, value)| semaphore.signal(*value)).collect();
-    Ok(Work::Commands { waits, segments, signals })
+    Ok(Work::Commands { waits, segments, signals, label })
 }
 
 #[cfg(test)]
@@ -240,7 +255,8 @@ mod tests {
         let wrong = Ends(|| Err(Error::InvalidUse("test".into())));
         let segments: Segments = vec![Segment::Cpu(Arc::new(wrong)), Segment::Cpu(Arc::new(change))];
         let run = |segments| {
-            queue.push(Work::Commands { waits: vec![], segments: vec![Arc::new(segments)], signals: vec![] })
+            let (segments, waits, signals) = (vec![Arc::new(segments)], vec![], vec![]);
+            queue.push(Work::Commands { waits, segments, signals, label: None })
         };
         run(segments).unwrap();
         queue.wait_idle().unwrap();

@@ -22,6 +22,8 @@ pub enum Work {
         segments: Vec<Arc<Segments>>,
         /// What is signalled after.
         signals: Vec<Signal>,
+        /// Where in the application's frame they are.
+        label: Option<Arc<str>>,
     },
     /// A call, for presentation. It must not block; after a loss of the device it is dropped uncalled.
     Call {

@@ -70,6 +70,11 @@ impl Bo {
         self.size
     }
 
+    /// Gives it a name for the kernel's debug output, and for captures.
+    pub fn label(&self, name: &str) {
+        self.gpu.label_bo(self.handle, name);
+    }
+
     /// Whether others may have a handle of it.
     pub fn is_shared(&self) -> bool {
         self.shared.get().is_some()

@@ -1,8 +1,11 @@
 //! `VC4VK_DEBUG`: comma-separated words that print or change behaviour; `VC4VK_LOG`: what is logged.
 
+use std::fmt;
 use std::sync::OnceLock;
 
 use vc4_kernel_abi::environment;
+
+use super::messages::{self, Kind, Severity};
 
 /// One word of `VC4VK_DEBUG`.
 struct Word {
@@ -128,8 +131,25 @@ pub fn start_logging() {
         use std::io::Write;
         writeln!(out, "{}: {}: {}", record.target(), record.level().as_str().to_lowercase(), record.args())
     });
-    let _ = builder.try_init();
+    messages::start(builder.build());
     flags();
+}
+
+/// Whether anybody wants to hear of slow ways.
+#[inline]
+pub fn tells_slow() -> bool {
+    flags().contains(Debug::PERF) || messages::is_wanted(Severity::WARNING, Kind::PERFORMANCE)
+}
+
+/// Tells of a slow way that is taken, to whom [`tells_slow`] knows of.
+#[cold]
+pub fn slow(text: fmt::Arguments<'_>) {
+    if flags().contains(Debug::PERF) {
+        eprintln!("perf: {text}");
+    }
+    if messages::is_wanted(Severity::WARNING, Kind::PERFORMANCE) {
+        messages::send(Severity::WARNING, Kind::PERFORMANCE, "vc4::perf", &text.to_string());
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use ash::vk;
 pub enum Extension {
     /// VK_KHR_get_physical_device_properties2.
     GetPhysicalDeviceProperties2,
+    /// VK_EXT_debug_utils.
+    DebugUtils,
     /// VK_KHR_surface.
     Surface,
     /// VK_KHR_xcb_surface.
@@ -212,6 +214,8 @@ const ROWS: &[Row] = &[
         ash::khr::get_physical_device_properties2::NAME,
         2,
     ),
+    // Names and labels are in messages, in the kernel's debug output and in captures.
+    row(Extension::DebugUtils, Level::Instance, ash::ext::debug_utils::NAME, 2),
     row(Extension::Surface, Level::Instance, ash::khr::surface::NAME, 25),
     row(Extension::XcbSurface, Level::Instance, ash::khr::xcb_surface::NAME, 6),
     row(Extension::XlibSurface, Level::Instance, ash::khr::xlib_surface::NAME, 6),
@@ -359,6 +363,11 @@ const ROWS: &[Row] = &[
 ];
 
 impl Extension {
+    /// Whether instances enable it.
+    pub fn is_of_instance(self) -> bool {
+        ROWS.iter().any(|row| row.extension == self && row.level == Level::Instance)
+    }
+
     /// Whether it is about memory that devices share.
     fn needs_sharing(self) -> bool {
         use Extension::{ExternalMemory, ExternalMemoryDmaBuf, ExternalMemoryFd, ImageDrmFormatModifier};

@@ -13,6 +13,8 @@ pub mod format;
 pub mod handle;
 pub mod latch;
 pub mod limits;
+pub mod messages;
+pub mod name;
 pub mod recent;
 pub mod shared_flag;
 pub mod shelf;

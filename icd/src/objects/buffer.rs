@@ -11,6 +11,7 @@ use crate::foundation::error::Error;
 use crate::foundation::format;
 use crate::foundation::handle::Object;
 use crate::foundation::limits::BUFFER_ALIGNMENT;
+use crate::foundation::name::Name;
 use crate::foundation::traffic::{Access, Cause};
 use crate::objects::device::Device;
 use crate::objects::memory::{Binding, DeviceMemory};
@@ -21,6 +22,7 @@ pub struct Buffer {
     usage: vk::BufferUsageFlags,
     memory_types: u32,
     binding: OnceLock<Binding>,
+    name: Name,
 }
 
 impl Object for Buffer {
@@ -50,7 +52,13 @@ impl Buffer {
             return Err(Error::OutOfDeviceMemory { what: "a buffer", bytes: info.size, available });
         }
         let memory_types = device.physical().buffer_memory_types(is_shared);
-        Ok(Buffer { size: info.size, usage: info.usage, memory_types, binding: OnceLock::new() })
+        Ok(Buffer {
+            size: info.size,
+            usage: info.usage,
+            memory_types,
+            binding: OnceLock::new(),
+            name: Name::default(),
+        })
     }
 
     /// Bytes.
@@ -77,7 +85,27 @@ impl Buffer {
     /// vkBindBufferMemory.
     pub fn bind(&self, memory: &DeviceMemory, offset: u64) -> Result<(), Error> {
         let binding = Binding::new(memory, offset, self.size, BUFFER_ALIGNMENT)?;
-        self.binding.set(binding).map_err(|_| Error::InvalidUse("the buffer has memory already".into()))
+        self.binding.set(binding).map_err(|_| Error::InvalidUse("the buffer has memory already".into()))?;
+        self.label();
+        Ok(())
+    }
+
+    /// Gives it a name.
+    pub fn set_name(&self, name: &str) {
+        self.name.set(name);
+        self.label();
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Tells the kernel the name, once there is memory that has it.
+    fn label(&self) {
+        if let (Some(binding), Some(name)) = (self.binding.get(), self.name.get()) {
+            binding.label(&name);
+        }
     }
 
     /// Where it lies.

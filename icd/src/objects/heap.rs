@@ -10,7 +10,7 @@ use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 
 /// Bytes of a page.
-const PAGE: u64 = 4096;
+pub const PAGE: u64 = 4096;
 /// Bytes of a shared BO: as many pages as its map has bits.
 const BLOCK: u64 = PAGE * u64::BITS as u64;
 /// Largest allocation that shares one: four fill a block, so little of it can be lost between them.
@@ -106,6 +106,13 @@ impl Lease {
     /// A BO that nothing else lies in.
     pub fn whole(bo: Arc<Bo>) -> Arc<Lease> {
         Arc::new(Lease { bo, offset: 0, share: None, host: AtomicU64::new(0) })
+    }
+
+    /// Gives the BO a name, if nothing else lies in it.
+    pub fn label(&self, name: &str) {
+        if self.share.is_none() {
+            self.bo.label(name);
+        }
     }
 
     /// The host gets an address of it, or gives it up: it does the one after the other.

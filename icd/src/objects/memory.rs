@@ -12,7 +12,7 @@ use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::objects::device::Device;
-use crate::objects::heap::Lease;
+use crate::objects::heap::{Lease, PAGE};
 use crate::objects::physical_device::CACHED_TYPE;
 
 /// What an allocation is to be, beyond its size.
@@ -116,6 +116,11 @@ impl DeviceMemory {
     /// Bytes asked for.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Gives it a name, of which only the kernel is told.
+    pub fn set_name(&self, name: &str) {
+        self.lease.label(name);
     }
 
     /// A file descriptor of its BO.
@@ -247,6 +252,13 @@ impl Binding {
     /// The bytes.
     pub fn span(&self) -> Span {
         Span { bo: self.bo.handle(), start: self.offset, end: self.offset + self.size }
+    }
+
+    /// Tells the kernel what lies there, if it is all of an allocation.
+    pub fn label(&self, name: &str) {
+        if self.offset == self.lease.offset && self.size + PAGE > self.bo.size() {
+            self.lease.label(name);
+        }
     }
 
     /// [`Lease::host_version`] of the memory.

@@ -20,6 +20,7 @@ use crate::foundation::engine::{Engine, kernels};
 use crate::foundation::error::Error;
 use crate::foundation::format::FormatRow;
 use crate::foundation::limits;
+use crate::foundation::name::Name;
 use crate::objects::device::Device;
 
 /// What draws a kernel to a format.
@@ -38,6 +39,8 @@ const UNDER_WAY: &str = "what draws it is being compiled";
 pub struct ComputePipeline {
     kernel: Arc<CompiledKernel>,
     drawings: Mutex<Vec<(vk::Format, Drawing)>>,
+    /// What the application calls it.
+    pub name: Name,
 }
 
 impl ComputePipeline {
@@ -72,7 +75,7 @@ impl ComputePipeline {
         if flags().contains(Debug::PERF) {
             eprintln!("perf: kernel {:?} {}", stage.entry, choice(&kernel));
         }
-        let pipeline = ComputePipeline { kernel, drawings: Mutex::default() };
+        let pipeline = ComputePipeline { kernel, drawings: Mutex::default(), name: Name::default() };
         if may_compile {
             pipeline.prepare(device);
         }

@@ -30,10 +30,11 @@ use super::relay::RelayKernel;
 use super::translate as api;
 use super::workshop::Workshop;
 use crate::foundation::bo::Bo;
-use crate::foundation::debug::{Debug, flags, is_strict};
+use crate::foundation::debug::{Debug, flags, is_strict, slow, tells_slow};
 use crate::foundation::error::Error;
 use crate::foundation::facts::facts;
 use crate::foundation::format::FormatRow;
+use crate::foundation::name::Name;
 use crate::foundation::terms::viewport;
 use crate::objects::device::Device;
 use crate::objects::query::QUAD_PIXELS;
@@ -103,6 +104,7 @@ pub struct Variant {
 /// What draws need besides programs.
 pub struct Compiled {
     gpu: Arc<dyn Gpu>,
+    name: Arc<Name>,
     programs: Programs,
     state: PipelineState,
     /// What each pass draws to; the state has the first.
@@ -148,6 +150,17 @@ impl Pipeline {
     pub fn of_kinds(kinds: Kinds<Pipeline>) -> Result<Pipeline, Error> {
         let first = kinds.first(Pipeline::new)?;
         Ok(Pipeline { kinds: Some(Box::new(kinds)), ..first })
+    }
+
+    /// Gives it a name.
+    pub fn set_name(&self, name: &str) {
+        self.info.name.set(name);
+        self.compiled.iter().for_each(Compiled::label_all);
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Name {
+        &self.info.name
     }
 
     /// Whether commands set switches of it.
@@ -346,6 +359,7 @@ impl Compiled {
         let programs = programs(&mut state)?;
         let mut compiled = Compiled {
             gpu: device.gpu().clone(),
+            name: info.name.clone(),
             programs,
             state,
             colors,
@@ -448,10 +462,11 @@ impl Compiled {
         if let Some(variant) = self.known(&key) {
             return Ok(variant);
         }
-        if flags().contains(Debug::PERF)
+        if tells_slow()
             && self.variants().iter().any(|(known, _)| (known.pass, known.sample) == (key.pass, key.sample))
         {
-            eprintln!("perf: a pipeline is compiled again for draws of another kind: {key:?}");
+            let name = &self.name;
+            slow(format_args!("pipeline{name} is compiled again for draws of another kind: {key:?}"));
         }
         let color = self.colors.get(key.pass);
         if color.is_none() && key.pass > 0 {
@@ -497,11 +512,12 @@ impl Compiled {
     fn make_relay(&self) -> Result<(), Error> {
         if self.relay.get().is_none() {
             let kernel = RelayKernel::new(&self.programs.relay()?, &self.state.attributes)?;
-            if flags().contains(Debug::PERF) {
+            if tells_slow() {
                 let words = kernel.words;
-                eprintln!(
-                    "perf: the CPU shades a pipeline's vertices, too: {words} varyings are too many for the GPU"
-                );
+                slow(format_args!(
+                    "the CPU shades the vertices of pipeline{}, too: {words} varyings are too many for the GPU",
+                    self.name
+                ));
             }
             self.relay.get_or_init(|| kernel);
         }
@@ -550,7 +566,25 @@ impl Compiled {
             GpuError::Refused(why) => refused(why),
             error => Error::Gpu(error),
         })?;
-        Ok(ProgramBo { bo: Arc::new(bo), info })
+        let program = ProgramBo { bo: Arc::new(bo), info };
+        self.label(&program, name);
+        Ok(program)
+    }
+
+    /// Tells the kernel whose program it is.
+    fn label(&self, program: &ProgramBo, stage: &str) {
+        if let Some(name) = self.name.get() {
+            program.bo.label(&format!("{name}, {stage}"));
+        }
+    }
+
+    /// Tells the kernel whose programs those are that are there already.
+    fn label_all(&self) {
+        for (_, variant) in self.variants().iter() {
+            let Variant { vertex, coordinate, fragment, .. } = &**variant;
+            let stages = [(vertex, "vertex"), (coordinate, "coordinate"), (fragment, "fragment")];
+            stages.into_iter().for_each(|(program, stage)| self.label(program, stage));
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use ash::vk;
 use super::layout::PipelineLayout;
 use super::module::ShaderModule;
 use crate::foundation::error::Error;
+use crate::foundation::name::Name;
 use crate::objects::render_pass::Formats;
 
 /// One stage of a pipeline.
@@ -139,6 +140,8 @@ pub struct GraphicsInfo {
     pub formats: Formats,
     /// Programs that no cache has may be compiled.
     pub may_compile: bool,
+    /// What the application calls it, and all that is made again from this.
+    pub name: Arc<Name>,
 }
 
 impl GraphicsInfo {
@@ -166,6 +169,7 @@ impl GraphicsInfo {
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[])?),
             formats,
             may_compile: true,
+            name: Arc::default(),
         })
     }
 

@@ -7,7 +7,7 @@ use ash::vk;
 
 use super::cache::PipelineCache;
 use super::info::GraphicsInfo;
-use crate::foundation::debug::{Debug, flags};
+use crate::foundation::debug::{slow, tells_slow};
 use crate::foundation::error::Error;
 use crate::foundation::limits::MAX_ATTRIBUTES;
 use crate::objects::device::Device;
@@ -162,8 +162,9 @@ impl<P> Kinds<P> {
         if let Some((_, pipeline)) = known.iter().find(|(of, _)| *of == switches) {
             return Ok(pipeline.clone());
         }
-        if flags().contains(Debug::PERF) {
-            eprintln!("perf: a pipeline is made for draws of another kind: {switches:?}");
+        if tells_slow() {
+            let name = &self.info.name;
+            slow(format_args!("pipeline{name} is made again for draws of another kind: {switches:?}"));
         }
         // A draw cannot go without, whatever was said when the pipeline was made.
         let info = GraphicsInfo { may_compile: true, ..apply(&self.info, &switches, self.bias) };

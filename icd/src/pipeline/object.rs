@@ -21,3 +21,14 @@ pub enum PipelineObject {
 impl Object for PipelineObject {
     type Handle = vk::Pipeline;
 }
+
+impl PipelineObject {
+    /// Gives it a name.
+    pub fn set_name(&self, name: &str) {
+        match self {
+            PipelineObject::Graphics(pipeline) => pipeline.set_name(name),
+            #[cfg(feature = "compute")]
+            PipelineObject::Compute(pipeline) => pipeline.name.set(name),
+        }
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::labels::Labels;
 use super::pass::{ClearAttachment, PassBegin};
 use super::recorder::{PassCommand, Recorded, Recorder};
 #[cfg(feature = "compute")]
@@ -209,6 +210,14 @@ impl CommandBuffer {
                 Ok(())
             }
             _ => Err(wrong_point(point)),
+        });
+    }
+
+    /// vkCmdBeginDebugUtilsLabelEXT and the like.
+    pub fn label(&self, command: &'static str, change: impl FnOnce(&mut Labels)) {
+        self.record(command, |recording| {
+            recording.label(change);
+            Ok(())
         });
     }
 

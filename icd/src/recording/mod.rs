@@ -3,6 +3,7 @@
 pub mod command_buffer;
 #[cfg(feature = "compute")]
 mod compute;
+pub mod labels;
 pub mod pass;
 pub mod recorder;
 mod stand_in;

@@ -6,6 +6,7 @@ use ash::vk;
 
 #[cfg(feature = "compute")]
 use super::compute::ComputeState;
+use super::labels::Labels;
 use super::pass::{ClearAttachment, Pass, PassBegin};
 use super::state::State;
 use crate::foundation::debug::{Debug, flags};
@@ -13,7 +14,9 @@ use crate::foundation::error::Error;
 use crate::objects::device::Device;
 use crate::objects::query::{Counting, QueryCommand};
 use crate::pipeline::Pipeline;
-use crate::segments::{CpuCommand, DrawCall, DrawList, DrawParameters, IndirectDraw, Segment, Segments};
+use crate::segments::{
+    CpuCommand, DrawCall, DrawList, DrawParameters, IndirectDraw, Labelled, Segment, Segments,
+};
 
 /// A command inside of a render pass.
 #[derive(Clone)]
@@ -71,6 +74,8 @@ pub struct Recorder {
     draws: DrawList,
     /// What queries that are under way ask.
     counting: Counting,
+    /// Where in the application's frame this is.
+    labels: Labels,
     /// What is bound for dispatches, if anything is.
     #[cfg(feature = "compute")]
     compute: Option<Box<ComputeState>>,
@@ -118,7 +123,17 @@ impl Recorder {
 
     /// Appends something that the CPU does; inside of a pass it is done before.
     pub fn cpu_anywhere(&mut self, command: impl CpuCommand + 'static) {
-        self.segments.push(Segment::Cpu(Arc::new(command)));
+        let command: Arc<dyn CpuCommand> = match self.labels.path() {
+            None => Arc::new(command),
+            Some(label) => Arc::new(Labelled { label: label.clone(), command }),
+        };
+        self.segments.push(Segment::Cpu(command));
+    }
+
+    /// Changes the label of what follows.
+    pub fn label(&mut self, change: impl FnOnce(&mut Labels)) {
+        change(&mut self.labels);
+        self.draws.mark(self.labels.path());
     }
 
     /// vkCmdPipelineBarrier.
@@ -178,6 +193,9 @@ impl Recorder {
             return Ok(());
         }
         let draws = std::mem::take(&mut self.draws);
+        if let label @ Some(_) = self.labels.path() {
+            self.draws.mark(label);
+        }
         self.append(PassCommand::Draws(Arc::new(draws)))
     }
 

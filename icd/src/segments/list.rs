@@ -120,6 +120,8 @@ pub struct DrawList {
     last_bound: u32,
     /// Places of `buffers` and `bound` by address.
     places: FxHashMap<usize, u32>,
+    /// Labels of the application, each with the number of the first draw that it is for.
+    labels: Vec<(usize, Option<Arc<str>>)>,
 }
 
 impl DrawList {
@@ -171,7 +173,27 @@ impl DrawList {
         self.buffers.clear();
         self.bound.clear();
         self.places.clear();
+        self.labels.clear();
         self.last_bound = 0;
+    }
+
+    /// Draws from here on have a label, or none.
+    pub fn mark(&mut self, label: Option<&Arc<str>>) {
+        self.labels.retain(|(first, _)| *first != self.draws.len());
+        self.labels.push((self.draws.len(), label.cloned()));
+    }
+
+    /// The label of a draw.
+    pub fn label(&self, draw: usize) -> Option<&Arc<str>> {
+        self.labels.iter().rfind(|(first, _)| *first <= draw)?.1.as_ref()
+    }
+
+    /// The labels that draws have, in order.
+    pub fn labels(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.labels
+            .iter()
+            .filter(|(first, _)| *first < self.draws.len())
+            .filter_map(|(_, label)| label.as_ref())
     }
 
     /// The commands of an indirect draw.

@@ -4,6 +4,7 @@
 //! until then (vulkan-on-vc4.md §2, late binding).
 
 mod draw;
+mod labelled;
 mod list;
 mod memo;
 mod rectangle;
@@ -11,6 +12,7 @@ mod segment;
 mod target;
 
 pub use draw::{DrawCall, DrawParameters, IndexBinding, IndirectDraw};
+pub use labelled::Labelled;
 pub use list::{Bound, Draw, DrawList, DrawState, Snapshot};
 pub use rectangle::{Rectangle, cover};
 pub use segment::{CpuCommand, Drawing, Part, RenderSegment, Rest, Segment, Segments, Touch};

@@ -127,13 +127,18 @@ impl RenderSegment {
     /// One line for listings.
     pub fn describe(&self) -> String {
         let Target { colors, depth_stencil, area, .. } = &self.target;
-        let view = |view: &Arc<ImageView>| format!("{:?} {:?}", view.row.format, view.extent());
+        let view =
+            |view: &Arc<ImageView>| format!("{:?} {:?}{}", view.row.format, view.extent(), view.image.name());
         let color = |color: &ColorTarget| {
             format!("{} word {} {}", view(&color.view), color.plane, ways(&color.start, color.store))
         };
         let colors: Vec<String> = colors.iter().map(color).collect();
+        let mut labels: Vec<&str> =
+            self.draws.iter().flat_map(|list| list.labels()).map(AsRef::as_ref).collect();
+        labels.dedup();
+        let labels = if labels.is_empty() { String::new() } else { format!("{:?}: ", labels.join(", ")) };
         format!(
-            "render {} draws, {} samples, columns {}..{}, rows {}..{}, colours [{}], depth {} {}",
+            "{labels}render {} draws, {} samples, columns {}..{}, rows {}..{}, colours [{}], depth {} {}",
             self.draws.iter().map(|list| list.draws().len()).sum::<usize>(),
             self.target.samples,
             area.left,

@@ -284,7 +284,8 @@ fn colors(texels: &[u8], info: TexelInfo) -> Vec<Color> {
 
 impl CpuCommand for Blit {
     fn describe(&self) -> String {
-        format!("blit {} regions", self.regions.len())
+        let (src, dst) = (self.src.name(), self.dst.name());
+        format!("blit {} regions from image{src} to image{dst}", self.regions.len())
     }
 
     fn touches(&self) -> Touch {
@@ -296,9 +297,8 @@ impl CpuCommand for Blit {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (renders, left) = drawn::parts(&self.describe(), self.regions.clone(), |region| {
-            self.drawn(region, rectangles).map(Work::all)
-        });
+        let (renders, left) =
+            drawn::parts(self, self.regions.clone(), |region| self.drawn(region, rectangles).map(Work::all));
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             Box::new(Blit { src: self.src.clone(), dst: self.dst.clone(), regions: left, how: self.how })
         });

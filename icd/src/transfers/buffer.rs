@@ -32,7 +32,8 @@ pub struct CopyBuffer {
 
 impl CpuCommand for CopyBuffer {
     fn describe(&self) -> String {
-        format!("copy {} regions from buffer to buffer", self.regions.len())
+        let (src, dst) = (self.src.name(), self.dst.name());
+        format!("copy {} regions from buffer{src} to buffer{dst}", self.regions.len())
     }
 
     fn touches(&self) -> Touch {
@@ -45,7 +46,7 @@ impl CpuCommand for CopyBuffer {
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
         let (renders, left) =
-            drawn::parts(&self.describe(), self.regions.clone(), |region| self.drawn(region, rectangles));
+            drawn::parts(self, self.regions.clone(), |region| self.drawn(region, rectangles));
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             Box::new(CopyBuffer { src: self.src.clone(), dst: self.dst.clone(), regions: left })
         });
@@ -115,7 +116,7 @@ pub struct FillBuffer {
 
 impl CpuCommand for FillBuffer {
     fn describe(&self) -> String {
-        format!("fill {} bytes of a buffer with {:#x}", self.size, self.word)
+        format!("fill {} bytes of buffer{} with {:#x}", self.size, self.dst.name(), self.word)
     }
 
     fn touches(&self) -> Touch {
@@ -129,7 +130,7 @@ impl CpuCommand for FillBuffer {
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
         let bytes = self.offset..self.offset.saturating_add(self.size & !(WORD - 1));
         let device = rectangles.device().clone();
-        let (renders, left) = drawn::parts(&self.describe(), vec![bytes], |bytes| {
+        let (renders, left) = drawn::parts(self, vec![bytes], |bytes| {
             drawn::pays_to_write(bytes.end - bytes.start)?;
             let strips = strips(&device, &self.dst, bytes.clone())?;
             let job = |strip: &Strip| tiles::fill(strip.view.clone(), self.word, strip.area());

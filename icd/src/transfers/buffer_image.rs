@@ -27,9 +27,18 @@ pub struct CopyBufferImage {
     pub to_image: bool,
 }
 
+/// From where to where.
+pub(super) fn way(buffer: &Buffer, image: &Image, to_image: bool) -> String {
+    let (buffer, image) = (buffer.name(), image.name());
+    match to_image {
+        true => format!("buffer{buffer} to image{image}"),
+        false => format!("image{image} to buffer{buffer}"),
+    }
+}
+
 impl CpuCommand for CopyBufferImage {
     fn describe(&self) -> String {
-        let way = if self.to_image { "buffer to image" } else { "image to buffer" };
+        let way = way(&self.buffer, &self.image, self.to_image);
         format!("copy {} regions from {way}", self.regions.len())
     }
 
@@ -45,7 +54,7 @@ impl CpuCommand for CopyBufferImage {
         let pieces: Result<Vec<_>, _> = self.regions.iter().map(|region| self.pieces(region)).collect();
         // The CPU says what is wrong with a region.
         let Ok(pieces) = pieces else { return Ok(None) };
-        let (renders, left) = drawn::parts(&self.describe(), pieces.concat(), |piece| match self.to_image {
+        let (renders, left) = drawn::parts(self, pieces.concat(), |piece| match self.to_image {
             true => self.drawn(piece, rectangles).map(|job| Work::all(vec![job])),
             false => download(piece, &self.buffer, &self.image, rectangles),
         });

@@ -14,7 +14,7 @@ use super::conversion::Conversion;
 use super::programs::{self, BASE_AT, Encode, Filling, Gather, PITCH_AT, gather};
 use super::texels::Part;
 use super::words::Words;
-use crate::foundation::debug::{Debug, flags};
+use crate::foundation::debug::{Debug, flags, slow, tells_slow};
 use crate::foundation::engine::{Engine, transfers};
 use crate::foundation::facts::{numbers, target_px};
 use crate::foundation::format;
@@ -74,12 +74,11 @@ impl<R> Work<R> {
 
 /// The jobs of the parts of a command, and what is the CPU's. `jobs` says why there are none for one.
 pub(super) fn parts<R>(
-    command: &str,
+    command: &dyn CpuCommand,
     parts: Vec<R>,
     mut jobs: impl FnMut(&R) -> Result<Work<R>, String>,
 ) -> (Vec<RenderSegment>, Vec<R>) {
     let (mut renders, mut left) = (Vec::new(), Vec::new());
-    let says = flags().contains(Debug::PERF);
     for (number, part) in parts.into_iter().enumerate() {
         match jobs(&part) {
             Ok(work) => {
@@ -87,15 +86,15 @@ pub(super) fn parts<R>(
                 left.extend(work.rest);
             }
             Err(why) => {
-                if says {
-                    eprintln!("perf: {command}: part {number} is the CPU's: {why}");
+                if tells_slow() {
+                    slow(format_args!("{}: part {number} is the CPU's: {why}", command.describe()));
                 }
                 left.push(part);
             }
         }
     }
-    if says && !renders.is_empty() {
-        eprintln!("perf: {command} is drawn by {} jobs", renders.len());
+    if flags().contains(Debug::PERF) && !renders.is_empty() {
+        eprintln!("perf: {} is drawn by {} jobs", command.describe(), renders.len());
     }
     (renders, left)
 }

@@ -56,7 +56,8 @@ impl CopyImage {
 
 impl CpuCommand for CopyImage {
     fn describe(&self) -> String {
-        format!("copy {} regions from image to image", self.regions.len())
+        let (src, dst) = (self.src.name(), self.dst.name());
+        format!("copy {} regions from image{src} to image{dst}", self.regions.len())
     }
 
     fn touches(&self) -> Touch {
@@ -68,9 +69,8 @@ impl CpuCommand for CopyImage {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (renders, left) = drawn::parts(&self.describe(), self.regions.clone(), |region| {
-            self.drawn(region, rectangles).map(Work::all)
-        });
+        let (renders, left) =
+            drawn::parts(self, self.regions.clone(), |region| self.drawn(region, rectangles).map(Work::all));
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             Box::new(CopyImage { src: self.src.clone(), dst: self.dst.clone(), regions: left })
         });

@@ -68,7 +68,7 @@ pub(super) struct CopyPieces {
 
 impl CpuCommand for CopyPieces {
     fn describe(&self) -> String {
-        let way = if self.to_image { "buffer to image" } else { "image to buffer" };
+        let way = super::buffer_image::way(&self.buffer, &self.image, self.to_image);
         format!("copy {} pieces from {way}", self.pieces.len())
     }
 

@@ -41,7 +41,7 @@ impl CopyResults {
 
 impl CpuCommand for CopyResults {
     fn describe(&self) -> String {
-        format!("copy {} query results", self.count)
+        format!("copy {} query results to buffer{}", self.count, self.dst.name())
     }
 
     fn touches(&self) -> Touch {

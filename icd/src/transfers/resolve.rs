@@ -107,7 +107,8 @@ pub fn tiles_can_average(view: &ImageView) -> bool {
 
 impl CpuCommand for Resolve {
     fn describe(&self) -> String {
-        format!("resolve {} parts of an image", self.parts.len())
+        let (src, dst) = (self.src.name(), self.dst.name());
+        format!("resolve {} parts of image{src} to image{dst}", self.parts.len())
     }
 
     fn touches(&self) -> Touch {
@@ -119,7 +120,7 @@ impl CpuCommand for Resolve {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (renders, left) = drawn::parts(&self.describe(), self.parts.clone(), |part| {
+        let (renders, left) = drawn::parts(self, self.parts.clone(), |part| {
             self.drawn(part, rectangles).map(|job| Work::all(vec![job]))
         });
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {

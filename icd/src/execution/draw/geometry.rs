@@ -14,7 +14,7 @@ use super::gather::Gathered;
 use super::indices::{self, IndexRange, Order, RUN, Scan, whole};
 use super::site::Site;
 use crate::foundation::bo::Bo;
-use crate::foundation::debug::{Debug, flags};
+use crate::foundation::debug::{slow, tells_slow};
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::segments::DrawParameters;
@@ -288,8 +288,8 @@ impl Run<'_> {
 
     /// Takes primitives apart into lists with indices of their own.
     fn lists<'a>(&self, numbers: &[u32], restart: Option<u32>, offset: i64) -> Result<Pieces<'a>, Error> {
-        if flags().contains(Debug::PERF) {
-            eprintln!("perf: {} indices of a draw are rewritten", numbers.len());
+        if tells_slow() {
+            slow(format_args!("{} indices of a draw are rewritten", numbers.len()));
         }
         let parts = numbers.split(|number| Some(*number) == restart);
         let list = match self.adjacency {

@@ -280,7 +280,7 @@ impl Builder<'_> {
                 // What breaks a rule draws nothing, whatever else there is to draw goes on.
                 Err(error) if error.spares_device() => {
                     self.site.ledger.give_up();
-                    log::error!(target: "vc4::draw", "a draw is left out: {error}");
+                    left_out(list, &rest[tried - 1], &error);
                 }
                 Err(error) => return Err(error),
             }
@@ -434,6 +434,17 @@ impl Builder<'_> {
         self.job = job.recycle();
         Ok(())
     }
+}
+
+/// Says which draw is left out, and why.
+#[cold]
+fn left_out(list: &DrawList, draw: &Draw, error: &Error) {
+    let place = list.draws().iter().position(|other| std::ptr::eq(other, draw));
+    let label =
+        place.and_then(|place| list.label(place)).map_or(String::new(), |label| format!("{label:?}: "));
+    let name = list.state(draw).pipeline().name().get();
+    let by = name.map_or(String::new(), |name| format!(" by pipeline {name:?}"));
+    log::error!(target: "vc4::draw", "{label}a draw{by} is left out: {error}");
 }
 
 /// Tiles that draws to the target can touch.

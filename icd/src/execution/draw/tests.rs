@@ -170,6 +170,7 @@ impl Fixture {
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[]).unwrap()),
             formats: self.pass.formats(0).unwrap(),
             may_compile: true,
+            name: Arc::default(),
         };
         Arc::new(Pipeline::new(&self.device, info, None).unwrap())
     }
@@ -527,7 +528,8 @@ fn jobs_are_kept_until_what_shaped_them_changes() {
     let segments = Arc::new(segments);
     let queue = Queue::new(device.clone());
     let run = |segments: &Arc<Segments>| {
-        let work = Work::Commands { waits: vec![], segments: vec![segments.clone()], signals: vec![] };
+        let work =
+            Work::Commands { waits: vec![], segments: vec![segments.clone()], signals: vec![], label: None };
         queue.push(work).unwrap();
         queue.wait_idle().unwrap();
         gpu.take().pop().map(|job| job.bos)

@@ -17,6 +17,7 @@ use crate::foundation::error::Error;
 use crate::foundation::facts::target_px;
 use crate::foundation::format::{FormatRow, ImageQuery, Storage, Stored};
 use crate::foundation::handle::Object;
+use crate::foundation::name::Name;
 use crate::objects::device::Device;
 use crate::objects::memory::{Binding, DeviceMemory};
 use crate::objects::placement::Placement;
@@ -48,6 +49,7 @@ pub struct Image {
     /// Bytes of the memory that it is bound to in front of it.
     skipped: u64,
     binding: OnceLock<Binding>,
+    name: Name,
 }
 
 impl Object for Image {
@@ -162,6 +164,7 @@ impl Image {
             blocks,
             skipped: 0,
             binding: OnceLock::new(),
+            name: Name::default(),
         };
         image.plane_stride = image.plane_size().next_multiple_of(ALIGNMENT);
         Ok(image)
@@ -188,6 +191,7 @@ impl Image {
             blocks: None,
             skipped: 0,
             binding: OnceLock::from(binding),
+            name: Name::default(),
         }
     }
 
@@ -351,7 +355,27 @@ impl Image {
     /// Binds to memory that is not the application's (swapchain images). The BO has
     /// `requirements().size` bytes at the binding's offset.
     pub fn bind_to(&self, binding: Binding) -> Result<(), Error> {
-        self.binding.set(binding).map_err(|_| Error::InvalidUse("the image has memory already".into()))
+        self.binding.set(binding).map_err(|_| Error::InvalidUse("the image has memory already".into()))?;
+        self.label();
+        Ok(())
+    }
+
+    /// Gives it a name.
+    pub fn set_name(&self, name: &str) {
+        self.name.set(name);
+        self.label();
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Tells the kernel the name, once there is memory that has it.
+    fn label(&self) {
+        if let (Some(binding), Some(name)) = (self.binding.get(), self.name.get()) {
+            binding.label(&name);
+        }
     }
 
     /// Where it lies.
