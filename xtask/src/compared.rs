@@ -23,13 +23,14 @@ pub struct Compared {
 }
 
 /// All of them.
-pub const ALL: [Compared; 5] = [
+pub const ALL: [Compared; 6] = [
     // Texels shrink to a fourth and less without mipmaps: what is nearest is a matter of the last bits.
     Compared { name: "wgpu", percent: 1.5, form: "pam", prepare: |_| wgpu("default") },
     Compared { name: "wgpu-downlevel", percent: 1.5, form: "pam", prepare: |_| wgpu("downlevel") },
     // Edges are feathered by triangles a pixel wide: a few round elsewhere.
     Compared { name: "egui", percent: 0.05, form: "png", prepare: egui },
     // Edges lie on another grid of subpixels.
+    Compared { name: "imgui", percent: 0.2, form: "pam", prepare: imgui },
     Compared { name: "wgpu-py", percent: 0.2, form: "pam", prepare: wgpu_py },
     // Letters are distance fields: a texel's last bits decide on their edges.
     Compared { name: "qt-quick", percent: 0.3, form: "png", prepare: qt_quick },
@@ -110,6 +111,20 @@ fn built(name: &str) -> Result<Command, Error> {
     let (manifest, target) = (manifest.display().to_string(), target.display().to_string());
     build::cargo(&["build", "--locked", "--quiet", "--manifest-path", &manifest, "--target-dir", &target])?;
     Ok(Command::new(Path::new(&target).join(format!("debug/vc4-{name}"))))
+}
+
+/// What Dear ImGui's program is made with.
+const IMGUI: &[&str] = &["g++", "libimgui-dev", "libstb-dev", "libvulkan-dev"];
+
+/// Dear ImGui's demonstration, with Debian's library and its Vulkan backend.
+fn imgui(install: bool) -> Result<Command, Error> {
+    packages::require(IMGUI, install)?;
+    let program = directory()?.join("vc4-imgui");
+    let mut compiler = Command::new("g++");
+    compiler.args(["-O1", "-Wall", "-I/usr/include/imgui"]);
+    compiler.arg(build::workspace().join("tests/clients/imgui/main.cpp")).arg("-o").arg(&program);
+    run(compiler.args(["-limgui", "-lstb", "-lvulkan"]))?;
+    Ok(Command::new(program))
 }
 
 /// wgpu for Python, in an environment of its own.
