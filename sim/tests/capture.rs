@@ -111,7 +111,10 @@ fn captures_know_what_the_program_calls_its_bos() {
     };
     assert_eq!(key(0), key(3));
     // The last one counts.
-    assert_eq!([0, 1, 2].map(|entry| capture.names[&key(entry)].as_str()), ["shadow map", "shadow map", "scene"]);
+    assert_eq!(
+        [0, 1, 2].map(|entry| capture.names[&key(entry)].as_str()),
+        ["shadow map", "shadow map", "scene"]
+    );
     assert_eq!(capture.names.len(), 2);
     for (replayed, entry) in replay(&capture, 1, false).iter().zip(&capture.entries) {
         assert_eq!(replayed.differences(&entry.outcome), Vec::<String>::new());

@@ -174,3 +174,7 @@ void main() { position(); total = 1u; for (int n = 0; n < (cell & 7); n++) { add
 //frag
 layout(location = 1) flat in uint a;
 void main() { color = unpackUnorm4x8(a * 0x1003u); }
+
+//# device_index whole exact plain
+#extension GL_EXT_device_group : require
+void main() { color = gl_DeviceIndex == 0 ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0); }

@@ -39,6 +39,12 @@ const EXTENDED_USAGE: vk::ImageCreateFlags = vk::ImageCreateFlags::from_raw(
     vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw() | vk::ImageCreateFlags::EXTENDED_USAGE.as_raw(),
 );
 
+/// What holds of any image: texels lie in memory as the image's parameters say, so images of the same parameters may share it,
+/// and an image of a group is one of its only device.
+const ANY_IMAGE: vk::ImageCreateFlags = vk::ImageCreateFlags::from_raw(
+    vk::ImageCreateFlags::ALIAS.as_raw() | vk::ImageCreateFlags::SPLIT_INSTANCE_BIND_REGIONS.as_raw(),
+);
+
 /// Features of which each usage needs one.
 const USAGE_FEATURES: [(vk::ImageUsageFlags, vk::FormatFeatureFlags); 7] = [
     (vk::ImageUsageFlags::TRANSFER_SRC, vk::FormatFeatureFlags::TRANSFER_SRC),
@@ -97,7 +103,7 @@ impl ImageQuery {
 
     fn check_shape(&self, row: &FormatRow) -> Result<(), &'static str> {
         let sliced = vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE;
-        let known = EXTENDED_USAGE | vk::ImageCreateFlags::CUBE_COMPATIBLE | sliced;
+        let known = EXTENDED_USAGE | vk::ImageCreateFlags::CUBE_COMPATIBLE | sliced | ANY_IMAGE;
         if !known.contains(self.flags) {
             return Err("sparse and other special images are not offered");
         }
@@ -105,7 +111,8 @@ impl ImageQuery {
             return Err("only volumes have slices to be seen as layers");
         }
         let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
-        if self.modifier.is_some() && !vk::ImageCreateFlags::MUTABLE_FORMAT.contains(self.flags) {
+        let plain = vk::ImageCreateFlags::MUTABLE_FORMAT | ANY_IMAGE;
+        if self.modifier.is_some() && !plain.contains(self.flags) {
             return Err("images with modifiers have no flags but that of a mutable format");
         }
         if self.modifier.is_some() && self.ty != vk::ImageType::TYPE_2D {
@@ -231,5 +238,12 @@ mod tests {
         }
         let cube = ImageQuery { flags: vk::ImageCreateFlags::CUBE_COMPATIBLE, ..rgba };
         assert_eq!(cube.answer(1).unwrap().1.max_array_layers, limits::MAX_LAYERS);
+        let of_group = vk::ImageCreateFlags::SPLIT_INSTANCE_BIND_REGIONS;
+        for flags in [vk::ImageCreateFlags::ALIAS, vk::ImageCreateFlags::ALIAS | of_group] {
+            assert!(ImageQuery { flags, ..rgba }.answer(1).is_ok(), "{flags:?}");
+            assert!(ImageQuery { flags: flags | cube.flags, ..cube }.answer(1).is_ok(), "{flags:?}");
+        }
+        let sparse = vk::ImageCreateFlags::SPARSE_BINDING;
+        assert!(ImageQuery { flags: sparse, ..rgba }.answer(1).is_err());
     }
 }

@@ -169,6 +169,8 @@ pub(super) fn used_varyings(shader: &Shader) -> Vec<Varying> {
 struct Samples {
     /// Those that an invocation may cover.
     mask: u32,
+    /// The pipeline leaves some out, before the fragment stage sees what is covered (Vulkan 1.0 §25.4).
+    masked: bool,
     /// The only one that is shaded.
     shaded: Option<u8>,
     /// Where each lies from the pixel's centre.
@@ -178,11 +180,12 @@ struct Samples {
 impl Samples {
     fn new(state: &PipelineState) -> Samples {
         let offsets = sample_offsets_4x(state.machine.sample_positions);
+        let masked = state.multisample.sample_mask;
         match (state.multisample.four_samples, state.sample) {
-            (true, None) => Samples { mask: (1 << MSAA_SAMPLES) - 1, shaded: None, offsets },
-            (true, Some(sample)) => Samples { mask: 1 << sample, shaded: Some(sample), offsets },
+            (true, None) => Samples { mask: (1 << MSAA_SAMPLES) - 1, masked, shaded: None, offsets },
+            (true, Some(sample)) => Samples { mask: 1 << sample, masked, shaded: Some(sample), offsets },
             // A pixel is covered where its centre is.
-            (false, _) => Samples { mask: 1, shaded: None, offsets: Default::default() },
+            (false, _) => Samples { mask: 1, masked: false, shaded: None, offsets: Default::default() },
         }
     }
 
@@ -311,7 +314,12 @@ fn fragment_builtin(
         }
         BuiltinInput::SampleMask => {
             let (covered, all) = (b.op(Op::Coverage, &[]), b.word(samples.mask));
-            b.op(Op::And, &[covered, all])
+            let covered = b.op(Op::And, &[covered, all]);
+            if !samples.masked {
+                return covered;
+            }
+            let mask = b.op(Op::Uniform(UniformSlot::State(StateUniform::SampleMask)), &[]);
+            b.op(Op::And, &[covered, mask])
         }
         BuiltinInput::SampleOffset { sample, axis } => b.float(samples.offset(sample)[usize::from(axis & 1)]),
         BuiltinInput::SampleId => b.word(samples.shaded.unwrap_or(0).into()),

@@ -71,7 +71,7 @@ pub struct Module {
 }
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
-    ClipDistance, CullDistance, DrawParameters, MultiView, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative, \
+    ClipDistance, CullDistance, DrawParameters, MultiView, DeviceGroup, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative, \
     Clustered and Quad, dynamic and non-uniform indexing of arrays of descriptors";
 
 const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \
@@ -120,6 +120,7 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::DemoteToHelperInvocation
             | Capability::DrawParameters
             | Capability::MultiView
+            | Capability::DeviceGroup
             | Capability::GroupNonUniform
             | Capability::GroupNonUniformVote
             | Capability::GroupNonUniformArithmetic
@@ -132,10 +133,11 @@ const fn is_supported(capability: Capability) -> bool {
 }
 
 /// Extensions that add nothing to what must be translated, or only what is translated anyway.
-const EXTENSIONS: [&str; 12] = [
+const EXTENSIONS: [&str; 13] = [
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_non_semantic_info",
     "SPV_KHR_multiview",
+    "SPV_KHR_device_group",
     "SPV_KHR_shader_draw_parameters",
     "SPV_KHR_no_integer_wrap_decoration",
     "SPV_KHR_terminate_invocation",

@@ -334,6 +334,8 @@ fn input(t: &Translator<'_>, leaf: &Leaf, ty: Type, inst: &Inst) -> Result<Initi
             let what = format!("reading built-in {builtin:?} with execution mode OriginLowerLeft");
             return Ok(Initial::Unsupported(what));
         }
+        // Groups are of one device.
+        What::Builtin(BuiltIn::DeviceIndex, 0) if ty == Type::Word => return Ok(Initial::Known(0)),
         What::Builtin(BuiltIn::GlobalInvocationId, number @ 0..=2) if compute && ty == Type::Word => {
             return Ok(Initial::Global(component(number)));
         }

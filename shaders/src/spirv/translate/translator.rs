@@ -169,7 +169,8 @@ impl<'m> Translator<'m> {
         let result = self.module.type_of(inst.id, inst)?;
         let mut b = Builder::new(&mut self.shader, self.block);
         let decorations = &self.module.decorations;
-        b.relaxed = decorations.of(inst.id).relaxed;
+        // What has to be invariant must not depend on whose estimates serve the same expression elsewhere.
+        b.relaxed = decorations.of(inst.id).relaxed && !decorations.invariant;
         b.exact = decorations.of(inst.id).exact || decorations.invariant;
         Ok(Emit { b, types, inst, result })
     }

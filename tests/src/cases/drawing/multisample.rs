@@ -10,12 +10,16 @@ use crate::vulkan::{
 };
 
 /// The programs.
-pub const CASES: [Case; 12] = [
+pub const CASES: [Case; 13] = [
     // Sample positions are the device's choice: pixels of edges differ.
     around("ms-edges", 0.01, edges),
     // Edges are as grey as what is around, or red; which pixels are green inside is a matter of roundings.
     around("ms-centroid", 0.002, centroid),
     exact("ms-sample-mask", |lab| sample_masks(lab, vk::Format::B8G8R8A8_UNORM)),
+    exact("ms-sample-mask-in", |lab| {
+        let fragment = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/mask_in.frag.spv"));
+        masked_by(lab, vk::Format::R8G8B8A8_UNORM, Pipeline { fragment, ..Pipeline::default() })
+    }),
     exact("ms-alpha-to-coverage", alpha_to_coverage),
     exact("ms-blend", blend),
     exact("ms-depth-stencil", depth_stencil),
@@ -107,6 +111,11 @@ fn centroid(lab: &Lab<'_>) -> Result<Picture, Error> {
 
 /// Columns with 0 to 4 samples; which samples, only their number shows.
 fn sample_masks(lab: &Lab<'_>, format: vk::Format) -> Result<Picture, Error> {
+    masked_by(lab, format, Pipeline::default())
+}
+
+/// The same by a pipeline.
+fn masked_by(lab: &Lab<'_>, format: vk::Format, pipeline: Pipeline) -> Result<Picture, Error> {
     let target = Resolved::new(lab, format, false)?;
     let draws: Vec<_> = [0b0000, 0b0100, 0b1001, 0b1110, 0b1111]
         .into_iter()
@@ -114,7 +123,7 @@ fn sample_masks(lab: &Lab<'_>, format: vk::Format) -> Result<Picture, Error> {
         .map(|(n, mask)| {
             let left = -0.96 + 0.4 * n as f32;
             let vertices = rectangle([left, -0.8, left + 0.32, 0.8], 0.5, [1.0, 0.5, 0.0, 1.0]);
-            (Pipeline { mask: Some(mask), ..Pipeline::default() }, vertices)
+            (Pipeline { mask: Some(mask), ..pipeline.clone() }, vertices)
         })
         .collect();
     target.draw(lab, &draws)
