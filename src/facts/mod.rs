@@ -16,6 +16,18 @@ pub use row::{Ask, Hypothesis, Row};
 pub use table::*;
 pub use text::{Error, markdown, read, read_all, write, write_numbers};
 
+impl WeightBits {
+    /// The number: a texel is divided into 2^n steps along each axis.
+    pub const fn count(self) -> u32 {
+        match self {
+            WeightBits::Five => 5,
+            WeightBits::Six => 6,
+            WeightBits::Seven => 7,
+            WeightBits::Eight => 8,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

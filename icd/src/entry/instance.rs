@@ -61,6 +61,9 @@ entry_points! {
     }
 
     fn vkDestroyInstance(instance: vk::Instance, callbacks: *const vk::AllocationCallbacks<'_>) {
+        if instance != vk::Instance::null() {
+            messages::end(instance);
+        }
         super::read::destroy::<Instance>(instance, callbacks);
     }
 

@@ -169,7 +169,8 @@ fn stages(limits: &mut vk::PhysicalDeviceLimits) {
     limits.max_compute_work_group_count = [MAX_WORKGROUPS; 3];
     limits.max_compute_work_group_invocations = MAX_WORKGROUP_INVOCATIONS;
     limits.max_compute_work_group_size = MAX_WORKGROUP_SIZE;
-    limits.sub_texel_precision_bits = 4;
+    // What programs filter themselves is divided more finely.
+    limits.sub_texel_precision_bits = facts().weight_bits.count();
     limits.mipmap_precision_bits = 4;
     limits.max_draw_indexed_index_value = u32::MAX; // far vertices are gathered (T-IDX32)
     limits.max_draw_indirect_count = u32::MAX; // the CPU reads them one by one

@@ -95,8 +95,12 @@ fn change(change: impl FnOnce(&mut Vec<Entry>)) {
     let wanted =
         |entry: &Entry| entry.listener.severities.as_raw() | entry.listener.kinds.as_raw() << KINDS_SHIFT;
     WANTED.store(all.iter().map(wanted).fold(0, |a, b| a | b), Ordering::Relaxed);
-    drop(all);
     follow(severity_wanted());
+}
+
+/// Messengers of an instance that ends hear nothing any more, whether they have been destroyed or not.
+pub fn end(instance: vk::Instance) {
+    change(|all| all.retain(|entry| entry.instance != instance.as_raw() as usize));
 }
 
 /// All severities that anybody listens to.
@@ -250,7 +254,10 @@ mod tests {
             deliver(Some(vk::Instance::from_raw(instance)), Severity::ERROR, Kind::VALIDATION, &data);
         }
         drop(all);
+        let forgotten = listen(0, Severity::ERROR);
+        end(vk::Instance::from_raw(1));
         send(Severity::ERROR, Kind::VALIDATION, "test", "g");
+        drop(forgotten);
         let texts = |n: usize| -> Vec<String> {
             heard[n].lock().unwrap().iter().map(|(_, text)| text.clone()).collect()
         };

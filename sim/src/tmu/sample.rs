@@ -16,12 +16,7 @@ use crate::wide::on_wide_vectors;
 /// `filtering.2d.nearest_mipmap_*_linear_{mirror,repeat}_rgba8888` end as they do on Raspberry Pi 3 boards, where they fail;
 /// with seven bits they pass, as they do with coordinates rounded to six bits, with five others fail.
 const fn weight_bits(fact: WeightBits) -> u32 {
-    match fact {
-        WeightBits::Six => 6,
-        WeightBits::Five => 5,
-        WeightBits::Seven => 7,
-        WeightBits::Eight => 8,
-    }
+    fact.count()
 }
 
 /// What the fast ways compute with; textures of other machines take the slow one ([`Texture::is_usual`]).

@@ -16,7 +16,8 @@ pub const CASES: [Case; 13] = [
     // Edges are as grey as what is around, or red; which pixels are green inside is a matter of roundings.
     around("ms-centroid", 0.002, centroid),
     exact("ms-sample-mask", |lab| sample_masks(lab, vk::Format::B8G8R8A8_UNORM)),
-    exact("ms-sample-mask-in", |lab| {
+    // On a rectangle's diagonal either triangle tells of its samples, whose positions are the device's choice.
+    around("ms-sample-mask-in", 0.012, |lab| {
         let fragment = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/mask_in.frag.spv"));
         masked_by(lab, vk::Format::R8G8B8A8_UNORM, Pipeline { fragment, ..Pipeline::default() })
     }),
