@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use support::{World, floats, ints, outcomes, texel, user};
-use vc4_shaders::ir::{BuiltinInput, Output};
+use vc4_shaders::ir::{BuiltinInput, Inst, Op, Output};
 use vc4_shaders::program::Descriptor;
 
 mod flow {
@@ -398,4 +398,21 @@ fn quantizing() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_invariant_takes_no_estimates() {
+    let relaxed = |name: &str| {
+        let shader = support::shader(name, &[]);
+        let division = |&inst: &Inst| shader.insts[inst].op == Op::FDiv;
+        let divisions: Vec<bool> = shader
+            .insts_in_order()
+            .iter()
+            .filter(|inst| division(inst))
+            .map(|&inst| shader.insts[inst].relaxed)
+            .collect();
+        divisions
+    };
+    assert_eq!(relaxed("estimates.vert"), [true]);
+    assert_eq!(relaxed("estimates_invariant.vert"), [false]);
 }
