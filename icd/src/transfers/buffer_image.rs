@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::download::download;
 use super::drawn::{self, Rows, Work};
-use super::pieces::{CopyPieces, Piece};
+use super::pieces::{CopyPieces, Piece, way};
 use super::texels::{Part, slices};
 use crate::foundation::error::Error;
 use crate::objects::buffer::Buffer;
@@ -25,15 +25,6 @@ pub struct CopyBufferImage {
     pub regions: Vec<vk::BufferImageCopy>,
     /// Whether the image is written.
     pub to_image: bool,
-}
-
-/// From where to where.
-pub(super) fn way(buffer: &Buffer, image: &Image, to_image: bool) -> String {
-    let (buffer, image) = (buffer.name(), image.name());
-    match to_image {
-        true => format!("buffer{buffer} to image{image}"),
-        false => format!("image{image} to buffer{buffer}"),
-    }
 }
 
 impl CpuCommand for CopyBufferImage {

@@ -66,9 +66,18 @@ pub(super) struct CopyPieces {
     pub to_image: bool,
 }
 
+/// From where to where.
+pub(super) fn way(buffer: &Buffer, image: &Image, to_image: bool) -> String {
+    let (buffer, image) = (buffer.name(), image.name());
+    match to_image {
+        true => format!("buffer{buffer} to image{image}"),
+        false => format!("image{image} to buffer{buffer}"),
+    }
+}
+
 impl CpuCommand for CopyPieces {
     fn describe(&self) -> String {
-        let way = super::buffer_image::way(&self.buffer, &self.image, self.to_image);
+        let way = way(&self.buffer, &self.image, self.to_image);
         format!("copy {} pieces from {way}", self.pieces.len())
     }
 
