@@ -17,8 +17,11 @@ const BOTH: vk::ImageAspectFlags = vk::ImageAspectFlags::from_raw(
 /// What the image that is resolved to holds before.
 const BEFORE: vk::ClearDepthStencilValue = vk::ClearDepthStencilValue { depth: 0.0, stencil: 200 };
 
-/// A pass over depth and stencil of four samples that ends with a resolve.
-fn pass(vk: &Vk, images: [&Image; 2], [depth, stencil]: [Mode; 2]) -> Canvas {
+/// What a pass clears it to, where it does.
+const CLEARED: vk::ClearDepthStencilValue = vk::ClearDepthStencilValue { depth: 0.125, stencil: 77 };
+
+/// A pass over depth and stencil of four samples that ends with a resolve to what is loaded or cleared.
+fn pass(vk: &Vk, images: [&Image; 2], [depth, stencil]: [Mode; 2], load: vk::AttachmentLoadOp) -> Canvas {
     let general = vk::ImageLayout::GENERAL;
     let attachment = |samples, load| {
         vk::AttachmentDescription2::default()
@@ -30,10 +33,8 @@ fn pass(vk: &Vk, images: [&Image; 2], [depth, stencil]: [Mode; 2]) -> Canvas {
             .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
             .final_layout(general)
     };
-    let attachments = [
-        attachment(FOUR, vk::AttachmentLoadOp::CLEAR),
-        attachment(vk::SampleCountFlags::TYPE_1, vk::AttachmentLoadOp::LOAD),
-    ];
+    let attachments =
+        [attachment(FOUR, vk::AttachmentLoadOp::CLEAR), attachment(vk::SampleCountFlags::TYPE_1, load)];
     let reference =
         |index| vk::AttachmentReference2::default().attachment(index).layout(general).aspect_mask(BOTH);
     let (drawn, to) = (reference(0), reference(1));
@@ -57,7 +58,8 @@ fn pass(vk: &Vk, images: [&Image; 2], [depth, stencil]: [Mode; 2]) -> Canvas {
             .layers(1);
         let framebuffer = vk.device.create_framebuffer(&info, None).unwrap();
         let depth_stencil = vk::ClearDepthStencilValue { depth: 1.0, stencil: 9 };
-        Canvas { pass, framebuffer, image: *images[0], clears: vec![vk::ClearValue { depth_stencil }] }
+        let clears = [depth_stencil, CLEARED].map(|depth_stencil| vk::ClearValue { depth_stencil });
+        Canvas { pass, framebuffer, image: *images[0], clears: clears.into() }
     }
 }
 
@@ -86,7 +88,8 @@ fn every_way_finds_the_sample_that_it_names() {
     let vertex = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.vert.spv"));
     let fragment = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.frag.spv"));
     let parts = Parts::new(&vk, vertex, fragment, &[POSITION, support::canvas::FLOAT_COLOR]);
-    let any = pass(&vk, [&from, &to], [Mode::SAMPLE_ZERO; 2]);
+    let (load, clear) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentLoadOp::CLEAR);
+    let any = pass(&vk, [&from, &to], [Mode::SAMPLE_ZERO; 2], load);
     // Sample 0 gets 0.5 and 10, sample 1 gets 0.25 and 5; the others keep 1.0 and 9.
     let write = |mask, stencil| {
         let face = vk::StencilOpState {
@@ -112,15 +115,18 @@ fn every_way_finds_the_sample_that_it_names() {
     let meshes = [0.5, 0.25].map(|depth| Mesh::rect(&vk, EDGE, whole, depth, !0));
     let fraction = |value: f64| (value * f64::from(0xff_ffffu32)).round() as u32;
     let (old_depth, old_stencil) = (fraction(0.0), 200);
-    for (modes, depth, stencil) in [
-        ([Mode::SAMPLE_ZERO, Mode::SAMPLE_ZERO], fraction(0.5), 10),
-        ([Mode::MIN, Mode::MIN], fraction(0.25), 1),
-        ([Mode::MAX, Mode::MAX], fraction(1.0), 10),
-        ([Mode::AVERAGE, Mode::NONE], fraction(0.6875), old_stencil),
-        ([Mode::NONE, Mode::MAX], old_depth, 10),
-        ([Mode::MAX, Mode::MIN], fraction(1.0), 1),
+    for (modes, load, depth, stencil) in [
+        ([Mode::SAMPLE_ZERO, Mode::SAMPLE_ZERO], load, fraction(0.5), 10),
+        ([Mode::MIN, Mode::MIN], load, fraction(0.25), 1),
+        ([Mode::MAX, Mode::MAX], clear, fraction(1.0), 10),
+        ([Mode::AVERAGE, Mode::NONE], load, fraction(0.6875), old_stencil),
+        ([Mode::NONE, Mode::MAX], load, old_depth, 10),
+        ([Mode::MAX, Mode::MIN], load, fraction(1.0), 1),
+        // What is not resolved stays as the pass found it, or cleared it.
+        ([Mode::MIN, Mode::NONE], clear, fraction(0.25), 77),
+        ([Mode::NONE, Mode::MIN], clear, fraction(0.125), 1),
     ] {
-        let canvas = pass(&vk, [&from, &to], modes);
+        let canvas = pass(&vk, [&from, &to], modes, load);
         let [left, top, right, bottom] = AREA;
         let area = rect(left as i32, top as i32, right - left, bottom - top);
         let range = [vk::ImageSubresourceRange {

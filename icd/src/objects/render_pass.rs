@@ -36,6 +36,15 @@ pub struct DepthStencilResolve {
     pub ways: [vk::ResolveModeFlags; 2],
 }
 
+impl DepthStencilResolve {
+    /// Aspects that the attachment keeps as they were.
+    pub fn left_alone(&self) -> vk::ImageAspectFlags {
+        let aspects = [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL];
+        let kept = self.ways.iter().zip(aspects).filter(|(way, _)| way.is_empty());
+        kept.fold(vk::ImageAspectFlags::empty(), |all, (_, aspect)| all | aspect)
+    }
+}
+
 /// One subpass: indices of attachments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subpass {

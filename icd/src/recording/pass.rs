@@ -185,7 +185,10 @@ impl Pass {
         let size = (self.begin.framebuffer.width, self.begin.framebuffer.height);
         let mut target = Target { view, ..Target::empty(size, self.area) };
         for index in subpass.only_read() {
-            self.clear_read(index, view, segments)?;
+            self.clear_apart(index, view, ANY_ASPECT, segments)?;
+        }
+        if let Some(resolve) = subpass.depth_stencil_resolve {
+            self.clear_apart(resolve.attachment, view, resolve.left_alone(), segments)?;
         }
         for (location, index) in subpass.drawn_colors() {
             self.start_color(location, (index, view), &mut target.colors, segments)?;
@@ -241,9 +244,15 @@ impl Pass {
         self.is_used(self.subpass + 1..self.begin.render_pass.subpasses.len(), index, view)
     }
 
-    /// Clears an attachment that a subpass reads before anything draws to it.
-    fn clear_read(&self, index: u32, number: u32, segments: &mut Segments) -> Result<(), Error> {
-        let aspects = self.attachment(index).cleared();
+    /// Clears aspects of an attachment that nothing draws to before a subpass reads them, or leaves them as they are.
+    fn clear_apart(
+        &self,
+        index: u32,
+        number: u32,
+        aspects: vk::ImageAspectFlags,
+        segments: &mut Segments,
+    ) -> Result<(), Error> {
+        let aspects = self.attachment(index).cleared() & aspects;
         if aspects.is_empty() || self.is_used_before(index, number) {
             return Ok(());
         }
@@ -564,6 +573,13 @@ impl Pass {
         self.flush(segments)
     }
 }
+
+/// Aspects that attachments have.
+const ANY_ASPECT: vk::ImageAspectFlags = vk::ImageAspectFlags::from_raw(
+    vk::ImageAspectFlags::COLOR.as_raw()
+        | vk::ImageAspectFlags::DEPTH.as_raw()
+        | vk::ImageAspectFlags::STENCIL.as_raw(),
+);
 
 fn fill_segment(view: &Arc<ImageView>, fill: Fill, layer: u32, area: PixelRect) -> Segment {
     Segment::Cpu(Arc::new(FillParts::of_view(fill, view, layer, area)))
