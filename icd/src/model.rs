@@ -17,7 +17,7 @@ use crate::objects::semaphore::Semaphore;
 use crate::objects::sync::{Event, Fence, fence_status, wait_for_fences};
 use crate::objects::timeline::{self, Timeline};
 use crate::presentation::tests::{info, present, swapchain};
-use crate::presentation::{Acquired, Surface, Swapchain};
+use crate::presentation::{Acquired, Surface, Swapchain, Tags};
 use crate::testing::device;
 
 /// Random orders of each program, and as many with few changes.
@@ -186,7 +186,7 @@ fn pictures_take_turns() {
         });
         for id in 1..=4 {
             let index = acquire(&chain);
-            let (shows, answer) = chain.present(index, id).unwrap();
+            let (shows, answer) = chain.present(index, Tags { id, ..Tags::default() }).unwrap();
             shows.hand_over(None);
             answer.unwrap();
         }
