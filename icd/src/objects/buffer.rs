@@ -1,6 +1,6 @@
 //! VkBuffer and VkBufferView.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use ash::vk;
 use vc4::image::TexelInfo;
@@ -14,15 +14,14 @@ use crate::foundation::limits::BUFFER_ALIGNMENT;
 use crate::foundation::name::Name;
 use crate::foundation::traffic::{Access, Cause};
 use crate::objects::device::Device;
-use crate::objects::memory::{Binding, DeviceMemory};
+use crate::objects::memory::{Binding, DeviceMemory, Home};
 
 /// A buffer.
 pub struct Buffer {
     size: u64,
     usage: vk::BufferUsageFlags,
     memory_types: u32,
-    binding: OnceLock<Binding>,
-    name: Name,
+    home: Home,
 }
 
 impl Object for Buffer {
@@ -52,13 +51,7 @@ impl Buffer {
             return Err(Error::OutOfDeviceMemory { what: "a buffer", bytes: info.size, available });
         }
         let memory_types = device.physical().buffer_memory_types(is_shared);
-        Ok(Buffer {
-            size: info.size,
-            usage: info.usage,
-            memory_types,
-            binding: OnceLock::new(),
-            name: Name::default(),
-        })
+        Ok(Buffer { size: info.size, usage: info.usage, memory_types, home: Home::default() })
     }
 
     /// Bytes.
@@ -85,32 +78,22 @@ impl Buffer {
     /// vkBindBufferMemory.
     pub fn bind(&self, memory: &DeviceMemory, offset: u64) -> Result<(), Error> {
         let binding = Binding::new(memory, offset, self.size, BUFFER_ALIGNMENT)?;
-        self.binding.set(binding).map_err(|_| Error::InvalidUse("the buffer has memory already".into()))?;
-        self.label();
-        Ok(())
+        self.home.bind(binding).map_err(|_| Error::InvalidUse("the buffer has memory already".into()))
     }
 
     /// Gives it a name.
     pub fn set_name(&self, name: &str) {
-        self.name.set(name);
-        self.label();
+        self.home.set_name(name);
     }
 
     /// Its name.
     pub fn name(&self) -> &Name {
-        &self.name
-    }
-
-    /// Tells the kernel the name, once there is memory that has it.
-    fn label(&self) {
-        if let (Some(binding), Some(name)) = (self.binding.get(), self.name.get()) {
-            binding.label(&name);
-        }
+        self.home.name()
     }
 
     /// Where it lies.
     pub fn binding(&self) -> Result<&Binding, Error> {
-        self.binding.get().ok_or_else(|| Error::InvalidUse("a buffer without memory".into()))
+        self.home.binding().ok_or_else(|| Error::InvalidUse("a buffer without memory".into()))
     }
 
     /// The memory, for a cause, and where byte `offset` lies in it; an error unless `size` bytes of the buffer follow.

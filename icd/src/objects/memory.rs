@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use vc4_kernel_abi::{BoHandle, GpuError, Mapping};
@@ -11,6 +11,7 @@ use vc4_kernel_abi::{BoHandle, GpuError, Mapping};
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
+use crate::foundation::name::Name;
 use crate::objects::device::Device;
 use crate::objects::heap::{Lease, PAGE};
 use crate::objects::physical_device::CACHED_TYPE;
@@ -264,6 +265,50 @@ impl Binding {
     /// [`Lease::host_version`] of the memory.
     pub fn host_version(&self) -> Option<u64> {
         self.lease.host_version()
+    }
+}
+
+/// Where a buffer or an image lies, once it is bound, and what the application calls it.
+#[derive(Default)]
+pub struct Home {
+    binding: OnceLock<Binding>,
+    name: Name,
+}
+
+impl Home {
+    /// Of what has memory from the beginning.
+    pub fn of(binding: Binding) -> Home {
+        Home { binding: OnceLock::from(binding), name: Name::default() }
+    }
+
+    /// Binds it, once; the binding comes back if it has memory already.
+    pub fn bind(&self, binding: Binding) -> Result<(), Binding> {
+        self.binding.set(binding)?;
+        self.label();
+        Ok(())
+    }
+
+    /// Where it lies.
+    pub fn binding(&self) -> Option<&Binding> {
+        self.binding.get()
+    }
+
+    /// Gives it a name.
+    pub fn set_name(&self, name: &str) {
+        self.name.set(name);
+        self.label();
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Tells the kernel the name, once there is memory that has it.
+    fn label(&self) {
+        if let (Some(binding), Some(name)) = (self.binding(), self.name.get()) {
+            binding.label(&name);
+        }
     }
 }
 

@@ -2,8 +2,6 @@
 
 mod shared;
 
-use std::sync::OnceLock;
-
 use ash::vk;
 use vc4::hw::TEXTURE_MAX_PX;
 use vc4::image::Tiling;
@@ -19,7 +17,7 @@ use crate::foundation::format::{FormatRow, ImageQuery, Storage, Stored};
 use crate::foundation::handle::Object;
 use crate::foundation::name::Name;
 use crate::objects::device::Device;
-use crate::objects::memory::{Binding, DeviceMemory};
+use crate::objects::memory::{Binding, DeviceMemory, Home};
 use crate::objects::placement::Placement;
 
 /// Texture bases have no bits below a page (textures.md §2).
@@ -48,8 +46,7 @@ pub struct Image {
     blocks: Option<ImageLayout>,
     /// Bytes of the memory that it is bound to in front of it.
     skipped: u64,
-    binding: OnceLock<Binding>,
-    name: Name,
+    home: Home,
 }
 
 impl Object for Image {
@@ -163,8 +160,7 @@ impl Image {
             samples,
             blocks,
             skipped: 0,
-            binding: OnceLock::new(),
-            name: Name::default(),
+            home: Home::default(),
         };
         image.plane_stride = image.plane_size().next_multiple_of(ALIGNMENT);
         Ok(image)
@@ -190,8 +186,7 @@ impl Image {
             plane_stride: u64::from(size),
             blocks: None,
             skipped: 0,
-            binding: OnceLock::from(binding),
-            name: Name::default(),
+            home: Home::of(binding),
         }
     }
 
@@ -355,32 +350,22 @@ impl Image {
     /// Binds to memory that is not the application's (swapchain images). The BO has
     /// `requirements().size` bytes at the binding's offset.
     pub fn bind_to(&self, binding: Binding) -> Result<(), Error> {
-        self.binding.set(binding).map_err(|_| Error::InvalidUse("the image has memory already".into()))?;
-        self.label();
-        Ok(())
+        self.home.bind(binding).map_err(|_| Error::InvalidUse("the image has memory already".into()))
     }
 
     /// Gives it a name.
     pub fn set_name(&self, name: &str) {
-        self.name.set(name);
-        self.label();
+        self.home.set_name(name);
     }
 
     /// Its name.
     pub fn name(&self) -> &Name {
-        &self.name
-    }
-
-    /// Tells the kernel the name, once there is memory that has it.
-    fn label(&self) {
-        if let (Some(binding), Some(name)) = (self.binding.get(), self.name.get()) {
-            binding.label(&name);
-        }
+        self.home.name()
     }
 
     /// Where it lies.
     pub fn binding(&self) -> Result<&Binding, Error> {
-        self.binding.get().ok_or_else(|| Error::InvalidUse("an image without memory".into()))
+        self.home.binding().ok_or_else(|| Error::InvalidUse("an image without memory".into()))
     }
 
     /// vkGetImageSubresourceLayout; zero outside the image. Means something for linear images only.
