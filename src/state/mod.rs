@@ -19,6 +19,7 @@ pub mod texture;
 pub mod uniforms;
 pub mod vertex_fetch;
 pub mod viewport;
+pub mod ycbcr;
 
 pub use crate::image::{ColorKind, Field};
 pub use blend::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, LogicOp};
