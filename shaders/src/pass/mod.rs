@@ -10,7 +10,7 @@ pub mod opt;
 pub mod rewrite;
 
 use crate::ir::{LineId, Shader, verify};
-use crate::state::PipelineState;
+use crate::state::{Conversions, PipelineState};
 
 /// Log target of the IR between passes.
 const LOG_TARGET: &str = "vc4::ir";
@@ -64,6 +64,12 @@ pub fn factor(shader: &mut Shader) {
 /// Replaces inputs of a fragment stage by what is known of the vertex stage's outputs; see [`opt::link::run`].
 pub fn link(vertex: &Shader, fragment: &mut Shader) {
     step(fragment, "link", |fragment| opt::link::run(vertex, fragment));
+}
+
+/// Makes samples through samplers that convert Y'CBCR samples of planes; comes in front of all that looks at samples, in
+/// graphics and compute stages alike.
+pub fn lower_ycbcr(shader: &mut Shader, conversions: &Conversions) {
+    step(shader, "lower_ycbcr", |shader| lower::ycbcr::run(shader, conversions));
 }
 
 /// Makes samples of anisotropic textures loops; they have derivatives only where they stand.

@@ -4,6 +4,7 @@
 //! front of them does.
 
 mod texture;
+mod ycbcr;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use vc4::state::viewport::RasterMap;
 use crate::binding::Texture;
 
 pub use texture::{TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey, TextureSwizzle};
+pub use ycbcr::{ChromaPlanes, Conversions, YcbcrKey};
 
 /// A vertex attribute of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -17,5 +17,6 @@ pub mod polygon;
 pub mod relay;
 pub mod texture;
 pub mod ubo;
+pub mod ycbcr;
 
 pub use error::LowerError;
