@@ -19,6 +19,7 @@ use crate::picture::{self, Picture};
 use crate::program::{Pipeline, Program};
 use crate::relay::Relay;
 use crate::spirv::{self, SpirvError, StageSource};
+use crate::state::Conversions;
 
 pub use crate::diagnostic::ErrorKind;
 pub use crate::pass::lower::inputs::Varying;
@@ -73,6 +74,14 @@ pub fn compute_stage(source: &StageSource<'_>) -> Result<Shader, CompileError> {
     let mut shader = spirv::translate(source, stage).map_err(|error| CompileError::Spirv { stage, error })?;
     pass::optimize(&mut shader);
     Ok(shader)
+}
+
+/// Makes samples of a translated stage through samplers that convert Y'CBCR samples of planes; nothing without such samplers.
+pub fn convert(shader: &mut Shader, conversions: &Conversions) {
+    if !conversions.is_empty() {
+        pass::lower_ycbcr(shader, conversions);
+        pass::optimize(shader);
+    }
 }
 
 /// Makes a translated vertex stage the compute shader that stores what [`compile_shaders`] leaves to memory, if

@@ -3,12 +3,13 @@
 //! Keys are derived with [`Hash`], so that a new field of [`PipelineState`] is part of them without anybody's thought.
 //! They need not agree between builds or machines: a cache belongs to one [`COMPILER`].
 
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use sha2::{Digest, Sha256};
 
 use crate::spirv::StageSource;
-use crate::state::PipelineState;
+use crate::state::{Conversions, PipelineState};
 
 /// The compiler: a hash over its version, its sources and the versions of its dependencies (`build.rs`).
 pub const COMPILER: u128 = match u128::from_str_radix(env!("VC4_COMPILER"), 16) {
@@ -41,12 +42,15 @@ pub struct StageKey<'a> {
     pub entry: &'a str,
     /// Specialisation constants.
     pub specialization: &'a [(u32, u32)],
+    /// What samplers make of images of several planes.
+    pub conversions: &'a Conversions,
 }
 
 impl<'a> From<&StageSource<'a>> for StageKey<'a> {
     fn from(source: &StageSource<'a>) -> StageKey<'a> {
         let module = ModuleKey::of(source.words);
-        StageKey { module, entry: source.entry, specialization: source.specialization }
+        static NONE: Conversions = BTreeMap::new();
+        StageKey { module, entry: source.entry, specialization: source.specialization, conversions: &NONE }
     }
 }
 
@@ -83,8 +87,8 @@ mod tests {
     use super::*;
     use crate::binding::{Descriptor, Texture};
     use crate::state::{
-        DepthClamp, Polygon, TextureAccess, TextureDecode, TextureFilter, TextureKey, TextureSwizzle,
-        VertexAttribute,
+        ChromaPlanes, DepthClamp, Polygon, TextureAccess, TextureDecode, TextureFilter, TextureKey,
+        TextureSwizzle, VertexAttribute, YcbcrKey,
     };
     use vc4::cl::packets::CompareFunc;
     use vc4::cl::words::Wrap;
@@ -93,6 +97,7 @@ mod tests {
     use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
     use vc4::state::texture::MipMode;
     use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
+    use vc4::state::ycbcr::{ColorModel, ColorRange, Conversion};
 
     const CLAMP: DepthClamp = DepthClamp { biased: false, to_viewport: true };
     const POLYGON: Polygon = Polygon {
@@ -207,6 +212,19 @@ mod tests {
         ] {
             keys.push(key(&changed, Some(&main), &plain));
             keys.push(key(&main, Some(&changed), &plain));
+        }
+        let conversion = |blue, model| {
+            let [luma, blue] =
+                [0, blue].map(|element| Texture::combined(Descriptor { set: 0, binding: 0, element }));
+            let conversion = Conversion { model, range: ColorRange::Full, bits: 8 };
+            let swizzle = [TextureSwizzle::One; 4];
+            let chroma = ChromaPlanes::Together(blue);
+            Conversions::from([(luma, YcbcrKey { chroma, location: [None; 2], swizzle, conversion })])
+        };
+        let (bt601, bt709) = (ColorModel::Bt601, ColorModel::Bt709);
+        for conversions in [conversion(1, bt601), conversion(2, bt601), conversion(1, bt709)] {
+            let converted = StageKey { conversions: &conversions, ..StageKey::from(&main) };
+            keys.push(pipeline(converted, Some(StageKey::from(&main)), &plain));
         }
         keys.push(key(&main, Some(&main), &plain));
         keys.push(key(&main, None, &plain));

@@ -130,7 +130,6 @@ fn specified(world: &World, key: &YcbcrKey, lane: usize) -> [f64; 4] {
     });
     let luma = world.planes[&0].filtered(place)[0];
     let [mut cb, mut cr] = match key.chroma {
-        ChromaPlanes::None => unreachable!("the image has planes"),
         ChromaPlanes::Together(_) => world.planes[&1].filtered(chroma_place),
         ChromaPlanes::Apart { .. } => [1, 2].map(|plane| world.planes[&plane].filtered(chroma_place)[0]),
     };
@@ -195,8 +194,8 @@ fn planes_are_looked_up_and_converted() {
 fn other_textures_stay_as_they_are() {
     let before = looking(input);
     let mut after = before.clone();
-    let key =
-        YcbcrKey { chroma: ChromaPlanes::None, location: [None; 2], swizzle: IDENTITY, conversion: BT601 };
+    let chroma = ChromaPlanes::Together(Texture::combined(descriptor(1)));
+    let key = YcbcrKey { chroma, location: [None; 2], swizzle: IDENTITY, conversion: BT601 };
     pass::lower_ycbcr(&mut after, &Conversions::from([(Texture::combined(descriptor(5)), key)]));
     assert_eq!(before.to_string(), after.to_string());
 }
@@ -207,7 +206,6 @@ fn a_converted_sample_is_a_lookup_of_each_plane() {
     let [luma, blue, red] = [0, 1, 2].map(|plane| Texture::combined(descriptor(plane)));
     let location = [Some(ChromaLocation::CositedEven), Some(ChromaLocation::Midpoint)];
     for (chroma, textures) in [
-        (ChromaPlanes::None, vec![luma]),
         (ChromaPlanes::Together(blue), vec![luma, blue]),
         (ChromaPlanes::Apart { blue, red }, vec![luma, blue, red]),
     ] {

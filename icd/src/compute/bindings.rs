@@ -61,7 +61,7 @@ impl Bindings {
     fn written(&self, place: binding::Descriptor) -> Option<(&Descriptor, u32)> {
         let bound = self.sets.get(place.set as usize)?.as_ref()?;
         let binding = bound.set.layout().binding(place.binding)?;
-        if place.element >= binding.count {
+        if place.element >= binding.slots() {
             return None;
         }
         let descriptor = bound.content.get((binding.slot + place.element) as usize)?;

@@ -21,16 +21,9 @@ unsafe fn read_binding(info: &vk::DescriptorSetLayoutBinding<'_>) -> Binding {
     );
     // For other types the pointer is ignored and may be anything.
     let count = if sampled { info.descriptor_count } else { 0 };
-    Binding {
-        number: info.binding,
-        ty: info.descriptor_type,
-        count: info.descriptor_count,
-        stages: info.stage_flags,
-        // SAFETY: the caller passes a valid structure with live handles.
-        immutable: unsafe { objects(info.p_immutable_samplers, count) },
-        slot: 0,
-        dynamic: 0,
-    }
+    // SAFETY: the caller passes a valid structure with live handles.
+    let immutable = unsafe { objects(info.p_immutable_samplers, count) };
+    Binding::new(info.binding, info.descriptor_type, info.descriptor_count, info.stage_flags, immutable)
 }
 
 unsafe fn read_image(info: &vk::DescriptorImageInfo, view: bool, sampler: bool) -> Descriptor {

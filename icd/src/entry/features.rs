@@ -103,7 +103,7 @@ features! {
         variable_pointers: false,
     }
     PhysicalDeviceProtectedMemoryFeatures { protected_memory: false }
-    PhysicalDeviceSamplerYcbcrConversionFeatures { sampler_ycbcr_conversion: false }
+    PhysicalDeviceSamplerYcbcrConversionFeatures { sampler_ycbcr_conversion: true }
     PhysicalDeviceMultiviewFeatures {
         multiview: true,
         multiview_geometry_shader: false,
@@ -120,7 +120,7 @@ features! {
         variable_pointers_storage_buffer: false,
         variable_pointers: false,
         protected_memory: false,
-        sampler_ycbcr_conversion: false,
+        sampler_ycbcr_conversion: true,
         shader_draw_parameters: true,
     }
     PhysicalDevice8BitStorageFeatures {

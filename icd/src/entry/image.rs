@@ -7,6 +7,7 @@ use super::read::{destroy, enumerate, extension, give, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::{get, opt};
+use crate::objects::conversion::SamplerConversion;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
@@ -172,6 +173,11 @@ entry_points! {
             Some(custom) => sampler.with_border(custom.custom_border_color.uint32),
             None => sampler,
         };
+        let conversion = extension::<vk::SamplerYcbcrConversionInfo<'_>>((*info).p_next);
+        let sampler = match conversion.and_then(|info| opt::<SamplerConversion>(info.conversion)) {
+            Some(conversion) => sampler.with_conversion(conversion),
+            None => sampler,
+        };
         give(device.allocator(), callbacks, out, sampler)
     }
 
@@ -181,23 +187,5 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
     ) {
         destroy::<Sampler>(sampler, callbacks);
-    }
-
-    fn vkCreateSamplerYcbcrConversion(
-        _device: vk::Device,
-        _info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
-        _callbacks: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::SamplerYcbcrConversion,
-    ) -> vk::Result {
-        // Images of several planes are no format of this driver.
-        out.write(vk::SamplerYcbcrConversion::null());
-        Err::<(), _>(Error::FeatureNotPresent("sampler_ycbcr_conversion"))
-    }
-
-    fn vkDestroySamplerYcbcrConversion(
-        _device: vk::Device,
-        _conversion: vk::SamplerYcbcrConversion,
-        _callbacks: *const vk::AllocationCallbacks<'_>,
-    ) {
     }
 }

@@ -9,6 +9,7 @@ mod address;
 pub mod assembly;
 mod buffer;
 mod command;
+mod conversion;
 mod copy2;
 mod debug_utils;
 mod descriptor;

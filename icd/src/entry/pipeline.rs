@@ -24,7 +24,10 @@ use crate::pipeline::layout::PipelineLayout;
 use crate::pipeline::module::ShaderModule;
 use crate::pipeline::{Pipeline, PipelineCache, PipelineObject};
 
-unsafe fn read_stage(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Stage, Error> {
+unsafe fn read_stage(
+    info: &vk::PipelineShaderStageCreateInfo<'_>,
+    layout: &PipelineLayout,
+) -> Result<Stage, Error> {
     // SAFETY: the caller passes a valid structure with live handles.
     unsafe {
         let constants = match info.p_specialization_info.as_ref() {
@@ -36,6 +39,7 @@ unsafe fn read_stage(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Sta
             module: get::<ShaderModule>(info.module).clone(),
             entry: text(info.p_name),
             constants,
+            conversions: layout.conversions.clone(),
         })
     }
 }
@@ -210,7 +214,8 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
         let depth_stencil = state(visible(!formats.depth_stencil.is_empty()), info.p_depth_stencil_state);
         let blend = state(visible(!formats.colors.is_empty()), info.p_color_blend_state);
         let assembly = info.p_input_assembly_state.as_ref();
-        let stages = slice(info.p_stages, info.stage_count).iter().map(|stage| read_stage(stage));
+        let layout = get::<PipelineLayout>(info.layout);
+        let stages = slice(info.p_stages, info.stage_count).iter().map(|stage| read_stage(stage, layout));
         Ok(GraphicsInfo {
             stages: stages.collect::<Result<_, _>>()?,
             vertex: read_vertex_input(info.p_vertex_input_state),
@@ -223,7 +228,7 @@ unsafe fn read_graphics(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Gra
             depth_stencil: depth_stencil.map(read_depth_stencil),
             blend: blend.map(|state| read_blend(state)),
             dynamic,
-            layout: get::<PipelineLayout>(info.layout).clone(),
+            layout: layout.clone(),
             formats,
             may_compile: may_compile(info.flags),
             name: Arc::default(),
@@ -512,7 +517,7 @@ entry_points! {
         let cache = opt::<PipelineCache>(cache);
         let about = |info: &vk::ComputePipelineCreateInfo<'_>| (info.flags, info.p_next);
         make_each("vkCreateComputePipelines", slice(infos, count), out, about, |info, place| {
-            read_stage(&info.stage)
+            read_stage(&info.stage, get::<PipelineLayout>(info.layout))
                 .and_then(|stage| compute_pipeline(device, &stage, cache, may_compile(info.flags)))
                 .and_then(|pipeline| give(device.allocator(), callbacks, place, pipeline))
         })

@@ -5,9 +5,9 @@ use std::ffi::{CStr, c_char};
 use ash::vk;
 
 use super::{
-    address, buffer, command, copy2, debug_utils, descriptor, device, display, external_sync, group, image,
-    instance, memory, memory2, pass, pipeline, private_data, properties2, query, rendering, switches, sync,
-    sync2, template, transfer, wsi,
+    address, buffer, command, conversion, copy2, debug_utils, descriptor, device, display, external_sync,
+    group, image, instance, memory, memory2, pass, pipeline, private_data, properties2, query, rendering,
+    switches, sync, sync2, template, transfer, wsi,
 };
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::extension::Extension;
@@ -280,8 +280,10 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
             vk::PFN_vkUpdateDescriptorSetWithTemplate,
         descriptor::vkGetDescriptorSetLayoutSupportKHR as vkGetDescriptorSetLayoutSupport:
             vk::PFN_vkGetDescriptorSetLayoutSupport,
-        image::vkCreateSamplerYcbcrConversion: vk::PFN_vkCreateSamplerYcbcrConversion,
-        image::vkDestroySamplerYcbcrConversion: vk::PFN_vkDestroySamplerYcbcrConversion,
+        conversion::vkCreateSamplerYcbcrConversionKHR as vkCreateSamplerYcbcrConversion:
+            vk::PFN_vkCreateSamplerYcbcrConversion,
+        conversion::vkDestroySamplerYcbcrConversionKHR as vkDestroySamplerYcbcrConversion:
+            vk::PFN_vkDestroySamplerYcbcrConversion,
     }
     Reveal::Core12, Device: {
         command::vkCmdDrawIndirectCountKHR as vkCmdDrawIndirectCount: vk::PFN_vkCmdDrawIndirectCount,
@@ -440,6 +442,10 @@ pub(crate) static TABLE: &[EntryPoint] = table! {
     Reveal::Extension(Extension::PushDescriptor), Device: {
         template::vkCmdPushDescriptorSetKHR: vk::PFN_vkCmdPushDescriptorSetKHR,
         template::vkCmdPushDescriptorSetWithTemplateKHR: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR,
+    }
+    Reveal::Extension(Extension::SamplerYcbcrConversion), Device: {
+        conversion::vkCreateSamplerYcbcrConversionKHR: vk::PFN_vkCreateSamplerYcbcrConversion,
+        conversion::vkDestroySamplerYcbcrConversionKHR: vk::PFN_vkDestroySamplerYcbcrConversion,
     }
     Reveal::Extension(Extension::Maintenance3), Device: {
         descriptor::vkGetDescriptorSetLayoutSupportKHR: vk::PFN_vkGetDescriptorSetLayoutSupport,

@@ -75,6 +75,8 @@ pub enum Extension {
     ExternalMemoryDmaBuf,
     /// VK_KHR_maintenance2.
     Maintenance2,
+    /// VK_KHR_sampler_ycbcr_conversion.
+    SamplerYcbcrConversion,
     /// VK_KHR_maintenance3.
     Maintenance3,
     /// VK_KHR_create_renderpass2.
@@ -259,6 +261,8 @@ const ROWS: &[Row] = &[
     row(Extension::ImageDrmFormatModifier, Level::Device, ash::ext::image_drm_format_modifier::NAME, 2),
     row(Extension::ExternalMemoryDmaBuf, Level::Device, ash::ext::external_memory_dma_buf::NAME, 1),
     row(Extension::Maintenance2, Level::Device, ash::khr::maintenance2::NAME, 1),
+    // Planes are textures, and programs convert.
+    row(Extension::SamplerYcbcrConversion, Level::Device, ash::khr::sampler_ycbcr_conversion::NAME, 14),
     row(Extension::Maintenance3, Level::Device, ash::khr::maintenance3::NAME, 1),
     row(Extension::Maintenance4, Level::Device, ash::khr::maintenance4::NAME, 2),
     row(Extension::CreateRenderPass2, Level::Device, ash::khr::create_renderpass2::NAME, 1),

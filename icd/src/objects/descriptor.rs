@@ -28,11 +28,41 @@ pub struct Binding {
     pub immutable: Vec<Arc<Sampler>>,
     /// Slot of element 0 in sets.
     pub slot: u32,
+    /// Planes of the images that its samplers convert; 1 if they convert none. Elements stand one after the other in sets, all
+    /// first planes, then all second ones, and so on: to shaders planes are elements like others.
+    planes: u32,
     /// Place of element 0 among the set's dynamic offsets, for dynamic buffers.
     pub dynamic: u32,
 }
 
 impl Binding {
+    /// A binding; where it lies in sets is the layout's to say.
+    pub fn new(
+        number: u32,
+        ty: vk::DescriptorType,
+        count: u32,
+        stages: vk::ShaderStageFlags,
+        immutable: Vec<Arc<Sampler>>,
+    ) -> Binding {
+        let planes = immutable.iter().map(|sampler| sampler.planes()).max().unwrap_or(1);
+        Binding { number, ty, count, stages, immutable, slot: 0, planes, dynamic: 0 }
+    }
+
+    /// Slots in all.
+    pub fn slots(&self) -> u32 {
+        self.count.saturating_mul(self.planes)
+    }
+
+    /// The element that a plane of an element is to shaders.
+    pub fn element_of_plane(&self, element: u32, plane: u32) -> u32 {
+        plane * self.count + element
+    }
+
+    /// What samples a plane, if the layout says so.
+    fn sampler(&self, element: u32, plane: u32) -> Option<&Arc<Sampler>> {
+        self.immutable.get(element as usize).map(|sampler| sampler.of_plane(plane))
+    }
+
     /// Whether its buffers take a dynamic offset.
     pub fn is_dynamic(&self) -> bool {
         matches!(
@@ -72,7 +102,7 @@ impl SetLayout {
         let (mut slots, mut dynamics) = (0, 0);
         for binding in &mut bindings {
             (binding.slot, binding.dynamic) = (slots, dynamics);
-            slots += binding.count;
+            slots += binding.slots();
             dynamics += if binding.is_dynamic() { binding.count } else { 0 };
         }
         SetLayout { bindings, slots, dynamics }
@@ -99,12 +129,17 @@ impl SetLayout {
         self.dynamics
     }
 
-    /// The slot of `element` counted from binding `number`; elements may run over into the bindings that
+    /// The place of `element` counted from binding `number`; elements may run over into the bindings that
     /// follow (vkUpdateDescriptorSets, "consecutive binding updates").
-    fn slot(&self, number: u32, element: u32) -> Option<(u32, &Binding)> {
-        let start = self.binding(number)?.slot.checked_add(element)?;
-        let holds = |binding: &&Binding| (binding.slot..binding.slot + binding.count).contains(&start);
-        self.bindings.iter().find(holds).map(|binding| (start, binding))
+    fn place(&self, number: u32, mut element: u32) -> Option<(&Binding, u32)> {
+        let first = self.bindings.binary_search_by_key(&number, |binding| binding.number).ok()?;
+        for binding in &self.bindings[first..] {
+            if element < binding.count {
+                return Some((binding, element));
+            }
+            element -= binding.count;
+        }
+        None
     }
 }
 
@@ -154,12 +189,8 @@ impl DescriptorSet {
     pub fn new(layout: &Arc<SetLayout>) -> DescriptorSet {
         let mut content = vec![Descriptor::Empty; layout.slots as usize];
         for binding in &layout.bindings {
-            for (element, sampler) in binding.immutable.iter().enumerate() {
-                content[binding.slot as usize + element] = match binding.ty {
-                    vk::DescriptorType::SAMPLER => Descriptor::Sampler(sampler.clone()),
-                    _ => Descriptor::Image { view: None, sampler: Some(sampler.clone()) },
-                };
-            }
+            let elements = 0..binding.immutable.len() as u32;
+            elements.for_each(|element| put(&mut content, binding, element, Descriptor::Empty));
         }
         DescriptorSet { layout: layout.clone(), content: Mutex::new(Arc::new(content)) }
     }
@@ -195,9 +226,9 @@ impl DescriptorSet {
         let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
         let content = Arc::make_mut(&mut content);
         for (index, value) in values.into_iter().enumerate() {
-            let place = self.layout.slot(number, element.saturating_add(index as u32));
-            let (slot, binding) = place.ok_or_else(|| outside(number, element, index))?;
-            content[slot as usize] = with_immutable(value, slot, binding);
+            let place = self.layout.place(number, element.saturating_add(index as u32));
+            let (binding, element) = place.ok_or_else(|| outside(number, element, index))?;
+            put(content, binding, element, value);
         }
         Ok(())
     }
@@ -205,9 +236,9 @@ impl DescriptorSet {
     /// `count` descriptors from `element` of binding `number` on, for copying.
     pub fn read(&self, number: u32, element: u32, count: u32) -> Result<Vec<Descriptor>, Error> {
         let content = self.content();
-        let slot = |index: u32| self.layout.slot(number, element.saturating_add(index));
-        let one = |index: u32| match slot(index) {
-            Some((slot, _)) => Ok(content[slot as usize].clone()),
+        let place = |index: u32| self.layout.place(number, element.saturating_add(index));
+        let one = |index: u32| match place(index) {
+            Some((binding, element)) => Ok(content[(binding.slot + element) as usize].clone()),
             None => Err(outside(number, element, index as usize)),
         };
         (0..count).map(one).collect()
@@ -218,14 +249,26 @@ fn outside(number: u32, element: u32, index: usize) -> Error {
     Error::InvalidUse(format!("a descriptor set without binding {number}, element {element} + {index}"))
 }
 
-/// An update of a slot with an immutable sampler changes the image only.
-fn with_immutable(value: Descriptor, slot: u32, binding: &Binding) -> Descriptor {
-    let Some(immutable) = binding.immutable.get((slot - binding.slot) as usize) else { return value };
-    match (binding.ty, value) {
-        (vk::DescriptorType::SAMPLER, _) => Descriptor::Sampler(immutable.clone()),
-        (_, Descriptor::Image { view, .. }) => Descriptor::Image { view, sampler: Some(immutable.clone()) },
-        (_, other) => other,
+/// Writes an element of a binding: with an immutable sampler the image only, and of images of several planes all.
+fn put(content: &mut [Descriptor], binding: &Binding, element: u32, value: Descriptor) {
+    for plane in 1..binding.planes {
+        let view = match &value {
+            Descriptor::Image { view: Some(view), .. } => view.planes.get(plane as usize - 1).cloned(),
+            _ => None,
+        };
+        let sampler = binding.sampler(element, plane).cloned();
+        let slot = binding.slot + binding.element_of_plane(element, plane);
+        content[slot as usize] = Descriptor::Image { view, sampler };
     }
+    let first = match (binding.sampler(element, 0), value) {
+        (None, value) => value,
+        (Some(sampler), _) if binding.ty == vk::DescriptorType::SAMPLER => {
+            Descriptor::Sampler(sampler.clone())
+        }
+        (sampler, Descriptor::Image { view, .. }) => Descriptor::Image { view, sampler: sampler.cloned() },
+        (sampler, _) => Descriptor::Image { view: None, sampler: sampler.cloned() },
+    };
+    content[(binding.slot + element) as usize] = first;
 }
 
 /// VkDescriptorUpdateTemplate.
@@ -359,8 +402,7 @@ mod tests {
     use ash::vk::Handle;
 
     fn binding(number: u32, ty: vk::DescriptorType, count: u32) -> Binding {
-        let stages = vk::ShaderStageFlags::ALL;
-        Binding { number, ty, count, stages, immutable: Vec::new(), slot: 0, dynamic: 0 }
+        Binding::new(number, ty, count, vk::ShaderStageFlags::ALL, Vec::new())
     }
 
     fn buffer() -> Descriptor {
@@ -402,7 +444,8 @@ mod tests {
         ];
         for (ty, value) in writes {
             let immutable = sampler();
-            let binding = Binding { immutable: vec![immutable.clone()], ..binding(0, ty, 1) };
+            let stages = vk::ShaderStageFlags::ALL;
+            let binding = Binding::new(0, ty, 1, stages, vec![immutable.clone()]);
             let set = DescriptorSet::new(&Arc::new(SetLayout::new(vec![binding])));
             set.write(0, 0, vec![value]).unwrap();
             let content = set.content();

@@ -37,6 +37,8 @@ pub struct ImageView {
     pub base_layer: u32,
     /// Number of layers.
     pub layers: u32,
+    /// The planes behind the first one, of views of a whole image that has several. The view itself is the first plane's then.
+    pub planes: Vec<Arc<ImageView>>,
 }
 
 impl Object for ImageView {
@@ -46,13 +48,16 @@ impl Object for ImageView {
 impl ImageView {
     /// A view of `image`.
     pub fn new(image: &Arc<Image>, info: &vk::ImageViewCreateInfo<'_>) -> Result<ImageView, Error> {
+        let range = &info.subresource_range;
+        let whole = image;
+        let image = whole.aspect(range.aspect_mask)?;
+        let is_plane = !Arc::ptr_eq(image, whole);
         let unknown = || Error::FormatNotSupported(format!("{:?} views are not offered", info.format));
         let row = format::row(info.format).ok_or_else(unknown)?;
         let stored = stored_as(image, row).ok_or_else(|| {
             let image = image.query().format;
             Error::FormatNotSupported(format!("a {:?} view of a {image:?} image", info.format))
         })?;
-        let range = &info.subresource_range;
         let levels = count(range.base_mip_level, range.level_count, image.levels(), "levels")?;
         // Layers of a flat view of a volume are its slices.
         let sliced = image.is_volume() && info.view_type != vk::ImageViewType::TYPE_3D;
@@ -79,11 +84,12 @@ impl ImageView {
             row,
             stored,
             components: info.components,
-            aspects: range.aspect_mask,
+            aspects: if is_plane { row.aspects() } else { range.aspect_mask },
             base_level: range.base_mip_level,
             levels,
             base_layer: range.base_array_layer,
             layers,
+            planes: image.planes().skip(1).map(|plane| Arc::new(ImageView::of_plane(plane))).collect(),
         })
     }
 
@@ -131,7 +137,13 @@ impl ImageView {
             levels: 1,
             base_layer,
             layers: 1,
+            planes: Vec::new(),
         }
+    }
+
+    /// A plane as it is.
+    fn of_plane(plane: &Arc<Image>) -> ImageView {
+        ImageView::flat(plane.clone(), plane.row(), plane.stored(), 0, 0)
     }
 
     /// One of its layers, seen flat.
@@ -144,6 +156,7 @@ impl ImageView {
             ty: vk::ImageViewType::TYPE_2D,
             base_layer: self.base_layer + layer,
             layers: 1,
+            planes: Vec::new(),
             ..*self
         })
     }
@@ -209,7 +222,9 @@ pub fn stored_as(image: &Image, row: &FormatRow) -> Option<Stored> {
     if row.format == image.row().format {
         return Some(image.stored());
     }
-    let colors = row.aspects() == image.row().aspects() && row.aspects() == vk::ImageAspectFlags::COLOR;
+    let colors = !row.is_planar() && !image.row().is_planar();
+    let colors =
+        colors && row.aspects() == image.row().aspects() && row.aspects() == vk::ImageAspectFlags::COLOR;
     let candidates = [row.texture, row.target, row.target.is_none().then_some(format::WIDENED)];
     let shape = |stored: &Stored| (stored.storage, stored.texel.info().cpp);
     let mut fitting = candidates.into_iter().flatten();

@@ -3,6 +3,7 @@
 
 pub mod buffer;
 pub mod command_pool;
+pub mod conversion;
 pub mod descriptor;
 pub mod device;
 pub mod display;

@@ -1,5 +1,7 @@
 //! VkSampler.
 
+use std::sync::Arc;
+
 use ash::vk;
 use vc4::cl::packets::CompareFunc;
 use vc4::cl::words::Wrap;
@@ -10,6 +12,7 @@ use crate::foundation::demands;
 use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::foundation::terms::compare;
+use crate::objects::conversion::SamplerConversion;
 use crate::objects::device::Device;
 
 /// Nearest levels below this are level 0.
@@ -53,7 +56,7 @@ impl Border {
 }
 
 /// A sampler in the texture unit's terms, and what programs add.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sampler {
     /// Filters and wrapping along the first two axes.
     pub unit: texture::Sampler,
@@ -77,6 +80,8 @@ pub struct Sampler {
     pub unnormalized: bool,
     /// Samples that a footprint longer than wide is given at most, 1 or more.
     pub anisotropy: f32,
+    /// What makes colours of the planes of images, and the sampler of the planes behind the first one.
+    conversion: Option<(Arc<SamplerConversion>, Arc<Sampler>)>,
 }
 
 impl Object for Sampler {
@@ -118,6 +123,7 @@ impl Sampler {
                 _ if info.max_anisotropy > 1.0 => info.max_anisotropy.min(demands::anisotropy()),
                 _ => 1.0,
             },
+            conversion: None,
         })
     }
 }
@@ -130,6 +136,32 @@ impl Sampler {
             named => named,
         };
         Sampler { border, ..self }
+    }
+
+    /// For images of several planes, whose first one it samples as it is.
+    pub fn with_conversion(self, conversion: &Arc<SamplerConversion>) -> Sampler {
+        let linear = conversion.chroma_linear;
+        let unit = texture::Sampler { mag_linear: linear, min_linear: linear, ..self.unit };
+        let chroma = Sampler { unit, ..self.clone() };
+        Sampler { conversion: Some((conversion.clone(), Arc::new(chroma))), ..self }
+    }
+
+    /// What makes colours of planes.
+    pub fn conversion(&self) -> Option<&SamplerConversion> {
+        self.conversion.as_ref().map(|(conversion, _)| &**conversion)
+    }
+
+    /// Planes of the images that it is for; 1 of most samplers.
+    pub fn planes(&self) -> u32 {
+        self.conversion().map_or(1, SamplerConversion::planes)
+    }
+
+    /// What samples a plane.
+    pub fn of_plane(self: &Arc<Sampler>, plane: u32) -> &Arc<Sampler> {
+        match &self.conversion {
+            Some((_, chroma)) if plane > 0 => chroma,
+            _ => self,
+        }
     }
 
     /// Whether any footprint is given more than one sample.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use vc4_shaders::state::Conversions;
+
 use super::layout::PipelineLayout;
 use super::module::ShaderModule;
 use crate::foundation::error::Error;
@@ -21,6 +23,8 @@ pub struct Stage {
     pub entry: String,
     /// Specialisation: constant id and bytes.
     pub constants: Vec<(u32, Vec<u8>)>,
+    /// What samplers of the layout make of images of several planes.
+    pub conversions: Arc<Conversions>,
 }
 
 /// Vertices of a pipeline.

@@ -6,6 +6,7 @@ use ash::vk;
 use vc4::state::depth_stencil::StencilPlan;
 use vc4_shaders::compile::{
     CompileError, ErrorKind, PipelineState, Varying, compile_rectangle, compile_shaders, compile_vertex,
+    convert,
 };
 #[cfg(feature = "compute")]
 use vc4_shaders::compile::{compute_stage, relay};
@@ -15,6 +16,7 @@ use vc4_shaders::program::{self, Program};
 #[cfg(feature = "compute")]
 use vc4_shaders::relay::Relay;
 use vc4_shaders::spirv::{StageSource, translate};
+use vc4_shaders::state::Conversions;
 
 use super::assembly::{Mode, RasterWindow, refuse};
 use super::cache::PipelineCache;
@@ -170,6 +172,7 @@ pub(super) struct Source {
     module: Arc<ShaderModule>,
     entry: String,
     specialization: Vec<(u32, u32)>,
+    conversions: Arc<Conversions>,
 }
 
 impl Source {
@@ -177,7 +180,8 @@ impl Source {
     pub(super) fn new(stage: &Stage) -> Result<Source, Error> {
         let constants = stage.constants.iter().map(|(id, bytes)| constant(bytes).map(|value| (*id, value)));
         let specialization = constants.collect::<Result<_, _>>()?;
-        Ok(Source { module: stage.module.clone(), entry: stage.entry.clone(), specialization })
+        let (module, entry) = (stage.module.clone(), stage.entry.clone());
+        Ok(Source { module, entry, specialization, conversions: stage.conversions.clone() })
     }
 
     fn source(&self) -> StageSource<'_> {
@@ -191,16 +195,20 @@ impl Source {
     /// What the stage is made of, for the cache.
     pub(super) fn key(&self) -> StageKey<'_> {
         match &*self.module {
-            ShaderModule::Spirv(spirv) => {
-                StageKey { module: spirv.key(), entry: &self.entry, specialization: &self.specialization }
-            }
+            ShaderModule::Spirv(spirv) => StageKey {
+                module: spirv.key(),
+                entry: &self.entry,
+                specialization: &self.specialization,
+                conversions: &self.conversions,
+            },
             ShaderModule::Assembly(_) => StageKey::from(&self.source()),
         }
     }
 
     fn translated(&self, stage: ir::Stage) -> Result<Shader, Error> {
-        let shader =
+        let mut shader =
             translate(&self.source(), stage).map_err(|error| failed(CompileError::Spirv { stage, error }))?;
+        convert(&mut shader, &self.conversions);
         if flags().contains(Debug::IR) {
             eprintln!("{stage:?} stage \"{}\":\n{shader}", self.entry);
         }
@@ -210,7 +218,8 @@ impl Source {
     /// The stage as the CPU's back end gets it.
     #[cfg(feature = "compute")]
     pub(super) fn compute(&self) -> Result<Shader, Error> {
-        let shader = compute_stage(&self.source()).map_err(failed)?;
+        let mut shader = compute_stage(&self.source()).map_err(failed)?;
+        convert(&mut shader, &self.conversions);
         if flags().contains(Debug::IR) {
             eprintln!("compute stage \"{}\":\n{shader}", self.entry);
         }

@@ -502,9 +502,13 @@ impl CommandBuffer {
 
     pub fn copy_image(&self, src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageCopy]) {
         self.record("vkCmdCopyImage", |recording| {
-            let mut command = CopyImage::new(src, dst, regions)?;
-            recording.transfer(command.by_tiles())?;
-            if command.is_empty() { Ok(()) } else { recording.cpu(command) }
+            for mut command in CopyImage::by_planes(src, dst, regions)? {
+                recording.transfer(command.by_tiles())?;
+                if !command.is_empty() {
+                    recording.cpu(command)?;
+                }
+            }
+            Ok(())
         });
     }
 
@@ -519,15 +523,17 @@ impl CommandBuffer {
     }
 
     pub fn copy_buffer_to_image(&self, src: &Arc<Buffer>, dst: &Arc<Image>, regions: &[vk::BufferImageCopy]) {
-        let (buffer, image, regions) = (src.clone(), dst.clone(), regions.to_vec());
-        let command = CopyBufferImage { buffer, image, regions, to_image: true };
-        self.record("vkCmdCopyBufferToImage", |recording| recording.cpu(command));
+        self.record("vkCmdCopyBufferToImage", |recording| {
+            let mut commands = CopyBufferImage::by_planes(src, dst, regions, true)?;
+            commands.try_for_each(|command| recording.cpu(command))
+        });
     }
 
     pub fn copy_image_to_buffer(&self, src: &Arc<Image>, dst: &Arc<Buffer>, regions: &[vk::BufferImageCopy]) {
-        let (buffer, image, regions) = (dst.clone(), src.clone(), regions.to_vec());
-        let command = CopyBufferImage { buffer, image, regions, to_image: false };
-        self.record("vkCmdCopyImageToBuffer", |recording| recording.cpu(command));
+        self.record("vkCmdCopyImageToBuffer", |recording| {
+            let mut commands = CopyBufferImage::by_planes(dst, src, regions, false)?;
+            commands.try_for_each(|command| recording.cpu(command))
+        });
     }
 
     pub fn update_buffer(&self, dst: &Arc<Buffer>, offset: u64, data: &[u8]) {

@@ -90,6 +90,7 @@ impl StandIn {
             levels: 1,
             base_layer: 0,
             layers,
+            planes: Vec::new(),
             ..**of
         };
         Ok(StandIn { view: Arc::new(view), of: of.clone() })

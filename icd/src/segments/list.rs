@@ -381,7 +381,7 @@ impl<'a> Snapshot<'a> {
     fn find(&self, set: u32, number: u32, element: u32) -> Option<Bound<'a>> {
         let slot = self.slot(set)?;
         let bound = self.list.bound.get(slot.set as usize)?;
-        let binding = bound.set.layout().binding(number).filter(|binding| element < binding.count)?;
+        let binding = bound.set.layout().binding(number).filter(|binding| element < binding.slots())?;
         let descriptor = bound.content.get((binding.slot + element) as usize)?;
         let dynamic = binding.is_dynamic().then_some(binding.dynamic + element);
         let offset = match dynamic {

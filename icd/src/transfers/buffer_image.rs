@@ -7,6 +7,7 @@ use ash::vk;
 use super::download::download;
 use super::drawn::{self, Rows, Work};
 use super::pieces::{CopyPieces, Piece, way};
+use super::planes;
 use super::texels::{Part, slices};
 use crate::foundation::error::Error;
 use crate::objects::buffer::Buffer;
@@ -60,6 +61,24 @@ impl CpuCommand for CopyBufferImage {
 }
 
 impl CopyBufferImage {
+    /// The copies of regions, which may name planes.
+    pub fn by_planes(
+        buffer: &Arc<Buffer>,
+        image: &Arc<Image>,
+        regions: &[vk::BufferImageCopy],
+        to_image: bool,
+    ) -> Result<impl Iterator<Item = CopyBufferImage>, Error> {
+        let groups =
+            planes::grouped(regions, |region| Ok([planes::resolve(image, &mut region.image_subresource)?]))?;
+        let buffer = buffer.clone();
+        Ok(groups.into_iter().map(move |([image], regions)| CopyBufferImage {
+            buffer: buffer.clone(),
+            image,
+            regions,
+            to_image,
+        }))
+    }
+
     /// What the CPU does.
     fn copy(&self, pieces: Vec<Piece>) -> CopyPieces {
         CopyPieces { buffer: self.buffer.clone(), image: self.image.clone(), pieces, to_image: self.to_image }

@@ -213,15 +213,7 @@ pub(super) fn set(
     ty: vk::DescriptorType,
     descriptor: Descriptor,
 ) -> Result<Arc<DescriptorSet>, String> {
-    let binding = Binding {
-        number: place.binding,
-        ty,
-        count: 1,
-        stages: vk::ShaderStageFlags::FRAGMENT,
-        immutable: Vec::new(),
-        slot: 0,
-        dynamic: 0,
-    };
+    let binding = Binding::new(place.binding, ty, 1, vk::ShaderStageFlags::FRAGMENT, Vec::new());
     let set = DescriptorSet::new(&Arc::new(SetLayout::new(vec![binding])));
     set.write(place.binding, place.element, vec![descriptor]).map_err(|error| error.to_string())?;
     Ok(Arc::new(set))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::drawn::{self, Work};
+use super::planes;
 use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, slices};
 use super::tiles;
@@ -23,6 +24,21 @@ pub struct CopyImage {
 }
 
 impl CopyImage {
+    /// The copies of regions, which may name planes.
+    pub fn by_planes(
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        regions: &[vk::ImageCopy],
+    ) -> Result<Vec<CopyImage>, Error> {
+        let groups = planes::grouped(regions, |region| {
+            Ok([
+                planes::resolve(src, &mut region.src_subresource)?,
+                planes::resolve(dst, &mut region.dst_subresource)?,
+            ])
+        })?;
+        groups.into_iter().map(|([src, dst], regions)| CopyImage::new(&src, &dst, &regions)).collect()
+    }
+
     /// Copies between images of compatible formats: texels or blocks of equal size, depth only to the same format.
     pub fn new(src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageCopy]) -> Result<CopyImage, Error> {
         let (from, to) = (src.row(), dst.row());

@@ -16,6 +16,7 @@ pub mod event;
 pub mod fill;
 pub mod image;
 mod pieces;
+mod planes;
 mod programs;
 pub mod query;
 pub mod resolve;

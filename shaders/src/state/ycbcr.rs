@@ -14,8 +14,6 @@ pub type Conversions = BTreeMap<Texture, YcbcrKey>;
 /// The planes behind the first one, each a texture of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChromaPlanes {
-    /// None: the first plane has all components where they belong.
-    None,
     /// One with CB in red and CR in green.
     Together(Texture),
     /// One for each.

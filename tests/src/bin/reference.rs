@@ -20,6 +20,10 @@ const OF_THE_LOADER: [&str; 4] = [
 /// The formats of Vulkan 1.0 are numbered from 1 on.
 const LAST_FORMAT: i32 = vk::Format::ASTC_12X12_SRGB_BLOCK.as_raw();
 
+/// Those of Vulkan 1.1 convert Y'CBCR.
+const PLANAR_FORMATS: std::ops::RangeInclusive<i32> =
+    vk::Format::G8B8G8R8_422_UNORM.as_raw()..=vk::Format::G16_B16_R16_3PLANE_444_UNORM.as_raw();
+
 /// What a column of the table of formats says: its head, and the feature of optimal tiling.
 const IMAGES: [(&str, vk::FormatFeatureFlags); 8] = [
     ("sampled", vk::FormatFeatureFlags::SAMPLED_IMAGE),
@@ -128,7 +132,7 @@ fn limits_page(limits: &vk::PhysicalDeviceLimits) -> String {
 fn formats(instance: &Instance, device: vk::PhysicalDevice) -> String {
     let mut page = head(
         "Formats",
-        "What images in optimal tiling and buffers of each format of Vulkan 1.0 can do; others are not known.",
+        "What images in optimal tiling and buffers of each format of Vulkan 1.0 and 1.1 can do; others are not known.",
     );
     page += "| format |";
     for (head, _) in IMAGES.iter().chain(&BUFFERS) {
@@ -137,7 +141,7 @@ fn formats(instance: &Instance, device: vk::PhysicalDevice) -> String {
     page += "\n| --- |";
     page += &" --- |".repeat(IMAGES.len() + BUFFERS.len());
     page += "\n";
-    for format in (1..=LAST_FORMAT).map(vk::Format::from_raw) {
+    for format in (1..=LAST_FORMAT).chain(PLANAR_FORMATS).map(vk::Format::from_raw) {
         // SAFETY: the device is the instance's.
         let properties = unsafe { instance.get_physical_device_format_properties(device, format) };
         let (images, buffers) = (properties.optimal_tiling_features, properties.buffer_features);

@@ -122,7 +122,13 @@ impl Fixture {
         topology: vk::PrimitiveTopology,
         dynamic: Vec<vk::DynamicState>,
     ) -> Arc<Pipeline> {
-        let stage = |stage, module| Stage { stage, module, entry: "main".into(), constants: Vec::new() };
+        let stage = |stage, module| Stage {
+            stage,
+            module,
+            entry: "main".into(),
+            constants: Vec::new(),
+            conversions: Arc::default(),
+        };
         let attribute = |location, format, offset| vk::VertexInputAttributeDescription {
             location,
             binding: 0,

@@ -45,6 +45,7 @@ fn is_shareable(row: &FormatRow) -> bool {
             && texel.cpp <= 4
     };
     row.aspects() == vk::ImageAspectFlags::COLOR
+        && !row.is_planar()
         && row.texture.is_some_and(plain)
         && row.target.is_none_or(|target| plain(target) && row.texture == Some(target))
 }

@@ -111,6 +111,9 @@ impl ImageQuery {
             return Err("only volumes have slices to be seen as layers");
         }
         let cube = self.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
+        if row.is_planar() && (self.ty != vk::ImageType::TYPE_2D || cube) {
+            return Err("images of several planes are 2D");
+        }
         let plain = vk::ImageCreateFlags::MUTABLE_FORMAT | ANY_IMAGE;
         if self.modifier.is_some() && !plain.contains(self.flags) {
             return Err("images with modifiers have no flags but that of a mutable format");
@@ -155,7 +158,7 @@ impl ImageQuery {
 
     fn limits(&self, row: &FormatRow, heap_size: u64) -> vk::ImageFormatProperties {
         // One level of one layer.
-        let linear = self.tiling != vk::ImageTiling::OPTIMAL;
+        let single = self.tiling != vk::ImageTiling::OPTIMAL || row.is_planar();
         let width = match self.tiling {
             vk::ImageTiling::LINEAR => limits::MAX_ROW_PX,
             // Nobody else knows of parts and panels.
@@ -172,8 +175,8 @@ impl ImageQuery {
         };
         vk::ImageFormatProperties {
             max_extent,
-            max_mip_levels: if linear { 1 } else { max_extent.width.ilog2() + 1 },
-            max_array_layers: match linear || self.ty == vk::ImageType::TYPE_3D {
+            max_mip_levels: if single { 1 } else { max_extent.width.ilog2() + 1 },
+            max_array_layers: match single || self.ty == vk::ImageType::TYPE_3D {
                 true => 1,
                 false => limits::MAX_LAYERS,
             },

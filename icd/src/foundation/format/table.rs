@@ -9,6 +9,7 @@ use vc4::image::texel::TexelInfo;
 use vc4::state::vertex_fetch::{Numeric, VertexFormat};
 use vc4::state::{ColorKind, Encoding};
 
+use super::planes::{PLANAR, Plane};
 use super::vertex::VERTICES;
 
 /// How a texel in a buffer (of the application, in a copy) becomes what an image holds.
@@ -77,9 +78,24 @@ pub struct FormatRow {
     pub target: Option<Stored>,
     /// How vertex attributes are read; `None` if they cannot have this format.
     pub vertex: Option<VertexFormat>,
+    /// Planes of an image, each one of its own format; none where an image is one plane. The rest of the row is the first
+    /// plane's.
+    pub planes: &'static [Plane],
     /// Aspects of images.
     aspects: vk::ImageAspectFlags,
 }
+
+/// Features of images of several planes: samplers that convert look at them, and copies move planes.
+const PLANAR_FEATURES: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
+    vk::FormatFeatureFlags::TRANSFER_SRC.as_raw()
+        | vk::FormatFeatureFlags::TRANSFER_DST.as_raw()
+        | vk::FormatFeatureFlags::SAMPLED_IMAGE.as_raw()
+        | vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR.as_raw()
+        | vk::FormatFeatureFlags::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER.as_raw()
+        | vk::FormatFeatureFlags::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER.as_raw()
+        | vk::FormatFeatureFlags::MIDPOINT_CHROMA_SAMPLES.as_raw()
+        | vk::FormatFeatureFlags::COSITED_CHROMA_SAMPLES.as_raw(),
+);
 
 const NOTHING: vk::FormatFeatureFlags = vk::FormatFeatureFlags::empty();
 
@@ -226,6 +242,7 @@ pub(super) fn images() -> Vec<FormatRow> {
         texture: Some(texture),
         target,
         vertex: None,
+        planes: &[],
         aspects,
     };
     let named = |name| TexelInfo::of_name(name).expect("a test reads every name");
@@ -251,7 +268,14 @@ pub(super) fn images() -> Vec<FormatRow> {
         row(format, block.bytes(), Some(info), stored, None, vk::ImageAspectFlags::COLOR)
     };
     let colors = COLORS.into_iter().chain([SHARED]).map(color);
-    colors.chain(DEPTHS.into_iter().map(depth)).chain(BLOCKS.into_iter().map(blocks)).collect()
+    let mut rows: Vec<FormatRow> =
+        colors.chain(DEPTHS.into_iter().map(depth)).chain(BLOCKS.into_iter().map(blocks)).collect();
+    for (format, planes) in PLANAR {
+        let first = rows.iter().find(|row| row.format == planes[0].format);
+        let first = first.expect("planes have formats of the table").clone();
+        rows.push(FormatRow { format, target: None, planes, ..first });
+    }
+    rows
 }
 
 /// The whole table, by increasing format number.
@@ -267,6 +291,7 @@ static TABLE: LazyLock<Vec<FormatRow>> = LazyLock::new(|| {
                 texture: None,
                 target: None,
                 vertex: Some(vertex),
+                planes: &[],
                 aspects: vk::ImageAspectFlags::empty(),
             }),
         }
@@ -284,6 +309,11 @@ impl FormatRow {
     /// Whether images have a stencil aspect.
     pub fn has_stencil(&self) -> bool {
         self.aspects.contains(vk::ImageAspectFlags::STENCIL)
+    }
+
+    /// Whether images have several planes.
+    pub fn is_planar(&self) -> bool {
+        !self.planes.is_empty()
     }
 
     /// Red, green and blue are sRGB encoded.
@@ -323,7 +353,7 @@ impl FormatRow {
 
     /// Rows are for copies and blits; the texture unit does not read them.
     fn linear_features(&self) -> vk::FormatFeatureFlags {
-        match self.block() == 1 && self.aspects == vk::ImageAspectFlags::COLOR {
+        match self.block() == 1 && self.aspects == vk::ImageAspectFlags::COLOR && !self.is_planar() {
             true => self.transfers(),
             false => NOTHING,
         }
@@ -332,6 +362,9 @@ impl FormatRow {
     fn optimal_features(&self) -> vk::FormatFeatureFlags {
         if self.texture.is_none() {
             return NOTHING;
+        }
+        if self.is_planar() {
+            return PLANAR_FEATURES;
         }
         let mut features = self.transfers() | self.sampling();
         if self.aspects != vk::ImageAspectFlags::COLOR {
@@ -378,7 +411,7 @@ impl FormatRow {
         let bytes = self.bytes;
         let is_shared = |row: &FormatRow| {
             let own = |stored: Stored| matches!(stored.storage, Storage::Expanded1555 | Storage::Blocks(_));
-            row.aspects == vk::ImageAspectFlags::COLOR && !row.texture.is_some_and(own)
+            row.aspects == vk::ImageAspectFlags::COLOR && !row.texture.is_some_and(own) && !row.is_planar()
         };
         let shared = is_shared(self);
         TABLE.iter().filter(move |row| shared && is_shared(row) && row.bytes == bytes)
@@ -527,7 +560,7 @@ mod tests {
             if texture.storage == Storage::Plain {
                 assert_eq!(row.bytes, texel.cpp, "{:?}", row.format);
             }
-            if row.block() == 1 && row.info.is_some() {
+            if row.block() == 1 && row.info.is_some() && !row.is_planar() {
                 assert!(format!("{:?}", row.format).starts_with(
                     COLORS.iter().chain([&SHARED]).find(|color| color.0 == row.format).unwrap().1
                 ));

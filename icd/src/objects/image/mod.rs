@@ -1,6 +1,9 @@
 //! VkImage: a layout and the memory it lies in.
 
+mod planes;
 mod shared;
+
+use std::sync::Arc;
 
 use ash::vk;
 use vc4::hw::TEXTURE_MAX_PX;
@@ -30,6 +33,8 @@ pub(super) const CUBE_FACES: u32 = 6;
 /// In memory: every layer (of 3D images, every slice) with its mip chain, each at a page; then, of
 /// block formats, the blocks of every layer, or of wide attachments, the same again for every other plane. Slices of
 /// small levels stay empty at the end of their chains.
+///
+/// An image of several planes is as its first one to all but copies and views of planes, which take an image of its own for each.
 pub struct Image {
     row: &'static FormatRow,
     stored: Stored,
@@ -44,6 +49,8 @@ pub struct Image {
     plane_stride: u64,
     /// One layer of blocks, in rows.
     blocks: Option<ImageLayout>,
+    /// The planes, if there are several, and where they begin.
+    planes: Vec<(u64, Arc<Image>)>,
     /// Bytes of the memory that it is bound to in front of it.
     skipped: u64,
     home: Home,
@@ -61,7 +68,8 @@ impl Image {
 
     /// As [`Image::new`], however small the heap is: what its memory would have to be.
     pub fn planned(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
-        Image::in_order(device, info, info.tiling == vk::ImageTiling::LINEAR, None)
+        let image = Image::in_order(device, info, info.tiling == vk::ImageTiling::LINEAR, None)?;
+        if image.row.is_planar() { image.with_planes(device, info) } else { Ok(image) }
     }
 
     /// An image of a swapchain, without memory. Unless it is to be `tiled`, what is only drawn to and presented lies in raster
@@ -159,6 +167,7 @@ impl Image {
             layout,
             samples,
             blocks,
+            planes: Vec::new(),
             skipped: 0,
             home: Home::default(),
         };
@@ -185,6 +194,7 @@ impl Image {
             layer_stride: u64::from(size),
             plane_stride: u64::from(size),
             blocks: None,
+            planes: Vec::new(),
             skipped: 0,
             home: Home::of(binding),
         }
@@ -255,7 +265,10 @@ impl Image {
 
     /// Bytes in all.
     pub fn size(&self) -> u64 {
-        u64::from(self.stored.planes() - 1) * self.plane_stride + self.plane_size()
+        match self.planes.last() {
+            Some((start, last)) => start + last.size(),
+            None => u64::from(self.stored.planes() - 1) * self.plane_stride + self.plane_size(),
+        }
     }
 
     fn plane_size(&self) -> u64 {
@@ -350,12 +363,16 @@ impl Image {
     /// Binds to memory that is not the application's (swapchain images). The BO has
     /// `requirements().size` bytes at the binding's offset.
     pub fn bind_to(&self, binding: Binding) -> Result<(), Error> {
+        for (start, plane) in &self.planes {
+            plane.bind_to(binding.from(*start).part(plane.size())?)?;
+        }
         self.home.bind(binding).map_err(|_| Error::InvalidUse("the image has memory already".into()))
     }
 
     /// Gives it a name.
     pub fn set_name(&self, name: &str) {
         self.home.set_name(name);
+        self.planes.iter().for_each(|(_, plane)| plane.set_name(name));
     }
 
     /// Its name.

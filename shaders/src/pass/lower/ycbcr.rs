@@ -31,7 +31,6 @@ fn converted(b: &mut Builder, key: &YcbcrKey, sample: &Sample, data: &InstData) 
     let luma = b.emit(Op::Sample(*sample), &data.args);
     let (zero, one) = (b.float(0.0), b.float(1.0));
     let texel = match key.chroma {
-        ChromaPlanes::None => [luma[0], luma[1], luma[2], luma[3]],
         ChromaPlanes::Together(texture) => {
             let args = moved(b, key, sample, &data.args);
             let chroma = plane(b, sample, texture, &args);
