@@ -97,6 +97,31 @@ fn other_byte_order() {
     compile(&swapped, Stage::Fragment).unwrap();
 }
 
+/// Names may be anything, and change nothing: bytes that are no UTF-8, or none at all.
+#[test]
+fn names_mean_nothing() {
+    for file in ["flow.frag", "common.frag", "control.comp"] {
+        let mut words = words(file);
+        let plain = compile(&words, stage_of(file)).unwrap().to_string();
+        let mut names = 0;
+        let mut at = 5;
+        while at < words.len() {
+            let (length, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
+            let first = match opcode {
+                op if op == spirv::Op::Name as u32 => 2,
+                op if op == spirv::Op::MemberName as u32 => 3,
+                _ => length,
+            };
+            // An overlong form of a slash, and no end.
+            words[at..at + length][first..].fill(0xafc0_afc0);
+            names += usize::from(first < length);
+            at += length;
+        }
+        assert!(names > 2, "{file}");
+        assert_eq!(compile(&words, stage_of(file)).unwrap().to_string(), plain, "{file}");
+    }
+}
+
 #[test]
 fn errors_name_the_place() {
     let error = |words: &[u32], entry: &str, stage: Stage| {

@@ -2,7 +2,8 @@
 //!
 //! rspirv decodes operands. Before it may look, a walk of our own makes sure that word counts are not zero and tile the
 //! module exactly, because its decoder panics on string literals that run past the end. `OpSpecConstantOp` is
-//! decoded here: rspirv reads one operand where the grammar allows many, and panics on some opcodes inside it.
+//! decoded here: rspirv reads one operand where the grammar allows many, and panics on some opcodes inside it. Names and sources
+//! are left out: they mean nothing to a program, and rspirv refuses strings that are no UTF-8.
 
 use rspirv::binary::{Consumer, ParseAction, ParseState, Parser};
 use rspirv::dr;
@@ -61,7 +62,7 @@ pub fn in_host_order(words: &[u32]) -> Result<Vec<u32>> {
 
 /// Outcome of the walk over word counts.
 struct Walk {
-    /// The words, with every `OpSpecConstantOp` replaced by `OpNop`s.
+    /// The words, with every `OpSpecConstantOp` and what is [`for_people`] replaced by `OpNop`s.
     padded: Vec<u32>,
     /// Word offset of every instruction of `padded`.
     offsets: Vec<usize>,
@@ -81,8 +82,11 @@ fn walk(words: Vec<u32>) -> Result<Walk> {
             return Err(SpirvError::Tiling { word, length, total });
         }
         let opcode = walk.padded[word] & 0xffff;
-        if opcode == Op::SpecConstantOp as u32 {
+        let is_spec_op = opcode == Op::SpecConstantOp as u32;
+        if is_spec_op {
             walk.spec_ops.push(spec_constant_op(word, &walk.padded[word..word + length])?);
+        }
+        if is_spec_op || for_people(opcode) {
             walk.padded[word..word + length].fill(1 << 16 | Op::Nop as u32);
             walk.offsets.extend(word..word + length);
         } else {
@@ -91,6 +95,20 @@ fn walk(words: Vec<u32>) -> Result<Walk> {
         word += length;
     }
     Ok(walk)
+}
+
+/// Whether an instruction says something to people only: names and sources, all of them with strings.
+fn for_people(opcode: u32) -> bool {
+    const OPS: [Op; 7] = [
+        Op::Name,
+        Op::MemberName,
+        Op::String,
+        Op::Source,
+        Op::SourceContinued,
+        Op::SourceExtension,
+        Op::ModuleProcessed,
+    ];
+    OPS.iter().any(|op| *op as u32 == opcode)
 }
 
 /// Decodes `OpSpecConstantOp`: all operands are ids, except the literal indices of three composite operations.

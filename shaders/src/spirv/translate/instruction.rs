@@ -14,7 +14,7 @@ use crate::spirv::expression::{expression, glsl};
 /// Translates an instruction that control goes on after: all but calls.
 pub fn translate(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
     match inst.op {
-        Op::Nop | Op::Line | Op::NoLine | Op::Name | Op::MemberName | Op::String => {}
+        Op::Nop | Op::Line | Op::NoLine => {}
         Op::MemoryBarrier => atomic::memory_barrier(t),
         Op::ControlBarrier => atomic::control_barrier(t, inst)?,
         op if atomic::is_atomic(op) => atomic::atomic(t, inst)?,
