@@ -575,6 +575,124 @@ fn planes_are_seen_alone() {
     }
 }
 
+const DMA_BUF: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT;
+const LINEAR: u64 = 0;
+
+/// A frame as decoders of video lay it out: rows of one pitch, one plane behind the other, wherever that is.
+struct Frame {
+    layouts: Vec<vk::SubresourceLayout>,
+    memory: vk::DeviceMemory,
+    size: u64,
+}
+
+impl Frame {
+    fn new(vk: &Vk, planes: &[Plane], pitch: u64, gap: u64) -> Frame {
+        let mut size = 0;
+        let mut layouts = Vec::new();
+        for plane in planes {
+            layouts.push(vk::SubresourceLayout { offset: size, row_pitch: pitch, ..Default::default() });
+            size += pitch * u64::from(plane.size[1]) + gap;
+        }
+        let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(DMA_BUF);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(size).push_next(&mut export);
+        // SAFETY: valid usage; the memory is larger than what is written.
+        let memory = unsafe {
+            let memory = vk.device.allocate_memory(&info, None).unwrap();
+            let all = vk.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap();
+            for (plane, layout) in planes.iter().zip(&layouts) {
+                let row = plane.size[0] as usize * plane.components;
+                for (y, bytes) in plane.bytes.chunks_exact(row).enumerate() {
+                    let at = layout.offset as usize + y * pitch as usize;
+                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), all.cast::<u8>().add(at), row);
+                }
+            }
+            memory
+        };
+        Frame { layouts, memory, size }
+    }
+
+    /// An image of planes of the frame.
+    fn image(
+        &self,
+        vk: &Vk,
+        format: vk::Format,
+        size: [u32; 2],
+        planes: std::ops::Range<usize>,
+    ) -> Result<vk::Image, vk::Result> {
+        let mut explicit = vk::ImageDrmFormatModifierExplicitCreateInfoEXT::default()
+            .drm_format_modifier(LINEAR)
+            .plane_layouts(&self.layouts[planes]);
+        let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(DMA_BUF);
+        let info = Video::info(format, size)
+            .tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT)
+            .push_next(&mut explicit)
+            .push_next(&mut external);
+        // SAFETY: valid usage, or refused.
+        unsafe {
+            let image = vk.device.create_image(&info, None)?;
+            assert!(vk.device.get_image_memory_requirements(image).size <= self.size.next_multiple_of(4096));
+            vk.device.bind_image_memory(image, self.memory, 0).unwrap();
+            Ok(image)
+        }
+    }
+}
+
+/// What a decoder has written is seen where it lies, all planes at once or each as an image of its own.
+#[test]
+fn frames_of_others_are_seen_as_they_lie() {
+    support::assembly::keep_log();
+    let vk = Vk::of_version(
+        vk::API_VERSION_1_2,
+        &[
+            c"VK_KHR_external_memory_fd",
+            c"VK_EXT_external_memory_dma_buf",
+            c"VK_EXT_image_drm_format_modifier",
+        ],
+    );
+    let canvas = Canvas::new(&vk, EDGE, false, vk::AttachmentLoadOp::CLEAR);
+    for (format, pitch, gap) in [(TWO, 64, 0), (THREE, 48, 16), (TWO, 96, 4096)] {
+        let planes = Plane::all(format, SIZE, noise);
+        let frame = Frame::new(&vk, &planes, pitch, gap);
+        let image = frame.image(&vk, format, SIZE, 0..planes.len()).unwrap();
+        let memory_planes = [
+            vk::ImageAspectFlags::MEMORY_PLANE_0_EXT,
+            vk::ImageAspectFlags::MEMORY_PLANE_1_EXT,
+            vk::ImageAspectFlags::MEMORY_PLANE_2_EXT,
+        ];
+        for (plane, layout) in frame.layouts.iter().enumerate() {
+            let asked = vk::ImageSubresource { aspect_mask: memory_planes[plane], ..Default::default() };
+            // SAFETY: valid usage.
+            let told = unsafe { vk.device.get_image_subresource_layout(image, asked) };
+            assert_eq!((told.offset, told.row_pitch), (layout.offset, layout.row_pitch), "{format:?}");
+        }
+        let video = Video { format, image, planes };
+        let how = How { format, ..BT601 };
+        see(&vk, &canvas, [how, How { exchanged: true, ..how }], [&video, &video]);
+        for (number, plane) in video.planes.iter().enumerate() {
+            assert_eq!(video.read(&vk, number), plane.bytes, "{format:?}, plane {number}");
+            // As libplacebo takes them.
+            let part = if plane.components == 2 { vk::Format::R8G8_UNORM } else { vk::Format::R8_UNORM };
+            let alone = frame.image(&vk, part, plane.size, number..number + 1).unwrap();
+            let buffer = vk.buffer(plane.bytes.len());
+            let region = vk::BufferImageCopy {
+                image_subresource: support::COLOR,
+                image_extent: extent(plane.size[0], plane.size[1]),
+                ..Default::default()
+            };
+            // SAFETY: valid usage.
+            vk.run(|device, commands| unsafe {
+                device.cmd_copy_image_to_buffer(commands, alone, GENERAL, buffer.handle, &[region]);
+            });
+            assert_eq!(buffer.read(), plane.bytes, "{format:?}, plane {number} alone");
+        }
+        let wrong = Err(vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT);
+        assert_eq!(frame.image(&vk, format, SIZE, 0..1), wrong);
+        let mut shifted = Frame { layouts: frame.layouts.clone(), ..frame };
+        shifted.layouts[1].offset += 8;
+        assert_eq!(shifted.image(&vk, format, SIZE, 0..video.planes.len()), wrong);
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let (vk, _) = start();

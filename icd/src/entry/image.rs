@@ -6,6 +6,7 @@ use super::guard::entry_points;
 use super::read::{destroy, enumerate, extension, give, slice};
 use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
+use crate::foundation::format;
 use crate::foundation::handle::{get, opt};
 use crate::objects::conversion::SamplerConversion;
 use crate::objects::device::Device;
@@ -67,10 +68,14 @@ unsafe fn by_modifier(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result
     if let Some(explicit) = explicit {
         // SAFETY: as many planes as it says.
         let planes = unsafe { slice(explicit.p_plane_layouts, explicit.drm_format_modifier_plane_count) };
-        let [plane] = planes else {
-            return Err(Error::PlaneLayout(format!("{} planes; images have one", planes.len())));
-        };
-        return Image::shared(device, info, &[explicit.drm_format_modifier], Some(plane));
+        let (have, want) = (planes.len(), format::memory_planes(info.format));
+        if have != want as usize {
+            return Err(Error::PlaneLayout(format!(
+                "{have} planes; images of {:?} have {want}",
+                info.format
+            )));
+        }
+        return Image::shared(device, info, &[explicit.drm_format_modifier], Some(planes));
     }
     let Some(list) = list else {
         return Err(Error::InvalidUse("an image by modifiers without a list of them".into()));
@@ -129,8 +134,7 @@ entry_points! {
         subresource: *const vk::ImageSubresource,
         out: *mut vk::SubresourceLayout,
     ) {
-        let vk::ImageSubresource { mip_level, array_layer, .. } = *subresource;
-        out.write(get::<Image>(image).subresource_layout(mip_level, array_layer));
+        out.write(get::<Image>(image).subresource_layout(&*subresource));
     }
 
     fn vkGetImageDrmFormatModifierPropertiesEXT(

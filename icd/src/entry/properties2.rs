@@ -31,7 +31,7 @@ unsafe fn modifiers(format: vk::Format, next: *mut c_void) {
             let _ = enumerate_into(count, out, &offered, |out, &modifier| {
                 *out = vk::DrmFormatModifierPropertiesEXT {
                     drm_format_modifier: modifier,
-                    drm_format_modifier_plane_count: 1,
+                    drm_format_modifier_plane_count: format::memory_planes(format),
                     drm_format_modifier_tiling_features: format::modifier_features(format, modifier),
                 };
             });
@@ -42,7 +42,7 @@ unsafe fn modifiers(format: vk::Format, next: *mut c_void) {
             let _ = enumerate_into(count, out, &offered, |out, &modifier| {
                 *out = vk::DrmFormatModifierProperties2EXT {
                     drm_format_modifier: modifier,
-                    drm_format_modifier_plane_count: 1,
+                    drm_format_modifier_plane_count: format::memory_planes(format),
                     drm_format_modifier_tiling_features: format::modifier_features2(format, modifier),
                 };
             });

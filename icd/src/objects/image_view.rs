@@ -49,13 +49,19 @@ impl ImageView {
     /// A view of `image`.
     pub fn new(image: &Arc<Image>, info: &vk::ImageViewCreateInfo<'_>) -> Result<ImageView, Error> {
         let range = &info.subresource_range;
-        let whole = image;
-        let image = whole.aspect(range.aspect_mask)?;
-        let is_plane = !Arc::ptr_eq(image, whole);
+        // Seen whole, an image of several planes is its first one with the others beside it.
+        let all = image;
+        let is_whole = all.row().is_planar() && range.aspect_mask == vk::ImageAspectFlags::COLOR;
+        let aspect = if is_whole { vk::ImageAspectFlags::PLANE_0 } else { range.aspect_mask };
+        let image = all.aspect(aspect)?;
         let unknown = || Error::FormatNotSupported(format!("{:?} views are not offered", info.format));
         let row = format::row(info.format).ok_or_else(unknown)?;
-        let stored = stored_as(image, row).ok_or_else(|| {
-            let image = image.query().format;
+        let stored = match is_whole {
+            true => (row.format == all.row().format).then(|| image.stored()),
+            false => stored_as(image, row),
+        };
+        let stored = stored.ok_or_else(|| {
+            let image = all.query().format;
             Error::FormatNotSupported(format!("a {:?} view of a {image:?} image", info.format))
         })?;
         let levels = count(range.base_mip_level, range.level_count, image.levels(), "levels")?;
@@ -84,12 +90,15 @@ impl ImageView {
             row,
             stored,
             components: info.components,
-            aspects: if is_plane { row.aspects() } else { range.aspect_mask },
+            aspects: if all.row().is_planar() { row.aspects() } else { range.aspect_mask },
             base_level: range.base_mip_level,
             levels,
             base_layer: range.base_array_layer,
             layers,
-            planes: image.planes().skip(1).map(|plane| Arc::new(ImageView::of_plane(plane))).collect(),
+            planes: match is_whole {
+                true => all.planes().skip(1).map(|plane| Arc::new(ImageView::of_plane(plane))).collect(),
+                false => Vec::new(),
+            },
         })
     }
 

@@ -12,7 +12,7 @@ mod table;
 mod vertex;
 
 pub use decode::texture_decode;
-pub use modifiers::{MODIFIERS, modifier_features, modifier_features2};
+pub use modifiers::{MODIFIERS, memory_planes, modifier_features, modifier_features2};
 pub use planes::{Plane, plane_of};
 pub use query::ImageQuery;
 pub use table::{FormatRow, Storage, Stored, WIDENED, buffer_features, features2, properties, row};

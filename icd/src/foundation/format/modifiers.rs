@@ -13,15 +13,21 @@ pub const MODIFIERS: [u64; 2] = [MODIFIER_T_TILED, MODIFIER_LINEAR];
 /// Features of images of a format that lie as a modifier says; none where it is not offered.
 pub fn modifier_features(format: vk::Format, modifier: u64) -> vk::FormatFeatureFlags {
     let none = vk::FormatFeatureFlags::empty();
-    match row(format).filter(|row| is_shareable(row)) {
-        Some(row) => match modifier {
-            MODIFIER_LINEAR => row.properties().optimal_tiling_features,
-            // What kernels write lies in rows.
-            MODIFIER_T_TILED => row.properties().optimal_tiling_features & !KERNELS,
-            _ => none,
-        },
-        None => none,
+    let Some(row) = row(format) else { return none };
+    let optimal = row.properties().optimal_tiling_features;
+    match modifier {
+        MODIFIER_LINEAR if is_shareable(row) || row.is_planar() => optimal,
+        // Tiles are held in another form.
+        MODIFIER_LINEAR if is_read_alike(row) => optimal & !(KERNELS | TARGETS),
+        // What kernels write lies in rows.
+        MODIFIER_T_TILED if is_shareable(row) => optimal & !KERNELS,
+        _ => none,
     }
+}
+
+/// Planes of images of a format, each with a layout of its own in memory.
+pub fn memory_planes(format: vk::Format) -> u32 {
+    row(format).map_or(1, |row| row.planes.len().max(1) as u32)
 }
 
 /// As [`modifier_features`], with those that the first form has no bits for.
@@ -33,6 +39,18 @@ pub fn modifier_features2(format: vk::Format, modifier: u64) -> vk::FormatFeatur
 const KERNELS: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
     vk::FormatFeatureFlags::STORAGE_IMAGE.as_raw() | vk::FormatFeatureFlags::STORAGE_IMAGE_ATOMIC.as_raw(),
 );
+
+/// Features of images that are drawn to.
+const TARGETS: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
+    vk::FormatFeatureFlags::COLOR_ATTACHMENT.as_raw()
+        | vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND.as_raw(),
+);
+
+/// Whether texels of one or two components of a byte, planes of a video as a rule, are held as others know them in images that
+/// are only read and copied.
+fn is_read_alike(row: &FormatRow) -> bool {
+    matches!(row.format, vk::Format::R8_UNORM | vk::Format::R8G8_UNORM)
+}
 
 /// Whether texels are held as others know them, whatever the image is for, by texture unit and tile buffer alike.
 fn is_shareable(row: &FormatRow) -> bool {
@@ -70,9 +88,24 @@ mod tests {
             vk::Format::ETC2_R8G8B8_UNORM_BLOCK,
             vk::Format::D16_UNORM,
             vk::Format::A1R5G5B5_UNORM_PACK16,
-            vk::Format::R8_UNORM,
+            vk::Format::R16_UNORM,
         ] {
             assert!(modifier_features(format, MODIFIER_LINEAR).is_empty(), "{format:?}");
+        }
+        // Videos, in planes of one image or in images of their own.
+        for (format, planes) in [
+            (vk::Format::R8_UNORM, 1),
+            (vk::Format::R8G8_UNORM, 1),
+            (vk::Format::G8_B8R8_2PLANE_420_UNORM, 2),
+            (vk::Format::G8_B8_R8_3PLANE_420_UNORM, 3),
+        ] {
+            let linear = modifier_features(format, MODIFIER_LINEAR);
+            assert!(linear.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE), "{format:?}");
+            assert!(!linear.intersects(TARGETS | KERNELS), "{format:?}");
+            assert!(modifier_features(format, MODIFIER_T_TILED).is_empty(), "{format:?}");
+            assert_eq!(memory_planes(format), planes, "{format:?}");
+            let texture = row(format).unwrap().texture.unwrap();
+            assert_eq!(texture.storage, Storage::Plain, "{format:?}");
         }
     }
 }

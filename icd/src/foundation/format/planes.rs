@@ -47,11 +47,14 @@ pub const PLANAR: [(vk::Format, &[Plane]); 5] = {
     ]
 };
 
-/// The planes' aspects, by number.
-const ASPECTS: [vk::ImageAspectFlags; 3] =
-    [vk::ImageAspectFlags::PLANE_0, vk::ImageAspectFlags::PLANE_1, vk::ImageAspectFlags::PLANE_2];
+/// The planes' aspects, by number, and those of planes in memory, which are the same ones here.
+const ASPECTS: [[vk::ImageAspectFlags; 2]; 3] = [
+    [vk::ImageAspectFlags::PLANE_0, vk::ImageAspectFlags::MEMORY_PLANE_0_EXT],
+    [vk::ImageAspectFlags::PLANE_1, vk::ImageAspectFlags::MEMORY_PLANE_1_EXT],
+    [vk::ImageAspectFlags::PLANE_2, vk::ImageAspectFlags::MEMORY_PLANE_2_EXT],
+];
 
 /// The number of the plane that an aspect is; `None` for other aspects.
 pub fn plane_of(aspect: vk::ImageAspectFlags) -> Option<usize> {
-    ASPECTS.iter().position(|plane| *plane == aspect)
+    ASPECTS.iter().position(|plane| plane.contains(&aspect))
 }

@@ -16,7 +16,7 @@ use vc4_kernel_abi::uapi::MODIFIER_T_TILED;
 
 use crate::foundation::error::Error;
 use crate::foundation::facts::target_px;
-use crate::foundation::format::{FormatRow, ImageQuery, Storage, Stored};
+use crate::foundation::format::{FormatRow, ImageQuery, Storage, Stored, plane_of};
 use crate::foundation::handle::Object;
 use crate::foundation::name::Name;
 use crate::objects::device::Device;
@@ -34,7 +34,7 @@ pub(super) const CUBE_FACES: u32 = 6;
 /// block formats, the blocks of every layer, or of wide attachments, the same again for every other plane. Slices of
 /// small levels stay empty at the end of their chains.
 ///
-/// An image of several planes is as its first one to all but copies and views of planes, which take an image of its own for each.
+/// An image of several planes has an image of its own for each, which copies and views take; how it lies itself means nothing.
 pub struct Image {
     row: &'static FormatRow,
     stored: Stored,
@@ -69,7 +69,7 @@ impl Image {
     /// As [`Image::new`], however small the heap is: what its memory would have to be.
     pub fn planned(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
         let image = Image::in_order(device, info, info.tiling == vk::ImageTiling::LINEAR, None)?;
-        if image.row.is_planar() { image.with_planes(device, info) } else { Ok(image) }
+        if image.row.is_planar() { image.with_planes(device, info, None, None) } else { Ok(image) }
     }
 
     /// An image of a swapchain, without memory. Unless it is to be `tiled`, what is only drawn to and presented lies in raster
@@ -265,8 +265,8 @@ impl Image {
 
     /// Bytes in all.
     pub fn size(&self) -> u64 {
-        match self.planes.last() {
-            Some((start, last)) => start + last.size(),
+        match self.planes.iter().map(|(start, plane)| start + plane.size()).max() {
+            Some(end) => end,
             None => u64::from(self.stored.planes() - 1) * self.plane_stride + self.plane_size(),
         }
     }
@@ -356,8 +356,8 @@ impl Image {
 
     /// vkBindImageMemory.
     pub fn bind(&self, memory: &DeviceMemory, offset: u64) -> Result<(), Error> {
-        let offset = offset.saturating_add(self.skipped);
-        self.bind_to(Binding::new(memory, offset, self.size(), ALIGNMENT)?)
+        let whole = Binding::new(memory, offset, self.skipped + self.size(), ALIGNMENT)?;
+        self.bind_to(whole.from(self.skipped))
     }
 
     /// Binds to memory that is not the application's (swapchain images). The BO has
@@ -386,7 +386,15 @@ impl Image {
     }
 
     /// vkGetImageSubresourceLayout; zero outside the image. Means something for linear images only.
-    pub fn subresource_layout(&self, level: u32, layer: u32) -> vk::SubresourceLayout {
+    pub fn subresource_layout(&self, subresource: &vk::ImageSubresource) -> vk::SubresourceLayout {
+        let vk::ImageSubresource { aspect_mask, mip_level, array_layer } = *subresource;
+        match plane_of(aspect_mask).filter(|_| self.row.is_planar()) {
+            Some(number) => self.plane_layout(number),
+            None => self.layout_of(mip_level, array_layer),
+        }
+    }
+
+    fn layout_of(&self, level: u32, layer: u32) -> vk::SubresourceLayout {
         let Some(place) = self.layout.level(level, 0).filter(|_| layer < self.layers) else {
             return vk::SubresourceLayout::default();
         };
@@ -548,7 +556,7 @@ mod tests {
             usage: vk::ImageUsageFlags::TRANSFER_SRC,
             ..info(30, 20, 1)
         };
-        let layout = Image::new(&device(), &linear).unwrap().subresource_layout(0, 0);
+        let layout = Image::new(&device(), &linear).unwrap().subresource_layout(&Default::default());
         assert_eq!((layout.offset, layout.row_pitch, layout.size), (0, 128, 2560));
     }
 

@@ -14,7 +14,8 @@ use crate::objects::device::Device;
 use crate::objects::placement::SURFACE_ALIGNMENT;
 
 impl Image {
-    /// An image that lies as one of the modifiers says, the best of those that are offered; with `plane`, as others have laid it out.
+    /// An image that lies as one of the modifiers says, the best of those that are offered; with `planes`, as many as the format has,
+    /// as others have laid it out.
     ///
     /// # Errors
     /// None is offered for such images, or others have laid it out as the machine cannot read it.
@@ -22,17 +23,21 @@ impl Image {
         device: &Device,
         info: &vk::ImageCreateInfo<'_>,
         modifiers: &[u64],
-        plane: Option<&vk::SubresourceLayout>,
+        planes: Option<&[vk::SubresourceLayout]>,
     ) -> Result<Image, Error> {
         let best = MODIFIERS.into_iter().filter(|modifier| modifiers.contains(modifier));
         let mut refused =
             Error::FormatNotSupported(format!("{:?} images: none of the modifiers", info.format));
         for modifier in best {
             match Image::in_order(device, info, modifier == MODIFIER_LINEAR, Some(modifier)) {
-                Ok(image) => match plane {
-                    Some(plane) => return image.laid_out(plane)?.that_fits(device),
-                    None => return image.that_fits(device),
-                },
+                Ok(image) => {
+                    let image = match (image.row.is_planar(), planes) {
+                        (true, planes) => image.with_planes(device, info, Some(modifier), planes)?,
+                        (false, Some([plane])) => image.laid_out(plane)?,
+                        (false, _) => image,
+                    };
+                    return image.that_fits(device);
+                }
                 Err(error) => refused = error,
             }
         }
@@ -40,12 +45,14 @@ impl Image {
     }
 
     /// The image as others have laid it out: rows may be longer.
-    fn laid_out(mut self, plane: &vk::SubresourceLayout) -> Result<Image, Error> {
+    pub(super) fn laid_out(mut self, plane: &vk::SubresourceLayout) -> Result<Image, Error> {
         let level = self.layout.levels[0];
         let (pitch, offset) = (plane.row_pitch, plane.offset);
         let wrong = |why: String| Err(Error::PlaneLayout(why));
-        if offset % ALIGNMENT != 0 {
-            return wrong(format!("byte {offset} as the first; images begin at multiples of {ALIGNMENT}"));
+        // The texture unit takes pages only, but reads no rows of smaller texels, which programs find anywhere.
+        let first = if level.cpp < 4 { u64::from(SURFACE_ALIGNMENT) } else { ALIGNMENT };
+        if offset % first != 0 {
+            return wrong(format!("byte {offset} as the first; such images begin at multiples of {first}"));
         }
         let same = pitch == u64::from(level.stride);
         if !same && level.tiling != Tiling::Raster {
