@@ -97,6 +97,27 @@ fn other_byte_order() {
     compile(&swapped, Stage::Fragment).unwrap();
 }
 
+/// What a module declares and does not use is no reason to refuse it.
+#[test]
+fn layers_and_viewports_may_be_declared() {
+    for capability in
+        [Capability::ShaderLayer, Capability::ShaderViewportIndex, Capability::ShaderViewportIndexLayerEXT]
+    {
+        let words = module(|b| {
+            b.capability(capability);
+            b.extension("SPV_EXT_shader_viewport_index_layer");
+            let void = b.type_void();
+            let ty = b.type_function(void, vec![]);
+            let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+            b.begin_block(None).unwrap();
+            b.ret().unwrap();
+            b.end_function().unwrap();
+            main
+        });
+        compile(&words, Stage::Fragment).unwrap();
+    }
+}
+
 /// Names may be anything, and change nothing: bytes that are no UTF-8, or none at all.
 #[test]
 fn names_mean_nothing() {
@@ -339,6 +360,7 @@ fn what_is_lacking_is_named() {
         ("lacks_atomic.frag", "an atomic operation (vertexPipelineStoresAndAtomics"),
         ("lacks_store.vert", "a store into a buffer"),
         ("lacks_write.frag", "a write to an image"),
+        ("lacks_layer.vert", "Layer"),
         ("lacks_subgroup.comp", "capability GroupNonUniformPartitioned"),
         ("lacks_int64.comp", "Int64"),
     ];

@@ -70,7 +70,7 @@ pub struct Module {
     pub lines: Vec<SourceLine>,
 }
 
-const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery (declaration only), \
+const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery, ShaderLayer and ShaderViewportIndex (declaration only), \
     ClipDistance, CullDistance, DrawParameters, MultiView, DeviceGroup, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative, \
     Clustered and Quad, dynamic and non-uniform indexing of arrays of descriptors";
 
@@ -98,6 +98,10 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::StorageImageWriteWithoutFormat
             | Capability::DerivativeControl
             | Capability::ImageQuery
+            // Where a stage chooses a layer or a viewport, that is said of the output; zink declares it for stages that do not.
+            | Capability::ShaderLayer
+            | Capability::ShaderViewportIndex
+            | Capability::ShaderViewportIndexLayerEXT
             | Capability::SampleRateShading
             | Capability::InterpolationFunction
             | Capability::ClipDistance
@@ -133,7 +137,7 @@ const fn is_supported(capability: Capability) -> bool {
 }
 
 /// Extensions that add nothing to what must be translated, or only what is translated anyway.
-const EXTENSIONS: [&str; 13] = [
+const EXTENSIONS: [&str; 14] = [
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_non_semantic_info",
     "SPV_KHR_multiview",
@@ -142,6 +146,7 @@ const EXTENSIONS: [&str; 13] = [
     "SPV_KHR_no_integer_wrap_decoration",
     "SPV_KHR_terminate_invocation",
     "SPV_EXT_demote_to_helper_invocation",
+    "SPV_EXT_shader_viewport_index_layer",
     "SPV_EXT_descriptor_indexing",
     "SPV_GOOGLE_decorate_string",
     "SPV_GOOGLE_hlsl_functionality1",
