@@ -131,6 +131,8 @@ pub struct Setup {
     pub samples: vk::SampleCountFlags,
     /// Samples that may be covered.
     pub mask: u32,
+    /// Flat inputs come from the last vertex.
+    pub last_provokes: bool,
     pub cache: vk::PipelineCache,
     pub flags: vk::PipelineCreateFlags,
 }
@@ -158,6 +160,7 @@ impl Default for Setup {
             divisor: None,
             samples: vk::SampleCountFlags::TYPE_1,
             mask: !0,
+            last_provokes: false,
             cache: vk::PipelineCache::null(),
             flags: vk::PipelineCreateFlags::empty(),
         }
@@ -258,7 +261,14 @@ pub fn build(vk: &Vk, canvas: &Canvas, setup: &Setup, parts: &Parts) -> Result<v
     }
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(setup.topology);
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0).cull_mode(setup.cull);
+    let mut provoking = vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT::default();
+    if setup.last_provokes {
+        provoking = provoking.provoking_vertex_mode(vk::ProvokingVertexModeEXT::LAST_VERTEX);
+    }
+    let raster = vk::PipelineRasterizationStateCreateInfo::default()
+        .line_width(1.0)
+        .cull_mode(setup.cull)
+        .push_next(&mut provoking);
     let mask = [setup.mask];
     let multisample = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(setup.samples)

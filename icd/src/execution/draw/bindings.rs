@@ -339,12 +339,13 @@ impl<'a> Bindings<'a> {
     }
 
     /// The order of primitives in lists. Programs that see all corners take the last for the one that the API means, whatever
-    /// the hardware does.
+    /// the hardware does. Where none sees which it is, primitives are in lists as they are elsewhere: a line has a direction.
     pub fn order(&self) -> Order {
         let is_last = facts().provoking_vertex == ProvokingVertex::Last;
+        let programs = &self.variant.programs;
         Order {
-            last_provokes: self.last_provokes(),
-            rotate: self.has_provoking() && (is_last || self.variant.programs.has_corners()),
+            last_provokes: self.last_provokes() && (programs.flat_varyings != 0 || programs.has_corners()),
+            rotate: self.has_provoking() && (is_last || programs.has_corners()),
         }
     }
 
