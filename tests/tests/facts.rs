@@ -95,6 +95,27 @@ fn a_driver_that_knows_the_machine_draws_right() {
     assert_eq!(wrong(&knows, &reference, &[]), [""; 0], "{}", knows.display());
 }
 
+/// What rests on an answer is not offered by a machine with another one.
+#[test]
+fn features_follow_the_facts() {
+    let directory = scratch::directory(env!("CARGO_TARGET_TMPDIR"), "facts-features");
+    let offers = |facts: &str, feature: &str| {
+        let file = directory.join("facts.toml");
+        std::fs::write(&file, facts).expect("a file");
+        let mut command = driver::command(env!("CARGO_BIN_EXE_reference"), &driver::ours());
+        command.arg(&directory).env("VC4SIM_FACTS", &file).env("VC4VK_FACTS", &file);
+        driver::run(&mut command, "reference");
+        let page = std::fs::read_to_string(directory.join("features.md")).expect("a page");
+        let row = format!("| `{feature}` | ");
+        let row = page.lines().find_map(|line| line.strip_prefix(&row)).expect("a row of the feature");
+        row.starts_with("yes")
+    };
+    let exact = "occlusionQueryPrecise";
+    assert!(offers("", exact));
+    assert!(!offers("occlusion-events = \"counted\"\n", exact));
+    assert!(offers("occlusion-events = \"counted\"\n", "pipelineStatisticsQuery"));
+}
+
 #[test]
 fn files_of_no_facts_give_no_device() {
     let directory = scratch::directory(env!("CARGO_TARGET_TMPDIR"), "facts-wrong");

@@ -10,6 +10,9 @@ use crate::Error;
 /// Seconds without output after which a case counts as hung; the simulator takes seconds for all but a few.
 pub const PATIENCE: u32 = 120;
 
+/// Shell text that takes away the options of today's runner that this release does not know.
+pub const WITHOUT_NEWER_OPTIONS: &str = "for a do shift; case $a in --deqp-log-flush=*|--deqp-shadercache-*) ;; *) set -- \"$@\" \"$a\" ;; esac; done";
+
 /// An error that says what to install, unless the runner is there.
 pub fn require_runner() -> Result<(), Error> {
     match Command::new("deqp-runner").arg("--version").stdout(Stdio::null()).status() {

@@ -4,6 +4,10 @@ use ash::vk;
 
 use super::slot::{Id, data};
 
+/// What pools of queries count: samples, one number of the pipeline's, or time.
+pub const QUERIES: [vk::QueryType; 3] =
+    [vk::QueryType::OCCLUSION, vk::QueryType::PIPELINE_STATISTICS, vk::QueryType::TIMESTAMP];
+
 /// The places of an attachment, or of none.
 pub type Attachment = Option<Id>;
 

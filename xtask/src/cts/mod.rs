@@ -74,7 +74,7 @@ pub fn run(deqp: &Path, options: &Options, install: bool) -> Result<(), Error> {
         chosen.iter().cloned().partition(|case| long.contains(case));
 
     let display = Display::private()?;
-    let script = deqp::script(&deqp, &output, WITHOUT_NEWER_OPTIONS)?;
+    let script = deqp::script(&deqp, &output, deqp::WITHOUT_NEWER_OPTIONS)?;
     let runner = Runner { script: &script, display: &display };
     let start = Instant::now();
     let (mut expected, mut results, mut failures) = (true, String::new(), Vec::new());
@@ -111,9 +111,6 @@ pub fn run(deqp: &Path, options: &Options, install: bool) -> Result<(), Error> {
 fn lists() -> PathBuf {
     build::workspace().join("tests/cts")
 }
-
-/// Shell text that takes away the options of today's runner that this release does not know.
-const WITHOUT_NEWER_OPTIONS: &str = "for a do shift; case $a in --deqp-log-flush=*|--deqp-shadercache-*) ;; *) set -- \"$@\" \"$a\" ;; esac; done";
 
 /// What all runs share.
 struct Runner<'a> {

@@ -305,7 +305,7 @@ impl Maker {
                 );
             }
             1 => {
-                let flags = self.query_flags();
+                let flags = self.query_flags(queries);
                 if self.command(commands, Command::BeginQuery { queries, query, flags }) {
                     self.command(commands, Command::EndQuery { queries, query });
                 }

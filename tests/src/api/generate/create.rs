@@ -446,7 +446,7 @@ impl Maker {
     }
 
     fn queries(&mut self) {
-        let kind = self.random.pick(&[vk::QueryType::OCCLUSION, vk::QueryType::TIMESTAMP]);
+        let kind = self.random.pick(&QUERIES);
         let count = self.random.pick(&[1, 2, 5, 32]);
         if let Some(queries) = self.make(Create::Queries { kind, count }) {
             self.host(Host::ResetQueries { queries, first: 0, count });

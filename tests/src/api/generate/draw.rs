@@ -192,17 +192,21 @@ impl Maker {
             self.command(commands, Command::EndQuery { queries, query });
             return;
         }
-        let pools = self.all(|what| matches!(what, Create::Queries { kind: vk::QueryType::OCCLUSION, .. }));
-        for queries in pools {
+        let counts =
+            |what: &Create| matches!(what, Create::Queries { kind, .. } if *kind != vk::QueryType::TIMESTAMP);
+        for queries in self.all(counts) {
             let query = self.random.below(5) as u32;
-            let flags = self.query_flags();
+            let flags = self.query_flags(queries);
             self.command(commands, Command::BeginQuery { queries, query, flags });
         }
     }
 
     /// Whether a query counts exactly.
-    pub(super) fn query_flags(&mut self) -> vk::QueryControlFlags {
-        match self.random.one_in(2) {
+    pub(super) fn query_flags(&mut self, queries: Id) -> vk::QueryControlFlags {
+        let is_occlusion =
+            |what: &Create| matches!(what, Create::Queries { kind: vk::QueryType::OCCLUSION, .. });
+        let is_occlusion = self.model.get(queries).is_some_and(|thing| is_occlusion(&thing.create));
+        match is_occlusion && self.random.one_in(2) {
             true => vk::QueryControlFlags::PRECISE,
             false => vk::QueryControlFlags::empty(),
         }

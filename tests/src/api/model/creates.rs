@@ -86,7 +86,7 @@ impl Model {
             }
             Create::Semaphore { timeline, value } => need(*timeline || *value == 0),
             Create::Queries { kind, count } => {
-                need(matches!(*kind, vk::QueryType::OCCLUSION | vk::QueryType::TIMESTAMP))?;
+                need(QUERIES.contains(kind))?;
                 need((1..=32).contains(count))
             }
             Create::Surface {} => Some(()),

@@ -231,12 +231,13 @@ impl Model {
                 self.admits_dispatch(recording)
             }
             Command::BeginQuery { queries, query, flags } => {
-                let Create::Queries { kind: vk::QueryType::OCCLUSION, count } = self.get(*queries)?.create
-                else {
-                    return None;
+                let Create::Queries { kind, count } = self.get(*queries)?.create else { return None };
+                let known = match kind {
+                    vk::QueryType::OCCLUSION => vk::QueryControlFlags::PRECISE,
+                    _ => vk::QueryControlFlags::empty(),
                 };
-                let known = vk::QueryControlFlags::PRECISE.contains(*flags);
-                need(*query < count && known && recording.reset.contains(queries))?;
+                need(kind != vk::QueryType::TIMESTAMP && known.contains(*flags))?;
+                need(*query < count && recording.reset.contains(queries))?;
                 need(recording.active.is_none() && !recording.secondary)?;
                 need(!recording.counted.contains(&(*queries, *query)))
             }

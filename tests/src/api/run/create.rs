@@ -395,7 +395,12 @@ impl Runner<'_> {
                     self.check("vkCreateEvent", made).map(Handle::as_raw)
                 }
                 Create::Queries { kind, count } => {
-                    let create = vk::QueryPoolCreateInfo::default().query_type(*kind).query_count(*count);
+                    let mut create = vk::QueryPoolCreateInfo::default().query_type(*kind).query_count(*count);
+                    if *kind == vk::QueryType::PIPELINE_STATISTICS {
+                        // One number, like queries of the other types.
+                        let number = vk::QueryPipelineStatisticFlags::FRAGMENT_SHADER_INVOCATIONS;
+                        create = create.pipeline_statistics(number);
+                    }
                     let made = device.create_query_pool(&create, own);
                     self.check("vkCreateQueryPool", made).map(Handle::as_raw)
                 }

@@ -94,6 +94,7 @@ impl Machine {
                 .robust_buffer_access(true)
                 .fill_mode_non_solid(true)
                 .occlusion_query_precise(true)
+                .pipeline_statistics_query(true)
                 .large_points(true)
                 .wide_lines(true)
                 .logic_op(true)
