@@ -232,7 +232,7 @@ const CLIENTS: &[Client] = &[
         named: true,
         ..CLIENT
     },
-    // The engine of Quake III. Its other renderer asks zink for more than the driver has.
+    // The engine of Quake III, by the renderer that asks for more.
     Client {
         name: "openarena",
         program: "/usr/games/openarena",
@@ -243,8 +243,9 @@ const CLIENTS: &[Client] = &[
             "+set r_customheight 480",
             "+set s_initsound 0",
             "+set com_introplayed 1",
-            "+set cl_renderer opengl1",
-            "+devmap oa_dm1",
+            "+set cl_renderer opengl2",
+            "+devmap",
+            "oa_dm1",
         ],
         environment: &[
             ("MESA_LOADER_DRIVER_OVERRIDE", "zink"),
