@@ -278,8 +278,26 @@ fn seen(program: &Program, memory: &Memory, native: Option<&Native>, limit: u64)
 
 const MEMORY_BYTES: u32 = 1 << 16;
 
-/// Runs programs of these seeds, made so, both ways; returns how many were compiled and how many of those ran to their ends.
+/// Runs programs of these seeds, made so, both ways, on all cores; returns how many were compiled and how many of those ran to
+/// their ends.
 fn compare(seeds: std::ops::Range<u64>, make: fn(&mut Random) -> Vec<Inst>) -> (u32, u32) {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let share = (seeds.end - seeds.start).div_ceil(cores);
+    let shares = (0..cores).map(|core| {
+        let start = (seeds.start + core * share).min(seeds.end);
+        start..(start + share).min(seeds.end)
+    });
+    std::thread::scope(|scope| {
+        let running: Vec<_> = shares.map(|seeds| scope.spawn(move || compare_each(seeds, make))).collect();
+        let counts = running.into_iter().map(|thread| match thread.join() {
+            Ok(counts) => counts,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        counts.fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1))
+    })
+}
+
+fn compare_each(seeds: std::ops::Range<u64>, make: fn(&mut Random) -> Vec<Inst>) -> (u32, u32) {
     let memory = Memory::new(MEMORY_BYTES);
     memory.allocate(0xf000).unwrap();
     let (mut compiled, mut ended) = (0, 0);
