@@ -538,8 +538,7 @@ fn copies_name_planes() {
 fn planes_are_seen_alone() {
     let (vk, canvas) = start();
     let video = Video::new(&vk, THREE, SIZE, slope);
-    for number in 0..3 {
-        let plane = &video.planes[number];
+    for (number, plane) in video.planes.iter().enumerate() {
         let [width, height] = plane.size;
         let view = video.view(&vk, vk::Format::R8_UNORM, ASPECTS[number]).unwrap();
         let image = Image { handle: video.image, view, width, height };

@@ -21,12 +21,15 @@ pub fn resolve(
     Ok(plane.clone())
 }
 
+/// Regions, and the images that they are of.
+pub type Group<R, const N: usize> = ([Arc<Image>; N], Vec<R>);
+
 /// Regions with the images that they are of, those of the same in one group as long as no other comes between.
 pub fn grouped<R: Copy, const N: usize>(
     regions: &[R],
     resolve: impl Fn(&mut R) -> Result<[Arc<Image>; N], Error>,
-) -> Result<Vec<([Arc<Image>; N], Vec<R>)>, Error> {
-    let mut groups: Vec<([Arc<Image>; N], Vec<R>)> = Vec::new();
+) -> Result<Vec<Group<R, N>>, Error> {
+    let mut groups: Vec<Group<R, N>> = Vec::new();
     for region in regions {
         let mut region = *region;
         let images = resolve(&mut region)?;
