@@ -88,11 +88,13 @@ fn all(
     let output = build::target_directory()?.join(lists);
     fs::create_dir_all(&output)?;
     let output = output.canonicalize()?;
+    let (script, results) = (deqp::script(deqp, &output, before)?, output.join("results"));
+    let expected = build::workspace().join("tests").join(lists);
     let run = Run {
-        script: &deqp::script(deqp, &output, before)?,
+        script: &script,
         list: cases,
-        output: &output.join("results"),
-        expectations: Some(&build::workspace().join("tests").join(lists)),
+        output: &results,
+        expectations: Some(&expected),
         cases_per_process: CASES_PER_PROCESS,
         patience: deqp::PATIENCE,
         arguments: &SURFACE,
@@ -101,7 +103,7 @@ fn all(
         true => Ok(()),
         false => Err(format!(
             "cases ended otherwise than tests/{lists} expects: {}",
-            output.join("results/failures.csv").display()
+            results.join("failures.csv").display()
         )
         .into()),
     }
