@@ -40,23 +40,10 @@ impl SamplerConversion {
                 "one of the formats of two or three planes of eight bits",
             )
         })?;
-        let components = [info.components.r, info.components.g, info.components.b, info.components.a];
-        let mut swizzle = [0, 1, 2, 3].map(TextureSwizzle::Component);
-        for (to, from) in swizzle.iter_mut().zip(components) {
-            match from {
-                vk::ComponentSwizzle::ZERO => *to = TextureSwizzle::Zero,
-                vk::ComponentSwizzle::ONE => *to = TextureSwizzle::One,
-                vk::ComponentSwizzle::R => *to = TextureSwizzle::Component(0),
-                vk::ComponentSwizzle::G => *to = TextureSwizzle::Component(1),
-                vk::ComponentSwizzle::B => *to = TextureSwizzle::Component(2),
-                vk::ComponentSwizzle::A => *to = TextureSwizzle::Component(3),
-                _ => {}
-            }
-        }
         Ok(SamplerConversion {
             planes: row.planes,
             location: [location(info.x_chroma_offset)?, location(info.y_chroma_offset)?],
-            swizzle,
+            swizzle: format::swizzled([0, 1, 2, 3].map(TextureSwizzle::Component), &info.components),
             conversion: Conversion {
                 model: model(info.ycbcr_model)?,
                 range: range(info.ycbcr_range)?,

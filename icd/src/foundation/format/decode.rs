@@ -37,9 +37,13 @@ pub fn texture_decode(
         (Decode::Depth24, _) if aspects == vk::ImageAspectFlags::STENCIL => (TextureClass::Stencil8, red),
         (Decode::Depth24, _) => (TextureClass::Depth24, red),
     };
-    let swizzles = [mapping.r, mapping.g, mapping.b, mapping.a];
+    Some(TextureDecode { class, swizzle: swizzled(native, mapping) })
+}
+
+/// What a component mapping makes of components.
+pub fn swizzled(native: [TextureSwizzle; 4], mapping: &vk::ComponentMapping) -> [TextureSwizzle; 4] {
     let mut swizzle = native;
-    for (to, from) in swizzle.iter_mut().zip(swizzles) {
+    for (to, from) in swizzle.iter_mut().zip([mapping.r, mapping.g, mapping.b, mapping.a]) {
         match from {
             vk::ComponentSwizzle::ZERO => *to = TextureSwizzle::Zero,
             vk::ComponentSwizzle::ONE => *to = TextureSwizzle::One,
@@ -50,7 +54,7 @@ pub fn texture_decode(
             _ => {}
         }
     }
-    Some(TextureDecode { class, swizzle })
+    swizzle
 }
 
 /// The fields of a colour texel, as programs take them apart.

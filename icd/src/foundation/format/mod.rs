@@ -11,7 +11,7 @@ mod query;
 mod table;
 mod vertex;
 
-pub use decode::texture_decode;
+pub use decode::{swizzled, texture_decode};
 pub use modifiers::{MODIFIERS, memory_planes, modifier_features, modifier_features2};
 pub use planes::{Plane, plane_of};
 pub use query::ImageQuery;
