@@ -106,13 +106,7 @@ fn layers_and_viewports_may_be_declared() {
         let words = module(|b| {
             b.capability(capability);
             b.extension("SPV_EXT_shader_viewport_index_layer");
-            let void = b.type_void();
-            let ty = b.type_function(void, vec![]);
-            let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
-            b.begin_block(None).unwrap();
-            b.ret().unwrap();
-            b.end_function().unwrap();
-            main
+            empty(b)
         });
         compile(&words, Stage::Fragment).unwrap();
     }
@@ -162,6 +156,17 @@ fn errors_name_the_place() {
     let text = error(&unknown, "main", Stage::Fragment).to_string();
     assert!(text.contains("unknown opcode"), "{text}");
     assert!(matches!(error(&flow[..6], "main", Stage::Fragment), SpirvError::Tiling { word: 5, .. }));
+}
+
+/// A function that does nothing.
+fn empty(b: &mut Builder) -> u32 {
+    let void = b.type_void();
+    let ty = b.type_function(void, vec![]);
+    let function = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+    b.begin_block(None).unwrap();
+    b.ret().unwrap();
+    b.end_function().unwrap();
+    function
 }
 
 /// A fragment module whose functions `build` makes; it returns the entry function.
@@ -379,12 +384,7 @@ fn what_is_lacking_is_named() {
 fn decorations_and_modes_without_effect_are_refused_by_name() {
     let with = |mark: &dyn Fn(&mut Builder, u32)| {
         let words = module(|b| {
-            let void = b.type_void();
-            let ty = b.type_function(void, vec![]);
-            let main = b.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
-            b.begin_block(None).unwrap();
-            b.ret().unwrap();
-            b.end_function().unwrap();
+            let main = empty(b);
             mark(b, main);
             main
         });
