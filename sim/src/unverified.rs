@@ -168,7 +168,8 @@ pub fn provoking_vertex(fact: ProvokingVertex, vertices: usize) -> usize {
 }
 
 /// UNVERIFIED: what is one unit of depth offset, and how is the slope defined? GL's: one step of
-/// the 24-bit buffer, and the larger of the two screen derivatives (v3d.md §9.7). Result in Zs.
+/// the 24-bit buffer, and the larger of the two screen derivatives (v3d.md §9.7). Is the offset added before the depth is rounded? It is.
+/// Result in Zs.
 pub fn depth_offset(facts: &Facts, factor: f32, units: f32, dzdx: f64, dzdy: f64) -> f64 {
     let slope = match facts.depth_slope {
         DepthSlope::Largest => dzdx.abs().max(dzdy.abs()),
@@ -180,7 +181,12 @@ pub fn depth_offset(facts: &Facts, factor: f32, units: f32, dzdx: f64, dzdy: f64
         DepthUnit::TwoSteps => 2.0 / f64::from(DEPTH_MAX),
         DepthUnit::Coarse => 1.0 / 65535.0,
     };
-    f64::from(factor) * slope + f64::from(units) * unit
+    let offset = f64::from(factor) * slope + f64::from(units) * unit;
+    match facts.bias_order {
+        BiasOrder::Before => offset,
+        // Whole steps stay what they are, whatever they are added to.
+        BiasOrder::After => (offset * f64::from(DEPTH_MAX)).round() / f64::from(DEPTH_MAX),
+    }
 }
 
 /// UNVERIFIED: how does the multisample resolve round? To nearest, halves up (v3d.md §10.5).

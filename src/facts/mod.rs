@@ -28,6 +28,18 @@ impl WeightBits {
     }
 }
 
+impl LodBits {
+    /// The number: two levels are blended in 2^n steps.
+    pub const fn count(self) -> u32 {
+        match self {
+            LodBits::Four => 4,
+            LodBits::Five => 5,
+            LodBits::Six => 6,
+            LodBits::Eight => 8,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

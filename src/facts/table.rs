@@ -182,6 +182,22 @@ choices {
         users: "flat varyings; the order in which the driver draws vertices",
         ask: Probe,
     }
+    varying_origin: VaryingOrigin = "varying-origin", "Which vertex supplies (x0, y0) of the varying planes, and with it what r5 holds?" {
+        | First = "first": "The first one.",
+        | Last = "last": "The last one.",
+        evidence: "v3d.md §9.6",
+        at: "sim/src/rendering/pse.rs", "origin",
+        users: "last bits of varyings",
+        ask: Probe,
+    }
+    varying_precision: VaryingPrecision = "varying-precision", "How precise are the coefficients of varying planes?" {
+        | Exact = "exact": "As floats of the exact values.",
+        | Single = "single": "Differences, products and quotients are floats.",
+        evidence: "v3d.md §9.6",
+        at: "sim/src/rendering/pse.rs", "Fit",
+        users: "last bits of varyings",
+        ask: Probe,
+    }
     empty_window: EmptyWindow = "empty-window", "Does an empty clip window draw nothing?" {
         | Nothing = "nothing": "It draws nothing.",
         | Everything = "everything": "It does not limit anything.",
@@ -283,6 +299,14 @@ choices {
         evidence: "v3d.md §9.7",
         at: "sim/src/unverified.rs", "depth_offset",
         users: "depth bias, which programs add themselves where it is the sum: Vulkan allows the others",
+        ask: Probe,
+    }
+    bias_order: BiasOrder = "bias-order", "Is the offset of depth bias added before the depth is rounded?" {
+        | Before = "before": "It is.",
+        | After = "after": "It is rounded by itself and added.",
+        evidence: "v3d.md §9.7",
+        at: "sim/src/unverified.rs", "depth_offset",
+        users: "depth bias, of which driver and chip add parts",
         ask: Probe,
     }
     shader_depth: ShaderDepth = "shader-depth", "Is the Z that a shader writes the base of per-sample Z in 4x mode?" {
@@ -449,6 +473,14 @@ choices {
         users: "shaders that compute with infinities",
         ask: Probe,
     }
+    small_sums: SmallSums = "fadd-truncation", "Does `fadd` truncate sums of every size, and of either sign of the smaller number, toward zero?" {
+        | Truncated = "toward-zero": "It does.",
+        | Dropped = "guarded": "What lies more than two bits below the larger number is dropped before.",
+        evidence: "recorded on silicon for some operands",
+        at: "src/qpu/alu.rs", "fadd_finite",
+        users: "floor, fract; precise arithmetic",
+        ask: Probe,
+    }
     ftoi_range: FtoiRange = "ftoi-range", "What does `ftoi` give for 2^31 <= abs(x) < 2^32 and for infinities?" {
         | Shifted = "shifted": "The mantissa shifted into place; 0 for infinities.",
         | Zero = "zero": "0 for all of them.",
@@ -473,6 +505,14 @@ choices {
         evidence: "qpu.md §2.11",
         at: "src/qpu/pack.rs", "float_to_unorm8",
         users: "8-bit targets",
+        ask: Probe,
+    }
+    saturating_packs: SaturatingPacks = "saturating-packs", "Do the saturating 16- and 8-bit packs give 0 for every overflow of `add` but the two largest?" {
+        | Zero = "zero": "They do.",
+        | Ends = "ends": "Only for some; others give an end, as those of `sub`.",
+        evidence: "recorded on silicon for some operands",
+        at: "src/qpu/pack.rs", "saturated",
+        users: "nothing: the compiler does not use them so",
         ask: Probe,
     }
     exp2_nan: Exp2Nan = "exp2-nan", "What is exp2(NaN)?" {
@@ -507,6 +547,16 @@ choices {
         evidence: "dEQP-GLES2's mipmap.2d.basic.*_non_square end so on Raspberry Pi 3 boards",
         at: "sim/src/tmu/sample.rs", "lod_of_quad",
         users: "implicit levels of detail across seams",
+        ask: Probe,
+    }
+    lod_bits: LodBits = "lod-bits", "How many bits has the fraction of a level of detail?" {
+        | Eight = "8": "Eight.",
+        | Four = "4": "Four.",
+        | Five = "5": "Five.",
+        | Six = "6": "Six.",
+        evidence: "none",
+        at: "sim/src/tmu/sample.rs", "lod_bits",
+        users: "mipmapPrecisionBits, which needs four",
         ask: Probe,
     }
     level_rounding: LevelRounding = "level-rounding", "How is the nearest level chosen?" {
@@ -591,12 +641,6 @@ others {
         users: "nothing: targets begin with pages",
         ask: Not("The kernel aligns it; bare metal could."),
     }
-    "saturating-packs", "Do the saturating 16- and 8-bit packs give 0 for every overflow of `add` but the two largest?" {
-        evidence: "recorded on silicon for some operands",
-        at: "src/qpu/pack.rs", "saturated",
-        users: "nothing: the compiler does not use them so",
-        ask: Not("No other hypothesis yet."),
-    }
     "slots", "How many slots do TMU results (cache, L2, memory), shared units and the uniforms cache take under load?" {
         evidence: "qpu.md §6",
         at: "src/qpu/cost.rs", "COSTS",
@@ -608,18 +652,6 @@ others {
         at: "src/state/blend/emit.rs", "emit_color",
         users: "nothing: each program writes",
         ask: Not("It may hang the board."),
-    }
-    "bias-order", "Is the offset of depth bias added before the depth is rounded?" {
-        evidence: "v3d.md §9.7",
-        at: "src/state/raster.rs", "DepthBias",
-        users: "depth bias",
-        ask: Not("No other hypothesis yet."),
-    }
-    "fadd-truncation", "Does `fadd` truncate sums of every size, and of either sign of the smaller number, toward zero?" {
-        evidence: "recorded on silicon for some operands",
-        at: "shaders/src/pass/lower/float.rs", "FLOOR_OF_HALVES",
-        users: "floor, fract; precise arithmetic",
-        ask: Not("No other hypothesis yet."),
     }
     "job-time", "How long does a job take on a board that draws nothing - its ioctl, both lists, the interrupts?" {
         evidence: "an estimate",
@@ -650,12 +682,6 @@ others {
         at: "kernel-abi/src/cache.rs", "maintain",
         users: "memory of buffers that the host reads",
         ask: Measure("`vc4 doctor`: caches."),
-    }
-    "varying-planes", "Which vertex supplies (x0, y0) of the varying planes, and with which precision?" {
-        evidence: "v3d.md §9.6",
-        at: "sim/src/rendering/pse.rs", "Fit",
-        users: "last bits of varyings",
-        ask: Not("No other hypothesis yet."),
     }
     "power-up", "Which values does the state have at power-up?" {
         evidence: "v3d.md §5.6",

@@ -66,6 +66,8 @@ const fn flush(w: u32) -> u32 {
 /// Sum of two finite words, truncated. The float sum is rounded to nearest; its exact error says whether it
 /// went away from zero, and then the truncated sum is one word below. Sums near the smallest normal
 /// number are exact, so the step never leaves the normal range.
+///
+/// UNVERIFIED: does `fadd` truncate sums of every size, and of either sign of the smaller number, toward zero? Here it does.
 #[inline(always)]
 fn fadd_finite(a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(flush(a)), f32::from_bits(flush(b)));

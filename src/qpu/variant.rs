@@ -1,9 +1,9 @@
 //! Results on machines that behave otherwise than assumed: what the functions of [`alu`](super::alu), [`pack`](super::pack) and
 //! [`sfu`](super::sfu) compute is corrected where [`Facts`] say so. Only a simulator of such a machine asks.
 
-use super::alu::Lanes;
+use super::alu::{AluResult, Lanes, add_carry, add_overflow, fadd};
 use super::isa::{AddOp, MulOp, Pack};
-use super::pack::{byte_to_float, f16_to_f32, f32_to_f16, float_to_unorm8};
+use super::pack::{self, byte_to_float, f16_to_f32, f32_to_f16, float_to_unorm8};
 use super::sfu::SfuOp;
 use crate::facts::*;
 use crate::hw::LANES;
@@ -20,21 +20,38 @@ const fn is_wide(word: u32) -> bool {
 pub fn add_lanes(facts: &Facts, op: AddOp, a: &Lanes, b: &Lanes, value: &mut Lanes) {
     for i in 0..LANES {
         value[i] = match op {
-            AddOp::Fadd => sum(facts.infinite_sums, a[i], b[i], value[i]),
-            AddOp::Fsub => sum(facts.infinite_sums, a[i], b[i] ^ SIGN, value[i]),
+            AddOp::Fadd => sum(facts, a[i], b[i], value[i]),
+            AddOp::Fsub => sum(facts, a[i], b[i] ^ SIGN, value[i]),
             AddOp::Ftoi => whole(facts.ftoi_range, a[i], value[i]),
             _ => return,
         };
     }
 }
 
-fn sum(fact: InfiniteSums, a: u32, b: u32, value: u32) -> u32 {
+fn sum(facts: &Facts, a: u32, b: u32, value: u32) -> u32 {
     let is_nan = |word: u32| word & !SIGN > INF;
-    match fact {
+    match facts.infinite_sums {
         InfiniteSums::FirstWins if is_wide(a) => a & SIGN | INF,
         InfiniteSums::Nan if is_nan(a) || is_nan(b) || is_wide(a) && is_wide(b) && a != b => NAN,
+        _ if facts.small_sums == SmallSums::Dropped && !is_wide(a) && !is_wide(b) => guarded_sum(a, b, value),
         _ => value,
     }
+}
+
+/// Bits below the larger number's last one that [`SmallSums::Dropped`] keeps of the smaller number.
+const GUARD_BITS: u32 = 2;
+
+/// A sum of which the smaller number lost what lies far below the larger one; `value` where that is nothing.
+fn guarded_sum(a: u32, b: u32, value: u32) -> u32 {
+    let (larger, smaller) = if a & !SIGN >= b & !SIGN { (a, b) } else { (b, a) };
+    let exponent = |word: u32| (word & INF) >> 23;
+    let lost = (exponent(larger) - exponent(smaller)).saturating_sub(GUARD_BITS);
+    if exponent(smaller) == 0 || lost == 0 {
+        return value;
+    }
+    // All of it from 24 bits on.
+    let kept = if lost >= 24 { 0 } else { smaller & !((1 << lost) - 1) };
+    fadd(larger, kept)
 }
 
 fn whole(fact: FtoiRange, word: u32, value: u32) -> u32 {
@@ -69,6 +86,18 @@ fn truncated_product(a: u32, b: u32, rounded: u32) -> u32 {
     let exact = f64::from(f32::from_bits(a)) * f64::from(f32::from_bits(b));
     let went_away = f64::from(f32::from_bits(rounded)).abs() > exact.abs();
     if is_wide(a) || is_wide(b) || !went_away { rounded } else { rounded - 1 }
+}
+
+/// What enters the pack of an integer sum ([`pack::saturate_lanes`]).
+pub fn saturate_lanes(facts: &Facts, code: Pack, op: AddOp, a: &Lanes, b: &Lanes, value: &mut Lanes) {
+    if op != AddOp::Add || facts.saturating_packs == SaturatingPacks::Zero {
+        return pack::saturate_lanes(code, op, a, b, value);
+    }
+    for i in 0..LANES {
+        let (carry, overflow) = (add_carry(op, a[i], b[i], value[i]), add_overflow(op, a[i], b[i], value[i]));
+        // Overflows of `sub` give ends.
+        value[i] = pack::saturated(code, AddOp::Sub, AluResult { value: value[i], carry, overflow });
+    }
 }
 
 /// What to pack instead of a float so that the result is as that machine's.
@@ -112,7 +141,7 @@ pub fn sfu_lanes(facts: &Facts, op: SfuOp, x: &Lanes, value: &mut Lanes) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::alu::{fmul, ftoi};
+    use super::super::alu::{add_value_lanes, fmul, ftoi};
     use super::*;
     use proptest::prelude::*;
 
@@ -126,6 +155,33 @@ mod tests {
                 prop_assert!(f64::from(low) <= exact.abs() && exact.abs() < f64::from(high), "{a:#x} {b:#x}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_far_below_the_larger_number_is_dropped() {
+        let of = |a: f32, b: f32| {
+            let (a, b) = (a.to_bits(), b.to_bits());
+            (f32::from_bits(fadd(a, b)), f32::from_bits(guarded_sum(a, b, fadd(a, b))))
+        };
+        let below_one = f32::from_bits(0x3f7f_ffff);
+        assert_eq!(of(1.0, -f32::EPSILON / 16.0), (below_one, 1.0));
+        assert_eq!(of(-f32::EPSILON / 16.0, 1.0), (below_one, 1.0));
+        assert_eq!(of(1.0, -f32::EPSILON / 4.0), (below_one, below_one));
+        assert_eq!(of(1.5, 1.25), (2.75, 2.75));
+        assert_eq!(of(0.0, 1.25), (1.25, 1.25));
+    }
+
+    #[test]
+    fn overflowing_sums_become_ends_where_they_do() {
+        let (a, b) = ([i32::MAX as u32; LANES], [5; LANES]);
+        let of = |saturating_packs, code| {
+            let mut value = add_value_lanes(AddOp::Add, &a, &b);
+            saturate_lanes(&Facts { saturating_packs, ..Facts::default() }, code, AddOp::Add, &a, &b, &mut value);
+            value[3]
+        };
+        assert_eq!(of(SaturatingPacks::Zero, Pack::Half0Sat), 0);
+        assert_eq!(of(SaturatingPacks::Ends, Pack::Half0Sat), 0x7fff);
+        assert_eq!(of(SaturatingPacks::Ends, Pack::Byte0Sat), 0xff);
     }
 
     #[test]

@@ -190,7 +190,10 @@ impl<P: Ports> Instance<'_, P> {
         }
         if matches!(op.add_dest, Dest::Packed(_)) {
             let (a, b) = (self.reg(op.add_a), self.reg(op.add_b));
-            saturate_lanes(op.pack, op.add, a, b, &mut value);
+            match op.extras & extra::VARIANT {
+                0 => saturate_lanes(op.pack, op.add, a, b, &mut value),
+                _ => variant::saturate_lanes(&self.q.facts, op.pack, op.add, a, b, &mut value),
+            }
         }
         value
     }

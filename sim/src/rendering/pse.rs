@@ -1,5 +1,6 @@
 //! Primitive set-up: vertex shading, edges, Z and 1/W planes, varying coefficients (v3d.md §2, §9).
 
+use vc4::facts::{Facts, VaryingOrigin, VaryingPrecision};
 use vc4::hw::SUBPIXELS;
 
 use crate::binning::{BinnedPrimitive, Draw};
@@ -165,6 +166,7 @@ impl SetUp<'_> {
         let size = self.size(binned);
         let positions = corners.map(|corner| corner.position);
         let (shape, reverse) = outline(&self.draw.state, self.draw.kind, &positions, size)?;
+        let corners = origin(&self.draw.state.facts, self.draw.kind, corners);
         let fit = Fit::new(self.draw.kind, &corners);
         let mut z = fit.plane(corners.map(|corner| corner.zs));
         if self.draw.state.config.depth_offset {
@@ -200,7 +202,7 @@ impl SetUp<'_> {
             let shares = corner.weights.iter().zip(originals);
             shares.filter(|(weight, _)| **weight != 0.0).map(|(weight, value)| weight * value).sum()
         });
-        perspective(fit, corners, values)
+        perspective(self.draw.state.facts.varying_precision, fit, corners, values)
     }
 
     /// The varyings that come before the program's own (v3d.md §9.6).
@@ -236,14 +238,36 @@ impl SetUp<'_> {
     }
 }
 
-fn perspective(fit: &Fit, corners: &[WindowVertex; 3], values: [f64; 3]) -> Coefficients {
+/// UNVERIFIED: which vertex supplies (x0, y0) of the varying planes, and with it what r5 holds? The first one.
+///
+/// The corners, that one in front.
+fn origin(facts: &Facts, kind: Kind, corners: [WindowVertex; 3]) -> [WindowVertex; 3] {
+    let [a, b, c] = corners;
+    match (facts.varying_origin, kind) {
+        (VaryingOrigin::First, _) | (_, Kind::Point) => corners,
+        (VaryingOrigin::Last, Kind::Triangle) => [c, a, b],
+        (VaryingOrigin::Last, Kind::Line) => [b, a, c],
+    }
+}
+
+fn perspective(
+    fact: VaryingPrecision,
+    fit: &Fit,
+    corners: &[WindowVertex; 3],
+    values: [f64; 3],
+) -> Coefficients {
     let c = values[0];
-    let plane = fit.plane(std::array::from_fn(|i| (values[i] - c) * corners[i].rw));
+    let of_corners = std::array::from_fn(|i| (values[i] - c) * corners[i].rw);
+    let plane = match fact {
+        VaryingPrecision::Exact => fit.plane(of_corners),
+        VaryingPrecision::Single => fit.rounded_plane(of_corners, |value| f64::from(value as f32)),
+    };
     Coefficients { a: plane.dx as f32, b: plane.dy as f32, c: c as f32 }
 }
 
-/// Fits planes through a primitive's corners. UNVERIFIED: which vertex supplies (x0, y0), and with
-/// which precision? Here the first one, in double precision.
+/// Fits planes through a primitive's corners.
+///
+/// UNVERIFIED: how precise are the coefficients of varying planes? Here they are computed in double precision.
 struct Fit {
     kind: Kind,
     reference: (f64, f64),
@@ -273,15 +297,24 @@ impl Fit {
     }
 
     fn plane(&self, values: [f64; 3]) -> Plane {
-        let (v1, v2) = (values[1] - values[0], values[2] - values[0]);
+        self.rounded_plane(values, |value| value)
+    }
+
+    /// The plane where each step is rounded.
+    #[inline(always)]
+    fn rounded_plane(&self, values: [f64; 3], round: impl Fn(f64) -> f64) -> Plane {
+        let (v1, v2) = (round(values[1] - values[0]), round(values[2] - values[0]));
+        let products = |a: f64, b: f64, c: f64, d: f64| {
+            round(round(round(a * b) - round(c * d)) * round(self.scale))
+        };
         let (dx, dy) = match self.kind {
             Kind::Triangle => (
-                (v1 * self.other.1 - v2 * self.direction.1) * self.scale,
-                (v2 * self.direction.0 - v1 * self.other.0) * self.scale,
+                products(v1, self.other.1, v2, self.direction.1),
+                products(v2, self.direction.0, v1, self.other.0),
             ),
             // Across a wide line values stay, as GL ES has it (§3.4.2).
-            Kind::Line if self.is_steep() => (0.0, v1 / self.direction.1),
-            Kind::Line if self.direction.0 != 0.0 => (v1 / self.direction.0, 0.0),
+            Kind::Line if self.is_steep() => (0.0, round(v1 / self.direction.1)),
+            Kind::Line if self.direction.0 != 0.0 => (round(v1 / self.direction.0), 0.0),
             Kind::Line | Kind::Point => (0.0, 0.0),
         };
         Plane { at: values[0], dx, dy }
@@ -334,7 +367,7 @@ mod tests {
         fn varyings_are_right_at_the_corners(v in prop::array::uniform3(-9.0f64..9.0), rw in prop::array::uniform3(0.1f64..4.0)) {
             let corners = [corner(0, 0, rw[0]), corner(640, 48, rw[1]), corner(80, 800, rw[2])];
             let fit = Fit::new(Kind::Triangle, &corners);
-            let k = perspective(&fit, &corners, v);
+            let k = perspective(VaryingPrecision::Exact, &fit, &corners, v);
             for (corner, value) in corners.iter().zip(v) {
                 let (x, y) = corner.px();
                 let vp = f64::from(k.a) * x + f64::from(k.b) * y;

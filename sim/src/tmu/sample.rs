@@ -28,7 +28,12 @@ const ONE: i32 = 1 << WEIGHT_BITS;
 const TEXEL_BITS: u32 = 8;
 const TEXEL: i32 = 1 << TEXEL_BITS;
 
-/// Fraction bits of a level of detail, and of the weight of the next level.
+/// UNVERIFIED: how many bits has the fraction of a level of detail, which is the weight of the next level? Eight, the rest cut off.
+const fn lod_bits(fact: LodBits) -> u32 {
+    fact.count()
+}
+
+/// Fraction bits of a level of detail at most, and of the weight of the next level.
 const LOD_BITS: u32 = 8;
 const NEXT_LEVEL: i32 = 1 << LOD_BITS;
 
@@ -64,7 +69,7 @@ fn lod_of_quad(facts: &Facts, at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
 }
 
 /// UNVERIFIED: how is the level chosen? The nearest one is LOD + 0.5 rounded down; between two levels the weight is
-/// the LOD's fraction (textures.md §2).
+/// the LOD's fraction (textures.md §2), of as many bits as [`lod_bits`] says.
 fn select_levels(texture: &Texture, lod: f32) -> Selection {
     let last = texture.levels.len() as i32 - 1;
     if lod <= texture.magnified_until || lod.is_nan() {
@@ -78,7 +83,7 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
             let half = if texture.facts.level_rounding == LevelRounding::HalfUp { NEXT_LEVEL / 2 } else { 0 };
             ((lod + half) >> LOD_BITS, 0)
         }
-        Mip::Linear => (lod >> LOD_BITS, lod & (NEXT_LEVEL - 1)),
+        Mip::Linear => (lod >> LOD_BITS, lod & (NEXT_LEVEL - 1) & -(NEXT_LEVEL >> lod_bits(texture.facts.lod_bits))),
     };
     let next = if level >= last { 0 } else { next };
     Selection { linear: texture.min_linear, level: level.min(last) as usize, next }

@@ -130,9 +130,7 @@ const EXP2_PHASE: f32 = 14_325.5 / 32_768.0;
 const EXP2: [f32; 5] = [0.738_583_6, 0.511_940_84, 0.177_534_86, 0.040_388_077, 0.008_458_702];
 
 /// 1.5 · 2^22: the sum with a number of up to 21 bits before the point is truncated to its floor in steps of ½, which this
-/// subtracted again leaves (qpu.md §2.3).
-///
-/// UNVERIFIED: does `fadd` truncate sums of every size, and of either sign of the smaller number, toward zero?
+/// subtracted again leaves (qpu.md §2.3), if the fact `fadd-truncation` is so.
 const FLOOR_OF_HALVES: f32 = 6_291_456.0;
 
 /// 2^x = 2^h · p(x - h), h in steps of ½: the SFU's error at h is the polynomial's, too. Zeros below -126 and the

@@ -51,6 +51,19 @@ pub fn unit(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     added(bench, all(0.25), offset, 16)
 }
 
+/// Depths between two steps, with offsets that are no whole steps.
+pub fn bias_order(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    let with = |n: u32| {
+        // Small depths have floats between the steps.
+        let z = (1000.0 + f64::from(n % 8) / 8.0) / 16_777_215.0;
+        let units = F187::truncate(0.2 + (n / 8) as f32 * 0.21);
+        let draw = shown(all(z as f32));
+        let config = ConfigurationBits { depth_offset: true, ..draw.config };
+        Draw { config, state: vec![DepthOffset { units, ..DepthOffset::default() }.into()], ..draw }
+    };
+    cells(bench, (0..64).map(with).collect())
+}
+
 /// Depth that leans by 768 steps per column and 1024 per row.
 fn leaning() -> Vec<Vertex> {
     let at = |x: f32, y: f32| at(x, y, 0.25 + (x * 768.0 + y * 1024.0) / 16_777_216.0);

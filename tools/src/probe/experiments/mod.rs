@@ -34,6 +34,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     ask("fmul-rounding", qpu::fmul_rounding),
     ask("mul24-carry", qpu::mul24_carry),
     ask("infinite-sums", qpu::infinite_sums),
+    ask("fadd-truncation", qpu::small_sums),
+    ask("saturating-packs", qpu::saturating_packs),
     ask("ftoi-range", qpu::ftoi_range),
     ask("f16-rounding", qpu::f16_rounding),
     ask("unorm8-halves", qpu::unorm8_halves),
@@ -51,6 +53,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     ask("line-corners", shapes::line_corners),
     ask("lines-beside", shapes::lines_beside),
     ask("provoking-vertex", shapes::provoking_vertex),
+    ask("varying-origin", shapes::varying_origin),
+    Experiment { after: &["varying-origin"], ..ask("varying-precision", shapes::varying_precision) },
     ask("empty-window", shapes::empty_window),
     ask("index-above", shapes::index_above),
     ask("odd-indices", shapes::odd_indices),
@@ -61,6 +65,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     ask("depth-outside", depth::outside),
     ask("depth-unit", depth::unit),
     ask("depth-slope", depth::slope),
+    Experiment { after: &["depth-unit", "depth-rounding"], ..ask("bias-order", depth::bias_order) },
     Experiment { after: &["near-plane"], ..ask("packet-106", clipper::packet_106) },
     Experiment { after: &["shared-edges"], ..ask("clipped-grid", clipper::grid) },
     ask("stencil-latch", passing::stencil_latch),
@@ -85,6 +90,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     ask("lod-formula", textures::lod_formula),
     ask("lod-limit", textures::lod_limit),
     ask("level-rounding", textures::level_rounding),
+    ask("lod-bits", textures::lod_bits),
 ];
 
 #[cfg(test)]

@@ -39,6 +39,26 @@ pub fn infinite_sums(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     words(bench, body, &[[INF, INF | SIGN], [INF | SIGN, INF], [NAN, INF | SIGN], [INF | SIGN, NAN]])
 }
 
+/// qpu.md §2.3: differences that are just below the larger number, and their mirror images.
+pub fn small_sums(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    let body = "sig_none ; r0 = fadd.always(r1, r2) ; nop = nop() ;\n";
+    let pairs = [[1.0, -f32::EPSILON / 64.0], [f32::EPSILON / 16.0, -1.0], [6_291_456.0, -1.0 / 4096.0]];
+    words(bench, body, &pairs.map(|pair: [f32; 2]| pair.map(f32::to_bits)))
+}
+
+/// qpu.md §2.11: sums that overflow, of other operands than were recorded.
+pub fn saturating_packs(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    let of = |pack: &str| {
+        let body = format!(
+            "sig_none ; rx0 = or.always(r0, r0) ; nop = nop() ;\n{NOP}\
+             sig_none ; rx0.{pack} = add.always(r1, r2) ; nop = nop() ;\n{NOP}\
+             sig_none ; r0 = or.always(a, a, ra0) ; nop = nop() ;\n"
+        );
+        words(bench, &body, &[[0x7654_3210, 0x1234_5678], [0x9000_0001, 0xa000_0003]])
+    };
+    Ok([of("16a.sat")?, of("8a.sat")?].concat())
+}
+
 /// qpu.md §2.3.
 pub fn ftoi_range(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     let body = "sig_none ; r0 = ftoi.always(r1, r1) ; nop = nop() ;\n";

@@ -136,6 +136,27 @@ pub fn provoking_vertex(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     cells(bench, vec![fan])
 }
 
+/// Which vertex's value the constant part of a varying is.
+pub fn varying_origin(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    let mut vertices = all(0.5);
+    vertices.iter_mut().zip([10.0, 20.0, 30.0]).for_each(|(vertex, value)| *vertex = vertex.varyings([value]));
+    let constant = Draw { fragment: last_constant(1), varyings: 1, uniforms: vec![], ..draw(vertices) };
+    cells(bench, vec![constant])
+}
+
+/// The changing part of varyings whose coefficients no float holds.
+pub fn varying_precision(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    let code = fragment("sig_none ; r0 = or.always(a, a, vary) ; nop = nop() ;\n");
+    let leaning = |n: u32| {
+        let values = [0.1, 0.7, 0.3].map(|value| value + n as f32 / 7.0);
+        let places = [(-3.3125, -7.0625), (171.4375, -5.8125), (-6.125, 163.6875)];
+        let vertices =
+            places.iter().zip(values).map(|(&(x, y), value)| at(x, y, 0.5).varyings([value])).collect();
+        Draw { fragment: code.clone(), varyings: 1, uniforms: vec![], ..draw(vertices) }
+    };
+    cells(bench, (0..16).map(leaning).collect())
+}
+
 /// A window without pixels.
 pub fn empty_window(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     let nothing = Draw { state: vec![window(8, 8, 0, 0)], ..draw(all(0.5)) };

@@ -5,7 +5,7 @@ use vc4::cl::{Addr, Bits, Count, Pages};
 use vc4::image::{ImageLayout, ImageShape};
 use vc4_kernel_abi::BoHandle;
 
-use super::common::{EDGE, all, at_places, cells, draw, picture};
+use super::common::{CELL, EDGE, all, at_places, cells, draw, picture};
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::Draw;
 use crate::jobs::picture::Picture;
@@ -239,6 +239,27 @@ pub fn level_rounding(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     let step = 2f32.powf(1.75) / 64.0;
     let seen = picture(bench, &[texture.at([step, 0.0, 0.0], [0.0, step, 0.0], None)])?;
     Ok(vec![middle(&seen) / 16])
+}
+
+/// How many values are in a quarter of the way between two levels, 0 and 255: each draw has a bias of its own.
+pub fn lod_bits(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    let form = Form { levels: 3, ..Form::of(TextureType::Rgba8888, 4, 8) };
+    let texture = form
+        .filled(bench, |_, level, _, _| if level == 2 { 255 } else { 0 })?
+        .filters(MagFilter::Nearest, MinFilter::NearestMipLinear);
+    // One texel to a pixel, so that the bias is the level of detail.
+    let step = 1.0 / 8.0;
+    const CELLS: u32 = (EDGE / CELL as u32).pow(2);
+    let at = |n: u32| {
+        let bias = 1.0 + (n as f32 + 0.5) / CELLS as f32 / 4.0;
+        texture.at([step, 0.0, step / 2.0], [0.0, step, step / 2.0], Some(bias))
+    };
+    let mut values: Vec<u32> = cells(bench, (0..CELLS).map(at).collect())?;
+    values.iter_mut().for_each(|word| *word &= 255);
+    values.sort_unstable();
+    values.dedup();
+    // One more or less is no matter: what counts is the power of two.
+    Ok(vec![(values.len() as u32 + 2).ilog2()])
 }
 
 /// An image whose edges are no powers of two, and whose texels tell their level, row and column.
