@@ -262,7 +262,9 @@ pub(super) fn images() -> Vec<FormatRow> {
         let texel = match block {
             BlockFormat::EacR | BlockFormat::EacRSigned => Texel::Word16,
             BlockFormat::EacRg | BlockFormat::EacRgSigned => Texel::Word32,
-            _ => Texel::R8G8B8A8,
+            // Without alpha, which borders show as well.
+            BlockFormat::Etc2Rgb => Texel::R8G8B8X8,
+            BlockFormat::Etc2RgbA1 | BlockFormat::Etc2Rgba => Texel::R8G8B8A8,
         };
         let stored = Stored::converted(texel, Storage::Blocks(block));
         row(format, block.bytes(), Some(info), stored, None, vk::ImageAspectFlags::COLOR)
@@ -566,6 +568,21 @@ mod tests {
                 ));
             }
         }
+    }
+
+    /// Where borders are sampled, alpha comes from the border colour otherwise.
+    #[test]
+    fn alpha_that_a_format_lacks_is_one() {
+        use vc4::image::format::{Component, Decode};
+        let mut seen = [0; 2];
+        for row in images().iter().filter(|row| row.aspects == vk::ImageAspectFlags::COLOR) {
+            let Decode::Unorm8(components) = row.texture.unwrap().texel.info().decode else { continue };
+            let name = format!("{:?}", row.format);
+            let has_alpha = name.as_bytes().windows(2).any(|pair| pair[0] == b'A' && pair[1].is_ascii_digit());
+            assert_eq!(components[3] != Component::One, has_alpha, "{name}");
+            seen[usize::from(has_alpha)] += 1;
+        }
+        assert!(seen[0] > 3 && seen[1] > 3, "{seen:?}");
     }
 
     #[test]
