@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use vc4::facts::Facts;
+use vc4::facts::{Facts, Numbers};
 use vc4_kernel_abi::environment;
 use vc4_kernel_abi::validate::Mode;
 
@@ -21,7 +21,7 @@ pub enum Hangs {
 }
 
 /// How a simulator is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// Bytes of bus memory; host memory is only used for pages that are touched. 16 MiB of it are the
     /// binner's.
@@ -41,6 +41,8 @@ pub struct Config {
     pub count_caches: bool,
     /// How the machine behaves where no board has told.
     pub facts: Facts,
+    /// How fast it is, as far as performance counters show it; times are those of the host.
+    pub numbers: Numbers,
     /// How programs run.
     pub engine: Engine,
     /// Instructions after which a program instance counts as hung; a draw of more vertices does as well.
@@ -51,7 +53,7 @@ pub struct Config {
 const FACTS: &str = "VC4SIM_FACTS";
 
 impl Config {
-    /// This machine with the facts of the file that `VC4SIM_FACTS` names, if it names one.
+    /// This machine with the facts and numbers of the file that `VC4SIM_FACTS` names, if it names one.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -59,8 +61,8 @@ impl Config {
         let Some(path) = environment::variable(FACTS) else { return Ok(self) };
         let at = |what: &dyn std::fmt::Display| format!("{FACTS}={}: {what}", path.to_string_lossy());
         let text = std::fs::read_to_string(&path).map_err(|error| at(&error))?;
-        let facts = vc4::facts::read(&text).map_err(|error| at(&error))?;
-        Ok(Config { facts, ..self })
+        let (facts, numbers) = vc4::facts::read_all(&text).map_err(|error| at(&error))?;
+        Ok(Config { facts, numbers, ..self })
     }
 }
 
@@ -75,6 +77,7 @@ impl Default for Config {
             hangs: Hangs::default(),
             count_caches: false,
             facts: Facts::default(),
+            numbers: Numbers::default(),
             engine: Engine::Best,
             instruction_limit: INSTRUCTION_LIMIT,
         }

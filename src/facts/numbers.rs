@@ -38,14 +38,27 @@ macro_rules! numbers {
 numbers! {
     Submit = "submit", "s", None, "A small job's system call.", "nothing yet";
     Job = "job", "s", Some(200e-6), "A small job, from its system call to its end.", "who runs a kernel that could be drawn; which copies are drawn";
+    Interrupt = "interrupt", "s", None, "From a job's last store to the return of the call that waits for it.", "nothing yet";
     BoRead = "bo-read", "B/s", None, "The CPU reads a mapped BO.", "which copies are drawn; times of traffic";
     BoWrite = "bo-write", "B/s", None, "The CPU writes a mapped BO.", "times of traffic";
+    CachedRead = "cached-read", "B/s", None, "The CPU reads a BO that it caches, larger than its caches.", "nothing yet";
+    CachedWrite = "cached-write", "B/s", None, "The CPU writes a BO that it caches.", "nothing yet";
     TileStore = "tile-store", "B/s", Some(2e9), "Tiles are cleared and stored.", "`vc4 sim price`";
     TileLoad = "tile-load", "B/s", Some(2e9), "Tiles are loaded, beyond what storing them takes.", "`vc4 sim price`";
     CoreClock = "core-clock", "Hz", Some(250e6), "Clocks of the GPU, four to an instruction of each of twelve QPUs.", "who runs a kernel that could be drawn";
-    TmuHit = "tmu-hit", "slots", Some(9.0), "From a lookup to its result, from the cache of the texture unit.", "`vc4 cost`; the scheduler takes the assumed one";
-    TmuMemory = "tmu-memory", "slots", Some(20.0), "From a lookup to its result where each element's texel is a line of memory of its own.", "nothing yet; `vc4 isa costs` shows the assumed one";
     Triangles = "triangles", "/s", Some(25e6), "Triangles of a pixel, through vertex programs, binner and rasteriser.", "`vc4 sim price`";
+    Quad = "quad", "clocks", Some(1.0), "A quad of four pixels takes the rasteriser.", "counters of the simulator";
+    TmuHit = "tmu-hit", "slots", Some(9.0), "From a lookup to its result, from the cache of the texture unit.", "`vc4 cost`; the scheduler takes the assumed one";
+    TmuL2 = "tmu-l2", "slots", Some(12.0), "From a lookup to its result, from the L2 cache.", "counters of the simulator";
+    TmuMemory = "tmu-memory", "slots", Some(20.0), "From a lookup to its result where each element's texel is a line of memory of its own.", "counters of the simulator";
+    Varyings = "varyings", "/slot", Some(2.0), "Varyings that the interpolator of a slice delivers.", "`vc4 cost`; counters of the simulator";
+    Sfu = "sfu", "slots", Some(1.0), "A request keeps the special functions of a slice busy.", "`vc4 cost`; counters of the simulator";
+    Vpm = "vpm", "slots", Some(1.0), "A vertex or coordinate program reads a vector of the VPM.", "counters of the simulator";
+    UniformCache = "uniform-cache", "B", Some(4096.0), "The cache of uniforms of a slice.", "counters of the simulator";
+    TextureCache = "texture-cache", "B", Some(4096.0), "The cache of a texture unit.", "counters of the simulator";
+    TextureWays = "texture-ways", "lines", Some(2.0), "Lines of a set of the texture unit's cache.", "counters of the simulator";
+    L2Cache = "l2-cache", "B", Some(32768.0), "The L2 cache.", "counters of the simulator";
+    L2Ways = "l2-ways", "lines", Some(4.0), "Lines of a set of the L2 cache.", "counters of the simulator";
 }
 
 impl Number {

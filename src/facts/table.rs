@@ -305,7 +305,7 @@ choices {
         | Before = "before": "It is.",
         | After = "after": "It is rounded by itself and added.",
         evidence: "v3d.md §9.7",
-        at: "sim/src/unverified.rs", "depth_offset",
+        at: "src/state/raster.rs", "DepthBias",
         users: "depth bias, of which driver and chip add parts",
         ask: Probe,
     }
@@ -645,7 +645,7 @@ others {
         evidence: "qpu.md §6",
         at: "src/qpu/cost.rs", "COSTS",
         users: "`vc4 cost`; the scheduler",
-        ask: Measure("`vc4 probe --numbers`: lookups; the other rows are not measured."),
+        ask: Measure("`vc4 probe --numbers`: lookups, special functions, varyings, vectors. What a new uniform address and a tile access take is not measured."),
     }
     "untouched-tile", "What does the machine do with a fragment program that never touches the tile buffer?" {
         evidence: "v3d.md §12",
@@ -699,13 +699,13 @@ others {
         evidence: "an estimate",
         at: "sim/src/stats/counters.rs", "idle_clocks",
         users: "`vc4 sim report`",
-        ask: Measure("Performance counters of known jobs."),
+        ask: Measure("`vc4 probe --numbers`: quads."),
     }
     "cache-sizes", "How large and how associative are the caches of uniforms, textures and L2?" {
         evidence: "v3d.md §13",
-        at: "sim/src/stats/caches.rs", "SIZES",
+        at: "sim/src/stats/caches.rs", "CacheModel",
         users: "`vc4 sim report`",
-        ask: Measure("Performance counters of lookups with growing strides."),
+        ask: Measure("`vc4 probe --numbers`: lines that are looked up twice."),
     }
     "tile-lists", "Which of the possible encodings does the PTB choose, and when does it end a compressed list?" {
         evidence: "v3d.md §8",

@@ -75,7 +75,7 @@ pub const COSTS: &[CostRow] = &[
         "§7",
         "TMU request to result, cache hit; the estimate counts this one",
     ),
-    row(Event::TmuL2, 12, "§7", "TMU request to result from L2"),
+    row(Event::TmuL2, Number::TmuL2.assumed() as u32, "§7", "TMU request to result from L2"),
     row(
         Event::TmuMemory,
         Number::TmuMemory.assumed() as u32,
@@ -85,8 +85,13 @@ pub const COSTS: &[CostRow] = &[
     row(Event::TmuRequest, 4, "§7", "a TMU serves one 16-element bilinear request; direct lookups alike"),
     row(Event::UniformRefill, 9, "§7", "uniforms_addr to the next uniform, from the uniforms cache"),
     row(Event::VpmReadSetup, 3, "§7, §5.2", "VPM read set-up to the first vector; earlier reads stall"),
-    row(Event::SfuRequest, 1, "§7", "one SFU for the four QPUs of a slice"),
-    row(Event::VaryingsPerSlot, 2, "§7", "varyings per slot of a slice's interpolator"),
+    row(Event::SfuRequest, Number::Sfu.assumed() as u32, "§7", "one SFU for the four QPUs of a slice"),
+    row(
+        Event::VaryingsPerSlot,
+        Number::Varyings.assumed() as u32,
+        "§7",
+        "varyings per slot of a slice's interpolator",
+    ),
     row(Event::TileAccess, 1, "§7", "one tile access per slot for all QPUs"),
     row(Event::VpmVector, 1, "§7", "one vector per slot for all QPUs"),
 ];
@@ -186,7 +191,7 @@ impl Cost {
             uniforms: lines.iter().map(|line| line.uniforms).sum(),
             threaded: accesses.iter().any(Access::is_switch),
             branches: count(&accesses, |access| access.is_branch),
-            shared: shared(&accesses),
+            shared: shared(machine, &accesses),
             lines,
         }
     }
@@ -286,17 +291,18 @@ fn count(accesses: &[Access], is: impl Fn(&Access) -> bool) -> u32 {
     accesses.iter().filter(|access| is(access)).count() as u32
 }
 
-fn shared(accesses: &[Access]) -> [SharedUnit; 5] {
+fn shared(machine: &Numbers, accesses: &[Access]) -> [SharedUnit; 5] {
     let chip = QPUS_PER_SLICE * SLICES;
     let requests = count(accesses, |a| matches!(a.tmu_write(), Some(Waddr::TMU0_S | Waddr::TMU1_S)));
     let varyings = count(accesses, Access::reads_varying);
+    let of_slice = |accesses: u32, slots: f64| (f64::from(accesses * QPUS_PER_SLICE) * slots).ceil() as u32;
     let unit = |name, accesses: u32, slots: u32| SharedUnit { name, accesses, slots };
     let sfu = count(accesses, Access::sfu_write);
     let tile = count(accesses, |a| a.tile_load() || a.tile_write() && !a.writes_to(Waddr::TLB_STENCIL_SETUP));
     let vpm = count(accesses, |a| a.reads_vpm() || a.writes_to(Waddr::VPM));
     [
-        unit("sfu", sfu, sfu * slots(Event::SfuRequest) * QPUS_PER_SLICE),
-        unit("varyings", varyings, (varyings * QPUS_PER_SLICE).div_ceil(slots(Event::VaryingsPerSlot))),
+        unit("sfu", sfu, of_slice(sfu, machine.get(Number::Sfu))),
+        unit("varyings", varyings, of_slice(varyings, 1.0 / machine.get(Number::Varyings))),
         unit("tmu", requests, requests * slots(Event::TmuRequest) * QPUS_PER_SLICE / TMUS_PER_SLICE),
         unit("tile", tile, tile * slots(Event::TileAccess) * chip),
         unit("vpm", vpm, vpm * slots(Event::VpmVector) * chip),

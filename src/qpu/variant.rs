@@ -176,7 +176,14 @@ mod tests {
         let (a, b) = ([i32::MAX as u32; LANES], [5; LANES]);
         let of = |saturating_packs, code| {
             let mut value = add_value_lanes(AddOp::Add, &a, &b);
-            saturate_lanes(&Facts { saturating_packs, ..Facts::default() }, code, AddOp::Add, &a, &b, &mut value);
+            saturate_lanes(
+                &Facts { saturating_packs, ..Facts::default() },
+                code,
+                AddOp::Add,
+                &a,
+                &b,
+                &mut value,
+            );
             value[3]
         };
         assert_eq!(of(SaturatingPacks::Zero, Pack::Half0Sat), 0);

@@ -7,18 +7,7 @@ use vc4_tests::picture::Difference;
 use vc4_tests::{drawing, driver, scenes, scratch};
 
 /// Facts that the driver answers to, all at once.
-const OTHER: &str = "\
-provoking-vertex = \"first\"
-guard-band = \"1023\"
-near-plane = \"zero\"
-packet-106 = \"offset-first\"
-depth-unit = \"two-steps\"
-depth-slope = \"sum\"
-sample-positions = \"mirrored\"
-weight-bits = \"5\"
-level-rounding = \"down\"
-magnified-until = \"zero\"
-";
+const OTHER: &str = include_str!("../rehearsal/board.toml");
 
 /// Pictures of scenes and drawing suite, all or those of some names.
 fn draw(manifest: &Path, name: &str, variables: &[(&str, &Path)], pictures: &[&str]) -> PathBuf {

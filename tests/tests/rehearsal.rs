@@ -5,21 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use vc4::facts::Number;
 use vc4_tests::{driver, scenes, scratch};
 
-/// Ten facts about the board, which the driver answers to.
-const BOARD: &str = "\
-provoking-vertex = \"first\"
-guard-band = \"1023\"
-near-plane = \"zero\"
-packet-106 = \"offset-first\"
-depth-unit = \"coarse\"
-depth-slope = \"sum\"
-sample-positions = \"mirrored\"
-weight-bits = \"5\"
-level-rounding = \"down\"
-magnified-until = \"zero\"
-";
+/// Facts about the board, and numbers.
+const BOARD: &str = include_str!("../rehearsal/board.toml");
 
 /// The scenes through the board's node.
 fn draw(name: &str, board: &Path, told: Option<&Path>) -> PathBuf {
@@ -43,7 +33,7 @@ fn a_board_that_is_other_than_assumed_ends_with_a_driver_that_draws_right() {
     let (board, found) = (directory.join("board.toml"), directory.join("pi.toml"));
     std::fs::write(&board, BOARD).expect("a file");
     let output = Command::new(driver::tool())
-        .args(["probe", "--facts-out", found.to_str().expect("a plain name")])
+        .args(["probe", "--numbers", "--facts-out", found.to_str().expect("a plain name")])
         .env("VC4VK_DEVICE", "drm")
         .env("LD_PRELOAD", driver::drm_shim())
         .env("VC4SIM_FACTS", &board)
@@ -52,8 +42,17 @@ fn a_board_that_is_other_than_assumed_ends_with_a_driver_that_draws_right() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("10 otherwise than assumed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let read =
-        |path: &Path| vc4::facts::read(&std::fs::read_to_string(path).expect("a file")).expect("facts");
-    assert_eq!(read(&found), read(&board));
+        |path: &Path| vc4::facts::read_all(&std::fs::read_to_string(path).expect("a file")).expect("facts");
+    let ((facts, numbers), (other, others)) = (read(&found), read(&board));
+    assert_eq!(facts, other);
+    for (number, value) in Number::ALL.iter().filter_map(|number| Some((*number, others.measured(*number)?)))
+    {
+        let seen = numbers.measured(number);
+        assert!(
+            seen.is_some_and(|seen| (seen / value - 1.0).abs() < 0.05),
+            "{number:?}: {seen:?}, is {value}"
+        );
+    }
 
     let reference = scratch::directory(env!("CARGO_TARGET_TMPDIR"), "rehearsal-lavapipe");
     let mut command = driver::command(env!("CARGO_BIN_EXE_scenes"), &driver::lavapipe());

@@ -13,7 +13,7 @@ use crate::error::JobError;
 use crate::kernel::Slot;
 use crate::memory::Memory;
 use crate::rendering::tlb::ClearValues;
-use crate::stats::{Finding, Stats};
+use crate::stats::{CacheModel, Finding, Stats};
 use crate::{binning, profile, rendering};
 
 /// What the hardware keeps from job to job.
@@ -111,7 +111,7 @@ fn start_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, String
 fn run_job(memory: &Memory, config: &Config, order: &Order, clear: &mut ClearValues) -> Result<Stats, Hung> {
     let Config { check_programs: check, count_caches, engine, instruction_limit, .. } = *config;
     let Order { job, profile, .. } = order;
-    let caches = count_caches || order.counted;
+    let caches = (count_caches || order.counted).then(|| CacheModel::new(&config.numbers));
     let mut stats = Stats { check, caches, engine, instruction_limit, ..Stats::default() };
     let mut slots = Vec::new();
     let mut overflow = || {

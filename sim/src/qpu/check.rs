@@ -131,12 +131,17 @@ impl<'p, 's> Watcher<'p, 's> {
         if is(Port::Varying) {
             caches.varying();
         }
+        if is(Port::Vpm) {
+            caches.vector();
+        }
         if let Action::LoadTmu(unit) = op.action {
             caches.load(usize::from(unit));
         }
         for dest in [op.add_dest, op.mul_dest] {
-            if let Dest::Tmu(unit, 0) = dest {
-                caches.lookup(usize::from(unit), q.last_lines(unit), counters);
+            match dest {
+                Dest::Tmu(unit, 0) => caches.lookup(usize::from(unit), q.last_lines(unit), counters),
+                Dest::Sfu(_) => caches.special(),
+                _ => {}
             }
         }
     }

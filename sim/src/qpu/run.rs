@@ -12,7 +12,7 @@ use super::ports::Ports;
 use super::program::Program;
 use super::state::{Payload, Qpu, Register};
 use crate::memory::Memory;
-use crate::stats::{Event, Stats};
+use crate::stats::{Caches, Event, Stats};
 
 /// Quads of a lookup of 16 elements.
 const QUADS: u64 = LANES as u64 / 4;
@@ -44,7 +44,7 @@ impl Qpu {
         initial: &Payload,
         stats: &mut Stats,
     ) -> Result<(), Fault> {
-        let watched = stats.check || stats.caches || stats.counts.is_some();
+        let watched = stats.check || stats.caches.is_some() || stats.counts.is_some();
         #[cfg(feature = "jit")]
         let native = if watched { None } else { program.native(stats.engine) };
         #[cfg(feature = "jit")]
@@ -60,7 +60,7 @@ impl Qpu {
         self.uniforms = uniforms_address;
         self.semaphores = [0; 16];
         for tmu in &mut self.tmus {
-            tmu.reset(program.threaded, stats.caches);
+            tmu.reset(program.threaded, stats.caches.is_some());
         }
         stats.instances += 1;
         let stage = ports.stage();
@@ -105,7 +105,8 @@ fn run_watched<P: Ports>(
     stage: Stage,
     stats: &mut Stats,
 ) -> (Result<(), Fault>, u64) {
-    let mut caches = stats.caches.then(|| instance.q.caches.take().unwrap_or_default());
+    let cold = |model| Box::new(Caches::new(model));
+    let mut caches = stats.caches.map(|model| instance.q.caches.take().unwrap_or_else(|| cold(model)));
     if let Some(caches) = &mut caches {
         caches.begin();
     }

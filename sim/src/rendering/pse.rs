@@ -304,9 +304,8 @@ impl Fit {
     #[inline(always)]
     fn rounded_plane(&self, values: [f64; 3], round: impl Fn(f64) -> f64) -> Plane {
         let (v1, v2) = (round(values[1] - values[0]), round(values[2] - values[0]));
-        let products = |a: f64, b: f64, c: f64, d: f64| {
-            round(round(round(a * b) - round(c * d)) * round(self.scale))
-        };
+        let products =
+            |a: f64, b: f64, c: f64, d: f64| round(round(round(a * b) - round(c * d)) * round(self.scale));
         let (dx, dy) = match self.kind {
             Kind::Triangle => (
                 products(v1, self.other.1, v2, self.direction.1),

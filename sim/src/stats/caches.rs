@@ -1,19 +1,68 @@
 //! Caches as far as performance counters need them: which lines are there, not what they hold (qpu.md §7, §4.12).
 //!
-//! Sizes follow the manual's figures. A tile, and the vertex shading of a draw, sees caches of its own that start cold:
+//! Sizes follow the manual's figures, or those that were measured. A tile, and the vertex shading of a draw, sees caches of its own that start cold:
 //! which tiles share a slice on the chip depends on time.
 
+use vc4::facts::{Number, Numbers};
 use vc4::qpu::cost::{self, slots};
 
 use super::counters::{Counters, Event};
 
 /// Bytes of a line in all caches.
 pub const LINE_BYTES: u32 = 64;
-/// Bytes of the instruction cache of a slice, four ways.
-const INSTRUCTION_BYTES: usize = 4096;
-/// UNVERIFIED: how large and how associative are the caches of uniforms, textures and L2? Here 4 KiB with four ways, 4 KiB with two ways,
-/// 32 KiB with four ways.
-const SIZES: [(usize, usize); 3] = [(4096, 4), (4096, 2), (32 << 10, 4)];
+/// Bytes and ways of a cache.
+type Size = (usize, usize);
+/// Of the instruction cache of a slice, and the ways of its cache of uniforms.
+const INSTRUCTIONS: Size = (4096, 4);
+const UNIFORM_WAYS: usize = 4;
+
+/// How large caches are, and what waiting costs.
+///
+/// UNVERIFIED: how large and how associative are the caches of uniforms, textures and L2? As [`Number`] assumes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CacheModel {
+    uniforms: Size,
+    textures: Size,
+    l2: Size,
+    /// Slots from a TMU request to its result, from the unit's own cache, L2 and memory.
+    latency: [u64; 3],
+    /// Slots of a varying, and of an SFU request, while all QPUs of a slice are at it.
+    varying: f64,
+    sfu: f64,
+    /// Slots of a vector of the VPM beyond its instruction.
+    vector: u64,
+    /// Clocks that a quad takes the rasteriser.
+    pub(super) quad: f64,
+}
+
+impl CacheModel {
+    /// The machine that numbers describe; sizes become powers of two.
+    pub fn new(machine: &Numbers) -> CacheModel {
+        let whole = |number: Number| machine.get(number).round() as u64;
+        let power = |number: Number| (whole(number).clamp(1, 1 << 24) as usize).next_power_of_two();
+        let size = |bytes: usize, ways: usize| {
+            let bytes = bytes.max(LINE_BYTES as usize);
+            (bytes, ways.min(bytes / LINE_BYTES as usize))
+        };
+        let of_slice = f64::from(cost::QPUS_PER_SLICE);
+        CacheModel {
+            uniforms: size(power(Number::UniformCache), UNIFORM_WAYS),
+            textures: size(power(Number::TextureCache), power(Number::TextureWays)),
+            l2: size(power(Number::L2Cache), power(Number::L2Ways)),
+            latency: [Number::TmuHit, Number::TmuL2, Number::TmuMemory].map(whole),
+            varying: of_slice / machine.get(Number::Varyings),
+            sfu: of_slice * machine.get(Number::Sfu),
+            vector: whole(Number::Vpm).saturating_sub(1),
+            quad: machine.get(Number::Quad),
+        }
+    }
+}
+
+impl Default for CacheModel {
+    fn default() -> CacheModel {
+        CacheModel::new(&Numbers::default())
+    }
+}
 
 /// Lines by address, the latest used first in each set.
 struct Cache {
@@ -23,7 +72,7 @@ struct Cache {
 }
 
 impl Cache {
-    fn new((bytes, ways): (usize, usize)) -> Cache {
+    fn new((bytes, ways): Size) -> Cache {
         Cache { ways, lines: vec![0; bytes / LINE_BYTES as usize] }
     }
 
@@ -42,7 +91,7 @@ impl Cache {
 
 /// Where a line came from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+enum Source {
     /// The unit's own cache.
     Cache,
     /// The L2 cache.
@@ -51,22 +100,12 @@ pub enum Source {
     Memory,
 }
 
-impl Source {
-    /// Slots from a TMU request to its result.
-    fn latency(self) -> u64 {
-        u64::from(slots(match self {
-            Source::Cache => cost::Event::TmuHit,
-            Source::L2 => cost::Event::TmuL2,
-            Source::Memory => cost::Event::TmuMemory,
-        }))
-    }
-}
-
 /// Results on their way that a QPU can wait for.
 const IN_FLIGHT: usize = 16;
 
 /// The caches that one QPU sees, and when its texture results arrive.
 pub struct Caches {
+    model: CacheModel,
     instructions: Cache,
     uniforms: Cache,
     textures: [Cache; 2],
@@ -77,28 +116,33 @@ pub struct Caches {
     now: u64,
     /// Of these, waits for a TMU.
     tmu_wait: u64,
+    /// Others, for vectors of the VPM.
+    vpm_wait: u64,
     varyings: u64,
-}
-
-impl Default for Caches {
-    fn default() -> Caches {
-        Caches {
-            instructions: Cache::new((INSTRUCTION_BYTES, 4)),
-            uniforms: Cache::new(SIZES[0]),
-            textures: [Cache::new(SIZES[1]), Cache::new(SIZES[1])],
-            l2: Cache::new(SIZES[2]),
-            arrivals: [Vec::with_capacity(IN_FLIGHT), Vec::with_capacity(IN_FLIGHT)],
-            now: 0,
-            tmu_wait: 0,
-            varyings: 0,
-        }
-    }
+    sfu: u64,
 }
 
 impl Caches {
+    /// Cold caches.
+    pub fn new(model: CacheModel) -> Caches {
+        Caches {
+            model,
+            instructions: Cache::new(INSTRUCTIONS),
+            uniforms: Cache::new(model.uniforms),
+            textures: [Cache::new(model.textures), Cache::new(model.textures)],
+            l2: Cache::new(model.l2),
+            arrivals: [Vec::with_capacity(IN_FLIGHT), Vec::with_capacity(IN_FLIGHT)],
+            now: 0,
+            tmu_wait: 0,
+            vpm_wait: 0,
+            varyings: 0,
+            sfu: 0,
+        }
+    }
+
     /// A program instance begins.
     pub fn begin(&mut self) {
-        (self.now, self.tmu_wait, self.varyings) = (0, 0, 0);
+        (self.now, self.tmu_wait, self.vpm_wait, self.varyings, self.sfu) = (0, 0, 0, 0, 0);
         self.arrivals.iter_mut().for_each(Vec::clear);
     }
 
@@ -132,6 +176,17 @@ impl Caches {
         self.varyings += 1;
     }
 
+    /// A special function is requested.
+    pub fn special(&mut self) {
+        self.sfu += 1;
+    }
+
+    /// A vector of the VPM is read.
+    pub fn vector(&mut self) {
+        self.now += self.model.vector;
+        self.vpm_wait += self.model.vector;
+    }
+
     /// A request of `unit` reads these lines.
     pub fn lookup(&mut self, unit: usize, lines: &[u32], counters: &mut Counters) {
         let mut slowest = Source::Cache;
@@ -141,7 +196,7 @@ impl Caches {
                 slowest = slowest.max(self.through_l2(address, counters));
             }
         }
-        self.arrivals[unit & 1].push(self.now + slowest.latency());
+        self.arrivals[unit & 1].push(self.now + self.model.latency[slowest as usize]);
     }
 
     /// The oldest result of `unit` is loaded.
@@ -159,14 +214,15 @@ impl Caches {
     pub fn end(&mut self, instructions: u64, threaded: bool, counters: &mut Counters) -> u64 {
         let hidden = if threaded { instructions } else { 0 };
         let tmu = self.tmu_wait.saturating_sub(hidden);
-        // The interpolator of a slice serves its QPUs in turn.
-        let rate = u64::from(slots(cost::Event::VaryingsPerSlot));
-        let varying =
-            (self.varyings * u64::from(cost::QPUS_PER_SLICE) / rate).saturating_sub(instructions + tmu);
+        let busy = instructions + tmu + self.vpm_wait;
+        // Units of a slice serve its QPUs in turn.
+        let beyond = |count: u64, each: f64| ((count as f64 * each) as u64).saturating_sub(busy);
+        let varying = beyond(self.varyings, self.model.varying);
+        let special = beyond(self.sfu, self.model.sfu).saturating_sub(varying);
         let clocks = u64::from(cost::CLOCKS_PER_SLOT);
         counters.add(Event::QpuStalledTmu, tmu * clocks);
         counters.add(Event::QpuStalledVarying, varying * clocks);
-        (tmu + varying) * clocks
+        (tmu + self.vpm_wait + varying + special) * clocks
     }
 }
 
@@ -184,7 +240,7 @@ mod tests {
 
     #[test]
     fn results_are_waited_for_in_order() {
-        let (mut caches, mut counters) = (Caches::default(), Counters::default());
+        let (mut caches, mut counters) = (Caches::new(CacheModel::default()), Counters::default());
         caches.begin();
         caches.instruction(0, &mut counters);
         caches.lookup(0, &[4096, 4160], &mut counters);

@@ -7,6 +7,8 @@
 
 pub use vc4_kernel_abi::perfmon::{EVENTS, Event};
 
+use super::caches::CacheModel;
+
 /// UNVERIFIED: which quads and primitives does each event count exactly? As [`Event`] describes them.
 ///
 /// One count per event.
@@ -47,11 +49,13 @@ impl Counters {
 const QPUS: u64 = 12;
 
 /// UNVERIFIED: how long do the fixed-function blocks take beside the QPUs? The time of a job is estimated as the longer of the QPUs' work shared
-/// evenly by all of them and one clock per quad of the rasteriser (qpu.md §7); the QPUs idle for the rest.
-pub fn idle_clocks(counters: &Counters) -> u64 {
+/// evenly by all of them and so many clocks per quad of the rasteriser (qpu.md §7), one unless the model has other numbers; the QPUs
+/// idle for the rest.
+pub fn idle_clocks(counters: &Counters, model: Option<&CacheModel>) -> u64 {
     let busy = counters.of(Event::QpuVertex) + counters.of(Event::QpuFragment);
     let quads = counters.of(Event::ValidQuads) + counters.of(Event::ClippedQuads);
-    (busy.div_ceil(QPUS).max(quads) * QPUS).saturating_sub(busy)
+    let rasteriser = model.map_or(quads, |model| (quads as f64 * model.quad) as u64);
+    (busy.div_ceil(QPUS).max(rasteriser) * QPUS).saturating_sub(busy)
 }
 
 #[cfg(test)]
@@ -74,8 +78,8 @@ mod tests {
     fn qpus_idle_while_the_rasteriser_works() {
         let mut counters = Counters::default();
         counters.add(Event::QpuFragment, 100);
-        assert_eq!(idle_clocks(&counters), 8);
+        assert_eq!(idle_clocks(&counters, None), 8);
         counters.add(Event::ValidQuads, 50);
-        assert_eq!(idle_clocks(&counters), 500);
+        assert_eq!(idle_clocks(&counters, None), 500);
     }
 }

@@ -11,7 +11,7 @@ mod finding;
 mod perfmon;
 mod tally;
 
-pub use caches::{Caches, LINE_BYTES};
+pub use caches::{CacheModel, Caches, LINE_BYTES};
 pub use counters::{Counters, EVENTS, Event, idle_clocks};
 pub use counts::{Counts, Place, Work};
 pub use finding::{Finding, Note};

@@ -1,5 +1,6 @@
 //! What running a part of a job yields besides its picture, and how closely it is watched meanwhile.
 
+use super::caches::CacheModel;
 use super::counters::Counters;
 use super::counts::Counts;
 use super::finding::{Finding, Note};
@@ -37,8 +38,8 @@ pub struct Stats {
     pub counters: Counters,
     /// Whether to look for broken programming rules on the path that is executed; costs time.
     pub check: bool,
-    /// Whether to model caches and stalls for the counters; costs time.
-    pub caches: bool,
+    /// The caches and stalls to model for the counters, if any; costs time.
+    pub caches: Option<CacheModel>,
     /// How programs run that nobody watches.
     pub engine: Engine,
     /// Instructions after which a program instance counts as hung.
@@ -59,7 +60,7 @@ impl Default for Stats {
             spills: 0,
             counters: Counters::default(),
             check: false,
-            caches: false,
+            caches: None,
             engine: Engine::Best,
             instruction_limit: INSTRUCTION_LIMIT,
             findings: Vec::new(),

@@ -83,7 +83,9 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
             let half = if texture.facts.level_rounding == LevelRounding::HalfUp { NEXT_LEVEL / 2 } else { 0 };
             ((lod + half) >> LOD_BITS, 0)
         }
-        Mip::Linear => (lod >> LOD_BITS, lod & (NEXT_LEVEL - 1) & -(NEXT_LEVEL >> lod_bits(texture.facts.lod_bits))),
+        Mip::Linear => {
+            (lod >> LOD_BITS, lod & (NEXT_LEVEL - 1) & -(NEXT_LEVEL >> lod_bits(texture.facts.lod_bits)))
+        }
     };
     let next = if level >= last { 0 } else { next };
     Selection { linear: texture.min_linear, level: level.min(last) as usize, next }

@@ -85,6 +85,10 @@ pub struct Draw {
     pub fragment: Vec<u64>,
     /// How many varyings the fragment program takes.
     pub varyings: u8,
+    /// And how many behind those, which are zero.
+    pub zeros: u8,
+    /// Copies seven words of attributes.
+    pub coordinate: Vec<u64>,
     /// Bytes that the attribute of the varyings lacks at its end.
     pub cut: u16,
     pub textures: Vec<BoHandle>,
@@ -106,6 +110,8 @@ impl Draw {
             state: Vec::new(),
             fragment: programs::uniform_color(),
             varyings: 0,
+            zeros: 0,
+            coordinate: programs::pass_through(7),
             cut: 0,
             textures: Vec::new(),
             uniforms: vec![color],
@@ -208,8 +214,8 @@ impl<'a> Target<'a> {
         let vertices = self.bench.filled(&bytes)?;
         let bos = [
             self.bench.shader(&draw.fragment)?,
-            self.bench.shader(&programs::pass_through(3 + usize::from(draw.varyings)))?,
-            self.bench.shader(&programs::pass_through(7))?,
+            self.bench.shader(&programs::vertex(3 + usize::from(draw.varyings), draw.zeros.into()))?,
+            self.bench.shader(&draw.coordinate)?,
             vertices,
         ];
         let first = job.bos.len() as u32;
@@ -328,7 +334,7 @@ fn record(draw: &Draw) -> ShaderRecord {
     let extra = 4 * draw.varyings;
     ShaderRecord {
         flags: ShaderFlags { single_threaded: true, clipping: draw.clipping, point_size: false },
-        varyings: extra / 4,
+        varyings: draw.varyings + draw.zeros,
         vertex: VertexProgram {
             attribute_select: if extra > 0 { 0b110 } else { 0b010 },
             attribute_bytes: 12 + extra,

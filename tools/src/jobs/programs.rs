@@ -16,18 +16,38 @@ pub fn words(text: &str) -> Vec<u64> {
     assemble(text).unwrap_or_else(|error| panic!("{text}\n{error}")).words
 }
 
+/// Writes go to row 0 of the VPM on.
+const OUTPUT: &str = "sig_load_imm ; vw_setup = load32.always.ws(0x1a00) ; nop = load32() ;\n";
+
+/// Reads of so many attribute words, at most 16, begin at row 0.
+fn input(count: usize) -> String {
+    let setup = 0x1a00 | (count & 15) << 20;
+    format!("sig_load_imm ; vr_setup = load32.always({setup:#x}) ; nop = load32() ;\n{NOP}{NOP}")
+}
+
 /// Copies attribute words to the output: vertex and coordinate programs.
 pub fn pass_through(count: usize) -> Vec<u64> {
-    let mut text = format!(
-        "sig_load_imm ; vw_setup = load32.always.ws(0x1a00) ; nop = load32() ;\n\
-         sig_load_imm ; vr_setup = load32.always({:#x}) ; nop = load32() ;\n{NOP}{NOP}",
-        0x1a00 | (count & 15) << 20
-    );
-    for _ in 0..count {
-        text += "sig_none ; r0 = or.always(a, a, vpm_read) ; nop = nop() ;\n";
-        text += "sig_none ; vpm = or.always(r0, r0) ; nop = nop() ;\n";
-    }
-    words(&format!("{text}{END}{NOP}{NOP}"))
+    vertex(count, 0)
+}
+
+/// The same, with zeros behind.
+pub fn vertex(count: usize, zeros: usize) -> Vec<u64> {
+    words(&format!(
+        "{OUTPUT}{}{}{}{END}{NOP}{NOP}",
+        input(count),
+        COPY.repeat(count),
+        "sig_small_imm ; vpm = or.always(b, b, nop, 0) ; nop = nop() ;\n".repeat(zeros)
+    ))
+}
+
+const COPY: &str = "sig_none ; r0 = or.always(a, a, vpm_read) ; nop = nop() ;\n\
+    sig_none ; vpm = or.always(r0, r0) ; nop = nop() ;\n";
+
+/// A coordinate program that reads its first words so often before it copies all seven.
+pub fn rereading(rounds: usize, words_each: usize) -> Vec<u64> {
+    let read = "sig_none ; r0 = or.always(a, a, vpm_read) ; nop = nop() ;\n".repeat(words_each);
+    let round = format!("{}{read}", input(words_each));
+    words(&format!("{OUTPUT}{}{}{}{END}{NOP}{NOP}", round.repeat(rounds), input(7), COPY.repeat(7)))
 }
 
 /// Writes Z, then r0 as colour.
@@ -106,6 +126,8 @@ mod tests {
         let programs = [
             (Stage::Vertex, pass_through(5), 0),
             (Stage::Coordinate, pass_through(7), 0),
+            (Stage::Coordinate, rereading(3, 7), 0),
+            (Stage::Vertex, vertex(3, 32), 0),
             (Stage::Fragment, uniform_color(), 0),
             (Stage::Fragment, varying_color(), 2),
             (Stage::Fragment, textured(), 2),

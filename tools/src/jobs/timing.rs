@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use vc4_kernel_abi::Submit;
+use vc4_kernel_abi::{BoHandle, Submit};
 
 use super::bench::{Bench, Failure, LIMIT};
 
@@ -23,7 +23,19 @@ pub fn best(mut run: impl FnMut() -> Result<(), Failure>) -> Result<Duration, Fa
 
 /// Bytes in a second that the CPU writes to a BO, and that it reads of one.
 pub fn copies(bench: &Bench<'_>) -> Result<[f64; 2], Failure> {
-    let map = bench.map(bench.bo(BYTES)?)?;
+    copies_of(bench, bench.bo(BYTES)?)
+}
+
+/// The same where the CPU caches the BO; `None` without such memory.
+pub fn cached_copies(bench: &Bench<'_>) -> Result<Option<[f64; 2]>, Failure> {
+    match bench.gpu.has_cached_memory() {
+        true => Ok(Some(copies_of(bench, bench.cached_bo(BYTES)?)?)),
+        false => Ok(None),
+    }
+}
+
+fn copies_of(bench: &Bench<'_>, bo: BoHandle) -> Result<[f64; 2], Failure> {
+    let map = bench.map(bo)?;
     let mut bytes = vec![0x5a; BYTES as usize];
     let rate = |time: Duration| f64::from(BYTES) / time.as_secs_f64();
     let write = rate(best(|| {

@@ -1,7 +1,7 @@
 //! A report as JSON; `docs/book/user/doctor.md` describes the fields.
 
 use super::ask::{Answer, Asked, Report};
-use super::numbers::{self, Counted, Measured};
+use super::numbers::{self, Counted, Function, Measured};
 use super::text;
 use crate::json::Value;
 
@@ -20,7 +20,20 @@ pub fn value(device: &str, report: &Report, measured: Option<&numbers::Report>) 
         ("numbers", measured.map(|report| report.measured.iter().map(number).collect::<Value>()).into()),
         ("simulated", measured.map(|report| report.is_simulated).into()),
         ("counters", measured.and_then(|report| report.counted.as_deref().ok()).map(counters).into()),
+        ("functions", measured.and_then(|report| report.functions.as_deref().ok()).map(functions).into()),
     ])
+}
+
+fn functions(functions: &[Function]) -> Value {
+    let one = |Function { name, asked, differing, first }: &Function| {
+        Value::object([
+            ("name", (*name).into()),
+            ("asked", u64::from(*asked).into()),
+            ("differing", u64::from(*differing).into()),
+            ("first", first.map(|words| words.into_iter().map(Value::from).collect::<Value>()).into()),
+        ])
+    };
+    functions.iter().map(one).collect()
 }
 
 fn number(measured: &Measured) -> Value {

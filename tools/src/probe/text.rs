@@ -5,7 +5,7 @@ use std::fmt::Write;
 use vc4::facts::{Ask, ROWS, Row};
 
 use super::ask::{Answer, Asked, Report};
-use super::numbers::{self, By, Counted, Measured};
+use super::numbers::{self, By, Counted, Function, Measured};
 
 /// The answer in a few words, and how sure it is.
 pub fn answer(asked: &Asked) -> (String, String) {
@@ -129,7 +129,25 @@ pub fn numbers(report: &numbers::Report) -> String {
             let _ = writeln!(out, "  {why}");
         }
     }
+    out += "\nspecial functions, beside the tables that were recorded\n";
+    match &report.functions {
+        Ok(functions) => functions.iter().for_each(|function| compared(&mut out, function)),
+        Err(why) => {
+            let _ = writeln!(out, "  {why}");
+        }
+    }
     out
+}
+
+fn compared(out: &mut String, function: &Function) {
+    let Function { name, asked, differing, first } = function;
+    let _ = match first {
+        None => writeln!(out, "  {name:9} all of {asked} results are the tables'"),
+        Some([operand, seen, expected]) => writeln!(
+            out,
+            "* {name:9} {differing} of {asked} results differ, the first of {operand:08x}: {seen:08x}, expected {expected:08x}"
+        ),
+    };
 }
 
 /// A number with a unit that people read.

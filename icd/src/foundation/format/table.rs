@@ -578,7 +578,8 @@ mod tests {
         for row in images().iter().filter(|row| row.aspects == vk::ImageAspectFlags::COLOR) {
             let Decode::Unorm8(components) = row.texture.unwrap().texel.info().decode else { continue };
             let name = format!("{:?}", row.format);
-            let has_alpha = name.as_bytes().windows(2).any(|pair| pair[0] == b'A' && pair[1].is_ascii_digit());
+            let has_alpha =
+                name.as_bytes().windows(2).any(|pair| pair[0] == b'A' && pair[1].is_ascii_digit());
             assert_eq!(components[3] != Component::One, has_alpha, "{name}");
             seen[usize::from(has_alpha)] += 1;
         }

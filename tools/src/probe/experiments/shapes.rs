@@ -139,7 +139,10 @@ pub fn provoking_vertex(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
 /// Which vertex's value the constant part of a varying is.
 pub fn varying_origin(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     let mut vertices = all(0.5);
-    vertices.iter_mut().zip([10.0, 20.0, 30.0]).for_each(|(vertex, value)| *vertex = vertex.varyings([value]));
+    vertices
+        .iter_mut()
+        .zip([10.0, 20.0, 30.0])
+        .for_each(|(vertex, value)| *vertex = vertex.varyings([value]));
     let constant = Draw { fragment: last_constant(1), varyings: 1, uniforms: vec![], ..draw(vertices) };
     cells(bench, vec![constant])
 }

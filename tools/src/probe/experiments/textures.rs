@@ -12,15 +12,15 @@ use crate::jobs::picture::Picture;
 use crate::jobs::programs::fragment;
 
 /// A texture in memory.
-struct Texture {
-    bo: BoHandle,
-    words: TextureWords,
+pub struct Texture {
+    pub bo: BoHandle,
+    pub words: TextureWords,
     /// Word p2.
     extra: u32,
 }
 
 /// What a texture is made of.
-struct Form {
+pub struct Form {
     ty: TextureType,
     cpp: u32,
     width: u32,
@@ -30,12 +30,12 @@ struct Form {
 }
 
 impl Form {
-    fn of(ty: TextureType, cpp: u32, edge: u32) -> Form {
+    pub fn of(ty: TextureType, cpp: u32, edge: u32) -> Form {
         Form { ty, cpp, width: edge, height: edge, levels: 1, faces: 1 }
     }
 
     /// Puts texels (face, level, x, y) into memory.
-    fn filled(
+    pub fn filled(
         self,
         bench: &Bench<'_>,
         texel: impl Fn(u32, u32, u32, u32) -> u32,
@@ -77,7 +77,7 @@ impl Form {
 }
 
 impl Texture {
-    fn filters(mut self, mag: MagFilter, min: MinFilter) -> Texture {
+    pub fn filters(mut self, mag: MagFilter, min: MinFilter) -> Texture {
         (self.words.p1.mag, self.words.p1.min) = (mag, min);
         self
     }

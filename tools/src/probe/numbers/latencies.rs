@@ -1,0 +1,115 @@
+//! How long results and shared units take, by the GPU's own counters.
+
+use vc4::hw::LANES;
+use vc4::qpu::cost::{CLOCKS_PER_SLOT, QPUS_PER_SLICE, SLICES};
+use vc4_kernel_abi::perfmon::Event;
+
+use super::super::experiments::common::{EDGE, all, draw, everywhere};
+use super::super::experiments::textures::{far_lookups, near_lookups};
+use super::counts;
+use super::sizes::Image;
+use crate::jobs::bench::{Bench, Failure};
+use crate::jobs::job::{Draw, at};
+use crate::jobs::programs::{NOP, fragment, rereading};
+
+type Answer = Result<Vec<Option<f64>>, Failure>;
+
+/// Quads of a lookup.
+const QUADS: f64 = (LANES / 4) as f64;
+/// Instances of a program that covers the usual target.
+const INSTANCES: f64 = (EDGE * EDGE) as f64 / LANES as f64;
+
+/// Slots of so many clocks.
+fn slots(clocks: u64) -> f64 {
+    clocks as f64 / f64::from(CLOCKS_PER_SLOT)
+}
+
+/// Slots of a lookup whose result is taken by the next instruction.
+fn latency(stalled: u64, quads: u64) -> Option<f64> {
+    (quads > 0 && stalled > 0).then(|| slots(stalled) / (quads as f64 / QUADS) + 1.0)
+}
+
+fn looked_up(bench: &Bench<'_>, one: Draw) -> Answer {
+    let [stalled, quads] = counts(bench, [Event::QpuStalledTmu, Event::TextureQuads], &[one])?;
+    Ok(vec![latency(stalled, quads)])
+}
+
+pub fn tmu_hit(bench: &Bench<'_>) -> Answer {
+    looked_up(bench, near_lookups(bench)?)
+}
+
+pub fn tmu_memory(bench: &Bench<'_>) -> Answer {
+    looked_up(bench, far_lookups(bench)?)
+}
+
+/// More lines than the cache of the unit has, fewer than L2 has, looked up once and three times: what the later rounds take.
+pub fn tmu_l2(bench: &Bench<'_>) -> Answer {
+    let image = Image::new(bench)?;
+    let lines = image.all(16 << 10)?;
+    let of = |rounds| counts(bench, [Event::QpuStalledTmu, Event::TextureQuads], &[lines.looked_up(rounds)]);
+    let ([stalled, quads], [stalled_more, quads_more]) = (of(1)?, of(3)?);
+    Ok(vec![latency(stalled_more.saturating_sub(stalled), quads_more.saturating_sub(quads))])
+}
+
+/// Layers of a colour: a batch of four quads takes a QPU some slots, but there are twelve.
+pub fn quads(bench: &Bench<'_>) -> Answer {
+    let all_clocks = [Event::QpuIdle, Event::QpuVertex, Event::QpuFragment, Event::ValidQuads];
+    let of = |layers: usize| {
+        let [idle, vertex, fragment, quads] =
+            counts(bench, all_clocks, &(0..layers).map(|_| draw(all(0.5))).collect::<Vec<_>>())?;
+        let whole = (idle + vertex + fragment) / u64::from(QPUS_PER_SLICE * SLICES);
+        let idles = idle * 4 > whole;
+        Ok::<_, Failure>((whole as f64, quads as f64, idles))
+    };
+    let ((few, less, _), (many, more, idles)) = (of(8)?, of(64)?);
+    Ok(vec![(idles && more > less).then(|| (many - few) / (more - less))])
+}
+
+/// Slots of an instance of a program over the usual target.
+fn instance(bench: &Bench<'_>, one: Draw) -> Result<f64, Failure> {
+    let [clocks] = counts(bench, [Event::QpuFragment], &[one])?;
+    Ok(slots(clocks) / INSTANCES)
+}
+
+/// 32 varyings at once: so many of a slot's as come while the QPUs of a slice wait for nothing else.
+pub fn varyings(bench: &Bench<'_>) -> Answer {
+    const COUNT: u8 = 32;
+    let read = "sig_none ; r0 = or.always(a, a, vary) ; nop = nop() ;\n".repeat(COUNT.into());
+    let one = Draw { fragment: fragment(&read), zeros: COUNT, uniforms: vec![], ..draw(all(0.5)) };
+    let [stalled, clocks] = counts(bench, [Event::QpuStalledVarying, Event::QpuFragment], &[one])?;
+    let together = f64::from(COUNT) * f64::from(QPUS_PER_SLICE) * INSTANCES;
+    Ok(vec![(stalled > 0).then(|| together / slots(clocks))])
+}
+
+/// Requests as close as they may follow each other; `None` where a QPU alone asks no faster than its slice can answer.
+pub fn special_functions(bench: &Bench<'_>) -> Answer {
+    const FEW: usize = 32;
+    const MANY: usize = 160;
+    /// Instructions of a request: r4 is its own for two more.
+    const ISSUED: f64 = 3.0;
+    let request = format!("sig_none ; sfu_recip = or.always(r0, r0) ; nop = nop() ;\n{NOP}{NOP}");
+    let of = |count: usize| {
+        let code = fragment(&format!(
+            "sig_small_imm ; r0 = or.always(b, b, nop, 1) ; nop = nop() ;\n{}",
+            request.repeat(count)
+        ));
+        instance(bench, Draw { fragment: code, uniforms: vec![], ..draw(all(0.5)) })
+    };
+    let each = (of(MANY)? - of(FEW)?) / (MANY - FEW) as f64;
+    Ok(vec![(each > 1.02 * ISSUED).then(|| each / f64::from(QPUS_PER_SLICE))])
+}
+
+/// Coordinate programs that read a word, or seven, again and again.
+pub fn vectors(bench: &Bench<'_>) -> Answer {
+    const ROUNDS: usize = 32;
+    const VERTICES: usize = 64 * LANES;
+    let of = |words: usize| {
+        let mut vertices = everywhere(EDGE, EDGE, 0.5);
+        vertices.resize(VERTICES, at(0.0, 0.0, 0.5));
+        let one = Draw { coordinate: rereading(ROUNDS, words), ..draw(vertices) };
+        counts(bench, [Event::QpuVertex], &[one]).map(|[clocks]| slots(clocks))
+    };
+    let (one, seven) = (of(1)?, of(7)?);
+    let each = (seven - one) / (6 * ROUNDS * VERTICES / LANES) as f64;
+    Ok(vec![(each > 0.0).then_some(each)])
+}
