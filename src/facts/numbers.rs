@@ -56,7 +56,7 @@ numbers! {
     Vpm = "vpm", "slots", Some(1.0), "A vertex or coordinate program reads a vector of the VPM.", "counters of the simulator";
     UniformCache = "uniform-cache", "B", Some(4096.0), "The cache of uniforms of a slice.", "counters of the simulator";
     TextureCache = "texture-cache", "B", Some(4096.0), "The cache of a texture unit.", "counters of the simulator";
-    TextureWays = "texture-ways", "lines", Some(2.0), "Lines of a set of the texture unit's cache.", "counters of the simulator";
+    TextureWays = "texture-ways", "lines", Some(1.0), "Lines of a set of the texture unit's cache.", "counters of the simulator";
     L2Cache = "l2-cache", "B", Some(32768.0), "The L2 cache.", "counters of the simulator";
     L2Ways = "l2-ways", "lines", Some(4.0), "Lines of a set of the L2 cache.", "counters of the simulator";
 }

@@ -32,19 +32,6 @@ impl AluResult {
     }
 }
 
-/// How a float unit drops the bits that do not fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
-    /// To nearest, ties to even.
-    NearestEven,
-    /// Toward zero.
-    TowardZero,
-}
-
-/// UNVERIFIED: does `fmul` round to nearest even or truncate? 0x3f800001 × 0x3fc00001 is 0x3fc00003
-/// rounded and 0x3fc00002 truncated (qpu.md §2.4).
-pub const FMUL_ROUNDING: Rounding = Rounding::NearestEven;
-
 /// UNVERIFIED: above which product does `mul24` set C, 0xffffff or 0xffffffff? Multiply 0x1000 by 0x1000
 /// with `.sf` and write a register under `cs` (qpu.md §2.4).
 pub const MUL24_CARRY_ABOVE: u64 = 0x00ff_ffff;
@@ -251,19 +238,18 @@ pub const fn v8muld(a: u32, b: u32) -> u32 {
     byte(a, b, 0) | byte(a, b, 8) | byte(a, b, 16) | byte(a, b, 24)
 }
 
-/// Float product. A zero or denormal operand wins over everything, then an infinity or NaN gives an infinity.
+/// Float product, truncated toward zero. A zero or denormal operand wins over everything, then an infinity or NaN gives an infinity.
+///
+/// UNVERIFIED: does `fmul` round to nearest even or truncate? It truncates: GPU_FFT prints the error of its results, and of all
+/// kinds of rounding only this gives what Raspberry Pis printed (qpu.md §2.4 had no source). 0x3f800001 × 0x3fc00001 is 0x3fc00002
+/// truncated and 0x3fc00003 rounded.
 #[inline]
 pub fn fmul(a: u32, b: u32) -> u32 {
     // Without NaN inputs and with zeros kept apart the host product is never NaN.
     let quiet = |w: u32| if w & INF == INF { w & !MANTISSA } else { w };
-    let (x, y) = (f32::from_bits(quiet(a)), f32::from_bits(quiet(b)));
-    let product = match FMUL_ROUNDING {
-        Rounding::NearestEven => (x * y).to_bits(),
-        Rounding::TowardZero => {
-            let exact = f64::from(x) * f64::from(y);
-            (f64::from_bits(exact.to_bits() & DOUBLE_AS_SINGLE) as f32).to_bits()
-        }
-    };
+    // Two singles have an exact product in a double. One that is just below the smallest normal number becomes it.
+    let exact = f64::from(f32::from_bits(quiet(a))) * f64::from(f32::from_bits(quiet(b)));
+    let product = (f64::from_bits(exact.to_bits() & DOUBLE_AS_SINGLE) as f32).to_bits();
     if (a & INF == 0) | (b & INF == 0) { 0 } else { flush(product) }
 }
 

@@ -1,9 +1,9 @@
 //! Results on machines that behave otherwise than assumed: what the functions of [`alu`](super::alu), [`pack`](super::pack) and
 //! [`sfu`](super::sfu) compute is corrected where [`Facts`] say so. Only a simulator of such a machine asks.
 
-use super::alu::{AluResult, Lanes, add_carry, add_overflow, fadd};
+use super::alu::{Lanes, add_overflow, fadd};
 use super::isa::{AddOp, MulOp, Pack};
-use super::pack::{self, byte_to_float, f16_to_f32, f32_to_f16, float_to_unorm8};
+use super::pack::{self, byte_to_float, f16_to_f32, f32_to_f16_nearest, float_to_unorm8};
 use super::sfu::SfuOp;
 use crate::facts::*;
 use crate::hw::LANES;
@@ -69,8 +69,8 @@ fn whole(fact: FtoiRange, word: u32, value: u32) -> u32 {
 pub fn mul_lanes(facts: &Facts, op: MulOp, a: &Lanes, b: &Lanes, value: &mut Lanes, carry: &mut u16) {
     for i in 0..LANES {
         match op {
-            MulOp::Fmul if facts.fmul_rounding == FmulRounding::TowardZero => {
-                value[i] = truncated_product(a[i], b[i], value[i]);
+            MulOp::Fmul if facts.fmul_rounding == FmulRounding::NearestEven => {
+                value[i] = nearest_product(a[i], b[i], value[i]);
             }
             MulOp::Mul24 if facts.mul24_carry == Mul24Carry::Above32 => {
                 let product = u64::from(a[i] & 0xff_ffff) * u64::from(b[i] & 0xff_ffff);
@@ -81,39 +81,48 @@ pub fn mul_lanes(facts: &Facts, op: MulOp, a: &Lanes, b: &Lanes, value: &mut Lan
     }
 }
 
-fn truncated_product(a: u32, b: u32, rounded: u32) -> u32 {
-    // The product of two singles is exact in a double; where rounding went away from zero, one word less is meant.
-    let exact = f64::from(f32::from_bits(a)) * f64::from(f32::from_bits(b));
-    let went_away = f64::from(f32::from_bits(rounded)).abs() > exact.abs();
-    if is_wide(a) || is_wide(b) || !went_away { rounded } else { rounded - 1 }
+fn nearest_product(a: u32, b: u32, truncated: u32) -> u32 {
+    let rounded = (f32::from_bits(a) * f32::from_bits(b)).to_bits();
+    // Zeros, infinities and what is too small are as they are.
+    if is_wide(a) || is_wide(b) || truncated & !SIGN == 0 || rounded & INF == 0 { truncated } else { rounded }
 }
 
 /// What enters the pack of an integer sum ([`pack::saturate_lanes`]).
 pub fn saturate_lanes(facts: &Facts, code: Pack, op: AddOp, a: &Lanes, b: &Lanes, value: &mut Lanes) {
-    if op != AddOp::Add || facts.saturating_packs == SaturatingPacks::Zero {
-        return pack::saturate_lanes(code, op, a, b, value);
+    let sums = *value;
+    pack::saturate_lanes(code, op, a, b, value);
+    if op != AddOp::Add
+        || code.code() <= Pack::Sat.code()
+        || facts.saturating_packs == SaturatingPacks::Compared
+    {
+        return;
     }
     for i in 0..LANES {
-        let (carry, overflow) = (add_carry(op, a[i], b[i], value[i]), add_overflow(op, a[i], b[i], value[i]));
-        // Overflows of `sub` give ends.
-        value[i] = pack::saturated(code, AddOp::Sub, AluResult { value: value[i], carry, overflow });
+        // 0x80000000 twice and 0x7fffffff twice.
+        let is_extreme = matches!(sums[i], 0 | 0xffff_fffe);
+        if add_overflow(op, a[i], b[i], sums[i]) && !is_extreme {
+            value[i] = 0;
+        }
     }
 }
 
 /// What to pack instead of a float so that the result is as that machine's.
 pub fn before_pack_a(facts: &Facts, code: Pack, value: &Lanes) -> Lanes {
     let halves = matches!(code, Pack::Half0 | Pack::Half1 | Pack::Half0Sat | Pack::Half1Sat);
-    if !halves || facts.f16_rounding == F16Rounding::NearestEven {
+    if !halves {
         return *value;
     }
     value.map(|word| {
-        if is_wide(word) {
-            return word;
+        // The bits that a float16 has no room for, and half of what they can be.
+        let (cut, half) = (word & !0x1fff, 0x1000);
+        match facts.f16_rounding {
+            _ if is_wide(word) => word,
+            F16Rounding::AwayFromZero => word,
+            F16Rounding::NearestEven => f16_to_f32(f32_to_f16_nearest(word)),
+            F16Rounding::TiesAway if word & 0x1fff < half => cut,
+            F16Rounding::TiesAway => word,
+            F16Rounding::TowardZero => cut,
         }
-        // The bits that a float16 has no room for.
-        let cut = word & !0x1fff;
-        let up = facts.f16_rounding == F16Rounding::AwayFromZero && word != cut;
-        f16_to_f32(f32_to_f16(if up { cut + 0x2000 } else { cut }))
     })
 }
 
@@ -142,17 +151,18 @@ pub fn sfu_lanes(facts: &Facts, op: SfuOp, x: &Lanes, value: &mut Lanes) {
 #[cfg(test)]
 mod tests {
     use super::super::alu::{add_value_lanes, fmul, ftoi};
+    use super::super::pack::f32_to_f16;
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn products_are_truncated(a: u32, b: u32) {
+        fn products_are_rounded(a: u32, b: u32) {
             let exact = f64::from(f32::from_bits(a)) * f64::from(f32::from_bits(b));
-            let word = truncated_product(a, b, fmul(a, b));
-            if !is_wide(a) && !is_wide(b) && word & INF != 0 && !is_wide(word) {
-                let (low, high) = (f32::from_bits(word).abs(), f32::from_bits(word + 1).abs());
-                prop_assert!(f64::from(low) <= exact.abs() && exact.abs() < f64::from(high), "{a:#x} {b:#x}");
+            let (truncated, word) = (fmul(a, b), nearest_product(a, b, fmul(a, b)));
+            if !is_wide(a) && !is_wide(b) && exact.abs() > f64::from(f32::MIN_POSITIVE) && !is_wide(word) {
+                let (low, near) = (f64::from(f32::from_bits(truncated)), f64::from(f32::from_bits(word)));
+                prop_assert!(low.abs() <= exact.abs() && (near - exact).abs() <= (low - exact).abs(), "{a:#x} {b:#x}");
             }
         }
     }
@@ -172,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn overflowing_sums_become_ends_where_they_do() {
-        let (a, b) = ([i32::MAX as u32; LANES], [5; LANES]);
+    fn overflowing_sums_are_zero_where_they_are() {
+        let (a, b) = ([i32::MAX as u32; LANES], [i32::MAX as u32 - 5; LANES]);
         let of = |saturating_packs, code| {
             let mut value = add_value_lanes(AddOp::Add, &a, &b);
             saturate_lanes(
@@ -186,16 +196,18 @@ mod tests {
             );
             value[3]
         };
-        assert_eq!(of(SaturatingPacks::Zero, Pack::Half0Sat), 0);
-        assert_eq!(of(SaturatingPacks::Ends, Pack::Half0Sat), 0x7fff);
-        assert_eq!(of(SaturatingPacks::Ends, Pack::Byte0Sat), 0xff);
+        assert_eq!(of(SaturatingPacks::Compared, Pack::Half0Sat), 0x7fff);
+        assert_eq!(of(SaturatingPacks::Extremes, Pack::Half0Sat), 0);
+        assert_eq!(of(SaturatingPacks::Compared, Pack::Byte0Sat), 0);
+        assert_eq!(of(SaturatingPacks::Compared, Pack::Half0), 0x7fff);
+        assert_eq!(of(SaturatingPacks::Extremes, Pack::Half0), 0x7fff);
     }
 
     #[test]
     fn the_experiments_of_the_manual() {
         // qpu.md §2.4.
-        assert_eq!(fmul(0x3f80_0001, 0x3fc0_0001), 0x3fc0_0003);
-        assert_eq!(truncated_product(0x3f80_0001, 0x3fc0_0001, 0x3fc0_0003), 0x3fc0_0002);
+        assert_eq!(fmul(0x3f80_0001, 0x3fc0_0001), 0x3fc0_0002);
+        assert_eq!(nearest_product(0x3f80_0001, 0x3fc0_0001, 0x3fc0_0002), 0x3fc0_0003);
         let two_31 = 0x4f00_0000;
         assert_eq!(whole(FtoiRange::Saturated, two_31, ftoi(two_31)), 0x7fff_ffff);
         assert_eq!(whole(FtoiRange::Zero, two_31 | SIGN, ftoi(two_31 | SIGN)), 0);
@@ -205,5 +217,10 @@ mod tests {
         };
         assert_eq!(of(F16Rounding::AwayFromZero, 0x3f80_0001), 0x3c01);
         assert_eq!(of(F16Rounding::TowardZero, 0x3f80_1fff), 0x3c00);
+        assert_eq!([0x3f80_0fff, 0x3f80_1000].map(|word| of(F16Rounding::TiesAway, word)), [0x3c00, 0x3c01]);
+        assert_eq!(
+            [0x3f80_1000, 0x3f80_3000].map(|word| of(F16Rounding::NearestEven, word)),
+            [0x3c00, 0x3c02]
+        );
     }
 }

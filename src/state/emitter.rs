@@ -98,7 +98,7 @@ pub trait Emitter {
     /// An operation of the mul unit.
     fn mul(&mut self, op: MulOp, a: Self::Value, b: Self::Value) -> Self::Value;
 
-    /// 1/a: the SFU's estimate refined by one Newton step.
+    /// 1/a: the SFU's estimate refined as [`refined_up`] does.
     fn recip(&mut self, a: Self::Value) -> Self::Value;
 
     /// A part of a word (qpu.md §2.11): with `float`, byte/255 or float16 as a float; otherwise the byte
@@ -108,7 +108,7 @@ pub trait Emitter {
     /// Four floats as bytes, `rgba[0]` lowest: clamped to 0..1, times 255, rounded as the mul pack does.
     fn pack_unorm8(&mut self, rgba: [Self::Value; 4]) -> Self::Value;
 
-    /// Two floats as float16, `low` in bits 15:0: to nearest; what lies below the smallest normal float16 becomes 0.
+    /// Two floats as float16, `low` in bits 15:0: away from zero; what lies below the smallest normal float16 becomes 0.
     fn pack_half_floats(&mut self, low: Self::Value, high: Self::Value) -> Self::Value {
         let (low, high) = (half(self, low), half(self, high));
         self.pack_halves(low, high)
@@ -274,20 +274,27 @@ fn exp2<E: Emitter + ?Sized>(e: &mut E, a: E::Value) -> E::Value {
     e.add(AddOp::Add, power, exponent)
 }
 
-/// A float16 in bits 15:0, rounded to nearest even as [`crate::qpu::pack::f32_to_f16`] does.
+/// The estimate r of 1/a and one step of r + r·(1 - a·r), where one unit above 1 makes up for what products and sums lose: exact for powers of
+/// two, else up to 4 ULP too large and never too small. So z/w is z where w is 1, and what is divided by itself is 1 at least.
+pub fn refined_up<E: Emitter + ?Sized>(e: &mut E, a: E::Value, r: E::Value) -> E::Value {
+    let one = e.float(1.0 + f32::EPSILON);
+    let product = e.fmul(a, r);
+    let error = e.fsub(one, product);
+    let step = e.fmul(r, error);
+    e.fadd(r, step)
+}
+
+/// A float16 in bits 15:0, rounded away from zero as [`crate::qpu::pack::f32_to_f16`] does.
 fn half<E: Emitter + ?Sized>(e: &mut E, a: E::Value) -> E::Value {
     let (sign, magnitude) = (e.word(0x8000), e.word(0x7fff_ffff));
     let top = e.shr(a, 16);
     let sign = e.and(top, sign);
     let magnitude = e.and(a, magnitude);
-    let kept = e.shr(magnitude, 13);
-    let (one, almost_half) = (e.word(1), e.word(0xfff));
-    let odd = e.and(kept, one);
-    let bias = e.add(AddOp::Add, odd, almost_half);
+    let almost_one = e.word(0x1fff);
     // An infinity must not overflow into the sign.
     let most = e.word(0x7f80_0000);
     let magnitude = e.add(AddOp::Min, magnitude, most);
-    let rounded = e.add(AddOp::Add, magnitude, bias);
+    let rounded = e.add(AddOp::Add, magnitude, almost_one);
     let rebase = e.word(112 << MANTISSA);
     let rebased = e.add(AddOp::Sub, rounded, rebase);
     let (normal, infinity) = (e.shr(rebased, 13), e.word(0x7c00));

@@ -1,8 +1,8 @@
 //! An emitter that computes: one element, with the QPU's arithmetic. The patches' tests run on it, and what the host does in a
 //! program's place.
 
-use super::{Emitter, Flag, SampleEmitter, StateUniform, StateWords};
-use crate::qpu::alu::{add_value, fmul, fsub, mul_value};
+use super::{Emitter, Flag, SampleEmitter, StateUniform, StateWords, refined_up};
+use crate::qpu::alu::{add_value, mul_value};
 use crate::qpu::pack::{f32_to_f16, float_to_unorm8, unpack};
 use crate::qpu::{AddOp, MulOp, Unpack, sfu};
 
@@ -66,9 +66,7 @@ impl Emitter for Model {
         mul_value(op, a, b)
     }
     fn recip(&mut self, a: u32) -> u32 {
-        let estimate = sfu::recip(a);
-        let product = fmul(a, estimate);
-        fmul(estimate, fsub(2f32.to_bits(), product))
+        refined_up(self, a, sfu::recip(a))
     }
     fn unpack(&mut self, from: u32, code: Unpack, float: bool) -> u32 {
         unpack(code, from, float)

@@ -13,7 +13,7 @@ void main()
 {
     gl_Position = vec4(position, 1.0 + 0.5 * position.z);
     vec4 texel = textureLod(drawn, color.rg, 0.0);
-    int first = int(color.b * 10.0);
+    int first = int(color.b * 10.0 + 0.5);
     for (int i = 0; i < 9; ++i)
         curved[i] = scale * (texel + rows[(first + i) & 7]);
     for (int i = 0; i < 3; ++i)

@@ -54,7 +54,7 @@ fn a_render_node_is_found_out() {
     let library = std::path::Path::new(env!("CARGO_BIN_EXE_vc4")).with_file_name("libvc4_drm_shim.so");
     assert!(library.exists(), "{} is not built: run `cargo build -p vc4-drm-shim`", library.display());
     let other = "\
-        attribute-tail = \"memory\"\ncube-tie = \"z-y-x\"\ndepth-slope = \"sum\"\nfmul-rounding = \"toward-zero\"\n\
+        attribute-tail = \"memory\"\ncube-tie = \"z-y-x\"\ndepth-slope = \"sum\"\nfmul-rounding = \"nearest-even\"\n\
         lod-formula = \"sum\"\npacket-106 = \"offset-first\"\nprovoking-vertex = \"first\"\nresolve-rounding = \"down\"\n\
         sample-positions = \"grid\"\nshared-edges = \"bottom-right\"\n";
     let (facts, found) = (file("other.toml", other), file("found.toml", ""));

@@ -8,7 +8,7 @@ use vc4::qpu::variant;
 use vc4::qpu::{AddOp, BranchCond, Cond, MulOp};
 
 use super::fault::{Fault, unsupported};
-use super::flatten::reverse_from;
+use super::flatten::reverse_element;
 use super::op::{Action, BRANCH_SLOTS, Branch, Dest, Op, Port, SWITCH_SLOTS, extra, slot};
 use super::ports::Ports;
 use super::program::Program;
@@ -365,7 +365,13 @@ impl<P: Ports> Instance<'_, P> {
             }
             Dest::UnifAddr => self.q.uniforms = value[0],
             Dest::MsFlags => self.ports.set_ms_flags(mask, value),
-            Dest::RevFlag => self.ports.set_reverse(reverse_from(self.q.facts.rev_flag, value)),
+            // The condition of the element whose bit counts decides, as with r5 (VC4C's Register.h).
+            Dest::RevFlag => {
+                let element = reverse_element(self.q.facts.rev_flag);
+                if mask >> element & 1 != 0 {
+                    self.ports.set_reverse(value[element] & 1 != 0);
+                }
+            }
             Dest::TlbStencil => self.ports.tlb_stencil(value[0])?,
             Dest::TlbZ => self.ports.tlb_z(mask, value)?,
             Dest::TlbColor { all } => self.ports.tlb_color_write(mask, value, all)?,

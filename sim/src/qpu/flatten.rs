@@ -10,7 +10,6 @@ use vc4::qpu::{
 use super::fault::{Fault, unsupported};
 use super::op::{Action, Branch, Dest, IDLE, Op, Port, Rotate, extra, slot};
 use super::variant::is_other_machine;
-use crate::lanes::Lanes;
 
 /// The instruction with this number in the program at the bus address `program`.
 pub(super) fn flatten(facts: &Facts, inst: &Inst, program: u32, index: u32) -> Result<Op, Fault> {
@@ -276,12 +275,11 @@ const fn unmapped(fact: UnmappedReads, file_a: bool) -> u8 {
 }
 
 /// UNVERIFIED: which element's bit does a rev_flag write take? Bit 0 of element 0, for all elements (qpu.md §3.2).
-pub(super) fn reverse_from(fact: RevFlag, value: &Lanes) -> bool {
-    let element = match fact {
+pub(super) fn reverse_element(fact: RevFlag) -> usize {
+    match fact {
         RevFlag::First => 0,
         RevFlag::Last => 15,
-    };
-    value[element] & 1 != 0
+    }
 }
 
 fn action(signal: Signal, index: u32) -> Result<Action, Fault> {

@@ -3,7 +3,7 @@
 use vc4::cl::words::{TextureType, Wrap};
 use vc4::facts::*;
 use vc4::hw::LANES;
-use vc4::qpu::pack::{f16_to_f32, f32_to_f16};
+use vc4::qpu::pack::{f16_to_f32, f32_to_f16_nearest};
 
 use super::fault::TmuFault;
 use super::texture::{Level, Mip, Texture};
@@ -377,7 +377,7 @@ impl Texture {
                 f32::from_bits(f16_to_f32(texel >> shift & 0xffff)) * weight as f32
             };
             let sum: f32 = parts.map(part).sum();
-            return f32_to_f16((sum / (1 << bits) as f32).to_bits()) << shift;
+            return f32_to_f16_nearest((sum / (1 << bits) as f32).to_bits()) << shift;
         }
         [0, 8, 16, 24].into_iter().fold(0, |word, shift| {
             let sum: u32 = parts.clone().map(|(texel, weight)| (texel >> shift & 255) * weight as u32).sum();

@@ -100,7 +100,7 @@ void punch(vec2 p) { if (length(p - 0.5) < 0.303) discard; }
 vec4 f(vec2 p) { punch(p); punch(p + 0.35); return vec4(p.yx, 0.25, 1.0); }
 
 //# discard_in_loop
-vec4 f(vec2 p) { float s = 0.0; for (int n = 0; n < 6; n++) { if (p.x > 0.85 && n == 3) discard; if (s > p.y) break; s += p.x * 0.3; } return vec4(s, p.y, 0.0, 1.0); }
+vec4 f(vec2 p) { float s = 0.0; for (int n = 0; n < 6; n++) { if (p.x > 0.85 && n == 3) discard; if (s > p.y) break; s += p.x * 0.31; } return vec4(s, p.y, 0.0, 1.0); }
 
 //# discard_then_work
 vec4 f(vec2 p) { ivec2 i = ivec2(p * 64.0); if ((i.x + i.y) % 3 == 0) discard; float d = abs(dFdx(p.x)) * 32.0; return vec4(d, p, 1.0); }

@@ -88,7 +88,7 @@ vec4 f(vec2 p) { return vec4(smoothstep(0.2, 0.7, p.x), smoothstep(0.1, 0.2, p.y
 vec4 f(vec2 p) { return vec4(fma(p.x, 0.5, p.y * 0.25), fma(p.y, p.x, 0.1), fma(vec2(0.5), p, vec2(0.25))); }
 
 //# frexp
-vec4 f(vec2 p) { int e, h; float m = frexp(p.x * 100.0 + 0.001, e); float n = frexp(-p.y * 0.02, h); return vec4(m, float(e) * 0.05 + 0.5, -n, float(h) * 0.02 + 0.9); }
+vec4 f(vec2 p) { int e, h; float m = frexp(p.x * 100.0 + 0.001, e); float n = frexp(-p.y * 0.021, h); return vec4(m, float(e) * 0.05 + 0.5, -n, float(h) * 0.02 + 0.9); }
 
 //# frexp_zero word
 uint g(uint a, uint b, uint c) { int e; float m = frexp(uintBitsToFloat(a << 31), e); return floatBitsToUint(m) | uint(e); }

@@ -95,7 +95,7 @@ fn encoded(format: vk::Format, color: [f32; 4]) -> Vec<u8> {
         scaled(count, 1.0).map(|c| ((c * 2.0 - 1.0) * 127.0).round() as i8 as u8).collect::<Vec<u8>>()
     };
     let halves = |count: usize| {
-        let half = |c: f32| vc4::qpu::pack::f32_to_f16(c.to_bits()) as u16;
+        let half = |c: f32| vc4::qpu::pack::f32_to_f16_nearest(c.to_bits()) as u16;
         scaled(count, 1.0).flat_map(|c| half(c).to_le_bytes()).collect()
     };
     match format {

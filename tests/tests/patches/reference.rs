@@ -192,7 +192,7 @@ pub fn logic(op: LogicOp, s: u32, d: u32) -> u32 {
 }
 
 /// How many steps a result may be off: one from the rounded number on bytes; else half a step of rounding, with room
-/// for the errors of the SFU on sRGB.
+/// for the errors of the SFU on sRGB, and a whole one of halves.
 pub fn allowed(layout: &Layout, output: &ColorOutput) -> f64 {
     match layout.numbers {
         _ if blends_bytes(output) => 1.5,
@@ -200,6 +200,8 @@ pub fn allowed(layout: &Layout, output: &ColorOutput) -> f64 {
         Numbers::Unorm | Numbers::Snorm => 0.51,
         // Dark differences of bright colours show the errors of the SFU.
         Numbers::Srgb => 1.0,
+        // The pack rounds away from zero.
+        Numbers::Half => 1.01,
         // Nearest, and single-precision sums cut off.
         _ => 0.51,
     }

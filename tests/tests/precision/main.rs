@@ -188,14 +188,15 @@ known ([ARCHITECTURE.md](../ARCHITECTURE.md#unverified)); the same test rewrites
 operation is compiled as GLSL and swept over all exponents of its domain; the reference is double precision. ULP are those of
 the exact result.
 
-The machine rounds sums and differences toward zero and products to nearest (even), and flushes denormals. Vulkan asks for
+The machine rounds sums, differences and products toward zero, and flushes denormals. Vulkan asks for
 correctly rounded results there and leaves the direction open, so an error below 1 ULP is what it asks for. RelaxedPrecision is
 measured where its range must reach, from 2^-14 to 2^14, and asks for 2^-10 relative. Rows marked
 \"inherited\" have the error of the formula that the specification gives; what that allows at each operand is computed beside
 the sweep, and the column tells the largest share of it that was used.
 
-One deviation: Vulkan asks for 2.5 ULP of quotients by divisors up to 2^126. From 2^126 · (1 - 2^-13) on the reciprocal that
-the machine estimates is no normal number any more and is flushed, and the quotient is 0.
+Two deviations: Vulkan asks for 2.5 ULP of quotients by divisors up to 2^126. From 2^126 · (1 - 2^-13) on the reciprocal that
+the machine estimates is no normal number any more and is flushed, and the quotient is 0. Of dividends below 2^-102 what is left
+over is no normal number either, so their quotients are not refined: 3.6 ULP.
 
 | operation | domain | highp: worst ULP (at) | absolute | Vulkan 1.0 asks | used | RelaxedPrecision: relative | absolute |
 | --- | --- | --- | --- | --- | --- | --- | --- |

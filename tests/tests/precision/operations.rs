@@ -41,6 +41,8 @@ const ALL: Domain = domain("all", (-126, 127), EVERY);
 /// Above this the SFU's estimate of a reciprocal is below the smallest normal number, and flushed: a quotient by what lies
 /// between this and 2^126 is 0. `docs/precision.md` says so.
 const LARGEST_DIVISOR: f32 = 8.506e37;
+/// Below this the rest of a dividend, by which a quotient is refined, is flushed.
+const SMALLEST_DIVIDEND: f64 = 1.0 / (1u128 << 102) as f64;
 const NORMAL_DIVISORS: Domain =
     Domain { text: "abs(y) < 2^126 · (1 - 2^-13)", also: |a| a[1].abs() < LARGEST_DIVISOR, ..ALL };
 const NORMAL_RECIPROCALS: Domain =
@@ -138,7 +140,8 @@ pub const OPERATIONS: &[Operation] = operations! {
     "add" "x + y" 2 ALL, |a| a[0] + a[1], "correctly rounded", correct;
     "sub" "x - y" 2 ALL, |a| a[0] - a[1], "correctly rounded", correct;
     "mul" "x * y" 2 ALL, |a| a[0] * a[1], "correctly rounded", correct;
-    "div" "x / y" 2 NORMAL_DIVISORS, |a| a[0] / a[1], "2.5 ULP", |_, e| 2.5 * ulp(e);
+    "div" "x / y" 2 NORMAL_DIVISORS, |a| a[0] / a[1], "2.5 ULP; 3.6 below 2^-102",
+        |a, e| if a[0].abs() < SMALLEST_DIVIDEND { 3.6 * ulp(e) } else { 2.5 * ulp(e) };
     "rcp" "1.0 / x" 1 NORMAL_RECIPROCALS, |a| 1.0 / a[0], "2.5 ULP", |_, e| 2.5 * ulp(e);
     "div_constant" "x / 3.0" 1 ALL, |a| a[0] / 3.0, "2.5 ULP", |_, e| 2.5 * ulp(e);
     "fma" "fma(x, y, z)" 3 MIDDLE, |a| a[0] * a[1] + a[2], "inherited: x * y + z",

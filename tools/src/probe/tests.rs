@@ -196,7 +196,7 @@ fn counters_tell_the_numbers_of_other_machines() {
     ]);
     other(&[
         (Number::TextureCache, 2048.0),
-        (Number::TextureWays, 1.0),
+        (Number::TextureWays, 2.0),
         (Number::L2Cache, 65_536.0),
         (Number::L2Ways, 2.0),
         (Number::UniformCache, 8192.0),

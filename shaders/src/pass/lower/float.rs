@@ -55,7 +55,8 @@ fn divide(b: &mut Builder, dividend: Value, divisor: Value) -> Value {
         let r = b.op(Op::SfuRecip, &[divisor]);
         return b.op(Op::FMul, &[dividend, r]);
     }
-    // q = a·r, then q += (a - b·q)·r: 1.5 ULP, where a·r alone is off by 2.8.
+    // q = a·r, then q += (a - b·q)·r: -1 to 1.9 ULP, where a·r alone is off by 3.6. That is what is left where the dividend is below 2^-102,
+    // for then the rest is no normal number.
     let r = recip(b, divisor);
     let q = b.op(Op::FMul, &[dividend, r]);
     let back = b.op(Op::FMul, &[divisor, q]);
@@ -73,8 +74,8 @@ fn inverse_away_from_zero(word: u32) -> Option<f32> {
     (inverse.is_normal() && f32::from_bits(word).is_normal()).then_some(inverse)
 }
 
-/// sqrt(x) = s/2·(3 - s·r) with r the estimate of 1/sqrt(x) and s = x·r: -2.5 to 1.3 ULP, where the 2 of 1/sqrt and the
-/// 2.5 of a quotient are allowed. A zero stays zero, because a product with a zero is zero even if the other factor
+/// sqrt(x) = s/2·(3 - s·r) with r the estimate of 1/sqrt(x) and s = x·r: -1.3 to 3 ULP, where the 2 of 1/sqrt and the
+/// 2.5 of a quotient are allowed. One unit above 3 makes up for what is cut off, so that powers of four have exact roots. A zero stays zero, because a product with a zero is zero even if the other factor
 /// is the infinity that the SFU gives (qpu.md §2.4, §4.4).
 fn sqrt(b: &mut Builder, x: Value) -> Value {
     let r = b.op(Op::SfuRsqrt, &[x]);
@@ -82,26 +83,25 @@ fn sqrt(b: &mut Builder, x: Value) -> Value {
     if b.relaxed {
         return s;
     }
-    newton_step(b, s, s, r)
+    newton_step(b, s, [s, r], 3.0 + 2.0 * f32::EPSILON)
 }
 
 /// x/2·(3 - a·b), of factors whose product is near 1; half of x is ready before that.
-fn newton_step(b: &mut Builder, x: Value, factor: Value, other: Value) -> Value {
-    let (half, three) = (b.float(0.5), b.float(3.0));
+fn newton_step(b: &mut Builder, x: Value, [factor, other]: [Value; 2], three: f32) -> Value {
+    let (half, three) = (b.float(0.5), b.float(three));
     let half_x = b.op(Op::FMul, &[x, half]);
     let product = b.op(Op::FMul, &[factor, other]);
     let correction = b.op(Op::FSub, &[three, product]);
     b.op(Op::FMul, &[half_x, correction])
 }
 
-/// One step of e = 1 - (x·r)·r, r += (r/2)·e, where one unit above 1 makes up for the truncation of sums: -1.1 to
-/// 1.95 ULP, where 2 are allowed.
+/// One step of e = 1 - (x·r)·r, r += (r/2)·e: -1.1 to 1.96 ULP, where 2 are allowed.
 fn rsqrt(b: &mut Builder, x: Value) -> Value {
     let r = b.op(Op::SfuRsqrt, &[x]);
     if b.relaxed {
         return r;
     }
-    let (one, half) = (b.float(1.0 + f32::EPSILON), b.float(0.5));
+    let (one, half) = (b.float(1.0), b.float(0.5));
     let product = b.op(Op::FMul, &[x, r]);
     let product = b.op(Op::FMul, &[product, r]);
     let error = b.op(Op::FSub, &[one, product]);
@@ -110,7 +110,7 @@ fn rsqrt(b: &mut Builder, x: Value) -> Value {
     b.op(Op::FAdd, &[r, step])
 }
 
-/// r/2·(3 - x·r·r): -2.7 to 1.5 ULP.
+/// r/2·(3 - x·r·r): -2.5 to 2 ULP.
 fn inverse_length(b: &mut Builder, x: Value) -> Value {
     let r = b.op(Op::SfuRsqrt, &[x]);
     if b.relaxed {
@@ -118,7 +118,7 @@ fn inverse_length(b: &mut Builder, x: Value) -> Value {
     }
     // Not r·r first, which the largest x make a denormal.
     let product = b.op(Op::FMul, &[x, r]);
-    newton_step(b, r, product, r)
+    newton_step(b, r, [product, r], 3.0)
 }
 
 /// Where the estimates of 2^(n + this) and of 2^(n + this + ½) have the same error, for every whole n, to 2^-25: the
@@ -126,8 +126,9 @@ fn inverse_length(b: &mut Builder, x: Value) -> Value {
 const EXP2_PHASE: f32 = 14_325.5 / 32_768.0;
 
 /// Coefficients of 2^f / [`SfuOp::Exp2`]([`EXP2_PHASE`]) on [0, ½), ascending: minimax of the share of what is allowed,
-/// with the exact value at 0.
-const EXP2: [f32; 5] = [0.738_583_6, 0.511_940_84, 0.177_534_86, 0.040_388_077, 0.008_458_702];
+/// with the exact value at 0, for one chain and for two side by side: products and sums are cut off, so coefficients lean upwards.
+const EXP2_CHAIN: [f32; 5] = [0.738_583_6, 0.511_940_9, 0.177_534_98, 0.040_388_077, 0.008_458_702];
+const EXP2_CHAINS: [f32; 5] = [0.738_583_7, 0.511_940_96, 0.177_534_74, 0.040_388_077, 0.008_458_702];
 
 /// 1.5 · 2^22: the sum with a number of up to 21 bits before the point is truncated to its floor in steps of ½, which this
 /// subtracted again leaves (qpu.md §2.3), if the fact `fadd-truncation` is so.
@@ -153,11 +154,11 @@ fn exp2(b: &mut Builder, x: Value) -> Value {
 fn exp2_above(b: &mut Builder, x: Value, floor: Value) -> Value {
     if b.shader.stage == Stage::Vertex {
         let fraction = b.op(Op::FSub, &[x, floor]);
-        return polynomial(b, fraction, &EXP2);
+        return polynomial(b, fraction, &EXP2_CHAIN);
     }
     // The other way round: what becomes of ∞ - ∞ has the sign with which both chains end at the same infinity.
     let below = b.op(Op::FSub, &[floor, x]);
-    let [c0, c1, c2, c3, c4] = EXP2;
+    let [c0, c1, c2, c3, c4] = EXP2_CHAINS;
     let square = b.op(Op::FMul, &[below, below]);
     let even = polynomial(b, square, &[c0, c2, c4]);
     let odd = polynomial(b, square, &[c1, c3]);
@@ -206,8 +207,9 @@ fn log2(b: &mut Builder, x: Value) -> Value {
     b.select(none, infinity, sum)
 }
 
-/// Coefficients of 2/ln 2 · artanh(t)/t in t², for |t| below (√2 - 1)/(√2 + 1): minimax, error below 2^-25.
-const ARTANH: [f32; 3] = [2.885_391_2, 0.961_470_8, 0.598_973_9];
+/// Coefficients of 2/ln 2 · artanh(t)/t in t², for |t| below (√2 - 1)/(√2 + 1): minimax, error below 2^-25, the first one a unit up for
+/// what products lose.
+const ARTANH: [f32; 3] = [2.885_391_5, 0.961_470_8, 0.598_973_9];
 
 /// Sine of x + phase half-turns: with u the rest of the half-turns toward zero, sin(πu), negated in odd half-turns. Around 0 the
 /// error is relative.

@@ -1,7 +1,7 @@
 //! Pipeline-state patches written into the IR: `vc4::state`'s emitter on top of the builder.
 
 use vc4::qpu::{AddOp, MulOp, Unpack};
-use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform};
+use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform, refined_up};
 
 use crate::binding::UniformSlot;
 use crate::ir::{Builder, Op, Value};
@@ -47,7 +47,8 @@ fn generic(op: AddOp) -> Op {
     }
 }
 
-/// 1/a from the SFU's estimate r and one step of r(2 - ar): within 2 ULP (vulkan-on-vc4.md §9).
+/// 1/a from the SFU's estimate r and one step of r(2 - ar): within 2 ULP (vulkan-on-vc4.md §9). What [`Emitter::recip`] costs more makes
+/// powers of two exact.
 pub fn recip(b: &mut Builder, a: Value) -> Value {
     let r = b.op(Op::SfuRecip, &[a]);
     let two = b.float(2.0);
@@ -83,7 +84,11 @@ impl Emitter for IrEmitter<'_, '_> {
     }
 
     fn recip(&mut self, a: Value) -> Value {
-        recip(self.builder, a)
+        if let Some(word) = self.builder.shader.const_of(a) {
+            return self.builder.float(1.0 / f32::from_bits(word));
+        }
+        let r = self.builder.op(Op::SfuRecip, &[a]);
+        refined_up(self, a, r)
     }
 
     fn unpack(&mut self, from: Value, part: Unpack, float: bool) -> Value {

@@ -80,11 +80,8 @@ impl Vector<'_, '_> {
         let sign = self.shifted_right(value, 16);
         let sign = self.and_with(sign, 0x8000);
         let magnitude = self.and_with(value, !SIGN);
-        let last = self.shifted_right(magnitude, 13);
-        let last = self.and_with(last, 1);
-        let below_half = self.constant(0xfff);
-        let rounded = self.build.ins().iadd(magnitude, below_half);
-        let rounded = self.build.ins().iadd(rounded, last);
+        let below_one = self.constant(0x1fff);
+        let rounded = self.build.ins().iadd(magnitude, below_one);
         let rebias = self.constant(REBIAS);
         let half = self.build.ins().isub(rounded, rebias);
         let half = self.shifted_right(half, 13);

@@ -1,6 +1,5 @@
 //! Instructions taken apart: what machine code computes, and what it leaves to the interpreter's functions.
 
-use vc4::qpu::alu::{FMUL_ROUNDING, Rounding};
 use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, Pack};
 
 use crate::qpu::op::{Action, Dest, IDLE, Op, Port, extra, slot};
@@ -144,8 +143,7 @@ fn is_arithmetic(op: &Op) -> bool {
     // Both units' results in one place are undefined.
     let collide = op.add != AddOp::Nop && op.mul != MulOp::Nop && op.add_dest == op.mul_dest;
     let collide = collide && op.extras & extra::MUL_PACK != 0;
-    let rounds = op.mul != MulOp::Fmul || matches!(FMUL_ROUNDING, Rounding::NearestEven);
-    carries && !saturates && rotates && !collide && rounds
+    carries && !saturates && rotates && !collide
 }
 
 impl Part {

@@ -81,6 +81,8 @@ pub struct Memo {
     flushed: HashMap<Value, Value>,
     infinite: HashMap<Value, Value>,
     orders: HashMap<Value, Value>,
+    /// Lower and upper singles as doubles.
+    doubles: HashMap<(Value, bool), Value>,
     /// The sum of what must be finite, if there is any.
     pub suspects: Option<Value>,
 }
@@ -291,6 +293,44 @@ impl Vector<'_, '_> {
         Word { value, known: if either.is_some() { Known::FLOAT } else { Known::FINITE } }
     }
 
+    /// Two of four singles, the lower or the upper ones, as doubles.
+    fn doubles(&mut self, singles: Value, upper: bool) -> Value {
+        if let Some(&doubles) = self.memo.doubles.get(&(singles, upper)) {
+            return doubles;
+        }
+        let meant = match upper {
+            true => self.shuffled(singles, singles, [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]),
+            false => singles,
+        };
+        let floats = self.float(meant);
+        let doubles = self.build.ins().fvpromote_low(floats);
+        self.memo.doubles.insert((singles, upper), doubles);
+        doubles
+    }
+
+    /// The words of a product, which is exact in doubles: bits beyond those of a single are dropped.
+    fn truncated_product(&mut self, x: Value, y: Value) -> Value {
+        let kept = self.constants([!0x1fff_ffff, !0, !0x1fff_ffff, !0]);
+        let [lower, upper] = [false, true].map(|upper| {
+            let (x, y) = (self.doubles(x, upper), self.doubles(y, upper));
+            let exact = self.build.ins().fmul(x, y);
+            let exact = self.words(exact);
+            let cut = self.build.ins().band(exact, kept);
+            let cut = self.as_type(types::F64X2, cut);
+            let singles = self.build.ins().fvdemote(cut);
+            self.words(singles)
+        });
+        self.shuffled(lower, upper, [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23])
+    }
+
+    /// The bytes of two vectors that a mask names.
+    fn shuffled(&mut self, a: Value, b: Value, mask: [u8; 16]) -> Value {
+        let mask = self.build.func.dfg.immediates.push(mask.to_vec().into());
+        let [a, b] = [a, b].map(|words| self.as_type(BYTES, words));
+        let bytes = self.build.ins().shuffle(a, b, mask);
+        self.words(bytes)
+    }
+
     fn fmul(&mut self, a: Word, b: Word) -> Word {
         let (mut x, mut y) = (self.flush(a), self.flush(b));
         let finite = a.known.finite && b.known.finite;
@@ -301,9 +341,8 @@ impl Vector<'_, '_> {
                 *operand = self.build.ins().band_not(*operand, mantissa);
             }
         }
-        let (x, y) = (self.float(x), self.float(y));
-        let product = self.build.ins().fmul(x, y);
-        let mut value = self.words(product);
+        let mut value = self.truncated_product(x, y);
+        let product = self.float(value);
         if !finite {
             match self.floats {
                 Floats::Finite => self.suspect(product),

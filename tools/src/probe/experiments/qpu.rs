@@ -54,7 +54,11 @@ pub fn saturating_packs(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
              sig_none ; rx0.{pack} = add.always(r1, r2) ; nop = nop() ;\n{NOP}\
              sig_none ; r0 = or.always(a, a, ra0) ; nop = nop() ;\n"
         );
-        words(bench, &body, &[[0x7654_3210, 0x1234_5678], [0x9000_0001, 0xa000_0003]])
+        words(
+            bench,
+            &body,
+            &[[0x7fff_ffff, 0x7fff_fffa], [0x8000_0000, 0x8000_0003], [0x7654_3210, 0x1234_5678]],
+        )
     };
     Ok([of("16a.sat")?, of("8a.sat")?].concat())
 }

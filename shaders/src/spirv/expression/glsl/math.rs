@@ -147,14 +147,16 @@ fn acos(b: &mut Builder<'_>, x: Value) -> Value {
     b.select(far, far_result, near)
 }
 
+/// 2^(x·log2 e), which is a unit up because the product is cut off.
 fn exp(b: &mut Builder<'_>, x: Value) -> Value {
-    let scale = b.float(LOG2_E);
+    let scale = b.float(f32::from_bits(LOG2_E.to_bits() + 1));
     let exponent = b.fmul(x, scale);
     b.fexp2(exponent)
 }
 
+/// log2(x)·ln 2, which is a unit up because the product is cut off.
 fn log(b: &mut Builder<'_>, x: Value) -> Value {
-    let scale = b.float(LN_2);
+    let scale = b.float(f32::from_bits(LN_2.to_bits() + 1));
     let log = b.flog2(x);
     b.fmul(log, scale)
 }
@@ -191,14 +193,15 @@ fn hyperbolic(b: &mut Builder<'_>, x: Value, join: Op) -> Value {
     b.fmul(sum, half)
 }
 
-/// 1 - 2/(e^2x + 1): stays finite when the exponential overflows.
+/// (e^2x - 1)/(e^2x + 1), whose dividend is exact around 0, of an x that is no larger than what it takes for 1.
 fn tanh(b: &mut Builder<'_>, x: Value) -> Value {
-    let (one, two) = (b.float(1.0), b.float(2.0));
-    let twice = b.fadd(x, x);
+    let (one, limit) = (b.float(1.0), b.float(16.0));
+    let limited = b.fmin(x, limit);
+    let twice = b.fadd(limited, limited);
     let power = exp(b, twice);
+    let dividend = b.fsub(power, one);
     let divisor = b.fadd(power, one);
-    let quotient = b.fdiv(two, divisor);
-    b.fsub(one, quotient)
+    b.fdiv(dividend, divisor)
 }
 
 /// log(x + sqrt(x² + c)).
