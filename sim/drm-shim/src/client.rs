@@ -36,8 +36,8 @@ const READS: u32 = 1 << 31;
 
 /// How many bytes of argument a request hands in.
 fn argument_size(request: u32) -> usize {
-    let of_drm_or_sync = matches!((request >> 8) as u8, b'd' | b'>');
-    if request & WRITES != 0 && of_drm_or_sync { (request >> 16) as usize & 0x3fff } else { 0 }
+    let is_known = matches!((request >> 8) as u8, b'd' | b'>' | b'b');
+    if request & WRITES != 0 && is_known { (request >> 16) as usize & 0x3fff } else { 0 }
 }
 
 impl Client {

@@ -17,7 +17,7 @@ use super::device::Device;
 use super::fence::Syncobj;
 use super::file::File;
 use super::node::{Answer, Node};
-use super::object::Window;
+use super::object::{DmaBuf, Window};
 use super::process::{Exported, Process};
 use super::sync_file::SyncFile;
 use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, bo_file_size};
@@ -181,10 +181,16 @@ impl Host {
     /// # Errors
     /// The kernel's errno; `EBADF` when no descriptor has this inode.
     pub fn ioctl(&self, inode: Inode, request: u32, arg: u64, process: &dyn Process) -> Answer {
-        match self.thing(inode).ok_or(Errno::EBADF)? {
-            Thing::Node(file) => file.ioctl(request, arg, process),
-            Thing::SyncFile(file) => file.ioctl(request, arg, process),
-            Thing::Syncobj(_) | Thing::Log => Err(Errno::ENOTTY),
+        match self.thing(inode) {
+            Some(Thing::Node(file)) => file.ioctl(request, arg, process),
+            Some(Thing::SyncFile(file)) => file.ioctl(request, arg, process),
+            Some(Thing::Syncobj(_) | Thing::Log) => Err(Errno::ENOTTY),
+            // A dma-buf is a file, of which a heap's may be no BO of this device yet.
+            None if DmaBuf::has_ioctl(request) => {
+                let buffer = self.device.dma_buf(inode);
+                self.device.dma_buf_ioctl(buffer.as_ref(), request, arg, process)
+            }
+            None => Err(Errno::EBADF),
         }
     }
 

@@ -73,6 +73,8 @@ structs! {
     }
     /// DMA_BUF_IOCTL_SYNC.
     DmaBufSync 8 { flags: u64, }
+    /// DMA_BUF_IOCTL_EXPORT_SYNC_FILE and DMA_BUF_IOCTL_IMPORT_SYNC_FILE.
+    DmaBufSyncFile 8 { flags: u32, fd: i32, }
     /// SET_VERSION: -1 for what does not matter.
     SetVersion 16 { di_major: i32, di_minor: i32, dd_major: i32, dd_minor: i32, }
     /// WAIT_VBLANK: type, sequence and a signal or user word in; sequence, seconds and microseconds out.

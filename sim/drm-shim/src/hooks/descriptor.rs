@@ -113,8 +113,8 @@ unsafe fn map_ours(
             Some(unsafe { state::map(inode, address as usize, pages as usize, protection, flags, offset) })
         }
         // Its own file, but no more than there is.
-        Thing::DmaBuf(size) if offset.checked_add(pages).is_some_and(|end| end <= size.into()) => None,
-        Thing::DmaBuf(_) => Some(Err(Errno::EINVAL)),
+        Thing::DmaBuf(_, size) if offset.checked_add(pages).is_some_and(|end| end <= size.into()) => None,
+        Thing::DmaBuf(..) => Some(Err(Errno::EINVAL)),
         Thing::Sync(_) | Thing::Log | Thing::Heap => Some(Err(Errno::ENODEV)),
     }
 }
@@ -165,9 +165,9 @@ unsafe fn lseek_32_hook(fd: c_int, offset: off_t, whence: c_int) -> off_t {
 unsafe fn lseek_hook(fd: c_int, offset: off64_t, whence: c_int) -> off64_t {
     let thing = Inside::enter().and_then(|_inside| state::find(fd));
     match (thing, whence, offset) {
-        (Some(Thing::DmaBuf(size)), libc::SEEK_END, 0) => size.into(),
-        (Some(Thing::DmaBuf(_)), libc::SEEK_SET, 0) => 0,
-        (Some(Thing::DmaBuf(_)), ..) => fail(libc::EINVAL).into(),
+        (Some(Thing::DmaBuf(_, size)), libc::SEEK_END, 0) => size.into(),
+        (Some(Thing::DmaBuf(..)), libc::SEEK_SET, 0) => 0,
+        (Some(Thing::DmaBuf(..)), ..) => fail(libc::EINVAL).into(),
         // The nodes' position means nothing and never moves.
         (Some(Thing::Node(..)), ..) => 0,
         // SAFETY: the caller's.

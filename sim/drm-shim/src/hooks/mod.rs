@@ -5,6 +5,7 @@ mod descriptor;
 mod dir;
 mod open;
 mod path;
+mod poll;
 mod status;
 mod thread;
 

@@ -140,7 +140,7 @@ impl Status {
             Thing::Heap => {
                 Some(Status { mode: libc::S_IFCHR | 0o660, device: heap::device_number(), size: 0 })
             }
-            Thing::DmaBuf(_) | Thing::Sync(_) | Thing::Log => None,
+            Thing::DmaBuf(..) | Thing::Sync(_) | Thing::Log => None,
         }
     }
 }
