@@ -5,7 +5,7 @@ use std::process::abort;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use libc::{
-    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, fd_set, mode_t, nfds_t, off64_t, pollfd,
+    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, epoll_event, fd_set, mode_t, nfds_t, off64_t, pollfd,
     pthread_attr_t, pthread_t, sigset_t, size_t, ssize_t, stat64, timespec, timeval,
 };
 
@@ -85,6 +85,7 @@ real! {
     c"ppoll" fn ppoll(
         set: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t
     ) -> c_int;
+    c"epoll_ctl" fn epoll_ctl(epoll: c_int, operation: c_int, fd: c_int, event: *mut epoll_event) -> c_int;
     c"select" fn select(
         count: c_int, read: *mut fd_set, write: *mut fd_set, other: *mut fd_set, timeout: *mut timeval
     ) -> c_int;

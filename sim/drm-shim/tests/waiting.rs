@@ -168,3 +168,53 @@ fn access_by_the_cpu_waits_for_the_jobs_of_a_dma_buf() {
         assert!(buffer.is_idle());
     });
 }
+
+/// Adds, modifies or deletes what an epoll instance watches.
+fn control(epoll: &OwnedFd, operation: c_int, fd: RawFd, events: c_int) -> Result<(), Errno> {
+    let mut event = libc::epoll_event { events: events as u32, u64: 77 };
+    // SAFETY: an event.
+    let result = unsafe { libc::epoll_ctl(epoll.as_raw_fd(), operation, fd, &mut event) };
+    Errno::result(result).map(drop)
+}
+
+/// The events that have come within so many milliseconds.
+fn epoll_wait(epoll: &OwnedFd, timeout: c_int) -> Option<c_int> {
+    let mut event = libc::epoll_event { events: 0, u64: 0 };
+    // SAFETY: room for one event.
+    let count = unsafe { libc::epoll_wait(epoll.as_raw_fd(), &mut event, 1, timeout) };
+    (count == 1).then(|| {
+        assert_eq!({ event.u64 }, 77);
+        event.events as c_int
+    })
+}
+
+#[test]
+fn epoll_watches_the_jobs_of_a_dma_buf() {
+    use libc::{EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, EPOLLIN, EPOLLOUT};
+    preloaded("epoll_watches_the_jobs_of_a_dma_buf", || {
+        let buffer = Buffer::new();
+        let fd = buffer.file.as_raw_fd();
+        // SAFETY: a new descriptor that is nobody else's.
+        let epoll = unsafe { OwnedFd::from_raw_fd(libc::epoll_create1(0)) };
+        assert_eq!(control(&epoll, EPOLL_CTL_DEL, fd, 0), Err(Errno::ENOENT));
+        assert_eq!(control(&epoll, EPOLL_CTL_MOD, fd, 0), Err(Errno::ENOENT));
+        for events in [EPOLLIN, EPOLLOUT, EPOLLIN | EPOLLOUT] {
+            assert_eq!(control(&epoll, EPOLL_CTL_ADD, fd, events), Ok(()));
+            assert_eq!(epoll_wait(&epoll, 0), Some(events), "nobody uses it");
+            assert_eq!(control(&epoll, EPOLL_CTL_ADD, fd, events), Err(Errno::EEXIST));
+            buffer.clear();
+            assert_eq!(control(&epoll, EPOLL_CTL_MOD, fd, events), Ok(()));
+            assert_eq!(epoll_wait(&epoll, 0), None);
+            assert!(epoll_wait(&epoll, 60_000).is_some_and(|came| came & events != 0));
+            assert!(buffer.is_idle());
+            assert_eq!(control(&epoll, EPOLL_CTL_DEL, fd, 0), Ok(()));
+            assert_eq!(epoll_wait(&epoll, 0), None);
+        }
+        // What is closed is not watched any more, and its number may be another's.
+        assert_eq!(control(&epoll, EPOLL_CTL_ADD, fd, EPOLLIN), Ok(()));
+        drop(buffer);
+        assert_eq!(epoll_wait(&epoll, 0), None);
+        let again = Buffer::new();
+        assert_eq!(control(&epoll, EPOLL_CTL_ADD, again.file.as_raw_fd(), EPOLLIN), Ok(()));
+    });
+}

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, send, socketpair};
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socketpair};
 use nix::sys::stat::{SFlag, fstat};
 
 use super::device::Device;
@@ -62,6 +62,12 @@ pub struct Host {
 fn tell(peer: &Kept, bytes: &[u8]) -> bool {
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
     send(peer.as_fd().as_raw_fd(), bytes, flags) == Ok(bytes.len())
+}
+
+/// Takes out what the holder of the other end has written.
+fn empty(peer: &Kept) {
+    let mut byte = [0];
+    while recv(peer.as_fd().as_raw_fd(), &mut byte, MsgFlags::MSG_DONTWAIT).is_ok_and(|length| length > 0) {}
 }
 
 /// Whether all descriptors of the other end are closed.
@@ -123,15 +129,18 @@ impl Host {
         let peer = Arc::new(Kept::new(peer, &self.descriptors));
         let inode = Inode::of(&fd)?;
         let weak = Arc::downgrade(&peer);
-        let other = weak.clone();
+        let (other, writer) = (weak.clone(), weak.clone());
         let is_open = move || other.strong_count() > 0;
         let tell = move |bytes: &[u8]| weak.upgrade().is_some_and(|peer| tell(&peer, bytes));
         lock(&self.entries).insert(inode, Entry { thing: thing.clone(), peer });
         match thing {
             Thing::Node(file) => file.set_events(Arc::new(tell)),
-            // Lets poll see that the fence has signalled.
+            // Lets poll see that the fence has signalled. Who waits to write has filled the socket before.
             Thing::SyncFile(file) => file.when_signalled(Box::new(move || {
                 tell(&[1]);
+                if let Some(peer) = writer.upgrade() {
+                    empty(&peer);
+                }
             })),
             // A reader that does not read loses records, as with the kernel's.
             Thing::Log => self.device.simulator.read_log(Box::new(move |record| {

@@ -3,6 +3,7 @@
 
 mod descriptor;
 mod dir;
+mod epoll;
 mod open;
 mod path;
 mod poll;

@@ -56,9 +56,8 @@ struct Buffer {
     write: Option<Option<Kept>>,
 }
 
-/// Whether a sync_file has signalled; one that is not there has nothing to wait for.
-fn has_signalled(file: &Option<Kept>) -> bool {
-    let Some(file) = file else { return true };
+/// Whether a sync_file has signalled.
+pub(super) fn has_signalled(file: &Kept) -> bool {
     let mut entry = pollfd { fd: file.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one element, which is ours.
     unsafe { real::poll(&mut entry, 1, 0) == 1 }
@@ -72,7 +71,11 @@ impl Buffer {
 
     /// The events that have come.
     fn events(&self) -> c_short {
-        let came = |file: &Option<_>, event| if file.as_ref().is_some_and(has_signalled) { event } else { 0 };
+        // Of a buffer without a fence, nothing is to be waited for.
+        let has_come = |file: &Option<Option<_>>| {
+            file.as_ref().is_some_and(|file| file.as_ref().is_none_or(has_signalled))
+        };
+        let came = |file, event| if has_come(file) { event } else { 0 };
         came(&self.read, libc::POLLIN) | came(&self.write, libc::POLLOUT)
     }
 
