@@ -242,6 +242,10 @@ fn global_names() {
     assert_eq!(world.ok(GEM_FLINK, [bo, 0])[1], name);
     let other = world.device.open(Node::Primary);
     assert_eq!(world.call_on(&other, GEM_OPEN, [name, 0, 0, 0]), (Ok(()), [name, 1, 8192, 0]));
+    // Each is a handle of its own, that of the file's own BO too: the kernel's drm_gem_open_ioctl.
+    assert_eq!(world.ok(GEM_OPEN, [name, 0, 0, 0])[1], bo + 1);
+    world.ok(GEM_CLOSE, [bo + 1, 0]);
+    assert_eq!(world.ok(GEM_FLINK, [bo, 0])[1], name);
     assert_eq!(world.errno(GEM_FLINK, [NONE, 0]), Errno::ENOENT);
     assert_eq!(world.errno(GEM_OPEN, [NONE, 0, 0, 0]), Errno::ENOENT);
 }

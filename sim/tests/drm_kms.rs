@@ -102,13 +102,22 @@ fn framebuffers_are_checked() {
     let tiled = |arg: &mut [u32; 26]| arg[18..20].copy_from_slice(&words(0x0700_0000_0000_0001));
     let id = world.ok(ADDFB2, full.tap(tiled))[0];
     let out = world.ok(GETFB2, [0u32; 26].tap(|arg| arg[0] = id));
-    assert_eq!((out[1], out[3], out[5], out[9], out[18]), (64, fourcc(b"XR24"), handle, pitch, 1));
+    assert_eq!((out[1], out[3], out[9], out[18]), (64, fourcc(b"XR24"), pitch, 1));
+    let known = out[5];
+    world.ok(GEM_CLOSE, [known, 0]);
     assert_eq!(world.errno(ADDFB2, full.tap(|arg| arg[18] = 2)), Errno::EINVAL);
     assert_eq!(world.errno(ADDFB2, full.tap(|arg| arg[3] = fourcc(b"NV12"))), Errno::EINVAL);
     assert_eq!(world.errno(ADDFB2, full.tap(|arg| arg[4] = 4)), Errno::EINVAL);
     assert_eq!(world.errno(ADDFB2, full.tap(|arg| arg[13] = 4)), Errno::EINVAL);
     assert_eq!(world.errno(ADDFB2, full.tap(|arg| arg[10] = 4)), Errno::EINVAL);
-    assert_eq!(world.ok(GETFB, [first, 0, 0, 0, 0, 0, 0])[1..], [64, 64, pitch, 32, 24, handle]);
+    // A handle of its own each time, which the caller closes: as igt-gpu-tools' kms_getfb expects.
+    for _ in 0..2 {
+        let out = world.ok(GETFB, [first, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(out[1..], [64, 64, pitch, 32, 24, known]);
+        assert_ne!(known, handle);
+        world.ok(GEM_CLOSE, [known, 0]);
+    }
+    world.ok(MAP_DUMB, [handle, 0, 0, 0]);
     world.ok(DIRTYFB, [first, 0, 0, 0, 0, 0]);
     assert_eq!(world.errno(DIRTYFB, [first, 0, 0, 1, 0, 0]), Errno::EINVAL);
     assert_eq!(world.errno(DIRTYFB, [9999u32, 0, 0, 0, 0, 0]), Errno::ENOENT);

@@ -63,6 +63,8 @@ impl File {
         lock(&self.bos).get(handle)
     }
 
+    /// A handle for an imported object: the one that the file has already, if it has one (kernel-abi.md §13.4). All
+    /// other ways to an object give a handle of their own.
     pub(super) fn hold(&self, object: Arc<Object>) -> Result<u32, Errno> {
         let mut bos = lock(&self.bos);
         match bos.find(|held| Arc::ptr_eq(held, &object)) {

@@ -11,6 +11,7 @@ use crate::drm::kms::objects::MAX_EDGE;
 use crate::drm::node::Answer;
 use crate::drm::process::Process;
 use crate::drm::uapi::{FbCmd, FbCmd2, FbDirty, Id};
+use crate::lock::lock;
 
 /// `flags` of ADDFB2.
 const WITH_MODIFIERS: u32 = 2;
@@ -134,9 +135,14 @@ impl File {
         Ok(())
     }
 
-    /// Only who may change the screen is given what it shows.
+    /// Only who may change the screen is given what it shows: with a new handle each time, which the caller closes
+    /// (the kernel's drm_gem_fb_create_handle).
     fn fb_handle(&self, fb: &Framebuffer, process: &dyn Process) -> Result<u32, Errno> {
-        if self.is_master() || process.is_admin() { self.hold(fb.object.clone()) } else { Ok(0) }
+        if self.is_master() || process.is_admin() {
+            lock(&self.bos).insert(fb.object.clone())
+        } else {
+            Ok(0)
+        }
     }
 
     pub(in super::super) fn dirty_fb(&self, arg: &mut FbDirty, process: &dyn Process) -> Answer {
