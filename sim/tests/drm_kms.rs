@@ -219,3 +219,94 @@ fn older_calls_for_planes_cursors_and_gamma() {
     assert_eq!((set(9), set(0)), (Err(Errno::EINVAL), Ok(())));
     assert_eq!(properties(&desk, desk.crtc)[0].2, 1);
 }
+
+/// Planes need no mode (the kernel's vc4_plane_atomic_check can update disabled ones).
+#[test]
+fn a_cursor_may_come_before_the_mode_and_stays_without_it() {
+    let (desk, _, cursor) = atomic_desk();
+    let [handle, _] = desk.buffer(64, 64, 32);
+    desk.fill(handle, 0xffff_ffff);
+    let set = |arg: [u32; 7]| desk.world.call(CURSOR, arg).0;
+    assert_eq!(set([3, desk.crtc, 10, 100, 64, 64, handle]), Ok(()));
+    let fb = desk.fb(640, 480, 0);
+    for _ in 0..2 {
+        desk.show(fb);
+        desk.seen.when(|frame| frame.pixels[100 * 640 + 10] == 0xff_ffff);
+        desk.world.ok(SETCRTC, desk.crtc_arg(0, None));
+        desk.seen.0.lock().unwrap().clear();
+    }
+    // Switched off, it is nowhere; where it was counts when it comes again.
+    assert_eq!(set([1, desk.crtc, 0, 0, 0, 0, 0]), Ok(()));
+    let values = properties(&desk, cursor);
+    let value = |name: &str| values.iter().find(|known| known.0 == name).unwrap().2;
+    for name in ["FB_ID", "CRTC_ID", "CRTC_X", "CRTC_Y", "CRTC_W", "CRTC_H", "SRC_W", "SRC_H"] {
+        assert_eq!(value(name), 0, "{name}");
+    }
+    assert_eq!(set([1, desk.crtc, 0, 0, 64, 64, handle]), Ok(()));
+    let values = properties(&desk, cursor);
+    let value = |name: &str| values.iter().find(|known| known.0 == name).unwrap().2;
+    assert_eq!((value("CRTC_X"), value("CRTC_Y"), value("CRTC_W")), (10, 100, 64));
+}
+
+/// As igt-gpu-tools' kms_cursor_legacy expects: an application may move the pointer more often than frames come.
+#[test]
+fn cursors_wait_for_no_blank() {
+    let desk = Desk::new();
+    let (red, blue) = (desk.fb(640, 480, 0xff_0000), desk.fb(640, 480, 0xff));
+    desk.show(red);
+    let [handle, _] = desk.buffer(64, 64, 32);
+    desk.fill(handle, 0xffff_ffff);
+    let started = Instant::now();
+    for x in 0..60 {
+        desk.world.ok(CURSOR, [3, desk.crtc, x, 100, 64, 64, handle]);
+    }
+    assert!(started.elapsed().as_millis() < 500, "{:?}", started.elapsed());
+    let pixel = |frame: &Frame, column: usize| frame.pixels[100 * 640 + column];
+    desk.seen.when(|frame| pixel(frame, 58) == 0xff_0000 && pixel(frame, 59) == 0xff_ffff);
+    // A flip on its way is neither hurried nor lost.
+    assert_eq!(desk.world.call(PAGE_FLIP, [desk.crtc, blue, 1, 0, 7, 0]).0, Ok(()));
+    desk.world.ok(CURSOR, [2, desk.crtc, 200, 100, 0, 0, 0]);
+    assert_eq!(desk.world.call(PAGE_FLIP, [desk.crtc, red, 1, 0, 7, 0]).0, Err(Errno::EBUSY));
+    desk.seen.when(|frame| pixel(frame, 199) == 0xff && pixel(frame, 200) == 0xff_ffff);
+}
+
+#[test]
+fn a_screen_that_sleeps_flips_nothing() {
+    let desk = Desk::new();
+    let fb = desk.fb(640, 480, 0);
+    desk.show(fb);
+    let dpms = properties(&desk, desk.connector).into_iter().find(|known| known.0 == "DPMS").unwrap().1;
+    let set = |value: u32| desk.world.ok(OBJ_SET, [value, 0, dpms, desk.connector, 0xc0c0_c0c0, 0]);
+    let flip = || desk.world.call(PAGE_FLIP, [desk.crtc, fb, 0, 0, 7, 0]).0;
+    set(3);
+    assert_eq!(flip(), Err(Errno::EINVAL));
+    set(0);
+    // What is so already costs no frame.
+    let started = Instant::now();
+    for _ in 0..60 {
+        set(0);
+    }
+    assert!(started.elapsed().as_millis() < 500, "{:?}", started.elapsed());
+    assert_eq!(flip(), Ok(()));
+}
+
+/// As igt-gpu-tools' kms_properties and kms_prop_blob expect.
+#[test]
+fn older_property_calls_know_no_missing_property() {
+    let (desk, primary, _) = atomic_desk();
+    let world = &desk.world;
+    let [low, high] = words(world.put(&[7u32]));
+    let blob = world.ok(CREATE_BLOB, [low, high, 4, 0])[3];
+    let dpms = properties(&desk, desk.connector).into_iter().find(|known| known.0 == "DPMS").unwrap().1;
+    let set = |object: u32, property: u32| world.call(OBJ_SET, [0, 0, property, object, 0, 0]).0;
+    assert_eq!(set(primary, dpms), Err(Errno::EINVAL));
+    assert_eq!(set(desk.connector, 999), Err(Errno::EINVAL));
+    assert_eq!(set(blob, dpms), Err(Errno::EINVAL));
+    assert_eq!(set(999, dpms), Err(Errno::ENOENT));
+    for kind in [0, 0xbbbb_bbbb] {
+        let arg = [0u32; 8].tap(|arg| (arg[5], arg[6]) = (blob, kind));
+        assert_eq!(world.errno(OBJ_PROPERTIES, arg), Errno::EINVAL);
+    }
+    let arg = [0u32; 8].tap(|arg| (arg[5], arg[6]) = (blob, 0xcccc_cccc));
+    assert_eq!(world.errno(OBJ_PROPERTIES, arg), Errno::ENOENT);
+}

@@ -12,7 +12,7 @@ use super::compose::{Screen, compose};
 use super::framebuffer::Framebuffer;
 use super::mode;
 use super::objects::{FIRST_FREE, GAMMA_SIZE};
-use super::scene::Scene;
+use super::scene::{Plane, Scene};
 use crate::drm::uapi::ModeInfo;
 use crate::lock::lock;
 
@@ -21,6 +21,8 @@ pub struct Blob {
     pub data: Vec<u8>,
     /// The file that made it, which may destroy it.
     pub owner: Option<u64>,
+    /// Whether it was destroyed, so that it is there only as long as the CRTC has it.
+    pub destroyed: bool,
 }
 
 /// Hands bytes to the reader of a file; whether there was room.
@@ -41,6 +43,8 @@ pub struct Pending {
     pub after: Seqno,
     /// What the screen shows from then on.
     pub scene: Option<Scene>,
+    /// Whether what it shows has changed.
+    pub redraw: bool,
     pub told: Option<Told>,
 }
 
@@ -48,13 +52,18 @@ impl Pending {
     /// Takes the file out; whether anything is left.
     pub fn without_file(&mut self, file: u64) -> bool {
         self.told.take_if(|told| told.file == file);
-        self.told.is_some() || self.scene.is_some()
+        self.told.is_some() || self.scene.is_some() || self.redraw
     }
 }
 
 /// What changes of a display.
 pub struct State {
+    /// What is committed last.
     pub scene: Scene,
+    /// What the screen shows, until what is pending reaches it.
+    pub shown: Scene,
+    /// Where the calls for cursors have moved it.
+    pub cursor: (i32, i32),
     pub fbs: BTreeMap<u32, Arc<Framebuffer>>,
     pub blobs: BTreeMap<u32, Arc<Blob>>,
     /// The file that may change the screen.
@@ -100,6 +109,8 @@ impl Display {
         let identity: Vec<u16> = (0..GAMMA_SIZE as u16).map(|level| level << 8 | level).collect();
         let state = State {
             scene: Scene::default(),
+            shown: Scene::default(),
+            cursor: (0, 0),
             fbs: BTreeMap::new(),
             blobs: BTreeMap::new(),
             master: None,
@@ -170,10 +181,12 @@ impl Display {
             state.fbs.iter().filter(|(_, fb)| fb.owner == number).map(|(&id, _)| id).collect();
         for id in mine {
             if let Some(fb) = state.fbs.remove(&id) {
-                state.scene.forget(&fb);
+                state.forget(&fb);
             }
         }
-        state.blobs.retain(|_, blob| blob.owner != Some(number));
+        let mine: Vec<u32> =
+            state.blobs.iter().filter(|(_, blob)| blob.owner == Some(number)).map(|(&id, _)| id).collect();
+        mine.into_iter().for_each(|id| state.destroy_blob(id));
         state.pending.retain_mut(|pending| pending.without_file(number));
     }
 }
@@ -190,6 +203,21 @@ impl State {
         id
     }
 
+    /// Takes a blob from its owner. The kernel counts references: the CRTC's keeps it under its number.
+    pub fn destroy_blob(&mut self, id: u32) {
+        if let Some(blob) = self.blobs.remove(&id) {
+            let blob = Blob { data: blob.data.clone(), owner: None, destroyed: true };
+            self.blobs.insert(id, Arc::new(blob));
+        }
+        self.drop_blobs();
+    }
+
+    /// Forgets destroyed blobs that the CRTC has no longer.
+    pub fn drop_blobs(&mut self) {
+        let mode = self.scene.mode.map(|(id, _)| id);
+        self.blobs.retain(|&id, blob| !blob.destroyed || Some(id) == mode);
+    }
+
     pub fn fb(&self, id: u32) -> Result<Arc<Framebuffer>, Errno> {
         self.fbs.get(&id).cloned().ok_or(Errno::ENOENT)
     }
@@ -198,6 +226,24 @@ impl State {
     pub fn show(&mut self, scene: Scene, at_once: bool, after: Seqno, told: Option<Told>) {
         let due = if at_once { 0 } else { self.clock.sequence() + 1 };
         self.flipping = true;
-        self.pending.push(Pending { due, after, scene: Some(scene), told });
+        self.pending.push(Pending { due, after, scene: Some(scene), redraw: false, told });
+    }
+
+    /// Puts a cursor on the screen at once, and into what is to follow.
+    pub fn move_cursor(&mut self, cursor: &Plane) {
+        let to_come = self.pending.iter_mut().filter_map(|pending| pending.scene.as_mut());
+        for scene in to_come.chain([&mut self.scene, &mut self.shown]) {
+            scene.planes[1] = cursor.clone();
+        }
+        let after = cursor.fb.as_ref().map_or(Seqno(0), |fb| fb.object.state().last_job);
+        self.pending.retain(|pending| !pending.redraw);
+        self.pending.push(Pending { due: 0, after, scene: None, redraw: true, told: None });
+    }
+
+    /// Takes a framebuffer off the screen.
+    pub fn forget(&mut self, fb: &Arc<Framebuffer>) {
+        self.scene.forget(fb);
+        self.shown.forget(fb);
+        self.drop_blobs();
     }
 }

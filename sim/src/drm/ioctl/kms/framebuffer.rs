@@ -101,7 +101,7 @@ impl File {
         let mut state = self.display().state();
         let fb = state.fb(arg.id).ok().filter(|fb| fb.owner == self.seat.number).ok_or(Errno::ENOENT)?;
         state.fbs.remove(&arg.id);
-        state.scene.forget(&fb);
+        state.forget(&fb);
         Ok(())
     }
 
@@ -138,11 +138,7 @@ impl File {
     /// Only who may change the screen is given what it shows: with a new handle each time, which the caller closes
     /// (the kernel's drm_gem_fb_create_handle).
     fn fb_handle(&self, fb: &Framebuffer, process: &dyn Process) -> Result<u32, Errno> {
-        if self.is_master() || process.is_admin() {
-            lock(&self.bos).insert(fb.object.clone())
-        } else {
-            Ok(0)
-        }
+        if self.is_master() || process.is_admin() { lock(&self.bos).insert(fb.object.clone()) } else { Ok(0) }
     }
 
     pub(in super::super) fn dirty_fb(&self, arg: &mut FbDirty, process: &dyn Process) -> Answer {
