@@ -110,6 +110,11 @@ fn framebuffers_are_checked() {
     assert_eq!(world.errno(ADDFB2, full.tap(|arg| arg[4] = 4)), Errno::EINVAL);
     assert_eq!(world.errno(ADDFB2, full.tap(|arg| arg[13] = 4)), Errno::EINVAL);
     assert_eq!(world.errno(ADDFB2, full.tap(|arg| arg[10] = 4)), Errno::EINVAL);
+    // Without the flag there is no modifier, and what is not used may be anything else.
+    let plain = full.tap(|arg| arg[4] = 0);
+    assert_eq!(world.errno(ADDFB2, plain.tap(tiled)), Errno::EINVAL);
+    assert_eq!(world.errno(ADDFB2, plain.tap(|arg| arg[20] = 1)), Errno::EINVAL);
+    world.ok(ADDFB2, plain.tap(|arg| (arg[6], arg[10], arg[14]) = (NONE, 4, 4)));
     // A handle of its own each time, which the caller closes: as igt-gpu-tools' kms_getfb expects.
     for _ in 0..2 {
         let out = world.ok(GETFB, [first, 0, 0, 0, 0, 0, 0]);

@@ -40,19 +40,22 @@ impl File {
         if arg.flags & !WITH_MODIFIERS != 0 || !edges.contains(&arg.width) || !edges.contains(&arg.height) {
             return Err(Errno::EINVAL);
         }
-        // Of one plane, the other elements must be empty.
+        // Of one plane, the other elements must be empty, but clients from before modifiers did not clear them: the
+        // kernel's framebuffer_check.
+        let modified = arg.flags & WITH_MODIFIERS != 0;
         let surplus = (1..4).any(|plane| {
-            arg.handles[plane] != 0
-                || arg.pitches[plane] != 0
-                || arg.offsets[plane] != 0
-                || (arg.flags & WITH_MODIFIERS != 0 && arg.modifiers[plane] != 0)
+            let used = arg.handles[plane] != 0 || arg.pitches[plane] != 0 || arg.offsets[plane] != 0;
+            arg.modifiers[plane] != 0 || (modified && used)
         });
-        if surplus || arg.handles[0] == 0 || arg.pitches[0] < arg.width * format.cpp {
+        if surplus
+            || (!modified && arg.modifiers[0] != 0)
+            || arg.handles[0] == 0
+            || arg.pitches[0] < arg.width * format.cpp
+        {
             return Err(Errno::EINVAL);
         }
         let object = self.object(arg.handles[0]).ok_or(Errno::ENOENT)?;
-        let modifier =
-            if arg.flags & WITH_MODIFIERS != 0 { arg.modifiers[0] } else { object.state().modifier() };
+        let modifier = if modified { arg.modifiers[0] } else { object.state().modifier() };
         let tiled = match modifier {
             MODIFIER_LINEAR => false,
             MODIFIER_T_TILED if format.tiled => true,
