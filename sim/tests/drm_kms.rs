@@ -7,7 +7,7 @@ use std::time::Instant;
 use drm_support::desk::*;
 use drm_support::*;
 use vc4_sim::drm::kms::Frame;
-use vc4_sim::drm::{Errno, Node};
+use vc4_sim::drm::{Errno, File, Node, Opener};
 
 #[test]
 fn a_mode_is_set_and_a_picture_seen() {
@@ -60,10 +60,6 @@ fn only_the_master_changes_the_screen() {
         let arg = [0u32; 26].tap(|arg| arg[..size].copy_from_slice(&mode[..size]));
         assert_eq!(desk.world.call_on(&other, request, arg).0, Err(Errno::EACCES), "{request:#x}");
     }
-    let magic = desk.world.call_on(&other, GET_MAGIC, [0u32]).1[0];
-    assert_eq!(desk.world.call_on(&other, AUTH_MAGIC, [magic]).0, Err(Errno::EACCES));
-    desk.world.ok(AUTH_MAGIC, [magic]);
-    assert_eq!(desk.world.errno(AUTH_MAGIC, [magic + 9]), Errno::EINVAL);
     desk.world.ok(SET_MASTER, [0u32]);
     assert_eq!(desk.world.call_on(&other, SET_MASTER, [0u32]).0, Err(Errno::EBUSY));
     assert_eq!(desk.world.call_on(&other, DROP_MASTER, [0u32]).0, Err(Errno::EINVAL));
@@ -76,6 +72,64 @@ fn only_the_master_changes_the_screen() {
     drop(other);
     desk.world.ok(SET_MASTER, [0u32]);
     desk.world.ok(SETCRTC, mode);
+}
+
+/// As the kernel's drm_auth.c has it, and igt-gpu-tools' core_auth and core_setmaster_vs_auth expect.
+#[test]
+fn magics_are_for_one_master_and_one_time() {
+    let desk = Desk::new();
+    let world = &desk.world;
+    let stranger = || world.device.open_for(Node::Primary, Opener { pid: 1, is_admin: false });
+    let magic = |file: &File| world.call_on(file, GET_MAGIC, [0u32]).1[0];
+    let is_in = |file: &File| world.call_on(file, GET_CLIENT, [0u64; 5]).1[0] >> 32 == 1;
+    let (other, third) = (stranger(), stranger());
+    assert_eq!([magic(&other), magic(&third), magic(&other)], [1, 2, 1]);
+    assert_eq!(world.call_on(&other, AUTH_MAGIC, [1u32]).0, Err(Errno::EACCES));
+    assert!(!is_in(&other) && is_in(&world.file));
+    world.ok(AUTH_MAGIC, [1u32]);
+    assert!(is_in(&other) && !is_in(&third));
+    assert_eq!(world.errno(AUTH_MAGIC, [1u32]), Errno::EINVAL, "it was good once");
+    assert_eq!(world.errno(AUTH_MAGIC, [9u32]), Errno::EINVAL);
+    // Another master knows nothing of them, but gives its own.
+    world.ok(DROP_MASTER, [0u32]);
+    let later = stranger();
+    assert!(is_in(&later));
+    assert_eq!(world.call_on(&later, AUTH_MAGIC, [2u32]).0, Err(Errno::EINVAL));
+    assert_eq!(magic(&stranger()), 1);
+    drop(later);
+    world.ok(SET_MASTER, [0u32]);
+    world.ok(AUTH_MAGIC, [2u32]);
+    assert!(is_in(&third));
+    // With its file, a magic goes.
+    drop(third);
+    assert_eq!(world.errno(AUTH_MAGIC, [2u32]), Errno::EINVAL);
+}
+
+/// The kernel's drm_master_check_perm.
+#[test]
+fn mastership_is_for_the_process_that_opened_the_file() {
+    let mut desk = Desk::new();
+    desk.world.caller.admin = false;
+    let own = std::mem::replace(&mut desk.world.caller.pid, 1);
+    assert_eq!(desk.world.errno(DROP_MASTER, [0u32]), Errno::EACCES);
+    desk.world.caller.pid = own;
+    desk.world.ok(DROP_MASTER, [0u32]);
+    desk.world.caller.pid = 1;
+    assert_eq!(desk.world.errno(SET_MASTER, [0u32]), Errno::EACCES);
+    desk.world.caller.admin = true;
+    desk.world.ok(SET_MASTER, [0u32]);
+}
+
+/// What is left of calls of older days.
+#[test]
+fn clients_and_statistics() {
+    let desk = Desk::new();
+    let world = &desk.world;
+    let pid = u64::from(std::process::id());
+    assert_eq!(world.ok(GET_CLIENT, [0u64, 7, 7, 7, 7]), [1 << 32, pid, 65534, 0, 0]);
+    assert_eq!(world.errno(GET_CLIENT, [1u64, 0, 0, 0, 0]), Errno::EINVAL);
+    assert_eq!(world.ok(0xc018_6405, [0u32, 7, 7, 7, 7, 7]), [0, 1, pid as u32, 65534, 0, 0]);
+    assert_eq!(world.ok(0x80f8_6406, [7u64; 31]), [0; 31]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ extern "C" fn after_fork_in_child() {
     let successor = match backend.take() {
         Some(Backend::Local(host)) => {
             std::mem::forget(host);
-            door.as_ref().map(|door| Client::of_family(door.address()))
+            door.as_ref().map(|door| Client::of_family(door.address(), door.secret()))
         }
         Some(Backend::Remote(client)) => {
             let successor = client.for_child();

@@ -5,8 +5,8 @@ use std::process::abort;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use libc::{
-    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, epoll_event, fd_set, mode_t, nfds_t, off64_t, pollfd,
-    pthread_attr_t, pthread_t, sigset_t, size_t, ssize_t, stat64, timespec, timeval,
+    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, epoll_event, fd_set, mode_t, nfds_t,
+    off64_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, ssize_t, stat64, timespec, timeval,
 };
 
 #[cfg(target_pointer_width = "32")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
 
 use nix::errno::Errno;
@@ -36,7 +36,6 @@ pub struct Device {
     pub(super) names: Mutex<BTreeMap<u32, Weak<Object>>>,
     /// Shared with running jobs, which must not keep the device.
     pub(super) hang: Arc<Mutex<Option<Hang>>>,
-    pub(super) last_magic: AtomicU32,
 }
 
 /// What is kept of a job that hung. The simulator stops at a packet or program, not at a register: of the
@@ -100,7 +99,6 @@ impl Device {
             objects: Mutex::default(),
             names: Mutex::default(),
             hang: Arc::default(),
-            last_magic: AtomicU32::new(0),
         })
     }
 

@@ -18,7 +18,7 @@ use super::fence::Syncobj;
 use super::file::File;
 use super::node::{Answer, Node};
 use super::object::{DmaBuf, Window};
-use super::process::{Exported, Process};
+use super::process::{Exported, Opener, Process};
 use super::sync_file::SyncFile;
 use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, bo_file_size};
 use crate::lock::lock;
@@ -95,12 +95,20 @@ impl Host {
         &self.descriptors
     }
 
-    /// Opens a node. The descriptor is closed on exec.
+    /// Opens a node, for this process. The descriptor is closed on exec.
     ///
     /// # Errors
     /// `EMFILE` and what else socketpair says.
     pub fn open(&self, node: Node) -> Result<OwnedFd, Errno> {
-        self.pair(Thing::Node(Arc::new(self.device.open(node))))
+        self.open_for(node, Opener::own())
+    }
+
+    /// Opens a node.
+    ///
+    /// # Errors
+    /// As [`Host::open`].
+    pub fn open_for(&self, node: Node, opener: Opener) -> Result<OwnedFd, Errno> {
+        self.pair(Thing::Node(Arc::new(self.device.open_for(node, opener))))
     }
 
     /// Opens the kernel's log: each message is a record, from now on. The descriptor is closed on exec.

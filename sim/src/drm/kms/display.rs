@@ -68,6 +68,8 @@ pub struct State {
     pub blobs: BTreeMap<u32, Arc<Blob>>,
     /// The file that may change the screen.
     pub master: Option<u64>,
+    /// Magics of files by the master that may authenticate them; without a file once that is done.
+    pub magics: BTreeMap<(u64, u32), Option<Arc<AtomicBool>>>,
     /// Whether that file has called SET_VERSION.
     pub unique: bool,
     pub clock: Clock,
@@ -93,6 +95,8 @@ pub struct Seat {
     /// Its number among the device's files.
     pub number: u64,
     pub caps: Mutex<Caps>,
+    /// Whether a master has let the file in.
+    pub authenticated: Arc<AtomicBool>,
 }
 
 /// What a client has said that it knows.
@@ -101,6 +105,10 @@ pub struct Caps {
     pub universal_planes: bool,
     pub atomic: bool,
     pub was_master: bool,
+    /// The file whose first mastership this one belongs to: 0 before there was any.
+    pub master: u64,
+    /// The file's magic, 0 without one.
+    pub magic: u32,
 }
 
 impl Display {
@@ -114,6 +122,7 @@ impl Display {
             fbs: BTreeMap::new(),
             blobs: BTreeMap::new(),
             master: None,
+            magics: BTreeMap::new(),
             unique: false,
             clock: Clock::start(),
             pending: Vec::new(),
@@ -145,17 +154,21 @@ impl Display {
     }
 
     /// A seat for a file that is opened now.
-    pub(in crate::drm) fn seat(&self, primary: bool) -> Seat {
+    pub(in crate::drm) fn seat(&self, primary: bool, is_admin: bool) -> Seat {
         static FILES: AtomicU64 = AtomicU64::new(1);
         let number = FILES.fetch_add(1, Relaxed);
         let mut caps = Caps::default();
         let mut state = self.state();
+        let authenticated = Arc::new(AtomicBool::new(is_admin));
+        let seat = Seat { number, caps: Mutex::default(), authenticated };
         // Who opens the node first is master.
-        if primary && state.master.is_none() {
-            (state.master, state.unique) = (Some(number), false);
-            caps.was_master = true;
+        match state.master {
+            _ if !primary => {}
+            None => state.new_master(&seat, &mut caps),
+            Some(master) => caps.master = master,
         }
-        Seat { number, caps: Mutex::new(caps) }
+        *lock(&seat.caps) = caps;
+        seat
     }
 
     /// Shows frames on these from now on; they can be set once.
@@ -171,9 +184,11 @@ impl Display {
         }
     }
 
-    /// Takes away what goes with the file of this number: its framebuffers, blobs and mastership.
-    pub(in crate::drm) fn leave(&self, number: u64) {
+    /// Takes away what goes with a file: its framebuffers, blobs, magic and mastership.
+    pub(in crate::drm) fn leave(&self, seat: &Seat) {
+        let (number, caps) = (seat.number, *lock(&seat.caps));
         let mut state = self.state();
+        state.magics.remove(&(caps.master, caps.magic));
         if state.master == Some(number) {
             state.master = None;
         }
@@ -192,6 +207,18 @@ impl Display {
 }
 
 impl State {
+    /// Makes a file the master, for the first time: with magics of its own, and let in by itself.
+    pub fn new_master(&mut self, seat: &Seat, caps: &mut Caps) {
+        (self.master, self.unique) = (Some(seat.number), false);
+        (caps.was_master, caps.master) = (true, seat.number);
+        seat.authenticated.store(true, Relaxed);
+    }
+
+    /// The smallest magic that no file of this master has.
+    pub fn free_magic(&self, master: u64) -> u32 {
+        (1..).find(|&magic| !self.magics.contains_key(&(master, magic))).unwrap_or(0)
+    }
+
     /// The smallest number that no framebuffer or blob has.
     pub fn free_number(&self) -> u32 {
         (FIRST_FREE..).find(|id| !self.fbs.contains_key(id) && !self.blobs.contains_key(id)).unwrap_or(0)
