@@ -70,6 +70,8 @@ real! {
     ) -> c_int;
     c"access" fn access(path: *const c_char, mode: c_int) -> c_int;
     c"faccessat" fn faccessat(dir: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int;
+    c"chmod" fn chmod(path: *const c_char, mode: mode_t) -> c_int;
+    c"fchmodat" fn fchmodat(dir: c_int, path: *const c_char, mode: mode_t, flags: c_int) -> c_int;
     c"readlink" fn readlink(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t;
     c"readlinkat" fn readlinkat(dir: c_int, path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t;
     c"realpath" fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_char;

@@ -4,8 +4,10 @@
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct StatTime64 {
-    st_dev: u64,
-    st_ino: u64,
+    /// File system.
+    pub st_dev: u64,
+    /// File in it.
+    pub st_ino: u64,
     /// Kind and permissions.
     pub st_mode: libc::mode_t,
     /// Names.
