@@ -124,6 +124,10 @@ fn atomic_commits() {
     world.ok(DESTROY_BLOB, [next]);
     assert_eq!(world.errno(CREATE_BLOB, [low, high, 0, 0]), Errno::EINVAL);
     assert_eq!(world.errno(CREATE_BLOB, [BAD as u32, 0, 8, 0]), Errno::EFAULT);
+    // More objects than there are: what is none of them is told first, as igt-gpu-tools' kms_atomic expects.
+    let nothing = world.put(&[0u32; 64]);
+    let count = u64::from(u32::MAX / 4) << 32;
+    assert_eq!(world.errno(ATOMIC, [count, nothing, nothing, nothing, nothing, 0, 0]), Errno::ENOENT);
     // A bad address.
     assert_eq!(world.errno(ATOMIC, [1 << 32, BAD, BAD, BAD, BAD, 0, 0]), Errno::EFAULT);
 }

@@ -187,7 +187,8 @@ pub fn mode_of(state: &State, blob: u32) -> Result<Option<(u32, ModeInfo)>, Errn
     }
     let data = &state.blobs.get(&blob).ok_or(Errno::EINVAL)?.data;
     let mode: ModeInfo = bytemuck::try_pod_read_unaligned(data).map_err(|_| Errno::EINVAL)?;
-    mode::check(&mode)?;
+    // Other than SETCRTC, properties have one error for all that is wrong with a mode.
+    mode::check(&mode).map_err(|_| Errno::EINVAL)?;
     Ok(Some((blob, mode)))
 }
 

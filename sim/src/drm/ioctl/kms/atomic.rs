@@ -79,11 +79,10 @@ impl File {
 
     /// Object, property and value of every change.
     fn changes(&self, arg: &Atomic, process: &dyn Process) -> Result<Vec<(u32, u32, u64)>, Errno> {
-        if arg.count > MAX_OBJECTS {
-            return Err(Errno::EINVAL);
-        }
-        let objects = words(process, arg.objects, arg.count)?;
-        let counts = words(process, arg.prop_counts, arg.count)?;
+        // The kernel takes one after the other: what is wrong with the first ones is told whatever the count.
+        let count = arg.count.min(MAX_OBJECTS);
+        let objects = words(process, arg.objects, count)?;
+        let counts = words(process, arg.prop_counts, count)?;
         let mut changes = Vec::new();
         for (object, count) in objects.into_iter().zip(counts) {
             // What has no properties is no object here.
@@ -100,6 +99,6 @@ impl File {
                 .map(|value| u64::from_le_bytes(value.try_into().expect("chunks of eight bytes")));
             changes.extend(numbers.into_iter().zip(values).map(|(id, value)| (object, id, value)));
         }
-        Ok(changes)
+        if count < arg.count { Err(Errno::EINVAL) } else { Ok(changes) }
     }
 }
