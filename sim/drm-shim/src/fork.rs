@@ -9,11 +9,11 @@ use libc::{c_int, c_void};
 use crate::backend::{ACTIVE, BACKEND, Backend};
 use crate::client::Client;
 use crate::inside::{Inside, lock};
-use crate::{descriptors, family, registered, streams};
+use crate::{descriptors, family, registered, state, streams};
 
 /// In the order in which they are taken elsewhere: who changes the registered buffers asks the device.
 type Guards = (
-    registered::Guard,
+    (registered::Guard, MutexGuard<'static, ()>),
     MutexGuard<'static, Option<Backend>>,
     descriptors::Guard,
     streams::Guard,
@@ -46,7 +46,8 @@ extern "C" fn before_fork() {
         _ => None,
     };
     let door = host.as_ref().and_then(family::door);
-    let guards = (registered::guard(), lock(&BACKEND), descriptors::guard(), streams::guard(), door);
+    let waiting = (registered::guard(), lock(&state::READING));
+    let guards = (waiting, lock(&BACKEND), descriptors::guard(), streams::guard(), door);
     let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(guards));
     drop(inside);
 }
@@ -80,7 +81,7 @@ extern "C" fn after_fork_in_child() {
     };
     internal.close_all();
     // Not before the set is let go, which a kept descriptor's end asks.
-    let stand_ins = registered.take();
+    let stand_ins = registered.0.take();
     let successor = match backend.take() {
         Some(Backend::Local(host)) => {
             std::mem::forget(host);

@@ -57,6 +57,7 @@ real! {
     c"mmap64" fn mmap(
         address: *mut c_void, length: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off64_t
     ) -> *mut c_void;
+    c"read" fn read(fd: c_int, out: *mut c_void, size: size_t) -> ssize_t;
     c"dup2" fn dup2(from: c_int, to: c_int) -> c_int;
     c"dup3" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int;
     c"close_range" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int;

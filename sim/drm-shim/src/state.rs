@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 
 use libc::c_int;
 use vc4_kernel_abi::environment;
@@ -39,6 +39,9 @@ pub enum Thing {
     /// The heap of contiguous memory.
     Heap,
 }
+
+/// Whoever takes an event from a node has looked at it before: one at a time, as under the kernel's `event_read_lock`.
+pub static READING: Mutex<()> = Mutex::new(());
 
 /// Whether descriptors may have come from elsewhere, before this process opened anything.
 fn has_server() -> bool {
@@ -189,9 +192,10 @@ pub fn ioctl(thing: Thing, request: u32, arg: u64) -> Answer {
     }
 }
 
-/// Whether a descriptor can be a dma-buf of a device's.
-pub fn may_have_buffers() -> bool {
-    ACTIVE.load(Relaxed) || has_server()
+/// Whether a descriptor can be one of a device's: cheap, since every wait and read of the process asks.
+pub fn may_have_ours() -> bool {
+    static SERVER: OnceLock<bool> = OnceLock::new();
+    ACTIVE.load(Relaxed) || *SERVER.get_or_init(has_server)
 }
 
 /// The number of a dma-buf's file, if that is what a descriptor stands for. Cheap, since all that are polled come here.

@@ -55,7 +55,7 @@ fn stand_in(buffer: Inode, events: u32) -> Option<Kept> {
 /// # Safety
 /// That of epoll_ctl.
 unsafe fn control(epoll: RawFd, operation: c_int, fd: RawFd, event: *mut epoll_event) -> Option<c_int> {
-    if !state::may_have_buffers() {
+    if !state::may_have_ours() {
         return None;
     }
     let _inside = Inside::enter()?;

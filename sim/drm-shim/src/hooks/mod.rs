@@ -7,6 +7,7 @@ mod epoll;
 mod open;
 mod path;
 mod poll;
+mod read;
 mod status;
 mod thread;
 

@@ -97,7 +97,7 @@ struct Set {
 impl Set {
     /// `None` when nothing in the set is ours.
     fn of(set: &[pollfd]) -> Option<Set> {
-        if !state::may_have_buffers() {
+        if !state::may_have_ours() {
             return None;
         }
         let _inside = Inside::enter()?;
@@ -283,7 +283,7 @@ const SELECTED: [(c_short, c_short); 3] = [
 /// Each is null or a set.
 unsafe fn as_entries(count: c_int, sets: [*mut fd_set; 3]) -> Option<Vec<pollfd>> {
     // Programs may make sets larger than the C library's, which have no form here.
-    if !state::may_have_buffers() || !(1..=libc::FD_SETSIZE as c_int).contains(&count) {
+    if !state::may_have_ours() || !(1..=libc::FD_SETSIZE as c_int).contains(&count) {
         return None;
     }
     // SAFETY: the caller's; the number lies in the set.
