@@ -184,3 +184,23 @@ fn planes_stay_when_the_crtc_goes() {
         assert_eq!(atomic(&desk, TEST, &[(object, "ACTIVE", 0)]), Err(Errno::ENOENT));
     }
 }
+
+/// As igt-gpu-tools' kms_cursor_legacy expects (nonblocking-modeset-vs-cursor).
+#[test]
+fn a_cursor_waits_for_the_mode_before_it() {
+    let (desk, primary, _) = atomic_desk();
+    let [handle, _] = desk.buffer(64, 64, 32);
+    let picture = desk.fb(640, 480, 0);
+    let [low, high] = words(desk.world.put(&desk.modes[2]));
+    let mode = desk.world.ok(CREATE_BLOB, [low, high, 68, 0])[3];
+    let crtc = desk.crtc.into();
+    let mut on = plane_on(&desk, primary, picture, (0, 0), (640, 480));
+    on.extend([
+        (desk.connector, "CRTC_ID", crtc),
+        (desk.crtc, "MODE_ID", mode.into()),
+        (desk.crtc, "ACTIVE", 1),
+    ]);
+    assert_eq!(atomic(&desk, MODESET | NONBLOCK | 1, &on), Ok(()));
+    desk.world.ok(CURSOR, [3, desk.crtc, 10, 100, 64, 64, handle]);
+    assert!(!desk.seen.0.lock().unwrap().is_empty(), "the mode was there first");
+}

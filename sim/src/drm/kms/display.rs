@@ -76,6 +76,8 @@ pub struct State {
     pub pending: Vec<Pending>,
     /// Whether a commit has not reached the screen yet.
     pub flipping: bool,
+    /// Whether one that has reached it changes the mode, and not all have been told.
+    pub setting_mode: bool,
     pub gamma: [Vec<u16>; 3],
     pub thread: bool,
 }
@@ -127,6 +129,7 @@ impl Display {
             clock: Clock::start(),
             pending: Vec::new(),
             flipping: false,
+            setting_mode: false,
             gamma: [identity.clone(), identity.clone(), identity],
             thread: false,
         };
@@ -254,6 +257,12 @@ impl State {
         let due = if at_once { 0 } else { self.clock.sequence() + 1 };
         self.flipping = true;
         self.pending.push(Pending { due, after, scene: Some(scene), redraw: false, told });
+    }
+
+    /// Whether a mode is about to change, or who is to be told of it is not yet.
+    pub fn sets_mode(&self) -> bool {
+        let changes = |scene: &Scene| scene.mode != self.shown.mode || scene.active != self.shown.active;
+        self.setting_mode || (self.flipping && changes(&self.scene))
     }
 
     /// Puts a cursor on the screen at once, and into what is to follow.

@@ -161,8 +161,9 @@ impl File {
         self.set_cursor2(&mut full, process)
     }
 
-    /// Other changes wait for a blank and for those before them; the kernel's `legacy_cursor_update` for neither.
-    pub(in super::super) fn set_cursor2(&self, arg: &mut Cursor2, _: &dyn Process) -> Answer {
+    /// Other changes wait for a blank and for those before them; the kernel's `legacy_cursor_update` for neither, but
+    /// for a mode that is on its way.
+    pub(in super::super) fn set_cursor2(&self, arg: &mut Cursor2, process: &dyn Process) -> Answer {
         if arg.flags == 0 || arg.flags & !(CURSOR_BO | CURSOR_MOVE) != 0 {
             return Err(Errno::EINVAL);
         }
@@ -175,6 +176,7 @@ impl File {
             true => Some(None),
             false => None,
         };
+        self.wait_display(process, |state| !state.sets_mode())?;
         let mut state = self.display().state();
         // Where the cursor was moved last counts for the next one, too: drm_mode_cursor_universal.
         let (x, y) = if arg.flags & CURSOR_MOVE != 0 { (arg.x, arg.y) } else { state.cursor };

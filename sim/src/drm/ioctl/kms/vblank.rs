@@ -76,6 +76,7 @@ fn run(device: &Weak<Device>) {
             let time = state.clock.time_of(sequence);
             let changed = pending.redraw || pending.scene.is_some();
             if let Some(scene) = pending.scene {
+                state.setting_mode = state.sets_mode();
                 state.flipping = false;
                 state.shown = scene;
             }
@@ -87,6 +88,7 @@ fn run(device: &Weak<Device>) {
             if let Some(told) = &pending.told {
                 send(told, sequence, time);
             }
+            display.state().setting_mode = false;
             display.changed.notify_all();
             continue;
         }
