@@ -222,10 +222,16 @@ fn a_dma_buf_has_its_own_calls() {
     let Ok(Exported::DmaBuf(buffer)) = world.caller.exported(fd as i32) else { panic!() };
     assert_eq!(buffer.size(), 8192);
     assert!(buffer.window(4096, 4096).is_ok() && buffer.window(4096, 8192).is_err());
-    let sync = |flags: u64| DmaBuf::ioctl(0x4008_6200, world.put(&[flags]), &world.caller);
-    assert_eq!((sync(1), sync(6)), (Ok(()), Ok(())));
-    assert_eq!((sync(0), sync(8)), (Err(Errno::EINVAL), Err(Errno::EINVAL)));
-    assert_eq!(DmaBuf::ioctl(GET_PARAM, world.put(&[0u64; 2]), &world.caller), Err(Errno::ENOTTY));
+    let call = |buffer, request, at| world.device.dma_buf_ioctl(buffer, request, at, &world.caller);
+    let unused = |request, at| DmaBuf::ioctl_unused(request, at, &world.caller);
+    for (flags, answer) in [(1, Ok(())), (6, Ok(())), (0, Err(Errno::EINVAL)), (8, Err(Errno::EINVAL))] {
+        let at = world.put(&[flags as u64]);
+        assert_eq!(call(Some(&buffer), DMA_BUF_SYNC, at), answer, "{flags}");
+        assert_eq!((call(None, DMA_BUF_SYNC, at), unused(DMA_BUF_SYNC, at)), (answer, answer), "{flags}");
+    }
+    let at = world.put(&[1u32, 0]);
+    assert_eq!(call(Some(&buffer), GET_PARAM, at), Err(Errno::ENOTTY));
+    assert_eq!(unused(DMA_BUF_EXPORT_SYNC_FILE, at), Err(Errno::ENOTTY));
 }
 
 #[test]
@@ -236,6 +242,10 @@ fn global_names() {
     assert_eq!(world.ok(GEM_FLINK, [bo, 0])[1], name);
     let other = world.device.open(Node::Primary);
     assert_eq!(world.call_on(&other, GEM_OPEN, [name, 0, 0, 0]), (Ok(()), [name, 1, 8192, 0]));
+    // Each is a handle of its own, that of the file's own BO too: the kernel's drm_gem_open_ioctl.
+    assert_eq!(world.ok(GEM_OPEN, [name, 0, 0, 0])[1], bo + 1);
+    world.ok(GEM_CLOSE, [bo + 1, 0]);
+    assert_eq!(world.ok(GEM_FLINK, [bo, 0])[1], name);
     assert_eq!(world.errno(GEM_FLINK, [NONE, 0]), Errno::ENOENT);
     assert_eq!(world.errno(GEM_OPEN, [NONE, 0, 0, 0]), Errno::ENOENT);
 }

@@ -101,6 +101,8 @@ fn atomic_commits() {
     assert_eq!(errno((primary, "IN_FENCE_FD", 77)), Err(Errno::EINVAL));
     assert_eq!(commit(TEST | 1, &[]), Err(Errno::EINVAL));
     assert_eq!(commit(2, &[]), Err(Errno::EINVAL));
+    // An event is a CRTC's: of what is changed, something must be on one.
+    assert_eq!(commit(1, &[]), Err(Errno::EINVAL));
     // A fence that is passed on, and one that comes back.
     let syncobj = world.ok(SYNCOBJ_CREATE, [0u32, 1])[0];
     let fence = world.ok(SYNCOBJ_HANDLE_TO_FD, [syncobj, 1, 0, 0])[2];
@@ -111,9 +113,21 @@ fn atomic_commits() {
     // Blobs go with whoever made them.
     assert_eq!(world.call_on(&world.device.open(Node::Primary), DESTROY_BLOB, [mode]).0, Err(Errno::EPERM));
     world.ok(DESTROY_BLOB, [mode]);
-    assert_eq!(world.errno(DESTROY_BLOB, [mode]), Errno::ENOENT);
+    // As long as the CRTC has it, it is there under its number, but nobody's any more (drm_mode_destroyblob).
+    assert_eq!(world.errno(DESTROY_BLOB, [mode]), Errno::EPERM);
+    assert_eq!(world.ok(GETBLOB, [mode, 0, 0, 0])[1], 68);
+    let next = world.ok(CREATE_BLOB, [low, high, 68, 0])[3];
+    assert_ne!(next, mode);
+    assert_eq!(properties(&desk, desk.crtc)[1].2, mode.into());
+    assert_eq!(commit(MODESET, &[(desk.crtc, "MODE_ID", next.into())]), Ok(()));
+    assert_eq!(world.errno(GETBLOB, [mode, 0, 0, 0]), Errno::ENOENT);
+    world.ok(DESTROY_BLOB, [next]);
     assert_eq!(world.errno(CREATE_BLOB, [low, high, 0, 0]), Errno::EINVAL);
     assert_eq!(world.errno(CREATE_BLOB, [BAD as u32, 0, 8, 0]), Errno::EFAULT);
+    // More objects than there are: what is none of them is told first, as igt-gpu-tools' kms_atomic expects.
+    let nothing = world.put(&[0u32; 64]);
+    let count = u64::from(u32::MAX / 4) << 32;
+    assert_eq!(world.errno(ATOMIC, [count, nothing, nothing, nothing, nothing, 0, 0]), Errno::ENOENT);
     // A bad address.
     assert_eq!(world.errno(ATOMIC, [1 << 32, BAD, BAD, BAD, BAD, 0, 0]), Errno::EFAULT);
 }
@@ -140,4 +154,53 @@ fn planes_and_their_formats() {
     assert_eq!(tiled, [0xff, 0, 0x0700_0000_0000_0001]);
     assert_eq!(world.errno(GETBLOB, [999u32, 0, 0, 0]), Errno::ENOENT);
     assert_eq!(world.errno(GETPROPERTY, [0u32; 16].tap(|arg| arg[4] = 999)), Errno::ENOENT);
+}
+
+/// As igt-gpu-tools' kms_atomic and kms_vblank expect.
+#[test]
+fn planes_stay_when_the_crtc_goes() {
+    let (desk, primary, cursor) = atomic_desk();
+    let fb = desk.fb(640, 480, 0x40_4040);
+    desk.show(fb);
+    desk.seen.after(1);
+    let mode = properties(&desk, desk.crtc)[1].2;
+    let [low, high] = words(desk.world.put(&desk.modes[2]));
+    let own = desk.world.ok(CREATE_BLOB, [low, high, 68, 0])[3];
+    assert_ne!(mode, own.into());
+    // A plane that is on no CRTC before nor after has no event.
+    assert_eq!(atomic(&desk, 1, &[(cursor, "CRTC_X", 5)]), Err(Errno::EINVAL));
+    assert_eq!(atomic(&desk, 1, &[(primary, "CRTC_X", 0)]), Ok(()));
+    let off = [(desk.connector, "CRTC_ID", 0), (desk.crtc, "MODE_ID", 0), (desk.crtc, "ACTIVE", 0)];
+    assert_eq!(atomic(&desk, MODESET, &off), Ok(()));
+    assert_eq!(properties(&desk, primary).iter().find(|known| known.0 == "FB_ID").unwrap().2, fb.into());
+    desk.seen.0.lock().unwrap().clear();
+    let crtc = desk.crtc.into();
+    let on =
+        [(desk.connector, "CRTC_ID", crtc), (desk.crtc, "MODE_ID", own.into()), (desk.crtc, "ACTIVE", 1)];
+    assert_eq!(atomic(&desk, MODESET | 1, &on), Ok(()));
+    assert_eq!(desk.seen.after(1).pixels[5], 0x40_4040);
+    // Objects without properties are none here.
+    for object in [own, desk.encoder, fb] {
+        assert_eq!(atomic(&desk, TEST, &[(object, "ACTIVE", 0)]), Err(Errno::ENOENT));
+    }
+}
+
+/// As igt-gpu-tools' kms_cursor_legacy expects (nonblocking-modeset-vs-cursor).
+#[test]
+fn a_cursor_waits_for_the_mode_before_it() {
+    let (desk, primary, _) = atomic_desk();
+    let [handle, _] = desk.buffer(64, 64, 32);
+    let picture = desk.fb(640, 480, 0);
+    let [low, high] = words(desk.world.put(&desk.modes[2]));
+    let mode = desk.world.ok(CREATE_BLOB, [low, high, 68, 0])[3];
+    let crtc = desk.crtc.into();
+    let mut on = plane_on(&desk, primary, picture, (0, 0), (640, 480));
+    on.extend([
+        (desk.connector, "CRTC_ID", crtc),
+        (desk.crtc, "MODE_ID", mode.into()),
+        (desk.crtc, "ACTIVE", 1),
+    ]);
+    assert_eq!(atomic(&desk, MODESET | NONBLOCK | 1, &on), Ok(()));
+    desk.world.ok(CURSOR, [3, desk.crtc, 10, 100, 64, 64, handle]);
+    assert!(!desk.seen.0.lock().unwrap().is_empty(), "the mode was there first");
 }

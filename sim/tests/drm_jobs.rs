@@ -4,9 +4,9 @@ mod drm_support;
 
 use drm_support::*;
 use vc4_kernel_abi::uapi::SubmitCl;
-use vc4_kernel_abi::{BoHandle, Submit, SubmitFlags, Surface};
+use vc4_kernel_abi::{BoHandle, Seqno, Submit, SubmitFlags, Surface};
 use vc4_sim::Mode;
-use vc4_sim::drm::{Errno, Exported, Node, Process};
+use vc4_sim::drm::{Errno, Exported, Fence, Node, Process};
 
 /// Clears a 64x64 target.
 fn clear(world: &World) -> SubmitCl {
@@ -264,4 +264,53 @@ fn sync_files_merge_and_tell() {
     merge[8] = 77;
     assert_eq!(merged.ioctl(0xc030_3e03, world.put(&merge), &world.caller), Err(Errno::ENOENT));
     assert_eq!(merged.ioctl(GET_PARAM, at, &world.caller), Err(Errno::ENOTTY));
+}
+
+/// As the kernel's dma-resv has them: whoever reads a buffer waits for who writes it, whoever writes it for all.
+#[test]
+fn a_dma_buf_has_the_fences_of_its_jobs() {
+    let world = World::new();
+    let mut frame = clear(&world);
+    let read = world.bo(4096);
+    let export = |handle: u32| {
+        let fd = world.ok(HANDLE_TO_FD, [handle, 0, 0])[2];
+        let Ok(Exported::DmaBuf(buffer)) = world.caller.exported(fd as i32) else { panic!() };
+        buffer
+    };
+    let (target, read_only) = (export(read - 1), export(read));
+    let call = |buffer, request, arg: [u32; 2]| {
+        let at = world.put(&arg);
+        let answer = world.device.dma_buf_ioctl(Some(buffer), request, at, &world.caller);
+        answer.map(|()| world.get::<[u32; 2]>(at)[1])
+    };
+    let fence = |buffer, flags: u32| {
+        let fd = call(buffer, DMA_BUF_EXPORT_SYNC_FILE, [flags, 0]).unwrap();
+        let Ok(Exported::SyncFile(file)) = world.caller.exported(fd as i32) else { panic!() };
+        file.fence()
+    };
+    assert_eq!((fence(&target, 1), fence(&target, 2)), (Fence::Signalled, Fence::Signalled));
+    // What is listed beside the target is only read.
+    (frame.bo_handles, frame.bo_handle_count) = (world.put(&[read - 1, read]), 2);
+    let last = (0..8).map(|_| submit(&world, frame).unwrap()).last().unwrap();
+    let job = Fence::Job(Seqno(last));
+    assert_eq!([1, 2, 3].map(|flags| fence(&target, flags)), [job; 3]);
+    assert_eq!([1, 2, 3].map(|flags| fence(&read_only, flags)), [Fence::Signalled, job, job]);
+    // The CPU's access begins when they have signalled.
+    assert_eq!(call(&target, DMA_BUF_SYNC, [1, 0]), Ok(0));
+    assert_eq!(wait(&world, last, 0), Ok(()));
+    // Fences may be added.
+    let later = submit(&world, clear(&world)).unwrap();
+    let syncobj = world.ok(SYNCOBJ_CREATE, [0u32, 1])[0];
+    let signalled = world.ok(SYNCOBJ_HANDLE_TO_FD, [syncobj, 1, 0, 0])[2];
+    let other = export(read + 1);
+    let file = call(&other, DMA_BUF_EXPORT_SYNC_FILE, [1, 0]).unwrap();
+    assert_eq!(call(&read_only, DMA_BUF_IMPORT_SYNC_FILE, [2, signalled]), Ok(signalled));
+    assert_eq!(fence(&read_only, 1), Fence::Signalled);
+    assert_eq!(call(&read_only, DMA_BUF_IMPORT_SYNC_FILE, [2, file]), Ok(file));
+    assert_eq!(fence(&read_only, 1), Fence::Job(Seqno(later)));
+    for flags in [0, 4] {
+        assert_eq!(call(&target, DMA_BUF_EXPORT_SYNC_FILE, [flags, 0]), Err(Errno::EINVAL));
+        assert_eq!(call(&target, DMA_BUF_IMPORT_SYNC_FILE, [flags, file]), Err(Errno::EINVAL));
+    }
+    assert_eq!(call(&target, DMA_BUF_IMPORT_SYNC_FILE, [1, 999]), Err(Errno::EINVAL));
 }

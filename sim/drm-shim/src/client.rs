@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Once};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use vc4_sim::drm::backing::{Descriptors, Inode, Kept};
 use vc4_sim::drm::host::Kind as Thing;
-use vc4_sim::drm::wire::{CHUNK, Identity, Kind, LOG, MAGIC, Message, VERSION, receive, send};
+use vc4_sim::drm::wire::{CHUNK, Identity, Kind, LOG, MAGIC, Message, Secret, VERSION, receive, send};
 use vc4_sim::drm::{Answer, Errno, Node};
 
 use crate::descriptors::Keeper;
@@ -23,8 +23,8 @@ const IDLE_CONNECTIONS: usize = 8;
 /// A device in another process.
 pub struct Client {
     address: UnixAddr,
-    /// Whether it is the process that forked this one.
-    family: bool,
+    /// If it is the process that forked this one: what lets us in.
+    family: Option<Secret>,
     idle: Mutex<Vec<Kept>>,
     /// Inodes that the device has told about.
     known: Mutex<BTreeMap<Inode, Thing>>,
@@ -36,12 +36,12 @@ const READS: u32 = 1 << 31;
 
 /// How many bytes of argument a request hands in.
 fn argument_size(request: u32) -> usize {
-    let of_drm_or_sync = matches!((request >> 8) as u8, b'd' | b'>');
-    if request & WRITES != 0 && of_drm_or_sync { (request >> 16) as usize & 0x3fff } else { 0 }
+    let is_known = matches!((request >> 8) as u8, b'd' | b'>' | b'b');
+    if request & WRITES != 0 && is_known { (request >> 16) as usize & 0x3fff } else { 0 }
 }
 
 impl Client {
-    fn new(address: UnixAddr, family: bool) -> Client {
+    fn new(address: UnixAddr, family: Option<Secret>) -> Client {
         Client { address, family, idle: Mutex::default(), known: Mutex::default() }
     }
 
@@ -50,7 +50,7 @@ impl Client {
     /// # Errors
     /// `ENODEV` when nobody answers there; the reason is printed once.
     pub fn of_server(path: &OsStr) -> Result<Client, Errno> {
-        let client = UnixAddr::new(path).map(|address| Client::new(address, false));
+        let client = UnixAddr::new(path).map(|address| Client::new(address, None));
         let greeted = client.and_then(|client| {
             let connection = client.connect()?;
             client.keep(connection);
@@ -69,8 +69,8 @@ impl Client {
     }
 
     /// The device of the process that forked this one.
-    pub fn of_family(address: UnixAddr) -> Client {
-        Client::new(address, true)
+    pub fn of_family(address: UnixAddr, secret: Secret) -> Client {
+        Client::new(address, Some(secret))
     }
 
     /// The same device for a child of fork.
@@ -80,7 +80,7 @@ impl Client {
 
     /// Whether it is the process that forked this one.
     pub fn is_family(&self) -> bool {
-        self.family
+        self.family.is_some()
     }
 
     /// Whether the device is still there.
@@ -94,7 +94,8 @@ impl Client {
         let keeper: Arc<dyn Descriptors> = Arc::new(Keeper);
         let socket = Kept::new(socket, &keeper);
         let mut hello = Message::new(Kind::Hello);
-        (hello.words[0], hello.words[1]) = (MAGIC, VERSION);
+        let [first, second] = self.family.unwrap_or_default();
+        hello.words = [MAGIC, VERSION, first, second];
         send(socket.as_fd(), &hello, None)?;
         receive(socket.as_fd())?.check()?;
         Ok(socket)

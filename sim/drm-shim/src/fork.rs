@@ -9,10 +9,16 @@ use libc::{c_int, c_void};
 use crate::backend::{ACTIVE, BACKEND, Backend};
 use crate::client::Client;
 use crate::inside::{Inside, lock};
-use crate::{descriptors, family, streams};
+use crate::{descriptors, family, registered, state, streams};
 
-type Guards =
-    (MutexGuard<'static, Option<Backend>>, descriptors::Guard, streams::Guard, Option<family::Door>);
+/// In the order in which they are taken elsewhere: who changes the registered buffers asks the device.
+type Guards = (
+    (registered::Guard, MutexGuard<'static, ()>),
+    MutexGuard<'static, Option<Backend>>,
+    descriptors::Guard,
+    streams::Guard,
+    Option<family::Door>,
+);
 
 thread_local! {
     static FORKING: RefCell<Option<Guards>> = const { RefCell::new(None) };
@@ -40,14 +46,15 @@ extern "C" fn before_fork() {
         _ => None,
     };
     let door = host.as_ref().and_then(family::door);
-    let guards = (lock(&BACKEND), descriptors::guard(), streams::guard(), door);
+    let waiting = (registered::guard(), lock(&state::READING));
+    let guards = (waiting, lock(&BACKEND), descriptors::guard(), streams::guard(), door);
     let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(guards));
     drop(inside);
 }
 
 extern "C" fn after_fork_in_parent() {
     let _inside = Inside::enter();
-    let Ok(Some((backend, internal, streams, door))) =
+    let Ok(Some((registered, backend, internal, streams, door))) =
         FORKING.try_with(|forking| forking.borrow_mut().take())
     else {
         return;
@@ -56,7 +63,7 @@ extern "C" fn after_fork_in_parent() {
         Some(Backend::Local(host)) => Some(host.clone()),
         _ => None,
     };
-    drop((backend, internal, streams));
+    drop((registered, backend, internal, streams));
     if let (Some(host), Some(door)) = (host, door) {
         family::serve(door, host);
     }
@@ -67,16 +74,18 @@ extern "C" fn after_fork_in_parent() {
 /// real device, by way of the process that has it.
 extern "C" fn after_fork_in_child() {
     let _inside = Inside::enter();
-    let Ok(Some((mut backend, mut internal, streams, door))) =
+    let Ok(Some((mut registered, mut backend, mut internal, streams, door))) =
         FORKING.try_with(|forking| forking.borrow_mut().take())
     else {
         return;
     };
     internal.close_all();
+    // Not before the set is let go, which a kept descriptor's end asks.
+    let stand_ins = registered.0.take();
     let successor = match backend.take() {
         Some(Backend::Local(host)) => {
             std::mem::forget(host);
-            door.as_ref().map(|door| Client::of_family(door.address()))
+            door.as_ref().map(|door| Client::of_family(door.address(), door.secret()))
         }
         Some(Backend::Remote(client)) => {
             let successor = client.for_child();
@@ -89,5 +98,6 @@ extern "C" fn after_fork_in_child() {
     std::mem::forget(door);
     ACTIVE.store(successor.is_some(), Relaxed);
     *backend = successor.map(|client| Backend::Remote(Arc::new(client)));
-    drop((backend, internal, streams));
+    drop((registered, backend, internal, streams));
+    drop(stand_ins);
 }

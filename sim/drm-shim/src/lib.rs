@@ -9,6 +9,7 @@
 //! * [`state`] knows what our descriptors stand for and finds or makes the device. A descriptor of a node is one
 //!   end of a socket pair and that of a dma-buf a memfd, objects of the real kernel's
 //!   ([`vc4_sim::drm::host`]): dup, poll, fork, passing to other processes and closing work by themselves.
+//! * [`registered`] are dma-bufs that epoll watches.
 //! * [`heap`] gives contiguous memory that nodes import; [`faults`] are calls that are to fail.
 //! * [`fork`] hands the device on to children.
 //! * [`backend`] is where the device is: in this process, in the one that forked it ([`family`]), or in the server that
@@ -47,6 +48,7 @@ pub mod hooks;
 mod inside;
 mod process;
 mod real;
+mod registered;
 mod state;
 mod streams;
 #[cfg(target_pointer_width = "32")]

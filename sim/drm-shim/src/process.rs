@@ -97,6 +97,10 @@ impl Process for Caller<'_> {
         self.0.ok_or(Errno::ENODEV)?.exported(borrow(fd).ok_or(Errno::EBADF)?)
     }
 
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
     fn is_admin(&self) -> bool {
         // SAFETY: a plain call.
         unsafe { libc::geteuid() == 0 }

@@ -5,12 +5,12 @@ use std::process::abort;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use libc::{
-    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, mode_t, off64_t, pthread_attr_t, pthread_t,
-    size_t, ssize_t, stat64,
+    DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent64, epoll_event, fd_set, mode_t, nfds_t,
+    off64_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, ssize_t, stat64, timespec, timeval,
 };
 
 #[cfg(target_pointer_width = "32")]
-use crate::time64::StatTime64;
+use crate::time64::{StatTime64, TimespecTime64, TimevalTime64};
 
 fn next(name: &CStr) -> *mut c_void {
     // SAFETY: the name ends with zero; RTLD_NEXT needs no library handle.
@@ -57,6 +57,7 @@ real! {
     c"mmap64" fn mmap(
         address: *mut c_void, length: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off64_t
     ) -> *mut c_void;
+    c"read" fn read(fd: c_int, out: *mut c_void, size: size_t) -> ssize_t;
     c"dup2" fn dup2(from: c_int, to: c_int) -> c_int;
     c"dup3" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int;
     c"close_range" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int;
@@ -70,6 +71,8 @@ real! {
     ) -> c_int;
     c"access" fn access(path: *const c_char, mode: c_int) -> c_int;
     c"faccessat" fn faccessat(dir: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int;
+    c"chmod" fn chmod(path: *const c_char, mode: mode_t) -> c_int;
+    c"fchmodat" fn fchmodat(dir: c_int, path: *const c_char, mode: mode_t, flags: c_int) -> c_int;
     c"readlink" fn readlink(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t;
     c"readlinkat" fn readlinkat(dir: c_int, path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t;
     c"realpath" fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_char;
@@ -81,6 +84,18 @@ real! {
         thread: *mut pthread_t, attributes: *const pthread_attr_t, start: *mut c_void, argument: *mut c_void
     ) -> c_int;
     c"dirfd" fn dirfd(dir: *mut DIR) -> c_int;
+    c"poll" fn poll(set: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int;
+    c"ppoll" fn ppoll(
+        set: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t
+    ) -> c_int;
+    c"epoll_ctl" fn epoll_ctl(epoll: c_int, operation: c_int, fd: c_int, event: *mut epoll_event) -> c_int;
+    c"select" fn select(
+        count: c_int, read: *mut fd_set, write: *mut fd_set, other: *mut fd_set, timeout: *mut timeval
+    ) -> c_int;
+    c"pselect" fn pselect(
+        count: c_int, read: *mut fd_set, write: *mut fd_set, other: *mut fd_set, timeout: *const timespec,
+        mask: *const sigset_t
+    ) -> c_int;
 }
 
 // What programs call where machines have 32 bits, besides.
@@ -92,6 +107,16 @@ real! {
     c"lstat" fn lstat_32(path: *const c_char, out: *mut libc::stat) -> c_int;
     c"fstat" fn fstat_32(fd: c_int, out: *mut libc::stat) -> c_int;
     c"fstatat" fn fstatat_32(dir: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int;
+    c"__ppoll64" fn ppoll_time64(
+        set: *mut pollfd, count: nfds_t, timeout: *const TimespecTime64, mask: *const sigset_t
+    ) -> c_int;
+    c"__select64" fn select_time64(
+        count: c_int, read: *mut fd_set, write: *mut fd_set, other: *mut fd_set, timeout: *mut TimevalTime64
+    ) -> c_int;
+    c"__pselect64" fn pselect_time64(
+        count: c_int, read: *mut fd_set, write: *mut fd_set, other: *mut fd_set,
+        timeout: *const TimespecTime64, mask: *const sigset_t
+    ) -> c_int;
     c"__stat64_time64" fn stat_time64(path: *const c_char, out: *mut StatTime64) -> c_int;
     c"__lstat64_time64" fn lstat_time64(path: *const c_char, out: *mut StatTime64) -> c_int;
     c"__fstat64_time64" fn fstat_time64(fd: c_int, out: *mut StatTime64) -> c_int;

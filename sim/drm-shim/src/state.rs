@@ -1,12 +1,12 @@
 //! What our descriptors stand for, and what is asked of them.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 
 use libc::c_int;
 use vc4_kernel_abi::environment;
-use vc4_sim::drm::backing::{Backing, Inode, bo_file_size};
+use vc4_sim::drm::backing::{Backing, Descriptors, Inode, Kept, bo_file_size};
 use vc4_sim::drm::host::{Host, Kind};
 use vc4_sim::drm::{Answer, Device, DmaBuf, Errno, Node, screen};
 use vc4_sim::{Config, Hangs, Mode};
@@ -20,6 +20,11 @@ use crate::inside::lock;
 use crate::process::Caller;
 use crate::{fork, heap, real};
 
+/// DMA_BUF_IOCTL_EXPORT_SYNC_FILE and its flags (`linux/dma-buf.h`).
+const DMA_BUF_IOCTL_EXPORT_SYNC_FILE: u32 = 0xc008_6202;
+const DMA_BUF_SYNC_READ: u32 = 1;
+const DMA_BUF_SYNC_WRITE: u32 = 2;
+
 /// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thing {
@@ -30,10 +35,13 @@ pub enum Thing {
     /// The kernel's log.
     Log,
     /// A dma-buf of that many bytes.
-    DmaBuf(u32),
+    DmaBuf(Inode, u32),
     /// The heap of contiguous memory.
     Heap,
 }
+
+/// Whoever takes an event from a node has looked at it before: one at a time, as under the kernel's `event_read_lock`.
+pub static READING: Mutex<()> = Mutex::new(());
 
 /// Whether descriptors may have come from elsewhere, before this process opened anything.
 fn has_server() -> bool {
@@ -56,15 +64,15 @@ pub fn find(fd: RawFd) -> Option<Thing> {
         return None;
     }
     let stat = real_fstat(fd)?;
+    let inode = Inode { device: stat.st_dev, number: stat.st_ino };
     match stat.st_mode & libc::S_IFMT {
         libc::S_IFREG if stat.st_nlink == 0 => {
             if heap::is_one(fd) {
                 return Some(Thing::Heap);
             }
-            Some(Thing::DmaBuf(bo_file_size(borrow(fd)?)?))
+            Some(Thing::DmaBuf(inode, bo_file_size(borrow(fd)?)?))
         }
         libc::S_IFSOCK => {
-            let inode = Inode { device: stat.st_dev, number: stat.st_ino };
             let kind = match current()? {
                 Backend::Local(host) => host.kind(inode),
                 Backend::Remote(client) => client.kind(inode, fd),
@@ -168,16 +176,49 @@ fn handed_out(fd: OwnedFd, flags: c_int) -> RawFd {
 /// # Errors
 /// The kernel's errno.
 pub fn ioctl(thing: Thing, request: u32, arg: u64) -> Answer {
-    let inode = match thing {
-        Thing::Node(inode, _) | Thing::Sync(inode) => inode,
+    let (inode, backend) = match thing {
+        Thing::Node(inode, _) | Thing::Sync(inode) => (inode, current().ok_or(Errno::ENODEV)?),
         Thing::Log => return Err(Errno::ENOTTY),
         Thing::Heap => return heap::ioctl(request, arg),
-        Thing::DmaBuf(_) => return DmaBuf::ioctl(request, arg, &Caller(None)),
+        Thing::DmaBuf(..) if !DmaBuf::has_ioctl(request) => return Err(Errno::ENOTTY),
+        Thing::DmaBuf(inode, _) => match current() {
+            Some(backend) => (inode, backend),
+            None => return DmaBuf::ioctl_unused(request, arg, &Caller(None)),
+        },
     };
-    match current().ok_or(Errno::ENODEV)? {
+    match backend {
         Backend::Local(host) => host.ioctl(inode, request, arg, &Caller(Some(&host))),
         Backend::Remote(client) => client.ioctl(inode, request, arg),
     }
+}
+
+/// Whether a descriptor can be one of a device's: cheap, since every wait and read of the process asks.
+pub fn may_have_ours() -> bool {
+    static SERVER: OnceLock<bool> = OnceLock::new();
+    ACTIVE.load(Relaxed) || *SERVER.get_or_init(has_server)
+}
+
+/// The number of a dma-buf's file, if that is what a descriptor stands for. Cheap, since all that are polled come here.
+pub fn dma_buf(fd: RawFd) -> Option<Inode> {
+    if fd < 0 {
+        return None;
+    }
+    let stat =
+        real_fstat(fd).filter(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFREG && stat.st_nlink == 0)?;
+    bo_file_size(borrow(fd)?)?;
+    Some(Inode { device: stat.st_dev, number: stat.st_ino })
+}
+
+/// A sync_file of what is to happen before a dma-buf may be read, or also written. `None` when nobody knows.
+pub fn fence_file(buffer: Inode, write: bool) -> Option<Kept> {
+    let usage = if write { DMA_BUF_SYNC_READ | DMA_BUF_SYNC_WRITE } else { DMA_BUF_SYNC_READ };
+    let mut arg = [usage, u32::MAX];
+    let address = (&raw mut arg) as usize as u64;
+    ioctl(Thing::DmaBuf(buffer, 0), DMA_BUF_IOCTL_EXPORT_SYNC_FILE, address).ok()?;
+    // SAFETY: a new descriptor that only we know.
+    let fd = unsafe { OwnedFd::from_raw_fd(arg[1] as RawFd) };
+    let keeper: Arc<dyn Descriptors> = Arc::new(Keeper);
+    Some(Kept::new(fd, &keeper))
 }
 
 /// Maps a node.

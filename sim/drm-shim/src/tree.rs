@@ -1,10 +1,13 @@
 //! The paths of the device: its nodes, and the part of sysfs that libdrm and its like read (drm-shim.md §2).
 
+use std::os::fd::RawFd;
 use std::sync::OnceLock;
 
 use vc4_kernel_abi::dma_heap::{HEAP_DIR, HEAP_NAMES};
 use vc4_kernel_abi::environment;
 use vc4_sim::drm::{DRM_MAJOR, Node, OF_COMPATIBLE, OF_FULLNAME};
+
+use crate::state::{self, Thing};
 
 /// Where the nodes are.
 pub const NODE_DIR: &str = "/dev/dri";
@@ -75,6 +78,10 @@ fn name(node: Node) -> String {
     }
 }
 
+fn node_path(node: Node) -> String {
+    format!("{NODE_DIR}/{}", name(node))
+}
+
 fn class_dir(node: Node) -> String {
     format!("{DEVICE_DIR}/drm/{}", name(node))
 }
@@ -86,7 +93,30 @@ pub fn is_kernel_log(path: &[u8]) -> bool {
 
 /// Whether a path can be ours at all: cheap, since every path of the process passes here.
 pub fn may_be_ours(path: &[u8]) -> bool {
-    path.starts_with(b"/dev/") || path.starts_with(b"/sys/")
+    path.starts_with(b"/dev/") || path.starts_with(b"/sys/") || descriptor(path).is_some()
+}
+
+/// The descriptor of this process that a path names.
+fn descriptor(path: &[u8]) -> Option<RawFd> {
+    let number = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse::<u32>().ok();
+    let fd = match path.strip_prefix(b"/proc/") {
+        Some(rest) => {
+            let slash = rest.iter().position(|&byte| byte == b'/')?;
+            let (process, rest) = rest.split_at(slash);
+            let is_own = process == b"self" || number(process) == Some(std::process::id());
+            rest.strip_prefix(b"/fd/").filter(|_| is_own)?
+        }
+        None => path.strip_prefix(b"/dev/fd/")?,
+    };
+    RawFd::try_from(number(fd)?).ok()
+}
+
+/// The node that a path names by a descriptor of it, for which the kernel has a link to its path.
+fn node_of_descriptor(path: &[u8]) -> Option<Node> {
+    match state::find(descriptor(path)?)? {
+        Thing::Node(_, node) => Some(node),
+        _ => None,
+    }
 }
 
 /// Repeated and trailing slashes and single dots removed.
@@ -123,6 +153,9 @@ fn follow(path: &str, last: bool) -> Option<String> {
 
 /// The path without links, if it is ours; empty for one that must not be found.
 pub fn canonical(path: &[u8]) -> Option<String> {
+    if let Some(node) = node_of_descriptor(path) {
+        return Some(node_path(node));
+    }
     let path = follow(std::str::from_utf8(path).ok()?, true)?;
     match at(&path) {
         Some(_) => Some(path),
@@ -134,6 +167,9 @@ pub fn canonical(path: &[u8]) -> Option<String> {
 pub fn find(path: &[u8], follow_links: bool) -> Option<Item> {
     if !may_be_ours(path) {
         return None;
+    }
+    if let Some(node) = node_of_descriptor(path) {
+        return Some(if follow_links { Item::Node(node) } else { Item::Link(node_path(node)) });
     }
     let path = follow(std::str::from_utf8(path).ok()?, follow_links)?;
     let Some(item) = at(&path) else {
@@ -243,6 +279,13 @@ mod tests {
     fn nodes_and_strangers() {
         assert_eq!(found("/dev/dri/renderD128"), Some(Item::Node(Node::Render)));
         assert_eq!(found("/dev//dri/./card0"), Some(Item::Node(Node::Primary)));
+        assert_eq!(descriptor(b"/proc/self/fd/17"), Some(17));
+        assert_eq!(descriptor(format!("/proc/{}/fd/0", std::process::id()).as_bytes()), Some(0));
+        assert_eq!(descriptor(b"/dev/fd/3"), Some(3));
+        for path in ["/proc/1/fd/3", "/proc/self/fd/", "/proc/self/fd/3/x", "/proc/self/fdinfo/3", "/dev/fd"]
+        {
+            assert_eq!(descriptor(path.as_bytes()), None, "{path}");
+        }
         for path in ["/dev/drill", "/sys/dev/char/22:1280", "/etc/passwd", "dev/dri", ""] {
             assert_eq!(found(path), None, "{path}");
         }

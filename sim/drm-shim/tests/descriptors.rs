@@ -7,6 +7,8 @@ mod support;
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::Path;
 
 use nix::errno::Errno;
 use node::raw::*;
@@ -32,6 +34,62 @@ fn duplicates_are_the_same_file() {
         // SAFETY: closes our descriptor on the way, which is still owned under its number.
         assert_eq!(unsafe { libc::dup2(null.as_raw_fd(), copy.as_raw_fd()) }, copy.as_raw_fd());
         assert_eq!(ioctl::get_param(copy.as_fd(), Param::Ident0), Err(Errno::ENOTTY));
+    });
+}
+
+#[test]
+fn descriptors_lead_back_to_their_node() {
+    preloaded("descriptors_lead_back_to_their_node", || {
+        let file = open("renderD128");
+        let bo = ioctl::create_bo(file.as_fd(), 4096).unwrap();
+        let node = Path::new("/dev/dri/renderD128");
+        for dir in ["/proc/self/fd".into(), format!("/proc/{}/fd", std::process::id()), "/dev/fd".into()] {
+            let path = format!("{dir}/{}", file.as_raw_fd());
+            assert_eq!(std::fs::read_link(&path).unwrap(), node, "{path}");
+            assert_eq!(std::fs::canonicalize(&path).unwrap(), node);
+            assert!(std::fs::symlink_metadata(&path).unwrap().is_symlink());
+            assert!(std::fs::metadata(&path).unwrap().file_type().is_char_device());
+            // The node is opened anew.
+            let again = File::options().read(true).write(true).open(&path).unwrap();
+            assert_eq!(ioctl::get_tiling(again.as_fd(), bo), Err(Errno::ENOENT));
+            assert_eq!(ioctl::create_bo(again.as_fd(), 4096), Ok(1));
+        }
+        // Others lead where they do.
+        let null = File::open("/dev/null").unwrap();
+        let target = std::fs::read_link(format!("/proc/self/fd/{}", null.as_raw_fd()));
+        assert_eq!(target.unwrap(), Path::new("/dev/null"));
+        assert!(std::fs::read_link("/proc/self/fd/1999").is_err());
+        assert!(std::fs::read_link("/proc/self/exe").is_ok());
+    });
+}
+
+/// As for igt-gpu-tools, which tells devices apart by that.
+#[test]
+fn a_node_is_one_file_by_path_and_by_descriptor() {
+    preloaded("a_node_is_one_file_by_path_and_by_descriptor", || {
+        let identity = |data: std::fs::Metadata| (data.dev(), data.ino(), data.rdev());
+        let of_path = |name: &str| identity(std::fs::metadata(format!("/dev/dri/{name}")).unwrap());
+        let of_open = |name: &str| identity(open(name).metadata().unwrap());
+        assert_eq!((of_open("card0"), of_open("renderD128")), (of_path("card0"), of_path("renderD128")));
+        assert_eq!(of_path("card0").0, of_path("renderD128").0);
+        assert_ne!(of_path("card0").1, of_path("renderD128").1);
+        // The same by the older call.
+        let file = open("card0");
+        // SAFETY: room for the result; all bits zero is a value of the struct.
+        let status = unsafe {
+            let mut status = std::mem::zeroed::<libc::stat>();
+            assert_eq!(libc::fstat(file.as_raw_fd(), &mut status), 0);
+            status
+        };
+        let (device, inode, number) = of_path("card0");
+        assert_eq!(
+            (status.st_dev, u128::from(status.st_ino), status.st_rdev),
+            (device, inode.into(), number)
+        );
+        // To set permissions is no error for who may, though they stay as they are.
+        let set = std::fs::set_permissions("/dev/dri/card0", std::fs::Permissions::from_mode(0o600));
+        // SAFETY: a plain call.
+        assert_eq!(set.is_ok(), unsafe { libc::geteuid() } == 0);
     });
 }
 

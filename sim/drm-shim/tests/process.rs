@@ -56,6 +56,28 @@ fn a_child_shares_what_it_inherits() {
     });
 }
 
+/// What is inherited stays open, as servers rely on that drop their privileges after a fork.
+#[test]
+fn a_child_may_become_another_user() {
+    preload::preloaded_alone("a_child_may_become_another_user", &[], || {
+        // SAFETY: a plain call.
+        if unsafe { libc::geteuid() } != 0 {
+            return;
+        }
+        let file = open("card0");
+        let bo = ioctl::create_bo(file.as_fd(), 4096).unwrap();
+        let good = in_child(|| {
+            // SAFETY: plain calls, which need privileges.
+            let changed = unsafe { libc::setgid(65534) == 0 && libc::setuid(65534) == 0 };
+            // Nobody needs to be root for these.
+            changed
+                && ioctl::get_tiling(file.as_fd(), bo) == Ok(0)
+                && ioctl::get_hang_state(file.as_fd(), &mut []).err() == Some(Errno::EACCES)
+        });
+        assert_eq!(good, Ok(true));
+    });
+}
+
 #[test]
 fn children_of_children_and_threads_do_not_block() {
     preloaded("children_of_children_and_threads_do_not_block", || {

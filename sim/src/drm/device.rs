@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
 
 use nix::errno::Errno;
@@ -36,7 +36,6 @@ pub struct Device {
     pub(super) names: Mutex<BTreeMap<u32, Weak<Object>>>,
     /// Shared with running jobs, which must not keep the device.
     pub(super) hang: Arc<Mutex<Option<Hang>>>,
-    pub(super) last_magic: AtomicU32,
 }
 
 /// What is kept of a job that hung. The simulator stops at a packet or program, not at a register: of the
@@ -100,7 +99,6 @@ impl Device {
             objects: Mutex::default(),
             names: Mutex::default(),
             hang: Arc::default(),
-            last_magic: AtomicU32::new(0),
         })
     }
 
@@ -160,6 +158,16 @@ impl Device {
         Ok(object)
     }
 
+    /// The BO of this device behind a dma-buf.
+    pub(super) fn dma_buf(&self, inode: Inode) -> Option<DmaBuf> {
+        let is_it = |object: &Arc<Object>| {
+            object.bo().is_some_and(|bo| bo.file().is_some_and(|file| file.inode() == inode))
+        };
+        let known =
+            lock(&self.objects).values().filter_map(|object| object.upgrade()).find(|object| is_it(object));
+        known.map(DmaBuf::new)
+    }
+
     /// The BO behind a dma-buf of `size` bytes: that of this device, or one on the file of another device's, of
     /// which `copy` gives a descriptor.
     pub(super) fn import(
@@ -168,13 +176,8 @@ impl Device {
         size: u32,
         copy: impl FnOnce() -> Result<OwnedFd, Errno>,
     ) -> Result<DmaBuf, Errno> {
-        let is_it = |object: &Arc<Object>| {
-            object.bo().is_some_and(|bo| bo.file().is_some_and(|file| file.inode() == inode))
-        };
-        let known =
-            lock(&self.objects).values().filter_map(|object| object.upgrade()).find(|object| is_it(object));
-        if let Some(object) = known {
-            return Ok(DmaBuf::new(object));
+        if let Some(known) = self.dma_buf(inode) {
+            return Ok(known);
         }
         let bo = self.simulator.new_bo(size).map_err(|error| errno(&error))?;
         let object = self.add(bo, |backing, address, bytes| backing.adopt(copy()?, address, bytes))?;

@@ -34,6 +34,35 @@ impl Fence {
     }
 }
 
+/// The fences of a buffer, as the kernel's dma-resv keeps them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fences {
+    /// Of those who write the buffer.
+    writes: Fence,
+    /// Of all who use it.
+    all: Fence,
+}
+
+impl Fences {
+    /// Those of a buffer that nobody uses.
+    pub fn none() -> Fences {
+        Fences { writes: Fence::Signalled, all: Fence::Signalled }
+    }
+
+    /// Adds the fence of somebody who reads the buffer, or writes it.
+    pub fn add(&mut self, fence: Fence, write: bool) {
+        self.all = self.all.and(fence);
+        if write {
+            self.writes = self.writes.and(fence);
+        }
+    }
+
+    /// What whoever reads the buffer waits for, or whoever writes it: the kernel's dma_resv_usage_rw.
+    pub fn before(&self, write: bool) -> Fence {
+        if write { self.all } else { self.writes }
+    }
+}
+
 /// A place for a fence.
 #[derive(Default)]
 pub struct Syncobj(Mutex<Option<Fence>>);

@@ -10,6 +10,7 @@ use super::handles::Handles;
 use super::kms::{Events, Seat};
 use super::node::Node;
 use super::object::{Object, Window};
+use super::process::Opener;
 use crate::lock::lock;
 use crate::stats::Perfmon;
 
@@ -21,15 +22,23 @@ pub struct File {
     pub(super) syncobjs: Mutex<Handles<Arc<Syncobj>>>,
     pub(super) perfmons: Mutex<Handles<Arc<Perfmon>>>,
     pub(super) seat: Seat,
+    /// The number of the process that opened it.
+    pub(super) opener: u32,
     /// Where events of the display go.
     pub(super) events: OnceLock<Arc<Events>>,
 }
 
 impl Device {
-    /// Opens a node.
+    /// Opens a node, for this process.
     pub fn open(self: &Arc<Device>, node: Node) -> File {
+        self.open_for(node, Opener::own())
+    }
+
+    /// Opens a node.
+    pub fn open_for(self: &Arc<Device>, node: Node, opener: Opener) -> File {
         File {
-            seat: self.display.seat(node == Node::Primary),
+            seat: self.display.seat(node == Node::Primary, opener.is_admin),
+            opener: opener.pid,
             device: self.clone(),
             node,
             bos: Mutex::default(),
@@ -42,7 +51,7 @@ impl Device {
 
 impl Drop for File {
     fn drop(&mut self) {
-        self.device.display.leave(self.seat.number);
+        self.device.display.leave(&self.seat);
     }
 }
 
@@ -63,6 +72,8 @@ impl File {
         lock(&self.bos).get(handle)
     }
 
+    /// A handle for an imported object: the one that the file has already, if it has one (kernel-abi.md §13.4). All
+    /// other ways to an object give a handle of their own.
     pub(super) fn hold(&self, object: Arc<Object>) -> Result<u32, Errno> {
         let mut bos = lock(&self.bos);
         match bos.find(|held| Arc::ptr_eq(held, &object)) {

@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, send, socketpair};
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socketpair};
 use nix::sys::stat::{SFlag, fstat};
 
 use super::device::Device;
 use super::fence::Syncobj;
 use super::file::File;
 use super::node::{Answer, Node};
-use super::object::Window;
-use super::process::{Exported, Process};
+use super::object::{DmaBuf, Window};
+use super::process::{Exported, Opener, Process};
 use super::sync_file::SyncFile;
 use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, bo_file_size};
 use crate::lock::lock;
@@ -64,6 +64,12 @@ fn tell(peer: &Kept, bytes: &[u8]) -> bool {
     send(peer.as_fd().as_raw_fd(), bytes, flags) == Ok(bytes.len())
 }
 
+/// Takes out what the holder of the other end has written.
+fn empty(peer: &Kept) {
+    let mut byte = [0];
+    while recv(peer.as_fd().as_raw_fd(), &mut byte, MsgFlags::MSG_DONTWAIT).is_ok_and(|length| length > 0) {}
+}
+
 /// Whether all descriptors of the other end are closed.
 fn hung_up(peer: &Kept) -> bool {
     let mut set = [PollFd::new(peer.as_fd(), PollFlags::empty())];
@@ -89,12 +95,20 @@ impl Host {
         &self.descriptors
     }
 
-    /// Opens a node. The descriptor is closed on exec.
+    /// Opens a node, for this process. The descriptor is closed on exec.
     ///
     /// # Errors
     /// `EMFILE` and what else socketpair says.
     pub fn open(&self, node: Node) -> Result<OwnedFd, Errno> {
-        self.pair(Thing::Node(Arc::new(self.device.open(node))))
+        self.open_for(node, Opener::own())
+    }
+
+    /// Opens a node.
+    ///
+    /// # Errors
+    /// As [`Host::open`].
+    pub fn open_for(&self, node: Node, opener: Opener) -> Result<OwnedFd, Errno> {
+        self.pair(Thing::Node(Arc::new(self.device.open_for(node, opener))))
     }
 
     /// Opens the kernel's log: each message is a record, from now on. The descriptor is closed on exec.
@@ -123,15 +137,18 @@ impl Host {
         let peer = Arc::new(Kept::new(peer, &self.descriptors));
         let inode = Inode::of(&fd)?;
         let weak = Arc::downgrade(&peer);
-        let other = weak.clone();
+        let (other, writer) = (weak.clone(), weak.clone());
         let is_open = move || other.strong_count() > 0;
         let tell = move |bytes: &[u8]| weak.upgrade().is_some_and(|peer| tell(&peer, bytes));
         lock(&self.entries).insert(inode, Entry { thing: thing.clone(), peer });
         match thing {
             Thing::Node(file) => file.set_events(Arc::new(tell)),
-            // Lets poll see that the fence has signalled.
+            // Lets poll see that the fence has signalled. Who waits to write has filled the socket before.
             Thing::SyncFile(file) => file.when_signalled(Box::new(move || {
                 tell(&[1]);
+                if let Some(peer) = writer.upgrade() {
+                    empty(&peer);
+                }
             })),
             // A reader that does not read loses records, as with the kernel's.
             Thing::Log => self.device.simulator.read_log(Box::new(move |record| {
@@ -181,10 +198,16 @@ impl Host {
     /// # Errors
     /// The kernel's errno; `EBADF` when no descriptor has this inode.
     pub fn ioctl(&self, inode: Inode, request: u32, arg: u64, process: &dyn Process) -> Answer {
-        match self.thing(inode).ok_or(Errno::EBADF)? {
-            Thing::Node(file) => file.ioctl(request, arg, process),
-            Thing::SyncFile(file) => file.ioctl(request, arg, process),
-            Thing::Syncobj(_) | Thing::Log => Err(Errno::ENOTTY),
+        match self.thing(inode) {
+            Some(Thing::Node(file)) => file.ioctl(request, arg, process),
+            Some(Thing::SyncFile(file)) => file.ioctl(request, arg, process),
+            Some(Thing::Syncobj(_) | Thing::Log) => Err(Errno::ENOTTY),
+            // A dma-buf is a file, of which a heap's may be no BO of this device yet.
+            None if DmaBuf::has_ioctl(request) => {
+                let buffer = self.device.dma_buf(inode);
+                self.device.dma_buf_ioctl(buffer.as_ref(), request, arg, process)
+            }
+            None => Err(Errno::EBADF),
         }
     }
 

@@ -32,6 +32,6 @@ pub use ioctl::call_number;
 pub use nix::errno::Errno;
 pub use node::{Answer, DRM_MAJOR, Node, OF_COMPATIBLE, OF_FULLNAME};
 pub use object::{DmaBuf, Object, Window};
-pub use process::{Exported, Process};
+pub use process::{Exported, Opener, Process};
 pub use sync_file::SyncFile;
 pub use time::monotonic_ns;

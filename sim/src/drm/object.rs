@@ -9,6 +9,7 @@ use vc4_kernel_abi::Seqno;
 use crate::device::Finished;
 use vc4_kernel_abi::uapi::MODIFIER_LINEAR;
 
+use super::fence::{Fence, Fences};
 use super::node::Answer;
 use crate::kernel::Bo;
 use crate::kernel::backing::BoFile;
@@ -42,6 +43,8 @@ pub(super) struct State {
     pub(super) modifier: u64,
     /// The last job that refers to it.
     pub last_job: Seqno,
+    /// What users of the dma-buf wait for (kernel-abi.md §11).
+    pub(super) fences: Fences,
     /// Its global name, 0 without one.
     pub(super) name: u32,
 }
@@ -60,6 +63,7 @@ impl Object {
                 imported: false,
                 modifier: MODIFIER_LINEAR,
                 last_job: Seqno(0),
+                fences: Fences::none(),
                 name: 0,
             }),
         }
@@ -182,6 +186,15 @@ impl DmaBuf {
 
     pub(super) fn object(self) -> Arc<Object> {
         self.0
+    }
+
+    pub(super) fn fences(&self) -> Fences {
+        self.0.state().fences
+    }
+
+    /// Has users of the buffer wait for `fence`, too.
+    pub(super) fn add_fence(&self, fence: Fence, write: bool) {
+        self.0.state().fences.add(fence, write);
     }
 
     /// Bytes.

@@ -20,6 +20,22 @@ pub enum Exported {
     SyncFile(SyncFile),
 }
 
+/// What an open file remembers of the process that opened it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opener {
+    /// Its number.
+    pub pid: u32,
+    /// Whether it could do what needs CAP_SYS_ADMIN.
+    pub is_admin: bool,
+}
+
+impl Opener {
+    /// This process.
+    pub fn own() -> Opener {
+        Opener { pid: std::process::id(), is_admin: nix::unistd::geteuid().is_root() }
+    }
+}
+
 /// The process that makes a call.
 pub trait Process {
     /// Copies from the process's memory.
@@ -45,6 +61,9 @@ pub trait Process {
     /// # Errors
     /// `EBADF` when it is not open, `EINVAL` when it is something else.
     fn exported(&self, fd: i32) -> Result<Exported, Errno>;
+
+    /// Its number.
+    fn pid(&self) -> u32;
 
     /// Whether it may do what needs CAP_SYS_ADMIN.
     fn is_admin(&self) -> bool;

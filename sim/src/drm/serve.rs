@@ -19,9 +19,9 @@ use super::device::Device;
 use super::host::Host;
 use super::kms::Display;
 use super::node::{Answer, Node};
-use super::process::{Exported, Process};
+use super::process::{Exported, Opener, Process};
 use super::time::monotonic_ns;
-use super::wire::{CHUNK, Identity, Kind, LOG, MAGIC, Message, VERSION, receive, send};
+use super::wire::{CHUNK, Identity, Kind, LOG, MAGIC, Message, Secret, VERSION, receive, send};
 use crate::config::Config;
 use crate::kernel::backing::{Backing, Descriptors, Inode, Kept, OwnProcess};
 
@@ -33,6 +33,8 @@ pub struct Listener {
     socket: Kept,
     /// What each thread does first.
     on_thread: fn(),
+    /// What lets those in who run as another user.
+    secret: Option<Secret>,
 }
 
 impl Listener {
@@ -48,7 +50,12 @@ impl Listener {
         let socket = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
         bind(socket.as_raw_fd(), address)?;
         listen(&socket, Backlog::MAXCONN)?;
-        Ok(Listener { socket: Kept::new(socket, descriptors), on_thread })
+        Ok(Listener { socket: Kept::new(socket, descriptors), on_thread, secret: None })
+    }
+
+    /// Lets those in, too, who run as another user and know this secret.
+    pub fn with_secret(self, secret: Secret) -> Listener {
+        Listener { secret: Some(secret), ..self }
     }
 
     /// Serves `host` to whoever connects and runs as the same user or as root, until accepting fails.
@@ -79,10 +86,11 @@ impl Listener {
     }
 
     fn start(&self, host: Arc<Host>, connection: OwnedFd) {
-        let on_thread = self.on_thread;
+        let (on_thread, secret) = (self.on_thread, self.secret);
         let spawned = std::thread::Builder::new().name("vc4-serve".into()).spawn(move || {
             on_thread();
-            let result = Connection::new(&host, connection).and_then(|mut connection| connection.run());
+            let result =
+                Connection::new(&host, connection, secret).and_then(|mut connection| connection.run());
             if let Err(errno) = result {
                 log::debug!(target: "vc4::serve", "connection ended: {errno}");
             }
@@ -142,22 +150,28 @@ impl Server {
 struct Connection<'a> {
     host: &'a Host,
     socket: Kept,
-    is_admin: bool,
+    peer: Opener,
+    /// What the greeting must have besides.
+    secret: Option<Secret>,
 }
 
 impl<'a> Connection<'a> {
-    fn new(host: &'a Host, socket: OwnedFd) -> Result<Connection<'a>, Errno> {
+    fn new(host: &'a Host, socket: OwnedFd, secret: Option<Secret>) -> Result<Connection<'a>, Errno> {
         let peer = getsockopt(&socket, PeerCredentials)?;
-        if peer.uid() != nix::unistd::geteuid().as_raw() && peer.uid() != 0 {
+        let same_user = peer.uid() == nix::unistd::geteuid().as_raw() || peer.uid() == 0;
+        if !same_user && secret.is_none() {
             return Err(Errno::EACCES);
         }
+        let secret = secret.filter(|_| !same_user);
         let socket = Kept::new(socket, host.keeper());
-        Ok(Connection { host, socket, is_admin: peer.uid() == 0 })
+        let peer = Opener { pid: peer.pid() as u32, is_admin: peer.uid() == 0 };
+        Ok(Connection { host, socket, peer, secret })
     }
 
     fn run(&mut self) -> Answer {
         let hello = receive(self.socket.as_fd())?;
-        let welcome = hello.kind == Kind::Hello && hello.words[..2] == [MAGIC, VERSION];
+        let known = self.secret.is_none_or(|secret| hello.words[2..] == secret);
+        let welcome = hello.kind == Kind::Hello && hello.words[..2] == [MAGIC, VERSION] && known;
         let answer = if welcome { Ok(()) } else { Err(Errno::EPROTO) };
         send(self.socket.as_fd(), &Message::result(Kind::Done, answer), None)?;
         answer?;
@@ -182,8 +196,8 @@ impl<'a> Connection<'a> {
         };
         Ok(match message.kind {
             Kind::Open => match message.words[0] {
-                0 => with(self.host.open(Node::Primary)),
-                1 => with(self.host.open(Node::Render)),
+                0 => with(self.host.open_for(Node::Primary, self.peer)),
+                1 => with(self.host.open_for(Node::Render, self.peer)),
                 LOG => with(self.host.open_log()),
                 _ => return Err(Errno::EPROTO),
             },
@@ -306,8 +320,12 @@ impl Process for Remote<'_> {
         self.connection.host.exported(fd.as_fd())
     }
 
+    fn pid(&self) -> u32 {
+        self.connection.peer.pid
+    }
+
     fn is_admin(&self) -> bool {
-        self.connection.is_admin
+        self.connection.peer.is_admin
     }
 
     fn monotonic_ns(&self) -> u64 {

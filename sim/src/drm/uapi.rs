@@ -33,6 +33,12 @@ structs! {
     Unique32 8 { len: u32, unique: u32, }
     /// GET_MAGIC and AUTH_MAGIC.
     Auth 4 { magic: u32, }
+    /// GET_CLIENT: an index in, the rest out.
+    Client 40 { index: i32, auth: i32, pid: u64, uid: u64, magic: u64, count: u64, }
+    /// GET_CLIENT of a process with 32 bits.
+    Client32 24 { index: i32, auth: i32, pid: u32, uid: u32, magic: u32, count: u32, }
+    /// GET_STATS: how many, and a value and type of each.
+    Stats 248 { count: u64, values: [[u64; 2]; 15], }
     /// GET_CAP and SET_CLIENT_CAP.
     Cap 16 { capability: u64, value: u64, }
     /// GEM_CLOSE.
@@ -73,6 +79,8 @@ structs! {
     }
     /// DMA_BUF_IOCTL_SYNC.
     DmaBufSync 8 { flags: u64, }
+    /// DMA_BUF_IOCTL_EXPORT_SYNC_FILE and DMA_BUF_IOCTL_IMPORT_SYNC_FILE.
+    DmaBufSyncFile 8 { flags: u32, fd: i32, }
     /// SET_VERSION: -1 for what does not matter.
     SetVersion 16 { di_major: i32, di_minor: i32, dd_major: i32, dd_minor: i32, }
     /// WAIT_VBLANK: type, sequence and a signal or user word in; sequence, seconds and microseconds out.

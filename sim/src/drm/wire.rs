@@ -3,7 +3,7 @@
 //!
 //! | client says | meaning | server answers |
 //! | --- | --- | --- |
-//! | [`Kind::Hello`] | first: magic and version | `Done` |
+//! | [`Kind::Hello`] | first: magic and version, and the [`Secret`] or zeros | `Done` |
 //! | [`Kind::Open`] | open node `words[0]`, or the kernel's log | `Done` with a descriptor |
 //! | [`Kind::Identify`] | what is inode `words[0..2]`? | `Done`, `words[0]` a [`Identity`] |
 //! | [`Kind::Ioctl`] | inode, `words[2]` request, `words[3]` argument's address, its bytes | `Done`, the bytes to copy back |
@@ -25,9 +25,11 @@ use super::node::Node;
 /// First word of a greeting.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"vc4-sim\0");
 /// Second word of a greeting: it changes with every change of this file's meaning.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 /// What [`Kind::Open`] opens beside the nodes: the kernel's log.
 pub const LOG: u64 = 2;
+/// What those know who may come whatever user they run as.
+pub type Secret = [u64; 2];
 /// Bytes of the largest payload; longer memory goes in parts.
 pub const CHUNK: usize = 64 << 10;
 
@@ -37,7 +39,7 @@ const HEADER: usize = 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
-    /// Client: `words` are [`MAGIC`] and [`VERSION`].
+    /// Client: `words` are [`MAGIC`], [`VERSION`] and a [`Secret`].
     Hello = 1,
     /// Client: open a node.
     Open,

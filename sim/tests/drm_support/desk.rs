@@ -15,6 +15,7 @@ pub const SET_MASTER: u32 = 0x641e;
 pub const DROP_MASTER: u32 = 0x641f;
 pub const AUTH_MAGIC: u32 = 0x4004_6411;
 pub const GET_MAGIC: u32 = 0x8004_6402;
+pub const GET_CLIENT: u32 = 0xc028_6405;
 pub const WAIT_VBLANK: u32 = 0xc018_643a;
 pub const GET_SEQUENCE: u32 = 0xc018_643b;
 pub const QUEUE_SEQUENCE: u32 = 0xc018_643c;

@@ -28,7 +28,8 @@ pub const NONE: u32 = 99;
 pub struct Caller {
     memory: Mutex<Vec<u8>>,
     descriptors: Mutex<BTreeMap<i32, Exported>>,
-    admin: bool,
+    pub admin: bool,
+    pub pid: u32,
 }
 
 impl Process for Caller {
@@ -57,6 +58,10 @@ impl Process for Caller {
         self.descriptors.lock().unwrap().get(&fd).cloned().ok_or(Errno::EBADF)
     }
 
+    fn pid(&self) -> u32 {
+        self.pid
+    }
+
     fn is_admin(&self) -> bool {
         self.admin
     }
@@ -82,7 +87,12 @@ impl World {
         let config = Config { memory_bytes, threads: NonZeroUsize::new(1), mode, ..Config::default() };
         let device = Device::new(Simulator::new(config), config);
         let memory = Mutex::new(vec![0; 4096]);
-        let caller = Caller { memory, descriptors: Mutex::default(), admin: node == Node::Primary };
+        let caller = Caller {
+            memory,
+            descriptors: Mutex::default(),
+            admin: node == Node::Primary,
+            pid: std::process::id(),
+        };
         World { file: device.open(node), device, caller }
     }
 
@@ -180,6 +190,9 @@ pub const SYNCOBJ_FD_TO_HANDLE: u32 = 0xc010_64c2;
 pub const SYNCOBJ_WAIT: u32 = 0xc020_64c3;
 pub const SYNCOBJ_RESET: u32 = 0xc010_64c4;
 pub const SYNCOBJ_SIGNAL: u32 = 0xc010_64c5;
+pub const DMA_BUF_SYNC: u32 = 0x4008_6200;
+pub const DMA_BUF_EXPORT_SYNC_FILE: u32 = 0xc008_6202;
+pub const DMA_BUF_IMPORT_SYNC_FILE: u32 = 0x4008_6203;
 pub const CREATE_DUMB: u32 = 0xc020_64b2;
 pub const MAP_DUMB: u32 = 0xc010_64b3;
 pub const DESTROY_DUMB: u32 = 0xc004_64b4;

@@ -8,11 +8,11 @@ use libc::{c_int, c_uint, c_ulong, c_void, off64_t, size_t};
 use vc4_sim::drm::Errno;
 
 use super::hooks;
-use crate::descriptors;
 use crate::faults::{self, Call};
 use crate::inside::Inside;
 use crate::real::{self, fail};
 use crate::state::{self, Thing};
+use crate::{descriptors, registered};
 
 hooks! {
     fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int = ioctl_hook;
@@ -82,6 +82,7 @@ unsafe fn close_hook(fd: c_int) -> c_int {
         return fail(libc::EBADF);
     }
     let ours = is_counted(fd);
+    registered::closed(fd, fd);
     // SAFETY: the caller's.
     let result = unsafe { real::close(fd) };
     if ours {
@@ -113,8 +114,8 @@ unsafe fn map_ours(
             Some(unsafe { state::map(inode, address as usize, pages as usize, protection, flags, offset) })
         }
         // Its own file, but no more than there is.
-        Thing::DmaBuf(size) if offset.checked_add(pages).is_some_and(|end| end <= size.into()) => None,
-        Thing::DmaBuf(_) => Some(Err(Errno::EINVAL)),
+        Thing::DmaBuf(_, size) if offset.checked_add(pages).is_some_and(|end| end <= size.into()) => None,
+        Thing::DmaBuf(..) => Some(Err(Errno::EINVAL)),
         Thing::Sync(_) | Thing::Log | Thing::Heap => Some(Err(Errno::ENODEV)),
     }
 }
@@ -165,9 +166,9 @@ unsafe fn lseek_32_hook(fd: c_int, offset: off_t, whence: c_int) -> off_t {
 unsafe fn lseek_hook(fd: c_int, offset: off64_t, whence: c_int) -> off64_t {
     let thing = Inside::enter().and_then(|_inside| state::find(fd));
     match (thing, whence, offset) {
-        (Some(Thing::DmaBuf(size)), libc::SEEK_END, 0) => size.into(),
-        (Some(Thing::DmaBuf(_)), libc::SEEK_SET, 0) => 0,
-        (Some(Thing::DmaBuf(_)), ..) => fail(libc::EINVAL).into(),
+        (Some(Thing::DmaBuf(_, size)), libc::SEEK_END, 0) => size.into(),
+        (Some(Thing::DmaBuf(..)), libc::SEEK_SET, 0) => 0,
+        (Some(Thing::DmaBuf(..)), ..) => fail(libc::EINVAL).into(),
         // The nodes' position means nothing and never moves.
         (Some(Thing::Node(..)), ..) => 0,
         // SAFETY: the caller's.
@@ -188,6 +189,9 @@ fn replace(to: c_int, duplicate: impl FnOnce() -> c_int) -> c_int {
     }
     let counted = is_counted(to);
     let result = duplicate();
+    if result >= 0 {
+        registered::closed(to, to);
+    }
     if counted && result >= 0 {
         state::reap();
     }
@@ -222,13 +226,25 @@ fn around_internal(first: c_uint, last: c_uint, mut change: impl FnMut(c_uint, c
     result
 }
 
+/// As [`registered::closed`], for numbers as close_range has them.
+fn forget_registered(first: c_uint, last: c_uint) {
+    let number = |fd| c_int::try_from(fd).unwrap_or(c_int::MAX);
+    if let Some(_inside) = Inside::enter() {
+        registered::closed(number(first), number(last));
+    }
+}
+
 unsafe fn close_range_hook(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 {
+        forget_registered(first, last);
+    }
     // SAFETY: the caller's.
     around_internal(first, last, |first, last| unsafe { real::close_range(first, last, flags) })
 }
 
 unsafe fn closefrom_hook(first: c_int) {
     let first = c_uint::try_from(first).unwrap_or(0);
+    forget_registered(first, c_uint::MAX);
     // SAFETY: the caller's.
     around_internal(first, c_uint::MAX, |first, last| unsafe { real::close_range(first, last, 0) });
 }

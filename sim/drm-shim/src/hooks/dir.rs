@@ -52,7 +52,10 @@ unsafe fn add_real_entries(path: *const c_char, entries: &mut Vec<(String, u8)>)
 unsafe fn opendir_hook(path: *const c_char) -> *mut DIR {
     // SAFETY: the caller's.
     let ours = unsafe { bytes(path) }.filter(|path| tree::may_be_ours(path));
-    let found = ours.and_then(|path| Some((tree::find(path, true)?, Inside::enter()?)));
+    let found = ours.and_then(|path| {
+        let inside = Inside::enter()?;
+        Some((tree::find(path, true)?, inside))
+    });
     // SAFETY: the caller's.
     let Some((item, _inside)) = found else { return unsafe { real::opendir(path) } };
     let Item::Dir(mut entries, merge) = item else {

@@ -3,8 +3,11 @@
 
 mod descriptor;
 mod dir;
+mod epoll;
 mod open;
 mod path;
+mod poll;
+mod read;
 mod status;
 mod thread;
 

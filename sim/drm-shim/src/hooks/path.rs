@@ -1,6 +1,6 @@
-//! Calls on paths: access, readlink, realpath.
+//! Calls on paths: access, chmod, readlink, realpath.
 
-use libc::{c_char, c_int, size_t, ssize_t};
+use libc::{c_char, c_int, mode_t, size_t, ssize_t};
 
 use super::{bytes, hooks};
 use crate::inside::Inside;
@@ -10,6 +10,8 @@ use crate::tree::{self, Item};
 hooks! {
     fn access, eaccess, euidaccess(path: *const c_char, mode: c_int) -> c_int = access_hook;
     fn faccessat(dir: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int = faccessat_hook;
+    fn chmod(path: *const c_char, mode: mode_t) -> c_int = chmod_hook;
+    fn fchmodat(dir: c_int, path: *const c_char, mode: mode_t, flags: c_int) -> c_int = fchmodat_hook;
     fn readlink(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t = readlink_hook;
     fn __readlink_chk(path: *const c_char, out: *mut c_char, size: size_t, _room: size_t) -> ssize_t =
         readlink_checked;
@@ -54,6 +56,36 @@ unsafe fn faccessat_hook(dir: c_int, path: *const c_char, mode: c_int, flags: c_
         match find(path, true) {
             Some(item) => allowed(&item, mode),
             None => real::faccessat(dir, path, mode, flags),
+        }
+    }
+}
+
+/// Who may set a node's permissions: the superuser, who loses and gains nothing by them, so they stay as they are.
+fn set_permissions(item: &Item) -> c_int {
+    // SAFETY: a plain call.
+    match (item, unsafe { libc::geteuid() }) {
+        (Item::Absent, _) => fail(libc::ENOENT),
+        (_, 0) => 0,
+        _ => fail(libc::EPERM),
+    }
+}
+
+unsafe fn chmod_hook(path: *const c_char, mode: mode_t) -> c_int {
+    // SAFETY: the caller's.
+    unsafe {
+        match find(path, true) {
+            Some(item) => set_permissions(&item),
+            None => real::chmod(path, mode),
+        }
+    }
+}
+
+unsafe fn fchmodat_hook(dir: c_int, path: *const c_char, mode: mode_t, flags: c_int) -> c_int {
+    // SAFETY: the caller's.
+    unsafe {
+        match find(path, true) {
+            Some(item) => set_permissions(&item),
+            None => real::fchmodat(dir, path, mode, flags),
         }
     }
 }

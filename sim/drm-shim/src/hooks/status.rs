@@ -93,6 +93,9 @@ macro_rules! structs {
                 self.st_nlink = 1;
                 self.st_size = status.size as _;
                 self.st_blksize = 4096;
+                if let Some(inode) = status.inode {
+                    (self.st_dev, self.st_ino) = (DEVTMPFS as _, inode as _);
+                }
             }
         }
     )*};
@@ -109,12 +112,29 @@ struct Status {
     mode: mode_t,
     device: libc::dev_t,
     size: u64,
+    /// Which file of [`DEVTMPFS`] it is: one by any path and descriptor, whoever opened it.
+    inode: Option<u64>,
+}
+
+/// The file system of device nodes.
+const DEVTMPFS: libc::dev_t = libc::makedev(0, 5);
+/// Numbers of our nodes there begin here; those of others are smaller.
+const FIRST_INODE: u64 = 1 << 20;
+
+/// The device node of this number.
+fn device_node(permissions: mode_t, device: libc::dev_t) -> Status {
+    let inode = FIRST_INODE | u64::from(libc::major(device)) << 8 | u64::from(libc::minor(device));
+    Status { mode: libc::S_IFCHR | permissions, device, size: 0, inode: Some(inode) }
 }
 
 impl Status {
     fn node(node: Node) -> Status {
         // As udev sets them up, but open to everybody: there is no hardware to protect.
-        Status { mode: libc::S_IFCHR | 0o666, device: tree::device_number(node), size: 0 }
+        device_node(0o666, tree::device_number(node))
+    }
+
+    fn plain(mode: mode_t, size: usize) -> Status {
+        Status { mode, device: 0, size: size as u64, inode: None }
     }
 
     /// `None` for what must not be found.
@@ -122,14 +142,10 @@ impl Status {
         Some(match item {
             Item::Absent => return None,
             Item::Node(node) => Status::node(*node),
-            Item::Heap => Status { mode: libc::S_IFCHR | 0o660, device: heap::device_number(), size: 0 },
-            Item::Dir(..) => Status { mode: libc::S_IFDIR | 0o755, device: 0, size: 0 },
-            Item::File(content) => {
-                Status { mode: libc::S_IFREG | 0o444, device: 0, size: content.len() as u64 }
-            }
-            Item::Link(target) => {
-                Status { mode: libc::S_IFLNK | 0o777, device: 0, size: target.len() as u64 }
-            }
+            Item::Heap => device_node(0o660, heap::device_number()),
+            Item::Dir(..) => Status::plain(libc::S_IFDIR | 0o755, 0),
+            Item::File(content) => Status::plain(libc::S_IFREG | 0o444, content.len()),
+            Item::Link(target) => Status::plain(libc::S_IFLNK | 0o777, target.len()),
         })
     }
 
@@ -137,10 +153,8 @@ impl Status {
     fn thing(thing: Thing) -> Option<Status> {
         match thing {
             Thing::Node(_, node) => Some(Status::node(node)),
-            Thing::Heap => {
-                Some(Status { mode: libc::S_IFCHR | 0o660, device: heap::device_number(), size: 0 })
-            }
-            Thing::DmaBuf(_) | Thing::Sync(_) | Thing::Log => None,
+            Thing::Heap => Some(device_node(0o660, heap::device_number())),
+            Thing::DmaBuf(..) | Thing::Sync(_) | Thing::Log => None,
         }
     }
 }
@@ -194,7 +208,7 @@ unsafe fn lstat_hook<S: Stat>(path: *const c_char, out: *mut S) -> c_int {
 }
 
 unsafe fn fstat_hook<S: Stat>(fd: c_int, out: *mut S) -> c_int {
-    // SAFETY: the caller's. Inode and device stay those of the real object: they tell two apart.
+    // SAFETY: the caller's.
     unsafe {
         let result = S::descriptor(fd, out);
         if result == 0 {
@@ -268,6 +282,10 @@ unsafe fn statx_hook(
         out.stx_blksize = 4096;
         out.stx_rdev_major = libc::major(status.device);
         out.stx_rdev_minor = libc::minor(status.device);
+        if let Some(inode) = status.inode {
+            out.stx_ino = inode;
+            (out.stx_dev_major, out.stx_dev_minor) = (libc::major(DEVTMPFS), libc::minor(DEVTMPFS));
+        }
         0
     }
 }

@@ -21,6 +21,8 @@ pub mod raw {
     nix::ioctl_write_ptr!(gem_close, b'd', 0x09, [u32; 2]);
     nix::ioctl_readwrite!(syncobj_create, b'd', 0xbf, [u32; 2]);
     nix::ioctl_readwrite!(syncobj_handle_to_fd, b'd', 0xc1, [u32; 4]);
+    nix::ioctl_write_ptr!(dma_buf_sync, b'b', 0, u64);
+    nix::ioctl_readwrite!(dma_buf_export_sync_file, b'b', 2, [u32; 2]);
 }
 pub fn open(node: &str) -> File {
     File::options().read(true).write(true).open(format!("/dev/dri/{node}")).unwrap()

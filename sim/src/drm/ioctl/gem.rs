@@ -65,7 +65,7 @@ impl File {
         let named = lock(&self.device.names).get(&arg.name).and_then(|object| object.upgrade());
         let object = named.ok_or(Errno::ENOENT)?;
         arg.size = object.size().into();
-        arg.handle = self.hold(object)?;
+        arg.handle = lock(&self.bos).insert(object)?;
         Ok(())
     }
 

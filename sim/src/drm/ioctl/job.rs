@@ -43,6 +43,11 @@ fn check_sizes(arg: &SubmitCl) -> Answer {
     if fits { Ok(()) } else { Err(Errno::EINVAL) }
 }
 
+/// Which of the listed BOs the rendering list stores to; what is absent is no index of any.
+fn written(arg: &SubmitCl) -> [u32; 4] {
+    [arg.color_write, arg.zs_write, arg.msaa_color_write, arg.msaa_zs_write].map(|surface| surface.hindex)
+}
+
 impl File {
     /// The objects of a submission with their memory: SUB-4 to SUB-7.
     #[expect(clippy::type_complexity, reason = "two parallel lists, used once")]
@@ -110,9 +115,12 @@ impl File {
         };
         let watch = watch(&self.device, &order.job, objects.clone(), perfmon);
         let seqno = self.device.simulator.enqueue(order, watch).map_err(|error| errno(&error))?;
-        for object in &objects {
+        let written = written(arg);
+        for (index, object) in (0..).zip(&objects) {
             let mut state = object.state();
             state.last_job = state.last_job.max(seqno);
+            // vc4_update_bo_seqnos: every listed BO is read, those of the stores are written.
+            state.fences.add(Fence::Job(seqno), written.contains(&index));
         }
         if let Some(syncobj) = out_sync {
             self.device.set_fence(&syncobj, Some(Fence::Job(seqno)));

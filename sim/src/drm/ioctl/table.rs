@@ -13,7 +13,7 @@ use crate::drm::process::Process;
 use crate::drm::uapi::*;
 
 /// Bytes of the largest argument.
-const MAX_SIZE: usize = size_of::<vc4::SubmitCl>();
+const MAX_SIZE: usize = size_of::<Stats>();
 
 /// Who may make a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,7 @@ table! {
     TABLE_32:
     0x00, Everybody, Version32, version_32;
     0x01, Primary, Unique32, get_unique_32;
+    0x05, Primary, Client32, get_client_32;
     0x3a, Primary, WaitVblank32, wait_vblank_32;
 }
 
@@ -69,6 +70,8 @@ table! {
     0x00, Everybody, Version, version;
     0x01, Primary, Unique, get_unique;
     0x02, Primary, Auth, get_magic;
+    0x05, Primary, Client, get_client;
+    0x06, Primary, Stats, get_stats;
     0x07, Master, SetVersion, set_version;
     0x09, Everybody, GemClose, gem_close;
     0x0a, Primary, GemFlink, gem_flink;

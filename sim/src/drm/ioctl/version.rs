@@ -10,13 +10,19 @@ use vc4_kernel_abi::uapi::{GetParam, Param};
 use crate::drm::file::File;
 use crate::drm::node::Answer;
 use crate::drm::process::Process;
-use crate::drm::uapi::{Auth, Cap, Nothing, SetVersion, Unique, Unique32, Version, Version32};
+use crate::drm::uapi::{
+    Auth, Cap, Client, Client32, Nothing, SetVersion, Stats, Unique, Unique32, Version, Version32,
+};
+use crate::lock::lock;
 
 const NAME: &[u8] = b"vc4";
 const DATE: &[u8] = b"20140616";
 const DESCRIPTION: &[u8] = b"Broadcom VC4 graphics";
 /// Name of the platform device.
 const UNIQUE: &[u8] = b"soc:gpu";
+
+/// The user that stands for those that cannot be told.
+const OVERFLOW_UID: u32 = 65534;
 
 /// Capabilities and their values; numbers from the kernel's drm.h.
 const CAPABILITIES: &[(u64, u64)] = &[
@@ -86,14 +92,56 @@ impl File {
         answer
     }
 
+    /// One for each file, among those of its master: the kernel's drm_getmagic.
     pub(super) fn get_magic(&self, arg: &mut Auth, _: &dyn Process) -> Answer {
-        arg.magic = self.device.last_magic.fetch_add(1, Relaxed).wrapping_add(1);
+        let mut caps = lock(&self.seat.caps);
+        if caps.magic == 0 {
+            let mut state = self.device.display.state();
+            caps.magic = state.free_magic(caps.master);
+            state.magics.insert((caps.master, caps.magic), Some(self.seat.authenticated.clone()));
+        }
+        arg.magic = caps.magic;
         Ok(())
     }
 
+    /// Good once, and for the master under which the file was opened.
     pub(super) fn auth_magic(&self, arg: &mut Auth, _: &dyn Process) -> Answer {
-        let given = self.device.last_magic.load(Relaxed);
-        if (1..=given).contains(&arg.magic) { Ok(()) } else { Err(Errno::EINVAL) }
+        let master = lock(&self.seat.caps).master;
+        let mut state = self.device.display.state();
+        let file = state.magics.get_mut(&(master, arg.magic)).and_then(Option::take).ok_or(Errno::EINVAL)?;
+        file.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// Of clients, the kernel tells no more than whether the caller is let in: that is what libva asks.
+    pub(super) fn get_client(&self, arg: &mut Client, process: &dyn Process) -> Answer {
+        if arg.index != 0 {
+            return Err(Errno::EINVAL);
+        }
+        arg.auth = self.seat.authenticated.load(Relaxed).into();
+        (arg.pid, arg.uid) = (process.pid().into(), OVERFLOW_UID.into());
+        (arg.magic, arg.count) = (0, 0);
+        Ok(())
+    }
+
+    pub(super) fn get_client_32(&self, arg: &mut Client32, process: &dyn Process) -> Answer {
+        let mut wide = Client { index: arg.index, ..Client::default() };
+        let answer = self.get_client(&mut wide, process);
+        *arg = Client32 {
+            index: arg.index,
+            auth: wide.auth,
+            pid: wide.pid as u32,
+            uid: wide.uid as u32,
+            ..*arg
+        };
+        (arg.magic, arg.count) = (0, 0);
+        answer
+    }
+
+    /// Nothing is counted any more.
+    pub(super) fn get_stats(&self, arg: &mut Stats, _: &dyn Process) -> Answer {
+        *arg = Stats::default();
+        Ok(())
     }
 
     /// The core's interface is 1.4, the driver's is its version.

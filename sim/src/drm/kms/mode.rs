@@ -12,7 +12,14 @@ const PREFERRED: u32 = 1 << 3;
 const POSITIVE_SYNCS: u32 = 1 << 0 | 1 << 2;
 /// Vertical frequency of our own modes in Hz.
 const REFRESH: u32 = 60;
+/// Clock of the largest mode of our own in kHz. The HDMI encoder's limit is 162 MHz (vc4_hdmi_encoder_atomic_check), but
+/// whoever asks for a larger screen is to have it.
+const MAX_CLOCK: u32 = clock_khz(MAX_EDGE + 160, MAX_EDGE + 30);
 const SIZES: [(u16, u16); 3] = [(1920, 1080), (1280, 720), (640, 480)];
+
+const fn clock_khz(htotal: u32, vtotal: u32) -> u32 {
+    (htotal * vtotal * REFRESH).div_ceil(1000)
+}
 
 /// A mode of this size with plain blanking intervals.
 fn of_size(width: u16, height: u16) -> ModeInfo {
@@ -22,7 +29,7 @@ fn of_size(width: u16, height: u16) -> ModeInfo {
         *to = from;
     }
     ModeInfo {
-        clock: (u32::from(htotal) * u32::from(vtotal) * REFRESH).div_ceil(1000),
+        clock: clock_khz(htotal.into(), vtotal.into()),
         hdisplay: width,
         hsync_start: width + 48,
         hsync_end: width + 80,
@@ -54,12 +61,15 @@ pub fn all(preferred: Option<(u16, u16)>) -> Vec<ModeInfo> {
 /// Whether this display can be driven so.
 ///
 /// # Errors
-/// `EINVAL`.
+/// `EINVAL`; `ERANGE` when a number is out of the kernel's range (drm_mode_convert_umode).
 pub fn check(mode: &ModeInfo) -> Result<(), Errno> {
+    if mode.clock.max(mode.vrefresh) > i32::MAX as u32 {
+        return Err(Errno::ERANGE);
+    }
     let ordered = |display: u16, start: u16, end: u16, total: u16| {
         display > 0 && u32::from(display) <= MAX_EDGE && display <= start && start <= end && end <= total
     };
-    let good = mode.clock > 0
+    let good = (1..=MAX_CLOCK).contains(&mode.clock)
         && ordered(mode.hdisplay, mode.hsync_start, mode.hsync_end, mode.htotal)
         && ordered(mode.vdisplay, mode.vsync_start, mode.vsync_end, mode.vtotal);
     if good { Ok(()) } else { Err(Errno::EINVAL) }
@@ -90,5 +100,10 @@ mod tests {
             assert!((16_600_000..16_700_000).contains(&period_ns(&mode)), "{}", period_ns(&mode));
         }
         assert_eq!(check(&ModeInfo::default()), Err(Errno::EINVAL));
+        assert_eq!(check(&all(Some((2048, 2048)))[0]), Ok(()));
+        // As igt-gpu-tools' kms_invalid_mode has them.
+        for (clock, errno) in [(i32::MAX as u32, Errno::EINVAL), (u32::MAX, Errno::ERANGE)] {
+            assert_eq!(check(&ModeInfo { clock, ..all(None)[0] }), Err(errno));
+        }
     }
 }

@@ -26,6 +26,7 @@ pub const TYPE_CONNECTOR: u32 = 0xc0c0_c0c0;
 const TYPE_ENCODER: u32 = 0xe0e0_e0e0;
 const TYPE_PLANE: u32 = 0xeeee_eeee;
 const TYPE_FB: u32 = 0xfbfb_fbfb;
+const TYPE_BLOB: u32 = 0xbbbb_bbbb;
 pub const TYPE_ANY: u32 = 0;
 
 /// A property.
@@ -123,12 +124,14 @@ pub fn in_formats() -> Vec<u8> {
 }
 
 /// The type of an object; `None` when there is none with this number.
-pub fn type_of(state: &State, id: u32) -> Option<u32> {
+fn type_of(state: &State, id: u32) -> Option<u32> {
     match id {
         PRIMARY | CURSOR => Some(TYPE_PLANE),
         CRTC => Some(TYPE_CRTC),
         ENCODER => Some(TYPE_ENCODER),
         CONNECTOR => Some(TYPE_CONNECTOR),
+        IN_FORMATS_BLOB => Some(TYPE_BLOB),
+        _ if state.blobs.contains_key(&id) => Some(TYPE_BLOB),
         _ => state.fbs.contains_key(&id).then_some(TYPE_FB),
     }
 }
@@ -184,7 +187,8 @@ pub fn mode_of(state: &State, blob: u32) -> Result<Option<(u32, ModeInfo)>, Errn
     }
     let data = &state.blobs.get(&blob).ok_or(Errno::EINVAL)?.data;
     let mode: ModeInfo = bytemuck::try_pod_read_unaligned(data).map_err(|_| Errno::EINVAL)?;
-    mode::check(&mode)?;
+    // Other than SETCRTC, properties have one error for all that is wrong with a mode.
+    mode::check(&mode).map_err(|_| Errno::EINVAL)?;
     Ok(Some((blob, mode)))
 }
 

@@ -7,7 +7,7 @@ use vc4_kernel_abi::Seqno;
 
 use super::framebuffer::{FORMATS, Framebuffer};
 use super::mode;
-use super::objects::CRTC;
+use super::objects::{CONNECTOR, CRTC, CURSOR, PRIMARY};
 use crate::drm::node::Answer;
 use crate::drm::uapi::ModeInfo;
 
@@ -45,11 +45,12 @@ impl Plane {
         Plane { crtc: CRTC, fb: Some(fb), x: 0, y: 0, width, height, source }
     }
 
-    fn check(&self, cursor: bool, enabled: bool) -> Answer {
+    /// Planes may be on a CRTC that is off, as vc4_plane_atomic_check allows.
+    fn check(&self, cursor: bool) -> Answer {
         let Some(fb) = &self.fb else {
             return if self.crtc == 0 { Ok(()) } else { Err(Errno::EINVAL) };
         };
-        if self.crtc != CRTC || !enabled {
+        if self.crtc != CRTC {
             return Err(Errno::EINVAL);
         }
         if cursor && !FORMATS.iter().any(|format| *format == fb.format) {
@@ -87,8 +88,19 @@ impl Scene {
         if changes && !modeset {
             return Err(Errno::EINVAL);
         }
-        self.planes[0].check(false, enabled)?;
-        self.planes[1].check(true, enabled)
+        self.planes[0].check(false)?;
+        self.planes[1].check(true)
+    }
+
+    /// Whether an object is the CRTC, or on it.
+    pub fn is_on_crtc(&self, object: u32) -> bool {
+        match object {
+            CRTC => true,
+            CONNECTOR => self.connected,
+            PRIMARY => self.planes[0].crtc != 0,
+            CURSOR => self.planes[1].crtc != 0,
+            _ => false,
+        }
     }
 
     /// The last job that draws into what is shown.

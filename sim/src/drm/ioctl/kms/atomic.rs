@@ -6,8 +6,7 @@ use super::commit::How;
 use super::property::Effects;
 use crate::drm::fence::Fence;
 use crate::drm::file::File;
-use crate::drm::kms::objects::CRTC;
-use crate::drm::kms::property::type_of;
+use crate::drm::kms::property::{TYPE_ANY, values};
 use crate::drm::kms::scene::Scene;
 use crate::drm::node::Answer;
 use crate::drm::process::{Exported, Process, read_bytes};
@@ -41,18 +40,17 @@ impl File {
         }
         let changes = self.changes(arg, process)?;
         let mut effects = Effects::default();
-        let scene = {
+        let (old, scene) = {
             let state = self.display().state();
             let mut scene = state.scene.clone();
             for &change in &changes {
                 self.set_property(&state, &mut scene, change, &mut effects, process)?;
             }
-            scene
+            (state.scene.clone(), scene)
         };
-        let touches_crtc = changes.iter().any(|&(object, ..)| object == CRTC)
-            || scene.planes.iter().any(|plane| plane.crtc != 0)
-            || scene.connected;
-        if arg.flags & EVENT != 0 && !touches_crtc {
+        // An event is that of a CRTC, and only what changes brings its own: prepare_signaling.
+        let on_crtc = |object| old.is_on_crtc(object) || scene.is_on_crtc(object);
+        if arg.flags & EVENT != 0 && !changes.iter().any(|&(object, ..)| on_crtc(object)) {
             return Err(Errno::EINVAL);
         }
         let how = How {
@@ -81,28 +79,26 @@ impl File {
 
     /// Object, property and value of every change.
     fn changes(&self, arg: &Atomic, process: &dyn Process) -> Result<Vec<(u32, u32, u64)>, Errno> {
-        if arg.count > MAX_OBJECTS {
-            return Err(Errno::EINVAL);
-        }
-        let objects = words(process, arg.objects, arg.count)?;
-        let counts = words(process, arg.prop_counts, arg.count)?;
+        // The kernel takes one after the other: what is wrong with the first ones is told whatever the count.
+        let count = arg.count.min(MAX_OBJECTS);
+        let objects = words(process, arg.objects, count)?;
+        let counts = words(process, arg.prop_counts, count)?;
         let mut changes = Vec::new();
         for (object, count) in objects.into_iter().zip(counts) {
-            if type_of(&self.display().state(), object).is_none() {
-                return Err(Errno::ENOENT);
-            }
+            // What has no properties is no object here.
+            values(&self.display().state(), object, TYPE_ANY).map_err(|_| Errno::ENOENT)?;
             if count > MAX_PROPERTIES {
                 return Err(Errno::EINVAL);
             }
             let done = changes.len() as u64;
             let at = |address: u64, size: u64| address.checked_add(done * size).ok_or(Errno::EFAULT);
             let numbers = words(process, at(arg.props, 4)?, count)?;
-            let values = read_bytes(process, at(arg.values, 8)?, count * 8)?;
-            let values = values
+            let bytes = read_bytes(process, at(arg.values, 8)?, count * 8)?;
+            let values = bytes
                 .chunks_exact(8)
                 .map(|value| u64::from_le_bytes(value.try_into().expect("chunks of eight bytes")));
             changes.extend(numbers.into_iter().zip(values).map(|(id, value)| (object, id, value)));
         }
-        Ok(changes)
+        if count < arg.count { Err(Errno::EINVAL) } else { Ok(changes) }
     }
 }

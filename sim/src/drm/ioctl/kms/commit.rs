@@ -72,9 +72,12 @@ impl File {
             Fence::Job(seqno) => seqno,
             Fence::Signalled => Seqno(0),
         };
+        // A CRTC that stays off has no blanks to wait for.
+        let at_once = how.at_once || !(scene.active || state.scene.active);
         state.scene = scene.clone();
+        state.drop_blobs();
         let told = how.event.and_then(|user_data| self.told_of_flip(user_data));
-        state.show(scene, how.at_once, after, told);
+        state.show(scene, at_once, after, told);
         self.wake_display(state)?;
         if how.nonblocking { Ok(()) } else { self.wait_display(process, |state| !state.flipping) }
     }

@@ -11,6 +11,7 @@ use crate::drm::kms::objects::MAX_EDGE;
 use crate::drm::node::Answer;
 use crate::drm::process::Process;
 use crate::drm::uapi::{FbCmd, FbCmd2, FbDirty, Id};
+use crate::lock::lock;
 
 /// `flags` of ADDFB2.
 const WITH_MODIFIERS: u32 = 2;
@@ -39,19 +40,22 @@ impl File {
         if arg.flags & !WITH_MODIFIERS != 0 || !edges.contains(&arg.width) || !edges.contains(&arg.height) {
             return Err(Errno::EINVAL);
         }
-        // Of one plane, the other elements must be empty.
+        // Of one plane, the other elements must be empty, but clients from before modifiers did not clear them: the
+        // kernel's framebuffer_check.
+        let modified = arg.flags & WITH_MODIFIERS != 0;
         let surplus = (1..4).any(|plane| {
-            arg.handles[plane] != 0
-                || arg.pitches[plane] != 0
-                || arg.offsets[plane] != 0
-                || (arg.flags & WITH_MODIFIERS != 0 && arg.modifiers[plane] != 0)
+            let used = arg.handles[plane] != 0 || arg.pitches[plane] != 0 || arg.offsets[plane] != 0;
+            arg.modifiers[plane] != 0 || (modified && used)
         });
-        if surplus || arg.handles[0] == 0 || arg.pitches[0] < arg.width * format.cpp {
+        if surplus
+            || (!modified && arg.modifiers[0] != 0)
+            || arg.handles[0] == 0
+            || arg.pitches[0] < arg.width * format.cpp
+        {
             return Err(Errno::EINVAL);
         }
         let object = self.object(arg.handles[0]).ok_or(Errno::ENOENT)?;
-        let modifier =
-            if arg.flags & WITH_MODIFIERS != 0 { arg.modifiers[0] } else { object.state().modifier() };
+        let modifier = if modified { arg.modifiers[0] } else { object.state().modifier() };
         let tiled = match modifier {
             MODIFIER_LINEAR => false,
             MODIFIER_T_TILED if format.tiled => true,
@@ -100,7 +104,7 @@ impl File {
         let mut state = self.display().state();
         let fb = state.fb(arg.id).ok().filter(|fb| fb.owner == self.seat.number).ok_or(Errno::ENOENT)?;
         state.fbs.remove(&arg.id);
-        state.scene.forget(&fb);
+        state.forget(&fb);
         Ok(())
     }
 
@@ -134,9 +138,10 @@ impl File {
         Ok(())
     }
 
-    /// Only who may change the screen is given what it shows.
+    /// Only who may change the screen is given what it shows: with a new handle each time, which the caller closes
+    /// (the kernel's drm_gem_fb_create_handle).
     fn fb_handle(&self, fb: &Framebuffer, process: &dyn Process) -> Result<u32, Errno> {
-        if self.is_master() || process.is_admin() { self.hold(fb.object.clone()) } else { Ok(0) }
+        if self.is_master() || process.is_admin() { lock(&self.bos).insert(fb.object.clone()) } else { Ok(0) }
     }
 
     pub(in super::super) fn dirty_fb(&self, arg: &mut FbDirty, process: &dyn Process) -> Answer {

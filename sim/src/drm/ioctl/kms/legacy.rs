@@ -42,8 +42,9 @@ impl File {
                 return Err(Errno::EINVAL);
             }
             let off = |scene: &mut Scene| {
-                // The cursor goes with the CRTC.
-                *scene = Scene::default();
+                // The cursor stays, to be seen again with the next mode.
+                let [_, cursor] = std::mem::take(&mut scene.planes);
+                *scene = Scene { planes: [Plane::default(), cursor], ..Scene::default() };
                 Ok(())
             };
             return self.commit(off, how, process);
@@ -81,10 +82,11 @@ impl File {
     fn mode_blob(&self, mode: &ModeInfo) -> u32 {
         let mut state = self.display().state();
         let data = query::mode_bytes(mode);
-        let known = state.blobs.iter().find(|(_, blob)| blob.owner.is_none() && blob.data == data);
+        let is_it = |blob: &Blob| blob.owner.is_none() && !blob.destroyed && blob.data == data;
+        let known = state.blobs.iter().find(|(_, blob)| is_it(blob));
         match known.map(|(&id, _)| id) {
             Some(id) => id,
-            None => state.add_blob(Blob { data, owner: None }),
+            None => state.add_blob(Blob { data, owner: None, destroyed: false }),
         }
     }
 
@@ -105,7 +107,8 @@ impl File {
             if x + width > new.width || y + height > new.height {
                 return Err(Errno::ENOSPC);
             }
-            if old.format != new.format {
+            // Where the CRTC sleeps, drm_atomic_helper_page_flip refuses.
+            if old.format != new.format || !state.scene.active {
                 return Err(Errno::EINVAL);
             }
             new
@@ -158,6 +161,8 @@ impl File {
         self.set_cursor2(&mut full, process)
     }
 
+    /// Other changes wait for a blank and for those before them; the kernel's `legacy_cursor_update` for neither, but
+    /// for a mode that is on its way.
     pub(in super::super) fn set_cursor2(&self, arg: &mut Cursor2, process: &dyn Process) -> Answer {
         if arg.flags == 0 || arg.flags & !(CURSOR_BO | CURSOR_MOVE) != 0 {
             return Err(Errno::EINVAL);
@@ -171,23 +176,23 @@ impl File {
             true => Some(None),
             false => None,
         };
-        let change = |scene: &mut Scene| {
-            let cursor = &mut scene.planes[1];
-            if arg.flags & CURSOR_MOVE != 0 {
-                (cursor.x, cursor.y) = (arg.x, arg.y);
+        self.wait_display(process, |state| !state.sets_mode())?;
+        let mut state = self.display().state();
+        // Where the cursor was moved last counts for the next one, too: drm_mode_cursor_universal.
+        let (x, y) = if arg.flags & CURSOR_MOVE != 0 { (arg.x, arg.y) } else { state.cursor };
+        let cursor = match picture.unwrap_or_else(|| state.scene.planes[1].fb.clone()) {
+            Some(fb) => {
+                let (width, height) = (fb.width, fb.height);
+                Plane { x, y, ..Plane::covering(fb, 0, 0, width, height) }
             }
-            match &picture {
-                Some(Some(fb)) => {
-                    let (x, y) = (cursor.x, cursor.y);
-                    let plane = Plane::covering(fb.clone(), 0, 0, fb.width, fb.height);
-                    *cursor = Plane { x, y, ..plane };
-                }
-                Some(None) => (cursor.fb, cursor.crtc) = (None, 0),
-                None => {}
-            }
-            Ok(())
+            None => Plane::default(),
         };
-        self.commit(change, How::default(), process)
+        let mut scene = state.scene.clone();
+        scene.planes[1] = cursor.clone();
+        scene.check(&state.scene, false)?;
+        state.cursor = (x, y);
+        state.move_cursor(&cursor);
+        self.wake_display(state)
     }
 
     /// A framebuffer that only the cursor has.
@@ -226,7 +231,13 @@ impl File {
         }
         let (scene, fences) = {
             let state = self.display().state();
-            property::values(&state, what.0, kind)?;
+            let has = property::values(&state, what.0, kind)?;
+            // Other than MODE_ATOMIC, these have no error for what is missing.
+            let old = has.iter().find(|&&(id, _)| id == what.1).ok_or(Errno::EINVAL)?.1;
+            // What is so already costs no frame: drm_atomic_connector_commit_dpms, which knows on and off.
+            if (what.0, what.1) == (CONNECTOR, property::DPMS) && (what.2 == 0) == (old == 0) && what.2 < 4 {
+                return Ok(());
+            }
             let mut scene = state.scene.clone();
             let mut effects = Effects::default();
             self.set_property(&state, &mut scene, what, &mut effects, process)?;

@@ -40,18 +40,25 @@ impl File {
         self.display().state().unique = true;
     }
 
+    /// Who was master may become so again and leave it, but not with a descriptor that another process opened: the
+    /// kernel's drm_master_check_perm.
+    fn check_master(&self, caps: &Caps, process: &dyn Process) -> Answer {
+        let may = (caps.was_master && self.opener == process.pid()) || process.is_admin();
+        if may { Ok(()) } else { Err(Errno::EACCES) }
+    }
+
     pub(in super::super) fn set_master(&self, _: &mut Nothing, process: &dyn Process) -> Answer {
         let mut caps = lock(&self.seat.caps);
         let mut state = self.display().state();
-        if !caps.was_master && !process.is_admin() {
-            return Err(Errno::EACCES);
-        }
+        self.check_master(&caps, process)?;
         match state.master {
             Some(number) if number == self.seat.number => Ok(()),
             Some(_) => Err(Errno::EBUSY),
             None => {
-                (state.master, state.unique) = (Some(self.seat.number), false);
-                caps.was_master = true;
+                state.master = Some(self.seat.number);
+                if !caps.was_master {
+                    state.new_master(&self.seat, &mut caps);
+                }
                 Ok(())
             }
         }
@@ -60,9 +67,7 @@ impl File {
     pub(in super::super) fn drop_master(&self, _: &mut Nothing, process: &dyn Process) -> Answer {
         let caps = lock(&self.seat.caps);
         let mut state = self.display().state();
-        if !caps.was_master && !process.is_admin() {
-            return Err(Errno::EACCES);
-        }
+        self.check_master(&caps, process)?;
         if state.master != Some(self.seat.number) {
             return Err(Errno::EINVAL);
         }

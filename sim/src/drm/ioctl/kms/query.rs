@@ -148,7 +148,8 @@ impl File {
             return Err(Errno::ENOMEM);
         }
         let data = read_bytes(process, arg.data, arg.length)?;
-        arg.blob_id = self.display().state().add_blob(Blob { data, owner: Some(self.seat.number) });
+        arg.blob_id =
+            self.display().state().add_blob(Blob { data, owner: Some(self.seat.number), destroyed: false });
         Ok(())
     }
 
@@ -158,7 +159,7 @@ impl File {
         if blob.owner != Some(self.seat.number) {
             return Err(Errno::EPERM);
         }
-        state.blobs.remove(&arg.id);
+        state.destroy_blob(arg.id);
         Ok(())
     }
 

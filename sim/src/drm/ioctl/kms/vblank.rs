@@ -74,16 +74,21 @@ fn run(device: &Weak<Device>) {
             // What waited for its job appears at the blank after that.
             let sequence = state.clock.sequence();
             let time = state.clock.time_of(sequence);
-            if pending.scene.is_some() {
+            let changed = pending.redraw || pending.scene.is_some();
+            if let Some(scene) = pending.scene {
+                state.setting_mode = state.sets_mode();
                 state.flipping = false;
+                state.shown = scene;
             }
+            let shown = changed.then(|| state.shown.clone());
             drop(state);
-            if let Some(scene) = &pending.scene {
-                display.present(scene);
+            if let Some(scene) = shown {
+                display.present(&scene);
             }
             if let Some(told) = &pending.told {
                 send(told, sequence, time);
             }
+            display.state().setting_mode = false;
             display.changed.notify_all();
             continue;
         }
@@ -140,7 +145,7 @@ impl File {
     fn queue(&self, due: u64, kind: u32, user_data: u64) -> Answer {
         let told = self.told(kind, user_data);
         let mut state = self.display().state();
-        state.pending.push(Pending { due, after: Seqno(0), scene: None, told });
+        state.pending.push(Pending { due, after: Seqno(0), scene: None, redraw: false, told });
         self.wake_display(state)
     }
 
