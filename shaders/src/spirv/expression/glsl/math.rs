@@ -101,8 +101,12 @@ fn atan2(b: &mut Builder<'_>, y: Value, x: Value) -> Value {
     let (mut height, mut width) = (b.fabs(y), b.fabs(x));
     if b.shader.stage == Stage::Compute {
         // Infinities have no quotient, though the angle between them is known. Kernels may have some.
-        let largest = b.float(f32::MAX);
+        let (largest, zero) = (b.float(f32::MAX), b.float(0.0));
+        let flat = b.flt(largest, width);
+        let tall = b.flt(largest, height);
         (height, width) = (b.fmin(height, largest), b.fmin(width, largest));
+        let level = b.select(tall, height, zero);
+        height = b.select(flat, level, height);
     }
     let right = angle(b, height, width);
     let (half_turn, zero) = (b.float(PI), b.float(0.0));
@@ -246,19 +250,25 @@ fn frexp(e: &mut Emit<'_>, args: &[Typed]) -> Result<Scalars> {
     Ok(mantissas)
 }
 
-/// x·2^n in two steps, so that every n whose result is a normal number works.
+/// x·2^n in three steps: two, so that every n whose result is a normal number works, and one for what is below all numbers.
 fn ldexp(b: &mut Builder<'_>, x: Value, n: Value) -> Value {
-    let one = b.word(1);
-    let first = b.asr(n, one);
-    let second = b.isub(n, first);
-    let x = times_power_of_two(b, x, first);
-    times_power_of_two(b, x, second)
+    let (one, least, most) = (b.word(1), b.word(-126i32 as u32), b.word(127));
+    let limited = |b: &mut Builder<'_>, n: Value| {
+        let n = b.smax(n, least);
+        b.smin(n, most)
+    };
+    let half = b.asr(n, one);
+    let first = limited(b, half);
+    let rest = b.isub(n, first);
+    let second = limited(b, rest);
+    let rest = b.isub(rest, second);
+    let third = limited(b, rest);
+    [first, second, third].into_iter().fold(x, |x, n| times_power_of_two(b, x, n))
 }
 
+/// x·2^n for n from -126 to 127.
 fn times_power_of_two(b: &mut Builder<'_>, x: Value, n: Value) -> Value {
-    let (least, most, bias, shift) = (b.word(-126i32 as u32), b.word(127), b.word(127), b.word(23));
-    let n = b.smax(n, least);
-    let n = b.smin(n, most);
+    let (bias, shift) = (b.word(127), b.word(23));
     let biased = b.iadd(n, bias);
     let power = b.shl(biased, shift);
     b.fmul(x, power)
