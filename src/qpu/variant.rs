@@ -1,4 +1,4 @@
-//! Results on machines that behave otherwise than assumed: what the functions of [`alu`](super::alu), [`pack`](super::pack) and
+//! Results on machines that behave otherwise than assumed: what the functions of [`alu`](super::alu), [`pack`] and
 //! [`sfu`](super::sfu) compute is corrected where [`Facts`] say so. Only a simulator of such a machine asks.
 
 use super::alu::{Lanes, add_overflow, fadd};

@@ -16,6 +16,9 @@ pub enum Backend {
     Remote(Arc<Client>),
 }
 
+/// Whoever takes an event from a node has looked at it before: one at a time, as under the kernel's `event_read_lock`.
+pub static READING: Mutex<()> = Mutex::new(());
+
 /// The one that was found or made.
 pub static BACKEND: Mutex<Option<Backend>> = Mutex::new(None);
 /// Whether a descriptor can be ours at all, so that processes without a device pay for nothing.

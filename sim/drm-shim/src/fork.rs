@@ -6,10 +6,10 @@ use std::sync::{Arc, MutexGuard};
 
 use libc::{c_int, c_void};
 
-use crate::backend::{ACTIVE, BACKEND, Backend};
+use crate::backend::{ACTIVE, BACKEND, Backend, READING};
 use crate::client::Client;
 use crate::inside::{Inside, lock};
-use crate::{descriptors, family, registered, state, streams};
+use crate::{descriptors, family, registered, streams};
 
 /// In the order in which they are taken elsewhere: who changes the registered buffers asks the device.
 type Guards = (
@@ -46,7 +46,7 @@ extern "C" fn before_fork() {
         _ => None,
     };
     let door = host.as_ref().and_then(family::door);
-    let waiting = (registered::guard(), lock(&state::READING));
+    let waiting = (registered::guard(), lock(&READING));
     let guards = (waiting, lock(&BACKEND), descriptors::guard(), streams::guard(), door);
     let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(guards));
     drop(inside);

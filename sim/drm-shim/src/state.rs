@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use libc::c_int;
 use vc4_kernel_abi::environment;
@@ -39,9 +39,6 @@ pub enum Thing {
     /// The heap of contiguous memory.
     Heap,
 }
-
-/// Whoever takes an event from a node has looked at it before: one at a time, as under the kernel's `event_read_lock`.
-pub static READING: Mutex<()> = Mutex::new(());
 
 /// Whether descriptors may have come from elsewhere, before this process opened anything.
 fn has_server() -> bool {

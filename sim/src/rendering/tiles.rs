@@ -53,7 +53,7 @@ pub fn run(
     for result in results {
         stats.merge(result?);
     }
-    let idle = idle_clocks(&stats.counters, stats.caches.as_ref());
+    let idle = idle_clocks(&stats.counters, stats.caches.unwrap_or_default().quad);
     stats.counters.add(Event::QpuIdle, idle);
     Ok(stats)
 }

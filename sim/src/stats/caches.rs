@@ -32,7 +32,7 @@ pub struct CacheModel {
     /// Slots of a vector of the VPM beyond its instruction.
     vector: u64,
     /// Clocks that a quad takes the rasteriser.
-    pub(super) quad: f64,
+    pub quad: f64,
 }
 
 impl CacheModel {

@@ -7,8 +7,6 @@
 
 pub use vc4_kernel_abi::perfmon::{EVENTS, Event};
 
-use super::caches::CacheModel;
-
 /// UNVERIFIED: which quads and primitives does each event count exactly? As [`Event`] describes them.
 ///
 /// One count per event.
@@ -49,12 +47,11 @@ impl Counters {
 const QPUS: u64 = 12;
 
 /// UNVERIFIED: how long do the fixed-function blocks take beside the QPUs? The time of a job is estimated as the longer of the QPUs' work shared
-/// evenly by all of them and so many clocks per quad of the rasteriser (qpu.md §7), one unless the model has other numbers; the QPUs
-/// idle for the rest.
-pub fn idle_clocks(counters: &Counters, model: Option<&CacheModel>) -> u64 {
+/// evenly by all of them and so many clocks per quad of the rasteriser (qpu.md §7); the QPUs idle for the rest.
+pub fn idle_clocks(counters: &Counters, clocks_per_quad: f64) -> u64 {
     let busy = counters.of(Event::QpuVertex) + counters.of(Event::QpuFragment);
     let quads = counters.of(Event::ValidQuads) + counters.of(Event::ClippedQuads);
-    let rasteriser = model.map_or(quads, |model| (quads as f64 * model.quad) as u64);
+    let rasteriser = (quads as f64 * clocks_per_quad) as u64;
     (busy.div_ceil(QPUS).max(rasteriser) * QPUS).saturating_sub(busy)
 }
 
@@ -78,8 +75,8 @@ mod tests {
     fn qpus_idle_while_the_rasteriser_works() {
         let mut counters = Counters::default();
         counters.add(Event::QpuFragment, 100);
-        assert_eq!(idle_clocks(&counters, None), 8);
+        assert_eq!(idle_clocks(&counters, 1.0), 8);
         counters.add(Event::ValidQuads, 50);
-        assert_eq!(idle_clocks(&counters, None), 500);
+        assert_eq!(idle_clocks(&counters, 1.0), 500);
     }
 }

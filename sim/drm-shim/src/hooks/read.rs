@@ -5,6 +5,7 @@ use libc::{c_int, c_void, size_t, ssize_t};
 use vc4_sim::drm::Errno;
 
 use super::hooks;
+use crate::backend::READING;
 use crate::inside::{Inside, lock};
 use crate::process::copy_to;
 use crate::real::{self, fail};
@@ -37,7 +38,7 @@ fn wait_for_event(fd: c_int) -> ssize_t {
 /// not fit.
 fn take_event(fd: c_int, out: u64, room: size_t) -> Result<Option<size_t>, Errno> {
     let _inside = Inside::enter();
-    let _taking = lock(&state::READING);
+    let _taking = lock(&READING);
     let mut event = [0u8; MOST];
     let flags = libc::MSG_PEEK | libc::MSG_TRUNC | libc::MSG_DONTWAIT;
     // SAFETY: room for so many bytes.

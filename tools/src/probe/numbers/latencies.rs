@@ -6,7 +6,7 @@ use vc4_kernel_abi::perfmon::Event;
 
 use super::super::experiments::common::{EDGE, all, draw, everywhere};
 use super::super::experiments::textures::{far_lookups, near_lookups};
-use super::counts;
+use super::counting::counts;
 use super::sizes::Image;
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::{Draw, at};

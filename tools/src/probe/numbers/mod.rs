@@ -1,19 +1,19 @@
 //! Numbers of the device: rates and latencies, each by jobs of its own, and what it counts of a known job.
 
+mod counting;
 mod functions;
 mod latencies;
 mod rates;
 mod sizes;
 
-use vc4::cl::packets::Tiling;
 use vc4::facts::{Facts, Number, Numbers};
 use vc4_kernel_abi::Gpu;
 use vc4_kernel_abi::perfmon::Event;
 
 use super::ask::simulator;
-use super::experiments::common::{CLEAR, EDGE, Monitor, run};
 use crate::jobs::bench::{Bench, Failure};
-use crate::jobs::job::{Draw, Target, at, rectangle};
+use crate::jobs::job::{Draw, at, rectangle};
+use counting::counts;
 pub use functions::Function;
 
 /// What tells the time.
@@ -127,21 +127,6 @@ pub fn measure(gpu: &dyn Gpu, facts: Facts, watch: &mut dyn FnMut(&str)) -> Repo
         None => functions::compare(&Bench::new(gpu)).map_err(|failure| failure.to_string()),
     };
     Report { measured, counted, functions, is_simulated: gpu.is_simulated() }
-}
-
-/// Counts of events of the usual target with some draws.
-fn counts<const N: usize>(
-    bench: &Bench<'_>,
-    events: [Event; N],
-    draws: &[Draw],
-) -> Result<[u64; N], Failure> {
-    let target = Target::new(bench, Tiling::Raster, EDGE, EDGE)?;
-    let monitor = Monitor::new(bench, &events.map(|event| event as u8))?;
-    let mut job = target.draw(CLEAR, draws)?;
-    job.perfmon = Some(monitor.id);
-    run(bench, &target, &job)?;
-    let values = monitor.values()?;
-    Ok(std::array::from_fn(|n| values[n]))
 }
 
 /// Events of the fixed-function blocks.

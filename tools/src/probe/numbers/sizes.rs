@@ -7,7 +7,7 @@ use vc4_kernel_abi::perfmon::Event;
 
 use super::super::experiments::common::{EDGE, all, draw, window};
 use super::super::experiments::textures::{Form, Texture};
-use super::counts;
+use super::counting::counts;
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::Draw;
 use crate::jobs::programs::fragment;

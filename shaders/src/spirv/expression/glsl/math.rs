@@ -105,8 +105,9 @@ fn atan2(b: &mut Builder<'_>, y: Value, x: Value) -> Value {
         let flat = b.flt(largest, width);
         let tall = b.flt(largest, height);
         (height, width) = (b.fmin(height, largest), b.fmin(width, largest));
-        let level = b.select(tall, height, zero);
-        height = b.select(flat, level, height);
+        // Of one that is infinite the other one is nothing.
+        let (level, upright) = (b.select(tall, height, zero), b.select(flat, width, zero));
+        (height, width) = (b.select(flat, level, height), b.select(tall, upright, width));
     }
     let right = angle(b, height, width);
     let (half_turn, zero) = (b.float(PI), b.float(0.0));
