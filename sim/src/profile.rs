@@ -15,7 +15,7 @@ use crate::kernel::{Job, ListRange};
 use crate::lock::lock;
 use crate::memory::Memory;
 use crate::qpu::Program;
-use crate::stats::{Counts, Stats};
+use crate::stats::{Counts, PixelTrace, Stats};
 pub use crate::stats::{Place, Work};
 use crate::tmu::TexturePicture;
 use vc4::hw::tile_px;
@@ -112,6 +112,8 @@ pub struct Profile {
     pub counts: Counts,
     /// Sums of the whole job.
     pub stats: Stats,
+    /// What happened to the pixel that was asked for; as much as was known when a job did not finish.
+    pub pixel: Option<Box<PixelTrace>>,
 }
 
 fn copy(memory: &Memory, list: ListRange) -> ListCopy {
@@ -149,6 +151,7 @@ fn draw_info(memory: &Memory, draw: &Draw) -> DrawInfo {
 pub(crate) fn begin(profile: &Mutex<Profile>, memory: &Memory, job: &Job, stats: &mut Stats) {
     stats.counts = Some(Box::default());
     let mut profile = lock(profile);
+    stats.pixel = profile.pixel.clone();
     profile.bin = job.bin.map(|list| copy(memory, list));
     profile.render = copy(memory, job.render);
     profile.bos = job.bos.iter().map(|bo| (bo.pages.address(), bo.pages.bytes())).collect();
@@ -175,6 +178,7 @@ pub(crate) fn end(profile: &Mutex<Profile>, stats: &mut Stats) {
     let Some(mut counts) = stats.counts.take() else { return };
     counts.leave();
     let mut profile = lock(profile);
+    profile.pixel = stats.pixel.take();
     profile.counts = *counts;
     profile.stats = stats.clone();
 }

@@ -12,7 +12,7 @@ use vc4::image::format::TileFormat;
 use vc4::image::surface::load_bits;
 use vc4_kernel_abi::{Gpu, Noop, Submit, Surface};
 use vc4_sim::capture::read::{Capture, Outcome, ReadError};
-use vc4_sim::replay::{DeviceReplay, Replay, Replayed};
+use vc4_sim::replay::{DeviceReplay, Replay, Replayed, Watch};
 use vc4_sim::{Config, Simulator};
 
 const BLACK: u32 = 0xff00_0000;
@@ -277,7 +277,7 @@ proptest! {
         }
         if let Ok(capture) = Capture::read(&bytes[..]) {
             let mut replay = Replay::new(&capture, Config { instruction_limit: LIMIT, ..Replay::config(&capture) });
-            while let Some(step) = replay.step(false) {
+            while let Some(step) = replay.step(Watch::Results) {
                 if step.is_err() {
                     break;
                 }

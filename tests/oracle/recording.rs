@@ -3,7 +3,7 @@
 
 use vc4_sim::capture::pages::Hash;
 use vc4_sim::capture::read::Capture;
-use vc4_sim::replay::Replay;
+use vc4_sim::replay::{Replay, Watch};
 
 /// Bytes before the first record.
 const START: usize = 8;
@@ -17,7 +17,7 @@ pub fn recording(bytes: &[u8]) -> usize {
     config.memory_bytes = config.memory_bytes.min(64 << 20);
     config.instruction_limit = 1 << 22;
     let mut replay = Replay::new(&capture, config);
-    let steps = std::iter::from_fn(|| replay.step(false)).take(STEPS);
+    let steps = std::iter::from_fn(|| replay.step(Watch::Results)).take(STEPS);
     steps.filter(|step| step.as_ref().is_ok_and(|replayed| replayed.done.is_some())).count()
 }
 

@@ -13,7 +13,7 @@ use bzip2::read::BzDecoder;
 
 use vc4_sim::capture::VARIABLE;
 use vc4_sim::capture::read::{Capture, Outcome};
-use vc4_sim::replay::Replay;
+use vc4_sim::replay::{Replay, Watch};
 use vc4_tests::random::Random;
 use vc4_tests::{driver, scratch};
 
@@ -42,7 +42,7 @@ fn check(name: &str, captures: &[Capture]) {
         let mut replay = Replay::new(capture, Replay::config(capture));
         for (number, entry) in capture.entries.iter().enumerate() {
             assert!(matches!(entry.outcome, Outcome::Done(_)), "{name}, submission {number}");
-            let replayed = replay.step(false).expect("there is another").expect("it can be run");
+            let replayed = replay.step(Watch::Results).expect("there is another").expect("it can be run");
             assert_eq!(
                 replayed.differences(&entry.outcome),
                 Vec::<String>::new(),

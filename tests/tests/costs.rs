@@ -5,7 +5,7 @@ use vc4::facts::Numbers;
 use vc4_sim::capture::VARIABLE;
 use vc4_sim::capture::read::Capture;
 use vc4_sim::price::Price;
-use vc4_sim::replay::Replay;
+use vc4_sim::replay::{Replay, Watch};
 use vc4_tests::{driver, scratch};
 
 /// The price of all that a program of [`vc4_tests::drawing`] submits.
@@ -19,7 +19,7 @@ fn price(name: &str) -> Price {
     let mut replay = Replay::new(&capture, Replay::config(&capture));
     let mut sum = Price::default();
     for entry in &capture.entries {
-        let replayed = replay.step(true).expect("there is another").expect("it can be run");
+        let replayed = replay.step(Watch::Profile).expect("there is another").expect("it can be run");
         if let Some(profile) = &replayed.profile {
             sum.add(&Price::of(&entry.submission.submit, profile, &Numbers::default()));
         }

@@ -11,7 +11,7 @@ use bzip2::read::BzDecoder;
 use bzip2::write::BzEncoder;
 use vc4_sim::capture::VARIABLE;
 use vc4_sim::capture::read::{Capture, Outcome};
-use vc4_sim::replay::Replay;
+use vc4_sim::replay::{Replay, Watch};
 use vc4_tests::{driver, scratch};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/known");
@@ -70,7 +70,7 @@ fn known_pictures_are_what_the_simulator_draws() {
         for (number, entry) in capture.entries.iter().enumerate() {
             let Outcome::Done(done) = &entry.outcome else { panic!("{name}, {number}: {:?}", entry.outcome) };
             assert_eq!(done.hang, None, "{name}, {number}");
-            let replayed = replay.step(false).expect("there is another").expect("it can be run");
+            let replayed = replay.step(Watch::Results).expect("there is another").expect("it can be run");
             let differences = replayed.differences(&entry.outcome);
             assert!(
                 differences.is_empty(),

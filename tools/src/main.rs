@@ -1,7 +1,7 @@
 //! The `vc4` command.
 //!
 //! One subcommand per file or folder; they do not know each other and import what stands below them: `names` and `stencil`
-//! (words of the command line), `input` and `output` (files in, text out), `device` (the GPU that is meant), `jobs` (what it is given to do), `json`, `picture` (PNG files), `diagnose`
+//! (words of the command line), `input` and `output` (files in, text out), `device` (the GPU that is meant), `jobs` (what it is given to do), `differences` (what it drew otherwise than the simulator), `json`, `picture` (PNG files), `diagnose`
 //! (places in sources, drawn).
 
 mod asm;
@@ -12,6 +12,7 @@ mod completions;
 mod cost;
 mod device;
 mod diagnose;
+mod differences;
 mod disasm;
 mod doctor;
 mod input;

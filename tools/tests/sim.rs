@@ -3,6 +3,7 @@
 #[path = "../../sim/tests/support/mod.rs"]
 mod support;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -93,6 +94,58 @@ fn replays_tell_what_happened_and_compare() {
     names.sort();
     assert_eq!(names, ["0001-color.png", "0001-depth.png"]);
     output(1, &["sim", "replay", &file, "--submission", "4"]);
+}
+
+/// What every instruction left, up to the colour that the picture has there.
+#[test]
+fn a_pixel_is_followed_through_its_programs() {
+    let directory = directory("pixel");
+    let file = capture(&directory);
+    let of = |pixel: &str| output(0, &["sim", "replay", &file, "--submission", "1", "--pixel", pixel]);
+    let inside = of("10,10");
+    assert!(inside.contains("\npixel (10, 10): 3 programs ran for it\n"), "{inside}");
+    let begins: Vec<&str> = inside.lines().filter(|line| line.starts_with("draw ")).collect();
+    assert!(begins[0].starts_with("draw 0, program at 0x"), "{inside}");
+    assert!(begins[0].contains("ra15 3f800000") && begins[0].contains("colour ff202020"), "{inside}");
+    assert!(begins[1].contains("colour ff000100"), "{inside}");
+    // The last one lies behind: its depth test takes the coverage away, and its colour goes nowhere.
+    let behind: Vec<&str> =
+        inside.lines().filter(|line| line.contains(": sig_none ; tlb_")).skip(4).collect();
+    assert!(behind[0].ends_with("coverage 00000000") && behind[1].ends_with(" ;"), "{behind:?}");
+    assert!(of("149,99").contains("pixel (149, 99): no program ran for it"));
+    let wrong = vc4(&["sim", "replay", &file, "--submission", "1", "--pixel", "10"]);
+    assert!(text(&wrong.stderr).contains("a pixel is written X,Y"), "{}", text(&wrong.stderr));
+    let which = vc4(&["sim", "replay", &file, "--pixel", "10,10"]);
+    assert!(text(&which.stderr).contains("--submission"), "{}", text(&which.stderr));
+}
+
+/// A node whose chip takes fewer bits for weights: the pictures beside it, and the instruction.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+fn what_a_gpu_draws_otherwise_is_explained() {
+    let library = Path::new(env!("CARGO_BIN_EXE_vc4")).with_file_name("libvc4_drm_shim.so");
+    assert!(library.exists(), "{} is not built: run `cargo build -p vc4-drm-shim`", library.display());
+    let directory = directory("different");
+    let (file, facts) = (directory.join("cube.vc4cap"), directory.join("facts.toml"));
+    let packed = include_bytes!("../known/scenes/texture_trilinear.vc4cap.bz2");
+    let mut capture = Vec::new();
+    bzip2::read::BzDecoder::new(&packed[..]).read_to_end(&mut capture).expect("a capture");
+    std::fs::write(&file, capture).expect("writable");
+    std::fs::write(&facts, "weight-bits = \"5\"\n").expect("writable");
+    let png = directory.join("png");
+    let output = Command::new(env!("CARGO_BIN_EXE_vc4"))
+        .args(["sim", "replay", "--check", "--device", "drm", "--png"])
+        .args([&png, &file])
+        .env("LD_PRELOAD", library)
+        .env("VC4SIM_FACTS", &facts)
+        .output()
+        .expect("vc4 starts");
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}{}", text(&output.stderr));
+    assert!(said.contains("it is so if weight-bits is \"5\"; instruction "), "{said}");
+    for name in ["0001-color.png", "0001-color-expected.png", "0001-color-different.png"] {
+        assert!(png.join(name).exists(), "{name}");
+    }
 }
 
 #[test]

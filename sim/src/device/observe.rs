@@ -8,7 +8,7 @@ use super::order::Order;
 use super::simulator::Simulator;
 use crate::lock::lock;
 use crate::profile::Profile;
-use crate::stats::Stats;
+use crate::stats::{PixelTrace, Stats};
 
 /// How an observed job went.
 #[derive(Clone, Debug)]
@@ -28,7 +28,20 @@ impl Simulator {
     /// # Errors
     /// As [`vc4_kernel_abi::Gpu::submit`]; a hang is no error here.
     pub fn observe(&self, submit: &Submit) -> Result<Observed, GpuError> {
-        let slot = Arc::new(Mutex::new(Profile::default()));
+        self.observed(submit, Profile::default())
+    }
+
+    /// The same, and what happened to a pixel of the frame, instruction by instruction.
+    ///
+    /// # Errors
+    /// As [`Simulator::observe`].
+    pub fn observe_pixel(&self, submit: &Submit, pixel: (u32, u32)) -> Result<Observed, GpuError> {
+        let pixel = Some(Box::new(PixelTrace::new(pixel)));
+        self.observed(submit, Profile { pixel, ..Profile::default() })
+    }
+
+    fn observed(&self, submit: &Submit, profile: Profile) -> Result<Observed, GpuError> {
+        let slot = Arc::new(Mutex::new(profile));
         let mut order = self.prepare(submit)?;
         order.profile = Some(slot.clone());
         order.counted = true;

@@ -14,7 +14,7 @@ use super::ports::Ports;
 use super::program::Program;
 use super::report;
 use super::state::Qpu;
-use crate::stats::{Caches, Finding, Note, Stats};
+use crate::stats::{Caches, Finding, Held, Note, Stats, Words};
 
 /// Reported for the last instruction.
 const TMU_LEFT_OVER: Note = Note {
@@ -119,6 +119,14 @@ impl<'p, 's> Watcher<'p, 's> {
         }
     }
 
+    /// Notes what an instruction did to the pixel that is traced.
+    fn trace(&mut self, q: &Qpu, ports: &impl Ports, index: usize) {
+        let Some(trace) = &mut self.stats.pixel else { return };
+        let Some(element) = trace.element() else { return };
+        let [_, written] = self.program.facts().registers[index];
+        trace.step(index, words(q, written, element), ports.held(element));
+    }
+
     fn count(&mut self, q: &mut Qpu, op: &Op, index: usize) {
         let Some(caches) = &mut self.caches else { return };
         let counters = &mut self.stats.counters;
@@ -161,6 +169,7 @@ impl<P: Ports> Observer<P> for Watcher<'_, '_> {
         if let Some(counts) = &mut self.stats.counts {
             counts.line(index, self.program.slots(index));
         }
+        self.trace(q, ports, index);
         if self.checker.is_some() {
             while let Some(rule) = ports.take_note().or_else(|| q.take_note()) {
                 Self::found(self.stats, self.program, q, rule, index);
@@ -173,4 +182,19 @@ impl<P: Ports> Observer<P> for Watcher<'_, '_> {
             checker.switched();
         }
     }
+}
+
+/// What stands in the given slots of an element.
+fn words(q: &Qpu, slots: u128, element: usize) -> Words {
+    let named = |s: u8| match s {
+        FLAGS => Held::Flags,
+        s if s < slot::RB => Held::FileA(s - slot::RA),
+        s if s < slot::ACC => Held::FileB(s - slot::RB),
+        s => Held::Accumulator(s - slot::ACC),
+    };
+    let word = |s: u8| match s {
+        FLAGS => q.flags().iter().rev().fold(0, |bits, flag| bits << 1 | u32::from(flag >> element & 1)),
+        s => q.register(s)[element],
+    };
+    (0..=FLAGS).filter(|&s| slots & bit(s) != 0).map(|s| (named(s), word(s))).collect()
 }

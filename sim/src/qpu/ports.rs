@@ -4,7 +4,7 @@ use vc4::qpu::Stage;
 
 use super::fault::Fault;
 use crate::lanes::{LaneMask, Lanes};
-use crate::stats::Note;
+use crate::stats::{Note, Words};
 
 /// What a varying is made of: VP = A·(x−x0) + B·(y−y0), value = VP·W + C (v3d.md §9.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,6 +56,10 @@ pub trait Ports {
     /// A rule that the program broke since the last call; the access that broke it was given some meaning.
     fn take_note(&mut self) -> Option<Note> {
         None
+    }
+    /// What the fixed-function blocks hold of an element's pixel: masks and the tile buffer.
+    fn held(&self, _element: usize) -> Words {
+        Words::new()
     }
     /// Next varying: the partial sum A·dx + B·dy per element, and C as r5 will show it (§4.2).
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault>;

@@ -44,7 +44,8 @@ impl Qpu {
         initial: &Payload,
         stats: &mut Stats,
     ) -> Result<(), Fault> {
-        let watched = stats.check || stats.caches.is_some() || stats.counts.is_some();
+        let traced = stats.pixel.as_ref().is_some_and(|trace| trace.element().is_some());
+        let watched = stats.check || stats.caches.is_some() || stats.counts.is_some() || traced;
         #[cfg(feature = "jit")]
         let native = if watched { None } else { program.native(stats.engine) };
         #[cfg(feature = "jit")]

@@ -13,7 +13,7 @@ use crate::error::JobError;
 use crate::geometry::Rect;
 use crate::memory::Memory;
 use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats, Varyings};
-use crate::stats::{Counters, Event};
+use crate::stats::{Counters, Event, Held, Words};
 use crate::unverified::{is_usual_z, ms_flags_from_coverage, sample_coverage, usual_z, z_to_24_bits};
 use crate::wide::on_wide_vectors;
 
@@ -171,6 +171,11 @@ impl Batch {
         self.quads += 1;
     }
 
+    /// The element of a pixel that is covered.
+    fn element_of(&self, x: i32, y: i32) -> Option<usize> {
+        (0..self.quads * 4).find(|&lane| (self.x[lane], self.y[lane]) == (x, y) && self.coverage[lane] != 0)
+    }
+
     /// Gives the unfilled places the coordinates of the first quad.
     fn fill(&mut self) {
         for lane in self.quads * 4..LANES {
@@ -252,7 +257,17 @@ impl Shading<'_> {
             colored: 0,
         };
         let fragment = &draw.fragment;
+        if let Some(trace) = &mut self.stats.pixel {
+            if let Some(element) = ports.batch.element_of(trace.x, trace.y) {
+                let w_and_z =
+                    [(Held::FileA(15), payload.ra15[element]), (Held::FileB(15), payload.rb15[element])];
+                trace.begin(fragment.program.address(), element, w_and_z, ports.held(element));
+            }
+        }
         qpu.run(&fragment.program, memory, fragment.uniforms, &mut ports, &payload, self.stats)?;
+        if let Some(trace) = &mut self.stats.pixel {
+            trace.end();
+        }
         ports.count(&mut self.stats.counters);
         if self.stats.check {
             for rule in ports.end() {
@@ -406,6 +421,18 @@ fn no_vpm<T>() -> Result<T, Fault> {
 impl Ports for FragmentPorts<'_> {
     fn take_note(&mut self) -> Option<Note> {
         self.note.take()
+    }
+
+    fn held(&self, element: usize) -> Words {
+        let masks = [
+            (Held::Coverage, self.ms_flags[element]),
+            (Held::Reverse, u32::from(self.reverse >> element & 1)),
+        ];
+        let first = usize::from(self.pixels[element]);
+        let samples = (0u8..).zip(first..first + self.tile.samples()).flat_map(|(sample, at)| {
+            [(Held::Color(sample), self.tile.color()[at]), (Held::DepthStencil(sample), self.tile.zs()[at])]
+        });
+        masks.into_iter().chain(samples).collect()
     }
 
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault> {

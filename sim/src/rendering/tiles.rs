@@ -16,7 +16,7 @@ use super::surface::{load_full_res, store_full_res};
 use crate::binning::Binned;
 use crate::error::JobError;
 use crate::memory::Memory;
-use crate::stats::{Counts, Event, Stats, idle_clocks};
+use crate::stats::{Counts, Event, PixelTrace, Stats, idle_clocks};
 use crate::unverified::tile_coordinate;
 
 /// Executes all segments and adds to `stats`; the caller's rayon pool does the work.
@@ -158,6 +158,7 @@ impl Frame<'_> {
                 .expect("every draw of a rendered list was prepared");
             let binned = &draw.primitives[item.primitive as usize];
             Counts::enter(&mut stats.counts, item.draw as usize, Stage::Fragment, Some(list));
+            PixelTrace::enter(&mut stats.pixel, item.draw);
             worker.draw(self.memory, draw, prepared, binned, origin, stats)?;
         }
         Ok(())

@@ -20,6 +20,18 @@ use bos::Bos;
 /// The largest bus memory that a capture is given, whatever its head says.
 const MOST_MEMORY: u32 = 1 << 30;
 
+/// What is wanted of a submission besides its results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Watch {
+    /// Nothing.
+    #[default]
+    Results,
+    /// A profile; slower.
+    Profile,
+    /// A profile that tells of a pixel of the frame what was done to it.
+    Pixel(u32, u32),
+}
+
 /// A simulator that runs the submissions of a capture in order.
 pub struct Replay<'a> {
     capture: &'a Capture,
@@ -53,14 +65,14 @@ impl<'a> Replay<'a> {
         &self.simulator
     }
 
-    /// Runs the next submission; `None` behind the last. Observed ones are slower and have a profile.
+    /// Runs the next submission; `None` behind the last.
     ///
     /// # Errors
     /// When the submission cannot be put together; one that is refused or hangs is no error.
-    pub fn step(&mut self, observe: bool) -> Option<Result<Replayed, ReplayError>> {
+    pub fn step(&mut self, watch: Watch) -> Option<Result<Replayed, ReplayError>> {
         let entry = self.capture.entries.get(self.next)?;
         self.next += 1;
-        Some(self.run(entry, observe))
+        Some(self.run(entry, watch))
     }
 
     /// Content of a BO, from `offset` on, as much as there is of `size` bytes.
@@ -68,10 +80,10 @@ impl<'a> Replay<'a> {
         self.bos.contents(key, offset, size)
     }
 
-    fn run(&mut self, entry: &Entry, observe: bool) -> Result<Replayed, ReplayError> {
+    fn run(&mut self, entry: &Entry, watch: Watch) -> Result<Replayed, ReplayError> {
         let submit = self.bos.prepare(&self.simulator, self.capture, entry)?;
         let mut replayed = Replayed::default();
-        match self.submit(&submit, observe) {
+        match self.submit(&submit, watch) {
             Ok((done, profile)) => {
                 replayed.done = Some(Done { written: self.bos.written(entry), ..done });
                 replayed.profile = profile;
@@ -84,15 +96,20 @@ impl<'a> Replay<'a> {
         Ok(replayed)
     }
 
-    fn submit(&self, submit: &Submit, observe: bool) -> Result<(Done, Option<Profile>), GpuError> {
+    fn submit(&self, submit: &Submit, watch: Watch) -> Result<(Done, Option<Profile>), GpuError> {
         let before = self.simulator.totals();
         let start = std::time::Instant::now();
-        let (seqno, hang, profile) = if observe {
-            let observed = self.simulator.observe(submit)?;
-            (observed.seqno, observed.hang, Some(observed.profile))
-        } else {
-            let (seqno, hang) = self.simulator.complete(submit)?;
-            (seqno, hang, None)
+        let observed = match watch {
+            Watch::Results => None,
+            Watch::Profile => Some(self.simulator.observe(submit)?),
+            Watch::Pixel(x, y) => Some(self.simulator.observe_pixel(submit, (x, y))?),
+        };
+        let (seqno, hang, profile) = match observed {
+            Some(observed) => (observed.seqno, observed.hang, Some(observed.profile)),
+            None => {
+                let (seqno, hang) = self.simulator.complete(submit)?;
+                (seqno, hang, None)
+            }
         };
         let nanoseconds = start.elapsed().as_nanos() as u64;
         let after = self.simulator.totals();

@@ -4,6 +4,7 @@ use super::caches::CacheModel;
 use super::counters::Counters;
 use super::counts::Counts;
 use super::finding::{Finding, Note};
+use super::pixel::PixelTrace;
 
 /// Instructions after which a program counts as hung, unless the configuration says otherwise. The kernel resets the
 /// GPU when a job makes no progress for 100 ms (kernel-abi.md §11), which is about this many instruction slots.
@@ -48,6 +49,8 @@ pub struct Stats {
     pub findings: Vec<Finding>,
     /// Counts per line and tile, when the job is observed; they cost time.
     pub counts: Option<Box<Counts>>,
+    /// What happens to one pixel, when somebody asks.
+    pub pixel: Option<Box<PixelTrace>>,
 }
 
 impl Default for Stats {
@@ -65,6 +68,7 @@ impl Default for Stats {
             instruction_limit: INSTRUCTION_LIMIT,
             findings: Vec::new(),
             counts: None,
+            pixel: None,
         }
     }
 }
@@ -78,6 +82,7 @@ impl Stats {
             engine: self.engine,
             instruction_limit: self.instruction_limit,
             counts: self.counts.as_ref().map(|_| Box::default()),
+            pixel: self.pixel.as_ref().map(|trace| Box::new(trace.part())),
             ..Stats::default()
         }
     }
@@ -95,6 +100,9 @@ impl Stats {
         }
         if let (Some(counts), Some(part)) = (&mut self.counts, part.counts) {
             counts.merge(*part);
+        }
+        if let (Some(trace), Some(part)) = (&mut self.pixel, part.pixel) {
+            trace.merge(*part);
         }
     }
 

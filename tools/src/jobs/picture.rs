@@ -1,5 +1,7 @@
 //! Pictures that jobs leave: what must be there, and what is.
 
+use std::collections::BTreeMap;
+
 /// Pixels by rows, red in the lowest byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
@@ -38,6 +40,27 @@ impl Picture {
         ))
     }
 
+    /// The first pixel that is different.
+    pub fn first_difference(&self, expected: &Picture) -> Option<(u32, u32)> {
+        let first = self.differing(expected, 0).next()? as u32;
+        Some((first % self.width, first / self.width))
+    }
+
+    /// How many pixels of which tiles of `edge` pixels are different, in words; the first few tiles by name.
+    pub fn tiles(&self, expected: &Picture, edge: u32) -> String {
+        const NAMED: usize = 4;
+        let mut tiles = BTreeMap::<(u32, u32), u32>::new();
+        for at in self.differing(expected, 0) {
+            let (x, y) = (at as u32 % self.width, at as u32 / self.width);
+            *tiles.entry((y / edge, x / edge)).or_default() += 1;
+        }
+        let named =
+            tiles.iter().take(NAMED).map(|((row, column), count)| format!("({column}, {row}) {count}"));
+        let more = if tiles.len() > NAMED { ", …" } else { "" };
+        let all = self.width.div_ceil(edge) * self.height.div_ceil(edge);
+        format!("in {} of {all} tiles: {}{more}", tiles.len(), named.collect::<Vec<_>>().join(", "))
+    }
+
     /// White where the pictures differ.
     pub fn difference(&self, expected: &Picture) -> Picture {
         let mut out = Picture::from_fn(self.width, self.height, |_, _| 0xff00_0000);
@@ -62,6 +85,9 @@ mod tests {
             Err("2 of 8 pixels are wrong; the first is (1, 1): 00000103 instead of 00000101".into())
         );
         assert!(seen.compare(&expected, 2).unwrap_err().starts_with("1 of 8"));
+        assert_eq!(seen.first_difference(&expected), Some((1, 1)));
+        assert_eq!(seen.tiles(&expected, 2), "in 2 of 2 tiles: (0, 0) 1, (1, 0) 1");
+        assert_eq!(seen.tiles(&expected, 64), "in 1 of 1 tiles: (0, 0) 2");
         assert_eq!(seen.difference(&expected).words.iter().filter(|word| **word == u32::MAX).count(), 2);
     }
 }

@@ -1,7 +1,10 @@
 //! `vc4 sim`: the simulated GPU from the outside, one subcommand per file.
 
 mod capture;
+mod different;
 mod load;
+mod pictures;
+mod pixel;
 mod price;
 mod replay;
 mod report;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use vc4::facts::Numbers;
 use vc4_sim::price::{CLOCKS, Price, Unit};
-use vc4_sim::replay::Replay;
+use vc4_sim::replay::{Replay, Watch};
 
 use super::load;
 use super::replay::Machine;
@@ -63,7 +63,7 @@ fn price(options: &Options, file: &Path, numbers: &Numbers) -> Result<Price, Err
     let mut replay = Replay::new(&capture, options.machine.config(&capture));
     let mut sum = Price::default();
     for entry in &capture.entries {
-        let Some(replayed) = replay.step(true) else { break };
+        let Some(replayed) = replay.step(Watch::Profile) else { break };
         let replayed = replayed.map_err(|error| Error::Input(format!("{}: {error}", file.display())))?;
         if let Some(profile) = &replayed.profile {
             sum.add(&Price::of(&entry.submission.submit, profile, numbers));

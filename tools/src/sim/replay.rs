@@ -2,28 +2,32 @@
 
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use vc4_kernel_abi::Choice;
 use vc4_sim::capture::attachments::Attachment;
 use vc4_sim::capture::read::{Capture, Entry, Outcome};
-use vc4_sim::replay::{DeviceReplay, Replay, ReplayError, Replayed};
+use vc4_sim::replay::{DeviceReplay, Replay, ReplayError, Replayed, Watch};
 use vc4_sim::stats::Finding;
 use vc4_sim::{Config, Mode};
 
+use super::different::Different;
 use super::load;
+use super::pictures::Pictures;
+use super::pixel::{self, Pixel};
 use crate::device;
 use crate::output::{self, Error, Status};
-use crate::picture;
 
 const EXAMPLES: &str = "\
 Examples:
   vc4 sim replay capture.vc4cap                     one line per submission, then the sums
   vc4 sim replay capture.vc4cap --check --quiet     exit code 1 if any result differs from the recorded one
   vc4 sim replay capture.vc4cap --submission 7 --png frames
+  vc4 sim replay capture.vc4cap --submission 7 --pixel 120,64    every instruction that ran for a pixel
   vc4 sim replay capture.vc4cap --check --device drm   on the GPU of this Raspberry Pi
+  vc4 sim replay capture.vc4cap --check --device drm --png frames    what is different, too, as pictures
   vc4 sim replay capture.vc4cap --strict            refuse what only the kernel's holes let through, watch all programs
 
 Submissions read what earlier ones stored, so --submission N runs those before N as well, silently.";
@@ -67,7 +71,11 @@ pub struct Options {
     /// Where to run it: sim, or the GPU: drm, or drm:PATH (a node). The GPU counts nothing
     #[arg(long, value_name = "DEVICE", default_value = "sim", conflicts_with_all = ["threads", "strict"])]
     device: Choice,
-    /// Save what each submission stores as NNNN-color.png, NNNN-depth.png, … in this directory
+    /// Print what was done to this pixel of the submission, instruction by instruction; 0,0 is the frame's first
+    #[arg(long, value_name = "X,Y", requires = "submission", conflicts_with = "device")]
+    pixel: Option<Pixel>,
+    /// Save what each submission stores as NNNN-color.png, NNNN-depth.png, … in this directory; with --check and a
+    /// GPU also NNNN-color-expected.png and NNNN-color-different.png where it drew otherwise than the simulator
     #[arg(long, value_name = "DIR")]
     png: Option<PathBuf>,
     /// In PNG files, exchange red and blue: for programs that store BGRA
@@ -84,10 +92,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<Status, Error> {
     let capture = load::capture(&options.file)?;
     let last = last(options, &capture)?;
-    if let Some(directory) = &options.png {
-        std::fs::create_dir_all(directory)
-            .map_err(|error| Error::Write { path: directory.clone(), error })?;
-    }
+    let pictures = options.png.clone().map(|directory| Pictures::new(directory, options.bgra)).transpose()?;
     let gpu = match &options.device {
         Choice::Sim => None,
         choice => Some(device::open(choice).map_err(|error| Error::Input(error.to_string()))?),
@@ -97,12 +102,16 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         Some(gpu) => Runner::Device(DeviceReplay::new(&capture, &**gpu)),
     };
     let bar = progress(options, last);
-    let mut sums = Sums::default();
+    let (mut sums, mut different) = (Sums::default(), Different::default());
     let start = Instant::now();
     while replay.position() < last {
         let number = replay.position();
         let entry = &capture.entries[number];
-        let Some(step) = replay.step() else { break };
+        let watch = match options.pixel {
+            Some(Pixel(x, y)) if options.submission == Some(number) => Watch::Pixel(x, y),
+            _ => Watch::Results,
+        };
+        let Some(step) = replay.step(watch) else { break };
         let replayed = step.map_err(|error| Error::Input(format!("submission {number}: {error}")))?;
         bar.inc(1);
         if options.submission.is_some_and(|wanted| wanted != number) {
@@ -117,9 +126,15 @@ pub fn run(options: &Options) -> Result<Status, Error> {
             for difference in &differences {
                 output::print(&format!("{number:>6}  differs: it {difference}\n"))?;
             }
+            if let (Runner::Device(device), false) = (&replay, differences.is_empty()) {
+                output::print(&different.submission(&capture, number, device, pictures.as_ref())?)?;
+            }
         }
-        if let (Some(directory), Some(_)) = (&options.png, &replayed.done) {
-            save(directory, options.bgra, number, entry, &replay)?;
+        if let Some(profile) = &replayed.profile {
+            output::print(&pixel::text(profile))?;
+        }
+        if let (Some(pictures), Some(_)) = (&pictures, &replayed.done) {
+            save(pictures, number, entry, &replay)?;
         }
     }
     bar.finish_and_clear();
@@ -147,9 +162,9 @@ impl Runner<'_> {
         }
     }
 
-    fn step(&mut self) -> Option<Result<Replayed, ReplayError>> {
+    fn step(&mut self, watch: Watch) -> Option<Result<Replayed, ReplayError>> {
         match self {
-            Runner::Simulator(replay) => replay.step(false),
+            Runner::Simulator(replay) => replay.step(watch),
             Runner::Device(replay) => replay.step(LIMIT),
         }
     }
@@ -273,25 +288,11 @@ fn line(number: usize, entry: &Entry, replayed: &Replayed) -> String {
 }
 
 /// Saves what a submission stored.
-fn save(
-    directory: &Path,
-    bgra: bool,
-    number: usize,
-    entry: &Entry,
-    replay: &Runner<'_>,
-) -> Result<(), Error> {
+fn save(pictures: &Pictures, number: usize, entry: &Entry, replay: &Runner<'_>) -> Result<(), Error> {
     for attachment in Attachment::stored_by(&entry.submission.submit) {
         let Some(bo) = entry.bos.get(attachment.bo) else { continue };
         let Some(bytes) = replay.contents(bo.key, attachment.offset, attachment.bytes()) else { continue };
-        for (name, mut pixels) in attachment.pictures(&bytes) {
-            if bgra {
-                picture::swap_red_and_blue(&mut pixels);
-            }
-            let path = directory.join(format!("{number:04}-{}.png", name.replace([' ', '/'], "-")));
-            let file = picture::png(attachment.width, attachment.height, &pixels)
-                .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
-            output::write(Some(&path), &file)?;
-        }
+        pictures.save(number, &attachment, "", &bytes)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use vc4_sim::capture::read::Capture;
 use vc4_sim::replay::{DeviceReplay, ReplayError};
 
 use super::outcome::{Compared, Outcome};
-use super::suspects::{Place, Suspects};
+use crate::differences::{Place, Suspects};
 use crate::jobs::bench::{Bench, Failure, LIMIT};
 use crate::jobs::picture::Picture;
 
@@ -170,7 +170,7 @@ fn one(bench: &Bench<'_>, known: &Known, suspects: &mut Suspects) -> Result<Opti
             let expected =
                 picture(drawn.ok_or_else(|| Failure::Wrong(format!("{name}: it cannot be drawn")))?);
             if let Err(why) = seen.compare(&expected, 0) {
-                let rests = suspects.of(&place, &expected.words, &seen.words);
+                let rests = suspects.of(&place, &expected, &seen);
                 return Ok(Some(Compared {
                     name,
                     why: format!("{}: {why}{}{rests}", attachment.name, bench.suspicion(took)),

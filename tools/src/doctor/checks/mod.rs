@@ -2,7 +2,7 @@
 //!
 //! A check is a row of [`CHECKS`]. It gets a [`Bench`], whose BOs are closed when it is over, and has an [`outcome`] or a
 //! failure. [`drawing`] and [`speed`] submit [`jobs`](crate::jobs), [`known`] runs captures again and
-//! [`suspects`] tells on which assumptions those rest.
+//! tells by [`differences`](crate::differences) on which assumptions those rest.
 
 mod caches;
 mod device;
@@ -10,7 +10,6 @@ mod drawing;
 mod known;
 pub mod outcome;
 mod speed;
-mod suspects;
 
 use std::time::{Duration, Instant};
 

@@ -3,6 +3,7 @@
 use vc4_kernel_abi::{Gpu, Noop};
 use vc4_sim::{Config, Simulator};
 
+use super::outcome::Compared;
 use super::{CHECKS, Checked, Ended, known, run};
 use crate::jobs::bench::Bench;
 use crate::jobs::faulty::{Fault, Faulty};
@@ -124,6 +125,23 @@ fn a_known_picture_that_differs_names_the_assumption() {
             compared.name,
             compared.why
         );
+        assert!(compared.why.contains(" tiles: ("), "{}: {}", compared.name, compared.why);
+    }
+    assert!(
+        outcome.differing.iter().any(|compared| compared.why.ends_with("it is the tile's load or store"))
+    );
+}
+
+/// Filters that weigh otherwise: the load of the lookup's result is the first instruction that leaves another word.
+#[test]
+fn a_known_picture_that_differs_names_the_instruction() {
+    let facts = vc4::facts::read("weight-bits = \"5\"").expect("a fact");
+    let gpu = Simulator::new(Config { memory_bytes: 96 << 20, facts, ..Config::default() });
+    let outcome = known::pictures(&Bench::new(&gpu)).expect("they run");
+    assert!(!outcome.differing.is_empty());
+    for Compared { name, why, .. } in &outcome.differing {
+        assert!(why.contains("it is so if weight-bits is \"5\"; instruction "), "{name}: {why}");
+        assert!(why.contains(" `sig_load_tmu") && why.contains(" in r4, not "), "{name}: {why}");
     }
 }
 
@@ -141,4 +159,7 @@ fn a_known_picture_that_differs_is_no_failure() {
         "{}",
         outcome.differing[0].why
     );
+    // Nobody draws there: the tile is cleared.
+    let nobody = "; it rests on no assumption; no program of the simulator changes pixel (24, 14)";
+    assert!(outcome.differing[0].why.ends_with(nobody), "{}", outcome.differing[0].why);
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use vc4_sim::capture::read::Capture;
-use vc4_sim::replay::Replay;
+use vc4_sim::replay::{Replay, Watch};
 
 use super::load;
 use super::replay::Machine;
@@ -134,7 +134,7 @@ fn page(options: &Options, capture: &Capture, wanted: Range<usize>) -> Result<St
     while replay.position() < wanted.end {
         let number = replay.position();
         let shown = wanted.contains(&number);
-        let Some(step) = replay.step(shown) else { break };
+        let Some(step) = replay.step(if shown { Watch::Profile } else { Watch::Results }) else { break };
         let replayed = step.map_err(|error| Error::Input(format!("submission {number}: {error}")))?;
         if shown {
             let entry = &capture.entries[number];
