@@ -41,11 +41,11 @@ fn read(path: &Path) -> Capture {
     Capture::read(std::fs::File::open(path).unwrap()).unwrap()
 }
 
-fn replay(capture: &Capture, threads: usize, observe: bool) -> Vec<Replayed> {
+fn replay(capture: &Capture, threads: usize, watch: Watch) -> Vec<Replayed> {
     let threads = std::num::NonZeroUsize::new(threads);
     let config = Config { threads, instruction_limit: LIMIT, ..Replay::config(capture) };
     let mut replay = Replay::new(capture, config);
-    std::iter::from_fn(|| replay.step(observe)).map(Result::unwrap).collect()
+    std::iter::from_fn(|| replay.step(watch)).map(Result::unwrap).collect()
 }
 
 /// Loads what the job stores.
@@ -84,10 +84,10 @@ fn replays_leave_the_same_bits() {
     assert!(matches!(&capture.entries[5].outcome, Outcome::Refused { errno: 22, .. }));
     let Outcome::Done(hung) = &capture.entries[6].outcome else { panic!("a hang is the end of a job") };
     assert!(hung.hang.as_ref().is_some_and(|what| what.contains("still running")), "{hung:?}");
-    for (threads, observe) in [(1, false), (2, true)] {
-        for (replayed, entry) in replay(&capture, threads, observe).iter().zip(&capture.entries) {
+    for (threads, watch) in [(1, Watch::Results), (2, Watch::Profile)] {
+        for (replayed, entry) in replay(&capture, threads, watch).iter().zip(&capture.entries) {
             assert_eq!(replayed.differences(&entry.outcome), Vec::<String>::new());
-            assert_eq!(replayed.profile.is_some(), observe && replayed.done.is_some());
+            assert_eq!(replayed.profile.is_some(), watch == Watch::Profile && replayed.done.is_some());
         }
     }
 }
@@ -116,7 +116,7 @@ fn captures_know_what_the_program_calls_its_bos() {
         ["shadow map", "shadow map", "scene"]
     );
     assert_eq!(capture.names.len(), 2);
-    for (replayed, entry) in replay(&capture, 1, false).iter().zip(&capture.entries) {
+    for (replayed, entry) in replay(&capture, 1, Watch::Results).iter().zip(&capture.entries) {
         assert_eq!(replayed.differences(&entry.outcome), Vec::<String>::new());
     }
 }
@@ -145,7 +145,7 @@ fn any_device_replays() {
 fn a_difference_is_found() {
     let mut capture = read(&record("difference", frames));
     capture.entries[2].submission.submit.clear_color = [BLACK + 1; 2];
-    let replayed = replay(&capture, 2, false);
+    let replayed = replay(&capture, 2, Watch::Results);
     let differing: Vec<usize> = replayed
         .iter()
         .zip(&capture.entries)
@@ -187,7 +187,7 @@ fn results_are_not_stored_but_made_again() {
     });
     assert!(std::fs::metadata(&path).unwrap().len() < 64 << 10);
     let capture = read(&path);
-    for (replayed, entry) in replay(&capture, 2, false).iter().zip(&capture.entries) {
+    for (replayed, entry) in replay(&capture, 2, Watch::Results).iter().zip(&capture.entries) {
         assert!(replayed.differences(&entry.outcome).is_empty());
     }
 }

@@ -516,6 +516,14 @@ choices {
         users: "nothing: the compiler does not use them so",
         ask: Probe,
     }
+    recip_one: RecipOne = "recip-one", "Is the reciprocal of 1 exact?" {
+        | One = "one": "It is 1.",
+        | Table = "table": "It is 0x3f7ffc00, as the table has it.",
+        evidence: "vc4asm's list of accuracies prints recip(recip(1)) as 1.000000; with it, and truncated products, 73 cases of dEQP-GLES2 pass as on Raspberry Pi 3 boards, in which Mesa's vertices would lie a sixteenth of a pixel inside otherwise",
+        at: "src/qpu/sfu.rs", "recip",
+        users: "vertices whose w is 1",
+        ask: Probe,
+    }
     exp2_nan: Exp2Nan = "exp2-nan", "What is exp2(NaN)?" {
         | Overflow = "overflow": "As of an infinity of its sign.",
         | Nan = "nan": "NaN.",

@@ -11,6 +11,9 @@ use crate::hw::LANES;
 const SIGN: u32 = 0x8000_0000;
 const INF: u32 = 0x7f80_0000;
 const NAN: u32 = 0x7fc0_0000;
+const ONE: u32 = 0x3f80_0000;
+/// What the table has for it (qpu.md §4.4).
+const RECIP_OF_ONE: u32 = 0x3f7f_fc00;
 
 const fn is_wide(word: u32) -> bool {
     word & INF == INF
@@ -141,6 +144,11 @@ pub fn before_pack_mul(facts: &Facts, code: Pack, value: &Lanes) -> Lanes {
 
 /// Corrects the results of the special function unit.
 pub fn sfu_lanes(facts: &Facts, op: SfuOp, x: &Lanes, value: &mut Lanes) {
+    if op == SfuOp::Recip && facts.recip_one == RecipOne::Table {
+        for (value, x) in value.iter_mut().zip(x) {
+            *value = if x & !SIGN == ONE { x & SIGN | RECIP_OF_ONE } else { *value };
+        }
+    }
     if op == SfuOp::Exp2 && facts.exp2_nan == Exp2Nan::Nan {
         for (value, x) in value.iter_mut().zip(x) {
             *value = if x & !SIGN > INF { NAN } else { *value };

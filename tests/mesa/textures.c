@@ -3,16 +3,10 @@
 
 static const GLenum WRAPS[] = {GL_REPEAT, GL_CLAMP_TO_EDGE, GL_MIRRORED_REPEAT};
 
-/* A rectangle with texture coordinates (s0,t0)..(s1,t1).
- *
- * Its corners lie 1/2048 pixel outside of where they are said to be, as seen from the viewport's centre. Mesa multiplies a
- * position by 1/w, which is 1 - 2^-24 for a w of 1 as products are truncated, and cuts it to sixteenths of a pixel: a
- * corner on a sixteenth falls to the one before it, and all that is magnified moves by as much. */
+/* A rectangle with texture coordinates (s0,t0)..(s1,t1). */
 static void textured(float x0, float y0, float x1, float y1, float s0, float t0, float s1, float t1)
 {
     float l = 2 * x0 / W - 1, r = 2 * x1 / W - 1, b = 2 * y0 / H - 1, t = 2 * y1 / H - 1;
-    l += copysignf(1 / (1024.0f * W), l), r += copysignf(1 / (1024.0f * W), r);
-    b += copysignf(1 / (1024.0f * H), b), t += copysignf(1 / (1024.0f * H), t);
     const float corners[] = {l, b, s0, t0, r, b, s1, t0, l, t, s0, t1, r, t, s1, t1};
     draw(GL_TRIANGLE_STRIP, corners, 4, 2, 2);
 }
@@ -113,24 +107,6 @@ static void npot(void)
     }
 }
 
-/* As `image`, without steps from texel to texel, and going on where it is repeated: for levels that the driver makes. Mesa
- * draws them as rectangles whose corners fall a sixteenth of a pixel short, as those of `textured` would. */
-static uint8_t *soft_image(int width, int height, unsigned value)
-{
-    const float turn = 6.2831853f;
-    uint8_t *pixels = image(width, height, value);
-    for (int y = 0; y < height; y++) {
-        for (int x = 0; x < width; x++) {
-            uint8_t *pixel = pixels + ((size_t)y * width + x) * 4;
-            float u = turn * ((float)x + 0.5f) / (float)width, v = turn * ((float)y + 0.5f) / (float)height;
-            pixel[0] = (uint8_t)(128 + 24 * cosf(u + (float)value));
-            pixel[1] = (uint8_t)(128 + 24 * sinf(v));
-            pixel[2] = (uint8_t)(128 + 12 * cosf(u) + 12 * sinf(v + (float)value));
-        }
-    }
-    return pixels;
-}
-
 /* Such sizes with mipmaps and repetition. */
 static void npot_mipmaps(void)
 {
@@ -138,7 +114,7 @@ static void npot_mipmaps(void)
     static const int sizes[4][2] = {{48, 40}, {37, 91}, {100, 12}, {21, 21}};
     program(VERTEX_UV, FRAGMENT_TEXTURE);
     for (int i = 0; i < 4; i++) {
-        uint8_t *pixels = soft_image(sizes[i][0], sizes[i][1], (unsigned)i);
+        uint8_t *pixels = image(sizes[i][0], sizes[i][1], (unsigned)i);
         texture(GL_RGBA, GL_UNSIGNED_BYTE, sizes[i][0], sizes[i][1], pixels);
         glGenerateMipmap(GL_TEXTURE_2D);
         filters(GL_TEXTURE_2D, GL_LINEAR_MIPMAP_NEAREST, GL_LINEAR, GL_REPEAT, GL_MIRRORED_REPEAT);
@@ -190,7 +166,7 @@ static void mip_levels(void)
  * GL ES magnifies (constant c of 3.7.8), and the software renderers do not. */
 static void mip_generated(void)
 {
-    uint8_t *pixels = soft_image(64, 64, 21);
+    uint8_t *pixels = image(64, 64, 21);
     texture(GL_RGBA, GL_UNSIGNED_BYTE, 64, 64, pixels);
     glGenerateMipmap(GL_TEXTURE_2D);
     program(VERTEX_UV, FRAGMENT_TEXTURE);
@@ -241,7 +217,7 @@ static void mip_uploaded(void)
 /* A floor of many levels of detail. */
 static void mip_perspective(void)
 {
-    uint8_t *pixels = soft_image(128, 128, 50);
+    uint8_t *pixels = image(128, 128, 50);
     texture(GL_RGBA, GL_UNSIGNED_BYTE, 128, 128, pixels);
     glGenerateMipmap(GL_TEXTURE_2D);
     filters(GL_TEXTURE_2D, GL_LINEAR_MIPMAP_LINEAR, GL_LINEAR, GL_MIRRORED_REPEAT, GL_MIRRORED_REPEAT);

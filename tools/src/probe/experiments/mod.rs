@@ -39,6 +39,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     ask("ftoi-range", qpu::ftoi_range),
     ask("f16-rounding", qpu::f16_rounding),
     ask("unorm8-halves", qpu::unorm8_halves),
+    ask("recip-one", qpu::recip_one),
     ask("exp2-nan", qpu::exp2_nan),
     ask("mul-flags", qpu::mul_flags),
     ask("pack-a", qpu::pack_a),

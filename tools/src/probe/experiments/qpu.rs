@@ -18,6 +18,7 @@ fn words(bench: &Bench<'_>, body: &str, pairs: &[[u32; 2]]) -> Result<Vec<u32>, 
 
 const INF: u32 = 0x7f80_0000;
 const NAN: u32 = 0x7fc0_0001;
+const ONE: u32 = 0x3f80_0000;
 const SIGN: u32 = 1 << 31;
 
 /// qpu.md §2.4.
@@ -84,6 +85,15 @@ pub fn f16_rounding(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
 pub fn unorm8_halves(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
     let body = "sig_none ; nop = nop.pm() ; r0.8a = v8min.always(r1, r1) ;\n";
     words(bench, body, &[[0.5f32.to_bits(), 0]])
+}
+
+/// qpu.md §4.4: of 1 and of -1.
+pub fn recip_one(bench: &Bench<'_>) -> Result<Vec<u32>, Failure> {
+    let body = format!(
+        "sig_none ; sfu_recip = or.always(r1, r1) ; nop = nop() ;\n{NOP}{NOP}\
+         sig_none ; r0 = or.always(r4, r4) ; nop = nop() ;\n"
+    );
+    words(bench, &body, &[[ONE, 0], [ONE | SIGN, 0]])
 }
 
 /// qpu.md §4.4.
