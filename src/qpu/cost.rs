@@ -83,7 +83,12 @@ pub const COSTS: &[CostRow] = &[
         "TMU request to result from memory, or more",
     ),
     row(Event::TmuRequest, 4, "§7", "a TMU serves one 16-element bilinear request; direct lookups alike"),
-    row(Event::UniformRefill, 9, "§7", "uniforms_addr to the next uniform, from the uniforms cache"),
+    row(
+        Event::UniformRefill,
+        Number::UniformRefill.assumed() as u32,
+        "§7",
+        "uniforms_addr to the next uniform, from the uniforms cache",
+    ),
     row(Event::VpmReadSetup, 3, "§7, §5.2", "VPM read set-up to the first vector; earlier reads stall"),
     row(Event::SfuRequest, Number::Sfu.assumed() as u32, "§7", "one SFU for the four QPUs of a slice"),
     row(
@@ -218,8 +223,9 @@ impl Cost {
 /// The waits of each instruction, in program order.
 fn waits(machine: &Numbers, accesses: &[Access]) -> Vec<LineCost> {
     let mut now = 0;
-    let tmu_hit = machine.get(Number::TmuHit).round() as u32;
-    let mut model = Model { tmu_hit, ..Model::default() };
+    let [tmu_hit, refill] =
+        [Number::TmuHit, Number::UniformRefill].map(|number| machine.get(number).round() as u32);
+    let mut model = Model { tmu_hit, refill, ..Model::default() };
     accesses
         .iter()
         .map(|access| {
@@ -238,6 +244,8 @@ fn waits(machine: &Numbers, accesses: &[Access]) -> Vec<LineCost> {
 struct Model {
     /// Slots from a request to its result.
     tmu_hit: u32,
+    /// Slots from a write of the stream's address to the next uniform.
+    refill: u32,
     /// Per TMU the results on their way, oldest first.
     results: [std::collections::VecDeque<u32>; 2],
     /// Per TMU when it is free for a request.
@@ -279,7 +287,7 @@ impl Model {
             self.results[tmu].push_back(start + self.tmu_hit);
         }
         if access.writes_to(Waddr::UNIF_ADDR) {
-            self.uniforms = now + slots(Event::UniformRefill);
+            self.uniforms = now + self.refill;
         }
         if access.written().any(|write| write.waddr == Waddr::VPM_SETUP && write.file == RegFile::A) {
             self.vpm = now + slots(Event::VpmReadSetup);
@@ -354,6 +362,16 @@ mod tests {
         let insts = assemble(text).unwrap().instructions().unwrap();
         let slow = Numbers::default().with(Number::TmuHit, 14.2);
         assert_eq!((Cost::of(&insts).lines[1].wait, Cost::on(&slow, &insts).lines[1].wait), (8, 13));
+    }
+
+    #[test]
+    fn measured_refills_count() {
+        let text = "sig_none ; uniforms_addr = or.always(r0, r0) ; nop = nop() ;\n\
+            sig_none ; nop = nop() ; nop = nop() ;\nsig_none ; nop = nop() ; nop = nop() ;\n\
+            sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;";
+        let insts = assemble(text).unwrap().instructions().unwrap();
+        let slow = Numbers::default().with(Number::UniformRefill, 15.0);
+        assert_eq!((Cost::of(&insts).lines[3].wait, Cost::on(&slow, &insts).lines[3].wait), (6, 12));
     }
 
     #[test]

@@ -128,6 +128,9 @@ impl<'p, 's> Watcher<'p, 's> {
         if is(Port::Uniform) || !moved && q.uniform_address() != self.uniforms {
             caches.uniform(self.uniforms, counters);
         }
+        if moved {
+            caches.stream_moved();
+        }
         if is(Port::Varying) {
             caches.varying();
         }

@@ -50,6 +50,22 @@ pub fn rereading(rounds: usize, words_each: usize) -> Vec<u64> {
     words(&format!("{OUTPUT}{}{}{}{END}{NOP}{NOP}", round.repeat(rounds), input(7), COPY.repeat(7)))
 }
 
+/// A fragment program that takes uniforms in rounds of two: the first is an address, to which the stream moves, or else a word
+/// like others. The address leads to where the stream would stand anyway: nothing else passes the kernel (kernel-abi.md §6.4), which
+/// puts it there.
+pub fn moving_uniforms(rounds: usize, moves: bool) -> Vec<u64> {
+    let to = if moves { "uniforms_addr" } else { "r1" };
+    let round = |n: usize| {
+        let behind = 8 * n + 4;
+        format!(
+            "sig_load_imm ; r0 = load32.always({behind:#x}) ; nop = load32() ;\n\
+             sig_none ; {to} = add.always(r0, a, uni) ; nop = nop() ;\n{NOP}{NOP}\
+             sig_none ; r1 = or.always(a, a, uni) ; nop = nop() ;\n"
+        )
+    };
+    fragment(&(0..rounds).map(round).collect::<String>())
+}
+
 /// Writes Z, then r0 as colour.
 pub fn fragment(body: &str) -> Vec<u64> {
     words(&format!(
@@ -133,6 +149,8 @@ mod tests {
             (Stage::Fragment, textured(), 2),
             (Stage::Fragment, adding(), 0),
             (Stage::Fragment, arithmetic(), 0),
+            (Stage::Fragment, moving_uniforms(3, true), 0),
+            (Stage::Fragment, moving_uniforms(3, false), 0),
         ];
         for (stage, words, varyings) in programs {
             let insts: Vec<Inst> = words.iter().map(|word| Inst::decode(*word).expect("decodes")).collect();

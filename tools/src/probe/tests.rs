@@ -165,7 +165,7 @@ fn counters_tell(numbers: Numbers) {
         assert!((value - expected).abs() <= tolerance, "{}: {value}, is {expected}", row.name);
         counted += 1;
     }
-    assert_eq!(counted, 12);
+    assert_eq!(counted, 13);
 }
 
 #[test]
@@ -187,6 +187,7 @@ fn counters_tell_the_numbers_of_other_machines() {
         (Number::Varyings, 1.0),
         (Number::Sfu, 2.0),
         (Number::Vpm, 4.0),
+        (Number::UniformRefill, 17.0),
         (Number::Quad, 3.0),
         (Number::UniformCache, 2048.0),
         (Number::TextureCache, 8192.0),
@@ -201,6 +202,7 @@ fn counters_tell_the_numbers_of_other_machines() {
         (Number::L2Ways, 2.0),
         (Number::UniformCache, 8192.0),
         (Number::TmuMemory, 90.0),
+        (Number::UniformRefill, 5.0),
     ]);
 }
 

@@ -10,7 +10,7 @@ use super::counting::counts;
 use super::sizes::Image;
 use crate::jobs::bench::{Bench, Failure};
 use crate::jobs::job::{Draw, at};
-use crate::jobs::programs::{NOP, fragment, rereading};
+use crate::jobs::programs::{NOP, fragment, moving_uniforms, rereading};
 
 type Answer = Result<Vec<Option<f64>>, Failure>;
 
@@ -97,6 +97,21 @@ pub fn special_functions(bench: &Bench<'_>) -> Answer {
     };
     let each = (of(MANY)? - of(FEW)?) / (MANY - FEW) as f64;
     Ok(vec![(each > 1.02 * ISSUED).then(|| each / f64::from(QPUS_PER_SLICE))])
+}
+
+/// A stream that moves to where it stands, again and again, beside one that does not move.
+pub fn uniform_refill(bench: &Bench<'_>) -> Answer {
+    const ROUNDS: usize = 32;
+    /// From the write of the address to the next uniform, without a wait (qpu.md §4.1).
+    const ISSUED: f64 = 3.0;
+    let of = |moves: bool| {
+        let code = moving_uniforms(ROUNDS, moves);
+        instance(bench, Draw { fragment: code, uniforms: vec![0; 2 * ROUNDS], ..draw(all(0.5)) })
+    };
+    let (moving, resting) = (of(true)?, of(false)?);
+    let waited = (moving - resting) / ROUNDS as f64;
+    // As many slots as an instruction takes are noise.
+    Ok(vec![(waited > 1.0 / ROUNDS as f64).then_some(waited + ISSUED)])
 }
 
 /// Coordinate programs that read a word, or seven, again and again.

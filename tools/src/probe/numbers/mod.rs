@@ -47,6 +47,7 @@ const MEASURES: &[Measure] = &[
     Measure { numbers: &[Number::Varyings], by: By::Counters, run: latencies::varyings },
     Measure { numbers: &[Number::Sfu], by: By::Counters, run: latencies::special_functions },
     Measure { numbers: &[Number::Vpm], by: By::Counters, run: latencies::vectors },
+    Measure { numbers: &[Number::UniformRefill], by: By::Counters, run: latencies::uniform_refill },
     Measure { numbers: &[Number::UniformCache], by: By::Counters, run: sizes::uniforms },
     Measure { numbers: &[Number::TextureCache, Number::TextureWays], by: By::Counters, run: sizes::textures },
     Measure { numbers: &[Number::L2Cache, Number::L2Ways], by: By::Counters, run: sizes::l2 },
