@@ -55,6 +55,7 @@ numbers! {
     Sfu = "sfu", "slots", Some(1.0), "A request keeps the special functions of a slice busy.", "`vc4 cost`; counters of the simulator";
     Vpm = "vpm", "slots", Some(1.0), "A vertex or coordinate program reads a vector of the VPM.", "counters of the simulator";
     UniformRefill = "uniform-refill", "slots", Some(9.0), "From a write of the stream's address to the next uniform, from the cache of uniforms.", "`vc4 cost`; counters of the simulator";
+    TileAccess = "tile-access", "slots", Some(1.0), "An access keeps the tile buffer of the chip busy.", "`vc4 cost`; counters of the simulator";
     UniformCache = "uniform-cache", "B", Some(4096.0), "The cache of uniforms of a slice.", "counters of the simulator";
     TextureCache = "texture-cache", "B", Some(4096.0), "The cache of a texture unit.", "counters of the simulator";
     TextureWays = "texture-ways", "lines", Some(1.0), "Lines of a set of the texture unit's cache.", "counters of the simulator";

@@ -97,7 +97,12 @@ pub const COSTS: &[CostRow] = &[
         "§7",
         "varyings per slot of a slice's interpolator",
     ),
-    row(Event::TileAccess, 1, "§7", "one tile access per slot for all QPUs"),
+    row(
+        Event::TileAccess,
+        Number::TileAccess.assumed() as u32,
+        "§7",
+        "one tile access per slot for all QPUs",
+    ),
     row(Event::VpmVector, 1, "§7", "one vector per slot for all QPUs"),
 ];
 
@@ -303,7 +308,8 @@ fn shared(machine: &Numbers, accesses: &[Access]) -> [SharedUnit; 5] {
     let chip = QPUS_PER_SLICE * SLICES;
     let requests = count(accesses, |a| matches!(a.tmu_write(), Some(Waddr::TMU0_S | Waddr::TMU1_S)));
     let varyings = count(accesses, Access::reads_varying);
-    let of_slice = |accesses: u32, slots: f64| (f64::from(accesses * QPUS_PER_SLICE) * slots).ceil() as u32;
+    let of = |accesses: u32, slots: f64| (f64::from(accesses) * slots).ceil() as u32;
+    let of_slice = |accesses: u32, slots: f64| of(accesses * QPUS_PER_SLICE, slots);
     let unit = |name, accesses: u32, slots: u32| SharedUnit { name, accesses, slots };
     let sfu = count(accesses, Access::sfu_write);
     let tile = count(accesses, |a| a.tile_load() || a.tile_write() && !a.writes_to(Waddr::TLB_STENCIL_SETUP));
@@ -312,7 +318,7 @@ fn shared(machine: &Numbers, accesses: &[Access]) -> [SharedUnit; 5] {
         unit("sfu", sfu, of_slice(sfu, machine.get(Number::Sfu))),
         unit("varyings", varyings, of_slice(varyings, 1.0 / machine.get(Number::Varyings))),
         unit("tmu", requests, requests * slots(Event::TmuRequest) * QPUS_PER_SLICE / TMUS_PER_SLICE),
-        unit("tile", tile, tile * slots(Event::TileAccess) * chip),
+        unit("tile", tile, of(tile * chip, machine.get(Number::TileAccess))),
         unit("vpm", vpm, vpm * slots(Event::VpmVector) * chip),
     ]
 }
@@ -372,6 +378,15 @@ mod tests {
         let insts = assemble(text).unwrap().instructions().unwrap();
         let slow = Numbers::default().with(Number::UniformRefill, 15.0);
         assert_eq!((Cost::of(&insts).lines[3].wait, Cost::on(&slow, &insts).lines[3].wait), (6, 12));
+    }
+
+    #[test]
+    fn measured_accesses_bound_programs() {
+        let insts = assemble("sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop() ;").unwrap();
+        let insts = insts.instructions().unwrap();
+        let tile = |machine: &Numbers| Cost::on(machine, &insts).shared[3];
+        assert_eq!((tile(&Numbers::default()).name, tile(&Numbers::default()).slots), ("tile", 12));
+        assert_eq!(tile(&Numbers::default().with(Number::TileAccess, 1.5)).slots, 18);
     }
 
     #[test]

@@ -137,6 +137,10 @@ impl<'p, 's> Watcher<'p, 's> {
         if is(Port::Vpm) {
             caches.vector();
         }
+        let writes_tile = |dest| matches!(dest, Dest::TlbZ | Dest::TlbColor { .. });
+        if op.action == Action::ColorLoad || writes_tile(op.add_dest) || writes_tile(op.mul_dest) {
+            self.stats.tile_accesses += 1;
+        }
         if let Action::LoadTmu(unit) = op.action {
             caches.load(usize::from(unit));
         }

@@ -35,6 +35,8 @@ pub struct CacheModel {
     refill: u64,
     /// Clocks that a quad takes the rasteriser.
     pub quad: f64,
+    /// Clocks that an access takes the tile buffer.
+    pub tile_access: f64,
 }
 
 impl CacheModel {
@@ -57,6 +59,7 @@ impl CacheModel {
             vector: whole(Number::Vpm).saturating_sub(1),
             refill: whole(Number::UniformRefill),
             quad: machine.get(Number::Quad),
+            tile_access: machine.get(Number::TileAccess) * f64::from(cost::CLOCKS_PER_SLOT),
         }
     }
 }

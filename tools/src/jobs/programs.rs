@@ -79,6 +79,31 @@ pub fn uniform_color() -> Vec<u64> {
     fragment(&format!("sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;\n{NOP}"))
 }
 
+/// White, without a test of depth: one access of the tile buffer.
+pub fn white() -> Vec<u64> {
+    words(&format!(
+        "sig_load_imm ; r0 = load32.always(0xffffffff) ; nop = load32() ;\n{NOP}\
+         sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop() ;\n{END}{NOP}{DONE}"
+    ))
+}
+
+/// Accesses of [`rewriting`].
+pub const REWRITING: usize = 8;
+
+/// Reads the four samples of a multisampled pixel and writes them again. The first access is in no program's first two instructions
+/// (qpu.md §4.7).
+pub fn rewriting() -> Vec<u64> {
+    let write =
+        |sample: &str| format!("sig_none ; tlb_color_ms = or.always({sample}, {sample}) ; nop = nop() ;\n");
+    let keep = |sample: &str| format!("sig_color_load ; {sample} = or.always(r4, r4) ; nop = nop() ;\n");
+    words(&format!(
+        "{NOP}{NOP}sig_color_load ; nop = nop() ; nop = nop() ;\n{}\
+         sig_none ; r3 = or.always(r4, r4) ; nop = nop() ;\n{}{END}{NOP}{DONE}",
+        ["r0", "r1", "r2"].map(keep).concat(),
+        ["r0", "r1", "r2", "r3"].map(write).concat(),
+    ))
+}
+
 /// Two varyings are red and green; blue and alpha come as a uniform.
 pub fn varying_color() -> Vec<u64> {
     fragment(&format!(
@@ -149,6 +174,8 @@ mod tests {
             (Stage::Fragment, textured(), 2),
             (Stage::Fragment, adding(), 0),
             (Stage::Fragment, arithmetic(), 0),
+            (Stage::Fragment, white(), 0),
+            (Stage::Fragment, rewriting(), 0),
             (Stage::Fragment, moving_uniforms(3, true), 0),
             (Stage::Fragment, moving_uniforms(3, false), 0),
         ];

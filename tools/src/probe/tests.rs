@@ -165,7 +165,7 @@ fn counters_tell(numbers: Numbers) {
         assert!((value - expected).abs() <= tolerance, "{}: {value}, is {expected}", row.name);
         counted += 1;
     }
-    assert_eq!(counted, 13);
+    assert_eq!(counted, 14);
 }
 
 #[test]
@@ -188,6 +188,7 @@ fn counters_tell_the_numbers_of_other_machines() {
         (Number::Sfu, 2.0),
         (Number::Vpm, 4.0),
         (Number::UniformRefill, 17.0),
+        (Number::TileAccess, 2.0),
         (Number::Quad, 3.0),
         (Number::UniformCache, 2048.0),
         (Number::TextureCache, 8192.0),
@@ -203,6 +204,7 @@ fn counters_tell_the_numbers_of_other_machines() {
         (Number::UniformCache, 8192.0),
         (Number::TmuMemory, 90.0),
         (Number::UniformRefill, 5.0),
+        (Number::TileAccess, 0.5),
     ]);
 }
 

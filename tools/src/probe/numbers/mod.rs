@@ -48,6 +48,7 @@ const MEASURES: &[Measure] = &[
     Measure { numbers: &[Number::Sfu], by: By::Counters, run: latencies::special_functions },
     Measure { numbers: &[Number::Vpm], by: By::Counters, run: latencies::vectors },
     Measure { numbers: &[Number::UniformRefill], by: By::Counters, run: latencies::uniform_refill },
+    Measure { numbers: &[Number::TileAccess], by: By::Counters, run: latencies::tile_access },
     Measure { numbers: &[Number::UniformCache], by: By::Counters, run: sizes::uniforms },
     Measure { numbers: &[Number::TextureCache, Number::TextureWays], by: By::Counters, run: sizes::textures },
     Measure { numbers: &[Number::L2Cache, Number::L2Ways], by: By::Counters, run: sizes::l2 },
