@@ -45,6 +45,9 @@ numbers! {
     CachedWrite = "cached-write", "B/s", None, "The CPU writes a BO that it caches.", "nothing yet";
     TileStore = "tile-store", "B/s", Some(2e9), "Tiles are cleared and stored.", "`vc4 sim price`";
     TileLoad = "tile-load", "B/s", Some(2e9), "Tiles are loaded, beyond what storing them takes.", "`vc4 sim price`";
+    DarkTileStore = "dark-tile-store", "B/s", None, "Tiles are cleared and stored while no display reads memory.", "nothing yet";
+    DarkTileLoad = "dark-tile-load", "B/s", None, "Tiles are loaded while no display reads memory.", "nothing yet";
+    DarkBoRead = "dark-bo-read", "B/s", None, "The CPU reads a mapped BO while no display reads memory.", "nothing yet";
     CoreClock = "core-clock", "Hz", Some(250e6), "Clocks of the GPU, four to an instruction of each of twelve QPUs.", "who runs a kernel that could be drawn";
     Triangles = "triangles", "/s", Some(25e6), "Triangles of a pixel, through vertex programs, binner and rasteriser.", "`vc4 sim price`";
     Quad = "quad", "clocks", Some(1.0), "A quad of four pixels takes the rasteriser.", "counters of the simulator";

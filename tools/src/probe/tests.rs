@@ -215,6 +215,10 @@ fn the_clock_tells_numbers_and_the_tables_are_the_simulator_s() {
     for number in [Number::Submit, Number::Job, Number::Interrupt, Number::BoRead, Number::BoWrite] {
         assert!(numbers.measured(number).is_some(), "{number:?}");
     }
+    for number in [Number::DarkTileStore, Number::DarkTileLoad, Number::DarkBoRead] {
+        let dark = report.measured.iter().find(|measured| measured.number == number).expect("a number");
+        assert_eq!(dark.value.clone(), Err("the display is not there: the GPU is simulated".to_owned()));
+    }
     let counted = report.counted.expect("counters");
     assert!(counted.iter().all(|one| one.device == one.simulator), "{counted:?}");
     assert!(counted.iter().filter(|one| one.device > 0).count() > 5, "{counted:?}");
