@@ -110,6 +110,8 @@ impl Price {
         let before = counters.of(Event::QpuVertex);
         let share = stages[0].cycles as f64 / (stages[0].cycles + stages[1].cycles).max(1) as f64;
         let coordinate = (before as f64 * share) as u64;
+        // What programs wait for at the tile buffer is that unit's time.
+        let fragment = counters.of(Event::QpuFragment).saturating_sub(profile.stats.tile_waits);
         let distinct = profile.draws.iter().map(|draw| draw.vertices as u64).sum();
         let fetched = profile.draws.iter().map(|draw| {
             let attributes = draw.record.attributes.iter();
@@ -129,9 +131,9 @@ impl Price {
         let threaded = threaded as f64 / stages[2].cycles.max(1) as f64;
         let mut price = Price {
             jobs: 1,
-            qpu_clocks: [coordinate, before - coordinate, counters.of(Event::QpuFragment)],
+            qpu_clocks: [coordinate, before - coordinate, fragment],
             wait_clocks: counters.of(Event::QpuStalledTmu) + counters.of(Event::QpuStalledVarying),
-            threaded_clocks: (counters.of(Event::QpuFragment) as f64 * threaded) as u64,
+            threaded_clocks: (fragment as f64 * threaded) as u64,
             texture_quads: counters.of(Event::TextureQuads),
             texture_misses: counters.of(Event::TextureCacheMisses),
             quads: counters.of(Event::ValidQuads) + counters.of(Event::ClippedQuads),

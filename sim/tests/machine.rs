@@ -73,7 +73,6 @@ fn results_and_counters_do_not_depend_on_threads() {
         Event::PrimitivesReversed,
         Event::QpuFragment,
         Event::QpuVertex,
-        Event::QpuIdle,
         Event::InstructionCacheMisses,
         Event::UniformCacheMisses,
         Event::L2Misses,

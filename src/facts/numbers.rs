@@ -45,6 +45,9 @@ numbers! {
     CachedWrite = "cached-write", "B/s", None, "The CPU writes a BO that it caches.", "nothing yet";
     TileStore = "tile-store", "B/s", Some(2e9), "Tiles are cleared and stored.", "`vc4 sim price`";
     TileLoad = "tile-load", "B/s", Some(2e9), "Tiles are loaded, beyond what storing them takes.", "`vc4 sim price`";
+    DarkTileStore = "dark-tile-store", "B/s", None, "Tiles are cleared and stored while no display reads memory.", "nothing yet";
+    DarkTileLoad = "dark-tile-load", "B/s", None, "Tiles are loaded while no display reads memory.", "nothing yet";
+    DarkBoRead = "dark-bo-read", "B/s", None, "The CPU reads a mapped BO while no display reads memory.", "nothing yet";
     CoreClock = "core-clock", "Hz", Some(250e6), "Clocks of the GPU, four to an instruction of each of twelve QPUs.", "who runs a kernel that could be drawn";
     Triangles = "triangles", "/s", Some(25e6), "Triangles of a pixel, through vertex programs, binner and rasteriser.", "`vc4 sim price`";
     Quad = "quad", "clocks", Some(1.0), "A quad of four pixels takes the rasteriser.", "counters of the simulator";
@@ -54,6 +57,8 @@ numbers! {
     Varyings = "varyings", "/slot", Some(2.0), "Varyings that the interpolator of a slice delivers.", "`vc4 cost`; counters of the simulator";
     Sfu = "sfu", "slots", Some(1.0), "A request keeps the special functions of a slice busy.", "`vc4 cost`; counters of the simulator";
     Vpm = "vpm", "slots", Some(1.0), "A vertex or coordinate program reads a vector of the VPM.", "counters of the simulator";
+    UniformRefill = "uniform-refill", "slots", Some(9.0), "From a write of the stream's address to the next uniform, from the cache of uniforms.", "`vc4 cost`; counters of the simulator";
+    TileAccess = "tile-access", "slots", Some(1.0), "An access keeps the tile buffer of the chip busy.", "`vc4 cost`; counters of the simulator";
     UniformCache = "uniform-cache", "B", Some(4096.0), "The cache of uniforms of a slice.", "counters of the simulator";
     TextureCache = "texture-cache", "B", Some(4096.0), "The cache of a texture unit.", "counters of the simulator";
     TextureWays = "texture-ways", "lines", Some(1.0), "Lines of a set of the texture unit's cache.", "counters of the simulator";

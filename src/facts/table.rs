@@ -654,7 +654,7 @@ others {
         evidence: "qpu.md §6",
         at: "src/qpu/cost.rs", "COSTS",
         users: "`vc4 cost`; the scheduler",
-        ask: Measure("`vc4 probe --numbers`: lookups, special functions, varyings, vectors. What a new uniform address and a tile access take is not measured."),
+        ask: Measure("`vc4 probe --numbers`: lookups, special functions, varyings, vectors, moved uniforms, accesses of tiles."),
     }
     "untouched-tile", "What does the machine do with a fragment program that never touches the tile buffer?" {
         evidence: "v3d.md §12",

@@ -83,7 +83,12 @@ pub const COSTS: &[CostRow] = &[
         "TMU request to result from memory, or more",
     ),
     row(Event::TmuRequest, 4, "§7", "a TMU serves one 16-element bilinear request; direct lookups alike"),
-    row(Event::UniformRefill, 9, "§7", "uniforms_addr to the next uniform, from the uniforms cache"),
+    row(
+        Event::UniformRefill,
+        Number::UniformRefill.assumed() as u32,
+        "§7",
+        "uniforms_addr to the next uniform, from the uniforms cache",
+    ),
     row(Event::VpmReadSetup, 3, "§7, §5.2", "VPM read set-up to the first vector; earlier reads stall"),
     row(Event::SfuRequest, Number::Sfu.assumed() as u32, "§7", "one SFU for the four QPUs of a slice"),
     row(
@@ -92,7 +97,12 @@ pub const COSTS: &[CostRow] = &[
         "§7",
         "varyings per slot of a slice's interpolator",
     ),
-    row(Event::TileAccess, 1, "§7", "one tile access per slot for all QPUs"),
+    row(
+        Event::TileAccess,
+        Number::TileAccess.assumed() as u32,
+        "§7",
+        "one tile access per slot for all QPUs",
+    ),
     row(Event::VpmVector, 1, "§7", "one vector per slot for all QPUs"),
 ];
 
@@ -218,8 +228,9 @@ impl Cost {
 /// The waits of each instruction, in program order.
 fn waits(machine: &Numbers, accesses: &[Access]) -> Vec<LineCost> {
     let mut now = 0;
-    let tmu_hit = machine.get(Number::TmuHit).round() as u32;
-    let mut model = Model { tmu_hit, ..Model::default() };
+    let [tmu_hit, refill] =
+        [Number::TmuHit, Number::UniformRefill].map(|number| machine.get(number).round() as u32);
+    let mut model = Model { tmu_hit, refill, ..Model::default() };
     accesses
         .iter()
         .map(|access| {
@@ -238,6 +249,8 @@ fn waits(machine: &Numbers, accesses: &[Access]) -> Vec<LineCost> {
 struct Model {
     /// Slots from a request to its result.
     tmu_hit: u32,
+    /// Slots from a write of the stream's address to the next uniform.
+    refill: u32,
     /// Per TMU the results on their way, oldest first.
     results: [std::collections::VecDeque<u32>; 2],
     /// Per TMU when it is free for a request.
@@ -279,7 +292,7 @@ impl Model {
             self.results[tmu].push_back(start + self.tmu_hit);
         }
         if access.writes_to(Waddr::UNIF_ADDR) {
-            self.uniforms = now + slots(Event::UniformRefill);
+            self.uniforms = now + self.refill;
         }
         if access.written().any(|write| write.waddr == Waddr::VPM_SETUP && write.file == RegFile::A) {
             self.vpm = now + slots(Event::VpmReadSetup);
@@ -295,7 +308,8 @@ fn shared(machine: &Numbers, accesses: &[Access]) -> [SharedUnit; 5] {
     let chip = QPUS_PER_SLICE * SLICES;
     let requests = count(accesses, |a| matches!(a.tmu_write(), Some(Waddr::TMU0_S | Waddr::TMU1_S)));
     let varyings = count(accesses, Access::reads_varying);
-    let of_slice = |accesses: u32, slots: f64| (f64::from(accesses * QPUS_PER_SLICE) * slots).ceil() as u32;
+    let of = |accesses: u32, slots: f64| (f64::from(accesses) * slots).ceil() as u32;
+    let of_slice = |accesses: u32, slots: f64| of(accesses * QPUS_PER_SLICE, slots);
     let unit = |name, accesses: u32, slots: u32| SharedUnit { name, accesses, slots };
     let sfu = count(accesses, Access::sfu_write);
     let tile = count(accesses, |a| a.tile_load() || a.tile_write() && !a.writes_to(Waddr::TLB_STENCIL_SETUP));
@@ -304,7 +318,7 @@ fn shared(machine: &Numbers, accesses: &[Access]) -> [SharedUnit; 5] {
         unit("sfu", sfu, of_slice(sfu, machine.get(Number::Sfu))),
         unit("varyings", varyings, of_slice(varyings, 1.0 / machine.get(Number::Varyings))),
         unit("tmu", requests, requests * slots(Event::TmuRequest) * QPUS_PER_SLICE / TMUS_PER_SLICE),
-        unit("tile", tile, tile * slots(Event::TileAccess) * chip),
+        unit("tile", tile, of(tile * chip, machine.get(Number::TileAccess))),
         unit("vpm", vpm, vpm * slots(Event::VpmVector) * chip),
     ]
 }
@@ -354,6 +368,25 @@ mod tests {
         let insts = assemble(text).unwrap().instructions().unwrap();
         let slow = Numbers::default().with(Number::TmuHit, 14.2);
         assert_eq!((Cost::of(&insts).lines[1].wait, Cost::on(&slow, &insts).lines[1].wait), (8, 13));
+    }
+
+    #[test]
+    fn measured_refills_count() {
+        let text = "sig_none ; uniforms_addr = or.always(r0, r0) ; nop = nop() ;\n\
+            sig_none ; nop = nop() ; nop = nop() ;\nsig_none ; nop = nop() ; nop = nop() ;\n\
+            sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;";
+        let insts = assemble(text).unwrap().instructions().unwrap();
+        let slow = Numbers::default().with(Number::UniformRefill, 15.0);
+        assert_eq!((Cost::of(&insts).lines[3].wait, Cost::on(&slow, &insts).lines[3].wait), (6, 12));
+    }
+
+    #[test]
+    fn measured_accesses_bound_programs() {
+        let insts = assemble("sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop() ;").unwrap();
+        let insts = insts.instructions().unwrap();
+        let tile = |machine: &Numbers| Cost::on(machine, &insts).shared[3];
+        assert_eq!((tile(&Numbers::default()).name, tile(&Numbers::default()).slots), ("tile", 12));
+        assert_eq!(tile(&Numbers::default().with(Number::TileAccess, 1.5)).slots, 18);
     }
 
     #[test]

@@ -47,12 +47,33 @@ fn wrong_names_and_devices_are_told() {
     assert!(text(&none.stderr).contains("`vc4 doctor` says what to do"), "{}", text(&none.stderr));
 }
 
+/// The preload library of this build.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+fn library() -> PathBuf {
+    let library = std::path::Path::new(env!("CARGO_BIN_EXE_vc4")).with_file_name("libvc4_drm_shim.so");
+    assert!(library.exists(), "{} is not built: run `cargo build -p vc4-drm-shim`", library.display());
+    library
+}
+
+/// Nobody has lit the display of the simulated node, and nobody else has it.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+fn numbers_of_a_node_are_measured_in_the_dark_as_well() {
+    let mut command = command(&["--numbers", "--json", "provoking-vertex"]);
+    let said = code(&command.env("LD_PRELOAD", library()).output().expect("vc4 starts"), 0);
+    let all: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(all.contains("\"was off all the time: what is not called dark"), "{said}");
+    for name in ["dark-tile-store", "dark-tile-load", "dark-bo-read"] {
+        let number = all.split(&format!("\"{name}\"")).nth(1).unwrap_or_else(|| panic!("{name}: {said}"));
+        let value = number.split("\"value\":").nth(1).map(str::trim_start).unwrap_or_default();
+        assert!(value.starts_with(|first: char| first.is_ascii_digit()), "{name}: {value}");
+    }
+}
+
 /// Ten facts are other than assumed, and the way to them leads through ioctls.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 fn a_render_node_is_found_out() {
-    let library = std::path::Path::new(env!("CARGO_BIN_EXE_vc4")).with_file_name("libvc4_drm_shim.so");
-    assert!(library.exists(), "{} is not built: run `cargo build -p vc4-drm-shim`", library.display());
     let other = "\
         attribute-tail = \"memory\"\ncube-tie = \"z-y-x\"\ndepth-slope = \"sum\"\nfmul-rounding = \"nearest-even\"\n\
         lod-formula = \"sum\"\npacket-106 = \"offset-first\"\nprovoking-vertex = \"first\"\nresolve-rounding = \"down\"\n\
@@ -60,7 +81,8 @@ fn a_render_node_is_found_out() {
     let (facts, found) = (file("other.toml", other), file("found.toml", ""));
     let out = found.to_str().expect("text");
     let mut command = command(&["--facts-out", out]);
-    let output = command.env("LD_PRELOAD", library).env("VC4SIM_FACTS", &facts).output().expect("vc4 starts");
+    let output =
+        command.env("LD_PRELOAD", library()).env("VC4SIM_FACTS", &facts).output().expect("vc4 starts");
     let said = code(&output, 1);
     assert!(said.contains("VideoCore IV via /dev/dri/renderD128"), "{said}");
     assert!(said.contains("10 otherwise than assumed\n"), "{said}");

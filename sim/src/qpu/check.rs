@@ -136,11 +136,18 @@ impl<'p, 's> Watcher<'p, 's> {
         if is(Port::Uniform) || !moved && q.uniform_address() != self.uniforms {
             caches.uniform(self.uniforms, counters);
         }
+        if moved {
+            caches.stream_moved();
+        }
         if is(Port::Varying) {
             caches.varying();
         }
         if is(Port::Vpm) {
             caches.vector();
+        }
+        let writes_tile = |dest| matches!(dest, Dest::TlbZ | Dest::TlbColor { .. });
+        if op.action == Action::ColorLoad || writes_tile(op.add_dest) || writes_tile(op.mul_dest) {
+            self.stats.tile_accesses += 1;
         }
         if let Action::LoadTmu(unit) = op.action {
             caches.load(usize::from(unit));

@@ -16,7 +16,7 @@ use super::surface::{load_full_res, store_full_res};
 use crate::binning::Binned;
 use crate::error::JobError;
 use crate::memory::Memory;
-use crate::stats::{Counts, Event, PixelTrace, Stats, idle_clocks};
+use crate::stats::{Counts, Event, PixelTrace, Stats, idle_clocks, tile_waits};
 use crate::unverified::tile_coordinate;
 
 /// Executes all segments and adds to `stats`; the caller's rayon pool does the work.
@@ -53,7 +53,11 @@ pub fn run(
     for result in results {
         stats.merge(result?);
     }
-    let idle = idle_clocks(&stats.counters, stats.caches.unwrap_or_default().quad);
+    let model = stats.caches.unwrap_or_default();
+    let tile_clocks = (stats.tile_accesses as f64 * model.tile_access) as u64;
+    stats.tile_waits = tile_waits(&stats.counters, tile_clocks, model.quad);
+    stats.counters.add(Event::QpuFragment, stats.tile_waits);
+    let idle = idle_clocks(&stats.counters, model.quad);
     stats.counters.add(Event::QpuIdle, idle);
     Ok(stats)
 }

@@ -31,8 +31,12 @@ pub struct CacheModel {
     sfu: f64,
     /// Slots of a vector of the VPM beyond its instruction.
     vector: u64,
+    /// Slots from a write of the stream's address to the next uniform (qpu.md §7).
+    refill: u64,
     /// Clocks that a quad takes the rasteriser.
     pub quad: f64,
+    /// Clocks that an access takes the tile buffer.
+    pub tile_access: f64,
 }
 
 impl CacheModel {
@@ -53,7 +57,9 @@ impl CacheModel {
             varying: of_slice / machine.get(Number::Varyings),
             sfu: of_slice * machine.get(Number::Sfu),
             vector: whole(Number::Vpm).saturating_sub(1),
+            refill: whole(Number::UniformRefill),
             quad: machine.get(Number::Quad),
+            tile_access: machine.get(Number::TileAccess) * f64::from(cost::CLOCKS_PER_SLOT),
         }
     }
 }
@@ -118,6 +124,10 @@ pub struct Caches {
     tmu_wait: u64,
     /// Others, for vectors of the VPM.
     vpm_wait: u64,
+    /// Others, for uniforms behind a new address of their stream.
+    uniform_wait: u64,
+    /// The slot from which on the stream has words.
+    refilled: u64,
     varyings: u64,
     sfu: u64,
 }
@@ -135,6 +145,8 @@ impl Caches {
             now: 0,
             tmu_wait: 0,
             vpm_wait: 0,
+            uniform_wait: 0,
+            refilled: 0,
             varyings: 0,
             sfu: 0,
         }
@@ -143,6 +155,7 @@ impl Caches {
     /// A program instance begins.
     pub fn begin(&mut self) {
         (self.now, self.tmu_wait, self.vpm_wait, self.varyings, self.sfu) = (0, 0, 0, 0, 0);
+        (self.uniform_wait, self.refilled) = (0, 0);
         self.arrivals.iter_mut().for_each(Vec::clear);
     }
 
@@ -169,6 +182,14 @@ impl Caches {
             counters.add(Event::UniformCacheMisses, 1);
             self.through_l2(address, counters);
         }
+        let wait = self.refilled.saturating_sub(self.now);
+        self.now += wait;
+        self.uniform_wait += wait;
+    }
+
+    /// The stream of uniforms gets another address: what was fetched ahead is lost (qpu.md §4.1).
+    pub fn stream_moved(&mut self) {
+        self.refilled = self.now + self.model.refill;
     }
 
     /// A varying is read.
@@ -214,7 +235,7 @@ impl Caches {
     pub fn end(&mut self, instructions: u64, threaded: bool, counters: &mut Counters) -> u64 {
         let hidden = if threaded { instructions } else { 0 };
         let tmu = self.tmu_wait.saturating_sub(hidden);
-        let busy = instructions + tmu + self.vpm_wait;
+        let busy = instructions + tmu + self.vpm_wait + self.uniform_wait;
         // Units of a slice serve its QPUs in turn.
         let beyond = |count: u64, each: f64| ((count as f64 * each) as u64).saturating_sub(busy);
         let varying = beyond(self.varyings, self.model.varying);
@@ -222,7 +243,7 @@ impl Caches {
         let clocks = u64::from(cost::CLOCKS_PER_SLOT);
         counters.add(Event::QpuStalledTmu, tmu * clocks);
         counters.add(Event::QpuStalledVarying, varying * clocks);
-        (tmu + self.vpm_wait + varying + special) * clocks
+        (tmu + self.vpm_wait + self.uniform_wait + varying + special) * clocks
     }
 }
 
@@ -236,6 +257,28 @@ mod tests {
         // Two sets: even and odd lines.
         let hits: Vec<bool> = [0, 2, 0, 4, 0, 2, 1].map(|line| cache.access(line * 64 + 7)).to_vec();
         assert_eq!(hits, [false, false, true, false, true, false, false]);
+    }
+
+    #[test]
+    fn a_moved_stream_is_waited_for_once() {
+        let (mut caches, mut counters) = (Caches::new(CacheModel::default()), Counters::default());
+        let words = |caches: &mut Caches, counters: &mut Counters| {
+            for word in 0..2 {
+                caches.instruction(0, counters);
+                caches.uniform(4 * word, counters);
+            }
+            caches.end(5, false, counters)
+        };
+        caches.begin();
+        assert_eq!(words(&mut caches, &mut counters), 0);
+        caches.begin();
+        caches.instruction(0, &mut counters);
+        caches.stream_moved();
+        for _ in 0..2 {
+            caches.instruction(0, &mut counters);
+        }
+        // Two slots of nine have passed, and the next one is the reader's.
+        assert_eq!(words(&mut caches, &mut counters), 4 * (9 - 3));
     }
 
     #[test]

@@ -46,12 +46,26 @@ impl Counters {
 /// QPUs of the machine (qpu.md §1.1).
 const QPUS: u64 = 12;
 
+/// Clocks for which quads keep the rasteriser busy.
+fn rasteriser_clocks(counters: &Counters, clocks_per_quad: f64) -> u64 {
+    let quads = counters.of(Event::ValidQuads) + counters.of(Event::ClippedQuads);
+    (quads as f64 * clocks_per_quad) as u64
+}
+
+/// Clocks for which fragment programs wait for the tile buffer, which takes one access of all QPUs at a time (qpu.md §7). Where it is what a
+/// job waits for, all of them stand before it; where the rasteriser is as slow, there are no more programs than it can serve.
+pub fn tile_waits(counters: &Counters, tile_clocks: u64, clocks_per_quad: f64) -> u64 {
+    if tile_clocks <= rasteriser_clocks(counters, clocks_per_quad) {
+        return 0;
+    }
+    (tile_clocks * QPUS).saturating_sub(counters.of(Event::QpuFragment))
+}
+
 /// UNVERIFIED: how long do the fixed-function blocks take beside the QPUs? The time of a job is estimated as the longer of the QPUs' work shared
 /// evenly by all of them and so many clocks per quad of the rasteriser (qpu.md §7); the QPUs idle for the rest.
 pub fn idle_clocks(counters: &Counters, clocks_per_quad: f64) -> u64 {
     let busy = counters.of(Event::QpuVertex) + counters.of(Event::QpuFragment);
-    let quads = counters.of(Event::ValidQuads) + counters.of(Event::ClippedQuads);
-    let rasteriser = (quads as f64 * clocks_per_quad) as u64;
+    let rasteriser = rasteriser_clocks(counters, clocks_per_quad);
     (busy.div_ceil(QPUS).max(rasteriser) * QPUS).saturating_sub(busy)
 }
 
@@ -69,6 +83,16 @@ mod tests {
         let other = counters;
         counters.merge(&other);
         assert_eq!((counters.get(24), counters.get(30)), (8, 0));
+    }
+
+    #[test]
+    fn programs_wait_for_the_slowest_block_alone() {
+        let mut counters = Counters::default();
+        counters.add(Event::QpuFragment, 100);
+        counters.add(Event::ValidQuads, 20);
+        assert_eq!(tile_waits(&counters, 40, 1.0), 40 * 12 - 100);
+        // The rasteriser is as slow; the programs have enough to do.
+        assert_eq!([tile_waits(&counters, 40, 2.0), tile_waits(&counters, 8, 0.1)], [0, 0]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod pixel;
 mod tally;
 
 pub use caches::{CacheModel, Caches, LINE_BYTES};
-pub use counters::{Counters, EVENTS, Event, idle_clocks};
+pub use counters::{Counters, EVENTS, Event, idle_clocks, tile_waits};
 pub use counts::{Counts, Place, Work};
 pub use finding::{Finding, Note};
 pub use perfmon::Perfmon;

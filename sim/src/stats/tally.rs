@@ -37,6 +37,10 @@ pub struct Stats {
     pub spills: u32,
     /// Performance events.
     pub counters: Counters,
+    /// Instructions that access the tile buffer, where caches are modelled.
+    pub tile_accesses: u64,
+    /// Clocks in fragment programs for which these kept them waiting.
+    pub tile_waits: u64,
     /// Whether to look for broken programming rules on the path that is executed; costs time.
     pub check: bool,
     /// The caches and stalls to model for the counters, if any; costs time.
@@ -62,6 +66,8 @@ impl Default for Stats {
             lookups: 0,
             spills: 0,
             counters: Counters::default(),
+            tile_accesses: 0,
+            tile_waits: 0,
             check: false,
             caches: None,
             engine: Engine::Best,
@@ -95,6 +101,8 @@ impl Stats {
         self.lookups += part.lookups;
         self.spills += part.spills;
         self.counters.merge(&part.counters);
+        self.tile_accesses += part.tile_accesses;
+        self.tile_waits += part.tile_waits;
         for finding in part.findings {
             self.report(finding);
         }

@@ -50,6 +50,22 @@ pub fn rereading(rounds: usize, words_each: usize) -> Vec<u64> {
     words(&format!("{OUTPUT}{}{}{}{END}{NOP}{NOP}", round.repeat(rounds), input(7), COPY.repeat(7)))
 }
 
+/// A fragment program that takes uniforms in rounds of two: the first is an address, to which the stream moves, or else a word
+/// like others. The address leads to where the stream would stand anyway: nothing else passes the kernel (kernel-abi.md §6.4), which
+/// puts it there.
+pub fn moving_uniforms(rounds: usize, moves: bool) -> Vec<u64> {
+    let to = if moves { "uniforms_addr" } else { "r1" };
+    let round = |n: usize| {
+        let behind = 8 * n + 4;
+        format!(
+            "sig_load_imm ; r0 = load32.always({behind:#x}) ; nop = load32() ;\n\
+             sig_none ; {to} = add.always(r0, a, uni) ; nop = nop() ;\n{NOP}{NOP}\
+             sig_none ; r1 = or.always(a, a, uni) ; nop = nop() ;\n"
+        )
+    };
+    fragment(&(0..rounds).map(round).collect::<String>())
+}
+
 /// Writes Z, then r0 as colour.
 pub fn fragment(body: &str) -> Vec<u64> {
     words(&format!(
@@ -61,6 +77,31 @@ pub fn fragment(body: &str) -> Vec<u64> {
 /// The colour is a uniform.
 pub fn uniform_color() -> Vec<u64> {
     fragment(&format!("sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;\n{NOP}"))
+}
+
+/// White, without a test of depth: one access of the tile buffer.
+pub fn white() -> Vec<u64> {
+    words(&format!(
+        "sig_load_imm ; r0 = load32.always(0xffffffff) ; nop = load32() ;\n{NOP}\
+         sig_none ; tlb_color_all = or.always(r0, r0) ; nop = nop() ;\n{END}{NOP}{DONE}"
+    ))
+}
+
+/// Accesses of [`rewriting`].
+pub const REWRITING: usize = 8;
+
+/// Reads the four samples of a multisampled pixel and writes them again. The first access is in no program's first two instructions
+/// (qpu.md §4.7).
+pub fn rewriting() -> Vec<u64> {
+    let write =
+        |sample: &str| format!("sig_none ; tlb_color_ms = or.always({sample}, {sample}) ; nop = nop() ;\n");
+    let keep = |sample: &str| format!("sig_color_load ; {sample} = or.always(r4, r4) ; nop = nop() ;\n");
+    words(&format!(
+        "{NOP}{NOP}sig_color_load ; nop = nop() ; nop = nop() ;\n{}\
+         sig_none ; r3 = or.always(r4, r4) ; nop = nop() ;\n{}{END}{NOP}{DONE}",
+        ["r0", "r1", "r2"].map(keep).concat(),
+        ["r0", "r1", "r2", "r3"].map(write).concat(),
+    ))
 }
 
 /// Two varyings are red and green; blue and alpha come as a uniform.
@@ -133,6 +174,10 @@ mod tests {
             (Stage::Fragment, textured(), 2),
             (Stage::Fragment, adding(), 0),
             (Stage::Fragment, arithmetic(), 0),
+            (Stage::Fragment, white(), 0),
+            (Stage::Fragment, rewriting(), 0),
+            (Stage::Fragment, moving_uniforms(3, true), 0),
+            (Stage::Fragment, moving_uniforms(3, false), 0),
         ];
         for (stage, words, varyings) in programs {
             let insts: Vec<Inst> = words.iter().map(|word| Inst::decode(*word).expect("decodes")).collect();

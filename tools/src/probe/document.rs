@@ -19,6 +19,7 @@ pub fn value(device: &str, report: &Report, measured: Option<&numbers::Report>) 
         ("facts", vc4::facts::write(&report.facts).into()),
         ("numbers", measured.map(|report| report.measured.iter().map(number).collect::<Value>()).into()),
         ("simulated", measured.map(|report| report.is_simulated).into()),
+        ("display", measured.map(|report| report.display.as_str()).into()),
         ("counters", measured.and_then(|report| report.counted.as_deref().ok()).map(counters).into()),
         ("functions", measured.and_then(|report| report.functions.as_deref().ok()).map(functions).into()),
     ])

@@ -53,7 +53,7 @@ pub struct Options {
     /// Write what was measured to a file of facts
     #[arg(long, value_name = "FILE")]
     facts_out: Option<PathBuf>,
-    /// Measure rates and latencies, too, and count a known job
+    /// Measure rates and latencies, too, and count a known job. Where no desktop runs, screens are off meanwhile for a moment
     #[arg(long)]
     numbers: bool,
     /// Print one JSON document instead of text

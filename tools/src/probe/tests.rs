@@ -165,7 +165,7 @@ fn counters_tell(numbers: Numbers) {
         assert!((value - expected).abs() <= tolerance, "{}: {value}, is {expected}", row.name);
         counted += 1;
     }
-    assert_eq!(counted, 12);
+    assert_eq!(counted, 14);
 }
 
 #[test]
@@ -187,6 +187,8 @@ fn counters_tell_the_numbers_of_other_machines() {
         (Number::Varyings, 1.0),
         (Number::Sfu, 2.0),
         (Number::Vpm, 4.0),
+        (Number::UniformRefill, 17.0),
+        (Number::TileAccess, 2.0),
         (Number::Quad, 3.0),
         (Number::UniformCache, 2048.0),
         (Number::TextureCache, 8192.0),
@@ -201,6 +203,8 @@ fn counters_tell_the_numbers_of_other_machines() {
         (Number::L2Ways, 2.0),
         (Number::UniformCache, 8192.0),
         (Number::TmuMemory, 90.0),
+        (Number::UniformRefill, 5.0),
+        (Number::TileAccess, 0.5),
     ]);
 }
 
@@ -210,6 +214,10 @@ fn the_clock_tells_numbers_and_the_tables_are_the_simulator_s() {
     let numbers = report.numbers();
     for number in [Number::Submit, Number::Job, Number::Interrupt, Number::BoRead, Number::BoWrite] {
         assert!(numbers.measured(number).is_some(), "{number:?}");
+    }
+    for number in [Number::DarkTileStore, Number::DarkTileLoad, Number::DarkBoRead] {
+        let dark = report.measured.iter().find(|measured| measured.number == number).expect("a number");
+        assert_eq!(dark.value.clone(), Err("the display is not there: the GPU is simulated".to_owned()));
     }
     let counted = report.counted.expect("counters");
     assert!(counted.iter().all(|one| one.device == one.simulator), "{counted:?}");

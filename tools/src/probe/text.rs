@@ -115,8 +115,9 @@ pub fn numbers(report: &numbers::Report) -> String {
             Ok(value) => amount(*value, row.unit),
             Err(why) => why.clone(),
         };
-        let _ = writeln!(out, "  {:11} {said:>16}  by {by}{}", row.name, assumed.unwrap_or_default());
+        let _ = writeln!(out, "  {:15} {said:>16}  by {by}{}", row.name, assumed.unwrap_or_default());
     }
+    let _ = writeln!(out, "  the display {}", report.display);
     out += "\ncounters of a known job, and a simulator's\n";
     match &report.counted {
         Ok(counted) => {

@@ -13,11 +13,20 @@ pub fn counts<const N: usize>(
     events: [Event; N],
     draws: &[Draw],
 ) -> Result<[u64; N], Failure> {
-    let target = Target::new(bench, Tiling::Raster, EDGE, EDGE)?;
+    counts_on(bench, &Target::new(bench, Tiling::Raster, EDGE, EDGE)?, events, draws)
+}
+
+/// Counts of events of a target with some draws.
+pub fn counts_on<const N: usize>(
+    bench: &Bench<'_>,
+    target: &Target<'_>,
+    events: [Event; N],
+    draws: &[Draw],
+) -> Result<[u64; N], Failure> {
     let monitor = Monitor::new(bench, &events.map(|event| event as u8))?;
     let mut job = target.draw(CLEAR, draws)?;
     job.perfmon = Some(monitor.id);
-    run(bench, &target, &job)?;
+    run(bench, target, &job)?;
     let values = monitor.values()?;
     Ok(std::array::from_fn(|n| values[n]))
 }

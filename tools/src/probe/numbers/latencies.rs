@@ -1,16 +1,17 @@
 //! How long results and shared units take, by the GPU's own counters.
 
+use vc4::cl::packets::{ConfigurationBits, Oversample, Tiling};
 use vc4::hw::LANES;
 use vc4::qpu::cost::{CLOCKS_PER_SLOT, QPUS_PER_SLICE, SLICES};
 use vc4_kernel_abi::perfmon::Event;
 
 use super::super::experiments::common::{EDGE, all, draw, everywhere};
 use super::super::experiments::textures::{far_lookups, near_lookups};
-use super::counting::counts;
+use super::counting::{counts, counts_on};
 use super::sizes::Image;
 use crate::jobs::bench::{Bench, Failure};
-use crate::jobs::job::{Draw, at};
-use crate::jobs::programs::{NOP, fragment, rereading};
+use crate::jobs::job::{Draw, Target, at};
+use crate::jobs::programs::{NOP, REWRITING, fragment, moving_uniforms, rereading, rewriting, white};
 
 type Answer = Result<Vec<Option<f64>>, Failure>;
 
@@ -51,12 +52,14 @@ pub fn tmu_l2(bench: &Bench<'_>) -> Answer {
     Ok(vec![latency(stalled_more.saturating_sub(stalled), quads_more.saturating_sub(quads))])
 }
 
-/// Layers of a colour: a batch of four quads takes a QPU some slots, but there are twelve.
+/// Layers of a colour: a batch of four quads takes a QPU some slots, but there are twelve. One access of the tile buffer takes no longer than
+/// a batch takes the rasteriser (qpu.md §7); two might, and what waits then are the QPUs.
 pub fn quads(bench: &Bench<'_>) -> Answer {
     let all_clocks = [Event::QpuIdle, Event::QpuVertex, Event::QpuFragment, Event::ValidQuads];
+    let layer = |_| Draw { fragment: white(), uniforms: vec![], ..draw(all(0.5)) };
     let of = |layers: usize| {
         let [idle, vertex, fragment, quads] =
-            counts(bench, all_clocks, &(0..layers).map(|_| draw(all(0.5))).collect::<Vec<_>>())?;
+            counts(bench, all_clocks, &(0..layers).map(layer).collect::<Vec<_>>())?;
         let whole = (idle + vertex + fragment) / u64::from(QPUS_PER_SLICE * SLICES);
         let idles = idle * 4 > whole;
         Ok::<_, Failure>((whole as f64, quads as f64, idles))
@@ -97,6 +100,38 @@ pub fn special_functions(bench: &Bench<'_>) -> Answer {
     };
     let each = (of(MANY)? - of(FEW)?) / (MANY - FEW) as f64;
     Ok(vec![(each > 1.02 * ISSUED).then(|| each / f64::from(QPUS_PER_SLICE))])
+}
+
+/// Programs of which each instance has more accesses than a twelfth of its slots: the tile buffer is what all QPUs wait for. Layers, because
+/// in the end of a tile they are fewer.
+pub fn tile_access(bench: &Bench<'_>) -> Answer {
+    const LAYERS: usize = 16;
+    let target = Target::new(bench, Tiling::Raster, EDGE, EDGE)?.multisampled();
+    let layer = |_| {
+        let one = Draw { fragment: rewriting(), uniforms: vec![], ..draw(all(0.5)) };
+        Draw { config: ConfigurationBits { oversample: Oversample::X4, ..one.config }, ..one }
+    };
+    let layers: Vec<_> = (0..LAYERS).map(layer).collect();
+    let [clocks] = counts_on(bench, &target, [Event::QpuFragment], &layers)?;
+    let each = slots(clocks) / (LAYERS as f64 * INSTANCES);
+    let waits = each > 1.25 * rewriting().len() as f64;
+    let accesses = REWRITING as f64 * f64::from(QPUS_PER_SLICE * SLICES);
+    Ok(vec![waits.then_some(each / accesses)])
+}
+
+/// A stream that moves to where it stands, again and again, beside one that does not move.
+pub fn uniform_refill(bench: &Bench<'_>) -> Answer {
+    const ROUNDS: usize = 32;
+    /// From the write of the address to the next uniform, without a wait (qpu.md §4.1).
+    const ISSUED: f64 = 3.0;
+    let of = |moves: bool| {
+        let code = moving_uniforms(ROUNDS, moves);
+        instance(bench, Draw { fragment: code, uniforms: vec![0; 2 * ROUNDS], ..draw(all(0.5)) })
+    };
+    let (moving, resting) = (of(true)?, of(false)?);
+    let waited = (moving - resting) / ROUNDS as f64;
+    // As many slots as an instruction takes are noise.
+    Ok(vec![(waited > 1.0 / ROUNDS as f64).then_some(waited + ISSUED)])
 }
 
 /// Coordinate programs that read a word, or seven, again and again.

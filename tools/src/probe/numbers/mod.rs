@@ -1,9 +1,13 @@
 //! Numbers of the device: rates and latencies, each by jobs of its own, and what it counts of a known job.
 
 mod counting;
+mod dark;
 mod functions;
 mod latencies;
 mod rates;
+mod screen;
+#[cfg(all(test, target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+mod screen_tests;
 mod sizes;
 
 use vc4::facts::{Facts, Number, Numbers};
@@ -47,10 +51,15 @@ const MEASURES: &[Measure] = &[
     Measure { numbers: &[Number::Varyings], by: By::Counters, run: latencies::varyings },
     Measure { numbers: &[Number::Sfu], by: By::Counters, run: latencies::special_functions },
     Measure { numbers: &[Number::Vpm], by: By::Counters, run: latencies::vectors },
+    Measure { numbers: &[Number::UniformRefill], by: By::Counters, run: latencies::uniform_refill },
+    Measure { numbers: &[Number::TileAccess], by: By::Counters, run: latencies::tile_access },
     Measure { numbers: &[Number::UniformCache], by: By::Counters, run: sizes::uniforms },
     Measure { numbers: &[Number::TextureCache, Number::TextureWays], by: By::Counters, run: sizes::textures },
     Measure { numbers: &[Number::L2Cache, Number::L2Ways], by: By::Counters, run: sizes::l2 },
 ];
+
+/// What is measured while no display reads memory, by the clock.
+const DARK: [Number; 3] = [Number::DarkTileStore, Number::DarkTileLoad, Number::DarkBoRead];
 
 /// A number, or why there is none.
 #[derive(Clone, Debug)]
@@ -73,6 +82,8 @@ pub struct Counted {
 #[derive(Clone, Debug)]
 pub struct Report {
     pub measured: Vec<Measured>,
+    /// What the display did while it should be dark, or why it was not.
+    pub display: String,
     /// Or why there are none.
     pub counted: Result<Vec<Counted>, String>,
     /// The special functions beside their tables, or why they were not compared.
@@ -92,30 +103,52 @@ impl Report {
     }
 }
 
-/// How many times [`measure`] watches.
-pub const STEPS: usize = MEASURES.len() + 2;
+/// What was measured so far, and the hang that was the last of it.
+#[derive(Default)]
+struct Progress {
+    measured: Vec<Measured>,
+    hang: Option<String>,
+}
 
-/// Measures a device, where the chip is as `facts` say, and tells `watch` of each step before. A job that hangs is the last one.
-pub fn measure(gpu: &dyn Gpu, facts: Facts, watch: &mut dyn FnMut(&str)) -> Report {
-    let (mut measured, mut hang) = (Vec::new(), None);
-    for Measure { numbers, by, run } in MEASURES {
-        watch(numbers[0].row().name);
-        let values = match &hang {
+impl Progress {
+    /// Measures some numbers, unless a job hung before.
+    fn take(&mut self, numbers: &[Number], by: By, run: impl FnOnce() -> Result<Vec<Option<f64>>, Failure>) {
+        let values = match &self.hang {
             Some(why) => Err(format!("not measured: {why}")),
-            None => run(&Bench::new(gpu)).map_err(|failure| {
-                hang = failure.is_hang().then(|| failure.to_string());
+            None => run().map_err(|failure| {
+                self.hang = failure.is_hang().then(|| failure.to_string());
                 failure.to_string()
             }),
         };
         let lost = || Err("what was measured is within the noise".to_owned());
-        for (n, number) in numbers.iter().enumerate() {
+        for (n, &number) in numbers.iter().enumerate() {
             let value = match &values {
                 Ok(values) => values.get(n).copied().flatten().map_or_else(lost, Ok),
                 Err(why) => Err(why.clone()),
             };
-            measured.push(Measured { number: *number, by: *by, value });
+            self.measured.push(Measured { number, by, value });
         }
     }
+}
+
+/// How many times [`measure`] watches.
+pub const STEPS: usize = MEASURES.len() + 3;
+
+/// Measures a device, where the chip is as `facts` say, and tells `watch` of each step before. A job that hangs is the last one.
+pub fn measure(gpu: &dyn Gpu, facts: Facts, watch: &mut dyn FnMut(&str)) -> Report {
+    let mut progress = Progress::default();
+    for Measure { numbers, by, run } in MEASURES {
+        watch(numbers[0].row().name);
+        progress.take(numbers, *by, || run(&Bench::new(gpu)));
+    }
+    watch(DARK[0].row().name);
+    let mut display = "was left alone: the GPU hung before".to_owned();
+    progress.take(&DARK, By::Clock, || {
+        let (rates, said) = dark::measure(gpu, gpu.card());
+        display = said;
+        rates
+    });
+    let Progress { measured, hang } = progress;
     watch("counters");
     let counted = match &hang {
         Some(why) => Err(format!("not counted: {why}")),
@@ -126,7 +159,7 @@ pub fn measure(gpu: &dyn Gpu, facts: Facts, watch: &mut dyn FnMut(&str)) -> Repo
         Some(why) => Err(format!("not compared: {why}")),
         None => functions::compare(&Bench::new(gpu)).map_err(|failure| failure.to_string()),
     };
-    Report { measured, counted, functions, is_simulated: gpu.is_simulated() }
+    Report { measured, display, counted, functions, is_simulated: gpu.is_simulated() }
 }
 
 /// Events of the fixed-function blocks.
