@@ -3,10 +3,16 @@
 
 static const GLenum WRAPS[] = {GL_REPEAT, GL_CLAMP_TO_EDGE, GL_MIRRORED_REPEAT};
 
-/* A rectangle with texture coordinates (s0,t0)..(s1,t1). */
+/* A rectangle with texture coordinates (s0,t0)..(s1,t1).
+ *
+ * Its corners lie 1/2048 pixel outside of where they are said to be, as seen from the viewport's centre. A float is rarely a
+ * sixteenth of a pixel exactly; Mesa multiplies it by the viewport's size, which is truncated, and cuts what comes out to
+ * sixteenths: about half of the corners would fall to the one before, and all that is magnified would move by as much. */
 static void textured(float x0, float y0, float x1, float y1, float s0, float t0, float s1, float t1)
 {
     float l = 2 * x0 / W - 1, r = 2 * x1 / W - 1, b = 2 * y0 / H - 1, t = 2 * y1 / H - 1;
+    l += copysignf(1 / (1024.0f * W), l), r += copysignf(1 / (1024.0f * W), r);
+    b += copysignf(1 / (1024.0f * H), b), t += copysignf(1 / (1024.0f * H), t);
     const float corners[] = {l, b, s0, t0, r, b, s1, t0, l, t, s0, t1, r, t, s1, t1};
     draw(GL_TRIANGLE_STRIP, corners, 4, 2, 2);
 }
