@@ -276,7 +276,17 @@ fn exp2<E: Emitter + ?Sized>(e: &mut E, a: E::Value) -> E::Value {
 
 /// The estimate r of 1/a and one step of r + r·(1 - a·r), where one unit above 1 makes up for what products and sums lose: exact for powers of
 /// two, else up to 4 ULP too large and never too small. So z/w is z where w is 1, and what is divided by itself is 1 at least.
-pub fn refined_up<E: Emitter + ?Sized>(e: &mut E, a: E::Value, r: E::Value) -> E::Value {
+///
+/// The estimate is asked for the number beside a, which is the same one, save for 1 itself: where that is exact (`recip-one`), the unit above
+/// would be too much.
+pub fn refined_up<E: Emitter + ?Sized>(
+    e: &mut E,
+    a: E::Value,
+    estimate: impl FnOnce(&mut E, E::Value) -> E::Value,
+) -> E::Value {
+    let last_place = e.word(1);
+    let beside = e.or(a, last_place);
+    let r = estimate(e, beside);
     let one = e.float(1.0 + f32::EPSILON);
     let product = e.fmul(a, r);
     let error = e.fsub(one, product);

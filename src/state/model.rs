@@ -66,7 +66,7 @@ impl Emitter for Model {
         mul_value(op, a, b)
     }
     fn recip(&mut self, a: u32) -> u32 {
-        refined_up(self, a, sfu::recip(a))
+        refined_up(self, a, |_, a| sfu::recip(a))
     }
     fn unpack(&mut self, from: u32, code: Unpack, float: bool) -> u32 {
         unpack(code, from, float)

@@ -219,7 +219,8 @@ fn monitors_count_what_was_done() {
         wait_for_fence(&gpu, syncobj);
         let values = ioctl::perfmon_get_values(gpu.file.as_fd(), monitor).unwrap();
         assert!(values[0] > 0 && values[1] > 0, "{values:?}");
-        assert_eq!((values[0] + values[1], values[3]), (values[2], 0), "{values:?}");
+        // Programs of two accesses wait for the tile buffer, and for nothing else.
+        assert!(values[0] + values[1] > values[2] && values[3] == 0, "{values:?}");
     });
 }
 

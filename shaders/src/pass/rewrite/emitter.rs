@@ -87,8 +87,7 @@ impl Emitter for IrEmitter<'_, '_> {
         if let Some(word) = self.builder.shader.const_of(a) {
             return self.builder.float(1.0 / f32::from_bits(word));
         }
-        let r = self.builder.op(Op::SfuRecip, &[a]);
-        refined_up(self, a, r)
+        refined_up(self, a, |e, a| e.builder.op(Op::SfuRecip, &[a]))
     }
 
     fn unpack(&mut self, from: Value, part: Unpack, float: bool) -> Value {
