@@ -2,6 +2,7 @@
 //! driver, and its pictures are held against those of Mesa's software renderer on this machine.
 
 mod guest;
+mod record;
 mod root;
 mod table;
 
@@ -35,6 +36,9 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
     wanted.retain(|scene| scenes == Scenes::All || scene.quick);
     let guest = Guest::prepare(&target, install)?;
     let programs = Programs::build(&guest, &place)?;
+    if std::env::var_os(record::VARIABLE).is_some() {
+        record::record(&guest, &programs, &place)?;
+    }
     let server = guest.serve(None)?;
     let ready = start.elapsed();
     let names: Vec<&str> = wanted.iter().map(|scene| scene.name.as_str()).collect();

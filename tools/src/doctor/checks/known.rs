@@ -1,4 +1,4 @@
-//! Known pictures: captures of the driver's tests, which the simulator draws, and what the device makes of them.
+//! Known pictures: captures of the driver's tests and of Mesa's driver, which the simulator draws, and what the device makes of them.
 
 use std::io::Read;
 use std::time::Duration;
@@ -24,7 +24,7 @@ macro_rules! known {
     };
 }
 
-/// All of them; `tests/tests/known.rs` records them.
+/// All of them; `tests/tests/known.rs` and `cargo xtask test --mesa` record them.
 const KNOWN: &[Known] = known![
     "scenes/a2b10g10r10_blend",
     "scenes/bgra8_blend",
@@ -104,6 +104,34 @@ const KNOWN: &[Known] = known![
     "drawing/varyings-points",
     "drawing/views-samples",
     "drawing/views",
+    "mesa/attribute_formats",
+    "mesa/blend_layers",
+    "mesa/blend_separate",
+    "mesa/clipping",
+    "mesa/color_masks",
+    "mesa/culling",
+    "mesa/depth_functions",
+    "mesa/indices_u16",
+    "mesa/lines",
+    "mesa/many_varyings",
+    "mesa/multisample_edges",
+    "mesa/perspective",
+    "mesa/point_sprites",
+    "mesa/points",
+    "mesa/polygon_offset",
+    "mesa/render_to_texture",
+    "mesa/shader_loops",
+    "mesa/stencil_operations",
+    "mesa/stencil_two_sided",
+    "mesa/target_565",
+    "mesa/texture_cube_nearest",
+    "mesa/texture_etc1",
+    "mesa/texture_formats",
+    "mesa/texture_mip_levels",
+    "mesa/texture_npot",
+    "mesa/torus",
+    "mesa/triangles",
+    "mesa/wide_lines",
 ];
 
 /// How many differing pictures are named in a line.
@@ -191,7 +219,7 @@ mod tests {
     #[test]
     fn every_file_is_listed() {
         let mut files = Vec::new();
-        for suite in ["scenes", "drawing"] {
+        for suite in ["scenes", "drawing", "mesa"] {
             let folder = format!("{}/known/{suite}", env!("CARGO_MANIFEST_DIR"));
             for entry in std::fs::read_dir(folder).expect("the folder") {
                 let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
