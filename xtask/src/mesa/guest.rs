@@ -1,6 +1,7 @@
 //! Programs for OpenGL ES on Debian's arm64 Mesa and the simulated device.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -89,6 +90,8 @@ impl Server {
         // Not in the target directory: names of sockets are short.
         let socket = std::env::temp_dir().join(format!("vc4-mesa-{}", std::process::id()));
         let mut command = Command::new(program);
+        // Captures say nothing of this machine.
+        command.arg0(program.file_name().unwrap_or_default());
         command.args(["sim", "serve"]).arg(&socket).stdin(Stdio::null()).stdout(Stdio::piped());
         match capture {
             // What Mesa does against the rules is for tests.
