@@ -40,6 +40,9 @@ impl fmt::Display for Held {
     }
 }
 
+/// Instructions of a program that are noted: one that never ends runs millions.
+const MOST_STEPS: usize = 1 << 16;
+
 /// What stands where.
 pub type Words = Vec<(Held, u32)>;
 
@@ -61,7 +64,7 @@ pub struct Visit {
     pub program: u32,
     /// What stood there before the first instruction: W in `ra15` and Z in `rb15` (qpu.md §4.3), and the tile buffer.
     pub begins: Words,
-    /// The instructions in the order in which they ran.
+    /// The instructions in the order in which they ran; the first 65,536.
     pub steps: Vec<Step>,
 }
 
@@ -148,7 +151,7 @@ impl PixelTrace {
     pub fn step(&mut self, index: usize, mut left: Words, held: Words) {
         let old = std::mem::replace(&mut self.held, held);
         left.extend(self.held.iter().filter(|word| !old.contains(word)));
-        if let Some(visit) = self.visits.last_mut() {
+        if let Some(visit) = self.visits.last_mut().filter(|visit| visit.steps.len() < MOST_STEPS) {
             visit.steps.push(Step { index, left });
         }
     }
@@ -225,6 +228,13 @@ mod tests {
         assert_eq!(steps[0].left, [(Held::Accumulator(0), 1)]);
         assert_eq!(steps[1].left, [(Held::Color(0), 9)]);
         assert_eq!((trace.element(), trace.visits[1].draw), (None, 4));
+    }
+
+    #[test]
+    fn endless_programs_are_noted_for_a_while() {
+        let mut trace = trace(|_| ());
+        (0..MOST_STEPS).for_each(|index| trace.step(index, vec![], vec![]));
+        assert_eq!(trace.visits[1].steps.len(), MOST_STEPS);
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn tile_writes_carry_their_condition() {
 #[test]
 fn sfu_results_arrive_in_r4() {
     let out = run_code(code![
-        small(Waddr::R0, 32),
+        small(Waddr::R0, 33),
         mov(Waddr::SFU_RECIP, acc(0)),
         NOP,
         NOP,
@@ -107,8 +107,8 @@ fn sfu_results_arrive_in_r4() {
         NOP,
         show(acc(4))
     ]);
-    // qpu.md §4.4: recip(1), exp2(1).
-    assert_eq!(out.shown().map_first(), [0x3f7f_fc00, 0x4000_0100]);
+    // qpu.md §4.4: recip(2), exp2(2).
+    assert_eq!(out.shown().map_first(), [0x3eff_fc00, 0x4080_0100]);
     assert_eq!(out.stats.findings, []);
 }
 

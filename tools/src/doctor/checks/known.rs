@@ -122,7 +122,6 @@ const KNOWN: &[Known] = known![
     "mesa/render_to_texture",
     "mesa/shader_loops",
     "mesa/stencil_operations",
-    "mesa/stencil_two_sided",
     "mesa/target_565",
     "mesa/texture_cube_nearest",
     "mesa/texture_etc1",
