@@ -37,7 +37,9 @@ pub fn run(scenes: Scenes, install: bool) -> Result<(), Error> {
     let guest = Guest::prepare(&target, install)?;
     let programs = Programs::build(&guest, &place)?;
     if std::env::var_os(record::VARIABLE).is_some() {
-        record::record(&guest, &programs, &place)?;
+        record::record(&guest, &place, &|server, directory, scene| {
+            programs.vc4(&guest, server, directory, &[scene]).map(drop)
+        })?;
     }
     let server = guest.serve(None)?;
     let ready = start.elapsed();
