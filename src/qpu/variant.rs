@@ -4,7 +4,7 @@
 use super::alu::{Lanes, add_overflow, fadd};
 use super::isa::{AddOp, MulOp, Pack};
 use super::pack::{self, byte_to_float, f16_to_f32, f32_to_f16_nearest, float_to_unorm8};
-use super::sfu::SfuOp;
+use super::sfu::{SfuOp, recip};
 use crate::facts::*;
 use crate::hw::LANES;
 
@@ -12,8 +12,6 @@ const SIGN: u32 = 0x8000_0000;
 const INF: u32 = 0x7f80_0000;
 const NAN: u32 = 0x7fc0_0000;
 const ONE: u32 = 0x3f80_0000;
-/// What the table has for it (qpu.md §4.4).
-const RECIP_OF_ONE: u32 = 0x3f7f_fc00;
 
 const fn is_wide(word: u32) -> bool {
     word & INF == INF
@@ -146,7 +144,8 @@ pub fn before_pack_mul(facts: &Facts, code: Pack, value: &Lanes) -> Lanes {
 pub fn sfu_lanes(facts: &Facts, op: SfuOp, x: &Lanes, value: &mut Lanes) {
     if op == SfuOp::Recip && facts.recip_one == RecipOne::Table {
         for (value, x) in value.iter_mut().zip(x) {
-            *value = if x & !SIGN == ONE { x & SIGN | RECIP_OF_ONE } else { *value };
+            // The table does not tell 1 from the number beside it.
+            *value = if x & !SIGN == ONE { recip(x | 1) } else { *value };
         }
     }
     if op == SfuOp::Exp2 && facts.exp2_nan == Exp2Nan::Nan {
@@ -162,6 +161,19 @@ mod tests {
     use super::super::pack::f32_to_f16;
     use super::*;
     use proptest::prelude::*;
+
+    /// qpu.md §4.4.
+    #[test]
+    fn the_table_has_another_reciprocal_of_one() {
+        let facts = read("recip-one = \"table\"").expect("a fact");
+        let operands = [ONE, ONE | SIGN, ONE + 1].map(|x| [x; LANES]);
+        let results = operands.map(|x| {
+            let mut value = SfuOp::Recip.apply_lanes(&x);
+            sfu_lanes(&facts, SfuOp::Recip, &x, &mut value);
+            value[3]
+        });
+        assert_eq!(results, [0x3f7f_fc00, 0xbf7f_fc00, recip(ONE + 1)]);
+    }
 
     proptest! {
         #[test]
