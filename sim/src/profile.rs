@@ -116,6 +116,14 @@ pub struct Profile {
     pub pixel: Option<Box<PixelTrace>>,
 }
 
+impl Profile {
+    /// The code of a draw's fragment program; nothing where there is no such draw.
+    pub fn fragment_code(&self, draw: u32) -> &[Inst] {
+        let programs = self.draws.get(draw as usize).map_or(&[][..], |draw| &draw.programs);
+        programs.iter().find(|program| program.stage == Stage::Fragment).map_or(&[], |program| &program.code)
+    }
+}
+
 fn copy(memory: &Memory, list: ListRange) -> ListCopy {
     let mut bytes = vec![0; list.length as usize];
     // The kernel's copies lie in memory.

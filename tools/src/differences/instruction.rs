@@ -1,6 +1,5 @@
 //! Which instruction made a pixel what it is, or another one than on a machine that behaves otherwise.
 
-use vc4::qpu::Stage;
 use vc4_sim::profile::Profile;
 use vc4_sim::stats::{Held, Parting, PixelTrace, Visit};
 
@@ -60,11 +59,7 @@ fn before(held: Held) -> String {
 }
 
 fn place(profile: &Profile, visit: &Visit, index: usize) -> String {
-    let draw = profile.draws.get(visit.draw as usize);
-    let fragment =
-        draw.and_then(|draw| draw.programs.iter().find(|program| program.stage == Stage::Fragment));
-    let text = fragment
-        .and_then(|program| program.code.get(index))
-        .map_or(String::new(), |inst| format!(" `{inst}`"));
+    let code = profile.fragment_code(visit.draw);
+    let text = code.get(index).map_or(String::new(), |inst| format!(" `{inst}`"));
     format!("instruction {index} of draw {}{text}", visit.draw)
 }

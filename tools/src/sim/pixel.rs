@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::str::FromStr;
 
-use vc4::qpu::{Inst, Stage};
+use vc4::qpu::Inst;
 use vc4_sim::profile::Profile;
 use vc4_sim::stats::{PixelTrace, Visit, Words};
 
@@ -38,7 +38,7 @@ pub fn text(profile: &Profile) -> String {
         let Visit { draw, program, begins, steps } = visit;
         // A string takes everything.
         let _ = writeln!(out, "\ndraw {draw}, program at {program:#010x}, begins with {}", words(begins));
-        let code = code(profile, *draw);
+        let code = profile.fragment_code(*draw);
         for step in steps {
             let inst = code.get(step.index).map(Inst::to_string).unwrap_or_default();
             let line = format!("{:4}: {inst:INSTRUCTION$}  {}", step.index, words(&step.left));
@@ -50,11 +50,6 @@ pub fn text(profile: &Profile) -> String {
 
 fn words(words: &Words) -> String {
     words.iter().map(|(held, word)| format!("{held} {word:08x}")).collect::<Vec<_>>().join(", ")
-}
-
-fn code(profile: &Profile, draw: u32) -> &[Inst] {
-    let programs = profile.draws.get(draw as usize).map_or(&[][..], |draw| &draw.programs);
-    programs.iter().find(|program| program.stage == Stage::Fragment).map_or(&[], |program| &program.code)
 }
 
 #[cfg(test)]
