@@ -3,7 +3,7 @@
 
 use crate::qpu::alu::{add_value, mul_value};
 use crate::qpu::{AddOp, MulOp, Unpack, Waddr};
-use crate::state::{Emitter, Flag, SampleEmitter, StateUniform};
+use crate::state::{Emitter, Flag, SampleEmitter, StateUniform, refined};
 use std::collections::HashMap;
 
 /// A node.
@@ -246,11 +246,7 @@ impl Emitter for Patch {
     }
 
     fn recip(&mut self, a: Value) -> Value {
-        let estimate = self.push(Node::Sfu(Waddr::SFU_RECIP, a));
-        let two = self.float(2.0);
-        let product = self.fmul(a, estimate);
-        let factor = self.fsub(two, product);
-        self.fmul(estimate, factor)
+        refined(self, a, |e, a| e.push(Node::Sfu(Waddr::SFU_RECIP, a)))
     }
 
     fn log2(&mut self, a: Value) -> Value {

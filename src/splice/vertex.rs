@@ -441,6 +441,7 @@ impl<U: Clone> Splicer<'_, '_, U> {
                 map: RasterMap::Window,
                 near_plane: state.near_plane,
                 clip,
+                is_far: false,
                 points: state.points,
                 point_size,
             },

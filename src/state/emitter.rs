@@ -98,7 +98,7 @@ pub trait Emitter {
     /// An operation of the mul unit.
     fn mul(&mut self, op: MulOp, a: Self::Value, b: Self::Value) -> Self::Value;
 
-    /// 1/a: the SFU's estimate refined as [`refined_up`] does.
+    /// 1/a: the SFU's estimate refined as [`refined`] does.
     fn recip(&mut self, a: Self::Value) -> Self::Value;
 
     /// A part of a word (qpu.md §2.11): with `float`, byte/255 or float16 as a float; otherwise the byte
@@ -274,24 +274,18 @@ fn exp2<E: Emitter + ?Sized>(e: &mut E, a: E::Value) -> E::Value {
     e.add(AddOp::Add, power, exponent)
 }
 
-/// The estimate r of 1/a and one step of r + r·(1 - a·r), where one unit above 1 makes up for what products and sums lose: exact for powers of
-/// two, else up to 4 ULP too large and never too small. So z/w is z where w is 1, and what is divided by itself is 1 at least.
-///
-/// The estimate is asked for the number beside a, which is the same one, save for 1 itself: where that is exact (`recip-one`), the unit above
-/// would be too much.
-pub fn refined_up<E: Emitter + ?Sized>(
+/// The estimate r of 1/a and one step of Newton's, r·(2 - a·r): 1 for 1 (`recip-one`), else up to 3 ULP off, mostly too small, as products
+/// are truncated. That is 1/500 of a sixteenth of a pixel where coordinates are largest.
+pub fn refined<E: Emitter + ?Sized>(
     e: &mut E,
     a: E::Value,
     estimate: impl FnOnce(&mut E, E::Value) -> E::Value,
 ) -> E::Value {
-    let last_place = e.word(1);
-    let beside = e.or(a, last_place);
-    let r = estimate(e, beside);
-    let one = e.float(1.0 + f32::EPSILON);
+    let r = estimate(e, a);
+    let two = e.float(2.0);
     let product = e.fmul(a, r);
-    let error = e.fsub(one, product);
-    let step = e.fmul(r, error);
-    e.fadd(r, step)
+    let correction = e.fsub(two, product);
+    e.fmul(r, correction)
 }
 
 /// A float16 in bits 15:0, rounded away from zero as [`crate::qpu::pack::f32_to_f16`] does.
@@ -318,9 +312,30 @@ fn half<E: Emitter + ?Sized>(e: &mut E, a: E::Value) -> E::Value {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::state::StateWords;
     use crate::state::model::Model;
+
+    #[test]
+    fn the_reciprocal_of_1_is_1() {
+        let mut model = Model::new(StateWords::default());
+        for one in [1f32, -1.0] {
+            assert_eq!(f32::from_bits(model.recip(one.to_bits())), one);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reciprocals_hold_their_bound(mantissa in 0..1u32 << MANTISSA, exponent in 3..251u32) {
+            let a = exponent << MANTISSA | mantissa;
+            let exact = 1.0 / f64::from(f32::from_bits(a));
+            let unit = f64::from(f32::from_bits((exact as f32).to_bits() + 1)) - f64::from(exact as f32);
+            let found = f64::from(f32::from_bits(Model::new(StateWords::default()).recip(a)));
+            prop_assert!((found - exact).abs() <= 3.0 * unit, "{found} {exact}");
+        }
+    }
 
     #[test]
     fn approximations_hold_their_bounds() {

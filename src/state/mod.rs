@@ -24,7 +24,7 @@ pub mod ycbcr;
 pub use crate::image::{ColorKind, Field};
 pub use blend::{Blend, BlendEquation, BlendFactor, BlendOp, ColorOutput, LogicOp};
 pub use depth_stencil::{DepthStencil, DepthStencilPlan, StencilFaceState};
-pub use emitter::{Emitter, Flag, SampleEmitter, StateUniform, refined_up};
+pub use emitter::{Emitter, Flag, SampleEmitter, StateUniform, refined};
 pub use error::StateError;
 pub use multisample::Multisample;
 pub use raster::{DepthBias, FrontFace, Raster};

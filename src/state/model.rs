@@ -1,7 +1,7 @@
 //! An emitter that computes: one element, with the QPU's arithmetic. The patches' tests run on it, and what the host does in a
 //! program's place.
 
-use super::{Emitter, Flag, SampleEmitter, StateUniform, StateWords, refined_up};
+use super::{Emitter, Flag, SampleEmitter, StateUniform, StateWords, refined};
 use crate::qpu::alu::{add_value, mul_value};
 use crate::qpu::pack::{f32_to_f16, float_to_unorm8, unpack};
 use crate::qpu::{AddOp, MulOp, Unpack, sfu};
@@ -66,7 +66,7 @@ impl Emitter for Model {
         mul_value(op, a, b)
     }
     fn recip(&mut self, a: u32) -> u32 {
-        refined_up(self, a, |_, a| sfu::recip(a))
+        refined(self, a, |_, a| sfu::recip(a))
     }
     fn unpack(&mut self, from: u32, code: Unpack, float: bool) -> u32 {
         unpack(code, from, float)

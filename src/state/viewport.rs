@@ -276,6 +276,8 @@ pub struct Position<V> {
     pub near_plane: NearPlane,
     /// x, y, z, w with 0 <= z <= w in view.
     pub clip: [V; 4],
+    /// z is w: the vertex lies on the far plane, as those of skies do.
+    pub is_far: bool,
     /// Draws points: vertices outside the view volume vanish whole.
     pub points: bool,
     /// Point size in pixels; the record's flag must say that it is there.
@@ -298,19 +300,22 @@ pub fn emit_position<E: Emitter>(e: &mut E, stage: VertexStage, position: &Posit
     let xs = sixteenths(e, clip_x, scales[0], inverse_w);
     let ys = sixteenths(e, clip_y, scales[1], inverse_w);
     let xy = e.pack_halves(xs, ys);
+    // Products are truncated, so that w/w could be less than 1.
+    let normal = if position.is_far { e.float(1.0) } else { e.fmul(z, inverse_w) };
     let depth = match position.map {
-        RasterMap::Viewport => normal_depth(e, z, inverse_w),
-        RasterMap::Window | RasterMap::Part => depth(e, z, inverse_w),
+        RasterMap::Viewport if position.is_far => normal,
+        RasterMap::Viewport => normal_depth(e, normal),
+        RasterMap::Window | RasterMap::Part => depth(e, normal),
     };
     if stage == VertexStage::Coordinate {
         // The API's volume is 0 <= z <= w.
         let clip_z = match position.near_plane {
             // The clipper tests -w <= z <= w (v3d.md §9.4).
-            NearPlane::MinusW => {
+            NearPlane::MinusW if !position.is_far => {
                 let doubled = e.fadd(z, z);
                 e.fsub(doubled, w)
             }
-            NearPlane::Zero => z,
+            NearPlane::MinusW | NearPlane::Zero => z,
         };
         let clip_w = if position.points { kill_outside(e, x, y, w) } else { w };
         for value in [clip_x, clip_y, clip_z, clip_w] {
@@ -354,16 +359,14 @@ fn sixteenths<E: Emitter>(e: &mut E, clip: E::Value, scale: StateUniform, invers
 
 /// The window depth of the range 0 to 1. Nothing in view is below 0, as z and 1/w are not negative there; what is not in
 /// view the clipper computes itself.
-fn normal_depth<E: Emitter>(e: &mut E, z: E::Value, inverse_w: E::Value) -> E::Value {
-    let normal = e.fmul(z, inverse_w);
+fn normal_depth<E: Emitter>(e: &mut E, normal: E::Value) -> E::Value {
     let one = e.float(1.0);
     e.fmin(normal, one)
 }
 
 /// The window depth. Clamped, because 1/w is inexact and z = w must not leave the depth range.
-fn depth<E: Emitter>(e: &mut E, z: E::Value, inverse_w: E::Value) -> E::Value {
+fn depth<E: Emitter>(e: &mut E, normal: E::Value) -> E::Value {
     let (scale, offset) = (e.uniform(StateUniform::DepthScale), e.uniform(StateUniform::DepthBias));
-    let normal = e.fmul(z, inverse_w);
     let scaled = e.fmul(normal, scale);
     let depth = e.fadd(scaled, offset);
     let (zero, one) = (e.word(0), e.float(1.0));
@@ -403,6 +406,17 @@ mod tests {
         clip: [f32; 4],
         points: bool,
     ) -> Vec<u32> {
+        placed(map, viewport, stage, clip, false, points)
+    }
+
+    fn placed(
+        map: RasterMap,
+        viewport: Viewport,
+        stage: VertexStage,
+        clip: [f32; 4],
+        is_far: bool,
+        points: bool,
+    ) -> Vec<u32> {
         let mut model = Model::new(StateWords { viewport, raster: map, ..Default::default() });
         let clip = clip.map(f32::to_bits);
         emit_position(
@@ -412,6 +426,7 @@ mod tests {
                 map,
                 near_plane: NearPlane::default(),
                 clip,
+                is_far,
                 points,
                 point_size: points.then(|| 0f32.to_bits()),
             },
@@ -447,7 +462,8 @@ mod tests {
         assert_eq!(screen(rows[4]), (48.0, 16.0));
         let header = run(FULL, VertexStage::Vertex, [1.0, -1.0, 0.25, 2.0], false);
         assert_eq!(rows[4..], header);
-        assert_eq!(header[1..].iter().map(|&w| f32::from_bits(w)).collect::<Vec<_>>(), [0.125, 0.5]);
+        // Products are truncated, so 1/2 is a unit in the last place too small.
+        assert_eq!(header[1..], [0.125f32.to_bits() - 1, 0.5f32.to_bits() - 1]);
     }
 
     #[test]
@@ -459,6 +475,19 @@ mod tests {
         assert_eq!(viewport.clipper_z(NearPlane::MinusW), packet(0.25, 0.5));
         assert_eq!(viewport.clipper_z(NearPlane::Zero), packet(0.5, 0.25));
         assert_eq!(FULL.clipper_z(NearPlane::MinusW), ClipperZScaleAndOffset::default());
+    }
+
+    #[test]
+    fn what_is_far_lies_on_the_far_plane() {
+        let viewport = Viewport { min_depth: 0.25, max_depth: 0.75, ..FULL };
+        for (map, far) in [(RasterMap::Viewport, 1f32), (RasterMap::Window, 0.75), (RasterMap::Part, 0.75)] {
+            for w in [1.0, 3.0, 7.7f32] {
+                let shaded = |stage| placed(map, viewport, stage, [0.0, 0.0, w, w], true, false);
+                assert_eq!(shaded(VertexStage::Vertex)[1], far.to_bits(), "{map:?} {w}");
+                // z of the clipper, whose far plane is w.
+                assert_eq!(shaded(VertexStage::Coordinate)[2], w.to_bits(), "{map:?} {w}");
+            }
+        }
     }
 
     #[test]

@@ -64,6 +64,7 @@ pub fn vertex(
             map: state.raster,
             near_plane: state.machine.near_plane,
             clip,
+            is_far: clip[2] == clip[3],
             points: state.points,
             point_size,
         },

@@ -1,7 +1,7 @@
 //! Pipeline-state patches written into the IR: `vc4::state`'s emitter on top of the builder.
 
 use vc4::qpu::{AddOp, MulOp, Unpack};
-use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform, refined_up};
+use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform, refined};
 
 use crate::binding::UniformSlot;
 use crate::ir::{Builder, Op, Value};
@@ -87,7 +87,7 @@ impl Emitter for IrEmitter<'_, '_> {
         if let Some(word) = self.builder.shader.const_of(a) {
             return self.builder.float(1.0 / f32::from_bits(word));
         }
-        refined_up(self, a, |e, a| e.builder.op(Op::SfuRecip, &[a]))
+        refined(self, a, |e, a| e.builder.op(Op::SfuRecip, &[a]))
     }
 
     fn unpack(&mut self, from: Value, part: Unpack, float: bool) -> Value {
