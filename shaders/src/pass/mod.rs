@@ -9,7 +9,7 @@ pub mod lower;
 pub mod opt;
 pub mod rewrite;
 
-use crate::ir::{LineId, Shader, verify};
+use crate::ir::{LineId, Shader, Stage, verify};
 use crate::state::{Conversions, PipelineState};
 
 /// Log target of the IR between passes.
@@ -98,6 +98,11 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "opt_mask", |shader| {
         opt::mask::run(shader);
     });
+    if shader.stage == Stage::Vertex {
+        step(shader, "opt_rows", |shader| {
+            opt::rows::run(shader);
+        });
+    }
 }
 
 /// A lowered shader whose long arms are jumped over where no element takes them; `None` if it has none.

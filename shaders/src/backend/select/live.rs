@@ -46,6 +46,19 @@ pub fn find_kill(s: &mut Selector<'_>) -> Result<(), BackendError> {
     Ok(())
 }
 
+/// Marks the writes of rows that need a set-up: the hardware counts on from there.
+pub fn find_first_rows(s: &mut Selector<'_>) {
+    let mut next = None;
+    for inst in s.shader.insts_in_order() {
+        if let Op::VpmWrite(row) = s.shader.insts[inst].op {
+            if next != Some(row) {
+                s.first_rows.insert(inst);
+            }
+            next = Some(row + 1);
+        }
+    }
+}
+
 fn find_headers(region: &[Node], headers: &mut EntitySet<Block>) {
     for node in region {
         match node {

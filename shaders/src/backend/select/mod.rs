@@ -32,6 +32,7 @@ pub fn select(shader: &Shader, inputs: Inputs) -> Result<VirtProgram, BackendErr
     let mut selector = Selector::new(shader);
     live::count_uses(&mut selector);
     live::find_kill(&mut selector)?;
+    live::find_first_rows(&mut selector);
     regions::region(&mut selector, &shader.body)?;
     inputs::read_inputs(&mut selector, inputs)?;
     let mut program = selector.program;

@@ -54,9 +54,9 @@ pub fn select_inst(s: &mut Selector<'_>, inst: Inst) -> Result<(), BackendError>
         Op::TlbStencilWrite => s.value_to_port(args[0], Waddr::TLB_STENCIL_SETUP, None),
         Op::VpmWrite(row) => {
             s.value_to_port(args[0], Waddr::VPM, None);
-            if row == 0 {
+            if s.first_rows.contains(inst) {
                 // Before everything that this row's value needs there may stand other code.
-                let setup = vpm_setup(VPM_SETUP, RegFile::B);
+                let setup = vpm_setup(VPM_SETUP | row, RegFile::B);
                 let at = s.seq.len() - 1;
                 s.seq.insert(at, setup);
             }

@@ -32,6 +32,8 @@ pub struct Selector<'a> {
     pub started: EntitySet<Value>,
     pub program: VirtProgram,
     pub seq: Vec<Operation>,
+    /// VPM writes that do not follow the row in front of theirs.
+    pub first_rows: EntitySet<Inst>,
     /// Source line of the instruction that is being selected.
     pub line: LineId,
     /// Registers that some operation unpacks to an integer.
@@ -57,6 +59,7 @@ impl<'a> Selector<'a> {
             started: EntitySet::new(),
             program: VirtProgram::default(),
             seq: Vec::new(),
+            first_rows: EntitySet::new(),
             line: LineId::NONE,
             not_in_r4: EntitySet::new(),
             payload_w: None,

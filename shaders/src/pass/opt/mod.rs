@@ -20,6 +20,7 @@ pub mod phi;
 pub mod precision;
 pub mod reassociate;
 pub mod relieve;
+pub mod rows;
 pub mod scale;
 pub mod uniforms;
 pub mod unroll;
