@@ -299,6 +299,36 @@ impl Operation {
         Operation { signal, ..Operation::new(Unit::Signal, Dst::None, &[]) }
     }
 
+    /// What a plain copy to a register copies, if other operations of its instruction can read that as well.
+    pub fn copied(&self) -> Option<Src> {
+        let is_plain = self.unit == Unit::Move && self.cond == Cond::Always && self.pack == Pack::Nop;
+        let [operand] = self.src[..] else { return None };
+        let is_readable = match operand.src {
+            Src::Uniform(_) | Src::Port(Raddr::VPM, _) => true,
+            Src::Reg(_) | Src::R4 | Src::R5 | Src::Imm(_) | Src::Port(..) => false,
+        };
+        let is_copy = is_plain && operand.unpack == Unpack::Nop && self.writes().is_some();
+        (is_copy && is_readable).then_some(operand.src)
+    }
+
+    /// The operation with the copied value in place of the copy; `None` if it reads the copy in some other way than as it is,
+    /// or not at all.
+    pub fn past(&self, copy: &Operation) -> Option<Operation> {
+        let (register, source) = (copy.writes()?, copy.copied()?);
+        if self.ordered || self.rotate != 0 {
+            return None;
+        }
+        let mut form = *self;
+        let mut reads = false;
+        for operand in form.src.iter_mut().filter(|operand| operand.src == Src::Reg(register)) {
+            if operand.unpack != Unpack::Nop {
+                return None;
+            }
+            (operand.src, reads) = (source, true);
+        }
+        reads.then_some(form)
+    }
+
     /// Whether the destination keeps part of its old content.
     pub fn is_partial(&self) -> bool {
         self.cond != Cond::Always || !matches!(self.pack, Pack::Nop | Pack::Rep8 | Pack::Sat | Pack::Rep8Sat)

@@ -131,10 +131,27 @@ struct List<'a> {
 #[derive(Default)]
 struct Open {
     ops: SmallVec<[usize; 2]>,
+    /// The operations as they stand in this instruction.
+    forms: SmallVec<[Operation; 3]>,
     /// What its operations take; `None` without operations.
     claims: Option<Claims>,
     /// What they are together; one operation alone has an instruction in any case.
     inst: Option<Inst>,
+    /// Operations that could share the instruction with a copy, whose result they read, by reading what it copies.
+    beside: SmallVec<[(usize, usize); 4]>,
+}
+
+impl Open {
+    /// The copy beside which an operation may stand.
+    fn copy_for(&self, op: usize) -> Option<usize> {
+        self.beside.iter().find(|(reader, _)| *reader == op).map(|&(_, copy)| copy)
+    }
+
+    fn add(&mut self, op: usize, form: Operation, claims: Claims) {
+        self.ops.push(op);
+        self.forms.push(form);
+        self.claims = Some(claims);
+    }
 }
 
 impl List<'_> {
@@ -151,6 +168,7 @@ impl List<'_> {
             }
             // The first one makes others ready that may share its instruction (distance 0).
             while let Some(op) = self.pick(now, &mut open) {
+                open.beside.extend(self.readers(op, now).map(|reader| (reader, op)));
                 self.issue(op, |edge| (now + edge.hard, now + edge.soft));
             }
             if open.ops.is_empty() && self.ready.is_empty() {
@@ -183,8 +201,7 @@ impl List<'_> {
         let first = now.saturating_sub(1 + SIGNAL_SLOTS).max(self.switched);
         let at = (first..now).find(|&at| self.slots[at].add_signal(signal));
         let at = at.unwrap_or_else(|| {
-            open.ops.push(op);
-            open.claims = Some(self.piece.claims[op]);
+            open.add(op, self.ops[op], self.piece.claims[op]);
             now
         });
         self.switched = at + 1 + SIGNAL_SLOTS;
@@ -192,36 +209,57 @@ impl List<'_> {
         self.issue(op, |_| (effect, effect));
     }
 
+    /// What waits for a copy only, to read it.
+    fn readers(&self, copy: usize, now: u32) -> impl Iterator<Item = usize> {
+        let copied = self.ops[copy].copied().is_some();
+        let edges = self.piece.dag.successors[copy].iter().filter(move |_| copied);
+        edges.map(|edge| edge.to).filter(move |&to| {
+            let (least, best) = self.earliest[to];
+            self.waiting[to] == 1 && least <= now && best <= now
+        })
+    }
+
     /// Lets the best operation that can join those of `open` do so.
     fn pick(&self, now: u32, open: &mut Open) -> Option<usize> {
-        let may_come = |&&op: &&usize| {
-            self.earliest[op].0 <= now && !self.ops[op].is_switch() && self.may_start(op, now)
-        };
-        let stalls = |op: usize| self.earliest[op].1 > now;
         work::count(self.ready.len());
-        let possible = self.ready.iter().filter(may_come);
-        let joins = possible.clone().copied().find(|&op| !stalls(op) && self.join(op, open));
+        let (mut ready, mut stalling): (SmallVec<[usize; 16]>, SmallVec<[usize; 16]>) = Default::default();
+        for &op in &self.ready {
+            let (least, best) = if open.copy_for(op).is_some() { (now, now) } else { self.earliest[op] };
+            if least <= now && !self.ops[op].is_switch() && self.may_start(op, now) {
+                (if best <= now { &mut ready } else { &mut stalling }).push(op);
+            }
+        }
         // Sharing an instruction is no gain if it stalls.
         let worth = open.claims.is_none() || self.ready.len() == 1;
-        joins.or_else(|| possible.copied().find(|&op| worth && stalls(op) && self.join(op, open)))
+        let joins = ready.into_iter().find(|&op| self.join(op, open));
+        joins.or_else(|| stalling.into_iter().find(|&op| worth && self.join(op, open)))
     }
 
     /// Adds an operation to those of `open` if they have an instruction together.
     fn join(&self, op: usize, open: &mut Open) -> bool {
         let claims = &self.piece.claims[op];
         let Some(taken) = &open.claims else {
-            open.ops.push(op);
-            open.claims = Some(*claims);
+            open.add(op, self.ops[op], *claims);
             return true;
         };
-        let Some(together) = taken.with(claims) else { return false };
-        let ops: SmallVec<[&Operation; 3]> = open.ops.iter().chain([&op]).map(|&op| &self.ops[op]).collect();
+        let beside = open.copy_for(op).map(|copy| self.beside(op, copy));
+        let Some((form, claims)) = beside.unwrap_or(Some((self.ops[op], *claims))) else { return false };
+        let Some(together) = taken.with(&claims) else { return false };
+        let ops: SmallVec<[&Operation; 3]> = open.forms.iter().chain([&form]).collect();
         let inst = combine(&ops, &together, self.assignment);
+        drop(ops);
         if inst.is_some() {
-            open.ops.push(op);
-            (open.claims, open.inst) = (Some(together), inst);
+            open.add(op, form, together);
+            open.inst = inst;
         }
         inst.is_some()
+    }
+
+    /// An operation that reads what a copy copies instead of the copy, and what it takes beside that.
+    fn beside(&self, op: usize, copy: usize) -> Option<(Operation, Claims)> {
+        let form = self.ops[op].past(&self.ops[copy])?;
+        let claims = self.piece.claims[op].past(&self.piece.claims[copy], &form, self.assignment)?;
+        Some((form, claims))
     }
 
     fn may_start(&self, op: usize, now: u32) -> bool {

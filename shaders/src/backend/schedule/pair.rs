@@ -99,6 +99,17 @@ impl Claims {
         Some(claims)
     }
 
+    /// What an operation takes, in the form in which it reads past a copy that shares its instruction; `self` is what it takes
+    /// otherwise. `None` if what is copied can be read once and the operation has its own of the kind.
+    pub fn past(&self, copy: &Claims, form: &Operation, assignment: &Assignment) -> Option<Claims> {
+        if self.once & Claims::VPM != 0 || self.word.is_some_and(|word| copy.word.is_some_and(|other| other != word)) {
+            return None;
+        }
+        let mut claims = Claims::of(form, self.word.or(copy.word), assignment)?;
+        claims.once &= !Claims::VPM;
+        Some(claims)
+    }
+
     fn claim_a(&mut self, raddr: Raddr) -> Option<()> {
         (*self.port_a.get_or_insert(raddr) == raddr).then_some(())
     }
