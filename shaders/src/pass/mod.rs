@@ -98,6 +98,9 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "opt_mask", |shader| {
         opt::mask::run(shader);
     });
+    step(shader, "opt_packed", |shader| {
+        opt::packed::run(shader);
+    });
     if shader.stage == Stage::Vertex {
         step(shader, "opt_rows", |shader| {
             opt::rows::run(shader);

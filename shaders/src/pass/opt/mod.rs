@@ -16,6 +16,7 @@ pub mod fold;
 pub mod link;
 pub mod mask;
 pub mod once;
+pub mod packed;
 pub mod phi;
 pub mod precision;
 pub mod reassociate;
