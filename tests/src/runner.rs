@@ -142,7 +142,7 @@ impl Runner {
             }
             let mut machine = Machine { inputs: rows, ..Machine::default() };
             loaded.run(&mut machine, check)?;
-            Ok::<_, RunError>(machine.rows)
+            Ok::<Vec<Lanes>, RunError>(machine.rows.into_values().collect())
         };
         let rows = run(&self.vertex, false)?;
         if check {
@@ -181,7 +181,10 @@ impl Runner {
 struct Machine {
     inputs: Vec<Lanes>,
     read: usize,
-    rows: Vec<Lanes>,
+    /// What rows are written, in any order.
+    rows: BTreeMap<u32, Lanes>,
+    /// The row that is written next.
+    row: u32,
     color: Option<(LaneMask, Lanes)>,
 }
 
@@ -203,7 +206,9 @@ impl Ports for Machine {
         Ok(())
     }
 
-    fn vpm_write_setup(&mut self, _: u32) -> Result<(), Fault> {
+    fn vpm_write_setup(&mut self, word: u32) -> Result<(), Fault> {
+        // Rows of 32-bit words, horizontal, are all that the compiler sets up (qpu.md §4.9).
+        self.row = word & 63;
         Ok(())
     }
 
@@ -212,7 +217,8 @@ impl Ports for Machine {
     }
 
     fn vpm_write(&mut self, value: &Lanes) -> Result<(), Fault> {
-        self.rows.push(*value);
+        self.rows.insert(self.row, *value);
+        self.row += 1;
         Ok(())
     }
 

@@ -454,3 +454,33 @@ impl VirtProgram {
         self.regs.push(RegInfo { fixed: None, places: Places::ANY })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VPM: Src = Src::Port(Raddr::VPM, None);
+
+    #[test]
+    fn what_reads_a_copy_may_read_what_is_copied() {
+        let mut program = VirtProgram::default();
+        let [row, other, product] = [(); 3].map(|()| program.reg());
+        let copy = Operation::mov(Dst::Reg(row), VPM);
+        let fmul = |src: &[Operand]| Operation::new(Unit::Mul(MulOp::Fmul), Dst::Reg(product), src);
+        let [read, beside] = [Src::Reg(row), Src::Reg(other)].map(Operand::from);
+        assert_eq!(fmul(&[read, beside]).past(&copy), Some(fmul(&[VPM.into(), beside])));
+        assert_eq!(fmul(&[read, read]).past(&copy), Some(fmul(&[VPM.into(); 2])));
+        // It reads something else, a part of the copy, or the copy of other elements.
+        assert_eq!(fmul(&[beside, beside]).past(&copy), None);
+        let part = Operand { unpack: Unpack::Half0, ..read };
+        assert_eq!(fmul(&[part, beside]).past(&copy), None);
+        assert_eq!(Operation { rotate: 1, ..fmul(&[read, read]) }.past(&copy), None);
+        // No plain copies: of some elements, packed, of what only one port shows.
+        let some = Operation { cond: Cond::Zs, ..copy };
+        let packed = Operation { pack: Pack::Sat, ..copy };
+        let varying = Operation::mov(Dst::Reg(row), Src::Port(Raddr::VARYING, None));
+        for no_copy in [some, packed, varying] {
+            assert_eq!(fmul(&[read, beside]).past(&no_copy), None);
+        }
+    }
+}

@@ -210,13 +210,9 @@ impl World {
         let declared = (machine.attributes.len(), machine.varyings.len());
         let read = (machine.attributes_read, machine.varyings_read);
         assert_eq!(read, declared, "every attribute row and varying is read exactly once");
-        Ok(Effects {
-            rows: machine.rows,
-            color: machine.color,
-            z: machine.z,
-            stencil: machine.stencil,
-            findings: stats.findings,
-        })
+        let (color, z) = (machine.color, machine.z);
+        let stencil = std::mem::take(&mut machine.stencil);
+        Ok(Effects { rows: machine.written(), color, z, stencil, findings: stats.findings })
     }
 }
 
@@ -390,7 +386,10 @@ struct Machine<'a> {
     announced: usize,
     varyings: Vec<(Lanes, Lanes)>,
     varyings_read: usize,
-    rows: Vec<Lanes>,
+    /// What rows are written, in any order.
+    rows: BTreeMap<u32, Lanes>,
+    /// The row that is written next.
+    row: Option<u32>,
     color: Option<(LaneMask, Lanes)>,
     z: Option<(LaneMask, Lanes)>,
     stencil: Vec<u32>,
@@ -405,11 +404,18 @@ impl<'a> Machine<'a> {
             announced: 0,
             varyings: Vec::new(),
             varyings_read: 0,
-            rows: Vec::new(),
+            rows: BTreeMap::new(),
+            row: None,
             color: None,
             z: None,
             stencil: Vec::new(),
         }
+    }
+
+    /// The rows that were written, which leave none out.
+    fn written(self) -> Vec<Lanes> {
+        assert!(self.rows.keys().copied().eq(0..self.rows.len() as u32), "rows follow each other");
+        self.rows.into_values().collect()
     }
 }
 
@@ -430,7 +436,8 @@ impl Ports for Machine<'_> {
     }
 
     fn vpm_write_setup(&mut self, word: u32) -> Result<(), Fault> {
-        assert_eq!(word, 0x1a00);
+        assert_eq!(word & !63, 0x1a00, "32-bit rows, horizontal, stride 1");
+        self.row = Some(word & 63);
         Ok(())
     }
 
@@ -441,7 +448,9 @@ impl Ports for Machine<'_> {
     }
 
     fn vpm_write(&mut self, value: &Lanes) -> Result<(), Fault> {
-        self.rows.push(*value);
+        let row = self.row.as_mut().expect("a write is set up");
+        assert!(self.rows.insert(*row, *value).is_none(), "row {row} is written once");
+        *row += 1;
         Ok(())
     }
 

@@ -102,7 +102,9 @@ impl Claims {
     /// What an operation takes, in the form in which it reads past a copy that shares its instruction; `self` is what it takes
     /// otherwise. `None` if what is copied can be read once and the operation has its own of the kind.
     pub fn past(&self, copy: &Claims, form: &Operation, assignment: &Assignment) -> Option<Claims> {
-        if self.once & Claims::VPM != 0 || self.word.is_some_and(|word| copy.word.is_some_and(|other| other != word)) {
+        if self.once & Claims::VPM != 0
+            || self.word.is_some_and(|word| copy.word.is_some_and(|other| other != word))
+        {
             return None;
         }
         let mut claims = Claims::of(form, self.word.or(copy.word), assignment)?;
