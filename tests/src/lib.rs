@@ -44,6 +44,7 @@ pub mod outside;
 pub mod picture;
 pub mod player;
 pub mod random;
+pub mod rows;
 pub mod runner;
 pub mod scene;
 pub mod tour;

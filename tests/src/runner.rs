@@ -8,6 +8,8 @@ use vc4_shaders::program::{AttributeSource, Descriptor, Pipeline, Program, Unifo
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program as Decoded, Stats, run};
 
+use crate::rows::Rows;
+
 /// What the programs read besides their inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Buffers {
@@ -142,7 +144,7 @@ impl Runner {
             }
             let mut machine = Machine { inputs: rows, ..Machine::default() };
             loaded.run(&mut machine, check)?;
-            Ok::<Vec<Lanes>, RunError>(machine.rows.into_values().collect())
+            Ok::<_, RunError>(machine.rows.finish())
         };
         let rows = run(&self.vertex, false)?;
         if check {
@@ -181,10 +183,7 @@ impl Runner {
 struct Machine {
     inputs: Vec<Lanes>,
     read: usize,
-    /// What rows are written, in any order.
-    rows: BTreeMap<u32, Lanes>,
-    /// The row that is written next.
-    row: u32,
+    rows: Rows,
     color: Option<(LaneMask, Lanes)>,
 }
 
@@ -207,8 +206,7 @@ impl Ports for Machine {
     }
 
     fn vpm_write_setup(&mut self, word: u32) -> Result<(), Fault> {
-        // Rows of 32-bit words, horizontal, are all that the compiler sets up (qpu.md §4.9).
-        self.row = word & 63;
+        self.rows.set_up(word);
         Ok(())
     }
 
@@ -217,8 +215,7 @@ impl Ports for Machine {
     }
 
     fn vpm_write(&mut self, value: &Lanes) -> Result<(), Fault> {
-        self.rows.insert(self.row, *value);
-        self.row += 1;
+        self.rows.write(value);
         Ok(())
     }
 

@@ -34,6 +34,31 @@ fn points() {
     assert_eq!(pipeline.varyings, 1, "the implicit ones do not count");
 }
 
+/// Skies give their w as z: products are truncated, but their depth is 1, whatever w is.
+#[test]
+fn skies_lie_on_the_far_plane() {
+    let vertex = shader(Stage::Vertex, |b| {
+        position(b);
+        let (w, two) = (input(b, 0, 3), b.float(2.0));
+        let w = b.op(Op::FAdd, &[w, two]);
+        b.store_output(Output::Position(2), w);
+        b.store_output(Output::Position(3), w);
+    });
+    let pipeline = Case {
+        name: "skies",
+        vertex: &vertex,
+        fragment: &shader(Stage::Fragment, |_| {}),
+        state: state(),
+        exact: false,
+    }
+    .compile();
+    for seed in 0..8 {
+        let world = World { seed, ..World::default() };
+        let rows = world.run_vertex(&pipeline, false).expect("the program runs").rows;
+        assert_eq!(rows[1], [1f32.to_bits(); LANES], "depth");
+    }
+}
+
 #[test]
 fn blue_first() {
     let vertex = shader(Stage::Vertex, position);

@@ -15,6 +15,7 @@ use vc4_shaders::program::{
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program as Decoded, Stats, run};
 use vc4_tests::hash::hash;
+use vc4_tests::rows::Rows;
 
 const LANES: usize = vc4::hw::LANES;
 /// Words of every uniform buffer.
@@ -210,9 +211,13 @@ impl World {
         let declared = (machine.attributes.len(), machine.varyings.len());
         let read = (machine.attributes_read, machine.varyings_read);
         assert_eq!(read, declared, "every attribute row and varying is read exactly once");
-        let (color, z) = (machine.color, machine.z);
-        let stencil = std::mem::take(&mut machine.stencil);
-        Ok(Effects { rows: machine.written(), color, z, stencil, findings: stats.findings })
+        Ok(Effects {
+            rows: machine.rows.finish(),
+            color: machine.color,
+            z: machine.z,
+            stencil: machine.stencil,
+            findings: stats.findings,
+        })
     }
 }
 
@@ -386,10 +391,7 @@ struct Machine<'a> {
     announced: usize,
     varyings: Vec<(Lanes, Lanes)>,
     varyings_read: usize,
-    /// What rows are written, in any order.
-    rows: BTreeMap<u32, Lanes>,
-    /// The row that is written next.
-    row: Option<u32>,
+    rows: Rows,
     color: Option<(LaneMask, Lanes)>,
     z: Option<(LaneMask, Lanes)>,
     stencil: Vec<u32>,
@@ -404,18 +406,11 @@ impl<'a> Machine<'a> {
             announced: 0,
             varyings: Vec::new(),
             varyings_read: 0,
-            rows: BTreeMap::new(),
-            row: None,
+            rows: Rows::default(),
             color: None,
             z: None,
             stencil: Vec::new(),
         }
-    }
-
-    /// The rows that were written, which leave none out.
-    fn written(self) -> Vec<Lanes> {
-        assert!(self.rows.keys().copied().eq(0..self.rows.len() as u32), "rows follow each other");
-        self.rows.into_values().collect()
     }
 }
 
@@ -436,8 +431,7 @@ impl Ports for Machine<'_> {
     }
 
     fn vpm_write_setup(&mut self, word: u32) -> Result<(), Fault> {
-        assert_eq!(word & !63, 0x1a00, "32-bit rows, horizontal, stride 1");
-        self.row = Some(word & 63);
+        self.rows.set_up(word);
         Ok(())
     }
 
@@ -448,9 +442,7 @@ impl Ports for Machine<'_> {
     }
 
     fn vpm_write(&mut self, value: &Lanes) -> Result<(), Fault> {
-        let row = self.row.as_mut().expect("a write is set up");
-        assert!(self.rows.insert(*row, *value).is_none(), "row {row} is written once");
-        *row += 1;
+        self.rows.write(value);
         Ok(())
     }
 

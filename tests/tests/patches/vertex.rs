@@ -8,6 +8,7 @@ use vc4_shaders::ir::{Builder, Interpolation, Op, Output, Shader, Stage};
 use vc4_shaders::program::{AttributeSource, Pipeline, UniformSlot};
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program as Decoded, Stats, run};
+use vc4_tests::rows::Rows;
 
 use crate::machine::{Random, fragment, input};
 use crate::reference::half_to_f64;
@@ -169,12 +170,12 @@ fn rows(pipeline: &Pipeline, coordinate: bool, words: &[Lanes]) -> Vec<Lanes> {
     memory.write_words(address, &stream).expect("the stream was allocated");
     let insts = program.code.iter().map(|&word| vc4::qpu::Inst::decode(word).expect("compiled code decodes"));
     let decoded = Decoded::from_insts(insts.collect(), 0).expect("the program is complete");
-    let mut machine = Vpm { input: vpm, next: 0, output: Vec::new() };
+    let mut machine = Vpm { input: vpm, next: 0, output: Rows::default() };
     let mut stats = Stats { check: true, ..Default::default() };
     run(&decoded, &memory, address, &mut machine, &Payload::default(), &mut stats).expect("the program runs");
     assert!(stats.findings.is_empty(), "broken rules: {:?}", stats.findings);
     assert_eq!(machine.next, machine.input.len(), "every row is read");
-    machine.output
+    machine.output.finish()
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn every_format_in_both_programs() {
 struct Vpm {
     input: Vec<Lanes>,
     next: usize,
-    output: Vec<Lanes>,
+    output: Rows,
 }
 
 impl Ports for Vpm {
@@ -232,7 +233,7 @@ impl Ports for Vpm {
     }
 
     fn vpm_write_setup(&mut self, word: u32) -> Result<(), Fault> {
-        assert_eq!(word, 0x1a00);
+        self.output.set_up(word);
         Ok(())
     }
 
@@ -242,7 +243,7 @@ impl Ports for Vpm {
     }
 
     fn vpm_write(&mut self, value: &Lanes) -> Result<(), Fault> {
-        self.output.push(*value);
+        self.output.write(value);
         Ok(())
     }
 

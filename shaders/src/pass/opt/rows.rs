@@ -24,24 +24,28 @@ pub fn run(shader: &mut Shader) -> bool {
     if !writes.iter().all(|inst| shader.blocks[block].insts.contains(inst)) {
         return false;
     }
-    let Some(start) = start(shader, &writes).filter(|&start| start > 0) else { return false };
+    let start = best_start(shader, &writes);
+    if start == 0 {
+        return false;
+    }
     let insts = &mut shader.blocks[block].insts;
     insts.retain(|inst| !writes.contains(inst));
     insts.extend(writes[start..].iter().chain(&writes[..start]));
     true
 }
 
-/// The first of the rows of `writes` that is best written first; `None` without writes.
-fn start(shader: &Shader, writes: &[Inst]) -> Option<usize> {
+/// Which of the rows of `writes` is best written first.
+fn best_start(shader: &Shader, writes: &[Inst]) -> usize {
     let ready = Readiness::of(shader);
     let rows: Vec<u32> = writes.iter().map(|&inst| ready.of_value(shader.insts[inst].args[0])).collect();
-    STARTS.into_iter().filter(|&start| start == 0 || start < rows.len()).min_by_key(|&start| {
+    let price = |&start: &usize| {
         let order = rows[start..].iter().chain(&rows[..start]);
         let last = order.fold(0, |slot, &ready| (slot + 1).max(ready));
         // Every access takes the VPM's port for a slot: reads and their set-up, writes and theirs.
         let accesses = ready.reads + rows.len() as u32 + if start == 0 { 2 } else { 3 };
         (accesses.max(last + u32::from(start > 0)), start)
-    })
+    };
+    STARTS.into_iter().filter(|&start| start < rows.len()).min_by_key(price).unwrap_or(0)
 }
 
 /// Slots from a program's start to its values if nothing else were computed.
