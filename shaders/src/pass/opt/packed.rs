@@ -24,7 +24,8 @@ pub fn run(shader: &mut Shader) -> bool {
         for &inst in &shader.blocks[block].insts {
             let Some(choice) = Choice::of(shader, inst) else { continue };
             let group = *known.entry(choice.key.clone()).or_insert_with(|| {
-                groups.push(Group { words: smallvec![0; choice.words.len()], members: Vec::new() });
+                let (key, words) = (choice.key.clone(), smallvec![0; choice.words.len()]);
+                groups.push(Group { key, words, members: Vec::new() });
                 groups.len() - 1
             });
             groups[group].add(inst, &choice);
@@ -119,23 +120,25 @@ const ONE: u32 = 1f32.to_bits();
 
 /// Choices between parts of the same words.
 struct Group {
+    key: Key,
+    /// What the constant arms are as words.
     words: SmallVec<[u32; 2]>,
-    members: Vec<(Inst, Unpack, Key)>,
+    members: Vec<(Inst, Unpack)>,
 }
 
 impl Group {
     fn add(&mut self, inst: Inst, choice: &Choice) {
-        if self.members.iter().any(|&(_, part, _)| part == choice.part) {
+        if self.members.iter().any(|&(_, part)| part == choice.part) {
             return;
         }
         self.words.iter_mut().zip(&choice.words).for_each(|(word, part)| *word |= part);
-        self.members.push((inst, choice.part, choice.key.clone()));
+        self.members.push((inst, choice.part));
     }
 
     /// Chooses between the words in front of the first choice, whose places parts take.
     fn choose(self, shader: &mut Shader, block: Block) {
-        let Group { words, members } = self;
-        let Some((first, _, key)) = members.first().cloned() else { return };
+        let Group { key, words, members } = self;
+        let Some(&(first, _)) = members.first() else { return };
         let arms = key.arms.iter().zip(words);
         let arms: SmallVec<[Value; 4]> =
             arms.map(|(arm, word)| arm.unwrap_or_else(|| prepend(shader, |b| b.word(word)))).collect();
@@ -146,7 +149,7 @@ impl Group {
         let inst = shader.make_inst(op, args, &[Type::Word], false);
         shader.insts[inst].phi_blocks = key.from;
         let chosen = shader.insts[inst].results[0];
-        for &(member, part, _) in &members {
+        for &(member, part) in &members {
             let data = &mut shader.insts[member];
             (data.op, data.args) = (Op::UnpackFloat(part), smallvec![chosen]);
             data.phi_blocks.clear();

@@ -18,7 +18,7 @@ const LOOKUP: u32 = 9;
 /// Runs the pass, the last one that may change what the rows are made of. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
     let Some(&block) = shader.blocks_in_order().last() else { return false };
-    // Rows that a block in front of the last one writes, too, keep their order.
+    // Where blocks in front of the last one write rows as well, the order stays.
     let is_write = |inst: &Inst| matches!(shader.insts[*inst].op, Op::VpmWrite(_));
     let writes: Vec<Inst> = shader.insts_in_order().into_iter().filter(is_write).collect();
     if !writes.iter().all(|inst| shader.blocks[block].insts.contains(inst)) {
