@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
-use vc4::qpu::{Cond, Raddr, RegFile, Signal, Waddr};
+use vc4::qpu::{Cond, Raddr, RegFile, Signal, Waddr, rules};
 
 use super::virt::{Dst, Loc, Operation, Reg, Src, Threads};
 use crate::work;
@@ -449,13 +449,10 @@ pub fn channels(op: &Operation) -> u32 {
 fn data_latency(writer: &Operation, resource: Resource, reader: &Operation) -> u32 {
     match resource {
         R4 => writer.r4_latency().unwrap_or(1),
-        Resource::Register(Place::Physical(Loc::A(_) | Loc::B(_))) => 2,
-        // qpu.md §5.1 rule 11.
-        Resource::Stream => 3,
-        // qpu.md §5.1 rule 13.
-        Resource::Tile if writer.port() == Some(Waddr::TLB_Z) => 3,
-        // qpu.md §5.1 rule 12.
-        Resource::Register(_) if reader.rotate != 0 => 2,
+        Resource::Register(Place::Physical(Loc::A(_) | Loc::B(_))) => rules::FILE_LATENCY.distance,
+        Resource::Stream => rules::UNIFORM_ADDRESS.distance,
+        Resource::Tile if writer.port() == Some(Waddr::TLB_Z) => rules::Z_FLAGS.distance,
+        Resource::Register(_) if reader.rotate != 0 => rules::ROTATE_OPERAND.distance,
         _ => 1,
     }
 }

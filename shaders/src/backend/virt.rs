@@ -8,7 +8,9 @@
 use std::ops::{Deref, DerefMut, Range};
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
-use vc4::qpu::{AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
+use vc4::qpu::{
+    AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr, rules,
+};
 
 use crate::binding::UniformSlot;
 use crate::ir::LineId;
@@ -407,7 +409,7 @@ impl Operation {
     pub fn r4_latency(&self) -> Option<u32> {
         match self.signal {
             Signal::LoadTmu0 | Signal::LoadTmu1 | Signal::ColorLoad => Some(1),
-            _ if self.port().is_some_and(Waddr::is_sfu) => Some(3),
+            _ if self.port().is_some_and(Waddr::is_sfu) => Some(rules::SFU_R4.distance),
             _ => None,
         }
     }

@@ -16,7 +16,9 @@ mod tests;
 mod vector_tests;
 
 pub use check::{check_declared, check_program, render};
-pub use hazards::{Hazard, min_distance, min_distance_of};
+pub use hazards::{
+    FILE_LATENCY, Hazard, ROTATE_OPERAND, SFU_R4, UNIFORM_ADDRESS, Z_FLAGS, min_distance, min_distance_of,
+};
 pub use paths::PathFault;
 pub use program::{BRANCH_SLOTS, Declared, Program, SIGNAL_SLOTS, Stage};
 pub use rule::{Check, Findings, Rule, Violation};

@@ -1,5 +1,7 @@
 //! Varyings and attribute rows, which the hardware delivers in order (qpu.md §4.2, §4.9).
 
+use vc4::cl::Count;
+use vc4::cl::words::VpmRead;
 use vc4::qpu::{AddOp, MulOp, Raddr, RegFile, Waddr};
 
 use super::selector::Selector;
@@ -16,11 +18,6 @@ pub struct Inputs {
     /// Bit n: varying n is flat, its C coefficient is its value.
     pub flat: u64,
 }
-
-/// Vectors that one VPM read set-up may deliver (qpu.md §4.9).
-const VPM_BLOCK: usize = 16;
-/// Set-up word: 32-bit rows, horizontal, stride 1 (qpu.md §4.9).
-pub const VPM_SETUP: u32 = 0x0000_1a00;
 
 /// Reads varyings and attribute rows in hardware order, ahead of all other code; the scheduler
 /// moves them to where they are wanted. Appends in reverse like everything else.
@@ -70,10 +67,11 @@ pub fn varying(s: &mut Selector<'_>, value: Option<Value>, flat: bool) {
 
 /// Reads row `index` of `total`; `value` is what it is, if anybody wants it.
 pub fn vpm_read(s: &mut Selector<'_>, index: usize, total: usize, value: Option<Value>) {
-    if index % VPM_BLOCK == 0 {
-        let count = (total - index).min(VPM_BLOCK) as u32;
-        let setup = VPM_SETUP | (count & 15) << 20 | index as u32;
-        s.seq.push(vpm_setup(setup, RegFile::A));
+    if index % Count::<4>::MAX.get() as usize == 0 {
+        // The last set-up delivers fewer.
+        let count = Count::new((total - index) as u32).unwrap_or(Count::MAX);
+        let setup = VpmRead { count, address: index as u8, ..Default::default() };
+        s.seq.push(vpm_setup(setup.bits(), RegFile::A));
     }
     let dst = value.map_or(Dst::None, |value| Dst::Reg(s.reg_of(value)));
     s.push(Operation::mov(dst, Src::Port(Raddr::VPM, None)));

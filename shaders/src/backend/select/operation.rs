@@ -1,8 +1,9 @@
 //! One instruction: to the family that it belongs to, or as one operation.
 
+use vc4::cl::words::VpmWrite;
 use vc4::qpu::{AddOp, MulOp, Raddr, RegFile, Signal, Waddr};
 
-use super::inputs::{VPM_SETUP, vpm_setup};
+use super::inputs::vpm_setup;
 use super::selector::{Selector, not_lowered};
 use super::{conditions, packs, requests};
 use crate::backend::error::BackendError;
@@ -56,9 +57,9 @@ pub fn select_inst(s: &mut Selector<'_>, inst: Inst) -> Result<(), BackendError>
             s.value_to_port(args[0], Waddr::VPM, None);
             if s.first_rows.contains(inst) {
                 // Before everything that this row's value needs there may stand other code.
-                let setup = vpm_setup(VPM_SETUP | row, RegFile::B);
+                let setup = VpmWrite { address: row as u8, ..Default::default() };
                 let at = s.seq.len() - 1;
-                s.seq.insert(at, setup);
+                s.seq.insert(at, vpm_setup(setup.bits(), RegFile::B));
             }
         }
         _ => {

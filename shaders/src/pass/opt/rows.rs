@@ -5,13 +5,12 @@
 //! (qpu.md §4.9): programs write from some row to the last one, and then the rows in front of it, where that ends sooner.
 
 use cranelift_entity::SecondaryMap;
+use vc4::qpu::rules;
 
 use crate::ir::{Inst, Op, Shader, Value};
 
 /// Rows that writing may begin with: the header, what follows its place on the screen, the varyings behind the header.
 const STARTS: [usize; 3] = [0, 1, 3];
-/// Slots from a special function's argument to the first use of its result (qpu.md §5.2).
-const SFU: u32 = 3;
 /// Slots from the address of a lookup to its word, at best (qpu.md §7).
 const LOOKUP: u32 = 9;
 
@@ -67,7 +66,7 @@ impl Readiness {
                     ready.reads += 1;
                     row + 1
                 }
-                Op::SfuRecip | Op::SfuRsqrt | Op::SfuExp2 | Op::SfuLog2 => args + SFU,
+                Op::SfuRecip | Op::SfuRsqrt | Op::SfuExp2 | Op::SfuLog2 => args + rules::SFU_R4.distance,
                 Op::TmuSample { .. } | Op::TmuDirect { .. } => args + LOOKUP,
                 // Two operations, of which the second waits for what the first one packs.
                 Op::PackHalves => args + 2,
