@@ -169,7 +169,8 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Builder, Stage};
+    use crate::ir::verify::verify;
+    use crate::ir::{Builder, Node, Stage};
 
     /// A shader that writes what `choose` makes of two words and a condition.
     fn shader(choose: impl FnOnce(&mut Builder, Value, [Value; 2]) -> Vec<Value>) -> Shader {
@@ -219,6 +220,38 @@ mod tests {
             chosen.to_vec()
         });
         assert_eq!((selects(&shader), count(&shader, |op| matches!(op, Op::UnpackFloat(_)))), (1, 4));
+    }
+
+    #[test]
+    fn what_the_arms_of_an_if_leave_is_a_word() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().expect("a new shader has a block");
+        let [then, otherwise, join] = [(); 3].map(|()| shader.blocks.push(Default::default()));
+        let mut b = Builder::new(&mut shader, entry);
+        let words = [0, 1].map(|n| b.emit(Op::Varying(n), &[])[0]);
+        let cond = b.op(Op::SLt, &words);
+        let (zero, one) = (b.float(0.0), b.float(1.0));
+        let mut b = Builder::new(&mut shader, then);
+        let parts = BYTES.map(|part| b.op(Op::UnpackFloat(part), &[words[0]]));
+        let mut b = Builder::new(&mut shader, join);
+        let others = [zero, zero, zero, one];
+        let phis: Vec<Value> = std::iter::zip(parts, others)
+            .map(|(part, other)| b.phi(Type::Word, &[(then, part), (otherwise, other)]))
+            .collect();
+        let chosen = phis.into_iter().reduce(|sum, value| b.op(Op::FAdd, &[sum, value]));
+        b.emit(Op::TlbColorWrite, &[chosen.expect("something is chosen")]);
+        let [then, otherwise] = [then, otherwise].map(|block| vec![Node::Block(block)]);
+        shader.body.extend([Node::If { cond, then, otherwise }, Node::Block(join)]);
+        verify(&shader).expect("it was well made");
+
+        assert!(run(&mut shader));
+        verify(&shader).expect("it stays well made");
+        let phis = shader.blocks[join].insts.iter().map(|&inst| &shader.insts[inst]);
+        let phis: Vec<_> = phis.filter(|data| data.op == Op::Phi).collect();
+        assert_eq!(phis.len(), 1);
+        assert_eq!(phis[0].args[0], words[0], "the word that the arm looked at");
+        assert_eq!(shader.const_of(phis[0].args[1]), Some(0xff00_0000), "what unpacks to 0, 0, 0, 1");
+        assert_eq!(count(&shader, |op| matches!(op, Op::UnpackFloat(_))), 4);
     }
 
     #[test]
