@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use cranelift_entity::EntitySet;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::alive::Alive;
 use super::conditions::sets_flags;
-use super::remake::{Between, Missing, Remake, Site, again, is_movable, operands, takes_room};
+use super::remake::{Between, Missing, Remake, Site, again, in_registers, is_movable, operands, takes_room};
 use crate::ir::{Block, Inst, Op, Shader, Type, Value};
 use crate::pass::analysis::live::Live;
 use crate::work;
@@ -82,9 +83,10 @@ pub struct Order<'a> {
     ready: Ready,
     /// The operands of each that are in registers.
     room: Vec<SmallVec<[Value; 4]>>,
-    /// Values alive at the place that was come to, the youngest last.
-    live: Vec<Value>,
-    is_live: FxHashSet<Value>,
+    /// Values alive at the place that was come to.
+    live: Alive,
+    /// Values that an instruction of the block makes that may stand twice.
+    repeatable: EntitySet<Value>,
     /// Users of each value that stand already.
     users: FxHashMap<Value, SmallVec<[Inst; 4]>>,
     /// What stands, from the end.
@@ -124,14 +126,13 @@ impl<'a> Order<'a> {
         let mut last = None;
         let mut room = Vec::with_capacity(insts.len());
         for (at, &inst) in insts.iter().enumerate() {
-            let operands = operands(shader, inst);
-            for &arg in &operands {
+            for arg in operands(shader, inst) {
                 wanted.entry(arg).or_default().push(at);
                 if let Some(&maker) = place.get(&shader.values[arg].inst) {
                     waiting[maker] += 1;
                 }
             }
-            room.push(operands.into_iter().filter(|&arg| takes_room(shader, arg)).collect());
+            room.push(in_registers(shader, inst));
             if !shader.insts[inst].op.is_pure() {
                 before[at] = last;
                 last.into_iter().for_each(|last: usize| waiting[last] += 1);
@@ -151,8 +152,8 @@ impl<'a> Order<'a> {
             before,
             ready: Ready::default(),
             room,
-            live: Vec::new(),
-            is_live: FxHashSet::default(),
+            live: Alive::default(),
+            repeatable: EntitySet::new(),
             users: FxHashMap::default(),
             done: Vec::new(),
             wanted,
@@ -163,6 +164,7 @@ impl<'a> Order<'a> {
             longest,
         };
         order.escaping.extend(live.behind(block));
+        order.repeatable = order.repeatable();
         order.is_cheap = order.insts.iter().map(|&inst| order.is_cheap(inst, &mut SmallVec::new())).collect();
         order.sinks = order.sinks();
         order.sticks = order.insts.iter().map(|&inst| order.sticks(inst)).collect();
@@ -181,7 +183,7 @@ impl<'a> Order<'a> {
         while let Some(at) = self.best() {
             pause = pause.saturating_sub(1);
             let is_short = self.is_cheap[at] || self.growth(at) < 0;
-            if pause == 0 && self.live.len() > self.preference.many && !is_short {
+            if pause == 0 && self.live.values().len() > self.preference.many && !is_short {
                 if let Some((value, between)) = self.again() {
                     self.make_again(value);
                     // Users stand in front of what they use.
@@ -191,7 +193,7 @@ impl<'a> Order<'a> {
                 pause = PATIENCE;
             }
             self.put(at);
-            if self.live.len() > self.preference.most {
+            if self.live.values().len() > self.preference.most {
                 return None;
             }
         }
@@ -266,20 +268,14 @@ impl<'a> Order<'a> {
 
     /// Values alive in front of an instruction that are not behind it, less the others.
     fn growth(&self, at: usize) -> i32 {
-        let more = self.room[at].iter().filter(|arg| !self.is_live.contains(arg)).count();
+        let more = self.room[at].iter().filter(|arg| !self.live.contains(**arg)).count();
         let results = &self.shader.insts[self.insts[at]].results;
-        more as i32 - results.iter().filter(|value| self.is_live.contains(value)).count() as i32
+        more as i32 - results.iter().filter(|value| self.live.contains(**value)).count() as i32
     }
 
     fn revive(&mut self, value: Value) {
-        if takes_room(self.shader, value) && self.is_live.insert(value) {
-            self.live.push(value);
-        }
-    }
-
-    fn end(&mut self, value: Value) {
-        if self.is_live.remove(&value) {
-            self.live.retain(|&other| other != value);
+        if takes_room(self.shader, value) {
+            self.live.insert(value);
         }
     }
 
@@ -290,7 +286,7 @@ impl<'a> Order<'a> {
         let results = self.shader.insts[inst].results.clone();
         let is_used =
             results.iter().any(|value| self.users.contains_key(value) || self.escaping.contains(*value));
-        results.into_iter().for_each(|value| self.end(value));
+        results.into_iter().for_each(|value| self.live.remove(value));
         let stands = is_used || self.shader.insts[inst].op.has_effect();
         for arg in operands(self.shader, inst) {
             if let Some(&maker) = self.place.get(&self.shader.values[arg].inst) {
@@ -328,21 +324,23 @@ impl<'a> Order<'a> {
         if self.done.len() >= self.longest {
             return None;
         }
-        work::count(self.live.len());
+        work::count(self.live.values().len());
         let site = Site {
-            shader: self.shader,
-            is_live: |value| self.is_live.contains(&value),
-            may_repeat: |value| self.may_repeat(value),
+            operands: |value| {
+                self.place.get(&self.shader.values[value].inst).map_or(&[][..], |&at| &self.room[at])
+            },
+            is_live: |value| self.live.contains(value),
+            may_repeat: |value| self.repeatable.contains(value),
             users: |value| self.wanted.get(&value).map_or(0, Vec::len),
             most_between: MOST_BETWEEN,
             most_missing: MOST_MISSING,
         };
         let mut shared: FxHashMap<Missing, usize> = FxHashMap::default();
         let mut candidates: SmallVec<[(Value, Option<Remake>); 64]> = SmallVec::new();
-        for &value in self.live.iter().rev() {
+        for &value in self.live.values().iter().rev() {
             let waits =
                 self.place.get(&self.shader.values[value].inst).is_some_and(|&at| self.waiting[at] > 0);
-            if !waits || !self.may_repeat(value) {
+            if !waits || !self.repeatable.contains(value) {
                 continue;
             }
             let remake = site.remake(value);
@@ -369,12 +367,14 @@ impl<'a> Order<'a> {
         cheap.min_by_key(|&value| self.next_user(value)).map(|value| (value, SmallVec::new()))
     }
 
-    /// Whether a value is made in this block by an instruction that may stand twice.
-    fn may_repeat(&self, value: Value) -> bool {
-        let inst = self.shader.values[value].inst;
-        let data = &self.shader.insts[inst];
-        let is_here = self.place.contains_key(&inst) && !self.escaping.contains(value);
-        is_here && data.results.len() == 1 && is_movable(data)
+    fn repeatable(&self) -> EntitySet<Value> {
+        let made = self.insts.iter().filter_map(|&inst| match self.shader.insts[inst].results[..] {
+            [value] if is_movable(&self.shader.insts[inst]) => Some(value),
+            _ => None,
+        });
+        let mut repeatable = EntitySet::new();
+        repeatable.extend(made.filter(|&value| !self.escaping.contains(value)));
+        repeatable
     }
 
     /// Adds an instruction and what makes its operands to `all`; whether they can be made again, and are few.
@@ -406,7 +406,7 @@ impl<'a> Order<'a> {
                 *arg = result;
             }
         }
-        self.end(value);
+        self.live.remove(value);
         for arg in operands(self.shader, copy) {
             self.uses(copy, arg);
         }

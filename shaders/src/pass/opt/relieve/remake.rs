@@ -29,9 +29,9 @@ pub struct Remake {
 }
 
 /// A place in a shader.
-pub struct Site<'a, L, R, U> {
-    /// The shader.
-    pub shader: &'a Shader,
+pub struct Site<O, L, R, U> {
+    /// What makes a value needs in registers, each once ([`in_registers`]).
+    pub operands: O,
     /// Whether a value is alive there.
     pub is_live: L,
     /// Whether the instruction that makes a value may stand there, too.
@@ -44,8 +44,9 @@ pub struct Site<'a, L, R, U> {
     pub most_missing: usize,
 }
 
-impl<L, R, U> Site<'_, L, R, U>
+impl<'a, O, L, R, U> Site<O, L, R, U>
 where
+    O: Fn(Value) -> &'a [Value],
     L: Fn(Value) -> bool,
     R: Fn(Value) -> bool,
     U: Fn(Value) -> usize,
@@ -60,9 +61,9 @@ where
 
     /// Adds what the operands of a value take; whether that is little enough.
     fn makes(&self, value: Value, remake: &mut Remake) -> bool {
-        for arg in operands(self.shader, self.shader.values[value].inst) {
+        for &arg in (self.operands)(value) {
             let is_there = remake.between.contains(&arg) || remake.missing.contains(&arg);
-            if is_there || !takes_room(self.shader, arg) || (self.is_live)(arg) {
+            if is_there || (self.is_live)(arg) {
                 continue;
             }
             work::count(1);
@@ -93,6 +94,13 @@ pub fn operands(shader: &Shader, inst: Inst) -> SmallVec<[Value; 4]> {
     let mut operands = shader.insts[inst].args.clone();
     operands.sort_unstable();
     operands.dedup();
+    operands
+}
+
+/// Those of them that are in registers.
+pub fn in_registers(shader: &Shader, inst: Inst) -> SmallVec<[Value; 4]> {
+    let mut operands = operands(shader, inst);
+    operands.retain(|&mut arg| takes_room(shader, arg));
     operands
 }
 

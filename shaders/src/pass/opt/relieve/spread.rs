@@ -2,8 +2,10 @@
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
-use super::remake::{Missing, Remake, Site, again, is_movable, takes_room};
+use super::alive::Alive;
+use super::remake::{Missing, Remake, Site, again, in_registers, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::Live;
 use crate::work;
@@ -49,6 +51,8 @@ pub fn run(shader: &mut Shader, most: usize) {
 /// Where values are made and used.
 struct Places {
     home: SecondaryMap<Inst, Option<Block>>,
+    /// What each instruction needs in registers.
+    room: SecondaryMap<Inst, SmallVec<[Value; 4]>>,
     /// The blocks whose instructions use a value, its own left out.
     users: FxHashMap<Value, Vec<Block>>,
     /// How many instructions use a value.
@@ -61,12 +65,16 @@ impl Places {
     fn of(shader: &Shader, blocks: &[Block]) -> Places {
         let mut places = Places {
             home: SecondaryMap::new(),
+            room: SecondaryMap::new(),
             users: FxHashMap::default(),
             uses: shader.use_counts(),
             fixed: EntitySet::new(),
         };
         for &block in blocks {
-            shader.blocks[block].insts.iter().for_each(|&inst| places.home[inst] = Some(block));
+            for &inst in &shader.blocks[block].insts {
+                places.home[inst] = Some(block);
+                places.room[inst] = in_registers(shader, inst);
+            }
         }
         for &block in blocks {
             for &inst in &shader.blocks[block].insts {
@@ -92,25 +100,23 @@ impl Places {
     /// Which of the values that are alive somewhere are made again where they are used, until `most` are left. Those come first
     /// that take the fewest instructions.
     fn choose(&self, shader: &Shader, alive: Vec<Value>, most: usize) -> Vec<(Value, Remake)> {
-        let mut live: FxHashSet<Value> =
-            alive.into_iter().filter(|&value| takes_room(shader, value)).collect();
+        let mut live = Alive::default();
+        live.extend(alive.into_iter().filter(|&value| takes_room(shader, value)));
         let mut chosen: Vec<(Value, Remake)> = Vec::new();
         let mut gone: FxHashSet<Value> = FxHashSet::default();
-        while live.len() > most {
+        while live.values().len() > most {
             let site = Site {
-                shader,
-                is_live: |value| live.contains(&value),
+                operands: |value| &self.room[shader.values[value].inst][..],
+                is_live: |value| live.contains(value),
                 may_repeat: |value| self.may_repeat(shader, value),
                 users: |value| self.uses[value] as usize,
                 most_between: MOST_BETWEEN,
                 most_missing: MOST_MISSING,
             };
-            let mut values: Vec<Value> = live.iter().copied().collect();
-            values.sort_unstable();
-            work::count(values.len());
             let mut shared: FxHashMap<Missing, usize> = FxHashMap::default();
             let mut candidates: Vec<(Value, Remake)> = Vec::new();
-            for value in values {
+            for &value in live.values() {
+                work::count(1);
                 if !self.may_repeat(shader, value) || self.fixed.contains(value) {
                     continue;
                 }
@@ -129,7 +135,7 @@ impl Places {
             let best = candidates.iter().filter(|(_, remake)| frees(remake));
             let best = best.min_by_key(|(value, remake)| (price(*value, remake), *value)).cloned();
             let Some((value, remake)) = best else { break };
-            live.remove(&value);
+            live.remove(value);
             live.extend(remake.missing.iter().copied());
             gone.insert(value);
             chosen.push((value, remake));
