@@ -72,8 +72,6 @@ fn too_many_phis(shader: &Shader) -> Option<BackendError> {
 /// Live values from which an order frees registers before it hides latency: so many as the files hold, and so few that
 /// what is computed stays in accumulators.
 const PRESSURES: [usize; 2] = [24, 6];
-/// The same for programs that fit neither way.
-const LAST_RESORTS: [usize; 2] = [12, 0];
 /// Operations from which on the second order is worth its time although the first one fits.
 const MANY: usize = 64;
 
@@ -91,28 +89,41 @@ fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, 
 const RETRIES: u32 = 2;
 const SHORT: usize = 160;
 
-/// Tries several orders and keeps the shortest code. With one thread the order of the source is the last resort: it may
-/// be what keeps values short-lived.
+/// Tries orders and keeps the shortest code. With one thread there are two last resorts: an order that keeps r4 free, and that of
+/// the source, which may be what keeps values short-lived.
 fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
     let orders = Orders::new(selected, threads);
     let mut best = Err(BackendError::RegisterConflicts);
     let mut peak = usize::MAX;
-    for pressure in PRESSURES.into_iter().chain(LAST_RESORTS) {
+    for pressure in PRESSURES {
         let Some(orders) = &orders else { break };
-        let enough = LAST_RESORTS.contains(&pressure) || selected.ops.len() < MANY;
         // Where so many values were never alive, the order is the last one.
-        if peak < pressure || (best.is_ok() && enough) {
-            continue;
+        if peak < pressure || !is_worth_another(&best, selected, threads) {
+            break;
         }
-        let ordered = orders.order(pressure);
+        let ordered = orders.order(pressure, false);
         peak = peak.min(ordered.peak);
         let ordered = VirtProgram { ops: ordered.ops, regs: selected.regs.clone() };
+        best = shorter(best, ordered, stage, threads);
+    }
+    if let (Threads::One, Err(_), Some(orders)) = (threads, &best, &orders) {
+        let ordered = VirtProgram { ops: orders.order(PRESSURES[0], true).ops, regs: selected.regs.clone() };
         best = shorter(best, ordered, stage, threads);
     }
     if threads == Threads::One && best.is_err() {
         best = shorter(best, selected.clone(), stage, threads);
     }
     Ok(best?.code(stage, threads))
+}
+
+/// Whether another order may be shorter than the code there is, or fit where there is none: where far more values are alive than
+/// there are places for, it is not the order.
+fn is_worth_another(best: &Result<Finished, BackendError>, selected: &VirtProgram, threads: Threads) -> bool {
+    match best {
+        Ok(_) => selected.ops.len() >= MANY,
+        Err(BackendError::RegisterPressure { live, .. }) => *live <= threads.places() * 3 / 2,
+        Err(_) => true,
+    }
 }
 
 /// The shorter one of `best` and what becomes of `program`.

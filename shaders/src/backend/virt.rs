@@ -39,6 +39,11 @@ impl Threads {
         }
     }
 
+    /// Places for values that no particular operation leaves or reads: the files and the accumulators r0 to r3.
+    pub const fn places(self) -> usize {
+        2 * self.file_registers() as usize + 4
+    }
+
     /// Parameter slots of a TMU's request queue, and requests whose results it holds (qpu.md §4.6).
     pub const fn tmu_queues(self) -> (usize, usize) {
         match self {

@@ -96,15 +96,15 @@ impl<'a> Orders<'a> {
     }
 
     /// The order that hides latency while fewer than `pressure` values are alive, and frees registers first from then
-    /// on.
-    pub fn order(&self, pressure: usize) -> Ordered {
+    /// on; with `r4_first`, r4 before other registers.
+    pub fn order(&self, pressure: usize, r4_first: bool) -> Ordered {
         let mut lives =
             Lives { remaining: self.uses.clone(), live: self.program.per_register(), count: 0, peak: 0 };
         let mut ops = Vec::with_capacity(self.program.ops.len());
         for piece in &self.pieces {
             let source = &self.program.ops[piece.range.clone()];
             let accesses = &self.accesses[piece.range.clone()];
-            let mut state = Order::new(source, piece, accesses, pressure, &mut lives);
+            let mut state = Order::new(source, piece, accesses, (pressure, r4_first), &mut lives);
             state.run();
             ops.extend(state.order.into_iter().map(|node| piece.operation(source, node)));
             ops.extend(self.program.ops.get(piece.range.end));
@@ -204,11 +204,14 @@ struct Order<'a> {
     piece: &'a Piece,
     accesses: &'a [Accesses],
     pressure: usize,
+    r4_first: bool,
     waiting: Vec<u32>,
     earliest: Vec<(u32, u32)>,
     issued: Vec<bool>,
     /// What may be issued, and what may when r4 is free.
     ready: [Ready; 2],
+    /// Of these, what reads r4.
+    r4_ready: SmallVec<[usize; 4]>,
     /// The next thread switch, when all its requests are sent.
     switch: Option<usize>,
     order: Vec<usize>,
@@ -224,7 +227,7 @@ impl<'a> Order<'a> {
         ops: &'a [Operation],
         piece: &'a Piece,
         accesses: &'a [Accesses],
-        pressure: usize,
+        (pressure, r4_first): (usize, bool),
         lives: &'a mut Lives,
     ) -> Self {
         let nodes = piece.dag.predecessors.len();
@@ -233,10 +236,12 @@ impl<'a> Order<'a> {
             piece,
             accesses,
             pressure,
+            r4_first,
             waiting: piece.dag.predecessors.clone(),
             earliest: vec![(0, 0); nodes],
             issued: vec![false; nodes],
             ready: [Ready::new(), Ready::new()],
+            r4_ready: SmallVec::new(),
             switch: None,
             order: Vec::with_capacity(nodes),
             open: 0,
@@ -255,6 +260,9 @@ impl<'a> Order<'a> {
         if node >= self.ops.len() {
             self.switch = Some(node);
             return;
+        }
+        if self.reads_r4(node) {
+            self.r4_ready.push(node);
         }
         let height = self.height(node);
         let ready = &mut self.ready[usize::from(self.piece.dag.writes_r4(node))];
@@ -311,10 +319,15 @@ impl<'a> Order<'a> {
 
     /// What frees registers, or takes the fewest. Latency is left to the final scheduler: to fill a wait with something
     /// that takes a register would be no relief. Of equals the first in the source: sums that are made one after the
-    /// other need an accumulator each only while they are made.
+    /// other need an accumulator each only while they are made. If there is nothing else for it, what reads r4 comes before others:
+    /// it is what all requests wait for, and it may stand late in the source.
     fn relief(&self) -> Option<usize> {
         let nodes = self.allowed().iter().flat_map(|ready| ready.by_position.front.iter().copied());
-        nodes.chain(self.switch.filter(|_| self.open == 0)).min_by_key(|&node| (self.growth(node), node))
+        let readers = self.r4_ready.iter().copied().filter(|_| self.r4_first);
+        nodes
+            .chain(readers)
+            .chain(self.switch.filter(|_| self.open == 0))
+            .min_by_key(|&node| (self.growth(node), self.r4_first && !self.reads_r4(node), node))
     }
 
     fn reads_r4(&self, node: usize) -> bool {
@@ -344,6 +357,7 @@ impl<'a> Order<'a> {
         let ready = &mut self.ready[usize::from(self.piece.dag.writes_r4(node))];
         ready.by_height.remove((height, node), |(_, node)| issued[node]);
         ready.by_position.remove(node, |node| issued[node]);
+        self.r4_ready.retain(|&mut other| other != node);
         self.switch = self.switch.filter(|&switch| switch != node);
         self.order.push(node);
         self.open = self.open + self.piece.opens[node] - self.piece.closes[node];
@@ -402,5 +416,46 @@ impl Units {
         }
         self.signal |= op.signal != Signal::None;
         self.uniform |= op.uniform().is_some();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vc4::qpu::{MulOp, Raddr, RegFile, Waddr};
+
+    use super::*;
+    use crate::backend::virt::Dst;
+
+    /// Asks the SFU for the reciprocal of a value, and gives it away.
+    fn reciprocal(program: &mut VirtProgram, of: Reg) {
+        let result = program.reg();
+        program.ops.extend([
+            Operation::mov(Dst::Port(Waddr::SFU_RECIP, None), Src::Reg(of)),
+            Operation::mov(Dst::Reg(result), Src::R4),
+            Operation::mov(Dst::Port(Waddr::VPM, None), Src::Reg(result)),
+        ]);
+    }
+
+    #[test]
+    fn what_is_in_r4_is_read_before_other_values_are_made() {
+        let mut program = VirtProgram::default();
+        let (a, last) = (program.reg(), program.reg());
+        let vpm = Src::Port(Raddr::VPM, Some(RegFile::A));
+        program.ops.extend([a, last].map(|reg| Operation::mov(Dst::Reg(reg), vpm)));
+        for _ in 0..100 {
+            let product = program.reg();
+            program.ops.push(Operation::new(
+                Unit::Mul(MulOp::Fmul),
+                Dst::Reg(product),
+                &[a, a].map(|reg| Src::Reg(reg).into()),
+            ));
+            reciprocal(&mut program, product);
+        }
+        // It dies of this request, which therefore could be the first: all others would wait for r4.
+        reciprocal(&mut program, last);
+        let orders = Orders::new(&program, Threads::One).expect("one thread is never divided");
+        let peak = |r4_first| orders.order(0, r4_first).peak;
+        assert!(peak(true) <= 4, "{} values are alive", peak(true));
+        assert!(peak(false) > 64, "this is no shader that needs it: {} values are alive", peak(false));
     }
 }

@@ -6,6 +6,8 @@
 //! ends up in one file gets a copy in front of the operation, and allocation starts again. There is
 //! no spilling: a program that does not fit is an error that names the tightest point.
 
+use std::cmp::Reverse;
+
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use vc4::qpu::{AddOp, Pack, Unpack};
@@ -34,6 +36,9 @@ pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<Assignmen
     for _ in 0..=program.ops.len() + program.regs.len() {
         work::count(program.ops.len());
         let allocator = Allocator::new(program, threads);
+        if let Some(pressure) = allocator.overfull() {
+            return Err(pressure.error(program));
+        }
         let assignment = match allocator.run() {
             Ok(assignment) => assignment,
             Err(Pressure { live, .. }) if split::free(program, &live) => continue,
@@ -252,7 +257,7 @@ impl<'a> Allocator<'a> {
         order.extend(by_start.iter().map(|&(_, reg)| reg));
         for &reg in &order {
             if self.assignment[reg].is_none() {
-                let loc = self.file_register(reg).ok_or_else(|| self.pressure(reg))?;
+                let loc = self.file_register(reg).ok_or_else(|| self.pressure(self.ranges[reg].start))?;
                 self.place(reg, loc);
             }
         }
@@ -380,8 +385,32 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    fn pressure(&self, reg: Reg) -> Pressure {
-        let point = self.ranges[reg].start;
+    /// How many values are alive at each point. What may stay in r4 is left out: two values may be the same there.
+    fn alive(&self) -> Vec<usize> {
+        let points = self.files.taken.len() + 1;
+        let (mut starts, mut ends) = (vec![0; points], vec![0; points]);
+        let takes_place = |&reg: &Reg| self.ranges[reg].accessed && !self.program.regs[reg].places.r4;
+        for reg in self.program.regs.keys().filter(takes_place) {
+            for (start, end) in self.ranges[reg].parts() {
+                starts[start as usize] += 1;
+                ends[end as usize + 1] += 1;
+            }
+        }
+        let mut alive = 0;
+        let count = |(start, end)| {
+            alive = alive + start - end;
+            alive
+        };
+        starts.into_iter().zip(ends).map(count).collect()
+    }
+
+    /// Where most values are alive, if these are more than there are places for: no assignment is worth looking for.
+    fn overfull(&self) -> Option<Pressure> {
+        let (most, Reverse(point)) = self.alive().into_iter().zip((0..).map(Reverse)).max()?;
+        (most > self.threads.places()).then(|| self.pressure(point))
+    }
+
+    fn pressure(&self, point: u32) -> Pressure {
         let live = self.program.regs.keys().filter(|&other| self.ranges[other].contains(point)).collect();
         Pressure { operation: (point / 2) as usize, live }
     }

@@ -125,6 +125,21 @@ fn check(alive: usize, steps: &[Step], threads: Threads) {
     }
 }
 
+#[test]
+fn an_error_names_the_tightest_point() {
+    let few: Vec<Step> = (0..200).map(|n| (n, n + 1, n, 8)).collect();
+    for alive in [69, 80, 200] {
+        let mut program = program(alive, &few);
+        match allocate(&mut program, Threads::One) {
+            // What is read while the last one comes is alive, too.
+            Err(BackendError::RegisterPressure { live, .. }) => {
+                assert!((alive..=alive + 1).contains(&live), "{live} of {alive}")
+            }
+            other => panic!("{alive} values have places: {other:?}"),
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
