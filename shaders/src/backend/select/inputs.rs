@@ -68,7 +68,7 @@ pub fn varying(s: &mut Selector<'_>, value: Option<Value>, flat: bool) {
 /// Reads row `index` of `total`; `value` is what it is, if anybody wants it.
 pub fn vpm_read(s: &mut Selector<'_>, index: usize, total: usize, value: Option<Value>) {
     if index % Count::<4>::MAX.get() as usize == 0 {
-        // The last set-up delivers fewer.
+        // One set-up delivers so many vectors at most (qpu.md §4.9), the last one what is left.
         let count = Count::new((total - index) as u32).unwrap_or(Count::MAX);
         let setup = VpmRead { count, address: index as u8, ..Default::default() };
         s.seq.push(vpm_setup(setup.bits(), RegFile::A));

@@ -6,7 +6,8 @@
 //! to make are made again for the uses that stand already. Which order is best depends on the shader: several are made, and the
 //! shortest whose code fits is taken.
 //!
-//! `remake` says what making a value again takes, `alive` what is alive, `conditions` and `spread` prepare a shader, `order` puts a block together.
+//! `remake` says what making a value again takes, `alive` what is alive; `conditions` and `spread` prepare a shader, `order` puts
+//! a block together.
 
 mod alive;
 mod conditions;
