@@ -41,7 +41,7 @@ impl Threads {
 
     /// Places for values that no particular operation leaves or reads: the files and the accumulators r0 to r3.
     pub const fn places(self) -> usize {
-        2 * self.file_registers() as usize + 4
+        2 * self.file_registers() as usize + Loc::ACCUMULATORS as usize
     }
 
     /// Parameter slots of a TMU's request queue, and requests whose results it holds (qpu.md §4.6).
@@ -67,8 +67,10 @@ pub enum Loc {
 }
 
 impl Loc {
+    /// Number of accumulators that hold any value.
+    pub const ACCUMULATORS: u8 = 4;
     /// Number of places.
-    pub const COUNT: usize = 69;
+    pub const COUNT: usize = Loc::R4.index() + 1;
 
     /// Number of the place: file A, file B, accumulators, r4.
     pub const fn index(self) -> usize {
@@ -76,7 +78,7 @@ impl Loc {
             Loc::A(n) => n as usize,
             Loc::B(n) => 32 + n as usize,
             Loc::Acc(n) => 64 + n as usize,
-            Loc::R4 => 68,
+            Loc::R4 => 64 + Loc::ACCUMULATORS as usize,
         }
     }
 }

@@ -147,7 +147,7 @@ impl Machine {
 
     /// The other thread leaves nothing in the accumulators and flags (qpu.md §1.4).
     pub fn switch_threads(&mut self) {
-        let accumulators = (0..4).map(Loc::Acc).chain([Loc::R4]).map(Place::Physical);
+        let accumulators = (0..Loc::ACCUMULATORS).map(Loc::Acc).chain([Loc::R4]).map(Place::Physical);
         for place in accumulators.chain([Place::R5, Place::Flags]) {
             self.places.remove(&place);
         }

@@ -96,7 +96,7 @@ impl<'a> Orders<'a> {
     }
 
     /// The order that hides latency while fewer than `pressure` values are alive, and frees registers first from then
-    /// on; with `r4_first`, r4 before other registers.
+    /// on; with `r4_first`, what reads r4 comes before all that takes as many.
     pub fn order(&self, pressure: usize, r4_first: bool) -> Ordered {
         let mut lives =
             Lives { remaining: self.uses.clone(), live: self.program.per_register(), count: 0, peak: 0 };
@@ -104,7 +104,7 @@ impl<'a> Orders<'a> {
         for piece in &self.pieces {
             let source = &self.program.ops[piece.range.clone()];
             let accesses = &self.accesses[piece.range.clone()];
-            let mut state = Order::new(source, piece, accesses, (pressure, r4_first), &mut lives);
+            let mut state = Order::new(source, piece, accesses, pressure, r4_first, &mut lives);
             state.run();
             ops.extend(state.order.into_iter().map(|node| piece.operation(source, node)));
             ops.extend(self.program.ops.get(piece.range.end));
@@ -227,7 +227,8 @@ impl<'a> Order<'a> {
         ops: &'a [Operation],
         piece: &'a Piece,
         accesses: &'a [Accesses],
-        (pressure, r4_first): (usize, bool),
+        pressure: usize,
+        r4_first: bool,
         lives: &'a mut Lives,
     ) -> Self {
         let nodes = piece.dag.predecessors.len();
@@ -319,8 +320,8 @@ impl<'a> Order<'a> {
 
     /// What frees registers, or takes the fewest. Latency is left to the final scheduler: to fill a wait with something
     /// that takes a register would be no relief. Of equals the first in the source: sums that are made one after the
-    /// other need an accumulator each only while they are made. If there is nothing else for it, what reads r4 comes before others:
-    /// it is what all requests wait for, and it may stand late in the source.
+    /// other need an accumulator each only while they are made. With `r4_first`, of equals what reads r4
+    /// comes before others: it is what all requests wait for, and it may stand late in the source.
     fn relief(&self) -> Option<usize> {
         let nodes = self.allowed().iter().flat_map(|ready| ready.by_position.front.iter().copied());
         let readers = self.r4_ready.iter().copied().filter(|_| self.r4_first);

@@ -181,7 +181,7 @@ struct Allocator<'a> {
     copied_from: SecondaryMap<Reg, Option<Reg>>,
     assignment: Assignment,
     files: Files,
-    accumulators: [Points; 4],
+    accumulators: [Points; Loc::ACCUMULATORS as usize],
     /// Operations that leave something in r4, thread switches, and what divides the program.
     r4_writes: Vec<u32>,
     switches: Vec<u32>,
@@ -304,7 +304,7 @@ impl<'a> Allocator<'a> {
         {
             return;
         }
-        let free = (0..4).filter(|&n| self.accumulators[usize::from(n)].is_free(&range));
+        let free = (0..Loc::ACCUMULATORS).filter(|&n| self.accumulators[usize::from(n)].is_free(&range));
         // The one idle for longest leaves the scheduler most freedom.
         if let Some(n) = free.min_by_key(|&n| self.accumulators[usize::from(n)].last_before(range.start)) {
             self.place(reg, Loc::Acc(n));

@@ -367,6 +367,7 @@ impl<'a> Order<'a> {
         cheap.min_by_key(|&value| self.next_user(value)).map(|value| (value, SmallVec::new()))
     }
 
+    /// Which values of the block may be made again in it.
     fn repeatable(&self) -> EntitySet<Value> {
         let made = self.insts.iter().filter_map(|&inst| match self.shader.insts[inst].results[..] {
             [value] if is_movable(&self.shader.insts[inst]) => Some(value),

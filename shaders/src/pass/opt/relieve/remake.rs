@@ -30,7 +30,7 @@ pub struct Remake {
 
 /// A place in a shader.
 pub struct Site<O, L, R, U> {
-    /// What makes a value needs in registers, each once ([`in_registers`]).
+    /// The operands of the instruction that makes a value, those in registers, each once ([`in_registers`]).
     pub operands: O,
     /// Whether a value is alive there.
     pub is_live: L,
