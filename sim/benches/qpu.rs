@@ -18,6 +18,7 @@ struct Tile {
     dx: [f32; 16],
     dy: [f32; 16],
     coefficients: [Coefficients; 8],
+    partial: [Lanes; 8],
     next: u32,
 }
 
@@ -33,14 +34,17 @@ impl Tile {
 
 impl Ports for Tile {
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault> {
-        let Coefficients { a, b, c } = self.coefficients[self.next as usize % 8];
+        let varying = self.coefficients[self.next as usize % 8];
         self.next += 1;
-        let partial = std::array::from_fn(|i| (self.dx[i] * a + self.dy[i] * b).to_bits());
-        Ok((partial, [c.to_bits(); 16]))
+        Ok((varying.partial(&self.dx, &self.dy), [varying.c.to_bits(); 16]))
     }
-    fn varyings(&self) -> Varyings {
-        let [dx, dy] = [&self.dx, &self.dy].map(|distances| distances.as_ptr());
-        Varyings { dx, dy, coefficients: self.coefficients.as_ptr(), count: 8, next: self.next }
+    fn varyings(&mut self) -> Varyings {
+        self.partial = self.coefficients.map(|varying| varying.partial(&self.dx, &self.dy));
+        let (partial, coefficients) = (self.partial.as_ptr(), self.coefficients.as_ptr());
+        Varyings { partial, coefficients, count: 8, next: self.next }
+    }
+    fn next_varying(&self) -> u32 {
+        self.next
     }
     fn set_next_varying(&mut self, next: u32) {
         self.next = next;

@@ -247,10 +247,12 @@ pub const fn v8muld(a: u32, b: u32) -> u32 {
 pub fn fmul(a: u32, b: u32) -> u32 {
     // Without NaN inputs and with zeros kept apart the host product is never NaN.
     let quiet = |w: u32| if w & INF == INF { w & !MANTISSA } else { w };
-    // Two singles have an exact product in a double. One that is just below the smallest normal number becomes it.
+    // Two singles have an exact product in a double.
     let exact = f64::from(f32::from_bits(quiet(a))) * f64::from(f32::from_bits(quiet(b)));
     let product = (f64::from_bits(exact.to_bits() & DOUBLE_AS_SINGLE) as f32).to_bits();
-    if (a & INF == 0) | (b & INF == 0) { 0 } else { flush(product) }
+    // What is truncated only then would be rounded up to the smallest normal number.
+    let below = exact.abs() < f64::from(f32::MIN_POSITIVE);
+    if (a & INF == 0) | (b & INF == 0) | below { 0 } else { product }
 }
 
 /// Low 32 bits of the product of the low 24 bits, unsigned.

@@ -4,10 +4,11 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use vc4::hw::LANES;
+use vc4_jit::truncating;
 
 use super::exec::Instance;
 use super::fault::Fault;
-use super::native::{Context, Entry, Exit, Native, Part, Work};
+use super::native::{Context, Exit, Native, Part, Work};
 use super::op::Op;
 use super::ports::{Ports, Varyings};
 use super::program::Program;
@@ -19,6 +20,7 @@ impl Native {
     pub fn call<P: Ports>(&self, instance: &mut Instance<'_, P>, program: &Program) -> Result<(), Fault> {
         let limit = instance.limit;
         let mut host = Host {
+            head: truncating::Host::new(perform::<P>),
             qpu: instance.q,
             ports: instance.ports,
             memory: instance.memory,
@@ -38,17 +40,15 @@ impl Native {
             varyings: unsafe { (*host.ports).varyings() },
             lookups: 0,
             host: std::ptr::null_mut(),
-            perform: perform::<P>,
+            perform: truncating::service(),
         };
         let budget = context.budget;
         host.context = &raw mut context;
         // SAFETY: `host` lives until the code returns.
         unsafe { (*host.context).host = (&raw mut host).cast() };
-        // SAFETY: the code was compiled as such a function.
-        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.entry()) };
-        // SAFETY: the context leads to a QPU, to the bus memory and to as many varyings as it says, and its host is of
-        // the type that `perform` takes.
-        let exit = unsafe { entry(host.context) };
+        // SAFETY: the code was compiled, so the mode works, as a function of a context. This one leads to a QPU, to the bus memory
+        // and to as many varyings as it says, and its host is of the type that `perform` takes.
+        let exit = unsafe { truncating::call(self.entry(), host.context.cast(), &raw mut host.head) };
         let Host { fault, .. } = host;
         let Context { budget: left, varyings: Varyings { next, .. }, lookups, .. } = context;
         instance.ports.set_next_varying(next);
@@ -71,7 +71,10 @@ impl Native {
 }
 
 /// Whom code calls. Nothing else touches the QPU and its ports while the code runs.
+#[repr(C)]
 struct Host<'a, P> {
+    /// What leads calls to [`perform`].
+    head: truncating::Host,
     qpu: *mut Qpu,
     ports: *mut P,
     memory: &'a Memory,
@@ -87,7 +90,7 @@ struct Host<'a, P> {
 ///
 /// # Safety
 /// `host` is the [`Host`] of these ports to whose context the calling code belongs.
-unsafe extern "C" fn perform<P: Ports>(host: *mut (), work: u32, first: u32) -> u32 {
+unsafe extern "C" fn perform<P: Ports>(host: *mut truncating::Host, work: u32, first: u32) -> u32 {
     // SAFETY: the caller vouches for it; the code does not run meanwhile.
     let (host, context) = unsafe {
         let host = &mut *host.cast::<Host<'_, P>>();
@@ -106,7 +109,7 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut (), work: u32, first: u32) -> 
         }
     };
     context.lookups += instance.lookups;
-    context.varyings.next = instance.ports.varyings().next;
+    context.varyings.next = instance.ports.next_varying();
     match result {
         Ok(()) => 0,
         Err(fault) => {

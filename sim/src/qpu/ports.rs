@@ -1,5 +1,6 @@
 //! What a QPU is connected to.
 
+use vc4::hw::LANES;
 use vc4::qpu::Stage;
 
 use super::fault::Fault;
@@ -18,15 +19,21 @@ pub struct Coefficients {
     pub c: f32,
 }
 
+impl Coefficients {
+    /// The partial sums A·dx + B·dy of all elements.
+    #[inline(always)]
+    pub fn partial(&self, dx: &[f32; LANES], dy: &[f32; LANES]) -> Lanes {
+        std::array::from_fn(|lane| (self.a * dx[lane] + self.b * dy[lane]).to_bits())
+    }
+}
+
 /// Varyings where machine code finds them: what [`Ports::varying`] would return in turn.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Varyings {
-    /// Distances of the elements from the reference point, in pixels to the right.
-    pub dx: *const f32,
-    /// The same downwards.
-    pub dy: *const f32,
-    /// The first varying.
+    /// The first varying's partial sums, others behind it.
+    pub partial: *const Lanes,
+    /// The first varying's coefficients.
     pub coefficients: *const Coefficients,
     /// How many there are.
     pub count: u32,
@@ -36,13 +43,8 @@ pub struct Varyings {
 
 impl Varyings {
     /// None: [`Ports::varying`] is called.
-    pub const NONE: Varyings = Varyings {
-        dx: std::ptr::null(),
-        dy: std::ptr::null(),
-        coefficients: std::ptr::null(),
-        count: 0,
-        next: 0,
-    };
+    pub const NONE: Varyings =
+        Varyings { partial: std::ptr::null(), coefficients: std::ptr::null(), count: 0, next: 0 };
 }
 
 /// The fixed-function neighbours of a QPU during one program instance (qpu.md §4).
@@ -63,10 +65,13 @@ pub trait Ports {
     }
     /// Next varying: the partial sum A·dx + B·dy per element, and C as r5 will show it (§4.2).
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault>;
-    /// The same for all varyings, where they lie in memory: elements of the two distances, 16 each, and coefficients stay
-    /// where they are for as long as the instance runs.
-    fn varyings(&self) -> Varyings {
+    /// The same for all varyings, which stay where they are for as long as the instance runs.
+    fn varyings(&mut self) -> Varyings {
         Varyings::NONE
+    }
+    /// The number of the one that [`Ports::varying`] returns next.
+    fn next_varying(&self) -> u32 {
+        0
     }
     /// Goes to a varying: those before were read in memory.
     fn set_next_varying(&mut self, _next: u32) {}

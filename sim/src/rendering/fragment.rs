@@ -29,6 +29,8 @@ pub struct Worker {
     /// The tile's depth changed without the shadow.
     shadow_is_stale: bool,
     coefficients: Vec<Coefficients>,
+    /// The varyings' partial sums in a batch.
+    partial: Vec<Lanes>,
 }
 
 impl Worker {
@@ -40,6 +42,7 @@ impl Worker {
             shadow: Shadow::default(),
             shadow_is_stale: false,
             coefficients: Vec::new(),
+            partial: Vec::new(),
         }
     }
 
@@ -225,7 +228,7 @@ impl Shading<'_> {
         }
         self.batch.fill();
         let Setting { payload, dx, dy } = setting(&self.target.draw.state.facts, self.primitive, &self.batch);
-        let Worker { tile, qpu, shadow, .. } = worker;
+        let Worker { tile, qpu, shadow, partial, .. } = worker;
         let Target { memory, draw, .. } = self.target;
         let pixels = std::array::from_fn(|lane| {
             self.target.pixel(tile, self.batch.x[lane], self.batch.y[lane]) as u16
@@ -238,6 +241,7 @@ impl Shading<'_> {
             dx,
             dy,
             coefficients: self.coefficients,
+            partial,
             next_varying: 0,
             facts: &draw.state.facts,
             masked: 0,
@@ -323,6 +327,13 @@ on_wide_vectors! {
     }
 }
 
+on_wide_vectors! {
+    fn partial_sums(varyings: &[Coefficients], dx: &[f32; LANES], dy: &[f32; LANES], out: &mut Vec<Lanes>) -> () {
+        out.clear();
+        out.extend(varyings.iter().map(|varying| varying.partial(dx, dy)));
+    }
+}
+
 /// [`Ports`] of a fragment program.
 struct FragmentPorts<'a> {
     tile: &'a mut Tile,
@@ -333,6 +344,8 @@ struct FragmentPorts<'a> {
     dx: [f32; LANES],
     dy: [f32; LANES],
     coefficients: &'a [Coefficients],
+    /// Where machine code finds their partial sums.
+    partial: &'a mut Vec<Lanes>,
     next_varying: usize,
     facts: &'a Facts,
     ms_flags: Lanes,
@@ -436,23 +449,26 @@ impl Ports for FragmentPorts<'_> {
     }
 
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault> {
-        let Some(&Coefficients { a, b, c }) = self.coefficients.get(self.next_varying) else {
+        let Some(varying) = self.coefficients.get(self.next_varying) else {
             self.note = Some(VARYING_NOT_DECLARED);
             return Ok(([0; LANES], [0; LANES]));
         };
         self.next_varying += 1;
-        let vp = std::array::from_fn(|lane| (a * self.dx[lane] + b * self.dy[lane]).to_bits());
-        Ok((vp, [c.to_bits(); LANES]))
+        Ok((varying.partial(&self.dx, &self.dy), [varying.c.to_bits(); LANES]))
     }
 
-    fn varyings(&self) -> Varyings {
+    fn varyings(&mut self) -> Varyings {
+        partial_sums(self.coefficients, &self.dx, &self.dy, self.partial);
         Varyings {
-            dx: self.dx.as_ptr(),
-            dy: self.dy.as_ptr(),
+            partial: self.partial.as_ptr(),
             coefficients: self.coefficients.as_ptr(),
             count: self.coefficients.len() as u32,
-            next: self.next_varying as u32,
+            next: self.next_varying(),
         }
+    }
+
+    fn next_varying(&self) -> u32 {
+        self.next_varying as u32
     }
 
     fn set_next_varying(&mut self, next: u32) {
@@ -596,6 +612,7 @@ mod tests {
             dx: std::array::from_fn(|lane| lane as f32),
             dy: [2.0; LANES],
             coefficients,
+            partial: Box::leak(Box::default()),
             next_varying: 0,
             facts: &FACTS,
             masked: 0,

@@ -126,14 +126,18 @@ proptest! {
     }
 }
 
-/// The product of two normal numbers in integers; `None` if it is none.
+/// The product of two normal numbers in integers; `None` if it is beyond the largest one.
 fn reference_fmul(a: u32, b: u32) -> Option<u32> {
     let mantissa = |w: u32| u64::from(w & MANTISSA | 1 << 23);
     let product = mantissa(a) * mantissa(b);
     let carry = u32::from(product >> 47 != 0);
-    let exponent = (exponent(a) + exponent(b) + carry).checked_sub(127)?;
+    let exponent = (exponent(a) + exponent(b) + carry).saturating_sub(127);
     let kept = (product >> (23 + carry)) as u32 & MANTISSA;
-    (1..255).contains(&exponent).then_some((a ^ b) & SIGN | exponent << 23 | kept)
+    match exponent {
+        0 => Some(0),
+        1..255 => Some((a ^ b) & SIGN | exponent << 23 | kept),
+        _ => None,
+    }
 }
 
 const ONE: u32 = 0x3f80_0000;
@@ -152,6 +156,18 @@ fn recorded_sums() {
     assert_eq!(fadd(NAN | SIGN, NAN), INF);
     assert_eq!(fsub(NAN | SIGN, NAN), INF | SIGN);
     assert_eq!(itof(0x7fff_ffff), 0x4eff_ffff);
+}
+
+#[test]
+fn products_below_the_smallest_normal_number_are_zero() {
+    // One part of 2^24 below it or above it.
+    let least = f32::MIN_POSITIVE.to_bits();
+    let below_one = 0x3f7f_ffff;
+    assert_eq!(fmul(least, below_one), 0);
+    assert_eq!(fmul(least + 1, below_one), least);
+    assert_eq!(fmul(least | SIGN, below_one), 0);
+    assert_eq!(fmul(0x1f80_0001, 0x207f_ffff), 0x0080_0000);
+    assert_eq!(fmul(0x1f80_0001, 0x207f_fffd), 0);
 }
 
 #[test]

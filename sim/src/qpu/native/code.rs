@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
-use vc4_jit::{Code, Effort};
+use vc4_jit::{Code, Effort, truncating};
 
 use super::emit::{Emitted, emit};
 use super::layout::Constant;
@@ -27,7 +27,7 @@ pub struct Native {
 impl Native {
     /// Compiles a program. `None` if it has to be interpreted, or there is no code for this host.
     pub fn new(ops: &[Op], address: u32, floats: Floats) -> Option<Native> {
-        if cfg!(target_endian = "big") {
+        if cfg!(target_endian = "big") || !truncating::works() {
             return None;
         }
         let start = Instant::now();
@@ -48,7 +48,7 @@ impl Native {
         Some(Native { code, work, exits, cleared, constants, repeated: AtomicU32::new(0) })
     }
 
-    /// The first byte of the code, which is an [`super::Entry`].
+    /// The first byte of the code, which takes a [`super::Context`] and returns the number of an exit.
     pub fn entry(&self) -> *const u8 {
         self.code.entry()
     }

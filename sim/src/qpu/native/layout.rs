@@ -2,11 +2,13 @@
 
 use std::mem::offset_of;
 
+use vc4_jit::truncating::{Host, Service};
+
 use crate::qpu::ports::Varyings;
 use crate::qpu::state::{Qpu, Register};
 use crate::tmu::Tmu;
 
-/// The code's argument.
+/// The code's argument. The code is called by [`vc4_jit::truncating::call`] and returns the number of a [`super::Exit`].
 #[repr(C)]
 pub struct Context {
     /// Whose registers, flags and stream pointer the code uses.
@@ -22,22 +24,16 @@ pub struct Context {
     /// Requests that the code sent by itself.
     pub lookups: u64,
     /// The argument of `perform`.
-    pub host: *mut (),
+    pub host: *mut Host,
     /// Does what the code leaves to the interpreter's functions: a piece of [`super::Work`], from an element on. 0, or 1 if
     /// the program cannot go on.
-    pub perform: Perform,
+    pub perform: Service,
 }
 
 /// Four words, one vector.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub struct Constant(pub [u32; 4]);
-
-/// See [`Context::perform`].
-pub type Perform = unsafe extern "C" fn(host: *mut (), work: u32, first: u32) -> u32;
-
-/// The code: runs until an [`super::Exit`], whose number it returns.
-pub type Entry = unsafe extern "C" fn(context: *mut Context) -> u32;
 
 /// Places in [`Context`].
 pub mod context {
@@ -51,8 +47,7 @@ pub mod context {
     pub const LOOKUPS: usize = offset_of!(Context, lookups);
     pub const HOST: usize = offset_of!(Context, host);
     pub const PERFORM: usize = offset_of!(Context, perform);
-    pub const DX: usize = offset_of!(Context, varyings) + offset_of!(Varyings, dx);
-    pub const DY: usize = offset_of!(Context, varyings) + offset_of!(Varyings, dy);
+    pub const PARTIAL: usize = offset_of!(Context, varyings) + offset_of!(Varyings, partial);
     pub const COEFFICIENTS: usize = offset_of!(Context, varyings) + offset_of!(Varyings, coefficients);
     pub const COUNT: usize = offset_of!(Context, varyings) + offset_of!(Varyings, count);
     pub const NEXT: usize = offset_of!(Context, varyings) + offset_of!(Varyings, next);

@@ -20,7 +20,7 @@ mod vector;
 mod work;
 
 pub(super) use code::Native;
-pub(super) use layout::{Context, Entry};
+pub(super) use layout::Context;
 pub(super) use library::Compiled;
 pub(super) use part::Part;
 #[cfg(test)]

@@ -9,14 +9,17 @@ use super::vector::{FLOATS, INF, Known, SIGN, Vector, Word};
 impl Vector<'_, '_> {
     /// An operand through the unpacker.
     pub fn unpack(&mut self, code: Unpack, word: Word, float: bool) -> Word {
-        let value = word.value;
+        if code == Unpack::Nop {
+            return word;
+        }
+        let value = self.settled(word);
         let byte = |this: &mut Self, shift: i64| {
             let shifted = this.shifted_right(value, shift);
             let byte = if shift == 24 { shifted } else { this.and_with(shifted, 255) };
             if float { this.byte_to_float(byte) } else { byte.into() }
         };
         match code {
-            Unpack::Nop => word,
+            Unpack::Nop => value.into(),
             Unpack::Half0 | Unpack::Half1 if float => {
                 let half = if code == Unpack::Half0 {
                     self.and_with(value, 0xffff)
@@ -51,7 +54,7 @@ impl Vector<'_, '_> {
         let scale = self.constant((1.0f32 / 16_777_216.0).to_bits());
         let scale = self.float(scale);
         let float = self.build.ins().fmul(float, scale);
-        Word { value: self.words(float), known: Known::FINITE }
+        Word::of(self.words(float), Known::FINITE)
     }
 
     /// See `vc4::qpu::pack::f16_to_f32`.
@@ -99,7 +102,8 @@ impl Vector<'_, '_> {
         self.build.ins().band_not(half, under)
     }
 
-    /// See `vc4::qpu::pack::float_to_unorm8`.
+    /// See `vc4::qpu::pack::float_to_unorm8`. All differences and the first product are exact, and no sum changes its sign where it
+    /// is truncated.
     fn float_to_unorm8(&mut self, word: Value) -> Value {
         const ROUNDER: f32 = 8_388_608.0;
         let number = |this: &mut Self, x: f32| {
@@ -148,10 +152,8 @@ impl Vector<'_, '_> {
     }
 
     /// The register behind a mul result with a pack; `code` exists there.
-    pub fn pack_mul(&mut self, code: Pack, value: Value, old: Value) -> Value {
-        if code == Pack::Nop {
-            return value;
-        }
+    pub fn pack_mul(&mut self, code: Pack, word: Word, old: Word) -> Value {
+        let (value, old) = (self.settled(word), self.settled(old));
         let byte = self.float_to_unorm8(value);
         self.insert_byte(code, byte, old)
     }
@@ -163,7 +165,8 @@ impl Vector<'_, '_> {
     }
 
     /// The register behind a result written through file A's pack; sums do not overflow.
-    pub fn pack_a(&mut self, code: Pack, value: Value, old: Value, float: bool) -> Value {
+    pub fn pack_a(&mut self, code: Pack, word: Word, old: Word, float: bool) -> Value {
+        let (value, old) = (self.settled(word), self.settled(old));
         match code {
             Pack::Nop | Pack::Sat => value,
             Pack::Half0 | Pack::Half1 | Pack::Half0Sat | Pack::Half1Sat => {

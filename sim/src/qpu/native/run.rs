@@ -1,5 +1,7 @@
 //! Runs of arithmetic: straight code over a few elements at a time.
 
+use std::mem::offset_of;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, Endianness, InstBuilder, MemFlags, Value, types};
 use vc4::qpu::{AddOp, Cond, MulOp, Pack, SmallImm};
@@ -7,7 +9,7 @@ use vc4::qpu::{AddOp, Cond, MulOp, Pack, SmallImm};
 use super::emit::{ADDRESS, Emitter, trusted};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
 use super::part::{FLAGS, Part, bit, is_constant};
-use super::vector::{Known, Memo, Vector, WORDS, Word};
+use super::vector::{Known, Memo, SUSPICIOUS, Vector, WORDS, Word};
 use super::work::Work;
 use crate::lanes::{Lanes, immediate};
 use crate::qpu::op::{Dest, Op, Port, extra, slot};
@@ -51,7 +53,7 @@ impl Emitter<'_> {
             self.alu(&mut elements, op);
         }
         self.check(&elements, again);
-        self.store(&elements, live);
+        self.store(&mut elements, live);
         let written = elements.written;
         let next = self.build.ins().iadd_imm(offset, (WIDTH * VECTOR_BYTES) as i64);
         let over = self.build.ins().icmp_imm(IntCC::Equal, next, (VECTORS * VECTOR_BYTES) as i64);
@@ -105,22 +107,26 @@ impl Emitter<'_> {
         let enough = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, all);
         let first = self.build.ins().iconst(types::I32, 0);
         self.go_on_if(enough, first, again);
-        let [dx, dy, coefficients] = [context::DX, context::DY, context::COEFFICIENTS]
-            .map(|at| self.build.ins().load(ADDRESS, trusted(), self.context, at as i32));
         let index = self.build.ins().uextend(ADDRESS, next);
-        let offset = self.build.ins().imul_imm(index, VARYING_BYTES);
-        streams.varyings = Some([dx, dy, self.build.ins().iadd(coefficients, offset)]);
+        let first = |this: &mut Self, at: usize, bytes: usize| {
+            let start = this.build.ins().load(ADDRESS, trusted(), this.context, at as i32);
+            let offset = this.build.ins().imul_imm(index, bytes as i64);
+            this.build.ins().iadd(start, offset)
+        };
+        let partial = first(self, context::PARTIAL, size_of::<Lanes>());
+        let coefficients = first(self, context::COEFFICIENTS, size_of::<Coefficients>());
+        streams.varyings = Some([partial, coefficients]);
         streams.varyings_behind = Some(end);
     }
 
     /// Leaves if what had to be finite was not.
     fn check(&mut self, elements: &Elements, again: Block) {
-        let sums: Vec<Value> = elements.memos.iter().filter_map(|memo| memo.suspects).collect();
-        let Some((&first, others)) = sums.split_first() else { return };
-        let sum = others.iter().fold(first, |sum, &other| self.build.ins().fadd(sum, other));
-        let nothing = self.build.ins().fsub(sum, sum);
-        let nothing = self.build.ins().bitcast(WORDS, MemFlags::new().with_endianness(LITTLE), nothing);
-        let any = self.build.ins().vany_true(nothing);
+        let suspects: Vec<Value> = elements.memos.iter().filter_map(|memo| memo.suspects).collect();
+        let Some((&first, others)) = suspects.split_first() else { return };
+        let most = others.iter().fold(first, |most, &other| self.build.ins().umax(most, other));
+        let limit = self.on_constants(|v| v.constant(SUSPICIOUS - 1));
+        let suspicious = self.build.ins().icmp(IntCC::UnsignedGreaterThan, most, limit);
+        let any = self.build.ins().vany_true(suspicious);
         let none = self.build.ins().icmp_imm(IntCC::Equal, any, 0);
         let first = self.build.ins().ireduce(types::I32, elements.offset);
         let first = self.build.ins().ushr_imm(first, 2);
@@ -128,14 +134,15 @@ impl Emitter<'_> {
     }
 
     /// Puts what is looked at later into the QPU.
-    fn store(&mut self, elements: &Elements, live: u128) {
+    fn store(&mut self, elements: &mut Elements, live: u128) {
         for s in 0..slot::COUNT as u8 - 1 {
             if elements.written & live & bit(s) == 0 {
                 continue;
             }
-            for (i, slots) in elements.slots.iter().enumerate() {
-                if let Some(word) = slots[usize::from(s)] {
-                    self.build.ins().store(trusted(), word.value, elements.registers, layout::register(s, i));
+            for i in 0..WIDTH {
+                if let Some(word) = elements.slots[i][usize::from(s)] {
+                    let value = self.on(elements, i, |v| v.settled(word));
+                    self.build.ins().store(trusted(), value, elements.registers, layout::register(s, i));
                 }
             }
         }
@@ -167,7 +174,7 @@ impl Emitter<'_> {
                 slot::ELEMENT => self.by_element(elements, std::array::from_fn(|lane| lane as u32), i).into(),
                 s => {
                     let word = if s == slot::ZERO { 0 } else { SmallImm::new(s - slot::SMALL).value() };
-                    Word { value: self.on_constants(|v| v.constant(word)), known: Known::constant(word) }
+                    self.constant(word)
                 }
             }
         } else {
@@ -175,6 +182,11 @@ impl Emitter<'_> {
         };
         elements.slots[i][usize::from(s)] = Some(word);
         word
+    }
+
+    /// The same word in all elements.
+    fn constant(&mut self, word: u32) -> Word {
+        Word::of(self.on_constants(|v| v.constant(word)), Known::constant(word))
     }
 
     /// A constant of its own for each element.
@@ -226,8 +238,7 @@ impl Emitter<'_> {
                     Port::Imm(mode) => {
                         let words = immediate(mode, op.imm);
                         if words.iter().all(|word| *word == words[0]) {
-                            let value = self.on_constants(|v| v.constant(words[0]));
-                            Word { value, known: Known::constant(words[0]) }
+                            self.constant(words[0])
                         } else {
                             self.by_element(elements, words, i).into()
                         }
@@ -264,25 +275,17 @@ impl Emitter<'_> {
 
     /// The next varying's partial sum and what r5 shows behind it.
     fn varying(&mut self, elements: &Elements, index: u32, i: usize) -> (Word, Word) {
-        let Some([dx, dy, coefficients]) = elements.streams.varyings else {
+        let Some([partial, coefficients]) = elements.streams.varyings else {
             unreachable!("the run has counted its varyings")
         };
-        let [a, b, c] = [0, 4, 8].map(|part| {
-            let at = (i64::from(index) * VARYING_BYTES) as i32 + part;
-            let word = self.build.ins().load(types::F32, trusted(), coefficients, at);
-            self.build.ins().splat(types::F32X4, word)
-        });
-        let at = (i * VECTOR_BYTES) as i32;
+        let at = index as usize * size_of::<Lanes>() + i * VECTOR_BYTES;
         // Only elements have to be aligned.
-        let loose = MemFlags::new().with_notrap();
-        let [dx, dy] = [dx, dy].map(|distances| self.build.ins().iadd(distances, elements.offset));
-        let dx = self.build.ins().load(types::F32X4, loose, dx, at);
-        let dy = self.build.ins().load(types::F32X4, loose, dy, at);
-        let (x, y) = (self.build.ins().fmul(a, dx), self.build.ins().fmul(b, dy));
-        let sum = self.build.ins().fadd(x, y);
-        let as_words = MemFlags::new().with_endianness(LITTLE);
-        let [sum, c] = [sum, c].map(|value| self.build.ins().bitcast(WORDS, as_words, value));
-        (sum.into(), c.into())
+        let loose = MemFlags::new().with_notrap().with_endianness(LITTLE);
+        let partial = self.build.ins().iadd(partial, elements.offset);
+        let sum = self.build.ins().load(WORDS, loose, partial, at as i32);
+        let at = index as usize * size_of::<Coefficients>() + offset_of!(Coefficients, c);
+        let c = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), coefficients, at as i32);
+        (sum.into(), self.build.ins().splat(WORDS, c).into())
     }
 
     /// Runs something on one vector's arithmetic.
@@ -309,18 +312,16 @@ impl Emitter<'_> {
             })
         });
         let add = (op.add != AddOp::Nop).then(|| {
-            let (mut a, mut b) = (self.word(elements, op.add_a, i), self.word(elements, op.add_b, i));
+            let (a, b) = (self.word(elements, op.add_a, i), self.word(elements, op.add_b, i));
             let carries = sets_flags && !op.flags_from_mul;
-            let out = self.on(elements, i, |v| v.add(op.add, &mut a, &mut b, carries));
-            elements.learn(op.add_a, i, a);
-            elements.learn(op.add_b, i, b);
-            out
+            self.on(elements, i, |v| v.add(op.add, a, b, carries))
         });
         if sets_flags {
             let (result, mask) =
                 if op.flags_from_mul { (mul.map(|word| (word, None)), mul_mask) } else { (add, add_mask) };
             if let Some((word, carry)) = result {
-                self.set_flags(elements, i, word.value, carry, mask);
+                let value = self.on(elements, i, |v| v.settled(word));
+                self.set_flags(elements, i, value, carry, mask);
             }
         }
         if let Some((word, _)) = add {
@@ -378,12 +379,12 @@ impl Emitter<'_> {
         };
         let mut word = word;
         if packs && op.pack != Pack::Nop {
-            let old = self.word(elements, s, i).value;
-            word = self.on(elements, i, |v| v.pack_mul(op.pack, word.value, old)).into();
+            let old = self.word(elements, s, i);
+            word = self.on(elements, i, |v| v.pack_mul(op.pack, word, old)).into();
         }
         if let Dest::Packed(_) = dest {
-            let old = self.word(elements, s, i).value;
-            word = self.on(elements, i, |v| v.pack_a(op.pack, word.value, old, float)).into();
+            let old = self.word(elements, s, i);
+            word = self.on(elements, i, |v| v.pack_a(op.pack, word, old, float)).into();
         }
         let mut mask = mask;
         if quad {
@@ -392,17 +393,13 @@ impl Emitter<'_> {
         }
         if let Some(mask) = mask {
             let old = self.word(elements, s, i);
-            let value = self.on(elements, i, |v| v.select(mask, word.value, old.value));
-            word = Word { value, known: word.known.or(old.known) };
+            word = self.on(elements, i, |v| v.either(mask, word, old));
         }
         elements.set(s, i, word);
     }
 }
 
 const LITTLE: Endianness = Endianness::Little;
-
-/// Bytes of a varying's coefficients.
-const VARYING_BYTES: i64 = size_of::<Coefficients>() as i64;
 
 /// Where a run finds its uniforms and varyings.
 #[derive(Clone, Copy, Default)]
@@ -411,8 +408,8 @@ struct Streams {
     uniforms: Option<Value>,
     /// The stream pointer behind the run.
     uniforms_behind: Option<Value>,
-    /// The addresses of distances and of the first coefficients.
-    varyings: Option<[Value; 3]>,
+    /// The addresses of the first varying's partial sums and coefficients.
+    varyings: Option<[Value; 2]>,
     varyings_behind: Option<Value>,
 }
 
@@ -457,14 +454,5 @@ impl Elements {
     fn set(&mut self, s: u8, i: usize, word: Word) {
         self.slots[i][usize::from(s)] = Some(word);
         self.written |= bit(s);
-    }
-
-    /// More is known of a value.
-    fn learn(&mut self, s: u8, i: usize, word: Word) {
-        if let Some(old) = &mut self.slots[i][usize::from(s)] {
-            if old.value == word.value {
-                old.known = word.known;
-            }
-        }
     }
 }

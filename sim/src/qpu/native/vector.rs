@@ -1,8 +1,12 @@
 //! Four elements at a time: the meaning of `vc4::qpu::alu` in the compiler's instructions.
 //!
+//! The code runs where floats are truncated, and numbers below the smallest normal one count as zero, operands and results
+//! (`vc4_jit::truncating`): that is a QPU's arithmetic, but for the sign of zero, which a QPU does not have. It is dropped
+//! where somebody looks at more than the number ([`Word::signs_zero`]).
+//!
 //! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. Where one
 //! turns up all the same, a result may be wrong: [`Memo::suspects`] collects what would show that, and the interpreter does
-//! the work again. [`Floats::All`] computes with them, and only sums that overflow are done again.
+//! the work again. [`Floats::All`] computes with them.
 
 use std::collections::HashMap;
 
@@ -35,8 +39,8 @@ pub enum Floats {
 /// What is known of a value in all elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// No element is a float without a normal exponent, other than +0.
-    pub flushed: bool,
+    /// No element is a float without a normal exponent, other than zero.
+    pub normal: bool,
     /// No element is an infinity or a NaN.
     pub finite: bool,
     /// Every element is this word.
@@ -47,18 +51,18 @@ impl Known {
     /// What is known of a constant.
     pub fn constant(word: u32) -> Known {
         let exponent = word & INF;
-        Known { flushed: exponent != 0 || word == 0, finite: exponent != INF, word: Some(word) }
+        Known { normal: exponent != 0 || word & !SIGN == 0, finite: exponent != INF, word: Some(word) }
     }
 
     /// What is known where some elements are of one value and some of another.
     pub fn or(self, other: Known) -> Known {
-        Known { flushed: self.flushed && other.flushed, finite: self.finite && other.finite, word: None }
+        Known { normal: self.normal && other.normal, finite: self.finite && other.finite, word: None }
     }
 
     /// A float that arithmetic made.
-    const FLOAT: Known = Known { flushed: true, finite: false, word: None };
+    const FLOAT: Known = Known { normal: true, finite: false, word: None };
     /// One that is no infinity either.
-    pub(super) const FINITE: Known = Known { flushed: true, finite: true, word: None };
+    pub(super) const FINITE: Known = Known { normal: true, finite: true, word: None };
 }
 
 /// Four elements and what is known of them.
@@ -66,26 +70,36 @@ impl Known {
 pub struct Word {
     pub value: Value,
     pub known: Known,
+    /// A zero may have a sign that the QPU's does not have: [`Vector::settled`] drops it.
+    pub signs_zero: bool,
 }
 
 impl From<Value> for Word {
     fn from(value: Value) -> Word {
-        Word { value, known: Known::default() }
+        Word::of(value, Known::default())
+    }
+}
+
+impl Word {
+    /// Elements of which something is known.
+    pub fn of(value: Value, known: Known) -> Word {
+        Word { value, known, signs_zero: false }
     }
 }
 
 /// What straight code has computed of values before.
 #[derive(Default)]
 pub struct Memo {
-    exponents: HashMap<Value, Value>,
-    flushed: HashMap<Value, Value>,
+    settled: HashMap<Value, Value>,
     infinite: HashMap<Value, Value>,
+    halves: HashMap<Value, Value>,
     orders: HashMap<Value, Value>,
-    /// Lower and upper singles as doubles.
-    doubles: HashMap<(Value, bool), Value>,
-    /// The sum of what must be finite, if there is any.
+    /// The largest of the results that must be finite, shifted left by one bit, if there is any.
     pub suspects: Option<Value>,
 }
+
+/// A suspect from here on is an infinity, a NaN, or a result that may have been truncated to the largest float.
+pub const SUSPICIOUS: u32 = (INF - 1) << 1;
 
 /// Constants of four words, which code finds in memory.
 #[derive(Default)]
@@ -182,180 +196,126 @@ impl Vector<'_, '_> {
         self.build.ins().bitselect(mask, a, b)
     }
 
-    /// A float's exponent, in place.
-    fn exponent(&mut self, value: Value) -> Value {
-        if let Some(&exponent) = self.memo.exponents.get(&value) {
-            return exponent;
-        }
-        let exponent = self.and_with(value, INF);
-        self.memo.exponents.insert(value, exponent);
-        exponent
-    }
-
-    /// Floats without a normal exponent become +0.
-    fn flush(&mut self, word: Word) -> Value {
-        if word.known.flushed {
+    /// The words as the QPU has them: its zero has no sign.
+    pub fn settled(&mut self, word: Word) -> Value {
+        if !word.signs_zero {
             return word.value;
         }
-        if let Some(&flushed) = self.memo.flushed.get(&word.value) {
-            return flushed;
+        if let Some(&settled) = self.memo.settled.get(&word.value) {
+            return settled;
         }
-        let (exponent, zero) = (self.exponent(word.value), self.zero());
-        let none = self.compare(IntCC::Equal, exponent, zero);
-        let flushed = self.build.ins().band_not(word.value, none);
-        self.memo.flushed.insert(word.value, flushed);
-        flushed
+        let zero = self.zero();
+        let (x, zero) = (self.float(word.value), self.float(zero));
+        let sum = self.build.ins().fadd(x, zero);
+        let settled = self.words(sum);
+        self.memo.settled.insert(word.value, settled);
+        settled
     }
 
-    /// If this is an infinity or a NaN, what was computed does not count.
-    fn suspect(&mut self, float: Value) {
+    /// If this is not finite, or was truncated to the largest float, what was computed does not count.
+    fn suspect(&mut self, result: Value) {
+        let magnitude = self.build.ins().iadd(result, result);
         self.memo.suspects = Some(match self.memo.suspects {
-            Some(sum) => self.build.ins().fadd(sum, float),
-            None => float,
+            Some(most) => self.build.ins().umax(most, magnitude),
+            None => magnitude,
         });
-    }
-
-    /// The same for an operand, once.
-    fn suspect_word(&mut self, word: &mut Word) {
-        if !word.known.finite {
-            let float = self.float(word.value);
-            self.suspect(float);
-            word.known.finite = true;
-        }
     }
 
     /// Where infinities and NaNs are.
     fn infinite(&mut self, word: Word) -> Option<Value> {
-        if word.known.finite || self.floats == Floats::Finite {
+        if word.known.finite {
             return None;
         }
         if let Some(&infinite) = self.memo.infinite.get(&word.value) {
             return Some(infinite);
         }
-        let (exponent, most) = (self.exponent(word.value), self.constant(INF));
+        let (exponent, most) = (self.and_with(word.value, INF), self.constant(INF));
         let infinite = self.compare(IntCC::Equal, exponent, most);
         self.memo.infinite.insert(word.value, infinite);
         Some(infinite)
     }
 
-    /// x + y or x - y of finite floats, truncated: see `vc4::qpu::alu::fadd`. Where `infinite` is set, anything.
-    fn truncated_sum(&mut self, x: Value, y: Value, minus: bool, infinite: Option<Value>) -> Value {
-        let (x, y) = (self.float(x), self.float(y));
-        let sum = if minus { self.build.ins().fsub(x, y) } else { self.build.ins().fadd(x, y) };
-        match infinite {
-            Some(mask) => {
-                let words = self.words(sum);
-                let others = self.build.ins().band_not(words, mask);
-                let others = self.float(others);
-                self.suspect(others);
-            }
-            None => self.suspect(sum),
+    /// Half of a float.
+    fn half(&mut self, word: Value) -> Value {
+        if let Some(&half) = self.memo.halves.get(&word) {
+            return half;
         }
-        let y_part = self.build.ins().fsub(sum, x);
-        let x_part = self.build.ins().fsub(sum, y_part);
-        let x_error = self.build.ins().fsub(x, x_part);
-        // What is subtracted is negative: the error of its part changes sides.
-        let error = if minus {
-            let y_error = self.build.ins().fadd(y, y_part);
-            self.build.ins().fsub(x_error, y_error)
-        } else {
-            let y_error = self.build.ins().fsub(y, y_part);
-            self.build.ins().fadd(x_error, y_error)
-        };
-        let (sum, error) = (self.words(sum), self.words(error));
-        let sign = self.and_with(sum, SIGN);
-        let along = self.build.ins().bxor(error, sign);
-        let (along, zero) = (self.float(along), self.zero());
-        let zero = self.float(zero);
-        // The sum was rounded away from zero: one word less.
-        let away = self.build.ins().fcmp(FloatCC::LessThan, along, zero);
-        self.build.ins().iadd(sum, away)
+        let factor = self.constant(0.5f32.to_bits());
+        let (x, factor) = (self.float(word), self.float(factor));
+        let half = self.build.ins().fmul(x, factor);
+        self.memo.halves.insert(word, half);
+        half
+    }
+
+    /// Results that are infinities where half of them, which was not truncated to the largest float, is too large.
+    fn overflowed(&mut self, result: Value, half: Value) -> Value {
+        const LARGEST_HALF: u32 = INF - 1 - (1 << 23);
+        let half = self.words(half);
+        let (magnitude, largest) = (self.and_with(half, !SIGN), self.constant(LARGEST_HALF));
+        let over = self.compare(IntCC::SignedGreaterThan, magnitude, largest);
+        let (sign, infinity) = (self.and_with(result, SIGN), self.constant(INF));
+        let infinity = self.build.ins().bor(sign, infinity);
+        self.select(over, infinity, result)
     }
 
     fn fadd(&mut self, a: Word, b: Word, minus: bool) -> Word {
-        let (x, y) = (self.flush(a), self.flush(b));
-        let masks = [self.infinite(a), self.infinite(b)];
-        let either = match masks {
-            [Some(a), Some(b)] => Some(self.build.ins().bor(a, b)),
-            [a, b] => a.or(b),
+        let sum = |this: &mut Self, x: Value, y: Value| match minus {
+            true => this.build.ins().fsub(x, y),
+            false => this.build.ins().fadd(x, y),
         };
-        let value = self.truncated_sum(x, y, minus, either);
-        let mut value = self.flush(value.into());
+        let (x, y) = (self.float(a.value), self.float(b.value));
+        let value = sum(self, x, y);
+        let mut value = self.words(value);
+        if self.floats == Floats::Finite {
+            self.suspect(value);
+            return Word { value, known: Known::FINITE, signs_zero: true };
+        }
+        let (x, y) = (self.half(a.value), self.half(b.value));
+        let half = sum(self, x, y);
+        value = self.overflowed(value, half);
         // The second operand's infinity wins.
-        for (mask, operand, minus) in [(masks[0], a.value, false), (masks[1], b.value, minus)] {
-            if let Some(mask) = mask {
-                let sign = self.and_with(operand, SIGN);
+        for (operand, minus) in [(a, false), (b, minus)] {
+            if let Some(mask) = self.infinite(operand) {
+                let sign = self.and_with(operand.value, SIGN);
                 let infinity = self.constant(if minus { INF | SIGN } else { INF });
                 let infinity = self.build.ins().bxor(sign, infinity);
                 value = self.select(mask, infinity, value);
             }
         }
-        Word { value, known: if either.is_some() { Known::FLOAT } else { Known::FINITE } }
-    }
-
-    /// Two of four singles, the lower or the upper ones, as doubles.
-    fn doubles(&mut self, singles: Value, upper: bool) -> Value {
-        if let Some(&doubles) = self.memo.doubles.get(&(singles, upper)) {
-            return doubles;
-        }
-        let meant = match upper {
-            true => self.shuffled(singles, singles, [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]),
-            false => singles,
-        };
-        let floats = self.float(meant);
-        let doubles = self.build.ins().fvpromote_low(floats);
-        self.memo.doubles.insert((singles, upper), doubles);
-        doubles
-    }
-
-    /// The words of a product, which is exact in doubles: bits beyond those of a single are dropped.
-    fn truncated_product(&mut self, x: Value, y: Value) -> Value {
-        let kept = self.constants([!0x1fff_ffff, !0, !0x1fff_ffff, !0]);
-        let [lower, upper] = [false, true].map(|upper| {
-            let (x, y) = (self.doubles(x, upper), self.doubles(y, upper));
-            let exact = self.build.ins().fmul(x, y);
-            let exact = self.words(exact);
-            let cut = self.build.ins().band(exact, kept);
-            let cut = self.as_type(types::F64X2, cut);
-            let singles = self.build.ins().fvdemote(cut);
-            self.words(singles)
-        });
-        self.shuffled(lower, upper, [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23])
-    }
-
-    /// The bytes of two vectors that a mask names.
-    fn shuffled(&mut self, a: Value, b: Value, mask: [u8; 16]) -> Value {
-        let mask = self.build.func.dfg.immediates.push(mask.to_vec().into());
-        let [a, b] = [a, b].map(|words| self.as_type(BYTES, words));
-        let bytes = self.build.ins().shuffle(a, b, mask);
-        self.words(bytes)
+        Word { value, known: Known::FLOAT, signs_zero: true }
     }
 
     fn fmul(&mut self, a: Word, b: Word) -> Word {
-        let (mut x, mut y) = (self.flush(a), self.flush(b));
-        let finite = a.known.finite && b.known.finite;
-        for (word, operand) in [(a, &mut x), (b, &mut y)] {
-            if let Some(mask) = self.infinite(word) {
-                // NaNs count as infinities.
+        let [mut x, y] = [a, b].map(|operand| {
+            if self.floats == Floats::Finite {
+                return operand.value;
+            }
+            // NaNs count as infinities.
+            self.infinite(operand).map_or(operand.value, |mask| {
                 let mantissa = self.and_with(mask, !(SIGN | INF));
-                *operand = self.build.ins().band_not(*operand, mantissa);
-            }
+                self.build.ins().band_not(operand.value, mantissa)
+            })
+        });
+        let product = |this: &mut Self, x: Value, y: Value| {
+            let (x, y) = (this.float(x), this.float(y));
+            this.build.ins().fmul(x, y)
+        };
+        let whole = product(self, x, y);
+        let mut value = self.words(whole);
+        if self.floats == Floats::Finite {
+            self.suspect(value);
+            return Word { value, known: Known::FINITE, signs_zero: true };
         }
-        let mut value = self.truncated_product(x, y);
-        let product = self.float(value);
-        if !finite {
-            match self.floats {
-                Floats::Finite => self.suspect(product),
-                Floats::All => {
-                    // Zero wins over an infinity.
-                    let none = self.build.ins().fcmp(FloatCC::Unordered, product, product);
-                    value = self.build.ins().band_not(value, none);
-                }
-            }
+        let half = self.half(x);
+        x = self.words(half);
+        let half = product(self, x, y);
+        value = self.overflowed(value, half);
+        if !(a.known.finite && b.known.finite) {
+            // Zero wins over an infinity.
+            let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
+            value = self.build.ins().band_not(value, none);
         }
-        let value = self.flush(value.into());
-        let checked = !finite && self.floats == Floats::Finite;
-        Word { value, known: if checked { Known::FINITE } else { Known::FLOAT } }
+        Word { value, known: Known::FLOAT, signs_zero: true }
     }
 
     /// A key that orders floats as `vc4::qpu::alu` does.
@@ -371,26 +331,18 @@ impl Vector<'_, '_> {
     }
 
     /// The mask of a > b as floats.
-    fn is_greater(&mut self, a: &mut Word, b: &mut Word) -> Value {
-        if self.floats == Floats::All && !(a.known.finite && b.known.finite) {
-            let (x, y) = (self.order(a.value), self.order(b.value));
-            return self.compare(IntCC::SignedGreaterThan, x, y);
+    fn is_greater(&mut self, a: Word, b: Word) -> Value {
+        if [a, b].into_iter().all(|word| word.known.normal && word.known.finite) {
+            let (x, y) = (self.float(a.value), self.float(b.value));
+            return self.build.ins().fcmp(FloatCC::GreaterThan, x, y);
         }
-        self.suspect_word(a);
-        self.suspect_word(b);
-        let (x, y) = (self.float(a.value), self.float(b.value));
-        self.build.ins().fcmp(FloatCC::GreaterThan, x, y)
+        let (x, y) = (self.order(a.value), self.order(b.value));
+        self.compare(IntCC::SignedGreaterThan, x, y)
     }
 
     fn itof(&mut self, a: Value) -> Word {
-        // Both parts are exact, and their sum is truncated as any.
-        const LOW: u32 = 0xfff;
-        let (high, low) = (self.and_with(a, !LOW), self.and_with(a, LOW));
-        let (x, y) =
-            (self.build.ins().fcvt_from_sint(FLOATS, high), self.build.ins().fcvt_from_sint(FLOATS, low));
-        let (x, y) = (self.words(x), self.words(y));
-        let value = self.truncated_sum(x, y, false, None);
-        Word { value, known: Known::FINITE }
+        let float = self.build.ins().fcvt_from_sint(FLOATS, a);
+        Word::of(self.words(float), Known::FINITE)
     }
 
     fn ftoi(&mut self, a: Value) -> Value {
@@ -484,34 +436,53 @@ impl Vector<'_, '_> {
     }
 
     /// What an add operation gives, and its carry flags as a mask if they are asked for.
-    pub fn add(&mut self, op: AddOp, a: &mut Word, b: &mut Word, carries: bool) -> (Word, Option<Value>) {
-        let (x, y) = (a.value, b.value);
+    pub fn add(&mut self, op: AddOp, a: Word, b: Word, carries: bool) -> (Word, Option<Value>) {
+        let mut word = match op {
+            AddOp::Fadd => self.fadd(a, b, false),
+            AddOp::Fsub => self.fadd(a, b, true),
+            AddOp::Or if a.value == b.value => a,
+            _ => return self.add_words(op, a, b, carries),
+        };
+        if !carries {
+            return (word, None);
+        }
+        let zero = self.zero();
+        let carry = match op {
+            AddOp::Or => zero,
+            _ => {
+                word = Word::of(self.settled(word), word.known);
+                self.compare(IntCC::SignedGreaterThan, word.value, zero)
+            }
+        };
+        (word, Some(carry))
+    }
+
+    /// The same of operations that look at all bits of their operands.
+    fn add_words(&mut self, op: AddOp, a: Word, b: Word, carries: bool) -> (Word, Option<Value>) {
+        let (x, y) = (self.settled(a), self.settled(b));
         let word: Word = match op {
-            AddOp::Nop => self.zero().into(),
-            AddOp::Fadd => self.fadd(*a, *b, false),
-            AddOp::Fsub => self.fadd(*a, *b, true),
+            AddOp::Nop | AddOp::Fadd | AddOp::Fsub => self.zero().into(),
             AddOp::Fmin | AddOp::Fmax => {
-                let greater = self.is_greater(a, b);
+                let greater = self.is_greater(Word::of(x, a.known), Word::of(y, b.known));
                 let (first, second) = if op == AddOp::Fmin { (y, x) } else { (x, y) };
                 let value = self.select(greater, first, second);
-                return (Word { value, known: a.known.or(b.known) }, Some(greater));
+                return (Word::of(value, a.known.or(b.known)), Some(greater));
             }
             AddOp::Fminabs | AddOp::Fmaxabs => {
                 let (x, y) = (self.and_with(x, !SIGN), self.and_with(y, !SIGN));
                 let least = op == AddOp::Fminabs;
                 let value = if least { self.build.ins().smin(x, y) } else { self.build.ins().smax(x, y) };
                 let carry = carries.then(|| self.compare(IntCC::SignedGreaterThan, x, y));
-                return (value.into(), carry);
+                return (Word::of(value, Known { word: None, ..a.known.or(b.known) }), carry);
             }
             AddOp::Ftoi => self.ftoi(x).into(),
             AddOp::Itof => self.itof(x),
             AddOp::Add => self.build.ins().iadd(x, y).into(),
             AddOp::Sub => self.build.ins().isub(x, y).into(),
-            AddOp::Shr | AddOp::Asr | AddOp::Shl | AddOp::Ror => self.shift(op, x, *b).into(),
+            AddOp::Shr | AddOp::Asr | AddOp::Shl | AddOp::Ror => self.shift(op, x, b).into(),
             AddOp::Min => self.build.ins().smin(x, y).into(),
             AddOp::Max => self.build.ins().smax(x, y).into(),
             AddOp::And => self.build.ins().band(x, y).into(),
-            AddOp::Or if x == y => *a,
             AddOp::Or => self.build.ins().bor(x, y).into(),
             AddOp::Xor => self.build.ins().bxor(x, y).into(),
             AddOp::Not => self.build.ins().bnot(x).into(),
@@ -523,7 +494,7 @@ impl Vector<'_, '_> {
             return (word, None);
         }
         let carry = match op {
-            AddOp::Fadd | AddOp::Fsub | AddOp::Itof => {
+            AddOp::Itof => {
                 let zero = self.zero();
                 self.compare(IntCC::SignedGreaterThan, word.value, zero)
             }
@@ -538,21 +509,35 @@ impl Vector<'_, '_> {
 
     /// What a mul operation gives.
     pub fn mul(&mut self, op: MulOp, a: Word, b: Word) -> Word {
-        let (x, y) = (a.value, b.value);
         match op {
-            MulOp::Nop => self.zero().into(),
-            MulOp::Fmul => self.fmul(a, b),
+            MulOp::Nop => return self.zero().into(),
+            MulOp::Fmul => return self.fmul(a, b),
+            MulOp::V8min | MulOp::V8max if a.value == b.value => return a,
+            _ => {}
+        }
+        let (x, y) = (self.settled(a), self.settled(b));
+        let value = match op {
             MulOp::Mul24 => {
                 let (x, y) = (self.and_with(x, 0xff_ffff), self.and_with(y, 0xff_ffff));
-                self.build.ins().imul(x, y).into()
+                self.build.ins().imul(x, y)
             }
-            MulOp::V8muld => self.v8muld(x, y).into(),
-            MulOp::V8min | MulOp::V8max if x == y => a,
-            MulOp::V8min => self.by_bytes(x, y, |build, x, y| build.ins().umin(x, y)).into(),
-            MulOp::V8max => self.by_bytes(x, y, |build, x, y| build.ins().umax(x, y)).into(),
-            MulOp::V8adds => self.by_bytes(x, y, |build, x, y| build.ins().uadd_sat(x, y)).into(),
-            MulOp::V8subs => self.by_bytes(x, y, |build, x, y| build.ins().usub_sat(x, y)).into(),
+            MulOp::V8muld => self.v8muld(x, y),
+            MulOp::V8min => self.by_bytes(x, y, |build, x, y| build.ins().umin(x, y)),
+            MulOp::V8max => self.by_bytes(x, y, |build, x, y| build.ins().umax(x, y)),
+            MulOp::V8adds => self.by_bytes(x, y, |build, x, y| build.ins().uadd_sat(x, y)),
+            _ => self.by_bytes(x, y, |build, x, y| build.ins().usub_sat(x, y)),
+        };
+        value.into()
+    }
+
+    /// `a` where a mask is set, else `b`.
+    pub fn either(&mut self, mask: Value, a: Word, b: Word) -> Word {
+        let known = a.known.or(b.known);
+        if a.signs_zero == b.signs_zero {
+            return Word { value: self.select(mask, a.value, b.value), known, signs_zero: a.signs_zero };
         }
+        let (x, y) = (self.settled(a), self.settled(b));
+        Word::of(self.select(mask, x, y), known)
     }
 
     /// Z and N of a result.
