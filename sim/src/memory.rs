@@ -153,6 +153,24 @@ impl Memory {
         }
     }
 
+    /// The words at addresses whose two low bits do not matter; `None` if one of them is outside.
+    #[inline(always)]
+    pub fn gather<const N: usize>(&self, at: &[u32; N]) -> Option<[u32; N]> {
+        let words = self.words();
+        let most = at.iter().fold(0, |most, &address| most.max(address));
+        if (most / 4) as usize >= words.len() {
+            return None;
+        }
+        let mut out = [0; N];
+        for (word, &address) in out.iter_mut().zip(at) {
+            #[expect(unsafe_code, reason = "textures are read word by word")]
+            // SAFETY: no address is above the one that is inside.
+            let found = unsafe { words.get_unchecked((address / 4) as usize) };
+            *word = u32::from_le(found.load(Relaxed));
+        }
+        Some(out)
+    }
+
     /// Writes the word at `address`.
     #[inline]
     pub fn write(&self, address: u32, value: u32) -> Result<(), BusError> {

@@ -89,10 +89,6 @@ impl Surface {
         Ok(Surface { base, level, pixels, empty })
     }
 
-    fn address(&self, x: u32, y: u32) -> u32 {
-        self.base.wrapping_add(self.level.offset_of(x, y))
-    }
-
     /// Columns and rows of the tile at (`left`, `top`) that lie on the surface.
     fn visible(&self, facts: &Facts, tile: &Tile, left: u32, top: u32) -> (u32, u32) {
         if self.empty {
@@ -118,6 +114,7 @@ impl Surface {
         resolve: bool,
     ) -> Result<(), BusError> {
         let (columns, rows) = self.visible(facts, tile, left, top);
+        let map = self.level.address_map();
         let mut row = [0; vc4::hw::TILE_PX as usize];
         for y in 0..rows {
             let row = &mut row[..columns as usize];
@@ -133,7 +130,8 @@ impl Surface {
             let words_per_run = (run * self.level.cpp / 4) as usize;
             let words = (columns * self.level.cpp / 4) as usize;
             for (i, words) in row[..words].chunks(words_per_run.max(1)).enumerate() {
-                memory.write_words(self.address(left + i as u32 * run, top + y), words)?;
+                let at = self.base.wrapping_add(map.offset_of(left + i as u32 * run, top + y));
+                memory.write_words(at, words)?;
             }
         }
         Ok(())
@@ -167,6 +165,7 @@ impl Surface {
         top: u32,
     ) -> Result<(), BusError> {
         let (columns, rows) = self.visible(facts, tile, left, top);
+        let map = self.level.address_map();
         let mut row = [0; vc4::hw::TILE_PX as usize];
         for y in 0..rows {
             let row = &mut row[..columns as usize];
@@ -174,7 +173,8 @@ impl Surface {
             let words_per_run = (run * self.level.cpp / 4) as usize;
             let words = (columns * self.level.cpp / 4) as usize;
             for (i, words) in row[..words].chunks_mut(words_per_run.max(1)).enumerate() {
-                memory.read_words(self.address(left + i as u32 * run, top + y), words)?;
+                let at = self.base.wrapping_add(map.offset_of(left + i as u32 * run, top + y));
+                memory.read_words(at, words)?;
             }
             if self.pixels.is_565() {
                 unpack_565(row, |half| from_565(facts.load_565, half));

@@ -9,6 +9,7 @@ mod sample;
 mod tests;
 mod texel;
 mod texture;
+mod together;
 mod trace;
 mod unit;
 

@@ -7,9 +7,9 @@ use vc4::qpu::pack::{f16_to_f32, f32_to_f16_nearest};
 
 use super::fault::TmuFault;
 use super::texture::{Level, Mip, Texture};
+use super::together::Selections;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
-use crate::wide::on_wide_vectors;
 
 /// UNVERIFIED: how many bits has a filter weight, and how are filtered results rounded? Six bits per axis, the rest of the
 /// coordinate's cut off, and results to nearest. With these, dEQP-GLES2's
@@ -19,10 +19,11 @@ const fn weight_bits(fact: WeightBits) -> u32 {
     fact.count()
 }
 
-/// What the fast ways compute with; textures of other machines take the slow one ([`Texture::is_usual`]).
-const USUAL: (WeightBits, NearestTexel) = (WeightBits::Six, NearestTexel::Down);
+/// What all elements together compute with; textures of other machines are looked up one by one.
+pub(super) const USUAL: (WeightBits, NearestTexel) = (WeightBits::Six, NearestTexel::Down);
 const WEIGHT_BITS: u32 = weight_bits(USUAL.0);
-const ONE: i32 = 1 << WEIGHT_BITS;
+/// A weight of 1.
+pub(super) const ONE: i32 = 1 << WEIGHT_BITS;
 
 /// Fraction bits of a coordinate in texels ([`to_texels`]).
 const TEXEL_BITS: u32 = 8;
@@ -35,7 +36,7 @@ const fn lod_bits(fact: LodBits) -> u32 {
 
 /// Fraction bits of a level of detail at most, and of the weight of the next level.
 const LOD_BITS: u32 = 8;
-const NEXT_LEVEL: i32 = 1 << LOD_BITS;
+pub(super) const NEXT_LEVEL: i32 = 1 << LOD_BITS;
 
 /// Levels that one element reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,7 +149,7 @@ fn neighbour(fact: CubeTie, face: u32, texel: [i32; 2], edge: i32) -> (u32, u32,
 }
 
 /// Adding and subtracting this rounds a float below 2^22 to the nearest whole number, ties to even.
-const ROUNDER: f32 = 12_582_912.0;
+pub(super) const ROUNDER: f32 = 12_582_912.0;
 
 /// Whole part, downwards, of a number below 2^22. Unlike the library's, it vectorises.
 #[inline(always)]
@@ -188,7 +189,7 @@ pub(super) fn reduce(wrap: Wrap, s: f32) -> f32 {
 ///
 /// Returns the lower texel and the weight of the upper one.
 #[inline(always)]
-fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
+pub(super) fn to_texels(s: f32, size: f32, linear: bool) -> (i32, i32) {
     let u = s * size;
     if linear {
         let fixed = to_integer(u * TEXEL as f32 - (TEXEL / 2) as f32);
@@ -238,36 +239,23 @@ impl Texture {
         r: &Lanes,
         b: &Lanes,
     ) -> Result<Lanes, TmuFault> {
-        let simple = self.is_usual()
-            && !self.cube
-            && !self.flip_y
-            && !self.child
-            && matches!(self.ty, TextureType::Rgba8888 | TextureType::Rgbx8888)
-            && self.wrap_s != Wrap::Border
-            && self.wrap_t != Wrap::Border;
-        let one_level = self.mip == Mip::None || self.levels.len() == 1;
-        if one_level && self.mag_linear == self.min_linear && simple {
-            return sample_words(self, memory, &self.levels[0], self.mag_linear, s, t);
-        }
         let selections = self.selections(s, t, r, b);
-        let first = selections[0];
-        if simple && first.next == 0 && selections.iter().all(|one| *one == first) {
-            return sample_words(self, memory, &self.levels[first.level], first.linear, s, t);
+        if let Some(together) = self.sample_together(memory, &selections, [s, t, r]) {
+            return Ok(together);
         }
         let mut out = [0; LANES];
         for (i, word) in out.iter_mut().enumerate() {
             let at = [s[i], t[i], r[i]].map(f32::from_bits);
-            *word = self.sample_one(memory, &selections[i], at, r[0])?;
+            *word = self.sample_one(memory, selections.of(i), at, r[0])?;
         }
         Ok(out)
     }
 
-    /// Whether its filters are those of [`USUAL`] machines.
-    fn is_usual(&self) -> bool {
-        (self.facts.weight_bits, self.facts.nearest_texel) == USUAL
-    }
-
-    pub(super) fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> [Selection; LANES] {
+    pub(super) fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> Selections {
+        let one_level = self.mip == Mip::None || self.levels.len() == 1;
+        if one_level && self.mag_linear == self.min_linear {
+            return Selections::Same(Selection { linear: self.mag_linear, level: 0, next: 0 });
+        }
         let size = [self.levels[0].width as f32, self.levels[0].height as f32];
         let of = |i: usize| [s[i], t[i], r[i]].map(f32::from_bits);
         let positions = |quad: [[f32; 3]; 3]| {
@@ -295,11 +283,12 @@ impl Texture {
                 lods[i] = automatic + f32::from_bits(b[i]);
             }
         }
-        lods.map(|lod| select_levels(self, lod))
+        let all = lods.map(|lod| select_levels(self, lod));
+        if all.iter().all(|one| *one == all[0]) { Selections::Same(all[0]) } else { Selections::Each(all) }
     }
 
     /// One element, any texture.
-    fn sample_one(
+    pub(super) fn sample_one(
         &self,
         memory: &Memory,
         selection: &Selection,
@@ -384,112 +373,4 @@ impl Texture {
             word | (((sum + (1 << (bits - 1))) >> bits) << shift)
         })
     }
-}
-
-on_wide_vectors! {
-    /// All elements from one level of a 32-bit 2D texture without border: the common case, step by step over all
-    /// elements.
-    fn sample_words(
-        texture: &Texture,
-        memory: &Memory,
-        level: &Level,
-        linear: bool,
-        s: &Lanes,
-        t: &Lanes,
-    ) -> Result<Lanes, TmuFault> {
-        let (x, right, fx) = axis(texture.wrap_s, s, level.width, linear);
-        let (y, lower, fy) = axis(texture.wrap_t, t, level.height, linear);
-        let opaque = if texture.ty == TextureType::Rgbx8888 { 0xff00_0000 } else { 0 };
-        if !linear {
-            return fetch(memory, &meeting(level, &x, &y), opaque);
-        }
-        let at = corners(level, &[x, right], &[y, lower]);
-        let mut texels = [[0; LANES]; 4];
-        for (texels, at) in texels.iter_mut().zip(&at) {
-            *texels = fetch(memory, at, opaque)?;
-        }
-        Ok(blend_lanes(&texels, &fx, &fy))
-    }
-}
-
-#[inline(always)]
-fn fetch(memory: &Memory, at: &Lanes, opaque: u32) -> Result<Lanes, TmuFault> {
-    let mut out = [0; LANES];
-    for i in 0..LANES {
-        out[i] = memory.read(at[i])? | opaque;
-    }
-    Ok(out)
-}
-
-/// Addresses where columns meet rows.
-#[inline(always)]
-fn meeting(level: &Level, x: &Lanes, y: &Lanes) -> Lanes {
-    let mut at = [0; LANES];
-    for i in 0..LANES {
-        at[i] = level.base.wrapping_add(level.map.offset_of(x[i], y[i]));
-    }
-    at
-}
-
-/// Addresses where two columns meet two rows: upper left, upper right, lower left, lower right.
-#[inline(always)]
-fn corners(level: &Level, x: &[Lanes; 2], y: &[Lanes; 2]) -> [Lanes; 4] {
-    let mut at = [[0; LANES]; 4];
-    let map = &level.map;
-    for i in 0..LANES {
-        let (left, right) = (map.column(x[0][i]), map.column(x[1][i]));
-        let (upper, lower) = (map.row(y[0][i]), map.row(y[1][i]));
-        at[0][i] = level.base.wrapping_add(map.offset(left, upper));
-        at[1][i] = level.base.wrapping_add(map.offset(right, upper));
-        at[2][i] = level.base.wrapping_add(map.offset(left, lower));
-        at[3][i] = level.base.wrapping_add(map.offset(right, lower));
-    }
-    at
-}
-
-/// Lower texel, upper texel and weight of the upper one, for all elements.
-#[inline(always)]
-fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> (Lanes, Lanes, Lanes) {
-    let (mut low, mut high, mut weight) = ([0; LANES], [0; LANES], [0; LANES]);
-    let mut run = |wrap: Wrap| {
-        for i in 0..LANES {
-            let s = reduce(wrap, f32::from_bits(at[i]));
-            let (index, fraction) = to_texels(s, size as f32, linear);
-            low[i] = wrap_index(wrap, index, size as i32) as u32;
-            high[i] = wrap_index(wrap, index + 1, size as i32) as u32;
-            weight[i] = fraction as u32;
-        }
-    };
-    // One loop per mode, so that each vectorises.
-    match wrap {
-        Wrap::Repeat => run(Wrap::Repeat),
-        Wrap::Clamp => run(Wrap::Clamp),
-        Wrap::Mirror => run(Wrap::Mirror),
-        Wrap::Border => run(Wrap::Border),
-    }
-    (low, high, weight)
-}
-
-/// [`Texture::blend`] on all elements, in floats: products and sums are whole numbers below 2^24, and their fractions
-/// are exact as well.
-#[inline(always)]
-fn blend_lanes(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
-    const SCALE: f32 = 1.0 / (ONE * ONE) as f32;
-    let mut out = [0; LANES];
-    for i in 0..LANES {
-        let (x, y) = (fx[i] as i32 as f32, fy[i] as i32 as f32);
-        let (left, upper) = (ONE as f32 - x, ONE as f32 - y);
-        let weights = [left * upper, x * upper, left * y, x * y];
-        let mut word = 0;
-        for shift in [0, 8, 16, 24] {
-            let part = |k: usize| (texels[k][i] >> shift & 255) as i32 as f32 * weights[k];
-            let value = (part(0) + part(1) + part(2) + part(3)) * SCALE;
-            // To nearest, halves upwards.
-            let near = value + ROUNDER;
-            let half = value - (near - ROUNDER) >= 0.5;
-            word |= (near.to_bits() - ROUNDER.to_bits() + u32::from(half)) << shift;
-        }
-        out[i] = word;
-    }
-    out
 }

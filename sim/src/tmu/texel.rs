@@ -1,13 +1,14 @@
 //! Texels as the unit returns them (textures.md §3).
 
 use vc4::cl::words::TextureType;
-use vc4::facts::{ChannelBits, SingleChannel};
+use vc4::facts::{ChannelBits, Facts, SingleChannel};
 
 use super::etc1;
-use super::texture::{Level, Texture};
+use super::texture::{Level, Texture, element};
 use crate::memory::{BusError, Memory};
 
 /// UNVERIFIED: how are channels of 1, 4, 5 or 6 bits expanded to 8? By repeating their bits (textures.md §3).
+#[inline(always)]
 const fn expand(fact: ChannelBits, value: u32, bits: u32) -> u32 {
     match bits {
         1 => value * 255,
@@ -19,10 +20,43 @@ const fn expand(fact: ChannelBits, value: u32, bits: u32) -> u32 {
 }
 
 /// UNVERIFIED: where in r4 do types 9, 10 and 11 put their sample? In the low half or byte (textures.md §3).
+#[inline(always)]
 const fn single(fact: SingleChannel, sample: u32, bits: u32) -> u32 {
     match fact {
         SingleChannel::Low => sample,
         SingleChannel::High => sample << (32 - bits),
+    }
+}
+
+/// How a machine shows texels.
+#[derive(Clone, Copy)]
+pub(super) struct Channels {
+    bits: ChannelBits,
+    single: SingleChannel,
+}
+
+impl Channels {
+    pub(super) const fn of(facts: &Facts) -> Channels {
+        Channels { bits: facts.channel_bits, single: facts.single_channel }
+    }
+
+    /// The arrangement of r4, from an element of 1, 2 or 4 bytes.
+    #[inline(always)]
+    pub(super) fn texel(self, ty: TextureType, raw: u32) -> u32 {
+        let channels = |fields| channels(self.bits, raw, fields);
+        match ty {
+            TextureType::Rgbx8888 => raw | 0xff00_0000,
+            TextureType::Luminance => (raw * 0x01_0101) | 0xff00_0000,
+            TextureType::Alpha => raw << 24,
+            TextureType::S8 => single(self.single, raw, 8),
+            TextureType::LumAlpha => ((raw & 255) * 0x01_0101) | (raw >> 8 << 24),
+            TextureType::S16F | TextureType::S16 => single(self.single, raw, 16),
+            TextureType::Rgba4444 => channels([(12, 4), (8, 4), (4, 4), (0, 4)]),
+            TextureType::Rgba5551 => channels([(11, 5), (6, 5), (1, 5), (0, 1)]),
+            TextureType::Rgb565 => channels([(11, 5), (5, 6), (0, 5), (0, 0)]) | 0xff00_0000,
+            // The decoder admits no other type than the two plain ones.
+            _ => raw,
+        }
     }
 }
 
@@ -51,36 +85,24 @@ impl Texture {
         y: u32,
     ) -> Result<u32, BusError> {
         let at = self.address(level, face, x, y);
-        let half = || memory.read_u16(at).map(u32::from);
-        let byte = || memory.read_u8(at).map(u32::from);
-        let bits = self.facts.channel_bits;
-        Ok(match self.ty {
-            TextureType::Rgbx8888 => memory.read(at)? | 0xff00_0000,
-            TextureType::Etc1 => {
+        let raw = match element(self.ty) {
+            Some((8, _)) => {
                 let (x, y) = self.place(level, x, y);
                 let row = if self.etc_upright { y & 3 } else { 3 - (y & 3) };
                 let mut block = [0; 8];
                 memory.read_bytes(at, &mut block)?;
-                etc1::pixel(u64::from_be_bytes(block), x & 3, row)
+                return Ok(etc1::pixel(u64::from_be_bytes(block), x & 3, row));
             }
-            TextureType::Luminance => (byte()? * 0x01_0101) | 0xff00_0000,
-            TextureType::Alpha => byte()? << 24,
-            TextureType::S8 => single(self.facts.single_channel, byte()?, 8),
-            TextureType::LumAlpha => {
-                let word = half()?;
-                ((word & 255) * 0x01_0101) | (word >> 8 << 24)
-            }
-            TextureType::S16F | TextureType::S16 => single(self.facts.single_channel, half()?, 16),
-            TextureType::Rgba4444 => channels(bits, half()?, [(12, 4), (8, 4), (4, 4), (0, 4)]),
-            TextureType::Rgba5551 => channels(bits, half()?, [(11, 5), (6, 5), (1, 5), (0, 1)]),
-            TextureType::Rgb565 => channels(bits, half()?, [(11, 5), (5, 6), (0, 5), (0, 0)]) | 0xff00_0000,
-            // The decoder admits no other type than the two plain ones.
+            Some((1, _)) => memory.read_u8(at)?.into(),
+            Some((2, _)) => memory.read_u16(at)?.into(),
             _ => memory.read(at)?,
-        })
+        };
+        Ok(Channels::of(&self.facts).texel(self.ty, raw))
     }
 }
 
 /// R, G, B, A from fields of (lowest bit, width).
+#[inline(always)]
 fn channels(fact: ChannelBits, word: u32, fields: [(u32, u32); 4]) -> u32 {
     let channel = |(low, bits): (u32, u32)| expand(fact, word >> low & ((1 << bits) - 1), bits) & 255;
     u32::from_le_bytes(fields.map(|field| channel(field) as u8))

@@ -1,5 +1,7 @@
 //! Which cache lines a request reads, for the performance counters.
 
+use vc4::hw::LANES;
+
 use super::sample::{cube_face, reduce, to_texels_of, wrap_index};
 use super::texture::{Level, Texture};
 use crate::lanes::Lanes;
@@ -22,7 +24,9 @@ impl Texture {
     /// Lines of a lookup with these parameters, each once, in the order of first use.
     pub(super) fn trace(&self, [s, t, r, b]: [&Lanes; 4], lines: &mut Vec<u32>) {
         lines.clear();
-        for (i, selection) in self.selections(s, t, r, b).into_iter().enumerate() {
+        let selections = self.selections(s, t, r, b);
+        for i in 0..LANES {
+            let selection = selections.of(i);
             let [s, t, r] = [s[i], t[i], r[i]].map(f32::from_bits);
             let (face, s, t) = if self.cube { cube_face(self.facts.cube_tie, s, t, r) } else { (0, s, t) };
             let last = if selection.next == 0 { selection.level } else { selection.level + 1 };

@@ -41,6 +41,8 @@ pub enum Floats {
 pub struct Known {
     /// No element is a float without a normal exponent, other than zero.
     pub normal: bool,
+    /// No element is a NaN.
+    pub number: bool,
     /// No element is an infinity or a NaN.
     pub finite: bool,
     /// Every element is this word.
@@ -50,19 +52,28 @@ pub struct Known {
 impl Known {
     /// What is known of a constant.
     pub fn constant(word: u32) -> Known {
-        let exponent = word & INF;
-        Known { normal: exponent != 0 || word & !SIGN == 0, finite: exponent != INF, word: Some(word) }
+        Known {
+            normal: word & INF != 0 || word & !SIGN == 0,
+            number: word & !SIGN <= INF,
+            finite: word & INF != INF,
+            word: Some(word),
+        }
     }
 
     /// What is known where some elements are of one value and some of another.
     pub fn or(self, other: Known) -> Known {
-        Known { normal: self.normal && other.normal, finite: self.finite && other.finite, word: None }
+        Known {
+            normal: self.normal && other.normal,
+            number: self.number && other.number,
+            finite: self.finite && other.finite,
+            word: None,
+        }
     }
 
     /// A float that arithmetic made.
-    const FLOAT: Known = Known { normal: true, finite: false, word: None };
+    const FLOAT: Known = Known { normal: true, number: true, finite: false, word: None };
     /// One that is no infinity either.
-    pub(super) const FINITE: Known = Known { normal: true, finite: true, word: None };
+    pub(super) const FINITE: Known = Known { finite: true, ..Known::FLOAT };
 }
 
 /// Four elements and what is known of them.
@@ -91,7 +102,7 @@ impl Word {
 #[derive(Default)]
 pub struct Memo {
     settled: HashMap<Value, Value>,
-    infinite: HashMap<Value, Value>,
+    numbers: HashMap<Value, Value>,
     halves: HashMap<Value, Value>,
     orders: HashMap<Value, Value>,
     /// The largest of the results that must be finite, shifted left by one bit, if there is any.
@@ -221,18 +232,20 @@ impl Vector<'_, '_> {
         });
     }
 
-    /// Where infinities and NaNs are.
-    fn infinite(&mut self, word: Word) -> Option<Value> {
-        if word.known.finite {
-            return None;
+    /// Floats whose NaNs are the infinities that they count as.
+    fn number(&mut self, word: Word) -> Value {
+        if word.known.number {
+            return word.value;
         }
-        if let Some(&infinite) = self.memo.infinite.get(&word.value) {
-            return Some(infinite);
+        if let Some(&number) = self.memo.numbers.get(&word.value) {
+            return number;
         }
-        let (exponent, most) = (self.and_with(word.value, INF), self.constant(INF));
-        let infinite = self.compare(IntCC::Equal, exponent, most);
-        self.memo.infinite.insert(word.value, infinite);
-        Some(infinite)
+        let (magnitude, infinity) = (self.and_with(word.value, !SIGN), self.constant(INF));
+        let unclean = self.compare(IntCC::SignedGreaterThan, magnitude, infinity);
+        let mantissa = self.and_with(unclean, !(SIGN | INF));
+        let number = self.build.ins().band_not(word.value, mantissa);
+        self.memo.numbers.insert(word.value, number);
+        number
     }
 
     /// Half of a float.
@@ -263,53 +276,48 @@ impl Vector<'_, '_> {
             true => this.build.ins().fsub(x, y),
             false => this.build.ins().fadd(x, y),
         };
-        let (x, y) = (self.float(a.value), self.float(b.value));
-        let value = sum(self, x, y);
-        let mut value = self.words(value);
         if self.floats == Floats::Finite {
+            let (x, y) = (self.float(a.value), self.float(b.value));
+            let value = sum(self, x, y);
+            let value = self.words(value);
             self.suspect(value);
             return Word { value, known: Known::FINITE, signs_zero: true };
         }
-        let (x, y) = (self.half(a.value), self.half(b.value));
+        let (x_words, y_words) = (self.number(a), self.number(b));
+        let (x, y) = (self.float(x_words), self.float(y_words));
+        let whole = sum(self, x, y);
+        let value = self.words(whole);
+        let (x, y) = (self.half(x_words), self.half(y_words));
         let half = sum(self, x, y);
-        value = self.overflowed(value, half);
-        // The second operand's infinity wins.
-        for (operand, minus) in [(a, false), (b, minus)] {
-            if let Some(mask) = self.infinite(operand) {
-                let sign = self.and_with(operand.value, SIGN);
-                let infinity = self.constant(if minus { INF | SIGN } else { INF });
-                let infinity = self.build.ins().bxor(sign, infinity);
-                value = self.select(mask, infinity, value);
-            }
+        let mut value = self.overflowed(value, half);
+        if !(a.known.finite || b.known.finite) {
+            // Of two infinities the second one wins.
+            let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
+            let sign = self.constant(if minus { SIGN } else { 0 });
+            let second = self.build.ins().bxor(y_words, sign);
+            value = self.select(none, second, value);
         }
         Word { value, known: Known::FLOAT, signs_zero: true }
     }
 
     fn fmul(&mut self, a: Word, b: Word) -> Word {
-        let [mut x, y] = [a, b].map(|operand| {
-            if self.floats == Floats::Finite {
-                return operand.value;
-            }
-            // NaNs count as infinities.
-            self.infinite(operand).map_or(operand.value, |mask| {
-                let mantissa = self.and_with(mask, !(SIGN | INF));
-                self.build.ins().band_not(operand.value, mantissa)
-            })
-        });
         let product = |this: &mut Self, x: Value, y: Value| {
             let (x, y) = (this.float(x), this.float(y));
             this.build.ins().fmul(x, y)
         };
-        let whole = product(self, x, y);
-        let mut value = self.words(whole);
         if self.floats == Floats::Finite {
+            let value = product(self, a.value, b.value);
+            let value = self.words(value);
             self.suspect(value);
             return Word { value, known: Known::FINITE, signs_zero: true };
         }
+        let (x, y) = (self.number(a), self.number(b));
+        let whole = product(self, x, y);
+        let value = self.words(whole);
         let half = self.half(x);
-        x = self.words(half);
-        let half = product(self, x, y);
-        value = self.overflowed(value, half);
+        let half = self.words(half);
+        let half = product(self, half, y);
+        let mut value = self.overflowed(value, half);
         if !(a.known.finite && b.known.finite) {
             // Zero wins over an infinity.
             let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);

@@ -1,0 +1,361 @@
+//! Sixteen elements at once, step by step over all of them, which the host's vectors do side by side: all textures but ETC1,
+//! filtered halves, and those of machines whose filters differ.
+
+use vc4::cl::words::{TextureType, Wrap};
+use vc4::facts::CubeNeighbours;
+use vc4::hw::LANES;
+
+use super::sample::{
+    NEXT_LEVEL, ONE, ROUNDER, Selection, USUAL, cube_face, reduce, to_texels, wrap_index,
+};
+use super::texel::Channels;
+use super::texture::{Level, Mip, Texture, element};
+use crate::lanes::Lanes;
+use crate::memory::Memory;
+use crate::wide::on_wide_vectors;
+
+/// Where elements look.
+struct Places<'a> {
+    /// Bytes from the first face to the element's.
+    face: &'a Lanes,
+    /// Positions on the image or face, floats.
+    s: &'a Lanes,
+    t: &'a Lanes,
+    /// What is outside of a texture with a border.
+    border: u32,
+}
+
+/// Levels that elements read.
+#[derive(Clone, Copy)]
+pub(super) enum Selections {
+    /// All the same.
+    Same(Selection),
+    Each([Selection; LANES]),
+}
+
+impl Selections {
+    pub(super) fn of(&self, element: usize) -> &Selection {
+        match self {
+            Selections::Same(one) => one,
+            Selections::Each(all) => &all[element],
+        }
+    }
+}
+
+impl Texture {
+    /// Looks up sixteen elements; `None` where they have to be looked up one by one.
+    pub(super) fn sample_together(
+        &self,
+        memory: &Memory,
+        selections: &Selections,
+        [s, t, r]: [&Lanes; 3],
+    ) -> Option<Lanes> {
+        let usual = (self.facts.weight_bits, self.facts.nearest_texel) == USUAL
+            && !(self.cube && self.facts.cube_neighbours == CubeNeighbours::Joined);
+        let filtered = self.mag_linear || self.min_linear || self.mip == Mip::Linear;
+        if !usual || self.ty == TextureType::Etc1 || self.ty == TextureType::S16F && filtered {
+            return None;
+        }
+        if !self.cube {
+            return self.of_places(memory, selections, &Places { face: &[0; LANES], s, t, border: r[0] });
+        }
+        let (mut faces, mut on_s, mut on_t) = ([0; LANES], [0; LANES], [0; LANES]);
+        for i in 0..LANES {
+            let [x, y, z] = [s[i], t[i], r[i]].map(f32::from_bits);
+            let (face, s, t) = cube_face(self.facts.cube_tie, x, y, z);
+            faces[i] = face.wrapping_mul(self.cube_stride);
+            (on_s[i], on_t[i]) = (s.to_bits(), t.to_bits());
+        }
+        self.of_places(memory, selections, &Places { face: &faces, s: &on_s, t: &on_t, border: r[0] })
+    }
+
+    fn of_places(&self, memory: &Memory, selections: &Selections, places: &Places) -> Option<Lanes> {
+        let level =
+            |level: usize, linear| sample_level(self, memory, &self.levels[level], linear, places);
+        match selections {
+            Selections::Same(Selection { linear, level: at, next: 0 }) => level(*at, *linear),
+            Selections::Same(Selection { linear, level: at, next }) => {
+                Some(between(&level(*at, *linear)?, &level(at + 1, *linear)?, &[*next; LANES]))
+            }
+            Selections::Each(all) => {
+                let near = of_levels(level, |i| (all[i].level, all[i].linear))?;
+                let Some(blended) = all.iter().find(|one| one.next != 0) else { return Some(near) };
+                // Who has no next level takes part in some other element's.
+                let far = of_levels(level, |i| {
+                    let of = if all[i].next == 0 { blended } else { &all[i] };
+                    (of.level + 1, of.linear)
+                })?;
+                Some(between(&near, &far, &all.map(|one| one.next)))
+            }
+        }
+    }
+}
+
+/// Each element from its level and by its filter.
+fn of_levels(
+    sample: impl Fn(usize, bool) -> Option<Lanes>,
+    source: impl Fn(usize) -> (usize, bool),
+) -> Option<Lanes> {
+    let mut out = [0; LANES];
+    let mut done: u32 = 0;
+    while let first @ 0..LANES = done.trailing_ones() as usize {
+        let (level, linear) = source(first);
+        let words = sample(level, linear)?;
+        for i in first..LANES {
+            if source(i) == (level, linear) {
+                out[i] = words[i];
+                done |= 1 << i;
+            }
+        }
+    }
+    Some(out)
+}
+
+on_wide_vectors! {
+    /// All elements from one level.
+    fn sample_level(
+        texture: &Texture,
+        memory: &Memory,
+        level: &Level,
+        linear: bool,
+        places: &Places,
+    ) -> Option<Lanes> {
+        let x = axis(texture.wrap_s, places.s, level.width, linear);
+        let y = axis(texture.wrap_t, places.t, level.height, linear);
+        let (column_0, column_n) = (level.origin.0, level.last.0);
+        let (row_0, row_n, flip) = (level.origin.1, level.last.1, texture.flip_y);
+        // Closures for arrays would not be compiled for wide vectors.
+        let columns = [
+            placed(&x.texels[0], level.width, column_0, column_n, false),
+            placed(&x.texels[1], level.width, column_0, column_n, false),
+        ];
+        let rows = [
+            placed(&y.texels[0], level.height, row_0, row_n, flip),
+            placed(&y.texels[1], level.height, row_0, row_n, flip),
+        ];
+        let at = if linear {
+            corners(level, places.face, &columns, &rows)
+        } else {
+            [meeting(level, places.face, &columns[0], &rows[0]), [0; LANES], [0; LANES], [0; LANES]]
+        };
+        let mut found = [[0; LANES]; 4];
+        for corner in 0..if linear { 4 } else { 1 } {
+            found[corner] = texels(texture, &memory.gather(&at[corner])?, &at[corner]);
+            if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
+                let (column, row) = (&x.texels[corner & 1], &y.texels[corner >> 1]);
+                for i in 0..LANES {
+                    // Below 0 they are large.
+                    let outside = (column[i] >= level.width) | (row[i] >= level.height);
+                    found[corner][i] = if outside { places.border } else { found[corner][i] };
+                }
+            }
+        }
+        Some(if linear { blend(&found, &x.weight, &y.weight) } else { found[0] })
+    }
+}
+
+/// Columns or rows of the whole level; those outside count as the last ones.
+#[inline(always)]
+fn placed(texels: &Lanes, size: u32, origin: u32, last: u32, flip: bool) -> Lanes {
+    let mut out = [0; LANES];
+    for i in 0..LANES {
+        let texel = (texels[i].min(size - 1) + origin).min(last);
+        out[i] = if flip { last - texel } else { texel };
+    }
+    out
+}
+
+/// Addresses where columns meet rows.
+#[inline(always)]
+fn meeting(level: &Level, face: &Lanes, x: &Lanes, y: &Lanes) -> Lanes {
+    let mut at = [0; LANES];
+    for i in 0..LANES {
+        at[i] = level.base.wrapping_add(face[i]).wrapping_add(level.map.offset_of(x[i], y[i]));
+    }
+    at
+}
+
+/// Addresses where two columns meet two rows: upper left, upper right, lower left, lower right.
+#[inline(always)]
+fn corners(level: &Level, face: &Lanes, x: &[Lanes; 2], y: &[Lanes; 2]) -> [Lanes; 4] {
+    let mut at = [[0; LANES]; 4];
+    let map = &level.map;
+    for i in 0..LANES {
+        let (left, right) = (map.column(x[0][i]), map.column(x[1][i]));
+        let (upper, lower) = (map.row(y[0][i]), map.row(y[1][i]));
+        let base = level.base.wrapping_add(face[i]);
+        at[0][i] = base.wrapping_add(map.offset(left, upper));
+        at[1][i] = base.wrapping_add(map.offset(right, upper));
+        at[2][i] = base.wrapping_add(map.offset(left, lower));
+        at[3][i] = base.wrapping_add(map.offset(right, lower));
+    }
+    at
+}
+
+/// Texels from the words that hold them.
+#[inline(always)]
+fn texels(texture: &Texture, words: &Lanes, at: &Lanes) -> Lanes {
+    let mut raw = *words;
+    let bytes = element(texture.ty).map_or(4, |(bytes, _)| bytes);
+    if bytes < 4 {
+        for i in 0..LANES {
+            raw[i] = words[i] >> (8 * (at[i] & 3 & !(bytes - 1))) & ((1 << (8 * bytes)) - 1);
+        }
+    }
+    let channels = Channels::of(&texture.facts);
+    macro_rules! converted {
+        ($($ty:ident),*) => {
+            match texture.ty {
+                // One loop per type, so that each vectorises.
+                $(TextureType::$ty => raw.iter_mut().for_each(|raw| *raw = channels.texel(TextureType::$ty, *raw)),)*
+                _ => {}
+            }
+        };
+    }
+    converted!(
+        Rgbx8888, Rgba4444, Rgba5551, Rgb565, Luminance, Alpha, LumAlpha, S8, S16, S16F
+    );
+    raw
+}
+
+/// What one coordinate of each element meets: the lower and the upper texel, and the weight of the upper one.
+struct Axis {
+    texels: [Lanes; 2],
+    weight: Lanes,
+}
+
+#[inline(always)]
+fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> Axis {
+    let (mut low, mut high, mut weight) = ([0; LANES], [0; LANES], [0; LANES]);
+    let mut run = |wrap: Wrap| {
+        for i in 0..LANES {
+            let s = reduce(wrap, f32::from_bits(at[i]));
+            let (index, fraction) = to_texels(s, size as f32, linear);
+            low[i] = wrap_index(wrap, index, size as i32) as u32;
+            high[i] = wrap_index(wrap, index + 1, size as i32) as u32;
+            weight[i] = fraction as u32;
+        }
+    };
+    // One loop per mode, so that each vectorises.
+    match wrap {
+        Wrap::Repeat => run(Wrap::Repeat),
+        Wrap::Clamp => run(Wrap::Clamp),
+        Wrap::Mirror => run(Wrap::Mirror),
+        Wrap::Border => run(Wrap::Border),
+    }
+    Axis { texels: [low, high], weight }
+}
+
+/// [`Texture::blend`] on all elements, in floats: products and sums are whole numbers below 2^24, and their fractions
+/// are exact as well.
+#[inline(always)]
+fn blend(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
+    const SCALE: f32 = 1.0 / (ONE * ONE) as f32;
+    let mut out = [0; LANES];
+    for i in 0..LANES {
+        let (x, y) = (fx[i] as i32 as f32, fy[i] as i32 as f32);
+        let (left, upper) = (ONE as f32 - x, ONE as f32 - y);
+        let weights = [left * upper, x * upper, left * y, x * y];
+        let mut word = 0;
+        for shift in [0, 8, 16, 24] {
+            let part = |k: usize| (texels[k][i] >> shift & 255) as i32 as f32 * weights[k];
+            let value = (part(0) + part(1) + part(2) + part(3)) * SCALE;
+            // To nearest, halves upwards.
+            let near = value + ROUNDER;
+            let half = value - (near - ROUNDER) >= 0.5;
+            word |= (near.to_bits() - ROUNDER.to_bits() + u32::from(half)) << shift;
+        }
+        out[i] = word;
+    }
+    out
+}
+
+on_wide_vectors! {
+    /// [`Texture::between`] on all elements; those of weight 0 keep the nearer level's.
+    fn between(near: &Lanes, far: &Lanes, next: &[i32; LANES]) -> Lanes {
+        let mut out = [0; LANES];
+        for i in 0..LANES {
+            let (far_weight, near_weight) = (next[i] as u32, (NEXT_LEVEL - next[i]) as u32);
+            let mut word = 0;
+            for shift in [0, 8, 16, 24] {
+                let sum = (near[i] >> shift & 255) * near_weight + (far[i] >> shift & 255) * far_weight;
+                word |= ((sum + NEXT_LEVEL as u32 / 2) / NEXT_LEVEL as u32) << shift;
+            }
+            out[i] = word;
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vc4::facts::Facts;
+
+    use super::*;
+
+    const MEMORY_BYTES: u32 = 1 << 19;
+
+    fn noise() -> Memory {
+        let memory = Memory::new(MEMORY_BYTES);
+        for word in 0..MEMORY_BYTES / 4 {
+            memory.write(word * 4, word.wrapping_mul(0x9e37_79b9).rotate_left(word)).expect("inside");
+        }
+        memory
+    }
+
+    /// Any configuration words of small textures in the middle of the memory.
+    fn words() -> impl Strategy<Value = [u32; 4]> {
+        let extra = || prop_oneof![2 => Just(0u32), 1 => any::<u32>().prop_map(|word| word & 0xc003_f03f)];
+        let edges = (prop_oneof![1..9u32, 1..70u32], prop_oneof![1..9u32, 1..70u32]);
+        (any::<[u32; 2]>(), edges, extra(), extra()).prop_map(|([p0, p1], (width, height), p2, p3)| {
+            let p1 = p1 & 0x8008_00ff | height << 20 | width << 8;
+            [MEMORY_BYTES / 2 | p0 & 0xfff, p1, p2, p3]
+        })
+    }
+
+    fn coordinates() -> impl Strategy<Value = Lanes> {
+        let one = prop_oneof![
+            4 => (-2f32..3.0).prop_map(f32::to_bits),
+            1 => (-1e3f32..1e3).prop_map(f32::to_bits),
+            1 => any::<u32>(),
+        ];
+        // Quads whose level of detail is small, and others.
+        (prop::array::uniform16(one), 0..3, -0.1f32..0.1).prop_map(|(words, kind, step)| match kind {
+            0 => words,
+            _ => std::array::from_fn(|i| {
+                let first = f32::from_bits(words[i / 4 * if kind == 1 { 4 } else { 0 }]);
+                (first + step * (i % 4) as f32).to_bits()
+            }),
+        })
+    }
+
+    #[test]
+    fn all_together_are_each_by_itself() {
+        let memory = noise();
+        let mut counts = [0; 3];
+        let config = ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() };
+        let mut runner = prop::test_runner::TestRunner::new_with_rng(
+            config,
+            prop::test_runner::TestRng::deterministic_rng(prop::test_runner::RngAlgorithm::ChaCha),
+        );
+        let counted = std::cell::RefCell::new(&mut counts);
+        runner
+            .run(&(words(), coordinates(), coordinates(), coordinates(), coordinates()), |(words, s, t, r, b)| {
+                let Ok(texture) = Texture::decode(&Facts::default(), &words) else { return Ok(()) };
+                let selections = texture.selections(&s, &t, &r, &b);
+                let together = texture.sample_together(&memory, &selections, [&s, &t, &r]);
+                let blended = (0..LANES).any(|i| selections.of(i).next != 0);
+                counted.borrow_mut()[usize::from(together.is_some()) * (1 + usize::from(blended))] += 1;
+                let Some(together) = together else { return Ok(()) };
+                for i in 0..LANES {
+                    let at = [s[i], t[i], r[i]].map(f32::from_bits);
+                    let alone = texture.sample_one(&memory, selections.of(i), at, r[0]);
+                    prop_assert_eq!(Ok(together[i]), alone.map_err(|_| ()), "element {} of {:?}", i, texture);
+                }
+                Ok(())
+            })
+            .unwrap_or_else(|failure| panic!("{failure}"));
+        assert!(counts[1] > 3000 && counts[2] > 500, "{counts:?}");
+    }
+}
