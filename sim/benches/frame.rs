@@ -41,7 +41,7 @@ fn ending(color: &str) -> String {
     )
 }
 
-/// 120 instructions of the kinds that shaders consist of.
+/// 120 instructions of the kinds that shaders consist of; floats become infinities.
 fn long() -> Vec<u64> {
     let mut text = String::from("sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;\n");
     for register in ["r1", "r2", "r3"] {
@@ -56,6 +56,23 @@ fn long() -> Vec<u64> {
                  sig_none ; rx3 = and.always(r0, r1) ; nop = nop() ;\n\
                  sig_none ; r1 = shr.always(r1, r0) ; r3 = fmul.always(r3, r2) ;\n\
                  sig_none ; r2 = xor.always(r2, a, ra3) ; nop = nop() ;\n";
+    }
+    assemble(&format!("{text}{}", ending("r0")))
+}
+
+/// As many on floats near 1.
+fn lighting() -> Vec<u64> {
+    let mut text = String::from("sig_none ; r0 = or.always(a, a, uni) ; nop = nop() ;\n");
+    for register in ["r2", "r3"] {
+        text += &format!("sig_none ; {register} = itof.always(r0, r0) ; nop = nop() ;\n");
+    }
+    for _ in 0..20 {
+        text += "sig_none ; r1 = fadd.always(r2, r3) ; r0 = fmul.always(r2, r3) ;\n\
+                 sig_small_imm ; r2 = fmin.always(r1, b, nop, 0x3f800000) ; r3 = fmul.always(r0, r1) ;\n\
+                 sig_none ; r3 = fsub.always(r3, r2) ; r0 = fmul.always(r2, r2) ;\n\
+                 sig_small_imm ; r3 = fmax.always(r3, b, nop, 0x3f000000) ; nop = nop() ;\n\
+                 sig_small_imm ; r3 = fmin.always(r3, b, nop, 0x3f800000) ; r2 = fmul.always(r2, r0) ;\n\
+                 sig_none ; r2 = fadd.always(r2, r3) ; r0 = fmul.always(r0, r1) ;\n";
     }
     assemble(&format!("{text}{}", ending("r0")))
 }
@@ -144,11 +161,16 @@ fn peak_bytes() -> u64 {
 /// What is measured: a name, its job, and what a frame of it counts for.
 type Measured = (&'static str, fn(&Simulator, &Target) -> Submit, fn((Rate, Rate)) -> Rate);
 
-const MEASURED: [Measured; 3] = [
+const MEASURED: [Measured; 4] = [
     ("textured quad, frames", textured_quad, |(frames, _)| frames),
     (
         "QPU, million instructions",
         |gpu, target| target.draw_job(gpu, 0, &[quad(long(), 0, vec![12345])]),
+        |(_, instructions)| instructions.times(1e-6),
+    ),
+    (
+        "the same on floats near 1",
+        |gpu, target| target.draw_job(gpu, 0, &[quad(lighting(), 0, vec![1])]),
         |(_, instructions)| instructions.times(1e-6),
     ),
     (

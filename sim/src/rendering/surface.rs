@@ -166,23 +166,24 @@ impl Surface {
     ) -> Result<(), BusError> {
         let (columns, rows) = self.visible(facts, tile, left, top);
         let map = self.level.address_map();
-        let mut row = [0; vc4::hw::TILE_PX as usize];
+        let run = self.run().min(columns);
+        let words_per_run = (run * self.level.cpp / 4).max(1) as usize;
+        let words = (columns * self.level.cpp / 4) as usize;
+        let (samples, zs) = (tile.samples(), self.pixels == Pixels::ZStencil);
         for y in 0..rows {
-            let row = &mut row[..columns as usize];
-            let run = self.run().min(columns);
-            let words_per_run = (run * self.level.cpp / 4) as usize;
-            let words = (columns * self.level.cpp / 4) as usize;
-            for (i, words) in row[..words].chunks_mut(words_per_run.max(1)).enumerate() {
+            let first = tile.pixel(0, y);
+            let buffer = &mut (if zs { tile.zs_mut() } else { tile.color_mut() })[first..];
+            for (i, words) in buffer[..words].chunks_mut(words_per_run).enumerate() {
                 let at = self.base.wrapping_add(map.offset_of(left + i as u32 * run, top + y));
                 memory.read_words(at, words)?;
             }
             if self.pixels.is_565() {
-                unpack_565(row, |half| from_565(facts.load_565, half));
+                unpack_565(&mut buffer[..columns as usize], |half| from_565(facts.load_565, half));
             }
-            let (samples, first) = (tile.samples(), tile.pixel(0, y));
-            let buffer = if self.pixels == Pixels::ZStencil { tile.zs_mut() } else { tile.color_mut() };
-            for (pixel, value) in buffer[first..].chunks_exact_mut(samples).zip(row.iter()) {
-                pixel.fill(*value);
+            // Pixels stand where their first samples are to be, or in front of it: from the last one on.
+            for pixel in (0..columns as usize).rev().filter(|_| samples > 1) {
+                let value = buffer[pixel];
+                buffer[pixel * samples..][..samples].fill(value);
             }
         }
         Ok(())

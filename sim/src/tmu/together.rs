@@ -5,9 +5,7 @@ use vc4::cl::words::{TextureType, Wrap};
 use vc4::facts::CubeNeighbours;
 use vc4::hw::LANES;
 
-use super::sample::{
-    NEXT_LEVEL, ONE, ROUNDER, Selection, USUAL, cube_face, reduce, to_texels, wrap_index,
-};
+use super::sample::{NEXT_LEVEL, ONE, ROUNDER, Selection, USUAL, cube_face, reduce, to_texels, wrap_index};
 use super::texel::Channels;
 use super::texture::{Level, Mip, Texture, element};
 use crate::lanes::Lanes;
@@ -70,8 +68,7 @@ impl Texture {
     }
 
     fn of_places(&self, memory: &Memory, selections: &Selections, places: &Places) -> Option<Lanes> {
-        let level =
-            |level: usize, linear| sample_level(self, memory, &self.levels[level], linear, places);
+        let level = |level: usize, linear| sample_level(self, memory, &self.levels[level], linear, places);
         match selections {
             Selections::Same(Selection { linear, level: at, next: 0 }) => level(*at, *linear),
             Selections::Same(Selection { linear, level: at, next }) => {
@@ -212,9 +209,7 @@ fn texels(texture: &Texture, words: &Lanes, at: &Lanes) -> Lanes {
             }
         };
     }
-    converted!(
-        Rgbx8888, Rgba4444, Rgba5551, Rgb565, Luminance, Alpha, LumAlpha, S8, S16, S16F
-    );
+    converted!(Rgbx8888, Rgba4444, Rgba5551, Rgb565, Luminance, Alpha, LumAlpha, S8, S16, S16F);
     raw
 }
 
@@ -341,20 +336,29 @@ mod tests {
         );
         let counted = std::cell::RefCell::new(&mut counts);
         runner
-            .run(&(words(), coordinates(), coordinates(), coordinates(), coordinates()), |(words, s, t, r, b)| {
-                let Ok(texture) = Texture::decode(&Facts::default(), &words) else { return Ok(()) };
-                let selections = texture.selections(&s, &t, &r, &b);
-                let together = texture.sample_together(&memory, &selections, [&s, &t, &r]);
-                let blended = (0..LANES).any(|i| selections.of(i).next != 0);
-                counted.borrow_mut()[usize::from(together.is_some()) * (1 + usize::from(blended))] += 1;
-                let Some(together) = together else { return Ok(()) };
-                for i in 0..LANES {
-                    let at = [s[i], t[i], r[i]].map(f32::from_bits);
-                    let alone = texture.sample_one(&memory, selections.of(i), at, r[0]);
-                    prop_assert_eq!(Ok(together[i]), alone.map_err(|_| ()), "element {} of {:?}", i, texture);
-                }
-                Ok(())
-            })
+            .run(
+                &(words(), coordinates(), coordinates(), coordinates(), coordinates()),
+                |(words, s, t, r, b)| {
+                    let Ok(texture) = Texture::decode(&Facts::default(), &words) else { return Ok(()) };
+                    let selections = texture.selections(&s, &t, &r, &b);
+                    let together = texture.sample_together(&memory, &selections, [&s, &t, &r]);
+                    let blended = (0..LANES).any(|i| selections.of(i).next != 0);
+                    counted.borrow_mut()[usize::from(together.is_some()) * (1 + usize::from(blended))] += 1;
+                    let Some(together) = together else { return Ok(()) };
+                    for i in 0..LANES {
+                        let at = [s[i], t[i], r[i]].map(f32::from_bits);
+                        let alone = texture.sample_one(&memory, selections.of(i), at, r[0]);
+                        prop_assert_eq!(
+                            Ok(together[i]),
+                            alone.map_err(|_| ()),
+                            "element {} of {:?}",
+                            i,
+                            texture
+                        );
+                    }
+                    Ok(())
+                },
+            )
             .unwrap_or_else(|failure| panic!("{failure}"));
         assert!(counts[1] > 3000 && counts[2] > 500, "{counts:?}");
     }
