@@ -23,7 +23,11 @@ impl Coefficients {
     /// The partial sums A·dx + B·dy of all elements.
     #[inline(always)]
     pub fn partial(&self, dx: &[f32; LANES], dy: &[f32; LANES]) -> Lanes {
-        std::array::from_fn(|lane| (self.a * dx[lane] + self.b * dy[lane]).to_bits())
+        let mut out = [0; LANES];
+        for lane in 0..LANES {
+            out[lane] = (self.a * dx[lane] + self.b * dy[lane]).to_bits();
+        }
+        out
     }
 }
 

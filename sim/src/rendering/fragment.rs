@@ -329,8 +329,10 @@ on_wide_vectors! {
 
 on_wide_vectors! {
     fn partial_sums(varyings: &[Coefficients], dx: &[f32; LANES], dy: &[f32; LANES], out: &mut Vec<Lanes>) -> () {
-        out.clear();
-        out.extend(varyings.iter().map(|varying| varying.partial(dx, dy)));
+        out.resize(varyings.len(), [0; LANES]);
+        for (out, varying) in out.iter_mut().zip(varyings) {
+            *out = varying.partial(dx, dy);
+        }
     }
 }
 

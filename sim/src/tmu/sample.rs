@@ -21,7 +21,7 @@ const fn weight_bits(fact: WeightBits) -> u32 {
 
 /// What all elements together compute with; textures of other machines are looked up one by one.
 pub(super) const USUAL: (WeightBits, NearestTexel) = (WeightBits::Six, NearestTexel::Down);
-const WEIGHT_BITS: u32 = weight_bits(USUAL.0);
+pub(super) const WEIGHT_BITS: u32 = weight_bits(USUAL.0);
 /// A weight of 1.
 pub(super) const ONE: i32 = 1 << WEIGHT_BITS;
 
@@ -149,7 +149,7 @@ fn neighbour(fact: CubeTie, face: u32, texel: [i32; 2], edge: i32) -> (u32, u32,
 }
 
 /// Adding and subtracting this rounds a float below 2^22 to the nearest whole number, ties to even.
-pub(super) const ROUNDER: f32 = 12_582_912.0;
+const ROUNDER: f32 = 12_582_912.0;
 
 /// Whole part, downwards, of a number below 2^22. Unlike the library's, it vectorises.
 #[inline(always)]

@@ -5,7 +5,9 @@ use vc4::cl::words::{TextureType, Wrap};
 use vc4::facts::CubeNeighbours;
 use vc4::hw::LANES;
 
-use super::sample::{NEXT_LEVEL, ONE, ROUNDER, Selection, USUAL, cube_face, reduce, to_texels, wrap_index};
+use super::sample::{
+    NEXT_LEVEL, ONE, Selection, USUAL, WEIGHT_BITS, cube_face, reduce, to_texels, wrap_index,
+};
 use super::texel::Channels;
 use super::texture::{Level, Mip, Texture, element};
 use crate::lanes::Lanes;
@@ -241,28 +243,43 @@ fn axis(wrap: Wrap, at: &Lanes, size: u32, linear: bool) -> Axis {
     Axis { texels: [low, high], weight }
 }
 
-/// [`Texture::blend`] on all elements, in floats: products and sums are whole numbers below 2^24, and their fractions
-/// are exact as well.
+/// Channels of all elements.
+type Bytes = [u8; 4 * LANES];
+
+/// [`Texture::blend`] on all elements, channel by channel in 16 bits.
 #[inline(always)]
 fn blend(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
-    const SCALE: f32 = 1.0 / (ONE * ONE) as f32;
-    let mut out = [0; LANES];
-    for i in 0..LANES {
-        let (x, y) = (fx[i] as i32 as f32, fy[i] as i32 as f32);
-        let (left, upper) = (ONE as f32 - x, ONE as f32 - y);
-        let weights = [left * upper, x * upper, left * y, x * y];
-        let mut word = 0;
-        for shift in [0, 8, 16, 24] {
-            let part = |k: usize| (texels[k][i] >> shift & 255) as i32 as f32 * weights[k];
-            let value = (part(0) + part(1) + part(2) + part(3)) * SCALE;
-            // To nearest, halves upwards.
-            let near = value + ROUNDER;
-            let half = value - (near - ROUNDER) >= 0.5;
-            word |= (near.to_bits() - ROUNDER.to_bits() + u32::from(half)) << shift;
-        }
-        out[i] = word;
+    let (right, lower) = (for_channels(fx), for_channels(fy));
+    let mut corners: [Bytes; 4] = [[0; 4 * LANES]; 4];
+    for (bytes, words) in corners.iter_mut().zip(texels) {
+        *bytes = bytemuck::cast(*words);
     }
-    out
+    let mut out: Bytes = [0; 4 * LANES];
+    for i in 0..4 * LANES {
+        // 14 bits: texels times ONE.
+        let row = |left: usize| {
+            let (near, far) = (i16::from(corners[left][i]), i16::from(corners[left + 1][i]));
+            near * ONE as i16 + (far - near) * right[i]
+        };
+        let (upper, under) = (row(0), row(2));
+        // The difference times its weight, divided by ONE and rounded down: its upper half where twice the difference meets
+        // the weight times 2^9. What is cut off cannot change the final rounding, which is that of whole parts of ONE.
+        let twice = i32::from((under - upper) << 1);
+        let more = (twice * i32::from(lower[i] << (15 - WEIGHT_BITS)) >> 16) as i16;
+        out[i] = ((upper + more + ONE as i16 / 2) >> WEIGHT_BITS) as u8;
+    }
+    bytemuck::cast(out)
+}
+
+/// An element's weight for each of its channels.
+#[inline(always)]
+fn for_channels(weights: &Lanes) -> [i16; 4 * LANES] {
+    let mut out = [0u64; LANES];
+    for i in 0..LANES {
+        let pair = weights[i] | weights[i] << 16;
+        out[i] = u64::from(pair) | u64::from(pair) << 32;
+    }
+    bytemuck::cast(out)
 }
 
 on_wide_vectors! {
