@@ -44,11 +44,13 @@ impl Native {
         };
         let budget = context.budget;
         host.context = &raw mut context;
+        let argument = host.context;
+        let head: *mut truncating::Host = (&raw mut host).cast();
         // SAFETY: `host` lives until the code returns.
-        unsafe { (*host.context).host = (&raw mut host).cast() };
+        unsafe { (*argument).host = head };
         // SAFETY: the code was compiled, so the mode works, as a function of a context. This one leads to a QPU, to the bus memory
         // and to as many varyings as it says, and its host is of the type that `perform` takes.
-        let exit = unsafe { truncating::call(self.entry(), host.context.cast(), &raw mut host.head) };
+        let exit = unsafe { truncating::call(self.entry(), argument.cast(), head) };
         let Host { fault, .. } = host;
         let Context { budget: left, varyings: Varyings { next, .. }, lookups, .. } = context;
         instance.ports.set_next_varying(next);
