@@ -27,6 +27,7 @@ struct Places<'a> {
 
 /// Levels that elements read.
 #[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "it lives for one lookup, on the stack")]
 pub(super) enum Selections {
     /// All the same.
     Same(Selection),
@@ -265,7 +266,7 @@ fn blend(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
         // The difference times its weight, divided by ONE and rounded down: its upper half where twice the difference meets
         // the weight times 2^9. What is cut off cannot change the final rounding, which is that of whole parts of ONE.
         let twice = i32::from((under - upper) << 1);
-        let more = (twice * i32::from(lower[i] << (15 - WEIGHT_BITS)) >> 16) as i16;
+        let more = ((twice * i32::from(lower[i] << (15 - WEIGHT_BITS))) >> 16) as i16;
         out[i] = ((upper + more + ONE as i16 / 2) >> WEIGHT_BITS) as u8;
     }
     bytemuck::cast(out)
@@ -322,7 +323,7 @@ mod tests {
         let edges = (prop_oneof![1..9u32, 1..70u32], prop_oneof![1..9u32, 1..70u32]);
         (any::<[u32; 2]>(), edges, extra(), extra()).prop_map(|([p0, p1], (width, height), p2, p3)| {
             let p1 = p1 & 0x8008_00ff | height << 20 | width << 8;
-            [MEMORY_BYTES / 2 | p0 & 0xfff, p1, p2, p3]
+            [(MEMORY_BYTES / 2) | (p0 & 0xfff), p1, p2, p3]
         })
     }
 
