@@ -7,7 +7,6 @@ use vc4::qpu::pack::{f16_to_f32, f32_to_f16_nearest};
 
 use super::fault::TmuFault;
 use super::texture::{Level, Mip, Texture};
-use super::together::Selections;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 
@@ -45,6 +44,24 @@ pub(super) struct Selection {
     pub level: usize,
     /// Weight of the next level, of [`NEXT_LEVEL`].
     pub next: i32,
+}
+
+/// Levels that elements read.
+#[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "it lives for one lookup, on the stack")]
+pub(super) enum Selections {
+    /// All the same.
+    Same(Selection),
+    Each([Selection; LANES]),
+}
+
+impl Selections {
+    pub(super) fn of(&self, element: usize) -> &Selection {
+        match self {
+            Selections::Same(one) => one,
+            Selections::Each(all) => &all[element],
+        }
+    }
 }
 
 /// UNVERIFIED: which formula has the automatic LOD of a quad? Here: binary logarithm of the longer of the two

@@ -6,7 +6,7 @@ use vc4::facts::CubeNeighbours;
 use vc4::hw::LANES;
 
 use super::sample::{
-    NEXT_LEVEL, ONE, Selection, USUAL, WEIGHT_BITS, cube_face, reduce, to_texels, wrap_index,
+    NEXT_LEVEL, ONE, Selection, Selections, USUAL, WEIGHT_BITS, cube_face, reduce, to_texels, wrap_index,
 };
 use super::texel::Channels;
 use super::texture::{Level, Mip, Texture, element};
@@ -23,24 +23,6 @@ struct Places<'a> {
     t: &'a Lanes,
     /// What is outside of a texture with a border.
     border: u32,
-}
-
-/// Levels that elements read.
-#[derive(Clone, Copy)]
-#[expect(clippy::large_enum_variant, reason = "it lives for one lookup, on the stack")]
-pub(super) enum Selections {
-    /// All the same.
-    Same(Selection),
-    Each([Selection; LANES]),
-}
-
-impl Selections {
-    pub(super) fn of(&self, element: usize) -> &Selection {
-        match self {
-            Selections::Same(one) => one,
-            Selections::Each(all) => &all[element],
-        }
-    }
 }
 
 impl Texture {
