@@ -51,27 +51,45 @@ pub fn service() -> Service {
     machine::service
 }
 
+/// Defines what code calls from a machine's instructions: the mode of outside, the call, the mode of inside.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+macro_rules! define_service {
+    ($($line:literal,)*) => {
+        unsafe extern "C" {
+            #[link_name = "vc4_jit_service"]
+            pub fn service(host: *mut Host, first: u32, second: u32) -> u32;
+        }
+
+        std::arch::global_asm!(
+            ".pushsection .text.vc4_jit_service, \"ax\", %progbits",
+            ".balign 4",
+            ".globl vc4_jit_service",
+            ".hidden vc4_jit_service",
+            ".type vc4_jit_service, %function",
+            "vc4_jit_service:",
+            ".cfi_startproc",
+            $($line,)*
+            "ret",
+            ".cfi_endproc",
+            ".size vc4_jit_service, . - vc4_jit_service",
+            ".popsection",
+            function = const std::mem::offset_of!(Host, function),
+            outside = const std::mem::offset_of!(Host, outside),
+            inside = const std::mem::offset_of!(Host, inside),
+        );
+    };
+}
+
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod machine {
-    use std::arch::{asm, global_asm};
+    use std::arch::asm;
 
     use super::Host;
 
     /// MXCSR: no exception traps; toward zero; results and operands without a normal exponent are zero.
     pub const TRUNCATING: u32 = 0x1f80 | 0x6000 | 0x8000 | 0x0040;
 
-    unsafe extern "C" {
-        #[link_name = "vc4_jit_service"]
-        pub fn service(host: *mut Host, first: u32, second: u32) -> u32;
-    }
-
-    global_asm!(
-        ".pushsection .text.vc4_jit_service, \"ax\", @progbits",
-        ".globl vc4_jit_service",
-        ".hidden vc4_jit_service",
-        ".type vc4_jit_service, @function",
-        "vc4_jit_service:",
-        ".cfi_startproc",
+    define_service!(
         "push rdi",
         ".cfi_def_cfa_offset 16",
         "ldmxcsr [rdi + {outside}]",
@@ -79,13 +97,6 @@ mod machine {
         "pop rdi",
         ".cfi_def_cfa_offset 8",
         "ldmxcsr [rdi + {inside}]",
-        "ret",
-        ".cfi_endproc",
-        ".size vc4_jit_service, . - vc4_jit_service",
-        ".popsection",
-        function = const std::mem::offset_of!(Host, function),
-        outside = const std::mem::offset_of!(Host, outside),
-        inside = const std::mem::offset_of!(Host, inside),
     );
 
     pub unsafe fn call(entry: *const u8, argument: *mut (), host: *mut Host) -> u32 {
@@ -129,26 +140,14 @@ mod machine {
 
 #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
 mod machine {
-    use std::arch::{asm, global_asm};
+    use std::arch::asm;
 
     use super::Host;
 
     /// FPCR: toward zero; results and operands without a normal exponent are zero.
     pub const TRUNCATING: u32 = 0b11 << 22 | 1 << 24;
 
-    unsafe extern "C" {
-        #[link_name = "vc4_jit_service"]
-        pub fn service(host: *mut Host, first: u32, second: u32) -> u32;
-    }
-
-    global_asm!(
-        ".pushsection .text.vc4_jit_service, \"ax\", @progbits",
-        ".balign 4",
-        ".globl vc4_jit_service",
-        ".hidden vc4_jit_service",
-        ".type vc4_jit_service, @function",
-        "vc4_jit_service:",
-        ".cfi_startproc",
+    define_service!(
         "stp x29, x30, [sp, #-32]!",
         ".cfi_def_cfa_offset 32",
         ".cfi_offset x29, -32",
@@ -162,13 +161,6 @@ mod machine {
         "ldr w9, [x10, #{inside}]",
         "msr fpcr, x9",
         "ldp x29, x30, [sp], #32",
-        "ret",
-        ".cfi_endproc",
-        ".size vc4_jit_service, . - vc4_jit_service",
-        ".popsection",
-        function = const std::mem::offset_of!(Host, function),
-        outside = const std::mem::offset_of!(Host, outside),
-        inside = const std::mem::offset_of!(Host, inside),
     );
 
     pub unsafe fn call(entry: *const u8, argument: *mut (), host: *mut Host) -> u32 {

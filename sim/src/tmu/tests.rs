@@ -200,9 +200,8 @@ proptest! {
         }
     }
 
-    /// The common case in steps over all elements equals the general one, which `flip_y` selects.
     #[test]
-    fn both_ways_agree(
+    fn a_flipped_image_is_one_upside_down(
         (width, height) in (1..70u32, 1..70u32),
         wrap in prop::sample::select(vec![Wrap::Repeat, Wrap::Clamp, Wrap::Mirror]),
         s in prop::array::uniform16(-1e9f32..1e9),
