@@ -55,7 +55,8 @@ fn library() -> PathBuf {
     library
 }
 
-/// Nobody has lit the display of the simulated node, and nobody else has it.
+/// Nobody has lit the display of the simulated node, and nobody else has it. The rates are this computer's, which may be busy: a rate
+/// within the noise was measured too.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 fn numbers_of_a_node_are_measured_in_the_dark_as_well() {
@@ -66,7 +67,10 @@ fn numbers_of_a_node_are_measured_in_the_dark_as_well() {
     for name in ["dark-tile-store", "dark-tile-load", "dark-bo-read"] {
         let number = all.split(&format!("\"{name}\"")).nth(1).unwrap_or_else(|| panic!("{name}: {said}"));
         let value = number.split("\"value\":").nth(1).map(str::trim_start).unwrap_or_default();
-        assert!(value.starts_with(|first: char| first.is_ascii_digit()), "{name}: {value}");
+        let why = value.strip_prefix("null").map(|rest| rest.split('}').next().unwrap_or_default());
+        let is_noise = why.is_some_and(|why| why.contains("what was measured is within the noise"));
+        let is_rate = value.starts_with(|first: char| first.is_ascii_digit());
+        assert!(is_rate || is_noise, "{name}: {value}");
     }
 }
 
