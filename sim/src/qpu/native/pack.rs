@@ -54,7 +54,7 @@ impl Vector<'_, '_> {
         let scale = self.constant((1.0f32 / 16_777_216.0).to_bits());
         let scale = self.float(scale);
         let float = self.build.ins().fmul(float, scale);
-        Word::of(self.words(float), Known::FINITE)
+        Word::of(self.words(float), Known::float_below(1))
     }
 
     /// See `vc4::qpu::pack::f16_to_f32`.

@@ -4,11 +4,12 @@
 //! (`vc4_jit::truncating`): that is a QPU's arithmetic, but for the sign of zero, which a QPU does not have. It is dropped
 //! where somebody looks at more than the number ([`Word::signs_zero`]).
 //!
-//! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. Where one
-//! turns up all the same, a result may be wrong: [`Memo::suspects`] collects what would show that, and the interpreter does
-//! the work again. [`Floats::All`] computes with them.
+//! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. It keeps an
+//! upper bound of each value ([`Known::below`]), and looks only at operands of which too little is known for a finite result:
+//! inputs above all. Where one of those is too large, a result may be wrong: [`Memo::suspects`] collects what would show that,
+//! and the interpreter does the work again. [`Floats::All`] computes with them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, types};
@@ -43,19 +44,28 @@ pub struct Known {
     pub normal: bool,
     /// No element is a NaN.
     pub number: bool,
-    /// No element is an infinity or a NaN.
-    pub finite: bool,
+    /// As floats, all elements lie between minus and plus two to this, at most [`FINITE`]. `None`: there may be infinities or NaNs.
+    pub below: Option<i32>,
     /// Every element is this word.
     pub word: Option<u32>,
 }
 
+/// [`Known::below`] of all finite floats.
+const FINITE: i32 = 128;
+/// Of what counts as zero if it is not normal: the smallest one that says something.
+const ZERO: i32 = -126;
+/// Of an operand that was looked at. Products of two such are finite, and so are sums of some such products; numbers beyond
+/// are about as rare in programs as infinities.
+const CHECKED: i32 = 60;
+
 impl Known {
     /// What is known of a constant.
     pub fn constant(word: u32) -> Known {
+        let exponent = (word & INF) >> 23;
         Known {
-            normal: word & INF != 0 || word & !SIGN == 0,
+            normal: exponent != 0 || word & !SIGN == 0,
             number: word & !SIGN <= INF,
-            finite: word & INF != INF,
+            below: (word & INF != INF).then_some(exponent as i32 + ZERO),
             word: Some(word),
         }
     }
@@ -65,15 +75,18 @@ impl Known {
         Known {
             normal: self.normal && other.normal,
             number: self.number && other.number,
-            finite: self.finite && other.finite,
+            below: self.below.zip(other.below).map(|(a, b)| a.max(b)),
             word: None,
         }
     }
 
     /// A float that arithmetic made.
-    const FLOAT: Known = Known { normal: true, number: true, finite: false, word: None };
-    /// One that is no infinity either.
-    pub(super) const FINITE: Known = Known { finite: true, ..Known::FLOAT };
+    const FLOAT: Known = Known { normal: true, number: true, below: None, word: None };
+
+    /// One that has such a bound.
+    pub(super) fn float_below(below: i32) -> Known {
+        Known { below: Some(below), ..Known::FLOAT }
+    }
 }
 
 /// Four elements and what is known of them.
@@ -105,12 +118,14 @@ pub struct Memo {
     numbers: HashMap<Value, Value>,
     halves: HashMap<Value, Value>,
     orders: HashMap<Value, Value>,
-    /// The largest of the results that must be finite, shifted left by one bit, if there is any.
+    /// Floats that are taken to lie below [`CHECKED`].
+    checked: HashSet<Value>,
+    /// The largest of their magnitudes, shifted left by one bit, if there is any.
     pub suspects: Option<Value>,
 }
 
-/// A suspect from here on is an infinity, a NaN, or a result that may have been truncated to the largest float.
-pub const SUSPICIOUS: u32 = (INF - 1) << 1;
+/// A suspect from here on is too large, or an infinity or a NaN.
+pub const SUSPICIOUS: u32 = ((CHECKED - ZERO + 1) as u32) << 24;
 
 /// Constants of four words, which code finds in memory.
 #[derive(Default)]
@@ -223,13 +238,44 @@ impl Vector<'_, '_> {
         settled
     }
 
-    /// If this is not finite, or was truncated to the largest float, what was computed does not count.
-    fn suspect(&mut self, result: Value) {
-        let magnitude = self.build.ins().iadd(result, result);
+    /// What is known of a word here.
+    fn known(&self, word: Word) -> Known {
+        match self.memo.checked.contains(&word.value) {
+            true => Known {
+                below: Some(word.known.below.map_or(CHECKED, |below| below.min(CHECKED))),
+                ..word.known
+            },
+            false => word.known,
+        }
+    }
+
+    /// If this is too large, what was computed does not count.
+    fn check(&mut self, word: Word) {
+        self.memo.checked.insert(word.value);
+        let magnitude = self.build.ins().iadd(word.value, word.value);
         self.memo.suspects = Some(match self.memo.suspects {
             Some(most) => self.build.ins().umax(most, magnitude),
             None => magnitude,
         });
+    }
+
+    /// The bound of a result, by those of its operands, that cannot leave the finite floats. Operands are looked at for that
+    /// where infinities need not be expected; `None`: it may leave them.
+    fn bound(&mut self, a: Word, b: Word, of: fn(i32, i32) -> i32) -> Option<i32> {
+        let bound = |this: &Self| {
+            let (x, y) = this.known(a).below.zip(this.known(b).below)?;
+            Some(of(x, y).max(ZERO)).filter(|&below| below <= FINITE)
+        };
+        let is_less = |x: Option<i32>, y: Option<i32>| x.is_some_and(|x| y.is_none_or(|y| x < y));
+        let (first, second) = if is_less(self.known(a).below, self.known(b).below) { (b, a) } else { (a, b) };
+        for word in [first, second] {
+            let known = bound(self);
+            if known.is_some() || self.floats == Floats::All {
+                return known;
+            }
+            self.check(word);
+        }
+        bound(self)
     }
 
     /// Floats whose NaNs are the infinities that they count as.
@@ -276,12 +322,11 @@ impl Vector<'_, '_> {
             true => this.build.ins().fsub(x, y),
             false => this.build.ins().fadd(x, y),
         };
-        if self.floats == Floats::Finite {
+        if let Some(below) = self.bound(a, b, |a, b| a.max(b) + 1) {
             let (x, y) = (self.float(a.value), self.float(b.value));
             let value = sum(self, x, y);
             let value = self.words(value);
-            self.suspect(value);
-            return Word { value, known: Known::FINITE, signs_zero: true };
+            return Word { value, known: Known::float_below(below), signs_zero: true };
         }
         let (x_words, y_words) = (self.number(a), self.number(b));
         let (x, y) = (self.float(x_words), self.float(y_words));
@@ -290,7 +335,7 @@ impl Vector<'_, '_> {
         let (x, y) = (self.half(x_words), self.half(y_words));
         let half = sum(self, x, y);
         let mut value = self.overflowed(value, half);
-        if !(a.known.finite || b.known.finite) {
+        if a.known.below.is_none() && b.known.below.is_none() {
             // Of two infinities the second one wins.
             let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
             let sign = self.constant(if minus { SIGN } else { 0 });
@@ -305,11 +350,10 @@ impl Vector<'_, '_> {
             let (x, y) = (this.float(x), this.float(y));
             this.build.ins().fmul(x, y)
         };
-        if self.floats == Floats::Finite {
+        if let Some(below) = self.bound(a, b, |a, b| a + b) {
             let value = product(self, a.value, b.value);
             let value = self.words(value);
-            self.suspect(value);
-            return Word { value, known: Known::FINITE, signs_zero: true };
+            return Word { value, known: Known::float_below(below), signs_zero: true };
         }
         let (x, y) = (self.number(a), self.number(b));
         let whole = product(self, x, y);
@@ -318,7 +362,7 @@ impl Vector<'_, '_> {
         let half = self.words(half);
         let half = product(self, half, y);
         let mut value = self.overflowed(value, half);
-        if !(a.known.finite && b.known.finite) {
+        if a.known.below.is_none() || b.known.below.is_none() {
             // Zero wins over an infinity.
             let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
             value = self.build.ins().band_not(value, none);
@@ -338,19 +382,34 @@ impl Vector<'_, '_> {
         order
     }
 
-    /// The mask of a > b as floats.
-    fn is_greater(&mut self, a: Word, b: Word) -> Value {
-        if [a, b].into_iter().all(|word| word.known.normal && word.known.finite) {
+    /// The smaller or the larger one, and the mask of a > b if it is asked for.
+    fn least_or_most(&mut self, a: Word, b: Word, least: bool, carries: bool) -> (Word, Option<Value>) {
+        let (known_a, known_b) = (self.known(a), self.known(b));
+        let known = known_a.or(known_b);
+        if known.normal && known.below.is_some() {
+            // The host's own order, in the form that the code generator has one instruction for. Of zeros with different
+            // signs either may be the result.
             let (x, y) = (self.float(a.value), self.float(b.value));
-            return self.build.ins().fcmp(FloatCC::GreaterThan, x, y);
+            let (first, second) = if least { (y, x) } else { (x, y) };
+            let less = self.build.ins().fcmp(FloatCC::LessThan, y, x);
+            let mask = self.as_type(FLOATS, less);
+            let value = self.build.ins().bitselect(mask, first, second);
+            let value = self.words(value);
+            return (
+                Word { value, known, signs_zero: a.signs_zero || b.signs_zero },
+                carries.then_some(less),
+            );
         }
-        let (x, y) = (self.order(a.value), self.order(b.value));
-        self.compare(IntCC::SignedGreaterThan, x, y)
+        let (x, y) = (self.settled(a), self.settled(b));
+        let (x_order, y_order) = (self.order(x), self.order(y));
+        let greater = self.compare(IntCC::SignedGreaterThan, x_order, y_order);
+        let value = if least { self.select(greater, y, x) } else { self.select(greater, x, y) };
+        (Word::of(value, known), Some(greater))
     }
 
     fn itof(&mut self, a: Value) -> Word {
         let float = self.build.ins().fcvt_from_sint(FLOATS, a);
-        Word::of(self.words(float), Known::FINITE)
+        Word::of(self.words(float), Known::float_below(32))
     }
 
     fn ftoi(&mut self, a: Value) -> Value {
@@ -448,6 +507,7 @@ impl Vector<'_, '_> {
         let mut word = match op {
             AddOp::Fadd => self.fadd(a, b, false),
             AddOp::Fsub => self.fadd(a, b, true),
+            AddOp::Fmin | AddOp::Fmax => return self.least_or_most(a, b, op == AddOp::Fmin, carries),
             AddOp::Or if a.value == b.value => a,
             _ => return self.add_words(op, a, b, carries),
         };
@@ -469,13 +529,7 @@ impl Vector<'_, '_> {
     fn add_words(&mut self, op: AddOp, a: Word, b: Word, carries: bool) -> (Word, Option<Value>) {
         let (x, y) = (self.settled(a), self.settled(b));
         let word: Word = match op {
-            AddOp::Nop | AddOp::Fadd | AddOp::Fsub => self.zero().into(),
-            AddOp::Fmin | AddOp::Fmax => {
-                let greater = self.is_greater(Word::of(x, a.known), Word::of(y, b.known));
-                let (first, second) = if op == AddOp::Fmin { (y, x) } else { (x, y) };
-                let value = self.select(greater, first, second);
-                return (Word::of(value, a.known.or(b.known)), Some(greater));
-            }
+            AddOp::Nop | AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax => self.zero().into(),
             AddOp::Fminabs | AddOp::Fmaxabs => {
                 let (x, y) = (self.and_with(x, !SIGN), self.and_with(y, !SIGN));
                 let least = op == AddOp::Fminabs;
@@ -540,7 +594,7 @@ impl Vector<'_, '_> {
 
     /// `a` where a mask is set, else `b`.
     pub fn either(&mut self, mask: Value, a: Word, b: Word) -> Word {
-        let known = a.known.or(b.known);
+        let known = self.known(a).or(self.known(b));
         if a.signs_zero == b.signs_zero {
             return Word { value: self.select(mask, a.value, b.value), known, signs_zero: a.signs_zero };
         }
