@@ -1,7 +1,7 @@
 //! QPU programs as machine code.
 //!
 //! A program is cut into traces ([`trace`]) and its instructions into parts ([`part`]): arithmetic, which becomes code
-//! ([`run`], [`vector`], [`pack`]), memory lookups and loads of their results, which do too ([`lookup`]), and everything else that
+//! ([`run`], [`vector`], [`pack`], [`special`]), memory lookups and loads of their results, which do too ([`lookup`]), and everything else that
 //! concerns the QPU's neighbours, for which the code ([`emit`]) calls the interpreter's own functions. Registers, flags and stream pointer stay where the interpreter has them; [`live`] tells which
 //! of them somebody looks at. So the interpreter can take over at every trace, and does parts of one where floats leave the
 //! range in which the host computes as a QPU does.
@@ -15,6 +15,7 @@ mod lookup;
 mod pack;
 mod part;
 mod run;
+mod special;
 mod trace;
 mod vector;
 mod work;

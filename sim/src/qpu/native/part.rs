@@ -97,7 +97,7 @@ fn separated(op: &mut Op) -> Option<[Option<(Dest, u8, Cond)>; 2]> {
     let dests = [op.add_dest, op.mul_dest];
     let operands = [op.add_a, op.add_b, op.mul_a, op.mul_b, op.unpack_from];
     let mut results = [None; 2];
-    if is_peripheral(op.add_dest) {
+    if is_peripheral(op, op.add_dest, false) {
         // Where the result is refused, the elements are shown as they were.
         let clobbers = |dest| matches!(dest, Dest::Slot(s) | Dest::Packed(s) if operands.contains(&s));
         if clobbers(op.mul_dest) || op.mul_dest == Dest::R5Quad {
@@ -106,8 +106,9 @@ fn separated(op: &mut Op) -> Option<[Option<(Dest, u8, Cond)>; 2]> {
         results[0] = Some((op.add_dest, ADD_RESULT, op.add_cond));
         (op.add_dest, op.add_cond) = (Dest::Slot(ADD_RESULT), Cond::Always);
     }
-    if is_peripheral(op.mul_dest) {
-        if op.extras & extra::MUL_PACK != 0 && op.pack != Pack::Rep8 {
+    let packs = op.extras & extra::MUL_PACK != 0;
+    if is_peripheral(op, op.mul_dest, packs) {
+        if packs && op.pack != Pack::Rep8 {
             return None;
         }
         results[1] = Some((op.mul_dest, MUL_RESULT, op.mul_cond));
@@ -122,9 +123,13 @@ fn separated(op: &mut Op) -> Option<[Option<(Dest, u8, Cond)>; 2]> {
     (op.extras & extra::FLAGS == 0 || !conditional).then_some(results)
 }
 
-/// Whether a result leaves the elements that it was computed in.
-fn is_peripheral(dest: Dest) -> bool {
-    !matches!(dest, Dest::None | Dest::Slot(_) | Dest::Packed(_) | Dest::R5Quad)
+/// Whether a result leaves the elements that it was computed in, or goes through a unit whose code is not here.
+fn is_peripheral(op: &Op, dest: Dest, packs: bool) -> bool {
+    match dest {
+        Dest::None | Dest::Slot(_) | Dest::Packed(_) | Dest::R5Quad => false,
+        Dest::Sfu(_) => packs || op.extras & extra::VARIANT != 0,
+        _ => true,
+    }
 }
 
 /// Whether machine code knows the arithmetic.
@@ -164,6 +169,7 @@ impl Part {
             Part::Alu(op) => {
                 let full = |dest, cond, packs: bool| match dest {
                     Dest::Slot(s) if cond == Cond::Always && !packs => bit(s),
+                    Dest::Sfu(_) => bit(slot::R4),
                     _ => 0,
                 };
                 let by_mul = op.extras & extra::MUL_PACK != 0 && op.pack != Pack::Rep8;

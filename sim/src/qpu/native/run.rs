@@ -375,6 +375,11 @@ impl Emitter<'_> {
         let (s, quad) = match dest {
             Dest::Slot(s) | Dest::Packed(s) => (s, false),
             Dest::R5Quad => (slot::R5, true),
+            // Requests of the unit are not conditional (qpu.md §3.4).
+            Dest::Sfu(function) => {
+                let result = self.on(elements, i, |v| v.special(function, word));
+                return elements.set(slot::R4, i, result);
+            }
             _ => return,
         };
         let mut word = word;

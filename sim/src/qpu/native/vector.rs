@@ -25,8 +25,8 @@ pub(super) const INF: u32 = 0x7f80_0000;
 /// Words of four elements.
 pub const WORDS: Type = types::I32X4;
 pub(super) const FLOATS: Type = types::F32X4;
-const BYTES: Type = types::I8X16;
-const HALVES: Type = types::I16X8;
+pub(super) const BYTES: Type = types::I8X16;
+pub(super) const HALVES: Type = types::I16X8;
 
 /// Which floats code expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Known {
     }
 
     /// A float that arithmetic made.
-    const FLOAT: Known = Known { normal: true, number: true, below: None, word: None };
+    pub(super) const FLOAT: Known = Known { normal: true, number: true, below: None, word: None };
 
     /// One that has such a bound.
     pub(super) fn float_below(below: i32) -> Known {
@@ -188,7 +188,7 @@ impl Vector<'_, '_> {
         self.constant(0)
     }
 
-    fn as_type(&mut self, ty: Type, value: Value) -> Value {
+    pub(super) fn as_type(&mut self, ty: Type, value: Value) -> Value {
         self.build.ins().bitcast(ty, cast(), value)
     }
 

@@ -207,6 +207,22 @@ fn lookups(random: &mut Random) -> Vec<Inst> {
     shown(code)
 }
 
+/// The special functions of words that differ by element, most often close to each other.
+fn functions(random: &mut Random) -> Vec<Inst> {
+    let mut code = vec![read(Waddr::R2, ELEMENT).inst()];
+    for _ in 0..random.below(24) + 8 {
+        code.extend([Waddr::R0, Waddr::R3].map(|to| read(to, Raddr::UNIFORM).inst()));
+        code.push(mul(Waddr::R3, MulOp::Mul24, acc(2), acc(3)).inst());
+        let combine = random.of(&[AddOp::Add, AddOp::Xor, AddOp::Or]);
+        code.push(add(Waddr::R0, combine, acc(0), acc(3)).inst());
+        let function = random.of(&[Waddr::SFU_RECIP, Waddr::SFU_RSQRT, Waddr::SFU_EXP2, Waddr::SFU_LOG2]);
+        let cond = if random.one_in(8) { random.of(Cond::ALL) } else { Cond::Always };
+        code.push(AluInst { cond_add: cond, ..add(function, AddOp::Or, acc(0), acc(0)) }.inst());
+        code.extend([NOP.inst(), NOP.inst(), show(acc(4)).inst()]);
+    }
+    shown(code)
+}
+
 /// A program that shows all registers and flags in the end.
 fn shown(mut code: Vec<Inst>) -> Vec<Inst> {
     for cond in [Cond::Zs, Cond::Ns, Cond::Cs] {
@@ -345,6 +361,12 @@ fn machine_code_looks_up_what_the_interpreter_does() {
     let (compiled, ended) = compare(0..3000, lookups);
     assert!(compiled > 2500, "{compiled} programs were compiled");
     assert!(ended > 500, "{ended} programs ran to their ends");
+}
+
+#[test]
+fn machine_code_has_the_special_functions_of_the_interpreter() {
+    let (compiled, ended) = compare(0..500, functions);
+    assert_eq!((compiled, ended > 300), (500, true), "{ended} programs ran to their ends");
 }
 
 /// A million programs: `cargo test --release -p vc4-sim million -- --ignored`.
