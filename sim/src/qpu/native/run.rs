@@ -9,7 +9,7 @@ use vc4::qpu::{AddOp, Cond, MulOp, Pack, SmallImm};
 use super::emit::{ADDRESS, Emitter, trusted};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
 use super::part::{FLAGS, Part, bit, is_constant};
-use super::vector::{Known, Memo, SUSPICIOUS, Vector, WORDS, Word};
+use super::vector::{CHECKED, Floats, Known, Memo, SUSPICIOUS, Vector, WORDS, Word};
 use super::work::Work;
 use crate::lanes::{Lanes, immediate};
 use crate::qpu::op::{Dest, Op, Port, extra, slot};
@@ -34,7 +34,7 @@ impl Emitter<'_> {
         let varyings = run.iter().map(|(_, part)| part.varyings()).sum::<u32>();
         let mut streams = Streams::default();
         if uniforms > 0 {
-            self.open_uniforms(&mut streams, uniforms, again);
+            self.open_uniforms(&mut streams, &ops, uniforms, again);
         }
         if varyings > 0 {
             self.open_varyings(&mut streams, varyings, again);
@@ -84,7 +84,26 @@ impl Emitter<'_> {
         self.build.switch_to_block(on);
     }
 
-    fn open_uniforms(&mut self, streams: &mut Streams, count: u32, again: Block) {
+    /// Goes on where words that all elements share are no suspects, which are known in front of the loop.
+    fn go_on_if_usual(&mut self, words: impl Iterator<Item = (Value, i32)>, again: Block) {
+        let little = trusted().with_endianness(LITTLE);
+        let mut most = None;
+        for (address, at) in words {
+            let word = self.build.ins().load(types::I32, little, address, at);
+            let magnitude = self.build.ins().iadd(word, word);
+            most = Some(match most {
+                Some(most) => self.build.ins().umax(most, magnitude),
+                None => magnitude,
+            });
+        }
+        let Some(most) = most else { return };
+        let suspicious = self.build.ins().iconst(types::I32, i64::from(SUSPICIOUS));
+        let usual = self.build.ins().icmp(IntCC::UnsignedLessThan, most, suspicious);
+        let first = self.build.ins().iconst(types::I32, 0);
+        self.go_on_if(usual, first, again);
+    }
+
+    fn open_uniforms(&mut self, streams: &mut Streams, ops: &[(usize, Op)], count: u32, again: Block) {
         let bytes = i64::from(count) * 4;
         let at = self.build.ins().load(types::I32, trusted(), self.qpu, layout::UNIFORMS as i32);
         // The bus ignores the two low bits.
@@ -96,7 +115,13 @@ impl Emitter<'_> {
         let first = self.build.ins().iconst(types::I32, 0);
         self.go_on_if(inside, first, again);
         let memory = self.build.ins().load(ADDRESS, trusted(), self.context, context::MEMORY as i32);
-        streams.uniforms = Some(self.build.ins().iadd(memory, word));
+        let stream = self.build.ins().iadd(memory, word);
+        if self.floats == Floats::Finite {
+            let float = ops.iter().filter(|(_, op)| has_uniform(op)).map(|(_, op)| takes_float(op));
+            let words = (0..).zip(float).filter(|(_, float)| *float).map(|(n, _)| (stream, n * 4));
+            self.go_on_if_usual(words, again);
+        }
+        streams.uniforms = Some(stream);
         streams.uniforms_behind = Some(self.build.ins().iadd_imm(at, bytes));
     }
 
@@ -115,6 +140,10 @@ impl Emitter<'_> {
         };
         let partial = first(self, context::PARTIAL, size_of::<Lanes>());
         let coefficients = first(self, context::COEFFICIENTS, size_of::<Coefficients>());
+        if self.floats == Floats::Finite {
+            let at = |n: usize| (n * size_of::<Coefficients>() + offset_of!(Coefficients, c)) as i32;
+            self.go_on_if_usual((0..count as usize).map(|n| (coefficients, at(n))), again);
+        }
         streams.varyings = Some([partial, coefficients]);
         streams.varyings_behind = Some(end);
     }
@@ -229,7 +258,7 @@ impl Emitter<'_> {
 
     /// One instruction on the elements of a group.
     fn alu(&mut self, elements: &mut Elements, op: &Op) {
-        let uniform = [op.port_a, op.port_b].contains(&Port::Uniform).then(|| self.uniform(elements));
+        let uniform = has_uniform(op).then(|| self.uniform(elements, takes_float(op)));
         let varying = [op.port_a, op.port_b].contains(&Port::Varying).then(|| elements.next_varying());
         for i in 0..WIDTH {
             let mut behind = None;
@@ -263,14 +292,20 @@ impl Emitter<'_> {
         }
     }
 
-    fn uniform(&mut self, elements: &mut Elements) -> Word {
+    fn uniform(&mut self, elements: &mut Elements, checked: bool) -> Word {
         let Some(stream) = elements.streams.uniforms else {
             unreachable!("the run has counted its uniforms")
         };
         let at = elements.uniforms as i32 * 4;
         elements.uniforms += 1;
         let word = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), stream, at);
-        self.build.ins().splat(WORDS, word).into()
+        self.splat(word, checked)
+    }
+
+    /// A word of the host's in all elements; it was looked at where infinities need not be expected.
+    fn splat(&mut self, word: Value, checked: bool) -> Word {
+        let below = (checked && self.floats == Floats::Finite).then_some(CHECKED);
+        Word::of(self.build.ins().splat(WORDS, word), Known { below, ..Known::default() })
     }
 
     /// The next varying's partial sum and what r5 shows behind it.
@@ -285,7 +320,7 @@ impl Emitter<'_> {
         let sum = self.build.ins().load(WORDS, loose, partial, at as i32);
         let at = index as usize * size_of::<Coefficients>() + offset_of!(Coefficients, c);
         let c = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), coefficients, at as i32);
-        (sum.into(), self.build.ins().splat(WORDS, c).into())
+        (sum.into(), self.splat(c, true))
     }
 
     /// Runs something on one vector's arithmetic.
@@ -402,6 +437,18 @@ impl Emitter<'_> {
         }
         elements.set(s, i, word);
     }
+}
+
+fn has_uniform(op: &Op) -> bool {
+    [op.port_a, op.port_b].contains(&Port::Uniform)
+}
+
+/// Whether a sum or product has a port's word as an operand.
+fn takes_float(op: &Op) -> bool {
+    let ports = [(op.port_a, slot::PORT_A), (op.port_b, slot::PORT_B)];
+    let of_port = |s: u8| ports.contains(&(Port::Uniform, s));
+    let adds = matches!(op.add, AddOp::Fadd | AddOp::Fsub) && (of_port(op.add_a) || of_port(op.add_b));
+    adds || op.mul == MulOp::Fmul && (of_port(op.mul_a) || of_port(op.mul_b))
 }
 
 const LITTLE: Endianness = Endianness::Little;

@@ -5,8 +5,8 @@
 //! where somebody looks at more than the number ([`Word::signs_zero`]).
 //!
 //! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. It keeps an
-//! upper bound of each value ([`Known::below`]), and looks only at operands of which too little is known for a finite result:
-//! inputs above all. Where one of those is too large, a result may be wrong: [`Memo::suspects`] collects what would show that,
+//! upper bound of each value ([`Known::below`]), and looks only where too little is known for a finite result: at inputs above
+//! all. Where one of those is too large, a result may be wrong: [`Memo::suspects`] collects what would show that,
 //! and the interpreter does the work again. [`Floats::All`] computes with them.
 
 use std::collections::{HashMap, HashSet};
@@ -56,7 +56,7 @@ const FINITE: i32 = 128;
 const ZERO: i32 = -126;
 /// Of an operand that was looked at. Products of two such are finite, and so are sums of some such products; numbers beyond
 /// are about as rare in programs as infinities.
-const CHECKED: i32 = 60;
+pub(super) const CHECKED: i32 = 60;
 
 impl Known {
     /// What is known of a constant.
@@ -259,23 +259,38 @@ impl Vector<'_, '_> {
         });
     }
 
-    /// The bound of a result, by those of its operands, that cannot leave the finite floats. Operands are looked at for that
-    /// where infinities need not be expected; `None`: it may leave them.
+    /// The bound of a result that cannot leave the finite floats, by those of its operands. One operand is looked at for that
+    /// where infinities need not be expected. `None`: it may leave them.
     fn bound(&mut self, a: Word, b: Word, of: fn(i32, i32) -> i32) -> Option<i32> {
-        let bound = |this: &Self| {
-            let (x, y) = this.known(a).below.zip(this.known(b).below)?;
+        let (x, y) = (self.known(a).below, self.known(b).below);
+        let bound = |x: Option<i32>, y: Option<i32>| {
+            let (x, y) = x.zip(y)?;
             Some(of(x, y).max(ZERO)).filter(|&below| below <= FINITE)
         };
-        let is_less = |x: Option<i32>, y: Option<i32>| x.is_some_and(|x| y.is_none_or(|y| x < y));
-        let (first, second) = if is_less(self.known(a).below, self.known(b).below) { (b, a) } else { (a, b) };
-        for word in [first, second] {
-            let known = bound(self);
-            if known.is_some() || self.floats == Floats::All {
-                return known;
-            }
+        let known = bound(x, y);
+        if known.is_some() || self.floats == Floats::All {
+            return known;
+        }
+        let checked = Some(CHECKED);
+        let (word, known) = if a.value == b.value {
+            (a, bound(checked, checked))
+        } else if let known @ Some(_) = bound(checked, y) {
+            (a, known)
+        } else {
+            (b, bound(x, checked))
+        };
+        if known.is_some() {
             self.check(word);
         }
-        bound(self)
+        known
+    }
+
+    /// A result that may be anything. Where infinities need not be expected it is looked at: it is one, or a NaN, if an
+    /// operand was.
+    fn unbounded(&mut self, value: Value) -> Word {
+        let word = Word { value, known: Known::FLOAT, signs_zero: true };
+        self.check(word);
+        Word { known: self.known(word), ..word }
     }
 
     /// Floats whose NaNs are the infinities that they count as.
@@ -328,6 +343,12 @@ impl Vector<'_, '_> {
             let value = self.words(value);
             return Word { value, known: Known::float_below(below), signs_zero: true };
         }
+        if self.floats == Floats::Finite {
+            let (x, y) = (self.float(a.value), self.float(b.value));
+            let value = sum(self, x, y);
+            let value = self.words(value);
+            return self.unbounded(value);
+        }
         let (x_words, y_words) = (self.number(a), self.number(b));
         let (x, y) = (self.float(x_words), self.float(y_words));
         let whole = sum(self, x, y);
@@ -354,6 +375,11 @@ impl Vector<'_, '_> {
             let value = product(self, a.value, b.value);
             let value = self.words(value);
             return Word { value, known: Known::float_below(below), signs_zero: true };
+        }
+        if self.floats == Floats::Finite {
+            let value = product(self, a.value, b.value);
+            let value = self.words(value);
+            return self.unbounded(value);
         }
         let (x, y) = (self.number(a), self.number(b));
         let whole = product(self, x, y);
