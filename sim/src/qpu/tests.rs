@@ -12,6 +12,8 @@ use crate::memory::Memory;
 #[derive(Default)]
 struct Mock {
     varyings: u32,
+    /// Partial sums and constant parts of the first varyings, where machine code finds them.
+    there: (Vec<Lanes>, Vec<Coefficients>),
     colors: Vec<(LaneMask, Lanes, bool)>,
     z: Vec<(LaneMask, Lanes)>,
     ms: Lanes,
@@ -23,8 +25,28 @@ struct Mock {
 
 impl Ports for Mock {
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault> {
+        let (partial, coefficients) = &self.there;
+        let at = self.varyings as usize;
         self.varyings += 1;
-        Ok(([100 * self.varyings; 16], [100 * self.varyings + 1; 16]))
+        match (partial.get(at), coefficients.get(at)) {
+            (Some(partial), Some(coefficients)) => Ok((*partial, [coefficients.c.to_bits(); 16])),
+            _ => Ok(([100 * self.varyings; 16], [100 * self.varyings + 1; 16])),
+        }
+    }
+    fn varyings(&mut self) -> Varyings {
+        let (partial, coefficients) = &self.there;
+        Varyings {
+            partial: partial.as_ptr(),
+            coefficients: coefficients.as_ptr(),
+            count: partial.len() as u32,
+            next: self.varyings,
+        }
+    }
+    fn next_varying(&self) -> u32 {
+        self.varyings
+    }
+    fn set_next_varying(&mut self, next: u32) {
+        self.varyings = next;
     }
     fn vpm_read_setup(&mut self, word: u32) -> Result<(), Fault> {
         self.setups.push(('r', word));

@@ -207,6 +207,37 @@ fn lookups(random: &mut Random) -> Vec<Inst> {
     shown(code)
 }
 
+/// Sums, products and extremes of registers with uniforms and varyings, few of which are infinite or too large.
+fn sums(random: &mut Random) -> Vec<Inst> {
+    let mut code = Vec::new();
+    for to in [Waddr::R0, Waddr::R1, Waddr::R2, Waddr::R3] {
+        code.push(add(to, AddOp::Itof, Mux::A, Mux::A));
+        code.last_mut().unwrap().raddr_a = ELEMENT;
+    }
+    for _ in 0..random.below(12) + 2 {
+        let raddr_a = random.of(&[Raddr::UNIFORM, Raddr::UNIFORM, Raddr::VARYING, Raddr::new(15)]);
+        let mut operand = || random.of(&[acc(0), acc(1), acc(2), acc(3), acc(5), Mux::A, Mux::A]);
+        let [add_a, add_b, mul_a, mul_b] = std::array::from_fn(|_| operand());
+        let op_add = random.of(&[AddOp::Fadd, AddOp::Fadd, AddOp::Fsub, AddOp::Fmin, AddOp::Fmax]);
+        let [waddr_add, waddr_mul] = random.of(&[
+            [Waddr::R0, Waddr::R1],
+            [Waddr::R1, Waddr::R2],
+            [Waddr::R2, Waddr::R3],
+            [Waddr::R3, Waddr::R0],
+        ]);
+        let units = AluInst { op_add, add_a, add_b, mul_a, mul_b, op_mul: MulOp::Fmul, ..NOP };
+        code.push(AluInst {
+            raddr_a,
+            waddr_add,
+            waddr_mul,
+            cond_add: Cond::Always,
+            cond_mul: Cond::Always,
+            ..units
+        });
+    }
+    shown(code.into_iter().map(IntoInst::inst).collect())
+}
+
 /// The special functions of words that differ by element, most often close to each other.
 fn functions(random: &mut Random) -> Vec<Inst> {
     let mut code = vec![read(Waddr::R2, ELEMENT).inst()];
@@ -254,8 +285,16 @@ struct Seen {
     waiting: [(Vec<Lanes>, Option<Note>); 2],
 }
 
+/// Varyings made of the uniforms' words.
+fn varyings(memory: &Memory) -> (Vec<Lanes>, Vec<Coefficients>) {
+    let word = |n: usize| memory.read(UNIFORMS + 4 * (n as u32 % 256)).unwrap();
+    let partial = (0..12).map(|n: usize| std::array::from_fn(|lane| word(16 * n + lane)));
+    let constant = |n: usize| Coefficients { c: f32::from_bits(word(11 * n + 5)), ..Coefficients::default() };
+    (partial.collect(), (0..12).map(constant).collect())
+}
+
 fn seen(program: &Program, memory: &Memory, native: Option<&Native>, limit: u64) -> Seen {
-    let mut mock = Mock { vpm_in: vec![[7; 16]; 3], ..Mock::default() };
+    let mut mock = Mock { vpm_in: vec![[7; 16]; 3], there: varyings(memory), ..Mock::default() };
     let mut qpu = Qpu::new();
     let cleared = native.map_or(&program.reads, |native| &native.cleared);
     // What earlier instances left must not be seen.
@@ -361,6 +400,12 @@ fn machine_code_looks_up_what_the_interpreter_does() {
     let (compiled, ended) = compare(0..3000, lookups);
     assert!(compiled > 2500, "{compiled} programs were compiled");
     assert!(ended > 500, "{ended} programs ran to their ends");
+}
+
+#[test]
+fn machine_code_computes_with_floats_as_the_interpreter_does() {
+    let (compiled, ended) = compare(0..2000, sums);
+    assert_eq!((compiled, ended > 1500), (2000, true), "{ended} programs ran to their ends");
 }
 
 #[test]
