@@ -6,8 +6,8 @@ use std::time::Instant;
 use vc4_jit::{Code, Effort, truncating};
 
 use super::emit::{Emitted, emit};
+use super::known::Floats;
 use super::layout::Constant;
-use super::vector::Floats;
 use super::work::{Exit, Work};
 use crate::qpu::op::Op;
 

@@ -11,11 +11,12 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use vc4::qpu::BranchCond;
 
+use super::known::Floats;
 use super::layout::{self, VECTORS, context};
 use super::live::{Live, before, lost};
 use super::part::{FLAGS, Part, bit, is_constant, parts};
 use super::trace::{Then, Trace, traces};
-use super::vector::{Floats, Memo, Pool, Vector};
+use super::vector::{Memo, Pool, Vector};
 use super::work::{Exit, Work};
 use crate::qpu::op::{Action, Dest, Op, slot};
 use crate::qpu::state::LOST_IN_SWITCH;

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use vc4::qpu::Inst;
 
 use super::code::Native;
-use super::vector::Floats;
+use super::known::Floats;
 use crate::qpu::op::Op;
 
 /// Instances that are interpreted before a program is compiled. Compiling it costs about as much as running a few thousand.

@@ -1,13 +1,15 @@
 //! QPU programs as machine code.
 //!
 //! A program is cut into traces ([`trace`]) and its instructions into parts ([`part`]): arithmetic, which becomes code
-//! ([`run`], [`vector`], [`pack`], [`special`]), memory lookups and loads of their results, which do too ([`lookup`]), and everything else that
+//! ([`run`], [`vector`], [`float`], [`pack`], [`special`]), memory lookups and loads of their results, which do too ([`lookup`]), and everything else that
 //! concerns the QPU's neighbours, for which the code ([`emit`]) calls the interpreter's own functions. Registers, flags and stream pointer stay where the interpreter has them; [`live`] tells which
 //! of them somebody looks at. So the interpreter can take over at every trace, and does parts of one where floats leave the
 //! range in which the host computes as a QPU does.
 
 mod code;
 mod emit;
+mod float;
+mod known;
 mod layout;
 mod library;
 mod live;
@@ -21,9 +23,9 @@ mod vector;
 mod work;
 
 pub(super) use code::Native;
+#[cfg(test)]
+pub(super) use known::Floats;
 pub(super) use layout::Context;
 pub(super) use library::Compiled;
 pub(super) use part::Part;
-#[cfg(test)]
-pub(super) use vector::Floats;
 pub(super) use work::{Exit, Work};

@@ -4,7 +4,8 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use vc4::qpu::{Pack, Unpack};
 
-use super::vector::{FLOATS, INF, Known, SIGN, Vector, Word};
+use super::known::{INF, Known, SIGN};
+use super::vector::{FLOATS, Vector, Word};
 
 impl Vector<'_, '_> {
     /// An operand through the unpacker.

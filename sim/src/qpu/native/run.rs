@@ -7,9 +7,10 @@ use cranelift_codegen::ir::{Block, BlockArg, Endianness, InstBuilder, MemFlags, 
 use vc4::qpu::{AddOp, Cond, MulOp, Pack, SmallImm};
 
 use super::emit::{ADDRESS, Emitter, trusted};
+use super::known::{CHECKED, Floats, Known, SUSPICIOUS};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
 use super::part::{FLAGS, Part, bit, is_constant};
-use super::vector::{CHECKED, Floats, Known, Memo, SUSPICIOUS, Vector, WORDS, Word};
+use super::vector::{Memo, Vector, WORDS, Word};
 use super::work::Work;
 use crate::lanes::{Lanes, immediate};
 use crate::qpu::op::{Dest, Op, Port, extra, slot};

@@ -5,7 +5,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use vc4::qpu::sfu::{SfuOp, Table};
 
-use super::vector::{BYTES, FLOATS, HALVES, INF, Known, SIGN, Vector, Word};
+use super::known::{INF, Known, SIGN};
+use super::vector::{BYTES, FLOATS, HALVES, Vector, WORDS, Word};
 
 /// Fraction bits of a float, and the bits themselves.
 const MANTISSA_BITS: i64 = 23;
@@ -125,7 +126,7 @@ impl Vector<'_, '_> {
         let scale = self.constant(((1 << FRACTION_BITS) as f32).to_bits());
         let (float, scale) = (self.float(magnitude), self.float(scale));
         let scaled = self.build.ins().fmul(float, scale);
-        let fixed = self.build.ins().fcvt_to_sint_sat(super::vector::WORDS, scaled);
+        let fixed = self.build.ins().fcvt_to_sint_sat(WORDS, scaled);
         let fixed = self.build.ins().bxor(fixed, negative);
         let fixed = self.and_with(fixed, 0x003f_ffff);
         let whole = self.shifted_right(fixed, FRACTION_BITS);

@@ -1,0 +1,242 @@
+//! Floats of four elements at a time: the meaning of `vc4::qpu::alu` in the compiler's instructions.
+//!
+//! The code runs where floats are truncated, and numbers below the smallest normal one count as zero, operands and results
+//! (`vc4_jit::truncating`): that is a QPU's arithmetic, but for the sign of zero, which a QPU does not have. It is dropped
+//! where somebody looks at more than the number ([`Word::signs_zero`]).
+//!
+//! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. It keeps an
+//! upper bound of each value ([`Known::below`]), and looks only where too little is known for a finite result: at inputs above
+//! all. Where one of those is too large, a result may be wrong: [`Memo::suspects`] collects what would show that,
+//! and the interpreter does the work again. [`Floats::All`] computes with them.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+use super::known::{CHECKED, FINITE, Floats, INF, Known, SIGN, ZERO};
+use super::vector::{FLOATS, Vector, WORDS, Word};
+
+impl Vector<'_, '_> {
+    /// What is known of a word here.
+    pub(super) fn known(&self, word: Word) -> Known {
+        match self.memo.checked.contains(&word.value) {
+            true => Known {
+                below: Some(word.known.below.map_or(CHECKED, |below| below.min(CHECKED))),
+                ..word.known
+            },
+            false => word.known,
+        }
+    }
+
+    /// If this is too large, what was computed does not count.
+    fn check(&mut self, word: Word) {
+        self.memo.checked.insert(word.value);
+        let magnitude = self.build.ins().iadd(word.value, word.value);
+        self.memo.suspects = Some(match self.memo.suspects {
+            Some(most) => self.build.ins().umax(most, magnitude),
+            None => magnitude,
+        });
+    }
+
+    /// The bound of a result that cannot leave the finite floats, by those of its operands. One operand is looked at for that
+    /// where infinities need not be expected. `None`: it may leave them.
+    fn bound(&mut self, a: Word, b: Word, of: fn(i32, i32) -> i32) -> Option<i32> {
+        let (x, y) = (self.known(a).below, self.known(b).below);
+        let bound = |x: Option<i32>, y: Option<i32>| {
+            let (x, y) = x.zip(y)?;
+            Some(of(x, y).max(ZERO)).filter(|&below| below <= FINITE)
+        };
+        let known = bound(x, y);
+        if known.is_some() || self.floats == Floats::All {
+            return known;
+        }
+        let checked = Some(CHECKED);
+        let (word, known) = if a.value == b.value {
+            (a, bound(checked, checked))
+        } else if let known @ Some(_) = bound(checked, y) {
+            (a, known)
+        } else {
+            (b, bound(x, checked))
+        };
+        if known.is_some() {
+            self.check(word);
+        }
+        known
+    }
+
+    /// A result that may be anything. Where infinities need not be expected it is looked at: it is one, or a NaN, if an
+    /// operand was.
+    fn unbounded(&mut self, value: Value) -> Word {
+        let word = Word { value, known: Known::FLOAT, signs_zero: true };
+        self.check(word);
+        Word { known: self.known(word), ..word }
+    }
+
+    /// Floats whose NaNs are the infinities that they count as.
+    fn number(&mut self, word: Word) -> Value {
+        if word.known.number {
+            return word.value;
+        }
+        if let Some(&number) = self.memo.numbers.get(&word.value) {
+            return number;
+        }
+        let (magnitude, infinity) = (self.and_with(word.value, !SIGN), self.constant(INF));
+        let unclean = self.compare(IntCC::SignedGreaterThan, magnitude, infinity);
+        let mantissa = self.and_with(unclean, !(SIGN | INF));
+        let number = self.build.ins().band_not(word.value, mantissa);
+        self.memo.numbers.insert(word.value, number);
+        number
+    }
+
+    /// Half of a float.
+    fn half(&mut self, word: Value) -> Value {
+        if let Some(&half) = self.memo.halves.get(&word) {
+            return half;
+        }
+        let factor = self.constant(0.5f32.to_bits());
+        let (x, factor) = (self.float(word), self.float(factor));
+        let half = self.build.ins().fmul(x, factor);
+        self.memo.halves.insert(word, half);
+        half
+    }
+
+    /// Results that are infinities where half of them, which was not truncated to the largest float, is too large.
+    fn overflowed(&mut self, result: Value, half: Value) -> Value {
+        const LARGEST_HALF: u32 = INF - 1 - (1 << 23);
+        let half = self.words(half);
+        let (magnitude, largest) = (self.and_with(half, !SIGN), self.constant(LARGEST_HALF));
+        let over = self.compare(IntCC::SignedGreaterThan, magnitude, largest);
+        let (sign, infinity) = (self.and_with(result, SIGN), self.constant(INF));
+        let infinity = self.build.ins().bor(sign, infinity);
+        self.select(over, infinity, result)
+    }
+
+    pub(super) fn fadd(&mut self, a: Word, b: Word, minus: bool) -> Word {
+        let sum = |this: &mut Self, x: Value, y: Value| match minus {
+            true => this.build.ins().fsub(x, y),
+            false => this.build.ins().fadd(x, y),
+        };
+        if let Some(below) = self.bound(a, b, |a, b| a.max(b) + 1) {
+            let (x, y) = (self.float(a.value), self.float(b.value));
+            let value = sum(self, x, y);
+            let value = self.words(value);
+            return Word { value, known: Known::float_below(below), signs_zero: true };
+        }
+        if self.floats == Floats::Finite {
+            let (x, y) = (self.float(a.value), self.float(b.value));
+            let value = sum(self, x, y);
+            let value = self.words(value);
+            return self.unbounded(value);
+        }
+        let (x_words, y_words) = (self.number(a), self.number(b));
+        let (x, y) = (self.float(x_words), self.float(y_words));
+        let whole = sum(self, x, y);
+        let value = self.words(whole);
+        let (x, y) = (self.half(x_words), self.half(y_words));
+        let half = sum(self, x, y);
+        let mut value = self.overflowed(value, half);
+        if a.known.below.is_none() && b.known.below.is_none() {
+            // Of two infinities the second one wins.
+            let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
+            let sign = self.constant(if minus { SIGN } else { 0 });
+            let second = self.build.ins().bxor(y_words, sign);
+            value = self.select(none, second, value);
+        }
+        Word { value, known: Known::FLOAT, signs_zero: true }
+    }
+
+    pub(super) fn fmul(&mut self, a: Word, b: Word) -> Word {
+        let product = |this: &mut Self, x: Value, y: Value| {
+            let (x, y) = (this.float(x), this.float(y));
+            this.build.ins().fmul(x, y)
+        };
+        if let Some(below) = self.bound(a, b, |a, b| a + b) {
+            let value = product(self, a.value, b.value);
+            let value = self.words(value);
+            return Word { value, known: Known::float_below(below), signs_zero: true };
+        }
+        if self.floats == Floats::Finite {
+            let value = product(self, a.value, b.value);
+            let value = self.words(value);
+            return self.unbounded(value);
+        }
+        let (x, y) = (self.number(a), self.number(b));
+        let whole = product(self, x, y);
+        let value = self.words(whole);
+        let half = self.half(x);
+        let half = self.words(half);
+        let half = product(self, half, y);
+        let mut value = self.overflowed(value, half);
+        if a.known.below.is_none() || b.known.below.is_none() {
+            // Zero wins over an infinity.
+            let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
+            value = self.build.ins().band_not(value, none);
+        }
+        Word { value, known: Known::FLOAT, signs_zero: true }
+    }
+
+    /// A key that orders floats as `vc4::qpu::alu` does.
+    fn order(&mut self, word: Value) -> Value {
+        if let Some(&order) = self.memo.orders.get(&word) {
+            return order;
+        }
+        let (magnitude, sign) = (self.and_with(word, !SIGN), self.build.ins().sshr_imm(word, 31));
+        let flipped = self.build.ins().bxor(magnitude, sign);
+        let order = self.build.ins().isub(flipped, sign);
+        self.memo.orders.insert(word, order);
+        order
+    }
+
+    /// The smaller or the larger one, and the mask of a > b if it is asked for.
+    pub(super) fn least_or_most(
+        &mut self,
+        a: Word,
+        b: Word,
+        least: bool,
+        carries: bool,
+    ) -> (Word, Option<Value>) {
+        let (known_a, known_b) = (self.known(a), self.known(b));
+        let known = known_a.or(known_b);
+        if known.normal && known.below.is_some() {
+            // The host's own order, in the form that the code generator has one instruction for. Of zeros with different
+            // signs either may be the result.
+            let (x, y) = (self.float(a.value), self.float(b.value));
+            let (first, second) = if least { (y, x) } else { (x, y) };
+            let less = self.build.ins().fcmp(FloatCC::LessThan, y, x);
+            let mask = self.as_type(FLOATS, less);
+            let value = self.build.ins().bitselect(mask, first, second);
+            let value = self.words(value);
+            return (
+                Word { value, known, signs_zero: a.signs_zero || b.signs_zero },
+                carries.then_some(less),
+            );
+        }
+        let (x, y) = (self.settled(a), self.settled(b));
+        let (x_order, y_order) = (self.order(x), self.order(y));
+        let greater = self.compare(IntCC::SignedGreaterThan, x_order, y_order);
+        let value = if least { self.select(greater, y, x) } else { self.select(greater, x, y) };
+        (Word::of(value, known), Some(greater))
+    }
+
+    pub(super) fn itof(&mut self, a: Value) -> Word {
+        let float = self.build.ins().fcvt_from_sint(FLOATS, a);
+        Word::of(self.words(float), Known::float_below(32))
+    }
+
+    pub(super) fn ftoi(&mut self, a: Value) -> Value {
+        let x = self.float(a);
+        let in_range = self.build.ins().fcvt_to_sint_sat(WORDS, x);
+        let mantissa = self.and_with(a, 0x007f_ffff);
+        let hidden = self.constant(0x0080_0000);
+        let top = self.build.ins().bor(mantissa, hidden);
+        let top = self.shifted_left(top, 8);
+        let sign = self.build.ins().sshr_imm(a, 31);
+        let flipped = self.build.ins().bxor(top, sign);
+        let top = self.build.ins().isub(flipped, sign);
+        let exponent = self.and_with(a, INF);
+        let edge = self.constant(158 << 23);
+        let at_edge = self.compare(IntCC::Equal, exponent, edge);
+        let near = self.select(at_edge, top, in_range);
+        let above = self.compare(IntCC::SignedGreaterThan, exponent, edge);
+        self.build.ins().band_not(near, above)
+    }
+}
