@@ -140,4 +140,32 @@ mod tests {
         assert!(half >= 499, "{half} steps for 500 arms do not compare them");
         assert!(full < half * 5 / 2, "{half} steps for 500 arms, {full} for 1000");
     }
+
+    /// Steps of what is alive where, in a chain of `size` ifs, each in the other arm of the one before.
+    fn chain_of_ifs(size: u32) -> u64 {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().expect("a new shader has a block");
+        let mut b = Builder::new(&mut shader, entry);
+        let interpolation = Interpolation::Smooth;
+        let input = b.op(Op::LoadInput { location: 0, component: 0, interpolation }, &[]);
+        let zero = b.float(0.0);
+        let cond = b.op(Op::FLt, &[input, zero]);
+        let mut inner: Vec<Node> = Vec::new();
+        for _ in 0..size {
+            let [before, then] = [(); 2].map(|()| shader.blocks.push(Default::default()));
+            let choice = Node::If { cond, then: vec![Node::Block(then)], otherwise: inner };
+            inner = vec![Node::Block(before), choice];
+        }
+        shader.body.extend(inner);
+        STEPS.with(|counter| counter.set(0));
+        pass::analysis::live::Live::of(&shader);
+        STEPS.with(std::cell::Cell::get)
+    }
+
+    #[test]
+    fn chains_of_ifs_take_linear_work() {
+        let (half, full) = (chain_of_ifs(8), chain_of_ifs(16));
+        assert!(half >= 8, "{half} steps for 8 ifs do not look at them");
+        assert!(full < half * 5 / 2, "{half} steps for 8 ifs, {full} for 16");
+    }
 }

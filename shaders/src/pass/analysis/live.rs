@@ -13,16 +13,26 @@ impl Live {
     /// Of a shader.
     pub fn of(shader: &Shader) -> Live {
         let cfg = Cfg::new(shader);
+        let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::with_capacity(shader.values.len());
+        let mut seen: EntitySet<Block> = EntitySet::new();
+        let mut has_loops = false;
+        for &block in &cfg.order {
+            seen.insert(block);
+            has_loops |= cfg.preds(block).iter().any(|&pred| !seen.contains(pred) || pred == block);
+            for &inst in &shader.blocks[block].insts {
+                shader.insts[inst].results.iter().for_each(|&value| home[value] = Some(block));
+            }
+        }
         let mut live = Live(SecondaryMap::new());
         live.keep_conditions(&shader.body);
         let mut changed = true;
-        // Loops hand what is alive at their start to their end.
+        // Loops hand what is alive at their start to their end; without any, what comes behind is known before.
         while changed {
             changed = false;
             for &block in cfg.order.iter().rev() {
-                let before = live.at_start(shader, block);
+                let before = live.at_start(shader, block, &home);
                 for &pred in cfg.preds(block) {
-                    for value in before.iter() {
+                    for &value in &before {
                         changed |= live.0[pred].insert(value);
                     }
                 }
@@ -35,6 +45,7 @@ impl Live {
                     }
                 }
             }
+            changed &= has_loops;
         }
         live
     }
@@ -49,18 +60,21 @@ impl Live {
         self.0[block].iter()
     }
 
-    /// What is alive in front of a block's instructions but its phis.
-    fn at_start(&self, shader: &Shader, block: Block) -> EntitySet<Value> {
+    /// What is alive in front of a block's instructions but its phis; some of it more than once.
+    fn at_start(
+        &self,
+        shader: &Shader,
+        block: Block,
+        home: &SecondaryMap<Value, Option<Block>>,
+    ) -> Vec<Value> {
         let insts = &shader.blocks[block].insts;
         work::count(insts.len());
-        let mut made = EntitySet::new();
-        insts.iter().for_each(|&inst| made.extend(shader.insts[inst].results.iter().copied()));
-        let mut live = EntitySet::new();
-        live.extend(self.behind(block).filter(|&value| !made.contains(value)));
+        let is_from_before = |value: &Value| home[*value] != Some(block);
+        let mut live: Vec<Value> = self.behind(block).filter(is_from_before).collect();
         for &inst in insts {
             let data = &shader.insts[inst];
             if data.op != Op::Phi {
-                live.extend(data.args.iter().copied().filter(|&value| !made.contains(value)));
+                live.extend(data.args.iter().copied().filter(is_from_before));
             }
         }
         live
@@ -70,6 +84,7 @@ impl Live {
     fn keep_conditions(&mut self, region: &[Node]) {
         let mut before = None;
         for node in region {
+            work::count(1);
             match node {
                 &Node::Block(block) => before = Some(block),
                 Node::If { cond, then, otherwise } => {

@@ -62,8 +62,7 @@ where
     /// Adds what the operands of a value take; whether that is little enough.
     fn makes(&self, value: Value, remake: &mut Remake) -> bool {
         for &arg in (self.operands)(value) {
-            let is_there = remake.between.contains(&arg) || remake.missing.contains(&arg);
-            if is_there || (self.is_live)(arg) {
+            if (self.is_live)(arg) || remake.between.contains(&arg) || remake.missing.contains(&arg) {
                 continue;
             }
             work::count(1);
