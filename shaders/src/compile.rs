@@ -261,7 +261,9 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
         }
         Err(error) if error.kind() == ErrorKind::DoesNotFit => {
             let straight = if branched.is_some() { words_in_registers(shader, inputs) } else { Err(error) };
-            straight.or_else(|error| in_fewer_registers(branched.iter().chain([shader]), inputs).ok_or(error))
+            straight.or_else(|error| {
+                in_fewer_registers(branched.iter().chain([shader]), inputs).unwrap_or(Err(error))
+            })
         }
         code => code,
     };
@@ -287,21 +289,33 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
 const MOST_REORDERED: usize = 16_384;
 
 /// The code of a shader, with branches or without, in an order that keeps few values alive: the shortest that fits, or one that
-/// is little longer and leaves the other thread half of the registers, which hides its lookups.
-fn in_fewer_registers<'a>(shaders: impl Iterator<Item = &'a Shader>, inputs: Inputs) -> Option<Program> {
+/// is little longer and leaves the other thread half of the registers, which hides its lookups. Where none fits, values move.
+fn in_fewer_registers<'a>(
+    shaders: impl Iterator<Item = &'a Shader>,
+    inputs: Inputs,
+) -> Option<Result<Program, BackendError>> {
     let length = |order: &Shader| order.insts_in_order().len();
     let shaders = shaders.filter(|shader| length(shader) <= MOST_REORDERED);
     let mut orders: Vec<Shader> = shaders.flat_map(pass::relieve).collect();
     orders.sort_by_cached_key(length);
-    let mut orders = orders.iter();
-    let (shortest, first) =
-        orders.find_map(|order| Some((length(order), backend::compile(order, inputs).ok()?)))?;
+    let mut near: Vec<&Shader> = Vec::new();
+    let mut rest = orders.iter();
+    let found = rest.find_map(|order| match backend::compile(order, inputs) {
+        Ok(code) => Some((length(order), code)),
+        Err(error) => {
+            near.extend(error.is_near().then_some(order));
+            None
+        }
+    });
+    let Some((shortest, first)) = found else {
+        return near.into_iter().find_map(|order| backend::compile_moving(order, inputs));
+    };
     if first.threaded || first.samples.is_empty() {
-        return Some(first);
+        return Some(Ok(first));
     }
-    let near = orders.take_while(|order| 4 * length(order) <= 5 * shortest);
+    let near = rest.take_while(|order| 4 * length(order) <= 5 * shortest);
     let mut others = near.filter_map(|order| backend::compile(order, inputs).ok());
-    Some(others.find(|other| other.threaded).unwrap_or(first))
+    Some(Ok(others.find(|other| other.threaded).unwrap_or(first)))
 }
 
 #[cfg(test)]

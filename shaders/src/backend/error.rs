@@ -1,5 +1,6 @@
 //! Why a lowered shader does not become a program.
 
+use crate::backend::virt::Threads;
 use crate::diagnostic::ErrorKind;
 use crate::ir::{LineId, Shader, SourceLine};
 
@@ -76,6 +77,11 @@ impl BackendError {
             BackendError::NotLowered { .. } | BackendError::Stage => ErrorKind::Unsupported,
             _ => ErrorKind::Bug,
         }
+    }
+
+    /// Whether there are as many places as values: each has one at any time, but none for its whole life.
+    pub fn is_near(&self) -> bool {
+        matches!(self, BackendError::RegisterPressure { live, .. } if *live <= Threads::One.places())
     }
 
     /// The error with its place in the shader's source.

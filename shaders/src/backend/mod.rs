@@ -40,12 +40,37 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
     let most = if two { Threads::Two } else { Threads::One };
     fuse::fuse(&mut selected, most);
     let code = best(&selected, shader.stage, most).map_err(|error| error.in_source(shader))?;
+    check(&selected, &code, shader.stage)?;
+    Ok(code)
+}
+
+/// In debug builds, whether code does what was selected, and breaks no rule.
+fn check(selected: &VirtProgram, code: &Program, stage: Stage) -> Result<(), BackendError> {
     if cfg!(debug_assertions) {
-        check_rules(&code, shader.stage)?;
-        check_regalloc::check(&selected, &code)
+        check_rules(code, stage)?;
+        check_regalloc::check(selected, code)
             .map_err(|difference| BackendError::Miscompiled { difference })?;
     }
-    Ok(code)
+    Ok(())
+}
+
+/// Compiles a lowered shader whose values find no places for their whole lives, for one thread, with values that move between
+/// places; `None` if there is not even that.
+pub fn compile_moving(shader: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
+    let mut selected = select::select(shader, inputs).ok()?;
+    fuse::fuse(&mut selected, Threads::One);
+    let orders = Orders::new(&selected, Threads::One)?;
+    let ordered = |r4_first| Some(orders.order(PRESSURES[0], r4_first, Threads::One.places())?.ops);
+    let ordered = [false, true].into_iter().filter_map(ordered).chain([selected.ops.clone()]);
+    let code = ordered.into_iter().find_map(|ops| {
+        let mut program = VirtProgram { ops, regs: selected.regs.clone() };
+        coalesce::coalesce(&mut program);
+        let (program, assignment) = regalloc::allocate_moving(&program)?;
+        let scheduler = Scheduler::new(program, assignment, Threads::One);
+        let slots = emit::end(scheduler.schedule(0, usize::MAX)?, shader.stage);
+        Some(emit::emit(&scheduler.program, &slots, Threads::One))
+    })?;
+    Some(check(&selected, &code, shader.stage).map(|()| code))
 }
 
 /// The error of a block that begins with more phis than there are registers, as loops over long arrays do: no order helps.
@@ -101,14 +126,18 @@ fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Pr
         if peak < pressure || !is_worth_another(&best, selected, threads) {
             break;
         }
-        let ordered = orders.order(pressure, false);
+        // How far the first one is from fitting says whether there is a second one.
+        let most = if peak == usize::MAX { near(threads) } else { threads.places() };
+        let Some(ordered) = orders.order(pressure, false, most) else { break };
         peak = peak.min(ordered.peak);
         let ordered = VirtProgram { ops: ordered.ops, regs: selected.regs.clone() };
         best = shorter(best, ordered, stage, threads);
     }
     if let (Threads::One, Err(_), Some(orders)) = (threads, &best, &orders) {
-        let ordered = VirtProgram { ops: orders.order(PRESSURES[0], true).ops, regs: selected.regs.clone() };
-        best = shorter(best, ordered, stage, threads);
+        if let Some(ordered) = orders.order(PRESSURES[0], true, threads.places()) {
+            let ordered = VirtProgram { ops: ordered.ops, regs: selected.regs.clone() };
+            best = shorter(best, ordered, stage, threads);
+        }
     }
     if threads == Threads::One && best.is_err() {
         best = shorter(best, selected.clone(), stage, threads);
@@ -116,12 +145,17 @@ fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Pr
     Ok(best?.code(stage, threads))
 }
 
+/// Live values up to which an order is near to one that fits.
+fn near(threads: Threads) -> usize {
+    threads.places() * 3 / 2
+}
+
 /// Whether another order may be shorter than the code there is, or fit where there is none: where far more values are alive than
 /// there are places for, it is not the order.
 fn is_worth_another(best: &Result<Finished, BackendError>, selected: &VirtProgram, threads: Threads) -> bool {
     match best {
         Ok(_) => selected.ops.len() >= MANY,
-        Err(BackendError::RegisterPressure { live, .. }) => *live <= threads.places() * 3 / 2,
+        Err(BackendError::RegisterPressure { live, .. }) => *live <= near(threads),
         Err(_) => true,
     }
 }
@@ -174,7 +208,7 @@ impl Finished {
     }
 }
 
-/// In debug builds every program passes the restrictions that the scheduler keeps by construction.
+/// Whether a program passes the restrictions that the scheduler keeps by construction.
 fn check_rules(program: &Program, stage: Stage) -> Result<(), BackendError> {
     let insts: Vec<Inst> = program.code.iter().filter_map(|&word| Inst::decode(word).ok()).collect();
     let stage = match stage {

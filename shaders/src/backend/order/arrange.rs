@@ -7,13 +7,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 use vc4::qpu::Signal;
 
 use super::threads::{self, Plan};
 use crate::backend::dag::Dag;
-use crate::backend::virt::{Operation, Reg, Src, Threads, Unit, VirtProgram, segments};
+use crate::backend::virt::{Operation, Reg, RegInfo, Src, Threads, Unit, VirtProgram, segments};
 use crate::work;
 
 /// Candidates that a step looks at: enough for every choice that matters, and a bound on the work of a step.
@@ -96,20 +96,30 @@ impl<'a> Orders<'a> {
     }
 
     /// The order that hides latency while fewer than `pressure` values are alive, and frees registers first from then
-    /// on; with `r4_first`, what reads r4 comes before all that takes as many.
-    pub fn order(&self, pressure: usize, r4_first: bool) -> Ordered {
-        let mut lives =
-            Lives { remaining: self.uses.clone(), live: self.program.per_register(), count: 0, peak: 0 };
+    /// on; with `r4_first`, what reads r4 comes before all that takes as many. `None` where more than `most` values would want
+    /// a place at once, those that may stay in r4 left out: no allocation takes such an order.
+    pub fn order(&self, pressure: usize, r4_first: bool, most: usize) -> Option<Ordered> {
+        let mut lives = Lives {
+            regs: &self.program.regs,
+            remaining: self.uses.clone(),
+            live: self.program.per_register(),
+            count: 0,
+            peak: 0,
+            placed: 0,
+            most,
+        };
         let mut ops = Vec::with_capacity(self.program.ops.len());
         for piece in &self.pieces {
             let source = &self.program.ops[piece.range.clone()];
             let accesses = &self.accesses[piece.range.clone()];
             let mut state = Order::new(source, piece, accesses, pressure, r4_first, &mut lives);
-            state.run();
+            if !state.run() {
+                return None;
+            }
             ops.extend(state.order.into_iter().map(|node| piece.operation(source, node)));
             ops.extend(self.program.ops.get(piece.range.end));
         }
-        Ordered { ops, peak: lives.peak }
+        Some(Ordered { ops, peak: lives.peak })
     }
 }
 
@@ -131,21 +141,29 @@ fn begins_anew(program: &VirtProgram) -> Vec<bool> {
 }
 
 /// Which values are alive, and how often they will be accessed.
-struct Lives {
+struct Lives<'a> {
+    regs: &'a PrimaryMap<Reg, RegInfo>,
     remaining: SecondaryMap<Reg, u32>,
     live: SecondaryMap<Reg, bool>,
     count: usize,
     peak: usize,
+    /// Of these, what never stays in r4, and how many such an order may have.
+    placed: usize,
+    most: usize,
 }
 
-impl Lives {
+impl Lives<'_> {
     /// Notes one use of a register, which lives from the first to the last.
     fn access(&mut self, reg: Reg) {
         self.remaining[reg] -= 1;
         let live = self.remaining[reg] > 0;
         if live != self.live[reg] {
             self.live[reg] = live;
-            self.count = if live { self.count + 1 } else { self.count - 1 };
+            let placed = usize::from(!self.regs[reg].places.r4);
+            (self.count, self.placed) = match live {
+                true => (self.count + 1, self.placed + placed),
+                false => (self.count - 1, self.placed - placed),
+            };
             self.peak = self.peak.max(self.count);
         }
     }
@@ -199,7 +217,7 @@ impl Ready {
     }
 }
 
-struct Order<'a> {
+struct Order<'a, 'p> {
     ops: &'a [Operation],
     piece: &'a Piece,
     accesses: &'a [Accesses],
@@ -219,17 +237,17 @@ struct Order<'a> {
     open: u32,
     /// Those of them that read r4.
     r4_readers: u32,
-    lives: &'a mut Lives,
+    lives: &'a mut Lives<'p>,
 }
 
-impl<'a> Order<'a> {
+impl<'a, 'p> Order<'a, 'p> {
     fn new(
         ops: &'a [Operation],
         piece: &'a Piece,
         accesses: &'a [Accesses],
         pressure: usize,
         r4_first: bool,
-        lives: &'a mut Lives,
+        lives: &'a mut Lives<'p>,
     ) -> Self {
         let nodes = piece.dag.predecessors.len();
         let mut order = Order {
@@ -276,7 +294,8 @@ impl<'a> Order<'a> {
         Reverse(self.piece.dag.height[node])
     }
 
-    fn run(&mut self) {
+    /// Whether all came into an order with no more values alive than may be.
+    fn run(&mut self) -> bool {
         let mut now = 0;
         while self.ready.iter().any(|ready| !ready.by_position.front.is_empty()) || self.switch.is_some() {
             let mut units = Units::default();
@@ -286,12 +305,16 @@ impl<'a> Order<'a> {
                 }
                 let alone = self.is_tight();
                 self.issue(node, now);
+                if self.lives.placed > self.lives.most {
+                    return false;
+                }
                 if alone {
                     break;
                 }
             }
             now += 1;
         }
+        true
     }
 
     fn is_tight(&self) -> bool {
@@ -455,8 +478,29 @@ mod tests {
         // It dies of this request, which therefore could be the first: all others would wait for r4.
         reciprocal(&mut program, last);
         let orders = Orders::new(&program, Threads::One).expect("one thread is never divided");
-        let peak = |r4_first| orders.order(0, r4_first).peak;
+        let peak = |r4_first| orders.order(0, r4_first, usize::MAX).expect("any number is allowed").peak;
         assert!(peak(true) <= 4, "{} values are alive", peak(true));
         assert!(peak(false) > 64, "this is no shader that needs it: {} values are alive", peak(false));
+    }
+
+    #[test]
+    fn an_order_ends_where_too_many_values_are_alive() {
+        let mut program = VirtProgram::default();
+        let values: Vec<Reg> = (0..20).map(|_| program.reg()).collect();
+        let vpm = Src::Port(Raddr::VPM, Some(RegFile::A));
+        program.ops.extend(values.iter().map(|&reg| Operation::mov(Dst::Reg(reg), vpm)));
+        program
+            .ops
+            .extend(values.iter().map(|&reg| Operation::mov(Dst::Port(Waddr::VPM, None), Src::Reg(reg))));
+        let is_there = |program: &VirtProgram, most| {
+            let orders = Orders::new(program, Threads::One).expect("one thread is never divided");
+            orders.order(0, false, most).is_some()
+        };
+        let most = (0..=20).find(|&most| is_there(&program, most)).expect("there are 20 values");
+        assert!(most > 0, "no value is counted");
+        for info in program.regs.values_mut() {
+            info.places.r4 = true;
+        }
+        assert!(is_there(&program, 0), "what may stay in r4 is counted");
     }
 }

@@ -4,27 +4,24 @@
 //! The rest is coloured in order of definition, each value in the file where the fewest of its
 //! partners live, because an operation reads at most one register of each file. A pair that still
 //! ends up in one file gets a copy in front of the operation, and allocation starts again. There is
-//! no spilling: a program that does not fit is an error that names the tightest point.
+//! no spilling: a program that does not fit is an error that names the tightest point. What fits with values that move
+//! between places is up to another allocator (`moving`).
 
 use std::cmp::Reverse;
 
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
-use vc4::qpu::{AddOp, Pack, Unpack};
 
+use super::conflicts::{Assignment, drop_idle_copies, find_conflicts, insert_copies};
+use super::ranges::{Points, Range, ranges};
 use super::split;
 use crate::backend::error::BackendError;
-use crate::backend::virt::{
-    Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram, segments,
-};
+use crate::backend::virt::{Dst, Loc, Operation, Reg, Src, Threads, Unit, VirtProgram};
 use crate::ir::LineId;
 use crate::work;
 
 /// No instruction of a program's end may touch this register of either file (qpu.md §5.1 rule 3).
-const LAST_CHOICE: u8 = 14;
-
-/// Where each register lives.
-pub type Assignment = SecondaryMap<Reg, Option<Loc>>;
+pub const LAST_CHOICE: u8 = 14;
 
 /// Allocates all registers of `program`, inserting copies where an operation could not read its
 /// operands, and removing copies that became idle.
@@ -52,37 +49,6 @@ pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<Assignmen
         insert_copies(program, &conflicts);
     }
     Err(BackendError::RegisterConflicts)
-}
-
-/// When a value is live, in points: operation i reads at 2i and writes at 2i + 1.
-#[derive(Clone, Copy, Debug, Default)]
-struct Range {
-    start: u32,
-    end: u32,
-    writes: u32,
-    accessed: bool,
-    /// The points around a gap: the last one before and the first one behind. A value that a loop carries is not
-    /// alive between its last use in an iteration and where the next one comes in.
-    gap: Option<(u32, u32)>,
-}
-
-impl Range {
-    fn length(&self) -> u32 {
-        self.end - self.start
-    }
-
-    /// First and last points of what is left and right of the gap.
-    fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
-        let (first, second) = match self.gap {
-            Some((last, next)) => ((self.start, last), Some((next, self.end))),
-            None => ((self.start, self.end), None),
-        };
-        [Some(first), second].into_iter().flatten()
-    }
-
-    fn contains(&self, point: u32) -> bool {
-        self.accessed && self.parts().any(|(start, end)| start <= point && point <= end)
-    }
 }
 
 /// The bit that [`Files`] has for a register of a file.
@@ -136,52 +102,17 @@ impl Files {
     }
 }
 
-/// Where an accumulator is taken: a bit per point.
-struct Points(Vec<u64>);
-
-impl Points {
-    fn new(points: usize) -> Points {
-        Points(vec![0; points.div_ceil(64)])
-    }
-
-    /// The words that hold the points of `part`, first and last included, and its bits in each.
-    fn masks((start, end): (u32, u32)) -> impl Iterator<Item = (usize, u64)> {
-        let (first, last) = (start / 64, end / 64);
-        (first..=last).map(move |word| {
-            let from = if word == first { !0 << (start % 64) } else { !0 };
-            let to = if word == last { !0 >> (63 - end % 64) } else { !0 };
-            (word as usize, from & to)
-        })
-    }
-
-    fn is_free(&self, range: &Range) -> bool {
-        range.parts().flat_map(Points::masks).all(|(word, mask)| self.0[word] & mask == 0)
-    }
-
-    fn take(&mut self, range: &Range) {
-        range.parts().flat_map(Points::masks).for_each(|(word, mask)| self.0[word] |= mask);
-    }
-
-    /// The last point before `point` that is taken.
-    fn last_before(&self, point: u32) -> Option<u32> {
-        let below =
-            |word: u32, mask: u64| (self.0[word as usize] & mask).checked_ilog2().map(|bit| 64 * word + bit);
-        let (word, bit) = (point / 64, point % 64);
-        below(word, (1 << bit) - 1).or_else(|| (0..word).rev().find_map(|word| below(word, !0)))
-    }
-}
-
-struct Allocator<'a> {
+pub struct Allocator<'a> {
     program: &'a VirtProgram,
     threads: Threads,
-    ranges: SecondaryMap<Reg, Range>,
+    pub ranges: SecondaryMap<Reg, Range>,
     /// Other registers that an operation reads together with this one.
-    partners: SecondaryMap<Reg, SmallVec<[Reg; 4]>>,
+    pub partners: SecondaryMap<Reg, SmallVec<[Reg; 4]>>,
     /// The register that this one is a copy of.
-    copied_from: SecondaryMap<Reg, Option<Reg>>,
-    assignment: Assignment,
+    pub copied_from: SecondaryMap<Reg, Option<Reg>>,
+    pub assignment: Assignment,
     files: Files,
-    accumulators: [Points; Loc::ACCUMULATORS as usize],
+    pub accumulators: [Points; Loc::ACCUMULATORS as usize],
     /// Operations that leave something in r4, thread switches, and what divides the program.
     r4_writes: Vec<u32>,
     switches: Vec<u32>,
@@ -195,7 +126,7 @@ fn any_within(positions: &[u32], range: std::ops::Range<u32>) -> bool {
 }
 
 impl<'a> Allocator<'a> {
-    fn new(program: &'a VirtProgram, threads: Threads) -> Self {
+    pub fn new(program: &'a VirtProgram, threads: Threads) -> Self {
         let at = |test: &dyn Fn(&Operation) -> bool| {
             let found = program.ops.iter().enumerate().filter(|(_, op)| test(op));
             found.map(|(index, _)| index as u32).collect()
@@ -263,6 +194,26 @@ impl<'a> Allocator<'a> {
         }
         self.improve(&order);
         Ok(self.assignment)
+    }
+
+    /// With places only for results that stay in r4 and for values that live in one of the first `accumulators`
+    /// accumulators from the first write to the last read, the shortest first: they leave the other ones idle for as long as can be.
+    pub fn with_short_lived(program: &'a VirtProgram, accumulators: u8) -> Self {
+        let mut allocator = Allocator::new(program, Threads::One);
+        let ranges = &allocator.ranges;
+        let is_free = |&reg: &Reg| ranges[reg].accessed && program.regs[reg].fixed.is_none();
+        let mut order: Vec<Reg> = program.regs.keys().filter(is_free).collect();
+        order.sort_by_key(|&reg| (ranges[reg].length(), ranges[reg].start, reg));
+        allocator.stay_in_r4(&order);
+        for reg in order {
+            let range = allocator.ranges[reg];
+            if allocator.assignment[reg].is_none() && program.regs[reg].places.acc {
+                let first =
+                    (0..accumulators).find(|&n| allocator.accumulators[usize::from(n)].is_free(&range));
+                first.into_iter().for_each(|n| allocator.place(reg, Loc::Acc(n)));
+            }
+        }
+        allocator
     }
 
     fn place(&mut self, reg: Reg, loc: Loc) {
@@ -385,12 +336,16 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// How many values are alive at each point. What may stay in r4 is left out: two values may be the same there.
-    fn alive(&self) -> Vec<usize> {
+    /// Most values that are alive at once, those left out that were found to stay in r4.
+    pub fn most_in_places(&self) -> usize {
+        self.alive(|reg| self.assignment[reg] != Some(Loc::R4)).into_iter().max().unwrap_or(0)
+    }
+
+    /// How many values are alive at each point, of those that take a place.
+    fn alive(&self, takes_place: impl Fn(Reg) -> bool) -> Vec<usize> {
         let points = self.files.taken.len() + 1;
         let (mut starts, mut ends) = (vec![0; points], vec![0; points]);
-        let takes_place = |&reg: &Reg| self.ranges[reg].accessed && !self.program.regs[reg].places.r4;
-        for reg in self.program.regs.keys().filter(takes_place) {
+        for reg in self.program.regs.keys().filter(|&reg| self.ranges[reg].accessed && takes_place(reg)) {
             for (start, end) in self.ranges[reg].parts() {
                 starts[start as usize] += 1;
                 ends[end as usize + 1] += 1;
@@ -406,7 +361,9 @@ impl<'a> Allocator<'a> {
 
     /// Where most values are alive, if these are more than there are places for: no assignment is worth looking for.
     fn overfull(&self) -> Option<Pressure> {
-        let (most, Reverse(point)) = self.alive().into_iter().zip((0..).map(Reverse)).max()?;
+        // What may stay in r4 is left out: two values may be the same there.
+        let alive = self.alive(|reg| !self.program.regs[reg].places.r4);
+        let (most, Reverse(point)) = alive.into_iter().zip((0..).map(Reverse)).max()?;
         (most > self.threads.places()).then(|| self.pressure(point))
     }
 
@@ -417,7 +374,7 @@ impl<'a> Allocator<'a> {
 }
 
 /// The point at which a value found no place.
-struct Pressure {
+pub struct Pressure {
     operation: usize,
     /// The values alive there.
     live: Vec<Reg>,
@@ -425,17 +382,19 @@ struct Pressure {
 
 impl Pressure {
     fn error(&self, program: &VirtProgram) -> BackendError {
+        let mut makers: SecondaryMap<Reg, Option<usize>> = program.per_register();
+        for (index, op) in program.ops.iter().enumerate().rev() {
+            op.writes().into_iter().for_each(|reg| makers[reg] = Some(index));
+        }
         let mut kinds = [0; 3];
         for &reg in &self.live {
-            let producer = program.ops.iter().find(|op| op.writes() == Some(reg));
-            let kind = match producer.map(|op| op.src.first().map(|operand| operand.src)) {
-                None => 0,
-                Some(Some(Src::R5 | Src::Port(..))) => 0,
-                Some(Some(Src::R4)) => 1,
-                Some(_) if producer.is_some_and(|op| op.src.iter().any(|operand| operand.src == Src::R5)) => {
-                    0
-                }
-                Some(_) => 2,
+            let sources = makers[reg].map(|maker| program.ops[maker].src);
+            let source = |n: usize| sources.as_ref()?.get(n).map(|operand| operand.src);
+            let kind = match (sources.is_some(), source(0), source(1)) {
+                (false, ..) | (_, Some(Src::R5 | Src::Port(..)), _) => 0,
+                (_, Some(Src::R4), _) => 1,
+                (_, _, Some(Src::R5)) => 0,
+                _ => 2,
             };
             kinds[kind] += 1;
         }
@@ -452,159 +411,4 @@ impl Pressure {
             place: None,
         }
     }
-}
-
-fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
-    let mut ranges: SecondaryMap<Reg, Range> = program.per_register();
-    let mut touch = |reg: Reg, point: u32, write: bool| {
-        let range = &mut ranges[reg];
-        if !range.accessed {
-            let live_in = program.regs[reg].fixed.is_some();
-            let start = if live_in { 0 } else { point };
-            *range = Range { start, end: point, accessed: true, ..Range::default() };
-        }
-        range.end = range.end.max(point);
-        range.writes += u32::from(write);
-    };
-    for (index, op) in program.ops.iter().enumerate() {
-        let point = 2 * index as u32;
-        op.reads().for_each(|reg| touch(reg, point, false));
-        op.writes().into_iter().for_each(|reg| touch(reg, point + 1, true));
-    }
-    extend_over_loops(program, &mut ranges);
-    find_gaps(program, &mut ranges);
-    ranges
-}
-
-/// What a loop carries and sets anew in its last straight piece is free from its last use before that.
-fn find_gaps(program: &VirtProgram, ranges: &mut SecondaryMap<Reg, Range>) {
-    let mut starts = Vec::new();
-    for piece in segments(&program.ops) {
-        match program.ops.get(piece.end).map(|op| op.unit) {
-            Some(Unit::LoopStart) => starts.push(piece.end),
-            Some(Unit::LoopEnd(_)) => {
-                let start = starts.pop().expect("loops nest");
-                // Per register the first write of an iteration, how many there are, and the last read up to the first.
-                let mut found: SecondaryMap<Reg, (usize, usize, usize)> = SecondaryMap::new();
-                for (index, op) in program.ops[start..piece.end].iter().enumerate() {
-                    for reg in op.reads() {
-                        let (_, writes, read) = &mut found[reg];
-                        *read = if *writes == 0 { start + index } else { *read };
-                    }
-                    if let Some(reg) = op.writes() {
-                        let (first, count, _) = &mut found[reg];
-                        *first = if *count == 0 { start + index } else { *first };
-                        *count += 1;
-                    }
-                }
-                for index in piece.clone() {
-                    let op = &program.ops[index];
-                    let Some(reg) = op.writes() else { continue };
-                    let (first, count, read) = found[reg];
-                    let last = 2 * read.max(piece.start) as u32;
-                    let next = 2 * index as u32 + 1;
-                    let range = &mut ranges[reg];
-                    let carried = range.start < 2 * start as u32 && range.end >= 2 * piece.end as u32;
-                    let begins = first == index && count == 1 && !op.is_partial();
-                    if carried && begins && range.gap.is_none() && last + 1 < next {
-                        range.gap = Some((last, next));
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// What comes into a loop and is used there is needed by every iteration.
-fn extend_over_loops(program: &VirtProgram, ranges: &mut SecondaryMap<Reg, Range>) {
-    let mut starts = Vec::new();
-    for (end, op) in program.ops.iter().enumerate() {
-        match op.unit {
-            Unit::LoopStart => starts.push(end),
-            Unit::LoopEnd(_) => {
-                let start = starts.pop().expect("loops nest");
-                for op in &program.ops[start..end] {
-                    for reg in op.reads().chain(op.writes()) {
-                        let range = &mut ranges[reg];
-                        if range.start < 2 * start as u32 {
-                            range.end = range.end.max(2 * end as u32 + 1);
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Operands that their operation cannot read from where they are: the second of two in one file, and one that is
-/// unpacked from file A while the mul unit packs, because both need the `pm` bit (qpu.md §2.11).
-fn find_conflicts(program: &VirtProgram, assignment: &Assignment) -> Vec<(usize, Operand)> {
-    let place = |operand: &Operand| match operand.src {
-        Src::Reg(reg) => assignment[reg],
-        _ => None,
-    };
-    let mut conflicts = Vec::new();
-    for (index, op) in program.ops.iter().enumerate() {
-        let unpacked =
-            |operand: &&Operand| operand.unpack != Unpack::Nop && matches!(place(operand), Some(Loc::A(_)));
-        if let Some(operand) = op.src.iter().find(|operand| op.mul_pack && unpacked(operand)) {
-            conflicts.push((index, *operand));
-            continue;
-        }
-        let [a, b] = op.src[..] else { continue };
-        let same_file = match (place(&a), place(&b)) {
-            (Some(Loc::A(m)), Some(Loc::A(n))) | (Some(Loc::B(m)), Some(Loc::B(n))) => m != n,
-            _ => false,
-        };
-        if same_file {
-            conflicts.push((index, if b.unpack == Unpack::Nop { b } else { a }));
-        }
-    }
-    conflicts
-}
-
-/// Puts copies in front of the operations of `conflicts`, which are in program order.
-fn insert_copies(program: &mut VirtProgram, conflicts: &[(usize, Operand)]) {
-    let ops = std::mem::take(&mut program.ops);
-    program.ops.reserve(ops.len() + conflicts.len());
-    let mut conflicts = conflicts.iter().peekable();
-    for (index, mut op) in ops.into_iter().enumerate() {
-        if let Some(&(_, operand)) = conflicts.next_if(|(at, _)| *at == index) {
-            let copy = copy_operand(program, &mut op, operand);
-            program.ops.push(copy);
-        }
-        program.ops.push(op);
-    }
-}
-
-fn copy_operand(program: &mut VirtProgram, op: &mut Operation, operand: Operand) -> Operation {
-    let only_acc = Places { a: false, b: false, acc: true, r4: false };
-    let temp = program.regs.push(RegInfo { fixed: None, places: only_acc });
-    for other in op.src.iter_mut().filter(|other| **other == operand) {
-        *other = Src::Reg(temp).into();
-    }
-    if operand.unpack == Unpack::Nop {
-        Operation::mov(Dst::Reg(temp), operand)
-    } else {
-        Operation::new(Unit::Add(AddOp::Fmax), Dst::Reg(temp), &[operand, operand])
-    }
-}
-
-/// Removes plain copies between equal places, and from r4 to where it already is.
-fn drop_idle_copies(program: &mut VirtProgram, assignment: &Assignment) {
-    program.ops.retain(|op| {
-        let plain = op.unit == Unit::Move && !op.sets_flags && op.pack == Pack::Nop;
-        let (Dst::Reg(to), [operand]) = (op.dst, &op.src[..]) else { return true };
-        if !plain || operand.unpack != Unpack::Nop {
-            return true;
-        }
-        let from = match operand.src {
-            Src::Reg(from) => assignment[from],
-            Src::R4 => Some(Loc::R4),
-            _ => None,
-        };
-        from.is_none() || from != assignment[to]
-    });
 }

@@ -1,10 +1,16 @@
-//! Registers for values: those that a loop carries are merged, then all are placed, and split where they cannot be.
+//! Registers for values: those that a loop carries are merged, then all are placed, and split where they cannot be. Where nothing else
+//! fits, they move between places.
 
 mod allocate;
 pub mod coalesce;
+mod conflicts;
+mod moving;
+mod ranges;
 mod split;
 
-pub use allocate::{Assignment, allocate};
+pub use allocate::allocate;
+pub use conflicts::Assignment;
+pub use moving::allocate as allocate_moving;
 
 #[cfg(test)]
 mod tests;

@@ -97,7 +97,7 @@ fn uses(program: &VirtProgram) -> SecondaryMap<Reg, Uses> {
 }
 
 /// Where an operation can read an operand from, beside its other operands.
-fn allowed(op: &Operation, operand: Operand) -> Places {
+pub fn allowed(op: &Operation, operand: Operand) -> Places {
     if operand.unpack != Unpack::Nop {
         return Places { a: true, b: false, acc: false, r4: false };
     }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use vc4::qpu::{AddOp, MulOp, Pack, Raddr, Unpack};
 
 use super::allocate::allocate;
+use super::moving;
 use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Loc, Operand, Operation, Places, Reg, Src, Threads, Unit, VirtProgram};
 
@@ -140,6 +141,70 @@ fn an_error_names_the_tightest_point() {
     }
 }
 
+/// What comes out of the allocator whose values move does what went in; whether anything comes out.
+fn moves(wanted: &VirtProgram) -> bool {
+    let Some((done, assignment)) = moving::allocate(wanted) else { return false };
+    let place = |reg: Reg| assignment[reg].expect("every register that is used has a place");
+    assert_eq!(clashes(&done, place), 0);
+    assert_eq!(outcome(wanted, EntityRef::index), outcome(&done, |reg| place(reg).index()));
+    true
+}
+
+/// A program that keeps `alive` values from its start to its end, and computes others now and then, which take every accumulator
+/// for a while.
+fn crowded(alive: usize) -> VirtProgram {
+    let mut program = VirtProgram::default();
+    let values: Vec<Reg> = (0..alive).map(|_| program.reg()).collect();
+    let vpm = Src::Port(Raddr::VPM, None);
+    program.ops.extend(values.iter().map(|&reg| Operation::mov(Dst::Reg(reg), vpm)));
+    let give = |reg: Reg| Operation::mov(Dst::Port(vc4::qpu::Waddr::VPM, None), Src::Reg(reg));
+    for n in 0..12 {
+        let (sum, product) = (program.reg(), program.reg());
+        let read = |regs: [Reg; 2]| regs.map(|reg| Operand::from(Src::Reg(reg)));
+        let (of, by) = ([values[n], values[n + 20]], values[n + 40]);
+        program.ops.push(Operation::new(Unit::Add(AddOp::Fadd), Dst::Reg(sum), &read(of)));
+        program.ops.push(Operation::new(Unit::Mul(MulOp::Fmul), Dst::Reg(product), &read([sum, by])));
+        program.ops.push(give(product));
+    }
+    program.ops.extend(values.into_iter().map(give));
+    program
+}
+
+#[test]
+fn values_move_where_the_files_are_full() {
+    for alive in [65, 66] {
+        let program = crowded(alive);
+        let refused = allocate(&mut program.clone(), Threads::One);
+        assert!(matches!(refused, Err(BackendError::RegisterPressure { .. })), "{alive} values have places");
+        assert!(moves(&program), "{alive} values find no places");
+    }
+    assert!(!moves(&crowded(69)), "there are places for 68");
+}
+
+#[test]
+fn what_the_kernel_follows_stays_where_it_is() {
+    for (alive, place) in (60..67).flat_map(|alive| (0..=alive).map(move |place| (alive, place))) {
+        let mut program = crowded(alive);
+        let (word, clamped) = (program.reg(), program.reg());
+        let operands = [Src::Reg(word), Src::Imm(vc4::qpu::SmallImm::new(0))].map(Operand::from);
+        let mut clamp = Operation::new(Unit::Add(AddOp::Max), Dst::Reg(clamped), &operands);
+        clamp.ordered = true;
+        let begin = Operation::mov(Dst::Reg(word), Src::Port(Raddr::VPM, None));
+        program.ops.splice(place..place, [begin, clamp]);
+        // Bytes of each value are wanted at once, so that another one has to make room in file A.
+        for at in (place + 2..alive + 2).rev() {
+            let src = Src::Reg(program.ops[at].writes().expect("values begin here"));
+            let part = Operand { src, unpack: Unpack::Byte0 };
+            program.ops.insert(at + 1, Operation::mov(Dst::Port(vc4::qpu::Waddr::VPM, None), part));
+        }
+        program.ops.push(Operation::mov(Dst::Port(vc4::qpu::Waddr::VPM, None), Src::Reg(clamped)));
+        let Some((done, _)) = moving::allocate(&program) else { continue };
+        let clamp = done.ops.iter().find(|op| op.ordered).and_then(Operation::writes);
+        let last = done.ops.last().and_then(|op| op.reads().next());
+        assert!(clamp.is_some() && clamp == last, "it is moved from {clamp:?} to {last:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
@@ -158,5 +223,13 @@ proptest! {
         steps in prop::collection::vec((0_usize..64, 0_usize..64, 0_usize..64, 0_u8..24), 1..1500),
     ) {
         check(alive, &steps, Threads::One);
+    }
+
+    #[test]
+    fn values_that_move_are_the_same(
+        alive in 4_usize..70,
+        steps in prop::collection::vec((0_usize..64, 0_usize..64, 0_usize..64, 0_u8..24), 1..1500),
+    ) {
+        moves(&program(alive, &steps));
     }
 }
