@@ -40,18 +40,16 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
     let most = if two { Threads::Two } else { Threads::One };
     fuse::fuse(&mut selected, most);
     let code = best(&selected, shader.stage, most).map_err(|error| error.in_source(shader))?;
-    check(&selected, &code, shader.stage)?;
+    if cfg!(debug_assertions) {
+        check(&selected, &code, shader.stage)?;
+    }
     Ok(code)
 }
 
-/// In debug builds, whether code does what was selected, and breaks no rule.
+/// Whether code does what was selected, and breaks no rule.
 fn check(selected: &VirtProgram, code: &Program, stage: Stage) -> Result<(), BackendError> {
-    if cfg!(debug_assertions) {
-        check_rules(code, stage)?;
-        check_regalloc::check(selected, code)
-            .map_err(|difference| BackendError::Miscompiled { difference })?;
-    }
-    Ok(())
+    check_rules(code, stage)?;
+    check_regalloc::check(selected, code).map_err(|difference| BackendError::Miscompiled { difference })
 }
 
 /// Compiles a lowered shader whose values find no places for their whole lives, for one thread, with values that move between
@@ -70,6 +68,7 @@ pub fn compile_moving(shader: &Shader, inputs: Inputs) -> Option<Result<Program,
         let slots = emit::end(scheduler.schedule(0, usize::MAX)?, shader.stage);
         Some(emit::emit(&scheduler.program, &slots, Threads::One))
     })?;
+    // So few programs come this way that each of them is checked, in all builds.
     Some(check(&selected, &code, shader.stage).map(|()| code))
 }
 
