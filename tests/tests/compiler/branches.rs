@@ -20,6 +20,12 @@ fn arms_of_committed_shaders() {
     }
 }
 
+/// Values that move to accumulators are where they were behind arms and loops.
+#[test]
+fn values_that_move_around_arms() {
+    run_committed("crowded_arms");
+}
+
 /// A program of two threads jumps over arms, too.
 #[test]
 fn lookups_in_arms() {

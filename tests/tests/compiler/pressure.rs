@@ -240,3 +240,34 @@ fn interpolated_lookups_that_two_sums_want() {
     });
     run("interpolated lookups, twice", 1, &shader);
 }
+
+/// So many values, each of which takes the one before and too much work to be made twice.
+fn chain(b: &mut vc4_shaders::ir::Builder, first: Value, count: usize) -> Vec<Value> {
+    let (half, one) = (b.float(0.5), b.float(1.0));
+    let step = |b: &mut vc4_shaders::ir::Builder, value: Value| {
+        (0..16).fold(value, |value, _| {
+            let square = b.op(Op::FMul, &[value, value]);
+            let rest = b.op(Op::FSub, &[one, square]);
+            let part = b.op(Op::FMul, &[rest, half]);
+            b.op(Op::FAdd, &[part, half])
+        })
+    };
+    std::iter::successors(Some(first), |&value| Some(step(b, value))).skip(1).take(count).collect()
+}
+
+/// They move to accumulators and back: no place is free for a whole life.
+#[test]
+fn more_values_than_the_files_hold() {
+    for count in [66, 67] {
+        let shader = fragment(1, |b, inputs| {
+            let values = chain(b, inputs[0][0], count);
+            let (zero, half) = (b.float(0.0), b.float(0.5));
+            let sum = values.iter().rev().fold(zero, |sum, &value| {
+                let faded = b.op(Op::FMul, &[sum, half]);
+                b.op(Op::FAdd, &[faded, value])
+            });
+            [sum; 4]
+        });
+        run(&format!("{count} values"), 1, &shader);
+    }
+}
