@@ -99,7 +99,11 @@ fn separated(op: &mut Op) -> Option<[Option<(Dest, u8, Cond)>; 2]> {
     let mut results = [None; 2];
     if is_peripheral(op, op.add_dest, false) {
         // Where the result is refused, the elements are shown as they were.
-        let clobbers = |dest| matches!(dest, Dest::Slot(s) | Dest::Packed(s) if operands.contains(&s));
+        let clobbers = |dest| match dest {
+            Dest::Slot(s) | Dest::Packed(s) => operands.contains(&s),
+            Dest::Sfu(_) => operands.contains(&slot::R4),
+            _ => false,
+        };
         if clobbers(op.mul_dest) || op.mul_dest == Dest::R5Quad {
             return None;
         }
