@@ -63,11 +63,12 @@ impl Vector<'_, '_> {
         known
     }
 
-    /// A result that may be anything. Where infinities need not be expected it is looked at: it is one, or a NaN, if an
-    /// operand was.
-    fn unbounded(&mut self, value: Value) -> Word {
-        let word = Word { value, known: Known::FLOAT, signs_zero: true };
-        self.check(word);
+    /// A result with such a bound. One without is looked at: it is an infinity or a NaN if an operand was.
+    fn finite(&mut self, value: Value, below: Option<i32>) -> Word {
+        let word = Word { value, known: Known { below, ..Known::FLOAT }, signs_zero: true };
+        if below.is_none() {
+            self.check(word);
+        }
         Word { known: self.known(word), ..word }
     }
 
@@ -115,17 +116,12 @@ impl Vector<'_, '_> {
             true => this.build.ins().fsub(x, y),
             false => this.build.ins().fadd(x, y),
         };
-        if let Some(below) = self.bound(a, b, |a, b| a.max(b) + 1) {
+        let below = self.bound(a, b, |a, b| a.max(b) + 1);
+        if below.is_some() || self.floats == Floats::Finite {
             let (x, y) = (self.float(a.value), self.float(b.value));
             let value = sum(self, x, y);
             let value = self.words(value);
-            return Word { value, known: Known::float_below(below), signs_zero: true };
-        }
-        if self.floats == Floats::Finite {
-            let (x, y) = (self.float(a.value), self.float(b.value));
-            let value = sum(self, x, y);
-            let value = self.words(value);
-            return self.unbounded(value);
+            return self.finite(value, below);
         }
         let (x_words, y_words) = (self.number(a), self.number(b));
         let (x, y) = (self.float(x_words), self.float(y_words));
@@ -149,15 +145,11 @@ impl Vector<'_, '_> {
             let (x, y) = (this.float(x), this.float(y));
             this.build.ins().fmul(x, y)
         };
-        if let Some(below) = self.bound(a, b, |a, b| a + b) {
+        let below = self.bound(a, b, |a, b| a + b);
+        if below.is_some() || self.floats == Floats::Finite {
             let value = product(self, a.value, b.value);
             let value = self.words(value);
-            return Word { value, known: Known::float_below(below), signs_zero: true };
-        }
-        if self.floats == Floats::Finite {
-            let value = product(self, a.value, b.value);
-            let value = self.words(value);
-            return self.unbounded(value);
+            return self.finite(value, below);
         }
         let (x, y) = (self.number(a), self.number(b));
         let whole = product(self, x, y);

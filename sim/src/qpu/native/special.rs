@@ -171,6 +171,7 @@ impl Vector<'_, '_> {
         let along = self.and_with(m, 0x7ff);
         let linear = self.build.ins().imul(c1, along);
         let linear = self.shifted_right(linear, 11);
+        // The unit's table of it is this parabola, to nearest.
         let place = self.shifted_right(m, 5);
         let place = self.and_with(place, 63);
         let end = self.constant(64);
