@@ -6,8 +6,9 @@ use crate::ir::cfg::Cfg;
 use crate::ir::{Block, Node, Op, Shader, Value};
 use crate::work;
 
-/// The values that are used behind each block's end: in other blocks, by their phis, by control flow.
-pub struct Live(SecondaryMap<Block, EntitySet<Value>>);
+/// The values that are used behind each block's end: in other blocks, by their phis, by control flow. They are few beside all
+/// values of a shader, so they are lists, sorted.
+pub struct Live(SecondaryMap<Block, Vec<Value>>);
 
 impl Live {
     /// Of a shader.
@@ -23,26 +24,24 @@ impl Live {
                 shader.insts[inst].results.iter().for_each(|&value| home[value] = Some(block));
             }
         }
-        let mut live = Live(SecondaryMap::new());
+        let used: SecondaryMap<Block, Vec<Value>> =
+            cfg.order.iter().fold(SecondaryMap::with_capacity(shader.blocks.len()), |mut used, &block| {
+                used[block] = used_from_before(shader, block, &home);
+                used
+            });
+        let mut live = Live(SecondaryMap::with_capacity(shader.blocks.len()));
         live.keep_conditions(&shader.body);
         let mut changed = true;
         // Loops hand what is alive at their start to their end; without any, what comes behind is known before.
         while changed {
             changed = false;
             for &block in cfg.order.iter().rev() {
-                let before = live.at_start(shader, block, &home);
+                let from_before = |value: &Value| home[*value] != Some(block);
+                let mut before: Vec<Value> = live.behind(block).filter(from_before).collect();
+                join(&mut before, &used[block]);
                 for &pred in cfg.preds(block) {
-                    for &value in &before {
-                        changed |= live.0[pred].insert(value);
-                    }
-                }
-                for &inst in &shader.blocks[block].insts {
-                    let data = &shader.insts[inst];
-                    if data.op == Op::Phi {
-                        for (&pred, &value) in data.phi_blocks.iter().zip(&data.args) {
-                            changed |= live.0[pred].insert(value);
-                        }
-                    }
+                    changed |= join(&mut live.0[pred], &before);
+                    changed |= join(&mut live.0[pred], &handed(shader, block, pred));
                 }
             }
             changed &= has_loops;
@@ -52,32 +51,12 @@ impl Live {
 
     /// Whether a value is used behind the end of a block.
     pub fn is_behind(&self, block: Block, value: Value) -> bool {
-        self.0[block].contains(value)
+        self.0[block].binary_search(&value).is_ok()
     }
 
     /// The values that are used behind the end of a block.
     pub fn behind(&self, block: Block) -> impl Iterator<Item = Value> + '_ {
-        self.0[block].iter()
-    }
-
-    /// What is alive in front of a block's instructions but its phis; some of it more than once.
-    fn at_start(
-        &self,
-        shader: &Shader,
-        block: Block,
-        home: &SecondaryMap<Value, Option<Block>>,
-    ) -> Vec<Value> {
-        let insts = &shader.blocks[block].insts;
-        work::count(insts.len());
-        let is_from_before = |value: &Value| home[*value] != Some(block);
-        let mut live: Vec<Value> = self.behind(block).filter(is_from_before).collect();
-        for &inst in insts {
-            let data = &shader.insts[inst];
-            if data.op != Op::Phi {
-                live.extend(data.args.iter().copied().filter(is_from_before));
-            }
-        }
-        live
+        self.0[block].iter().copied()
     }
 
     /// The block in front of an if ends with a look at its condition.
@@ -89,7 +68,7 @@ impl Live {
                 &Node::Block(block) => before = Some(block),
                 Node::If { cond, then, otherwise } => {
                     if let Some(block) = before {
-                        self.0[block].insert(*cond);
+                        join(&mut self.0[block], &[*cond]);
                     }
                     self.keep_conditions(then);
                     self.keep_conditions(otherwise);
@@ -99,6 +78,46 @@ impl Live {
             }
         }
     }
+}
+
+/// What the instructions of a block use of other blocks, their phis left out.
+fn used_from_before(shader: &Shader, block: Block, home: &SecondaryMap<Value, Option<Block>>) -> Vec<Value> {
+    let insts = &shader.blocks[block].insts;
+    work::count(insts.len());
+    let args = insts.iter().map(|&inst| &shader.insts[inst]).filter(|data| data.op != Op::Phi);
+    let args = args.flat_map(|data| &data.args).copied();
+    sorted(args.filter(|&value| home[value] != Some(block)).collect())
+}
+
+/// What the phis of a block take where control comes from `pred`.
+fn handed(shader: &Shader, block: Block, pred: Block) -> Vec<Value> {
+    let phis = shader.blocks[block].insts.iter().map(|&inst| &shader.insts[inst]);
+    let phis = phis.take_while(|data| data.op == Op::Phi);
+    let from = |(&from, &value): (&Block, &Value)| (from == pred).then_some(value);
+    sorted(phis.flat_map(|data| data.phi_blocks.iter().zip(&data.args).filter_map(from)).collect())
+}
+
+fn sorted(mut values: Vec<Value>) -> Vec<Value> {
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Adds values to others, both sorted; whether there was a new one.
+fn join(to: &mut Vec<Value>, more: &[Value]) -> bool {
+    let mut old = to.iter().peekable();
+    let is_new = |value: &&Value| {
+        while old.next_if(|old| old < value).is_some() {}
+        old.peek() != Some(value)
+    };
+    let new: Vec<Value> = more.iter().filter(is_new).copied().collect();
+    if new.is_empty() {
+        return false;
+    }
+    // Two sorted runs, which the sort merges.
+    to.extend(new);
+    to.sort();
+    true
 }
 
 #[cfg(test)]

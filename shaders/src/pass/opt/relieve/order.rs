@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::alive::Alive;
 use super::conditions::sets_flags;
-use super::remake::{Between, Missing, Remake, Site, again, in_registers, is_movable, operands, takes_room};
+use super::remake::{Between, Known, Remake, Site, again, in_registers, is_movable, operands, takes_room};
 use crate::ir::{Block, Inst, Op, Shader, Type, Value};
 use crate::pass::analysis::live::Live;
 use crate::work;
@@ -57,9 +57,30 @@ impl Ready {
         }
     }
 
+    /// The last ones of each kind but the first.
+    fn latest(&self) -> impl Iterator<Item = usize> + '_ {
+        let sinking = self.sinking.iter().rev().take(WINDOW);
+        sinking.chain(self.others.iter().rev().take(WINDOW)).copied()
+    }
+
     /// The last one in the order of the shader.
     fn last(&self) -> Option<usize> {
         [&self.sticking, &self.sinking, &self.others].into_iter().filter_map(BTreeSet::last).max().copied()
+    }
+}
+
+/// The users of a value, by where they are in the order of the shader.
+#[derive(Default)]
+struct Users {
+    all: Vec<usize>,
+    /// How many there are up to the last one that does not stand.
+    rest: usize,
+}
+
+impl Users {
+    fn push(&mut self, at: usize) {
+        self.all.push(at);
+        self.rest = self.all.len();
     }
 }
 
@@ -85,6 +106,7 @@ pub struct Order<'a> {
     room: Vec<SmallVec<[Value; 4]>>,
     /// Values alive at the place that was come to.
     live: Alive,
+    known: Known,
     /// Values that an instruction of the block makes that may stand twice.
     repeatable: EntitySet<Value>,
     /// Users of each value that stand already.
@@ -92,7 +114,7 @@ pub struct Order<'a> {
     /// What stands, from the end.
     done: Vec<Inst>,
     /// The places of each value's users in the order of the shader, and which of them stand.
-    wanted: FxHashMap<Value, Vec<usize>>,
+    wanted: FxHashMap<Value, Users>,
     stands: Vec<bool>,
     /// Those that [`MOST_AGAIN`] instructions make, with all that they need.
     is_cheap: Vec<bool>,
@@ -122,7 +144,7 @@ impl<'a> Order<'a> {
         let (front, insts): (Vec<Inst>, Vec<Inst>) = all.into_iter().partition(stays);
         let place: FxHashMap<Inst, usize> = insts.iter().copied().zip(0..).collect();
         let (mut waiting, mut before) = (vec![0; insts.len()], vec![None; insts.len()]);
-        let mut wanted: FxHashMap<Value, Vec<usize>> = FxHashMap::default();
+        let mut wanted: FxHashMap<Value, Users> = FxHashMap::default();
         let mut last = None;
         let mut room = Vec::with_capacity(insts.len());
         for (at, &inst) in insts.iter().enumerate() {
@@ -153,6 +175,7 @@ impl<'a> Order<'a> {
             ready: Ready::default(),
             room,
             live: Alive::default(),
+            known: Known::default(),
             repeatable: EntitySet::new(),
             users: FxHashMap::default(),
             done: Vec::new(),
@@ -223,8 +246,7 @@ impl<'a> Order<'a> {
             (!frees, !self.is_cheap[at], growth, Reverse(at))
         };
         work::count(self.ready.sinking.len().min(WINDOW) + self.ready.others.len().min(WINDOW));
-        let last = |ready: &'_ BTreeSet<usize>| ready.iter().rev().take(WINDOW).copied().collect::<Vec<_>>();
-        last(&self.ready.sinking).into_iter().chain(last(&self.ready.others)).min_by_key(by)
+        self.ready.latest().min_by_key(by)
     }
 
     /// Whether a register is free as soon as the instruction, and the few that make its operands, stand.
@@ -239,7 +261,7 @@ impl<'a> Order<'a> {
         if self.escaping.contains(value) {
             return false;
         }
-        let users = self.wanted.get(&value).map_or(&[][..], |users| users);
+        let users = self.wanted.get(&value).map_or(&[][..], |users| &users.all);
         match users {
             _ if is_condition(value) => true,
             &[user] => {
@@ -274,9 +296,15 @@ impl<'a> Order<'a> {
     }
 
     fn revive(&mut self, value: Value) {
-        if takes_room(self.shader, value) {
+        if takes_room(self.shader, value) && !self.live.contains(value) {
             self.live.insert(value);
+            self.known.changes(value);
         }
+    }
+
+    fn kill(&mut self, value: Value) {
+        self.live.remove(value);
+        self.known.changes(value);
     }
 
     fn put(&mut self, at: usize) {
@@ -286,11 +314,16 @@ impl<'a> Order<'a> {
         let results = self.shader.insts[inst].results.clone();
         let is_used =
             results.iter().any(|value| self.users.contains_key(value) || self.escaping.contains(*value));
-        results.into_iter().for_each(|value| self.live.remove(value));
+        results.into_iter().for_each(|value| self.kill(value));
         let stands = is_used || self.shader.insts[inst].op.has_effect();
         for arg in operands(self.shader, inst) {
             if let Some(&maker) = self.place.get(&self.shader.values[arg].inst) {
                 self.release(maker);
+            }
+            if let Some(users) = self.wanted.get_mut(&arg) {
+                while users.rest > 0 && self.stands[users.all[users.rest - 1]] {
+                    users.rest -= 1;
+                }
             }
             if stands {
                 self.uses(inst, arg);
@@ -320,7 +353,7 @@ impl<'a> Order<'a> {
     /// shares those which are not with more others than they are: it costs few instructions and no register. Of such the one comes
     /// that is not wanted again for longest. Without any, whatever takes few instructions may come: those of its operands that stay
     /// alive for the instruction which made it are wanted even later, so they follow.
-    fn again(&self) -> Option<(Value, Between)> {
+    fn again(&mut self) -> Option<(Value, Between)> {
         if self.done.len() >= self.longest {
             return None;
         }
@@ -331,30 +364,28 @@ impl<'a> Order<'a> {
             },
             is_live: |value| self.live.contains(value),
             may_repeat: |value| self.repeatable.contains(value),
-            users: |value| self.wanted.get(&value).map_or(0, Vec::len),
+            users: |value| self.wanted.get(&value).map_or(0, |users| users.all.len()),
             most_between: MOST_BETWEEN,
             most_missing: MOST_MISSING,
         };
-        let mut shared: FxHashMap<Missing, usize> = FxHashMap::default();
-        let mut candidates: SmallVec<[(Value, Option<Remake>); 64]> = SmallVec::new();
-        for &value in self.live.values().iter().rev() {
-            let waits =
-                self.place.get(&self.shader.values[value].inst).is_some_and(|&at| self.waiting[at] > 0);
-            if !waits || !self.repeatable.contains(value) {
-                continue;
-            }
-            let remake = site.remake(value);
-            if let Some(remake) = &remake {
-                *shared.entry(remake.missing.clone()).or_default() += 1;
-            }
-            candidates.push((value, remake));
+        let waits = |value: Value| {
+            self.place.get(&self.shader.values[value].inst).is_some_and(|&at| self.waiting[at] > 0)
+        };
+        let may = |&value: &Value| self.repeatable.contains(value) && waits(value);
+        let values: SmallVec<[Value; 64]> = self.live.values().iter().rev().copied().filter(may).collect();
+        values.iter().for_each(|&value| self.known.ask(&site, value));
+        let candidates: SmallVec<[(Value, Option<&Remake>); 64]> =
+            values.iter().map(|&value| (value, self.known.remake(value))).collect();
+        let mut shared: FxHashMap<&[Value], usize> = FxHashMap::default();
+        for remake in candidates.iter().filter_map(|(_, remake)| *remake) {
+            *shared.entry(&remake.missing).or_default() += 1;
         }
         let now = self.ready.last().unwrap_or(0);
         let rests = |value: Value| self.next_user(value).is_none_or(|user| user + LEAST_REST < now);
-        let frees = |remake: &Remake| shared[&remake.missing] > remake.missing.len();
+        let frees = |remake: &Remake| shared[&remake.missing[..]] > remake.missing.len();
         let best = candidates
             .iter()
-            .filter_map(|(value, remake)| Some((*value, remake.as_ref().filter(|remake| frees(remake))?)))
+            .filter_map(|&(value, remake)| Some((value, remake.filter(|remake| frees(remake))?)))
             .filter(|&(value, _)| rests(value))
             .min_by_key(|&(value, _)| self.next_user(value));
         if let Some((value, remake)) = best {
@@ -395,7 +426,8 @@ impl<'a> Order<'a> {
 
     /// The last user of a value that does not stand yet.
     fn next_user(&self, value: Value) -> Option<usize> {
-        self.wanted.get(&value)?.iter().rev().copied().find(|&at| !self.stands[at])
+        let users = self.wanted.get(&value)?;
+        users.all[..users.rest].last().copied()
     }
 
     fn make_again(&mut self, value: Value) {
@@ -407,7 +439,7 @@ impl<'a> Order<'a> {
                 *arg = result;
             }
         }
-        self.live.remove(value);
+        self.kill(value);
         for arg in operands(self.shader, copy) {
             self.uses(copy, arg);
         }

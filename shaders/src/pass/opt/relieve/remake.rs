@@ -1,5 +1,7 @@
 //! What it takes to make a value where it is not alive.
 
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::ir::{Inst, InstData, Op, Shader, Type, Value};
@@ -24,7 +26,9 @@ pub struct Remake {
     pub between: Between,
     /// Values that would have to live for it.
     pub missing: Missing,
-    /// Operands that were looked at, with what was not taken.
+    /// Operands that were looked at, with what was not taken: whether they are alive decides all the rest.
+    seen: Vec<Value>,
+    /// How many of them were not alive.
     looks: usize,
 }
 
@@ -51,17 +55,10 @@ where
     R: Fn(Value) -> bool,
     U: Fn(Value) -> usize,
 {
-    /// What making a value there takes; `None` if it takes more instructions, or more registers, than it is worth.
-    pub fn remake(&self, value: Value) -> Option<Remake> {
-        let mut remake = Remake::default();
-        let may = self.makes(value, &mut remake);
-        remake.missing.sort_unstable();
-        may.then_some(remake)
-    }
-
     /// Adds what the operands of a value take; whether that is little enough.
     fn makes(&self, value: Value, remake: &mut Remake) -> bool {
         for &arg in (self.operands)(value) {
+            remake.seen.push(arg);
             if (self.is_live)(arg) || remake.between.contains(&arg) || remake.missing.contains(&arg) {
                 continue;
             }
@@ -85,6 +82,56 @@ where
             remake.missing.push(arg);
         }
         true
+    }
+}
+
+/// What making values again takes, as far as it was asked for: as a place moves, little of what is alive changes.
+#[derive(Default)]
+pub struct Known {
+    answers: FxHashMap<Value, Answer>,
+    /// Changes of what is alive so far, and the last one of each value.
+    now: u32,
+    changed: SecondaryMap<Value, u32>,
+}
+
+struct Answer {
+    remake: Remake,
+    /// Whether that is worth it.
+    may: bool,
+    /// When it was found.
+    at: u32,
+}
+
+impl Known {
+    /// A value came alive, or is so no more.
+    pub fn changes(&mut self, value: Value) {
+        self.now += 1;
+        self.changed[value] = self.now;
+    }
+
+    /// Finds out what making a value at a place takes, if it may be other than it was.
+    pub fn ask<'a, O, L, R, U>(&mut self, site: &Site<O, L, R, U>, value: Value)
+    where
+        O: Fn(Value) -> &'a [Value],
+        L: Fn(Value) -> bool,
+        R: Fn(Value) -> bool,
+        U: Fn(Value) -> usize,
+    {
+        let is_still =
+            |answer: &Answer| answer.remake.seen.iter().all(|&seen| self.changed[seen] <= answer.at);
+        if self.answers.get(&value).is_some_and(is_still) {
+            return;
+        }
+        let mut remake = Remake::default();
+        let may = site.makes(value, &mut remake);
+        remake.missing.sort_unstable();
+        self.answers.insert(value, Answer { remake, may, at: self.now });
+    }
+
+    /// What making a value takes where it was asked for; `None` if it takes more instructions, or more registers, than it is
+    /// worth.
+    pub fn remake(&self, value: Value) -> Option<&Remake> {
+        self.answers.get(&value).filter(|answer| answer.may).map(|answer| &answer.remake)
     }
 }
 

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::alive::Alive;
-use super::remake::{Missing, Remake, Site, again, in_registers, is_movable, takes_room};
+use super::remake::{Known, Remake, Site, again, in_registers, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::Live;
 use crate::work;
@@ -23,6 +23,7 @@ pub fn run(shader: &mut Shader, most: usize) {
     if blocks.len() == 1 {
         return;
     }
+    let mut places = Places::default();
     for _ in 0..ROUNDS {
         let live = Live::of(shader);
         let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value)).count();
@@ -30,7 +31,7 @@ pub fn run(shader: &mut Shader, most: usize) {
         if count <= most {
             return;
         }
-        let mut places = Places::of(shader, &blocks);
+        places.look(shader, &blocks);
         let chosen = places.choose(shader, live.behind(block).collect(), most);
         if chosen.is_empty() {
             return;
@@ -49,6 +50,7 @@ pub fn run(shader: &mut Shader, most: usize) {
 }
 
 /// Where values are made and used.
+#[derive(Default)]
 struct Places {
     home: SecondaryMap<Inst, Option<Block>>,
     /// What each instruction needs in registers.
@@ -62,18 +64,17 @@ struct Places {
 }
 
 impl Places {
-    fn of(shader: &Shader, blocks: &[Block]) -> Places {
-        let mut places = Places {
-            home: SecondaryMap::new(),
-            room: SecondaryMap::new(),
-            users: FxHashMap::default(),
-            uses: shader.use_counts(),
-            fixed: EntitySet::new(),
-        };
+    /// Looks at what is made and used now.
+    fn look(&mut self, shader: &Shader, blocks: &[Block]) {
+        self.users.clear();
+        self.uses = shader.use_counts();
+        self.fixed.clear();
         for &block in blocks {
             for &inst in &shader.blocks[block].insts {
-                places.home[inst] = Some(block);
-                places.room[inst] = in_registers(shader, inst);
+                if self.home[inst].is_none() {
+                    self.home[inst] = Some(block);
+                    self.room[inst] = in_registers(shader, inst);
+                }
             }
         }
         for &block in blocks {
@@ -81,9 +82,9 @@ impl Places {
                 let data = &shader.insts[inst];
                 for &arg in &data.args {
                     if data.op == Op::Phi {
-                        places.fixed.insert(arg);
-                    } else if places.home[shader.values[arg].inst] != Some(block) {
-                        let users = places.users.entry(arg).or_default();
+                        self.fixed.insert(arg);
+                    } else if self.home[shader.values[arg].inst] != Some(block) {
+                        let users = self.users.entry(arg).or_default();
                         if users.last() != Some(&block) {
                             users.push(block);
                         }
@@ -92,9 +93,8 @@ impl Places {
             }
         }
         for_each_condition(&shader.body, &mut |condition| {
-            places.fixed.insert(condition);
+            self.fixed.insert(condition);
         });
-        places
     }
 
     /// Which of the values that are alive somewhere are made again where they are used, until `most` are left. Those come first
@@ -104,6 +104,7 @@ impl Places {
         live.extend(alive.into_iter().filter(|&value| takes_room(shader, value)));
         let mut chosen: Vec<(Value, Remake)> = Vec::new();
         let mut gone: FxHashSet<Value> = FxHashSet::default();
+        let mut known = Known::default();
         while live.values().len() > most {
             let site = Site {
                 operands: |value| &self.room[shader.values[value].inst][..],
@@ -113,30 +114,31 @@ impl Places {
                 most_between: MOST_BETWEEN,
                 most_missing: MOST_MISSING,
             };
-            let mut shared: FxHashMap<Missing, usize> = FxHashMap::default();
-            let mut candidates: Vec<(Value, Remake)> = Vec::new();
             for &value in live.values() {
                 work::count(1);
-                if !self.may_repeat(shader, value) || self.fixed.contains(value) {
-                    continue;
+                if self.may_repeat(shader, value) && !self.fixed.contains(value) {
+                    known.ask(&site, value);
                 }
-                let Some(remake) = site.remake(value) else { continue };
-                // What was chosen before stays gone.
-                if remake.missing.iter().any(|missing| gone.contains(missing)) {
-                    continue;
-                }
-                *shared.entry(remake.missing.clone()).or_default() += 1;
-                candidates.push((value, remake));
             }
-            let frees = |remake: &Remake| shared[&remake.missing] > remake.missing.len();
+            let candidates = live.values().iter().filter_map(|&value| Some((value, known.remake(value)?)));
+            // What was chosen before stays gone.
+            let stays_gone = |remake: &Remake| !remake.missing.iter().any(|missing| gone.contains(missing));
+            let candidates: Vec<(Value, &Remake)> =
+                candidates.filter(|(_, remake)| stays_gone(remake)).collect();
+            let mut shared: FxHashMap<&[Value], usize> = FxHashMap::default();
+            for (_, remake) in &candidates {
+                *shared.entry(&remake.missing).or_default() += 1;
+            }
+            let frees = |remake: &Remake| shared[&remake.missing[..]] > remake.missing.len();
             let price = |value: Value, remake: &Remake| {
                 (1 + remake.between.len()) * self.users.get(&value).map_or(1, Vec::len)
             };
             let best = candidates.iter().filter(|(_, remake)| frees(remake));
-            let best = best.min_by_key(|(value, remake)| (price(*value, remake), *value)).cloned();
-            let Some((value, remake)) = best else { break };
+            let best = best.min_by_key(|(value, remake)| (price(*value, remake), *value));
+            let Some((value, remake)) = best.map(|&(value, remake)| (value, remake.clone())) else { break };
             live.remove(value);
             live.extend(remake.missing.iter().copied());
+            remake.missing.iter().chain([&value]).for_each(|&changed| known.changes(changed));
             gone.insert(value);
             chosen.push((value, remake));
         }
@@ -179,6 +181,7 @@ impl Places {
             for user in users {
                 let args = shader.insts[user].args.iter_mut();
                 args.filter(|arg| **arg == value).for_each(|arg| *arg = copy);
+                self.room[user] = in_registers(shader, user);
             }
             let (before, behind) = insts.split_at(first);
             shader.blocks[block].insts = [before, &copies[..], behind].concat();
