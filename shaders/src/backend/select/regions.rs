@@ -166,9 +166,12 @@ fn choice(
 ) -> Result<(), BackendError> {
     let asks_all = s.op(cond) == Op::BAny;
     let one_arm = s.uniform.get_or_insert_with(|| Uniform::of(s.shader)).contains(cond);
-    let inverted = !asks_all && !has_code(s, then);
+    let has_code = [then, otherwise].map(|arm| has_code(s, arm));
+    // Of two arms that run one after the other, what the first one leaves waits for the second: the deeper one comes first.
+    let is_deeper = !one_arm && depth(then) > depth(otherwise);
+    let inverted = !asks_all && (!has_code[0] || (has_code[1] && is_deeper));
     let (guarded, other) = if inverted { (otherwise, then) } else { (then, otherwise) };
-    let other = has_code(s, other).then_some(other);
+    let other = has_code[usize::from(!inverted)].then_some(other);
     let mut merges = merges(s, guarded, join)?;
     if let (None, [_, Node::Loop(body), Node::Block(_)]) = (other, &guarded[..]) {
         merges.iter_mut().for_each(|merge| merge.carried = one_arm && carry(s, merge, body));
@@ -185,6 +188,16 @@ fn has_code(s: &Selector<'_>, arm: &Region) -> bool {
         [Node::Block(block)] => s.shader.blocks[block].insts.iter().any(has_code),
         _ => true,
     }
+}
+
+/// How many ifs and loops of a region are within each other.
+fn depth(region: &Region) -> usize {
+    let inner = |node: &Node| match node {
+        Node::If { then, otherwise, .. } => 1 + depth(then).max(depth(otherwise)),
+        Node::Loop(body) => 1 + depth(body),
+        _ => 0,
+    };
+    region.iter().map(inner).max().unwrap_or(0)
 }
 
 /// Lets a loop carry what is merged behind it in the merge's register: what it starts with is what is there if it is
