@@ -15,6 +15,7 @@ use crate::ir::{Shader, Stage, computed};
 use crate::pass;
 use crate::pass::lower::relay::Extent;
 use crate::pass::lower::{self, LowerError};
+use crate::pass::opt::relieve::PREFERENCES;
 use crate::picture::{self, Picture};
 use crate::program::{Pipeline, Program};
 use crate::relay::Relay;
@@ -286,17 +287,37 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
 
 /// Instructions of the IR up to which other orders are looked for. What is longer would take the compiler seconds, and the
 /// QPUs more for each picture.
-const MOST_REORDERED: usize = 16_384;
+const MOST_REORDERED: usize = 32_768;
 
-/// The code of a shader, with branches or without, in an order that keeps few values alive: the shortest that fits, or one that
-/// is little longer and leaves the other thread half of the registers, which hides its lookups. Where none fits, values move.
+/// Instructions of the IR from which on the first order that fits is taken.
+const LONG: usize = 16_384;
+
+/// The code of a shader, with branches or without, in an order that keeps few values alive.
 fn in_fewer_registers<'a>(
     shaders: impl Iterator<Item = &'a Shader>,
     inputs: Inputs,
 ) -> Option<Result<Program, BackendError>> {
-    let length = |order: &Shader| order.insts_in_order().len();
-    let shaders = shaders.filter(|shader| length(shader) <= MOST_REORDERED);
-    let mut orders: Vec<Shader> = shaders.flat_map(pass::relieve).collect();
+    let shaders: Vec<&Shader> = shaders.filter(|shader| length(shader) <= MOST_REORDERED).collect();
+    let is_long = shaders.iter().any(|shader| length(shader) > LONG);
+    PREFERENCES.iter().find_map(|preferences| {
+        let preferences = if is_long { &preferences[..1] } else { preferences };
+        let orders = shaders.iter().flat_map(|shader| pass::relieve(shader, preferences)).collect();
+        in_one_order(orders, is_long, inputs)
+    })
+}
+
+/// Instructions of a shader.
+fn length(shader: &Shader) -> usize {
+    shader.insts_in_order().len()
+}
+
+/// The code of the shortest order that fits, or of one that is little longer and leaves the other thread half of the registers,
+/// which hides its lookups. Where none fits, values move.
+fn in_one_order(
+    mut orders: Vec<Shader>,
+    is_long: bool,
+    inputs: Inputs,
+) -> Option<Result<Program, BackendError>> {
     orders.sort_by_cached_key(length);
     let mut near: Vec<&Shader> = Vec::new();
     let mut rest = orders.iter();
@@ -310,7 +331,7 @@ fn in_fewer_registers<'a>(
     let Some((shortest, first)) = found else {
         return near.into_iter().find_map(|order| backend::compile_moving(order, inputs));
     };
-    if first.threaded || first.samples.is_empty() {
+    if first.threaded || first.samples.is_empty() || is_long {
         return Some(Ok(first));
     }
     let near = rest.take_while(|order| 4 * length(order) <= 5 * shortest);

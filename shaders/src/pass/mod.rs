@@ -129,10 +129,8 @@ pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
 }
 
 /// Orders of a lowered shader that keep few values alive, with what is cheap made where it is used; see [`opt::relieve`].
-pub fn relieve(shader: &Shader) -> Vec<Shader> {
-    let orders = opt::relieve::PREFERENCES
-        .iter()
-        .flat_map(|&preference| opt::relieve::run(shader.clone(), preference));
+pub fn relieve(shader: &Shader, preferences: &[opt::relieve::Preference]) -> Vec<Shader> {
+    let orders = preferences.iter().flat_map(|&preference| opt::relieve::run(shader.clone(), preference));
     let mut orders: Vec<Shader> = orders.collect();
     // They are made; what is left of a step is to print and to check them.
     orders.iter_mut().for_each(|order| step(order, "opt_relieve", |_| {}));

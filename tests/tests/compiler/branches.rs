@@ -26,6 +26,14 @@ fn values_that_move_around_arms() {
     run_committed("crowded_arms");
 }
 
+/// Arms look up again what they share, where that is more than the register files hold, and results of arms wait for no arm that
+/// has others in it.
+#[test]
+fn arms_that_want_more_texels_than_the_files_hold() {
+    let pipeline = run_committed("network_arms");
+    assert!(pipeline.fragment.samples.len() > 72, "{} lookups", pipeline.fragment.samples.len());
+}
+
 /// A program of two threads jumps over arms, too.
 #[test]
 fn lookups_in_arms() {

@@ -3,39 +3,77 @@
 use cranelift_entity::SecondaryMap;
 
 use super::remake::{again, is_movable};
-use crate::ir::{Inst, InstData, Op, Shader, Type, Value};
+use crate::ir::{Block, Inst, InstData, Node, Op, Region, Shader, Type, Value};
 
-/// Gives each user of a comparison one of its own. Flags are set where they are looked at, so that until then it is what is
-/// compared that takes registers.
+/// Gives each user of a comparison one of its own, in its block, and each if one at the end of the block in front of it. Flags
+/// are set where they are looked at, so that until then it is what is compared that takes registers.
 pub fn split(shader: &mut Shader) {
     let counts = shader.use_counts();
+    let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
     for block in shader.blocks_in_order() {
         let mut insts: Vec<Inst> = Vec::new();
         for inst in std::mem::take(&mut shader.blocks[block].insts) {
+            shader.insts[inst].results.iter().for_each(|&value| home[value] = Some(block));
             for at in 0..shader.insts[inst].args.len() {
                 let value = shader.insts[inst].args[at];
                 if shader.values[value].ty == Type::Bool
                     && shader.insts[inst].op != Op::Phi
-                    && counts[value] > 1
+                    && (counts[value] > 1 || home[value] != Some(block))
                 {
-                    shader.insts[inst].args[at] = own(shader, &counts, value, &mut insts);
+                    shader.insts[inst].args[at] =
+                        own(shader, &counts, value, |word| home[word] == Some(block), &mut insts);
                 }
             }
             insts.push(inst);
         }
         shader.blocks[block].insts = insts;
     }
+    let mut body = std::mem::take(&mut shader.body);
+    split_ifs(shader, &counts, &home, &mut body);
+    shader.body = body;
 }
 
-/// A copy of a comparison, and of the one operation whose result it looks at if that sets the flags itself.
-fn own(shader: &mut Shader, counts: &SecondaryMap<Value, u32>, value: Value, insts: &mut Vec<Inst>) -> Value {
+/// Gives each if of a region its own comparison.
+fn split_ifs(
+    shader: &mut Shader,
+    counts: &SecondaryMap<Value, u32>,
+    home: &SecondaryMap<Value, Option<Block>>,
+    region: &mut Region,
+) {
+    let mut before = None;
+    for node in region {
+        match node {
+            Node::Block(block) => before = Some(*block),
+            Node::If { cond, then, otherwise } => {
+                if let Some(block) = before.filter(|_| counts[*cond] > 1 || home[*cond] != before) {
+                    let mut insts = std::mem::take(&mut shader.blocks[block].insts);
+                    *cond = own(shader, counts, *cond, |word| home[word] == before, &mut insts);
+                    shader.blocks[block].insts = insts;
+                }
+                split_ifs(shader, counts, home, then);
+                split_ifs(shader, counts, home, otherwise);
+            }
+            Node::Loop(body) => split_ifs(shader, counts, home, body),
+            _ => {}
+        }
+    }
+}
+
+/// A copy of a comparison, and of the one operation whose result it looks at if that sets the flags itself and is of this block.
+fn own(
+    shader: &mut Shader,
+    counts: &SecondaryMap<Value, u32>,
+    value: Value,
+    is_here: impl Fn(Value) -> bool,
+    insts: &mut Vec<Inst>,
+) -> Value {
     let data = shader.insts[shader.values[value].inst].clone();
     if !is_movable(&data) || data.results.len() != 1 {
         return value;
     }
     let mut args = data.args.clone();
     for arg in &mut args {
-        if sets_flags(shader, &data, *arg, counts[*arg]) {
+        if is_here(*arg) && sets_flags(shader, &data, *arg, counts[*arg]) {
             let word = shader.insts[shader.values[*arg].inst].clone();
             let inst = again(shader, &word, word.args.clone());
             insts.push(inst);

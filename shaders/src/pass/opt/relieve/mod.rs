@@ -19,22 +19,35 @@ use crate::ir::Shader;
 use crate::pass::analysis::live::Live;
 use order::Order;
 use remake::takes_room;
+use spread::Effort;
 
 pub use order::Preference;
 
 /// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
 const MOST: usize = 72;
 
-/// What is tried.
-pub const PREFERENCES: [Preference; 2] =
-    [Preference { many: 40, most: MOST }, Preference { many: 52, most: MOST }];
+/// What is tried, and what is tried where none of that fits: it makes the longest programs.
+pub const PREFERENCES: [&[Preference]; 2] = [
+    &[
+        Preference { many: 40, most: MOST, whatever_it_takes: false },
+        Preference { many: 52, most: MOST, whatever_it_takes: false },
+    ],
+    &[Preference { many: 40, most: MOST, whatever_it_takes: true }],
+];
 
 /// The orders of a shader in which no more values are alive than are of use: one in which instructions come as in the
 /// shader if they free no register, and one in which those come first that take fewest.
 pub fn run(mut shader: Shader, preference: Preference) -> Vec<Shader> {
     // What is alive across a block leaves room for what it computes.
-    spread::run(&mut shader, 3 * preference.many / 4);
-    conditions::split(&mut shader);
+    let most = 3 * preference.many / 4;
+    if preference.whatever_it_takes {
+        // With comparisons where they are looked at, it is what they compare that is made again.
+        conditions::split(&mut shader);
+        spread::run(&mut shader, most, &[Effort::TOGETHER, Effort::MUCH]);
+    } else {
+        spread::run(&mut shader, most, &[Effort::LITTLE]);
+        conditions::split(&mut shader);
+    }
     let live = Live::of(&shader);
     let alive = |block| live.behind(block).filter(|&value| takes_room(&shader, value)).count();
     if shader.blocks_in_order().into_iter().any(|block| alive(block) > preference.most) {
@@ -56,7 +69,7 @@ pub fn run(mut shader: Shader, preference: Preference) -> Vec<Shader> {
 mod tests {
     use super::*;
     use crate::binding::Descriptor;
-    use crate::ir::{Builder, Op, Stage, Value};
+    use crate::ir::{Builder, Node, Op, Stage, Type, Value};
 
     const BUFFER: Descriptor = Descriptor { set: 0, binding: 0, element: 0 };
 
@@ -71,7 +84,7 @@ mod tests {
             (0..count).map(|n| b.op(Op::TmuDirect { buffer: BUFFER, offset: 4 * n }, &[at])).collect();
         let result = sum(&mut b, &words);
         b.emit(Op::TlbColorWrite, &[result]);
-        let mut orders = run(shader, PREFERENCES[0]);
+        let mut orders = run(shader, PREFERENCES[0][0]);
         orders.pop().expect("an order is of use")
     }
 
@@ -120,7 +133,52 @@ mod tests {
         });
         let made = count(&shader, |op| matches!(op, Op::TmuDirect { .. }));
         assert!(made > 64, "{made} lookups");
-        assert!(most_alive(&shader) <= PREFERENCES[0].many + 4, "{} values are alive", most_alive(&shader));
+        assert!(
+            most_alive(&shader) <= PREFERENCES[0][0].many + 4,
+            "{} values are alive",
+            most_alive(&shader)
+        );
+    }
+
+    #[test]
+    fn products_of_few_factors_are_made_in_the_arm_that_wants_them() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().expect("a new shader has a block");
+        let [then, otherwise, join] = [(); 3].map(|()| shader.blocks.push(Default::default()));
+        let mut b = Builder::new(&mut shader, entry);
+        let input = b.op(Op::Varying(0), &[]);
+        // What comes from other elements is made once: all factors, and more products of them than there are registers.
+        let mut factor = |n: u32| {
+            let scale = b.float(n as f32);
+            let scaled = b.op(Op::FMul, &[input, scale]);
+            b.op(Op::Rotate(1), &[scaled])
+        };
+        let factors: Vec<Value> = (2..20).map(&mut factor).collect();
+        let (rows, columns) = factors.split_at(6);
+        let pairs = rows.iter().flat_map(|&row| columns.iter().map(move |&column| [row, column]));
+        let products: Vec<Value> = pairs.map(|pair| b.op(Op::FMul, &pair)).collect();
+        let zero = b.float(0.0);
+        let cond = b.op(Op::FLt, &[input, zero]);
+        let sums = [then, otherwise].map(|arm| {
+            let mut b = Builder::new(&mut shader, arm);
+            let first = b.float(if arm == then { 0.0 } else { 1.0 });
+            (arm, backwards(&mut b, &products, first))
+        });
+        let arms = [then, otherwise].map(|arm| vec![Node::Block(arm)]);
+        let [then, otherwise] = arms;
+        shader.body.extend([Node::If { cond, then, otherwise }, Node::Block(join)]);
+        let mut b = Builder::new(&mut shader, join);
+        let sum = b.phi(Type::Word, &sums);
+        b.emit(Op::TlbColorWrite, &[sum]);
+
+        let [plain, spread] = PREFERENCES.map(|preferences| run(shader.clone(), preferences[0]));
+        assert!(plain.is_empty(), "none of the products frees a register by itself");
+        assert!(!spread.is_empty(), "together they do");
+        for order in spread {
+            let live = Live::of(&order);
+            let alive = live.behind(entry).filter(|&value| takes_room(&order, value)).count();
+            assert!(alive <= factors.len() + 2, "{alive} values are alive in front of the arms");
+        }
     }
 
     #[test]

@@ -9,7 +9,9 @@ use smallvec::SmallVec;
 
 use super::alive::Alive;
 use super::conditions::sets_flags;
-use super::remake::{Between, Known, Remake, Site, again, in_registers, is_movable, operands, takes_room};
+use super::remake::{
+    Between, FEW, Known, Remake, Site, again, in_registers, is_movable, operands, takes_room,
+};
 use crate::ir::{Block, Inst, Op, Shader, Type, Value};
 use crate::pass::analysis::live::Live;
 use crate::work;
@@ -38,6 +40,8 @@ pub struct Preference {
     pub many: usize,
     /// Values alive in an order that is of no use any more.
     pub most: usize,
+    /// Whether values across blocks are made again whatever it takes.
+    pub whatever_it_takes: bool,
 }
 
 /// Instructions whose users all stand, by where they are in the order of the shader.
@@ -364,6 +368,7 @@ impl<'a> Order<'a> {
             },
             is_live: |value| self.live.contains(value),
             may_repeat: |value| self.repeatable.contains(value),
+            few: FEW,
             users: |value| self.wanted.get(&value).map_or(0, |users| users.all.len()),
             most_between: MOST_BETWEEN,
             most_missing: MOST_MISSING,

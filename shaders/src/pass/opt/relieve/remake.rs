@@ -8,7 +8,7 @@ use crate::ir::{Inst, InstData, Op, Shader, Type, Value};
 use crate::work;
 
 /// A value with so few users is made again rather than kept for one that is.
-const FEW: usize = 2;
+pub const FEW: usize = 2;
 
 /// Operands that are looked at for each instruction that may stand between: a bound on the work where much is tried in vain.
 const LOOKS: usize = 6;
@@ -42,6 +42,8 @@ pub struct Site<O, L, R, U> {
     pub may_repeat: R,
     /// Users of a value.
     pub users: U,
+    /// A value with so few of them is made again rather than kept for one that is.
+    pub few: usize,
     /// Instructions that may stand between a value and what is alive anyway.
     pub most_between: usize,
     /// Values that may come alive for a value.
@@ -70,7 +72,9 @@ where
             let (between, missing) = (remake.between.len(), remake.missing.len());
             if between < self.most_between && (self.may_repeat)(arg) {
                 remake.between.push(arg);
-                if self.makes(arg, remake) && (remake.missing.len() == missing || (self.users)(arg) <= FEW) {
+                if self.makes(arg, remake)
+                    && (remake.missing.len() == missing || (self.users)(arg) <= self.few)
+                {
                     continue;
                 }
                 remake.between.truncate(between);

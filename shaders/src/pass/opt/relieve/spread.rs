@@ -1,24 +1,43 @@
 //! Values that are made in each block that uses them, so that they live in none between.
 
+use std::cmp::Reverse;
+
 use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::alive::Alive;
-use super::remake::{Known, Remake, Site, again, in_registers, is_movable, takes_room};
+use super::remake::{FEW, Known, Remake, Site, again, in_registers, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::Live;
 use crate::work;
 
-/// Instructions between a value that is made again and what is alive anyway: many, as there is nothing else to do about it.
-const MOST_BETWEEN: usize = 48;
+/// What may be done to make values again.
+pub struct Effort {
+    /// [`Site::few`].
+    few: usize,
+    /// Instructions between a value that is made again and what is alive anyway: many, as there is nothing else to do about it.
+    most_between: usize,
+    /// Whether several values may be made again that free a register together only.
+    together: bool,
+}
+
+impl Effort {
+    /// So much that blocks become little longer.
+    pub const LITTLE: Effort = Effort { few: FEW, most_between: 48, together: false };
+    /// As little, for several values at once.
+    pub const TOGETHER: Effort = Effort { together: true, ..Effort::LITTLE };
+    /// Whatever it takes, where no order would fit without.
+    pub const MUCH: Effort = Effort { few: usize::MAX, most_between: 192, together: true };
+}
+
 /// Values that come alive for others that are made again of them.
 const MOST_MISSING: usize = 3;
 /// Rounds, each of which looks at the block behind which most is alive.
 const ROUNDS: usize = 32;
 
-/// Runs the pass where more than `most` values are alive behind a block.
-pub fn run(shader: &mut Shader, most: usize) {
+/// Runs the pass where more than `most` values are alive behind a block. Where an effort is in vain, the next one is made.
+pub fn run(shader: &mut Shader, most: usize, efforts: &[Effort]) {
     let blocks = shader.blocks_in_order();
     if blocks.len() == 1 {
         return;
@@ -32,7 +51,7 @@ pub fn run(shader: &mut Shader, most: usize) {
             return;
         }
         places.look(shader, &blocks);
-        let chosen = places.choose(shader, live.behind(block).collect(), most);
+        let chosen = places.choose(shader, live.behind(block).collect(), most, efforts);
         if chosen.is_empty() {
             return;
         }
@@ -53,6 +72,8 @@ pub fn run(shader: &mut Shader, most: usize) {
 #[derive(Default)]
 struct Places {
     home: SecondaryMap<Inst, Option<Block>>,
+    /// How many instructions come before each.
+    place: SecondaryMap<Inst, u32>,
     /// What each instruction needs in registers.
     room: SecondaryMap<Inst, SmallVec<[Value; 4]>>,
     /// The blocks whose instructions use a value, its own left out.
@@ -69,8 +90,11 @@ impl Places {
         self.users.clear();
         self.uses = shader.use_counts();
         self.fixed.clear();
+        let mut place = 0;
         for &block in blocks {
             for &inst in &shader.blocks[block].insts {
+                self.place[inst] = place;
+                place += 1;
                 if self.home[inst].is_none() {
                     self.home[inst] = Some(block);
                     self.room[inst] = in_registers(shader, inst);
@@ -99,50 +123,94 @@ impl Places {
 
     /// Which of the values that are alive somewhere are made again where they are used, until `most` are left. Those come first
     /// that take the fewest instructions.
-    fn choose(&self, shader: &Shader, alive: Vec<Value>, most: usize) -> Vec<(Value, Remake)> {
+    fn choose(
+        &self,
+        shader: &Shader,
+        alive: Vec<Value>,
+        most: usize,
+        efforts: &[Effort],
+    ) -> Vec<(Value, Remake)> {
         let mut live = Alive::default();
         live.extend(alive.into_iter().filter(|&value| takes_room(shader, value)));
         let mut chosen: Vec<(Value, Remake)> = Vec::new();
         let mut gone: FxHashSet<Value> = FxHashSet::default();
-        let mut known = Known::default();
+        let mut known: Vec<Known> = efforts.iter().map(|_| Known::default()).collect();
         while live.values().len() > most {
-            let site = Site {
-                operands: |value| &self.room[shader.values[value].inst][..],
-                is_live: |value| live.contains(value),
-                may_repeat: |value| self.may_repeat(shader, value),
-                users: |value| self.uses[value] as usize,
-                most_between: MOST_BETWEEN,
-                most_missing: MOST_MISSING,
-            };
-            for &value in live.values() {
-                work::count(1);
-                if self.may_repeat(shader, value) && !self.fixed.contains(value) {
-                    known.ask(&site, value);
+            let found = efforts.iter().zip(&mut known).find_map(|(effort, known)| {
+                let candidates = self.candidates(shader, &live, &gone, effort, known);
+                let together = || effort.together.then(|| self.group(shader, &candidates)).flatten();
+                self.best(&candidates).map(|best| vec![best]).or_else(together)
+            });
+            let Some(found) = found else { break };
+            for (value, remake) in found {
+                live.remove(value);
+                live.extend(remake.missing.iter().copied());
+                for &changed in remake.missing.iter().chain([&value]) {
+                    known.iter_mut().for_each(|known| known.changes(changed));
                 }
+                gone.insert(value);
+                chosen.push((value, remake));
             }
-            let candidates = live.values().iter().filter_map(|&value| Some((value, known.remake(value)?)));
-            // What was chosen before stays gone.
-            let stays_gone = |remake: &Remake| !remake.missing.iter().any(|missing| gone.contains(missing));
-            let candidates: Vec<(Value, &Remake)> =
-                candidates.filter(|(_, remake)| stays_gone(remake)).collect();
-            let mut shared: FxHashMap<&[Value], usize> = FxHashMap::default();
-            for (_, remake) in &candidates {
-                *shared.entry(&remake.missing).or_default() += 1;
-            }
-            let frees = |remake: &Remake| shared[&remake.missing[..]] > remake.missing.len();
-            let price = |value: Value, remake: &Remake| {
-                (1 + remake.between.len()) * self.users.get(&value).map_or(1, Vec::len)
-            };
-            let best = candidates.iter().filter(|(_, remake)| frees(remake));
-            let best = best.min_by_key(|(value, remake)| (price(*value, remake), *value));
-            let Some((value, remake)) = best.map(|&(value, remake)| (value, remake.clone())) else { break };
-            live.remove(value);
-            live.extend(remake.missing.iter().copied());
-            remake.missing.iter().chain([&value]).for_each(|&changed| known.changes(changed));
-            gone.insert(value);
-            chosen.push((value, remake));
         }
         chosen
+    }
+
+    /// What may be made again of what is alive, and what that takes.
+    fn candidates<'a>(
+        &self,
+        shader: &Shader,
+        live: &Alive,
+        gone: &FxHashSet<Value>,
+        effort: &Effort,
+        known: &'a mut Known,
+    ) -> Vec<(Value, &'a Remake)> {
+        let site = Site {
+            operands: |value| &self.room[shader.values[value].inst][..],
+            is_live: |value| live.contains(value),
+            may_repeat: |value| self.may_repeat(shader, value),
+            users: |value| self.uses[value] as usize,
+            few: effort.few,
+            most_between: effort.most_between,
+            most_missing: MOST_MISSING,
+        };
+        let may = |value: &Value| self.may_repeat(shader, *value) && !self.fixed.contains(*value);
+        work::count(live.values().len());
+        let values: Vec<Value> = live.values().iter().copied().filter(may).collect();
+        values.iter().for_each(|&value| known.ask(&site, value));
+        let candidates = values.into_iter().filter_map(|value| Some((value, known.remake(value)?)));
+        // What was chosen before stays gone.
+        candidates
+            .filter(|(_, remake)| !remake.missing.iter().any(|missing| gone.contains(missing)))
+            .collect()
+    }
+
+    /// The value that takes the fewest instructions if it is made again, of those that free a register.
+    fn best(&self, candidates: &[(Value, &Remake)]) -> Option<(Value, Remake)> {
+        let mut shared: FxHashMap<&[Value], usize> = FxHashMap::default();
+        for (_, remake) in candidates {
+            *shared.entry(&remake.missing).or_default() += 1;
+        }
+        let frees = |remake: &Remake| shared[&remake.missing[..]] > remake.missing.len();
+        let price = |value: Value, remake: &Remake| {
+            (1 + remake.between.len()) * self.users.get(&value).map_or(1, Vec::len)
+        };
+        let best = candidates.iter().filter(|(_, remake)| frees(remake));
+        let best = best.min_by_key(|(value, remake)| (price(*value, remake), *value));
+        best.map(|&(value, remake)| (value, remake.clone()))
+    }
+
+    /// All of them, if together they free registers though none does alone: texels of many places at few coordinates. Those that
+    /// are made of others come in front of these.
+    fn group(&self, shader: &Shader, candidates: &[(Value, &Remake)]) -> Option<Vec<(Value, Remake)>> {
+        let missing: FxHashSet<Value> =
+            candidates.iter().flat_map(|(_, remake)| remake.missing.iter().copied()).collect();
+        if missing.len() >= candidates.len() {
+            return None;
+        }
+        let mut group: Vec<(Value, Remake)> =
+            candidates.iter().map(|&(value, remake)| (value, remake.clone())).collect();
+        group.sort_by_key(|(value, _)| Reverse(self.place[shader.values[*value].inst]));
+        Some(group)
     }
 
     /// Whether a value may be made in several blocks.
