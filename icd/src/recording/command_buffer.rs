@@ -554,9 +554,7 @@ impl CommandBuffer {
         ranges: &[vk::ImageSubresourceRange],
     ) {
         self.record("vkCmdClearColorImage", |recording| {
-            let mut command = FillParts::color(image, value, ranges)?;
-            recording.transfer(command.by_tiles())?;
-            if command.is_empty() { Ok(()) } else { recording.cpu(command) }
+            recording.fill(FillParts::color(image, value, ranges)?)
         });
     }
 
@@ -567,7 +565,7 @@ impl CommandBuffer {
         ranges: &[vk::ImageSubresourceRange],
     ) {
         self.record("vkCmdClearDepthStencilImage", |recording| {
-            ranges.iter().try_for_each(|range| recording.cpu(FillParts::depth_stencil(image, value, range)))
+            ranges.iter().try_for_each(|range| recording.fill(FillParts::depth_stencil(image, value, range)))
         });
     }
 

@@ -17,6 +17,7 @@ use crate::pipeline::Pipeline;
 use crate::segments::{
     CpuCommand, DrawCall, DrawList, DrawParameters, IndirectDraw, Labelled, Segment, Segments,
 };
+use crate::transfers::clear::FillParts;
 
 /// A command inside of a render pass.
 #[derive(Clone)]
@@ -119,6 +120,12 @@ impl Recorder {
         }
         self.segments.extend(segments);
         Ok(())
+    }
+
+    /// Appends a clear of an image: what the tile buffer does of it, and the rest.
+    pub fn fill(&mut self, mut parts: FillParts) -> Result<(), Error> {
+        self.transfer(parts.by_tiles())?;
+        if parts.is_empty() { Ok(()) } else { self.cpu(parts) }
     }
 
     /// Appends something that the CPU does; inside of a pass it is done before.

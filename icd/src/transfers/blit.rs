@@ -8,6 +8,7 @@ use ash::vk;
 use vc4::image::Rect;
 use vc4::image::texel::{Color, TexelInfo};
 
+use super::by_buffer;
 use super::drawn::{self, Work};
 use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, layers};
@@ -16,6 +17,7 @@ use crate::foundation::format::FormatRow;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
+use crate::objects::memory::{DeviceMemory, Origin};
 use crate::pipeline::Rectangles;
 use crate::segments::{CpuCommand, Drawing, RenderSegment, Touch};
 
@@ -83,13 +85,8 @@ impl Blit {
     ) -> Result<Vec<RenderSegment>, String> {
         let (from, to) = (region.src_subresource, region.dst_subresource);
         let (src, dst) = (region.src_offsets, region.dst_offsets);
-        let way = match self.how {
-            How::Move => Way::Move,
-            How::Convert { linear: false, .. } => Way::Nearest,
-            How::Convert { linear: true, .. } => Way::Linear,
-        };
-        if self.src.is_volume() || self.dst.is_volume() {
-            return Err("it blits volumes".into());
+        if !from.aspect_mask.contains(self.src.row().aspects()) {
+            return Err("it blits one aspect of two".into());
         }
         if from.mip_level >= self.src.levels() || to.mip_level >= self.dst.levels() {
             return Err("there is no such level".into());
@@ -100,14 +97,54 @@ impl Blit {
             (Axis::new(src.map(|o| o.y), dst.map(|o| o.y)), rows),
         ];
         let spans = axes.map(|(axis, edge)| axis.span(edge));
-        let from_layers = layers(&self.src, from.base_array_layer, from.layer_count);
-        let to_layers = layers(&self.dst, to.base_array_layer, to.layer_count);
-        let job = |(from_layer, to_layer)| {
-            let from = Slice { image: &self.src, level: from.mip_level, layer: from_layer };
-            let to = Slice { image: &self.dst, level: to.mip_level, layer: to_layer };
-            scaled::scale(from, to, &spans, way, rectangles)
+        let mut jobs = Vec::new();
+        for (from_slice, to_slice) in self.slices(region)? {
+            let from = Slice { image: &self.src, level: from.mip_level, layer: from_slice };
+            let to = Slice { image: &self.dst, level: to.mip_level, layer: to_slice };
+            jobs.extend(self.slice_drawn(from, to, &spans, rectangles)?);
+        }
+        Ok(jobs)
+    }
+
+    /// What becomes what of layers or slices, or why that is not all.
+    fn slices(&self, region: &vk::ImageBlit) -> Result<Vec<(u32, u32)>, String> {
+        let (from, to) = (region.src_subresource, region.dst_subresource);
+        if !self.src.is_volume() && !self.dst.is_volume() {
+            let from_layers = layers(&self.src, from.base_array_layer, from.layer_count);
+            let to_layers = layers(&self.dst, to.base_array_layer, to.layer_count);
+            return Ok(from_layers.zip(to_layers).collect());
+        }
+        let depth = Axis::new(region.src_offsets.map(|o| o.z), region.dst_offsets.map(|o| o.z));
+        let have = self.src.slices(from.mip_level) as usize;
+        let source = |slice: u32| match (self.how, depth.source(slice)) {
+            _ if !self.src.is_volume() => Ok((from.base_array_layer, slice)),
+            (How::Convert { linear: true, .. }, z) => match around(z, have) {
+                (low, high, weight) if low == high || weight == 0.0 => Ok((low as u32, slice)),
+                _ => Err("it mixes slices".into()),
+            },
+            (_, z) => Ok((nearest(z, have) as u32, slice)),
         };
-        from_layers.zip(to_layers).map(job).collect()
+        depth.pixels(self.dst.slices(to.mip_level)).map(source).collect()
+    }
+
+    /// The jobs of a layer or slice.
+    fn slice_drawn(
+        &self,
+        from: Slice<'_>,
+        to: Slice<'_>,
+        spans: &[Span; 2],
+        rectangles: &mut Rectangles,
+    ) -> Result<Vec<RenderSegment>, String> {
+        let way = match self.how {
+            How::Move => Way::Move,
+            How::Convert { linear: false, .. } => Way::Nearest,
+            How::Convert { linear: true, .. } => Way::Linear,
+        };
+        match scaled::scale(from, to, spans, way, rectangles) {
+            Ok(job) => Ok(vec![job]),
+            Err(why) if to.image.row().aspects() != vk::ImageAspectFlags::COLOR => Err(why),
+            Err(why) => aside(from, to, spans, way, rectangles).map_err(|also| format!("{why}, and {also}")),
+        }
     }
 
     /// Writes one layer or slice of the destination.
@@ -128,6 +165,48 @@ impl Blit {
             source.row(&sources, rows.source(y), &mut texels);
         }
         Part { rect, ..whole }.write(&self.dst, aspect, &texels, Cause::Blit)
+    }
+}
+
+/// The jobs of what tiles do not hold as its image does: they draw another image of the format, which is copied.
+fn aside(
+    from: Slice<'_>,
+    to: Slice<'_>,
+    spans: &[Span; 2],
+    way: Way,
+    rectangles: &mut Rectangles,
+) -> Result<Vec<RenderSegment>, String> {
+    let [columns, rows] = spans.each_ref().map(|span| (span.pixels.start, span.pixels.len() as u32));
+    if columns.1 == 0 || rows.1 == 0 {
+        return Err("it is empty".into());
+    }
+    let info = vk::ImageCreateInfo {
+        image_type: vk::ImageType::TYPE_2D,
+        format: to.image.row().format,
+        extent: vk::Extent3D { width: columns.1, height: rows.1, depth: 1 },
+        mip_levels: 1,
+        array_layers: 1,
+        samples: vk::SampleCountFlags::TYPE_1,
+        usage: vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC,
+        ..Default::default()
+    };
+    let device = rectangles.device();
+    let make = || -> Result<Arc<Image>, Error> {
+        let image = Image::new(device, &info)?;
+        image.bind(&DeviceMemory::new(device, image.requirements().size, 0, Origin::Alone)?, 0)?;
+        Ok(Arc::new(image))
+    };
+    let image = make().map_err(|error| error.to_string())?;
+    let way = if way == Way::Move { Way::Nearest } else { way };
+    let spans = spans.each_ref().map(Span::at_start);
+    let drawn = scaled::scale(from, Slice { image: &image, level: 0, layer: 0 }, &spans, way, rectangles)?;
+    let rect = Rect { x: columns.0, y: rows.0, width: columns.1, height: rows.1 };
+    let part = Part { level: to.level, slice: to.layer, rect };
+    let aspect = vk::ImageAspectFlags::COLOR;
+    let copied = by_buffer::copy((&image, Part::whole(&image, 0, 0)), (to.image, part), aspect, rectangles)?;
+    match copied.rest.is_empty() {
+        true => Ok([drawn].into_iter().chain(copied.jobs).collect()),
+        false => Err("it ends inside of words".into()),
     }
 }
 

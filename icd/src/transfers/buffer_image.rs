@@ -5,16 +5,17 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::download::download;
-use super::drawn::{self, Rows, Work};
+use super::drawn;
 use super::pieces::{CopyPieces, Piece, way};
 use super::planes;
 use super::texels::{Part, slices};
+use super::upload::upload;
 use crate::foundation::error::Error;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
-use crate::segments::{CpuCommand, Drawing, RenderSegment, Touch};
+use crate::segments::{CpuCommand, Drawing, Touch};
 
 /// Copies between a buffer and an image.
 pub struct CopyBufferImage {
@@ -46,10 +47,9 @@ impl CpuCommand for CopyBufferImage {
         let pieces: Result<Vec<_>, _> = self.regions.iter().map(|region| self.pieces(region)).collect();
         // The CPU says what is wrong with a region.
         let Ok(pieces) = pieces else { return Ok(None) };
-        let (renders, left) = drawn::parts(self, pieces.concat(), |piece| match self.to_image {
-            true => self.drawn(piece, rectangles).map(|job| Work::all(vec![job])),
-            false => download(piece, &self.buffer, &self.image, rectangles),
-        });
+        let way = if self.to_image { upload } else { download };
+        let (renders, left) =
+            drawn::parts(self, pieces.concat(), |piece| way(piece, &self.buffer, &self.image, rectangles));
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> { Box::new(self.copy(left)) });
         let drawing = drawn::drawing(renders, rest);
         Ok(drawing.map(|drawing| Drawing { changes_buffers: !self.to_image, ..drawing }))
@@ -103,13 +103,6 @@ impl CopyBufferImage {
             })
         };
         slices(image, &from, region.image_offset.z, extent.depth)?.enumerate().map(piece).collect()
-    }
-
-    /// The job that fills a piece of the image, or why it is the CPU's.
-    fn drawn(&self, piece: &Piece, rectangles: &mut Rectangles) -> Result<RenderSegment, String> {
-        let rows =
-            Rows { buffer: &self.buffer, offset: piece.offset, pitch: piece.pitch, row: piece.row as u64 };
-        drawn::upload(&rows, &self.image, &piece.part, piece.aspect, rectangles)
     }
 }
 

@@ -6,15 +6,19 @@ use ash::vk;
 use vc4::image::Rect;
 use vc4::state::PixelRect;
 
+use super::drawn::{self, Work};
 use super::fill::{ClearWords, Fill};
+use super::programs::{self, WORDS_AT};
 use super::texels::{Part, layers};
 use super::tiles;
+use super::words::{Words, beside};
 use crate::foundation::error::Error;
 use crate::foundation::format::Storage;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
-use crate::segments::{CpuCommand, Segments, Touch};
+use crate::pipeline::Rectangles;
+use crate::segments::{CpuCommand, Drawing, Rectangle, Segments, Touch};
 
 /// Fills parts of an image.
 pub struct FillParts {
@@ -69,6 +73,10 @@ impl FillParts {
         let fill = match image.stored().storage {
             // Floats as they are, in an image that is no attachment.
             Storage::Plain => Fill { words: [value.depth().to_bits(), 0, 0, 0], mask: u32::MAX },
+            // Nothing is in the byte that would be stencil.
+            Storage::Depth16 | Storage::Depth24 | Storage::DepthFloat => {
+                Fill { mask: u32::MAX, ..Fill::depth_stencil(vk::ImageAspectFlags::DEPTH, value) }
+            }
             _ => Fill::depth_stencil(range.aspect_mask & image.row().aspects(), value),
         };
         FillParts { image: image.clone(), fill, parts: parts(image, std::slice::from_ref(range)) }
@@ -102,7 +110,65 @@ impl CpuCommand for FillParts {
         Touch::memory([self.image.binding()])
     }
 
+    fn may_be_drawn(&self) -> bool {
+        true
+    }
+
+    fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
+        let (renders, left) =
+            drawn::parts(self, self.parts.clone(), |part| filled(&self.image, &self.fill, part, rectangles));
+        let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
+            Box::new(FillParts { image: self.image.clone(), fill: self.fill, parts: left })
+        });
+        Ok(drawn::drawing(renders, rest))
+    }
+
     fn run(&self, _: &Arc<Device>) -> Result<(), Error> {
         self.parts.iter().try_for_each(|part| part.fill(&self.image, &self.fill))
     }
+}
+
+/// The jobs that fill a part and the parts that they leave, or why it is the CPU's.
+fn filled(
+    image: &Arc<Image>,
+    fill: &Fill,
+    part: &Part,
+    rectangles: &mut Rectangles,
+) -> Result<Work<Part>, String> {
+    let planes = image.stored().planes();
+    let cpp = image.layout().shape.cpp;
+    let bytes = u64::from(cpp) * u64::from(planes) * u64::from(part.rect.width) * u64::from(part.rect.height);
+    match fill.mask {
+        u32::MAX => drawn::pays_to_write(bytes)?,
+        _ => drawn::pays(bytes)?,
+    }
+    if image.row().block() > 1 {
+        return Err(format!("{:?} has blocks", image.row().format));
+    }
+    let words = |plane| Words::new(image, part.level, part.slice, plane);
+    let planes: Option<Vec<Words>> = (0..planes).map(words).collect();
+    let planes = planes.ok_or("tiles do not reach all of the level")?;
+    let whole = planes[0].whole(part.rect).ok_or("it has no whole words")?;
+    let stays = !fill.mask;
+    let before = if stays == 0 { None } else { Some(drawn::words_of(image, part, programs::BEFORE)?) };
+    let mut jobs = Vec::new();
+    for (plane, words) in (0..).zip(planes) {
+        let (area, keeps) = words.area(whole).ok_or("it ends inside of words")?;
+        let number = cpp.div_ceil(4);
+        let task = ("filled", number | u32::from(stays != 0) << 8);
+        let pipeline =
+            rectangles.pipeline(task, words.view.row.format, || programs::filled(number, stays))?;
+        let mut push = [0; WORDS_AT.len()];
+        for (word, at) in (plane..).zip(&WORDS_AT[..number as usize]) {
+            push[(at / 4) as usize] = fill.in_all_of_a_word(word, cpp);
+        }
+        let sets = [None, before.as_ref()];
+        let rectangle = Rectangle { view: words.view, area, keeps };
+        jobs.push(rectangle.segment(
+            &pipeline,
+            |number| Some((*sets.get(number)?.as_ref()?, &[][..])),
+            &push,
+        ));
+    }
+    Ok(Work { jobs, rest: beside(part.rect, whole).map(|rect| Part { rect, ..*part }).collect() })
 }

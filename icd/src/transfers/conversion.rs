@@ -132,7 +132,7 @@ mod tests {
         assert!((0..=0xff_ffff).step_by(997).all(|depth| depth_to_unorm24(depth_to_float(depth)) == depth));
     }
 
-    /// What programs compute (`programs::Decode`), as they do it.
+    /// What programs compute (`super::form`), as they do it.
     #[test]
     fn floats_and_a_correction_are_exact() {
         for depth in 0..=DEPTH_MAX {

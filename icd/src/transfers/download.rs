@@ -9,9 +9,10 @@ use vc4::image::format::Uses;
 
 use super::conversion::Conversion;
 use super::drawn::{Work, pays, set};
+use super::form::Form;
 use super::pieces::Piece;
 use super::programs::{
-    self, COLUMN_AT, Decode, LEFT_AT, Order, PART_AT, ROW_AT, TEXEL_WORDS, TEXELS_AT, WIDTH_AT, texels,
+    self, COLUMN_AT, LEFT_AT, Order, PART_AT, ROW_AT, TEXEL_WORDS, TEXELS_AT, WIDTH_AT, texels,
 };
 use super::strips::{self, Strip, WORD};
 use crate::foundation::format;
@@ -38,8 +39,8 @@ pub(super) fn download(
     if piece.offset % u64::from(bytes) != 0 {
         return Err("texels begin inside of words".into());
     }
-    let decode = decode(image, piece.aspect)?;
-    let source = Source { set: source(image, piece, decode)?, bytes, decode };
+    let form = Conversion::new(image.row(), image.stored().storage, piece.aspect).into();
+    let source = Source { set: source(image, piece, form)?, bytes, form };
     match in_rows(piece, buffer, &source, rectangles) {
         Ok(work) => Ok(work),
         Err(_) if piece.pitch == piece.row as u64 => in_line(piece, buffer, &source, rectangles),
@@ -52,20 +53,8 @@ struct Source {
     set: Arc<DescriptorSet>,
     /// Bytes of a texel.
     bytes: u32,
-    /// What the image's words become.
-    decode: Decode,
-}
-
-/// What words of an image become as texels of an aspect, or why there is no program for that.
-fn decode(image: &Image, aspect: vk::ImageAspectFlags) -> Result<Decode, String> {
-    match Conversion::new(image.row(), image.stored().storage, aspect) {
-        Conversion::None | Conversion::Widened(_) => Ok(Decode::Bits),
-        Conversion::Depth24 { .. } => Ok(Decode::Depth24),
-        Conversion::Depth16 => Ok(Decode::Depth16),
-        Conversion::DepthFloat => Ok(Decode::DepthFloat),
-        Conversion::Stencil => Ok(Decode::Stencil),
-        Conversion::Expanded1555 => Err(no_bits(image)),
-    }
+    /// In what form the image holds them.
+    form: Form,
 }
 
 fn no_bits(image: &Image) -> String {
@@ -73,11 +62,11 @@ fn no_bits(image: &Image) -> String {
 }
 
 /// The image as integers of its texels' size; depth and stencil, as the words that both lie in.
-fn source(image: &Arc<Image>, piece: &Piece, decode: Decode) -> Result<Arc<DescriptorSet>, String> {
+fn source(image: &Arc<Image>, piece: &Piece, form: Form) -> Result<Arc<DescriptorSet>, String> {
     if image.samples() != 1 {
         return Err("it has several samples".into());
     }
-    let bytes = if decode == Decode::Bits { image.row().bytes } else { WORD as u32 };
+    let bytes = if form == Form::Bits { image.row().bytes } else { WORD as u32 };
     let integers = match bytes {
         1 => vk::Format::R8_UINT,
         2 => vk::Format::R16_UINT,
@@ -87,9 +76,9 @@ fn source(image: &Arc<Image>, piece: &Piece, decode: Decode) -> Result<Arc<Descr
         _ => return Err(no_bits(image)),
     };
     let row = format::row(integers).ok_or_else(|| no_bits(image))?;
-    // Depth has no other formats; its words do.
-    let stored = match piece.aspect {
-        vk::ImageAspectFlags::COLOR => stored_as(image, row),
+    // Words of another form are in no other format's images.
+    let stored = match form {
+        Form::Bits if piece.aspect == vk::ImageAspectFlags::COLOR => stored_as(image, row),
         _ => row.texture.filter(|stored| stored.texel.info().cpp == image.stored().texel.info().cpp),
     };
     let stored = stored.ok_or_else(|| no_bits(image))?;
@@ -117,9 +106,9 @@ impl Source {
             Order::Rows => "rows of texels",
             Order::Line => "a line of texels",
         };
-        let number = self.bytes | (self.decode as u32) << 8;
+        let number = self.bytes | (self.form as u32) << 8;
         let pipeline = rectangles
-            .pipeline((task, number), strip.view.row.format, || texels(order, self.bytes, self.decode))?;
+            .pipeline((task, number), strip.view.row.format, || texels(order, self.bytes, self.form))?;
         let rectangle = Rectangle { view: strip.view.clone(), area: strip.columns(columns), keeps: false };
         Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&self.set, &[][..])), push))
     }

@@ -1,5 +1,5 @@
-//! What transfers that the QPUs draw have in common, and the copies from buffers to images: a rectangle whose pixels are
-//! words of the image, filled by a program that looks its buffer's bytes up.
+//! What transfers that the QPUs draw have in common: whether a job pays, and rectangles of words that a program fills with
+//! a buffer's bytes.
 
 use std::sync::Arc;
 
@@ -10,13 +10,11 @@ use vc4::image::Rect;
 use vc4::state::PixelRect;
 use vc4_shaders::binding::Descriptor as Place;
 
-use super::conversion::Conversion;
-use super::programs::{self, BASE_AT, Encode, Filling, Gather, PITCH_AT, gather};
+use super::programs::{self, BASE_AT, Filling, PITCH_AT, gather};
 use super::texels::Part;
-use super::words::Words;
 use crate::foundation::debug::{Debug, flags, slow, tells_slow};
 use crate::foundation::engine::{Engine, transfers};
-use crate::foundation::facts::{numbers, target_px};
+use crate::foundation::facts::numbers;
 use crate::foundation::format;
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
@@ -43,18 +41,6 @@ fn bytes_of_a_job(rate: Number, assumed: u64) -> u64 {
         (Some(job), Some(rate)) => (job * rate) as u64,
         _ => assumed,
     }
-}
-
-/// Bytes of a buffer, row by row.
-pub(super) struct Rows<'a> {
-    /// The buffer.
-    pub buffer: &'a Arc<Buffer>,
-    /// The first byte.
-    pub offset: u64,
-    /// Bytes from row to row.
-    pub pitch: u64,
-    /// Bytes of a row.
-    pub row: u64,
 }
 
 /// Jobs, and what they leave to the CPU.
@@ -123,69 +109,6 @@ fn pays_from(bytes: u64, least: u64) -> Result<(), String> {
     }
 }
 
-/// The job that fills a part of an image with rows of a buffer, or why there is none.
-pub(super) fn upload(
-    rows: &Rows<'_>,
-    image: &Arc<Image>,
-    part: &Part,
-    aspect: vk::ImageAspectFlags,
-    rectangles: &mut Rectangles,
-) -> Result<RenderSegment, String> {
-    let (stored, rect) = (image.stored(), part.rect);
-    pays(rows.row * u64::from(rect.height))?;
-    if rect.width == 0 || rect.height == 0 {
-        return Err("it is empty".into());
-    }
-    let conversion = Conversion::new(image.row(), stored.storage, aspect);
-    if stored.planes() > 1 || image.row().block() > 1 {
-        return Err(format!("texels of {:?} are not moved as they are", image.row().format));
-    }
-    let words = Words::new(image, part.level, part.slice, 0).ok_or("tiles do not reach all of the level")?;
-    let (area, keeps) = words.area(rect).ok_or("it ends inside of words")?;
-    let end = rows.offset.saturating_add(rows.pitch.saturating_mul(u64::from(rect.height - 1)) + rows.row);
-    let size = rows.buffer.size();
-    // Lookups take whole words.
-    if end > size || end.next_multiple_of(4) > size {
-        return Err("it ends where the buffer does, inside of a word".into());
-    }
-    let texel = rows.row / u64::from(rect.width);
-    let aligned = rows.offset % 4 == 0 && rows.pitch % 4 == 0;
-    let whole = Gather::Words { fold: words.fold, aligned };
-    let (bytes, encode) = match conversion {
-        Conversion::None => (whole, Encode::Bits),
-        Conversion::Widened(bytes) => (Gather::Widened(bytes as u32), Encode::Bits),
-        Conversion::Stencil => (Gather::Widened(1), Encode::Bits),
-        Conversion::Depth16 => (Gather::Widened(2), Encode::Depth16),
-        Conversion::Depth24 { .. } => (whole, Encode::Depth24),
-        Conversion::DepthFloat => (whole, Encode::DepthFloat),
-        Conversion::Expanded1555 => {
-            return Err(format!("texels of {:?} are not moved as they are", image.row().format));
-        }
-    };
-    let filling = Filling { bytes, encode, stays: !conversion.mask() };
-    let before = if filling.stays != 0 { Some(words_before(image, part)?) } else { None };
-    // Where the level's first texel would lie.
-    let skipped = u64::from(rect.y).wrapping_mul(rows.pitch).wrapping_add(u64::from(rect.x) * texel);
-    let first = rows.offset.wrapping_sub(skipped);
-    gathered(
-        Rectangle { view: words.view.clone(), area, keeps },
-        filling,
-        (rows.buffer, first, rows.pitch),
-        before.as_ref(),
-        rectangles,
-    )
-}
-
-/// What the words of an image hold. A program may look up the word that it is about to write: its tile is stored later.
-fn words_before(image: &Arc<Image>, part: &Part) -> Result<Arc<DescriptorSet>, String> {
-    let none = || "no program reads words".to_owned();
-    let row = format::row(WORDS).ok_or_else(none)?;
-    let stored = row.texture.ok_or_else(none)?;
-    let view = ImageView::flat(image.clone(), row, stored, part.level, part.slice);
-    let descriptor = Descriptor::Image { view: Some(Arc::new(view)), sampler: None };
-    set(programs::BEFORE, vk::DescriptorType::SAMPLED_IMAGE, descriptor)
-}
-
 /// The job that fills a rectangle of words with bytes of a buffer: those of pixel (0, 0) of the view, and bytes from row to row.
 /// `before` is what the view holds, if a part of that stays.
 pub(super) fn gathered(
@@ -219,6 +142,17 @@ pub(super) fn set(
     Ok(Arc::new(set))
 }
 
+/// The words of a slice of an image, to be fetched. A program may fetch the one that it is about to write: its tile is
+/// stored later.
+pub(super) fn words_of(image: &Arc<Image>, part: &Part, place: Place) -> Result<Arc<DescriptorSet>, String> {
+    let none = || "no program reads words".to_owned();
+    let row = format::row(WORDS).ok_or_else(none)?;
+    let stored = row.texture.ok_or_else(none)?;
+    let view = ImageView::flat(image.clone(), row, stored, part.level, part.slice);
+    let descriptor = Descriptor::Image { view: Some(Arc::new(view)), sampler: None };
+    set(place, vk::DescriptorType::SAMPLED_IMAGE, descriptor)
+}
+
 /// The pixels of a rectangle of a view and whether others lie in their tiles, or why it is not drawn.
 pub(super) fn area(rect: &Rect, view: &ImageView) -> Result<(PixelRect, bool), String> {
     check_target(view)?;
@@ -236,16 +170,13 @@ pub(super) fn area(rect: &Rect, view: &ImageView) -> Result<(PixelRect, bool), S
 
 /// Whether the tile buffer holds the texels of a view as they are, and nobody else writes beside them.
 fn check_target(view: &ImageView) -> Result<(), String> {
-    let (image, info, (width, height)) = (&view.image, view.stored.texel.info(), view.extent());
+    let (image, info) = (&view.image, view.stored.texel.info());
     let holds = view.row.target == Some(view.stored) && view.row.encoding().is_some();
-    if !holds || info.tile.is_none() || info.cpp != 4 {
+    if !holds || info.tile.is_none() {
         return Err(format!("tiles do not hold {:?} as its image does", view.row.format));
     }
     if image.samples() != 1 || image.is_volume() || image.query().tiling == vk::ImageTiling::LINEAR {
         return Err("its destination is no flat image in the GPU's order".into());
     }
-    match width.max(height) > target_px() {
-        true => Err(format!("its destination has {width} x {height} texels")),
-        false => Ok(()),
-    }
+    Ok(())
 }

@@ -63,6 +63,15 @@ impl Fill {
         self.words.get(usize::from(plane)).copied().unwrap_or(0)
     }
 
+    /// The word of a plane's texels of `cpp` bytes that it consists of.
+    pub(super) fn in_all_of_a_word(&self, plane: u8, cpp: u32) -> u32 {
+        match cpp {
+            1 => (self.word(plane) & 0xff) * 0x0101_0101,
+            2 => (self.word(plane) & 0xffff) * 0x0001_0001,
+            _ => self.word(plane),
+        }
+    }
+
     /// Depth, stencil or both.
     pub fn depth_stencil(aspects: vk::ImageAspectFlags, value: ClearWords) -> Fill {
         let bits = |aspect, bits| if aspects.contains(aspect) { bits } else { 0 };

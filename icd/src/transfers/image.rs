@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use ash::vk;
+use vc4::image::Rect;
 
+use super::by_buffer;
 use super::drawn::{self, Work};
 use super::planes;
 use super::scaled::{self, Slice, Span, Way};
@@ -86,7 +88,7 @@ impl CpuCommand for CopyImage {
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
         let (renders, left) =
-            drawn::parts(self, self.regions.clone(), |region| self.drawn(region, rectangles).map(Work::all));
+            drawn::parts(self, self.regions.clone(), |region| self.drawn(region, rectangles));
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             Box::new(CopyImage { src: self.src.clone(), dst: self.dst.clone(), regions: left })
         });
@@ -99,39 +101,92 @@ impl CpuCommand for CopyImage {
 }
 
 impl CopyImage {
-    /// The jobs of a region, or why it is the CPU's.
+    /// The jobs of a region and the regions that they leave, or why it is the CPU's.
     fn drawn(
         &self,
         region: &vk::ImageCopy,
         rectangles: &mut Rectangles,
-    ) -> Result<Vec<RenderSegment>, String> {
-        let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
-        if !from.aspect_mask.contains(self.src.row().aspects()) {
-            return Err("it copies one aspect of two".into());
-        }
-        let texels = u64::from(extent.width) * u64::from(extent.height);
+    ) -> Result<Work<vk::ImageCopy>, String> {
+        let texels = u64::from(region.extent.width) * u64::from(region.extent.height);
         drawn::pays(texels * u64::from(self.src.row().bytes))?;
+        let moved = self.slices(region, |from, to| self.moved(from, to, region, rectangles));
+        if let Ok(jobs) = moved {
+            return Ok(Work::all(jobs));
+        }
+        let mut work = Work { jobs: Vec::new(), rest: Vec::new() };
+        self.slices(region, |from, to| {
+            for aspect in each(region.src_subresource.aspect_mask) {
+                let done = by_buffer::copy((&self.src, from), (&self.dst, to), aspect, rectangles)?;
+                work.jobs.extend(done.jobs);
+                work.rest.extend(done.rest.into_iter().map(|rest| self.part_of(region, [from, to], rest)));
+            }
+            Ok(())
+        })?;
+        Ok(work)
+    }
+
+    /// Does something with every slice's parts of source and destination.
+    fn slices<R>(
+        &self,
+        region: &vk::ImageCopy,
+        mut job: impl FnMut(Part, Part) -> Result<R, String>,
+    ) -> Result<Vec<R>, String> {
+        let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
         let slices =
             |image, layers, z| slices(image, layers, z, extent.depth).map_err(|error| error.to_string());
+        let part = |image, level, slice, offset| {
+            Part::new(image, level, slice, offset, extent).map_err(|error| error.to_string())
+        };
         let from_slices = slices(&self.src, &from, region.src_offset.z)?;
         let to_slices = slices(&self.dst, &to, region.dst_offset.z)?;
-        let job = |(from_slice, to_slice)| {
-            let part = |image, level, slice, offset| {
-                Part::new(image, level, slice, offset, extent).map_err(|error| error.to_string())
-            };
-            let source = part(&self.src, from.mip_level, from_slice, region.src_offset)?.rect;
-            let target = part(&self.dst, to.mip_level, to_slice, region.dst_offset)?.rect;
-            let span = |from: u32, to: u32, count: u32| Span {
-                pixels: to..to + count,
-                first: f64::from(from) - f64::from(to) + 0.5,
-                scale: 1.0,
-            };
-            let spans = [span(source.x, target.x, target.width), span(source.y, target.y, target.height)];
-            let from = Slice { image: &self.src, level: from.mip_level, layer: from_slice };
-            let to = Slice { image: &self.dst, level: to.mip_level, layer: to_slice };
-            scaled::scale(from, to, &spans, Way::Move, rectangles)
+        let each = |(from_slice, to_slice)| {
+            job(
+                part(&self.src, from.mip_level, from_slice, region.src_offset)?,
+                part(&self.dst, to.mip_level, to_slice, region.dst_offset)?,
+            )
         };
-        from_slices.zip(to_slices).map(job).collect()
+        from_slices.zip(to_slices).map(each).collect()
+    }
+
+    /// The job that moves the words of a part.
+    fn moved(
+        &self,
+        from: Part,
+        to: Part,
+        region: &vk::ImageCopy,
+        rectangles: &mut Rectangles,
+    ) -> Result<RenderSegment, String> {
+        if !region.src_subresource.aspect_mask.contains(self.src.row().aspects()) {
+            return Err("it copies one aspect of two".into());
+        }
+        let span = |from: u32, to: u32, count: u32| Span {
+            pixels: to..to + count,
+            first: f64::from(from) - f64::from(to) + 0.5,
+            scale: 1.0,
+        };
+        let (source, target) = (from.rect, to.rect);
+        let spans = [span(source.x, target.x, target.width), span(source.y, target.y, target.height)];
+        let from = Slice { image: &self.src, level: from.level, layer: from.slice };
+        let to = Slice { image: &self.dst, level: to.level, layer: to.slice };
+        scaled::scale(from, to, &spans, Way::Move, rectangles)
+    }
+
+    /// The region of a rectangle of one slice of the destination.
+    fn part_of(&self, region: &vk::ImageCopy, [from, to]: [Part; 2], rest: Rect) -> vk::ImageCopy {
+        let slice = |image: &Image, layers: vk::ImageSubresourceLayers, slice: u32| match image.is_volume() {
+            true => (layers, slice as i32),
+            false => (vk::ImageSubresourceLayers { base_array_layer: slice, layer_count: 1, ..layers }, 0),
+        };
+        let (src_subresource, src_z) = slice(&self.src, region.src_subresource, from.slice);
+        let (dst_subresource, dst_z) = slice(&self.dst, region.dst_subresource, to.slice);
+        let (x, y) = ((rest.x - to.rect.x) as i32, (rest.y - to.rect.y) as i32);
+        vk::ImageCopy {
+            src_subresource,
+            src_offset: vk::Offset3D { x: region.src_offset.x + x, y: region.src_offset.y + y, z: src_z },
+            dst_subresource,
+            dst_offset: vk::Offset3D { x: region.dst_offset.x + x, y: region.dst_offset.y + y, z: dst_z },
+            extent: vk::Extent3D { width: rest.width, height: rest.height, depth: 1 },
+        }
     }
 
     fn region(&self, region: &vk::ImageCopy) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use ash::vk;
 use vc4::image::Rect;
 
 use super::texels::{Part, bands};
+use super::words::beside;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::{Access, Cause};
 use crate::objects::buffer::Buffer;
@@ -39,13 +40,30 @@ impl Piece {
     /// Some of its columns.
     pub fn columns(&self, columns: Range<u32>) -> Piece {
         let (rect, width) = (self.part.rect, columns.end - columns.start);
-        let texel = self.row / rect.width.max(1) as usize;
+        let texel = self.texel();
         Piece {
             part: Part { rect: Rect { x: rect.x + columns.start, width, ..rect }, ..self.part },
             offset: self.offset + texel as u64 * u64::from(columns.start),
             row: texel * width as usize,
             ..*self
         }
+    }
+
+    /// What lies in a rectangle of the image.
+    pub fn within(&self, rect: Rect) -> Piece {
+        let own = self.part.rect;
+        let (left, top) = (rect.x - own.x, rect.y - own.y);
+        self.rows(top..top + rect.height).columns(left..left + rect.width)
+    }
+
+    /// What lies beside a rectangle that is inside of it.
+    pub fn beside(&self, rect: Rect) -> impl Iterator<Item = Piece> {
+        beside(self.part.rect, rect).map(|rect| self.within(rect))
+    }
+
+    /// Bytes of a texel in the buffer.
+    pub fn texel(&self) -> usize {
+        self.row / self.part.rect.width.max(1) as usize
     }
 
     /// Whether it has no texels.

@@ -1,11 +1,13 @@
 //! Fragment programs of transfers.
 
 use smallvec::SmallVec;
-use vc4::hw::DEPTH_MAX;
 use vc4::image::layout::MSAA_SAMPLES;
 use vc4_shaders::binding::Descriptor;
-use vc4_shaders::ir::{Builder, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value};
+use vc4_shaders::ir::{
+    Builder, BuiltinInput, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value,
+};
 
+use super::form::Form;
 use super::words::Fold;
 
 /// The image that is read.
@@ -31,19 +33,8 @@ pub(super) enum Gather {
     },
     /// So many bytes are the lower end of a word, one or two.
     Widened(u32),
-}
-
-/// What texels of a buffer become as words of an image: the other way than [`Decode`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encode {
-    /// Themselves.
-    Bits,
-    /// A 24-bit depth above a byte, from the lower three bytes.
-    Depth24,
-    /// The same from 16 bits.
-    Depth16,
-    /// The same from a float.
-    DepthFloat,
+    /// Texels have so many bytes, a power of two above four, of which one word is taken.
+    Word(u32),
 }
 
 /// What words are filled with.
@@ -51,15 +42,15 @@ pub(super) enum Encode {
 pub(super) struct Filling {
     /// The buffer's bytes.
     pub bytes: Gather,
-    /// What becomes of them.
-    pub encode: Encode,
+    /// How the image holds them.
+    pub form: Form,
     /// Bits of a word that stay as they were.
     pub stays: u32,
 }
 
 impl From<Gather> for Filling {
     fn from(bytes: Gather) -> Filling {
-        Filling { bytes, encode: Encode::Bits, stays: 0 }
+        Filling { bytes, form: Form::Bits, stays: 0 }
     }
 }
 
@@ -69,15 +60,16 @@ impl Filling {
         let bytes = match self.bytes {
             Gather::Words { fold, aligned } => u32::from(fold == Fold::Utile) + 2 * u32::from(aligned),
             Gather::Widened(bytes) => 3 + bytes,
+            Gather::Word(bytes) => 4 + bytes,
         };
-        bytes | (self.encode as u32) << 8 | (self.stays & 0xff) << 16 | (self.stays & 0x100) << 16
+        bytes | (self.form as u32) << 8 | (self.stays & 0xff) << 16 | (self.stays & 0x100) << 16
     }
 }
 
 /// Fills words with what a buffer has for them.
 pub(super) fn gather(what: Filling) -> Shader {
     fragment(|b| {
-        let [x, y] = [Op::PixelX, Op::PixelY].map(|op| b.op(op, &[]));
+        let [x, y] = pixel(b);
         let (byte, row) = match what.bytes {
             Gather::Words { fold: Fold::Row, .. } => (shifted(b, Op::Shl, x, 2), y),
             Gather::Words { fold: Fold::Utile, .. } => {
@@ -88,13 +80,14 @@ pub(super) fn gather(what: Filling) -> Shader {
                 (b.iadd(utile, column), b.iadd(y, line))
             }
             Gather::Widened(bytes) => (shifted(b, Op::Shl, x, bytes - 1), y),
+            Gather::Word(bytes) => (shifted(b, Op::Shl, x, bytes.trailing_zeros()), y),
         };
         let [base, pitch] = [BASE_AT, PITCH_AT].map(|at| b.op(Op::LoadPush(at), &[]));
         let rows = b.imul(row, pitch);
         let place = b.iadd(base, byte);
         let at = b.iadd(place, rows);
         let texel = match what.bytes {
-            Gather::Words { aligned: true, .. } => load(b, at, 0),
+            Gather::Words { aligned: true, .. } | Gather::Word(_) => load(b, at, 0),
             Gather::Words { aligned: false, .. } => {
                 let (first, shift) = split(b, at);
                 let (low, high) = (load(b, first, 0), load(b, first, 4));
@@ -111,57 +104,36 @@ pub(super) fn gather(what: Filling) -> Shader {
                 b.and(word, mask)
             }
         };
-        let word = encoded(b, texel, what.encode);
-        if what.stays == 0 {
-            return word;
-        }
-        let level = b.word(0);
-        let before = b.emit(Op::Fetch(Fetch::plain(BEFORE, ImageDim::D2)), &[x, y, level]);
-        let [stays, goes] = [what.stays, !what.stays].map(|mask| b.word(mask));
-        let before = b.and(before.into_iter().next().unwrap_or(word), stays);
-        let word = b.and(word, goes);
-        b.op(Op::Or, &[before, word])
+        let word = what.form.word(b, texel);
+        beside_what_stays(b, word, what.stays, [x, y])
     })
 }
 
-/// The word of a texel; as [`Conversion::to_words`](super::conversion::Conversion::to_words) has it, bit by bit.
-fn encoded(b: &mut Builder, texel: Value, what: Encode) -> Value {
-    let depth = match what {
-        Encode::Bits => return texel,
-        Encode::Depth24 => texel,
-        Encode::Depth16 => {
-            // 256 of the steps, and 255 / 65535 of the value to nearest; n / 65535 is (n + n / 65536 + 1) / 65536.
-            let [part, half, one] = [0xff, 0x7fff, 1].map(|word| b.word(word));
-            let product = b.imul(texel, part);
-            let number = b.iadd(product, half);
-            let carry = shifted(b, Op::Shr, number, 16);
-            let number = b.iadd(number, carry);
-            let number = b.iadd(number, one);
-            let (rest, whole) = (shifted(b, Op::Shr, number, 16), shifted(b, Op::Shl, texel, 8));
-            b.iadd(whole, rest)
-        }
-        Encode::DepthFloat => {
-            let [zero, one] = [0.0, 1.0].map(|float| b.float(float));
-            // No number is no depth.
-            let is_depth = b.op(Op::FLt, &[zero, texel]);
-            let depth = b.select(is_depth, texel, zero);
-            let depth = b.op(Op::FMin, &[depth, one]);
-            // v * (2^24 - 1) is v * 2^24 less v, which decides only on the way that is rounded.
-            let scale = b.float((1 << 24) as f32);
-            let scaled = b.op(Op::FMul, &[depth, scale]);
-            let whole = b.op(Op::FToS, &[scaled]);
-            let float = b.stof(whole);
-            let part = b.op(Op::FSub, &[scaled, float]);
-            let half = b.float(0.5);
-            let (above, below) = (b.op(Op::FSub, &[part, half]), b.fadd(part, half));
-            let (up, down) = (b.op(Op::FLe, &[depth, above]), b.op(Op::FLt, &[below, depth]));
-            let (step, none) = (b.word(1), b.word(0));
-            let (up, down) = (b.select(up, step, none), b.select(down, step, none));
-            let nearest = b.iadd(whole, up);
-            b.op(Op::ISub, &[nearest, down])
-        }
-    };
-    shifted(b, Op::Shl, depth, 8)
+/// A word whose other bits, those of `stays`, are what the image has there.
+fn beside_what_stays(b: &mut Builder, word: Value, stays: u32, [x, y]: [Value; 2]) -> Value {
+    if stays == 0 {
+        return word;
+    }
+    let level = b.word(0);
+    let before = b.emit(Op::Fetch(Fetch::plain(BEFORE, ImageDim::D2)), &[x, y, level]);
+    let [stays, goes] = [stays, !stays].map(|mask| b.word(mask));
+    let before = b.and(before.into_iter().next().unwrap_or(word), stays);
+    let word = b.and(word, goes);
+    b.op(Op::Or, &[before, word])
+}
+
+/// Push constants of [`filled`]: the words of a texel.
+pub(super) const WORDS_AT: [u32; 4] = [0, 4, 8, 12];
+
+/// Fills words, but for the bits that stay, with those of a texel in turn: as many as a power of two.
+pub(super) fn filled(words: u32, stays: u32) -> Shader {
+    fragment(|b| {
+        let place = pixel(b);
+        let texel: SmallVec<[Value; 4]> =
+            WORDS_AT[..words as usize].iter().map(|at| b.op(Op::LoadPush(*at), &[])).collect();
+        let word = component(b, &texel, place[0]);
+        beside_what_stays(b, word, stays, place)
+    })
 }
 
 /// Push constants of what writes words of a buffer: the column of the first texel, …
@@ -188,61 +160,11 @@ pub(super) enum Order {
     Line,
 }
 
-/// What the words of an image become as texels of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decode {
-    /// Themselves, or their lower ends.
-    Bits,
-    /// Their upper three bytes, a 24-bit depth.
-    Depth24,
-    /// The same in 16 bits.
-    Depth16,
-    /// The same as a float.
-    DepthFloat,
-    /// Their lowest byte.
-    Stencil,
-}
-
-/// What a word holds as such texels; as [`Conversion::to_texels`](super::conversion::Conversion::to_texels) has it, bit by bit.
-fn decoded(b: &mut Builder, word: Value, what: Decode) -> Value {
-    match what {
-        Decode::Bits => word,
-        Decode::Depth24 => shifted(b, Op::Shr, word, 8),
-        Decode::Stencil => {
-            let byte = b.word(0xff);
-            b.and(word, byte)
-        }
-        Decode::Depth16 => {
-            // A float's quotient is one too small where it should be whole, and the rest tells which way to round.
-            let depth = shifted(b, Op::Shr, word, 8);
-            let (float, scale) = (b.stof(depth), b.float((f64::from(0xffff) / f64::from(DEPTH_MAX)) as f32));
-            let quotient = b.op(Op::FMul, &[float, scale]);
-            let low = b.op(Op::FToS, &[quotient]);
-            let [steps, max, half, one] = [0xffff, DEPTH_MAX, DEPTH_MAX / 2, 1].map(|word| b.word(word));
-            let (all, taken) = (b.imul(depth, steps), b.imul(low, max));
-            let rest = b.op(Op::ISub, &[all, taken]);
-            let is_above = b.op(Op::SLt, &[half, rest]);
-            let high = b.iadd(low, one);
-            b.select(is_above, high, low)
-        }
-        Decode::DepthFloat => {
-            // v / (2^24 - 1) is v / 2^24 and a little more than half of the float's last step.
-            let depth = shifted(b, Op::Shr, word, 8);
-            let (float, scale) = (b.stof(depth), b.float(1.0 / (1 << 24) as f32));
-            let below = b.op(Op::FMul, &[float, scale]);
-            let (zero, one) = (b.word(0), b.word(1));
-            let nearest = b.iadd(below, one);
-            let is_zero = b.op(Op::IEq, &[depth, zero]);
-            b.select(is_zero, zero, nearest)
-        }
-    }
-}
-
 /// Fills words with the bits of texels of `bytes` bytes, a power of two up to 16: several small ones, or one of the
 /// components of a large one.
-pub(super) fn texels(order: Order, bytes: u32, what: Decode) -> Shader {
+pub(super) fn texels(order: Order, bytes: u32, form: Form) -> Shader {
     fragment(|b| {
-        let [x, y] = [Op::PixelX, Op::PixelY].map(|op| b.op(op, &[]));
+        let [x, y] = pixel(b);
         let per_word = (4 / bytes).max(1);
         let words = (bytes / 4).max(1);
         let first = match words {
@@ -262,7 +184,7 @@ pub(super) fn texels(order: Order, bytes: u32, what: Decode) -> Shader {
             };
             let texel = fetch(b, column, row);
             let value = match words {
-                1 => decoded(b, texel[0], what),
+                1 => form.texel(b, texel[0]),
                 _ => component(b, &texel[..words as usize], x),
             };
             let value = shifted(b, Op::Shl, value, 8 * bytes * number % 32);
@@ -289,10 +211,7 @@ fn component(b: &mut Builder, texel: &[Value], x: Value) -> Value {
 /// further on.
 pub(super) fn resolved(is_integer: bool) -> Shader {
     fragment_of(|b| {
-        let [x, y] = [(Op::PixelX, COLUMN_AT), (Op::PixelY, ROW_AT)].map(|(pixel, at)| {
-            let (pixel, start) = (b.op(pixel, &[]), b.op(Op::LoadPush(at), &[]));
-            b.iadd(pixel, start)
-        });
+        let [x, y] = further_on(b);
         let sample = |b: &mut Builder, number: u32| {
             let number = b.word(number);
             let fetch = Op::Fetch(Fetch::plain(IMAGE, ImageDim::D2));
@@ -309,6 +228,66 @@ pub(super) fn resolved(is_integer: bool) -> Shader {
         }
         let part = b.float(1.0 / MSAA_SAMPLES as f32);
         sums.iter().map(|sum| b.op(Op::FMul, &[*sum, part])).collect()
+    })
+}
+
+/// How the samples of a pixel's depth or stencil become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// The first.
+    First,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// The mean, to nearest.
+    Mean,
+}
+
+impl Choice {
+    /// What becomes of samples, numbers of 24 bits at most.
+    pub fn of(self, samples: [u32; MSAA_SAMPLES as usize]) -> u32 {
+        match self {
+            Choice::First => samples[0],
+            Choice::Min => samples.into_iter().fold(u32::MAX, u32::min),
+            Choice::Max => samples.into_iter().fold(0, u32::max),
+            Choice::Mean => (samples.iter().sum::<u32>() + MSAA_SAMPLES / 2) / MSAA_SAMPLES,
+        }
+    }
+
+    fn value(self, b: &mut Builder, samples: [Value; MSAA_SAMPLES as usize]) -> Value {
+        let [first, rest @ ..] = samples;
+        let mut all = |op| rest.into_iter().fold(first, |one, other| b.op(op, &[one, other]));
+        match self {
+            Choice::First => first,
+            Choice::Min => all(Op::SMin),
+            Choice::Max => all(Op::SMax),
+            Choice::Mean => {
+                let (sum, half) = (all(Op::IAdd), b.word(MSAA_SAMPLES / 2));
+                let sum = b.iadd(sum, half);
+                shifted(b, Op::Shr, sum, MSAA_SAMPLES.trailing_zeros())
+            }
+        }
+    }
+}
+
+/// Fills words, but for the bits that stay, with what is chosen of the words of an image's samples: stencil, or depth.
+/// They lie [`COLUMN_AT`] and [`ROW_AT`] further on.
+pub(super) fn chosen(choice: Choice, is_stencil: bool, stays: u32) -> Shader {
+    fragment(|b| {
+        let [x, y] = further_on(b);
+        let samples: [u32; MSAA_SAMPLES as usize] = std::array::from_fn(|number| number as u32);
+        let samples = samples.map(|number| {
+            let number = b.word(number);
+            let fetch = Op::Fetch(Fetch::plain(IMAGE, ImageDim::D2));
+            let word = b.emit(fetch, &[x, y, number]).into_iter().next().unwrap_or(number);
+            let byte = b.word(0xff);
+            if is_stencil { b.and(word, byte) } else { shifted(b, Op::Shr, word, 8) }
+        });
+        let value = choice.value(b, samples);
+        let word = if is_stencil { value } else { shifted(b, Op::Shl, value, 8) };
+        let place = pixel(b);
+        beside_what_stays(b, word, stays, place)
     })
 }
 
@@ -360,13 +339,13 @@ pub(super) enum Scaled {
 /// Fills pixels with what an image has for them.
 pub(super) fn scaled(what: Scaled) -> Shader {
     fragment_of(|b| {
-        let mut place = |pixel: Op, axis: usize| {
-            let pixel = b.op(pixel, &[]);
-            let pixel = b.stof(pixel);
+        let pixel = pixel(b);
+        let mut place = |axis: usize| {
+            let pixel = b.stof(pixel[axis]);
             let [scale, first] = [SCALE_AT[axis], FIRST_AT[axis]].map(|at| b.op(Op::LoadPush(at), &[]));
             b.fmad(pixel, scale, first)
         };
-        let places = [place(Op::PixelX, 0), place(Op::PixelY, 1)];
+        let places = [0, 1].map(&mut place);
         match what {
             Scaled::Unit => {
                 let (level, [x, y]) = (b.word(0), places);
@@ -436,6 +415,18 @@ fn load(b: &mut Builder, at: Value, offset: u32) -> Value {
     b.op(Op::LoadUboDynamic { buffer: BUFFER, offset, last: offset }, &[at])
 }
 
+/// Column and row of the pixel, also of targets that are drawn in parts.
+fn pixel(b: &mut Builder) -> [Value; 2] {
+    [0, 1].map(|axis| b.op(Op::LoadBuiltin(BuiltinInput::Pixel(axis)), &[]))
+}
+
+/// The same, [`COLUMN_AT`] and [`ROW_AT`] further on.
+fn further_on(b: &mut Builder) -> [Value; 2] {
+    let [x, y] = pixel(b);
+    let [column, row] = [COLUMN_AT, ROW_AT].map(|at| b.op(Op::LoadPush(at), &[]));
+    [b.iadd(x, column), b.iadd(y, row)]
+}
+
 fn shifted(b: &mut Builder, op: Op, value: Value, bits: u32) -> Value {
     let bits = b.word(bits);
     b.op(op, &[value, bits])
@@ -456,59 +447,4 @@ fn fragment_of(components: impl FnOnce(&mut Builder) -> SmallVec<[Value; 4]>) ->
         }
     }
     shader
-}
-
-#[cfg(test)]
-mod tests {
-    use vc4_shaders::ir::Value;
-
-    use super::super::conversion::Conversion;
-    use super::*;
-
-    /// What a program makes of a word: with constants it is done when it is built.
-    fn result(word: u32, program: impl Fn(&mut Builder, Value) -> Value) -> u32 {
-        let mut shader = Shader::new(Stage::Fragment);
-        let entry = shader.entry().unwrap();
-        let b = &mut Builder::new(&mut shader, entry);
-        let word = b.word(word);
-        let value = program(b, word);
-        shader.const_of(value).expect("computed from a constant")
-    }
-
-    /// A texel of up to four bytes as a word.
-    fn word(bytes: &[u8]) -> u32 {
-        bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
-    }
-
-    #[test]
-    fn depths_become_words_and_texels_as_on_the_cpu() {
-        let ends = [0, 1, 2, 0x7f_ffff, 0x80_0000, 0x80_0001, 0xff_fffe, 0xff_ffff];
-        for depth in ends.into_iter().chain((0..1 << 24).step_by(4099)) {
-            for (conversion, decode) in [
-                (Conversion::Depth24 { stencil: true }, Decode::Depth24),
-                (Conversion::Depth16, Decode::Depth16),
-                (Conversion::DepthFloat, Decode::DepthFloat),
-                (Conversion::Stencil, Decode::Stencil),
-            ] {
-                let stored: u32 = depth << 8 | depth & 0xff;
-                let texel = word(&conversion.to_texels(stored.to_le_bytes().to_vec()));
-                assert_eq!(
-                    result(stored, |b, word| decoded(b, word, decode)),
-                    texel,
-                    "{decode:?} of {depth:#x}"
-                );
-            }
-        }
-        let fills = |texel: u32, conversion: Conversion, encode, bytes: usize| {
-            let stored = word(&conversion.to_words(&texel.to_le_bytes()[..bytes]));
-            assert_eq!(result(texel, |b, word| encoded(b, word, encode)), stored, "{encode:?} of {texel:#x}");
-        };
-        for depth in (0..=0xffff).step_by(7).chain([0xffff, 0x8000, 0x7fff]) {
-            fills(depth, Conversion::Depth16, Encode::Depth16, 2);
-            fills(depth * 0x101, Conversion::Depth24 { stencil: false }, Encode::Depth24, 4);
-        }
-        let floats = [0.0f32, 0.5, 1.0, 1.5, -1.0, f32::NAN, f32::INFINITY, 0.25, 1e-30];
-        let some = (0..1.0f32.to_bits()).step_by(70_001).chain(floats.map(f32::to_bits));
-        some.for_each(|depth| fills(depth, Conversion::DepthFloat, Encode::DepthFloat, 4));
-    }
 }

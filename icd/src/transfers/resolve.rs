@@ -1,4 +1,5 @@
-//! vkCmdResolveImage and the resolves of render passes that tiles cannot do: programs average colours, the CPU does the rest.
+//! vkCmdResolveImage and the resolves of render passes that tiles cannot do: programs average colours, and choose depth and
+//! stencil among samples.
 
 use std::sync::Arc;
 
@@ -8,11 +9,12 @@ use vc4::image::layout::MSAA_SAMPLES;
 use vc4::image::texel::TexelInfo;
 use vc4::state::{ColorKind, PixelRect};
 
+use super::conversion::Conversion;
 use super::drawn::{self, Work};
-use super::programs::{self, COLUMN_AT, ROW_AT};
+use super::programs::{self, COLUMN_AT, Choice, ROW_AT};
 use super::texels::{Part, layers};
+use super::words::Words;
 use crate::foundation::error::Error;
-use crate::foundation::format::FormatRow;
 use crate::foundation::traffic::Cause;
 use crate::objects::descriptor::Descriptor;
 use crate::objects::device::Device;
@@ -120,9 +122,8 @@ impl CpuCommand for Resolve {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (renders, left) = drawn::parts(self, self.parts.clone(), |part| {
-            self.drawn(part, rectangles).map(|job| Work::all(vec![job]))
-        });
+        let (renders, left) =
+            drawn::parts(self, self.parts.clone(), |part| self.drawn(part, rectangles).map(Work::all));
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             let (src, dst, aspects) = (self.src.clone(), self.dst.clone(), self.aspects.clone());
             Box::new(Resolve { src, dst, parts: left, aspects })
@@ -135,16 +136,12 @@ impl CpuCommand for Resolve {
             let (have, into) = (self.src.samples(), self.dst.samples());
             return Err(Error::InvalidUse(format!("a resolve of {have} samples to {into}")));
         }
-        let row = self.src.row();
-        for &(aspect, way) in &self.aspects {
-            let pixel = Pixel::new(row, aspect, way)?;
+        for &(aspect, mode) in &self.aspects {
             for (from, to) in &self.parts {
-                let samples = from.read(&self.src, aspect, Cause::Resolve)?;
-                let mut texels = Vec::with_capacity(samples.len() / MSAA_SAMPLES as usize);
-                for samples in samples.chunks_exact(pixel.bytes * MSAA_SAMPLES as usize) {
-                    texels.extend_from_slice(&pixel.resolve(samples).to_le_bytes()[..pixel.bytes]);
+                match aspect {
+                    vk::ImageAspectFlags::COLOR => self.average(from, to)?,
+                    _ => self.choose(from, to, aspect, mode)?,
                 }
-                to.write(&self.dst, aspect, &texels, Cause::Resolve)?;
             }
         }
         Ok(())
@@ -152,92 +149,127 @@ impl CpuCommand for Resolve {
 }
 
 impl Resolve {
-    /// The job of a part, or why it is the CPU's.
-    fn drawn(&self, (from, to): &(Part, Part), rectangles: &mut Rectangles) -> Result<RenderSegment, String> {
-        let (src, dst, row) = (&self.src, &self.dst, self.dst.row());
+    /// The jobs of a part, or why it is the CPU's.
+    fn drawn(
+        &self,
+        (from, to): &(Part, Part),
+        rectangles: &mut Rectangles,
+    ) -> Result<Vec<RenderSegment>, String> {
         let texels = u64::from(to.rect.width) * u64::from(to.rect.height);
-        drawn::pays(texels * u64::from(row.bytes * MSAA_SAMPLES))?;
-        if self.aspects != [COLOR] || src.samples() != MSAA_SAMPLES {
-            return Err(format!("samples of {:?} are not resolved by programs", row.format));
+        drawn::pays(texels * u64::from(self.dst.row().bytes * MSAA_SAMPLES))?;
+        if self.src.samples() != MSAA_SAMPLES {
+            return Err(format!("its source has {} samples", self.src.samples()));
         }
+        let job = |&(aspect, mode)| match aspect {
+            vk::ImageAspectFlags::COLOR => self.averaged(from, to, rectangles),
+            _ => self.chosen(from, to, aspect, mode, rectangles),
+        };
+        self.aspects.iter().map(job).collect()
+    }
+
+    /// The job of a part of colours.
+    fn averaged(&self, from: &Part, to: &Part, rectangles: &mut Rectangles) -> Result<RenderSegment, String> {
+        let (src, dst, row) = (&self.src, &self.dst, self.dst.row());
         let source = ImageView::flat(src.clone(), src.row(), src.stored(), from.level, from.slice);
         let target = ImageView::flat(dst.clone(), row, dst.stored(), to.level, to.slice);
         let (area, keeps) = drawn::area(&to.rect, &target)?;
         let is_integer = row.info.is_none_or(|info| info.is_integer());
         let task = ("resolved", is_integer.into());
         let pipeline = rectangles.pipeline(task, row.format, || programs::resolved(is_integer))?;
-        let mut push = [0; 2];
-        push[(COLUMN_AT / 4) as usize] = from.rect.x.wrapping_sub(to.rect.x);
-        push[(ROW_AT / 4) as usize] = from.rect.y.wrapping_sub(to.rect.y);
         let descriptor = Descriptor::Image { view: Some(Arc::new(source)), sampler: None };
         let set = drawn::set(programs::IMAGE, vk::DescriptorType::SAMPLED_IMAGE, descriptor)?;
         let rectangle = Rectangle { view: Arc::new(target), area, keeps };
-        Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
+        Ok(rectangle.segment(
+            &pipeline,
+            |number| (number == 0).then_some((&set, &[][..])),
+            &further_on(from, to),
+        ))
     }
-}
 
-/// How the samples of a pixel become a texel.
-struct Pixel {
-    /// Bytes of a texel.
-    bytes: usize,
-    way: Way,
-}
-
-enum Way {
-    /// The mean of colours, of integers the first.
-    Color(TexelInfo),
-    /// The first.
-    First,
-    /// The smallest …
-    Min,
-    /// … and the largest: depth lies from 0 to 1, so the bits of floats are ordered as integers are.
-    Max,
-    /// The mean of integers.
-    Mean,
-    /// The mean of floats.
-    FloatMean,
-}
-
-impl Pixel {
-    fn new(
-        row: &FormatRow,
+    /// The job of a part of one aspect.
+    fn chosen(
+        &self,
+        from: &Part,
+        to: &Part,
         aspect: vk::ImageAspectFlags,
         mode: vk::ResolveModeFlags,
-    ) -> Result<Pixel, Error> {
-        let is_stencil = aspect == vk::ImageAspectFlags::STENCIL;
-        let unknown = || Error::InvalidUse(format!("a resolve of {:?} by {mode:?}", row.format));
-        let way = match mode {
-            _ if aspect == vk::ImageAspectFlags::COLOR => Way::Color(row.info.ok_or_else(unknown)?),
-            vk::ResolveModeFlags::SAMPLE_ZERO => Way::First,
-            vk::ResolveModeFlags::MIN => Way::Min,
-            vk::ResolveModeFlags::MAX => Way::Max,
-            vk::ResolveModeFlags::AVERAGE if row.format == vk::Format::D32_SFLOAT => Way::FloatMean,
-            vk::ResolveModeFlags::AVERAGE if !is_stencil => Way::Mean,
-            _ => return Err(unknown()),
-        };
-        Ok(Pixel { bytes: if is_stencil { 1 } else { row.bytes as usize }, way })
+        rectangles: &mut Rectangles,
+    ) -> Result<RenderSegment, String> {
+        let (choice, is_stencil) = (choice(mode)?, aspect == vk::ImageAspectFlags::STENCIL);
+        let stays = !Conversion::new(self.dst.row(), self.dst.stored().storage, aspect).mask();
+        let words = Words::new(&self.dst, to.level, to.slice, 0).ok_or("tiles do not reach all of it")?;
+        let (area, keeps) = words.area(to.rect).ok_or("it is empty")?;
+        let source = drawn::words_of(&self.src, from, programs::IMAGE)?;
+        let before = if stays == 0 { None } else { Some(drawn::words_of(&self.dst, to, programs::BEFORE)?) };
+        let number = choice as u32 | u32::from(is_stencil) << 8 | u32::from(stays != 0) << 9;
+        let format = words.view.row.format;
+        let pipeline = rectangles
+            .pipeline(("chosen", number), format, || programs::chosen(choice, is_stencil, stays))?;
+        let sets = [Some(&source), before.as_ref()];
+        let rectangle = Rectangle { view: words.view, area, keeps };
+        Ok(rectangle.segment(
+            &pipeline,
+            |number| Some((*sets.get(number)?.as_ref()?, &[][..])),
+            &further_on(from, to),
+        ))
     }
 
-    /// The texel of a pixel's samples.
-    fn resolve(&self, samples: &[u8]) -> u128 {
-        let samples = samples.chunks_exact(self.bytes);
-        let mut values = samples.clone().map(|sample| {
-            let mut word = [0; 4];
-            word.iter_mut().zip(sample).for_each(|(to, from)| *to = *from);
-            u32::from_le_bytes(word)
-        });
-        let value = match &self.way {
-            Way::Color(info) => return average(info, samples),
-            Way::First => values.next(),
-            Way::Min => values.min(),
-            Way::Max => values.max(),
-            Way::Mean => {
-                let half = u64::from(MSAA_SAMPLES) / 2;
-                Some(((values.map(u64::from).sum::<u64>() + half) / u64::from(MSAA_SAMPLES)) as u32)
+    /// Averages the colours of a part.
+    fn average(&self, from: &Part, to: &Part) -> Result<(), Error> {
+        let row = self.src.row();
+        let unknown = || Error::InvalidUse(format!("a resolve of {:?}", row.format));
+        let (info, bytes) = (row.info.ok_or_else(unknown)?, row.bytes as usize);
+        let samples = from.read(&self.src, vk::ImageAspectFlags::COLOR, Cause::Resolve)?;
+        let mut texels = Vec::with_capacity(samples.len() / MSAA_SAMPLES as usize);
+        for samples in samples.chunks_exact(bytes * MSAA_SAMPLES as usize) {
+            let texel = average(&info, samples.chunks_exact(bytes));
+            texels.extend_from_slice(&texel.to_le_bytes()[..bytes]);
+        }
+        to.write(&self.dst, vk::ImageAspectFlags::COLOR, &texels, Cause::Resolve)
+    }
+
+    /// Chooses depth or stencil of a part, in the form that images hold them.
+    fn choose(
+        &self,
+        from: &Part,
+        to: &Part,
+        aspect: vk::ImageAspectFlags,
+        mode: vk::ResolveModeFlags,
+    ) -> Result<(), Error> {
+        let choice = choice(mode).map_err(Error::InvalidUse)?;
+        let samples = from.read_words(&self.src, Cause::Resolve)?;
+        let mut words = Vec::with_capacity(samples.len() / MSAA_SAMPLES as usize);
+        for pixel in samples.chunks_exact(4 * MSAA_SAMPLES as usize) {
+            let mut samples = [0; MSAA_SAMPLES as usize];
+            for (sample, word) in samples.iter_mut().zip(pixel.chunks_exact(4)) {
+                *sample = word.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
             }
-            Way::FloatMean => Some((values.map(f32::from_bits).sum::<f32>() / MSAA_SAMPLES as f32).to_bits()),
-        };
-        u128::from(value.unwrap_or(0))
+            let word = match aspect {
+                vk::ImageAspectFlags::STENCIL => choice.of(samples.map(|word| word & 0xff)),
+                _ => choice.of(samples.map(|word| word >> 8)) << 8,
+            };
+            words.extend_from_slice(&word.to_le_bytes());
+        }
+        let mask = Conversion::new(self.dst.row(), self.dst.stored().storage, aspect).mask();
+        to.write_words(&self.dst, &words, mask, Cause::Resolve)
+    }
+}
+
+/// Push constants: how far the source's texels are from the destination's.
+fn further_on(from: &Part, to: &Part) -> [u32; 2] {
+    let mut push = [0; 2];
+    push[(COLUMN_AT / 4) as usize] = from.rect.x.wrapping_sub(to.rect.x);
+    push[(ROW_AT / 4) as usize] = from.rect.y.wrapping_sub(to.rect.y);
+    push
+}
+
+fn choice(mode: vk::ResolveModeFlags) -> Result<Choice, String> {
+    match mode {
+        vk::ResolveModeFlags::SAMPLE_ZERO => Ok(Choice::First),
+        vk::ResolveModeFlags::MIN => Ok(Choice::Min),
+        vk::ResolveModeFlags::MAX => Ok(Choice::Max),
+        vk::ResolveModeFlags::AVERAGE => Ok(Choice::Mean),
+        _ => Err(format!("a resolve by {mode:?}")),
     }
 }
 

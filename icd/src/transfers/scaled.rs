@@ -41,6 +41,13 @@ pub(super) struct Span {
 }
 
 impl Span {
+    /// The same, of pixels from 0 on.
+    pub fn at_start(&self) -> Span {
+        let skipped = f64::from(self.pixels.start);
+        let count = self.pixels.len() as u32;
+        Span { pixels: 0..count, first: self.first + skipped * self.scale, scale: self.scale }
+    }
+
     /// Whether every place is in the middle between two texels, as in the next level of a chain: the texture unit's weights
     /// are coarse, but a half they can say.
     fn is_between_two(&self) -> bool {
@@ -72,12 +79,14 @@ pub(super) fn scale(
     if Arc::ptr_eq(from.image, to.image) && from.level == to.level && from.layer == to.layer {
         return Err("it reads the level that it writes".into());
     }
-    if way == Way::Nearest && to.image.row().info.is_some_and(|info| info.is_integer()) {
+    let (source_row, row) = (from.image.row(), to.image.row());
+    let is_other = source_row.format != row.format;
+    if way == Way::Nearest && is_other && row.info.is_some_and(|info| info.is_integer()) {
         return Err("integers of another format end at the limits of theirs".into());
     }
     let (source, target) = match way {
         Way::Move => (words(from, to.image)?, words(to, from.image)?),
-        Way::Nearest | Way::Linear => (view(from, from.image.row()), view(to, to.image.row())),
+        Way::Nearest | Way::Linear => (view(from, source_row), view(to, row)),
     };
     check_source(&source)?;
     let [columns, rows] = [&spans[0].pixels, &spans[1].pixels].map(|at| (at.start, at.len() as u32));
@@ -144,8 +153,8 @@ fn words(slice: Slice<'_>, other: &Image) -> Result<ImageView, String> {
 
 fn check_source(view: &ImageView) -> Result<(), String> {
     let image = &view.image;
-    match image.samples() != 1 || image.is_volume() || view.aspects != vk::ImageAspectFlags::COLOR {
-        true => Err(format!("its source is no flat image of colours: {:?}", view.row.format)),
+    match image.samples() != 1 || view.aspects != vk::ImageAspectFlags::COLOR {
+        true => Err(format!("its source has several samples, or no colours: {:?}", view.row.format)),
         false => Ok(()),
     }
 }

@@ -130,6 +130,17 @@ impl Part {
         Ok(Conversion::new(image.row(), image.stored().storage, aspect).to_texels(words))
     }
 
+    /// The texels as the image holds them, in words; of multisampled pixels one word per sample, in order.
+    pub fn read_words(&self, image: &Image, cause: Cause) -> Result<Vec<u8>, Error> {
+        self.load_words(&image.binding()?.bo.access(cause)?, image)
+    }
+
+    /// Replaces the bits of `mask` in every word.
+    pub fn write_words(&self, image: &Image, words: &[u8], mask: u32, cause: Cause) -> Result<(), Error> {
+        let (place, info) = (image.placement(self.level, self.slice, 0)?, image.stored().texel.info());
+        self.store_masked(&image.binding()?.bo.access(cause)?, &place, info, words, mask)
+    }
+
     /// The texels as the texture unit sees them, blocks decoded: what blits read. For colours.
     pub fn read_decoded(&self, image: &Image, cause: Cause) -> Result<Vec<u8>, Error> {
         match image.stored().storage {

@@ -52,23 +52,19 @@ pub(super) fn clear(image: &Arc<Image>, fill: &Fill, part: &Part) -> Option<Segm
     is_worth_a_job(area).then(|| Segment::Render(Arc::new(segment(view, start, None, area))))
 }
 
-/// A slice of texels that are several words, or share one, and what they become in words.
+/// A slice of texels that are several words or share one, or of depth, and what they become in words.
 fn words_of(image: &Arc<Image>, fill: &Fill, part: &Part) -> Option<(Arc<ImageView>, Fill)> {
     let (row, stored, cpp) = (image.row(), image.stored(), image.layout().shape.cpp);
-    let is_there = row.aspects() == vk::ImageAspectFlags::COLOR && part.level < image.levels();
-    match (stored.storage, cpp) {
-        (Storage::Planes(_), 4) if is_there => {
-            let view = ImageView::flat(image.clone(), row, stored, part.level, part.slice);
-            Some((Arc::new(view), *fill))
-        }
-        (Storage::Plain, 1 | 2) if is_there && stored.texel.info().cpp == cpp => {
-            let view = Words::new(image, part.level, part.slice, 0)?.view;
-            let texel = fill.word(0) & ((1 << (8 * cpp)) - 1);
-            let word = if cpp == 1 { texel * 0x0101_0101 } else { texel * 0x0001_0001 };
-            Some((view, Fill { words: [word, 0, 0, 0], ..*fill }))
-        }
-        _ => None,
+    if part.level >= image.levels() || row.block() > 1 || fill.mask != u32::MAX || cpp > 4 {
+        return None;
     }
+    if matches!(stored.storage, Storage::Planes(_)) && cpp == 4 {
+        let view = ImageView::flat(image.clone(), row, stored, part.level, part.slice);
+        return Some((Arc::new(view), *fill));
+    }
+    let view = Words::new(image, part.level, part.slice, 0)?.view;
+    let word = fill.in_all_of_a_word(0, cpp);
+    (stored.texel.info().cpp == cpp).then_some((view, Fill { words: [word, 0, 0, 0], ..*fill }))
 }
 
 /// A job that fills pixels of a picture of words that ends where its tiles do, or has none beside it.

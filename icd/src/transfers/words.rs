@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vc4::hw::TILE_PX;
-use vc4::image::tiling::Level;
+use vc4::image::tiling::{Level, MAX_SURFACE};
 use vc4::image::{Rect, Tiling};
 use vc4::state::PixelRect;
 
@@ -20,7 +20,7 @@ use crate::objects::placement::{Placement, SURFACE_ALIGNMENT, common_width};
 /// How texels lie in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fold {
-    /// Word x of a row begins with byte 4x of a row of texels.
+    /// Word x of a row is at byte 4x of a row of texels.
     Row,
     /// The words of a row are those of two rows of bytes, which share utiles: two of the first, two of the second.
     Utile,
@@ -57,13 +57,15 @@ impl Words {
             return None;
         }
         let Ok(Placement::Level(place)) = image.placement(level, slice, plane) else { return None };
-        // Columns of words would end elsewhere.
-        if place.panel_stride != 0 {
-            return None;
-        }
         let (fold, axes) = fold(&place)?;
         let words = as_words(&place, axes);
-        let is_target = words.width.max(words.height) <= target_px() && place.offset % SURFACE_ALIGNMENT == 0;
+        // Panels of other texels end elsewhere, and no job has longer rows.
+        if place.cpp != 4 && (place.panel_stride != 0 || words.padded_width > MAX_SURFACE) {
+            return None;
+        }
+        // Larger ones are drawn in parts, which begin inside of rows.
+        let reaches_all = words.width.max(words.height) <= target_px() || place.tiling == Tiling::Raster;
+        let is_target = reaches_all && place.offset % SURFACE_ALIGNMENT == 0;
         common_width(&[Placement::Level(words)]).filter(|_| is_target)?;
         let binding = image.binding().ok()?;
         let start = u64::from(place.offset).checked_sub(binding.offset)?;
@@ -72,6 +74,18 @@ impl Words {
         let image_of_words = Arc::new(Image::of_level(row, stored, words, binding.from(start)));
         let view = Arc::new(ImageView::flat(image_of_words, row, stored, 0, 0));
         Some(Words { view, fold, axes, size: image.level_extent(level).into() })
+    }
+
+    /// The texels of a rectangle that share their words with none beside it; `None` if there are none.
+    pub fn whole(&self, rect: Rect) -> Option<Rect> {
+        let span = |axis: usize, first: u32, count: u32| {
+            let (ratio, end) = (self.axes[axis].texels, first + count);
+            let end = if end == self.size[axis] { end } else { end / ratio * ratio };
+            let first = first.next_multiple_of(ratio);
+            (first < end).then(|| (first, end - first))
+        };
+        let ((x, width), (y, height)) = (span(0, rect.x, rect.width)?, span(1, rect.y, rect.height)?);
+        Some(Rect { x, y, width, height })
     }
 
     /// The words of a rectangle of texels, and whether others lie in their tiles; `None` if a word has texels beside it.
@@ -90,6 +104,20 @@ impl Words {
     }
 }
 
+/// What of a rectangle lies beside another that is inside of it: above and below, left and right.
+pub(super) fn beside(outer: Rect, inner: Rect) -> impl Iterator<Item = Rect> {
+    let (right, bottom) = (inner.x + inner.width, inner.y + inner.height);
+    let rows = |y: u32, end: u32| Rect { y, height: end - y, ..outer };
+    let columns = |x: u32, end: u32| Rect { x, width: end - x, ..rows(inner.y, bottom) };
+    let parts = [
+        rows(outer.y, inner.y),
+        rows(bottom, outer.y + outer.height),
+        columns(outer.x, inner.x),
+        columns(right, outer.x + outer.width),
+    ];
+    parts.into_iter().filter(|rect| rect.width > 0 && rect.height > 0)
+}
+
 /// How the texels of a level lie in words.
 fn fold(level: &Level) -> Option<(Fold, [Axis; 2])> {
     let one = Axis { texels: 1, words: 1 };
@@ -99,6 +127,8 @@ fn fold(level: &Level) -> Option<(Fold, [Axis; 2])> {
             Some((Fold::Utile, [Axis { texels: 8, words: 4 }, Axis { texels: 2, words: 1 }]))
         }
         (cpp @ (1 | 2 | 4), _) => Some(row(4 / cpp)),
+        // A utile of 2 x 4 double words is one of 4 x 4 words.
+        (cpp @ (8 | 16), _) => Some((Fold::Row, [Axis { texels: 1, words: cpp / 4 }, one])),
         _ => None,
     }
 }
@@ -185,6 +215,9 @@ mod tests {
         assert_eq!(area(&bytes, rect(4, 2, 16, 4)), None);
         assert_eq!(area(&bytes, rect(8, 2, 17, 4)), None);
         assert_eq!(area(&bytes, rect(8, 1, 16, 4)), None);
+        assert_eq!(bytes.whole(rect(3, 1, 30, 8)), Some(rect(8, 2, 24, 6)));
+        assert_eq!(bytes.whole(rect(3, 1, 197, 99)), Some(rect(8, 2, 192, 98)));
+        assert_eq!(bytes.whole(rect(1, 0, 14, 8)), None);
         let halves = image(vk::Format::R5G6B5_UNORM_PACK16, 201, 100, 1);
         let halves = Words::new(&halves, 0, 0, 0).unwrap();
         assert_eq!(area(&halves, rect(0, 0, 201, 100)), Some(([0, 0, 101, 100], false)));
@@ -193,9 +226,28 @@ mod tests {
     }
 
     #[test]
+    fn a_rectangle_is_what_is_inside_and_beside() {
+        let outer = Rect { x: 3, y: 5, width: 20, height: 10 };
+        for (x, y, width, height) in [(3, 5, 20, 10), (4, 7, 8, 2), (3, 6, 1, 9), (22, 5, 1, 10)] {
+            let inner = Rect { x, y, width, height };
+            let mut covered = vec![0; 30 * 30];
+            for rect in beside(outer, inner).chain([inner]) {
+                for y in rect.y..rect.y + rect.height {
+                    (rect.x..rect.x + rect.width).for_each(|x| covered[(y * 30 + x) as usize] += 1);
+                }
+            }
+            for (at, count) in (0..).zip(covered) {
+                let is_inside = (3..23).contains(&(at % 30)) && (5..15).contains(&(at / 30));
+                assert_eq!(count, u32::from(is_inside), "{at} beside {inner:?}");
+            }
+        }
+    }
+
+    #[test]
     fn what_tiles_do_not_reach_is_no_picture() {
         let wide = image(vk::Format::R8G8B8A8_UNORM, 2049, 4, 1);
-        assert!(Words::new(&wide, 0, 0, 0).is_none());
+        let wide = Words::new(&wide, 0, 0, 0).expect("large images lie in rows");
+        assert_eq!(wide.view.image.layout().levels[0].tiling, Tiling::Raster);
         let bytes = image(vk::Format::R8G8B8A8_UNORM, 16, 16, 1);
         assert!(Words::new(&bytes, 0, 0, 0).is_some() && Words::new(&bytes, 1, 0, 0).is_none());
     }

@@ -113,6 +113,8 @@ pub enum BuiltinInput {
     InstanceIndex,
     /// gl_FragCoord.xyzw by component.
     FragCoord(u8),
+    /// The pixel's column (0) or row (1) as an integer.
+    Pixel(u8),
     /// gl_FrontFacing (a `Bool`).
     FrontFacing,
     /// gl_PointCoord.xy by component.

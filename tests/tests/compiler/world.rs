@@ -318,6 +318,7 @@ impl Environment for World {
             BuiltinInput::InstanceIndex => INSTANCE,
             BuiltinInput::Draw(word) => draw_word(word),
             BuiltinInput::FragCoord(n @ 0..=1) => (self.pixel(lane)[usize::from(n)] as f32 + 0.5).to_bits(),
+            BuiltinInput::Pixel(axis) => self.pixel(lane)[usize::from(axis)],
             BuiltinInput::FragCoord(2) => (self.z(lane) as f32 / 16_777_215.0).to_bits(),
             BuiltinInput::FragCoord(_) => (1.0 / self.w(lane)).to_bits(),
             BuiltinInput::FrontFacing => u32::from(!self.is_back(lane)),

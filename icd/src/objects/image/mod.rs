@@ -121,7 +121,11 @@ impl Image {
         let raster = raster || info.extent.width.max(info.extent.height) > target_px();
         // Texels without utiles have rows.
         let raster = raster || utile(stored.texel.info().cpp).is_none();
-        let raster = raster || (is_read(info.usage) && !unit_reads(info, &stored));
+        // Copies read wide texels by programs, too.
+        let is_wide = stored.planes() > 1 || stored.texel.info().cpp > 4;
+        let is_read =
+            is_read(info.usage) || (is_wide && info.usage.contains(vk::ImageUsageFlags::TRANSFER_SRC));
+        let raster = raster || (is_read && !unit_reads(info, &stored));
         // What kernels write and nobody filters or draws to lies as the CPU likes it.
         let raster = raster || is_for_kernels(info.usage);
         if raster && modifier == Some(MODIFIER_T_TILED) {

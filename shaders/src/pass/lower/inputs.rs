@@ -285,17 +285,28 @@ fn fragment_builtin(
     samples: &Samples,
     in_part: bool,
 ) -> Value {
+    let axis_pixel = |axis: u8| if axis == 0 { Op::PixelX } else { Op::PixelY };
+    let corner = |axis: u8| Op::Uniform(UniformSlot::State(StateUniform::Corner(axis)));
     match builtin {
         BuiltinInput::FragCoord(component @ 0..=1) => {
-            let pixel = b.op(if component == 0 { Op::PixelX } else { Op::PixelY }, &[]);
+            let pixel = b.op(axis_pixel(component), &[]);
             let pixel = b.op(Op::SToF, &[pixel]);
             let place = b.float(samples.place(component));
             let place = b.op(Op::FAdd, &[pixel, place]);
             if !in_part {
                 return place;
             }
-            let corner = b.op(Op::Uniform(UniformSlot::State(StateUniform::Corner(component))), &[]);
+            let corner = b.op(corner(component), &[]);
             b.op(Op::FAdd, &[place, corner])
+        }
+        BuiltinInput::Pixel(axis) => {
+            let pixel = b.op(axis_pixel(axis), &[]);
+            if !in_part {
+                return pixel;
+            }
+            let corner = b.op(corner(axis), &[]);
+            let corner = b.op(Op::FToS, &[corner]);
+            b.iadd(pixel, corner)
         }
         BuiltinInput::FragCoord(2) => {
             let z = b.op(Op::PayloadZ, &[]);

@@ -243,8 +243,7 @@ fn fetch(t: &mut Translator<'_>, inst: &Inst) -> Result<()> {
         }
         for (axis, coordinate) in args.iter_mut().enumerate() {
             let mut b = t.builder();
-            let pixel = b.emit(Op::LoadBuiltin(BuiltinInput::FragCoord(axis as u8)), &[])[0];
-            let pixel = b.op(Op::FToS, &[pixel]);
+            let pixel = b.emit(Op::LoadBuiltin(BuiltinInput::Pixel(axis as u8)), &[])[0];
             *coordinate = b.iadd(*coordinate, pixel);
         }
     }

@@ -1,0 +1,78 @@
+//! Copies from image to image by way of a buffer: what is no word to word move, as texels that share words, slices of
+//! volumes, one aspect of two, images of different forms.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vc4::hw::TILE_PX;
+use vc4::image::Rect;
+
+use super::download::download;
+use super::drawn::Work;
+use super::pieces::Piece;
+use super::strips::WORD;
+use super::texels::Part;
+use super::upload::upload;
+use crate::foundation::facts::target_px;
+use crate::objects::buffer::Buffer;
+use crate::objects::device::Device;
+use crate::objects::image::Image;
+use crate::objects::memory::{DeviceMemory, Origin};
+use crate::pipeline::Rectangles;
+
+/// A part of an image.
+pub(super) type PartOf<'a> = (&'a Arc<Image>, Part);
+
+/// The jobs that copy an aspect of a part to one of equal size, and the rectangles of the destination that they leave; or
+/// why there are none.
+pub(super) fn copy(
+    (src, from): PartOf<'_>,
+    (dst, to): PartOf<'_>,
+    aspect: vk::ImageAspectFlags,
+    rectangles: &mut Rectangles,
+) -> Result<Work<Rect>, String> {
+    let texel = u64::from(src.row().aspect_bytes(aspect));
+    if src.row().block() > 1 || dst.row().block() > 1 {
+        return Err("blocks are decoded on the way".into());
+    }
+    // Rows of the buffer are rows of a surface.
+    let tile = WORD * u64::from(TILE_PX);
+    let columns = (WORD * u64::from(target_px()) / texel) as u32;
+    let mut work = Work { jobs: Vec::new(), rest: Vec::new() };
+    for left in (0..to.rect.width).step_by(columns as usize) {
+        let (width, height) = (columns.min(to.rect.width - left), to.rect.height);
+        let pitch = (texel * u64::from(width)).next_multiple_of(tile);
+        let part = |part: Part, width: u32| Part {
+            rect: Rect { x: part.rect.x + left, width, ..part.rect },
+            ..part
+        };
+        let piece = |part: Part| Piece {
+            part,
+            offset: 0,
+            pitch,
+            row: (texel * u64::from(part.rect.width)) as usize,
+            aspect,
+        };
+        let buffer = scratch(rectangles.device(), pitch * u64::from(height))?;
+        // Whatever is in the image behind the part fills the rows.
+        let down = download(&piece(part(from, (pitch / texel) as u32)), &buffer, src, rectangles)?;
+        if !down.rest.is_empty() {
+            return Err("the CPU would have to finish rows".into());
+        }
+        let up = upload(&piece(part(to, width)), &buffer, dst, rectangles)?;
+        work.jobs.extend(down.jobs.into_iter().chain(up.jobs));
+        work.rest.extend(up.rest.into_iter().map(|piece| piece.part.rect));
+    }
+    Ok(work)
+}
+
+/// A buffer of so many bytes, which lives as long as the jobs that use it.
+fn scratch(device: &Arc<Device>, size: u64) -> Result<Arc<Buffer>, String> {
+    let info = vk::BufferCreateInfo { size, ..Default::default() };
+    let make = || {
+        let buffer = Buffer::new(device, &info)?;
+        buffer.bind(&DeviceMemory::new(device, size, 0, Origin::Alone)?, 0)?;
+        Ok(Arc::new(buffer))
+    };
+    make().map_err(|error: crate::foundation::error::Error| error.to_string())
+}
