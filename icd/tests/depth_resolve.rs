@@ -7,8 +7,6 @@ use support::canvas::{Canvas, Mesh, POSITION, Parts, Setup, build, draw, spirv_m
 use support::{Buffer, Image, Vk, extent, rect};
 use vk::ResolveModeFlags as Mode;
 
-const EDGE: u32 = 40;
-const AREA: [u32; 4] = [5, 6, 27, 33];
 const FORMAT: vk::Format = vk::Format::D24_UNORM_S8_UINT;
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 const BOTH: vk::ImageAspectFlags = vk::ImageAspectFlags::from_raw(
@@ -21,7 +19,13 @@ const BEFORE: vk::ClearDepthStencilValue = vk::ClearDepthStencilValue { depth: 0
 const CLEARED: vk::ClearDepthStencilValue = vk::ClearDepthStencilValue { depth: 0.125, stencil: 77 };
 
 /// A pass over depth and stencil of four samples that ends with a resolve to what is loaded or cleared.
-fn pass(vk: &Vk, images: [&Image; 2], [depth, stencil]: [Mode; 2], load: vk::AttachmentLoadOp) -> Canvas {
+fn pass(
+    vk: &Vk,
+    edge: u32,
+    images: [&Image; 2],
+    [depth, stencil]: [Mode; 2],
+    load: vk::AttachmentLoadOp,
+) -> Canvas {
     let general = vk::ImageLayout::GENERAL;
     let attachment = |samples, load| {
         vk::AttachmentDescription2::default()
@@ -53,8 +57,8 @@ fn pass(vk: &Vk, images: [&Image; 2], [depth, stencil]: [Mode; 2], load: vk::Att
         let info = vk::FramebufferCreateInfo::default()
             .render_pass(pass)
             .attachments(&views)
-            .width(EDGE)
-            .height(EDGE)
+            .width(edge)
+            .height(edge)
             .layers(1);
         let framebuffer = vk.device.create_framebuffer(&info, None).unwrap();
         let depth_stencil = vk::ClearDepthStencilValue { depth: 1.0, stencil: 9 };
@@ -63,12 +67,12 @@ fn pass(vk: &Vk, images: [&Image; 2], [depth, stencil]: [Mode; 2], load: vk::Att
     }
 }
 
-fn aspect(vk: &Vk, image: &Image, aspect_mask: vk::ImageAspectFlags) -> Buffer {
+fn aspect(vk: &Vk, edge: u32, image: &Image, aspect_mask: vk::ImageAspectFlags) -> Buffer {
     let bytes = if aspect_mask == vk::ImageAspectFlags::DEPTH { 4 } else { 1 };
-    let buffer = vk.buffer((EDGE * EDGE) as usize * bytes);
+    let buffer = vk.buffer((edge * edge) as usize * bytes);
     let region = vk::BufferImageCopy {
         image_subresource: vk::ImageSubresourceLayers { aspect_mask, layer_count: 1, ..Default::default() },
-        image_extent: extent(EDGE, EDGE),
+        image_extent: extent(edge, edge),
         ..Default::default()
     };
     // SAFETY: valid usage.
@@ -79,17 +83,28 @@ fn aspect(vk: &Vk, image: &Image, aspect_mask: vk::ImageAspectFlags) -> Buffer {
     buffer
 }
 
+/// The CPU resolves what is small …
 #[test]
 fn every_way_finds_the_sample_that_it_names() {
+    every_way(40, [5, 6, 27, 33]);
+}
+
+/// … and the QPUs what is worth a job.
+#[test]
+fn every_way_finds_the_sample_that_it_names_in_large_images() {
+    every_way(150, [5, 6, 131, 143]);
+}
+
+fn every_way(edge: u32, area: [u32; 4]) {
     let vk = Vk::with(&[c"VK_KHR_create_renderpass2", c"VK_KHR_depth_stencil_resolve"]);
     let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
-    let from = vk.image_of(FOUR, FORMAT, EDGE, EDGE, usage);
-    let to = vk.image(FORMAT, EDGE, EDGE, usage);
+    let from = vk.image_of(FOUR, FORMAT, edge, edge, usage);
+    let to = vk.image(FORMAT, edge, edge, usage);
     let vertex = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.vert.spv"));
     let fragment = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.frag.spv"));
     let parts = Parts::new(&vk, vertex, fragment, &[POSITION, support::canvas::FLOAT_COLOR]);
     let (load, clear) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentLoadOp::CLEAR);
-    let any = pass(&vk, [&from, &to], [Mode::SAMPLE_ZERO; 2], load);
+    let any = pass(&vk, edge, [&from, &to], [Mode::SAMPLE_ZERO; 2], load);
     // Sample 0 gets 0.5 and 10, sample 1 gets 0.25 and 5; the others keep 1.0 and 9.
     let write = |mask, stencil| {
         let face = vk::StencilOpState {
@@ -111,8 +126,8 @@ fn every_way_finds_the_sample_that_it_names() {
     // The reference is 1.
     let pipelines =
         [write(0b0001, vk::StencilOp::INCREMENT_AND_CLAMP), write(0b0010, vk::StencilOp::REPLACE)];
-    let whole = [0.0, 0.0, EDGE as f32, EDGE as f32];
-    let meshes = [0.5, 0.25].map(|depth| Mesh::rect(&vk, EDGE, whole, depth, !0));
+    let whole = [0.0, 0.0, edge as f32, edge as f32];
+    let meshes = [0.5, 0.25].map(|depth| Mesh::rect(&vk, edge, whole, depth, !0));
     let fraction = |value: f64| (value * f64::from(0xff_ffffu32)).round() as u32;
     let (old_depth, old_stencil) = (fraction(0.0), 200);
     for (modes, load, depth, stencil) in [
@@ -126,9 +141,9 @@ fn every_way_finds_the_sample_that_it_names() {
         ([Mode::MIN, Mode::NONE], clear, fraction(0.25), 77),
         ([Mode::NONE, Mode::MIN], clear, fraction(0.125), 1),
     ] {
-        let canvas = pass(&vk, [&from, &to], modes, load);
-        let [left, top, right, bottom] = AREA;
-        let area = rect(left as i32, top as i32, right - left, bottom - top);
+        let canvas = pass(&vk, edge, [&from, &to], modes, load);
+        let [left, top, right, bottom] = area;
+        let drawn = rect(left as i32, top as i32, right - left, bottom - top);
         let range = [vk::ImageSubresourceRange {
             aspect_mask: BOTH,
             level_count: 1,
@@ -139,18 +154,18 @@ fn every_way_finds_the_sample_that_it_names() {
         vk.run(|device, commands| unsafe {
             let general = vk::ImageLayout::GENERAL;
             device.cmd_clear_depth_stencil_image(commands, to.handle, general, &BEFORE, &range);
-            device.cmd_begin_render_pass(commands, &canvas.begin(area), vk::SubpassContents::INLINE);
+            device.cmd_begin_render_pass(commands, &canvas.begin(drawn), vk::SubpassContents::INLINE);
             for (pipeline, mesh) in pipelines.into_iter().zip(&meshes) {
                 draw(device, commands, pipeline, &canvas, mesh);
             }
             device.cmd_end_render_pass(commands);
         });
-        let depths = aspect(&vk, &to, vk::ImageAspectFlags::DEPTH).words();
-        let stencils = aspect(&vk, &to, vk::ImageAspectFlags::STENCIL).read();
+        let depths = aspect(&vk, edge, &to, vk::ImageAspectFlags::DEPTH).words();
+        let stencils = aspect(&vk, edge, &to, vk::ImageAspectFlags::STENCIL).read();
         for (at, (got, got_stencil)) in (0..).zip(depths.into_iter().zip(stencils)) {
-            let inside = support::canvas::inside(at % EDGE, at / EDGE, AREA);
+            let inside = support::canvas::inside(at % edge, at / edge, area);
             let (depth, stencil) = if inside { (depth, stencil) } else { (old_depth, old_stencil) };
-            let (x, y) = (at % EDGE, at / EDGE);
+            let (x, y) = (at % edge, at / edge);
             assert!(
                 (got & 0xff_ffff).abs_diff(depth) <= 1,
                 "{modes:?}: {got:#x}, not {depth:#x}, at {x}, {y}"

@@ -155,7 +155,7 @@ fn filled(
     for (plane, words) in (0..).zip(planes) {
         let (area, keeps) = words.area(whole).ok_or("it ends inside of words")?;
         let number = cpp.div_ceil(4);
-        let task = ("filled", number | u32::from(stays != 0) << 8);
+        let task = ("filled", number | programs::kind_of(stays) << 8);
         let pipeline =
             rectangles.pipeline(task, words.view.row.format, || programs::filled(number, stays))?;
         let mut push = [0; WORDS_AT.len()];

@@ -55,15 +55,20 @@ impl From<Gather> for Filling {
 }
 
 impl Filling {
-    /// Tells the programs apart: of the bits that stay only the lowest byte and all others do.
+    /// Tells the programs apart.
     pub fn number(self) -> u32 {
         let bytes = match self.bytes {
             Gather::Words { fold, aligned } => u32::from(fold == Fold::Utile) + 2 * u32::from(aligned),
             Gather::Widened(bytes) => 3 + bytes,
             Gather::Word(bytes) => 4 + bytes,
         };
-        bytes | (self.form as u32) << 8 | (self.stays & 0xff) << 16 | (self.stays & 0x100) << 16
+        bytes | (self.form as u32) << 8 | kind_of(self.stays) << 16
     }
+}
+
+/// A number for bits that stay: only the lowest byte and all others do, each whole.
+pub(super) fn kind_of(stays: u32) -> u32 {
+    stays & 1 | stays >> 7 & 2
 }
 
 /// Fills words with what a buffer has for them.

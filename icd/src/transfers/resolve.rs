@@ -201,7 +201,7 @@ impl Resolve {
         let (area, keeps) = words.area(to.rect).ok_or("it is empty")?;
         let source = drawn::words_of(&self.src, from, programs::IMAGE)?;
         let before = if stays == 0 { None } else { Some(drawn::words_of(&self.dst, to, programs::BEFORE)?) };
-        let number = choice as u32 | u32::from(is_stencil) << 8 | u32::from(stays != 0) << 9;
+        let number = choice as u32 | u32::from(is_stencil) << 8 | programs::kind_of(stays) << 9;
         let format = words.view.row.format;
         let pipeline = rectangles
             .pipeline(("chosen", number), format, || programs::chosen(choice, is_stencil, stays))?;
