@@ -108,10 +108,10 @@ fn widen(value: i32, width: u32) -> i32 {
 type Rgb = [i32; 3];
 
 /// The small and the large modifier of each table.
-const MODIFIERS: [[i32; 2]; 8] =
+pub const MODIFIERS: [[i32; 2]; 8] =
     [[2, 8], [5, 17], [9, 29], [13, 42], [18, 60], [24, 80], [33, 106], [47, 183]];
 /// Distances of the T and H modes.
-const DISTANCES: [i32; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
+pub const DISTANCES: [i32; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
 
 /// Texels of a colour block, column by column as the indices have them.
 fn rgb(block: u64, punch_through: bool) -> [[u8; 4]; TEXELS] {
@@ -214,7 +214,7 @@ fn planar(block: u64) -> [[u8; 4]; TEXELS] {
 }
 
 /// Modifiers of EAC.
-const EAC_MODIFIERS: [[i32; 8]; 16] = [
+pub const EAC_MODIFIERS: [[i32; 8]; 16] = [
     [-3, -6, -9, -15, 2, 5, 8, 14],
     [-3, -7, -10, -13, 2, 6, 9, 12],
     [-2, -5, -8, -13, 1, 4, 7, 12],

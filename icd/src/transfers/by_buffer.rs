@@ -32,9 +32,6 @@ pub(super) fn copy(
     rectangles: &mut Rectangles,
 ) -> Result<Work<Rect>, String> {
     let texel = u64::from(src.row().aspect_bytes(aspect));
-    if src.row().block() > 1 || dst.row().block() > 1 {
-        return Err("blocks are decoded on the way".into());
-    }
     // Rows of the buffer are rows of a surface.
     let tile = WORD * u64::from(TILE_PX);
     let columns = (WORD * u64::from(target_px()) / texel) as u32;

@@ -7,6 +7,7 @@ use ash::vk;
 use vc4::hw::TILE_PX;
 use vc4::image::format::Uses;
 
+use super::blocks::BlockWords;
 use super::conversion::Conversion;
 use super::drawn::{Work, pays, set};
 use super::form::Form;
@@ -34,6 +35,12 @@ pub(super) fn download(
     pays(piece.row as u64 * u64::from(rect.height))?;
     if rect.width == 0 || rect.height == 0 {
         return Err("it is empty".into());
+    }
+    if image.row().block() > 1 {
+        let blocks = BlockWords::new(piece, image)?;
+        let work = download(&blocks.piece, buffer, &blocks.image, rectangles)?;
+        let rest = work.rest.into_iter().map(|part| blocks.in_blocks(part, piece)).collect();
+        return Ok(Work { jobs: work.jobs, rest });
     }
     let bytes = piece.row as u32 / rect.width;
     if piece.offset % u64::from(bytes) != 0 {

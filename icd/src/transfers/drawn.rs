@@ -9,6 +9,7 @@ use vc4::hw::TILE_PX;
 use vc4::image::Rect;
 use vc4::state::PixelRect;
 use vc4_shaders::binding::Descriptor as Place;
+use vc4_shaders::ir::Shader;
 
 use super::programs::{self, BASE_AT, Filling, PITCH_AT, gather};
 use super::texels::Part;
@@ -20,7 +21,7 @@ use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
 use crate::objects::image::Image;
 use crate::objects::image_view::{ImageView, WORDS};
-use crate::pipeline::Rectangles;
+use crate::pipeline::{Rectangles, Task};
 use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Rest};
 
 /// Bytes that a board's CPU reads of mapped memory in the time that a job takes, if not in less: a job is 200 us, and a
@@ -120,7 +121,19 @@ pub(super) fn gathered(
 ) -> Result<RenderSegment, String> {
     let what = what.into();
     let task = ("gather", what.number());
-    let pipeline = rectangles.pipeline(task, rectangle.view.row.format, || gather(what))?;
+    gathered_by(rectangle, task, || gather(what), (buffer, first, pitch), before, rectangles)
+}
+
+/// The same by a program of one's own.
+pub(super) fn gathered_by(
+    rectangle: Rectangle,
+    task: Task,
+    program: impl FnOnce() -> Shader,
+    (buffer, first, pitch): (&Arc<Buffer>, u64, u64),
+    before: Option<&Arc<DescriptorSet>>,
+    rectangles: &mut Rectangles,
+) -> Result<RenderSegment, String> {
+    let pipeline = rectangles.pipeline(task, rectangle.view.row.format, program)?;
     let mut push = [0; 2];
     push[(BASE_AT / 4) as usize] = first as u32;
     push[(PITCH_AT / 4) as usize] = pitch as u32;

@@ -117,6 +117,9 @@ impl CopyImage {
         self.slices(region, |from, to| {
             for aspect in each(region.src_subresource.aspect_mask) {
                 let done = by_buffer::copy((&self.src, from), (&self.dst, to), aspect, rectangles)?;
+                if !done.rest.is_empty() && self.src.row().block().max(self.dst.row().block()) > 1 {
+                    return Err("it has blocks inside of words".into());
+                }
                 work.jobs.extend(done.jobs);
                 work.rest.extend(done.rest.into_iter().map(|rest| self.part_of(region, [from, to], rest)));
             }
@@ -134,15 +137,16 @@ impl CopyImage {
         let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
         let slices =
             |image, layers, z| slices(image, layers, z, extent.depth).map_err(|error| error.to_string());
-        let part = |image, level, slice, offset| {
+        let part = |image, level, slice, offset, extent| {
             Part::new(image, level, slice, offset, extent).map_err(|error| error.to_string())
         };
+        let to_extent = self.to_extent(extent);
         let from_slices = slices(&self.src, &from, region.src_offset.z)?;
         let to_slices = slices(&self.dst, &to, region.dst_offset.z)?;
         let each = |(from_slice, to_slice)| {
             job(
-                part(&self.src, from.mip_level, from_slice, region.src_offset)?,
-                part(&self.dst, to.mip_level, to_slice, region.dst_offset)?,
+                part(&self.src, from.mip_level, from_slice, region.src_offset, extent)?,
+                part(&self.dst, to.mip_level, to_slice, region.dst_offset, to_extent)?,
             )
         };
         from_slices.zip(to_slices).map(each).collect()
@@ -189,13 +193,16 @@ impl CopyImage {
         }
     }
 
-    fn region(&self, region: &vk::ImageCopy) -> Result<(), Error> {
-        let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
-        // The extent counts texels of the source; an element of it is an element of the destination.
+    /// What a region's extent, which counts texels of the source, is in the destination: elements become elements.
+    fn to_extent(&self, extent: vk::Extent3D) -> vk::Extent3D {
         let (from_block, to_block) = (self.src.row().block(), self.dst.row().block());
         let scaled = |count: u32| count.div_ceil(from_block).saturating_mul(to_block);
-        let to_extent =
-            vk::Extent3D { width: scaled(extent.width), height: scaled(extent.height), depth: extent.depth };
+        vk::Extent3D { width: scaled(extent.width), height: scaled(extent.height), depth: extent.depth }
+    }
+
+    fn region(&self, region: &vk::ImageCopy) -> Result<(), Error> {
+        let (from, to, extent) = (region.src_subresource, region.dst_subresource, region.extent);
+        let to_extent = self.to_extent(extent);
         // A volume's slices may be another image's layers.
         let from_slices = slices(&self.src, &from, region.src_offset.z, extent.depth)?;
         let to_slices = slices(&self.dst, &to, region.dst_offset.z, extent.depth)?;

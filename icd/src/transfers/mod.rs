@@ -6,6 +6,7 @@
 //! that are `words` (`drawn`), or of another image (`scaled`).
 
 pub mod blit;
+mod blocks;
 pub mod buffer;
 pub mod buffer_image;
 mod by_buffer;
@@ -13,6 +14,7 @@ pub mod clear;
 mod conversion;
 mod download;
 mod drawn;
+mod etc2;
 pub mod event;
 pub mod fill;
 mod form;

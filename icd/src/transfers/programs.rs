@@ -1,12 +1,14 @@
 //! Fragment programs of transfers.
 
 use smallvec::SmallVec;
+use vc4::image::etc2::{BLOCK_PX, BlockFormat};
 use vc4::image::layout::MSAA_SAMPLES;
 use vc4_shaders::binding::Descriptor;
 use vc4_shaders::ir::{
     Builder, BuiltinInput, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value,
 };
 
+use super::etc2;
 use super::form::Form;
 use super::words::Fold;
 
@@ -111,6 +113,34 @@ pub(super) fn gather(what: Filling) -> Shader {
         };
         let word = what.form.word(b, texel);
         beside_what_stays(b, word, what.stays, [x, y])
+    })
+}
+
+/// Fills words with the texels that a buffer's blocks are decoded to.
+pub(super) fn decoded(format: BlockFormat) -> Shader {
+    fragment(|b| {
+        let [x, y] = pixel(b);
+        let texels = (4 / format.texel_bytes()) as u32;
+        let first = shifted(b, Op::Shl, x, texels.trailing_zeros());
+        let [column, row] = [first, y].map(|at| shifted(b, Op::Shr, at, BLOCK_PX.trailing_zeros()));
+        let [base, pitch] = [BASE_AT, PITCH_AT].map(|at| b.op(Op::LoadPush(at), &[]));
+        let (rows, columns) =
+            (b.imul(row, pitch), shifted(b, Op::Shl, column, format.bytes().trailing_zeros()));
+        let place = b.iadd(base, columns);
+        let place = b.iadd(place, rows);
+        let block: SmallVec<[Value; 4]> =
+            (0..format.bytes()).step_by(4).map(|offset| load(b, place, offset)).collect();
+        let inside = b.word(BLOCK_PX - 1);
+        let row = b.and(y, inside);
+        let none = b.word(0);
+        (0..texels).fold(none, |word, number| {
+            let number_ = b.word(number);
+            let column = b.iadd(first, number_);
+            let column = b.and(column, inside);
+            let texel = etc2::texel(b, format, &block, [column, row]);
+            let texel = shifted(b, Op::Shl, texel, 32 / texels * number);
+            b.op(Op::Or, &[word, texel])
+        })
     })
 }
 

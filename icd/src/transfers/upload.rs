@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::blocks::{BlockWords, decode};
 use super::conversion::Conversion;
 use super::drawn::{Work, gathered, pays, words_of};
 use super::pieces::Piece;
@@ -25,7 +26,13 @@ pub(super) fn upload(
         return Err("it is empty".into());
     }
     if image.row().block() > 1 {
-        return Err(format!("blocks of {:?} are decoded on the way", image.row().format));
+        let blocks = BlockWords::new(piece, image)?;
+        let mut work = upload(&blocks.piece, buffer, &blocks.image, rectangles)?;
+        if !work.rest.is_empty() {
+            return Err("it has blocks inside of words".into());
+        }
+        work.jobs.push(decode(piece, buffer, image, rectangles)?);
+        return Ok(Work::all(work.jobs));
     }
     let words = |plane| {
         let words = Words::new(image, piece.part.level, piece.part.slice, plane);

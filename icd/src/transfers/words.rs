@@ -53,10 +53,17 @@ pub(super) struct Words {
 impl Words {
     /// A plane of a level of a slice; `None` if the tile buffer does not get to all of it, or its memory is the host's, too.
     pub fn new(image: &Image, level: u32, slice: u32, plane: u8) -> Option<Words> {
+        match image.placement(level, slice, plane) {
+            Ok(Placement::Level(place)) => Words::of(image, place, image.level_extent(level).into()),
+            _ => None,
+        }
+    }
+
+    /// What the image keeps as it lies in `place`, so many texels or blocks along each axis.
+    pub fn of(image: &Image, place: Level, size: [u32; 2]) -> Option<Words> {
         if image.samples() != 1 || image.query().tiling == vk::ImageTiling::LINEAR {
             return None;
         }
-        let Ok(Placement::Level(place)) = image.placement(level, slice, plane) else { return None };
         let (fold, axes) = fold(&place)?;
         let words = as_words(&place, axes);
         // Panels of other texels end elsewhere, and no job has longer rows.
@@ -73,7 +80,7 @@ impl Words {
         let stored = row.target?;
         let image_of_words = Arc::new(Image::of_level(row, stored, words, binding.from(start)));
         let view = Arc::new(ImageView::flat(image_of_words, row, stored, 0, 0));
-        Some(Words { view, fold, axes, size: image.level_extent(level).into() })
+        Some(Words { view, fold, axes, size })
     }
 
     /// The texels of a rectangle that share their words with none beside it; `None` if there are none.
