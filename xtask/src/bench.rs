@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::display::Display;
 use crate::vkcube::{self, Capture};
-use crate::{Error, clients, compute, draws, frames, packages};
+use crate::{Error, compute, draws, frames, host, packages};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -20,7 +20,7 @@ enum What {
     Sim,
     /// Recording and submitting draws, on a device that drops its jobs.
     Draws,
-    /// What the CPU reads and writes of BOs in a frame, and how long that is estimated to take on boards.
+    /// What a frame of unmodified programs costs the CPU: bytes of BOs, and instructions.
     Host,
     /// Making pipelines: compiled, and from a pipeline cache.
     Pipelines,
@@ -37,13 +37,13 @@ pub struct Options {
     what: What,
     /// Frames of each vkcube run.
     #[arg(long, default_value_t = 300)]
-    frames: u32,
-    /// With `draws`: count on these machines, too, under QEMU: aarch64, armv7.
+    pub frames: u32,
+    /// With `draws` and `host`: count on these machines, too, under QEMU: aarch64, armv7.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    machines: Vec<String>,
-    /// With `frames`: only these.
-    #[arg(value_name = "FRAME")]
-    names: Vec<String>,
+    pub machines: Vec<String>,
+    /// With `frames` and `host`: only these frames, these programs.
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
 }
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
@@ -51,7 +51,7 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         return draws::run(&options.machines, install);
     }
     if options.what == What::Host {
-        return clients::moves(options.frames, install);
+        return host::run(options, install);
     }
     if options.what == What::Frames {
         return frames::run(&options.names, install);

@@ -34,7 +34,7 @@ pub fn workspace() -> &'static Path {
 }
 
 /// `vc4_icd.<arch>.json` with a library path relative to itself, so that the directory can be moved.
-fn write_manifest(directory: &Path) -> Result<PathBuf, Error> {
+pub fn write_manifest(directory: &Path) -> Result<PathBuf, Error> {
     let template = std::fs::read_to_string(workspace().join("icd/vc4_icd.json.in"))?;
     let manifest = directory.join(format!("vc4_icd.{}.json", std::env::consts::ARCH));
     std::fs::write(&manifest, template.replace("@library_path@", "./libvulkan_vc4.so"))?;

@@ -24,7 +24,7 @@ pub struct Options {
 
 /// Who shows a program's pictures.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Screen {
+pub enum Screen {
     /// An X server.
     X,
     /// A Wayland compositor that takes shared memory.
@@ -34,31 +34,31 @@ enum Screen {
 }
 
 /// All of them.
-struct Screens {
+pub struct Screens {
     x: Display,
     wayland: Compositor,
     images: Compositor,
 }
 
 impl Screens {
-    fn private() -> Result<Screens, Error> {
+    pub fn private() -> Result<Screens, Error> {
         let (x, wayland) = (Display::private()?, Compositor::weston()?);
         Ok(Screens { x, wayland, images: Compositor::of_images()? })
     }
 }
 
 /// A program.
-struct Client {
-    name: &'static str,
+pub struct Client {
+    pub name: &'static str,
     /// Where it is, if not in PATH.
-    program: &'static str,
+    pub program: &'static str,
     arguments: &'static [&'static str],
     /// What it needs in its environment besides the driver.
-    environment: &'static [(&'static str, &'static str)],
+    pub environment: &'static [(&'static str, &'static str)],
     /// The argument before the number of frames; without one the program runs until it is told to end.
-    frames: Option<&'static str>,
+    pub frames: Option<&'static str>,
     /// Whether it presents.
-    draws: bool,
+    pub draws: bool,
     /// Where to.
     screen: Screen,
     /// Debian's packages of it.
@@ -97,7 +97,7 @@ const RACE: &[&str] = &[
     "--screensize=640x480",
 ];
 
-const CLIENTS: &[Client] = &[
+pub const CLIENTS: &[Client] = &[
     Client { name: "vulkaninfo", program: "vulkaninfo", draws: false, ..CLIENT },
     // OpenGL by Mesa's zink, which leaves out devices that call themselves CPUs.
     Client {
@@ -266,17 +266,17 @@ impl Client {
     }
 
     /// Whether it is run where these are named, or none.
-    fn wanted(&self, names: &[String]) -> bool {
+    pub fn wanted(&self, names: &[String]) -> bool {
         if names.is_empty() { !self.named } else { names.iter().any(|name| name == self.name) }
     }
 
     /// How long it may run, or draw.
-    fn limit(&self) -> Duration {
+    pub fn limit(&self) -> Duration {
         if self.endless() { Duration::from_secs(self.seconds) } else { TOO_LONG }
     }
 
     /// The program on this driver.
-    fn command(&self, manifest: &Path, screens: &Screens, frames: u32) -> Result<Command, Error> {
+    pub fn command(&self, manifest: &Path, screens: &Screens, frames: u32) -> Result<Command, Error> {
         // Games leave settings.
         let home = build::target_directory()?.join("clients/home");
         std::fs::create_dir_all(&home)?;
@@ -301,69 +301,6 @@ impl Client {
         }
         Ok(command)
     }
-
-    /// Runs the program and gives what the driver says of it.
-    fn moves(&self, mut command: Command) -> Result<Moves, Error> {
-        let log = std::env::temp_dir().join(format!("vc4-moves-{}-{}", self.name, std::process::id()));
-        let own = self.environment.iter().find(|(name, _)| *name == "VC4VK_DEBUG");
-        command
-            .env("VC4VK_DEBUG", own.map_or("perf".into(), |(_, words)| format!("perf,{words}")))
-            .stderr(std::fs::File::create(&log)?);
-        let mut child = command.spawn().map_err(|error| format!("{}: {error}", self.program))?;
-        if wait(&mut child, self.limit())?.is_none() {
-            ask_to_end(&child)?;
-            if wait(&mut child, PATIENCE)?.is_none() {
-                child.kill()?;
-                child.wait()?;
-            }
-        }
-        let text = std::fs::read_to_string(&log)?;
-        std::fs::remove_file(&log)?;
-        let of = |what: &str| {
-            let lines = text.lines().filter_map(|line| line.strip_prefix("perf: ")?.strip_prefix(what));
-            lines
-                .filter_map(|line| line.split_once(": "))
-                .map(|(_, said)| said.to_owned())
-                .collect::<Vec<_>>()
-        };
-        let path = of("swapchain of ").into_iter().next();
-        let path = path.ok_or_else(|| format!("{} made no swapchain", self.name))?;
-        Ok(Moves { path, frames: of("frame "), seen: of("picture ") })
-    }
-}
-
-/// What the driver says of a program.
-struct Moves {
-    /// The way that its pictures go.
-    path: String,
-    /// What the CPU moved in each frame.
-    frames: Vec<String>,
-    /// How late each picture was seen.
-    seen: Vec<String>,
-}
-
-/// `bench host`: what the CPU moves from and to BOs in a frame of each program.
-pub fn moves(frames: u32, install: bool) -> Result<(), Error> {
-    let clients: Vec<&Client> = CLIENTS.iter().filter(|client| client.draws && client.wanted(&[])).collect();
-    require(&clients, install)?;
-    let manifest = build::driver()?;
-    let screens = Screens::private()?;
-    for client in clients {
-        let command = client.command(&manifest, &screens, frames)?;
-        let Moves { path, frames: moved, seen } = client.moves(command)?;
-        // Programs run ahead of their pictures: in the middle neither their first nor their last frames are missing.
-        let number = moved.len() / 2;
-        let (Some(first), Some(later)) = (moved.first(), moved.get(number)) else {
-            return Err(format!("{} presented nothing", client.name).into());
-        };
-        println!("{} ({path})", client.name);
-        println!("  first frame  {first}");
-        println!("  frame {:<6} {later}", number + 1);
-        if let Some(late) = seen.get(number) {
-            println!("  picture {:<4} {late}", number + 1);
-        }
-    }
-    Ok(())
 }
 
 /// How long such a program may take to end once it was asked to.
@@ -425,7 +362,7 @@ fn images(compositor: &mut Compositor, capture: &Capture) -> Result<String, Erro
 }
 
 /// The packages of some programs.
-fn require(clients: &[&Client], install: bool) -> Result<(), Error> {
+pub fn require(clients: &[&Client], install: bool) -> Result<(), Error> {
     packages::require(packages::RUN, install)?;
     packages::require(&["weston"], install)?;
     clients.iter().try_for_each(|client| packages::require(client.packages, install))
@@ -440,10 +377,7 @@ fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<Strin
     let status = match status {
         Some(status) => status,
         None if client.endless() => {
-            ask_to_end(&child)?;
-            if wait(&mut child, PATIENCE)?.is_none() {
-                child.kill()?;
-                child.wait()?;
+            if !end(&mut child)? {
                 return Err(
                     format!("does not end when asked to, not even in {} s", PATIENCE.as_secs()).into()
                 );
@@ -478,6 +412,17 @@ fn one(client: &Client, mut command: Command, capture: &Capture) -> Result<Strin
     }
 }
 
+/// Ends a program; whether it did so when asked to.
+pub fn end(child: &mut Child) -> Result<bool, Error> {
+    ask_to_end(child)?;
+    let ended = wait(child, PATIENCE)?.is_some();
+    if !ended {
+        child.kill()?;
+        child.wait()?;
+    }
+    Ok(ended)
+}
+
 /// SIGTERM: programs take it for a closed window, and end as then. The driver writes its capture on the way.
 fn ask_to_end(child: &Child) -> Result<(), Error> {
     let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status()?;
@@ -485,7 +430,7 @@ fn ask_to_end(child: &Child) -> Result<(), Error> {
 }
 
 /// Waits for a program's end, at most so long.
-fn wait(child: &mut Child, limit: Duration) -> Result<Option<std::process::ExitStatus>, Error> {
+pub fn wait(child: &mut Child, limit: Duration) -> Result<Option<std::process::ExitStatus>, Error> {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {

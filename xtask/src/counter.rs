@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-use crate::cross::{self, Target};
+use crate::cross::Target;
 use crate::{Error, build, packages};
 
 /// Machines that are emulated, and the processors of the boards: on newer ones the C library chooses other code.
@@ -27,8 +27,8 @@ impl Counter {
         Ok(Counter { runner: runner.map(OsString::from).into(), before: "Collected :" })
     }
 
-    /// For programs of `target`; [`cross::require`] comes before.
-    pub fn emulated(target: &Target, install: bool) -> Result<Counter, Error> {
+    /// For programs of `target` with the libraries below `root`; [`cross::require`] comes before.
+    pub fn emulated(target: &Target, root: &Path, install: bool) -> Result<Counter, Error> {
         let processor = PROCESSORS.iter().find(|(name, _)| *name == target.name);
         let known = PROCESSORS.map(|(name, _)| name).join(", ");
         let unknown = || format!("no processor to count on is named for {}: there are {known}", target.name);
@@ -42,7 +42,7 @@ impl Counter {
             "-cpu".into(),
             processor.into(),
             "-L".into(),
-            cross::libraries(target).into(),
+            root.into(),
             "-plugin".into(),
             build::target_directory()?.join(library).into(),
         ];
@@ -50,9 +50,19 @@ impl Counter {
     }
 
     /// The instructions of a run.
-    pub fn count(&self, program: &Path, arguments: &[&str]) -> Result<u64, Error> {
-        let output =
-            Command::new(&self.runner[0]).args(&self.runner[1..]).arg(program).args(arguments).output()?;
+    pub fn count(&self, command: &Command) -> Result<u64, Error> {
+        let mut counted = Command::new(&self.runner[0]);
+        counted.args(&self.runner[1..]).arg(command.get_program()).args(command.get_args());
+        if let Some(directory) = command.get_current_dir() {
+            counted.current_dir(directory);
+        }
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => counted.env(name, value),
+                None => counted.env_remove(name),
+            };
+        }
+        let output = counted.output()?;
         let text = String::from_utf8_lossy(&output.stderr);
         let count = text.lines().find_map(|line| line.split(self.before).nth(1)?.trim().parse().ok());
         let count = count.filter(|_| output.status.success());

@@ -109,7 +109,7 @@ impl Bench {
     fn emulated(name: &str, install: bool) -> Result<Bench, Error> {
         let target = cross::target(name)?;
         cross::require(target, install)?;
-        let counter = Counter::emulated(target, install)?;
+        let counter = Counter::emulated(target, &cross::libraries(target), install)?;
         let program = built(&mut cross::cargo(target, "bench")?)?;
         Ok(Bench { machine: target.name, counter, program })
     }
@@ -119,7 +119,8 @@ impl Bench {
         let [short, long] = pair.runs.map(|(draws, frames)| {
             let (draws, frames) = (draws.to_string(), frames.to_string());
             let arguments = ["--case", case, "--draws", &draws, "--frames", &frames, "--again"];
-            self.counter.count(&self.program, &arguments[..arguments.len() - usize::from(!pair.again)])
+            let arguments = &arguments[..arguments.len() - usize::from(!pair.again)];
+            self.counter.count(Command::new(&self.program).args(arguments))
         });
         let [fewer, more] = pair.runs.map(|(draws, frames)| draws * frames);
         Ok((long? as f64 - short? as f64) / (more - fewer) as f64)

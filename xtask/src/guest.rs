@@ -143,14 +143,21 @@ fn programs(target: &Target) -> Result<PathBuf, Error> {
 
 /// A folder with Debian's libraries for `target`; what was fetched before is used again.
 fn root(target: &Target) -> Result<PathBuf, Error> {
-    let place = build::target_directory()?.join("cross/root").join(target.debian);
+    root_with(target, &[])
+}
+
+/// The same with more packages.
+pub fn root_with(target: &Target, packages: &[&str]) -> Result<PathBuf, Error> {
+    let name = [&[target.debian], packages].concat().join("+");
+    let packages = [LIBRARIES, packages].concat();
+    let place = build::target_directory()?.join("cross/root").join(name);
     let (root, stamp) = (place.join("root"), place.join("ready"));
-    let recipe = format!("{RELEASE} {}\n", LIBRARIES.join(" "));
+    let recipe = format!("{RELEASE} {}\n", packages.join(" "));
     if std::fs::read_to_string(&stamp).is_ok_and(|text| text == recipe) {
         return Ok(root);
     }
     let debian = Debian::new(place, target.debian, RELEASE);
-    debian.download(LIBRARIES)?;
+    debian.download(&packages)?;
     debian.unpack(&root)?;
     linked(&root)?;
     std::fs::write(stamp, recipe)?;

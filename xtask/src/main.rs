@@ -21,6 +21,7 @@ mod error;
 mod frames;
 mod gles2;
 mod guest;
+mod host;
 mod imports;
 mod installed;
 mod mesa;
