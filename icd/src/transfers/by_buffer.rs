@@ -8,7 +8,7 @@ use vc4::hw::TILE_PX;
 use vc4::image::Rect;
 
 use super::download::download;
-use super::drawn::Work;
+use super::drawn::{Work, pays};
 use super::pieces::Piece;
 use super::strips::WORD;
 use super::texels::Part;
@@ -32,6 +32,8 @@ pub(super) fn copy(
     rectangles: &mut Rectangles,
 ) -> Result<Work<Rect>, String> {
     let texel = u64::from(src.row().aspect_bytes(aspect));
+    // Two jobs.
+    pays(texel * u64::from(to.rect.width) * u64::from(to.rect.height) / 2)?;
     // Rows of the buffer are rows of a surface.
     let tile = WORD * u64::from(TILE_PX);
     let columns = (WORD * u64::from(target_px()) / texel) as u32;
