@@ -134,6 +134,22 @@ impl Mapping {
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.ptr.as_ptr().add(offset), data.len()) }
     }
 
+    /// Whether the bytes from `offset` on are those of some words. One pass without a copy: memory that is not cached is
+    /// looked at once, and a few words take no call.
+    ///
+    /// # Panics
+    /// If the range leaves the mapping.
+    #[inline]
+    pub fn holds(&self, offset: usize, words: &[u32]) -> bool {
+        self.check(offset, size_of_val(words));
+        let first = self.ptr.as_ptr().wrapping_add(offset).cast::<u32>();
+        let different = |(number, word): (usize, &u32)| {
+            // SAFETY: as in `read`; the range was checked.
+            word ^ unsafe { first.add(number).read_unaligned() }
+        };
+        words.iter().enumerate().map(different).fold(0, |all, word| all | word) == 0
+    }
+
     /// Copies bytes from `offset` into `data`.
     ///
     /// # Panics

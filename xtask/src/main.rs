@@ -1,7 +1,7 @@
 //! Chores on a bare machine: `cargo xtask vkcube`, `clients`, `test`, `bench`, `strangers`, `imports`, `package`, `docs`.
 //!
 //! One file or folder per chore. `test` has `cts`, `gles2` (both by `deqp`) and `mesa` for what tests of others need, `oldest` for the compiler of Debian 13, `sanitize` for tests under a sanitizer, `installed` for packages in use, `cross` for other machines and `guest` for the driver there,
-//! `bench` has `draws` (which `counter` counts) and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `python` (those of Python), `build` (cargo, and where
+//! `bench` has `draws` and `host` (whose instructions `counter` counts) and `compute`. Below all of them: `packages` and `display` (what the machine must have), `debian` (packages for other machines), `python` (those of Python), `build` (cargo, and where
 //! the driver lies), `pictures`, `error`. `clients` has `compared` for programs whose pictures are compared. `strangers` is a folder, which begins with its own page.
 
 mod bench;

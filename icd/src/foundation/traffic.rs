@@ -236,13 +236,29 @@ impl<'a> ReadAccess<'a> {
     /// As [`Access::read`].
     #[inline]
     pub fn read(&self, offset: usize, data: &mut [u8]) {
+        self.count(data.len());
+        self.mapping.read(offset, data);
+    }
+
+    /// Whether the bytes from `offset` on are those of some words. They are not counted: whoever looks at many counts them
+    /// together, since 32-bit processors count slowly.
+    ///
+    /// # Panics
+    /// If the range leaves the mapping.
+    #[inline]
+    pub fn holds(&self, offset: usize, words: &[u32]) -> bool {
+        self.mapping.holds(offset, words)
+    }
+
+    /// Counts bytes.
+    #[inline]
+    pub fn count(&self, bytes: usize) {
         if !self.is_cached {
             // Each device has one such thread; an exchange that cores have to agree to would cost draws more than a count
             // that two devices of a process might lose.
             let before = self.counter.read.load(Ordering::Relaxed);
-            self.counter.read.store(before + data.len() as u64, Ordering::Relaxed);
+            self.counter.read.store(before + bytes as u64, Ordering::Relaxed);
         }
-        self.mapping.read(offset, data);
     }
 }
 
@@ -350,6 +366,26 @@ mod tests {
             "the CPU reads 28 bytes of BOs (copy 24, clear 4) and writes 40 (clear 40): \
              0.0 ms on a Zero, 0.0 ms on a Pi 3"
         );
+    }
+
+    #[test]
+    fn words_are_compared_where_they_lie_and_counted_together() {
+        let (traffic, bo) = (Traffic::default(), device().create_bo("test", 64).unwrap());
+        let mapping = bo.map().unwrap();
+        let words: Vec<u32> = (1..8).map(|n| n * 0x0123_4567).collect();
+        mapping.write(5, bytemuck::cast_slice(&words));
+        let access = ReadAccess::new(mapping, &traffic, Cause::Uniforms);
+        assert!(access.holds(5, &words) && access.holds(64, &[]));
+        for byte in 5..5 + size_of_val(&words[..]) {
+            let mut old = [0];
+            mapping.read(byte, &mut old);
+            mapping.write(byte, &[old[0] ^ 0x10]);
+            assert!(!access.holds(5, &words), "byte {byte}");
+            mapping.write(byte, &old);
+        }
+        assert_eq!(traffic.total().sum(), Bytes::default());
+        access.count(28);
+        assert_eq!(traffic.total().of(Cause::Uniforms), Bytes { read: 28, written: 0 });
     }
 
     /// Another thread may look at any time: it must not see what a check moves, not even for a while.

@@ -149,13 +149,15 @@ impl Patches {
                 continue;
             }
             let memory = memory.place.bo.read_access(Cause::Uniforms)?;
+            let mut looked_at = 0;
             for source in sources {
                 let (first, have) = source.seen;
-                memory.read(source.offset, bytemuck::cast_slice_mut(&mut block[..have]));
                 let seen = &mut self.seen[first..][..have];
-                if is_same(seen, &block[..have]) {
+                looked_at += size_of_val(seen);
+                if memory.holds(source.offset, seen) {
                     continue;
                 }
+                memory.read(source.offset, bytemuck::cast_slice_mut(&mut block[..have]));
                 seen.copy_from_slice(&block[..have]);
                 block[have..].fill(0);
                 let (first, count) = source.uses;
@@ -176,6 +178,7 @@ impl Patches {
                     }
                 }
             }
+            memory.count(looked_at);
         }
         for number in self.stale.drain(..) {
             let streams = &mut self.written[number as usize];
@@ -191,14 +194,6 @@ impl Patches {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether words are the same. They are few, and Debian's C library for 32-bit ARM has only a slow comparison.
-fn is_same(a: &[u32], b: &[u32]) -> bool {
-    match cfg!(target_arch = "arm") {
-        true => a.iter().zip(b).fold(0, |different, (a, b)| different | (a ^ b)) == 0,
-        false => a == b,
     }
 }
 

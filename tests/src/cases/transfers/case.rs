@@ -25,6 +25,12 @@ pub struct Case {
 pub(super) enum Work {
     /// Texels go up, from image to image between levels and layers, whole and in parts, and down with gaps.
     Copy(Shape),
+    /// Elements of a format become those of the case's, of as many bytes, at odd places: from image to image.
+    CopyFrom(vk::Format),
+    /// One aspect of two goes from image to image; what is seen of the target is both.
+    CopyAspect(vk::ImageAspectFlags),
+    /// Texels go to another place of their own level.
+    CopyWithin,
     /// Texels of a format are blitted into the case's: source corners, destination corners, filter.
     Blit { from: vk::Format, shape: Shape, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
     /// Texels go up, and down in rows of another kind.
@@ -87,6 +93,46 @@ impl Case {
         }
         match &self.work {
             Work::Copy(shape) => self.copy(&lab, *shape).map(Some),
+            Work::CopyFrom(from) => {
+                let source = Image::new(&lab, *from, Shape::Flat)?;
+                source.upload()?;
+                let target = Image::new(&lab, self.format, Shape::Flat)?;
+                target.upload()?;
+                self.copy_elements(&lab, &source, &target)?;
+                let mut bytes = target.download()?;
+                self.forget_undefined(&mut bytes);
+                Ok(Some(bytes))
+            }
+            Work::CopyAspect(aspect) => {
+                let mut images = [
+                    Image::new(&lab, self.format, Shape::Flat)?,
+                    Image::new(&lab, self.format, Shape::Flat)?,
+                ];
+                let [depth, stencil] = [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL];
+                for image in &mut images {
+                    for part in [depth, stencil] {
+                        image.aspect = part;
+                        image.upload()?;
+                    }
+                    image.aspect = *aspect;
+                }
+                let [source, mut target] = images;
+                self.copy_elements(&lab, &source, &target)?;
+                target.aspect = stencil;
+                let stencils = target.download()?;
+                target.aspect = depth;
+                let mut depths = target.download()?;
+                self.forget_undefined(&mut depths);
+                Ok(Some([stencils, depths].concat()))
+            }
+            Work::CopyWithin => {
+                let image = Image::new(&lab, self.format, Shape::Flat)?;
+                image.upload()?;
+                self.copy_elements(&lab, &image, &image)?;
+                let mut bytes = image.download()?;
+                self.forget_undefined(&mut bytes);
+                Ok(Some(bytes))
+            }
             Work::Down(shape, rows) => {
                 let image = Image::new(&lab, self.format, *shape)?;
                 image.upload()?;
@@ -168,6 +214,8 @@ impl Case {
         let parts = match shape {
             Shape::Volume => &parts[..1],
             Shape::Flat => &parts[..2],
+            // It has no second column of tiles.
+            Shape::Tall => &parts[..1],
             Shape::Broad => &parts,
         };
         // SAFETY: the lab keeps the images to its end; regions lie inside.
@@ -179,6 +227,24 @@ impl Case {
         let mut bytes = target.download()?;
         self.forget_undefined(&mut bytes);
         Ok(bytes)
+    }
+
+    /// Copies 15 x 14 elements of each layer, from and to places that are no multiples of anything.
+    fn copy_elements(&self, lab: &Lab<'_>, source: &Image<'_>, target: &Image<'_>) -> Result<(), Error> {
+        let [from, to] = [source, target].map(|image| element(image.format).1);
+        let at = |x: u32, y: u32| vk::Offset3D { x: x as i32, y: y as i32, z: 0 };
+        let region = vk::ImageCopy {
+            src_subresource: source.layers(0, 0, source.layers),
+            src_offset: at(3 * from, from),
+            dst_subresource: target.layers(0, 0, target.layers),
+            dst_offset: at(21 * to, 17 * to),
+            extent: vk::Extent3D { width: 15 * from, height: 14 * from, depth: 1 },
+        };
+        // SAFETY: the lab keeps the images to its end; the region lies inside and does not overlap what it becomes.
+        lab.run(|commands| unsafe {
+            let general = vk::ImageLayout::GENERAL;
+            lab.device.cmd_copy_image(commands, source.image, general, target.image, general, &[region]);
+        })
     }
 
     /// The bits above a 24-bit depth are undefined.

@@ -12,6 +12,8 @@ const SIZE: vk::Extent3D = vk::Extent3D { width: 150, height: 133, depth: 1 };
 const VOLUME: vk::Extent3D = vk::Extent3D { width: 19, height: 13, depth: 7 };
 /// Wider than a surface of a job, and no higher than two tiles: two such images of eight bytes a pixel are to fit into 128 MiB.
 const BROAD: vk::Extent3D = vk::Extent3D { width: 4230, height: 67, depth: 1 };
+/// Higher than a target of a job.
+const TALL: vk::Extent3D = vk::Extent3D { width: 67, height: 2230, depth: 1 };
 const LEVELS: u32 = 3;
 const LAYERS: u32 = 2;
 
@@ -24,6 +26,8 @@ pub(super) enum Shape {
     Volume,
     /// Two layers whose columns lie in panels.
     Broad,
+    /// Two layers that jobs draw in parts.
+    Tall,
 }
 
 /// How texels lie in a buffer.
@@ -71,7 +75,7 @@ fn content(format: vk::Format, texels: usize) -> Vec<u8> {
 pub(super) struct Image<'a> {
     lab: &'a Lab<'a>,
     pub image: vk::Image,
-    format: vk::Format,
+    pub format: vk::Format,
     size: vk::Extent3D,
     pub layers: u32,
     /// What copies from and to buffers move.
@@ -95,6 +99,7 @@ impl<'a> Image<'a> {
             Shape::Flat => (vk::ImageType::TYPE_2D, SIZE, LAYERS),
             Shape::Volume => (vk::ImageType::TYPE_3D, VOLUME, 1),
             Shape::Broad => (vk::ImageType::TYPE_2D, BROAD, LAYERS),
+            Shape::Tall => (vk::ImageType::TYPE_2D, TALL, LAYERS),
         };
         let create = vk::ImageCreateInfo::default()
             .image_type(ty)

@@ -66,7 +66,45 @@ pub fn all() -> Vec<Case> {
         }
     }
     broad(&mut cases);
+    odd(&mut cases);
     cases
+}
+
+/// What is no move of words from one flat image to another of its format.
+fn odd(cases: &mut Vec<Case>) {
+    let mut add = |name: String, format, work| cases.push(Case { name, format, work });
+    for (from, to) in [
+        (vk::Format::R8_UNORM, vk::Format::R8_UINT),
+        (vk::Format::R8G8_SINT, vk::Format::R5G6B5_UNORM_PACK16),
+        (vk::Format::A1R5G5B5_UNORM_PACK16, vk::Format::R16_UINT),
+        (vk::Format::R4G4B4A4_UNORM_PACK16, vk::Format::A1R5G5B5_UNORM_PACK16),
+        (vk::Format::R32_SFLOAT, vk::Format::B8G8R8A8_SRGB),
+        (vk::Format::R16G16B16A16_UINT, vk::Format::R32G32_SFLOAT),
+        (vk::Format::ETC2_R8G8B8_UNORM_BLOCK, vk::Format::R16G16B16A16_UINT),
+        (vk::Format::R32G32_UINT, vk::Format::ETC2_R8G8B8A1_SRGB_BLOCK),
+        (vk::Format::ETC2_R8G8B8A8_UNORM_BLOCK, vk::Format::R32G32B32A32_SINT),
+        (vk::Format::ETC2_R8G8B8A8_UNORM_BLOCK, vk::Format::EAC_R11G11_SNORM_BLOCK),
+    ] {
+        add(format!("copy {from:?} to {to:?}"), to, Work::CopyFrom(from));
+    }
+    for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS).step_by(3) {
+        add(format!("copy within an image of {format:?}"), format, Work::CopyWithin);
+        add(format!("copy tall images of {format:?}"), format, Work::Copy(Shape::Tall));
+    }
+    let format = vk::Format::D24_UNORM_S8_UINT;
+    for aspect in [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
+        add(format!("copy {aspect:?} of {format:?}"), format, Work::CopyAspect(aspect));
+    }
+    for (format, filter) in [
+        (vk::Format::R8G8B8A8_UNORM, vk::Filter::LINEAR),
+        (vk::Format::R16G16_SFLOAT, vk::Filter::NEAREST),
+        (vk::Format::R8_UNORM, vk::Filter::NEAREST),
+    ] {
+        let work = Work::Blit { from: format, shape: Shape::Tall, src: [3, 60], dst: [0, 45], filter };
+        add(format!("blit tall images of {format:?}, {filter:?}"), format, work);
+        let work = Work::Clear(clear_words(format), Shape::Tall);
+        add(format!("clear a tall image of {format:?}"), format, work);
+    }
 }
 
 /// Some of it with images whose columns lie in panels.
