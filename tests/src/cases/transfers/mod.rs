@@ -77,7 +77,7 @@ fn odd(cases: &mut Vec<Case>) {
         (vk::Format::R8_UNORM, vk::Format::R8_UINT),
         (vk::Format::R8G8_SINT, vk::Format::R5G6B5_UNORM_PACK16),
         (vk::Format::A1R5G5B5_UNORM_PACK16, vk::Format::R16_UINT),
-        (vk::Format::R4G4B4A4_UNORM_PACK16, vk::Format::A1R5G5B5_UNORM_PACK16),
+        (vk::Format::R5G6B5_UNORM_PACK16, vk::Format::A1R5G5B5_UNORM_PACK16),
         (vk::Format::R32_SFLOAT, vk::Format::B8G8R8A8_SRGB),
         (vk::Format::R16G16B16A16_UINT, vk::Format::R32G32_SFLOAT),
         (vk::Format::ETC2_R8G8B8_UNORM_BLOCK, vk::Format::R16G16B16A16_UINT),
