@@ -191,7 +191,7 @@ fn aside(
         ..Default::default()
     };
     let device = rectangles.device();
-    let make = || -> Result<Arc<Image>, Error> {
+    let make = || -> Result<_, Error> {
         let image = Image::new(device, &info)?;
         image.bind(&DeviceMemory::new(device, image.requirements().size, 0, Origin::Alone)?, 0)?;
         Ok(Arc::new(image))

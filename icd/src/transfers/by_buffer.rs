@@ -13,6 +13,7 @@ use super::pieces::Piece;
 use super::strips::WORD;
 use super::texels::Part;
 use super::upload::upload;
+use crate::foundation::error::Error;
 use crate::foundation::facts::target_px;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
@@ -68,10 +69,10 @@ pub(super) fn copy(
 /// A buffer of so many bytes, which lives as long as the jobs that use it.
 fn scratch(device: &Arc<Device>, size: u64) -> Result<Arc<Buffer>, String> {
     let info = vk::BufferCreateInfo { size, ..Default::default() };
-    let make = || {
+    let make = || -> Result<_, Error> {
         let buffer = Buffer::new(device, &info)?;
         buffer.bind(&DeviceMemory::new(device, size, 0, Origin::Alone)?, 0)?;
         Ok(Arc::new(buffer))
     };
-    make().map_err(|error: crate::foundation::error::Error| error.to_string())
+    make().map_err(|error| error.to_string())
 }
