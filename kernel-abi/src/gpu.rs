@@ -134,20 +134,32 @@ impl Mapping {
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.ptr.as_ptr().add(offset), data.len()) }
     }
 
-    /// Whether the bytes from `offset` on are those of some words. One pass without a copy: memory that is not cached is
-    /// looked at once, and a few words take no call.
+    /// Copies words from byte `offset` on into `words`; whether they are those of `before`, of which there are as many. What the
+    /// CPU does not cache is read once, and a few words take no call.
     ///
     /// # Panics
-    /// If the range leaves the mapping.
+    /// If the range leaves the mapping, or there are fewer of `before`.
     #[inline]
-    pub fn holds(&self, offset: usize, words: &[u32]) -> bool {
+    pub fn read_words(&self, offset: usize, words: &mut [u32], before: &[u32]) -> bool {
         self.check(offset, size_of_val(words));
+        let (count, before) = (words.len(), &before[..words.len()]);
         let first = self.ptr.as_ptr().wrapping_add(offset).cast::<u32>();
-        let different = |(number, word): (usize, &u32)| {
+        let mut different = 0;
+        // Four at a time: 32-bit processors would count more than they compare.
+        let fours = words.chunks_exact_mut(4).zip(before.chunks_exact(4));
+        for (number, (words, before)) in fours.enumerate() {
             // SAFETY: as in `read`; the range was checked.
-            word ^ unsafe { first.add(number).read_unaligned() }
-        };
-        words.iter().enumerate().map(different).fold(0, |all, word| all | word) == 0
+            let four = unsafe { first.add(4 * number).cast::<[u32; 4]>().read_unaligned() };
+            words.copy_from_slice(&four);
+            different |=
+                (four[0] ^ before[0]) | (four[1] ^ before[1]) | (four[2] ^ before[2]) | (four[3] ^ before[3]);
+        }
+        for number in count / 4 * 4..count {
+            // SAFETY: as above.
+            words[number] = unsafe { first.add(number).read_unaligned() };
+            different |= words[number] ^ before[number];
+        }
+        different == 0
     }
 
     /// Copies bytes from `offset` into `data`.

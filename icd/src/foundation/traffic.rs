@@ -240,14 +240,14 @@ impl<'a> ReadAccess<'a> {
         self.mapping.read(offset, data);
     }
 
-    /// Whether the bytes from `offset` on are those of some words. They are not counted: whoever looks at many counts them
-    /// together, since 32-bit processors count slowly.
+    /// Copies words from byte `offset` on; whether they are those of `before`, of which there are as many. They are not counted:
+    /// whoever reads many times counts them together, since 32-bit processors count slowly.
     ///
     /// # Panics
-    /// If the range leaves the mapping.
+    /// If the range leaves the mapping, or there are fewer of `before`.
     #[inline]
-    pub fn holds(&self, offset: usize, words: &[u32]) -> bool {
-        self.mapping.holds(offset, words)
+    pub fn read_words(&self, offset: usize, words: &mut [u32], before: &[u32]) -> bool {
+        self.mapping.read_words(offset, words, before)
     }
 
     /// Counts bytes.
@@ -369,19 +369,22 @@ mod tests {
     }
 
     #[test]
-    fn words_are_compared_where_they_lie_and_counted_together() {
+    fn words_are_compared_as_they_are_read_and_counted_together() {
         let (traffic, bo) = (Traffic::default(), device().create_bo("test", 64).unwrap());
         let mapping = bo.map().unwrap();
         let words: Vec<u32> = (1..8).map(|n| n * 0x0123_4567).collect();
         mapping.write(5, bytemuck::cast_slice(&words));
         let access = ReadAccess::new(mapping, &traffic, Cause::Uniforms);
-        assert!(access.holds(5, &words) && access.holds(64, &[]));
-        for byte in 5..5 + size_of_val(&words[..]) {
-            let mut old = [0];
-            mapping.read(byte, &mut old);
-            mapping.write(byte, &[old[0] ^ 0x10]);
-            assert!(!access.holds(5, &words), "byte {byte}");
-            mapping.write(byte, &old);
+        let mut read = [0; 7];
+        let mut is_as = |before: &[u32]| {
+            let is_same = access.read_words(5, &mut read[..before.len()], before);
+            is_same == (read[..before.len()] == *before) && is_same == (words[..before.len()] == *before)
+        };
+        assert!((0..=7).all(|count| is_as(&words[..count])));
+        for number in 0..words.len() {
+            let mut other = words.clone();
+            other[number] ^= 1 << (4 * number);
+            assert!(is_as(&other), "word {number}");
         }
         assert_eq!(traffic.total().sum(), Bytes::default());
         access.count(28);

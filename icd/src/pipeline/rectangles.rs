@@ -15,7 +15,7 @@ use crate::objects::device::Device;
 pub type Task = (&'static str, u32);
 
 /// Pipelines that are kept: each has three pages of the GPU's memory for every kind of its draws.
-const MOST: usize = 32;
+const MOST: usize = 16;
 
 /// The pipelines of a device, made at first use; those that were used last.
 pub struct Rectangles {

@@ -149,15 +149,14 @@ impl Patches {
                 continue;
             }
             let memory = memory.place.bo.read_access(Cause::Uniforms)?;
-            let mut looked_at = 0;
+            let mut read = 0;
             for source in sources {
                 let (first, have) = source.seen;
                 let seen = &mut self.seen[first..][..have];
-                looked_at += size_of_val(seen);
-                if memory.holds(source.offset, seen) {
+                read += size_of_val(seen);
+                if memory.read_words(source.offset, &mut block[..have], seen) {
                     continue;
                 }
-                memory.read(source.offset, bytemuck::cast_slice_mut(&mut block[..have]));
                 seen.copy_from_slice(&block[..have]);
                 block[have..].fill(0);
                 let (first, count) = source.uses;
@@ -178,7 +177,7 @@ impl Patches {
                     }
                 }
             }
-            memory.count(looked_at);
+            memory.count(read);
         }
         for number in self.stale.drain(..) {
             let streams = &mut self.written[number as usize];
