@@ -93,12 +93,25 @@ pub struct Variant {
     pub programs: program::Pipeline,
     /// What their uniform streams are made of.
     pub recipe: Recipe,
+    /// Where they lie, if anything was to be drawn with them.
+    bos: OnceLock<ProgramBos>,
+}
+
+/// The programs of a variant in memory.
+pub struct ProgramBos {
     /// Vertex program.
     pub vertex: ProgramBo,
     /// Coordinate program.
     pub coordinate: ProgramBo,
     /// Fragment program.
     pub fragment: ProgramBo,
+}
+
+impl Variant {
+    /// The programs in memory; they are there since somebody asked for the variant to draw with it.
+    pub fn bos(&self) -> Result<&ProgramBos, Error> {
+        self.bos.get().ok_or_else(|| Error::Panic("programs that nobody brought to memory".into()))
+    }
 }
 
 /// What draws need besides programs.
@@ -400,6 +413,10 @@ impl Compiled {
             read.extend(images(&variant.programs));
         }
         compiled.textures.retain(|texture| read.contains(&texture.image));
+        // Applications hear of what memory lacks now; the driver's own may draw with no such variant.
+        if !matches!(compiled.programs, Programs::Rectangle(_)) {
+            compiled.variants().iter().try_for_each(|(_, variant)| compiled.load(variant))?;
+        }
         Ok(compiled)
     }
 
@@ -440,7 +457,23 @@ impl Compiled {
 
     /// The programs for draws of a kind, compiled at first use.
     pub fn variant(&self, key: VariantKey) -> Result<Arc<Variant>, Error> {
-        self.find(key, true)
+        let variant = self.find(key, true)?;
+        self.load(&variant)?;
+        Ok(variant)
+    }
+
+    /// Brings the programs of a variant to memory.
+    fn load(&self, variant: &Variant) -> Result<(), Error> {
+        if variant.bos.get().is_none() {
+            let program::Pipeline { vertex, coordinate, fragment, .. } = &variant.programs;
+            let bos = ProgramBos {
+                vertex: self.loaded(vertex, "vertex")?,
+                coordinate: self.loaded(coordinate, "coordinate")?,
+                fragment: self.loaded(fragment, "fragment")?,
+            };
+            variant.bos.get_or_init(|| bos);
+        }
+        Ok(())
     }
 
     fn variants(&self) -> MutexGuard<'_, Vec<(VariantKey, Arc<Variant>)>> {
@@ -491,13 +524,7 @@ impl Compiled {
         }
         let mut recipe = Recipe::new(&programs);
         recipe.is_told |= self.divides;
-        let variant = Arc::new(Variant {
-            vertex: self.load(&programs.vertex, "vertex")?,
-            coordinate: self.load(&programs.coordinate, "coordinate")?,
-            fragment: self.load(&programs.fragment, "fragment")?,
-            recipe,
-            programs,
-        });
+        let variant = Arc::new(Variant { recipe, programs, bos: OnceLock::new() });
         // Nobody waits for another thread's compilation; whose is there first is everybody's.
         let mut variants = self.variants();
         if let Some((_, variant)) = variants.iter().find(|(known, _)| *known == key) {
@@ -549,7 +576,7 @@ impl Compiled {
         self.relay.get()
     }
 
-    fn load(&self, program: &Program, name: &str) -> Result<ProgramBo, Error> {
+    fn loaded(&self, program: &Program, name: &str) -> Result<ProgramBo, Error> {
         if flags().contains(Debug::QPU) {
             eprintln!("{name} program:\n{}", disassemble(&program.code));
         }
@@ -581,7 +608,7 @@ impl Compiled {
     /// Tells the kernel whose programs those are that are there already.
     fn label_all(&self) {
         for (_, variant) in self.variants().iter() {
-            let Variant { vertex, coordinate, fragment, .. } = &**variant;
+            let Some(ProgramBos { vertex, coordinate, fragment }) = variant.bos.get() else { continue };
             let stages = [(vertex, "vertex"), (coordinate, "coordinate"), (fragment, "fragment")];
             stages.into_iter().for_each(|(program, stage)| self.label(program, stage));
         }

@@ -140,7 +140,8 @@ impl Streams {
         let programs = &variant.programs;
         self.handles.clear();
         self.record.attributes.clear();
-        for program in [&variant.fragment, &variant.vertex, &variant.coordinate] {
+        let bos = variant.bos()?;
+        for program in [&bos.fragment, &bos.vertex, &bos.coordinate] {
             self.handles.push(job.program(program));
         }
         self.joined = None;
