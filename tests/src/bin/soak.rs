@@ -65,6 +65,12 @@ fn repeat(count: u64, mut one: impl FnMut(u64) -> Result<(), Error>) -> Result<(
 
 /// Resident memory in KiB, open descriptors, threads.
 fn holdings() -> [u64; 3] {
+    // What the allocator keeps for later comes and goes by megabytes.
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the function may be called at any time.
+    unsafe {
+        libc::malloc_trim(0);
+    }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let row = |name: &str| {
         let text = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
