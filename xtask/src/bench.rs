@@ -37,13 +37,13 @@ pub struct Options {
     what: What,
     /// Frames of each vkcube run.
     #[arg(long, default_value_t = 300)]
-    pub frames: u32,
+    frames: u32,
     /// With `draws` and `host`: count on these machines, too, under QEMU: aarch64, armv7.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub machines: Vec<String>,
+    machines: Vec<String>,
     /// With `frames` and `host`: only these frames, these programs.
     #[arg(value_name = "NAME")]
-    pub names: Vec<String>,
+    names: Vec<String>,
 }
 
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
@@ -51,7 +51,7 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         return draws::run(&options.machines, install);
     }
     if options.what == What::Host {
-        return host::run(options, install);
+        return host::run(&options.names, &options.machines, options.frames, install);
     }
     if options.what == What::Frames {
         return frames::run(&options.names, install);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::clients::{self, CLIENTS, Client, Screens};
 use crate::counter::Counter;
-use crate::{Error, bench, build, cross, guest};
+use crate::{Error, build, cross, guest};
 
 /// Frames of the shorter of two runs whose difference is counted: all but the first find caches and tables filled.
 const FRAMES: u32 = 40;
@@ -44,18 +44,18 @@ struct Cost {
 }
 
 /// Prints a paragraph for each program, and ratios where one goes both ways.
-pub fn run(options: &bench::Options, install: bool) -> Result<(), Error> {
-    let wanted = |client: &&Client| client.draws && client.wanted(&options.names);
+pub fn run(names: &[String], machines: &[String], frames: u32, install: bool) -> Result<(), Error> {
+    let wanted = |client: &&Client| client.draws && client.wanted(names);
     let clients: Vec<&Client> = CLIENTS.iter().filter(wanted).collect();
     clients::require(&clients, install)?;
-    let mut machines = vec![Machine::host(install)?];
-    for name in &options.machines {
-        machines.push(Machine::emulated(name, install)?);
+    let mut counted = vec![Machine::host(install)?];
+    for name in machines {
+        counted.push(Machine::emulated(name, install)?);
     }
     let screens = Screens::private()?;
     let mut costs = Vec::new();
     for client in clients {
-        let command = client.command(&machines[0].manifest, &screens, options.frames)?;
+        let command = client.command(&counted[0].manifest, &screens, frames)?;
         let Moves { path, frames: moved, seen } = moves(client, command)?;
         // Programs run ahead of their pictures: in the middle neither their first nor their last frames are missing.
         let number = moved.len() / 2;
@@ -68,12 +68,12 @@ pub fn run(options: &bench::Options, install: bool) -> Result<(), Error> {
         if let Some(late) = seen.get(number) {
             println!("  picture {:<4} {late}", number + 1);
         }
-        let counts = machines.iter().map(|machine| machine.instructions(client, &screens));
+        let counts = counted.iter().map(|machine| machine.instructions(client, &screens));
         let instructions = counts.collect::<Result<Vec<_>, _>>()?;
-        println!("  instructions {}", said(&machines, &instructions));
+        println!("  instructions {}", said(&counted, &instructions));
         costs.push(Cost { name: client.name, read: bytes_read(later), instructions });
     }
-    compare(&machines, &costs);
+    compare(&counted, &costs);
     Ok(())
 }
 

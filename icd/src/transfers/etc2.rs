@@ -435,7 +435,7 @@ mod tests {
                 // Large colours with large differences overflow, which names the rarer modes: channel after channel.
                 let half = if format == Etc2Rgba { 8 } else { 0 };
                 block[half + number % 3] |= if number % 2 == 0 { 0xf8 } else { 0 };
-                block[half + 3] |= (number as u8 / 3 & 1) << 1;
+                block[half + 3] |= ((number as u8 / 3) & 1) << 1;
                 assert_like_the_cpu(format, &block[..format.bytes() as usize]);
             }
         }
