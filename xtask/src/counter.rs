@@ -27,7 +27,7 @@ impl Counter {
         Ok(Counter { runner: runner.map(OsString::from).into(), before: "Collected :" })
     }
 
-    /// For programs of `target` with the libraries below `root`; [`cross::require`] comes before.
+    /// For programs of `target` with the libraries below `root`; [`crate::cross::require`] comes before.
     pub fn emulated(target: &Target, root: &Path, install: bool) -> Result<Counter, Error> {
         let processor = PROCESSORS.iter().find(|(name, _)| *name == target.name);
         let known = PROCESSORS.map(|(name, _)| name).join(", ");
