@@ -80,7 +80,8 @@ pub fn run(names: &[String], machines: &[String], frames: u32, install: bool) ->
 /// Instructions of a frame on each machine, with the ratio to those of the first.
 fn said(machines: &[Machine], counts: &[Option<f64>]) -> String {
     let Some(&Some(first)) = counts.first() else {
-        return "not counted: the program takes no number of frames".into();
+        return "not counted: the program takes no number of frames, or does nothing more for more of them"
+            .into();
     };
     let others = machines.iter().zip(counts).skip(1).filter_map(|(machine, count)| {
         count.map(|count| format!(", {count:.0} on {} ({:.2})", machine.name, count / first))
@@ -152,7 +153,7 @@ impl Machine {
     }
 
     /// What the longer of two runs executes more, for each of its additional frames, on a device that drops its jobs; `None` if
-    /// the program does not run here, or counts no frames.
+    /// the program does not run here, counts no frames, or does nothing more for more of them.
     fn instructions(&self, client: &Client, screens: &Screens) -> Result<Option<f64>, Error> {
         let is_there = self.root.is_none() || PROGRAMS.contains(&client.program);
         if client.frames.is_none() || !is_there {
@@ -174,6 +175,8 @@ impl Machine {
             self.counter.count(command.env("VC4VK_DEVICE", "noop"))
         };
         let (short, long) = (count(FRAMES)?, count(3 * FRAMES)?);
-        Ok(Some((long as f64 - short as f64) / f64::from(2 * FRAMES)))
+        // Some programs end otherwise without a GPU, or under Valgrind.
+        let more = long.checked_sub(short).filter(|more| *more > 0);
+        Ok(more.map(|more| more as f64 / f64::from(2 * FRAMES)))
     }
 }
