@@ -149,7 +149,7 @@ impl Mapping {
         self.check(offset, size_of_val(words));
         let (count, before) = (words.len(), &before[..words.len()]);
         let first = self.ptr.as_ptr().wrapping_add(offset).cast::<u32>();
-        let (mut other, mut different) = (0, 0);
+        let mut different = 0;
         // Four at a time, in two moves where the processor has such: a loop over words counts more than it compares.
         let fours = words.chunks_exact_mut(4).zip(before.chunks_exact(4));
         for (number, (words, before)) in fours.enumerate() {
@@ -164,9 +164,9 @@ impl Mapping {
         for number in count / 4 * 4..count {
             // SAFETY: as above.
             words[number] = unsafe { first.add(number).read_unaligned() };
-            other |= words[number] ^ before[number];
+            different |= u64::from(words[number] ^ before[number]);
         }
-        different == 0 && other == 0
+        different == 0
     }
 
     /// Copies bytes from `offset` into `data`.

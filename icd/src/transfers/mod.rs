@@ -2,8 +2,9 @@
 //!
 //! All can be executed by the CPU: all memory is coherent and the queue thread waits for the GPU before such a command, so
 //! each of them is a loop over mapped memory. But reading that memory is slow on a board. What the tile buffer moves without
-//! changing it, `tiles` leaves to it; other copies are rectangles that `programs` fill with what they look up, of images
-//! that are `words` (`drawn`), or of another image (`scaled`).
+//! changing it, `tiles` leaves to it; other copies are rectangles that `programs` fill with what they look up (`drawn`): words of
+//! images (`words`) from a buffer (`upload`), words of a buffer (`strips`) from an image (`download`), or pixels from another
+//! image (`scaled`). What is no one step goes `by_buffer`. Programs know the `form` of texels, and what `blocks` hold (`etc2`).
 
 pub mod blit;
 mod blocks;
