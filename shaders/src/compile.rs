@@ -15,7 +15,7 @@ use crate::ir::{Shader, Stage, computed};
 use crate::pass;
 use crate::pass::lower::relay::Extent;
 use crate::pass::lower::{self, LowerError};
-use crate::pass::opt::relieve::PREFERENCES;
+use crate::pass::opt::relieve::EFFORTS;
 use crate::picture::{self, Picture};
 use crate::program::{Pipeline, Program};
 use crate::relay::Relay;
@@ -263,7 +263,7 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
         Err(error) if error.kind() == ErrorKind::DoesNotFit => {
             let straight = if branched.is_some() { words_in_registers(shader, inputs) } else { Err(error) };
             straight.or_else(|error| {
-                in_fewer_registers(branched.iter().chain([shader]), inputs).unwrap_or(Err(error))
+                in_fewer_registers([shader].into_iter().chain(&branched), inputs).unwrap_or(Err(error))
             })
         }
         code => code,
@@ -287,9 +287,9 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
 
 /// Instructions of the IR up to which other orders are looked for. What is longer would take the compiler seconds, and the
 /// QPUs more for each picture.
-const MOST_REORDERED: usize = 32_768;
+const MOST_REORDERED: usize = 65_536;
 
-/// Instructions of the IR from which on the first order that fits is taken.
+/// Instructions of an order from which on it is taken if it fits, whatever else there is.
 const LONG: usize = 16_384;
 
 /// The code of a shader, with branches or without, in an order that keeps few values alive.
@@ -298,11 +298,24 @@ fn in_fewer_registers<'a>(
     inputs: Inputs,
 ) -> Option<Result<Program, BackendError>> {
     let shaders: Vec<&Shader> = shaders.filter(|shader| length(shader) <= MOST_REORDERED).collect();
-    let is_long = shaders.iter().any(|shader| length(shader) > LONG);
-    PREFERENCES.iter().find_map(|preferences| {
-        let preferences = if is_long { &preferences[..1] } else { preferences };
-        let orders = shaders.iter().flat_map(|shader| pass::relieve(shader, preferences)).collect();
-        in_one_order(orders, is_long, inputs)
+    EFFORTS.into_iter().find_map(|effort| {
+        let mut short = Vec::new();
+        for shader in &shaders {
+            for order in pass::relieve(shader, effort) {
+                if length(&order) <= LONG {
+                    short.push(order);
+                    continue;
+                }
+                let code = in_one_order(std::mem::take(&mut short), inputs);
+                match code.map_or_else(|| in_this_order(&order, inputs), Some) {
+                    // Other orders of the same shader are alike, and there is more that can be done.
+                    Some(Err(error)) if !error.is_near() && !effort.is_last => break,
+                    Some(Err(_)) | None => {}
+                    code => return code,
+                }
+            }
+        }
+        in_one_order(short, inputs)
     })
 }
 
@@ -311,13 +324,17 @@ fn length(shader: &Shader) -> usize {
     shader.insts_in_order().len()
 }
 
+/// The code of an order, with values that move if it is near to one that fits.
+fn in_this_order(order: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
+    match backend::compile(order, inputs) {
+        Err(error) if error.is_near() => backend::compile_moving(order, inputs),
+        code => Some(code),
+    }
+}
+
 /// The code of the shortest order that fits, or of one that is little longer and leaves the other thread half of the registers,
 /// which hides its lookups. Where none fits, values move.
-fn in_one_order(
-    mut orders: Vec<Shader>,
-    is_long: bool,
-    inputs: Inputs,
-) -> Option<Result<Program, BackendError>> {
+fn in_one_order(mut orders: Vec<Shader>, inputs: Inputs) -> Option<Result<Program, BackendError>> {
     orders.sort_by_cached_key(length);
     let mut near: Vec<&Shader> = Vec::new();
     let mut rest = orders.iter();
@@ -331,7 +348,7 @@ fn in_one_order(
     let Some((shortest, first)) = found else {
         return near.into_iter().find_map(|order| backend::compile_moving(order, inputs));
     };
-    if first.threaded || first.samples.is_empty() || is_long {
+    if first.threaded || first.samples.is_empty() {
         return Some(Ok(first));
     }
     let near = rest.take_while(|order| 4 * length(order) <= 5 * shortest);

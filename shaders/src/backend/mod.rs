@@ -98,6 +98,8 @@ fn too_many_phis(shader: &Shader) -> Option<BackendError> {
 const PRESSURES: [usize; 2] = [24, 6];
 /// Operations from which on the second order is worth its time although the first one fits.
 const MANY: usize = 64;
+/// Operations from which on there is none: whoever waits for such a program's pictures need not wait for the compiler, too.
+const TOO_MANY: usize = 65_536;
 
 /// The code for two threads where that is wanted and fits, else for one.
 fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, BackendError> {
@@ -117,9 +119,10 @@ const SHORT: usize = 160;
 /// the source, which may be what keeps values short-lived.
 fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
     let orders = Orders::new(selected, threads);
+    let is_long = selected.ops.len() > TOO_MANY;
     let mut best = Err(BackendError::RegisterConflicts);
     let mut peak = usize::MAX;
-    for pressure in PRESSURES {
+    for pressure in PRESSURES.into_iter().take(if is_long { 1 } else { PRESSURES.len() }) {
         let Some(orders) = &orders else { break };
         // Where so many values were never alive, the order is the last one.
         if peak < pressure || !is_worth_another(&best, selected, threads) {
@@ -132,7 +135,7 @@ fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Pr
         let ordered = VirtProgram { ops: ordered.ops, regs: selected.regs.clone() };
         best = shorter(best, ordered, stage, threads);
     }
-    if let (Threads::One, Err(_), Some(orders)) = (threads, &best, &orders) {
+    if let (Threads::One, Err(_), Some(orders), false) = (threads, &best, &orders, is_long) {
         if let Some(ordered) = orders.order(PRESSURES[0], true, threads.places()) {
             let ordered = VirtProgram { ops: ordered.ops, regs: selected.regs.clone() };
             best = shorter(best, ordered, stage, threads);

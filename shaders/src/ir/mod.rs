@@ -14,9 +14,10 @@
 //! machine operations.
 //!
 //! From the bottom: `entity` and `interface` hold names, `op` the operations, `shader` what is made of them. On these stand
-//! the [`builder`], the analyses [`mod@cfg`] and [`uniform`], [`eval`] (operations as arithmetic) with the interpreter [`interp`],
+//! the [`builder`], the analyses [`mod@cfg`], [`uniform`] and [`arms`], [`eval`] (operations as arithmetic) with the interpreter [`interp`],
 //! text and the verifier. Of the rest of the crate only `binding` is imported.
 
+pub mod arms;
 pub mod builder;
 pub mod cfg;
 pub mod computed;

@@ -129,10 +129,10 @@ pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
 }
 
 /// Orders of a lowered shader that keep few values alive, with what is cheap made where it is used; see [`opt::relieve`].
-pub fn relieve(shader: &Shader, preferences: &[opt::relieve::Preference]) -> Vec<Shader> {
-    let orders = preferences.iter().flat_map(|&preference| opt::relieve::run(shader.clone(), preference));
-    let mut orders: Vec<Shader> = orders.collect();
+pub fn relieve(shader: &Shader, effort: opt::relieve::Effort) -> impl Iterator<Item = Shader> {
     // They are made; what is left of a step is to print and to check them.
-    orders.iter_mut().for_each(|order| step(order, "opt_relieve", |_| {}));
-    orders
+    opt::relieve::run(shader.clone(), effort).map(|mut order| {
+        step(&mut order, "opt_relieve", |_| {});
+        order
+    })
 }

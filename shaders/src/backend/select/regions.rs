@@ -10,8 +10,9 @@ use super::selector::Selector;
 use super::{conditions, operation};
 use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Operation, Reg, Src, Unit};
+use crate::ir::arms::Arms;
 use crate::ir::uniform::Uniform;
-use crate::ir::{Block, Inst, LineId, Node, Op, Region, Value};
+use crate::ir::{Block, LineId, Node, Op, Region, Value};
 
 /// A phi at the start of a loop.
 struct HeaderPhi {
@@ -30,10 +31,9 @@ struct Merge {
     carried: bool,
 }
 
-/// An if. The guarded arm is the one that is jumped over however many there are.
+/// An if ([`Arms`]).
 struct Choice<'a> {
     cond: Value,
-    /// The guarded arm is that of elements in which the condition does not hold.
     inverted: bool,
     guarded: &'a Region,
     /// The other arm, if it has any code.
@@ -164,40 +164,17 @@ fn choice(
     [then, otherwise]: [&Region; 2],
     [before, join]: [Block; 2],
 ) -> Result<(), BackendError> {
-    let asks_all = s.op(cond) == Op::BAny;
     let one_arm = s.uniform.get_or_insert_with(|| Uniform::of(s.shader)).contains(cond);
-    let has_code = [then, otherwise].map(|arm| has_code(s, arm));
-    // Of two arms that run one after the other, what the first one leaves waits for the second: the deeper one comes first.
-    let is_deeper = !one_arm && depth(then) > depth(otherwise);
-    let inverted = !asks_all && (!has_code[0] || (has_code[1] && is_deeper));
-    let (guarded, other) = if inverted { (otherwise, then) } else { (then, otherwise) };
-    let other = has_code[usize::from(!inverted)].then_some(other);
+    let arms = Arms::of(s.shader, cond, one_arm, [then, otherwise], |inst| s.live.contains(inst));
+    let Arms { inverted, guarded, .. } = arms;
+    let other = arms.has_other.then_some(arms.other);
     let mut merges = merges(s, guarded, join)?;
     if let (None, [_, Node::Loop(body), Node::Block(_)]) = (other, &guarded[..]) {
         merges.iter_mut().for_each(|merge| merge.carried = one_arm && carry(s, merge, body));
     }
-    let cond = if asks_all { s.args(cond)[0] } else { cond };
+    let cond = if s.op(cond) == Op::BAny { s.args(cond)[0] } else { cond };
     let choice = Choice { cond, inverted, guarded, other, merges, before };
     if one_arm { take_one_arm(s, &choice) } else { run_both_arms(s, &choice) }
-}
-
-/// Whether there is anything to jump over.
-fn has_code(s: &Selector<'_>, arm: &Region) -> bool {
-    let has_code = |&inst: &Inst| s.live.contains(inst) && !s.shader.insts[inst].op.is_leaf();
-    match arm[..] {
-        [Node::Block(block)] => s.shader.blocks[block].insts.iter().any(has_code),
-        _ => true,
-    }
-}
-
-/// How many ifs and loops of a region are within each other.
-fn depth(region: &Region) -> usize {
-    let inner = |node: &Node| match node {
-        Node::If { then, otherwise, .. } => 1 + depth(then).max(depth(otherwise)),
-        Node::Loop(body) => 1 + depth(body),
-        _ => 0,
-    };
-    region.iter().map(inner).max().unwrap_or(0)
 }
 
 /// Lets a loop carry what is merged behind it in the merge's register: what it starts with is what is there if it is

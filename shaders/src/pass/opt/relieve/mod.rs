@@ -6,67 +6,76 @@
 //! to make are made again for the uses that stand already. Which order is best depends on the shader: several are made, and the
 //! shortest whose code fits is taken.
 //!
-//! `remake` says what making a value again takes, `alive` what is alive; `conditions` and `spread` prepare a shader, `order` puts
-//! a block together.
+//! `cut` finds the fewest values that others can be made of: what has to be kept, and what says at once that nothing fits.
+//! `spread`, `conditions` and `across` prepare a shader, so that little is alive where blocks end; `order` puts a block together, with what
+//! `remake` says that making a value again takes, and `alive` what is alive.
 
+mod across;
 mod alive;
 mod conditions;
+mod cut;
 mod order;
 mod remake;
 mod spread;
 
 use crate::ir::Shader;
 use crate::pass::analysis::live::Live;
-use order::Order;
-use remake::takes_room;
-use spread::Effort;
-
-pub use order::Preference;
+use order::{Order, Preference};
 
 /// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
 const MOST: usize = 72;
+/// Values alive across a block up to which it may: what it computes has to have a place, too.
+const MOST_ACROSS: usize = 64;
+
+/// How hard it is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Values alive across a block up to which none are made again one by one, those first that take little.
+    spread: Option<usize>,
+    /// Those up to which none are made again whatever that takes.
+    across: usize,
+    /// Values alive in a block from which on they are made again, an order for each: the files hold 64, and making one again takes
+    /// some meanwhile.
+    many: &'static [usize],
+    /// Those from which on all of them are looked at, and made again together where none frees a register by itself.
+    tight: Option<usize>,
+    /// Whether nothing else is tried where that does not fit.
+    pub is_last: bool,
+}
 
 /// What is tried, and what is tried where none of that fits: it makes the longest programs.
-pub const PREFERENCES: [&[Preference]; 2] = [
-    &[
-        Preference { many: 40, most: MOST, whatever_it_takes: false },
-        Preference { many: 52, most: MOST, whatever_it_takes: false },
-    ],
-    &[Preference { many: 40, most: MOST, whatever_it_takes: true }],
+pub const EFFORTS: [Effort; 2] = [
+    Effort { spread: Some(30), across: MOST_ACROSS, many: &[52, 40], tight: None, is_last: false },
+    Effort { spread: None, across: 30, many: &[40], tight: Some(52), is_last: true },
 ];
 
-/// The orders of a shader in which no more values are alive than are of use: one in which instructions come as in the
-/// shader if they free no register, and one in which those come first that take fewest.
-pub fn run(mut shader: Shader, preference: Preference) -> Vec<Shader> {
-    // What is alive across a block leaves room for what it computes.
-    let most = 3 * preference.many / 4;
-    if preference.whatever_it_takes {
-        // With comparisons where they are looked at, it is what they compare that is made again.
-        conditions::split(&mut shader);
-        spread::run(&mut shader, most, &[Effort::TOGETHER, Effort::MUCH]);
-    } else {
-        spread::run(&mut shader, most, &[Effort::LITTLE]);
-        conditions::split(&mut shader);
+/// The orders of a shader in which no more values are alive than are of use, made one by one: some in which instructions come as
+/// in the shader if they free no register, and some in which those come first that take fewest.
+pub fn run(mut shader: Shader, effort: Effort) -> impl Iterator<Item = Shader> {
+    if let Some(most) = effort.spread {
+        spread::run(&mut shader, most);
     }
+    // Comparisons go to where they are looked at, so that it is what they compare that is kept.
+    conditions::split(&mut shader);
+    let may_fit = across::run(&mut shader, effort.across, MOST_ACROSS);
     let live = Live::of(&shader);
-    let alive = |block| live.behind(block).filter(|&value| takes_room(&shader, value)).count();
-    if shader.blocks_in_order().into_iter().any(|block| alive(block) > preference.most) {
-        return Vec::new();
-    }
-    let order = |by_growth| {
+    let order = move |many: usize, by_growth: bool| {
+        let preference = Preference { many, most: MOST, tight: effort.tight, by_growth };
         let mut shader = shader.clone();
         for block in shader.blocks_in_order() {
             let insts = std::mem::take(&mut shader.blocks[block].insts);
-            let order = Order::new(&mut shader, &live, block, insts, preference, by_growth);
-            shader.blocks[block].insts = order.run()?;
+            shader.blocks[block].insts = Order::new(&mut shader, &live, block, insts, preference).run()?;
         }
         Some(shader)
     };
-    [false, true].into_iter().filter_map(order).collect()
+    let many = effort.many.iter().filter(move |_| may_fit);
+    let ways = many.flat_map(|&many| [(many, false), (many, true)]);
+    ways.filter_map(move |(many, by_growth)| order(many, by_growth))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::remake::takes_room;
     use super::*;
     use crate::binding::Descriptor;
     use crate::ir::{Builder, Node, Op, Stage, Type, Value};
@@ -84,8 +93,7 @@ mod tests {
             (0..count).map(|n| b.op(Op::TmuDirect { buffer: BUFFER, offset: 4 * n }, &[at])).collect();
         let result = sum(&mut b, &words);
         b.emit(Op::TlbColorWrite, &[result]);
-        let mut orders = run(shader, PREFERENCES[0][0]);
-        orders.pop().expect("an order is of use")
+        run(shader, EFFORTS[0]).last().expect("an order is of use")
     }
 
     fn backwards(b: &mut Builder, words: &[Value], first: Value) -> Value {
@@ -133,11 +141,7 @@ mod tests {
         });
         let made = count(&shader, |op| matches!(op, Op::TmuDirect { .. }));
         assert!(made > 64, "{made} lookups");
-        assert!(
-            most_alive(&shader) <= PREFERENCES[0][0].many + 4,
-            "{} values are alive",
-            most_alive(&shader)
-        );
+        assert!(most_alive(&shader) <= EFFORTS[0].many[0] + 4, "{} values are alive", most_alive(&shader));
     }
 
     #[test]
@@ -171,13 +175,17 @@ mod tests {
         let sum = b.phi(Type::Word, &sums);
         b.emit(Op::TlbColorWrite, &[sum]);
 
-        let [plain, spread] = PREFERENCES.map(|preferences| run(shader.clone(), preferences[0]));
-        assert!(plain.is_empty(), "none of the products frees a register by itself");
-        assert!(!spread.is_empty(), "together they do");
-        for order in spread {
-            let live = Live::of(&order);
-            let alive = live.behind(entry).filter(|&value| takes_room(&order, value)).count();
-            assert!(alive <= factors.len() + 2, "{alive} values are alive in front of the arms");
+        for effort in EFFORTS {
+            let orders: Vec<Shader> = run(shader.clone(), effort).collect();
+            assert!(
+                !orders.is_empty(),
+                "none of the products frees a register by itself, but together they do"
+            );
+            for order in orders {
+                let live = Live::of(&order);
+                let alive = live.behind(entry).filter(|&value| takes_room(&order, value)).count();
+                assert!(alive <= effort.across, "{alive} values are alive in front of the arms");
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! A block's instructions, put together from the end.
 
+mod together;
+
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -30,18 +32,22 @@ const PATIENCE: u32 = 8;
 const LEAST_REST: usize = 16;
 /// Instructions of each kind that a step looks at, the last ones: a bound on its work.
 const WINDOW: usize = 64;
+/// How many more values have to be alive until all of them are looked at again, if there was nothing.
+const SLACK: usize = 4;
 /// A block may become this many times as long.
 const MOST_GROWTH: usize = 3;
 
-/// What orders prefer.
+/// What an order prefers.
 #[derive(Clone, Copy, Debug)]
 pub struct Preference {
     /// Values alive from which on values are made again: the files hold 64, and making one again takes some meanwhile.
     pub many: usize,
     /// Values alive in an order that is of no use any more.
     pub most: usize,
-    /// Whether values across blocks are made again whatever it takes.
-    pub whatever_it_takes: bool,
+    /// Values alive from which on all of them are looked at together, if they are.
+    pub tight: Option<usize>,
+    /// Of instructions that free no register the one that takes fewest comes next; without, the last of the shader's order.
+    pub by_growth: bool,
 }
 
 /// Instructions whose users all stand, by where they are in the order of the shader.
@@ -92,8 +98,6 @@ impl Users {
 pub struct Order<'a> {
     shader: &'a mut Shader,
     preference: Preference,
-    /// Of instructions that free no register the one that takes fewest comes next; without, the last of the shader's order.
-    by_growth: bool,
     /// Values that are used behind the block, or by control flow at its end.
     escaping: EntitySet<Value>,
     /// What stays at the front: phis, inputs, and what needs no register.
@@ -138,7 +142,6 @@ impl<'a> Order<'a> {
         block: Block,
         all: Vec<Inst>,
         preference: Preference,
-        by_growth: bool,
     ) -> Self {
         let stays = |inst: &Inst| {
             let data = &shader.insts[*inst];
@@ -169,7 +172,6 @@ impl<'a> Order<'a> {
         let mut order = Order {
             shader,
             preference,
-            by_growth,
             escaping: EntitySet::new(),
             front,
             insts,
@@ -207,6 +209,7 @@ impl<'a> Order<'a> {
     /// Puts everything in its place; `None` if more values than are of use come alive.
     pub fn run(mut self) -> Option<Vec<Inst>> {
         let mut pause = 0_u32;
+        let mut tight = self.preference.tight;
         while let Some(at) = self.best() {
             pause = pause.saturating_sub(1);
             let is_short = self.is_cheap[at] || self.growth(at) < 0;
@@ -220,6 +223,10 @@ impl<'a> Order<'a> {
                 pause = PATIENCE;
             }
             self.put(at);
+            let alive = self.live.values().len();
+            if tight.is_some_and(|tight| alive > tight) {
+                tight = if self.again_together() { self.preference.tight } else { Some(alive + SLACK) };
+            }
             if self.live.values().len() > self.preference.most {
                 return None;
             }
@@ -246,7 +253,7 @@ impl<'a> Order<'a> {
         }
         let by = |&at: &usize| {
             let frees = self.frees(at);
-            let growth = if frees || self.by_growth { self.growth(at) } else { 0 };
+            let growth = if frees || self.preference.by_growth { self.growth(at) } else { 0 };
             (!frees, !self.is_cheap[at], growth, Reverse(at))
         };
         work::count(self.ready.sinking.len().min(WINDOW) + self.ready.others.len().min(WINDOW));

@@ -1,7 +1,5 @@
 //! Values that are made in each block that uses them, so that they live in none between.
 
-use std::cmp::Reverse;
-
 use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -9,49 +7,33 @@ use smallvec::SmallVec;
 use super::alive::Alive;
 use super::remake::{FEW, Known, Remake, Site, again, in_registers, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
-use crate::pass::analysis::live::Live;
+use crate::pass::analysis::live::{Live, Path};
 use crate::work;
 
-/// What may be done to make values again.
-pub struct Effort {
-    /// [`Site::few`].
-    few: usize,
-    /// Instructions between a value that is made again and what is alive anyway: many, as there is nothing else to do about it.
-    most_between: usize,
-    /// Whether several values may be made again that free a register together only.
-    together: bool,
-}
-
-impl Effort {
-    /// So much that blocks become little longer.
-    pub const LITTLE: Effort = Effort { few: FEW, most_between: 48, together: false };
-    /// As little, for several values at once.
-    pub const TOGETHER: Effort = Effort { together: true, ..Effort::LITTLE };
-    /// Whatever it takes, where no order would fit without.
-    pub const MUCH: Effort = Effort { few: usize::MAX, most_between: 192, together: true };
-}
-
+/// Instructions between a value that is made again and what is alive anyway: many, as blocks become little longer.
+const MOST_BETWEEN: usize = 48;
 /// Values that come alive for others that are made again of them.
 const MOST_MISSING: usize = 3;
 /// Rounds, each of which looks at the block behind which most is alive.
 const ROUNDS: usize = 32;
 
-/// Runs the pass where more than `most` values are alive behind a block. Where an effort is in vain, the next one is made.
-pub fn run(shader: &mut Shader, most: usize, efforts: &[Effort]) {
+/// Runs the pass where more than `most` values are alive behind a block.
+pub fn run(shader: &mut Shader, most: usize) {
     let blocks = shader.blocks_in_order();
     if blocks.len() == 1 {
         return;
     }
+    let path = Path::of(shader);
     let mut places = Places::default();
     for _ in 0..ROUNDS {
-        let live = Live::of(shader);
+        let live = Live::along(shader, &path);
         let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value)).count();
         let Some((count, block)) = blocks.iter().map(|&block| (alive(block), block)).max() else { return };
         if count <= most {
             return;
         }
         places.look(shader, &blocks);
-        let chosen = places.choose(shader, live.behind(block).collect(), most, efforts);
+        let chosen = places.choose(shader, live.behind(block).collect(), most);
         if chosen.is_empty() {
             return;
         }
@@ -72,8 +54,6 @@ pub fn run(shader: &mut Shader, most: usize, efforts: &[Effort]) {
 #[derive(Default)]
 struct Places {
     home: SecondaryMap<Inst, Option<Block>>,
-    /// How many instructions come before each.
-    place: SecondaryMap<Inst, u32>,
     /// What each instruction needs in registers.
     room: SecondaryMap<Inst, SmallVec<[Value; 4]>>,
     /// The blocks whose instructions use a value, its own left out.
@@ -90,11 +70,8 @@ impl Places {
         self.users.clear();
         self.uses = shader.use_counts();
         self.fixed.clear();
-        let mut place = 0;
         for &block in blocks {
             for &inst in &shader.blocks[block].insts {
-                self.place[inst] = place;
-                place += 1;
                 if self.home[inst].is_none() {
                     self.home[inst] = Some(block);
                     self.room[inst] = in_registers(shader, inst);
@@ -123,34 +100,22 @@ impl Places {
 
     /// Which of the values that are alive somewhere are made again where they are used, until `most` are left. Those come first
     /// that take the fewest instructions.
-    fn choose(
-        &self,
-        shader: &Shader,
-        alive: Vec<Value>,
-        most: usize,
-        efforts: &[Effort],
-    ) -> Vec<(Value, Remake)> {
+    fn choose(&self, shader: &Shader, alive: Vec<Value>, most: usize) -> Vec<(Value, Remake)> {
         let mut live = Alive::default();
         live.extend(alive.into_iter().filter(|&value| takes_room(shader, value)));
         let mut chosen: Vec<(Value, Remake)> = Vec::new();
         let mut gone: FxHashSet<Value> = FxHashSet::default();
-        let mut known: Vec<Known> = efforts.iter().map(|_| Known::default()).collect();
+        let mut known = Known::default();
         while live.values().len() > most {
-            let found = efforts.iter().zip(&mut known).find_map(|(effort, known)| {
-                let candidates = self.candidates(shader, &live, &gone, effort, known);
-                let together = || effort.together.then(|| self.group(shader, &candidates)).flatten();
-                self.best(&candidates).map(|best| vec![best]).or_else(together)
-            });
-            let Some(found) = found else { break };
-            for (value, remake) in found {
-                live.remove(value);
-                live.extend(remake.missing.iter().copied());
-                for &changed in remake.missing.iter().chain([&value]) {
-                    known.iter_mut().for_each(|known| known.changes(changed));
-                }
-                gone.insert(value);
-                chosen.push((value, remake));
+            let candidates = self.candidates(shader, &live, &gone, &mut known);
+            let Some((value, remake)) = self.best(&candidates) else { break };
+            live.remove(value);
+            live.extend(remake.missing.iter().copied());
+            for &changed in remake.missing.iter().chain([&value]) {
+                known.changes(changed);
             }
+            gone.insert(value);
+            chosen.push((value, remake));
         }
         chosen
     }
@@ -161,7 +126,6 @@ impl Places {
         shader: &Shader,
         live: &Alive,
         gone: &FxHashSet<Value>,
-        effort: &Effort,
         known: &'a mut Known,
     ) -> Vec<(Value, &'a Remake)> {
         let site = Site {
@@ -169,8 +133,8 @@ impl Places {
             is_live: |value| live.contains(value),
             may_repeat: |value| self.may_repeat(shader, value),
             users: |value| self.uses[value] as usize,
-            few: effort.few,
-            most_between: effort.most_between,
+            few: FEW,
+            most_between: MOST_BETWEEN,
             most_missing: MOST_MISSING,
         };
         let may = |value: &Value| self.may_repeat(shader, *value) && !self.fixed.contains(*value);
@@ -197,20 +161,6 @@ impl Places {
         let best = candidates.iter().filter(|(_, remake)| frees(remake));
         let best = best.min_by_key(|(value, remake)| (price(*value, remake), *value));
         best.map(|&(value, remake)| (value, remake.clone()))
-    }
-
-    /// All of them, if together they free registers though none does alone: texels of many places at few coordinates. Those that
-    /// are made of others come in front of these.
-    fn group(&self, shader: &Shader, candidates: &[(Value, &Remake)]) -> Option<Vec<(Value, Remake)>> {
-        let missing: FxHashSet<Value> =
-            candidates.iter().flat_map(|(_, remake)| remake.missing.iter().copied()).collect();
-        if missing.len() >= candidates.len() {
-            return None;
-        }
-        let mut group: Vec<(Value, Remake)> =
-            candidates.iter().map(|&(value, remake)| (value, remake.clone())).collect();
-        group.sort_by_key(|(value, _)| Reverse(self.place[shader.values[*value].inst]));
-        Some(group)
     }
 
     /// Whether a value may be made in several blocks.

@@ -1,0 +1,206 @@
+//! What is alive across blocks: of few values that are kept others are made again in each block that uses them.
+
+use std::cmp::Reverse;
+
+use cranelift_entity::{EntitySet, SecondaryMap};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::cut;
+use super::remake::{again, in_registers, is_movable, takes_room};
+use crate::ir::{Block, Inst, InstData, Shader, Value, for_each_condition};
+use crate::pass::analysis::live::{Live, Path};
+use crate::pass::opt::dce;
+
+/// Instructions that all rounds together may look at, each of which makes again what is alive behind one block.
+const MOST_LOOKS: usize = 1 << 20;
+/// Instructions of a shader that is of no use any more.
+const LONGEST: usize = 65_536;
+
+/// Makes values again until no more than `most` are alive behind a block, or as few as can be. Whether these are no more than
+/// `limit` (what cannot be made again, and is used behind a block, has to be kept in whatever order), and neither the shader nor
+/// the work became too long.
+pub fn run(shader: &mut Shader, most: usize, limit: usize) -> bool {
+    let path = Path::of(shader);
+    let blocks = shader.blocks_in_order();
+    // With how many values alive nothing is to be done about a block.
+    let mut least: SecondaryMap<Block, usize> = SecondaryMap::with_default(most);
+    let mut looks = 0;
+    loop {
+        let length = blocks.iter().map(|&block| shader.blocks[block].insts.len()).sum::<usize>();
+        looks += length;
+        if length > LONGEST || looks > MOST_LOOKS {
+            return false;
+        }
+        let live = Live::along(shader, &path);
+        let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value));
+        let mut counts: Vec<(usize, Block)> =
+            blocks.iter().map(|&block| (alive(block).count(), block)).collect();
+        counts.retain(|&(count, block)| count > least[block]);
+        if counts.is_empty() {
+            return true;
+        }
+        counts.sort_unstable_by_key(|&count| Reverse(count));
+        let places = Places::of(shader, &blocks);
+        let mut found = None;
+        for (count, block) in counts {
+            let alive: Vec<Value> = alive(block).collect();
+            let Some(kept) = places.kept(shader, block, &alive, most, limit) else { return false };
+            if kept.len() < count {
+                found = Some((alive, kept));
+                break;
+            }
+            least[block] = count;
+        }
+        let Some((alive, kept)) = found else { return true };
+        places.make_again(shader, &blocks, &alive, &kept);
+        dce::run(shader);
+    }
+}
+
+/// Where values are made and used.
+struct Places {
+    /// Where the instruction that makes a value stands: its block, and how many instructions come before it.
+    home: SecondaryMap<Value, Option<(Block, u32)>>,
+    /// What makes a value needs in registers.
+    room: SecondaryMap<Value, SmallVec<[Value; 4]>>,
+    /// What is looked at where a block ends: by phis behind it, and by an if.
+    handed: SecondaryMap<Block, Vec<Value>>,
+    /// What control flow looks at.
+    conditions: EntitySet<Value>,
+}
+
+impl Places {
+    fn of(shader: &Shader, blocks: &[Block]) -> Places {
+        let mut places = Places {
+            home: SecondaryMap::with_capacity(shader.values.len()),
+            room: SecondaryMap::with_capacity(shader.values.len()),
+            handed: SecondaryMap::new(),
+            conditions: EntitySet::new(),
+        };
+        let mut place = 0;
+        for &block in blocks {
+            for &inst in &shader.blocks[block].insts {
+                place += 1;
+                let data = &shader.insts[inst];
+                for &result in &data.results {
+                    places.home[result] = Some((block, place));
+                    places.room[result] = in_registers(shader, inst);
+                }
+                for (&from, &arg) in data.phi_blocks.iter().zip(&data.args) {
+                    places.handed[from].push(arg);
+                }
+            }
+        }
+        for_each_condition(&shader.body, &mut |condition| {
+            places.conditions.insert(condition);
+        });
+        places
+    }
+
+    /// Whether a value may be made in several blocks.
+    fn may_repeat(&self, shader: &Shader, value: Value) -> bool {
+        let data = &shader.insts[shader.values[value].inst];
+        self.home[value].is_some()
+            && data.results.len() == 1
+            && is_movable(data)
+            && !self.conditions.contains(value)
+    }
+
+    /// What is kept behind a block of which all that is alive there can be made: up to `most` values, near to their uses, or as
+    /// few as there can be; `None` if even these are more than `limit`.
+    fn kept(
+        &self,
+        shader: &Shader,
+        block: Block,
+        alive: &[Value],
+        most: usize,
+        limit: usize,
+    ) -> Option<Vec<Value>> {
+        let fixed: FxHashSet<Value> = self.handed[block].iter().copied().collect();
+        let is_fixed = |value: Value| !self.may_repeat(shader, value) || fixed.contains(&value);
+        cut::kept(alive, |value| &self.room[value], is_fixed, most, limit)
+    }
+
+    /// Makes what is not kept in each block that uses it.
+    fn make_again(&self, shader: &mut Shader, blocks: &[Block], alive: &[Value], kept: &[Value]) {
+        let kept: FxHashSet<Value> = kept.iter().copied().collect();
+        let wanted: FxHashSet<Value> = alive.iter().copied().filter(|value| !kept.contains(value)).collect();
+        // Instructions are copied as they are now, though what they use is replaced where they stand.
+        let mut makers: FxHashMap<Value, InstData> = FxHashMap::default();
+        let mut open: Vec<Value> = wanted.iter().copied().collect();
+        while let Some(value) = open.pop() {
+            if !kept.contains(&value) && !makers.contains_key(&value) {
+                makers.insert(value, shader.insts[shader.values[value].inst].clone());
+                open.extend(&self.room[value]);
+            }
+        }
+        let mut ends: FxHashMap<Block, Vec<(Inst, usize)>> = FxHashMap::default();
+        let mut copies: FxHashMap<Block, Copies<'_>> = FxHashMap::default();
+        let is_elsewhere = |value: Value, block: Block| {
+            wanted.contains(&value) && self.home[value].is_none_or(|(home, _)| home != block)
+        };
+        for &block in blocks {
+            let mut made =
+                Copies { places: self, makers: &makers, made: FxHashMap::default(), insts: Vec::new() };
+            for inst in std::mem::take(&mut shader.blocks[block].insts) {
+                for at in 0..shader.insts[inst].args.len() {
+                    let data = &shader.insts[inst];
+                    let arg = data.args[at];
+                    if let Some(&from) = data.phi_blocks.get(at) {
+                        if is_elsewhere(arg, from) {
+                            ends.entry(from).or_default().push((inst, at));
+                        }
+                    } else if is_elsewhere(arg, block) {
+                        let copy = made.copy(shader, arg);
+                        shader.insts[inst].args[at] = copy;
+                    }
+                }
+                made.insts.push(inst);
+            }
+            shader.blocks[block].insts = std::mem::take(&mut made.insts);
+            copies.insert(block, made);
+        }
+        for (block, ends) in ends {
+            let Some(made) = copies.get_mut(&block) else { continue };
+            for (phi, at) in ends {
+                let copy = made.copy(shader, shader.insts[phi].args[at]);
+                shader.insts[phi].args[at] = copy;
+            }
+            shader.blocks[block].insts.append(&mut made.insts);
+        }
+    }
+}
+
+/// Copies, in one block, of what makes values again.
+struct Copies<'a> {
+    places: &'a Places,
+    makers: &'a FxHashMap<Value, InstData>,
+    made: FxHashMap<Value, Value>,
+    insts: Vec<Inst>,
+}
+
+impl Copies<'_> {
+    /// A value that is made again here, with all that is not kept for it.
+    fn copy(&mut self, shader: &mut Shader, value: Value) -> Value {
+        let mut missing: Vec<Value> = Vec::new();
+        let mut seen: FxHashSet<Value> = FxHashSet::default();
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            if self.makers.contains_key(&value) && !self.made.contains_key(&value) && seen.insert(value) {
+                missing.push(value);
+                open.extend(&self.places.room[value]);
+            }
+        }
+        missing.sort_unstable_by_key(|&value| self.places.home[value].map(|(_, place)| place));
+        for value in missing {
+            let data = &self.makers[&value];
+            let mut args = data.args.clone();
+            args.iter_mut().for_each(|arg| *arg = self.made.get(arg).copied().unwrap_or(*arg));
+            let inst = again(shader, data, args);
+            self.insts.push(inst);
+            self.made.insert(value, shader.insts[inst].results[0]);
+        }
+        self.made.get(&value).copied().unwrap_or(value)
+    }
+}

@@ -1,0 +1,235 @@
+//! The fewest values that others can be made of.
+//!
+//! What is used behind a place is kept up to there, or made again behind it of what is. Whatever an order does, on each way from
+//! what cannot be made again to a value that is used there is one that is kept: as many as there are ways that have no value in
+//! common (Menger). Such ways are looked for one by one, each of which may turn those before it aside.
+
+use std::collections::VecDeque;
+
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
+
+use crate::ir::Value;
+use crate::work;
+
+/// How far from what is wanted values are kept: a few instructions are made again rather than many.
+const DISTANCES: [u32; 7] = [1, 2, 4, 8, 16, 32, u32::MAX];
+
+/// How values are made.
+struct Making<O, R> {
+    operands: O,
+    is_root: R,
+}
+
+/// Values of which all that are `wanted` can be made: up to `most`, near to them, or as few as there can be; `None` if even these
+/// are more than `limit`. `operands` are those in registers of the instruction that makes a value, which is not made again if it
+/// `is_fixed`.
+pub fn kept<'a>(
+    wanted: &[Value],
+    operands: impl Fn(Value) -> &'a [Value],
+    is_fixed: impl Fn(Value) -> bool,
+    most: usize,
+    limit: usize,
+) -> Option<Vec<Value>> {
+    let distances = distances(wanted, &operands, &is_fixed);
+    let least = |far: u32, most: usize| {
+        let is_root = |value| is_fixed(value) || distances[&value] >= far;
+        least(wanted, Making { operands: &operands, is_root }, most)
+    };
+    let fewest = least(u32::MAX, limit)?;
+    let most = most.max(fewest.len());
+    DISTANCES.into_iter().find_map(|far| least(far, most))
+}
+
+/// How many instructions stand between each value and one that is wanted.
+fn distances<'a>(
+    wanted: &[Value],
+    operands: impl Fn(Value) -> &'a [Value],
+    is_fixed: impl Fn(Value) -> bool,
+) -> FxHashMap<Value, u32> {
+    let mut distances: FxHashMap<Value, u32> = wanted.iter().map(|&value| (value, 0)).collect();
+    let mut open: VecDeque<Value> = wanted.iter().copied().collect();
+    while let Some(value) = open.pop_front() {
+        if is_fixed(value) {
+            continue;
+        }
+        let next = distances[&value] + 1;
+        for &operand in operands(value) {
+            distances.entry(operand).or_insert_with(|| {
+                open.push_back(operand);
+                next
+            });
+        }
+    }
+    work::count(distances.len());
+    distances
+}
+
+/// A value on its way: where it is wanted, and where it is made, if it is not kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Wanted(Value),
+    Made(Value),
+}
+
+/// Ways from wanted values to roots.
+struct Ways<O, R> {
+    making: Making<O, R>,
+    /// Whether a way goes through a value, and which value wants it on this way.
+    taken: SecondaryMap<Value, bool>,
+    wants: SecondaryMap<Value, Option<Value>>,
+    /// The search that came to each side of a value last, and from where.
+    search: u32,
+    wanted: SecondaryMap<Value, u32>,
+    made: SecondaryMap<Value, u32>,
+    steps: Vec<(Side, usize)>,
+}
+
+/// The fewest values of which all that are `wanted` can be made, of such those nearest to them; `None` if they are more than
+/// `most`.
+fn least<'a, O, R>(wanted: &[Value], making: Making<O, R>, most: usize) -> Option<Vec<Value>>
+where
+    O: Fn(Value) -> &'a [Value],
+    R: Fn(Value) -> bool,
+{
+    let mut ways = Ways {
+        making,
+        taken: SecondaryMap::new(),
+        wants: SecondaryMap::new(),
+        search: 1,
+        wanted: SecondaryMap::new(),
+        made: SecondaryMap::new(),
+        steps: Vec::new(),
+    };
+    let mut count = 0;
+    for &value in wanted {
+        if ways.search(value) {
+            count += 1;
+            if count > most {
+                return None;
+            }
+            ways.search += 1;
+        }
+    }
+    // What is still to be reached can be made of what is not made itself.
+    ways.search += 1;
+    wanted.iter().for_each(|&value| {
+        ways.search(value);
+    });
+    let ends = |value: &Value| ways.wanted[*value] == ways.search && ways.made[*value] != ways.search;
+    Some(ways.wanted.keys().filter(ends).collect())
+}
+
+impl<'a, O, R> Ways<O, R>
+where
+    O: Fn(Value) -> &'a [Value],
+    R: Fn(Value) -> bool,
+{
+    /// Looks for one more way, from `value` to a root, and takes it. What a search has seen in vain others need not see until
+    /// there is a new way.
+    fn search(&mut self, value: Value) -> bool {
+        self.steps.clear();
+        self.come(Side::Wanted(value), usize::MAX);
+        let mut open: Vec<usize> = (0..self.steps.len()).collect();
+        while let Some(at) = open.pop() {
+            let first = self.steps.len();
+            match self.steps[at].0 {
+                Side::Wanted(value) if !self.taken[value] => self.come(Side::Made(value), at),
+                // The way through it may begin here, and what wanted it up to now be made of something else.
+                Side::Wanted(value) => {
+                    if let Some(user) = self.wants[value] {
+                        self.come(Side::Made(user), at);
+                    }
+                }
+                Side::Made(value) if (self.making.is_root)(value) => {
+                    self.take(at);
+                    return true;
+                }
+                Side::Made(value) => {
+                    let operands = (self.making.operands)(value);
+                    work::count(operands.len());
+                    operands.iter().for_each(|&operand| self.come(Side::Wanted(operand), at));
+                    if self.taken[value] {
+                        self.come(Side::Wanted(value), at);
+                    }
+                }
+            }
+            open.extend(first..self.steps.len());
+        }
+        false
+    }
+
+    /// Notes where a search comes to, if it was not there.
+    fn come(&mut self, side: Side, from: usize) {
+        let seen = match side {
+            Side::Wanted(value) => &mut self.wanted[value],
+            Side::Made(value) => &mut self.made[value],
+        };
+        if *seen != self.search {
+            *seen = self.search;
+            self.steps.push((side, from));
+        }
+    }
+
+    /// Takes the way that ends with a step.
+    fn take(&mut self, end: usize) {
+        let mut at = end;
+        let mut way = Vec::new();
+        while let Some(&(side, from)) = self.steps.get(at) {
+            way.push(side);
+            at = from;
+        }
+        way.reverse();
+        if let Some(&Side::Wanted(first)) = way.first() {
+            self.wants[first] = None;
+        }
+        for pair in way.windows(2) {
+            match *pair {
+                [Side::Wanted(value), Side::Made(same)] if value == same => self.taken[value] = true,
+                [Side::Made(value), Side::Wanted(same)] if value == same => self.taken[value] = false,
+                [Side::Made(value), Side::Wanted(operand)] => self.wants[operand] = Some(value),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cranelift_entity::EntityRef;
+
+    use super::*;
+
+    /// What is kept of values that are made as listed, of roots where nothing is.
+    fn kept_of(makers: &[&[usize]], wanted: &[usize], most: usize, limit: usize) -> Option<Vec<usize>> {
+        let values = |of: &[usize]| of.iter().map(|&n| Value::new(n)).collect::<Vec<_>>();
+        let operands: Vec<Vec<Value>> = makers.iter().map(|of| values(of)).collect();
+        let is_fixed = |value: Value| operands[value.index()].is_empty();
+        let kept = kept(&values(wanted), |value| &operands[value.index()], is_fixed, most, limit)?;
+        Some(kept.into_iter().map(EntityRef::index).collect())
+    }
+
+    #[test]
+    fn products_are_made_of_their_factors() {
+        let makers: [&[usize]; 9] = [&[], &[], &[], &[0, 1], &[1, 2], &[0, 2], &[0, 1], &[1, 2], &[0, 2]];
+        assert_eq!(kept_of(&makers, &[3, 4, 5, 6, 7, 8], 3, 9), Some(vec![0, 1, 2]));
+        assert_eq!(kept_of(&makers, &[3, 4, 5, 6, 7, 8], 0, 2), None, "there is no way with two");
+        assert_eq!(kept_of(&makers, &[3, 4], 0, 9), Some(vec![3, 4]), "their factors are more");
+    }
+
+    #[test]
+    fn what_is_near_is_kept() {
+        // 4 and 5 are made of 3, at the end of a chain from 0.
+        let makers: [&[usize]; 6] = [&[], &[0], &[1], &[2], &[3], &[3]];
+        assert_eq!(kept_of(&makers, &[4, 5], 1, 9), Some(vec![3]));
+    }
+
+    #[test]
+    fn later_ways_turn_earlier_ones_aside() {
+        // 3 finds 0 through 2 first, which is the only way of 4.
+        let makers: [&[usize]; 5] = [&[], &[], &[0], &[1, 2], &[2]];
+        assert_eq!(kept_of(&makers, &[3, 4], 0, 9), Some(vec![3, 4]));
+        let makers: [&[usize]; 6] = [&[], &[], &[0], &[1, 2], &[2], &[1, 2]];
+        assert_eq!(kept_of(&makers, &[3, 4, 5], 2, 9), Some(vec![1, 2]));
+    }
+}
