@@ -326,7 +326,7 @@ fn length(shader: &Shader) -> usize {
 
 /// The code of an order, with values that move if it is near to one that fits.
 fn in_this_order(order: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
-    match backend::compile(order, inputs) {
+    match backend::compile_ordered(order, inputs) {
         Err(error) if error.is_near() => backend::compile_moving(order, inputs),
         code => Some(code),
     }
@@ -338,7 +338,7 @@ fn in_one_order(mut orders: Vec<Shader>, inputs: Inputs) -> Option<Result<Progra
     orders.sort_by_cached_key(length);
     let mut near: Vec<&Shader> = Vec::new();
     let mut rest = orders.iter();
-    let found = rest.find_map(|order| match backend::compile(order, inputs) {
+    let found = rest.find_map(|order| match backend::compile_ordered(order, inputs) {
         Ok(code) => Some((length(order), code)),
         Err(error) => {
             near.extend(error.is_near().then_some(order));
@@ -352,7 +352,7 @@ fn in_one_order(mut orders: Vec<Shader>, inputs: Inputs) -> Option<Result<Progra
         return Some(Ok(first));
     }
     let near = rest.take_while(|order| 4 * length(order) <= 5 * shortest);
-    let mut others = near.filter_map(|order| backend::compile(order, inputs).ok());
+    let mut others = near.filter_map(|order| backend::compile_ordered(order, inputs).ok());
     Some(Ok(others.find(|other| other.threaded).unwrap_or(first)))
 }
 

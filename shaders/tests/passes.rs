@@ -10,7 +10,7 @@ use vc4_shaders::ir::verify::verify;
 use vc4_shaders::ir::{Builder, BuiltinInput, Interpolation, Node, Op, Output, Shader, Stage, Type, Value};
 use vc4_shaders::pass;
 use vc4_shaders::pass::opt::all::{PASSES, Step};
-use vc4_shaders::pass::opt::relieve::{self, Preference};
+use vc4_shaders::pass::opt::relieve::{self, Effort};
 use vc4_shaders::program::Descriptor;
 
 /// Numbers that depend on what is asked for: small integers or floats around zero.
@@ -103,10 +103,21 @@ fn each_pass_alone_keeps_the_meaning() {
 
 /// Orders that keep ever fewer values alive, so that most are made again.
 fn relieved(shader: &Shader) -> Vec<Shader> {
-    let preferences = [1, 4, 12, 40].into_iter().flat_map(|many| {
-        [false, true].map(|whatever_it_takes| Preference { many, most: usize::MAX, whatever_it_takes })
+    let many: [&[usize]; 4] = [&[1], &[4], &[12], &[40]];
+    let efforts = many.into_iter().flat_map(|many| {
+        let across = 3 * many[0] / 4;
+        let one_by_one = Effort {
+            spread: Some(across),
+            across: [usize::MAX; 2],
+            many,
+            tight: None,
+            most: usize::MAX,
+            is_last: false,
+        };
+        let together = Effort { across: [across, usize::MAX], tight: Some(many[0]), ..one_by_one };
+        [one_by_one, together, Effort { spread: None, ..together }]
     });
-    preferences.flat_map(|preference| relieve::run(shader.clone(), preference)).collect()
+    efforts.flat_map(|effort| relieve::run(shader.clone(), effort)).collect()
 }
 
 #[test]
@@ -118,7 +129,7 @@ fn orders_that_relieve_keep_the_meaning() {
         for is_optimized in [false, true] {
             let expected = run(&before, &mut world).unwrap();
             let orders = relieved(&before);
-            assert_eq!(orders.len(), 16, "each is of use");
+            assert_eq!(orders.len(), 24, "each is of use");
             for after in orders {
                 let what = format!("{file}, optimized: {is_optimized}");
                 assert_eq!(verify(&after), Ok(()), "{what}\n{after}");

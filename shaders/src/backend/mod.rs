@@ -35,7 +35,21 @@ pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError>
     if let Some(error) = too_many_phis(shader) {
         return Err(error.in_source(shader));
     }
-    let mut selected = select::select(shader, inputs)?;
+    code_of(shader, select::select(shader, inputs)?)
+}
+
+/// Compiles a lowered shader in an order that keeps few values alive: if they are more than there are places in this order, no other
+/// one is looked for.
+pub fn compile_ordered(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
+    let selected = select::select(shader, inputs)?;
+    match regalloc::overfull(&selected, Threads::One) {
+        Some(error) => Err(error.in_source(shader)),
+        None => code_of(shader, selected),
+    }
+}
+
+/// The code of a shader from which operations were selected.
+fn code_of(shader: &Shader, mut selected: VirtProgram) -> Result<Program, BackendError> {
     let two = shader.stage == Stage::Fragment && threads::wanted(&selected.ops);
     let most = if two { Threads::Two } else { Threads::One };
     fuse::fuse(&mut selected, most);

@@ -51,6 +51,11 @@ pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<Assignmen
     Err(BackendError::RegisterConflicts)
 }
 
+/// The error of a program in whose order more values are alive than there are places.
+pub fn overfull(program: &VirtProgram, threads: Threads) -> Option<BackendError> {
+    Allocator::new(program, threads).overfull().map(|pressure| pressure.error(program))
+}
+
 /// The bit that [`Files`] has for a register of a file.
 fn file_index(loc: Loc) -> Option<usize> {
     match loc {

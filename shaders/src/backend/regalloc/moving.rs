@@ -24,12 +24,14 @@ const SHORT_LIVED: [u8; 3] = [4, 3, 2];
 
 /// Allocates all registers of a program for one thread, with moves where there is no other way; `None` if there is none.
 pub fn allocate(program: &VirtProgram) -> Option<(VirtProgram, Assignment)> {
+    // What stays in r4 is the same with any number of them.
+    let most = Allocator::with_short_lived(program, 0).most_in_places();
+    if most > Threads::One.places() {
+        return None;
+    }
     SHORT_LIVED.into_iter().find_map(|accumulators| {
         work::count(program.ops.len());
         let still = Allocator::with_short_lived(program, accumulators);
-        if still.most_in_places() > Threads::One.places() {
-            return None;
-        }
         let (mut moved, assignment) = Walk::new(program, still).run()?;
         drop_idle_copies(&mut moved, &assignment);
         Some((moved, assignment))

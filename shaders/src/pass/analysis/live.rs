@@ -40,7 +40,7 @@ impl Live {
         }
         let around = path.around();
         let mut use_at = |value: Value, at: usize, end: usize| {
-            let Some(life) = &mut lives[value] else { return };
+            let Some(life) = lives[value].as_mut().filter(|life| life.start < end) else { return };
             // The next iteration uses it again.
             let body = around[at].iter().find(|body| life.start < body.start);
             life.end = life.end.max(body.map_or(end, |body| body.end));

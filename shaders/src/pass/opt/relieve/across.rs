@@ -4,10 +4,9 @@ use std::cmp::Reverse;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 use super::cut;
-use super::remake::{again, in_registers, is_movable, takes_room};
+use super::remake::{again, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::{Live, Path};
 use crate::pass::opt::dce;
@@ -20,7 +19,7 @@ const LONGEST: usize = 65_536;
 /// Makes values again until no more than `most` are alive behind a block, or as few as can be. Whether these are no more than
 /// `limit` (what cannot be made again, and is used behind a block, has to be kept in whatever order), and neither the shader nor
 /// the work became too long.
-pub fn run(shader: &mut Shader, most: usize, limit: usize) -> bool {
+pub fn run(shader: &mut Shader, [most, limit]: [usize; 2]) -> bool {
     let path = Path::of(shader);
     let blocks = shader.blocks_in_order();
     // With how many values alive nothing is to be done about a block.
@@ -62,8 +61,6 @@ pub fn run(shader: &mut Shader, most: usize, limit: usize) -> bool {
 struct Places {
     /// Where the instruction that makes a value stands: its block, and how many instructions come before it.
     home: SecondaryMap<Value, Option<(Block, u32)>>,
-    /// What makes a value needs in registers.
-    room: SecondaryMap<Value, SmallVec<[Value; 4]>>,
     /// What is looked at where a block ends: by phis behind it, and by an if.
     handed: SecondaryMap<Block, Vec<Value>>,
     /// What control flow looks at.
@@ -74,7 +71,6 @@ impl Places {
     fn of(shader: &Shader, blocks: &[Block]) -> Places {
         let mut places = Places {
             home: SecondaryMap::with_capacity(shader.values.len()),
-            room: SecondaryMap::with_capacity(shader.values.len()),
             handed: SecondaryMap::new(),
             conditions: EntitySet::new(),
         };
@@ -85,7 +81,6 @@ impl Places {
                 let data = &shader.insts[inst];
                 for &result in &data.results {
                     places.home[result] = Some((block, place));
-                    places.room[result] = in_registers(shader, inst);
                 }
                 for (&from, &arg) in data.phi_blocks.iter().zip(&data.args) {
                     places.handed[from].push(arg);
@@ -119,7 +114,7 @@ impl Places {
     ) -> Option<Vec<Value>> {
         let fixed: FxHashSet<Value> = self.handed[block].iter().copied().collect();
         let is_fixed = |value: Value| !self.may_repeat(shader, value) || fixed.contains(&value);
-        cut::kept(alive, |value| &self.room[value], is_fixed, most, limit)
+        cut::kept(alive, |value| operands(shader, value), is_fixed, most, limit)
     }
 
     /// Makes what is not kept in each block that uses it.
@@ -132,7 +127,7 @@ impl Places {
         while let Some(value) = open.pop() {
             if !kept.contains(&value) && !makers.contains_key(&value) {
                 makers.insert(value, shader.insts[shader.values[value].inst].clone());
-                open.extend(&self.room[value]);
+                open.extend(operands(shader, value));
             }
         }
         let mut ends: FxHashMap<Block, Vec<(Inst, usize)>> = FxHashMap::default();
@@ -172,6 +167,12 @@ impl Places {
     }
 }
 
+/// What the instruction that makes a value reads in registers.
+fn operands(shader: &Shader, value: Value) -> impl Iterator<Item = Value> + '_ {
+    let args = &shader.insts[shader.values[value].inst].args;
+    args.iter().copied().filter(|&arg| takes_room(shader, arg))
+}
+
 /// Copies, in one block, of what makes values again.
 struct Copies<'a> {
     places: &'a Places,
@@ -187,9 +188,12 @@ impl Copies<'_> {
         let mut seen: FxHashSet<Value> = FxHashSet::default();
         let mut open = vec![value];
         while let Some(value) = open.pop() {
-            if self.makers.contains_key(&value) && !self.made.contains_key(&value) && seen.insert(value) {
+            let Some(maker) = self.makers.get(&value).filter(|_| !self.made.contains_key(&value)) else {
+                continue;
+            };
+            if seen.insert(value) {
                 missing.push(value);
-                open.extend(&self.places.room[value]);
+                open.extend(&maker.args);
             }
         }
         missing.sort_unstable_by_key(|&value| self.places.home[value].map(|(_, place)| place));

@@ -24,9 +24,9 @@ struct Making<O, R> {
 /// Values of which all that are `wanted` can be made: up to `most`, near to them, or as few as there can be; `None` if even these
 /// are more than `limit`. `operands` are those in registers of the instruction that makes a value, which is not made again if it
 /// `is_fixed`.
-pub fn kept<'a>(
+pub fn kept<I: Iterator<Item = Value>>(
     wanted: &[Value],
-    operands: impl Fn(Value) -> &'a [Value],
+    operands: impl Fn(Value) -> I,
     is_fixed: impl Fn(Value) -> bool,
     most: usize,
     limit: usize,
@@ -42,9 +42,9 @@ pub fn kept<'a>(
 }
 
 /// How many instructions stand between each value and one that is wanted.
-fn distances<'a>(
+fn distances<I: Iterator<Item = Value>>(
     wanted: &[Value],
-    operands: impl Fn(Value) -> &'a [Value],
+    operands: impl Fn(Value) -> I,
     is_fixed: impl Fn(Value) -> bool,
 ) -> FxHashMap<Value, u32> {
     let mut distances: FxHashMap<Value, u32> = wanted.iter().map(|&value| (value, 0)).collect();
@@ -54,7 +54,7 @@ fn distances<'a>(
             continue;
         }
         let next = distances[&value] + 1;
-        for &operand in operands(value) {
+        for operand in operands(value) {
             distances.entry(operand).or_insert_with(|| {
                 open.push_back(operand);
                 next
@@ -87,9 +87,10 @@ struct Ways<O, R> {
 
 /// The fewest values of which all that are `wanted` can be made, of such those nearest to them; `None` if they are more than
 /// `most`.
-fn least<'a, O, R>(wanted: &[Value], making: Making<O, R>, most: usize) -> Option<Vec<Value>>
+fn least<I, O, R>(wanted: &[Value], making: Making<O, R>, most: usize) -> Option<Vec<Value>>
 where
-    O: Fn(Value) -> &'a [Value],
+    I: Iterator<Item = Value>,
+    O: Fn(Value) -> I,
     R: Fn(Value) -> bool,
 {
     let mut ways = Ways {
@@ -120,9 +121,10 @@ where
     Some(ways.wanted.keys().filter(ends).collect())
 }
 
-impl<'a, O, R> Ways<O, R>
+impl<I, O, R> Ways<O, R>
 where
-    O: Fn(Value) -> &'a [Value],
+    I: Iterator<Item = Value>,
+    O: Fn(Value) -> I,
     R: Fn(Value) -> bool,
 {
     /// Looks for one more way, from `value` to a root, and takes it. What a search has seen in vain others need not see until
@@ -146,9 +148,8 @@ where
                     return true;
                 }
                 Side::Made(value) => {
-                    let operands = (self.making.operands)(value);
-                    work::count(operands.len());
-                    operands.iter().for_each(|&operand| self.come(Side::Wanted(operand), at));
+                    work::count(1);
+                    (self.making.operands)(value).for_each(|operand| self.come(Side::Wanted(operand), at));
                     if self.taken[value] {
                         self.come(Side::Wanted(value), at);
                     }
@@ -205,7 +206,8 @@ mod tests {
         let values = |of: &[usize]| of.iter().map(|&n| Value::new(n)).collect::<Vec<_>>();
         let operands: Vec<Vec<Value>> = makers.iter().map(|of| values(of)).collect();
         let is_fixed = |value: Value| operands[value.index()].is_empty();
-        let kept = kept(&values(wanted), |value| &operands[value.index()], is_fixed, most, limit)?;
+        let kept =
+            kept(&values(wanted), |value| operands[value.index()].iter().copied(), is_fixed, most, limit)?;
         Some(kept.into_iter().map(EntityRef::index).collect())
     }
 

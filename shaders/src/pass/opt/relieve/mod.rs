@@ -31,22 +31,38 @@ const MOST_ACROSS: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Values alive across a block up to which none are made again one by one, those first that take little.
-    spread: Option<usize>,
-    /// Those up to which none are made again whatever that takes.
-    across: usize,
+    pub spread: Option<usize>,
+    /// Those up to which none are made again whatever that takes, and those with which no order is looked for.
+    pub across: [usize; 2],
     /// Values alive in a block from which on they are made again, an order for each: the files hold 64, and making one again takes
     /// some meanwhile.
-    many: &'static [usize],
+    pub many: &'static [usize],
     /// Those from which on all of them are looked at, and made again together where none frees a register by itself.
-    tight: Option<usize>,
+    pub tight: Option<usize>,
+    /// Those in an order that is of no use any more.
+    pub most: usize,
     /// Whether nothing else is tried where that does not fit.
     pub is_last: bool,
 }
 
 /// What is tried, and what is tried where none of that fits: it makes the longest programs.
 pub const EFFORTS: [Effort; 2] = [
-    Effort { spread: Some(30), across: MOST_ACROSS, many: &[52, 40], tight: None, is_last: false },
-    Effort { spread: None, across: 30, many: &[40], tight: Some(52), is_last: true },
+    Effort {
+        spread: Some(30),
+        across: [MOST_ACROSS, MOST_ACROSS],
+        many: &[52, 40],
+        tight: None,
+        most: MOST,
+        is_last: false,
+    },
+    Effort {
+        spread: None,
+        across: [30, MOST_ACROSS],
+        many: &[40],
+        tight: Some(52),
+        most: MOST,
+        is_last: true,
+    },
 ];
 
 /// The orders of a shader in which no more values are alive than are of use, made one by one: some in which instructions come as
@@ -57,10 +73,10 @@ pub fn run(mut shader: Shader, effort: Effort) -> impl Iterator<Item = Shader> {
     }
     // Comparisons go to where they are looked at, so that it is what they compare that is kept.
     conditions::split(&mut shader);
-    let may_fit = across::run(&mut shader, effort.across, MOST_ACROSS);
+    let may_fit = across::run(&mut shader, effort.across);
     let live = Live::of(&shader);
     let order = move |many: usize, by_growth: bool| {
-        let preference = Preference { many, most: MOST, tight: effort.tight, by_growth };
+        let preference = Preference { many, most: effort.most, tight: effort.tight, by_growth };
         let mut shader = shader.clone();
         for block in shader.blocks_in_order() {
             let insts = std::mem::take(&mut shader.blocks[block].insts);
@@ -184,7 +200,7 @@ mod tests {
             for order in orders {
                 let live = Live::of(&order);
                 let alive = live.behind(entry).filter(|&value| takes_room(&order, value)).count();
-                assert!(alive <= effort.across, "{alive} values are alive in front of the arms");
+                assert!(alive <= effort.across[0], "{alive} values are alive in front of the arms");
             }
         }
     }

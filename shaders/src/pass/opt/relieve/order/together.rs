@@ -25,7 +25,8 @@ impl Order<'_> {
         }
         let is_fixed = |value: Value| !self.repeatable.contains(value);
         let most = self.preference.many;
-        let kept = cut::kept(&alive, |value| self.operands_of(value), is_fixed, most, self.preference.most);
+        let limit = self.preference.most.min(Set::BITS as usize);
+        let kept = cut::kept(&alive, |value| self.operands_of(value).iter().copied(), is_fixed, most, limit);
         let Some(kept) = kept.filter(|kept| kept.len() + LEAST_FREED <= alive.len()) else { return false };
         let made_of = self.made_of(&alive, &kept);
         let mut wanted: Vec<(usize, Set)> = alive
