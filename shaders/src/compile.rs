@@ -308,9 +308,13 @@ fn in_fewer_registers<'a>(
                 }
                 let code = in_one_order(std::mem::take(&mut short), inputs);
                 match code.map_or_else(|| in_this_order(&order, inputs), Some) {
-                    // Other orders of the same shader are alike, and there is more that can be done.
-                    Some(Err(error)) if !error.is_near() && !effort.is_last => break,
-                    Some(Err(_)) | None => {}
+                    // Other orders of the same shader are as far from fitting, and there is more that can be done.
+                    Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => {
+                        if !effort.is_last {
+                            break;
+                        }
+                    }
+                    None => {}
                     code => return code,
                 }
             }
@@ -324,10 +328,11 @@ fn length(shader: &Shader) -> usize {
     shader.insts_in_order().len()
 }
 
-/// The code of an order, with values that move if it is near to one that fits.
+/// The code of an order, with values that move if it is near to one that fits; `None` if even that finds no places.
 fn in_this_order(order: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
     match backend::compile_ordered(order, inputs) {
         Err(error) if error.is_near() => backend::compile_moving(order, inputs),
+        Err(BackendError::RegisterConflicts) => None,
         code => Some(code),
     }
 }
