@@ -64,6 +64,18 @@ pub fn usual_z(zs: f64) -> u32 {
     ((zs * f64::from(DEPTH_MAX) + 0.5) as u32).min(DEPTH_MAX)
 }
 
+/// [`usual_z`] without conversions, which hosts may have for single numbers only.
+#[inline(always)]
+pub fn usual_z_in_vectors(zs: f64) -> u32 {
+    /// A float from here on ends with the bits of its whole part.
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let scaled = zs * f64::from(DEPTH_MAX) + 0.5;
+    // What is no number becomes 0.
+    let low = if scaled > 0.0 { scaled } else { 0.0 };
+    let clamped = if low < f64::from(DEPTH_MAX) { low } else { f64::from(DEPTH_MAX) };
+    (clamped.floor() + WHOLE).to_bits() as u32
+}
+
 #[cold]
 fn other_z(rounding: DepthRounding, outside: DepthOutside, zs: f64) -> u32 {
     let scaled = match rounding {
@@ -292,6 +304,16 @@ mod tests {
             assert_eq!([0.0, 1.0, 7.0, -1.0, f64::NAN].map(of), [0, DEPTH_MAX, DEPTH_MAX, 0, 0]);
         }
         assert_eq!(other_z(DepthRounding::Down, DepthOutside::Wrapped, 1.5), 0x7f_fffe);
+    }
+
+    #[test]
+    fn depths_in_vectors_are_those_of_single_numbers() {
+        let odd = [0.0, -0.0, 1.0, -1.0, 7.0, 1e300, -1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        let steps = (0..3_000_000).map(|n| (f64::from(n) - 500_000.0) / 2_000_003.0);
+        let halves = (0..=DEPTH_MAX).step_by(997).map(|n| (f64::from(n) + 0.5) / f64::from(DEPTH_MAX));
+        for zs in odd.into_iter().chain(steps).chain(halves) {
+            assert_eq!(usual_z_in_vectors(zs), usual_z(zs), "{zs}");
+        }
     }
 
     #[test]

@@ -14,7 +14,9 @@ use crate::geometry::Rect;
 use crate::memory::Memory;
 use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats, Varyings};
 use crate::stats::{Counters, Event, Held, Words};
-use crate::unverified::{is_usual_z, ms_flags_from_coverage, sample_coverage, usual_z, z_to_24_bits};
+use crate::unverified::{
+    is_usual_z, ms_flags_from_coverage, sample_coverage, usual_z_in_vectors, z_to_24_bits,
+};
 use crate::wide::on_wide_vectors;
 
 /// Quads of a batch.
@@ -93,6 +95,7 @@ struct Target<'a> {
 
 impl Target<'_> {
     /// Index of a pixel's first sample in the tile.
+    #[inline]
     fn pixel(&self, tile: &Tile, x: i32, y: i32) -> usize {
         tile.pixel((x - self.left) as u32, (y - self.top) as u32)
     }
@@ -126,7 +129,8 @@ fn draw_primitive(
     let mut shading = Shading { target: *target, primitive, coefficients, sample_z, batch, early_z, stats };
     let (mut shaded, mut dropped) = (0, 0);
     let result = primitive.shape.scan(window, sample_coverage, |x, y, masks| {
-        if early_z && shading.is_hidden(worker, x, y, masks) {
+        let pixel = target.pixel(&worker.tile, x, y);
+        if early_z && shading.is_hidden(worker, (x, y), pixel, masks) {
             dropped += 1;
             return Ok(());
         }
@@ -136,7 +140,7 @@ fn draw_primitive(
             let all = if multisample { MsFlags::All } else { facts.ms_flags };
             if sample_coverage { u32::from(mask) } else { ms_flags_from_coverage(all, mask != 0) }
         });
-        shading.batch.push(x, y, coverage);
+        shading.batch.push(x, y, worker.tile.quad(pixel), coverage);
         if shading.batch.quads == QUADS { shading.run(worker) } else { Ok(()) }
     });
     let result = result.and_then(|()| shading.run(worker));
@@ -160,16 +164,21 @@ struct Batch {
     quads: usize,
     x: [i32; LANES],
     y: [i32; LANES],
+    /// First sample of each element's pixel in the tile.
+    pixels: [u16; LANES],
     coverage: Lanes,
 }
 
 impl Batch {
-    fn push(&mut self, x: i32, y: i32, coverage: [u32; 4]) {
-        let base = self.quads * 4;
-        for (pixel, flags) in coverage.into_iter().enumerate() {
+    /// Adds a quad, of which there is room for another one.
+    #[inline]
+    fn push(&mut self, x: i32, y: i32, pixels: [u16; 4], coverage: [u32; 4]) {
+        let base = self.quads % QUADS * 4;
+        for pixel in 0..4 {
             self.x[base + pixel] = x + (pixel as i32 & 1);
             self.y[base + pixel] = y + (pixel as i32 >> 1);
-            self.coverage[base + pixel] = flags;
+            self.pixels[base + pixel] = pixels[pixel];
+            self.coverage[base + pixel] = coverage[pixel];
         }
         self.quads += 1;
     }
@@ -184,6 +193,7 @@ impl Batch {
         for lane in self.quads * 4..LANES {
             self.x[lane] = self.x[lane % 4];
             self.y[lane] = self.y[lane % 4];
+            self.pixels[lane] = self.pixels[lane % 4];
             self.coverage[lane] = 0;
         }
     }
@@ -201,7 +211,7 @@ struct Shading<'a> {
 
 impl Shading<'_> {
     /// Whether early Z drops the quad: none of its covered pixels can pass the depth test.
-    fn is_hidden(&self, worker: &Worker, x: i32, y: i32, masks: [u8; 4]) -> bool {
+    fn is_hidden(&self, worker: &Worker, (x, y): (i32, i32), first: usize, masks: [u8; 4]) -> bool {
         let (Primitive { z, reference: (x0, y0), .. }, func) =
             (self.primitive, self.target.draw.state.config.depth_func);
         let depth = |pixel: usize| {
@@ -215,7 +225,7 @@ impl Shading<'_> {
             // Depth and all its roundings rise or fall along either axis: one pixel is the nearest of a whole quad.
             depth(usize::from(z.dx < 0.0) | usize::from(z.dy < 0.0) << 1)
         };
-        worker.shadow.rejects(func, self.target.pixel(&worker.tile, x, y), nearest)
+        worker.shadow.rejects(func, first, nearest)
     }
 
     /// Runs the batch and empties it.
@@ -227,19 +237,14 @@ impl Shading<'_> {
             counts.quads(self.batch.quads, &self.batch.coverage);
         }
         self.batch.fill();
-        let Setting { payload, dx, dy } = setting(&self.target.draw.state.facts, self.primitive, &self.batch);
+        let setting = setting(&self.target.draw.state.facts, self.primitive, &self.batch);
         let Worker { tile, qpu, shadow, partial, .. } = worker;
         let Target { memory, draw, .. } = self.target;
-        let pixels = std::array::from_fn(|lane| {
-            self.target.pixel(tile, self.batch.x[lane], self.batch.y[lane]) as u16
-        });
         let mut ports = FragmentPorts {
             tile,
             shadow: self.early_z.then_some(shadow),
-            pixels,
             batch: &self.batch,
-            dx,
-            dy,
+            distances: &setting.distances,
             coefficients: self.coefficients,
             partial,
             next_varying: 0,
@@ -253,7 +258,7 @@ impl Shading<'_> {
             sample_z: self.sample_z,
             read_sample: 0,
             write_sample: 0,
-            early_z_depth: draw.state.config.early_z.then_some(&payload.rb15),
+            early_z_depth: draw.state.config.early_z.then_some(&setting.payload.rb15),
             note: None,
             depth_tests: 0,
             passed: 0,
@@ -263,12 +268,14 @@ impl Shading<'_> {
         let fragment = &draw.fragment;
         if let Some(trace) = &mut self.stats.pixel {
             if let Some(element) = ports.batch.element_of(trace.x, trace.y) {
-                let w_and_z =
-                    [(Held::FileA(15), payload.ra15[element]), (Held::FileB(15), payload.rb15[element])];
+                let w_and_z = [
+                    (Held::FileA(15), setting.payload.ra15[element]),
+                    (Held::FileB(15), setting.payload.rb15[element]),
+                ];
                 trace.begin(fragment.program.address(), element, w_and_z, ports.held(element));
             }
         }
-        qpu.run(&fragment.program, memory, fragment.uniforms, &mut ports, &payload, self.stats)?;
+        qpu.run(&fragment.program, memory, fragment.uniforms, &mut ports, &setting.payload, self.stats)?;
         if let Some(trace) = &mut self.stats.pixel {
             trace.end();
         }
@@ -299,23 +306,28 @@ fn quads_of(lanes: LaneMask) -> u64 {
 struct Setting {
     /// W and Z.
     payload: Payload,
-    /// Distances from the reference point in pixels.
-    dx: [f32; LANES],
-    dy: [f32; LANES],
+    distances: Distances,
+}
+
+/// Distances from the reference point in pixels.
+struct Distances {
+    x: [f32; LANES],
+    y: [f32; LANES],
 }
 
 on_wide_vectors! {
     fn setting(facts: &Facts, primitive: &Primitive, batch: &Batch) -> Setting {
         let Primitive { z, rw, reference: (x0, y0), .. } = primitive;
-        let mut setting = Setting { payload: Payload::default(), dx: [0.0; LANES], dy: [0.0; LANES] };
+        let distances = Distances { x: [0.0; LANES], y: [0.0; LANES] };
+        let mut setting = Setting { payload: Payload::default(), distances };
         for lane in 0..LANES {
             let dx = f64::from(batch.x[lane]) + 0.5 - x0;
             let dy = f64::from(batch.y[lane]) + 0.5 - y0;
             let w = 1.0 / (rw.at + rw.dx * dx + rw.dy * dy);
             setting.payload.ra15[lane] = (w as f32).to_bits();
-            setting.payload.rb15[lane] = usual_z(z.at + z.dx * dx + z.dy * dy);
-            setting.dx[lane] = dx as f32;
-            setting.dy[lane] = dy as f32;
+            setting.payload.rb15[lane] = usual_z_in_vectors(z.at + z.dx * dx + z.dy * dy);
+            setting.distances.x[lane] = dx as f32;
+            setting.distances.y[lane] = dy as f32;
         }
         if !is_usual_z(facts) {
             for lane in 0..LANES {
@@ -328,10 +340,10 @@ on_wide_vectors! {
 }
 
 on_wide_vectors! {
-    fn partial_sums(varyings: &[Coefficients], dx: &[f32; LANES], dy: &[f32; LANES], out: &mut Vec<Lanes>) -> () {
+    fn partial_sums(varyings: &[Coefficients], distances: &Distances, out: &mut Vec<Lanes>) -> () {
         out.resize(varyings.len(), [0; LANES]);
         for (out, varying) in out.iter_mut().zip(varyings) {
-            *out = varying.partial(dx, dy);
+            *out = varying.partial(&distances.x, &distances.y);
         }
     }
 }
@@ -341,10 +353,8 @@ struct FragmentPorts<'a> {
     tile: &'a mut Tile,
     /// What early Z knows of the tile, if it tests this draw.
     shadow: Option<&'a mut Shadow>,
-    pixels: [u16; LANES],
     batch: &'a Batch,
-    dx: [f32; LANES],
-    dy: [f32; LANES],
+    distances: &'a Distances,
     coefficients: &'a [Coefficients],
     /// Where machine code finds their partial sums.
     partial: &'a mut Vec<Lanes>,
@@ -443,7 +453,7 @@ impl Ports for FragmentPorts<'_> {
             (Held::Coverage, self.ms_flags[element]),
             (Held::Reverse, u32::from(self.reverse >> element & 1)),
         ];
-        let first = usize::from(self.pixels[element]);
+        let first = usize::from(self.batch.pixels[element]);
         let samples = (0u8..).zip(first..first + self.tile.samples()).flat_map(|(sample, at)| {
             [(Held::Color(sample), self.tile.color()[at]), (Held::DepthStencil(sample), self.tile.zs()[at])]
         });
@@ -456,11 +466,11 @@ impl Ports for FragmentPorts<'_> {
             return Ok(([0; LANES], [0; LANES]));
         };
         self.next_varying += 1;
-        Ok((varying.partial(&self.dx, &self.dy), [varying.c.to_bits(); LANES]))
+        Ok((varying.partial(&self.distances.x, &self.distances.y), [varying.c.to_bits(); LANES]))
     }
 
     fn varyings(&mut self) -> Varyings {
-        partial_sums(self.coefficients, &self.dx, &self.dy, self.partial);
+        partial_sums(self.coefficients, self.distances, self.partial);
         Varyings {
             partial: self.partial.as_ptr(),
             coefficients: self.coefficients.as_ptr(),
@@ -497,7 +507,7 @@ impl Ports for FragmentPorts<'_> {
         let sample = self.read_sample;
         self.read_sample = self.step(sample);
         Ok(std::array::from_fn(|lane| {
-            self.tile.color()[(usize::from(self.pixels[lane]) + sample) % TILE_SAMPLES]
+            self.tile.color()[(usize::from(self.batch.pixels[lane]) + sample) % TILE_SAMPLES]
         }))
     }
 
@@ -508,7 +518,7 @@ impl Ports for FragmentPorts<'_> {
             let color = self.tile.color_mut();
             for lane in 0..LANES {
                 if mask >> lane & 1 != 0 && self.ms_flags[lane] & 1 != 0 {
-                    color[usize::from(self.pixels[lane]) % TILE_SAMPLES] = value[lane];
+                    color[usize::from(self.batch.pixels[lane]) % TILE_SAMPLES] = value[lane];
                 }
             }
             return Ok(());
@@ -524,7 +534,7 @@ impl Ports for FragmentPorts<'_> {
             }
             for sample in range.clone() {
                 if self.ms_flags[lane] >> sample & 1 != 0 {
-                    color[usize::from(self.pixels[lane]) + sample] = value[lane];
+                    color[usize::from(self.batch.pixels[lane]) + sample] = value[lane];
                 }
             }
         }
@@ -536,7 +546,7 @@ impl Ports for FragmentPorts<'_> {
         let test = BatchTest {
             mode: self.mode,
             stencil: self.latched.unwrap_or(self.stencil),
-            pixels: &self.pixels,
+            pixels: &self.batch.pixels,
             reverse: self.reverse,
             sample_z: self.sample_z,
         };
@@ -551,7 +561,7 @@ impl Ports for FragmentPorts<'_> {
         }
         if let Some(shadow) = self.shadow.as_mut().filter(|_| self.mode.write) {
             for quad in 0..self.batch.quads {
-                shadow.update(self.tile.zs(), usize::from(self.pixels[quad * 4]));
+                shadow.update(self.tile.zs(), usize::from(self.batch.pixels[quad * 4]));
             }
         }
         Ok(())
@@ -601,6 +611,14 @@ mod tests {
     use vc4::cl::packets::CompareFunc;
 
     static FACTS: LazyLock<Facts> = LazyLock::new(Facts::default);
+    static DISTANCES: LazyLock<Distances> =
+        LazyLock::new(|| Distances { x: std::array::from_fn(|lane| lane as f32), y: [2.0; LANES] });
+
+    /// Elements with this coverage, side by side in a tile of so many samples.
+    fn in_a_row(coverage: u32, samples: usize) -> Batch {
+        let pixels = std::array::from_fn(|lane| (lane * samples) as u16);
+        Batch { quads: QUADS, pixels, coverage: [coverage; LANES], ..Batch::default() }
+    }
 
     fn ports<'a>(
         tile: &'a mut Tile,
@@ -608,11 +626,9 @@ mod tests {
         coefficients: &'a [Coefficients],
     ) -> FragmentPorts<'a> {
         FragmentPorts {
-            pixels: std::array::from_fn(|lane| (lane * tile.samples()) as u16),
             tile,
             batch,
-            dx: std::array::from_fn(|lane| lane as f32),
-            dy: [2.0; LANES],
+            distances: &DISTANCES,
             coefficients,
             partial: Box::leak(Box::default()),
             next_varying: 0,
@@ -644,17 +660,18 @@ mod tests {
     #[test]
     fn quads_fill_lanes_in_order_and_helpers_copy_the_first() {
         let mut batch = Batch::default();
-        batch.push(4, 6, [1, 0, 2, 3]);
-        batch.push(8, 6, [0, 0, 0, 9]);
+        batch.push(4, 6, [100, 101, 164, 165], [1, 0, 2, 3]);
+        batch.push(8, 6, [104, 105, 168, 169], [0, 0, 0, 9]);
         batch.fill();
         assert_eq!(batch.x, [4, 5, 4, 5, 8, 9, 8, 9, 4, 5, 4, 5, 4, 5, 4, 5]);
         assert_eq!(batch.y, [6, 6, 7, 7, 6, 6, 7, 7, 6, 6, 7, 7, 6, 6, 7, 7]);
+        assert_eq!(batch.pixels[2..10], [164, 165, 104, 105, 168, 169, 100, 101]);
         assert_eq!(batch.coverage, [1, 0, 2, 3, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]
     fn varyings_come_in_order_and_must_all_be_read() {
-        let (mut tile, batch) = (Tile::default(), Batch::default());
+        let (mut tile, batch) = (Tile::default(), in_a_row(0, 1));
         let coefficients = [Coefficients { a: 2.0, b: 10.0, c: 5.0 }, Coefficients::default()];
         let mut ports = ports(&mut tile, &batch, &coefficients);
         let (vp, c) = ports.varying().unwrap();
@@ -673,7 +690,7 @@ mod tests {
         tile.zs_mut()[1] = 50 << 8;
         tile.zs_mut()[2] = 70 << 8;
         tile.zs_mut()[3] = 70 << 8;
-        let batch = Batch { coverage: [0xf; LANES], ..Batch::default() };
+        let batch = in_a_row(0xf, 1);
         let mut ports = ports(&mut tile, &batch, &[]);
         // Elements 1 and 2 are tested; 3 is discarded by its condition.
         ports.tlb_z(0b0110, &[60; LANES]).unwrap();
@@ -686,7 +703,7 @@ mod tests {
     fn samples_are_read_and_written_in_turn() {
         let mut tile = Tile::default();
         tile.reset(true, Default::default());
-        let batch = Batch { coverage: [0b0101; LANES], ..Batch::default() };
+        let batch = in_a_row(0b0101, 4);
         let mut ports = ports(&mut tile, &batch, &[]);
         for value in 1..=4 {
             ports.tlb_color_write(1, &[value; LANES], false).unwrap();

@@ -73,6 +73,13 @@ impl Tile {
         (y * self.edge() + x) as usize * self.samples()
     }
 
+    /// Indices of the first samples of a quad's pixels, by that of the first.
+    #[inline]
+    pub fn quad(&self, first: usize) -> [u16; 4] {
+        let (right, below) = (self.samples(), self.edge() as usize * self.samples());
+        [first, first + right, first + below, first + below + right].map(|at| at as u16)
+    }
+
     /// Colour samples, RGBA8888.
     pub fn color(&self) -> &Samples {
         &self.color

@@ -24,6 +24,8 @@ const DIRECT_SLOTS: u8 = 1;
 /// Decoded set-ups that a unit remembers. Only a matter of speed.
 pub(super) const CACHED_SETUPS: usize = 8;
 
+/// Parameters of a request.
+const PARAMETERS: usize = 4;
 /// The parameter that sends the request.
 const S: u8 = 0;
 
@@ -32,8 +34,8 @@ const S: u8 = 0;
 pub struct Tmu {
     facts: Facts,
     /// s, t, r, b of the request under assembly; zero when not written.
-    params: [Lanes; 4],
-    config: [u32; 4],
+    params: [Lanes; PARAMETERS],
+    config: [u32; PARAMETERS],
     /// Parameters written so far.
     written: usize,
     results: [Lanes; IN_FLIGHT],
@@ -54,7 +56,8 @@ pub struct Tmu {
 }
 
 /// Where machine code finds a unit's state. It sends direct lookups while nothing is [`written`](place::WRITTEN), fewer
-/// than [`ROOM`](place::ROOM) results wait and nobody traces lines, and loads results while some wait.
+/// than [`ROOM`](place::ROOM) results wait and nobody traces lines, writes the parameters of other lookups as long as there
+/// are fewer than [`PARAMETERS`](place::PARAMETERS), and loads results while some wait.
 pub mod place {
     use super::*;
 
@@ -62,6 +65,12 @@ pub mod place {
     pub const S: u8 = super::S;
     /// Parameters of the request under assembly, a count.
     pub const WRITTEN: usize = offset_of!(Tmu, written);
+    /// Most of them.
+    pub const PARAMETERS: usize = super::PARAMETERS;
+    /// The parameters, registers.
+    pub const PARAMS: usize = offset_of!(Tmu, params);
+    /// Their configuration words, in the order in which they were written.
+    pub const CONFIG: usize = offset_of!(Tmu, config);
     /// The results, a ring of [`RING`] registers.
     pub const RESULTS: usize = offset_of!(Tmu, results);
     /// Request slots of each, bytes.
@@ -105,8 +114,8 @@ impl Tmu {
 
     fn clear_request(&mut self) {
         if self.written > 0 {
-            self.params = [[0; LANES]; 4];
-            self.config = [0; 4];
+            self.params = [[0; LANES]; PARAMETERS];
+            self.config = [0; PARAMETERS];
             self.written = 0;
         }
     }
@@ -153,7 +162,7 @@ impl Tmu {
             }
             return self.push(&result, DIRECT_SLOTS);
         }
-        if self.written == 4 {
+        if self.written == PARAMETERS {
             return Err(TmuFault::Unsupported(
                 "a fifth TMU parameter before s; send the request first".into(),
             ));

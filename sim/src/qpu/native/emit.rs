@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block, Function, InstBuilder, MemFlags, SigRef, Signature, Type, Value, types,
+    AbiParam, Block, Endianness, Function, InstBuilder, MemFlags, SigRef, Signature, Type, Value, types,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -14,7 +14,7 @@ use vc4::qpu::BranchCond;
 use super::known::Floats;
 use super::layout::{self, VECTORS, context};
 use super::live::{Live, before, lost};
-use super::part::{FLAGS, Part, bit, is_constant, parts};
+use super::part::{FLAGS, Part, bit, has_uniform, is_constant, parts};
 use super::trace::{Then, Trace, traces};
 use super::vector::{Memo, Pool, Vector};
 use super::work::{Exit, Work};
@@ -23,6 +23,8 @@ use crate::qpu::state::LOST_IN_SWITCH;
 use crate::tmu::place as tmu;
 
 pub const ADDRESS: Type = types::I64;
+/// Of bus memory.
+pub const LITTLE: Endianness = Endianness::Little;
 
 /// A program as a function, and what the function refers to.
 pub struct Emitted {
@@ -126,6 +128,11 @@ impl Emitter<'_> {
                 Part::Decide(cond) => decided = Some(self.decide(*cond)),
                 Part::Deliver { dest: Dest::Tmu(unit, tmu::S), from, .. } => {
                     self.look_up(*unit, *from, |emitter| emitter.perform_part(*at, *part, trace.ops.end));
+                }
+                Part::Deliver { op, dest: Dest::Tmu(unit, parameter), from, .. } if !has_uniform(op) => {
+                    self.set_parameter((*unit, *parameter), *from, |emitter| {
+                        emitter.perform_part(*at, *part, trace.ops.end);
+                    });
                 }
                 Part::Act(Op { action: Action::LoadTmu(unit), .. }) => {
                     self.load_result(*unit, |emitter| emitter.perform_part(*at, *part, trace.ops.end));

@@ -5,7 +5,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 
-use super::emit::{ADDRESS, Emitter, trusted};
+use super::emit::{ADDRESS, Emitter, LITTLE, trusted};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
 use super::vector::WORDS;
 use crate::lanes::Lanes;
@@ -67,6 +67,44 @@ impl Emitter<'_> {
         let lookups = self.build.ins().load(types::I64, trusted(), self.context, context::LOOKUPS as i32);
         let lookups = self.build.ins().iadd_imm(lookups, 1);
         self.build.ins().store(trusted(), lookups, self.context, context::LOOKUPS as i32);
+        self.build.ins().jump(done, &[]);
+
+        self.build.switch_to_block(call);
+        otherwise(self);
+        self.build.ins().jump(done, &[]);
+        self.build.switch_to_block(done);
+    }
+
+    /// Writes a slot to another parameter of a unit's, whose configuration word is the next uniform.
+    pub fn set_parameter(
+        &mut self,
+        (unit, parameter): (u8, u8),
+        from: u8,
+        otherwise: impl FnOnce(&mut Self),
+    ) {
+        let [write, call, done] = [(); 3].map(|()| self.build.create_block());
+        self.build.set_cold_block(call);
+        let unit = self.build.ins().iadd_imm(self.qpu, layout::tmu(unit));
+        let written = self.word_of(unit, tmu::WRITTEN);
+        let room = self.build.ins().icmp_imm(IntCC::UnsignedLessThan, written, tmu::PARAMETERS as i64);
+        let (at, word, inside) = self.next_uniforms(1);
+        let both = self.build.ins().band(room, inside);
+        self.build.ins().brif(both, write, &[], call, &[]);
+
+        self.build.switch_to_block(write);
+        let config = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), word, 0);
+        let place = self.build.ins().ishl_imm(written, i64::from(size_of::<u32>().ilog2()));
+        let place = self.build.ins().iadd(unit, place);
+        self.build.ins().store(trusted(), config, place, tmu::CONFIG as i32);
+        let first = tmu::PARAMS + usize::from(parameter) * size_of::<Lanes>();
+        for vector in 0..VECTORS {
+            let words = self.build.ins().load(WORDS, trusted(), self.qpu, layout::register(from, vector));
+            self.build.ins().store(UNALIGNED, words, unit, (first + vector * VECTOR_BYTES) as i32);
+        }
+        let more = self.build.ins().iadd_imm(written, 1);
+        self.build.ins().store(trusted(), more, unit, tmu::WRITTEN as i32);
+        let next = self.build.ins().iadd_imm(at, size_of::<u32>() as i64);
+        self.build.ins().store(trusted(), next, self.qpu, layout::UNIFORMS as i32);
         self.build.ins().jump(done, &[]);
 
         self.build.switch_to_block(call);

@@ -38,6 +38,11 @@ pub const fn is_constant(s: u8) -> bool {
     s == slot::ZERO || s == slot::ELEMENT || s >= slot::SMALL
 }
 
+/// Whether an instruction reads a uniform.
+pub fn has_uniform(op: &Op) -> bool {
+    [op.port_a, op.port_b].contains(&Port::Uniform)
+}
+
 /// The parts of an instruction, in order.
 pub fn parts(op: &Op, mut add: impl FnMut(Part)) {
     if let Action::Branch(branch) = op.action {

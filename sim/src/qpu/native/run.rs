@@ -3,13 +3,13 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, Endianness, InstBuilder, MemFlags, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlags, Value, types};
 use vc4::qpu::{AddOp, Cond, MulOp, Pack, SmallImm};
 
-use super::emit::{ADDRESS, Emitter, trusted};
+use super::emit::{ADDRESS, Emitter, LITTLE, trusted};
 use super::known::{CHECKED, Floats, Known, SUSPICIOUS};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
-use super::part::{FLAGS, Part, bit, is_constant};
+use super::part::{FLAGS, Part, bit, has_uniform, is_constant};
 use super::vector::{Memo, Vector, WORDS, Word};
 use super::work::Work;
 use crate::lanes::{Lanes, immediate};
@@ -104,26 +104,30 @@ impl Emitter<'_> {
         self.go_on_if(usual, first, again);
     }
 
-    fn open_uniforms(&mut self, streams: &mut Streams, ops: &[(usize, Op)], count: u32, again: Block) {
-        let bytes = i64::from(count) * 4;
+    /// The stream pointer, where the words are that it leads to, and whether so many are inside of memory.
+    pub fn next_uniforms(&mut self, count: u32) -> (Value, Value, Value) {
         let at = self.build.ins().load(types::I32, trusted(), self.qpu, layout::UNIFORMS as i32);
         // The bus ignores the two low bits.
         let word = self.build.ins().band_imm(at, !3);
         let word = self.build.ins().uextend(ADDRESS, word);
-        let end = self.build.ins().iadd_imm(word, bytes);
+        let end = self.build.ins().iadd_imm(word, i64::from(count) * 4);
         let size = self.build.ins().load(types::I64, trusted(), self.context, context::MEMORY_BYTES as i32);
         let inside = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, size);
+        let memory = self.build.ins().load(ADDRESS, trusted(), self.context, context::MEMORY as i32);
+        (at, self.build.ins().iadd(memory, word), inside)
+    }
+
+    fn open_uniforms(&mut self, streams: &mut Streams, ops: &[(usize, Op)], count: u32, again: Block) {
+        let (at, stream, inside) = self.next_uniforms(count);
         let first = self.build.ins().iconst(types::I32, 0);
         self.go_on_if(inside, first, again);
-        let memory = self.build.ins().load(ADDRESS, trusted(), self.context, context::MEMORY as i32);
-        let stream = self.build.ins().iadd(memory, word);
         if self.floats == Floats::Finite {
             let float = ops.iter().filter(|(_, op)| has_uniform(op)).map(|(_, op)| takes_float(op));
             let words = (0..).zip(float).filter(|(_, float)| *float).map(|(n, _)| (stream, n * 4));
             self.go_on_if_usual(words, again);
         }
         streams.uniforms = Some(stream);
-        streams.uniforms_behind = Some(self.build.ins().iadd_imm(at, bytes));
+        streams.uniforms_behind = Some(self.build.ins().iadd_imm(at, i64::from(count) * 4));
     }
 
     fn open_varyings(&mut self, streams: &mut Streams, count: u32, again: Block) {
@@ -440,10 +444,6 @@ impl Emitter<'_> {
     }
 }
 
-fn has_uniform(op: &Op) -> bool {
-    [op.port_a, op.port_b].contains(&Port::Uniform)
-}
-
 /// Whether a sum or product has a port's word as an operand.
 fn takes_float(op: &Op) -> bool {
     let ports = [(op.port_a, slot::PORT_A), (op.port_b, slot::PORT_B)];
@@ -451,8 +451,6 @@ fn takes_float(op: &Op) -> bool {
     let adds = matches!(op.add, AddOp::Fadd | AddOp::Fsub) && (of_port(op.add_a) || of_port(op.add_b));
     adds || op.mul == MulOp::Fmul && (of_port(op.mul_a) || of_port(op.mul_b))
 }
-
-const LITTLE: Endianness = Endianness::Little;
 
 /// Where a run finds its uniforms and varyings.
 #[derive(Clone, Copy, Default)]
