@@ -29,5 +29,6 @@ pub use gpu::{
     BoHandle, Gpu, GpuError, Ident, Mapping, Nodes, PerfmonId, Seqno, Submit, SubmitFlags, Surface,
 };
 pub use kernel_log::{KernelLog, RESET_MESSAGE, kernel_log_record};
+pub use mapping::MappedMemory;
 pub use noop::Noop;
 pub use recorder::Recorder;

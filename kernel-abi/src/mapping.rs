@@ -5,20 +5,22 @@ use nix::errno::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
-/// Mapped pages, unmapped when dropped. A device keeps it as long as its BO: that is what makes the copies of
-/// its [`Mapping`] good until `close_bo`.
+/// Mapped pages, unmapped when dropped. Its owner keeps it as long as there may be copies of its [`Mapping`]: a device until
+/// `close_bo`.
 #[derive(Debug)]
-pub(crate) struct MappedMemory {
+pub struct MappedMemory {
     ptr: NonNull<u8>,
     len: usize,
 }
 
 // SAFETY: an address range; all access goes through `Mapping`, which may be used from any thread.
 unsafe impl Send for MappedMemory {}
+// SAFETY: as above; nothing in it changes.
+unsafe impl Sync for MappedMemory {}
 
 impl MappedMemory {
     /// `len` bytes of a device file from `offset` on, as an ioctl named it.
-    pub fn of_device(fd: BorrowedFd<'_>, offset: u64, len: usize) -> nix::Result<MappedMemory> {
+    pub(crate) fn of_device(fd: BorrowedFd<'_>, offset: u64, len: usize) -> nix::Result<MappedMemory> {
         Self::map(libc::MAP_SHARED, fd.as_raw_fd(), offset, len)
     }
 
@@ -41,8 +43,8 @@ impl MappedMemory {
 
     /// Access to the pages, good until this is dropped.
     pub fn mapping(&self) -> Mapping {
-        // SAFETY: the pages are mapped for reading and writing until `self` goes, which its owner, a device,
-        // only lets happen in `close_bo` or at its own end.
+        // SAFETY: the pages are mapped for reading and writing until `self` goes, which its owner lets happen only where
+        // nobody uses the mapping any more, as the type says.
         unsafe { Mapping::new(self.ptr, self.len) }
     }
 }

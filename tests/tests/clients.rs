@@ -80,13 +80,10 @@ fn what_vkcube_makes_the_cpu_read_is_counted() {
     let output = text(&run(command));
     let frames = output.lines().filter(|line| line.starts_with("perf: frame "));
     assert_eq!(frames.count(), 8, "{output}");
-    let (present, uniforms) = (8 * 500 * 500 * 4, 8 * 64);
-    let all = present + uniforms;
-    let causes = format!("present {present}, uniforms {uniforms}");
-    assert!(
-        output.contains(&format!("perf: in all, the CPU reads {all} bytes of BOs ({causes}) and ")),
-        "{output}"
-    );
+    // Its uniform buffer lies where the CPU caches.
+    let present = 8 * 500 * 500 * 4;
+    let all = format!("perf: in all, the CPU reads {present} bytes of BOs (present {present}) and ");
+    assert!(output.contains(&all), "{output}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::execution::open_device::OpenDevice;
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
 use crate::objects::memory::{DeviceMemory, Origin};
+use crate::objects::memory_type::MemoryType;
 use crate::objects::physical_device::EXTERNAL_TYPES;
 
 /// Does something with ranges of mapped memory.
@@ -77,7 +78,8 @@ entry_points! {
             Some(fd) => Origin::Imported(fd.as_fd()),
             None => read_origin(info)?,
         };
-        let memory = DeviceMemory::new(device, info.allocation_size, info.memory_type_index, origin);
+        let ty = MemoryType::of_index(info.memory_type_index, device.physical().memory_types());
+        let memory = ty.and_then(|ty| DeviceMemory::new(device, info.allocation_size, ty, origin));
         let done = memory.and_then(|memory| give(device.allocator(), callbacks, out, memory));
         if let (Some(fd), Err(_)) = (import, &done) {
             // Only a success takes the descriptor over.
@@ -154,7 +156,7 @@ entry_points! {
         let bos = get::<OpenDevice>(device).physical().shared_bos();
         // All shared memory is of one type; the question is whether the descriptor is any BO's.
         bos.import(BorrowedFd::borrow_raw(fd)).map_err(|_| invalid())?;
-        (*out).memory_type_bits = 1;
+        (*out).memory_type_bits = MemoryType::Device.bit();
         Ok(())
     }
 

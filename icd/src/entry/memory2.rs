@@ -13,6 +13,7 @@ use crate::foundation::handle::{get, opt};
 use crate::objects::buffer::Buffer;
 use crate::objects::image::Image;
 use crate::objects::memory::DeviceMemory;
+use crate::objects::memory_type::MemoryType;
 use crate::presentation::Swapchain;
 
 /// Fills an answer in. A dedicated allocation is neither needed nor better: what shares a BO loses nothing.
@@ -79,7 +80,8 @@ entry_points! {
         out: *mut vk::MemoryRequirements2<'_>,
     ) {
         let info = &*(*info).p_create_info;
-        let types = get::<OpenDevice>(device).physical().buffer_memory_types(buffer::is_shared(info));
+        let all = get::<OpenDevice>(device).physical().memory_types();
+        let types = MemoryType::of_buffer(all, info.usage, buffer::is_shared(info));
         give(out, Buffer::requirements_of(info.size, types));
     }
 

@@ -346,7 +346,7 @@ impl Executor {
         self.queries.add(job.drawn());
         job.inspect()?;
         self.make_binner_room(job.binner_slots())?;
-        let stored = job.hand_over();
+        let stored = job.hand_over()?;
         let (gpu, watch) = (&**self.device.gpu(), &self.progress.watch);
         let monitor = watch.begin(gpu, job.submit().perfmon.is_some());
         job.watch_with(monitor);

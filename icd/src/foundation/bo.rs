@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use rustc_hash::FxHashMap;
-use vc4_kernel_abi::{BoHandle, Gpu, GpuError, Mapping};
+use vc4_kernel_abi::{BoHandle, Gpu, GpuError, MappedMemory, Mapping};
 
 use super::cache::Cache;
 use super::traffic::{Access, Cause, ReadAccess, Traffic};
@@ -21,9 +21,21 @@ pub struct Bo {
     traffic: Arc<Traffic>,
     /// Who closes the handle, if others may get it too.
     shared: OnceLock<Arc<SharedBos>>,
-    /// What the driver knows of the CPU's caches, if those hold the memory.
-    cache: Option<Cache>,
+    sight: Sight,
 }
+
+/// How the CPU sees the memory.
+enum Sight {
+    /// As the kernel maps it: write-combined.
+    Combined,
+    /// Through its caches, of which the driver knows this.
+    Cached(Cache),
+    /// It is the process's own. Jobs get a copy, in a BO that is made for the first of them.
+    Own { memory: MappedMemory, copy: OnceLock<BoHandle> },
+}
+
+/// Bytes that are copied for jobs in one go.
+const COPIED_AT_ONCE: usize = 1024;
 
 /// Bytes of all BOs of this process.
 static USED: AtomicU64 = AtomicU64::new(0);
@@ -44,8 +56,23 @@ impl Bo {
     pub fn cached(gpu: &Arc<dyn Gpu>, traffic: &Arc<Traffic>, size: u32) -> Result<Bo, GpuError> {
         let handle = gpu.create_cached_bo(size)?;
         let mut bo = Bo::of_handle(gpu, traffic, handle, u64::from(size).next_multiple_of(4096));
-        bo.cache = Some(Cache::default());
+        bo.sight = Sight::Cached(Cache::default());
         Ok(bo)
+    }
+
+    /// As [`Bo::new`], of the process's own memory: good for what jobs seldom read, and never write.
+    pub fn of_host(gpu: &Arc<dyn Gpu>, traffic: &Arc<Traffic>, size: u32) -> Result<Bo, GpuError> {
+        // Without a handle it needs another name; the kernel counts from 1.
+        static NAMES: AtomicU32 = AtomicU32::new(0);
+        let name = BoHandle(NAMES.fetch_add(1, Ordering::Relaxed) | 1 << 31);
+        let size = u64::from(size).next_multiple_of(4096);
+        let none = |_| GpuError::OutOfMemory("the process gets no more memory");
+        let memory = MappedMemory::anonymous(usize::try_from(size).map_err(|_| none(()))?);
+        let memory = memory.map_err(|_| none(()))?;
+        let mapping = OnceLock::from(memory.mapping());
+        let sight = Sight::Own { memory, copy: OnceLock::new() };
+        let (gpu, traffic) = (gpu.clone(), traffic.clone());
+        Ok(Bo { gpu, handle: name, size, mapping, traffic, shared: OnceLock::new(), sight })
     }
 
     /// A validated shader BO. It cannot be mapped.
@@ -57,12 +84,47 @@ impl Bo {
     fn of_handle(gpu: &Arc<dyn Gpu>, traffic: &Arc<Traffic>, handle: BoHandle, size: u64) -> Bo {
         USED.fetch_add(size, Ordering::Relaxed);
         let (mapping, shared) = (OnceLock::new(), OnceLock::new());
-        Bo { gpu: gpu.clone(), handle, size, mapping, traffic: traffic.clone(), shared, cache: None }
+        let sight = Sight::Combined;
+        Bo { gpu: gpu.clone(), handle, size, mapping, traffic: traffic.clone(), shared, sight }
     }
 
-    /// The GEM handle.
+    /// What tells it from others: the GEM handle, if it is not the process's own memory.
     pub fn handle(&self) -> BoHandle {
         self.handle
+    }
+
+    /// The GEM handle that jobs know: its own or a copy's.
+    pub fn handle_in_jobs(&self) -> Result<BoHandle, GpuError> {
+        let Sight::Own { copy, .. } = &self.sight else { return Ok(self.handle) };
+        if let Some(handle) = copy.get() {
+            return Ok(*handle);
+        }
+        let handle = self.gpu.create_bo(self.size as u32)?;
+        let kept = *copy.get_or_init(|| handle);
+        match kept == handle {
+            true => _ = USED.fetch_add(self.size, Ordering::Relaxed),
+            // Another thread was faster.
+            false => self.gpu.close_bo(handle),
+        }
+        Ok(kept)
+    }
+
+    /// Whether jobs get a copy.
+    #[inline]
+    pub fn is_copied(&self) -> bool {
+        matches!(self.sight, Sight::Own { .. })
+    }
+
+    fn cache(&self) -> Option<&Cache> {
+        match &self.sight {
+            Sight::Cached(cache) => Some(cache),
+            Sight::Combined | Sight::Own { .. } => None,
+        }
+    }
+
+    /// Whether the CPU caches the memory.
+    fn is_cached(&self) -> bool {
+        !matches!(self.sight, Sight::Combined)
     }
 
     /// Size in bytes, a multiple of 4096.
@@ -72,7 +134,9 @@ impl Bo {
 
     /// Gives it a name for the kernel's debug output, and for captures.
     pub fn label(&self, name: &str) {
-        self.gpu.label_bo(self.handle, name);
+        if !self.is_copied() {
+            self.gpu.label_bo(self.handle, name);
+        }
     }
 
     /// Whether others may have a handle of it.
@@ -92,18 +156,18 @@ impl Bo {
 
     /// The BO's memory, for a cause.
     pub fn access(&self, cause: Cause) -> Result<Access<'_>, GpuError> {
-        Ok(Access::new(self.seen()?, &self.traffic, cause).through(self.cache.as_ref()))
+        Ok(Access::new(self.seen()?, &self.traffic, cause).through(self.is_cached(), self.cache()))
     }
 
     /// As [`Bo::access`], for a cause that only one thread reads for.
     pub fn read_access(&self, cause: Cause) -> Result<ReadAccess<'_>, GpuError> {
-        Ok(ReadAccess::new(self.seen()?, &self.traffic, cause).through(self.cache.as_ref()))
+        Ok(ReadAccess::new(self.seen()?, &self.traffic, cause).through(self.is_cached()))
     }
 
     /// The BO's memory, for kernels, whose machine code nobody counts.
     pub fn map_for_kernels(&self) -> Result<Mapping, GpuError> {
         let mapping = self.seen()?;
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = self.cache() {
             cache.dirty();
         }
         Ok(mapping)
@@ -112,39 +176,57 @@ impl Bo {
     /// The memory with what jobs have written to it, as far as they are complete.
     fn seen(&self) -> Result<Mapping, GpuError> {
         let mapping = self.map()?;
-        if self.cache.as_ref().is_some_and(|cache| cache.take_stale()) {
+        if self.cache().is_some_and(Cache::take_stale) {
             self.gpu.forget(self.handle, 0..mapping.len());
         }
         Ok(mapping)
     }
 
-    /// A job is about to use it: what the driver wrote has to be in memory, and where it `writes`, caches will be stale.
-    #[inline]
-    pub fn hand_over(&self, writes: bool) {
-        let Some(cache) = &self.cache else { return };
-        if cache.take_dirty() {
-            self.gpu.write_back(self.handle, 0..self.size as usize);
+    /// A job is about to use it: what the driver wrote has to be in memory, and where it `writes`, caches will be stale. Of what
+    /// jobs have a copy of, `parts` are copied.
+    pub fn hand_over(&self, writes: bool, parts: &[Range<u64>]) -> Result<(), GpuError> {
+        match &self.sight {
+            Sight::Combined => {}
+            Sight::Cached(cache) => {
+                if cache.take_dirty() {
+                    self.gpu.write_back(self.handle, 0..self.size as usize);
+                }
+                if writes {
+                    cache.stale();
+                }
+            }
+            Sight::Own { memory, .. } => {
+                let (from, to) = (memory.mapping(), self.gpu.map_bo(self.handle_in_jobs()?)?);
+                let to = Access::new(to, &self.traffic, Cause::Uniforms);
+                let mut bytes = [0; COPIED_AT_ONCE];
+                for part in parts {
+                    for start in (part.start..part.end.min(self.size)).step_by(COPIED_AT_ONCE) {
+                        let count = (part.end.min(self.size) - start).min(COPIED_AT_ONCE as u64) as usize;
+                        from.read(start as usize, &mut bytes[..count]);
+                        to.write(start as usize, &bytes[..count]);
+                    }
+                }
+            }
         }
-        if writes {
-            cache.stale();
-        }
+        Ok(())
     }
 
-    /// Whether the CPU caches its memory.
-    pub fn is_cached(&self) -> bool {
-        self.cache.is_some()
+    /// Whether jobs that use it have to be told: [`Bo::hand_over`].
+    #[inline]
+    pub fn is_handed_over(&self) -> bool {
+        self.is_cached()
     }
 
     /// vkFlushMappedMemoryRanges: what the application wrote goes to memory.
     pub fn write_back(&self, bytes: Range<usize>) {
-        if self.is_cached() {
+        if self.cache().is_some() {
             self.gpu.write_back(self.handle, bytes);
         }
     }
 
     /// vkInvalidateMappedMemoryRanges: the application is to see what memory holds.
     pub fn forget(&self, bytes: Range<usize>) {
-        if self.is_cached() {
+        if self.cache().is_some() {
             self.gpu.forget(self.handle, bytes);
         }
     }
@@ -162,9 +244,14 @@ impl Bo {
 
 impl Drop for Bo {
     fn drop(&mut self) {
+        let handle = match &self.sight {
+            Sight::Own { copy, .. } => copy.get().copied(),
+            Sight::Combined | Sight::Cached(_) => Some(self.handle),
+        };
+        let Some(handle) = handle else { return };
         USED.fetch_sub(self.size, Ordering::Relaxed);
         match self.shared.get() {
-            None => self.gpu.close_bo(self.handle),
+            None => self.gpu.close_bo(handle),
             Some(shared) => shared.close(self),
         }
     }
@@ -224,5 +311,41 @@ impl SharedBos {
 impl std::fmt::Debug for Bo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "BO {} ({} bytes)", self.handle.0, self.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::device;
+
+    #[test]
+    fn jobs_get_copies_of_the_process_own_memory_and_reading_it_costs_nothing() {
+        let device = device();
+        let traffic = device.physical().traffic();
+        let bo = device.create_host_bo("test", 8000).unwrap();
+        let other = device.create_host_bo("test", 1).unwrap();
+        assert_ne!(bo.handle(), other.handle());
+        assert_eq!((bo.size(), other.size()), (8192, 4096));
+        let words: Vec<u8> = (0..8192u32).map(|n| n as u8 ^ (n >> 8) as u8 | 1).collect();
+        bo.map().unwrap().write(0, &words);
+        let mut read = [0; 100];
+        bo.access(Cause::Copy).unwrap().read(500, &mut read);
+        bo.read_access(Cause::Uniforms).unwrap().read(500, &mut read);
+        assert_eq!(read[..], words[500..600]);
+        assert_eq!(traffic.total(), Default::default());
+
+        let handle = bo.handle_in_jobs().unwrap();
+        assert_ne!(handle, bo.handle());
+        assert_eq!(bo.handle_in_jobs().unwrap(), handle);
+        let parts = [16..32, 3000..5100, 8190..9000];
+        bo.hand_over(false, &parts).unwrap();
+        let mut seen = vec![0; 8192];
+        device.gpu().map_bo(handle).unwrap().read(0, &mut seen);
+        let is_copied = |at: u64| parts.iter().any(|part| part.contains(&at));
+        assert!((0..8192).all(|at| seen[at] == if is_copied(at as u64) { words[at] } else { 0 }));
+        assert_eq!(traffic.total().sum().written, 16 + 2100 + 2);
+        drop(bo);
+        assert!(device.gpu().map_bo(handle).is_err());
     }
 }

@@ -228,9 +228,9 @@ impl<'a> ReadAccess<'a> {
         ReadAccess { mapping, counter: traffic.counter(cause), is_cached: false }
     }
 
-    /// The same through the CPU's caches, if those hold the memory.
-    pub fn through(self, cache: Option<&Cache>) -> ReadAccess<'a> {
-        ReadAccess { is_cached: cache.is_some(), ..self }
+    /// The same of memory that the CPU may cache.
+    pub fn through(self, is_cached: bool) -> ReadAccess<'a> {
+        ReadAccess { is_cached, ..self }
     }
 
     /// As [`Access::read`].
@@ -268,6 +268,7 @@ pub struct Access<'a> {
     counter: &'a Counter,
     read: Cell<u64>,
     written: Cell<u64>,
+    is_cached: bool,
     cache: Option<&'a Cache>,
 }
 
@@ -275,12 +276,13 @@ impl<'a> Access<'a> {
     /// Access to a mapping, counted.
     pub fn new(mapping: Mapping, traffic: &'a Traffic, cause: Cause) -> Access<'a> {
         let counter = traffic.counter(cause);
-        Access { mapping, counter, read: Cell::new(0), written: Cell::new(0), cache: None }
+        Access { mapping, counter, read: Cell::new(0), written: Cell::new(0), is_cached: false, cache: None }
     }
 
-    /// The same through the CPU's caches, if those hold the memory: what is moved there is not counted.
-    pub fn through(mut self, cache: Option<&'a Cache>) -> Access<'a> {
-        self.cache = cache;
+    /// The same of memory that the CPU may cache: what is moved there is not counted. Where the driver has to know what its
+    /// caches hold, `cache` is told.
+    pub fn through(mut self, is_cached: bool, cache: Option<&'a Cache>) -> Access<'a> {
+        (self.is_cached, self.cache) = (is_cached, cache);
         self
     }
 
@@ -317,10 +319,10 @@ impl<'a> Access<'a> {
 impl Drop for Access<'_> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(cache) = self.cache {
-            if self.written.get() > 0 {
-                cache.dirty();
-            }
+        if let Some(cache) = self.cache.filter(|_| self.written.get() > 0) {
+            cache.dirty();
+        }
+        if self.is_cached {
             return;
         }
         let add = |counter: &AtomicU64, bytes: u64| {

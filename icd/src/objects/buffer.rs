@@ -15,6 +15,7 @@ use crate::foundation::name::Name;
 use crate::foundation::traffic::{Access, Cause};
 use crate::objects::device::Device;
 use crate::objects::memory::{Binding, DeviceMemory, Home};
+use crate::objects::memory_type::MemoryType;
 
 /// A buffer.
 pub struct Buffer {
@@ -50,7 +51,7 @@ impl Buffer {
         if info.size > available {
             return Err(Error::OutOfDeviceMemory { what: "a buffer", bytes: info.size, available });
         }
-        let memory_types = device.physical().buffer_memory_types(is_shared);
+        let memory_types = MemoryType::of_buffer(device.physical().memory_types(), info.usage, is_shared);
         Ok(Buffer { size: info.size, usage: info.usage, memory_types, home: Home::default() })
     }
 
@@ -77,7 +78,7 @@ impl Buffer {
 
     /// vkBindBufferMemory.
     pub fn bind(&self, memory: &DeviceMemory, offset: u64) -> Result<(), Error> {
-        let binding = Binding::new(memory, offset, self.size, BUFFER_ALIGNMENT)?;
+        let binding = Binding::new(memory, offset, &self.requirements(), self.size)?;
         self.home.bind(binding).map_err(|_| Error::InvalidUse("the buffer has memory already".into()))
     }
 
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_buffer_is_bound_once_and_inside_its_memory() {
-        let memory = DeviceMemory::new(&device(), 256, 0, Origin::Alone).unwrap();
+        let memory = DeviceMemory::new(&device(), 256, MemoryType::Device, Origin::Alone).unwrap();
         let buffer = buffer(128).unwrap();
         assert!(buffer.binding().is_err());
         assert!(buffer.bind(&memory, 192).is_err());

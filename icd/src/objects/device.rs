@@ -126,17 +126,27 @@ impl Device {
         self.create(what, bytes, |size| Bo::cached(self.gpu(), self.physical.traffic(), size))
     }
 
+    /// As [`Device::create_bo`], of the process's own memory.
+    pub fn create_host_bo(&self, what: &'static str, bytes: u64) -> Result<Arc<Bo>, Error> {
+        self.create(what, bytes, |size| Bo::of_host(self.gpu(), self.physical.traffic(), size))
+    }
+
     fn create(
         &self,
         what: &'static str,
         bytes: u64,
         bo: impl FnOnce(u32) -> Result<Bo, GpuError>,
     ) -> Result<Arc<Bo>, Error> {
-        let available = self.physical.heap_size();
-        let out = Error::OutOfDeviceMemory { what, bytes, available };
-        match u32::try_from(bytes) {
-            Ok(size) if bytes <= available => Ok(Arc::new(bo(size)?)),
-            _ => Err(out),
+        self.check_size(what, bytes)?;
+        Ok(Arc::new(bo(bytes as u32)?))
+    }
+
+    /// An error for what is more than all memory.
+    pub fn check_size(&self, what: &'static str, bytes: u64) -> Result<(), Error> {
+        let available = self.physical.heap_size().min(u32::MAX.into());
+        match bytes <= available {
+            true => Ok(()),
+            false => Err(Error::OutOfDeviceMemory { what, bytes, available }),
         }
     }
 

@@ -14,7 +14,10 @@ use crate::foundation::handle::Object;
 use crate::foundation::name::Name;
 use crate::objects::device::Device;
 use crate::objects::heap::{Lease, PAGE};
-use crate::objects::physical_device::CACHED_TYPE;
+use crate::objects::memory_type::MemoryType;
+
+/// What errors call it.
+const WHAT: &str = "vkAllocateMemory";
 
 /// What an allocation is to be, beyond its size.
 #[derive(Default)]
@@ -33,11 +36,17 @@ pub enum Origin<'a> {
 /// Device memory.
 pub struct DeviceMemory {
     device: Arc<Device>,
-    lease: Arc<Lease>,
+    place: OnceLock<Place>,
     size: u64,
     /// Whether the BO may become a file descriptor.
     is_shareable: bool,
     mapped: AtomicBool,
+}
+
+/// Where memory lies, and what it may be used for.
+struct Place {
+    ty: MemoryType,
+    lease: Arc<Lease>,
 }
 
 impl Object for DeviceMemory {
@@ -45,11 +54,11 @@ impl Object for DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Allocates `size` bytes of memory type `memory_type`.
+    /// Allocates `size` bytes.
     pub fn new(
         device: &Arc<Device>,
         size: u64,
-        memory_type: u32,
+        ty: MemoryType,
         origin: Origin<'_>,
     ) -> Result<DeviceMemory, Error> {
         if size == 0 {
@@ -57,35 +66,34 @@ impl DeviceMemory {
                 "an allocation of 0 bytes; allocationSize must be positive".into(),
             ));
         }
-        let types = device.physical().memory().memory_type_count;
-        if memory_type >= types {
-            return Err(Error::InvalidUse(format!("memory type {memory_type}; the device has {types}")));
-        }
         device.count_allocation()?;
         let is_shareable = matches!(origin, Origin::Exportable | Origin::Imported(_));
-        let lease = match memory_type {
-            CACHED_TYPE => DeviceMemory::lease_cached(device, size, &origin),
-            _ => DeviceMemory::lease(device, size, origin),
-        };
-        let lease = lease.inspect_err(|_| device.uncount_allocation())?;
-        Ok(DeviceMemory { device: device.clone(), lease, size, is_shareable, mapped: AtomicBool::new(false) })
-    }
-
-    /// Lines of the CPU's caches are no concern of other allocations: each is alone.
-    fn lease_cached(device: &Device, size: u64, origin: &Origin<'_>) -> Result<Arc<Lease>, Error> {
-        match origin {
-            Origin::Shared | Origin::Alone => {
-                device.create_cached_bo("vkAllocateMemory", size).map(Lease::whole)
+        let (place, mapped) = (OnceLock::new(), AtomicBool::new(false));
+        let memory = DeviceMemory { device: device.clone(), place, size, is_shareable, mapped };
+        match ty {
+            MemoryType::Cached if is_shareable => {
+                let (own, other) = (ty.index(), MemoryType::Device.index());
+                let why = format!("shared memory of type {own}; use type {other}");
+                return Err(Error::Result(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, why));
             }
-            Origin::Exportable | Origin::Imported(_) => Err(Error::Result(
-                vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
-                format!("shared memory of type {CACHED_TYPE}; use type 0"),
-            )),
+            // Lines of the CPU's caches are no concern of other allocations: each is alone.
+            MemoryType::Cached => memory.settle(ty, Lease::whole(device.create_cached_bo(WHAT, size)?)),
+            // What it becomes is decided by who uses it first: [`DeviceMemory::place`].
+            MemoryType::Uniforms if !is_shareable => device.check_size(WHAT, size)?,
+            MemoryType::Uniforms | MemoryType::Device => {
+                memory.settle(MemoryType::Device, DeviceMemory::allocate(device, size, origin)?);
+            }
         }
+        Ok(memory)
     }
 
-    fn lease(device: &Arc<Device>, size: u64, origin: Origin<'_>) -> Result<Arc<Lease>, Error> {
-        let create = |size| device.create_bo("vkAllocateMemory", size);
+    fn settle(&self, ty: MemoryType, lease: Arc<Lease>) {
+        // Where another thread was faster, the lease ends here.
+        let _ = self.place.set(Place { ty, lease });
+    }
+
+    fn allocate(device: &Arc<Device>, size: u64, origin: Origin<'_>) -> Result<Arc<Lease>, Error> {
+        let create = |size| device.create_bo(WHAT, size);
         match origin {
             Origin::Shared => device.heap().lease(size, create),
             Origin::Alone => create(size).map(Lease::whole),
@@ -109,9 +117,23 @@ impl DeviceMemory {
         }
     }
 
-    /// Where it lies.
-    pub fn place(&self) -> &Arc<Lease> {
-        &self.lease
+    /// Where it lies, for resources that may have memory of `types`. The type for uniform buffers becomes that of all others if
+    /// the first to use it is another resource: some programs take the first type as if it were the only one.
+    fn place(&self, types: u32) -> Result<&Place, Error> {
+        if self.place.get().is_none() {
+            let (device, size) = (&self.device, self.size);
+            match types & MemoryType::Uniforms.bit() {
+                0 => self.settle(MemoryType::Device, DeviceMemory::allocate(device, size, Origin::Shared)?),
+                _ => self.settle(MemoryType::Uniforms, Lease::whole(device.create_host_bo(WHAT, size)?)),
+            }
+        }
+        self.place.get().ok_or_else(|| Error::Panic("memory that lies nowhere".into()))
+    }
+
+    /// Where it lies; an error before anybody has used it.
+    fn lease(&self) -> Result<&Arc<Lease>, Error> {
+        let place = self.place.get().map(|place| &place.lease);
+        place.ok_or_else(|| Error::InvalidUse("memory that was neither mapped nor bound".into()))
     }
 
     /// Bytes asked for.
@@ -121,7 +143,9 @@ impl DeviceMemory {
 
     /// Gives it a name, of which only the kernel is told.
     pub fn set_name(&self, name: &str) {
-        self.lease.label(name);
+        if let Ok(lease) = self.lease() {
+            lease.label(name);
+        }
     }
 
     /// A file descriptor of its BO.
@@ -129,7 +153,7 @@ impl DeviceMemory {
         if !self.is_shareable {
             return Err(Error::InvalidUse("an export of memory that was not allocated for it".into()));
         }
-        Ok(self.device.physical().shared_bos().export(&self.lease.bo)?)
+        Ok(self.device.physical().shared_bos().export(&self.lease()?.bo)?)
     }
 
     /// vkMapMemory: the mapping and the byte in it that `offset` names.
@@ -140,39 +164,42 @@ impl DeviceMemory {
             let why = format!("{size} bytes at {offset} of an allocation of {} bytes", self.size);
             return Err(Error::MemoryMap(why));
         }
+        let lease = &self.place(u32::MAX)?.lease;
         if self.mapped.swap(true, Ordering::Relaxed) {
             return Err(Error::MemoryMap("it is mapped already".into()));
         }
-        self.lease.pass_host();
-        let mapping = self.lease.bo.map().map_err(|error| Error::MemoryMap(error.to_string()));
+        lease.pass_host();
+        let mapping = lease.bo.map().map_err(|error| Error::MemoryMap(error.to_string()));
         let mapping = mapping.inspect_err(|_| self.unmap())?;
-        Ok((mapping, (self.lease.offset + offset) as usize))
+        Ok((mapping, (lease.offset + offset) as usize))
     }
 
     /// vkFlushMappedMemoryRanges, one range.
     pub fn flush(&self, offset: u64, size: u64) -> Result<(), Error> {
-        self.range(offset, size).map(|bytes| self.lease.bo.write_back(bytes))
+        let lease = self.lease()?;
+        self.range(lease, offset, size).map(|bytes| lease.bo.write_back(bytes))
     }
 
     /// vkInvalidateMappedMemoryRanges, one range.
     pub fn invalidate(&self, offset: u64, size: u64) -> Result<(), Error> {
-        self.range(offset, size).map(|bytes| self.lease.bo.forget(bytes))
+        let lease = self.lease()?;
+        self.range(lease, offset, size).map(|bytes| lease.bo.forget(bytes))
     }
 
     /// Bytes of the BO that a range of mapped memory names.
-    fn range(&self, offset: u64, size: u64) -> Result<Range<usize>, Error> {
+    fn range(&self, lease: &Lease, offset: u64, size: u64) -> Result<Range<usize>, Error> {
         if offset >= self.size {
             return Err(Error::InvalidUse(format!("a range at {offset} of {} bytes", self.size)));
         }
         // Whoever rounds up to whole atoms may end behind the memory.
         let end = offset.saturating_add(size).min(self.size);
-        Ok((self.lease.offset + offset) as usize..(self.lease.offset + end) as usize)
+        Ok((lease.offset + offset) as usize..(lease.offset + end) as usize)
     }
 
     /// vkUnmapMemory. The address range stays mapped: BOs are mapped once.
     pub fn unmap(&self) {
-        if self.mapped.swap(false, Ordering::Relaxed) {
-            self.lease.pass_host();
+        if let (true, Ok(lease)) = (self.mapped.swap(false, Ordering::Relaxed), self.lease()) {
+            lease.pass_host();
         }
     }
 }
@@ -216,8 +243,14 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Checks that `size` bytes at `offset` with that alignment lie in `memory`.
-    pub fn new(memory: &DeviceMemory, offset: u64, size: u64, alignment: u64) -> Result<Binding, Error> {
+    /// Checks that `memory` is of a type that is wanted, and that so many bytes at `offset` lie in it, aligned.
+    pub fn new(
+        memory: &DeviceMemory,
+        offset: u64,
+        wanted: &vk::MemoryRequirements,
+        size: u64,
+    ) -> Result<Binding, Error> {
+        let alignment = wanted.alignment;
         if offset % alignment != 0 {
             return Err(Error::InvalidUse(format!("offset {offset} is no multiple of {alignment}")));
         }
@@ -228,7 +261,12 @@ impl Binding {
                 "{size} bytes at {offset} leave an allocation of {size_}"
             )));
         }
-        let lease = memory.place().clone();
+        let Place { ty, lease } = memory.place(wanted.memory_type_bits)?;
+        if wanted.memory_type_bits & ty.bit() == 0 {
+            let (ty, types) = (ty.index(), wanted.memory_type_bits);
+            return Err(Error::InvalidUse(format!("memory type {ty}; memoryTypeBits is {types:#b}")));
+        }
+        let lease = lease.clone();
         Ok(Binding { bo: lease.bo.clone(), offset: lease.offset + offset, size, lease })
     }
 
@@ -317,8 +355,11 @@ mod tests {
     use super::*;
     use crate::testing::{device, sharing_device};
 
+    const WANTED: vk::MemoryRequirements =
+        vk::MemoryRequirements { size: 64, alignment: 64, memory_type_bits: !0 };
+
     fn memory(device: &Arc<Device>, size: u64) -> Result<DeviceMemory, Error> {
-        DeviceMemory::new(device, size, 0, Origin::Shared)
+        DeviceMemory::new(device, size, MemoryType::Device, Origin::Shared)
     }
 
     #[test]
@@ -351,19 +392,19 @@ mod tests {
     fn what_is_bound_keeps_its_place() {
         let device = device();
         let old = memory(&device, 4096).unwrap();
-        let binding = Binding::new(&old, 64, 64, 64).unwrap();
+        let binding = Binding::new(&old, 64, &WANTED, 64).unwrap();
         drop(old);
         let new = memory(&device, 4096).unwrap();
-        assert_ne!(Binding::new(&new, 64, 64, 64).unwrap().offset, binding.offset);
+        assert_ne!(Binding::new(&new, 64, &WANTED, 64).unwrap().offset, binding.offset);
         drop(binding);
-        assert_eq!(memory(&device, 4096).unwrap().place().offset, 0);
+        assert_eq!(memory(&device, 4096).unwrap().lease().unwrap().offset, 0);
     }
 
     #[test]
     fn it_is_known_whether_the_host_may_have_written() {
         let device = sharing_device();
         let memory = memory(&device, 4096).unwrap();
-        let binding = Binding::new(&memory, 0, 64, 64).unwrap();
+        let binding = Binding::new(&memory, 0, &WANTED, 64).unwrap();
         let before = binding.host_version();
         assert!(before.is_some());
         memory.map(0, 64).unwrap();
@@ -376,17 +417,41 @@ mod tests {
         let after = binding.host_version();
         assert!(after.is_some() && after != before);
         // Others write to what they were given whenever they like.
-        let shared = DeviceMemory::new(&device, 4096, 0, Origin::Exportable).unwrap();
-        assert_eq!(Binding::new(&shared, 0, 64, 64).unwrap().host_version(), None);
+        let shared = DeviceMemory::new(&device, 4096, MemoryType::Device, Origin::Exportable).unwrap();
+        assert_eq!(Binding::new(&shared, 0, &WANTED, 64).unwrap().host_version(), None);
+    }
+
+    #[test]
+    fn memory_for_uniforms_becomes_what_uses_it_first() {
+        let device = device();
+        let new = || DeviceMemory::new(&device, 4096, MemoryType::Uniforms, Origin::Shared).unwrap();
+        let of = |ty: MemoryType| vk::MemoryRequirements { memory_type_bits: ty.bit(), ..WANTED };
+        let bind = |memory: &DeviceMemory, wanted| Binding::new(memory, 0, &wanted, 64);
+        let uniforms = new();
+        assert!(bind(&uniforms, WANTED).unwrap().bo.is_copied());
+        assert!(bind(&uniforms, of(MemoryType::Device)).is_err());
+        assert!(bind(&uniforms, of(MemoryType::Uniforms)).is_ok());
+        let mapped = new();
+        assert!(mapped.flush(0, 1).is_err());
+        mapped.map(0, 64).unwrap().0.write_u32(0, 7);
+        assert_eq!(bind(&mapped, WANTED).unwrap().bo.map().unwrap().read_u32(0), 7);
+        let other = new();
+        assert!(!bind(&other, of(MemoryType::Device)).unwrap().bo.is_copied());
+        assert!(!bind(&other, WANTED).unwrap().bo.is_copied());
+        assert!(bind(&other, of(MemoryType::Cached)).is_err());
+        assert!(DeviceMemory::new(&device, 1 << 40, MemoryType::Uniforms, Origin::Shared).is_err());
+        let shared = sharing_device();
+        let shared = DeviceMemory::new(&shared, 4096, MemoryType::Uniforms, Origin::Exportable).unwrap();
+        assert!(!shared.lease().unwrap().bo.is_copied());
     }
 
     #[test]
     fn only_what_asks_for_it_is_alone() {
         let device = device();
-        let alone = DeviceMemory::new(&device, 4096, 0, Origin::Alone).unwrap();
-        assert_eq!((alone.place().bo.size(), alone.place().offset), (4096, 0));
+        let alone = DeviceMemory::new(&device, 4096, MemoryType::Device, Origin::Alone).unwrap();
+        assert_eq!((alone.lease().unwrap().bo.size(), alone.lease().unwrap().offset), (4096, 0));
         let shared = [memory(&device, 4096).unwrap(), memory(&device, 4096).unwrap()];
-        assert!(Arc::ptr_eq(&shared[0].place().bo, &shared[1].place().bo));
+        assert!(Arc::ptr_eq(&shared[0].lease().unwrap().bo, &shared[1].lease().unwrap().bo));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod image;
 pub mod image_view;
 pub mod instance;
 pub mod memory;
+pub mod memory_type;
 pub mod physical_device;
 pub mod placement;
 pub mod private_slot;

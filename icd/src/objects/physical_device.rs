@@ -16,9 +16,7 @@ use crate::foundation::handle::{HostAllocator, Object};
 use crate::foundation::limits;
 use crate::foundation::traffic::Traffic;
 use crate::objects::display::Displays;
-
-/// The type of memory that the CPU caches, where the device has it.
-pub const CACHED_TYPE: u32 = 1;
+use crate::objects::memory_type::MemoryType;
 
 /// Broadcom's PCI vendor number.
 pub const VENDOR_ID: u32 = 0x14e4;
@@ -175,33 +173,21 @@ impl PhysicalDevice {
         (device, driver)
     }
 
-    /// The types of memory that buffers may have: bit n for type n. Others share the first type only.
-    pub fn buffer_memory_types(&self, is_shared: bool) -> u32 {
-        if is_shared { 1 } else { (1 << self.memory().memory_type_count) - 1 }
+    /// The types of memory that there are.
+    pub fn memory_types(&self) -> &'static [MemoryType] {
+        MemoryType::of_device(self.gpu.has_cached_memory())
     }
 
-    /// vkGetPhysicalDeviceMemoryProperties: one heap. Every BO is contiguous memory that both sides see, mapped write-combined
-    /// (vulkan-on-vc4.md §3); a second type, where there is one, is cached by the CPU and not coherent.
+    /// vkGetPhysicalDeviceMemoryProperties: one heap.
     pub fn memory(&self) -> vk::PhysicalDeviceMemoryProperties {
+        let types = self.memory_types();
         let mut memory = vk::PhysicalDeviceMemoryProperties {
-            memory_type_count: 1,
+            memory_type_count: types.len() as u32,
             memory_heap_count: 1,
             ..Default::default()
         };
-        memory.memory_types[0] = vk::MemoryType {
-            property_flags: vk::MemoryPropertyFlags::DEVICE_LOCAL
-                | vk::MemoryPropertyFlags::HOST_VISIBLE
-                | vk::MemoryPropertyFlags::HOST_COHERENT,
-            heap_index: 0,
-        };
-        if self.gpu.has_cached_memory() {
-            memory.memory_type_count = 2;
-            memory.memory_types[CACHED_TYPE as usize] = vk::MemoryType {
-                property_flags: vk::MemoryPropertyFlags::DEVICE_LOCAL
-                    | vk::MemoryPropertyFlags::HOST_VISIBLE
-                    | vk::MemoryPropertyFlags::HOST_CACHED,
-                heap_index: 0,
-            };
+        for (out, ty) in memory.memory_types.iter_mut().zip(types) {
+            *out = vk::MemoryType { property_flags: ty.flags(), heap_index: 0 };
         }
         memory.memory_heaps[0] =
             vk::MemoryHeap { size: self.heap_size, flags: vk::MemoryHeapFlags::DEVICE_LOCAL };

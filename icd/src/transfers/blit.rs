@@ -18,6 +18,7 @@ use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::memory::{DeviceMemory, Origin};
+use crate::objects::memory_type::MemoryType;
 use crate::pipeline::Rectangles;
 use crate::segments::{CpuCommand, Drawing, RenderSegment, Touch};
 
@@ -193,7 +194,10 @@ fn aside(
     let device = rectangles.device();
     let make = || -> Result<_, Error> {
         let image = Image::new(device, &info)?;
-        image.bind(&DeviceMemory::new(device, image.requirements().size, 0, Origin::Alone)?, 0)?;
+        image.bind(
+            &DeviceMemory::new(device, image.requirements().size, MemoryType::Device, Origin::Alone)?,
+            0,
+        )?;
         Ok(Arc::new(image))
     };
     let image = make().map_err(|error| error.to_string())?;

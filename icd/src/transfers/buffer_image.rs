@@ -111,6 +111,7 @@ mod tests {
     use super::*;
     use crate::foundation::traffic::{Bytes, Cause};
     use crate::objects::memory::{DeviceMemory, Origin};
+    use crate::objects::memory_type::MemoryType;
     use crate::testing::device;
 
     fn image(device: &Arc<Device>, format: vk::Format) -> Arc<Image> {
@@ -129,14 +130,18 @@ mod tests {
             ..Default::default()
         };
         let image = Image::new(device, &info).unwrap();
-        image.bind(&DeviceMemory::new(device, 1 << 20, 0, Origin::Alone).unwrap(), 0).unwrap();
+        image
+            .bind(&DeviceMemory::new(device, 1 << 20, MemoryType::Device, Origin::Alone).unwrap(), 0)
+            .unwrap();
         Arc::new(image)
     }
 
     fn buffer(device: &Arc<Device>, content: &[u8]) -> Arc<Buffer> {
         let info = vk::BufferCreateInfo { size: content.len() as u64, ..Default::default() };
         let buffer = Buffer::new(device, &info).unwrap();
-        buffer.bind(&DeviceMemory::new(device, 1 << 20, 0, Origin::Alone).unwrap(), 64).unwrap();
+        buffer
+            .bind(&DeviceMemory::new(device, 1 << 20, MemoryType::Device, Origin::Alone).unwrap(), 64)
+            .unwrap();
         buffer.binding().unwrap().bo.map().unwrap().write(64, content);
         Arc::new(buffer)
     }
@@ -315,7 +320,9 @@ mod tests {
             ..Default::default()
         };
         let image = Arc::new(Image::new(&device, &image).unwrap());
-        image.bind(&DeviceMemory::new(&device, 1 << 20, 0, Origin::Alone).unwrap(), 0).unwrap();
+        image
+            .bind(&DeviceMemory::new(&device, 1 << 20, MemoryType::Device, Origin::Alone).unwrap(), 0)
+            .unwrap();
         assert!(image.layout().shape.raster);
         // Level 1 is 9 x 2; the copy takes whole blocks.
         let content: Vec<u8> = (0..8 + 3 * 8).map(|at| (at * 7) as u8).collect();

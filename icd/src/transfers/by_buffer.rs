@@ -19,6 +19,7 @@ use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::memory::{DeviceMemory, Origin};
+use crate::objects::memory_type::MemoryType;
 use crate::pipeline::Rectangles;
 
 /// A part of an image.
@@ -71,7 +72,7 @@ fn scratch(device: &Arc<Device>, size: u64) -> Result<Arc<Buffer>, String> {
     let info = vk::BufferCreateInfo { size, ..Default::default() };
     let make = || -> Result<_, Error> {
         let buffer = Buffer::new(device, &info)?;
-        buffer.bind(&DeviceMemory::new(device, size, 0, Origin::Alone)?, 0)?;
+        buffer.bind(&DeviceMemory::new(device, size, MemoryType::Device, Origin::Alone)?, 0)?;
         Ok(Arc::new(buffer))
     };
     make().map_err(|error| error.to_string())

@@ -131,6 +131,7 @@ mod tests {
 
     use super::*;
     use crate::objects::memory::{DeviceMemory, Origin};
+    use crate::objects::memory_type::MemoryType;
     use crate::testing::device;
 
     #[test]
@@ -155,7 +156,9 @@ mod tests {
 
     fn buffer(size: u64, at: u64) -> Buffer {
         let buffer = Buffer::new(&device(), &vk::BufferCreateInfo { size, ..Default::default() }).unwrap();
-        buffer.bind(&DeviceMemory::new(&device(), size + at, 0, Origin::Alone).unwrap(), at).unwrap();
+        buffer
+            .bind(&DeviceMemory::new(&device(), size + at, MemoryType::Device, Origin::Alone).unwrap(), at)
+            .unwrap();
         buffer
     }
 

@@ -156,6 +156,7 @@ fn as_words(level: &Level, [columns, rows]: [Axis; 2]) -> Level {
 mod tests {
     use super::*;
     use crate::objects::memory::{DeviceMemory, Origin};
+    use crate::objects::memory_type::MemoryType;
     use crate::testing::device;
 
     fn image(format: vk::Format, width: u32, height: u32, levels: u32) -> Image {
@@ -172,7 +173,9 @@ mod tests {
         let device = device();
         let image = Image::new(&device, &info).unwrap();
         let bytes = image.requirements().size;
-        image.bind(&DeviceMemory::new(&device, bytes + 4096, 0, Origin::Alone).unwrap(), 4096).unwrap();
+        image
+            .bind(&DeviceMemory::new(&device, bytes + 4096, MemoryType::Device, Origin::Alone).unwrap(), 4096)
+            .unwrap();
         image
     }
 

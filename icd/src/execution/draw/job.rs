@@ -1,5 +1,7 @@
 //! A submission under construction, and a finished one.
 
+use std::collections::hash_map::Entry;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -24,7 +26,33 @@ use crate::segments::Target;
 /// A BO of a job.
 struct Used {
     bo: Arc<Bo>,
+    /// How the job knows it.
+    handle: BoHandle,
     shader: Option<Arc<ShaderInfo>>,
+    /// What the job reads, if it is of a copy.
+    parts: Vec<Range<u64>>,
+}
+
+impl Used {
+    /// The job reads these bytes.
+    fn read(&mut self, bytes: Range<u64>) {
+        // Draws that follow each other mostly read the same.
+        if self.parts.last() != Some(&bytes) {
+            self.parts.push(bytes);
+        }
+    }
+
+    /// Sorts what is read, so that nothing is copied twice.
+    fn settle(&mut self) {
+        self.parts.sort_unstable_by_key(|part| (part.start, part.end));
+        self.parts.dedup_by(|next, part| {
+            let meets = next.start <= part.end;
+            if meets {
+                part.end = part.end.max(next.end);
+            }
+            meets
+        });
+    }
 }
 
 /// A job under construction.
@@ -51,20 +79,32 @@ impl JobBuilder {
     }
 
     /// The place of a BO in the job's list; each stands there once (kernel-abi.md §7, SUB-6).
-    pub(super) fn bo(&mut self, bo: &Arc<Bo>) -> u32 {
-        self.add(bo, None)
+    pub(super) fn bo(&mut self, bo: &Arc<Bo>) -> Result<u32, Error> {
+        self.part(bo, 0..bo.size())
+    }
+
+    /// The place of a BO of which the job reads these bytes only.
+    pub(super) fn part(&mut self, bo: &Arc<Bo>, bytes: Range<u64>) -> Result<u32, Error> {
+        let place = self.add(bo, None)?;
+        if bo.is_copied() {
+            self.used[place as usize].read(bytes);
+        }
+        Ok(place)
     }
 
     /// The place of a program.
-    pub(super) fn program(&mut self, program: &ProgramBo) -> u32 {
+    pub(super) fn program(&mut self, program: &ProgramBo) -> Result<u32, Error> {
         self.add(&program.bo, program.info.as_ref())
     }
 
-    fn add(&mut self, bo: &Arc<Bo>, shader: Option<&Arc<ShaderInfo>>) -> u32 {
-        let used = &mut self.used;
-        *self.places.entry(bo.handle()).or_insert_with(|| {
-            used.push(Used { bo: bo.clone(), shader: shader.cloned() });
-            used.len() as u32 - 1
+    fn add(&mut self, bo: &Arc<Bo>, shader: Option<&Arc<ShaderInfo>>) -> Result<u32, Error> {
+        Ok(match self.places.entry(bo.handle()) {
+            Entry::Occupied(place) => *place.get(),
+            Entry::Vacant(place) => {
+                let (handle, shader) = (bo.handle_in_jobs()?, shader.cloned());
+                self.used.push(Used { bo: bo.clone(), handle, shader, parts: Vec::new() });
+                *place.insert(self.used.len() as u32 - 1)
+            }
         })
     }
 
@@ -135,7 +175,8 @@ impl JobBuilder {
             submit.shader_rec_count = self.record_count;
             submit.uniforms = std::mem::take(&mut self.uniforms);
         }
-        submit.bos = self.used.iter().map(|used| used.bo.handle()).collect();
+        self.used.iter_mut().for_each(Used::settle);
+        submit.bos = self.used.iter().map(|used| used.handle).collect();
         Job { submit, builder: self, binned: 0, is_counted: true, drawn: Drawn::default(), number: None }
     }
 
@@ -252,6 +293,9 @@ impl Job {
             if a.bo.handle() != b.bo.handle() && !is_drawn_to(place) && !a.bo.holds_the_same(&b.bo)? {
                 return Ok(Some("the content of BOs"));
             }
+            if a.parts != b.parts {
+                return Ok(Some("what is copied"));
+            }
         }
         Ok(None)
     }
@@ -316,24 +360,24 @@ impl Job {
             return Ok(());
         }
         let lookup = |handle: BoHandle| {
-            let used = self.builder.used.iter().find(|used| used.bo.handle() == handle)?;
+            let used = self.builder.used.iter().find(|used| used.handle == handle)?;
             Some((used.bo.size() as u32, used.shader.clone()))
         };
         let checked = check_submit(&self.submit, lookup);
         checked.map_err(|violation| self.explain(GpuError::Refused(violation.to_string())))
     }
 
-    /// Tells the CPU's caches that the job is about to run. The BOs of cached memory that it stores to.
-    pub fn hand_over(&self) -> Vec<Arc<Bo>> {
+    /// The job is about to run: what it is to see has to be in memory. The BOs of cached memory that it stores to.
+    pub fn hand_over(&self) -> Result<Vec<Arc<Bo>>, Error> {
         let Submit { color_write, zs_write, msaa_color_write, msaa_zs_write, .. } = &self.submit;
         let stores = [color_write, zs_write, msaa_color_write, msaa_zs_write];
         let mut stored = Vec::new();
-        for (place, used) in (0..).zip(&self.builder.used).filter(|(_, used)| used.bo.is_cached()) {
+        for (place, used) in (0..).zip(&self.builder.used).filter(|(_, used)| used.bo.is_handed_over()) {
             let writes = stores.iter().any(|store| store.is_some_and(|surface| surface.bo_index == place));
-            used.bo.hand_over(writes);
+            used.bo.hand_over(writes, &used.parts)?;
             stored.extend(writes.then(|| used.bo.clone()));
         }
-        stored
+        Ok(stored)
     }
 
     /// The error of a submission with what was submitted.
@@ -389,11 +433,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_copied_is_copied_once() {
+        let device = device();
+        let (bo, ordinary) =
+            (device.create_host_bo("test", 4096).unwrap(), device.create_bo("test", 1).unwrap());
+        let mut job = JobBuilder::default();
+        for part in [64..128, 0..16, 64..128, 100..200, 200..208, 1024..1040] {
+            assert_eq!(job.part(&bo, part).unwrap(), 0);
+        }
+        job.bo(&ordinary).unwrap();
+        let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
+        let job = job.finish(Submit::default(), &target);
+        let parts: Vec<_> = job.builder.used.iter().map(|used| &used.parts[..]).collect();
+        assert_eq!(parts, [&[0..16, 64..208, 1024..1040][..], &[]]);
+        assert_eq!(job.submit.bos, [bo.handle_in_jobs().unwrap(), ordinary.handle()]);
+        bo.map().unwrap().write(64, &[3; 16]);
+        assert!(job.hand_over().unwrap().is_empty());
+        let seen = device.gpu().map_bo(job.submit.bos[0]).unwrap();
+        assert_eq!([60, 64, 76, 80].map(|at| seen.read_u32(at)), [0, 0x0303_0303, 0x0303_0303, 0]);
+    }
+
+    #[test]
     fn bos_stand_once_and_state_only_where_it_changes() {
         let device = device();
         let bo = device.create_bo("test", 1).unwrap();
         let mut job = JobBuilder::default();
-        assert_eq!((job.bo(&bo), job.bo(&device.create_bo("test", 1).unwrap()), job.bo(&bo)), (0, 1, 0));
+        let mut place = |bo| job.bo(bo).unwrap();
+        assert_eq!((place(&bo), place(&device.create_bo("test", 1).unwrap()), place(&bo)), (0, 1, 0));
         let width = |width| vc4::cl::packets::LineWidth { width };
         job.set(width(1.0));
         job.set(width(1.0));

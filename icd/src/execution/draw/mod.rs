@@ -391,7 +391,7 @@ impl Builder<'_> {
         self.binned += bytes;
         let is_known = bindings.changes.is_empty() && self.streams.serve(bindings, piece, instance);
         if is_known || self.prepare(bindings, piece, instance)? {
-            packets::primitives(&mut self.job, piece);
+            packets::primitives(&mut self.job, piece)?;
         }
         Ok(())
     }

@@ -129,14 +129,14 @@ const INDICES_AT_ONCE: u32 = 1 << 18;
 
 /// The primitives, after their shader record.
 #[inline]
-pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) {
+pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) -> Result<(), Error> {
     let mode = piece.mode;
     match &piece.primitives {
         Primitives::Array { count } => {
             job.draw(VertexArrayPrimitives { mode, count: *count, first: 0 });
         }
         Primitives::Indexed { memory, offset, count, max_index } => {
-            let index0 = job.bo(memory.bo());
+            let index0 = job.bo(memory.bo())?;
             job.set(GemHandles { index0, index1: 0 });
             let packet = |start: u32, count| IndexedPrimitiveList {
                 mode,
@@ -152,4 +152,5 @@ pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) {
             }
         }
     }
+    Ok(())
 }

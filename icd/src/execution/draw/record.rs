@@ -6,7 +6,7 @@ use vc4::cl::words::ShaderFlags;
 use vc4_shaders::program::{AttributeArray, AttributeSource, Pipeline, SampleBo, UniformSlot};
 
 use super::arrays::source;
-use super::bindings::{Bindings, Changes};
+use super::bindings::{Bindings, Changes, Range};
 use super::gather::from;
 use super::geometry::Piece;
 use super::iota::ZEROS_AT;
@@ -118,7 +118,7 @@ impl Streams {
         // The programs may look at anything.
         bindings.site.ledger.give_up();
         let (outputs, bytes) = outputs(bindings, piece, instance)?;
-        let bo = job.bo(&outputs);
+        let bo = job.bo(&outputs)?;
         for (at, what) in &bindings.variant.recipe.relayed {
             self.words[*at as usize] = match what {
                 Relayed::Bo => bo,
@@ -142,7 +142,7 @@ impl Streams {
         self.record.attributes.clear();
         let bos = variant.bos()?;
         for program in [&bos.fragment, &bos.vertex, &bos.coordinate] {
-            self.handles.push(job.program(program));
+            self.handles.push(job.program(program)?);
         }
         self.joined = None;
         for array in arrays(programs) {
@@ -205,11 +205,13 @@ impl Streams {
             for (at, sample) in &recipe.samples {
                 let (SampleBo::Texture(place) | SampleBo::Ubo(place)) = sample;
                 if sets & set_bit(place) != 0 {
-                    let bo = match sample {
-                        SampleBo::Texture(image) => bindings.texture_bo(*image)?,
-                        SampleBo::Ubo(buffer) => bindings.range(*buffer)?.bo,
+                    words[*at as usize] = match sample {
+                        SampleBo::Texture(image) => job.bo(bindings.texture_bo(*image)?)?,
+                        SampleBo::Ubo(buffer) => {
+                            let Range { bo, offset, size, .. } = bindings.range(*buffer)?;
+                            job.part(bo, offset..offset + size)?
+                        }
                     };
-                    words[*at as usize] = job.bo(bo);
                 }
             }
         }
@@ -299,7 +301,7 @@ fn attribute(
         ..Attribute::default()
     };
     if let Some(gathered) = &piece.gathered {
-        let copies = job.bo(&gathered.array(bindings.site, &bindings.state, array.source, array.bytes)?);
+        let copies = job.bo(&gathered.array(bindings.site, &bindings.state, array.source, array.bytes)?)?;
         return Ok((copies, Attribute { stride: array.bytes, ..plain }));
     }
     let found = match array.source {
@@ -308,7 +310,7 @@ fn attribute(
             source.filter(|source| source.limit(array.bytes).is_some())
         }
         AttributeSource::VertexIndex => {
-            let numbers = job.bo(bindings.site.iota.bo()?);
+            let numbers = job.bo(bindings.site.iota.bo()?)?;
             return Ok((numbers, Attribute { stride: 4, ..plain }));
         }
         // Corners come in gathered arrays only.
@@ -322,13 +324,13 @@ fn attribute(
             // Inside of the buffer: pieces keep to the limits of their sources.
             let address = source.base as i64 + i64::from(source.stride) * piece.base_vertex;
             Ok((
-                job.bo(&source.place.bo),
+                job.bo(&source.place.bo)?,
                 Attribute { address: address as u32, stride: source.stride, ..plain },
             ))
         }
         // Reads of what is not there give zeros (T-ROBUST).
         None => {
-            let zeros = job.bo(bindings.site.iota.bo()?);
+            let zeros = job.bo(bindings.site.iota.bo()?)?;
             Ok((zeros, Attribute { address: ZEROS_AT, ..plain }))
         }
     }
@@ -371,7 +373,7 @@ fn side_by_side(
         coordinate_offset: joined[0].coordinate_offset.unwrap_or(0),
         ..Attribute::default()
     };
-    Ok((job.bo(&bo), attribute))
+    Ok((job.bo(&bo)?, attribute))
 }
 
 /// A word of a descriptor.

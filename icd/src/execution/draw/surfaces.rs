@@ -36,7 +36,7 @@ impl Place {
     fn new(job: &mut JobBuilder, view: &Arc<ImageView>, plane: u8, origin: [u32; 2]) -> Result<Place, Error> {
         let no_target = || Error::InvalidUse(format!("{:?} is no format of attachments", view.row.format));
         let format = view.stored.texel.info().tile.ok_or_else(no_target)?;
-        Place::at(job.bo(&view.image.binding()?.bo), view.placement(plane)?, format, origin)
+        Place::at(job.bo(&view.image.binding()?.bo)?, view.placement(plane)?, format, origin)
     }
 
     fn at(bo_index: u32, memory: Placement, format: TileFormat, origin: [u32; 2]) -> Result<Place, Error> {
@@ -51,7 +51,7 @@ impl Place {
 
     /// The same in a BO of its own.
     fn moved(&self, job: &mut JobBuilder, bo: &Arc<Bo>, origin: [u32; 2]) -> Result<Place, Error> {
-        Place::at(job.bo(bo), self.memory.at_start(), self.format, origin)
+        Place::at(job.bo(bo)?, self.memory.at_start(), self.format, origin)
     }
 
     fn surface(&self, bits: u16, flags: u16) -> Surface {
@@ -166,7 +166,7 @@ fn nowhere(site: Site<'_>, target: &Target, job: &mut JobBuilder) -> Result<Plac
         (Placement::Level(level), level.size)
     };
     let bo = site.create_bo("a render pass without attachments", u64::from(bytes))?;
-    Place::at(job.bo(&bo), memory, TileFormat::Rgba8888, [0; 2])
+    Place::at(job.bo(&bo)?, memory, TileFormat::Rgba8888, [0; 2])
 }
 
 /// Clear values. Without a load and without these, tiles would begin with what an earlier job left behind, of whatever

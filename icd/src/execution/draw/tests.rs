@@ -17,6 +17,7 @@ use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::{DeviceMemory, Origin};
+use crate::objects::memory_type::MemoryType;
 use crate::objects::placement::Placement;
 use crate::objects::render_pass::{Attachment, Framebuffer, RenderPass, Subpass};
 use crate::pipeline::Pipeline;
@@ -63,7 +64,12 @@ fn view(device: &Arc<Device>, format: vk::Format, (width, height): (u32, u32)) -
         ..Default::default()
     };
     let image = Arc::new(Image::new(device, &info).unwrap());
-    image.bind(&DeviceMemory::new(device, image.requirements().size, 0, Origin::Alone).unwrap(), 0).unwrap();
+    image
+        .bind(
+            &DeviceMemory::new(device, image.requirements().size, MemoryType::Device, Origin::Alone).unwrap(),
+            0,
+        )
+        .unwrap();
     let subresource_range = vk::ImageSubresourceRange {
         aspect_mask: image.row().aspects(),
         level_count: 1,
@@ -91,7 +97,8 @@ fn attachment(format: vk::Format) -> Attachment {
 fn buffer(device: &Arc<Device>, size: u64) -> Arc<Buffer> {
     let buffer = Buffer::new(device, &vk::BufferCreateInfo { size, ..Default::default() }).unwrap();
     // A BO that ends with the buffer, so that reads beyond it are refused.
-    let memory = DeviceMemory::new(device, size.next_multiple_of(4096), 0, Origin::Alone).unwrap();
+    let memory =
+        DeviceMemory::new(device, size.next_multiple_of(4096), MemoryType::Device, Origin::Alone).unwrap();
     buffer.bind(&memory, memory.size() - size.next_multiple_of(64)).unwrap();
     Arc::new(buffer)
 }
@@ -521,7 +528,7 @@ fn jobs_are_kept_until_what_shaped_them_changes() {
     let pipeline = fixture.pipeline(LIST);
     let device = &fixture.device;
     let indices = Buffer::new(device, &vk::BufferCreateInfo { size: 64, ..Default::default() }).unwrap();
-    let memory = DeviceMemory::new(device, 4096, 0, Origin::Alone).unwrap();
+    let memory = DeviceMemory::new(device, 4096, MemoryType::Device, Origin::Alone).unwrap();
     indices.bind(&memory, 0).unwrap();
     let indices = Arc::new(indices);
     let segments = fixture.record(fixture.whole(), |recording| {

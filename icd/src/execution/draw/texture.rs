@@ -461,6 +461,7 @@ mod tests {
     use crate::foundation::limits::MAX_ANISOTROPY;
     use crate::objects::image::Image;
     use crate::objects::memory::{DeviceMemory, Origin};
+    use crate::objects::memory_type::MemoryType;
     use crate::testing::device;
     use std::sync::Arc;
 
@@ -521,7 +522,9 @@ mod tests {
     ) -> Texture {
         let device = device();
         let image = Arc::new(Image::new(&device, info).unwrap());
-        image.bind(&DeviceMemory::new(&device, 1 << 20, 0, Origin::Alone).unwrap(), offset).unwrap();
+        image
+            .bind(&DeviceMemory::new(&device, 1 << 20, MemoryType::Device, Origin::Alone).unwrap(), offset)
+            .unwrap();
         let subresource_range = vk::ImageSubresourceRange {
             aspect_mask: vk::ImageAspectFlags::COLOR,
             level_count: vk::REMAINING_MIP_LEVELS,

@@ -21,6 +21,7 @@ use crate::foundation::handle::Object;
 use crate::foundation::name::Name;
 use crate::objects::device::Device;
 use crate::objects::memory::{Binding, DeviceMemory, Home};
+use crate::objects::memory_type::MemoryType;
 use crate::objects::placement::Placement;
 
 /// Texture bases have no bits below a page (textures.md §2).
@@ -354,13 +355,13 @@ impl Image {
         vk::MemoryRequirements {
             size: (self.skipped + self.size()).next_multiple_of(ALIGNMENT),
             alignment: ALIGNMENT,
-            memory_type_bits: 1,
+            memory_type_bits: MemoryType::Device.bit(),
         }
     }
 
     /// vkBindImageMemory.
     pub fn bind(&self, memory: &DeviceMemory, offset: u64) -> Result<(), Error> {
-        let whole = Binding::new(memory, offset, self.skipped + self.size(), ALIGNMENT)?;
+        let whole = Binding::new(memory, offset, &self.requirements(), self.skipped + self.size())?;
         self.bind_to(whole.from(self.skipped))
     }
 
@@ -521,7 +522,7 @@ mod tests {
         let device = device();
         let image = Image::new(&device, &info(100, 60, 7)).unwrap();
         assert_eq!(image.requirements().size, 45056);
-        let memory = DeviceMemory::new(&device, 65536, 0, Origin::Alone).unwrap();
+        let memory = DeviceMemory::new(&device, 65536, MemoryType::Device, Origin::Alone).unwrap();
         assert!(image.level(0, 0).is_err());
         image.bind(&memory, 8192).unwrap();
         assert_eq!(image.level(0, 0).unwrap().offset, 8192 + 12288);
@@ -600,7 +601,11 @@ mod tests {
         let image = Image::new(&device, &volume(20, 12, 6)).unwrap();
         assert_eq!([0, 1, 2].map(|level| image.slices(level)), [6, 3, 1]);
         image
-            .bind(&DeviceMemory::new(&device, image.requirements().size, 0, Origin::Alone).unwrap(), 0)
+            .bind(
+                &DeviceMemory::new(&device, image.requirements().size, MemoryType::Device, Origin::Alone)
+                    .unwrap(),
+                0,
+            )
             .unwrap();
         assert!(image.level(0, 5).is_ok() && image.level(0, 6).is_err() && image.level(1, 3).is_err());
         let end = image.level(0, 5).unwrap();

@@ -1,0 +1,110 @@
+//! The types of memory that applications allocate.
+
+use ash::vk;
+
+use crate::foundation::error::Error;
+
+/// A type of memory, in the order of VkPhysicalDeviceMemoryProperties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryType {
+    /// The process's own memory, for buffers that are uniform buffers and nothing else: most of their words go into the jobs'
+    /// uniform streams, so that the CPU reads them, which is slow where it caches nothing. Jobs that look words up by index get
+    /// copies. It stands in front of [`MemoryType::Device`], and looks like it, because applications take the first one that
+    /// will do.
+    Uniforms,
+    /// BOs: contiguous memory that both sides see, mapped write-combined (vulkan-on-vc4.md §3).
+    Device,
+    /// BOs that the CPU caches, and that are not coherent.
+    Cached,
+}
+
+impl MemoryType {
+    const ALL: [MemoryType; 3] = [MemoryType::Uniforms, MemoryType::Device, MemoryType::Cached];
+
+    /// The types of a device, which may have memory that the CPU caches.
+    pub fn of_device(has_cached: bool) -> &'static [MemoryType] {
+        let count = if has_cached { MemoryType::ALL.len() } else { MemoryType::ALL.len() - 1 };
+        &MemoryType::ALL[..count]
+    }
+
+    /// The type that `index` means, among all of its device's.
+    pub fn of_index(index: u32, all: &[MemoryType]) -> Result<MemoryType, Error> {
+        let unknown = || Error::InvalidUse(format!("memory type {index}; the device has {}", all.len()));
+        all.get(index as usize).copied().ok_or_else(unknown)
+    }
+
+    /// The types that a buffer may have, bit n for type n: `all` of its device's, unless others share the memory.
+    pub fn of_buffer(all: &[MemoryType], usage: vk::BufferUsageFlags, is_shared: bool) -> u32 {
+        let suits = |ty: &&MemoryType| match ty {
+            MemoryType::Uniforms => !is_shared && vk::BufferUsageFlags::UNIFORM_BUFFER.contains(usage),
+            MemoryType::Device => true,
+            MemoryType::Cached => !is_shared,
+        };
+        all.iter().filter(suits).fold(0, |bits, ty| bits | ty.bit())
+    }
+
+    /// Its place in VkPhysicalDeviceMemoryProperties.
+    pub fn index(self) -> u32 {
+        self as u32
+    }
+
+    /// Its bit in memoryTypeBits.
+    pub fn bit(self) -> u32 {
+        1 << self.index()
+    }
+
+    /// What is said of it.
+    pub fn flags(self) -> vk::MemoryPropertyFlags {
+        let seen = vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_VISIBLE;
+        match self {
+            // That it is cached is not said: a type that is more than another stands behind that.
+            MemoryType::Uniforms | MemoryType::Device => seen | vk::MemoryPropertyFlags::HOST_COHERENT,
+            MemoryType::Cached => seen | vk::MemoryPropertyFlags::HOST_CACHED,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_stand_in_their_places() {
+        let (all, few) = (MemoryType::of_device(true), MemoryType::of_device(false));
+        for (place, ty) in (0..).zip(all) {
+            assert_eq!((ty.index(), MemoryType::of_index(place, all).ok()), (place, Some(*ty)));
+        }
+        assert!(MemoryType::of_index(2, few).is_err());
+        assert!(MemoryType::of_index(3, all).is_err());
+    }
+
+    /// VkPhysicalDeviceMemoryProperties: who has fewer flags stands in front.
+    #[test]
+    fn types_with_fewer_flags_come_first() {
+        let types = MemoryType::of_device(true);
+        for (place, ty) in types.iter().enumerate() {
+            let is_less =
+                |other: &MemoryType| ty.flags() != other.flags() && ty.flags().contains(other.flags());
+            assert!(!types[place..].iter().any(is_less), "{ty:?}");
+        }
+    }
+
+    /// VkMemoryRequirements: a buffer for fewer uses may lie wherever one for more may.
+    #[test]
+    fn fewer_uses_allow_no_fewer_types() {
+        let of = |usage, is_shared| MemoryType::of_buffer(MemoryType::of_device(true), usage, is_shared);
+        let uses: Vec<_> = (0..512).map(vk::BufferUsageFlags::from_raw).collect();
+        for is_shared in [false, true] {
+            for some in &uses {
+                for more in uses.iter().filter(|more| more.contains(*some)) {
+                    assert_eq!(of(*more, is_shared) & !of(*some, is_shared), 0, "{some:?} {more:?}");
+                }
+            }
+        }
+        let [uniforms, device, cached] = [MemoryType::Uniforms, MemoryType::Device, MemoryType::Cached];
+        let uniform = vk::BufferUsageFlags::UNIFORM_BUFFER;
+        assert_eq!(of(uniform, false), uniforms.bit() | device.bit() | cached.bit());
+        assert_eq!(of(uniform, true), device.bit());
+        assert_eq!(of(uniform | vk::BufferUsageFlags::TRANSFER_DST, false), device.bit() | cached.bit());
+    }
+}
