@@ -2,7 +2,9 @@
 
 use crate::gpu::Mapping;
 use nix::errno::Errno;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 /// Mapped pages, unmapped when dropped. Its owner keeps it as long as there may be copies of its [`Mapping`]: a device until
@@ -27,6 +29,26 @@ impl MappedMemory {
     /// Zeroed pages of this process.
     pub fn anonymous(len: usize) -> nix::Result<MappedMemory> {
         Self::map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0, len)
+    }
+
+    /// The same pages as a file of memory, with what is in them: others can map it, too. Mappings stay where they are.
+    pub(crate) fn become_file(&self) -> nix::Result<File> {
+        // SAFETY: the name is a string; the flag makes a descriptor of this process only.
+        let fd = unsafe { libc::memfd_create(c"bo".as_ptr(), libc::MFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(Errno::last());
+        }
+        // SAFETY: nobody else has the new descriptor.
+        let mut file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        let failed = |error: std::io::Error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw);
+        let mut content = vec![0; self.len];
+        self.mapping().read(0, &mut content);
+        file.write_all(&content).map_err(failed)?;
+        let (flags, protection) = (libc::MAP_SHARED | libc::MAP_FIXED, libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: the pages that are replaced are exactly those of `self`, with the same content behind them; access goes
+        // through raw copies. 0 is an offset in every file.
+        let address = unsafe { libc::mmap64(self.ptr.as_ptr().cast(), self.len, protection, flags, fd, 0) };
+        if address == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(file) }
     }
 
     fn map(flags: libc::c_int, fd: libc::c_int, offset: u64, len: usize) -> nix::Result<MappedMemory> {

@@ -4,9 +4,12 @@
 use crate::gpu::{BoHandle, Gpu, GpuError, Ident, Mapping, PerfmonId, Seqno, Submit};
 use crate::mapping::MappedMemory;
 use crate::uapi::MAX_PERF_COUNTERS;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +27,8 @@ pub struct Noop {
 #[derive(Debug, Default)]
 struct State {
     bos: BTreeMap<BoHandle, MappedMemory>,
+    /// Those that others know.
+    shared: BTreeMap<BoHandle, File>,
     last_handle: u32,
     last_seqno: u64,
     perfmons: BTreeSet<PerfmonId>,
@@ -47,20 +52,26 @@ impl Noop {
         let size = size.checked_next_multiple_of(PAGE).ok_or(GpuError::OutOfMemory(call))?;
         let memory = MappedMemory::anonymous(size as usize).map_err(|_| GpuError::OutOfMemory(call))?;
         let mapping = memory.mapping();
-        let mut state = self.state();
-        state.last_handle += 1;
-        let handle = BoHandle(state.last_handle);
-        state.bos.insert(handle, memory);
-        Ok((handle, mapping))
+        Ok((self.state().add(memory), mapping))
     }
+}
+
+impl State {
+    fn add(&mut self, memory: MappedMemory) -> BoHandle {
+        self.last_handle += 1;
+        let handle = BoHandle(self.last_handle);
+        self.bos.insert(handle, memory);
+        handle
+    }
+}
+
+/// What tells files apart.
+fn inode(file: &File) -> io::Result<(u64, u64)> {
+    file.metadata().map(|data| (data.dev(), data.ino()))
 }
 
 fn invalid(call: &'static str) -> GpuError {
     GpuError::Os { call, source: io::ErrorKind::InvalidInput.into() }
-}
-
-fn unshared(call: &'static str) -> GpuError {
-    GpuError::Os { call, source: io::ErrorKind::Unsupported.into() }
 }
 
 impl Gpu for Noop {
@@ -97,19 +108,44 @@ impl Gpu for Noop {
     }
 
     fn close_bo(&self, bo: BoHandle) {
-        self.state().bos.remove(&bo);
+        let mut state = self.state();
+        state.bos.remove(&bo);
+        state.shared.remove(&bo);
     }
 
     fn shares_bos(&self) -> bool {
-        false
+        true
     }
 
-    fn export_bo(&self, _: BoHandle) -> Result<OwnedFd, GpuError> {
-        Err(unshared("export_bo"))
+    fn export_bo(&self, bo: BoHandle) -> Result<OwnedFd, GpuError> {
+        const CALL: &str = "export_bo";
+        let failed = |source: io::Error| GpuError::Os { call: CALL, source };
+        let State { bos, shared, .. } = &mut *self.state();
+        let memory = bos.get(&bo).ok_or_else(|| invalid(CALL))?;
+        let file = match shared.entry(bo) {
+            Entry::Occupied(file) => file.into_mut(),
+            Entry::Vacant(place) => place.insert(memory.become_file().map_err(|error| failed(error.into()))?),
+        };
+        file.try_clone().map(OwnedFd::from).map_err(failed)
     }
 
-    fn import_bo(&self, _: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
-        Err(unshared("import_bo"))
+    fn import_bo(&self, fd: BorrowedFd<'_>) -> Result<(BoHandle, u64), GpuError> {
+        const CALL: &str = "import_bo";
+        let failed = |source: io::Error| GpuError::Os { call: CALL, source };
+        let file = File::from(fd.try_clone_to_owned().map_err(failed)?);
+        let (size, own) = (file.metadata().map_err(failed)?.len(), inode(&file).map_err(failed)?);
+        let mut state = self.state();
+        let is_it = |(_, known): &(&BoHandle, &File)| inode(known).is_ok_and(|inode| inode == own);
+        if let Some((handle, _)) = state.shared.iter().find(is_it) {
+            return Ok((*handle, size));
+        }
+        if size == 0 || size % u64::from(PAGE) != 0 || size > MEMORY_SIZE {
+            return Err(invalid(CALL));
+        }
+        let memory = MappedMemory::of_device(fd, 0, size as usize).map_err(|error| failed(error.into()))?;
+        let handle = state.add(memory);
+        state.shared.insert(handle, file);
+        Ok((handle, size))
     }
 
     fn signalled_sync_file(&self) -> Option<OwnedFd> {
@@ -149,7 +185,30 @@ impl Gpu for Noop {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+
     use super::*;
+
+    #[test]
+    fn what_is_shared_is_one_memory() {
+        let (gpu, other) = (Noop::new(), Noop::new());
+        let bo = gpu.create_bo(5000).unwrap();
+        let mapping = gpu.map_bo(bo).unwrap();
+        mapping.write_u32(4096, 7);
+        let fd = gpu.export_bo(bo).unwrap();
+        assert_eq!(gpu.import_bo(gpu.export_bo(bo).unwrap().as_fd()).unwrap(), (bo, 8192));
+        let (copy, size) = other.import_bo(fd.as_fd()).unwrap();
+        let seen = other.map_bo(copy).unwrap();
+        assert_eq!((size, seen.read_u32(4096)), (8192, 7));
+        mapping.write_u32(0, 1);
+        seen.write_u32(4, 2);
+        assert_eq!((seen.read_u32(0), mapping.read_u32(4)), (1, 2));
+        // It outlives the one that it came from.
+        gpu.close_bo(bo);
+        assert_eq!(seen.read_u32(4096), 7);
+        assert!(gpu.export_bo(bo).is_err());
+        assert!(gpu.import_bo(File::open("/dev/null").unwrap().as_fd()).is_err());
+    }
 
     #[test]
     fn memory_is_there_and_jobs_are_done() {

@@ -30,12 +30,19 @@ enum Sight {
     Combined,
     /// Through its caches, of which the driver knows this.
     Cached(Cache),
-    /// It is the process's own. Jobs get a copy, in a BO that is made for the first of them.
-    Own { memory: MappedMemory, copy: OnceLock<BoHandle> },
+    /// It is the process's own. Jobs get a copy, which is made for the first of them.
+    Own { memory: MappedMemory, copy: OnceLock<Copy> },
 }
 
-/// Bytes that are copied for jobs in one go.
-const COPIED_AT_ONCE: usize = 1024;
+/// What jobs see of the process's own memory.
+struct Copy {
+    handle: BoHandle,
+    /// The copy as the CPU left it: to look at the BO would take longer than to write to it.
+    content: MappedMemory,
+}
+
+/// Bytes that are copied for jobs in one go: a line of caches.
+const LINE: usize = 64;
 
 /// Bytes of all BOs of this process.
 static USED: AtomicU64 = AtomicU64::new(0);
@@ -66,9 +73,7 @@ impl Bo {
         static NAMES: AtomicU32 = AtomicU32::new(0);
         let name = BoHandle(NAMES.fetch_add(1, Ordering::Relaxed) | 1 << 31);
         let size = u64::from(size).next_multiple_of(4096);
-        let none = |_| GpuError::OutOfMemory("the process gets no more memory");
-        let memory = MappedMemory::anonymous(usize::try_from(size).map_err(|_| none(()))?);
-        let memory = memory.map_err(|_| none(()))?;
+        let memory = own_pages(size)?;
         let mapping = OnceLock::from(memory.mapping());
         let sight = Sight::Own { memory, copy: OnceLock::new() };
         let (gpu, traffic) = (gpu.clone(), traffic.clone());
@@ -96,11 +101,12 @@ impl Bo {
     /// The GEM handle that jobs know: its own or a copy's.
     pub fn handle_in_jobs(&self) -> Result<BoHandle, GpuError> {
         let Sight::Own { copy, .. } = &self.sight else { return Ok(self.handle) };
-        if let Some(handle) = copy.get() {
-            return Ok(*handle);
+        if let Some(copy) = copy.get() {
+            return Ok(copy.handle);
         }
+        let content = own_pages(self.size)?;
         let handle = self.gpu.create_bo(self.size as u32)?;
-        let kept = *copy.get_or_init(|| handle);
+        let kept = copy.get_or_init(|| Copy { handle, content }).handle;
         match kept == handle {
             true => _ = USED.fetch_add(self.size, Ordering::Relaxed),
             // Another thread was faster.
@@ -195,15 +201,19 @@ impl Bo {
                     cache.stale();
                 }
             }
-            Sight::Own { memory, .. } => {
-                let (from, to) = (memory.mapping(), self.gpu.map_bo(self.handle_in_jobs()?)?);
-                let to = Access::new(to, &self.traffic, Cause::Uniforms);
-                let mut bytes = [0; COPIED_AT_ONCE];
+            Sight::Own { memory, copy } => {
+                let Some(Copy { handle, content }) = copy.get() else { return Ok(()) };
+                let (from, seen) = (memory.mapping(), content.mapping());
+                let to = Access::new(self.gpu.map_bo(*handle)?, &self.traffic, Cause::Copied);
+                let (mut old, mut new) = ([0; LINE / 4], [0; LINE / 4]);
                 for part in parts {
-                    for start in (part.start..part.end.min(self.size)).step_by(COPIED_AT_ONCE) {
-                        let count = (part.end.min(self.size) - start).min(COPIED_AT_ONCE as u64) as usize;
-                        from.read(start as usize, &mut bytes[..count]);
-                        to.write(start as usize, &bytes[..count]);
+                    let first = part.start as usize / LINE * LINE;
+                    for at in (first..part.end.min(self.size) as usize).step_by(LINE) {
+                        seen.read(at, bytemuck::cast_slice_mut(&mut old));
+                        if !from.read_words(at, &mut new, &old) {
+                            seen.write(at, bytemuck::cast_slice(&new));
+                            to.write(at, bytemuck::cast_slice(&new));
+                        }
                     }
                 }
             }
@@ -245,7 +255,7 @@ impl Bo {
 impl Drop for Bo {
     fn drop(&mut self) {
         let handle = match &self.sight {
-            Sight::Own { copy, .. } => copy.get().copied(),
+            Sight::Own { copy, .. } => copy.get().map(|copy| copy.handle),
             Sight::Combined | Sight::Cached(_) => Some(self.handle),
         };
         let Some(handle) = handle else { return };
@@ -255,6 +265,12 @@ impl Drop for Bo {
             Some(shared) => shared.close(self),
         }
     }
+}
+
+/// Zeroed pages of the process.
+fn own_pages(bytes: u64) -> Result<MappedMemory, GpuError> {
+    let pages = usize::try_from(bytes).ok().and_then(|bytes| MappedMemory::anonymous(bytes).ok());
+    pages.ok_or(GpuError::OutOfMemory("the process gets no more memory"))
 }
 
 /// The BOs of a GPU that other devices or processes know, too. The kernel gives a BO that it has a handle for the same
@@ -339,12 +355,22 @@ mod tests {
         assert_ne!(handle, bo.handle());
         assert_eq!(bo.handle_in_jobs().unwrap(), handle);
         let parts = [16..32, 3000..5100, 8190..9000];
+        let lines = [0..64, 2944..5120, 8128..8192];
+        let seen = || {
+            let mut seen = vec![0; 8192];
+            device.gpu().map_bo(handle).unwrap().read(0, &mut seen);
+            seen
+        };
         bo.hand_over(false, &parts).unwrap();
-        let mut seen = vec![0; 8192];
-        device.gpu().map_bo(handle).unwrap().read(0, &mut seen);
-        let is_copied = |at: u64| parts.iter().any(|part| part.contains(&at));
-        assert!((0..8192).all(|at| seen[at] == if is_copied(at as u64) { words[at] } else { 0 }));
-        assert_eq!(traffic.total().sum().written, 16 + 2100 + 2);
+        let is_copied = |at| lines.iter().any(|line: &Range<usize>| line.contains(&at));
+        let copied: Vec<u8> = (0..8192).map(|at| if is_copied(at) { words[at] } else { 0 }).collect();
+        assert_eq!(seen(), copied);
+        let written = || traffic.total().sum().written;
+        assert_eq!(written(), 64 + 2176 + 64);
+        // Only what changed is written again.
+        bo.map().unwrap().write(4000, &[0; 4]);
+        bo.hand_over(false, &parts).unwrap();
+        assert_eq!((&seen()[4000..4004], written()), (&[0; 4][..], 64 + 2176 + 128));
         drop(bo);
         assert!(device.gpu().map_bo(handle).is_err());
     }

@@ -38,11 +38,13 @@ pub enum Cause {
     Vertices,
     /// Results of queries.
     Query,
+    /// Jobs get copies of what lies in the process's own memory.
+    Copied,
 }
 
 impl Cause {
     /// All of them, as they are declared.
-    const ALL: [Cause; 11] = [
+    const ALL: [Cause; 12] = [
         Cause::Present,
         Cause::Copy,
         Cause::Upload,
@@ -54,6 +56,7 @@ impl Cause {
         Cause::Uniforms,
         Cause::Vertices,
         Cause::Query,
+        Cause::Copied,
     ];
 
     /// Whether it is one of draws that are put together.
@@ -75,6 +78,7 @@ impl Cause {
             Cause::Uniforms => "uniforms",
             Cause::Vertices => "vertices",
             Cause::Query => "query",
+            Cause::Copied => "copied",
         }
     }
 }

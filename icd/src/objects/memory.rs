@@ -79,8 +79,8 @@ impl DeviceMemory {
             // Lines of the CPU's caches are no concern of other allocations: each is alone.
             MemoryType::Cached => memory.settle(ty, Lease::whole(device.create_cached_bo(WHAT, size)?)),
             // What it becomes is decided by who uses it first: [`DeviceMemory::place`].
-            MemoryType::Uniforms if !is_shareable => device.check_size(WHAT, size)?,
-            MemoryType::Uniforms | MemoryType::Device => {
+            MemoryType::Host if !is_shareable => device.check_size(WHAT, size)?,
+            MemoryType::Host | MemoryType::Device => {
                 memory.settle(MemoryType::Device, DeviceMemory::allocate(device, size, origin)?);
             }
         }
@@ -117,14 +117,14 @@ impl DeviceMemory {
         }
     }
 
-    /// Where it lies, for resources that may have memory of `types`. The type for uniform buffers becomes that of all others if
-    /// the first to use it is another resource: some programs take the first type as if it were the only one.
+    /// Where it lies, for resources that may have memory of `types`. The host's own becomes the device's if the first to
+    /// use it wants that: some programs take the first type as if it were the only one.
     fn place(&self, types: u32) -> Result<&Place, Error> {
         if self.place.get().is_none() {
             let (device, size) = (&self.device, self.size);
-            match types & MemoryType::Uniforms.bit() {
+            match types & MemoryType::Host.bit() {
                 0 => self.settle(MemoryType::Device, DeviceMemory::allocate(device, size, Origin::Shared)?),
-                _ => self.settle(MemoryType::Uniforms, Lease::whole(device.create_host_bo(WHAT, size)?)),
+                _ => self.settle(MemoryType::Host, Lease::whole(device.create_host_bo(WHAT, size)?)),
             }
         }
         self.place.get().ok_or_else(|| Error::Panic("memory that lies nowhere".into()))
@@ -422,15 +422,15 @@ mod tests {
     }
 
     #[test]
-    fn memory_for_uniforms_becomes_what_uses_it_first() {
+    fn memory_of_the_host_becomes_what_uses_it_first() {
         let device = device();
-        let new = || DeviceMemory::new(&device, 4096, MemoryType::Uniforms, Origin::Shared).unwrap();
+        let new = || DeviceMemory::new(&device, 4096, MemoryType::Host, Origin::Shared).unwrap();
         let of = |ty: MemoryType| vk::MemoryRequirements { memory_type_bits: ty.bit(), ..WANTED };
         let bind = |memory: &DeviceMemory, wanted| Binding::new(memory, 0, &wanted, 64);
-        let uniforms = new();
-        assert!(bind(&uniforms, WANTED).unwrap().bo.is_copied());
-        assert!(bind(&uniforms, of(MemoryType::Device)).is_err());
-        assert!(bind(&uniforms, of(MemoryType::Uniforms)).is_ok());
+        let host = new();
+        assert!(bind(&host, WANTED).unwrap().bo.is_copied());
+        assert!(bind(&host, of(MemoryType::Device)).is_err());
+        assert!(bind(&host, of(MemoryType::Host)).is_ok());
         let mapped = new();
         assert!(mapped.flush(0, 1).is_err());
         mapped.map(0, 64).unwrap().0.write_u32(0, 7);
@@ -439,9 +439,9 @@ mod tests {
         assert!(!bind(&other, of(MemoryType::Device)).unwrap().bo.is_copied());
         assert!(!bind(&other, WANTED).unwrap().bo.is_copied());
         assert!(bind(&other, of(MemoryType::Cached)).is_err());
-        assert!(DeviceMemory::new(&device, 1 << 40, MemoryType::Uniforms, Origin::Shared).is_err());
+        assert!(DeviceMemory::new(&device, 1 << 40, MemoryType::Host, Origin::Shared).is_err());
         let shared = sharing_device();
-        let shared = DeviceMemory::new(&shared, 4096, MemoryType::Uniforms, Origin::Exportable).unwrap();
+        let shared = DeviceMemory::new(&shared, 4096, MemoryType::Host, Origin::Exportable).unwrap();
         assert!(!shared.lease().unwrap().bo.is_copied());
     }
 

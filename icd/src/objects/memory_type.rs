@@ -7,19 +7,24 @@ use crate::foundation::error::Error;
 /// A type of memory, in the order of VkPhysicalDeviceMemoryProperties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryType {
-    /// The process's own memory, for buffers that are uniform buffers and nothing else: most of their words go into the jobs'
-    /// uniform streams, so that the CPU reads them, which is slow where it caches nothing. Jobs that look words up by index get
-    /// copies. It stands in front of [`MemoryType::Device`], and looks like it, because applications take the first one that
-    /// will do.
-    Uniforms,
+    /// The process's own memory, for buffers of uniforms and indices and nothing else: words of the ones go into the jobs'
+    /// uniform streams, the others are looked at and rewritten, so that the CPU reads them, which is slow where it caches nothing.
+    /// Jobs that read them themselves get copies. It stands in front of [`MemoryType::Device`], and looks like it, because
+    /// applications take the first one that will do.
+    Host,
     /// BOs: contiguous memory that both sides see, mapped write-combined (vulkan-on-vc4.md §3).
     Device,
     /// BOs that the CPU caches, and that are not coherent.
     Cached,
 }
 
+/// What the CPU reads of draws.
+const READ_BY_HOST: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw() | vk::BufferUsageFlags::INDEX_BUFFER.as_raw(),
+);
+
 impl MemoryType {
-    const ALL: [MemoryType; 3] = [MemoryType::Uniforms, MemoryType::Device, MemoryType::Cached];
+    const ALL: [MemoryType; 3] = [MemoryType::Host, MemoryType::Device, MemoryType::Cached];
 
     /// The types of a device, which may have memory that the CPU caches.
     pub fn of_device(has_cached: bool) -> &'static [MemoryType] {
@@ -36,7 +41,7 @@ impl MemoryType {
     /// The types that a buffer may have, bit n for type n: `all` of its device's, unless others share the memory.
     pub fn of_buffer(all: &[MemoryType], usage: vk::BufferUsageFlags, is_shared: bool) -> u32 {
         let suits = |ty: &&MemoryType| match ty {
-            MemoryType::Uniforms => !is_shared && vk::BufferUsageFlags::UNIFORM_BUFFER.contains(usage),
+            MemoryType::Host => !is_shared && READ_BY_HOST.contains(usage),
             MemoryType::Device => true,
             MemoryType::Cached => !is_shared,
         };
@@ -58,7 +63,7 @@ impl MemoryType {
         let seen = vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_VISIBLE;
         match self {
             // That it is cached is not said: a type that is more than another stands behind that.
-            MemoryType::Uniforms | MemoryType::Device => seen | vk::MemoryPropertyFlags::HOST_COHERENT,
+            MemoryType::Host | MemoryType::Device => seen | vk::MemoryPropertyFlags::HOST_COHERENT,
             MemoryType::Cached => seen | vk::MemoryPropertyFlags::HOST_CACHED,
         }
     }
@@ -101,9 +106,9 @@ mod tests {
                 }
             }
         }
-        let [uniforms, device, cached] = [MemoryType::Uniforms, MemoryType::Device, MemoryType::Cached];
+        let [host, device, cached] = [MemoryType::Host, MemoryType::Device, MemoryType::Cached];
         let uniform = vk::BufferUsageFlags::UNIFORM_BUFFER;
-        assert_eq!(of(uniform, false), uniforms.bit() | device.bit() | cached.bit());
+        assert_eq!(of(uniform, false), host.bit() | device.bit() | cached.bit());
         assert_eq!(of(uniform, true), device.bit());
         assert_eq!(of(uniform | vk::BufferUsageFlags::TRANSFER_DST, false), device.bit() | cached.bit());
     }

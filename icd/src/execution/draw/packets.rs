@@ -136,7 +136,8 @@ pub(super) fn primitives(job: &mut JobBuilder, piece: &Piece<'_>) -> Result<(), 
             job.draw(VertexArrayPrimitives { mode, count: *count, first: 0 });
         }
         Primitives::Indexed { memory, offset, count, max_index } => {
-            let index0 = job.bo(memory.bo())?;
+            let first = u64::from(*offset);
+            let index0 = job.part(memory.bo(), first..first + 2 * u64::from(*count))?;
             job.set(GemHandles { index0, index1: 0 });
             let packet = |start: u32, count| IndexedPrimitiveList {
                 mode,
