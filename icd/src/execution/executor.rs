@@ -9,7 +9,7 @@ use vc4_kernel_abi::uapi::BINNER_SLOTS;
 use vc4_kernel_abi::{BoHandle, Seqno};
 
 use super::changes::Changes;
-use super::draw::{self, Budget, Iota, Job, JobBuilder, Jobs, Kept, Ledger, Site};
+use super::draw::{self, Budget, Iota, Job, JobBuilder, Jobs, Kept, Ledger, Shadows, Site};
 use super::queries::Queries;
 use super::retire::{self, Progress, Retire};
 use super::work::Work;
@@ -60,6 +60,8 @@ pub(super) struct Executor {
     memory: JobBuilder,
     /// When memory was changed.
     changes: Changes,
+    /// Indices that were looked at.
+    shadows: Shadows,
     /// Memory of kept jobs.
     budget: Budget,
 }
@@ -81,6 +83,7 @@ impl Executor {
             queries: Queries::default(),
             memory: JobBuilder::default(),
             changes: Changes::default(),
+            shadows: Shadows::default(),
             budget: Budget::default(),
         }
     }
@@ -228,9 +231,10 @@ impl Executor {
         }
         let iota = self.iota.clone();
         let mut memory = std::mem::take(&mut self.memory);
-        let site = Site { iota: &iota, ledger };
+        let (changes, shadows) = (std::mem::take(&mut self.changes), std::mem::take(&mut self.shadows));
+        let site = Site { iota: &iota, ledger, shadows: &shadows, changes: &changes };
         let built = draw::build(site, render, &mut memory, &mut |job| submit(self, job));
-        self.memory = memory;
+        (self.memory, self.changes, self.shadows) = (memory, changes, shadows);
         built
     }
 
@@ -277,7 +281,8 @@ impl Executor {
         };
         let checked = ready.and_then(|ready| {
             if ready {
-                let site = Site { iota: &self.iota, ledger: &Ledger::default() };
+                let (ledger, shadows) = (&Ledger::default(), &self.shadows);
+                let site = Site { iota: &self.iota, ledger, shadows, changes: &self.changes };
                 drawing.renders.iter().try_for_each(|render| draw::check(site, render))?;
             }
             Ok(ready)

@@ -129,7 +129,7 @@ impl Bo {
     }
 
     /// Whether the CPU caches the memory.
-    fn is_cached(&self) -> bool {
+    pub fn is_cached(&self) -> bool {
         !matches!(self.sight, Sight::Combined)
     }
 

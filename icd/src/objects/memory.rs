@@ -300,6 +300,11 @@ impl Binding {
         }
     }
 
+    /// The allocation.
+    pub fn lease(&self) -> &Arc<Lease> {
+        &self.lease
+    }
+
     /// [`Lease::host_version`] of the memory.
     pub fn host_version(&self) -> Option<u64> {
         self.lease.host_version()

@@ -7,12 +7,17 @@ use vc4::hw::MAX_VERTEX_INDEX;
 use vc4_kernel_abi::BoHandle;
 
 use super::site::Site;
+use crate::foundation::debug::is_strict;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
+use crate::objects::memory::Binding;
 use crate::segments::IndexBinding;
 
+/// Indices that are read in one go.
+const CHUNK: usize = 256;
+
 /// Part of an index buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct IndexRange {
     bo: BoHandle,
     ty: vk::IndexType,
@@ -95,7 +100,7 @@ impl IndexRange {
         Ok(values)
     }
 
-    /// Hands out the indices in memory. Mappings are read in bursts.
+    /// Hands out the indices, as they were at the last look if nothing has changed since.
     fn each_chunk(
         &self,
         site: Site<'_>,
@@ -104,8 +109,33 @@ impl IndexRange {
     ) -> Result<(), Error> {
         let place = binding.buffer.binding()?;
         site.ledger.rests_on(place);
+        if let Some(indices) = site.shadows.find(self, place, site.changes) {
+            if is_strict() {
+                let _check = site.device().physical().traffic().check();
+                let mut now = Vec::with_capacity(indices.len());
+                self.each_in_memory(place, |indices| now.extend_from_slice(indices))?;
+                if now != *indices {
+                    return Err(Error::Panic("indices have changed that are taken for unchanged".into()));
+                }
+            }
+            indices.chunks(CHUNK).for_each(each);
+            return Ok(());
+        }
+        if !site.shadows.wants(self.have as usize, place) {
+            return self.each_in_memory(place, each);
+        }
+        let mut all = Vec::with_capacity(self.have as usize);
+        self.each_in_memory(place, |indices| {
+            all.extend_from_slice(indices);
+            each(indices);
+        })?;
+        site.shadows.keep(*self, place, all, site.changes);
+        Ok(())
+    }
+
+    /// Hands out the indices in memory. Mappings are read in bursts.
+    fn each_in_memory(&self, place: &Binding, mut each: impl FnMut(&[u32])) -> Result<(), Error> {
         let memory = place.bo.access(Cause::Indices)?;
-        const CHUNK: usize = 256;
         let (mut bytes, mut values) = ([0; 4 * CHUNK], [0; CHUNK]);
         let size = match self.ty {
             vk::IndexType::UINT8_KHR => 1,

@@ -413,8 +413,9 @@ mod tests {
     use vc4::cl::packets::{PrimitiveMode, VertexArrayPrimitives};
     use vc4::state::PixelRect;
 
-    use super::super::{Iota, Ledger, Site, surfaces};
+    use super::super::{Iota, Ledger, Shadows, Site, surfaces};
     use super::*;
+    use crate::execution::changes::Changes;
     use crate::testing::device;
 
     #[test]
@@ -423,7 +424,8 @@ mod tests {
         job.draw(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
         let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
         let (iota, ledger) = (Iota::new(device()), Ledger::default());
-        let site = Site { iota: &iota, ledger: &ledger };
+        let (shadows, changes) = (&Shadows::default(), &Changes::default());
+        let site = Site { iota: &iota, ledger: &ledger, shadows, changes };
         let submit = surfaces::describe(site, &target, None, &mut job).unwrap();
         let error = job.finish(submit, &target).inspect().unwrap_err();
         assert_eq!(error.result(), ash::vk::Result::ERROR_DEVICE_LOST);

@@ -24,6 +24,7 @@ mod patches;
 mod record;
 #[cfg(feature = "compute")]
 mod relay;
+mod shadows;
 mod site;
 mod surfaces;
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub use job::{Job, JobBuilder};
 pub use kept::{Budget, Jobs, Kept};
 pub use ledger::Ledger;
 use record::Streams;
+pub use shadows::Shadows;
 pub use site::Site;
 
 /// Binner memory that a job may fill: the kernel's pool but for slots that other jobs hold meanwhile (kernel-abi.md §11).

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::iota::Iota;
 use super::ledger::Ledger;
+use super::shadows::Shadows;
+use crate::execution::changes::Changes;
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
 use crate::objects::device::Device;
@@ -15,6 +17,10 @@ pub struct Site<'a> {
     pub iota: &'a Iota,
     /// Where it is noted what jobs rest on.
     pub ledger: &'a Ledger,
+    /// Indices that were looked at before.
+    pub shadows: &'a Shadows,
+    /// When memory was changed.
+    pub changes: &'a Changes,
 }
 
 impl<'a> Site<'a> {

@@ -7,7 +7,7 @@ use vc4::cl::AnyPacket;
 use vc4::cl::list::read_binner;
 use vc4_kernel_abi::{Noop, Recorder as GpuRecorder, SubmitFlags};
 
-use super::{Iota, Job, JobBuilder, Ledger, Site, build};
+use super::{Iota, Job, JobBuilder, Ledger, Shadows, Site, build};
 use crate::execution::changes::Changes;
 use crate::execution::queue::Queue;
 use crate::execution::work::Work;
@@ -239,7 +239,8 @@ fn jobs(device: &Arc<Device>, render: &RenderSegment) -> Vec<Job> {
         Ok(())
     };
     let (iota, ledger) = (Iota::new(device.clone()), Ledger::default());
-    let site = Site { iota: &iota, ledger: &ledger };
+    let site =
+        Site { iota: &iota, ledger: &ledger, shadows: &Shadows::default(), changes: &Changes::default() };
     build(site, render, &mut JobBuilder::default(), &mut keep).unwrap();
     jobs
 }
@@ -344,8 +345,8 @@ fn indices_are_trusted_where_nobody_asked_for_checks() {
     let u16s = vk::IndexType::UINT16;
     assert_eq!(drawn(u16s, &bytes, LIST, call(3, 0, Some(0))), (vec![(3, Some(999))], 0));
     assert_eq!(drawn(u16s, &bytes, LIST, call(3, 0, Some(900))), (vec![(3, Some(99))], 0));
-    assert_eq!(drawn(u16s, &bytes, LIST, call(3, 0, Some(-5))), (vec![(3, Some(4))], 12));
-    assert_eq!(drawn(u16s, &bytes, STRIP, call(4, 0, Some(0))), (vec![(3, Some(4))], 16));
+    assert_eq!(drawn(u16s, &bytes, LIST, call(3, 0, Some(-5))), (vec![(3, Some(4))], 6));
+    assert_eq!(drawn(u16s, &bytes, STRIP, call(4, 0, Some(0))), (vec![(3, Some(4))], 8));
     let wide: Vec<u8> = [5u32, 9, 7].iter().flat_map(|i| i.to_le_bytes()).collect();
     assert_eq!(
         drawn(vk::IndexType::UINT32, &wide, LIST, call(3, 0, Some(0))),
@@ -566,6 +567,51 @@ fn jobs_are_kept_until_what_shaped_them_changes() {
     let fourth = run(&segments);
     assert_ne!(fourth, third);
     assert_eq!(run(&segments), fourth);
+}
+
+#[test]
+fn indices_are_read_again_when_they_may_have_changed() {
+    let fixture = Fixture::on(device_on(Arc::new(Noop::new())), (64, 64), 12);
+    let pipeline = fixture.pipeline(LIST);
+    let device = &fixture.device;
+    let info =
+        vk::BufferCreateInfo { size: 64, usage: vk::BufferUsageFlags::TRANSFER_DST, ..Default::default() };
+    let make = || {
+        let indices = Buffer::new(device, &info).unwrap();
+        let memory = DeviceMemory::new(device, 4096, MemoryType::Device, Origin::Shared).unwrap();
+        indices.bind(&memory, 0).unwrap();
+        (Arc::new(indices), memory)
+    };
+    let queue = Queue::new(device.clone());
+    // Bytes that the CPU reads for a recording of its own, whose jobs nobody keeps.
+    let read = |indices: &Arc<Buffer>| {
+        let segments = fixture.record(fixture.whole(), |recording| {
+            recording.state.bind_pipeline(&pipeline);
+            recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+            recording.state.bind_indices(indices, 0, vk::IndexType::UINT32);
+            recording.draw(call(3, 0, Some(0))).unwrap();
+        });
+        let before = device.physical().traffic().total();
+        let segments = vec![Arc::new(segments)];
+        queue.push(Work::Commands { waits: vec![], segments, signals: vec![], label: None }).unwrap();
+        queue.wait_idle().unwrap();
+        device.physical().traffic().total().since(&before).sum().read
+    };
+    let (indices, memory) = make();
+    assert_eq!([read(&indices), read(&indices)], [12, 0]);
+    // As long as the host sees the memory, it may write.
+    memory.map(0, 64).unwrap().0.write_u32(4, 7);
+    assert_eq!([read(&indices), read(&indices)], [12, 12]);
+    memory.unmap();
+    assert_eq!([read(&indices), read(&indices)], [12, 0]);
+    let fill = FillBuffer { dst: indices.clone(), offset: 0, size: 4, word: 1 };
+    let segments = vec![Arc::new(vec![Segment::Cpu(Arc::new(fill))])];
+    queue.push(Work::Commands { waits: vec![], segments, signals: vec![], label: None }).unwrap();
+    assert_eq!([read(&indices), read(&indices)], [12, 0]);
+    // Others may lie where these have lain.
+    drop((indices, memory));
+    let (indices, _memory) = make();
+    assert_eq!([read(&indices), read(&indices)], [12, 0]);
 }
 
 #[test]
